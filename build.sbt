@@ -1,0 +1,69 @@
+import SparkVersions.selected
+
+val line = selected
+
+ThisBuild / organization := "io.hudiidx"
+ThisBuild / version := "0.1.0"
+ThisBuild / scalaVersion := line.scala
+ThisBuild / scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xlint", "-Xfatal-warnings", "-encoding", "utf8")
+ThisBuild / javacOptions ++= Seq("--release", "17", "-Xlint:all")
+ThisBuild / Compile / doc / sources := Nil
+
+// Spark 3.5 on Java 17 reaches into these packages.
+val addOpens = Seq("java.lang", "java.lang.invoke", "java.io", "java.net", "java.nio", "java.util", "java.util.concurrent",
+  "java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar")
+  .flatMap { p =>
+    val module = "java.base"
+    val pkg = if (p.startsWith("sun.")) p else p
+    Seq("--add-opens", s"$module/$pkg=ALL-UNNAMED")
+  }
+
+// Everything that a Spark installation brings is Provided: the jar carries our classes only.
+val jackson = Seq("jackson-core", "jackson-databind").map(a => "com.fasterxml.jackson.core" % a % line.jackson % Provided)
+val avro = "org.apache.avro" % "avro" % line.avro % Provided
+val zstd = "com.github.luben" % "zstd-jni" % line.zstd % Provided
+val slf4j = "org.slf4j" % "slf4j-api" % "2.0.7" % Provided
+val hadoop = Seq(
+  "org.apache.hadoop" % "hadoop-client-api" % line.hadoop % Provided,
+  "org.apache.hadoop" % "hadoop-client-runtime" % line.hadoop % Provided)
+val parquet = "org.apache.parquet" % "parquet-hadoop" % line.parquet % Provided
+val sparkSql = "org.apache.spark" %% "spark-sql" % line.spark % Provided
+val testing = Seq(
+  "org.scalatest" %% "scalatest" % "3.2.19" % Test,
+  "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test)
+
+val common = Seq(
+  Test / fork := true,
+  Test / javaOptions ++= addOpens ++ Seq("-Xmx2g", "-Djava.net.preferIPv4Stack=true", "-Duser.timezone=UTC"),
+  Test / parallelExecution := false,
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
+  libraryDependencies ++= testing)
+
+lazy val core = (project in file("jvm/core"))
+  .settings(common, name := "hudiidx-core")
+  .settings(libraryDependencies ++= jackson ++ Seq(avro, zstd, slf4j))
+
+lazy val hadoopModule = (project in file("jvm/hadoop"))
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(common, name := "hudiidx-hadoop")
+  .settings(libraryDependencies ++= jackson ++ hadoop ++ Seq(avro, parquet, zstd, slf4j))
+
+lazy val spark = (project in file("jvm/spark"))
+  .dependsOn(hadoopModule % "compile->compile;test->test")
+  .settings(common, name := "hudiidx-spark")
+  .settings(
+    Compile / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s),
+    libraryDependencies += sparkSql)
+
+lazy val bundle = (project in file("jvm/bundle"))
+  .dependsOn(spark)
+  .settings(common, name := "hudiidx-bundle")
+  .settings(
+    assembly / assemblyJarName := s"hudiidx-spark-${line.short}_${scalaBinaryVersion.value}-${version.value}.jar",
+    assembly / assemblyOption ~= (_.withIncludeScala(false)),
+    assembly / test := {},
+    libraryDependencies += sparkSql)
+
+lazy val root = (project in file("."))
+  .aggregate(core, hadoopModule, spark, bundle)
+  .settings(name := "hudiidx", publish / skip := true)

@@ -1,0 +1,28 @@
+package hudiidx
+
+/** Every failure that hudiidx reports by itself. Extends RuntimeException so that PySpark leaves its type alone. */
+sealed abstract class HudiIdxException(message: String, cause: Throwable) extends RuntimeException(message, cause)
+
+/** The path is missing, unreadable, or holds no Hudi table. */
+final class NotAHudiTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+
+/** A Hudi table of a version, type or format that hudiidx does not serve. */
+final class UnsupportedTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+
+/** The table's own files contradict each other or cannot be decoded. */
+final class DamagedTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+
+/** A file of the index cannot be decoded. Readers fall back to listing unless strict. */
+final class DamagedIndex(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+
+/** The table has no index, or not the part that was asked for. */
+final class IndexNotFound(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+
+/** Strict mode only: the index could not be used as it is. */
+final class StaleIndex(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+
+/** Another writer published first and re-basing did not succeed. */
+final class WriteConflict(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+
+/** An option or argument has an unknown name or a value out of its range. */
+final class InvalidOption(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)

@@ -1,0 +1,57 @@
+package hudiidx.storage
+
+import java.io.OutputStream
+import java.nio.ByteBuffer
+
+/** A file or folder as a listing shows it. `path` is the full path or URI; sizes are bytes, times epoch milliseconds. */
+final case class FileInfo(path: String, sizeBytes: Long, modifiedMillis: Long, isDirectory: Boolean) {
+
+  /** The last path element. */
+  def name: String = path.substring(path.lastIndexOf('/') + 1)
+}
+
+/** An open file. Reads are positional and may come from several threads. */
+trait RandomReader extends AutoCloseable {
+  def path: String
+
+  def sizeBytes: Long
+
+  /** Exactly `length` bytes from `offset`; EOFException if the file ends sooner. */
+  def read(offset: Long, length: Int): ByteBuffer
+}
+
+/** The only door to files. Paths are full paths or URIs without a trailing slash; offsets and sizes are bytes. */
+trait Storage {
+
+  /** Files and folders directly under `dir`, sorted by name; empty if `dir` does not exist. Checksum side files
+    *  (`.name.crc`) of Hadoop's local file system are left out.
+    */
+  def list(dir: String): Vector[FileInfo]
+
+  /** None if there is nothing at `path`. */
+  def status(path: String): Option[FileInfo]
+
+  /** Opens for positional reads; NoSuchFileException if absent. */
+  def open(path: String): RandomReader
+
+  /** The whole content; NoSuchFileException if absent. */
+  def readAll(path: String): Array[Byte]
+
+  /** Writes a new file by streaming; parents are made. On any failure nothing stays at `path`.
+    *  The caller guarantees that no other writer uses the same name.
+    */
+  def write(path: String)(content: OutputStream => Unit): Unit
+
+  /** The whole file becomes visible at `path` at once, and only if nothing is there: false when somebody else was first. */
+  def publish(path: String, content: Array[Byte]): Boolean
+
+  /** Removes a file, or a folder with all below it; false if nothing was there. */
+  def delete(path: String): Boolean
+}
+
+object Storage {
+
+  /** Joins a base path and a relative path; an empty relative path is the base itself. */
+  def join(base: String, relative: String): String =
+    if (relative.isEmpty) base else if (base.endsWith("/")) base + relative else base + "/" + relative
+}

@@ -1,0 +1,50 @@
+package hudiidx.table
+
+/** Names of base and log files. Format notes §4.1. */
+object FileName {
+
+  /** The name on storage from its parts. */
+  def render(fileId: String, instantTime: String, writeToken: String, kind: FileKind, logVersion: Int): String = {
+    val b = new java.lang.StringBuilder(fileId.length + instantTime.length + writeToken.length + 24)
+    if (kind.isBase)
+      b.append(fileId).append('_').append(writeToken).append('_').append(instantTime).append(kind.extension)
+    else {
+      b.append('.').append(fileId).append('_').append(instantTime).append(".log.").append(logVersion)
+      if (!writeToken.isEmpty) b.append('_').append(writeToken).append(kind.extension)
+    }
+    b.toString
+  }
+
+  /** The parts of a data file's name; None for any name that is neither a base file nor a log file. */
+  def parse(partitionPath: String, name: String, sizeBytes: Long): Option[FileEntry] =
+    if (name.startsWith(".")) parseLog(partitionPath, name, sizeBytes) else parseBase(partitionPath, name, sizeBytes)
+
+  private def parseBase(partitionPath: String, name: String, sizeBytes: Long): Option[FileEntry] = {
+    val first = name.indexOf('_')
+    val second = name.indexOf('_', first + 1)
+    val dot = name.indexOf('.', second + 1)
+    if (first <= 0 || second < 0 || dot < 0) None
+    else
+      FileKind.All.find(k => k.isBase && name.length - k.extension.length == dot && name.endsWith(k.extension)).map {
+        kind =>
+          FileEntry(
+            partitionPath,
+            name.substring(0, first),
+            name.substring(second + 1, dot),
+            name.substring(first + 1, second),
+            kind,
+            0,
+            sizeBytes
+          )
+      }
+  }
+
+  private val LogName = """^\.([^._]+)_([^.]*)\.log\.(\d{1,9})(?:_(\d+-\d+-\d+)(\.cdc)?)?$""".r
+
+  private def parseLog(partitionPath: String, name: String, sizeBytes: Long): Option[FileEntry] = name match {
+    case LogName(fileId, instant, version, token, cdc) =>
+      val kind = if (cdc == null) FileKind.Log else FileKind.CdcLog
+      Some(FileEntry(partitionPath, fileId, instant, Option(token).getOrElse(""), kind, version.toInt, sizeBytes))
+    case _ => None
+  }
+}

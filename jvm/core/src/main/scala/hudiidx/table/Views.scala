@@ -1,0 +1,30 @@
+package hudiidx.table
+
+/** A file group is named by its partition path and its file id: the same id in two partitions is two groups. */
+final case class FileGroup(partitionPath: String, fileId: String)
+
+final case class BaseFile(partitionPath: String, fileId: String, instantTime: String, fileName: String, sizeBytes: Long)
+
+final case class LogFile(fileName: String, sizeBytes: Long, version: Int)
+
+/** At most one base file and its log files, oldest first. Either may be missing. */
+final case class FileSlice(
+    partitionPath: String,
+    fileId: String,
+    baseInstantTime: String,
+    baseFile: Option[BaseFile],
+    logFiles: Vector[LogFile]
+)
+
+/** Where the committed files of a table come from: the index, or a listing that stands in for it.
+  *  Committed means: written by a completed instant (or one before the start of the active timeline), not removed by a
+  *  clean, rollback or restore; log files of rolled-back writes of version 6 stay listed, as stock lists them.
+  */
+trait FileSource {
+
+  /** Partition paths, sorted as strings; `""` alone for a table without partitions. */
+  def partitions: Vector[String]
+
+  /** Files of one partition in no order that callers may rely on; empty for an unknown partition. */
+  def files(partitionPath: String): Array[FileEntry]
+}

@@ -1,0 +1,54 @@
+package hudiidx.timeline
+
+/** What one write did to one file. `path` is relative to the table's base path; None in inflight profiles. */
+final case class WriteStat(
+    fileId: String,
+    partitionPath: String,
+    path: Option[String],
+    prevCommit: Option[String],
+    baseFile: Option[String],
+    fileSizeBytes: Long,
+    numWrites: Long,
+    numInserts: Long,
+    numUpdateWrites: Long,
+    numDeletes: Long
+) {
+
+  /** The file's name without its folder. */
+  def fileName: Option[String] = path.map(p => p.substring(p.lastIndexOf('/') + 1))
+}
+
+/** Content of a completed commit, deltacommit, replacecommit, compaction or clustering. Format notes §3.1. */
+final case class CommitMetadata(
+    writeStats: Vector[WriteStat],
+    replacedFileIds: Map[String, Vector[String]],
+    extraMetadata: Map[String, String],
+    operationType: Option[String]
+)
+
+object CommitMetadata {
+  val Empty: CommitMetadata = CommitMetadata(Vector.empty, Map.empty, Map.empty, None)
+}
+
+/** Files that a clean removed: names only, by partition path. */
+final case class CleanMetadata(partitions: Map[String, CleanedPartition], earliestCommitToRetain: Option[String])
+
+final case class CleanedPartition(deletedFileNames: Vector[String], isPartitionDeleted: Boolean)
+
+/** A rollback's effect by partition path; file names without folders, sizes in bytes. */
+final case class RollbackMetadata(commitsRolledBack: Vector[String], partitions: Map[String, RolledBackPartition])
+
+/** @param logFiles log files written by the rollback itself (command blocks), with sizes
+  *  @param failedLogFiles log files of the failed commit that stay on storage (version 6), with sizes that may be wrong
+  */
+final case class RolledBackPartition(
+    deletedFileNames: Vector[String],
+    logFiles: Map[String, Long],
+    failedLogFiles: Map[String, Long]
+)
+
+/** @param removedInstants requested times of the instants that the restore took off the timeline */
+final case class RestoreMetadata(removedInstants: Vector[String], rollbacks: Vector[RollbackMetadata])
+
+/** One file group of a compaction or clustering plan. */
+final case class PlannedFileGroup(partitionPath: String, fileId: String, baseInstantTime: Option[String])
