@@ -29,7 +29,7 @@ final class ActiveTimeline(val dir: String, val layout: Int, val instants: Vecto
     *  archiving never leaves a failed write behind. Format notes §2.4.
     */
   def isCommitted(instantTime: String): Boolean =
-    isCompletedWrite(instantTime) || start.forall(instantTime < _)
+    isCompletedWrite(instantTime) || start.exists(instantTime < _)
 
   /** Completion time of a completed write on this timeline. */
   def completionTime(instantTime: String): Option[String] =
