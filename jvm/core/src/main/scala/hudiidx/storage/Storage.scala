@@ -1,6 +1,6 @@
 package hudiidx.storage
 
-import java.io.OutputStream
+import java.io.{EOFException, OutputStream}
 import java.nio.ByteBuffer
 
 /** A file or folder as a listing shows it. `path` is the full path or URI; sizes are bytes, times epoch milliseconds. */
@@ -18,6 +18,18 @@ trait RandomReader extends AutoCloseable {
 
   /** Exactly `length` bytes from `offset`; EOFException if the file ends sooner. */
   def read(offset: Long, length: Int): ByteBuffer
+}
+
+object RandomReader {
+
+  /** Refuses a range outside the file before anything is allocated for it. */
+  def requireRange(reader: RandomReader, offset: Long, length: Int): Unit = {
+    require(offset >= 0 && length >= 0, s"${reader.path}: offset $offset and length $length must not be negative")
+    if (offset > reader.sizeBytes - length)
+      throw new EOFException(
+        s"${reader.path}: $length bytes at offset $offset pass the end of the file (${reader.sizeBytes} bytes)"
+      )
+  }
 }
 
 /** The only door to files. Paths are full paths or URIs without a trailing slash; offsets and sizes are bytes. */

@@ -1,0 +1,86 @@
+package hudiidx.storage
+
+import java.io.OutputStream
+import java.nio.ByteBuffer
+import java.util.concurrent.atomic.AtomicLong
+
+/** Calls so far, by kind, and the bytes that reads returned. */
+final case class StorageCounts(
+    list: Long,
+    status: Long,
+    open: Long,
+    read: Long,
+    readAll: Long,
+    write: Long,
+    publish: Long,
+    delete: Long,
+    bytesRead: Long
+)
+
+/** Passes everything on and counts it. */
+final class CountingStorage(inner: Storage) extends Storage {
+  private val lists, statuses, opens, reads, readAlls, writes, publishes, deletes, bytes = new AtomicLong
+
+  def counts: StorageCounts = StorageCounts(
+    lists.get,
+    statuses.get,
+    opens.get,
+    reads.get,
+    readAlls.get,
+    writes.get,
+    publishes.get,
+    deletes.get,
+    bytes.get
+  )
+
+  def reset(): Unit =
+    Seq(lists, statuses, opens, reads, readAlls, writes, publishes, deletes, bytes).foreach(_.set(0))
+
+  override def list(dir: String): Vector[FileInfo] = {
+    lists.incrementAndGet()
+    inner.list(dir)
+  }
+
+  override def status(path: String): Option[FileInfo] = {
+    statuses.incrementAndGet()
+    inner.status(path)
+  }
+
+  override def open(path: String): RandomReader = {
+    opens.incrementAndGet()
+    new CountingReader(inner.open(path))
+  }
+
+  override def readAll(path: String): Array[Byte] = {
+    readAlls.incrementAndGet()
+    val content = inner.readAll(path)
+    bytes.addAndGet(content.length.toLong)
+    content
+  }
+
+  override def write(path: String)(content: OutputStream => Unit): Unit = {
+    writes.incrementAndGet()
+    inner.write(path)(content)
+  }
+
+  override def publish(path: String, content: Array[Byte]): Boolean = {
+    publishes.incrementAndGet()
+    inner.publish(path, content)
+  }
+
+  override def delete(path: String): Boolean = {
+    deletes.incrementAndGet()
+    inner.delete(path)
+  }
+
+  private final class CountingReader(reader: RandomReader) extends RandomReader {
+    override def path: String = reader.path
+    override def sizeBytes: Long = reader.sizeBytes
+    override def close(): Unit = reader.close()
+    override def read(offset: Long, length: Int): ByteBuffer = {
+      reads.incrementAndGet()
+      bytes.addAndGet(length.toLong)
+      reader.read(offset, length)
+    }
+  }
+}

@@ -1,0 +1,153 @@
+package hudiidx.storage
+
+import java.io.{BufferedOutputStream, EOFException, IOException, OutputStream}
+import java.nio.ByteBuffer
+import java.nio.channels.{Channels, FileChannel}
+import java.nio.file.attribute.BasicFileAttributes
+import java.nio.file.{FileAlreadyExistsException, FileSystems, FileVisitResult, Files, NoSuchFileException}
+import java.nio.file.{Path, SimpleFileVisitor, StandardOpenOption}
+import java.util.UUID
+
+/** Files of the local disk through java.nio. Paths are plain, or URIs that start with `file:` (not percent-encoded, as
+  *  Hadoop prints them). I/O errors name the file.
+  */
+object LocalStorage extends Storage {
+
+  override def list(dir: String): Vector[FileInfo] = {
+    val entries = Vector.newBuilder[FileInfo]
+    try {
+      val stream = Files.newDirectoryStream(toPath(dir))
+      try {
+        val it = stream.iterator()
+        while (it.hasNext) entryOf(dir, it.next()).foreach(entries += _)
+      } finally stream.close()
+    } catch { case _: NoSuchFileException => () }
+    entries.result().sortBy(_.name)
+  }
+
+  private def entryOf(dir: String, child: Path): Option[FileInfo] = {
+    val name = child.getFileName.toString
+    if (name.startsWith(".") && name.endsWith(".crc")) None else infoOf(Storage.join(dir, name), child)
+  }
+
+  override def status(path: String): Option[FileInfo] = infoOf(path, toPath(path))
+
+  /** None also for a file that went away meanwhile. */
+  private def infoOf(path: String, file: Path): Option[FileInfo] =
+    try {
+      val a = Files.readAttributes(file, classOf[BasicFileAttributes])
+      Some(FileInfo(path, if (a.isDirectory) 0L else a.size, a.lastModifiedTime.toMillis, a.isDirectory))
+    } catch { case _: NoSuchFileException => None }
+
+  override def open(path: String): RandomReader = {
+    val file = toPath(path)
+    refuseFolder(path, file)
+    new LocalReader(path, FileChannel.open(file, StandardOpenOption.READ))
+  }
+
+  override def readAll(path: String): Array[Byte] = {
+    val file = toPath(path)
+    refuseFolder(path, file)
+    Files.readAllBytes(file)
+  }
+
+  private def refuseFolder(path: String, file: Path): Unit =
+    if (Files.isDirectory(file)) throw new IOException(s"$path: a folder, where a file was expected")
+
+  override def write(path: String)(content: OutputStream => Unit): Unit =
+    if (!createWhole(toPath(path))(content)) throw new FileAlreadyExistsException(path)
+
+  override def publish(path: String, content: Array[Byte]): Boolean = {
+    val target = toPath(path)
+    !Files.exists(target) && createWhole(target)(_.write(content))
+  }
+
+  /** Fills a hidden file beside the target, forces it to disk and links it to its name: the link is made at once or not
+    *  at all, and never replaces anything. (A rename would.) False if the target was there.
+    */
+  private def createWhole(target: Path)(content: OutputStream => Unit): Boolean = {
+    Files.createDirectories(target.getParent)
+    val temporary = target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID()}.tmp")
+    try {
+      fill(temporary, content)
+      link(target, temporary)
+    } finally Files.deleteIfExists(temporary)
+  }
+
+  private def fill(file: Path, content: OutputStream => Unit): Unit = {
+    val channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)
+    try {
+      val out = new BufferedOutputStream(Channels.newOutputStream(channel), BufferBytes)
+      content(out)
+      out.flush()
+      channel.force(true)
+    } finally channel.close()
+  }
+
+  private def link(target: Path, existing: Path): Boolean =
+    try {
+      Files.createLink(target, existing)
+      forceFolder(target.getParent)
+      true
+    } catch {
+      case _: FileAlreadyExistsException    => false
+      case e: UnsupportedOperationException =>
+        throw new IOException(s"$target: this file system has no hard links; put the index on one that has", e)
+    }
+
+  /** A new name survives a power cut only when its folder is on disk too. Not every system lets a folder be opened. */
+  private def forceFolder(folder: Path): Unit =
+    try {
+      val channel = FileChannel.open(folder, StandardOpenOption.READ)
+      try channel.force(true)
+      finally channel.close()
+    } catch { case _: IOException => () }
+
+  override def delete(path: String): Boolean = {
+    val root = toPath(path)
+    if (!Files.exists(root, java.nio.file.LinkOption.NOFOLLOW_LINKS)) false
+    else {
+      Files.walkFileTree(root, Remover)
+      true
+    }
+  }
+
+  private object Remover extends SimpleFileVisitor[Path] {
+    override def visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult = {
+      Files.deleteIfExists(file)
+      FileVisitResult.CONTINUE
+    }
+    override def visitFileFailed(file: Path, e: IOException): FileVisitResult = e match {
+      case _: NoSuchFileException => FileVisitResult.CONTINUE
+      case _                      => throw e
+    }
+    override def postVisitDirectory(dir: Path, e: IOException): FileVisitResult = {
+      if (e != null) throw e
+      Files.deleteIfExists(dir)
+      FileVisitResult.CONTINUE
+    }
+  }
+
+  private val BufferBytes = 1 << 16
+
+  private def toPath(path: String): Path = {
+    val plain = if (path.startsWith("file:")) "/" + path.substring("file:".length).dropWhile(_ == '/') else path
+    FileSystems.getDefault.getPath(plain).toAbsolutePath
+  }
+}
+
+private final class LocalReader(override val path: String, channel: FileChannel) extends RandomReader {
+  override val sizeBytes: Long = channel.size()
+
+  override def read(offset: Long, length: Int): ByteBuffer = {
+    RandomReader.requireRange(this, offset, length)
+    val buffer = ByteBuffer.allocate(length)
+    while (buffer.hasRemaining)
+      if (channel.read(buffer, offset + buffer.position()) < 0)
+        throw new EOFException(s"$path: the file ends before offset ${offset + length}; it was cut while being read")
+    buffer.flip()
+    buffer
+  }
+
+  override def close(): Unit = channel.close()
+}

@@ -1,0 +1,95 @@
+package hudiidx
+
+import java.io.IOException
+import java.nio.file.attribute.{BasicFileAttributes, FileTime}
+import java.nio.file.{FileVisitResult, Files, Path, Paths, SimpleFileVisitor, StandardCopyOption}
+import java.util.zip.ZipFile
+
+import scala.collection.concurrent.TrieMap
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import hudiidx.storage.LocalStorage
+
+/** The fixture tables of tests/fixtures, unzipped once per JVM, and stock Hudi's answers. */
+object Fixtures {
+
+  /** The folder that holds build.sbt. */
+  lazy val repoRoot: Path = {
+    var dir = Paths.get(System.getProperty("user.dir")).toAbsolutePath
+    while (dir != null && !Files.exists(dir.resolve("build.sbt"))) dir = dir.getParent
+    require(dir != null, "no build.sbt above user.dir")
+    dir
+  }
+
+  lazy val dir: Path = repoRoot.resolve("tests").resolve("fixtures")
+
+  /** Names of all tables, damaged ones (`v6-bad-…`) included, sorted. */
+  lazy val names: Vector[String] =
+    LocalStorage.list(dir.toString).map(_.name).filter(_.endsWith(".zip")).map(_.stripSuffix(".zip"))
+
+  /** Names of the undamaged tables. */
+  lazy val good: Vector[String] = names.filterNot(_.contains("-bad-"))
+
+  /** A folder that goes away when the JVM ends; `tables` and `newFolder` live below it. */
+  private lazy val scratch: Path = {
+    val made = Files.createTempDirectory("hudiidx-test-")
+    sys.addShutdownHook { LocalStorage.delete(made.toString): Unit }
+    made
+  }
+
+  /** A new, empty folder. */
+  def newFolder(prefix: String): Path = Files.createTempDirectory(scratch, prefix + "-")
+
+  private val unzipped = TrieMap.empty[String, String]
+
+  /** Base path of a table, shared by all tests of this JVM: do not change it. */
+  def table(name: String): String = unzipped.synchronized {
+    unzipped.getOrElseUpdate(name, unzip(name, newFolder("tables")).toString)
+  }
+
+  /** Base path of a copy of a table that the caller may change. Modification times are kept. */
+  def copy(name: String): String = unzip(name, newFolder("copy")).toString
+
+  /** What stock Hudi says about the table. */
+  def json(name: String): JsonNode = mapper.readTree(dir.resolve(name + ".json").toFile)
+
+  private val mapper = new ObjectMapper
+
+  private def unzip(name: String, into: Path): Path = {
+    val zip = new ZipFile(dir.resolve(name + ".zip").toFile)
+    try {
+      val entries = zip.entries()
+      while (entries.hasMoreElements) {
+        val entry = entries.nextElement()
+        val target = into.resolve(entry.getName).normalize()
+        require(target.startsWith(into), s"$name.zip: entry ${entry.getName} leaves the folder")
+        if (entry.isDirectory) Files.createDirectories(target)
+        else {
+          Files.createDirectories(target.getParent)
+          val in = zip.getInputStream(entry)
+          try Files.copy(in, target, StandardCopyOption.REPLACE_EXISTING)
+          finally in.close()
+          Files.setLastModifiedTime(target, FileTime.fromMillis(entry.getTime))
+        }
+      }
+    } finally zip.close()
+    into.resolve(name)
+  }
+
+  /** All files below a folder, as paths relative to it. */
+  def filesBelow(root: String): Vector[String] = {
+    val found = Vector.newBuilder[String]
+    val base = Paths.get(root)
+    Files.walkFileTree(
+      base,
+      new SimpleFileVisitor[Path] {
+        override def visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult = {
+          found += base.relativize(file).toString
+          FileVisitResult.CONTINUE
+        }
+        override def visitFileFailed(file: Path, e: IOException): FileVisitResult = throw e
+      }
+    )
+    found.result().sorted
+  }
+}

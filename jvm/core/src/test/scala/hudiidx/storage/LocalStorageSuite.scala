@@ -1,0 +1,70 @@
+package hudiidx.storage
+
+import hudiidx.Fixtures
+
+class LocalStorageSuite extends StorageContract {
+  override def storage: Storage = LocalStorage
+  override def newFolder(): String = Fixtures.newFolder("local").toString
+
+  test("paths may be file URIs, and come back in the form asked for") {
+    val dir = newFolder()
+    LocalStorage.write(s"$dir/a b%20c")(_.write(1))
+    assert(LocalStorage.list(s"file:$dir").map(_.path) === Vector(s"file:$dir/a b%20c"))
+    assert(LocalStorage.readAll(s"file://$dir/a b%20c") === Array[Byte](1))
+  }
+
+  test("listing a file is an I/O error") {
+    val dir = newFolder()
+    LocalStorage.write(s"$dir/f")(_.write(1))
+    intercept[java.io.IOException](LocalStorage.list(s"$dir/f"))
+  }
+}
+
+class CountingStorageSuite extends StorageContract {
+  override val storage: CountingStorage = new CountingStorage(LocalStorage)
+  override def newFolder(): String = Fixtures.newFolder("counting").toString
+
+  test("calls and bytes are counted by kind") {
+    val dir = newFolder()
+    storage.reset()
+    storage.write(s"$dir/f")(_.write(new Array[Byte](10)))
+    storage.publish(s"$dir/g", new Array[Byte](3))
+    storage.list(dir)
+    storage.status(s"$dir/f")
+    storage.readAll(s"$dir/f")
+    val reader = storage.open(s"$dir/f")
+    reader.read(0, 4)
+    reader.read(4, 2)
+    reader.close()
+    storage.delete(s"$dir/f")
+    assert(storage.counts === StorageCounts(1, 1, 1, 2, 1, 1, 1, 1, 16))
+  }
+}
+
+class FaultyStorageSuite extends StorageContract {
+  override def storage: Storage = new FaultyStorage(LocalStorage, Int.MaxValue, Fault.Before)
+  override def newFolder(): String = Fixtures.newFolder("faulty").toString
+
+  private def leftBy(fault: Fault): Vector[(String, Long)] = {
+    val dir = newFolder()
+    val faulty = new FaultyStorage(LocalStorage, 2, fault)
+    faulty.write(s"$dir/a")(_.write(new Array[Byte](10)))
+    intercept[InjectedFault](faulty.write(s"$dir/b")(_.write(new Array[Byte](10))))
+    intercept[InjectedFault](faulty.delete(s"$dir/a"))
+    assert(faulty.hasFailed)
+    LocalStorage.list(dir).map(f => (f.name, f.sizeBytes))
+  }
+
+  test("the chosen call fails before, after or half way, and no later one takes effect") {
+    assert(leftBy(Fault.Before) === Vector(("a", 10L)))
+    assert(leftBy(Fault.After) === Vector(("a", 10L), ("b", 10L)))
+    assert(leftBy(Fault.Partial) === Vector(("a", 10L), ("b", 5L)))
+  }
+
+  test("a publish killed half way leaves only a temporary file") {
+    val dir = newFolder()
+    val faulty = new FaultyStorage(LocalStorage, 1, Fault.Partial)
+    intercept[InjectedFault](faulty.publish(s"$dir/v", new Array[Byte](8)))
+    assert(LocalStorage.list(dir).map(_.name) === Vector(".v.killed.tmp"))
+  }
+}

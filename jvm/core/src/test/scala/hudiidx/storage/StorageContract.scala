@@ -1,0 +1,137 @@
+package hudiidx.storage
+
+import java.io.{EOFException, IOException}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.NoSuchFileException
+import java.util.concurrent.{Callable, Executors}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What every Storage must do. */
+trait StorageContract extends AnyFunSuite {
+
+  def storage: Storage
+
+  /** A new, empty folder. */
+  def newFolder(): String
+
+  private def put(path: String, text: String): Unit = storage.write(path)(_.write(text.getBytes(UTF_8)))
+
+  private def text(path: String): String = new String(storage.readAll(path), UTF_8)
+
+  test("a listing is sorted by name, shows sizes and folders, and leaves out checksum side files") {
+    val dir = newFolder()
+    Seq("b", "a", "c d ü=%2F", ".hidden", ".x.crc", "sub/f").foreach(n => put(s"$dir/$n", n))
+    val listed = storage.list(dir)
+    assert(listed.map(_.name) === Vector(".hidden", "a", "b", "c d ü=%2F", "sub"))
+    assert(listed.map(_.isDirectory) === Vector(false, false, false, false, true))
+    assert(listed.map(_.sizeBytes) === Vector(7L, 1L, 1L, 10L, 0L))
+    listed.filterNot(_.isDirectory).foreach { f =>
+      assert(text(f.path) === f.name)
+      assert(math.abs(System.currentTimeMillis - f.modifiedMillis) < 600000)
+    }
+  }
+
+  test("nothing at a path is an empty listing, no status, and NoSuchFileException on reading") {
+    val dir = newFolder()
+    assert(storage.list(s"$dir/none") === Vector.empty)
+    assert(storage.status(s"$dir/none") === None)
+    assert(intercept[NoSuchFileException](storage.open(s"$dir/none")).getMessage.contains("none"))
+    assert(intercept[NoSuchFileException](storage.readAll(s"$dir/none")).getMessage.contains("none"))
+    assert(!storage.delete(s"$dir/none"))
+  }
+
+  test("status tells files from folders") {
+    val dir = newFolder()
+    put(s"$dir/f", "four")
+    assert(storage.status(s"$dir/f").map(i => (i.name, i.sizeBytes, i.isDirectory)) === Some(("f", 4L, false)))
+    assert(storage.status(dir).map(_.isDirectory) === Some(true))
+  }
+
+  test("reading a folder as a file is an I/O error that names it") {
+    val dir = newFolder()
+    assert(intercept[IOException](storage.readAll(dir)).getMessage.contains(dir))
+    assert(intercept[IOException](storage.open(dir)).getMessage.contains(dir))
+  }
+
+  test("positional reads give exactly the bytes asked for, or EOFException") {
+    val dir = newFolder()
+    val content = Array.tabulate[Byte](200000)(i => (i * 31 >> 3).toByte)
+    storage.write(s"$dir/f")(out => content.foreach(b => out.write(b.toInt)))
+    val reader = storage.open(s"$dir/f")
+    try {
+      assert(reader.sizeBytes === 200000L)
+      for ((offset, length) <- Seq((0, 200000), (1, 7), (199999, 1), (65530, 70000), (200000, 0), (0, 0))) {
+        val got = reader.read(offset.toLong, length)
+        assert(got.remaining === length)
+        val bytes = new Array[Byte](length)
+        got.get(bytes)
+        assert(bytes.sameElements(content.slice(offset, offset + length)))
+      }
+      Seq((199999L, 2), (200001L, 0), (0L, Int.MaxValue), (Long.MaxValue, 1)).foreach { case (offset, length) =>
+        intercept[EOFException](reader.read(offset, length))
+      }
+      intercept[IllegalArgumentException](reader.read(-1, 1))
+      intercept[IllegalArgumentException](reader.read(0, -1))
+    } finally reader.close()
+  }
+
+  test("a write makes parents, and a failing one leaves nothing behind") {
+    val dir = newFolder()
+    put(s"$dir/p/q/f", "x")
+    assert(text(s"$dir/p/q/f") === "x")
+    val failure = intercept[IllegalStateException](storage.write(s"$dir/p/q/g") { out =>
+      out.write(new Array[Byte](100000))
+      throw new IllegalStateException("stop")
+    })
+    assert(failure.getMessage === "stop")
+    assert(storage.list(s"$dir/p/q").map(_.name) === Vector("f"))
+  }
+
+  test("a write does not replace a file") {
+    val dir = newFolder()
+    put(s"$dir/f", "first")
+    intercept[IOException](put(s"$dir/f", "second"))
+    assert(text(s"$dir/f") === "first")
+    assert(storage.list(dir).map(_.name) === Vector("f"))
+  }
+
+  test("the first to publish wins and the others leave no trace") {
+    val dir = newFolder()
+    assert(storage.publish(s"$dir/v/1", "one".getBytes(UTF_8)))
+    assert(!storage.publish(s"$dir/v/1", "two".getBytes(UTF_8)))
+    assert(text(s"$dir/v/1") === "one")
+    assert(storage.list(s"$dir/v").map(_.name) === Vector("1"))
+  }
+
+  test("of many who publish at once one wins, and readers see its whole content or nothing") {
+    val dir = newFolder()
+    val pool = Executors.newFixedThreadPool(8)
+    try
+      for (round <- 0 until 20) {
+        val path = s"$dir/$round"
+        val writers = (0 until 6).map { w =>
+          pool.submit(new Callable[Boolean] {
+            override def call(): Boolean = storage.publish(path, Array.fill(50000)(('a' + w).toByte))
+          })
+        }
+        var seen = Option.empty[FileInfo]
+        while (seen.isEmpty) seen = storage.status(path)
+        val content = storage.readAll(path)
+        assert(content.length === 50000 && content.forall(_ == content(0)))
+        val wins = writers.map(_.get())
+        assert(wins.count(identity) === 1)
+        assert(wins.indexOf(true) === content(0) - 'a')
+      }
+    finally pool.shutdownNow()
+    assert(storage.list(dir).map(_.name).sorted === (0 until 20).map(_.toString).sorted.toVector)
+  }
+
+  test("delete removes a file, or a folder with all below it") {
+    val dir = newFolder()
+    Seq("a/b/c", "a/d", "e").foreach(n => put(s"$dir/$n", n))
+    assert(storage.delete(s"$dir/a") && storage.delete(s"$dir/e"))
+    assert(!storage.delete(s"$dir/a"))
+    assert(storage.list(dir) === Vector.empty)
+  }
+}
