@@ -1,0 +1,110 @@
+package hudiidx.table
+
+import java.io.{ByteArrayInputStream, IOException}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.NoSuchFileException
+import java.util.Properties
+import java.util.zip.CRC32
+
+import hudiidx.storage.Storage
+import hudiidx.{DamagedTable, NotAHudiTable}
+
+/** Reads hoodie.properties the way writers replace it: copy to the backup, delete, write anew, delete the backup. So
+  *  the file may be absent or cut short for a moment, and the backup is then whole. Format notes §1.2.
+  */
+private[table] object PropertiesFile {
+  private val FileName = "hoodie.properties"
+  private val BackupSuffix = ".backup"
+  private val Tries = 4
+
+  val DefaultPause: Int => Unit = attempt => Thread.sleep(50L * attempt)
+
+  /** The file that was read, and its properties. */
+  def read(storage: Storage, tablePath: String, pause: Int => Unit): (String, Map[String, String]) = {
+    val main = Storage.join(Storage.join(tablePath, TableConfig.HoodieFolder), FileName)
+    var found = load(storage, main, tablePath)
+    var attempt = 1
+    while (found.isLeft && attempt < Tries) {
+      pause(attempt)
+      found = load(storage, main, tablePath)
+      attempt += 1
+    }
+    found match {
+      case Right(read)  => read
+      case Left(Absent) =>
+        throw new NotAHudiTable(
+          s"$main: there is no such file; restore it from a backup, or give the base path of a Hudi table"
+        )
+      case Left(reason) => throw new DamagedTable(s"$main: $reason; restore the file from a backup")
+    }
+  }
+
+  private type Loaded = Either[String, (String, Map[String, String])]
+
+  /** The file or else its backup; when neither serves, what is wrong with the one that is there. */
+  private def load(storage: Storage, main: String, tablePath: String): Loaded = loadOne(storage, main) match {
+    case Right(properties) => Right((main, properties))
+    case Left(reason)      =>
+      val backup = main + BackupSuffix
+      loadOne(storage, backup) match {
+        case Right(properties) => Right((backup, properties))
+        case Left(Absent)      =>
+          if (reason == Absent) requireTableFolder(storage, tablePath)
+          Left(reason)
+        case Left(backupReason) =>
+          Left(if (reason == Absent) s"absent, and the backup is unusable: $backupReason" else reason)
+      }
+  }
+
+  private val Absent = "absent"
+
+  /** Without `.hoodie` the path is no table, and waiting for a writer is pointless. */
+  private def requireTableFolder(storage: Storage, tablePath: String): Unit =
+    if (storage.status(Storage.join(tablePath, TableConfig.HoodieFolder)).isEmpty)
+      throw new NotAHudiTable(
+        if (storage.status(tablePath).isEmpty) s"$tablePath: there is nothing at this path; check the table's path"
+        else s"$tablePath: no Hudi table, there is no .hoodie folder below it; give the base path of a Hudi table"
+      )
+
+  /** Left: why the file cannot be used. */
+  private def loadOne(storage: Storage, file: String): Either[String, Map[String, String]] =
+    try parse(storage.readAll(file))
+    catch {
+      case _: NoSuchFileException => Left(Absent)
+      case e: IOException => throw new NotAHudiTable(s"$file: cannot be read (${e.getMessage}); check the path", e)
+    }
+
+  /** Pure: the properties, or what is wrong with them. */
+  def parse(content: Array[Byte]): Either[String, Map[String, String]] = {
+    val loaded = new Properties
+    try {
+      loaded.load(new ByteArrayInputStream(content))
+      val all = Map.newBuilder[String, String]
+      val names = loaded.stringPropertyNames().iterator()
+      while (names.hasNext) {
+        val name = names.next()
+        all += name -> loaded.getProperty(name)
+      }
+      check(all.result(), content.length)
+    } catch { case e: IllegalArgumentException => Left(s"it is no properties file (${e.getMessage})") }
+  }
+
+  private def check(properties: Map[String, String], sizeBytes: Int): Either[String, Map[String, String]] =
+    if (!properties.contains("hoodie.table.name"))
+      Left(s"no hoodie.table.name among the ${properties.size} properties of its $sizeBytes bytes")
+    else {
+      val stored = properties.get("hoodie.table.checksum").map(_.trim)
+      val computed = checksum(properties).toString
+      if (stored.exists(_ != computed))
+        Left(s"hoodie.table.checksum is ${stored.get} but the table's name gives $computed")
+      else Right(properties)
+    }
+
+  /** CRC-32 of `<database>.<table>`: covers the names only. */
+  private def checksum(properties: Map[String, String]): Long = {
+    val crc = new CRC32
+    val database = properties.getOrElse("hoodie.database.name", "")
+    crc.update(s"$database.${properties("hoodie.table.name")}".getBytes(UTF_8))
+    crc.getValue
+  }
+}

@@ -1,0 +1,184 @@
+package hudiidx.table
+
+import java.time.{ZoneId, ZoneOffset}
+
+import hudiidx.storage.Storage
+import hudiidx.{DamagedTable, UnsupportedTable}
+
+sealed abstract class TableType(val name: String) extends Product with Serializable
+object TableType {
+  case object CopyOnWrite extends TableType("COPY_ON_WRITE")
+  case object MergeOnRead extends TableType("MERGE_ON_READ")
+}
+
+/** A typed view of `hoodie.properties`. Format notes §1.3.
+  *
+  *  @param file       path of the properties file, for messages
+  *  @param properties every key as it stands in the file
+  *  @param version    table version: 6, 8 or 9
+  *  @param initialVersion version at creation; smaller than `version` for an upgraded table
+  *  @param timelineLayout 1 (instant files in `.hoodie`) or 2 (in the timeline folder)
+  *  @param partitionFields field names without the `:TYPE` of custom key generators; empty = not partitioned
+  *  @param keyGenerator class name or, from version 8 on, type (`SIMPLE`, ...); the class wins when both are set
+  *  @param metadataPartitions partitions of the metadata table that may be read
+  */
+final case class TableConfig(
+    file: String,
+    properties: Map[String, String],
+    tableName: String,
+    databaseName: String,
+    tableType: TableType,
+    version: Int,
+    initialVersion: Int,
+    timelineLayout: Int,
+    partitionFields: Vector[String],
+    recordKeyFields: Vector[String],
+    keyGenerator: Option[String],
+    baseFileFormat: String,
+    metadataPartitions: Vector[String],
+    tableFormat: String,
+    timelineTimezone: String
+) {
+
+  /** False: virtual keys; the meta columns are there but null. */
+  def populateMetaFields: Boolean = flag("hoodie.populate.meta.fields", default = true)
+
+  /** True: partition folders are named `field=value`. */
+  def hiveStyle: Boolean = flag("hoodie.datasource.write.hive_style_partitioning", default = false)
+
+  def urlEncode: Boolean = flag("hoodie.datasource.write.partitionpath.urlencode", default = false)
+
+  /** True: partition columns are not in the data files. */
+  def dropPartitionColumns: Boolean = flag("hoodie.datasource.write.drop.partition.columns", default = false)
+
+  /** Avro JSON: the schema of a table without commits. */
+  def createSchema: Option[String] = text("hoodie.table.create.schema")
+
+  def bootstrapBasePath: Option[String] = text("hoodie.bootstrap.base.path")
+
+  def isMergeOnRead: Boolean = tableType == TableType.MergeOnRead
+
+  /** Zone in which instants are formatted: the writers' own when the table says LOCAL, taken to be this JVM's. */
+  def timelineZone: ZoneId = if (timelineTimezone == "UTC") ZoneOffset.UTC else ZoneId.systemDefault()
+
+  /** Folder of the active timeline's instant files. */
+  def timelineDir(tablePath: String): String = {
+    val hoodie = Storage.join(tablePath, TableConfig.HoodieFolder)
+    if (timelineLayout == 1) hoodie else Storage.join(hoodie, text("hoodie.timeline.path").getOrElse("timeline"))
+  }
+
+  /** Folder of the archived timeline of layout 2. */
+  def historyDir(tablePath: String): String =
+    Storage.join(timelineDir(tablePath), text("hoodie.timeline.history.path").getOrElse("history"))
+
+  /** Folder of the archived timeline of layout 1. */
+  def archiveDir(tablePath: String): String =
+    Storage.join(
+      Storage.join(tablePath, TableConfig.HoodieFolder),
+      text("hoodie.archivelog.folder").getOrElse("archived")
+    )
+
+  /** A key's value; None if absent or blank. */
+  def text(key: String): Option[String] = properties.get(key).map(_.trim).filter(_.nonEmpty)
+
+  /** Throws UnsupportedTable on a value other than true and false. */
+  def flag(key: String, default: Boolean): Boolean = text(key).map(_.toLowerCase) match {
+    case None          => default
+    case Some("true")  => true
+    case Some("false") => false
+    case Some(other)   =>
+      throw new UnsupportedTable(s"$file: $key is '$other', neither true nor false; correct the property")
+  }
+}
+
+object TableConfig {
+  val HoodieFolder = ".hoodie"
+  val SupportedVersions: Vector[Int] = Vector(6, 8, 9)
+
+  /** Reads `<table>/.hoodie/hoodie.properties`, or its backup while a writer replaces it.
+    *  NotAHudiTable if there is none, DamagedTable if it cannot be understood, UnsupportedTable for a table of a
+    *  version, type or format that is not served.
+    */
+  def read(storage: Storage, tablePath: String): TableConfig =
+    read(storage, tablePath, PropertiesFile.DefaultPause)
+
+  /** With the pause between tries: it gets the number of the failed try, from 1. */
+  def read(storage: Storage, tablePath: String, pause: Int => Unit): TableConfig = {
+    val (file, properties) = PropertiesFile.read(storage, tablePath.stripSuffix("/"), pause)
+    of(file, properties)
+  }
+
+  /** The typed view of properties already read; `file` is named in errors. */
+  def of(file: String, properties: Map[String, String]): TableConfig = {
+    val p = new TypedProperties(file, properties)
+    val version = supportedVersion(file, p)
+    val format = p.text("hoodie.table.format").getOrElse("native")
+    if (!format.equalsIgnoreCase("native"))
+      throw new UnsupportedTable(s"$file: the table's format is '$format'; only native Hudi tables can be read")
+    TableConfig(
+      file,
+      properties,
+      tableName = p.text("hoodie.table.name").getOrElse(""),
+      databaseName = p.text("hoodie.database.name").getOrElse(""),
+      tableType = tableType(file, p.text("hoodie.table.type").getOrElse("COPY_ON_WRITE")),
+      version = version,
+      initialVersion = p.int("hoodie.table.initial.version").getOrElse(version),
+      timelineLayout = layout(file, p.int("hoodie.timeline.layout.version").getOrElse(if (version < 8) 1 else 2)),
+      partitionFields = p.list("hoodie.table.partition.fields").map(_.takeWhile(_ != ':')),
+      recordKeyFields = p.list("hoodie.table.recordkey.fields"),
+      keyGenerator = p.text("hoodie.table.keygenerator.class").orElse(p.text("hoodie.table.keygenerator.type")),
+      baseFileFormat = p
+        .text("hoodie.table.base.file.format")
+        .orElse(p.text("hoodie.table.ro.file.format"))
+        .getOrElse("PARQUET")
+        .toUpperCase,
+      metadataPartitions = p.list("hoodie.table.metadata.partitions"),
+      tableFormat = format,
+      timelineTimezone = p.text("hoodie.table.timeline.timezone").getOrElse("LOCAL").toUpperCase
+    )
+  }
+
+  private def supportedVersion(file: String, p: TypedProperties): Int = {
+    val version = p.int("hoodie.table.version").getOrElse(0)
+    if (SupportedVersions.contains(version)) version
+    else {
+      val remedy =
+        if (version > SupportedVersions.last) "use a newer hudiidx"
+        else "upgrade the table with Hudi (hudi-cli: upgrade table)"
+      throw new UnsupportedTable(
+        s"$file: the table's version is $version, supported are ${SupportedVersions.mkString(", ")}; $remedy"
+      )
+    }
+  }
+
+  private def tableType(file: String, name: String): TableType = name match {
+    case "COPY_ON_WRITE" => TableType.CopyOnWrite
+    case "MERGE_ON_READ" => TableType.MergeOnRead
+    case other           =>
+      throw new UnsupportedTable(
+        s"$file: hoodie.table.type is '$other', known are COPY_ON_WRITE and MERGE_ON_READ; correct the property"
+      )
+  }
+
+  private def layout(file: String, version: Int): Int =
+    if (version == 1 || version == 2) version
+    else
+      throw new UnsupportedTable(
+        s"$file: hoodie.timeline.layout.version is $version, supported are 1 and 2; upgrade the table with Hudi"
+      )
+}
+
+private final class TypedProperties(file: String, properties: Map[String, String]) {
+  def text(key: String): Option[String] = properties.get(key).map(_.trim).filter(_.nonEmpty)
+
+  def list(key: String): Vector[String] =
+    text(key).toVector.flatMap(_.split(',')).map(_.trim).filter(_.nonEmpty)
+
+  def int(key: String): Option[Int] = text(key).map { value =>
+    try value.toInt
+    catch {
+      case _: NumberFormatException =>
+        throw new DamagedTable(s"$file: $key is '$value', not a number; restore the file from a backup")
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package hudiidx.timeline
+
+import java.time.format.DateTimeFormatter
+import java.time.{Instant => Moment, ZoneId}
+
+import hudiidx.storage.{FileInfo, Storage}
+
+/** Finds the instants of a table's active timeline. Format notes §2.1. */
+object TimelineReader {
+
+  /** One listing; files whose names are no instant's are skipped. `zone` is that of the table's instants: it gives the
+    *  completion time of completed instants of layout 2 whose names carry none.
+    */
+  def read(storage: Storage, dir: String, layout: Int, zone: ZoneId = ZoneId.systemDefault()): ActiveTimeline =
+    of(dir, layout, storage.list(dir), zone)
+
+  /** Pure: the timeline from a listing of its folder. */
+  def of(dir: String, layout: Int, files: Vector[FileInfo], zone: ZoneId): ActiveTimeline = {
+    require(layout == 1 || layout == 2, s"timeline layout $layout must be 1 or 2")
+    val found = new java.util.ArrayList[Instant](files.length)
+    files.foreach { f =>
+      if (!f.isDirectory)
+        InstantName.parse(f.name, layout).foreach(i => found.add(withCompletionTime(i, layout, f, zone)))
+    }
+    found.sort(Order)
+    val kept = Vector.newBuilder[Instant]
+    var i = 0
+    while (i < found.size) {
+      // Instants of one group stand together, the highest state last.
+      if (i + 1 == found.size || !sameGroup(found.get(i), found.get(i + 1))) kept += found.get(i)
+      i += 1
+    }
+    new ActiveTimeline(dir, layout, kept.result())
+  }
+
+  private def sameGroup(a: Instant, b: Instant): Boolean =
+    a.requestedTime == b.requestedTime && InstantName.comparableAction(a.action) ==
+      InstantName.comparableAction(b.action)
+
+  /** By requested time, comparable action, state. Two completed files of one clean (concurrent cleaners): the earlier
+    *  completion stands last and so is kept.
+    */
+  private val Order: java.util.Comparator[Instant] = new java.util.Comparator[Instant] {
+    override def compare(a: Instant, b: Instant): Int = {
+      val byTime = a.requestedTime.compareTo(b.requestedTime)
+      if (byTime != 0) byTime
+      else {
+        val byAction = InstantName.comparableAction(a.action).compareTo(InstantName.comparableAction(b.action))
+        if (byAction != 0) byAction
+        else {
+          val byState = Integer.compare(a.state.ordinal, b.state.ordinal)
+          if (byState != 0) byState else b.fileName.compareTo(a.fileName)
+        }
+      }
+    }
+  }
+
+  private def withCompletionTime(instant: Instant, layout: Int, file: FileInfo, zone: ZoneId): Instant =
+    if (layout == 1 || !instant.isCompleted || instant.completionTime.isDefined) instant
+    else instant.copy(completionTime = Some(InstantName.format(file.modifiedMillis, zone)))
+}
+
+/** Names of instant files. */
+object InstantName {
+  private val Millis = DateTimeFormatter.ofPattern("yyyyMMddHHmmssSSS")
+
+  /** A moment (epoch milliseconds) as a 17-digit instant time. */
+  def format(millis: Long, zone: ZoneId): String = Millis.format(Moment.ofEpochMilli(millis).atZone(zone))
+
+  /** The instant that a file name stands for; None for any other name. Layout 2 puts the completion time behind the
+    *  requested time: `<requested>_<completed>.<action>`.
+    */
+  def parse(name: String, layout: Int): Option[Instant] = {
+    val digits = digitsFrom(name, 0)
+    if (digits == 0 || digits == name.length) None
+    else if (name.charAt(digits) == '.') ofExtension(name, digits, name.substring(0, digits), None)
+    else if (layout == 2 && name.charAt(digits) == '_') {
+      val end = digitsFrom(name, digits + 1)
+      if (end == digits + 1 || end == name.length || name.charAt(end) != '.') None
+      else
+        ofExtension(name, end, name.substring(0, digits), Some(name.substring(digits + 1, end)))
+          .filter(_.isCompleted)
+    } else None
+  }
+
+  private def digitsFrom(name: String, from: Int): Int = {
+    var i = from
+    while (i < name.length && name.charAt(i) >= '0' && name.charAt(i) <= '9') i += 1
+    i
+  }
+
+  private def ofExtension(name: String, at: Int, requested: String, completion: Option[String]): Option[Instant] = {
+    val extension = extensions.get(name.substring(at))
+    if (extension == null) None else Some(Instant(requested, extension._1, extension._2, completion, name))
+  }
+
+  /** Every extension that counts, with its action and state. A completed compaction, log compaction or clustering has
+    *  the name of the commit it became.
+    */
+  private val extensions: java.util.HashMap[String, (String, InstantState)] = {
+    import Action._
+    val all = new java.util.HashMap[String, (String, InstantState)]
+    val pendingOnly = Seq(Compaction, LogCompaction, Clustering)
+    val others = Seq(Commit, DeltaCommit, ReplaceCommit, Clean, Rollback, Restore, Savepoint, Indexing)
+    (pendingOnly ++ others).foreach { action =>
+      all.put(s".$action.requested", (action, InstantState.Requested))
+      all.put(s".$action.inflight", (action, InstantState.Inflight))
+    }
+    others.foreach(action => all.put(s".$action", (action, InstantState.Completed)))
+    all.put(".inflight", (Commit, InstantState.Inflight))
+    all
+  }
+
+  /** Actions that are one instant's in different states compare equal: a compaction becomes a commit. */
+  def comparableAction(action: String): String = action match {
+    case Action.Compaction    => Action.Commit
+    case Action.LogCompaction => Action.DeltaCommit
+    case Action.Clustering    => Action.ReplaceCommit
+    case other                => other
+  }
+}
