@@ -64,6 +64,22 @@ lazy val bundle = (project in file("jvm/bundle"))
     assembly / test := {},
     libraryDependencies += sparkSql)
 
+// Not part of the build or the tests: `benchmarks/run` compiles and starts it. It brings what a Spark installation would.
+lazy val benchmarks = (project in file("benchmarks"))
+  .dependsOn(hadoopModule)
+  .settings(
+    name := "hudiidx-benchmarks",
+    publish / skip := true,
+    libraryDependencies ++= (jackson ++ hadoop ++ Seq(avro, parquet, zstd, slf4j)).map(_.withConfigurations(None)) ++ Seq(
+      "org.apache.parquet" % "parquet-column" % line.parquet,
+      "org.slf4j" % "slf4j-nop" % "2.0.7" % Runtime),
+    writeClasspath := {
+      val file = target.value / "classpath.txt"
+      IO.write(file, (Runtime / fullClasspath).value.files.mkString(java.io.File.pathSeparator))
+      file
+    })
+lazy val writeClasspath = taskKey[File]("Writes the run-time class path of the benchmarks to target/classpath.txt.")
+
 lazy val root = (project in file("."))
   .aggregate(core, hadoopModule, spark, bundle)
   .settings(name := "hudiidx", publish / skip := true)
