@@ -1,6 +1,9 @@
 package hudiidx.timeline
 
-/** What one write did to one file. `path` is relative to the table's base path; None in inflight profiles. */
+/** What one write did to one file. `path` is relative to the table's base path; None in inflight profiles.
+  *
+  *  @param cdcFiles change-data files of the same write: name without folder -> size in bytes (`cdcStats`)
+  */
 final case class WriteStat(
     fileId: String,
     partitionPath: String,

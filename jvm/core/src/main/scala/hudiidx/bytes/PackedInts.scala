@@ -1,0 +1,209 @@
+package hudiidx.bytes
+
+import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.charset.StandardCharsets.UTF_8
+
+/** A growing byte array with the integer forms of our index pages. docs/format.md, "Packed integers".
+  *
+  *  A *column* of n integers is one of: constant (tag 0, zigzag varint), or frame of reference (tag = width 1..64 in bits,
+  *  zigzag varint minimum, then n values minus the minimum, `width` bits each, least significant bit first, padded to a byte).
+  */
+final class PackedOutput(initialBytes: Int = 256) {
+  private var buffer = new Array[Byte](math.max(16, initialBytes))
+  private var length = 0
+
+  def size: Int = length
+
+  def toBytes: Array[Byte] = java.util.Arrays.copyOf(buffer, length)
+
+  def byte(value: Int): Unit = {
+    room(1)
+    buffer(length) = value.toByte
+    length += 1
+  }
+
+  /** Unsigned LEB128; negative numbers take ten bytes. */
+  def varint(value: Long): Unit = {
+    room(10)
+    var v = value
+    while ((v & ~0x7fL) != 0) {
+      buffer(length) = ((v & 0x7f) | 0x80).toByte
+      length += 1
+      v >>>= 7
+    }
+    buffer(length) = v.toByte
+    length += 1
+  }
+
+  def zigzag(value: Long): Unit = varint((value << 1) ^ (value >> 63))
+
+  def bytes(value: Array[Byte]): Unit = {
+    varint(value.length.toLong)
+    room(value.length)
+    System.arraycopy(value, 0, buffer, length, value.length)
+    length += value.length
+  }
+
+  def string(value: String): Unit = bytes(value.getBytes(UTF_8))
+
+  /** A column of the first `count` values. */
+  def column(values: Array[Long], count: Int): Unit = {
+    var min = if (count == 0) 0L else values(0)
+    var max = min
+    var i = 1
+    while (i < count) {
+      if (values(i) < min) min = values(i)
+      if (values(i) > max) max = values(i)
+      i += 1
+    }
+    // max - min may overflow into the sign bit: as an unsigned number it is still the width needed.
+    val width = 64 - java.lang.Long.numberOfLeadingZeros(max - min)
+    byte(width)
+    zigzag(min)
+    if (width > 0) bits(values, count, min, width)
+  }
+
+  /** `count` values minus `min`, `width` bits each, without the head of a column. */
+  def bits(values: Array[Long], count: Int, min: Long, width: Int): Unit = {
+    val total = PackedInts.bytesFor(count, width)
+    room(total)
+    var at = length
+    var pending = 0L // bits not yet written, the lowest first
+    var pendingBits = 0
+    var i = 0
+    while (i < count) {
+      var v = values(i) - min
+      var left = width
+      while (left > 0) {
+        val take = math.min(left, 8 - pendingBits)
+        pending |= (v & ((1L << take) - 1)) << pendingBits
+        pendingBits += take
+        v >>>= take
+        left -= take
+        if (pendingBits == 8) {
+          buffer(at) = pending.toByte
+          at += 1
+          pending = 0
+          pendingBits = 0
+        }
+      }
+      i += 1
+    }
+    if (pendingBits > 0) buffer(at) = pending.toByte
+    length += total
+  }
+
+  private def room(more: Int): Unit =
+    if (length + more > buffer.length)
+      buffer = java.util.Arrays.copyOf(buffer, math.max(buffer.length * 2, length + more))
+}
+
+/** Reads what [[PackedOutput]] wrote. A malformed input raises IllegalArgumentException with the position; lengths are
+  *  checked against what is left before anything is allocated.
+  */
+final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
+  private var at = start
+  private val words = ByteBuffer.wrap(buffer).order(ByteOrder.LITTLE_ENDIAN)
+
+  def this(buffer: Array[Byte]) = this(buffer, 0, buffer.length)
+
+  def position: Int = at - start
+
+  def remaining: Int = end - at
+
+  def byte(): Int = {
+    require(at < end, s"data ends at $position")
+    at += 1
+    buffer(at - 1) & 0xff
+  }
+
+  def varint(): Long = {
+    var shift = 0
+    var result = 0L
+    var more = true
+    while (more) {
+      require(shift < 70, s"number too long at $position")
+      val b = byte()
+      result |= (b & 0x7fL) << shift
+      shift += 7
+      more = (b & 0x80) != 0
+    }
+    result
+  }
+
+  /** A varint that counts things of at least `atLeastBits` bits each in the rest of the data. */
+  def count(atLeastBits: Int): Int = {
+    val n = varint()
+    require(
+      n >= 0 && n * atLeastBits <= remaining * 8L && n <= PackedInts.MaxCount,
+      s"count $n at $position passes the end"
+    )
+    n.toInt
+  }
+
+  def zigzag(): Long = {
+    val v = varint()
+    (v >>> 1) ^ -(v & 1)
+  }
+
+  def bytes(): Array[Byte] = {
+    val n = count(8)
+    at += n
+    java.util.Arrays.copyOfRange(buffer, at - n, at)
+  }
+
+  def string(): String = {
+    val n = count(8)
+    at += n
+    new String(buffer, at - n, n, UTF_8)
+  }
+
+  def column(count: Int): Array[Long] = {
+    val width = byte()
+    val min = zigzag()
+    require(width <= 64, s"column width $width at $position")
+    val out = new Array[Long](count)
+    if (width == 0) java.util.Arrays.fill(out, min) else bits(out, min, width)
+    out
+  }
+
+  /** Fills `out` with values of `width` bits plus `min`. */
+  def bits(out: Array[Long], min: Long, width: Int): Unit = {
+    val total = PackedInts.bytesFor(out.length, width)
+    require(total <= remaining, s"column of ${out.length} x $width bits at $position passes the end")
+    val mask = if (width == 64) -1L else (1L << width) - 1
+    var bit = 0L
+    var i = 0
+    while (i < out.length) {
+      out(i) = (window(at + (bit >>> 3).toInt, (bit & 7).toInt, width) & mask) + min
+      bit += width
+      i += 1
+    }
+    at += total
+  }
+
+  /** 64 bits from `shift` bits into the byte at `from`; bytes behind the end count as zero. */
+  private def window(from: Int, shift: Int, width: Int): Long =
+    if (from + 9 <= end) {
+      val low = words.getLong(from)
+      if (shift == 0) low else (low >>> shift) | ((buffer(from + 8) & 0xffL) << (64 - shift))
+    } else {
+      var v = 0L
+      var i = 0
+      while (i * 8 < width + shift && from + i < end) {
+        val b = buffer(from + i) & 0xffL
+        val to = i * 8 - shift
+        v |= (if (to < 0) b >>> -to else b << to)
+        i += 1
+      }
+      v
+    }
+}
+
+object PackedInts {
+
+  /** No page of ours holds more values; a hostile count above it is refused. */
+  val MaxCount = 1 << 24
+
+  def bytesFor(count: Int, width: Int): Int = ((count.toLong * width + 7) / 8).toInt
+}

@@ -1,0 +1,87 @@
+package hudiidx.manifest
+
+import hudiidx.table.{FileEntry, FileOrder}
+import scala.collection.mutable
+
+/** What instants did to the files of one partition, taken in the order in which they completed. */
+final class PartitionChange(val partitionPath: String) {
+  private val added = mutable.LinkedHashMap.empty[String, FileEntry]
+  private val removed = mutable.Set.empty[String]
+  private val replaced = mutable.Map.empty[String, String]
+  private var cleared = false
+
+  def add(entry: FileEntry): Unit = {
+    val name = entry.fileName
+    removed -= name
+    added.remove(name)
+    added(name) = entry
+  }
+
+  def remove(fileName: String): Unit = {
+    added.remove(fileName)
+    removed += fileName
+  }
+
+  /** The file group was replaced by the instant requested at `instantTime`; the latest replacement counts. */
+  def replace(fileId: String, instantTime: String): Unit =
+    if (replaced.get(fileId).forall(_ < instantTime)) replaced(fileId) = instantTime
+
+  /** The partition's folder is gone with all that it held. */
+  def clear(): Unit = {
+    cleared = true
+    added.clear()
+    removed.clear()
+    replaced.clear()
+  }
+
+  def addedEntries: Vector[FileEntry] = added.valuesIterator.map(markReplaced).toVector
+
+  def isCleared: Boolean = cleared
+
+  /** True if a file that was there before may be gone, replaced or given anew by this change. */
+  def touchesExisting: Boolean = cleared || removed.nonEmpty || replaced.nonEmpty
+
+  /** True if an entry that was there before stays as it was. */
+  def keeps(entry: FileEntry): Boolean =
+    !cleared && !replaced.contains(entry.fileId) && (removed.isEmpty || !removed(entry.fileName))
+
+  /** An entry from before with this change's replacement; None if it is removed. */
+  def amended(entry: FileEntry): Option[FileEntry] =
+    if (cleared || removed(entry.fileName)) None else Some(markReplaced(entry))
+
+  /** Entries before this change -> entries after it, in [[FileOrder]]. */
+  def applyTo(entries: Array[FileEntry]): Array[FileEntry] = {
+    val kept = if (touchesExisting) entries.flatMap(e => if (keeps(e)) Some(e) else amended(e)) else entries
+    FileMerge.merge(kept, addedEntries.toArray)
+  }
+
+  private def markReplaced(e: FileEntry): FileEntry = replaced.get(e.fileId) match {
+    case Some(at) if e.replacedAt.forall(_ < at) => e.copy(replacedAt = Some(at))
+    case _                                       => e
+  }
+}
+
+private[manifest] object FileMerge {
+
+  /** Merges entries in [[FileOrder]] with newer ones; of two with the same name the newer one stays. */
+  def merge(older: Array[FileEntry], newer: Array[FileEntry]): Array[FileEntry] =
+    if (newer.isEmpty) older
+    else {
+      val late = FileOrder.sorted(newer)
+      val out = new Array[FileEntry](older.length + late.length)
+      var (i, j, n) = (0, 0, 0)
+      while (i < older.length || j < late.length) {
+        val c = if (i == older.length) 1 else if (j == late.length) -1 else FileOrder.compare(older(i), late(j))
+        if (c < 0) {
+          out(n) = older(i)
+          i += 1
+        } else {
+          if (c == 0) i += 1
+          out(n) = late(j)
+          j += 1
+        }
+        n += 1
+      }
+      if (n == out.length) out else java.util.Arrays.copyOf(out, n)
+    }
+}

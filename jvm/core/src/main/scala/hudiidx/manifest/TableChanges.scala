@@ -1,0 +1,56 @@
+package hudiidx.manifest
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+/** Changes of a table's files by partition, in the order of partition keys (unsigned UTF-8 bytes). */
+final class TableChanges {
+  private val byKey = new java.util.TreeMap[Array[Byte], PartitionChange](PartitionKey.Order)
+  private val byPath = new java.util.HashMap[String, PartitionChange]
+
+  /** The change of a partition, made on first use. */
+  def of(partitionPath: String): PartitionChange = {
+    val known = byPath.get(partitionPath)
+    if (known != null) known
+    else {
+      val change = new PartitionChange(partitionPath)
+      byPath.put(partitionPath, change)
+      byKey.put(PartitionKey.encode(partitionPath), change)
+      change
+    }
+  }
+
+  def get(partitionPath: String): Option[PartitionChange] = Option(byPath.get(partitionPath))
+
+  def isEmpty: Boolean = byPath.isEmpty
+
+  def inKeyOrder: java.util.Iterator[PartitionChange] = byKey.values.iterator
+}
+
+/** Keys of partitions in our HFiles: `p` and the partition path in UTF-8, so that no key is empty. */
+object PartitionKey {
+  private val Prefix = 'p'.toByte
+
+  val Order: java.util.Comparator[Array[Byte]] = new java.util.Comparator[Array[Byte]] {
+    override def compare(a: Array[Byte], b: Array[Byte]): Int = java.util.Arrays.compareUnsigned(a, b)
+  }
+
+  def encode(partitionPath: String): Array[Byte] = {
+    val utf8 = partitionPath.getBytes(UTF_8)
+    val key = new Array[Byte](utf8.length + 1)
+    key(0) = Prefix
+    System.arraycopy(utf8, 0, key, 1, utf8.length)
+    key
+  }
+
+  def decode(key: Array[Byte]): String = new String(key, 1, key.length - 1, UTF_8)
+
+  /** Partition paths in the order of their keys. */
+  def sorted(partitionPaths: Iterable[String]): Vector[String] = {
+    val keys = new java.util.TreeMap[Array[Byte], String](Order)
+    partitionPaths.foreach(p => keys.put(encode(p), p))
+    val out = Vector.newBuilder[String]
+    val it = keys.values.iterator
+    while (it.hasNext) out += it.next()
+    out.result()
+  }
+}

@@ -1,0 +1,147 @@
+package hudiidx.store
+
+import hudiidx.DamagedIndex
+import hudiidx.storage.{FileInfo, RandomReader, Storage}
+import java.io.{FileNotFoundException, OutputStream}
+import java.nio.file.NoSuchFileException
+import java.security.SecureRandom
+import org.slf4j.LoggerFactory
+
+/** Outcome of looking for the current version. */
+sealed trait Current
+object Current {
+
+  /** @param passedOver why versions with higher numbers were not taken */
+  final case class Found(version: IndexVersion, passedOver: Vector[String]) extends Current
+  case object Absent extends Current
+
+  /** There are versions, and none can be read. */
+  final case class Unreadable(reasons: Vector[String]) extends Current
+}
+
+/** The folder of one index: immutable files, and versions that name them. Design §3.1; docs/format.md, "Index folder".
+  *
+  *  @param dir the index folder, `<table>/.hoodie/hudiidx` unless set by option
+  */
+final class IndexStore(val storage: Storage, val dir: String) {
+  private val log = LoggerFactory.getLogger(classOf[IndexStore])
+  private val versionsDir = Storage.join(dir, "versions")
+
+  /** The highest version that is whole. One that is unreadable, gone or of a later format is passed over. */
+  def current(): Current = {
+    var reasons = Vector.empty[String]
+    var found: Option[IndexVersion] = None
+    val numbers = versionNumbers().reverseIterator
+    while (found.isEmpty && numbers.hasNext) {
+      try found = Some(read(numbers.next()))
+      catch {
+        case e: DamagedIndex                                   => reasons :+= e.getMessage
+        case _: NoSuchFileException | _: FileNotFoundException => () // expired between the listing and the read
+      }
+    }
+    found match {
+      case Some(v) =>
+        reasons.foreach(r => log.warn("{}", r))
+        Current.Found(v, reasons)
+      case None => if (reasons.isEmpty) Current.Absent else Current.Unreadable(reasons)
+    }
+  }
+
+  def read(number: Long): IndexVersion = {
+    val path = versionPath(number)
+    val version = IndexVersion.decode(storage.readAll(path), path)
+    if (version.number != number)
+      throw new DamagedIndex(s"$path: holds index version ${version.number}; `hudiidx create` makes a new one")
+    version
+  }
+
+  /** Numbers of all version files, ascending, whole or not. */
+  def versionNumbers(): Vector[Long] = versionFiles().map(numberOf)
+
+  /** The number that the next version takes: above every file that is there, damaged ones included. */
+  def nextNumber(): Long = versionNumbers().lastOption.getOrElse(0L) + 1
+
+  /** False if another writer took this number first. */
+  def publish(version: IndexVersion): Boolean =
+    storage.publish(versionPath(version.number), IndexVersion.encode(version))
+
+  def open(file: IndexFile): RandomReader = storage.open(Storage.join(dir, file.name))
+
+  /** Writes an immutable file; `kind` says what it is in the version that names it. */
+  def write(name: String, kind: String)(content: OutputStream => Unit): IndexFile = {
+    var size = 0L
+    storage.write(Storage.join(dir, name)) { out =>
+      val counted = new CountingOutput(out)
+      content(counted)
+      counted.flush()
+      size = counted.count
+    }
+    IndexFile(name, kind, size)
+  }
+
+  def delete(file: IndexFile): Unit = storage.delete(Storage.join(dir, file.name))
+
+  /** Removes the whole folder; false if there was none. */
+  def drop(): Boolean = storage.delete(dir)
+
+  /** Removes versions beyond the newest `rule.retained` that are old enough, then files that no remaining version names
+    *  and that are older than any running writer's. Returns the names removed.
+    *
+    *  @param current number of the version in use: it stays, also when newer damaged ones fill the places
+    */
+  def expire(current: Long, rule: Retention, nowMillis: Long): Vector[String] = {
+    val files = versionFiles()
+    val newest = files.takeRight(math.max(1, rule.retained)).map(numberOf).toSet + current
+    val (old, kept) =
+      files.partition(f => !newest(numberOf(f)) && nowMillis - f.modifiedMillis >= rule.minAgeMillis)
+    old.foreach(f => storage.delete(f.path))
+    val named = kept.flatMap(namesIn).toSet
+    val orphans = storage
+      .list(dir)
+      .filter(f => !f.isDirectory && !named(f.name) && nowMillis - f.modifiedMillis >= rule.orphanAgeMillis)
+    orphans.foreach(f => storage.delete(f.path))
+    (old ++ orphans).map(_.name)
+  }
+
+  private def namesIn(versionFile: FileInfo): Vector[String] =
+    try read(numberOf(versionFile)).files.map(_.name)
+    catch { case _: DamagedIndex => Vector.empty }
+
+  private def versionFiles(): Vector[FileInfo] =
+    storage.list(versionsDir).filter(f => !f.isDirectory && IndexStore.VersionName.pattern.matcher(f.name).matches)
+
+  private def numberOf(f: FileInfo): Long = f.name.stripSuffix(".json").toLong
+
+  private def versionPath(number: Long): String = Storage.join(versionsDir, f"$number%020d.json")
+}
+
+/** How long index versions are kept, in milliseconds.
+  *
+  *  @param retained        newest versions that stay whatever their age
+  *  @param minAgeMillis    a version younger than this stays: a reader may have it open
+  *  @param orphanAgeMillis a file that no version names stays this long: its writer may be about to publish
+  */
+final case class Retention(retained: Int, minAgeMillis: Long, orphanAgeMillis: Long)
+
+object IndexStore {
+  private val VersionName = """\d{20}\.json""".r
+  private val TokenAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+  private val random = new SecureRandom
+
+  /** Folder of the index below a table unless an option says otherwise. */
+  def defaultDir(tablePath: String): String = Storage.join(tablePath, ".hoodie/hudiidx")
+
+  /** Part of a file name that no other writer uses: 10 characters, 50 random bits. */
+  def newToken(): String = {
+    val bytes = new Array[Byte](10)
+    random.nextBytes(bytes)
+    new String(bytes.map(b => TokenAlphabet.charAt(b & 31)))
+  }
+}
+
+private final class CountingOutput(out: OutputStream) extends OutputStream {
+  var count = 0L
+  override def write(b: Int): Unit = { out.write(b); count += 1 }
+  override def write(b: Array[Byte], off: Int, len: Int): Unit = { out.write(b, off, len); count += len }
+  override def flush(): Unit = out.flush()
+}

@@ -1,0 +1,165 @@
+package hudiidx.store
+
+import com.fasterxml.jackson.core.JsonProcessingException
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory}
+import hudiidx.DamagedIndex
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.zip.CRC32C
+
+/** An instant by what names it on a timeline. */
+final case class InstantId(requestedTime: String, action: String)
+
+/** Which instants an index version has taken in.
+  *
+  *  @param watermark every completed instant requested up to and including this time is covered...
+  *  @param pending   ...except these, which were pending when the version was made
+  *  @param covered   covered instants above the watermark, oldest first, at most [[Coverage.MaxListed]]
+  */
+final case class Coverage(watermark: String, pending: Vector[InstantId], covered: Vector[InstantId]) {
+  private val listed: Set[InstantId] = covered.toSet
+  private val excepted: Set[InstantId] = pending.toSet
+
+  def covers(id: InstantId): Boolean =
+    if (id.requestedTime <= watermark) !excepted(id) else listed(id)
+
+  /** The newest covered requested time; empty if nothing is covered. */
+  def last: String = covered.lastOption.map(_.requestedTime).getOrElse(watermark)
+}
+
+object Coverage {
+
+  /** So many instants are listed by name; older ones fall under the watermark. An instant that turns up late would have
+    *  to be older than all of these to be missed.
+    */
+  val MaxListed = 1000
+
+  /** Coverage of all `completed` instants (oldest first), made while `pending` ones were under way. */
+  def of(completed: Vector[InstantId], pending: Vector[InstantId]): Coverage = {
+    val (old, recent) = completed.splitAt(completed.size - MaxListed)
+    val watermark = old.lastOption.map(_.requestedTime).getOrElse("")
+    Coverage(watermark, pending.filter(_.requestedTime <= watermark), recent.filter(_.requestedTime > watermark))
+  }
+}
+
+/** A file that belongs to an index version; `name` is relative to the index folder. */
+final case class IndexFile(name: String, kind: String, sizeBytes: Long)
+
+/** The table that an index was made from. */
+final case class TableIdentity(name: String, database: String, tableType: String)
+
+/** One published state of an index: what `versions/<20 digits>.json` holds. docs/format.md, "Index version".
+  *
+  *  @param number     position in the sequence of versions, from 1
+  *  @param properties settings and statistics of the parts (page sizes, counts), by dotted name
+  */
+final case class IndexVersion(
+    number: Long,
+    table: TableIdentity,
+    coverage: Coverage,
+    files: Vector[IndexFile],
+    properties: Map[String, String],
+    createdAtMillis: Long,
+    writer: String
+) {
+
+  def file(kind: String): Option[IndexFile] = files.find(_.kind == kind)
+
+  def long(property: String): Long = properties.get(property).map(_.toLong).getOrElse(0L)
+}
+
+object IndexVersion {
+
+  /** Raised only when an older reader would misread the file. */
+  val FormatVersion = 1
+  private val ChecksumMark = ",\"crc32c\":\""
+  private val json = new ObjectMapper()
+
+  def encode(v: IndexVersion): Array[Byte] = {
+    val root = JsonNodeFactory.instance.objectNode()
+    root.put("format", FormatVersion).put("version", v.number)
+    root.put("writer", v.writer).put("created_at_millis", v.createdAtMillis)
+    root.putObject("table").put("name", v.table.name).put("database", v.table.database).put("type", v.table.tableType)
+    root.put("watermark", v.coverage.watermark)
+    putInstants(root.putArray("pending"), v.coverage.pending)
+    putInstants(root.putArray("covered"), v.coverage.covered)
+    val files = root.putArray("files")
+    v.files.foreach(f => files.addObject().put("name", f.name).put("kind", f.kind).put("size", f.sizeBytes))
+    val properties = root.putObject("properties")
+    v.properties.toVector.sorted.foreach { case (k, value) => properties.put(k, value) }
+    val body = json.writeValueAsString(root)
+    val open = body.substring(0, body.length - 1)
+    (open + ChecksumMark + checksum(open) + "\"}").getBytes(UTF_8)
+  }
+
+  /** Raises DamagedIndex for anything but a whole version of a format that is known. */
+  def decode(bytes: Array[Byte], file: String): IndexVersion = {
+    val text = new String(bytes, UTF_8)
+    val mark = text.lastIndexOf(ChecksumMark)
+    if (mark < 0) throw damaged(file, s"no checksum in ${bytes.length} bytes")
+    val (expected, tail) = text.substring(mark + ChecksumMark.length).splitAt(8)
+    if (tail != "\"}") throw damaged(file, "it does not end behind the checksum")
+    val actual = checksum(text.substring(0, mark))
+    if (expected != actual) throw damaged(file, s"checksum is $actual, the file says $expected")
+    try read(json.readTree(text))
+    catch {
+      case e: IllegalArgumentException => throw damaged(file, e.getMessage)
+      case e: JsonProcessingException  => throw damaged(file, e.getOriginalMessage)
+    }
+  }
+
+  private def read(root: JsonNode): IndexVersion = {
+    val format = root.path("format").asInt(0)
+    require(format == FormatVersion, s"format $format, this hudiidx reads $FormatVersion: a later hudiidx wrote it")
+    val t = root.path("table")
+    IndexVersion(
+      number = root.path("version").asLong,
+      table = TableIdentity(text(t, "name"), text(t, "database"), text(t, "type")),
+      coverage = Coverage(text(root, "watermark"), instants(root.path("pending")), instants(root.path("covered"))),
+      files = elements(root.path("files")).map(f => IndexFile(text(f, "name"), text(f, "kind"), f.path("size").asLong)),
+      properties = members(root.path("properties")),
+      createdAtMillis = root.path("created_at_millis").asLong,
+      writer = text(root, "writer")
+    )
+  }
+
+  private def putInstants(array: ArrayNode, ids: Vector[InstantId]): Unit =
+    ids.foreach(i => array.add(i.requestedTime + "." + i.action))
+
+  private def instants(array: JsonNode): Vector[InstantId] = elements(array).map { n =>
+    val s = n.asText
+    val dot = s.indexOf('.')
+    require(dot >= 0, s"instant $s has no action")
+    InstantId(s.substring(0, dot), s.substring(dot + 1))
+  }
+
+  private def text(node: JsonNode, name: String): String = {
+    val field = node.path(name)
+    require(field.isTextual, s"member $name is missing or no text")
+    field.asText
+  }
+
+  private def elements(array: JsonNode): Vector[JsonNode] = {
+    require(array.isArray, "a list is missing")
+    Vector.tabulate(array.size)(i => array.get(i))
+  }
+
+  private def members(node: JsonNode): Map[String, String] = {
+    val it = node.fields()
+    val b = Map.newBuilder[String, String]
+    while (it.hasNext) {
+      val e = it.next()
+      b += e.getKey -> e.getValue.asText
+    }
+    b.result()
+  }
+
+  private def checksum(text: String): String = {
+    val crc = new CRC32C
+    crc.update(text.getBytes(UTF_8))
+    String.format("%08x", Long.box(crc.getValue))
+  }
+
+  private def damaged(file: String, what: String): DamagedIndex =
+    new DamagedIndex(s"$file: index version cannot be read: $what; `hudiidx create` makes a new one")
+}
