@@ -1,0 +1,88 @@
+# make build | quickstart | test | test-fast | test-all | lint | format | bundles | clean
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := build
+.PHONY: build quickstart test test-fast test-all lint format bundles clean preflight
+
+VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
+JAR_NAME := hudiidx-spark-3.5_2.12-$(VERSION).jar
+JAR := dist/$(JAR_NAME)
+WHEEL := dist/hudiidx-$(VERSION)-py3-none-any.whl
+ifdef JAVA_HOME
+export PATH := $(JAVA_HOME)/bin:$(PATH)
+endif
+PY := .venv/bin/python
+HUDI_BUNDLE := hudi-spark3.5-bundle_2.12
+HUDI_VERSIONS := 0.15.0 1.0.2 1.1.1
+HUDI_JARS := $(HUDI_VERSIONS:%=build/lib/$(HUDI_BUNDLE)-%.jar)
+
+JVM_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.properties) \
+  $(shell find jvm -path '*/src/main/*' -type f)
+PY_SOURCES := python/pyproject.toml $(shell find python/hudiidx -name '*.py' -o -name py.typed)
+STAMPS := .venv/.stamps
+
+build: $(STAMPS)/wheel
+
+preflight:
+	@scripts/preflight
+
+# The jar that users get: every class of ours, nothing that Spark brings.
+$(JAR): $(JVM_SOURCES)
+	@scripts/preflight
+	build/sbt bundle/assembly
+	@mkdir -p dist python/hudiidx/jars
+	@rm -f dist/*.jar python/hudiidx/jars/*.jar
+	cp jvm/bundle/target/scala-2.12/$(JAR_NAME) python/hudiidx/jars/
+	cp jvm/bundle/target/scala-2.12/$(JAR_NAME) $@
+
+$(STAMPS)/venv: python/requirements-dev.txt
+	@scripts/preflight
+	rm -rf .venv
+	"$$(scripts/preflight --python)" -m venv .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check setuptools==84.2.1 wheel==0.48.0
+	.venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation -r python/requirements-dev.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+$(WHEEL): $(JAR) $(PY_SOURCES) $(STAMPS)/venv
+	rm -f dist/*.whl
+	.venv/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist ./python
+	@touch $@
+
+$(STAMPS)/wheel: $(WHEEL)
+	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)
+	@touch $@
+
+# Stock Hudi, for the tests that ask it: one Spark bundle for each table version.
+build/lib/$(HUDI_BUNDLE)-%.jar:
+	@scripts/preflight
+	@mkdir -p build/lib
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+	  -Dartifact=org.apache.hudi:$(HUDI_BUNDLE):$* -DoutputDirectory=$(CURDIR)/build/lib
+	@touch $@
+
+bundles: $(HUDI_JARS)
+
+quickstart: build
+	@$(PY) examples/quickstart.py
+
+test: build bundles
+	@$(PY) scripts/run_tests.py test
+
+test-fast: build
+	@$(PY) scripts/run_tests.py fast
+
+test-all: build bundles
+	@$(PY) scripts/run_tests.py all
+
+lint: build
+	@$(PY) scripts/run_tests.py lint
+
+format: $(STAMPS)/venv
+	build/sbt scalafmtAll
+	.venv/bin/ruff check --fix --config python/pyproject.toml python tests integration examples scripts
+	.venv/bin/ruff format --config python/pyproject.toml python tests integration examples scripts
+
+clean:
+	rm -rf .venv dist build/lib build/test-reports python/hudiidx/jars .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -type d \( -name target -o -name __pycache__ \) -prune -exec rm -rf {} +

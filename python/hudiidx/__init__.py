@@ -1,0 +1,77 @@
+"""Lists and reads Apache Hudi tables from an index sidecar instead of listing folders.
+
+The names below load on first use, so that ``import hudiidx`` needs no PySpark.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hudiidx.errors import (
+        DamagedIndex,
+        DamagedTable,
+        HudiIdxException,
+        IndexNotFound,
+        InvalidOption,
+        NotAHudiTable,
+        StaleIndex,
+        UnsupportedTable,
+        WriteConflict,
+    )
+    from hudiidx.index import HudiIndex
+    from hudiidx.model import (
+        BaseFile,
+        Difference,
+        FileGroup,
+        FileSlice,
+        IndexInfo,
+        LogFile,
+        TableFile,
+        VerifyReport,
+    )
+    from hudiidx.session import configure_spark
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BaseFile",
+    "DamagedIndex",
+    "DamagedTable",
+    "Difference",
+    "FileGroup",
+    "FileSlice",
+    "HudiIdxException",
+    "HudiIndex",
+    "IndexInfo",
+    "IndexNotFound",
+    "InvalidOption",
+    "LogFile",
+    "NotAHudiTable",
+    "StaleIndex",
+    "TableFile",
+    "UnsupportedTable",
+    "VerifyReport",
+    "WriteConflict",
+    "configure_spark",
+]
+
+_HOME = {"HudiIndex": "hudiidx.index", "configure_spark": "hudiidx.session"}
+_MODEL = {
+    "BaseFile",
+    "Difference",
+    "FileGroup",
+    "FileSlice",
+    "IndexInfo",
+    "LogFile",
+    "TableFile",
+    "VerifyReport",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'hudiidx' has no attribute {name!r}")
+    home = _HOME.get(name) or ("hudiidx.model" if name in _MODEL else "hudiidx.errors")
+    return getattr(import_module(home), name)

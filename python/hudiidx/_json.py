@@ -1,0 +1,88 @@
+"""JSON documents of the Scala side as the types of ``model``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hudiidx.model import (
+    BaseFile,
+    Difference,
+    FileGroup,
+    FileSlice,
+    IndexInfo,
+    LogFile,
+    TableFile,
+    VerifyReport,
+)
+
+_UPPER = re.compile(r"(?<=[a-z0-9])([A-Z])")
+
+
+def load(text: str) -> Any:
+    """The document with its field names in snake case; other keys (reasons, kinds) are left alone."""
+    return _snake(json.loads(text))
+
+
+def _snake(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_UPPER.sub(r"_\1", k).lower() if k[:1].islower() else k: _snake(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_snake(v) for v in value]
+    return value
+
+
+def base_file(d: Mapping[str, Any]) -> BaseFile:
+    """A base file from its five fields."""
+    return BaseFile(d["partition_path"], d["file_id"], d["instant_time"], d["file_name"], d["size"])
+
+
+def file_slice(d: Mapping[str, Any]) -> FileSlice:
+    """A slice; the base file may be null or missing."""
+    base = d.get("base_file")
+    logs = tuple(LogFile(x["file_name"], x["size"], x["version"]) for x in d.get("log_files") or ())
+    return FileSlice(
+        d["partition_path"], d["file_id"], d["base_instant_time"], base_file(base) if base else None, logs
+    )
+
+
+def file_group(d: Mapping[str, Any]) -> FileGroup:
+    """A file group."""
+    return FileGroup(d["partition_path"], d["file_id"])
+
+
+def table_file(d: Mapping[str, Any]) -> TableFile:
+    """A committed file."""
+    return TableFile(
+        d["partition_path"], d["file_id"], d["file_name"], d["kind"], d["instant_time"], d["size"]
+    )
+
+
+def index_info(d: Mapping[str, Any]) -> IndexInfo:
+    """The state of an index, whatever parts of it were reported."""
+    return IndexInfo(
+        state=d["state"],
+        reason=d.get("reason") or None,
+        instants_behind=d.get("instants_behind") or 0,
+        lag_seconds=d.get("lag_seconds") or 0.0,
+        last_synced_instant=d.get("last_synced_instant"),
+        index_version=d.get("index_version"),
+        files=d.get("files"),
+        partitions=d.get("partitions"),
+        bytes_by_kind=d.get("bytes") or {},
+        fallbacks=d.get("fallbacks") or {},
+        details=d,
+    )
+
+
+def verify_report(d: Mapping[str, Any]) -> VerifyReport:
+    """The findings of a comparison of index and table."""
+    found = tuple(
+        Difference(
+            x["kind"], x.get("partition"), x.get("file"), x.get("detail") or "", x.get("cause") or "unknown"
+        )
+        for x in d.get("differences") or ()
+    )
+    return VerifyReport(bool(d["ok"]), found, d.get("counts") or {})

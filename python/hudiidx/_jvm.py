@@ -1,0 +1,84 @@
+"""The one door to the Scala side: nothing else touches ``spark._jvm``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hudiidx.errors import HudiIdxException, of_jvm_class
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_DEEPEST_CAUSE = 12
+
+
+def facade(spark: SparkSession, table_path: str, options: Mapping[str, str]) -> Any:
+    """The Scala face of one table.
+
+    Raises:
+        TypeError: ``spark`` is no Spark session.
+        RuntimeError: the session has no JVM (Spark Connect, or stopped) or not our jar.
+    """
+    jvm = getattr(spark, "_jvm", None)
+    session = getattr(spark, "_jsparkSession", None)
+    if session is None or jvm is None:
+        if type(spark).__module__.startswith("pyspark.sql.connect"):
+            raise RuntimeError("hudiidx needs a classic Spark session: Spark Connect has no JVM gateway")
+        raise TypeError(f"spark must be a SparkSession, got {type(spark).__name__}")
+    from py4j.java_gateway import JavaPackage
+
+    found = jvm.hudiidx.spark.api.HudiIdxApi
+    if isinstance(found, JavaPackage):  # py4j's stand-in for a class that it cannot load
+        raise RuntimeError(
+            "the hudiidx jar is not on the driver's class path: build the session with "
+            "hudiidx.configure_spark(builder), or pass it to spark-submit --jars"
+        )
+    packed = jvm.java.util.HashMap()
+    for key, value in options.items():
+        packed.put(key, value)
+    with translated():
+        return found(session, table_path, packed)
+
+
+def session_conf(spark: SparkSession) -> dict[str, str]:
+    """Everything set on the session, by its builder or since; empty for anything but a classic session."""
+    session, jvm = getattr(spark, "_jsparkSession", None), getattr(spark, "_jvm", None)
+    if session is None or jvm is None:
+        return {}
+    every = jvm.scala.collection.JavaConverters.mapAsJavaMap(session.conf().getAll())
+    return {str(k): str(v) for k, v in dict(every).items()}
+
+
+def frame(spark: SparkSession, java_frame: Any) -> DataFrame:
+    """A Scala DataFrame as a PySpark one."""
+    from pyspark.sql import DataFrame
+
+    return DataFrame(java_frame, spark)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise a Scala exception of ours as its Python peer; let any other pass unchanged."""
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        yield
+    except Py4JJavaError as e:
+        ours = _ours(e.java_exception)
+        if ours is None:
+            raise
+        raise ours from e
+
+
+def _ours(thrown: Any) -> HudiIdxException | None:
+    """The first of our exceptions in a chain of causes: a failed Spark task wraps it."""
+    for _ in range(_DEEPEST_CAUSE):
+        if thrown is None:
+            return None
+        kind = of_jvm_class(thrown.getClass().getName())
+        if kind is not None:
+            return kind(thrown.getMessage())
+        thrown = thrown.getCause()
+    return None

@@ -1,0 +1,281 @@
+"""The command ``hudiidx``: arguments in, the answer out, an exit code that says how it went.
+
+Exit codes: 0 done; 1 ``verify`` found differences; 2 wrong usage; 3 the table; 4 the index; 5 anything else.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hudiidx.cli.plain import CommandFailed, run
+from hudiidx.errors import HudiIdxException, exit_code
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hudiidx.index import HudiIndex
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Index an Apache Hudi table and list it from the index.",
+    epilog="Exit codes: 0 done, 1 verify found differences, 2 usage, 3 the table, 4 the index, 5 other.",
+)
+
+Path_ = Annotated[str, typer.Argument(metavar="TABLE", help="Folder or URI of the Hudi table.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+IndexPath = Annotated[
+    str | None,
+    typer.Option("--index-path", metavar="PATH", help="Where the index lives, if not in the table."),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Fail instead of answering without the index.")]
+Partition = Annotated[str | None, typer.Option("--partition", metavar="P", help="One partition path only.")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="INSTANT", help="As the table was at this instant.")
+]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="Rows to show (ignored with --json).")]
+Master = Annotated[
+    str | None, typer.Option("--master", metavar="URL", help="Spark master; default local[*].")
+]
+Conf = Annotated[
+    list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A Spark setting; may be repeated.")
+]
+
+
+@app.command()
+def create(
+    table: Path_,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Make the index."""
+    done = _with_spark(table, "creating the index", lambda i: i.create(), index_path, master, conf)
+    _print_document(done, json_)
+
+
+@app.command()
+def update(
+    table: Path_,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Bring the index up to the timeline."""
+    done = _with_spark(table, "updating the index", lambda i: i.update(), index_path, master, conf)
+    _print_document(done, json_)
+
+
+@app.command()
+def info(table: Path_, json_: Json = False, index_path: IndexPath = None) -> None:
+    """Show the state of the index."""
+    _print_document(_plain("info", table, index_path=index_path), json_)
+
+
+@app.command()
+def partitions(
+    table: Path_,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    strict: Strict = False,
+    as_of: AsOf = None,
+) -> None:
+    """List the partitions."""
+    found = _plain("partitions", table, index_path=index_path, strict=strict, as_of=as_of)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json(found)
+        return
+    render.partitions(_console(), _rows(found, "partitions"))
+
+
+@app.command()
+def files(
+    table: Path_,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    strict: Strict = False,
+    partition: Partition = None,
+    as_of: AsOf = None,
+    limit: Limit = 200,
+) -> None:
+    """List the committed files."""
+    found = _plain("files", table, index_path=index_path, strict=strict, partition=partition, as_of=as_of)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json(found)
+        return
+    rows = _rows(found, "files")
+    render.files(_console(), rows[:limit], len(rows))
+
+
+@app.command()
+def slices(
+    table: Path_,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    strict: Strict = False,
+    partition: Partition = None,
+    as_of: AsOf = None,
+    limit: Limit = 200,
+) -> None:
+    """List the latest file slices."""
+    found = _plain("slices", table, index_path=index_path, strict=strict, partition=partition, as_of=as_of)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json(found)
+        return
+    rows = _rows(found, "slices")
+    render.slices(_console(), rows[:limit], len(rows))
+
+
+@app.command()
+def verify(
+    table: Path_,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Compare the index with the table; exit code 1 if they differ."""
+    found = _with_spark(table, "verifying the index", lambda i: i.verify(), index_path, master, conf)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json(asdict(found))
+    else:
+        out = _console()
+        differences = [vars(d) for d in found.differences]
+        render.differences(out, differences)
+        render.info(out, {"differences": str(len(differences)), **found.counts})
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def perf(
+    table: Path_,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    sweep: Annotated[bool, typer.Option("--sweep", help="Also try other page sizes and codecs.")] = False,
+) -> None:
+    """Time the index against plain listing: RFC-15's "metadata perf" table."""
+    found = _plain("perf", table, index_path=index_path, sweep=sweep)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json(found)
+        return
+    render.perf(_console(), found)
+
+
+@app.command()
+def drop(
+    table: Path_,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Remove the index; the table stays as it is."""
+    if not yes:
+        if not sys.stdin.isatty():
+            raise typer.BadParameter(
+                "drop asks before it removes the index; pass --yes where nobody can answer"
+            )
+        typer.confirm(f"Remove the index of {table}?", abort=True)
+    _with_spark(table, "removing the index", lambda i: i.drop(), index_path, master, conf)
+    _print_document({"dropped": table}, json_)
+
+
+@app.command()
+def jar() -> None:
+    """Print the path of the jar, for spark-submit --jars."""
+    from hudiidx.session import jar_path
+
+    print(jar_path())
+
+
+def main() -> None:
+    """Runs the command; a failure is one line on stderr, or with ``--json`` one JSON document."""
+    try:
+        app()
+    except HudiIdxException as e:
+        _fail(type(e).__name__, str(e), exit_code(e))
+    except (CommandFailed, RuntimeError, ValueError) as e:
+        _fail(type(e).__name__, str(e), 5)
+    except Exception as e:  # a Java stack trace says nothing to a user of a command
+        _fail(type(e).__name__, str(e).strip().split("\n\tat ")[0], 5)
+
+
+def _fail(kind: str, message: str, code: int) -> None:
+    if "--json" in sys.argv:
+        print(json.dumps({"error": kind, "message": message}, ensure_ascii=False), file=sys.stderr)
+    else:
+        print(f"hudiidx: {kind}: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _plain(command: str, table: str, **options: str | bool | None) -> Any:
+    arguments = [command, table]
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            arguments.append(flag)
+        elif isinstance(value, str):
+            arguments += [flag, value]
+    return run(arguments)
+
+
+def _with_spark(
+    table: str,
+    title: str,
+    work: Callable[[HudiIndex], Any],
+    index_path: str | None,
+    master: str | None,
+    conf: list[str] | None,
+) -> Any:
+    from hudiidx.cli.progress import with_progress
+    from hudiidx.cli.spark import session
+    from hudiidx.index import HudiIndex
+
+    spark = session(master, conf or [])
+    try:
+        index = HudiIndex(spark, table, index_path=index_path)
+        return with_progress(spark, _console(stderr=True), title, lambda: work(index))
+    finally:
+        spark.stop()
+
+
+def _console(stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr)
+
+
+def _rows(document: Any, name: str) -> list[Any]:
+    """The rows of an answer: the document itself, or its field of that name."""
+    found = document.get(name, []) if isinstance(document, Mapping) else document
+    return list(found)
+
+
+def _print_document(document: Mapping[str, Any], as_json: bool) -> None:
+    from hudiidx.cli import render
+
+    if as_json:
+        render.as_json(dict(document))
+    else:
+        render.info(_console(), document)

@@ -1,0 +1,110 @@
+"""Runs a command on a plain JVM: our jar and a few jars of the installed PySpark, no Spark session."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from hudiidx._json import load
+from hudiidx.errors import HudiIdxException, of_jvm_class
+from hudiidx.session import jar_path
+
+# What listing needs out of PySpark's 250 jars: fewer jars start faster.
+_NEEDED = (
+    "hadoop-client-",
+    "avro-1",
+    "jackson-core-2",
+    "jackson-databind-2",
+    "jackson-annotations-2",
+    "zstd-jni-",
+    "slf4j-api-",
+    "scala-library-",
+    "commons-logging-",
+    "parquet-",
+    "snappy-java-",
+    "lz4-java-",
+)
+# Starts fast and stays small; the commands are over before a better compiler would pay.
+_JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:-UsePerfData")
+
+
+class CommandFailed(Exception):
+    """The JVM ended with an error that is none of ours."""
+
+
+def run(arguments: list[str]) -> Any:
+    """Runs the command and returns its JSON document, field names in snake case.
+
+    Raises:
+        HudiIdxException: what the Scala side reported, as its Python peer.
+        CommandFailed: no Java, or it died otherwise.
+    """
+    command = [java(), *_JVM_FLAGS, "-cp", class_path(), "hudiidx.hadoop.Main", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    if done.returncode == 0 and done.stdout.strip():
+        _warn(done.stderr)
+        return load(done.stdout)
+    raise _failure(done.returncode, done.stderr)
+
+
+def java() -> str:
+    """The ``java`` of JAVA_HOME, else of PATH."""
+    home = os.environ.get("JAVA_HOME")
+    at_home = Path(home, "bin", "java") if home else None
+    if at_home and at_home.is_file():
+        return str(at_home)
+    found = shutil.which("java")
+    if not found:
+        raise CommandFailed(
+            "no java: set JAVA_HOME or install Java 17, e.g. apt-get install openjdk-17-jdk-headless"
+        )
+    return found
+
+
+def class_path() -> str:
+    """Our jar, the PySpark jars it needs, and what HUDIIDX_CLASSPATH adds (stores such as S3)."""
+    jars = spark_jars()
+    needed = sorted(str(j) for j in jars.glob("*.jar") if j.name.startswith(_NEEDED))
+    if not needed:
+        raise CommandFailed(f"{jars}: no Hadoop jars; install PySpark 3.5: pip install 'pyspark>=3.5,<3.6'")
+    extra = [e for e in os.environ.get("HUDIIDX_CLASSPATH", "").split(os.pathsep) if e]
+    return os.pathsep.join([str(jar_path()), *needed, *extra])
+
+
+def spark_jars() -> Path:
+    """The jars folder of the installed PySpark (not imported: that takes half a second), or of SPARK_HOME."""
+    spec = find_spec("pyspark")
+    if spec and spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations)), "jars")
+    if os.environ.get("SPARK_HOME"):
+        return Path(os.environ["SPARK_HOME"], "jars")
+    raise CommandFailed("PySpark is not installed: pip install 'pyspark>=3.5,<3.6'")
+
+
+def _failure(code: int, stderr: str) -> Exception:
+    """The error document that the JVM printed last, as an exception."""
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    for line in reversed(lines):
+        if line.startswith("{"):
+            try:
+                told = json.loads(line)
+            except ValueError:
+                continue
+            name, message = str(told.get("error")), str(told.get("message"))
+            ours: type[HudiIdxException] | None = of_jvm_class(name)
+            return ours(message) if ours else CommandFailed(f"{name}: {message}")
+    said = lines[-1] if lines else "no message"
+    return CommandFailed(f"java ended with exit code {code}: {said}")
+
+
+def _warn(stderr: str) -> None:
+    """Passes our own warnings on; SLF4J's and Hadoop's start-up talk is dropped."""
+    for line in stderr.splitlines():
+        if "hudiidx" in line or line.startswith("warning:"):
+            print(line, file=sys.stderr)

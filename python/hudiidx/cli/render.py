@@ -1,0 +1,138 @@
+"""Answers as text that fits 80 columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+_UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
+
+
+def size(n: int | None) -> str:
+    """Bytes for people: ``9.2 KB``."""
+    if n is None:
+        return "-"
+    x, unit = float(n), 0
+    while x >= 1024 and unit < len(_UNITS) - 1:
+        x, unit = x / 1024, unit + 1
+    return f"{int(x)} B" if unit == 0 else f"{x:.1f} {_UNITS[unit]}"
+
+
+def as_json(document: Any) -> None:
+    """The document on stdout, and nothing else."""
+    print(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def table(*columns: tuple[str, str]) -> Table:
+    """An open table; a column is its heading and ``left`` or ``right``."""
+    t = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for heading, justify in columns:
+        t.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
+    return t
+
+
+def partitions(out: Console, paths: Sequence[str]) -> None:
+    """One path a line; a table without partitions has the one path ``""``."""
+    for path in paths:
+        out.print(path or '""', markup=False, highlight=False, soft_wrap=True)
+
+
+def files(out: Console, rows: Sequence[Mapping[str, Any]], total: int) -> None:
+    """Files by partition: file id, kind, instant, size. The full names are in the JSON form."""
+    for path, group in groupby(rows, key=lambda r: r["partition_path"]):
+        found = list(group)
+        _heading(out, path, f"{len(found)} files, {size(sum(r['size'] for r in found))}")
+        t = table(("file id", "left"), ("kind", "left"), ("instant", "left"), ("size", "right"))
+        for r in found:
+            t.add_row(r["file_id"], r["kind"], r["instant_time"], size(r["size"]))
+        out.print(t)
+    _total(out, "files", len(rows), total)
+
+
+def slices(out: Console, rows: Sequence[Mapping[str, Any]], total: int) -> None:
+    """Latest file slices by partition."""
+    for path, group in groupby(rows, key=lambda r: r["partition_path"]):
+        found = list(group)
+        _heading(out, path, f"{len(found)} slices")
+        t = table(("file id", "left"), ("base instant", "left"), ("base", "right"), ("logs", "right"))
+        for r in found:
+            base, logs = r.get("base_file"), r.get("log_files") or []
+            logged = f"{len(logs)}: {size(sum(x['size'] for x in logs))}" if logs else "-"
+            t.add_row(r["file_id"], r["base_instant_time"], size(base["size"]) if base else "-", logged)
+        out.print(t)
+    _total(out, "slices", len(rows), total)
+
+
+def info(out: Console, document: Mapping[str, Any]) -> None:
+    """The state first, then what is known."""
+    t = Table(box=None, show_header=False, pad_edge=False)
+    t.add_column(style="dim")
+    t.add_column(overflow="fold")
+    for name, value in document.items():
+        if value in (None, "", {}, []):
+            continue
+        t.add_row(name.replace("_", " "), _value(name, value))
+    out.print(t)
+
+
+def differences(out: Console, found: Sequence[Mapping[str, Any]]) -> None:
+    """One paragraph a difference: wide tables do not fit."""
+    for d in found:
+        place = "/".join(str(x) for x in (d.get("partition"), d.get("file")) if x)
+        out.print(f"{d['kind']}  {place}", markup=False, highlight=False, style="bold", soft_wrap=True)
+        out.print(f"  {d['detail']}", markup=False, highlight=False)
+        out.print(f"  likely cause: {d['cause']}", markup=False, highlight=False)
+
+
+def perf(out: Console, document: Mapping[str, Any]) -> None:
+    """RFC-15's ``metadata perf`` table, whatever measurements it holds: lists of rows become tables."""
+    for name, value in document.items():
+        rows = value if isinstance(value, list) else []
+        if rows and isinstance(rows[0], Mapping):
+            out.print(name.replace("_", " "), style="bold")
+            heads = list(dict.fromkeys(k for r in rows for k in r))
+            t = table(
+                *(
+                    (h.replace("_", " "), "left" if isinstance(rows[0].get(h), str) else "right")
+                    for h in heads
+                )
+            )
+            for r in rows:
+                t.add_row(*(_value(h, r.get(h)) for h in heads))
+            out.print(t)
+        elif value is not None:
+            out.print(f"{name.replace('_', ' ')}: {_value(name, value)}", markup=False, highlight=False)
+
+
+def _heading(out: Console, path: str, rest: str) -> None:
+    out.print(f"{path or '(no partition)'}: {rest}", markup=False, highlight=False, style="bold")
+
+
+def _total(out: Console, what: str, shown: int, total: int) -> None:
+    if shown < total:
+        out.print(f"{shown} of {total} {what} shown; --limit {total} shows all", highlight=False)
+    else:
+        out.print(f"{total} {what}", highlight=False)
+
+
+def _value(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, Mapping):
+        byte_counts = name == "bytes"
+        return ", ".join(f"{k} {size(v) if byte_counts else v}" for k, v in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 100 else f"{value:,.0f}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (
+            size(value) if name.endswith("bytes") else (f"{value:,}" if "version" not in name else str(value))
+        )
+    return str(value)

@@ -1,0 +1,46 @@
+"""The Spark session of the commands that write or check an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LOGGING = Path(__file__).with_name("log4j2.properties")
+
+
+def session(master: str | None, settings: list[str]) -> SparkSession:
+    """A quiet session with our jar.
+
+    Args:
+        master: Spark master URL; default: this machine, all cores, unless ``settings`` has ``spark.master``.
+        settings: further Spark settings, each ``name=value``.
+
+    Raises:
+        ValueError: a setting without ``=``.
+    """
+    from pyspark.sql import SparkSession
+
+    from hudiidx.session import configure_spark
+
+    builder = (
+        SparkSession.builder.appName("hudiidx")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{_LOGGING}")
+    )
+    pairs = dict(_pair(s) for s in settings)
+    for name, value in pairs.items():
+        builder = builder.config(name, value)
+    if master or "spark.master" not in pairs:
+        builder = builder.master(master or "local[*]")
+    return configure_spark(builder).getOrCreate()
+
+
+def _pair(setting: str) -> tuple[str, str]:
+    name, eq, value = setting.partition("=")
+    if not eq:
+        raise ValueError(f"--conf {setting}: needs name=value")
+    return name.strip(), value.strip()

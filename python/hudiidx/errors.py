@@ -1,0 +1,76 @@
+"""What goes wrong, by name. The Scala side throws classes of the same names."""
+
+from __future__ import annotations
+
+
+class HudiIdxException(RuntimeError):
+    """Every failure that hudiidx reports by itself."""
+
+
+class NotAHudiTable(HudiIdxException):
+    """The path is missing, unreadable, or holds no Hudi table."""
+
+
+class UnsupportedTable(HudiIdxException):
+    """A Hudi table of a version, type or format that hudiidx does not serve."""
+
+
+class DamagedTable(HudiIdxException):
+    """The table's own files contradict each other or cannot be decoded."""
+
+
+class DamagedIndex(HudiIdxException):
+    """A file of the index cannot be decoded."""
+
+
+class IndexNotFound(HudiIdxException):
+    """The table has no index, or not the part that was asked for."""
+
+
+class StaleIndex(HudiIdxException):
+    """Strict mode only: the index could not be used as it is."""
+
+
+class WriteConflict(HudiIdxException):
+    """Another writer published first, and trying again on top of it did not succeed."""
+
+
+class InvalidOption(HudiIdxException):
+    """An option or argument has an unknown name or a value out of its range."""
+
+
+_KINDS: tuple[type[HudiIdxException], ...] = (
+    NotAHudiTable,
+    UnsupportedTable,
+    DamagedTable,
+    DamagedIndex,
+    IndexNotFound,
+    StaleIndex,
+    WriteConflict,
+    InvalidOption,
+)
+_BY_NAME = {kind.__name__: kind for kind in _KINDS}
+
+_TABLE_ERRORS = (NotAHudiTable, UnsupportedTable, DamagedTable)
+_INDEX_ERRORS = (DamagedIndex, IndexNotFound, StaleIndex, WriteConflict)
+
+
+def of_jvm_class(class_name: str) -> type[HudiIdxException] | None:
+    """The Python peer of a Scala exception class; None when it is not one of ours.
+
+    Args:
+        class_name: full or simple name, such as ``hudiidx.DamagedIndex``.
+    """
+    package, _, name = class_name.rpartition(".")
+    return _BY_NAME.get(name) if package in ("", "hudiidx") else None
+
+
+def exit_code(error: BaseException) -> int:
+    """The command's exit code for a failure: 2 usage, 3 the table, 4 the index, 5 anything else."""
+    if isinstance(error, InvalidOption):
+        return 2
+    if isinstance(error, _TABLE_ERRORS):
+        return 3
+    if isinstance(error, _INDEX_ERRORS):
+        return 4
+    return 5

@@ -1,0 +1,228 @@
+"""The index of one table, and what it knows about the table's files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import astuple
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from hudiidx import _json
+from hudiidx._jvm import facade, frame, session_conf, translated
+from hudiidx.model import BaseFile, FileGroup, FileSlice, IndexInfo, VerifyReport
+from hudiidx.options import resolve
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+
+_FILES_SCHEMA = (
+    "partition_path string, file_id string, file_name string, kind string, instant_time string, size bigint"
+)
+
+
+class HudiIndex:
+    """The index of one Hudi table: makes it, keeps it in step, and answers listings from it.
+
+    Without a usable index every listing is answered from the table itself, with one warning; never
+    wrongly. In strict mode that is an error instead.
+
+    A view call takes a partition path (``""`` for a table without partitions) and answers with a list
+    of frozen dataclasses, sorted by file id and instant; without a partition it answers for the whole
+    table with a DataFrame of the same column names, computed by Spark. ``as_of`` is an instant
+    time of the table; default: the latest completed instant.
+
+    Every call may raise `NotAHudiTable`, `UnsupportedTable` or `DamagedTable`; in strict mode also
+    `StaleIndex`.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        path: str | PathLike[str],
+        *,
+        index_path: str | PathLike[str] | None = None,
+        strict: bool | None = None,
+        **options: object,
+    ) -> None:
+        """Opens nothing yet but the table's properties.
+
+        Args:
+            spark: a session made with ``configure_spark``, or one that has our jar.
+            path: the table's folder, or a URI that Hadoop's FileSystem understands.
+            index_path: where the index lives; default ``<table>/.hoodie/hudiidx``.
+            strict: raise instead of answering without the index; default false.
+            options: further options, by full name: ``**{"hudiidx.read.x": 1}``.
+
+        Raises:
+            InvalidOption: an option nobody knows, or a value of the wrong type.
+        """
+        given = dict(options, index_path=index_path, strict=strict)
+        self._spark = spark
+        self._path = fspath(path)
+        self._options = resolve(session_conf(spark), given)
+        self._api = facade(spark, self._path, self._options)
+
+    def __repr__(self) -> str:
+        return f"HudiIndex({self._path!r})"
+
+    @property
+    def path(self) -> str:
+        """The table's path as given."""
+        return self._path
+
+    def create(self) -> Mapping[str, Any]:
+        """Makes the index, whole; an index that is there is replaced at the end, in one step.
+
+        Returns:
+            What was done: ``index_version``, ``files``, ``partitions``, times and bytes.
+
+        Raises:
+            WriteConflict: another writer published meanwhile, again and again.
+        """
+        return dict(self._document(self._api.create))
+
+    def update(self) -> Mapping[str, Any]:
+        """Brings the index up to the timeline; lists no data partition. Nothing to do is no error.
+
+        Raises:
+            IndexNotFound: there is no index; make one with `create`.
+            WriteConflict: another writer published meanwhile, again and again.
+        """
+        return dict(self._document(self._api.update))
+
+    def info(self) -> IndexInfo:
+        """The state of the index. An absent or broken index is a state, not an error."""
+        return _json.index_info(self._document(self._api.info))
+
+    def verify(self) -> VerifyReport:
+        """Compares the index with a fresh listing and the timeline.
+
+        A file that is being written is not a difference.
+
+        Raises:
+            IndexNotFound: there is no index.
+        """
+        return _json.verify_report(self._document(self._api.verify))
+
+    def drop(self) -> None:
+        """Removes the index, and nothing else. No index is no error."""
+        with translated():
+            self._api.drop()
+
+    def partitions(self) -> list[str]:
+        """Partition paths, sorted; ``[""]`` for a table without partitions."""
+        return list(self._document(self._api.partitions))
+
+    def files(self, partition: str | None = None, as_of: str | None = None) -> DataFrame:
+        """Committed files, of one partition or of all.
+
+        Returns:
+            One row a file: ``partition_path`` string, ``file_id`` string, ``file_name`` string,
+            ``kind`` string (``base`` or ``log``), ``instant_time`` string, ``size`` long (bytes).
+        """
+        if partition is None:
+            return self._frame("files", as_of)
+        found = self._document(self._api.view, "files", _partition(partition), _instant(as_of))
+        rows = [astuple(_json.table_file(d)) for d in found]
+        return self._spark.createDataFrame(rows, _FILES_SCHEMA)
+
+    @overload
+    def all_base_files(self, partition: str, as_of: str | None = None) -> list[BaseFile]: ...
+    @overload
+    def all_base_files(self, partition: None = None, as_of: str | None = None) -> DataFrame: ...
+    def all_base_files(
+        self, partition: str | None = None, as_of: str | None = None
+    ) -> list[BaseFile] | DataFrame:
+        """Every committed base file, of older slices too."""
+        return self._view("all_base_files", partition, as_of, _json.base_file)
+
+    @overload
+    def latest_base_files(self, partition: str, as_of: str | None = None) -> list[BaseFile]: ...
+    @overload
+    def latest_base_files(self, partition: None = None, as_of: str | None = None) -> DataFrame: ...
+    def latest_base_files(
+        self, partition: str | None = None, as_of: str | None = None
+    ) -> list[BaseFile] | DataFrame:
+        """The newest base file of each live file group that has one."""
+        return self._view("latest_base_files", partition, as_of, _json.base_file)
+
+    @overload
+    def all_file_groups(self, partition: str, as_of: str | None = None) -> list[FileGroup]: ...
+    @overload
+    def all_file_groups(self, partition: None = None, as_of: str | None = None) -> DataFrame: ...
+    def all_file_groups(
+        self, partition: str | None = None, as_of: str | None = None
+    ) -> list[FileGroup] | DataFrame:
+        """Every live file group: replaced ones are left out."""
+        return self._view("all_file_groups", partition, as_of, _json.file_group)
+
+    @overload
+    def all_file_slices(self, partition: str, as_of: str | None = None) -> list[FileSlice]: ...
+    @overload
+    def all_file_slices(self, partition: None = None, as_of: str | None = None) -> DataFrame: ...
+    def all_file_slices(
+        self, partition: str | None = None, as_of: str | None = None
+    ) -> list[FileSlice] | DataFrame:
+        """Every file slice of every live file group."""
+        return self._view("all_file_slices", partition, as_of, _json.file_slice)
+
+    @overload
+    def latest_file_slices(self, partition: str, as_of: str | None = None) -> list[FileSlice]: ...
+    @overload
+    def latest_file_slices(self, partition: None = None, as_of: str | None = None) -> DataFrame: ...
+    def latest_file_slices(
+        self, partition: str | None = None, as_of: str | None = None
+    ) -> list[FileSlice] | DataFrame:
+        """The newest slice of each live file group; behind a pending compaction it has log files only."""
+        return self._view("latest_file_slices", partition, as_of, _json.file_slice)
+
+    @overload
+    def latest_uncompacted_file_slices(self, partition: str, as_of: str | None = None) -> list[FileSlice]: ...
+    @overload
+    def latest_uncompacted_file_slices(
+        self, partition: None = None, as_of: str | None = None
+    ) -> DataFrame: ...
+    def latest_uncompacted_file_slices(
+        self, partition: str | None = None, as_of: str | None = None
+    ) -> list[FileSlice] | DataFrame:
+        """The newest slices, without file groups that have a compaction pending."""
+        return self._view("latest_uncompacted_file_slices", partition, as_of, _json.file_slice)
+
+    @overload
+    def latest_merged_file_slices(self, partition: str, as_of: str | None = None) -> list[FileSlice]: ...
+    @overload
+    def latest_merged_file_slices(self, partition: None = None, as_of: str | None = None) -> DataFrame: ...
+    def latest_merged_file_slices(
+        self, partition: str | None = None, as_of: str | None = None
+    ) -> list[FileSlice] | DataFrame:
+        """The newest slices, each behind a pending compaction merged with the one before it."""
+        return self._view("latest_merged_file_slices", partition, as_of, _json.file_slice)
+
+    def _view(
+        self, call: str, partition: str | None, as_of: str | None, of: Callable[[Mapping[str, Any]], T]
+    ) -> list[T] | DataFrame:
+        if partition is None:
+            return self._frame(call, as_of)
+        return [of(d) for d in self._document(self._api.view, call, _partition(partition), _instant(as_of))]
+
+    def _frame(self, call: str, as_of: str | None) -> DataFrame:
+        with translated():
+            return frame(self._spark, self._api.viewFrame(call, _instant(as_of)))
+
+    def _document(self, call: Callable[..., str], *arguments: object) -> Any:
+        with translated():
+            return _json.load(call(*arguments))
+
+
+def _partition(partition: object) -> str:
+    if not isinstance(partition, str):
+        raise TypeError(f"partition must be a partition path, got {partition!r} ({type(partition).__name__})")
+    return partition
+
+
+def _instant(as_of: object) -> str | None:
+    if as_of is not None and not isinstance(as_of, str):
+        raise TypeError(f"as_of must be an instant time as text, got {as_of!r} ({type(as_of).__name__})")
+    return as_of

@@ -1,0 +1,70 @@
+"""Options: keyword names here, ``hudiidx.*`` names in Spark conf and in Scala.
+
+A keyword wins over the Spark conf of the session; what neither names has the default of docs/options.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hudiidx.errors import InvalidOption
+
+_PREFIX = "hudiidx."
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option: its two names, the type of its value and what it does."""
+
+    keyword: str
+    name: str
+    kind: type
+    doc: str
+
+
+KNOWN: tuple[Option, ...] = (
+    Option("index_path", "hudiidx.index.path", str, "where the index lives, if not inside the table"),
+    Option("strict", "hudiidx.read.strict", bool, "raise instead of answering without the index"),
+)
+_BY_KEYWORD = {o.keyword: o for o in KNOWN}
+
+
+def resolve(conf: Mapping[str, str], keywords: Mapping[str, object]) -> dict[str, str]:
+    """Options as the Scala side takes them: full names, text values.
+
+    Args:
+        conf: Spark conf entries; those outside ``hudiidx.`` are left out.
+        keywords: by keyword; None means not given. A full ``hudiidx.*`` name is a keyword too.
+
+    Raises:
+        InvalidOption: a keyword nobody knows, or a value of the wrong type.
+    """
+    out = {k: v for k, v in conf.items() if k.startswith(_PREFIX)}
+    for keyword, value in keywords.items():
+        if value is None:
+            continue
+        if keyword.startswith(_PREFIX):
+            out[keyword] = _text(value)
+            continue
+        option = _BY_KEYWORD.get(keyword)
+        if option is None:
+            known = ", ".join(sorted(_BY_KEYWORD))
+            raise InvalidOption(f"{keyword}: no such option; known: {known}, and full names hudiidx.*")
+        out[option.name] = _checked(option, value)
+    return out
+
+
+def _checked(option: Option, value: object) -> str:
+    if isinstance(value, Path) and option.kind is str:
+        value = str(value)
+    if not isinstance(value, option.kind):
+        raise InvalidOption(
+            f"{option.keyword}: needs a {option.kind.__name__}, got {value!r} ({type(value).__name__})"
+        )
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

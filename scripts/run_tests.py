@@ -1,0 +1,112 @@
+"""Runs a suite and ends with the line `N passed, N failed`.
+
+Usage: run_tests.py lint | fast | test | all
+
+    lint   scalafmt, ruff (rules and format), mypy --strict
+    fast   lint, the Scala suites of core, the Python tests that need no Spark session
+    test   lint, every Scala suite, the Python tests, stock Hudi live in short form
+    all    test, with every fixture and every live case
+
+The closing line adds up ScalaTest's and pytest's own reports; a failed check counts as one failure, and so
+does a run that ended without a report. The exit code is 0 only if something passed and nothing failed.
+"""
+
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = ROOT / ".venv" / "bin"
+REPORTS = ROOT / "build" / "test-reports"
+CONFIG = "--config=python/pyproject.toml"
+PYTHON = ["python", "tests", "integration", "examples", "scripts"]
+SCALA_REPORTS = "jvm/*/target/test-reports"
+
+LINT = {
+    "scalafmt": ["build/sbt", "scalafmtCheckAll"],
+    "ruff": [str(BIN / "ruff"), "check", CONFIG, *PYTHON],
+    "ruff format": [str(BIN / "ruff"), "format", "--check", CONFIG, *PYTHON],
+    "mypy": [str(BIN / "mypy"), "--config-file=python/pyproject.toml", "python/hudiidx"],
+}
+
+
+@dataclass
+class Counts:
+    """Passed and failed tests."""
+
+    passed: int = 0
+    failed: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(self.passed + other.passed, self.failed + other.failed)
+
+
+def run(title: str, command: list[str]) -> bool:
+    """Runs a command with its output passed on; true when it ended with 0."""
+    print(f"\n=== {title}: {' '.join(command)}", flush=True)
+    start = time.monotonic()
+    ok = subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+    print(f"=== {title}: {'ok' if ok else 'FAILED'} in {time.monotonic() - start:.0f} s", flush=True)
+    return ok
+
+
+def lint() -> Counts:
+    """The checks of form. They count when they fail only: the closing line counts tests."""
+    return sum((Counts(failed=0 if run(title, command) else 1) for title, command in LINT.items()), Counts())
+
+
+def read_reports(files: list[Path]) -> Counts:
+    """Adds up JUnit reports. Errors are failures; a skipped test is neither."""
+    total = Counts()
+    for file in files:
+        for suite in ElementTree.parse(file).getroot().iter("testsuite"):
+            n = {k: int(suite.get(k) or 0) for k in ("tests", "failures", "errors", "skipped")}
+            failed = n["failures"] + n["errors"]
+            total += Counts(n["tests"] - failed - n["skipped"], failed)
+    return total
+
+
+def scala(tasks: list[str]) -> Counts:
+    """Runs sbt test tasks and counts from the reports that sbt writes."""
+    for old in ROOT.glob(SCALA_REPORTS + "/*.xml"):
+        old.unlink()
+    ok = run("Scala tests", ["build/sbt", *tasks])
+    return checked(read_reports(sorted(ROOT.glob(SCALA_REPORTS + "/*.xml"))), ok)
+
+
+def pytest(title: str, arguments: list[str]) -> Counts:
+    """Runs pytest and counts from its report."""
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    report = REPORTS / f"{title.replace(' ', '-')}.xml"
+    report.unlink(missing_ok=True)
+    ok = run(title, [str(BIN / "python"), "-m", "pytest", "-q", f"--junitxml={report}", *arguments])
+    return checked(read_reports([report] if report.exists() else []), ok)
+
+
+def checked(counts: Counts, ok: bool) -> Counts:
+    """A run that failed without a failed test (it did not compile, it died) is one failure."""
+    return counts if ok or counts.failed else counts + Counts(failed=1)
+
+
+def main(suite: str) -> int:
+    """Runs the suite and prints the closing line."""
+    counts = lint()
+    if suite == "fast":
+        counts += scala(["core/test"]) + pytest("Python tests", ["-m", "not spark and not slow", "tests"])
+    elif suite in ("test", "all"):
+        which = [] if suite == "all" else ["-m", "not slow"]
+        counts += scala(["test"]) + pytest("Python tests", [*which, "tests"])
+        counts += pytest("stock Hudi live", [*which, "integration"])
+    elif suite != "lint":
+        print(__doc__)
+        return 2
+    nothing = suite != "lint" and counts.passed == 0
+    print(f"\n{counts.passed} passed, {counts.failed} failed", flush=True)
+    return 1 if counts.failed or nothing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))
