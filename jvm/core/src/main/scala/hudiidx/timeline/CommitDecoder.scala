@@ -1,0 +1,76 @@
+package hudiidx.timeline
+
+/** HoodieCommitMetadata and HoodieReplaceCommitMetadata. Format notes §3.1, §3.2. */
+private[timeline] object CommitDecoder {
+
+  def commit(in: ValueReader, withStats: Boolean): CommitMetadata = {
+    val stats = Vector.newBuilder[WriteStat]
+    var replaced = Map.empty[String, Vector[String]]
+    var extra = Map.empty[String, String]
+    var operation: String = null
+    in.record("partitionToWriteStats") {
+      case "partitionToWriteStats" if withStats =>
+        in.fields(partition => in.items(() => stats += writeStat(in, partition)))
+      case "partitionToReplaceFileIds" => in.fields(partition => replaced += partition -> in.strings())
+      case "extraMetadata"             => extra = in.stringMap()
+      case "operationType"             => operation = in.string()
+      case _                           => in.skip()
+    }
+    CommitMetadata(stats.result(), replaced, extra, Option(operation))
+  }
+
+  /** The partition path is the key of the map: some releases leave the stat's own field empty. */
+  private def writeStat(in: ValueReader, partition: String): WriteStat = {
+    var fileId, path, prevCommit, baseFile: String = null
+    var size, writes, inserts, updates, deletes = 0L
+    in.fields {
+      case "fileId"          => fileId = in.string()
+      case "path"            => path = in.string()
+      case "prevCommit"      => prevCommit = in.string()
+      case "baseFile"        => baseFile = in.string()
+      case "fileSizeInBytes" => size = in.long()
+      case "numWrites"       => writes = in.long()
+      case "numInserts"      => inserts = in.long()
+      case "numUpdateWrites" => updates = in.long()
+      case "numDeletes"      => deletes = in.long()
+      case _                 => in.skip()
+    }
+    WriteStat(
+      if (fileId == null) "" else fileId,
+      partition,
+      if (path == null || path.isEmpty) None else Some(TablePath.relative(path)),
+      // The word null stands for a new file group.
+      if (prevCommit == null || prevCommit.isEmpty || prevCommit == "null") None else Some(prevCommit),
+      if (baseFile == null || baseFile.isEmpty) None else Some(baseFile),
+      size,
+      writes,
+      inserts,
+      updates,
+      deletes
+    )
+  }
+}
+
+/** Paths in metadata. */
+private[timeline] object TablePath {
+
+  /** A path relative to the table, without empty and `.` parts. BadContent for one that leaves the table. */
+  def relative(path: String): String = {
+    if (path.startsWith("/") || path.startsWith("file:/") || hasScheme(path))
+      throw new BadContent(s"path '$path' is absolute, expected one relative to the table")
+    if (!path.contains("//") && !path.startsWith("./") && !path.contains("/./") && !path.contains("..")) path
+    else {
+      val parts = path.split('/').filter(p => p.nonEmpty && p != ".")
+      if (parts.contains("..")) throw new BadContent(s"path '$path' leaves the table")
+      parts.mkString("/")
+    }
+  }
+
+  private def hasScheme(path: String): Boolean = {
+    val at = path.indexOf("://")
+    at > 0 && (0 until at).forall(i => Character.isLetterOrDigit(path.charAt(i)))
+  }
+
+  /** The last part: metadata mixes bare names, absolute paths and URIs of the machine that wrote them. */
+  def name(path: String): String = path.substring(path.lastIndexOf('/') + 1)
+}

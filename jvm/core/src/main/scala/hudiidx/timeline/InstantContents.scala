@@ -1,0 +1,39 @@
+package hudiidx.timeline
+
+import hudiidx.storage.Storage
+
+/** Reads and decodes the files of a table's active timeline.
+  *  All methods: DamagedTable if the file cannot be decoded; NoSuchFileException if it went away since the timeline was
+  *  read (archived, rolled back): read the timeline again.
+  */
+final class InstantContents(storage: Storage, timelineDir: String) {
+
+  /** Of a completed commit, deltacommit or replacecommit. An inflight instant's profile gives stats without paths. */
+  def commit(instant: Instant): CommitMetadata = content(instant.fileName).commit
+
+  /** As `commit`, without write stats. */
+  def commitWithoutStats(instant: Instant): CommitMetadata = content(instant.fileName).commitWithoutStats
+
+  def clean(instant: Instant): CleanMetadata = content(instant.fileName).clean
+
+  def rollback(instant: Instant): RollbackMetadata = content(instant.fileName).rollback
+
+  def restore(instant: Instant): RestoreMetadata = content(instant.fileName).restore
+
+  /** Names of the saved files by partition path. */
+  def savepoint(instant: Instant): Map[String, Set[String]] = content(instant.fileName).savepoint
+
+  /** Of a pending compaction or log compaction, requested or inflight: the plan stays in the requested file. */
+  def compactionPlan(pending: Instant): Vector[PlannedFileGroup] = content(requestedFile(pending)).compactionPlan
+
+  /** Of a pending clustering or replacecommit; None if it is not a clustering. */
+  def clusteringPlan(pending: Instant): Option[Vector[PlannedFileGroup]] =
+    content(requestedFile(pending)).clusteringPlan
+
+  private def requestedFile(pending: Instant): String = s"${pending.requestedTime}.${pending.action}.requested"
+
+  private def content(fileName: String): InstantContent = {
+    val path = Storage.join(timelineDir, fileName)
+    InstantContent.of(path, storage.readAll(path))
+  }
+}

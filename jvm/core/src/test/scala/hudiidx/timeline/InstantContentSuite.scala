@@ -1,0 +1,161 @@
+package hudiidx.timeline
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import hudiidx.storage.LocalStorage
+import hudiidx.{DamagedTable, Fixtures}
+import org.scalatest.funsuite.AnyFunSuite
+
+class InstantContentSuite extends AnyFunSuite {
+
+  private def content(text: String): InstantContent = InstantContent.of("f", text.getBytes(UTF_8))
+
+  private def damage(decode: => Any): String = intercept[DamagedTable](decode).getMessage
+
+  private def bytesOf(table: String, suffix: String): Array[Byte] = {
+    val path = Fixtures.filesBelow(Fixtures.table(table)).find(f => f.endsWith(suffix) && !f.contains("metadata/"))
+    LocalStorage.readAll(s"${Fixtures.table(table)}/${path.get}")
+  }
+
+  private def stat(path: String): String =
+    s"""{"partitionToWriteStats":{"p":[{"fileId":"f","path":$path,"prevCommit":"null","x":{"y":[1,{}]}}]}}"""
+
+  test("an empty file is an empty commit, clean, rollback and savepoint, and no plan of a compaction") {
+    val empty = content("")
+    assert(empty.commit === CommitMetadata.Empty)
+    assert(empty.clean.partitions.isEmpty && empty.rollback.partitions.isEmpty && empty.savepoint.isEmpty)
+    assert(empty.clusteringPlan === None)
+    assert(damage(empty.compactionPlan).contains("empty"))
+    assert(damage(empty.restore).contains("empty"))
+  }
+
+  test("JSON may begin with white space, and unknown fields are passed over") {
+    val commit = content("\n " + stat("\"p/f\"")).commit
+    assert(commit.writeStats.map(s => (s.fileId, s.path, s.prevCommit)) === Vector(("f", Some("p/f"), None)))
+  }
+
+  test("nulls in place of maps and lists read as nothing") {
+    val commit = content(
+      """{"partitionToWriteStats":null,"extraMetadata":null,"operationType":null,"partitionToReplaceFileIds":{"p":null}}"""
+    ).commit
+    assert(commit === CommitMetadata(Vector.empty, Map("p" -> Vector.empty), Map.empty, None))
+    assert(content("""{"partitionToWriteStats":{"p":null}}""").commit === CommitMetadata.Empty)
+  }
+
+  test("paths are made plain, and those that leave the table are refused") {
+    def path(text: String) = content(stat("\"" + text + "\"")).commit.writeStats.head.path
+    assert(path("p//./q/.f.log.1") === Some("p/q/.f.log.1"))
+    assert(path("./f") === Some("f"))
+    assert(path("a..b/f") === Some("a..b/f"))
+    assert(path("k=a:b/f") === Some("k=a:b/f"))
+    assert(content(stat("null")).commit.writeStats.head.path === None)
+    for (bad <- Seq("../f", "p/../../f", "p/..", "/p/f", "file:/p/f", "s3a://b/f"))
+      assert(damage(path(bad)).contains(s"'$bad'"))
+  }
+
+  test("garbage, another value and another record are damage, never empty") {
+    for (
+      bad <- Seq(
+        " ",
+        "x",
+        "[]",
+        "{",
+        "{}",
+        "{\"a\":1}",
+        "Obj",
+        "Obj\u0001",
+        "\u0000",
+        "{\"partitionToWriteStats\":{}} x"
+      )
+    )
+      assert(damage(content(bad).commit).startsWith("f: "), bad)
+    assert(damage(content("""{"partitionToWriteStats":{"p":[{"numWrites":"x"}]}}""").commit).contains("integer"))
+    assert(damage(content("""{"partitionToWriteStats":[]}""").commit).contains("object"))
+    assert(damage(content("{\"a\":" * 5000).commit).startsWith("f: "))
+    val commit = bytesOf("v9-cow-part", ".commit")
+    assert(damage(InstantContent.of("f", commit).clean).contains("partitionMetadata"))
+  }
+
+  test("a file cut at any length is damaged") {
+    for (table <- Seq("v6-cow-replace", "v9-cow-replace")) {
+      val whole = bytesOf(table, ".replacecommit")
+      assert(InstantContent.of("f", whole).commit.replacedFileIds.nonEmpty)
+      for (length <- 1 until whole.length)
+        assert(damage(InstantContent.of("f", whole.take(length)).commit).startsWith("f: "), s"$table $length")
+      val longer = InstantContent.of("f", whole ++ "  x".getBytes(UTF_8))
+      if (table.startsWith("v6")) damage(longer.commit)
+    }
+    val clean = bytesOf("v9-archived-cow", ".clean")
+    for (length <- 1 until clean.length) damage(InstantContent.of("f", clean.take(length)).clean)
+  }
+
+  test("flipped bytes give a value or DamagedTable, nothing else") {
+    for (table <- Seq("v6-cow-replace", "v9-cow-replace")) {
+      val whole = bytesOf(table, ".replacecommit")
+      for (at <- whole.indices; flip <- Seq(0x01, 0x80, 0xff)) {
+        val changed = whole.clone()
+        changed(at) = (changed(at) ^ flip).toByte
+        try InstantContent.of("f", changed).commit: Unit
+        catch { case _: DamagedTable => () }
+      }
+    }
+  }
+
+  test("a hostile length is refused without taking memory for it") {
+    val schema =
+      """{"type":"record","name":"r","fields":[{"name":"operations","type":{"type":"array","items":"string"}}]}"""
+    val header = Array[Byte]('O', 'b', 'j', 1) ++ avroLong(1) ++ avroString("avro.schema") ++ avroString(schema) ++
+      avroLong(0) ++ new Array[Byte](16)
+    def file(data: Array[Byte]) = header ++ avroLong(1) ++ avroLong(data.length.toLong) ++ data ++ new Array[Byte](16)
+    for (
+      data <- Seq(avroLong(Long.MaxValue), avroLong(Long.MinValue) ++ avroLong(1), avroLong(1) ++ avroLong(1L << 60))
+    )
+      damage(InstantContent.of("f", file(data ++ new Array[Byte](8))).compactionPlan)
+  }
+
+  private def avroLong(value: Long): Array[Byte] = {
+    val out = Array.newBuilder[Byte]
+    var rest = (value << 1) ^ (value >> 63)
+    while ((rest & ~0x7fL) != 0) {
+      out += ((rest & 0x7f) | 0x80).toByte
+      rest >>>= 7
+    }
+    out += rest.toByte
+    out.result()
+  }
+
+  private def avroString(text: String): Array[Byte] = {
+    val bytes = text.getBytes(UTF_8)
+    avroLong(bytes.length.toLong) ++ bytes
+  }
+
+  test("45,000 write stats decode quickly from both forms") {
+    val json = largeCommit(45000)
+    // The same commit as Avro: stock's writer schema, taken from a fixture.
+    val avro = LargeCommits.toAvro(bytesOf("v9-cow-replace", ".commit"), 45000)
+    for ((form, bytes) <- Seq("JSON" -> json, "Avro" -> avro)) {
+      val times = (0 until 8).map { _ =>
+        val start = System.nanoTime
+        assert(InstantContent.of("f", bytes).commit.writeStats.size === 45000)
+        (System.nanoTime - start) / 1000000
+      }
+      info(s"$form, ${bytes.length >> 20} MB: first ${times.head} ms, best ${times.min} ms")
+      assert(times.min < 1000)
+    }
+  }
+
+  private def largeCommit(stats: Int): Array[Byte] = {
+    val one =
+      """{"fileId":"5e564dfd-2ece-4ce9-ae7e-%012d-0","path":"lima/5e564dfd-2ece-4ce9-ae7e-%012d-0_0-2123-5022_""" +
+        """20261120234602147.parquet","cdcStats":null,"prevCommit":"20261120234602147","numWrites":100,"numDeletes":0,""" +
+        """"numUpdateWrites":0,"numInserts":100,"totalWriteBytes":8866,"totalWriteErrors":0,"tempPath":null,""" +
+        """"partitionPath":"lima","totalLogRecords":0,"totalLogFilesCompacted":0,"totalLogSizeCompacted":0,""" +
+        """"totalUpdatedRecordsCompacted":0,"totalLogBlocks":0,"totalCorruptLogBlock":0,"totalRollbackBlocks":0,""" +
+        """"fileSizeInBytes":8866,"minEventTime":null,"maxEventTime":null,""" +
+        """"runtimeStats":{"totalScanTime":0,"totalUpsertTime":0,"totalCreateTime":71}}"""
+    (0 until stats)
+      .map(i => one.format(i, i))
+      .mkString("{\"partitionToWriteStats\":{\"lima\":[", ",", "]}}")
+      .getBytes(UTF_8)
+  }
+}
