@@ -32,6 +32,29 @@ val testing = Seq(
   "org.scalatest" %% "scalatest" % "3.2.19" % Test,
   "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test)
 
+
+// HBase's and Hudi's own HFile codecs, to hold ours against in both directions. Listed jar by jar: hbase-server's own
+// dependencies are 158 jars, with logging bindings and older Jackson and Avro among them.
+val hbase = "2.5.10"
+val hfileOracles = (
+  Seq("server", "common", "client", "protocol", "protocol-shaded", "hadoop-compat", "hadoop2-compat", "metrics", "metrics-api",
+    "zookeeper", "logging").map(a => "org.apache.hbase" % s"hbase-$a" % hbase) ++
+    Seq("miscellaneous", "protobuf", "netty", "gson").map(a => "org.apache.hbase.thirdparty" % s"hbase-shaded-$a" % "4.1.7") ++
+    Seq("api", "context").map(a => "io.opentelemetry" % s"opentelemetry-$a" % "1.15.0") ++
+    Seq(
+      "org.apache.hbase.thirdparty" % "hbase-unsafe" % "4.1.7",
+      "io.opentelemetry" % "opentelemetry-semconv" % "1.15.0-alpha",
+      "org.apache.hadoop" % "hadoop-client-api" % line.hadoop,
+      "org.apache.hadoop" % "hadoop-client-runtime" % line.hadoop,
+      "org.apache.yetus" % "audience-annotations" % "0.13.0",
+      "org.apache.commons" % "commons-lang3" % "3.12.0",
+      "commons-io" % "commons-io" % "2.11.0",
+      "commons-logging" % "commons-logging" % "1.2",
+      "com.google.protobuf" % "protobuf-java" % "2.5.0",
+      "org.apache.zookeeper" % "zookeeper" % "3.5.7",
+      "org.apache.hudi" % "hudi-io" % "1.1.1")
+).map(m => (m % Test).intransitive())
+
 val common = Seq(
   Test / fork := true,
   Test / javaOptions ++= addOpens ++ Seq("-Xmx2g", "-Djava.net.preferIPv4Stack=true", "-Duser.timezone=UTC"),
@@ -41,7 +64,7 @@ val common = Seq(
 
 lazy val core = (project in file("jvm/core"))
   .settings(common, name := "hudiidx-core")
-  .settings(libraryDependencies ++= jackson ++ Seq(avro, zstd, slf4j))
+  .settings(libraryDependencies ++= jackson ++ Seq(avro, zstd, slf4j) ++ hfileOracles)
 
 lazy val hadoopModule = (project in file("jvm/hadoop"))
   .dependsOn(core % "compile->compile;test->test")

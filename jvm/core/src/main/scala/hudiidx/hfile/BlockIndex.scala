@@ -1,0 +1,150 @@
+package hudiidx.hfile
+
+import hudiidx.bytes.{ByteCursor, Bytes}
+
+/** One block of the data index: where each child block is, and a key that is not above the child's first. Entries are in
+  * ascending order of key and offset. Rows (record keys) are held as ranges of `bytes`.
+  */
+private[hfile] final class BlockIndex(
+    bytes: Array[Byte],
+    offsets: Array[Long],
+    sizes: Array[Int],
+    rowFrom: Array[Int],
+    rowLength: Array[Int]
+) extends CachedBlock {
+  def count: Int = offsets.length
+  def offset(i: Int): Long = offsets(i)
+  def size(i: Int): Int = sizes(i)
+  def weightBytes: Int = math.min(Int.MaxValue.toLong, bytes.length + 20L * count + 96).toInt
+
+  /** Order of entry `i`'s row against a key. */
+  def compareRow(i: Int, key: Array[Byte], from: Int, length: Int): Int =
+    Bytes.compare(bytes, rowFrom(i), rowLength(i), key, from, length)
+
+  /** The last entry from `first` on whose row is not above the key; `first - 1` if there is none. */
+  def floor(key: Array[Byte], from: Int, length: Int, first: Int): Int = {
+    var low = first
+    var high = count - 1
+    while (low <= high) {
+      val middle = (low + high) >>> 1
+      if (compareRow(middle, key, from, length) <= 0) low = middle + 1 else high = middle - 1
+    }
+    high
+  }
+}
+
+private[hfile] object BlockIndex {
+  private val MinRootEntryBytes = 13
+  private val MinLeafEntryBytes = 16
+
+  /** A root block of `count` entries whose children lie below `end`. */
+  def root(in: ByteCursor, count: Int, end: Long): BlockIndex = {
+    if (count > in.remaining / MinRootEntryBytes)
+      in.fail(s"index block of ${in.remaining} bytes cannot hold $count entries")
+    val build = new Builder(in, count, end)
+    while (!build.full) {
+      val offset = in.long("index entry offset")
+      val size = in.int("index entry size")
+      build.add(offset, size, keyLength(in))
+    }
+    build.result()
+  }
+
+  /** A leaf or intermediate block, which carries its count and the offsets of its entries. */
+  def inner(in: ByteCursor, end: Long): BlockIndex = {
+    val count = in.int("index entry count")
+    if (count <= 0 || count > in.remaining / MinLeafEntryBytes)
+      in.fail(s"index block of ${in.remaining} bytes cannot hold $count entries")
+    val ends = new Array[Int](count + 1)
+    var i = 0
+    while (i <= count) {
+      ends(i) = in.int("index entry position")
+      i += 1
+    }
+    val start = in.position
+    val build = new Builder(in, count, end)
+    i = 0
+    while (i < count) {
+      if (in.position - start != ends(i)) in.fail(s"index entry $i is not at its position ${ends(i)}")
+      val offset = in.long("index entry offset")
+      val size = in.int("index entry size")
+      build.add(offset, size, ends(i + 1) - ends(i) - 12)
+      i += 1
+    }
+    build.result()
+  }
+
+  /** Length of the key at the cursor. HBase writes it as Hadoop's vint; Hudi 1.1.1 as a protobuf varint, which differs
+    * from 128 on. The one after which a key fits is right.
+    */
+  private def keyLength(in: ByteCursor): Int = {
+    val at = in.position
+    val hadoop = in.hadoopVint("index key length")
+    if (fits(in, hadoop)) hadoop.toInt
+    else {
+      in.moveTo(at)
+      val varint = in.varint("index key length")
+      if (!fits(in, varint)) in.fail(s"index key length is neither $hadoop nor $varint")
+      varint.toInt
+    }
+  }
+
+  /** A key is a row with its 2-byte length, alone (Hudi) or with family, timestamp and type behind it (HBase). */
+  private def fits(in: ByteCursor, length: Long): Boolean =
+    length >= 2 && length <= in.remaining && {
+      val row = (in.bytes(in.position) & 0xff) << 8 | (in.bytes(in.position + 1) & 0xff)
+      length == row + 2 || length >= row + HFileFormat.KeyOverheadBytes
+    }
+
+  private final class Builder(in: ByteCursor, count: Int, end: Long) {
+    private val offsets = new Array[Long](count)
+    private val sizes, rowFrom, rowLength = new Array[Int](count)
+    private var n = 0
+
+    def full: Boolean = n == count
+
+    /** Takes an entry whose key of `length` bytes is at the cursor. */
+    def add(offset: Long, size: Int, length: Int): Unit = {
+      if (offset < 0 || size < HFileFormat.HeaderBytes || offset > end - size)
+        in.fail(s"index entry $n points at $size bytes at $offset, past the blocks ($end)")
+      if (n > 0 && offset <= offsets(n - 1)) in.fail(s"index entry $n points at $offset, behind ${offsets(n - 1)}")
+      if (!fits(in, length.toLong)) in.fail(s"index key of $length bytes does not hold a row")
+      val row = in.unsignedShort("row length")
+      offsets(n) = offset
+      sizes(n) = size
+      rowFrom(n) = in.position
+      rowLength(n) = row
+      if (n > 0 && Bytes.compare(in.bytes, rowFrom(n - 1), rowLength(n - 1), in.bytes, rowFrom(n), row) > 0)
+        in.fail(s"index key $n is below the one before it")
+      in.skip(length - 2L, "index key")
+      n += 1
+    }
+
+    def result(): BlockIndex = new BlockIndex(in.bytes, offsets, sizes, rowFrom, rowLength)
+  }
+}
+
+/** Where a meta block is. */
+private[hfile] final case class MetaEntry(name: String, offset: Long, size: Int)
+
+private[hfile] object MetaIndex {
+
+  /** The meta index: entries as in a root index, but the keys are bare names. */
+  def read(in: ByteCursor, count: Int, end: Long): Map[String, MetaEntry] = {
+    if (count > in.remaining / 13) in.fail(s"meta index of ${in.remaining} bytes cannot hold $count entries")
+    (0 until count).map { i =>
+      val offset = in.long("meta entry offset")
+      val size = in.int("meta entry size")
+      if (offset < 0 || size < HFileFormat.HeaderBytes || offset > end - size)
+        in.fail(s"meta entry $i points at $size bytes at $offset, past the blocks ($end)")
+      val at = in.position
+      var length = in.hadoopVint("meta name length")
+      if (length < 0 || length > in.remaining) {
+        in.moveTo(at)
+        length = in.varintUpTo(in.remaining.toLong, "meta name length").toLong
+      }
+      val name = in.utf8(length.toInt, "meta name")
+      name -> MetaEntry(name, offset, size)
+    }.toMap
+  }
+}

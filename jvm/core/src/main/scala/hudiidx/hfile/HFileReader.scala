@@ -1,0 +1,189 @@
+package hudiidx.hfile
+
+import hudiidx.DamagedIndex
+import hudiidx.bytes.ByteCursor
+import hudiidx.storage.RandomReader
+import java.nio.ByteBuffer
+
+/** An open HFile v3, written by hudiidx, HBase or Hudi. Safe for several threads; each cursor is for one.
+  *
+  * Every block read is checked against its checksum where it has one. Damage of any kind becomes the error that the caller
+  * of `open` asked for. Keys are compared as unsigned bytes.
+  */
+final class HFileReader private (
+    source: Source,
+    cache: BlockCache,
+    trailer: Trailer,
+    private[hfile] val rootIndex: BlockIndex,
+    metaIndex: Map[String, MetaEntry],
+    info: Map[String, Array[Byte]],
+    checksum: Int
+) {
+  private[hfile] def indexLevels: Int = trailer.indexLevels
+  private val hasMvcc = HFileReader.hasMvcc(info)
+
+  /** Cells in the file, as its trailer says; a scan of the whole file checks it. */
+  def entryCount: Long = trailer.entryCount
+
+  /** Entries of the file info by name; not to be changed. */
+  def fileInfo: Map[String, Array[Byte]] = info
+
+  /** The content of a meta block, None if there is none of that name. Read anew at each call. */
+  def meta(name: String): Option[ByteBuffer] = metaIndex.get(name).map { entry =>
+    val plain = readBlock(entry.offset, entry.size, HFileFormat.MetaMagic)
+    ByteBuffer.wrap(plain.bytes, plain.from, plain.length).slice()
+  }
+
+  /** The value of a key, null if the file does not have it. A view that must not be changed. */
+  def get(key: Array[Byte]): ByteBuffer = {
+    val cursor = new HFileCursor(this)
+    if (cursor.seek(key)) cursor.valueBuffer else null
+  }
+
+  /** The values of keys that ascend (equal ones may follow each other), null for each that the file does not have. Each
+    * block is read and decoded at most once.
+    */
+  def getAll(keys: Array[Array[Byte]]): Array[ByteBuffer] = {
+    val values = new Array[ByteBuffer](keys.length)
+    val cursor = new HFileCursor(this)
+    var i = 0
+    while (i < keys.length) {
+      require(
+        i == 0 || java.util.Arrays.compareUnsigned(keys(i - 1), keys(i)) <= 0,
+        s"key $i is below the one before it"
+      )
+      if (cursor.seek(keys(i))) values(i) = cursor.valueBuffer
+      i += 1
+    }
+    values
+  }
+
+  /** A cursor before the first cell. */
+  def scan(): HFileCursor = new HFileCursor(this)
+
+  /** A cursor before the first cell whose key is not below `from`. */
+  def scan(from: Array[Byte]): HFileCursor = {
+    val cursor = new HFileCursor(this)
+    cursor.startAt(from)
+    cursor
+  }
+
+  private[hfile] def checkEntryCount(seen: Long): Unit =
+    if (seen != trailer.entryCount)
+      source.fail(
+        s"file has $seen cells, its trailer says ${trailer.entryCount}",
+        source.size - HFileFormat.TrailerBytes
+      )
+
+  private[hfile] def dataBlock(offset: Long, size: Int): DataBlock = cache.find(source.path, offset) match {
+    case block: DataBlock => block
+    case _                =>
+      val plain = readBlock(offset, size, HFileFormat.DataMagic)
+      val block = new DataBlock(source, offset, plain.bytes, plain.from, plain.to, hasMvcc)
+      cache.put(source.path, offset, block)
+      block
+  }
+
+  /** The index block below an entry of `parent`; the root is level 0. */
+  private[hfile] def innerIndex(parent: BlockIndex, entry: Int, level: Int): BlockIndex = {
+    val offset = parent.offset(entry)
+    cache.find(source.path, offset) match {
+      case index: BlockIndex => index
+      case _                 =>
+        val leaf = level == trailer.indexLevels - 1
+        val magic = if (leaf) HFileFormat.LeafIndexMagic else HFileFormat.IntermediateIndexMagic
+        val plain = readBlock(offset, parent.size(entry), magic)
+        val in = new ByteCursor(plain.bytes, plain.from, plain.to, source.path, offset, source.damaged)
+        val index = BlockIndex.inner(in, trailer.loadOnOpenOffset)
+        cache.put(source.path, offset, index)
+        index
+    }
+  }
+
+  private def readBlock(offset: Long, size: Int, magic: Long): Plain = {
+    val bytes = source.read(offset, size)
+    cache.counters.decoded()
+    BlockBytes.decode(source, bytes, 0, size, offset, magic, trailer.codec, checksum)
+  }
+}
+
+object HFileReader {
+
+  /** Bytes read from the end at first: enough for trailer and load-on-open section of most files. */
+  val TailBytes: Int = 64 << 10
+
+  private def hasMvcc(info: Map[String, Array[Byte]]): Boolean =
+    info.get(FileInfoKey.KeyValueVersion).exists(v => v.length == 4 && ByteBuffer.wrap(v).getInt == 1)
+
+  /** Reads trailer, root index and file info: one positional read, two where they take more than `tailBytes`.
+    *
+    * @param damaged makes the error for a file that cannot be decoded; the reader stays the caller's to close
+    */
+  def open(
+      reader: RandomReader,
+      cache: BlockCache,
+      damaged: String => RuntimeException = new DamagedIndex(_),
+      tailBytes: Int = TailBytes
+  ): HFileReader = {
+    require(tailBytes >= HFileFormat.TrailerBytes, s"tail of $tailBytes bytes does not hold the trailer")
+    if (reader.sizeBytes < HFileFormat.TrailerBytes)
+      throw damaged(
+        s"${reader.path}: file of ${reader.sizeBytes} bytes is shorter than an HFile's trailer; write it anew"
+      )
+    val source = new Source(reader, damaged, cache.counters, tailBytes)
+    val trailerOffset = source.size - HFileFormat.TrailerBytes
+    val trailerBytes = source.read(trailerOffset, HFileFormat.TrailerBytes)
+    val in = new ByteCursor(trailerBytes, 0, trailerBytes.length, source.path, trailerOffset, damaged)
+    val trailer = Trailer.decode(in, source.size)
+    val opened = loadOnOpen(source, cache, trailer, trailerBytes)
+    source.trim()
+    opened
+  }
+
+  private def loadOnOpen(
+      source: Source,
+      cache: BlockCache,
+      trailer: Trailer,
+      trailerBytes: Array[Byte]
+  ): HFileReader = {
+    val from = trailer.loadOnOpenOffset
+    val length = source.size - HFileFormat.TrailerBytes - from
+    if (length > Int.MaxValue - 16)
+      source.fail(s"load-on-open section has $length bytes, more than hudiidx reads", from)
+    val bytes = source.read(from, length.toInt)
+    def block(offset: Long, magic: Long, checksum: Int): Plain = {
+      val at = (offset - from).toInt
+      BlockBytes.decode(source, bytes, at, bytes.length - at, offset, magic, trailer.codec, checksum)
+    }
+    def cursor(plain: Plain, offset: Long): ByteCursor =
+      new ByteCursor(plain.bytes, plain.from, plain.to, source.path, offset, source.damaged)
+    val root = block(from, HFileFormat.RootIndexMagic, -1)
+    val checksum = root.header.checksumType
+    val metaOffset = from + root.header.totalSize
+    val metas = block(metaOffset, HFileFormat.RootIndexMagic, checksum)
+    val infoBlock = block(trailer.fileInfoOffset, HFileFormat.FileInfoMagic, checksum)
+    val info = FileInfoBlock.decode(cursor(infoBlock, trailer.fileInfoOffset))
+    checkInfo(source, info, checksum, trailerBytes)
+    val index = BlockIndex.root(cursor(root, from), trailer.dataIndexCount, from)
+    val metaIndex = MetaIndex.read(cursor(metas, metaOffset), trailer.metaIndexCount, from)
+    new HFileReader(source, cache, trailer, index, metaIndex, info, checksum)
+  }
+
+  private def checkInfo(
+      source: Source,
+      info: Map[String, Array[Byte]],
+      checksum: Int,
+      trailerBytes: Array[Byte]
+  ): Unit = {
+    val trailerOffset = source.size - HFileFormat.TrailerBytes
+    info.get(FileInfoKey.ChecksumType).foreach { v =>
+      if (v.length != 1 || v(0) != checksum) source.fail(s"blocks have checksum type $checksum, not the file's", 0)
+    }
+    info.get(FileInfoKey.TrailerCrc).foreach { v =>
+      val found = hudiidx.bytes.Bytes.crc32c(trailerBytes, 0, trailerBytes.length)
+      if (v.length != 4 || ByteBuffer.wrap(v).getInt != found)
+        source.fail("trailer differs from its checksum", trailerOffset)
+    }
+    if (info.contains(FileInfoKey.MaxTagsLength)) source.fail("cells carry tags, which hudiidx does not read", 0)
+  }
+}

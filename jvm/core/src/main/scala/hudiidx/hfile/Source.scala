@@ -1,0 +1,47 @@
+package hudiidx.hfile
+
+import hudiidx.bytes.Bytes
+import hudiidx.storage.RandomReader
+import java.io.EOFException
+
+/** The file that an HFile reader reads: ranges of bytes, with errors of one kind. A file no longer than `tailBytes` is
+  * held whole after the first read.
+  */
+private[hfile] final class Source(
+    reader: RandomReader,
+    val damaged: String => RuntimeException,
+    counters: HFileCounters,
+    tailBytes: Int
+) {
+  val path: String = reader.path
+  val size: Long = reader.sizeBytes
+
+  /** The end of the file, read once when it is opened; dropped by `trim`. */
+  private var tailFrom: Long = math.max(0L, size - tailBytes)
+  private var tail: Array[Byte] = fetch(tailFrom, (size - tailFrom).toInt)
+
+  def fail(what: String, offset: Long): Nothing = throw damaged(s"$path: $what at offset $offset")
+
+  /** Exactly the bytes asked for, which the caller has checked to lie in the file. */
+  def read(offset: Long, length: Int): Array[Byte] =
+    if (offset >= tailFrom && tail.length > 0) {
+      val from = (offset - tailFrom).toInt
+      java.util.Arrays.copyOfRange(tail, from, from + length)
+    } else fetch(offset, length)
+
+  /** Lets the tail go once the load-on-open section is read, unless it is the whole file. */
+  def trim(): Unit = if (tailFrom > 0) {
+    tail = Array.emptyByteArray
+    tailFrom = size
+  }
+
+  private def fetch(offset: Long, length: Int): Array[Byte] = {
+    val buffer =
+      try reader.read(offset, length)
+      catch {
+        case _: EOFException => fail(s"file of $size bytes ends before $length bytes", offset)
+      }
+    counters.readDone(length.toLong)
+    Bytes.ofBuffer(buffer)
+  }
+}

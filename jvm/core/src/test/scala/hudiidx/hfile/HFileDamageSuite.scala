@@ -1,0 +1,67 @@
+package hudiidx.hfile
+
+import hudiidx.{DamagedIndex, DamagedTable}
+import hudiidx.storage.BytesReader
+import org.scalatest.funsuite.AnyFunSuite
+import scala.util.{Failure, Success, Try}
+
+final class HFileDamageSuite extends AnyFunSuite {
+  private val cells = HFiles.sample(5, 60, 12, 20)
+  private val masks = Vector(0x01, 0x80, 0xff, 0x10)
+  private def file(codec: Codec, checksum: Checksum = Checksum.Crc32c): Array[Byte] =
+    HFiles.write(cells, HFileOptions(codec, 200, checksum, 150), Map("m" -> Array[Byte](1, 2, 3)))
+
+  /** All that a reader can be asked for. */
+  private def readAll(bytes: Array[Byte]): (Vector[(Vector[Byte], Vector[Byte])], Option[Vector[Byte]]) = {
+    val reader = HFiles.open(bytes, new BlockCache, 4096)
+    cells.keysIterator.grouped(7).foreach(k => reader.get(k.head.toArray))
+    (HFiles.drain(reader.scan()), reader.meta("m").flatMap(HFiles.bytesOf))
+  }
+
+  private def expectDamage(bytes: Array[Byte], what: => String, mayPass: Boolean): Unit = Try(readAll(bytes)) match {
+    case Failure(_: DamagedIndex) => ()
+    case Failure(other)           => fail(s"$what: $other", other)
+    case Success((scanned, meta)) =>
+      assert(mayPass, s"$what was not noticed")
+      assert(scanned.size <= cells.size + 1 && meta.forall(_.size <= 4), what)
+  }
+
+  for (codec <- Seq(Codec.None, Codec.Gzip, Codec.Zstd(3))) {
+    test(s"every flipped byte of a file with CRC32C is noticed: $codec") {
+      val good = file(codec)
+      assert(readAll(good)._1 === HFiles.plain(cells))
+      for (at <- good.indices) {
+        val mask = masks(at % masks.size)
+        val bad = good.clone()
+        bad(at) = (bad(at) ^ mask).toByte
+        expectDamage(bad, s"byte $at of ${good.length} flipped by $mask", mayPass = false)
+      }
+    }
+
+    test(s"a flipped byte of a file without checksums gives an answer or a damage error, nothing else: $codec") {
+      val good = file(codec, Checksum.Null)
+      for (at <- good.indices) {
+        val mask = masks(at % masks.size)
+        val bad = good.clone()
+        bad(at) = (bad(at) ^ mask).toByte
+        expectDamage(bad, s"byte $at of ${good.length} flipped by $mask", mayPass = true)
+      }
+    }
+
+    test(s"a file cut at any length is damaged: $codec") {
+      val good = file(codec)
+      for (length <- good.indices) expectDamage(good.take(length), s"cut at $length", mayPass = false)
+    }
+  }
+
+  test("damage of a table's file has the table's error, and names file and offset") {
+    val bad = file(Codec.None)
+    bad(40) = (bad(40) ^ 1).toByte
+    val error = intercept[DamagedTable] {
+      val reader = HFileReader.open(new BytesReader("t/x.hfile", bad), new BlockCache, new DamagedTable(_))
+      HFiles.drain(reader.scan())
+    }
+    assert(error.getMessage.startsWith("t/x.hfile: block differs from its checksum"))
+    assert(error.getMessage.endsWith("at offset 0"))
+  }
+}

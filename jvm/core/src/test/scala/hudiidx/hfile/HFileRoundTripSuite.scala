@@ -1,0 +1,115 @@
+package hudiidx.hfile
+
+import hudiidx.storage.BytesReader
+import java.nio.charset.StandardCharsets.UTF_8
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+final class HFileRoundTripSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 150)
+
+  private val bytes: Gen[Byte] = Gen.oneOf(Gen.choose(-128, 127).map(_.toByte), Gen.oneOf(Seq[Byte](0, 1, -1, 97)))
+  private def array(max: Int): Gen[Array[Byte]] =
+    Gen.choose(0, max).flatMap(n => Gen.containerOfN[Array, Byte](n, bytes))
+  private val cellsGen: Gen[HFiles.Cells] =
+    Gen.choose(0, 120).flatMap(n => Gen.listOfN(n, Gen.zip(array(12), array(40)))).map(HFiles.cells(_))
+  private val optionsGen: Gen[HFileOptions] = for {
+    codec <- Gen.oneOf[Codec](Codec.None, Codec.Gzip, Codec.Zstd(3))
+    block <- Gen.oneOf(1, 64, 300, 4096)
+    index <- Gen.oneOf(1, 90, 400, 1 << 20)
+    checksum <- Gen.oneOf[Checksum](Checksum.Null, Checksum.Crc32c)
+  } yield HFileOptions(codec, block, checksum, index)
+
+  test("a file gives back exactly the cells written: by scan, by get, by sorted batch and from any key on") {
+    forAll(cellsGen, optionsGen, Gen.listOf(array(12))) { (cells, options, others) =>
+      val reader = HFiles.open(HFiles.write(cells, options), tailBytes = 4096)
+      assert(HFiles.drain(reader.scan()) === HFiles.plain(cells))
+      assert(reader.entryCount === cells.size)
+      val asked =
+        (cells.keysIterator.map(_.toArray).toVector ++ others).sortWith(hudiidx.bytes.Bytes.compare(_, _) < 0).toArray
+      val wanted = asked.map(k => cells.get(k.toVector).map(_.toVector))
+      assert(asked.map(k => HFiles.bytesOf(reader.get(k))) === wanted)
+      assert(reader.getAll(asked).map(HFiles.bytesOf) === wanted)
+      others.foreach { from =>
+        val rest = HFiles.plain(cells).filter { case (k, _) => hudiidx.bytes.Bytes.compare(k.toArray, from) >= 0 }
+        assert(HFiles.drain(reader.scan(from)) === rest)
+      }
+    }
+  }
+
+  test("the same cells give the same bytes, and meta blocks and file info come back") {
+    forAll(cellsGen, optionsGen, array(200)) { (cells, options, meta) =>
+      val metas = Map("bloomFilter" -> meta, "a" * 130 -> Array[Byte](1))
+      val file = HFiles.write(cells, options, metas)
+      assert(file === HFiles.write(cells, options, metas))
+      val reader = HFiles.open(file)
+      metas.foreach { case (name, value) => assert(reader.meta(name).flatMap(HFiles.bytesOf) === Some(value.toVector)) }
+      assert(reader.meta("absent").isEmpty)
+    }
+  }
+
+  test("small index blocks give several levels, and large ones one") {
+    val cells = HFiles.sample(1, 3000, 20, 10)
+    def levels(indexBytes: Int): Int =
+      HFiles.open(HFiles.write(cells, HFileOptions(Codec.None, 200, Checksum.Crc32c, indexBytes))).indexLevels
+    assert(levels(1 << 20) === 1)
+    assert(levels(4096) === 2)
+    assert(levels(300) >= 3)
+  }
+
+  test("a file that is smaller than the tail is opened and read with one read") {
+    val counting =
+      new HFiles.CountingReader(new BytesReader("f", HFiles.write(HFiles.sample(2, 500, 20, 30), HFileOptions())))
+    val reader = HFileReader.open(counting, new BlockCache)
+    assert(HFiles.drain(reader.scan()).nonEmpty)
+    assert(counting.reads === 1)
+  }
+
+  test("a sorted batch reads and decodes each block at most once, without help of the cache") {
+    val cells = HFiles.sample(3, 20000, 30, 50)
+    val options = HFileOptions(Codec.None, 4096, Checksum.Crc32c, 1024)
+    val cache = new BlockCache(0)
+    val reader = HFiles.open(HFiles.write(cells, options), cache, 4096)
+    val opened = cache.counters.reads
+    assert(reader.getAll(cells.keysIterator.map(_.toArray).toArray).forall(_ != null))
+    val once = cache.counters.reads - opened
+    assert(HFiles.drain(reader.scan()).size === cells.size)
+    assert(cache.counters.reads - opened === 2 * once)
+    assert(cache.counters.blocksDecoded === 2 * once)
+  }
+
+  test("a cached block is not read again, and the cache stays within its bytes") {
+    val cells = HFiles.sample(4, 20000, 30, 50)
+    val file = HFiles.write(cells, HFileOptions(Codec.Zstd(3), 4096))
+    val cache = new BlockCache(64 << 20)
+    val reader = HFiles.open(file, cache)
+    HFiles.drain(reader.scan())
+    val reads = cache.counters.reads
+    val hits = cache.counters.hits
+    HFiles.drain(reader.scan())
+    assert(cache.counters.reads === reads)
+    assert(cache.counters.hits > hits)
+    val small = new BlockCache(20000)
+    HFiles.drain(HFiles.open(file, small).scan())
+    assert(small.sizeBytes > 0 && small.sizeBytes <= 20000)
+    assert(small.counters.bytesRead > 0 && small.counters.misses > 0)
+  }
+
+  test("keys that do not ascend are refused") {
+    val writer = new HFileWriter(new java.io.ByteArrayOutputStream, HFileOptions())
+    writer.append(Array[Byte](1), Array.emptyByteArray)
+    intercept[IllegalArgumentException](writer.append(Array[Byte](1), Array.emptyByteArray))
+    intercept[IllegalArgumentException](writer.append(Array[Byte](0, 5), Array.emptyByteArray))
+    writer.append(Array[Byte](-1), Array.emptyByteArray) // 0xff is the highest byte
+    intercept[IllegalArgumentException](writer.append(new Array[Byte](40000), Array.emptyByteArray))
+  }
+
+  test("one cell may be larger than a block") {
+    val large = Array.fill[Byte](300000)(7)
+    val cells = HFiles.cells(Seq("a", "b", "c").map(_.getBytes(UTF_8) -> large))
+    val reader = HFiles.open(HFiles.write(cells, HFileOptions(Codec.Gzip, 4096)))
+    assert(HFiles.drain(reader.scan()) === HFiles.plain(cells))
+  }
+}
