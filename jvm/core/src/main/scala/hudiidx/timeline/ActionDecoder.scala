@@ -44,17 +44,11 @@ private[timeline] object ActionDecoder {
     var logFiles, failedLogFiles = Map.empty[String, Long]
     in.fields {
       case "successDeleteFiles" | "failedDeleteFiles" => deleted ++= in.strings().map(TablePath.name)
-      case "rollbackLogFiles"                         => logFiles = sizes(in)
-      case "logFilesFromFailedCommit"                 => failedLogFiles = sizes(in)
+      case "rollbackLogFiles"                         => logFiles = in.fileSizes()
+      case "logFilesFromFailedCommit"                 => failedLogFiles = in.fileSizes()
       case _                                          => in.skip()
     }
     RolledBackPartition(deleted, logFiles, failedLogFiles)
-  }
-
-  private def sizes(in: ValueReader): Map[String, Long] = {
-    val all = Map.newBuilder[String, Long]
-    in.fields(path => all += TablePath.name(path) -> in.long())
-    all.result()
   }
 
   /** HoodieRestoreMetadata. */

@@ -23,11 +23,13 @@ private[timeline] object CommitDecoder {
   private def writeStat(in: ValueReader, partition: String): WriteStat = {
     var fileId, path, prevCommit, baseFile: String = null
     var size, writes, inserts, updates, deletes = 0L
+    var cdcFiles = Map.empty[String, Long]
     in.fields {
       case "fileId"          => fileId = in.string()
       case "path"            => path = in.string()
       case "prevCommit"      => prevCommit = in.string()
       case "baseFile"        => baseFile = in.string()
+      case "cdcStats"        => cdcFiles = in.fileSizes()
       case "fileSizeInBytes" => size = in.long()
       case "numWrites"       => writes = in.long()
       case "numInserts"      => inserts = in.long()
@@ -46,7 +48,8 @@ private[timeline] object CommitDecoder {
       writes,
       inserts,
       updates,
-      deletes
+      deletes,
+      cdcFiles
     )
   }
 }

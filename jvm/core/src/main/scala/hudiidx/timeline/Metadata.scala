@@ -14,7 +14,8 @@ final case class WriteStat(
     numWrites: Long,
     numInserts: Long,
     numUpdateWrites: Long,
-    numDeletes: Long
+    numDeletes: Long,
+    cdcFiles: Map[String, Long] = Map.empty
 ) {
 
   /** The file's name without its folder. */

@@ -46,6 +46,13 @@ private[timeline] trait ValueReader {
     all.result()
   }
 
+  /** A map of paths to sizes, as one of names without folders. */
+  final def fileSizes(): Map[String, Long] = {
+    var all = Map.empty[String, Long]
+    fields(path => all += TablePath.name(path) -> long())
+    all
+  }
+
   final def stringMap(): Map[String, String] = {
     val all = Map.newBuilder[String, String]
     fields { key =>

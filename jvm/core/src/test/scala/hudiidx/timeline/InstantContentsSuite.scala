@@ -80,6 +80,36 @@ class InstantContentsSuite extends AnyFunSuite {
     assert(compared > 20)
   }
 
+  test("change-data files of a write are named with their sizes") {
+    for (name <- Seq("v6-cdc-cow", "v9-cdc-cow"); opened = openFixture(name)) {
+      val found = for {
+        instant <- opened.timeline.completedWrites
+        stat <- opened.contents.commit(instant).writeStats
+        (file, size) <- stat.cdcFiles
+      } yield {
+        assert(file.endsWith(".cdc"))
+        assert(
+          LocalStorage.status(s"${Fixtures.table(name)}/${stat.partitionPath}/$file").map(_.sizeBytes) === Some(size)
+        )
+      }
+      assert(found.nonEmpty, name)
+    }
+  }
+
+  test("timelines of metadata tables decode too") {
+    var commits = 0
+    for (name <- Fixtures.good; path = s"${Fixtures.table(name)}/.hoodie/metadata") {
+      if (LocalStorage.status(s"$path/.hoodie/hoodie.properties").isDefined) {
+        val opened = open(path)
+        opened.timeline.completedWrites.foreach { i =>
+          opened.contents.commit(i)
+          commits += 1
+        }
+      }
+    }
+    assert(commits > 300)
+  }
+
   test("inflight files of every fixture table decode, and name no files") {
     var profiles = 0
     for (name <- Fixtures.names.filterNot(_.endsWith("bad-no-properties")); opened = openFixture(name)) {

@@ -1,0 +1,91 @@
+package hudiidx.table
+
+import java.io.IOException
+
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import hudiidx.DamagedTable
+import hudiidx.timeline.{ActiveTimeline, CommitMetadata, Instant, InstantContents}
+
+/** The schema of a table, from its commits. Format notes §3.1. */
+object TableSchema {
+
+  /** The meta columns, in their order at the front of every row. */
+  val MetaColumns: Vector[String] = Vector(
+    "_hoodie_commit_time",
+    "_hoodie_commit_seqno",
+    "_hoodie_record_key",
+    "_hoodie_partition_path",
+    "_hoodie_file_name"
+  )
+
+  /** Operations that carry over the schema of the files they rewrite, which may be an old one. */
+  private val Rewriting = Set("COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX")
+
+  /** Avro JSON of the table's rows: the schema of the latest completed write (by requested time, not after `asOf`) that
+    *  wrote one, else the table's create schema; with the meta columns in front unless the table has virtual keys.
+    *  None: no commit says; a data file must. Reads commits from the newest back, normally one.
+    *  DamagedTable if a commit or its schema cannot be decoded.
+    */
+  def latestAvroJson(
+      timeline: ActiveTimeline,
+      contents: InstantContents,
+      config: TableConfig,
+      asOf: Option[String]
+  ): Option[String] = {
+    val fromCommits = timeline.completedWrites.reverseIterator
+      .filter(i => asOf.forall(i.requestedTime <= _))
+      .map(i => schemaOf(timeline.dir, i, contents.commitWithoutStats(i)))
+      .collectFirst { case Some(found) => found }
+    fromCommits.orElse(config.createSchema.map(config.file -> _)).map { case (source, json) =>
+      withMetaColumns(json, config.populateMetaFields, source)
+    }
+  }
+
+  /** The schema with the file it stands in. */
+  private def schemaOf(dir: String, instant: Instant, commit: CommitMetadata): Option[(String, String)] =
+    if (commit.operationType.exists(Rewriting)) None
+    else commit.extraMetadata.get("schema").filter(_.trim.nonEmpty).map(s"$dir/${instant.fileName}" -> _)
+
+  /** Puts the meta columns in front, once: delete_partition writes them into its schema itself. Without `populated` they
+    *  are taken out.
+    *  @param source file named in errors
+    */
+  def withMetaColumns(avroJson: String, populated: Boolean, source: String): String = {
+    val root =
+      try mapper.readTree(avroJson)
+      catch { case e: IOException => throw damaged(source, s"it is no JSON (${firstLine(e)})", e) }
+    val fields = if (root == null) null else root.get("fields")
+    if (fields == null || !fields.isArray || !root.isInstanceOf[ObjectNode])
+      throw damaged(source, "it is no Avro record", null)
+    val all = mapper.createArrayNode()
+    if (populated) MetaColumns.foreach(name => all.add(metaColumn(name)))
+    copyDataColumns(fields, all)
+    root.asInstanceOf[ObjectNode].set[JsonNode]("fields", all)
+    mapper.writeValueAsString(root)
+  }
+
+  private def copyDataColumns(from: JsonNode, to: ArrayNode): Unit = {
+    val it = from.elements()
+    while (it.hasNext) {
+      val field = it.next()
+      if (!MetaColumns.contains(field.path("name").asText)) to.add(field): Unit
+    }
+  }
+
+  private def metaColumn(name: String): ObjectNode = {
+    val column = mapper.createObjectNode()
+    column.put("name", name)
+    column.putArray("type").add("null").add("string")
+    column.put("doc", "")
+    column.putNull("default")
+    column
+  }
+
+  private def firstLine(e: Exception): String = e.getMessage.takeWhile(_ != '\n')
+
+  private def damaged(source: String, reason: String, cause: Throwable): DamagedTable =
+    new DamagedTable(s"$source: the table's schema cannot be decoded: $reason; restore the file", cause)
+
+  private val mapper = new ObjectMapper
+}

@@ -1,0 +1,135 @@
+package hudiidx.timeline
+
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+
+import hudiidx.storage.{RandomReader, Storage}
+import org.apache.avro.Schema
+
+/** The records of one Avro block of an archive file.
+  *  @param starts offset in `bytes` of each record, `ends` the offset behind it
+  */
+private[timeline] final class ArchiveBlock(bytes: Array[Byte], starts: Array[Int], ends: Array[Int], schema: Schema) {
+  def count: Int = starts.length
+
+  def record(i: Int): AvroReader = new AvroReader(bytes, starts(i), ends(i), schema)
+
+  def part(from: Int, to: Int, partSchema: Schema): AvroReader = new AvroReader(bytes, from, to, partSchema)
+}
+
+/** Walks the log blocks of an archive file. Format notes §6.1, §6.3. A block that is cut or whose lengths disagree counts
+  *  as never written, as for stock: the walk goes on at the next magic.
+  */
+private[timeline] object ArchiveBlocks {
+  private val Magic = "#HUDI#".getBytes(UTF_8)
+  private val FrameBytes = 14 // magic and size
+  private val FixedBytes = 4 + 4 + 4 + 8 + 4 + 8 // version, type, header count, content length, footer count, trailer
+  private val AvroData = 3
+  private val SchemaHeader = 2
+  private val WindowBytes = 1 << 20
+
+  def foreach(storage: Storage, file: String)(onBlock: (Long, ArchiveBlock) => Unit): Unit = {
+    val reader = storage.open(file)
+    try {
+      var at = 0L
+      while (at < reader.sizeBytes) frameSize(reader, at) match {
+        case Some(size) =>
+          parse(reader, at, size).foreach(onBlock(at, _))
+          at += FrameBytes + size
+        case None => at = nextMagic(reader, at + 1)
+      }
+    } finally reader.close()
+  }
+
+  /** The block at an offset where `foreach` found one. */
+  def read(storage: Storage, file: String, offset: Long): ArchiveBlock = {
+    val reader = storage.open(file)
+    try
+      frameSize(reader, offset)
+        .flatMap(parse(reader, offset, _))
+        .getOrElse(throw new BadContent("the block is gone"))
+    finally reader.close()
+  }
+
+  /** Bytes behind the size field of a whole block; None if the block is cut or its trailer disagrees. */
+  private def frameSize(reader: RandomReader, at: Long): Option[Int] =
+    if (at + FrameBytes > reader.sizeBytes) None
+    else {
+      val frame = reader.read(at, FrameBytes)
+      val hasMagic = Magic.forall(_ == frame.get())
+      val size = frame.getLong()
+      val end = at + FrameBytes + size
+      if (!hasMagic || size < FixedBytes || size > Int.MaxValue - 64 || end > reader.sizeBytes) None
+      else if (reader.read(end - 8, 8).getLong() != size + Magic.length) None
+      else Some(size.toInt)
+    }
+
+  private def nextMagic(reader: RandomReader, from: Long): Long = {
+    var window = from
+    var found = -1L
+    while (found < 0 && window + Magic.length <= reader.sizeBytes) {
+      val length = math.min(WindowBytes.toLong, reader.sizeBytes - window).toInt
+      val bytes = reader.read(window, length)
+      var i = 0
+      while (found < 0 && i + Magic.length <= length) {
+        if (Magic.indices.forall(k => bytes.get(i + k) == Magic(k))) found = window + i
+        i += 1
+      }
+      window += length - Magic.length + 1
+    }
+    if (found < 0) reader.sizeBytes else found
+  }
+
+  /** None for a block of another type than Avro data. */
+  private def parse(reader: RandomReader, at: Long, size: Int): Option[ArchiveBlock] = {
+    val in = reader.read(at + FrameBytes, size)
+    val version = in.getInt()
+    if (version != 1) throw new BadContent(s"log format version $version, known is 1")
+    if (in.getInt() != AvroData) None
+    else {
+      val schema = headers(in).getOrElse(SchemaHeader, throw new BadContent("an Avro block without a schema"))
+      val content = in.getLong()
+      if (content < 8 || content > in.remaining - 12) throw new BadContent(s"content length $content")
+      Some(records(in, content.toInt, AvroContainer.parseSchema(schema)))
+    }
+  }
+
+  private def headers(in: ByteBuffer): Map[Int, String] = {
+    val count = in.getInt()
+    var all = Map.empty[Int, String]
+    var i = 0
+    while (i < count) {
+      if (in.remaining < 8) throw new BadContent(s"$count headers pass the end of the block")
+      val key = in.getInt()
+      val length = in.getInt()
+      if (length < 0 || length > in.remaining - 8) throw new BadContent(s"header $key of $length bytes")
+      val text = new Array[Byte](length)
+      in.get(text)
+      all += key -> new String(text, UTF_8)
+      i += 1
+    }
+    if (in.remaining < 8) throw new BadContent(s"$count headers pass the end of the block")
+    all
+  }
+
+  /** Content: version, record count, then per record its length and bytes. What follows the last record is no record. */
+  private def records(in: ByteBuffer, length: Int, schema: Schema): ArchiveBlock = {
+    val bytes = new Array[Byte](length)
+    in.get(bytes)
+    val content = ByteBuffer.wrap(bytes)
+    content.getInt()
+    val count = content.getInt()
+    if (count < 0 || count > content.remaining / 4) throw new BadContent(s"$count records in $length bytes")
+    val starts, ends = new Array[Int](count)
+    var i = 0
+    while (i < count) {
+      val size = if (content.remaining < 4) -1 else content.getInt()
+      if (size < 0 || size > content.remaining) throw new BadContent(s"record $i of $count has $size bytes")
+      starts(i) = content.position()
+      content.position(content.position() + size)
+      ends(i) = content.position()
+      i += 1
+    }
+    new ArchiveBlock(bytes, starts, ends, schema)
+  }
+}

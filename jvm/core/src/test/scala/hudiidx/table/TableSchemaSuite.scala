@@ -1,0 +1,96 @@
+package hudiidx.table
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import hudiidx.storage.{CountingStorage, LocalStorage}
+import hudiidx.timeline.{InstantContents, TimelineReader}
+import hudiidx.{DamagedTable, Fixtures}
+import org.apache.avro.Schema
+import org.scalatest.funsuite.AnyFunSuite
+
+class TableSchemaSuite extends AnyFunSuite {
+
+  private def schemaOf(name: String, asOf: Option[String] = None): Option[Schema] = {
+    val path = Fixtures.table(name)
+    val config = TableConfig.read(LocalStorage, path)
+    val dir = config.timelineDir(path)
+    val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout)
+    val json = TableSchema.latestAvroJson(timeline, new InstantContents(LocalStorage, dir), config, asOf)
+    json.map(new Schema.Parser().parse(_))
+  }
+
+  private def columns(schema: Schema): Vector[String] = {
+    val fields = schema.getFields
+    (0 until fields.size).map(fields.get(_).name).toVector
+  }
+
+  private def stockColumns(schema: JsonNode): Vector[String] = {
+    val fields = schema.get("fields")
+    (0 until fields.size).map(fields.get(_).get("name").asText).toVector
+  }
+
+  test("columns of every fixture table equal those of stock Hudi's rows") {
+    var compared = 0
+    for (name <- Fixtures.good; stock = Fixtures.json(name).get("schema") if stock != null && stock.has("fields")) {
+      // Spark moves partition columns to the end.
+      assert(schemaOf(name).map(columns(_).sorted) === Some(stockColumns(stock).sorted), name)
+      compared += 1
+    }
+    assert(compared > 50)
+  }
+
+  test("meta columns stand in front, and not at all with virtual keys") {
+    assert(columns(schemaOf("v9-cow-part").get).take(5) === TableSchema.MetaColumns)
+    assert(columns(schemaOf("v6-virtual-mor").get).intersect(TableSchema.MetaColumns) === Vector.empty)
+  }
+
+  test("a schema that has meta columns gets them once, and keeps other names that begin alike") {
+    val meta = TableSchema.MetaColumns.map(n => s"""{"name":"$n","type":["null","string"]}""")
+    val fields = (meta :+ """{"name":"_hoodie_is_deleted","type":"boolean"}""" :+ """{"name":"a","type":"int"}""")
+    val json = s"""{"type":"record","name":"r","fields":[${fields.mkString(",")}]}"""
+    val got = columns(new Schema.Parser().parse(TableSchema.withMetaColumns(json, populated = true, "f")))
+    assert(got === TableSchema.MetaColumns ++ Vector("_hoodie_is_deleted", "a"))
+    val without = columns(new Schema.Parser().parse(TableSchema.withMetaColumns(json, populated = false, "f")))
+    assert(without === Vector("_hoodie_is_deleted", "a"))
+  }
+
+  test("an older instant gives the schema of its time") {
+    for (name <- Seq("v6-cow-evolution", "v9-mor-evolution")) {
+      val path = Fixtures.table(name)
+      val config = TableConfig.read(LocalStorage, path)
+      val timeline = TimelineReader.read(LocalStorage, config.timelineDir(path), config.timelineLayout)
+      val first = timeline.completedWrites.head.requestedTime
+      val before = columns(schemaOf(name, Some(first)).get)
+      val after = columns(schemaOf(name).get)
+      assert(before.size < after.size && before.toSet.subsetOf(after.toSet), name)
+      assert(schemaOf(name, Some("0")) === None, name)
+    }
+  }
+
+  test("normally one commit is read") {
+    val path = Fixtures.table("v9-cow-part")
+    val config = TableConfig.read(LocalStorage, path)
+    val dir = config.timelineDir(path)
+    val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout)
+    val storage = new CountingStorage(LocalStorage)
+    TableSchema.latestAvroJson(timeline, new InstantContents(storage, dir), config, None)
+    assert(storage.counts.readAll === 1L)
+  }
+
+  test("a table without commits has its create schema, or none") {
+    assert(columns(schemaOf("v9-props-only").get) === TableSchema.MetaColumns ++ Vector("id", "n", "ts", "city"))
+    val path = Fixtures.table("v9-props-only")
+    val config = TableConfig.read(LocalStorage, path)
+    val bare = config.copy(properties = config.properties - "hoodie.table.create.schema")
+    val timeline = TimelineReader.read(LocalStorage, config.timelineDir(path), 2)
+    val contents = new InstantContents(LocalStorage, config.timelineDir(path))
+    assert(TableSchema.latestAvroJson(timeline, contents, bare, None) === None)
+  }
+
+  test("a schema that is no Avro record is damage that names its file") {
+    for (bad <- Seq("{", "[]", "\"string\"", "{\"type\":\"record\"}", "")) {
+      val error = intercept[DamagedTable](TableSchema.withMetaColumns(bad, populated = true, "t/1.commit"))
+      assert(error.getMessage.startsWith("t/1.commit: "), bad)
+    }
+    assert(new ObjectMapper().readTree(TableSchema.withMetaColumns("{\"fields\":[]}", populated = false, "f")).isObject)
+  }
+}
