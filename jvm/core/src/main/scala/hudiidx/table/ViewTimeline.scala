@@ -1,0 +1,126 @@
+package hudiidx.table
+
+import hudiidx.timeline.{Action, ActiveTimeline}
+import java.util.{HashMap => JMap, HashSet => JSet}
+
+/** File groups named by the plans of pending instants, each with the requested time of its instant. */
+final case class PendingPlans(compaction: Map[FileGroup, String], clustering: Map[FileGroup, String])
+
+object PendingPlans {
+  val None: PendingPlans = PendingPlans(Map.empty, Map.empty)
+}
+
+/** All that a timeline says about what is visible, pinned: it never changes after it is made. Format notes §2.4, §5.
+  *
+  *  The visible timeline is that of stock Hudi's own queries: completed commits and replacecommits, on merge-on-read
+  *  tables also completed deltacommits, and compactions in any state.
+  *
+  *  @param history completion time of an instant that is no longer on the active timeline; None where unknown.
+  *                 Asked again for each log file that needs it, so it should remember its answers
+  */
+final class ViewTimeline private (
+    val tableVersion: Int,
+    val mergeOnRead: Boolean,
+    val plans: PendingPlans,
+    completions: JMap[String, String],
+    pendingCompactions: JSet[String],
+    pendingWrites: JSet[String],
+    start: String,
+    val lastInstant: Option[String],
+    history: String => Option[String]
+) extends Serializable {
+
+  /** Version 6 puts a log file into the slice that its name says; later versions go by completion time. */
+  val slicesByName: Boolean = tableVersion < ViewTimeline.CompletionTimeVersion
+
+  private val compactionByPartition: JMap[String, JMap[String, String]] = {
+    val byPartition = new JMap[String, JMap[String, String]]()
+    plans.compaction.foreach { case (group, instant) =>
+      byPartition.computeIfAbsent(group.partitionPath, _ => new JMap[String, String]()).put(group.fileId, instant)
+    }
+    byPartition
+  }
+
+  /** The start of the visible timeline: an instant before it was archived. None on an empty timeline. */
+  def startInstant: Option[String] = Option(start)
+
+  /** True if files of this instant are there for readers: it completed, or it is older than the timeline's start, where
+    *  archiving leaves completed instants only. An instant that the timeline shows pending is never committed.
+    */
+  def isCommitted(instant: String): Boolean =
+    completions.containsKey(instant) || (isBeforeStart(instant) && !pendingWrites.contains(instant))
+
+  /** True if a file slice of this instant is visible: as `isCommitted`, or a compaction that is still pending. */
+  def isVisible(instant: String): Boolean = isCommitted(instant) || pendingCompactions.contains(instant)
+
+  def isPendingWrite(instant: String): Boolean = pendingWrites.contains(instant)
+
+  def isPendingCompaction(instant: String): Boolean = pendingCompactions.contains(instant)
+
+  private def isBeforeStart(instant: String): Boolean = start != null && instant.compareTo(start) < 0
+
+  /** When the writer of a committed file completed. In order: active timeline, what the source knows, history, and for
+    *  instants that none of them knows the requested time itself. Never earlier than the requested time.
+    */
+  def completionTime(file: FileEntry): String = {
+    val instant = file.instantTime
+    val active = completions.get(instant)
+    val known =
+      if (active != null && !active.isEmpty) active
+      else if (file.completionTime.isDefined) file.completionTime.get
+      else history(instant).getOrElse(instant)
+    // A completion time of another length cannot be ordered against requested times; one before the request can only
+    // come from a clock or zone that changed.
+    if (known.length != instant.length || known.compareTo(instant) < 0) instant else known
+  }
+
+  /** Pending compaction instants of one partition by file id; null if there are none. */
+  private[table] def compactionsOf(partitionPath: String): JMap[String, String] =
+    compactionByPartition.get(partitionPath)
+}
+
+object ViewTimeline {
+
+  /** From this table version on log files bear their own instant. */
+  val CompletionTimeVersion = 8
+
+  private val CowActions = Set(Action.Commit, Action.ReplaceCommit)
+  private val MorActions = CowActions + Action.DeltaCommit
+  private val WriteActions = MorActions ++ Set(Action.Compaction, Action.LogCompaction, Action.Clustering)
+
+  def apply(
+      timeline: ActiveTimeline,
+      tableVersion: Int,
+      mergeOnRead: Boolean,
+      plans: PendingPlans = PendingPlans.None,
+      history: String => Option[String] = _ => scala.None
+  ): ViewTimeline = {
+    val actions = if (mergeOnRead) MorActions else CowActions
+    val completed = timeline.completed.filter(i => actions(i.action))
+    val pending = timeline.instants.filter(i => !i.isCompleted && WriteActions(i.action))
+    val compactions = pending.filter(_.action == Action.Compaction).map(_.requestedTime)
+    val visible = (completed.map(_.requestedTime) ++ compactions).sorted
+    val savepoints = timeline.instants.collect { case i if i.action == Action.Savepoint => i.requestedTime }.toSet
+    // Archiving moves past savepointed commits, so they do not mark the start unless nothing else is left.
+    val start = visible.find(t => !savepoints(t)).orElse(visible.headOption).orNull
+    val completions = new JMap[String, String]()
+    completed.foreach(i => completions.put(i.requestedTime, i.completionTime.getOrElse("")))
+    new ViewTimeline(
+      tableVersion,
+      mergeOnRead,
+      plans,
+      completions,
+      setOf(compactions),
+      setOf(pending.map(_.requestedTime).filter(t => !completions.containsKey(t))),
+      start,
+      visible.lastOption,
+      history
+    )
+  }
+
+  private def setOf(values: Vector[String]): JSet[String] = {
+    val set = new JSet[String]()
+    values.foreach(set.add)
+    set
+  }
+}

@@ -1,0 +1,191 @@
+package hudiidx.table
+
+import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantState}
+import org.scalacheck.{Gen, Shrink}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+final class FileSystemViewSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import FileSystemViewSuite._
+
+  private implicit val dontShrink: Shrink[ViewModel] = Shrink.shrinkAny
+
+  for (version <- Seq(6, 8, 9))
+    test(s"every view of a random partition of version $version equals the literal rules, at every instant") {
+      forAll(models(version), minSuccessful(100)) { model =>
+        val view = viewOf(model)
+        (None +: instants.map(Some(_))).foreach { max =>
+          assert(view.allBaseFiles("p", max) === model.allBaseFiles(max))
+          assert(view.latestBaseFiles("p", max) === model.latestBaseFiles(max))
+          assert(view.allFileGroups("p", max) === model.allFileGroups(max))
+          assert(view.allReplacedFileGroups("p", max) === model.allReplacedFileGroups(max))
+          assert(view.allFileSlices("p", max) === model.allFileSlices(max))
+          assert(view.latestFileSlices("p", max) === model.latestFileSlices(max))
+          assert(view.latestUncompactedFileSlices("p", max) === model.latestUncompactedFileSlices(max))
+          assert(view.latestMergedFileSlices("p", max) === model.latestMergedFileSlices(max))
+        }
+      }
+    }
+
+  test("log file 10 comes after log file 9, and a log without a token before one with it") {
+    val files = Vector(10, 9, 1).map(v => entry("g", t(1), FileKind.Log, v)) :+
+      entry("g", t(1), FileKind.Log, 9).copy(writeToken = "")
+    val model = ViewModel(6, Map(t(1) -> t(1)), Set.empty, Map.empty, files)
+    val logs = viewOf(model).latestFileSlices("p").head.logFiles
+    assert(logs.map(_.version) === Vector(1, 9, 9, 10))
+    assert(logs(1).fileName.endsWith(".log.9"))
+  }
+
+  test("a change data log is no part of a slice and makes no file group") {
+    val files = Vector(entry("g", t(1), FileKind.Parquet, 0), entry("g", t(2), FileKind.CdcLog, 1)) :+
+      entry("h", t(2), FileKind.CdcLog, 1)
+    val view = viewOf(ViewModel(9, Map(t(1) -> t(1), t(2) -> t(2)), Set.empty, Map.empty, files))
+    assert(view.latestFileSlices("p").map(_.logFiles) === Vector(Vector.empty))
+    assert(view.allFileGroups("p") === Vector(FileGroup("p", "g")))
+  }
+
+  test("a log requested before and completed after a compaction was scheduled belongs to the new slice") {
+    val files = Vector(entry("g", t(1), FileKind.Parquet, 0), entry("g", t(2), FileKind.Log, 1))
+    val model = ViewModel(9, Map(t(1) -> t(1), t(2) -> t(4)), Set.empty, Map("g" -> t(3)), files)
+    assert(viewOf(model).latestFileSlices("p").map(s => (s.baseInstantTime, s.logFiles.size)) === Vector((t(3), 1)))
+    assert(viewOf(model).latestUncompactedFileSlices("p").head.logFiles.isEmpty)
+    assert(
+      viewOf(model).latestMergedFileSlices("p").map(s => (s.baseInstantTime, s.logFiles.size)) === Vector((t(1), 1))
+    )
+  }
+
+  test("on an upgraded table a log with its slice's instant in the name stays in that slice") {
+    val files = Vector(
+      entry("g", t(1), FileKind.Parquet, 0),
+      entry("g", t(1), FileKind.Log, 1),
+      entry("g", t(2), FileKind.Parquet, 0)
+    )
+    // Copying the table before the upgrade gave the first commit a completion time behind the second one's request.
+    val model = ViewModel(9, Map(t(1) -> t(9), t(2) -> t(9)), Set.empty, Map.empty, files)
+    val slices = viewOf(model).allFileSlices("p")
+    assert(slices.map(s => (s.baseInstantTime, s.logFiles.size)) === Vector((t(1), 1), (t(2), 0)))
+  }
+
+  test("an archived log's completion time comes from its entry, else from history, else it is its requested time") {
+    val base = Vector(entry("g", t(1), FileKind.Parquet, 0), entry("g", t(3), FileKind.Parquet, 0))
+    val log = entry("g", t(2), FileKind.Log, 1)
+    val timeline = activeTimeline(Map(t(8) -> t(8)), Set.empty, Map.empty)
+    def slicesOf(file: FileEntry, history: String => Option[String]) =
+      new FileSystemView(source(base :+ file), ViewTimeline(timeline, 9, mergeOnRead = true, history = history))
+        .allFileSlices("p")
+        .map(_.logFiles.size)
+    assert(slicesOf(log.copy(completionTime = Some(t(4))), _ => None) === Vector(0, 1))
+    assert(slicesOf(log, _ => Some(t(5))) === Vector(0, 1))
+    assert(slicesOf(log, _ => None) === Vector(1, 0))
+  }
+
+  test("a replacement by an instant that is not on the timeline does not count") {
+    val file = entry("g", t(1), FileKind.Parquet, 0).copy(replacedAt = Some(t(3)))
+    val without = ViewModel(9, Map(t(1) -> t(1), t(5) -> t(5)), Set.empty, Map.empty, Vector(file))
+    assert(viewOf(without).latestBaseFiles("p").size === 1)
+    val replaced = without.copy(completed = without.completed + (t(3) -> t(3)))
+    assert(viewOf(replaced).latestBaseFiles("p").isEmpty)
+    assert(viewOf(replaced).latestBaseFiles("p", Some(t(2))).size === 1)
+    assert(viewOf(replaced).allReplacedFileGroups("p") === Vector(FileGroup("p", "g")))
+  }
+
+  test("a deltacommit on a copy-on-write table is invisible") {
+    val timeline = activeTimeline(Map(t(2) -> t(2)), Set.empty, Map.empty)
+    val cow = ViewTimeline(timeline, 9, mergeOnRead = false)
+    assert(!cow.isCommitted(t(2)) && cow.lastInstant.isEmpty)
+  }
+
+  test("archiving past a savepointed commit leaves a hole whose instants stay committed") {
+    val kept = Vector(t(2), t(6)).map(x => Instant(x, Action.Commit, InstantState.Completed, Some(x), x))
+    val savepoint = Instant(t(2), Action.Savepoint, InstantState.Completed, Some(t(3)), "s")
+    val clean = Instant(t(1), Action.Clean, InstantState.Completed, Some(t(1)), "c")
+    val timeline = new ActiveTimeline("d", 2, Vector(clean, kept(0), savepoint, kept(1)))
+    val view = ViewTimeline(timeline, 9, mergeOnRead = false)
+    assert(view.startInstant === Some(t(6)))
+    assert(view.isCommitted(t(4)) && !view.isCommitted(t(7)))
+  }
+
+  test("200,000 files of one group and of many groups pass through every call without quadratic work") {
+    val one = Vector.tabulate(200000) { i =>
+      val kind = if (i % 2 == 0) FileKind.Parquet else FileKind.Log
+      FileEntry("p", "g", f"2026${i / 2}%013d", "0-1-2", kind, if (i % 2 == 0) 0 else 1, i.toLong)
+    }
+    val many = one.zipWithIndex.map { case (f, i) => f.copy(fileId = f"g${(i / 2) * 7919 % 100003}%06d") }
+    val completed = Map("20270000000000000" -> "20270000000000000")
+    for (files <- Seq(one, many); version <- Seq(6, 9)) {
+      val view = viewOf(ViewModel(version, completed, Set.empty, Map.empty, files))
+      assert(view.allFileSlices("p").map(s => s.logFiles.size + s.baseFile.size).sum === 200000)
+      assert(view.latestMergedFileSlices("p").size === view.allFileGroups("p").size)
+      assert(view.iterate(view.allBaseFiles(_)).size === 100000)
+    }
+  }
+}
+
+object FileSystemViewSuite {
+
+  def t(n: Int): String = f"20260101000000$n%03d"
+
+  val instants: Vector[String] = Vector.tabulate(12)(t)
+
+  def entry(id: String, instant: String, kind: FileKind, version: Int): FileEntry =
+    FileEntry("p", id, instant, "0-1-2", kind, version, 100L + version)
+
+  def source(all: Vector[FileEntry]): FileSource = new FileSource {
+    override def partitions: Vector[String] = Vector("p")
+    override def files(partitionPath: String): Array[FileEntry] =
+      if (partitionPath == "p") all.toArray else Array.empty[FileEntry]
+  }
+
+  /** Odd instants are commits and replacecommits in turn, even ones deltacommits. */
+  def activeTimeline(
+      completed: Map[String, String],
+      pending: Set[String],
+      compaction: Map[String, String]
+  ): ActiveTimeline = {
+    val done = completed.toVector.map { case (instant, completion) =>
+      val action = instant.last.toInt % 4 match {
+        case 1 => Action.Commit
+        case 3 => Action.ReplaceCommit
+        case _ => Action.DeltaCommit
+      }
+      Instant(instant, action, InstantState.Completed, Some(completion), instant)
+    }
+    val open = pending.toVector.map(Instant(_, Action.DeltaCommit, InstantState.Inflight, None, "i")) ++
+      compaction.values.toVector.distinct.map(Instant(_, Action.Compaction, InstantState.Requested, None, "r"))
+    new ActiveTimeline("d", 2, (done ++ open).sortBy(_.requestedTime))
+  }
+
+  def viewOf(model: ViewModel): FileSystemView = {
+    val plans = PendingPlans(model.compaction.map { case (id, c) => FileGroup("p", id) -> c }, Map.empty)
+    val timeline = activeTimeline(model.completed, model.pending, model.compaction)
+    new FileSystemView(source(model.files), ViewTimeline(timeline, model.version, mergeOnRead = true, plans))
+  }
+
+  private val fileIds = Vector("a-0", "a-1", "b")
+
+  /** Archived instants 0 and 1; of the others most completed, some in another order than requested, some pending. */
+  def models(version: Int): Gen[ViewModel] = for {
+    roles <- Gen.listOfN(10, Gen.frequency(6 -> 0, 1 -> 1, 1 -> 2))
+    delays <- Gen.listOfN(10, Gen.choose(0, 4))
+    compactionAt <- Gen.choose(3, 11)
+    compacted <- Gen.someOf(fileIds)
+    count <- Gen.choose(0, 30)
+    files <- Gen.listOfN(count, entries)
+    replaced <- Gen.option(Gen.zip(Gen.oneOf(fileIds), Gen.oneOf(instants)))
+  } yield {
+    val compaction = compacted.map(_ -> t(compactionAt)).toMap
+    val free = instants.drop(2).zip(roles.zip(delays)).filter { case (i, _) => !compaction.values.exists(_ == i) }
+    val completed = free.collect { case (i, (0, delay)) => i -> (i.toLong + delay).toString }.toMap
+    val pending = free.collect { case (i, (1, _)) => i }.toSet
+    val distinct = files.groupBy(f => (f.fileId, f.instantTime, f.kind, f.logVersion)).map(_._2.head).toVector
+    val withReplaced = distinct.map(f => f.copy(replacedAt = replaced.collect { case (f.fileId, at) => at }))
+    ViewModel(version, completed, pending, compaction, withReplaced)
+  }
+
+  private val entries: Gen[FileEntry] = for {
+    id <- Gen.oneOf(fileIds)
+    instant <- Gen.oneOf(instants)
+    kind <- Gen.frequency(3 -> FileKind.Parquet, 5 -> FileKind.Log, 1 -> FileKind.CdcLog)
+    logVersion <- Gen.choose(1, 12)
+  } yield entry(id, instant, kind, if (kind.isBase) 0 else logVersion)
+}
