@@ -1,0 +1,104 @@
+package hudiidx.hadoop
+
+import java.io.{FileNotFoundException, IOException, OutputStream}
+import java.nio.ByteBuffer
+import java.nio.file.{FileAlreadyExistsException, NoSuchFileException}
+
+import hudiidx.storage.{FileInfo, LocalStorage, RandomReader, Storage}
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.util.functional.FutureIO
+
+/** Files of any store that Hadoop's FileSystem reaches. Files of the local disk go through java.nio: Hadoop's local file
+  *  system replaces files on rename, and writes checksum files beside them.
+  */
+final class HadoopStorage(conf: Configuration) extends Storage {
+
+  override def list(dir: String): Vector[FileInfo] = on(dir)(_.list(dir)) { (fs, path) =>
+    try {
+      val found = fs.listStatus(path)
+      // Hadoop lists a file as itself.
+      if (found.length == 1 && found(0).isFile && found(0).getPath == fs.makeQualified(path))
+        throw new IOException(s"$dir: a file, where a folder was expected")
+      found.toVector
+        .map(s => infoOf(Storage.join(dir, s.getPath.getName), s))
+        .filterNot(f => f.name.startsWith(".") && f.name.endsWith(".crc"))
+        .sortBy(_.name)
+    } catch { case _: FileNotFoundException => Vector.empty }
+  }
+
+  override def status(path: String): Option[FileInfo] = on(path)(_.status(path)) { (fs, p) =>
+    try Some(infoOf(path, fs.getFileStatus(p)))
+    catch { case _: FileNotFoundException => None }
+  }
+
+  private def infoOf(path: String, s: FileStatus): FileInfo =
+    FileInfo(path, if (s.isDirectory) 0L else s.getLen, s.getModificationTime, s.isDirectory)
+
+  override def open(path: String): RandomReader = on(path)(_.open(path)) { (fs, p) =>
+    missing(path) {
+      val status = fs.getFileStatus(p)
+      if (status.isDirectory) throw new IOException(s"$path: a folder, where a file was expected")
+      // With the status in hand the store need not be asked for it again; the policy spares range reads a read-ahead.
+      val stream = fs
+        .openFile(p)
+        .withFileStatus(status)
+        .opt("fs.option.openfile.read.policy", "random")
+        .opt("fs.s3a.experimental.input.fadvise", "random")
+        .build()
+      new HadoopReader(path, status.getLen, FutureIO.awaitFuture(stream))
+    }
+  }
+
+  override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path)) { (_, _) =>
+    val reader = open(path)
+    try {
+      if (reader.sizeBytes > MaxArrayBytes)
+        throw new IOException(s"$path: ${reader.sizeBytes} bytes are too many to read at once")
+      reader.read(0, reader.sizeBytes.toInt).array()
+    } finally reader.close()
+  }
+
+  override def write(path: String)(content: OutputStream => Unit): Unit = on(path)(_.write(path)(content)) { (fs, p) =>
+    if (!NewFile.of(fs).create(fs, p)(content)) throw new FileAlreadyExistsException(path)
+  }
+
+  override def publish(path: String, content: Array[Byte]): Boolean = on(path)(_.publish(path, content)) { (fs, p) =>
+    NewFile.of(fs).publish(fs, p, content)
+  }
+
+  override def delete(path: String): Boolean = on(path)(_.delete(path)) { (fs, p) => fs.delete(p, true) }
+
+  private def on[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A = {
+    val p = new Path(path)
+    p.getFileSystem(conf) match {
+      case _: LocalFileSystem                                        => local(LocalStorage)
+      case raw: RawLocalFileSystem if raw.getUri.getScheme == "file" => local(LocalStorage)
+      case fs                                                        => remote(fs, p)
+    }
+  }
+
+  private def missing[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case e: FileNotFoundException =>
+        val missing = new NoSuchFileException(path)
+        missing.initCause(e)
+        throw missing
+    }
+
+  private val MaxArrayBytes = Int.MaxValue - 64
+}
+
+private final class HadoopReader(override val path: String, override val sizeBytes: Long, in: FSDataInputStream)
+    extends RandomReader {
+
+  override def read(offset: Long, length: Int): ByteBuffer = {
+    RandomReader.requireRange(this, offset, length)
+    val bytes = new Array[Byte](length)
+    in.readFully(offset, bytes, 0, length)
+    ByteBuffer.wrap(bytes)
+  }
+
+  override def close(): Unit = in.close()
+}

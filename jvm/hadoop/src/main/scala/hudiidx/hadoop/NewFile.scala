@@ -1,0 +1,85 @@
+package hudiidx.hadoop
+
+import java.io.{IOException, OutputStream}
+import java.util.UUID
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{FSDataOutputStream, FileAlreadyExistsException, FileSystem, Path}
+
+/** How a store makes a file that is whole or not there, and never replaces one. */
+private[hadoop] trait NewFile {
+
+  /** Writes by streaming; false if something is at `target`. On a failure nothing is left. */
+  def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean
+
+  /** As `create`, for content that several writers may offer under one name at once: one of them gets true. */
+  def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean = create(fs, target)(_.write(content))
+}
+
+private[hadoop] object NewFile {
+
+  /** Stores whose rename is one step and refuses a target that exists. */
+  private val RenameSchemes = Set("hdfs", "viewfs", "webhdfs", "swebhdfs", "ofs", "o3fs", "abfs", "abfss")
+
+  def of(fs: FileSystem): NewFile =
+    if (RenameSchemes(fs.getUri.getScheme)) ByRename else ByCreation
+}
+
+/** A hidden file beside the target, renamed when whole. */
+private[hadoop] object ByRename extends NewFile {
+
+  override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean = {
+    val temporary = new Path(target.getParent, s".${target.getName}.${UUID.randomUUID()}.tmp")
+    var isMoved = false
+    try {
+      val out = fs.create(temporary, false)
+      try content(out)
+      finally out.close()
+      isMoved = rename(fs, temporary, target)
+      isMoved
+    } finally if (!isMoved) fs.delete(temporary, false): Unit
+  }
+
+  /** A rename onto a folder would move into it, hence the look before; that of a file returns false or throws. */
+  private def rename(fs: FileSystem, from: Path, to: Path): Boolean =
+    if (fs.exists(to)) false
+    else
+      try
+        fs.rename(from, to) || {
+          if (!fs.exists(to)) throw new IOException(s"$to: the store refused to rename $from to it; check permissions")
+          false
+        }
+      catch { case _: FileAlreadyExistsException => false }
+}
+
+/** Object stores: a file appears when its stream is closed. The store checks that there is none when the file is created;
+  *  not all check again on closing, so of two who publish in the same moment both may believe they won.
+  */
+private[hadoop] object ByCreation extends NewFile {
+
+  override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
+    try {
+      val out = fs.create(target, false)
+      try content(out)
+      catch {
+        case NonFatal(e) =>
+          abandon(fs, target, out)
+          throw e
+      }
+      out.close()
+      true
+    } catch {
+      case _: FileAlreadyExistsException | _: java.nio.file.FileAlreadyExistsException => false
+    }
+
+  /** Closing would make the part written so far visible. Stores that cannot abort must remove it. */
+  private def abandon(fs: FileSystem, target: Path, out: FSDataOutputStream): Unit =
+    try out.abort(): Unit
+    catch {
+      case _: UnsupportedOperationException =>
+        try out.close()
+        catch { case _: IOException => () }
+        fs.delete(target, false): Unit
+    }
+}

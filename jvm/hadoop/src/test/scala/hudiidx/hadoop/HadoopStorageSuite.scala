@@ -1,0 +1,106 @@
+package hudiidx.hadoop
+
+import java.io.{ByteArrayOutputStream, IOException, OutputStream}
+import java.net.URI
+
+import hudiidx.Fixtures
+import hudiidx.storage.{LocalStorage, Storage, StorageContract}
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.fs.{FSDataOutputStream, FileAlreadyExistsException, FileStatus, Path, RawLocalFileSystem}
+import org.apache.hadoop.util.Progressable
+
+class HadoopStorageOnLocalSuite extends StorageContract {
+  override val storage: Storage = new HadoopStorage(new Configuration)
+  override def newFolder(): String = "file:" + Fixtures.newFolder("hadoop-local")
+
+  test("no checksum files are written, and those of others are not listed") {
+    val dir = newFolder()
+    storage.write(s"$dir/f")(_.write(1))
+    assert(LocalStorage.list(dir).map(_.name) === Vector("f"))
+    val fs = new Path(dir).getFileSystem(new Configuration)
+    fs.create(new Path(dir, "g")).close()
+    assert(fs.exists(new Path(dir, "f")))
+    assert(storage.list(dir).map(_.name) === Vector("f", "g"))
+  }
+}
+
+/** On a store with HDFS's rename. */
+class HadoopStorageByRenameSuite extends StorageContract {
+  private val conf = new Configuration
+  conf.setClass("fs.hdfs.impl", classOf[RenamingFileSystem], classOf[org.apache.hadoop.fs.FileSystem])
+  override val storage: Storage = new HadoopStorage(conf)
+  override def newFolder(): String = "hdfs://test" + Fixtures.newFolder("hadoop-rename")
+
+  test("listing a file is an I/O error") {
+    val dir = newFolder()
+    storage.write(s"$dir/f")(_.write(1))
+    intercept[IOException](storage.list(s"$dir/f"))
+  }
+}
+
+/** On a store where a file appears when its stream is closed. */
+class HadoopStorageByCreationSuite extends StorageContract {
+  private val conf = new Configuration
+  conf.setClass("fs.objects.impl", classOf[ObjectFileSystem], classOf[org.apache.hadoop.fs.FileSystem])
+  override val storage: Storage = new HadoopStorage(conf)
+  override def newFolder(): String = "objects://test" + Fixtures.newFolder("hadoop-objects")
+}
+
+/** The local disk under another scheme. */
+abstract class RelabelledFileSystem(scheme: String) extends RawLocalFileSystem {
+  override def getUri: URI = URI.create(s"$scheme://test")
+  override def getScheme: String = scheme
+  override def pathToFile(path: Path): java.io.File = new java.io.File(path.toUri.getPath)
+  override def listStatus(path: Path): Array[FileStatus] = super.listStatus(path).map(relabelled)
+  override def getFileStatus(path: Path): FileStatus = relabelled(super.getFileStatus(path))
+
+  private def relabelled(s: FileStatus): FileStatus = {
+    val path = new Path(s"$scheme://test" + s.getPath.toUri.getPath)
+    new FileStatus(s.getLen, s.isDirectory, 1, s.getBlockSize, s.getModificationTime, path)
+  }
+}
+
+class RenamingFileSystem extends RelabelledFileSystem("hdfs") {
+  override def rename(from: Path, to: Path): Boolean = RenamingFileSystem.synchronized {
+    !exists(to) && super.rename(from, to)
+  }
+}
+
+object RenamingFileSystem
+
+class ObjectFileSystem extends RelabelledFileSystem("objects") {
+
+  override def create(
+      path: Path,
+      permission: FsPermission,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream = create(path, overwrite, bufferSize, replication, blockSize, progress)
+
+  override def create(
+      path: Path,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream = {
+    if (!overwrite && exists(path)) throw new FileAlreadyExistsException(path.toString)
+    new FSDataOutputStream(new PutOnClose(path.toUri.getPath), null)
+  }
+
+  private final class PutOnClose(path: String) extends OutputStream {
+    private val content = new ByteArrayOutputStream
+    private var isClosed = false
+    override def write(b: Int): Unit = content.write(b)
+    override def write(b: Array[Byte], from: Int, length: Int): Unit = content.write(b, from, length)
+    override def close(): Unit = if (!isClosed) {
+      isClosed = true
+      if (!LocalStorage.publish(path, content.toByteArray)) throw new FileAlreadyExistsException(path)
+    }
+  }
+}

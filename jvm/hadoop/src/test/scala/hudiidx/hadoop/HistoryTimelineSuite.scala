@@ -1,0 +1,114 @@
+package hudiidx.hadoop
+
+import java.nio.file.{Files, Paths}
+
+import hudiidx.storage.{CountingStorage, LocalStorage}
+import hudiidx.table.TableConfig
+import hudiidx.timeline.{Action, ArchivedInstant}
+import hudiidx.{DamagedTable, Fixtures}
+import org.scalatest.funsuite.AnyFunSuite
+
+class HistoryTimelineSuite extends AnyFunSuite {
+  private val Tables = Seq("v8-archived-cow", "v9-archived-cow", "v9-archived-mor")
+
+  private def historyDir(path: String): String = TableConfig.read(LocalStorage, path).historyDir(path)
+
+  private def historyOf(path: String): HistoryTimeline = new HistoryTimeline(LocalStorage, historyDir(path))
+
+  private def shown(instants: Iterator[ArchivedInstant]): Vector[(String, String, Option[String])] =
+    instants.map(i => (i.requestedTime, i.action, i.completionTime)).toVector
+
+  private def stock(name: String): Vector[(String, String, Option[String])] = {
+    val all = Fixtures.json(name).get("archived_timeline")
+    (0 until all.size)
+      .map(all.get(_))
+      .filter(_.get("state").asText == "COMPLETED")
+      .map(i => (i.get("requested").asText, i.get("action").asText, Option(i.get("completion").asText)))
+      .sortBy(i => (i._1, i._2))
+      .toVector
+  }
+
+  test("the history equals stock Hudi's archived timeline, in the order of requested times") {
+    for (name <- Tables) {
+      assert(stock(name).size > 5)
+      assert(shown(historyOf(Fixtures.table(name)).instantsFrom("")) === stock(name), name)
+    }
+  }
+
+  test("instants are told from a given time on, and completion times by instant") {
+    for (name <- Tables; (time, _, completion) <- stock(name)) {
+      val history = historyOf(Fixtures.table(name))
+      assert(shown(history.instantsFrom(time)) === stock(name).filter(_._1 >= time))
+      assert(history.completionTime(time) === completion)
+      assert(history.completionTime(time + "0") === None)
+    }
+  }
+
+  test("contents of archived instants decode") {
+    for (name <- Tables; i <- historyOf(Fixtures.table(name)).instantsFrom("")) i.action match {
+      case Action.Clean => assert(i.content.clean.partitions.nonEmpty)
+      case _            =>
+        val commit = i.content.commit
+        assert(commit.writeStats.nonEmpty && commit.writeStats.forall(_.path.exists(_.contains(i.requestedTime))))
+    }
+  }
+
+  test("a completion time is looked up in the files whose range holds it, without their contents") {
+    val path = Fixtures.table("v9-archived-mor")
+    val storage = new CountingStorage(LocalStorage)
+    val history = new HistoryTimeline(storage, historyDir(path))
+    assert(history.completionTime("20200101000000000") === None)
+    assert(storage.counts.open === 0L)
+    val (time, _, completion) = stock("v9-archived-mor").head
+    assert(history.completionTime(time) === completion)
+    val opened = storage.counts.open
+    assert(opened > 0 && opened <= 3)
+    assert(history.completionTime(time) === completion)
+    assert(storage.counts.open === opened)
+  }
+
+  test("a table that archived nothing has an empty history") {
+    for (name <- Seq("v9-cow-part", "v9-props-only")) {
+      assert(historyOf(Fixtures.table(name)).instantsFrom("").isEmpty)
+      assert(historyOf(Fixtures.table(name)).completionTime("1") === None)
+    }
+  }
+
+  test("each layout's archive is found through the table's properties") {
+    for (name <- Tables :+ "v6-archived-cow") {
+      val path = Fixtures.table(name)
+      val history = TableHistory.of(LocalStorage, path, TableConfig.read(LocalStorage, path))
+      assert(shown(history.instantsFrom("")) === stock(name), name)
+    }
+  }
+
+  test("files that the manifest does not list do not count, and without a version file the newest manifest does") {
+    val name = "v9-archived-mor"
+    val path = Fixtures.copy(name)
+    val dir = Paths.get(historyDir(path))
+    Files.write(dir.resolve("manifest_99.tmp"), Array[Byte](1))
+    Files.write(dir.resolve("1_2_0.parquet"), Array[Byte](1))
+    for (version <- Seq("", "x", "4000")) {
+      Files.write(dir.resolve("_version_"), version.getBytes("UTF-8"))
+      assert(shown(historyOf(path).instantsFrom("")) === stock(name))
+    }
+    Files.delete(dir.resolve("_version_"))
+    assert(shown(historyOf(path).instantsFrom("")) === stock(name))
+  }
+
+  test("a damaged manifest or history file gives DamagedTable that names it") {
+    for (bad <- Seq("", "{", "[]", "{\"files\":[{\"fileName\":\"../1_2_0.parquet\"}]}", "{\"files\":[{}]}")) {
+      val path = Fixtures.copy("v9-archived-mor")
+      val dir = historyDir(path)
+      Files.write(Paths.get(dir, "manifest_9"), bad.getBytes("UTF-8"))
+      assert(intercept[DamagedTable](historyOf(path).instantsFrom("")).getMessage.contains("manifest_9"), bad)
+    }
+    val path = Fixtures.copy("v9-archived-mor")
+    val file = LocalStorage.list(historyDir(path)).find(_.name.endsWith(".parquet")).get.path
+    val whole = Files.readAllBytes(Paths.get(file))
+    for (length <- Seq(0, 3, 100, whole.length / 2, whole.length - 1)) {
+      Files.write(Paths.get(file), whole.take(length))
+      assert(intercept[DamagedTable](historyOf(path).instantsFrom("").foreach(_.content)).getMessage.contains(file))
+    }
+  }
+}
