@@ -80,8 +80,8 @@ lint: build
 
 format: $(STAMPS)/venv
 	build/sbt scalafmtAll
-	.venv/bin/ruff check --fix --config python/pyproject.toml python tests integration examples scripts
-	.venv/bin/ruff format --config python/pyproject.toml python tests integration examples scripts
+	.venv/bin/ruff check --fix python tests integration examples scripts
+	.venv/bin/ruff format python tests integration examples scripts
 
 clean:
 	rm -rf .venv dist build/lib build/test-reports python/hudiidx/jars .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -21,14 +21,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 REPORTS = ROOT / "build" / "test-reports"
-CONFIG = "--config=python/pyproject.toml"
-PYTHON = ["python", "tests", "integration", "examples", "scripts"]
+PYTHON = ["python", "tests", "integration", "examples", "scripts", "conftest.py"]
 SCALA_REPORTS = "jvm/*/target/test-reports"
 
 LINT = {
     "scalafmt": ["build/sbt", "scalafmtCheckAll"],
-    "ruff": [str(BIN / "ruff"), "check", CONFIG, *PYTHON],
-    "ruff format": [str(BIN / "ruff"), "format", "--check", CONFIG, *PYTHON],
+    "ruff": [str(BIN / "ruff"), "check", *PYTHON],
+    "ruff format": [str(BIN / "ruff"), "format", "--check", *PYTHON],
     "mypy": [str(BIN / "mypy"), "--config-file=python/pyproject.toml", "python/hudiidx"],
 }
 

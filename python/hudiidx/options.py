@@ -26,7 +26,7 @@ class Option:
 
 KNOWN: tuple[Option, ...] = (
     Option("index_path", "hudiidx.index.path", str, "where the index lives, if not inside the table"),
-    Option("strict", "hudiidx.read.strict", bool, "raise instead of answering without the index"),
+    Option("strict", "hudiidx.strict", bool, "raise instead of answering without the index"),
 )
 _BY_KEYWORD = {o.keyword: o for o in KNOWN}
 

@@ -1,0 +1,3 @@
+"""The Spark session serves tests/ and integration/ alike."""
+
+pytest_plugins = ["session"]

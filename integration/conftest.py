@@ -1,0 +1,88 @@
+"""Stock Hudi writers, one process a version, beside the session of ``tests``."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stored import ROOT
+
+HERE = Path(__file__).parent
+
+
+class StockHudi:
+    """A stock Hudi of one version, asked by name: ``stock.write(name="t", ...)``."""
+
+    def __init__(self, version: str, work: Path) -> None:
+        jar = ROOT / "build" / "lib" / f"hudi-spark3.5-bundle_2.12-{version}.jar"
+        assert jar.exists(), f"{jar}: missing; run `make bundles`"
+        self.version = version
+        self._log = Path(work, f"stock-{version}.log").open("w+")
+        self._process = subprocess.Popen(
+            [sys.executable, str(HERE / "stock_worker.py"), version, str(jar), str(work)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            cwd=work,
+        )
+        self._answer()
+
+    def __getattr__(self, op: str) -> Any:
+        def ask(**arguments: Any) -> Any:
+            assert self._process.stdin
+            self._process.stdin.write(json.dumps({"op": op, **arguments}) + "\n")
+            self._process.stdin.flush()
+            return self._answer()
+
+        return ask
+
+    def _answer(self) -> Any:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"stock Hudi {self.version} died: {Path(self._log.name).read_text()[-3000:]}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise RuntimeError(f"stock Hudi {self.version}: {answer['error']}")
+        return answer["ok"]
+
+    def close(self) -> None:
+        """Ends the process."""
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._process.wait(60)
+        self._log.close()
+
+
+@pytest.fixture(scope="session")
+def stock_work() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="hudiidx-stock-") as d:
+        yield Path(d)
+
+
+@pytest.fixture(scope="session")
+def stock_0_15(stock_work: Path) -> Iterator[StockHudi]:
+    yield from _stock("0.15.0", stock_work)
+
+
+@pytest.fixture(scope="session")
+def stock_1_0(stock_work: Path) -> Iterator[StockHudi]:
+    yield from _stock("1.0.2", stock_work)
+
+
+@pytest.fixture(scope="session")
+def stock_1_1(stock_work: Path) -> Iterator[StockHudi]:
+    yield from _stock("1.1.1", stock_work)
+
+
+def _stock(version: str, work: Path) -> Iterator[StockHudi]:
+    folder = work / version
+    folder.mkdir()
+    stock = StockHudi(version, folder)
+    yield stock
+    stock.close()

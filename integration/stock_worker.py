@@ -1,0 +1,123 @@
+"""A stock Hudi in a process of its own: one bundle a JVM. Takes JSON requests on stdin, one a line.
+
+Usage: stock_worker.py <hudi version> <bundle jar> <work folder>
+Each request is {"op": name, ...arguments}; each answer is {"ok": value} or {"error": text}.
+"""
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "make"))
+
+import hudifix
+from pyspark.sql import SparkSession
+
+JVM = "--add-opens=java.base/java.util.stream=ALL-UNNAMED -Duser.timezone=UTC -XX:+UseSerialGC"
+MANY = {"hoodie.keep.min.commits": "40", "hoodie.keep.max.commits": "60"}
+
+
+class Stock(hudifix.Env):
+    """The fixtures' helpers over a small session."""
+
+    def __init__(self, version: str, jar: str, work: str) -> None:
+        self.version, self.work, self.v1 = version, work, version.startswith("1.")
+        self.tables: dict[str, hudifix.Table] = {}
+        self.spark = (
+            SparkSession.builder.master("local[2]")
+            .config("spark.driver.memory", "2g")
+            .config("spark.jars", jar)
+            .config("spark.driver.extraClassPath", jar)
+            .config("spark.driver.extraJavaOptions", JVM)
+            .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
+            .config("spark.kryo.registrator", "org.apache.spark.HoodieSparkKryoRegistrar")
+            .config("spark.sql.extensions", "org.apache.spark.sql.hudi.HoodieSparkSessionExtension")
+            .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.hudi.catalog.HoodieCatalog")
+            .config("spark.hadoop.parquet.avro.write-old-list-structure", "false")
+            .config("spark.sql.session.timeZone", "UTC")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.default.parallelism", "2")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.codegen.wholeStage", "false")
+            .config("spark.sql.warehouse.dir", f"{work}/warehouse")
+            .getOrCreate()
+        )
+        self.spark.sparkContext.setLogLevel("OFF")
+        self.j = self.spark._jvm
+        self.jc = self.j.java.util.stream.Collectors
+
+    def op_new(self, name: str, kind: str, options: dict[str, str]) -> str:
+        """A table to write; its folder."""
+        self.tables[name] = hudifix.Table(self, name, kind, **MANY, **options)
+        return str(self.tables[name].path)
+
+    def op_adopt(self, name: str, path: str, kind: str) -> None:
+        """A table that another version wrote, to be written further."""
+        table = hudifix.Table(self, name, kind, **MANY)
+        table.path, table.first = path, False
+        self.tables[name] = table
+
+    def op_write(
+        self, name: str, first: int, end: int, seed: int, operation: str = "upsert", **options: str
+    ) -> None:
+        """Rows ``first`` to ``end`` (exclusive); the data follow from row number and seed."""
+        rows = hudifix.mk(self, first, end, seed, f"id + {seed} * 1000")
+        self.tables[name].write(rows, operation, **options)
+
+    def op_fail(self, name: str, first: int, end: int, seed: int) -> None:
+        """A write that leaves files behind and does not commit."""
+        self.tables[name].fail(hudifix.mk(self, first, end, seed, f"id + {seed} * 1000"))
+
+    def op_compact(self, name: str) -> None:
+        self.tables[name].compact()
+
+    def op_schedule_compaction(self, name: str) -> None:
+        self.tables[name].schedule_compaction()
+
+    def op_clean(self, name: str) -> None:
+        self.tables[name].clean(1)
+
+    def op_listing(self, name: str, metadata_table: bool) -> Any:
+        """Partitions, files and views as the fixtures store them."""
+        return hudifix.listing(self, self.tables[name].path, metadata_table)
+
+    def op_rows(self, name: str) -> Any:
+        """Count and checksums of a snapshot query."""
+        return hudifix.answer(hudifix.read(self, self.tables[name].path))[1]
+
+    def op_version(self, name: str) -> int:
+        """Table version as stock reads it."""
+        return int(self.meta(self.tables[name].path).getTableConfig().getTableVersion().versionCode())
+
+    def op_migrate(self, name: str, version: str) -> None:
+        """Upgrades or downgrades the table, by stock's own procedure; ``version`` such as EIGHT."""
+        deed = "downgrade_table" if self.op_version(name) > NUMBERS[version] else "upgrade_table"
+        table = self.tables[name]
+        self.spark.sql(f"call {deed}(table => '{table.register()}', to_version => '{version}')").collect()
+
+
+NUMBERS = {"SIX": 6, "EIGHT": 8, "NINE": 9}
+
+
+def main() -> None:
+    """Answers requests until stdin ends."""
+    version, jar, work = sys.argv[1:4]
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what Spark and Hive print goes to stderr
+    stock = Stock(version, jar, work)
+    print(json.dumps({"ok": version}), file=answers, flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            answer = {"ok": getattr(stock, "op_" + request.pop("op"))(**request)}
+        except Exception:
+            answer = {"error": traceback.format_exc()[-4000:]}
+        print(json.dumps(answer), file=answers, flush=True)
+    stock.spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Stock Hudi live: it writes, we index; it writes on, we are asked before and after an update."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import stored
+from compare import assert_listings, expect_answer
+from pyspark.sql import SparkSession
+
+from hudiidx import HudiIndex
+
+VERSIONS = {"stock_0_15": 6, "stock_1_0": 8, "stock_1_1": 9}
+# `make test` runs one table type of each version, `make test-all` both.
+LONG = {("stock_0_15", "MOR"), ("stock_1_0", "COW")}
+CASES = [
+    pytest.param(v, kind, id=f"{v}-{kind}", marks=pytest.mark.slow if (v, kind) in LONG else ())
+    for v in VERSIONS
+    for kind in ("COW", "MOR")
+]
+NO_STATS = {"hoodie.metadata.index.column.stats.enable": "false"}
+
+
+class Pair:
+    """A table that stock Hudi writes, and our strict index of it."""
+
+    def __init__(self, spark: SparkSession, stock: Any, name: str, kind: str) -> None:
+        self.stock, self.name, self.kind, self._spark = stock, name, kind, spark
+        self.path = Path(stock.new(name=name, kind=kind, options=NO_STATS))
+
+    def index(self) -> HudiIndex:
+        return HudiIndex(self._spark, self.path, strict=True)
+
+    def write(self, first: int, end: int, seed: int, operation: str = "upsert") -> None:
+        self.stock.write(name=self.name, first=first, end=end, seed=seed, operation=operation)
+
+    def assert_same(self) -> None:
+        """Listings, views and (copy-on-write) rows equal stock's, and stock's never show our folder."""
+        assert_same(self._spark, self.stock, self.name, self.path, self.kind)
+
+
+def assert_same(spark: SparkSession, stock: Any, name: str, path: Path, kind: str) -> None:
+    listing = stock.listing(name=name, metadata_table=True)
+    assert not any("hudiidx" in p for p in listing["partitions"])
+    answers = {"listing": listing, "table_type": kind}
+    assert_listings(HudiIndex(spark, path, strict=True), stored.Fixture(name, answers))
+    if kind == "COW":
+        frame = spark.read.format("hudiidx").option("hudiidx.strict", "true").load(str(path))
+        expect_answer(frame, stock.rows(name=name))
+
+
+@pytest.mark.parametrize(("version", "kind"), CASES)
+def test_index_and_stock_agree_while_stock_goes_on_writing(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str, kind: str
+) -> None:
+    stock = request.getfixturevalue(version)
+    pair = Pair(spark, stock, f"live-{kind.lower()}", kind)
+    pair.write(0, 100, 1, "insert")
+    assert stock.version(name=pair.name) == VERSIONS[version]
+    pair.index().create()
+    pair.assert_same()
+
+    pair.write(50, 120, 2)  # the index lags
+    assert pair.index().info().state == "LAGGING"
+    pair.assert_same()
+    pair.index().update()
+    assert pair.index().info().state == "READY"
+    pair.assert_same()
+
+    stock.fail(name=pair.name, first=0, end=30, seed=3)  # files of no commit
+    if kind == "MOR":
+        stock.schedule_compaction(name=pair.name)
+        pair.assert_same()
+    pair.write(0, 60, 4)  # rolls the failed write back first
+    pair.assert_same()
+    pair.index().update()
+    if kind == "MOR":
+        stock.compact(name=pair.name)
+    stock.clean(name=pair.name)
+    pair.assert_same()
+    pair.index().update()
+    pair.assert_same()
+    report = pair.index().verify()
+    assert report.ok, report.differences
+
+
+def test_upgrade_and_downgrade_under_an_index_are_noticed(
+    spark: SparkSession, stock_0_15: Any, stock_1_0: Any, stock_1_1: Any
+) -> None:
+    pair = Pair(spark, stock_0_15, "migrated", "COW")
+    pair.write(0, 100, 1, "insert")
+    pair.write(20, 40, 2)
+    pair.index().create()
+    pair.assert_same()
+    writers = {6: stock_0_15, 8: stock_1_0, 9: stock_1_1}
+    names = {6: "SIX", 8: "EIGHT", 9: "NINE"}
+    for by, to in ((8, 8), (9, 9), (9, 8), (8, 6)):
+        stock, reader = writers[by], writers[to]
+        stock.adopt(name="migrated", path=str(pair.path), kind="COW")
+        stock.migrate(name="migrated", version=names[to])
+        reader.adopt(name="migrated", path=str(pair.path), kind="COW")
+        assert reader.version(name="migrated") == to
+        assert_same(spark, reader, "migrated", pair.path, "COW")
+        pair.index().update()
+        assert pair.index().info().state == "READY"
+        assert_same(spark, reader, "migrated", pair.path, "COW")

@@ -1,0 +1,48 @@
+"""What all tests share. Indexes are strict: no fallback goes unseen."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import stored
+from pyspark.sql import SparkSession
+
+from hudiidx import HudiIndex
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that asks for the session is marked ``spark``."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+
+
+@pytest.fixture
+def make_table(tmp_path: Path) -> Iterator["TableMaker"]:
+    yield TableMaker(tmp_path)
+    shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+class TableMaker:
+    """Unpacks fixture tables into the test's own folder."""
+
+    def __init__(self, into: Path) -> None:
+        self._into = into
+
+    def __call__(self, name: str) -> Path:
+        return stored.load(name).unpack(self._into)
+
+
+@pytest.fixture
+def cow(make_table: TableMaker) -> Path:
+    """A small copy-on-write table with four partitions."""
+    return make_table("v9-cow-part")
+
+
+@pytest.fixture
+def indexed(spark: SparkSession, cow: Path) -> HudiIndex:
+    """That table, indexed; answers are strict."""
+    index = HudiIndex(spark, cow, strict=True)
+    index.create()
+    return index
