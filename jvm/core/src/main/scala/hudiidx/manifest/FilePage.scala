@@ -16,15 +16,22 @@ object FilePage {
   def encode(entries: Array[FileEntry], from: Int, until: Int): Array[Byte] =
     new FilePageEncoder(entries, from, until).encode()
 
+  /** Number of entries of a page, without decoding the rest. */
+  def entryCount(bytes: Array[Byte], where: => String): Int = refused(where) {
+    val in = new PackedInput(bytes)
+    in.byte()
+    FilePageDecoder.count(in)
+  }
+
   /** @param where file and page, for the error */
   def decode(bytes: Array[Byte], partitionPath: String, where: => String): Array[FileEntry] =
-    try new FilePageDecoder(new PackedInput(bytes), partitionPath).decode()
+    refused(where)(new FilePageDecoder(new PackedInput(bytes), partitionPath).decode())
+
+  private def refused[A](where: => String)(read: => A): A =
+    try read
     catch {
       case e @ (_: IllegalArgumentException | _: IndexOutOfBoundsException) =>
-        throw new DamagedIndex(
-          s"$where: file page cannot be decoded: ${e.getMessage}; `hudiidx create` makes a new index",
-          e
-        )
+        throw new DamagedIndex(s"$where: file page cannot be decoded: ${e.getMessage}; `hudiidx create` makes a new index", e)
     }
 }
 
@@ -188,9 +195,7 @@ private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: St
   def decode(): Array[FileEntry] = {
     val version = in.byte()
     require(version == FilePage.Version, s"page version $version, this hudiidx reads ${FilePage.Version}")
-    val n = in.varint()
-    require(n >= 0 && n <= FilePageDecoder.MaxEntries, s"page of $n entries")
-    val count = n.toInt
+    val count = FilePageDecoder.count(in)
     val flags = in.byte()
     val instants = readInstants((flags & FilePage.NumericInstants) != 0, (flags & FilePage.SparkTokens) != 0)
     val times = instants.map(i => Option(i.time))
@@ -287,4 +292,10 @@ private[manifest] object FilePageDecoder {
 
   /** Writers stay far below; a hostile count above is refused before anything is allocated. */
   val MaxEntries: Int = 1 << 16
+
+  def count(in: PackedInput): Int = {
+    val n = in.varint()
+    require(n >= 0 && n <= MaxEntries, s"page of $n entries")
+    n.toInt
+  }
 }

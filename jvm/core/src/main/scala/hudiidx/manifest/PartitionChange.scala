@@ -9,8 +9,10 @@ final class PartitionChange(val partitionPath: String) {
   private val removed = mutable.Set.empty[String]
   private val replaced = mutable.Map.empty[String, String]
   private var cleared = false
+  private var filled = false
 
   def add(entry: FileEntry): Unit = {
+    filled = true
     val name = entry.fileName
     removed -= name
     added.remove(name)
@@ -24,19 +26,27 @@ final class PartitionChange(val partitionPath: String) {
 
   /** The file group was replaced by the instant requested at `instantTime`; the latest replacement counts. */
   def replace(fileId: String, instantTime: String): Unit =
-    if (replaced.get(fileId).forall(_ < instantTime)) replaced(fileId) = instantTime
+    if (replaced.get(fileId).forall(_ < instantTime)) {
+      replaced(fileId) = instantTime
+      added.foreach { case (name, e) => if (e.fileId == fileId) added(name) = markReplaced(e) }
+    }
 
   /** The partition's folder is gone with all that it held. */
   def clear(): Unit = {
     cleared = true
+    filled = false
     added.clear()
     removed.clear()
     replaced.clear()
   }
 
-  def addedEntries: Vector[FileEntry] = added.valuesIterator.map(markReplaced).toVector
+  def addedEntries: Vector[FileEntry] = added.values.toVector
 
+  /** All that was there before is gone. */
   def isCleared: Boolean = cleared
+
+  /** True if the partition is there after the change, given that it was or was not there before. */
+  def exists(before: Boolean): Boolean = filled || (before && !cleared)
 
   /** True if a file that was there before may be gone, replaced or given anew by this change. */
   def touchesExisting: Boolean = cleared || removed.nonEmpty || replaced.nonEmpty

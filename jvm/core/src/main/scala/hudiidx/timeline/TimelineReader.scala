@@ -1,7 +1,7 @@
 package hudiidx.timeline
 
 import java.time.format.DateTimeFormatter
-import java.time.{Instant => Moment, ZoneId}
+import java.time.{DateTimeException, Instant => Moment, LocalDateTime, ZoneId}
 
 import hudiidx.storage.{FileInfo, Storage}
 
@@ -66,6 +66,13 @@ object InstantName {
 
   /** A moment (epoch milliseconds) as a 17-digit instant time. */
   def format(millis: Long, zone: ZoneId): String = Millis.format(Moment.ofEpochMilli(millis).atZone(zone))
+
+  /** The moment (epoch milliseconds) that an instant time of 14 or 17 digits shows; None for any other text. */
+  def toMillis(instantTime: String, zone: ZoneId): Option[Long] =
+    try {
+      val millis = if (instantTime.length == 14) instantTime + "000" else instantTime
+      Some(LocalDateTime.parse(millis, Millis).atZone(zone).toInstant.toEpochMilli)
+    } catch { case _: DateTimeException => None }
 
   /** The instant that a file name stands for; None for any other name. Layout 2 puts the completion time behind the
     *  requested time: `<requested>_<completed>.<action>`.

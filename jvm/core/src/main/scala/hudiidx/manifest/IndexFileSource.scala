@@ -1,0 +1,52 @@
+package hudiidx.manifest
+
+import hudiidx.table.{FileEntry, FileSource}
+
+/** The files of a table from its index: master, delta since then, and what completed instants changed since the index
+ *  version was made. Nothing of it holds more than one partition at a time.
+ */
+final class IndexFileSource(master: MasterManifest, delta: Option[DeltaManifest], overlay: TableChanges) extends FileSource {
+
+  override def partitions: Vector[String] = {
+    val lists = delta.map(_.partitionChanges).getOrElse(PartitionListChange.None)
+    val removed = lists.removed.toSet
+    val indexed = master.partitions.filterNot(removed).toVector ++ lists.added
+    val paths = if (overlay.isEmpty) indexed else overlaid(indexed)
+    if (isSorted(paths)) paths else paths.sorted
+  }
+
+  override def files(partitionPath: String): Array[FileEntry] = {
+    val before = indexedFiles(partitionPath)
+    overlay.get(partitionPath).fold(before)(_.applyTo(before))
+  }
+
+  private def indexedFiles(partitionPath: String): Array[FileEntry] = {
+    val changes = delta.flatMap(d => d.partition(partitionPath))
+    val run = master.run(partitionPath)
+    val kept = run match {
+      case Some(r) if !changes.exists(_.cleared) =>
+        val entries = master.entries(partitionPath, r)
+        changes.fold(entries)(_.remaining(entries, r.firstNumber))
+      case _ => Array.empty[FileEntry]
+    }
+    changes.fold(kept)(c => FileMerge.merge(kept, c.added(partitionPath, delta.get.where(partitionPath))))
+  }
+
+  private def overlaid(indexed: Vector[String]): Vector[String] = {
+    val set = new java.util.TreeSet[String]
+    indexed.foreach(set.add)
+    val it = overlay.inKeyOrder
+    while (it.hasNext) {
+      val change = it.next()
+      val path = change.partitionPath
+      if (change.exists(set.contains(path))) set.add(path) else set.remove(path)
+    }
+    set.toArray(new Array[String](0)).toVector
+  }
+
+  private def isSorted(paths: Vector[String]): Boolean = {
+    var i = 1
+    while (i < paths.size && paths(i - 1).compareTo(paths(i)) < 0) i += 1
+    i >= paths.size
+  }
+}

@@ -1,0 +1,147 @@
+package hudiidx.manifest
+
+import hudiidx.DamagedIndex
+import hudiidx.bytes.{PackedInput, PackedOutput}
+import hudiidx.hfile.{HFileCursor, HFileReader, HFileWriter}
+import hudiidx.table.FileEntry
+import java.io.OutputStream
+import java.nio.ByteBuffer
+
+/** Numbers of a partition's files in the master manifest: `count` consecutive ones from `firstNumber`. */
+final case class PartitionRun(firstNumber: Int, count: Int)
+
+/** Writes a master manifest and its partition index front to back. RFC-15, "File Format and Information";
+ *  docs/format.md, "Master manifest" and "Partition index".
+ */
+final class MasterWriter(master: OutputStream, index: OutputStream, shape: ManifestShape) extends AutoCloseable {
+  private val masterFile = new HFileWriter(master, shape.hfile)
+  private val indexFile = new HFileWriter(index, shape.hfile)
+  private var next = MasterManifest.FirstNumber
+  private var partitionCount = 0L
+
+  /** The number that the next file would get. */
+  def nextNumber: Int = next
+
+  def partitions: Long = partitionCount
+
+  /** Partitions must come in the order of their keys. */
+  def append(partition: EncodedPartition): Unit = {
+    val first = next
+    partition.pages.foreach { page =>
+      masterFile.append(MasterManifest.pageKey(next), page.bytes)
+      next = Math.addExact(next, page.entries)
+    }
+    val run = new PackedOutput(16)
+    run.varint(first.toLong)
+    run.varint((next - first).toLong)
+    indexFile.append(PartitionKey.encode(partition.partitionPath), run.toBytes)
+    partitionCount += 1
+  }
+
+  override def close(): Unit = {
+    masterFile.close()
+    indexFile.close()
+  }
+}
+
+/** Reads a master manifest through its partition index. */
+final class MasterManifest(master: HFileReader, index: HFileReader, name: String) {
+
+  /** Partition paths in the order of their keys. */
+  def partitions: Iterator[String] = new Iterator[String] {
+    private val cursor = index.scan()
+    private var more = cursor.next()
+    override def hasNext: Boolean = more
+    override def next(): String = {
+      val path = PartitionKey.decode(cursor.key)
+      more = cursor.next()
+      path
+    }
+  }
+
+  def run(partitionPath: String): Option[PartitionRun] = {
+    val value = index.get(PartitionKey.encode(partitionPath))
+    if (value == null) None else Some(MasterManifest.decodeRun(value, name))
+  }
+
+  /** All partitions with their runs, in the order of their keys. */
+  def runs: Iterator[(String, PartitionRun)] = new Iterator[(String, PartitionRun)] {
+    private val cursor = index.scan()
+    private var more = cursor.next()
+    override def hasNext: Boolean = more
+    override def next(): (String, PartitionRun) = {
+      val found = PartitionKey.decode(cursor.key) -> MasterManifest.decodeRun(cursor.valueBuffer, name)
+      more = cursor.next()
+      found
+    }
+  }
+
+  /** Entries of a run, in order. */
+  def entries(partitionPath: String, run: PartitionRun): Array[FileEntry] = {
+    val out = new Array[FileEntry](run.count)
+    var at = 0
+    eachPage(run) { bytes =>
+      val page = FilePage.decode(bytes, partitionPath, s"$name, files from ${run.firstNumber + at}")
+      check(at + page.length <= run.count, run)
+      System.arraycopy(page, 0, out, at, page.length)
+      at += page.length
+      page.length
+    }
+    out
+  }
+
+  /** Pages of a run as they stand in the file. */
+  def pages(run: PartitionRun): Vector[EncodedPage] = {
+    val out = Vector.newBuilder[EncodedPage]
+    eachPage(run) { bytes =>
+      val count = FilePage.entryCount(bytes, name)
+      out += EncodedPage(count, bytes)
+      count
+    }
+    out.result()
+  }
+
+  /** Walks the pages of a run; `use` gives the number of entries of each. */
+  private def eachPage(run: PartitionRun)(use: Array[Byte] => Int): Unit =
+    if (run.count > 0) {
+      val cursor: HFileCursor = master.scan()
+      var number = run.firstNumber
+      val end = run.firstNumber + run.count
+      var found = cursor.seek(MasterManifest.pageKey(number))
+      check(found, run)
+      while (found && number < end) {
+        check(java.util.Arrays.equals(cursor.key, MasterManifest.pageKey(number)), run)
+        val count = use(java.util.Arrays.copyOfRange(cursor.valueBytes, cursor.valueOffset, cursor.valueOffset + cursor.valueLength))
+        check(count > 0, run)
+        number += count
+        found = number >= end || cursor.next()
+      }
+      check(number == end, run)
+    }
+
+  private def check(holds: Boolean, run: PartitionRun): Unit =
+    if (!holds)
+      throw new DamagedIndex(
+        s"$name: files ${run.firstNumber} to ${run.firstNumber + run.count - 1} do not stand on whole pages; `hudiidx create` makes a new index")
+}
+
+object MasterManifest {
+  val FirstNumber = 1
+
+  /** Four bytes, big-endian: numbers ascend as keys do. */
+  def pageKey(number: Int): Array[Byte] = ByteBuffer.allocate(4).putInt(number).array
+
+  private def decodeRun(value: ByteBuffer, name: String): PartitionRun = {
+    val bytes = new Array[Byte](value.remaining)
+    value.get(bytes)
+    try {
+      val in = new PackedInput(bytes)
+      val (first, count) = (in.varint(), in.varint())
+      require(first >= FirstNumber && count >= 0 && first + count <= Int.MaxValue, s"run of $count from $first")
+      PartitionRun(first.toInt, count.toInt)
+    } catch {
+      case e: IllegalArgumentException =>
+        throw new DamagedIndex(s"$name: partition index cannot be decoded: ${e.getMessage}; `hudiidx create` makes a new index", e)
+    }
+  }
+}

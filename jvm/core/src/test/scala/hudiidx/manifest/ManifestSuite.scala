@@ -1,0 +1,153 @@
+package hudiidx.manifest
+
+import hudiidx.DamagedIndex
+import hudiidx.hfile.{BlockCache, Codec, HFileReader, HFileWriter}
+import hudiidx.storage.RandomReader
+import hudiidx.table.{FileEntry, FileOrder}
+import java.io.ByteArrayOutputStream
+import java.nio.ByteBuffer
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+/** Master, delta and overlay against a map of maps. */
+class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private type Model = Map[String, Map[String, FileEntry]]
+
+  private sealed trait Step
+  private case class Add(entry: FileEntry) extends Step
+  private case class Remove(partition: String, pick: Int) extends Step
+  private case class Replace(partition: String, pick: Int, instant: String) extends Step
+  private case class Clear(partition: String) extends Step
+
+  private val partition = Gen.oneOf("", "a", "a/b", "ü=1", "z", "\uD83D\uDE00", "\uFFFD")
+
+  private val step: Gen[Step] = Gen.frequency(
+    6 -> partition.flatMap(FileEntryGen.entry).map(e => Add(e.copy(completionTime = None, replacedAt = None))),
+    3 -> Gen.zip(partition, Gen.choose(0, 50)).map { case (p, i) => Remove(p, i) },
+    2 -> Gen.zip(partition, Gen.choose(0, 50), FileEntryGen.instant).map { case (p, i, t) => Replace(p, i, t) },
+    1 -> partition.map(Clear))
+
+  test("files and partitions of master, delta and overlay are those of a plain map, through merges too") {
+    forAll(Gen.listOf(step), Gen.listOf(Gen.listOf(step)), Gen.choose(1, 5), Gen.choose(0, 3)) { (start, batches, pageEntries, overlaid) =>
+      var model: Model = Map.empty
+      start.foreach(s => model = applied(model, s, new TableChanges))
+      var master = write(model.toVector.map { case (p, es) => EncodedPartition.of(p, es.values.toArray, pageEntries) }, pageEntries)
+      var delta: Option[DeltaManifest] = None
+      var counts = DeltaCounts(0, 0, 0, 0, 1 + model.values.map(_.size).sum)
+      val (indexed, rest) = batches.splitAt(batches.size - overlaid)
+      indexed.zipWithIndex.foreach { case (batch, i) =>
+        val changes = new TableChanges
+        batch.foreach(s => model = applied(model, s, changes))
+        val (next, nextCounts) = writeDelta(master, delta, changes, counts, pageEntries)
+        delta = Some(next)
+        counts = nextCounts
+        check(model, new IndexFileSource(master, delta, new TableChanges))
+        if (i % 3 == 2) {
+          master = write(new MergedPartitions(master, next, pageEntries).toVector, pageEntries)
+          delta = None
+          counts = DeltaCounts(0, 0, 0, 0, 1 + model.values.map(_.size).sum)
+          check(model, new IndexFileSource(master, None, new TableChanges))
+        }
+      }
+      val overlay = new TableChanges
+      rest.flatten.foreach(s => model = applied(model, s, overlay))
+      check(model, new IndexFileSource(master, delta, overlay))
+    }
+  }
+
+  test("the counts of a delta follow from its cells") {
+    forAll(Gen.listOf(step), Gen.listOf(Gen.listOf(step))) { (start, batches) =>
+      var model: Model = Map.empty
+      start.foreach(s => model = applied(model, s, new TableChanges))
+      val first = model.values.map(_.size).sum
+      val master = write(model.toVector.map { case (p, es) => EncodedPartition.of(p, es.values.toArray, 4) }, 4)
+      var state: (Option[DeltaManifest], DeltaCounts) = (None, DeltaCounts(0, 0, 0, 0, 1 + first))
+      batches.foreach { batch =>
+        val changes = new TableChanges
+        batch.foreach(s => model = applied(model, s, changes))
+        val (d, c) = writeDelta(master, state._1, changes, state._2, 4)
+        state = (Some(d), c)
+        val partitions = master.partitions.size + c.addedPartitions - c.removedPartitions
+        assert(partitions === model.size.toLong)
+        // An entry given anew under its old name stands in master and delta; it is counted in both.
+        assert(first + c.added - c.removed >= model.values.map(_.size).sum)
+      }
+    }
+  }
+
+  test("a run that does not stand on whole pages is damage, named with its numbers") {
+    val e = FileEntryGen.entry("p").sample.get
+    val entries = Array.tabulate(10)(i => e.copy(fileId = s"f$i"))
+    val master = write(Vector(EncodedPartition.of("p", entries, 4)), 4)
+    val run = master.run("p").get
+    assert(master.entries("p", run).length === 10)
+    Seq(PartitionRun(run.firstNumber, 9), PartitionRun(run.firstNumber + 1, 2), PartitionRun(run.firstNumber, 11), PartitionRun(500, 1)).foreach { bad =>
+      val error = intercept[DamagedIndex](master.entries("p", bad))
+      assert(error.getMessage.contains(s"files ${bad.firstNumber} to"))
+    }
+  }
+
+  private def applied(model: Model, step: Step, changes: TableChanges): Model = step match {
+    case Add(e) =>
+      changes.of(e.partitionPath).add(e)
+      model.updated(e.partitionPath, model.getOrElse(e.partitionPath, Map.empty).updated(e.fileName, e))
+    case Remove(p, pick) =>
+      picked(model, p, pick).fold(model) { e =>
+        changes.of(p).remove(e.fileName)
+        model.updated(p, model(p) - e.fileName)
+      }
+    case Replace(p, pick, instant) =>
+      picked(model, p, pick).fold(model) { e =>
+        changes.of(p).replace(e.fileId, instant)
+        model.updated(p, model(p).map { case (n, f) =>
+          n -> (if (f.fileId == e.fileId && f.replacedAt.forall(_ < instant)) f.copy(replacedAt = Some(instant)) else f)
+        })
+      }
+    case Clear(p) =>
+      if (model.contains(p)) changes.of(p).clear()
+      model - p
+  }
+
+  private def picked(model: Model, p: String, pick: Int): Option[FileEntry] =
+    model.get(p).filter(_.nonEmpty).map(es => es.values.toVector.sortBy(_.fileName).apply(pick % es.size))
+
+  private def check(model: Model, source: IndexFileSource): Unit = {
+    assert(source.partitions === model.keys.toVector.sorted)
+    (model.keys.toSeq :+ "absent").foreach { p =>
+      val expected = FileOrder.sorted(model.getOrElse(p, Map.empty[String, FileEntry]).values.toArray)
+      assert(source.files(p).toSeq === expected.toSeq)
+    }
+  }
+
+  private def write(partitions: Vector[EncodedPartition], pageEntries: Int): MasterManifest = {
+    val (m, i) = (new ByteArrayOutputStream, new ByteArrayOutputStream)
+    val writer = new MasterWriter(m, i, ManifestShape(pageEntries, 256, Codec.None))
+    val byPath = partitions.map(p => p.partitionPath -> p).toMap
+    PartitionKey.sorted(byPath.keys).foreach(p => writer.append(byPath(p)))
+    writer.close()
+    new MasterManifest(open(m), open(i), "test")
+  }
+
+  private def writeDelta(
+      master: MasterManifest,
+      old: Option[DeltaManifest],
+      changes: TableChanges,
+      counts: DeltaCounts,
+      pageEntries: Int): (DeltaManifest, DeltaCounts) = {
+    val out = new ByteArrayOutputStream
+    val file = new HFileWriter(out, ManifestShape.delta)
+    val next = new DeltaBuilder(master, old, pageEntries).write(file, changes, counts)
+    file.close()
+    (new DeltaManifest(open(out), "test"), next)
+  }
+
+  private def open(bytes: ByteArrayOutputStream): HFileReader = HFileReader.open(new InMemory(bytes.toByteArray), new BlockCache(0))
+
+  private final class InMemory(bytes: Array[Byte]) extends RandomReader {
+    override def path: String = "memory"
+    override def sizeBytes: Long = bytes.length.toLong
+    override def read(offset: Long, length: Int): ByteBuffer = ByteBuffer.wrap(bytes, offset.toInt, length).slice()
+    override def close(): Unit = ()
+  }
+}

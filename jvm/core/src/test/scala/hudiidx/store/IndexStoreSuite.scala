@@ -1,0 +1,94 @@
+package hudiidx.store
+
+import hudiidx.DamagedIndex
+import hudiidx.storage.LocalStorage
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path, Paths}
+import org.scalatest.funsuite.AnyFunSuite
+
+class IndexStoreSuite extends AnyFunSuite {
+  private val coverage = Coverage("20260101000000000", Vector(InstantId("20250101000000000", "deltacommit")), Vector(InstantId("20260102000000000", "commit")))
+
+  private def version(number: Long, files: String*): IndexVersion =
+    IndexVersion(number, TableIdentity("trips", "", "COPY_ON_WRITE"), coverage, files.map(f => IndexFile(f, "kind", 3)).toVector, Map("a.b" -> "7"), 5, "test")
+
+  private def newStore(): IndexStore = new IndexStore(LocalStorage, Files.createTempDirectory("hudiidx-store").toString)
+
+  test("a version comes back as it was published") {
+    val store = newStore()
+    assert(store.current() === Current.Absent)
+    assert(store.publish(version(1, "f")))
+    assert(store.current() === Current.Found(version(1, "f"), Vector.empty))
+    assert(store.nextNumber() === 2)
+  }
+
+  test("of two writers that publish the same number one is told that it came second") {
+    val store = newStore()
+    assert(store.publish(version(1, "mine")))
+    assert(!store.publish(version(1, "yours")))
+    assert(store.read(1).files.map(_.name) === Vector("mine"))
+  }
+
+  test("a version with any byte changed or cut off is passed over for the one before, with the reason") {
+    val store = newStore()
+    store.publish(version(1, "one"))
+    val whole = IndexVersion.encode(version(2, "two"))
+    val path = versionFile(store, 2)
+    for (at <- whole.indices) {
+      val changed = whole.clone()
+      changed(at) = (changed(at) ^ 1).toByte
+      Files.write(path, changed)
+      store.current() match {
+        case Current.Found(v, reasons) => assert(v.number === 1); assert(reasons.size === 1)
+        case other => fail(s"byte $at: $other")
+      }
+    }
+    for (length <- whole.indices) assertThrows[DamagedIndex](IndexVersion.decode(java.util.Arrays.copyOf(whole, length), "v"))
+    Files.write(path, whole)
+    assert(store.current() === Current.Found(version(2, "two"), Vector.empty))
+  }
+
+  test("a version of a later format is refused by name, not guessed at") {
+    val text = new String(IndexVersion.encode(version(1)), UTF_8).replace("\"format\":1", "\"format\":2")
+    val body = text.substring(0, text.lastIndexOf(",\"crc32c\""))
+    val crc = new java.util.zip.CRC32C
+    crc.update(body.getBytes(UTF_8))
+    val later = body + ",\"crc32c\":\"" + String.format("%08x", Long.box(crc.getValue)) + "\"}"
+    val e = intercept[DamagedIndex](IndexVersion.decode(later.getBytes(UTF_8), "v"))
+    assert(e.getMessage.contains("a later hudiidx wrote it"))
+  }
+
+  test("expiring keeps the newest versions, the current one, young ones, and every file that they name") {
+    val store = newStore()
+    (1 to 5).foreach { n =>
+      store.write(s"f$n", "kind")(_.write("abc".getBytes))
+      store.publish(version(n.toLong, s"f$n"))
+    }
+    store.write("orphan", "kind")(_.write(1))
+    val hour = 3600000L
+    val now = System.currentTimeMillis() + 2 * hour
+    assert(store.expire(5, Retention(2, 3 * hour, hour), now) === Vector("orphan"))
+    assert(store.versionNumbers() === Vector(1, 2, 3, 4, 5))
+    assert(store.expire(1, Retention(2, hour, hour), now).sorted === Vector("00000000000000000002.json", "00000000000000000003.json", "f2", "f3"))
+    assert(store.versionNumbers() === Vector(1, 4, 5))
+  }
+
+  test("coverage takes in what is listed or under the watermark, but not what was pending then") {
+    assert(coverage.covers(InstantId("20251231000000000", "clean")))
+    assert(!coverage.covers(InstantId("20250101000000000", "deltacommit")))
+    assert(coverage.covers(InstantId("20260102000000000", "commit")))
+    assert(!coverage.covers(InstantId("20260102000000000", "clean")))
+    assert(!coverage.covers(InstantId("20260103000000000", "commit")))
+  }
+
+  test("coverage of a long timeline lists its newest instants only, and still knows all") {
+    val ids = Vector.tabulate(2500)(i => InstantId(f"2026010100${i}%07d", "commit"))
+    val pending = Vector(InstantId("20260101000000100", "deltacommit"), InstantId("99990101000000000", "clean"))
+    val c = Coverage.of(ids, pending)
+    assert(c.covered.size === Coverage.MaxListed)
+    assert(ids.forall(c.covers))
+    assert(pending.forall(p => !c.covers(p)))
+  }
+
+  private def versionFile(store: IndexStore, n: Int): Path = Paths.get(store.dir, "versions", f"$n%020d.json")
+}
