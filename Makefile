@@ -86,3 +86,5 @@ format: $(STAMPS)/venv
 clean:
 	rm -rf .venv dist build/lib build/test-reports python/hudiidx/jars .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -type d \( -name target -o -name __pycache__ \) -prune -exec rm -rf {} +
+
+-include benchmarks/bench.mk

@@ -1,3 +1,3 @@
 """The Spark session serves tests/ and integration/ alike."""
 
-pytest_plugins = ["session"]
+pytest_plugins = ["spark_session"]

@@ -21,15 +21,16 @@ class StockHudi:
         jar = ROOT / "build" / "lib" / f"hudi-spark3.5-bundle_2.12-{version}.jar"
         assert jar.exists(), f"{jar}: missing; run `make bundles`"
         self.version = version
-        self._log = Path(work, f"stock-{version}.log").open("w+")
-        self._process = subprocess.Popen(
-            [sys.executable, str(HERE / "stock_worker.py"), version, str(jar), str(work)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-            cwd=work,
-        )
+        self._log = work / "stock.log"
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, str(HERE / "stock_worker.py"), version, str(jar), str(work)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=work,
+            )
         self._answer()
 
     def __getattr__(self, op: str) -> Any:
@@ -45,7 +46,7 @@ class StockHudi:
         assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"stock Hudi {self.version} died: {Path(self._log.name).read_text()[-3000:]}")
+            raise RuntimeError(f"stock Hudi {self.version} died: {self._log.read_text()[-3000:]}")
         answer = json.loads(line)
         if "error" in answer:
             raise RuntimeError(f"stock Hudi {self.version}: {answer['error']}")
@@ -56,7 +57,6 @@ class StockHudi:
         assert self._process.stdin
         self._process.stdin.close()
         self._process.wait(60)
-        self._log.close()
 
 
 @pytest.fixture(scope="session")

@@ -59,12 +59,10 @@ def test_exit_codes_tell_table_index_and_usage_apart() -> None:
 
 
 def test_field_names_become_snake_case_and_reason_codes_stay() -> None:
-    text = (
-        '{"instantsBehind": 2, "fallbacks": {"NO_INDEX": 1}, "lastSynced": null, "found": [{"fileName": 1}]}'
-    )
+    text = '{"instantsBehind": 2, "fallbacks": {"NO_INDEX": 1}, "lastSynced": null, "f": [{"fileName": 1}]}'
     assert _json.load(text) == {
         "instants_behind": 2,
         "fallbacks": {"NO_INDEX": 1},
         "last_synced": None,
-        "found": [{"file_name": 1}],
+        "f": [{"file_name": 1}],
     }

@@ -1,0 +1,158 @@
+"""The command as users run it: answers, exit codes, 80 columns, seconds."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import stored
+from pyspark.sql import SparkSession
+
+from hudiidx import HudiIndex
+
+MakeTable = Callable[[str], Path]
+COMMAND = Path(sys.executable).with_name("hudiidx")
+QUICK_SECONDS = 2.0
+
+
+def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Runs the command and checks its exit code; no Java stack trace may show."""
+    done = subprocess.run(
+        [str(COMMAND), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "\tat " not in done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def answer(*arguments: object, code: int = 0) -> object:
+    """The JSON document of a command."""
+    return json.loads(run(*arguments, "--json", code=code).stdout)
+
+
+@pytest.mark.spark
+def test_create_update_verify_drop(cow: Path) -> None:
+    assert answer("create", cow, "--master", "local[2]")["partitions"] == 4
+    assert answer("info", cow)["state"] == "READY"
+    answer("update", cow, "--master", "local[2]")
+    report = answer("verify", cow, "--master", "local[2]")
+    assert (report["ok"], report["differences"]) == (True, [])
+    next((cow / "sf").glob("*.parquet")).unlink()
+    assert answer("verify", cow, "--master", "local[2]", code=1)["differences"]
+    run("drop", cow, code=2)
+    assert (cow / ".hoodie" / "hudiidx").exists()
+    run("drop", cow, "--yes", "--master", "local[2]")
+    assert answer("info", cow)["state"] == "ABSENT"
+
+
+def test_partitions(spark: SparkSession, indexed: HudiIndex) -> None:
+    assert run("partitions", indexed.path).stdout.split() == ["lima", "nyc", "oslo", "sf"]
+    assert answer("partitions", indexed.path, "--strict") == ["lima", "nyc", "oslo", "sf"]
+
+
+def test_files(spark: SparkSession, indexed: HudiIndex) -> None:
+    fixture = stored.load("v9-cow-part")
+    found = answer("files", indexed.path, "--partition", "sf", "--strict")
+    assert {f["file_name"]: f["size"] for f in found} == fixture.sizes("sf")
+    assert {f["partition_path"] for f in answer("files", indexed.path)} == set(fixture.partitions)
+    shown = run("files", indexed.path, "--limit", 3).stdout
+    assert "3 of " in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_slices(spark: SparkSession, make_table: MakeTable) -> None:
+    table = make_table("v9-mor-part")
+    HudiIndex(spark, table).create()
+    fixture = stored.load("v9-mor-part")
+    for p in fixture.partitions:
+        found = answer("slices", table, "--partition", p, "--strict")
+        expected = fixture.slices(p, "latest_file_slices")
+        assert [(s["file_id"], s["base_instant_time"]) for s in found] == [
+            (s.file_id, s.base_instant_time) for s in expected
+        ]
+        assert [[x["file_name"] for x in s["log_files"]] for s in found] == [
+            [x.file_name for x in s.log_files] for s in expected
+        ]
+    assert max(map(len, run("slices", table).stdout.splitlines())) <= 80
+
+
+def test_as_of(spark: SparkSession, indexed: HudiIndex) -> None:
+    first = min(b.instant_time for b in indexed.all_base_files("sf"))
+    (found,) = answer("slices", indexed.path, "--partition", "sf", "--as-of", first)
+    assert found["base_instant_time"] == first
+
+
+def test_info_is_the_same_as_in_python(spark: SparkSession, indexed: HudiIndex) -> None:
+    shown, known = answer("info", indexed.path), indexed.info()
+    assert shown["state"] == known.state
+    assert shown["last_synced_instant"] == known.last_synced_instant
+    assert (shown["files"], shown["partitions"]) == (known.files, known.partitions)
+    assert "READY" in run("info", indexed.path).stdout
+
+
+def test_perf(spark: SparkSession, indexed: HudiIndex) -> None:
+    assert answer("perf", indexed.path)
+    shown = run("perf", indexed.path).stdout
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", ["partitions", "files", "slices", "info"])
+def test_a_plain_command_answers_within_two_seconds(
+    spark: SparkSession, indexed: HudiIndex, command: str
+) -> None:
+    """The best of three: another process may have the machine."""
+
+    def seconds() -> float:
+        start = time.perf_counter()
+        run(command, indexed.path)
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(3)) < QUICK_SECONDS
+
+
+def test_a_table_without_an_index_is_listed_with_a_warning(cow: Path) -> None:
+    done = run("partitions", cow)
+    assert done.stdout.split() == ["lima", "nyc", "oslo", "sf"]
+
+
+def test_strict_without_an_index_is_exit_code_4(cow: Path) -> None:
+    done = run("partitions", cow, "--strict", code=4)
+    assert len(done.stderr.strip().splitlines()) == 1
+    told = json.loads(run("files", cow, "--strict", "--json", code=4).stderr)
+    assert told["error"] in ("IndexNotFound", "StaleIndex", "DamagedIndex")
+
+
+def test_no_table_is_exit_code_3(tmp_path: Path) -> None:
+    done = run("files", tmp_path / "nowhere", code=3)
+    assert "NotAHudiTable" in done.stderr
+    assert "nowhere" in done.stderr
+
+
+def test_wrong_usage_is_exit_code_2(cow: Path) -> None:
+    run("files", code=2)
+    run("files", cow, "--limit", "0", code=2)
+    run("nonsense", cow, code=2)
+
+
+def test_no_java_is_exit_code_5(cow: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "install Java 17" in run("partitions", cow, code=5).stderr
+
+
+def test_jar_is_the_jar() -> None:
+    assert Path(run("jar").stdout.strip()).is_file()
+
+
+def test_help_names_every_command() -> None:
+    shown = run("--help").stdout
+    for command in ("create", "update", "info", "partitions", "files", "slices", "verify", "perf", "drop"):
+        assert command in shown
