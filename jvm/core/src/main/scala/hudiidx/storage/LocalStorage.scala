@@ -4,7 +4,14 @@ import java.io.{BufferedOutputStream, EOFException, IOException, OutputStream}
 import java.nio.ByteBuffer
 import java.nio.channels.{Channels, FileChannel}
 import java.nio.file.attribute.BasicFileAttributes
-import java.nio.file.{FileAlreadyExistsException, FileSystems, FileVisitResult, Files, NoSuchFileException}
+import java.nio.file.{
+  DirectoryIteratorException,
+  FileAlreadyExistsException,
+  FileSystems,
+  FileVisitResult,
+  Files,
+  NoSuchFileException
+}
 import java.nio.file.{Path, SimpleFileVisitor, StandardOpenOption}
 import java.util.UUID
 
@@ -21,7 +28,10 @@ object LocalStorage extends Storage {
         val it = stream.iterator()
         while (it.hasNext) entryOf(dir, it.next()).foreach(entries += _)
       } finally stream.close()
-    } catch { case _: NoSuchFileException => () }
+    } catch {
+      case _: NoSuchFileException        => ()
+      case e: DirectoryIteratorException => throw e.getCause
+    }
     entries.result().sortBy(_.name)
   }
 

@@ -71,7 +71,11 @@ private[table] object PropertiesFile {
     try parse(storage.readAll(file))
     catch {
       case _: NoSuchFileException => Left(Absent)
-      case e: IOException => throw new NotAHudiTable(s"$file: cannot be read (${e.getMessage}); check the path", e)
+      case e: IOException         =>
+        throw new NotAHudiTable(
+          s"$file: cannot be read (${e.getClass.getSimpleName}: ${e.getMessage}); check the path",
+          e
+        )
     }
 
   /** Pure: the properties, or what is wrong with them. */

@@ -81,14 +81,8 @@ final case class TableConfig(
   /** A key's value; None if absent or blank. */
   def text(key: String): Option[String] = properties.get(key).map(_.trim).filter(_.nonEmpty)
 
-  /** Throws UnsupportedTable on a value other than true and false. */
-  def flag(key: String, default: Boolean): Boolean = text(key).map(_.toLowerCase) match {
-    case None          => default
-    case Some("true")  => true
-    case Some("false") => false
-    case Some(other)   =>
-      throw new UnsupportedTable(s"$file: $key is '$other', neither true nor false; correct the property")
-  }
+  /** As stock: any value but `true` is false. */
+  private def flag(key: String, default: Boolean): Boolean = text(key).fold(default)(_.equalsIgnoreCase("true"))
 }
 
 object TableConfig {

@@ -57,7 +57,12 @@ object TimelineReader {
 
   private def withCompletionTime(instant: Instant, layout: Int, file: FileInfo, zone: ZoneId): Instant =
     if (layout == 1 || !instant.isCompleted || instant.completionTime.isDefined) instant
-    else instant.copy(completionTime = Some(InstantName.format(file.modifiedMillis, zone)))
+    else {
+      // A completion time is compared with requested times as a string, so it must have their length.
+      val modified = InstantName.format(file.modifiedMillis, zone)
+      val comparable = if (modified.length == instant.requestedTime.length) modified else instant.requestedTime
+      instant.copy(completionTime = Some(comparable))
+    }
 }
 
 /** Names of instant files. */

@@ -1,6 +1,6 @@
 package hudiidx.timeline
 
-import com.fasterxml.jackson.core.{JsonFactory, JsonParser, JsonToken}
+import com.fasterxml.jackson.core.{JsonFactory, JsonFactoryBuilder, JsonParser, JsonToken}
 
 /** The content cannot be decoded; the message says why and where. Callers add the file's name. */
 private[timeline] final class BadContent(message: String) extends Exception(message)
@@ -130,7 +130,8 @@ private[timeline] final class JsonReader(parser: JsonParser) extends ValueReader
 }
 
 private[timeline] object JsonReader {
-  private val factory = new JsonFactory
+  // Names are compared once each, and keys of maps are many: interning them gains nothing.
+  private val factory = new JsonFactoryBuilder().disable(JsonFactory.Feature.INTERN_FIELD_NAMES).build()
 
   def open(bytes: Array[Byte]): JsonReader = new JsonReader(factory.createParser(bytes))
 }

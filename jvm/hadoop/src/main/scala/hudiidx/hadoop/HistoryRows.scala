@@ -21,9 +21,14 @@ private[hadoop] object HistoryRows {
   private val ContentColumns = "message content { optional binary metadata; }"
 
   private final class Builder(file: InputFile, columns: String) extends ParquetReader.Builder[Group](file) {
-    withConf(new Configuration(false))
-    conf.set(ReadSupport.PARQUET_READ_SCHEMA, columns)
+    withConf(projection(columns))
     override def getReadSupport: ReadSupport[Group] = new GroupReadSupport
+  }
+
+  private def projection(columns: String): Configuration = {
+    val conf = new Configuration(false)
+    conf.set(ReadSupport.PARQUET_READ_SCHEMA, columns)
+    conf
   }
 
   private def open(storage: Storage, path: String, columns: String): ParquetReader[Group] =
@@ -51,7 +56,7 @@ private[hadoop] object HistoryRows {
   private def text(row: Group, column: String): Option[String] =
     if (row.getFieldRepetitionCount(column) == 0) None else Some(row.getString(column, 0))
 
-  /** Gives contents of rows by number; forward steps read on, a step back starts again. Closes itself behind the last. */
+  /** Gives contents of rows by number; forward steps read on, a step back starts again. */
   final class Cursor(storage: Storage, path: String) {
     private var reader: ParquetReader[Group] = _
     private var next = 0L

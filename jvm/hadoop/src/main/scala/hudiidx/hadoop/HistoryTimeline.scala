@@ -38,8 +38,13 @@ final class HistoryTimeline(storage: Storage, historyDir: String) extends Timeli
       key <- keys(file) if key.requestedTime >= instantTime
     } yield (file.path, key)
     val cursors = scala.collection.mutable.HashMap.empty[String, HistoryRows.Cursor]
+    val left = scala.collection.mutable.HashMap.empty[String, Int]
+    wanted.foreach { case (path, _) => left(path) = left.getOrElse(path, 0) + 1 }
     wanted.sortBy { case (_, key) => (key.requestedTime, key.action) }.iterator.map { case (path, key) =>
-      val content = cursors.getOrElseUpdate(path, new HistoryRows.Cursor(storage, path)).contentOf(key.row)
+      val cursor = cursors.getOrElseUpdate(path, new HistoryRows.Cursor(storage, path))
+      val content = cursor.contentOf(key.row)
+      left(path) -= 1
+      if (left(path) == 0) cursor.close()
       val source = s"$path (archived ${key.requestedTime}.${key.action})"
       ArchivedInstant(key.requestedTime, key.completionTime, key.action, InstantContent.of(source, content))
     }
