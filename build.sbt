@@ -100,8 +100,26 @@ lazy val benchmarks = (project in file("benchmarks"))
       val file = target.value / "classpath.txt"
       IO.write(file, (Runtime / fullClasspath).value.files.mkString(java.io.File.pathSeparator))
       file
+    },
+    // Peers run in JVMs of their own, from source files in benchmarks/peers.
+    ivyConfigurations ++= Seq(PeerHudi, PeerIceberg),
+    libraryDependencies ++= Seq(PeerHudi, PeerIceberg).map(c => "org.apache.spark" %% "spark-sql" % line.spark % c) ++ Seq(
+      "org.apache.hudi" % "hudi-spark3.5-bundle_2.12" % "1.1.1" % PeerHudi intransitive (),
+      "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.10.0" % PeerIceberg intransitive ()),
+    writePeerClasspaths := {
+      val resolved = update.value
+      val folder = target.value
+      Seq(PeerHudi, PeerIceberg).map { peer =>
+        val file = folder / s"${peer.name}.txt"
+        val jars = resolved.select(configurationFilter(peer.name))
+        IO.write(file, jars.distinct.mkString(java.io.File.pathSeparator))
+        file
+      }
     })
+lazy val PeerHudi = config("peer-hudi").hide
+lazy val PeerIceberg = config("peer-iceberg").hide
 lazy val writeClasspath = taskKey[File]("Writes the run-time class path of the benchmarks to target/classpath.txt.")
+lazy val writePeerClasspaths = taskKey[Seq[File]]("Writes the class paths of the benchmarks' peers to target/peer-*.txt.")
 
 lazy val root = (project in file("."))
   .aggregate(core, hadoopModule, spark, bundle)

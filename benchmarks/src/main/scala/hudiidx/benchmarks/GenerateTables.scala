@@ -29,8 +29,8 @@ object GenerateTables {
     facts.write(dir.resolve(name + ".json"))
     val seconds = (System.nanoTime() - started) / 1e9
     println(
-      f"$root: ${facts.files}%,d files, ${facts.partitions}%,d partitions (average ${facts.average.files}, largest " +
-        f"${facts.largest.files}%,d), ${facts.instants} commits, in $seconds%.1f s"
+      f"$root: ${facts.files}%,d files, ${facts.partitions}%,d partitions (average ${facts.average.head.files}, largest " +
+        f"${facts.largest.head.files}%,d), ${facts.instants} commits, in $seconds%.1f s"
     )
   }
 }

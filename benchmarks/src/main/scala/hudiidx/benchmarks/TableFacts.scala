@@ -10,7 +10,8 @@ final case class PartitionFacts(path: String, files: Int)
 
 /** What a generated table must list, for checks and for result tables.
   *
-  *  @param average    the partition whose number of files is nearest to the mean
+  *  @param average    the 64 partitions whose numbers of files are nearest to the mean, nearest first
+  *  @param largest    the 8 largest partitions, largest first
   *  @param checksum   sum over all files of the first 60 bits of md5(`partition/name:size`), so order does not matter
   */
 final case class TableFacts(
@@ -19,8 +20,8 @@ final case class TableFacts(
     partitions: Int,
     instants: Int,
     fileGroups: Int,
-    average: PartitionFacts,
-    largest: PartitionFacts,
+    average: Vector[PartitionFacts],
+    largest: Vector[PartitionFacts],
     checksum: BigInt
 ) {
 
@@ -29,8 +30,9 @@ final case class TableFacts(
     val root = json.createObjectNode()
     root.put("shape", shape).put("files", files).put("partitions", partitions).put("instants", instants)
     root.put("file_groups", fileGroups).put("checksum", checksum.toString)
-    Seq("average_partition" -> average, "largest_partition" -> largest).foreach { case (name, facts) =>
-      root.putObject(name).put("path", facts.path).put("files", facts.files)
+    Seq("average_partitions" -> average, "largest_partitions" -> largest).foreach { case (name, partitions) =>
+      val list = root.putArray(name)
+      partitions.foreach(p => list.addObject().put("path", p.path).put("files", p.files))
     }
     json.writerWithDefaultPrettyPrinter().writeValue(path.toFile, root)
   }
@@ -49,8 +51,8 @@ object TableFacts {
       shape.partitions,
       shape.instants,
       plan.previous.count(_ < 0),
-      facts(counts.indices.minBy(p => math.abs(counts(p) - mean))),
-      facts(counts.indices.maxBy(counts(_))),
+      counts.indices.sortBy(p => (math.abs(counts(p) - mean), p)).take(64).map(facts).toVector,
+      counts.indices.sortBy(p => (-counts(p), p)).take(8).map(facts).toVector,
       checksum(plan)
     )
   }
