@@ -102,14 +102,16 @@ lazy val benchmarks = (project in file("benchmarks"))
       file
     },
     // Peers run in JVMs of their own, from source files in benchmarks/peers.
-    ivyConfigurations ++= Seq(PeerHudi, PeerIceberg),
+    ivyConfigurations ++= Seq(PeerHudi, PeerIceberg, PeerHFile),
     libraryDependencies ++= Seq(PeerHudi, PeerIceberg).map(c => "org.apache.spark" %% "spark-sql" % line.spark % c) ++ Seq(
       "org.apache.hudi" % "hudi-spark3.5-bundle_2.12" % "1.1.1" % PeerHudi intransitive (),
       "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.10.0" % PeerIceberg intransitive ()),
+    libraryDependencies ++= hfileOracles.map(_.withConfigurations(Some(PeerHFile.name))),
+    libraryDependencies ++= (jackson ++ Seq(slf4j)).map(_.withConfigurations(Some(PeerHFile.name))),
     writePeerClasspaths := {
       val resolved = update.value
       val folder = target.value
-      Seq(PeerHudi, PeerIceberg).map { peer =>
+      Seq(PeerHudi, PeerIceberg, PeerHFile).map { peer =>
         val file = folder / s"${peer.name}.txt"
         val jars = resolved.select(configurationFilter(peer.name))
         IO.write(file, jars.distinct.mkString(java.io.File.pathSeparator))
@@ -117,6 +119,7 @@ lazy val benchmarks = (project in file("benchmarks"))
       }
     })
 lazy val PeerHudi = config("peer-hudi").hide
+lazy val PeerHFile = config("peer-hfile").hide
 lazy val PeerIceberg = config("peer-iceberg").hide
 lazy val writeClasspath = taskKey[File]("Writes the run-time class path of the benchmarks to target/classpath.txt.")
 lazy val writePeerClasspaths = taskKey[Seq[File]]("Writes the class paths of the benchmarks' peers to target/peer-*.txt.")

@@ -129,6 +129,7 @@ public final class StockHudi {
         .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
         .set("spark.kryo.registrator", "org.apache.spark.HoodieSparkKryoRegistrar");
     try (JavaSparkContext spark = new JavaSparkContext(sparkConf)) {
+      spark.setLogLevel("ERROR");
       HoodieMetadataConfig files = HoodieMetadataConfig.newBuilder().enable(true).withMetadataIndexColumnStats(false)
           .withMetadataIndexBloomFilter(false).build();
       HoodieWriteConfig config = HoodieWriteConfig.newBuilder().withPath(base)
