@@ -39,10 +39,10 @@ val hbase = "2.5.10"
 val hfileOracles = (
   Seq("server", "common", "client", "protocol", "protocol-shaded", "hadoop-compat", "hadoop2-compat", "metrics", "metrics-api",
     "zookeeper", "logging").map(a => "org.apache.hbase" % s"hbase-$a" % hbase) ++
-    Seq("miscellaneous", "protobuf", "netty", "gson").map(a => "org.apache.hbase.thirdparty" % s"hbase-shaded-$a" % "4.1.7") ++
+    Seq("miscellaneous", "protobuf", "netty", "gson").map(a => "org.apache.hbase.thirdparty" % s"hbase-shaded-$a" % "4.1.5") ++
     Seq("api", "context").map(a => "io.opentelemetry" % s"opentelemetry-$a" % "1.15.0") ++
     Seq(
-      "org.apache.hbase.thirdparty" % "hbase-unsafe" % "4.1.7",
+      "org.apache.hbase.thirdparty" % "hbase-unsafe" % "4.1.5",
       "io.opentelemetry" % "opentelemetry-semconv" % "1.15.0-alpha",
       "org.apache.hadoop" % "hadoop-client-api" % line.hadoop,
       "org.apache.hadoop" % "hadoop-client-runtime" % line.hadoop,
@@ -50,8 +50,10 @@ val hfileOracles = (
       "org.apache.commons" % "commons-lang3" % "3.12.0",
       "commons-io" % "commons-io" % "2.11.0",
       "commons-logging" % "commons-logging" % "1.2",
-      "com.google.protobuf" % "protobuf-java" % "2.5.0",
+      "ch.qos.reload4j" % "reload4j" % "1.2.22",
+      "com.google.protobuf" % "protobuf-java" % "3.25.5",
       "org.apache.zookeeper" % "zookeeper" % "3.5.7",
+      "io.airlift" % "aircompressor" % "0.27",
       "org.apache.hudi" % "hudi-io" % "1.1.1")
 ).map(m => (m % Test).intransitive())
 

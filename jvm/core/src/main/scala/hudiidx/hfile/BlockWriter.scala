@@ -22,28 +22,36 @@ private[hfile] final class BlockWriter(out: OutputStream, options: HFileOptions)
   /** Writes a block; its offset. */
   def write(magic: Long, bytes: Array[Byte], length: Int): Long = {
     val (payload, size) = BlockCompression.compress(options.codec, bytes, length)
-    val sums = if (options.checksum == Checksum.Null) 0 else 4
     val header = ByteBuffer.allocate(HFileFormat.HeaderBytes)
-    header.putLong(magic).putInt(size + sums).putInt(length).putLong(previous.getOrElse(magic, -1L))
+    header.putLong(magic).putInt(size + BlockWriter.ChecksumBytes).putInt(length).putLong(previous.getOrElse(magic, -1L))
     header
       .put(options.checksum.number.toByte)
       .putInt(HFileFormat.BytesPerChecksum)
       .putInt(HFileFormat.HeaderBytes + size)
     out.write(header.array)
     out.write(payload, 0, size)
-    if (sums > 0) {
-      val sum = new java.util.zip.CRC32C
-      sum.update(header.array)
-      sum.update(payload, 0, size)
-      out.write(ByteBuffer.allocate(4).putInt(sum.getValue.toInt).array)
-    }
+    out.write(ByteBuffer.allocate(BlockWriter.ChecksumBytes).putInt(checksum(header.array, payload, size)).array)
     val at = offset0
     previous(magic) = at
-    lastSize0 = HFileFormat.HeaderBytes + size + sums
+    lastSize0 = HFileFormat.HeaderBytes + size + BlockWriter.ChecksumBytes
     offset0 += lastSize0
     uncompressed += HFileFormat.HeaderBytes + length
     at
   }
+
+  /** The block's one checksum. HBase wants its four bytes there even when blocks have none: then they are zero. */
+  private def checksum(header: Array[Byte], payload: Array[Byte], size: Int): Int =
+    if (options.checksum == Checksum.Null) 0
+    else {
+      val sum = new java.util.zip.CRC32C
+      sum.update(header)
+      sum.update(payload, 0, size)
+      sum.getValue.toInt
+    }
+}
+
+private object BlockWriter {
+  private val ChecksumBytes = 4
 }
 
 /** The data index while the file is written: full leaf blocks go between the data blocks, the rest is held. */
