@@ -87,6 +87,7 @@ lazy val bundle = (project in file("jvm/bundle"))
     assembly / assemblyJarName := s"hudiidx-spark-${line.short}_${scalaBinaryVersion.value}-${version.value}.jar",
     assembly / assemblyOption ~= (_.withIncludeScala(false)),
     assembly / test := {},
+    assembly := JarCheck.onlyOurs(assembly.value),
     libraryDependencies += sparkSql)
 
 // Not part of the build or the tests: `benchmarks/run` compiles and starts it. It brings what a Spark installation would.

@@ -1,0 +1,170 @@
+package hudiidx.spark
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.hadoop.ParquetInputFormat
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.paths.SparkPath
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
+import org.apache.spark.sql.execution.datasources.parquet.{
+  ParquetFooterReader,
+  ParquetOptions,
+  ParquetReadSupport,
+  ParquetToSparkSchemaConverter
+}
+import org.apache.spark.sql.execution.datasources.v2.FilePartitionReaderFactory
+import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetPartitionReaderFactory
+import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFile}
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.sources.Filter
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+import org.apache.spark.util.SerializableConfiguration
+
+/** All that depends on the inner parts of Spark 3.5. */
+object Shims {
+
+  /** The filter in Spark's public form; None if it has none. */
+  def translate(filter: Expression): Option[Filter] = SparkInternals.translate(filter)
+
+  /** The same in the form of the second connector interface. */
+  def predicate(filter: Filter): Predicate = SparkInternals.predicate(filter)
+
+  /** A whole file as one piece. `path` is a plain path or URI, not url-encoded; `notes` go along with its pieces. */
+  def wholeFile(partition: InternalRow, path: String, sizeBytes: Long, notes: Map[String, Any]): PartitionedFile =
+    PartitionedFile(
+      partition,
+      SparkPath.fromPath(new Path(path)),
+      0L,
+      sizeBytes,
+      fileSize = sizeBytes,
+      otherConstantMetadataColumnValues = notes
+    )
+
+  def note(file: PartitionedFile, name: String): Option[Any] = file.otherConstantMetadataColumnValues.get(name)
+
+  /** The pieces packed into input partitions of about `maxBytes` each, the largest first. */
+  def pack(spark: SparkSession, pieces: Array[PartitionedFile], maxBytes: Long): Array[InputPartition] = {
+    val bySize = pieces.sortBy(p => -p.length)
+    FilePartition.getFilePartitions(spark, bySize.toSeq, maxBytes).toArray[InputPartition]
+  }
+
+  /** A reader of Parquet pieces whose rows are `data` columns, then `partition` columns. */
+  def parquetReaders(
+      spark: SparkSession,
+      data: StructType,
+      partition: StructType,
+      filters: Array[Filter]
+  ): ParquetReaders = {
+    val conf = spark.sessionState.conf
+    val hadoop = spark.sessionState.newHadoopConf()
+    setSchema(hadoop, data)
+    hadoop.set(SQLConf.SESSION_LOCAL_TIMEZONE.key, conf.sessionLocalTimeZone)
+    hadoop.setBoolean(SQLConf.NESTED_SCHEMA_PRUNING_ENABLED.key, conf.nestedSchemaPruningEnabled)
+    hadoop.setBoolean(SQLConf.CASE_SENSITIVE.key, conf.caseSensitiveAnalysis)
+    hadoop.setBoolean(SQLConf.PARQUET_BINARY_AS_STRING.key, conf.isParquetBinaryAsString)
+    hadoop.setBoolean(SQLConf.PARQUET_INT96_AS_TIMESTAMP.key, conf.isParquetINT96AsTimestamp)
+    hadoop.setBoolean(SQLConf.PARQUET_INFER_TIMESTAMP_NTZ_ENABLED.key, conf.parquetInferTimestampNTZEnabled)
+    hadoop.setBoolean(SQLConf.LEGACY_PARQUET_NANOS_AS_LONG.key, conf.legacyParquetNanosAsLong)
+    val shared = spark.sparkContext.broadcast(new SerializableConfiguration(hadoop))
+    new ParquetReaders(
+      ParquetPartitionReaderFactory(
+        conf,
+        shared,
+        data,
+        data,
+        partition,
+        filters,
+        None,
+        new ParquetOptions(Map.empty[String, String], conf)
+      ),
+      conf.getAllConfs,
+      conf.caseSensitiveAnalysis
+    )
+  }
+
+  private def setSchema(conf: Configuration, schema: StructType): Unit = {
+    conf.set(
+      ParquetInputFormat.READ_SUPPORT_CLASS,
+      "org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport"
+    )
+    conf.set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, schema.json)
+    conf.set("org.apache.spark.sql.parquet.row.attributes", schema.json)
+  }
+
+  /** Where the elements of an array or map begin in their own vector, and how many there are. */
+  def offsetAt(vector: ColumnVector, row: Int): Int = vector.asInstanceOf[WritableColumnVector].getArrayOffset(row)
+  def lengthAt(vector: ColumnVector, row: Int): Int = vector.asInstanceOf[WritableColumnVector].getArrayLength(row)
+
+  /** Spark's Parquet reader for one set of columns; `withColumns` gives one for others, on any machine.
+    *
+    *  @param settings the session's, since Spark's own settings object is empty once it was sent
+    */
+  final class ParquetReaders(
+      factory: ParquetPartitionReaderFactory,
+      settings: Map[String, String],
+      val caseSensitive: Boolean
+  ) extends Serializable {
+    def data: StructType = factory.readDataSchema
+    def partition: StructType = factory.partitionSchema
+    def options: org.apache.spark.sql.catalyst.FileSourceOptions = factory.options
+    def isColumnar(input: InputPartition): Boolean = factory.supportColumnarReads(input)
+    def rows(file: PartitionedFile): PartitionReader[InternalRow] = factory.buildReader(file)
+    def batches(file: PartitionedFile): PartitionReader[ColumnarBatch] = factory.buildColumnarReader(file)
+
+    /** The columns of a file as Spark types, from its footer. */
+    def columnsOf(file: PartitionedFile): StructType = {
+      val conf = factory.broadcastedConf.value.value
+      val footer = ParquetFooterReader.readFooter(conf, file, ParquetFooterReader.SKIP_ROW_GROUPS)
+      new ParquetToSparkSchemaConverter(conf).convert(footer.getFileMetaData.getSchema)
+    }
+
+    /** The same with other column types and without filters. */
+    def withColumns(other: StructType): ParquetReaders = {
+      val conf = new Configuration(factory.broadcastedConf.value.value)
+      setSchema(conf, other)
+      val sqlConf = new SQLConf
+      settings.foreach { case (key, value) => sqlConf.setConfString(key, value) }
+      // Without these the factory reads footers for its row reader, which leaves the batch reader without row groups.
+      sqlConf.setConf(SQLConf.PARQUET_VECTORIZED_READER_ENABLED, true)
+      sqlConf.setConf(SQLConf.PARQUET_VECTORIZED_READER_NESTED_COLUMN_ENABLED, true)
+      new ParquetReaders(
+        factory.copy(
+          sqlConf = sqlConf,
+          broadcastedConf = new HeldConfiguration(new SerializableConfiguration(conf)),
+          dataSchema = other,
+          readDataSchema = other,
+          filters = Array.empty,
+          options = new ParquetOptions(Map.empty[String, String], sqlConf)
+        ),
+        settings,
+        caseSensitive
+      )
+    }
+  }
+
+  /** A broadcast that never leaves the machine where it was made. */
+  final private class HeldConfiguration(held: SerializableConfiguration)
+      extends Broadcast[SerializableConfiguration](-1L) {
+    override def getValue(): SerializableConfiguration = held
+    override def doUnpersist(blocking: Boolean): Unit = ()
+    override def doDestroy(blocking: Boolean): Unit = ()
+  }
+
+  /** Spark's loop over the pieces of an input partition, with our reading of one piece. */
+  abstract class PieceReaderFactory(readers: ParquetReaders) extends FilePartitionReaderFactory {
+    override def options: org.apache.spark.sql.catalyst.FileSourceOptions = readers.options
+    override def supportColumnarReads(input: InputPartition): Boolean = readers.isColumnar(input)
+  }
+
+  /** The pieces of an input partition made by `pack`. */
+  def piecesOf(input: InputPartition): Seq[PartitionedFile] = input match {
+    case f: FilePartition => f.files.toSeq
+    case _                => Seq.empty
+  }
+}

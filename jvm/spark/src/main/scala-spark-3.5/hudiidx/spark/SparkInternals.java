@@ -1,0 +1,20 @@
+package hudiidx.spark;
+
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
+import org.apache.spark.sql.execution.datasources.DataSourceStrategy$;
+import org.apache.spark.sql.sources.Filter;
+import scala.Option;
+
+/** What Scala code outside Spark's own packages may not name, though it is public in the class files. */
+final class SparkInternals {
+  private SparkInternals() {}
+
+  static Option<Filter> translate(Expression filter) {
+    return DataSourceStrategy$.MODULE$.translateFilter(filter, true);
+  }
+
+  static Predicate predicate(Filter filter) {
+    return filter.toV2();
+  }
+}

@@ -1,0 +1,81 @@
+package hudiidx.spark
+
+import hudiidx.UnsupportedTable
+import org.apache.avro.{LogicalTypes, Schema}
+import org.apache.spark.sql.types._
+
+/** The Spark type of a table's Avro schema, as stock Hudi's reader gives it. */
+object AvroSchemaConverter {
+
+  /** @param where the table, for messages */
+  def structType(schema: Schema, where: String): StructType = convert(schema, where, Set.empty)._1 match {
+    case struct: StructType => struct
+    case other              =>
+      throw new UnsupportedTable(
+        s"$where: the table's schema is ${other.simpleString}, not a record; it cannot be read"
+      )
+  }
+
+  /** The type and whether a value may be null. `open` holds the records that enclose this one. */
+  private def convert(schema: Schema, where: String, open: Set[String]): (DataType, Boolean) = schema.getType match {
+    case Schema.Type.INT =>
+      (if (schema.getLogicalType.isInstanceOf[LogicalTypes.Date]) DateType else IntegerType, false)
+    case Schema.Type.LONG                      => (longType(schema), false)
+    case Schema.Type.STRING | Schema.Type.ENUM => (StringType, false)
+    case Schema.Type.BOOLEAN                   => (BooleanType, false)
+    case Schema.Type.FLOAT                     => (FloatType, false)
+    case Schema.Type.DOUBLE                    => (DoubleType, false)
+    case Schema.Type.BYTES | Schema.Type.FIXED => (binaryType(schema), false)
+    case Schema.Type.NULL                      => (NullType, true)
+    case Schema.Type.RECORD                    => (recordType(schema, where, open), false)
+    case Schema.Type.ARRAY                     =>
+      val (element, nullable) = convert(schema.getElementType, where, open)
+      (ArrayType(element, nullable), false)
+    case Schema.Type.MAP =>
+      val (value, nullable) = convert(schema.getValueType, where, open)
+      (MapType(StringType, value, nullable), false)
+    case Schema.Type.UNION => unionType(schema, where, open)
+  }
+
+  private def longType(schema: Schema): DataType = schema.getLogicalType match {
+    case _: LogicalTypes.TimestampMillis | _: LogicalTypes.TimestampMicros           => TimestampType
+    case _: LogicalTypes.LocalTimestampMillis | _: LogicalTypes.LocalTimestampMicros => TimestampNTZType
+    case _                                                                           => LongType
+  }
+
+  private def binaryType(schema: Schema): DataType = schema.getLogicalType match {
+    case d: LogicalTypes.Decimal => DecimalType(d.getPrecision, d.getScale)
+    case _                       => BinaryType
+  }
+
+  private def recordType(schema: Schema, where: String, open: Set[String]): StructType = {
+    val name = schema.getFullName
+    if (open(name))
+      throw new UnsupportedTable(s"$where: record $name contains itself; Spark has no type for that")
+    var struct = new StructType
+    schema.getFields.forEach { f =>
+      val (fieldType, nullable) = convert(f.schema, where, open + name)
+      struct = struct.add(StructField(f.name, fieldType, nullable))
+    }
+    struct
+  }
+
+  private def unionType(schema: Schema, where: String, open: Set[String]): (DataType, Boolean) = {
+    var members = Vector.empty[Schema]
+    schema.getTypes.forEach(t => if (t.getType != Schema.Type.NULL) members :+= t)
+    val nullable = members.length < schema.getTypes.size
+    val kinds = members.map(_.getType).toSet
+    if (members.isEmpty) (NullType, true)
+    else if (members.length == 1) {
+      val (member, inner) = convert(members.head, where, open)
+      (member, nullable || inner)
+    } else if (kinds == Set(Schema.Type.INT, Schema.Type.LONG)) (LongType, nullable)
+    else if (kinds == Set(Schema.Type.FLOAT, Schema.Type.DOUBLE)) (DoubleType, nullable)
+    else {
+      val fields = members.zipWithIndex.map { case (m, i) =>
+        StructField(s"member$i", convert(m, where, open)._1, nullable = true)
+      }
+      (StructType(fields), nullable)
+    }
+  }
+}

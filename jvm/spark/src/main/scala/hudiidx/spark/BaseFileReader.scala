@@ -1,0 +1,117 @@
+package hudiidx.spark
+
+import java.io.FileNotFoundException
+
+import hudiidx.DamagedTable
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.read.PartitionReader
+import org.apache.spark.sql.execution.datasources.PartitionedFile
+import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+
+/** Reads pieces of base files as the table's columns. A file whose own types are the table's goes through Spark's reader
+  * untouched; any other is read with its own types and converted. Batches or rows: the same for all files of a scan.
+  */
+final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: Boolean)
+    extends Shims.PieceReaderFactory(readers) {
+
+  override def buildReader(file: PartitionedFile): PartitionReader[InternalRow] = {
+    val whole = toEnd(file)
+    adaptedColumns(whole) match {
+      case None        => readers.rows(whole)
+      case Some(types) => new RowsOfBatches(convert(whole, types))
+    }
+  }
+
+  override def buildColumnarReader(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
+    val whole = toEnd(file)
+    adaptedColumns(whole) match {
+      case None        => readers.batches(whole)
+      case Some(types) => convert(whole, types)
+    }
+  }
+
+  /** The last piece of a file reaches to the file's end, whatever size was recorded: no row group is left out. */
+  private def toEnd(file: PartitionedFile): PartitionedFile =
+    if (file.start + file.length < file.fileSize) file else file.copy(length = Long.MaxValue - file.start)
+
+  /** None if the file holds the columns as the table has them, or lacks them altogether. */
+  private def adaptedColumns(file: PartitionedFile): Option[StructType] = {
+    val own = columnsOf(file)
+    val types = StructType(readers.data.map { want =>
+      own.find(have => sameName(want.name, have.name)) match {
+        case None       => want
+        case Some(have) => StructField(want.name, ColumnAdapter.readType(want.dataType, have.dataType, sameName))
+      }
+    })
+    if (ColumnAdapter.sameShape(types, readers.data) && nullsOf(file).isEmpty) None else Some(types)
+  }
+
+  private def nullsOf(file: PartitionedFile): Vector[String] =
+    Shims.note(file, BaseFileReaderFactory.NullColumns) match {
+      case Some(names: Vector[_]) => names.map(_.toString)
+      case _                      => Vector.empty
+    }
+
+  private def sameName(a: String, b: String): Boolean = if (readers.caseSensitive) a == b else a.equalsIgnoreCase(b)
+
+  private def columnsOf(file: PartitionedFile): StructType =
+    try readers.columnsOf(file)
+    catch {
+      case e: FileNotFoundException if !readers.options.ignoreMissingFiles =>
+        throw new DamagedTable(
+          s"${file.filePath.toPath}: the base file is gone, though the table's timeline names it; if a clean has just " +
+            "removed it read again, else restore it or roll the table back",
+          e
+        )
+    }
+
+  /** Filters are left out: they speak of the table's types and values, not of the file's. */
+  private def convert(file: PartitionedFile, types: StructType): PartitionReader[ColumnarBatch] =
+    new ConvertedBatches(readers.withColumns(types).batches(file), types, readers.data, nullsOf(file), floatsByText)
+}
+
+object BaseFileReaderFactory {
+
+  /** Note of a piece: names of columns that are null in all its rows, whatever the file holds. */
+  val NullColumns = "null_columns"
+}
+
+/** Batches of type `from` (and more columns behind) as batches of type `to` (and the same columns behind), with nulls for
+  * the columns named by `nulls`.
+  */
+final private class ConvertedBatches(
+    batches: PartitionReader[ColumnarBatch],
+    from: StructType,
+    to: StructType,
+    nulls: Vector[String],
+    floatsByText: Boolean
+) extends PartitionReader[ColumnarBatch] {
+
+  override def next(): Boolean = batches.next()
+
+  override def get(): ColumnarBatch = {
+    val batch = batches.get()
+    val columns = Array.tabulate[ColumnVector](batch.numCols) { i =>
+      if (i >= to.length) batch.column(i)
+      else if (nulls.contains(to(i).name)) ColumnAdapter.nulls(to(i).dataType)
+      else ColumnAdapter.adapt(batch.column(i), from(i).dataType, to(i).dataType, floatsByText)
+    }
+    new ColumnarBatch(columns, batch.numRows)
+  }
+
+  override def close(): Unit = batches.close()
+}
+
+final private class RowsOfBatches(batches: PartitionReader[ColumnarBatch]) extends PartitionReader[InternalRow] {
+  private var rows: java.util.Iterator[InternalRow] = java.util.Collections.emptyIterator()
+
+  override def next(): Boolean = {
+    while (!rows.hasNext && batches.next()) rows = batches.get().rowIterator()
+    rows.hasNext
+  }
+
+  override def get(): InternalRow = rows.next()
+
+  override def close(): Unit = batches.close()
+}

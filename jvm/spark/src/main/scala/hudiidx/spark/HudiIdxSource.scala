@@ -1,0 +1,56 @@
+package hudiidx.spark
+
+import java.util
+
+import scala.collection.JavaConverters._
+
+import hudiidx.InvalidOption
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{Table, TableProvider}
+import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.sources.DataSourceRegister
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+/** The data source `hudiidx`: `spark.read.format("hudiidx").load(path)`. */
+final class HudiIdxSource extends TableProvider with DataSourceRegister {
+  // Spark asks one instance for the schema and then for the table: both must be of the same moment.
+  private var opened: Option[(CaseInsensitiveStringMap, BatchTable)] = None
+
+  override def shortName(): String = HudiIdxSource.Name
+
+  override def inferSchema(options: CaseInsensitiveStringMap): StructType = {
+    val table = HudiIdxSource.open(SparkSession.active, options.asCaseSensitiveMap.asScala.toMap)
+    opened = Some((options, table))
+    table.struct
+  }
+
+  override def getTable(
+      schema: StructType,
+      partitioning: Array[Transform],
+      properties: util.Map[String, String]
+  ): Table =
+    opened match {
+      case Some((options, table)) if options.asCaseSensitiveMap == properties => table
+      case _ => HudiIdxSource.open(SparkSession.active, properties.asScala.toMap)
+    }
+}
+
+object HudiIdxSource {
+  val Name = "hudiidx"
+
+  private def open(spark: SparkSession, options: Map[String, String]): BatchTable = {
+    val read = ReadOptions.of(options, sessionOptions(spark))
+    val path = options
+      .collectFirst { case (k, v) if k.equalsIgnoreCase("path") => v }
+      .getOrElse(
+        throw new InvalidOption("path: a table's base path is needed, as in spark.read.format(\"hudiidx\").load(path)")
+      )
+    if (read.view == ReadOptions.RowsView) new HudiIdxTable(spark, PinnedTable.open(spark, path, read))
+    else ViewTable.open(spark, path, read)
+  }
+
+  /** The session's settings that are ours. */
+  private[spark] def sessionOptions(spark: SparkSession): Map[String, String] =
+    spark.conf.getAll.filter { case (k, _) => k.startsWith(ReadOptions.Prefix) }
+}

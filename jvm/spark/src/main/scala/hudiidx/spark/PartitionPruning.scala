@@ -1,0 +1,56 @@
+package hudiidx.spark
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  AttributeReference,
+  BoundReference,
+  Expression,
+  InterpretedPredicate
+}
+import org.apache.spark.sql.types.StructField
+
+/** Which partitions may hold rows that satisfy the filters. A filter takes part if it is deterministic and speaks of
+  * partition columns alone; it is evaluated as Spark would, on every value that the path allows.
+  */
+final class PartitionPruning(filters: Seq[Expression], columns: Vector[StructField], values: PartitionValues) {
+  private val ordinals: Map[String, Int] = columns.map(_.name).zipWithIndex.toMap
+
+  private val tests: Vector[(Set[Int], InterpretedPredicate)] =
+    filters.toVector.flatMap(conjuncts).filter(usable).map { filter =>
+      (filter.references.map(a => ordinals(a.name)).toSet, InterpretedPredicate(bind(filter)))
+    }
+
+  def isUseful: Boolean = tests.nonEmpty
+
+  /** False only if no row of the partition can satisfy all filters: each test is false or null for every value that its
+    * columns may have there. A column whose value the path does not tell keeps the partition.
+    */
+  def mightMatch(partitionPath: String): Boolean = {
+    val possible = values.possible(partitionPath)
+    tests.forall { case (used, test) =>
+      used.exists(i => possible(i).isEmpty) || rows(possible, used).exists(row => test.eval(row))
+    }
+  }
+
+  private def rows(possible: Vector[Option[Vector[Any]]], used: Set[Int]): Vector[InternalRow] =
+    possible.indices
+      .foldLeft(Vector(Vector.empty[Any])) { (sofar, i) =>
+        val choices = if (used(i)) possible(i).getOrElse(Vector.empty) else Vector(null)
+        for (head <- sofar; choice <- choices) yield head :+ choice
+      }
+      .map(InternalRow.fromSeq)
+
+  private def conjuncts(filter: Expression): Vector[Expression] = filter match {
+    case And(left, right) => conjuncts(left) ++ conjuncts(right)
+    case other            => Vector(other)
+  }
+
+  private def usable(filter: Expression): Boolean =
+    filter.deterministic && filter.references.nonEmpty && filter.references.forall(a => ordinals.contains(a.name))
+
+  private def bind(filter: Expression): Expression = filter.transform { case a: AttributeReference =>
+    val at = ordinals(a.name)
+    BoundReference(at, columns(at).dataType, nullable = true)
+  }
+}

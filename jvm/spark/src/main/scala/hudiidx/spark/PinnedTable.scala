@@ -1,0 +1,49 @@
+package hudiidx.spark
+
+import hudiidx.DamagedTable
+import hudiidx.table.{BaseFile, TableConfig, TableSchema}
+import org.apache.spark.sql.SparkSession
+
+/** A table at one moment, for reading its rows. Lives on the driver.
+  *
+  *  @param asOf instant time of the query; None: the latest
+  *  @param openMillis what opening took
+  */
+final class PinnedTable(
+    val shared: SharedTable,
+    val schema: RowSchema,
+    val asOf: Option[String],
+    val openMillis: Long
+) {
+  def path: String = shared.path
+
+  def config: TableConfig = shared.config
+
+  def partitions: Vector[String] = shared.view.partitions
+
+  /** The files that hold the rows of one partition. */
+  def files(partitionPath: String): Vector[BaseFile] = shared.view.latestBaseFiles(partitionPath, asOf)
+
+  def instantText: String = asOf.orElse(shared.view.timeline.lastInstant).getOrElse("its creation")
+}
+
+object PinnedTable {
+
+  /** UnsupportedTable if the rows are not all in base files, InvalidOption for an instant that cannot be read. */
+  def open(spark: SparkSession, path: String, options: ReadOptions): PinnedTable = {
+    val from = System.nanoTime()
+    val shared = SharedTable.open(spark, path, options)
+    val config = shared.config
+    RowSchema.refuseUnreadable(config)
+    options.asOf.foreach(TimeTravel.check(config, shared.timeline, shared.contents, _))
+    val schema = TableSchema
+      .latestAvroJson(shared.timeline, shared.contents, config, options.asOf)
+      .getOrElse(
+        throw new DamagedTable(
+          s"${config.file}: neither a commit nor a property tells the table's columns; write to the table first"
+        )
+      )
+    val rows = RowSchema.of(config, schema, spark.sessionState.conf.sessionLocalTimeZone)
+    new PinnedTable(shared, rows, options.asOf, (System.nanoTime() - from) / 1000000)
+  }
+}

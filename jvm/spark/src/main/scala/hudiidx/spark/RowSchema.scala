@@ -1,0 +1,81 @@
+package hudiidx.spark
+
+import hudiidx.table.{TableConfig, TableSchema}
+import hudiidx.{DamagedTable, UnsupportedTable}
+import org.apache.avro.{AvroRuntimeException, Schema}
+import org.apache.spark.sql.types._
+
+/** The columns of a table as stock Hudi's reader shows them.
+  *
+  *  @param struct all columns in order, the meta columns first
+  *  @param partitionColumns in the order of the partition path
+  *  @param fromPath true for columns that the data files do not hold
+  */
+final case class RowSchema(
+    struct: StructType,
+    partitionColumns: Vector[StructField],
+    values: PartitionValues,
+    fromPath: String => Boolean
+)
+
+object RowSchema {
+  private val OperationColumn = "_hoodie_operation"
+  // Stock Hudi marks its own columns so.
+  private val metaMark: Metadata = new MetadataBuilder().putBoolean("__metadata_col", value = true).build()
+
+  /** Stock 0.15, which reads version 6, puts the partition columns last; later ones leave them in place. */
+  private val PartitionColumnsInPlace = 8
+
+  /** @param avroJson the table's schema with its meta columns */
+  def of(config: TableConfig, avroJson: String, zone: String): RowSchema = {
+    val (meta, data) = AvroSchemaConverter.structType(parse(config.file, avroJson), config.file).partition(isMeta)
+    val fromPath = if (config.dropPartitionColumns) config.partitionFields.toSet else Set.empty[String]
+    val complete = config.partitionFields.filter(fromPath).foldLeft(StructType(data)) { (s, name) =>
+      if (s.fieldNames.contains(name)) s else s.add(StructField(name, StringType))
+    }
+    val ordered = if (config.version >= PartitionColumnsInPlace) complete else partitionsLast(complete, config)
+    val partitions =
+      config.partitionFields.map(n => ordered.find(_.name == n).getOrElse(StructField(n, StringType)))
+    val values = new PartitionValues(config, partitions, zone)
+    RowSchema(
+      StructType(meta.map(_.copy(nullable = true, metadata = metaMark)) ++ ordered),
+      partitions,
+      values,
+      fromPath
+    )
+  }
+
+  private def parse(file: String, avroJson: String): Schema =
+    try new Schema.Parser().setValidateDefaults(false).parse(avroJson)
+    catch {
+      case e: AvroRuntimeException =>
+        throw new DamagedTable(
+          s"$file: the table's Avro schema cannot be parsed (${e.getMessage}); write to it again",
+          e
+        )
+    }
+
+  private def partitionsLast(data: StructType, config: TableConfig): StructType = {
+    val byName = data.map(f => f.name -> f).toMap
+    StructType(
+      data.filterNot(f => config.partitionFields.contains(f.name)) ++ config.partitionFields.flatMap(byName.get)
+    )
+  }
+
+  private def isMeta(field: StructField): Boolean =
+    TableSchema.MetaColumns.contains(field.name) || field.name == OperationColumn
+
+  /** Tables whose rows are not all in their own base files. */
+  def refuseUnreadable(config: TableConfig): Unit = {
+    if (config.isMergeOnRead)
+      throw new UnsupportedTable(
+        s"${config.file}: rows of merge-on-read tables cannot be read; read the table with Hudi " +
+          "(option view=files, partitions or timeline works here)"
+      )
+    config.bootstrapBasePath.foreach { source =>
+      throw new UnsupportedTable(
+        s"${config.file}: the table was bootstrapped from $source and its rows are partly there; read it with Hudi"
+      )
+    }
+  }
+}

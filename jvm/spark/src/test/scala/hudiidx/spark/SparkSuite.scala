@@ -1,0 +1,77 @@
+package hudiidx.spark
+
+import java.math.BigInteger
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+
+import org.apache.spark.sql.functions.{col, lit, regexp_extract, struct, to_json}
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Suites that share one small Spark session. */
+abstract class SparkSuite extends AnyFunSuite {
+  lazy val spark: SparkSession = SparkSuite.session
+
+  def read(path: String, options: (String, String)*): DataFrame =
+    spark.read.format("hudiidx").options(options.toMap).load(path)
+}
+
+object SparkSuite {
+  lazy val session: SparkSession = {
+    val made = SparkSession
+      .builder()
+      .master("local[2]")
+      .config("spark.ui.enabled", "false")
+      .config("spark.sql.shuffle.partitions", "2")
+      .config("spark.sql.session.timeZone", "UTC")
+      .config("spark.driver.host", "localhost")
+      // Compiling code for each small query would take most of the time; CodegenSuite turns it on.
+      .config("spark.sql.codegen.wholeStage", "false")
+      .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+      .getOrCreate()
+    made.sparkContext.setLogLevel("ERROR")
+    made
+  }
+}
+
+/** The text and checksums by which stock Hudi's rows are stored (tests/fixtures/README.md). */
+final case class Answer(rows: Vector[String], checksum: String, dataChecksum: String)
+
+object Answer {
+  private val Meta =
+    Vector("_hoodie_commit_time", "_hoodie_record_key", "_hoodie_partition_path")
+  private val Options: Map[String, String] =
+    Map("ignoreNullFields" -> "false", "timestampFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX")
+
+  def of(frame: DataFrame): Answer = {
+    val texts = rowTexts(frame).collect().map(r => (r.getString(0), r.getString(1)))
+    Answer(texts.map(_._1).toVector.sorted, checksum(texts.map(_._1)), checksum(texts.map(_._2)))
+  }
+
+  private def rowTexts(frame: DataFrame): DataFrame = {
+    val names = frame.columns.toVector
+    val fileId =
+      if (names.contains("_hoodie_file_name")) regexp_extract(col("_hoodie_file_name"), "^([^_]+)", 1)
+      else lit(null).cast("string")
+    val data = names.filterNot(_.startsWith("_hoodie_")).sorted.map(quoted)
+    val meta = Meta.filter(names.contains).map(col) :+ fileId.as("_file_id")
+    frame.select(json(meta ++ data), json(data))
+  }
+
+  private def json(columns: Vector[Column]): Column = {
+    val options = new java.util.HashMap[String, String]()
+    Options.foreach { case (k, v) => options.put(k, v) }
+    to_json(struct(columns: _*), options)
+  }
+
+  private def quoted(name: String): Column = col("`" + name + "`")
+
+  /** Sum over the rows of the first 60 bits of each one's md5. */
+  private def checksum(texts: Array[String]): String = texts
+    .map { t =>
+      val md5 = MessageDigest.getInstance("MD5").digest(t.getBytes(UTF_8))
+      new BigInteger(1, md5).shiftRight(128 - 60)
+    }
+    .foldLeft(BigInteger.ZERO)((a, b) => a.add(b))
+    .toString
+}

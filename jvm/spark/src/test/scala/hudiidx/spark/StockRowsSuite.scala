@@ -1,0 +1,56 @@
+package hudiidx.spark
+
+import com.fasterxml.jackson.databind.JsonNode
+import hudiidx.{Fixtures, HudiIdxException}
+import org.apache.spark.sql.types.{DataType, StructType}
+
+/** Rows, columns and time travel of every copy-on-write fixture are stock Hudi's. */
+final class StockRowsSuite extends SparkSuite {
+
+  private val tables: Vector[String] =
+    Fixtures.good.filter(n =>
+      Fixtures.json(n).path("table_type").asText == "COPY_ON_WRITE" && Fixtures.json(n).has("schema")
+    )
+
+  test("there are copy-on-write tables of every version") {
+    assert(Seq("v6-", "v8-", "v9-").forall(v => tables.exists(_.startsWith(v))))
+  }
+
+  tables.foreach { name =>
+    test(s"$name: columns are stock Hudi's in name, type, order and nullability") {
+      val stock = DataType.fromJson(Fixtures.json(name).get("schema").toString).asInstanceOf[StructType]
+      assert(read(Fixtures.table(name)).schema === stock)
+    }
+
+    test(s"$name: the snapshot's rows are stock Hudi's") {
+      expect(Fixtures.json(name).get("snapshot"), Answer.of(read(Fixtures.table(name))))
+    }
+
+    test(s"$name: rows as of each instant are stock Hudi's, and refused where stock refuses") {
+      Fixtures.json(name).get("time_travel").forEach { point =>
+        val asOf = point.get("as_of").asText
+        def answer = Answer.of(read(Fixtures.table(name), "as.of.instant" -> asOf))
+        if (point.has("error")) assert(intercept[HudiIdxException](answer).getMessage.contains(asOf))
+        else withClue(s"as of $asOf: ")(expect(point, answer))
+      }
+    }
+
+    test(s"$name: filters give stock Hudi's counts") {
+      Fixtures.json(name).get("filters").forEach { f =>
+        val where = f.get("where").asText
+        withClue(s"$where: ")(assert(read(Fixtures.table(name)).where(where).count() === f.get("count").asLong))
+      }
+    }
+  }
+
+  private def expect(stock: JsonNode, found: Answer): Unit = {
+    assert(found.rows.length === stock.get("count").asInt)
+    if (stock.has("rows")) {
+      val rows = Vector.newBuilder[String]
+      stock.get("rows").forEach(r => rows += r.asText)
+      assert(found.rows.diff(rows.result()).take(2) === Vector.empty)
+    }
+    assert(found.dataChecksum === stock.get("checksum_data").asText)
+    assert(found.checksum === stock.get("checksum").asText): Unit
+  }
+}

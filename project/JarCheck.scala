@@ -1,0 +1,28 @@
+import java.io.File
+import java.util.zip.ZipFile
+
+import scala.collection.JavaConverters._
+
+/** The jar for users holds our classes and nothing that Spark brings: another copy of a library on the class path breaks
+  * installations in ways that no test of ours would see.
+  */
+object JarCheck {
+  private val Ours = Seq("hudiidx/")
+  private val Needed = Seq(
+    "hudiidx/spark/HudiIdxSource.class",
+    "META-INF/services/org.apache.spark.sql.sources.DataSourceRegister"
+  )
+
+  /** The jar itself; fails the build if it holds a foreign class or lacks what makes it work. */
+  def onlyOurs(jar: File): File = {
+    val zip = new ZipFile(jar)
+    try {
+      val names = zip.entries().asScala.filterNot(_.isDirectory).map(_.getName).toVector
+      val foreign = names.filterNot(n => Ours.exists(n.startsWith(_)) || n.startsWith("META-INF/"))
+      if (foreign.nonEmpty) sys.error(s"$jar: holds ${foreign.size} foreign files, such as ${foreign.take(5).mkString(", ")}")
+      val missing = Needed.filterNot(names.contains)
+      if (missing.nonEmpty) sys.error(s"$jar: lacks ${missing.mkString(", ")}")
+      jar
+    } finally zip.close()
+  }
+}
