@@ -78,14 +78,11 @@ private[table] final class GroupSlices(files: Array[FileEntry], partitionPath: S
     if (compaction != null && count > 0) addSlice(compaction)
   }
 
-  /** A committed file that belongs to a slice. On version 6 a log file bears its slice's instant, and whether its
+  /** A committed file. On version 6 a log file bears its slice's instant, and whether its
     *  blocks count is for the log reader to find out; the same goes for such names on an upgraded table.
     */
   private def counts(f: FileEntry): Boolean =
-    if (f.isBase) timeline.isCommitted(f.instantTime)
-    else
-      f.kind == FileKind.Log &&
-      (timeline.isCommitted(f.instantTime) || (compaction != null && f.instantTime == compaction))
+    timeline.isCommitted(f.instantTime) || (!f.isBase && compaction != null && f.instantTime == compaction)
 
   /** Adds a slice behind the others unless there is one of that instant or a later one. */
   private def addSlice(instant: String): Unit =

@@ -1,6 +1,6 @@
 package hudiidx.table
 
-import hudiidx.timeline.{Action, ActiveTimeline}
+import hudiidx.timeline.{Action, ActiveTimeline, InstantContents}
 import java.util.{HashMap => JMap, HashSet => JSet}
 
 /** File groups named by the plans of pending instants, each with the requested time of its instant. */
@@ -57,6 +57,19 @@ final class ViewTimeline private (
 
   def isPendingCompaction(instant: String): Boolean = pendingCompactions.contains(instant)
 
+  /** The same without history, for tasks elsewhere: they cannot reach the archive, and a listing does not need it. */
+  def withoutHistory: ViewTimeline = new ViewTimeline(
+    tableVersion,
+    mergeOnRead,
+    plans,
+    completions,
+    pendingCompactions,
+    pendingWrites,
+    start,
+    lastInstant,
+    ViewTimeline.NoHistory
+  )
+
   private def isBeforeStart(instant: String): Boolean = start != null && instant.compareTo(start) < 0
 
   /** When the writer of a committed file completed. In order: active timeline, what the source knows, history, and for
@@ -74,6 +87,9 @@ final class ViewTimeline private (
     if (known.length != instant.length || known.compareTo(instant) < 0) instant else known
   }
 
+  /** Completion time of a write that is completed on the active timeline; None for others, and where layout 1 keeps none. */
+  def activeCompletionTime(instant: String): Option[String] = Option(completions.get(instant)).filter(_.nonEmpty)
+
   /** Pending compaction instants of one partition by file id; null if there are none. */
   private[table] def compactionsOf(partitionPath: String): JMap[String, String] =
     compactionByPartition.get(partitionPath)
@@ -84,16 +100,43 @@ object ViewTimeline {
   /** From this table version on log files bear their own instant. */
   val CompletionTimeVersion = 8
 
+  private val NoHistory: String => Option[String] = _ => scala.None
+
   private val CowActions = Set(Action.Commit, Action.ReplaceCommit)
   private val MorActions = CowActions + Action.DeltaCommit
   private val WriteActions = MorActions ++ Set(Action.Compaction, Action.LogCompaction, Action.Clustering)
+
+  /** With the plans of the timeline's pending compactions and clusterings. Errors as `InstantContents`. */
+  def load(
+      config: TableConfig,
+      timeline: ActiveTimeline,
+      contents: InstantContents,
+      history: String => Option[String]
+  ): ViewTimeline = {
+    val compaction = for {
+      instant <- timeline.pending(Action.Compaction)
+      group <- contents.compactionPlan(instant)
+    } yield FileGroup(group.partitionPath, group.fileId) -> instant.requestedTime
+    // On layout 1 a pending clustering has the name of a replacecommit; only its plan tells.
+    val clustering = for {
+      instant <- timeline.pending(Action.Clustering) ++ timeline.pending(Action.ReplaceCommit)
+      group <- contents.clusteringPlan(instant).getOrElse(Vector.empty)
+    } yield FileGroup(group.partitionPath, group.fileId) -> instant.requestedTime
+    ViewTimeline(
+      timeline,
+      config.version,
+      config.isMergeOnRead,
+      PendingPlans(compaction.toMap, clustering.toMap),
+      history
+    )
+  }
 
   def apply(
       timeline: ActiveTimeline,
       tableVersion: Int,
       mergeOnRead: Boolean,
       plans: PendingPlans = PendingPlans.None,
-      history: String => Option[String] = _ => scala.None
+      history: String => Option[String] = NoHistory
   ): ViewTimeline = {
     val actions = if (mergeOnRead) MorActions else CowActions
     val completed = timeline.completed.filter(i => actions(i.action))

@@ -36,12 +36,16 @@ final class FileSystemViewSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     assert(logs(1).fileName.endsWith(".log.9"))
   }
 
-  test("a change data log is no part of a slice and makes no file group") {
-    val files = Vector(entry("g", t(1), FileKind.Parquet, 0), entry("g", t(2), FileKind.CdcLog, 1)) :+
-      entry("h", t(2), FileKind.CdcLog, 1)
-    val view = viewOf(ViewModel(9, Map(t(1) -> t(1), t(2) -> t(2)), Set.empty, Map.empty, files))
-    assert(view.latestFileSlices("p").map(_.logFiles) === Vector(Vector.empty))
-    assert(view.allFileGroups("p") === Vector(FileGroup("p", "g")))
+  test("a change-data file stands in its slice, behind the log file of the same version and token") {
+    val files = Vector(
+      entry("g", t(1), FileKind.Parquet, 0),
+      entry("g", t(1), FileKind.CdcLog, 1),
+      entry("g", t(1), FileKind.Log, 1)
+    )
+    for (version <- Seq(6, 9)) {
+      val view = viewOf(ViewModel(version, Map(t(1) -> t(1)), Set.empty, Map.empty, files))
+      assert(view.latestFileSlices("p").flatMap(_.logFiles).map(_.fileName.endsWith(".cdc")) === Vector(false, true))
+    }
   }
 
   test("a log requested before and completed after a compaction was scheduled belongs to the new slice") {

@@ -23,10 +23,10 @@ final case class ViewModel(
   private def completion(t: String): String = completed.getOrElse(t, t)
 
   private def listed(f: FileEntry): Boolean =
-    if (f.kind == FileKind.CdcLog) false
-    else committed(f.instantTime) || (!f.isBase && compaction.get(f.fileId).contains(f.instantTime))
+    committed(f.instantTime) || (!f.isBase && compaction.get(f.fileId).contains(f.instantTime))
 
-  private val logOrder: Ordering[FileEntry] = Ordering.by(f => (f.instantTime, f.logVersion, f.writeToken))
+  private val logOrder: Ordering[FileEntry] =
+    Ordering.by(f => (f.instantTime, f.logVersion, f.writeToken, f.kind.extension))
 
   private def slices(id: String): Vector[Raw] = {
     val mine = files.filter(f => f.fileId == id && listed(f))

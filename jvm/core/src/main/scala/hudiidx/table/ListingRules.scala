@@ -1,0 +1,77 @@
+package hudiidx.table
+
+import hudiidx.timeline.{Action, ActiveTimeline, InstantContents}
+import java.util.{HashMap => JMap, HashSet => JSet}
+
+/** All that the listing of one partition needs besides the storage; small, and serialisable for tasks elsewhere.
+  *
+  *  @param timeline   without history
+  *  @param replacedAt requested time of the latest completed replacecommit, by partition path and file id
+  *  @param namedLogs  version 6 with a pending delta commit: the log files, as paths below the table, that completed
+  *                    instants or rollbacks name. Others may belong to the pending write, whose name they do not bear.
+  *                    None where names alone decide
+  */
+final case class ListingRules(
+    tablePath: String,
+    timeline: ViewTimeline,
+    replacedAt: JMap[String, JMap[String, String]],
+    namedLogs: Option[JSet[String]]
+) {
+
+  /** When the group was replaced; None if it was not. */
+  def replacementOf(partitionPath: String, fileId: String): Option[String] = {
+    val inPartition = replacedAt.get(partitionPath)
+    if (inPartition == null) None else Option(inPartition.get(fileId))
+  }
+}
+
+object ListingRules {
+
+  /** Reads the completed replacecommits, and on version 6 behind a pending delta commit the other commits too. */
+  def of(
+      tablePath: String,
+      timeline: ActiveTimeline,
+      contents: InstantContents,
+      view: ViewTimeline
+  ): ListingRules = {
+    val pendingLogs = Set(Action.DeltaCommit, Action.LogCompaction)
+    val inDoubt = view.slicesByName && timeline.instants.exists(i => !i.isCompleted && pendingLogs(i.action))
+    ListingRules(
+      tablePath,
+      view.withoutHistory,
+      replacements(timeline, contents),
+      if (inDoubt) Some(namedLogs(timeline, contents)) else None
+    )
+  }
+
+  /** By partition path and file id; the latest counts. */
+  private[table] def replacements(
+      timeline: ActiveTimeline,
+      contents: InstantContents
+  ): JMap[String, JMap[String, String]] = {
+    val found = new JMap[String, JMap[String, String]]()
+    timeline.completedWrites.filter(_.action == Action.ReplaceCommit).foreach { instant =>
+      contents.commitWithoutStats(instant).replacedFileIds.foreach { case (partition, ids) =>
+        val inPartition = found.computeIfAbsent(partition, _ => new JMap[String, String]())
+        ids.foreach(inPartition.put(_, instant.requestedTime))
+      }
+    }
+    found
+  }
+
+  private def namedLogs(timeline: ActiveTimeline, contents: InstantContents): JSet[String] = {
+    val named = new JSet[String]()
+    timeline.completedWrites.foreach(contents.commit(_).writeStats.foreach(_.path.foreach(named.add)))
+    timeline.completed.filter(_.action == Action.Rollback).foreach { instant =>
+      contents.rollback(instant).partitions.foreach { case (partition, files) =>
+        (files.logFiles.keysIterator ++ files.failedLogFiles.keysIterator).foreach { name =>
+          named.add(pathBelowTable(partition, name))
+        }
+      }
+    }
+    named
+  }
+
+  private[table] def pathBelowTable(partitionPath: String, name: String): String =
+    if (partitionPath.isEmpty) name else s"$partitionPath/$name"
+}

@@ -1,0 +1,114 @@
+package hudiidx.table
+
+import hudiidx.DamagedTable
+import hudiidx.storage.Storage
+import hudiidx.timeline.{ActiveTimeline, InstantContents, TimelineReader}
+
+/** Visits folders for a listing: one after the other, or as tasks of an engine. */
+trait FolderScan {
+
+  /** The visits of the folders, in their order. */
+  def visit(lister: PartitionLister, folders: Vector[String]): Vector[FolderVisit]
+}
+
+object FolderScan {
+
+  /** In the caller's thread. */
+  val Serial: FolderScan = new FolderScan {
+    override def visit(lister: PartitionLister, folders: Vector[String]): Vector[FolderVisit] =
+      folders.map(lister.visit)
+  }
+}
+
+/** A table's committed files from listing its folders: what an index is made from, and what stands in for one. Pinned to
+  *  a timeline; folders are listed when asked for.
+  *
+  *  DamagedTable from all calls if a file that the timeline says must be there is missing or shorter (`SizeCheck`).
+  *  Callers that list partitions elsewhere, by `lister.rules`, hand what `expected` finds suspect to `confirm`.
+  */
+final class TableListing(
+    storage: Storage,
+    tablePath: String,
+    layout: Int,
+    timeline: ActiveTimeline,
+    contents: InstantContents,
+    val lister: PartitionLister,
+    scan: FolderScan
+) extends FileSource {
+
+  private lazy val expectedFiles: Map[String, ExpectedPartition] = SizeCheck.expected(timeline, contents)
+
+  /** What a partition must have. Serialisable. */
+  def expected(partitionPath: String): ExpectedPartition =
+    expectedFiles.getOrElse(partitionPath, ExpectedPartition.Empty)
+
+  override lazy val partitions: Vector[String] = {
+    val found = discover()
+    val known = found.toSet
+    expectedFiles.foreach { case (partition, files) =>
+      if (!known(partition)) confirm(partition, files.suspects(Array.empty))
+    }
+    found
+  }
+
+  override def files(partitionPath: String): Array[FileEntry] = {
+    val found = lister.list(partitionPath)
+    confirm(partitionPath, expected(partitionPath).suspects(found))
+    found
+  }
+
+  /** Level by level, so that a scan can share out a level. */
+  private def discover(): Vector[String] = {
+    val found = Vector.newBuilder[String]
+    var level = Vector("")
+    while (level.nonEmpty) {
+      val visits = scan.visit(lister, level)
+      visits.foreach(v => if (v.isPartition) found += v.path)
+      level = visits.flatMap(_.subfolders)
+    }
+    found.result().sorted
+  }
+
+  /** Looks again before it raises: since the timeline was read, a suspect may have been cleaned, replaced, compacted or
+    *  rolled back, which is no damage.
+    */
+  def confirm(partitionPath: String, suspects: Vector[Suspect]): Unit = if (suspects.nonEmpty) {
+    val fresh = TimelineReader.read(storage, timeline.dir, layout)
+    val still = SizeCheck.expected(fresh, contents).getOrElse(partitionPath, ExpectedPartition.Empty)
+    val asked = suspects.map(_.nameHash).toSet
+    // Everything on storage counts here: an entry is left out of a listing for reasons that are no damage.
+    val found = storage
+      .list(Storage.join(tablePath, partitionPath))
+      .flatMap(f => FileName.parse(partitionPath, f.name, f.sizeBytes))
+    still.suspects(found.toArray).find(s => asked(s.nameHash)).foreach(s => throw damaged(partitionPath, s))
+  }
+
+  private def damaged(partitionPath: String, suspect: Suspect): DamagedTable = {
+    val name =
+      contents.commit(suspect.instant).writeStats.flatMap(_.fileName).find(SizeCheck.hash(_) == suspect.nameHash)
+    val path = Storage.join(Storage.join(tablePath, partitionPath), name.getOrElse("?"))
+    val state = if (suspect.foundBytes < 0) "the file is missing" else s"the file has only ${suspect.foundBytes} bytes"
+    new DamagedTable(
+      s"$path: $state, but instant ${suspect.instant.requestedTime} wrote ${suspect.expectedBytes} bytes; restore the " +
+        "file from a copy, or restore the table with Hudi to a savepoint before that instant"
+    )
+  }
+}
+
+object TableListing {
+
+  /** Reads the metadata that the listing rules need. `view` is the view's timeline, made from the same active timeline. */
+  def apply(
+      storage: Storage,
+      tablePath: String,
+      config: TableConfig,
+      timeline: ActiveTimeline,
+      contents: InstantContents,
+      view: ViewTimeline,
+      scan: FolderScan = FolderScan.Serial
+  ): TableListing = {
+    val rules = ListingRules.of(tablePath, timeline, contents, view)
+    val lister = new PartitionLister(storage, rules)
+    new TableListing(storage, tablePath, config.timelineLayout, timeline, contents, lister, scan)
+  }
+}
