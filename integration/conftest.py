@@ -20,7 +20,7 @@ class StockHudi:
     def __init__(self, version: str, work: Path) -> None:
         jar = ROOT / "build" / "lib" / f"hudi-spark3.5-bundle_2.12-{version}.jar"
         assert jar.exists(), f"{jar}: missing; run `make bundles`"
-        self.version = version
+        self.release = version
         self._log = work / "stock.log"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
@@ -46,10 +46,10 @@ class StockHudi:
         assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"stock Hudi {self.version} died: {self._log.read_text()[-3000:]}")
+            raise RuntimeError(f"stock Hudi {self.release} died: {self._log.read_text()[-3000:]}")
         answer = json.loads(line)
         if "error" in answer:
-            raise RuntimeError(f"stock Hudi {self.version}: {answer['error']}")
+            raise RuntimeError(f"stock Hudi {self.release}: {answer['error']}")
         return answer["ok"]
 
     def close(self) -> None:

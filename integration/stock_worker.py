@@ -16,7 +16,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "fixtu
 import hudifix
 from pyspark.sql import SparkSession
 
-JVM = "--add-opens=java.base/java.util.stream=ALL-UNNAMED -Duser.timezone=UTC -XX:+UseSerialGC"
+JVM = " ".join(
+    (
+        "--add-opens=java.base/java.util.stream=ALL-UNNAMED",
+        "-Duser.timezone=UTC",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+    )
+)
 MANY = {"hoodie.keep.min.commits": "40", "hoodie.keep.max.commits": "60"}
 
 
@@ -56,6 +63,8 @@ class Stock(hudifix.Env):
 
     def op_adopt(self, name: str, path: str, kind: str) -> None:
         """A table that another version wrote, to be written further."""
+        if name in self.tables:
+            return
         table = hudifix.Table(self, name, kind, **MANY)
         table.path, table.first = path, False
         self.tables[name] = table

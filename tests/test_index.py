@@ -1,6 +1,5 @@
 """The calls of HudiIndex as a user makes them; whether the answers are true is test_fixtures' matter."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -166,4 +165,3 @@ def test_a_moved_table_keeps_its_index(spark: SparkSession, indexed: HudiIndex) 
 
 def test_a_uri_names_the_same_table(spark: SparkSession, indexed: HudiIndex) -> None:
     assert HudiIndex(spark, Path(indexed.path).as_uri(), strict=True).info().state == "READY"
-    assert os.path.isabs(indexed.path)
