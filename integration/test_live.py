@@ -45,7 +45,7 @@ def assert_same(spark: SparkSession, stock: Any, name: str, path: Path, kind: st
     answers = {"listing": listing, "table_type": kind}
     assert_listings(HudiIndex(spark, path, strict=True), stored.Fixture(name, answers))
     if kind == "COW":
-        frame = spark.read.format("hudiidx").option("hudiidx.strict", "true").load(str(path))
+        frame = spark.read.format("hudiidx").option("hudiidx.index.strict", "true").load(str(path))
         expect_answer(frame, stock.rows(name=name))
 
 

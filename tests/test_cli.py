@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import stored
@@ -33,7 +34,7 @@ def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def answer(*arguments: object, code: int = 0) -> object:
+def answer(*arguments: object, code: int = 0) -> Any:
     """The JSON document of a command."""
     return json.loads(run(*arguments, "--json", code=code).stdout)
 
@@ -55,16 +56,18 @@ def test_create_update_verify_drop(cow: Path) -> None:
 
 def test_partitions(spark: SparkSession, indexed: HudiIndex) -> None:
     assert run("partitions", indexed.path).stdout.split() == ["lima", "nyc", "oslo", "sf"]
-    assert answer("partitions", indexed.path, "--strict") == ["lima", "nyc", "oslo", "sf"]
+    found = answer("partitions", indexed.path, "--strict")
+    assert found["partitions"] == ["lima", "nyc", "oslo", "sf"]
+    assert (found["index_version"], found["instants_overlaid"], found["fallback"]) == (1, 0, "")
 
 
 def test_files(spark: SparkSession, indexed: HudiIndex) -> None:
     fixture = stored.load("v9-cow-part")
-    found = answer("files", indexed.path, "--partition", "sf", "--strict")
+    found = answer("files", indexed.path, "--partition", "sf", "--strict")["files"]
     assert {f["file_name"]: f["size"] for f in found} == fixture.sizes("sf")
-    assert {f["partition_path"] for f in answer("files", indexed.path)} == set(fixture.partitions)
+    assert {f["partition_path"] for f in answer("files", indexed.path)["files"]} == set(fixture.partitions)
     shown = run("files", indexed.path, "--limit", 3).stdout
-    assert "3 of " in shown
+    assert "the first 3 files" in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 
@@ -73,7 +76,7 @@ def test_slices(spark: SparkSession, make_table: MakeTable) -> None:
     HudiIndex(spark, table).create()
     fixture = stored.load("v9-mor-part")
     for p in fixture.partitions:
-        found = answer("slices", table, "--partition", p, "--strict")
+        found = answer("slices", table, "--partition", p, "--strict")["slices"]
         expected = fixture.slices(p, "latest_file_slices")
         assert [(s["file_id"], s["base_instant_time"]) for s in found] == [
             (s.file_id, s.base_instant_time) for s in expected
@@ -86,7 +89,7 @@ def test_slices(spark: SparkSession, make_table: MakeTable) -> None:
 
 def test_as_of(spark: SparkSession, indexed: HudiIndex) -> None:
     first = min(b.instant_time for b in indexed.all_base_files("sf"))
-    (found,) = answer("slices", indexed.path, "--partition", "sf", "--as-of", first)
+    (found,) = answer("slices", indexed.path, "--partition", "sf", "--as-of", first)["slices"]
     assert found["base_instant_time"] == first
 
 
@@ -120,6 +123,9 @@ def test_a_plain_command_answers_within_two_seconds(
 
 def test_a_table_without_an_index_is_listed_with_a_warning(cow: Path) -> None:
     done = run("partitions", cow)
+    assert done.stderr.count("\n") == 1
+    assert "warning: the index was not used (NO_INDEX)" in done.stderr
+    assert f"hudiidx create {cow}" in done.stderr
     assert done.stdout.split() == ["lima", "nyc", "oslo", "sf"]
 
 

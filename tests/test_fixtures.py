@@ -46,7 +46,7 @@ def test_listings_and_rows_equal_stock_with_a_fresh_index(
     index.create()
     assert index.info().state == "READY"
     assert_listings(index, fixture)
-    assert_rows(spark, table, fixture, **{"hudiidx.strict": "true"})
+    assert_rows(spark, table, fixture, **{"hudiidx.index.strict": "true"})
     report = index.verify()
     assert report.ok, report.differences
 
@@ -59,12 +59,12 @@ def test_listings_and_rows_equal_stock_while_the_index_lags_and_after_each_updat
     behind = min(fixture.tail(), 2)
     index = HudiIndex(spark, table, strict=True)
     with stored.rewound(table, fixture, behind):
-        HudiIndex(spark, table, strict=True, **{"hudiidx.create.from": "listing"}).create()
+        HudiIndex(spark, table, strict=True, source="listing").create()
     if behind:
         info = HudiIndex(spark, table, strict=True).info()
         assert (info.state, info.instants_behind) == ("LAGGING", behind)
     assert_listings(index, fixture)
-    assert_rows(spark, table, fixture, **{"hudiidx.strict": "true"})
+    assert_rows(spark, table, fixture, **{"hudiidx.index.strict": "true"})
     index.update()
     assert index.info().state == "READY"
     assert_listings(index, fixture)

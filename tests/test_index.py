@@ -135,7 +135,7 @@ def test_session_conf_sets_options(spark: SparkSession, cow: Path, tmp_path: Pat
 
 def test_reading_skips_the_files_of_other_partitions(spark: SparkSession, indexed: HudiIndex) -> None:
     """The files that must not be read are gone; the rows come all the same."""
-    reader = spark.read.format("hudiidx").option("hudiidx.strict", "true")
+    reader = spark.read.format("hudiidx").option("hudiidx.index.strict", "true")
     expected = reader.load(indexed.path).where("city = 'sf'").count()
     for f in Path(indexed.path).glob("*/*.parquet"):
         if f.parent.name != "sf":

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from hudiidx import InvalidOption
 from hudiidx.options import KNOWN, resolve
@@ -11,14 +12,14 @@ from hudiidx.options import KNOWN, resolve
 def test_a_keyword_becomes_the_full_name_with_a_text_value() -> None:
     assert resolve({}, {"index_path": "/i", "strict": True}) == {
         "hudiidx.index.path": "/i",
-        "hudiidx.strict": "true",
+        "hudiidx.index.strict": "true",
     }
 
 
 def test_a_keyword_wins_over_the_spark_conf_and_none_does_not() -> None:
-    conf = {"hudiidx.strict": "true", "hudiidx.index.path": "/a", "spark.app.name": "x"}
+    conf = {"hudiidx.index.strict": "true", "hudiidx.index.path": "/a", "spark.app.name": "x"}
     assert resolve(conf, {"strict": False, "index_path": None}) == {
-        "hudiidx.strict": "false",
+        "hudiidx.index.strict": "false",
         "hudiidx.index.path": "/a",
     }
 
@@ -46,3 +47,12 @@ def test_every_option_is_on_the_options_page() -> None:
     for option in KNOWN:
         assert f"`{option.keyword}`" in page, option.keyword
         assert f"`{option.name}`" in page, option.name
+
+
+def test_every_option_of_the_scala_side_is_on_the_options_page(spark: SparkSession) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "options.md").read_text(encoding="utf-8")
+    docs = spark._jvm.hudiidx.sync.IndexOptions.Docs()
+    names = [docs.apply(i).name() for i in range(docs.size())]
+    assert len(names) >= 3
+    for name in names:
+        assert f"`{name}`" in page, name

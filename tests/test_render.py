@@ -58,8 +58,8 @@ def test_files_are_grouped_by_partition(out: Console) -> None:
 
 
 def test_a_listing_cut_short_says_how_to_see_the_rest(out: Console) -> None:
-    render.files(out, [FILE], 500)
-    assert "1 of 500 files shown; --limit 500 shows all" in text(out)
+    render.files(out, [FILE] * 4, 3)
+    assert "the first 3 files; --limit N shows more, --json all" in text(out)
 
 
 def test_a_slice_shows_base_and_logs(out: Console) -> None:
@@ -70,7 +70,7 @@ def test_a_slice_shows_base_and_logs(out: Console) -> None:
 
 
 def test_a_partition_path_is_shown_as_it_is(out: Console) -> None:
-    render.partitions(out, ["[red]a", "b=1/c=%2F", ""])
+    render.partitions(out, ["[red]a", "b=1/c=%2F", ""], 3)
     assert text(out).splitlines() == ["[red]a", "b=1/c=%2F", '""']
 
 
@@ -80,7 +80,7 @@ def test_info_shows_bytes_by_kind_and_leaves_out_what_is_unknown(out: Console) -
         {
             "state": "READY",
             "reason": None,
-            "bytes": {"master": 2048},
+            "bytes_by_kind": {"master": 2048},
             "files": 1234567,
             "index_version": 1234,
         },

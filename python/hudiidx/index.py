@@ -44,6 +44,7 @@ class HudiIndex:
         *,
         index_path: str | PathLike[str] | None = None,
         strict: bool | None = None,
+        source: str | None = None,
         **options: object,
     ) -> None:
         """Opens nothing yet but the table's properties.
@@ -53,12 +54,13 @@ class HudiIndex:
             path: the table's folder, or a URI that Hadoop's FileSystem understands.
             index_path: where the index lives; default ``<table>/.hoodie/hudiidx``.
             strict: raise instead of answering without the index; default false.
+            source: where `create` takes the files from: ``auto``, ``listing`` or ``metadata``.
             options: further options, by full name: ``**{"hudiidx.read.x": 1}``.
 
         Raises:
             InvalidOption: an option nobody knows, or a value of the wrong type.
         """
-        given = dict(options, index_path=index_path, strict=strict)
+        given = dict(options, index_path=index_path, strict=strict, source=source)
         self._spark = spark
         self._path = fspath(path)
         self._options = resolve(session_conf(spark), given)

@@ -26,7 +26,8 @@ class Option:
 
 KNOWN: tuple[Option, ...] = (
     Option("index_path", "hudiidx.index.path", str, "where the index lives, if not inside the table"),
-    Option("strict", "hudiidx.strict", bool, "raise instead of answering without the index"),
+    Option("source", "hudiidx.create.source", str, "where create takes the files from"),
+    Option("strict", "hudiidx.index.strict", bool, "raise instead of answering without the index"),
 )
 _BY_KEYWORD = {o.keyword: o for o in KNOWN}
 

@@ -40,7 +40,10 @@ Partition = Annotated[str | None, typer.Option("--partition", metavar="P", help=
 AsOf = Annotated[
     str | None, typer.Option("--as-of", metavar="INSTANT", help="As the table was at this instant.")
 ]
-Limit = Annotated[int, typer.Option("--limit", min=1, help="Rows to show (ignored with --json).")]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Rows to show; default 200, with --json all.")
+]
+_SHOWN = 200
 Master = Annotated[
     str | None, typer.Option("--master", metavar="URL", help="Spark master; default local[*].")
 ]
@@ -87,16 +90,10 @@ def partitions(
     json_: Json = False,
     index_path: IndexPath = None,
     strict: Strict = False,
-    as_of: AsOf = None,
+    limit: Limit = None,
 ) -> None:
     """List the partitions."""
-    found = _plain("partitions", table, index_path=index_path, strict=strict, as_of=as_of)
-    from hudiidx.cli import render
-
-    if json_:
-        render.as_json(found)
-        return
-    render.partitions(_console(), _rows(found, "partitions"))
+    _listing("partitions", table, json_, limit, index_path, strict)
 
 
 @app.command()
@@ -107,17 +104,10 @@ def files(
     strict: Strict = False,
     partition: Partition = None,
     as_of: AsOf = None,
-    limit: Limit = 200,
+    limit: Limit = None,
 ) -> None:
     """List the committed files."""
-    found = _plain("files", table, index_path=index_path, strict=strict, partition=partition, as_of=as_of)
-    from hudiidx.cli import render
-
-    if json_:
-        render.as_json(found)
-        return
-    rows = _rows(found, "files")
-    render.files(_console(), rows[:limit], len(rows))
+    _listing("files", table, json_, limit, index_path, strict, partition=partition, as_of=as_of)
 
 
 @app.command()
@@ -128,17 +118,10 @@ def slices(
     strict: Strict = False,
     partition: Partition = None,
     as_of: AsOf = None,
-    limit: Limit = 200,
+    limit: Limit = None,
 ) -> None:
     """List the latest file slices."""
-    found = _plain("slices", table, index_path=index_path, strict=strict, partition=partition, as_of=as_of)
-    from hudiidx.cli import render
-
-    if json_:
-        render.as_json(found)
-        return
-    rows = _rows(found, "slices")
-    render.slices(_console(), rows[:limit], len(rows))
+    _listing("slices", table, json_, limit, index_path, strict, partition=partition, as_of=as_of)
 
 
 @app.command()
@@ -229,6 +212,34 @@ def _fail(kind: str, message: str, code: int) -> None:
     sys.exit(code)
 
 
+def _listing(
+    what: str,
+    table: str,
+    as_json: bool,
+    limit: int | None,
+    index_path: str | None,
+    strict: bool,
+    **options: str | None,
+) -> None:
+    """Prints the listing ``what``; asks for one row more than is shown, to know whether there are more."""
+    shown = limit or _SHOWN
+    asked = limit if as_json else shown + 1
+    cut = None if asked is None else str(asked)
+    found = _plain(what, table, index_path=index_path, strict=strict, limit=cut, **options)
+    from hudiidx.cli import render
+
+    if found.get("fallback"):
+        print(
+            f"hudiidx: warning: the index was not used ({found['fallback']}), the table was listed; "
+            f"see `hudiidx info {table}`, mend with `hudiidx create {table}`",
+            file=sys.stderr,
+        )
+    if as_json:
+        render.as_json(found)
+    else:
+        getattr(render, what)(_console(), found[what], shown)
+
+
 def _plain(command: str, table: str, **options: str | bool | None) -> Any:
     arguments = [command, table]
     for name, value in options.items():
@@ -264,12 +275,6 @@ def _console(stderr: bool = False) -> Console:
     from rich.console import Console
 
     return Console(stderr=stderr)
-
-
-def _rows(document: Any, name: str) -> list[Any]:
-    """The rows of an answer: the document itself, or its field of that name."""
-    found = document.get(name, []) if isinstance(document, Mapping) else document
-    return list(found)
 
 
 def _print_document(document: Mapping[str, Any], as_json: bool) -> None:

@@ -37,27 +37,29 @@ def table(*columns: tuple[str, str]) -> Table:
     return t
 
 
-def partitions(out: Console, paths: Sequence[str]) -> None:
+def partitions(out: Console, paths: Sequence[str], limit: int) -> None:
     """One path a line; a table without partitions has the one path ``""``."""
-    for path in paths:
+    for path in paths[:limit]:
         out.print(path or '""', markup=False, highlight=False, soft_wrap=True)
+    if len(paths) > limit:
+        _total(out, "partitions", paths, limit)
 
 
-def files(out: Console, rows: Sequence[Mapping[str, Any]], total: int) -> None:
+def files(out: Console, rows: Sequence[Mapping[str, Any]], limit: int) -> None:
     """Files by partition: file id, kind, instant, size. The full names are in the JSON form."""
-    for path, group in groupby(rows, key=lambda r: r["partition_path"]):
+    for path, group in groupby(rows[:limit], key=lambda r: r["partition_path"]):
         found = list(group)
         _heading(out, path, f"{len(found)} files, {size(sum(r['size'] for r in found))}")
         t = table(("file id", "left"), ("kind", "left"), ("instant", "left"), ("size", "right"))
         for r in found:
             t.add_row(r["file_id"], r["kind"], r["instant_time"], size(r["size"]))
         out.print(t)
-    _total(out, "files", len(rows), total)
+    _total(out, "files", rows, limit)
 
 
-def slices(out: Console, rows: Sequence[Mapping[str, Any]], total: int) -> None:
+def slices(out: Console, rows: Sequence[Mapping[str, Any]], limit: int) -> None:
     """Latest file slices by partition."""
-    for path, group in groupby(rows, key=lambda r: r["partition_path"]):
+    for path, group in groupby(rows[:limit], key=lambda r: r["partition_path"]):
         found = list(group)
         _heading(out, path, f"{len(found)} slices")
         t = table(("file id", "left"), ("base instant", "left"), ("base", "right"), ("logs", "right"))
@@ -66,7 +68,7 @@ def slices(out: Console, rows: Sequence[Mapping[str, Any]], total: int) -> None:
             logged = f"{len(logs)}: {size(sum(x['size'] for x in logs))}" if logs else "-"
             t.add_row(r["file_id"], r["base_instant_time"], size(base["size"]) if base else "-", logged)
         out.print(t)
-    _total(out, "slices", len(rows), total)
+    _total(out, "slices", rows, limit)
 
 
 def info(out: Console, document: Mapping[str, Any]) -> None:
@@ -114,25 +116,25 @@ def _heading(out: Console, path: str, rest: str) -> None:
     out.print(f"{path or '(no partition)'}: {rest}", markup=False, highlight=False, style="bold")
 
 
-def _total(out: Console, what: str, shown: int, total: int) -> None:
-    if shown < total:
-        out.print(f"{shown} of {total} {what} shown; --limit {total} shows all", highlight=False)
+def _total(out: Console, what: str, rows: Sequence[Any], limit: int) -> None:
+    if len(rows) > limit:
+        out.print(f"the first {limit} {what}; --limit N shows more, --json all", highlight=False)
     else:
-        out.print(f"{total} {what}", highlight=False)
+        out.print(f"{len(rows)} {what}", highlight=False)
 
 
 def _value(name: str, value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, Mapping):
-        byte_counts = name == "bytes"
+        byte_counts = name in ("bytes", "bytes_by_kind", "index_files")
         return ", ".join(f"{k} {size(v) if byte_counts else v}" for k, v in value.items())
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 100 else f"{value:,.0f}"
     if isinstance(value, int) and not isinstance(value, bool):
-        return (
-            size(value) if name.endswith("bytes") else (f"{value:,}" if "version" not in name else str(value))
-        )
+        if name == "size" or name.endswith("bytes"):
+            return size(value)
+        return str(value) if "version" in name else f"{value:,}"
     return str(value)
