@@ -5,8 +5,8 @@ import hudiidx.bytes.{PackedInput, PackedOutput}
 import hudiidx.hfile.{HFileReader, HFileWriter}
 
 /** Reads a delta manifest: all changes since the master, one cell a partition, and a cell of the partitions that came or
- *  went. docs/format.md, "Delta manifest".
- */
+  *  went. docs/format.md, "Delta manifest".
+  */
 final class DeltaManifest(file: HFileReader, name: String) {
 
   def partition(partitionPath: String): Option[DeltaPartition] = {
@@ -49,8 +49,8 @@ object DeltaManifest {
 }
 
 /** @param added   partitions that the master does not know, in key order
- *  @param removed partitions of the master that are gone, in key order
- */
+  *  @param removed partitions of the master that are gone, in key order
+  */
 final case class PartitionListChange(added: Vector[String], removed: Vector[String])
 
 object PartitionListChange {
@@ -71,16 +71,25 @@ object PartitionListChange {
       PartitionListChange(Vector.fill(in.count(8))(in.string()), Vector.fill(in.count(8))(in.string()))
     } catch {
       case e: IllegalArgumentException =>
-        throw new DamagedIndex(s"$name: partition list cannot be decoded: ${e.getMessage}; `hudiidx create` makes a new index", e)
+        throw new DamagedIndex(
+          s"$name: partition list cannot be decoded: ${e.getMessage}; `hudiidx create` makes a new index",
+          e
+        )
     }
 }
 
 /** Sizes of a delta: entries added since the master, entries of the master removed, and the next free file number. */
-final case class DeltaCounts(added: Long, removed: Long, addedPartitions: Long, removedPartitions: Long, nextNumber: Int)
+final case class DeltaCounts(
+    added: Long,
+    removed: Long,
+    addedPartitions: Long,
+    removedPartitions: Long,
+    nextNumber: Int
+)
 
 /** Writes the delta that follows from an older one (None: the master alone) and further changes. Cells of partitions without
- *  further changes are copied as they are, so the cost follows the changes and the delta's bytes, not the table.
- */
+  *  further changes are copied as they are, so the cost follows the changes and the delta's bytes, not the table.
+  */
 final class DeltaBuilder(master: MasterManifest, old: Option[DeltaManifest], entriesPerPage: Int) {
   private var added, removed = 0L
   private var newPartitions, gonePartitions = Set.empty[String]
@@ -133,7 +142,8 @@ final class DeltaBuilder(master: MasterManifest, old: Option[DeltaManifest], ent
       change: PartitionChange,
       before: DeltaPartition,
       path: String,
-      run: PartitionRun): Vector[(Int, Option[hudiidx.table.FileEntry])] = {
+      run: PartitionRun
+  ): Vector[(Int, Option[hudiidx.table.FileEntry])] = {
     val entries = master.entries(path, run)
     val removedBefore = before.removed.toSet
     val out = Vector.newBuilder[(Int, Option[hudiidx.table.FileEntry])]
@@ -158,7 +168,8 @@ final class DeltaBuilder(master: MasterManifest, old: Option[DeltaManifest], ent
       run: Option[PartitionRun],
       before: DeltaPartition,
       next: DeltaPartition,
-      change: PartitionChange): Unit = {
+      change: PartitionChange
+  ): Unit = {
     added += next.addedCount - before.addedCount
     removed += goneOf(run, next) - goneOf(run, before)
     val existed = if (run.isEmpty) newPartitions(path) else !gonePartitions(path)

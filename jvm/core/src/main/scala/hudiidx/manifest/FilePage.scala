@@ -31,7 +31,10 @@ object FilePage {
     try read
     catch {
       case e @ (_: IllegalArgumentException | _: IndexOutOfBoundsException) =>
-        throw new DamagedIndex(s"$where: file page cannot be decoded: ${e.getMessage}; `hudiidx create` makes a new index", e)
+        throw new DamagedIndex(
+          s"$where: file page cannot be decoded: ${e.getMessage}; `hudiidx create` makes a new index",
+          e
+        )
     }
 }
 

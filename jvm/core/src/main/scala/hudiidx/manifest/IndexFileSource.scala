@@ -3,9 +3,10 @@ package hudiidx.manifest
 import hudiidx.table.{FileEntry, FileSource}
 
 /** The files of a table from its index: master, delta since then, and what completed instants changed since the index
- *  version was made. Nothing of it holds more than one partition at a time.
- */
-final class IndexFileSource(master: MasterManifest, delta: Option[DeltaManifest], overlay: TableChanges) extends FileSource {
+  *  version was made. Nothing of it holds more than one partition at a time.
+  */
+final class IndexFileSource(master: MasterManifest, delta: Option[DeltaManifest], overlay: TableChanges)
+    extends FileSource {
 
   override def partitions: Vector[String] = {
     val lists = delta.map(_.partitionChanges).getOrElse(PartitionListChange.None)

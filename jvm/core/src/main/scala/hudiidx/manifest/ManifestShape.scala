@@ -3,10 +3,10 @@ package hudiidx.manifest
 import hudiidx.hfile.{Checksum, Codec, HFileOptions}
 
 /** How a manifest is laid out: chosen from the table's shape, settable for comparison (`hudiidx perf --sweep`).
- *
- *  @param entriesPerPage most file entries of a page; a partition's last call reads whole pages
- *  @param blockBytes     most bytes of an HFile data block before compression
- */
+  *
+  *  @param entriesPerPage most file entries of a page; a partition's last call reads whole pages
+  *  @param blockBytes     most bytes of an HFile data block before compression
+  */
 final case class ManifestShape(entriesPerPage: Int, blockBytes: Int, codec: Codec) {
   def hfile: HFileOptions = HFileOptions(codec, blockBytes, Checksum.Crc32c)
 }
@@ -24,7 +24,8 @@ object ManifestShape {
   def choose(files: Long, partitions: Long): ManifestShape = {
     val average = if (partitions == 0) 1L else math.max(1L, files / partitions)
     val entries = math.min(2048L, math.max(256L, java.lang.Long.highestOneBit(average) * 2)).toInt
-    val block = math.min(MaxBlockBytes, math.max(MinBlockBytes, java.lang.Long.highestOneBit(average * BytesPerEntry * 4).toInt))
+    val block =
+      math.min(MaxBlockBytes, math.max(MinBlockBytes, java.lang.Long.highestOneBit(average * BytesPerEntry * 4).toInt))
     ManifestShape(entries, block, if (files <= SmallTable) Codec.None else Codec.Zstd(3))
   }
 }

@@ -11,8 +11,8 @@ import java.nio.ByteBuffer
 final case class PartitionRun(firstNumber: Int, count: Int)
 
 /** Writes a master manifest and its partition index front to back. RFC-15, "File Format and Information";
- *  docs/format.md, "Master manifest" and "Partition index".
- */
+  *  docs/format.md, "Master manifest" and "Partition index".
+  */
 final class MasterWriter(master: OutputStream, index: OutputStream, shape: ManifestShape) extends AutoCloseable {
   private val masterFile = new HFileWriter(master, shape.hfile)
   private val indexFile = new HFileWriter(index, shape.hfile)
@@ -111,7 +111,9 @@ final class MasterManifest(master: HFileReader, index: HFileReader, name: String
       check(found, run)
       while (found && number < end) {
         check(java.util.Arrays.equals(cursor.key, MasterManifest.pageKey(number)), run)
-        val count = use(java.util.Arrays.copyOfRange(cursor.valueBytes, cursor.valueOffset, cursor.valueOffset + cursor.valueLength))
+        val count = use(
+          java.util.Arrays.copyOfRange(cursor.valueBytes, cursor.valueOffset, cursor.valueOffset + cursor.valueLength)
+        )
         check(count > 0, run)
         number += count
         found = number >= end || cursor.next()
@@ -122,7 +124,8 @@ final class MasterManifest(master: HFileReader, index: HFileReader, name: String
   private def check(holds: Boolean, run: PartitionRun): Unit =
     if (!holds)
       throw new DamagedIndex(
-        s"$name: files ${run.firstNumber} to ${run.firstNumber + run.count - 1} do not stand on whole pages; `hudiidx create` makes a new index")
+        s"$name: files ${run.firstNumber} to ${run.firstNumber + run.count - 1} do not stand on whole pages; `hudiidx create` makes a new index"
+      )
 }
 
 object MasterManifest {
@@ -141,7 +144,10 @@ object MasterManifest {
       PartitionRun(first.toInt, count.toInt)
     } catch {
       case e: IllegalArgumentException =>
-        throw new DamagedIndex(s"$name: partition index cannot be decoded: ${e.getMessage}; `hudiidx create` makes a new index", e)
+        throw new DamagedIndex(
+          s"$name: partition index cannot be decoded: ${e.getMessage}; `hudiidx create` makes a new index",
+          e
+        )
     }
   }
 }

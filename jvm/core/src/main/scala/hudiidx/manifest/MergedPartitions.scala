@@ -1,9 +1,10 @@
 package hudiidx.manifest
 
 /** Partitions of a master with a delta applied, in key order: the content of the next master. Pages that the delta does not
- *  touch are handed on undecoded.
- */
-final class MergedPartitions(master: MasterManifest, delta: DeltaManifest, entriesPerPage: Int) extends Iterator[EncodedPartition] {
+  *  touch are handed on undecoded.
+  */
+final class MergedPartitions(master: MasterManifest, delta: DeltaManifest, entriesPerPage: Int)
+    extends Iterator[EncodedPartition] {
   private val runs = master.runs.buffered
   private val cells = delta.cells.map { case (key, value) => PartitionKey.decode(key) -> value }.buffered
   private val removed = delta.partitionChanges.removed.toSet
@@ -30,7 +31,8 @@ final class MergedPartitions(master: MasterManifest, delta: DeltaManifest, entri
         found = Some(EncodedPartition(path, master.pages(run)))
       } else {
         val (path, cell) = cells.next()
-        found = merged(path, DeltaPartition.decode(cell, delta.where(path)), if (order == 0) Some(runs.next()._2) else None)
+        found =
+          merged(path, DeltaPartition.decode(cell, delta.where(path)), if (order == 0) Some(runs.next()._2) else None)
       }
     }
     found

@@ -4,7 +4,7 @@ import hudiidx.DamagedTable
 import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.log.{LogBlock, LogBlockKind, LogFile => BlockReader}
 import hudiidx.storage.{RandomReader, Storage}
-import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, TimelineReader}
+import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, TimelineHistory, TimelineReader}
 import java.nio.charset.StandardCharsets.UTF_8
 import scala.util.control.NonFatal
 
@@ -21,6 +21,8 @@ object MetadataTable {
     *
     * @param timeline the data table's, read before this call: the answers are as of it
     * @param contents of the data table's timeline
+    * @param history  the archived timeline of a table, the metadata table here. Without it one of version 8 or later whose
+    *                 older log files were written by archived instants is not in step: their slices cannot be told
     */
   def open(
       storage: Storage,
@@ -28,26 +30,33 @@ object MetadataTable {
       config: TableConfig,
       timeline: ActiveTimeline,
       contents: InstantContents,
-      cache: BlockCache = new BlockCache
+      cache: BlockCache = new BlockCache,
+      history: (String, TableConfig) => TimelineHistory = (_, _) => TimelineHistory.Empty
   ): Option[MetadataTableListing] =
     if (!config.metadataPartitions.contains(FilesPartition)) None
-    else Some(new MetadataTableOpener(storage, tablePath, timeline, contents, cache).open())
+    else Some(new MetadataTableOpener(storage, tablePath, timeline, contents, cache, history).open())
 
   private final class MetadataTableOpener(
       storage: Storage,
       tablePath: String,
       timeline: ActiveTimeline,
       contents: InstantContents,
-      cache: BlockCache
+      cache: BlockCache,
+      history: (String, TableConfig) => TimelineHistory
   ) {
     private val root = Storage.join(tablePath, Folder)
     private val ownConfig = TableConfig.read(storage, root)
     private val own =
       TimelineReader.read(storage, ownConfig.timelineDir(root), ownConfig.timelineLayout, ownConfig.timelineZone)
     private val ownContents = new InstantContents(storage, own.dir)
-    private val view = ViewTimeline(own, ownConfig.version, mergeOnRead = true, plans)
+    private val archived = history(root, ownConfig)
+    private val completedLater = new java.util.HashMap[String, Option[String]]()
+    private val view = ViewTimeline(own, ownConfig.version, mergeOnRead = true, plans, archivedCompletion(_))
     private val valid = validInstants
     private val opened = Vector.newBuilder[AutoCloseable]
+
+    private def archivedCompletion(instantTime: String): Option[String] =
+      completedLater.computeIfAbsent(instantTime, t => archived.completionTime(t))
 
     private def plans: PendingPlans = PendingPlans(
       own
@@ -70,22 +79,23 @@ object MetadataTable {
           throw e
       }
 
+    private lazy val listed: Array[FileEntry] =
+      storage
+        .list(Storage.join(root, FilesPartition))
+        .flatMap(f => FileName.parse(FilesPartition, f.name, f.sizeBytes))
+        .filter(f => view.isCommitted(f.instantTime) || (view.slicesByName && !f.isBase))
+        .toArray
+
     private def filesPartition: FileSource = new FileSource {
       def partitions: Vector[String] = Vector(FilesPartition)
-      def files(partitionPath: String): Array[FileEntry] =
-        storage
-          .list(Storage.join(root, partitionPath))
-          .flatMap(f => FileName.parse(partitionPath, f.name, f.sizeBytes))
-          .filter(f =>
-            if (f.isBase) view.isCommitted(f.instantTime) else view.slicesByName || view.isCommitted(f.instantTime)
-          )
-          .toArray
+      def files(partitionPath: String): Array[FileEntry] = listed
     }
 
-    /** A log file whose completion time is archived may belong to a later slice than its own instant says. */
-    private def isCertain(slice: FileSlice): Boolean = view.slicesByName || {
-      val groups = filesPartition.files(FilesPartition).filter(f => !f.isBase && f.fileId == slice.fileId)
-      groups.forall(f => f.instantTime >= slice.baseInstantTime || own.isCompletedWrite(f.instantTime))
+    /** A log file of an archived instant may belong to a later slice than its name says: only its completion tells. */
+    private def isCertain(slice: FileSlice): Boolean = view.slicesByName || listed.forall { f =>
+      f.isBase || f.fileId != slice.fileId || f.instantTime >= slice.baseInstantTime ||
+      f.instantTime.startsWith(InitInstantPrefix) || own.isCompletedWrite(f.instantTime) ||
+      archivedCompletion(f.instantTime).isDefined
     }
 
     private def openFile(name: String): RandomReader = {
@@ -154,13 +164,20 @@ object MetadataTable {
       of.completed.filter(_.action == Action.Rollback).flatMap(from.rollback(_).commitsRolledBack) ++
         of.completed.filter(_.action == Action.Restore).flatMap(from.restore(_).removedInstants)
 
-    /** Every completed instant of the data table that changes files has its delta commit here, from the first that came
-      * after the metadata table was made; older ones were in the listing it was made from.
+    /** True if nothing completed on the data table is missing here. Commits and cleans have a delta commit of their own
+      * instant, from the first on that came after the metadata table was made (older ones were in the listing that it was
+      * made from). What a rollback or restore undid must be gone here, or have such a delta commit behind it.
       */
     private def inStep: Boolean = {
       val seen = own.completedWrites.map(_.requestedTime).filterNot(_.startsWith(InitInstantPrefix)).toSet
-      val changes = timeline.completed.filter(i => FileChanging(i.action)).map(_.requestedTime)
-      seen.nonEmpty && changes.forall(t => seen(t) || t < seen.min)
+      def gone(undone: Vector[String]): Boolean = !undone.exists(seen)
+      seen.nonEmpty && timeline.completed.forall { i =>
+        !FileChanging(i.action) || seen(i.requestedTime) || i.requestedTime < seen.min || (i.action match {
+          case Action.Rollback => gone(contents.rollback(i).commitsRolledBack)
+          case Action.Restore  => gone(contents.restore(i).removedInstants)
+          case _               => false
+        })
+      }
     }
   }
 }

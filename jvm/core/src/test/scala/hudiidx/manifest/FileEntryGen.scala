@@ -9,23 +9,30 @@ object FileEntryGen {
   val instant: Gen[String] = Gen.frequency(
     8 -> Gen.choose(20200101000000000L, 20261231235959999L).map(_.toString),
     1 -> Gen.choose(20190101000000L, 20191231235959L).map(_.toString),
-    1 -> Gen.oneOf("00000000000001", "00000000000002"))
+    1 -> Gen.oneOf("00000000000001", "00000000000002")
+  )
 
   private val uuid: Gen[UUID] = Gen.oneOf(
     Gen.zip(Gen.long, Gen.long).map { case (h, l) => new UUID(h, l) },
     Gen.zip(Gen.long, Gen.long).map { case (h, l) => UUID.nameUUIDFromBytes(s"$h-$l".getBytes) },
-    Gen.long.map(seed => { val r = new scala.util.Random(seed); new UUID((r.nextLong() & ~0xf000L) | 0x4000L, (r.nextLong() >>> 2) | Long.MinValue) }))
+    Gen.long.map(seed => {
+      val r = new scala.util.Random(seed);
+      new UUID((r.nextLong() & ~0xf000L) | 0x4000L, (r.nextLong() >>> 2) | Long.MinValue)
+    })
+  )
 
   val fileId: Gen[String] = Gen.frequency(
     8 -> Gen.zip(uuid, Gen.choose(0, 12)).map { case (u, n) => s"$u-$n" },
     1 -> uuid.map(_.toString),
     1 -> uuid.map(_.toString.toUpperCase),
     1 -> Gen.zip(uuid, Gen.oneOf("-01", "-", "-x", "x-0", "-99999999999999999999")).map { case (u, s) => s"$u$s" },
-    1 -> Gen.oneOf("files-0000-0", "00000001-ab", "f", "名前"))
+    1 -> Gen.oneOf("files-0000-0", "00000001-ab", "f", "名前")
+  )
 
   private val token: Gen[String] = Gen.frequency(
     8 -> Gen.zip(Gen.choose(0, 9999), Gen.choose(0, 300), Gen.choose(0, 100000)).map { case (a, b, c) => s"$a-$b-$c" },
-    1 -> Gen.oneOf("", "1-0-1", "01-2-3", "x", "1-2", "99999999999999999999-0-0"))
+    1 -> Gen.oneOf("", "1-0-1", "01-2-3", "x", "1-2", "99999999999999999999-0-0")
+  )
 
   private val size: Gen[Long] = Gen.oneOf(Gen.choose(0L, 1L << 28), Gen.const(0L), Gen.const(1L << 45))
 

@@ -38,7 +38,8 @@ class FilePageSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val entries = FileOrder.sorted(Array.tabulate(40)(entry))
     val page = FilePage.encode(entries, 0, entries.length)
     (0 until page.length).foreach { n =>
-      val e = intercept[DamagedIndex](FilePage.decode(java.util.Arrays.copyOf(page, n), "p", "m.master_manifest, page 7"))
+      val e =
+        intercept[DamagedIndex](FilePage.decode(java.util.Arrays.copyOf(page, n), "p", "m.master_manifest, page 7"))
       assert(e.getMessage.startsWith("m.master_manifest, page 7: "))
     }
     assertThrows[DamagedIndex](FilePage.decode(page :+ 0.toByte, "p", "m"))
@@ -60,6 +61,14 @@ class FilePageSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val id = new UUID((r.nextLong() & ~0xf000L) | 0x4000L, (r.nextLong() >>> 2) | Long.MinValue)
     val task = r.nextInt(2000)
     val instant = 20261120000000000L + r.nextInt(50) * 60000L
-    FileEntry("p", s"$id-0", instant.toString, s"$task-${instant % 97}-${instant % 10007 + task}", FileKind.Parquet, 0, (1L << 23) + r.nextInt(1 << 24))
+    FileEntry(
+      "p",
+      s"$id-0",
+      instant.toString,
+      s"$task-${instant % 97}-${instant % 10007 + task}",
+      FileKind.Parquet,
+      0,
+      (1L << 23) + r.nextInt(1 << 24)
+    )
   }
 }

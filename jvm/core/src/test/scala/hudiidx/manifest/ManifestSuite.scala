@@ -26,33 +26,38 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     6 -> partition.flatMap(FileEntryGen.entry).map(e => Add(e.copy(completionTime = None, replacedAt = None))),
     3 -> Gen.zip(partition, Gen.choose(0, 50)).map { case (p, i) => Remove(p, i) },
     2 -> Gen.zip(partition, Gen.choose(0, 50), FileEntryGen.instant).map { case (p, i, t) => Replace(p, i, t) },
-    1 -> partition.map(Clear))
+    1 -> partition.map(Clear)
+  )
 
   test("files and partitions of master, delta and overlay are those of a plain map, through merges too") {
-    forAll(Gen.listOf(step), Gen.listOf(Gen.listOf(step)), Gen.choose(1, 5), Gen.choose(0, 3)) { (start, batches, pageEntries, overlaid) =>
-      var model: Model = Map.empty
-      start.foreach(s => model = applied(model, s, new TableChanges))
-      var master = write(model.toVector.map { case (p, es) => EncodedPartition.of(p, es.values.toArray, pageEntries) }, pageEntries)
-      var delta: Option[DeltaManifest] = None
-      var counts = DeltaCounts(0, 0, 0, 0, 1 + model.values.map(_.size).sum)
-      val (indexed, rest) = batches.splitAt(batches.size - overlaid)
-      indexed.zipWithIndex.foreach { case (batch, i) =>
-        val changes = new TableChanges
-        batch.foreach(s => model = applied(model, s, changes))
-        val (next, nextCounts) = writeDelta(master, delta, changes, counts, pageEntries)
-        delta = Some(next)
-        counts = nextCounts
-        check(model, new IndexFileSource(master, delta, new TableChanges))
-        if (i % 3 == 2) {
-          master = write(new MergedPartitions(master, next, pageEntries).toVector, pageEntries)
-          delta = None
-          counts = DeltaCounts(0, 0, 0, 0, 1 + model.values.map(_.size).sum)
-          check(model, new IndexFileSource(master, None, new TableChanges))
+    forAll(Gen.listOf(step), Gen.listOf(Gen.listOf(step)), Gen.choose(1, 5), Gen.choose(0, 3)) {
+      (start, batches, pageEntries, overlaid) =>
+        var model: Model = Map.empty
+        start.foreach(s => model = applied(model, s, new TableChanges))
+        var master = write(
+          model.toVector.map { case (p, es) => EncodedPartition.of(p, es.values.toArray, pageEntries) },
+          pageEntries
+        )
+        var delta: Option[DeltaManifest] = None
+        var counts = DeltaCounts(0, 0, 0, 0, 1 + model.values.map(_.size).sum)
+        val (indexed, rest) = batches.splitAt(batches.size - overlaid)
+        indexed.zipWithIndex.foreach { case (batch, i) =>
+          val changes = new TableChanges
+          batch.foreach(s => model = applied(model, s, changes))
+          val (next, nextCounts) = writeDelta(master, delta, changes, counts, pageEntries)
+          delta = Some(next)
+          counts = nextCounts
+          check(model, new IndexFileSource(master, delta, new TableChanges))
+          if (i % 3 == 2) {
+            master = write(new MergedPartitions(master, next, pageEntries).toVector, pageEntries)
+            delta = None
+            counts = DeltaCounts(0, 0, 0, 0, 1 + model.values.map(_.size).sum)
+            check(model, new IndexFileSource(master, None, new TableChanges))
+          }
         }
-      }
-      val overlay = new TableChanges
-      rest.flatten.foreach(s => model = applied(model, s, overlay))
-      check(model, new IndexFileSource(master, delta, overlay))
+        val overlay = new TableChanges
+        rest.flatten.foreach(s => model = applied(model, s, overlay))
+        check(model, new IndexFileSource(master, delta, overlay))
     }
   }
 
@@ -82,7 +87,12 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val master = write(Vector(EncodedPartition.of("p", entries, 4)), 4)
     val run = master.run("p").get
     assert(master.entries("p", run).length === 10)
-    Seq(PartitionRun(run.firstNumber, 9), PartitionRun(run.firstNumber + 1, 2), PartitionRun(run.firstNumber, 11), PartitionRun(500, 1)).foreach { bad =>
+    Seq(
+      PartitionRun(run.firstNumber, 9),
+      PartitionRun(run.firstNumber + 1, 2),
+      PartitionRun(run.firstNumber, 11),
+      PartitionRun(500, 1)
+    ).foreach { bad =>
       val error = intercept[DamagedIndex](master.entries("p", bad))
       assert(error.getMessage.contains(s"files ${bad.firstNumber} to"))
     }
@@ -100,9 +110,13 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case Replace(p, pick, instant) =>
       picked(model, p, pick).fold(model) { e =>
         changes.of(p).replace(e.fileId, instant)
-        model.updated(p, model(p).map { case (n, f) =>
-          n -> (if (f.fileId == e.fileId && f.replacedAt.forall(_ < instant)) f.copy(replacedAt = Some(instant)) else f)
-        })
+        model.updated(
+          p,
+          model(p).map { case (n, f) =>
+            n -> (if (f.fileId == e.fileId && f.replacedAt.forall(_ < instant)) f.copy(replacedAt = Some(instant))
+                  else f)
+          }
+        )
       }
     case Clear(p) =>
       if (model.contains(p)) changes.of(p).clear()
@@ -134,7 +148,8 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       old: Option[DeltaManifest],
       changes: TableChanges,
       counts: DeltaCounts,
-      pageEntries: Int): (DeltaManifest, DeltaCounts) = {
+      pageEntries: Int
+  ): (DeltaManifest, DeltaCounts) = {
     val out = new ByteArrayOutputStream
     val file = new HFileWriter(out, ManifestShape.delta)
     val next = new DeltaBuilder(master, old, pageEntries).write(file, changes, counts)
@@ -142,7 +157,8 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (new DeltaManifest(open(out), "test"), next)
   }
 
-  private def open(bytes: ByteArrayOutputStream): HFileReader = HFileReader.open(new InMemory(bytes.toByteArray), new BlockCache(0))
+  private def open(bytes: ByteArrayOutputStream): HFileReader =
+    HFileReader.open(new InMemory(bytes.toByteArray), new BlockCache(0))
 
   private final class InMemory(bytes: Array[Byte]) extends RandomReader {
     override def path: String = "memory"

@@ -7,10 +7,22 @@ import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
 class IndexStoreSuite extends AnyFunSuite {
-  private val coverage = Coverage("20260101000000000", Vector(InstantId("20250101000000000", "deltacommit")), Vector(InstantId("20260102000000000", "commit")))
+  private val coverage = Coverage(
+    "20260101000000000",
+    Vector(InstantId("20250101000000000", "deltacommit")),
+    Vector(InstantId("20260102000000000", "commit"))
+  )
 
   private def version(number: Long, files: String*): IndexVersion =
-    IndexVersion(number, TableIdentity("trips", "", "COPY_ON_WRITE"), coverage, files.map(f => IndexFile(f, "kind", 3)).toVector, Map("a.b" -> "7"), 5, "test")
+    IndexVersion(
+      number,
+      TableIdentity("trips", "", "COPY_ON_WRITE"),
+      coverage,
+      files.map(f => IndexFile(f, "kind", 3)).toVector,
+      Map("a.b" -> "7"),
+      5,
+      "test"
+    )
 
   private def newStore(): IndexStore = new IndexStore(LocalStorage, Files.createTempDirectory("hudiidx-store").toString)
 
@@ -40,10 +52,11 @@ class IndexStoreSuite extends AnyFunSuite {
       Files.write(path, changed)
       store.current() match {
         case Current.Found(v, reasons) => assert(v.number === 1); assert(reasons.size === 1)
-        case other => fail(s"byte $at: $other")
+        case other                     => fail(s"byte $at: $other")
       }
     }
-    for (length <- whole.indices) assertThrows[DamagedIndex](IndexVersion.decode(java.util.Arrays.copyOf(whole, length), "v"))
+    for (length <- whole.indices)
+      assertThrows[DamagedIndex](IndexVersion.decode(java.util.Arrays.copyOf(whole, length), "v"))
     Files.write(path, whole)
     assert(store.current() === Current.Found(version(2, "two"), Vector.empty))
   }
@@ -69,7 +82,14 @@ class IndexStoreSuite extends AnyFunSuite {
     val now = System.currentTimeMillis() + 2 * hour
     assert(store.expire(5, Retention(2, 3 * hour, hour), now) === Vector("orphan"))
     assert(store.versionNumbers() === Vector(1, 2, 3, 4, 5))
-    assert(store.expire(1, Retention(2, hour, hour), now).sorted === Vector("00000000000000000002.json", "00000000000000000003.json", "f2", "f3"))
+    assert(
+      store.expire(1, Retention(2, hour, hour), now).sorted === Vector(
+        "00000000000000000002.json",
+        "00000000000000000003.json",
+        "f2",
+        "f3"
+      )
+    )
     assert(store.versionNumbers() === Vector(1, 4, 5))
   }
 
