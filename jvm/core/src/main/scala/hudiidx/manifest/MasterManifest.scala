@@ -2,7 +2,8 @@ package hudiidx.manifest
 
 import hudiidx.DamagedIndex
 import hudiidx.bytes.{PackedInput, PackedOutput}
-import hudiidx.hfile.{HFileCursor, HFileReader, HFileWriter}
+import hudiidx.hfile.{BlockCache, HFileCursor, HFileReader, HFileWriter}
+import hudiidx.storage.BytesReader
 import hudiidx.table.FileEntry
 import java.io.OutputStream
 import java.nio.ByteBuffer
@@ -130,6 +131,14 @@ final class MasterManifest(master: HFileReader, index: HFileReader, name: String
 
 object MasterManifest {
   val FirstNumber = 1
+
+  /** Over files held in memory, for comparisons of layouts. */
+  def inMemory(master: Array[Byte], index: Array[Byte], cache: BlockCache): MasterManifest =
+    new MasterManifest(
+      HFileReader.open(new BytesReader("memory:master", master), cache),
+      HFileReader.open(new BytesReader("memory:index", index), cache),
+      "memory"
+    )
 
   /** Four bytes, big-endian: numbers ascend as keys do. */
   def pageKey(number: Int): Array[Byte] = ByteBuffer.allocate(4).putInt(number).array

@@ -32,6 +32,9 @@ final class InstantContents(storage: Storage, timelineDir: String) {
 
   private def requestedFile(pending: Instant): String = s"${pending.requestedTime}.${pending.action}.requested"
 
+  /** The content of an instant, to be decoded as its action wrote it. */
+  def of(instant: Instant): InstantContent = content(instant.fileName)
+
   private def content(fileName: String): InstantContent = {
     val path = Storage.join(timelineDir, fileName)
     InstantContent.of(path, storage.readAll(path))

@@ -2,10 +2,9 @@ package hudiidx.manifest
 
 import hudiidx.DamagedIndex
 import hudiidx.hfile.{BlockCache, Codec, HFileReader, HFileWriter}
-import hudiidx.storage.RandomReader
+import hudiidx.storage.BytesReader
 import hudiidx.table.{FileEntry, FileOrder}
 import java.io.ByteArrayOutputStream
-import java.nio.ByteBuffer
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -158,12 +157,5 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   private def open(bytes: ByteArrayOutputStream): HFileReader =
-    HFileReader.open(new InMemory(bytes.toByteArray), new BlockCache(0))
-
-  private final class InMemory(bytes: Array[Byte]) extends RandomReader {
-    override def path: String = "memory"
-    override def sizeBytes: Long = bytes.length.toLong
-    override def read(offset: Long, length: Int): ByteBuffer = ByteBuffer.wrap(bytes, offset.toInt, length).slice()
-    override def close(): Unit = ()
-  }
+    HFileReader.open(new BytesReader("memory", bytes.toByteArray), new BlockCache(0))
 }

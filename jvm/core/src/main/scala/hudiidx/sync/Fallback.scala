@@ -1,0 +1,42 @@
+package hudiidx.sync
+
+/** Why a reader lists the table instead of using its index. */
+final case class Fallback(code: String, why: String) {
+
+  /** What to run against it; empty where the state is wanted. */
+  def remedy(tablePath: String): String = code match {
+    case FallbackCode.Disabled   => ""
+    case FallbackCode.ReadFailed => s"run `hudiidx verify $tablePath`"
+    case _                       => s"run `hudiidx create $tablePath`"
+  }
+
+  def message(tablePath: String, indexDir: String): String =
+    s"$tablePath: listing files instead of using the index in $indexDir ($code): $why" +
+      (if (remedy(tablePath).isEmpty) "" else s"; ${remedy(tablePath)}")
+}
+
+object FallbackCode {
+  val NoIndex = "NO_INDEX"
+  val Disabled = "DISABLED"
+  val DamagedIndex = "DAMAGED_INDEX"
+  val ForeignIndex = "FOREIGN_INDEX"
+
+  /** Instants were archived, or taken off the timeline, that the index cannot account for. */
+  val TimelineGap = "TIMELINE_GAP"
+
+  /** A file of the index failed while it was being read. */
+  val ReadFailed = "READ_FAILED"
+
+  val All: Vector[String] = Vector(NoIndex, Disabled, DamagedIndex, ForeignIndex, TimelineGap, ReadFailed)
+}
+
+/** Counts fallbacks by code over the life of the process, for metrics and `info`. */
+object FallbackCounters {
+  private val counts = new java.util.concurrent.ConcurrentHashMap[String, java.util.concurrent.atomic.LongAdder]
+
+  def count(code: String): Unit =
+    counts.computeIfAbsent(code, _ => new java.util.concurrent.atomic.LongAdder).increment()
+
+  /** Code -> times; only codes that occurred. */
+  def snapshot: Map[String, Long] = FallbackCode.All.flatMap(c => Option(counts.get(c)).map(n => c -> n.sum)).toMap
+}

@@ -1,0 +1,73 @@
+package hudiidx.sync
+
+import hudiidx.store.{Current, IndexFile, IndexStore, IndexVersion}
+import hudiidx.timeline.InstantName
+import java.time.ZoneId
+
+/** State of an index for people and monitors.
+  *
+  *  @param state          READY, LAGGING, BROKEN or ABSENT
+  *  @param reason         why it is BROKEN, with the remedy; empty else
+  *  @param instantsBehind completed instants that the index has not taken in
+  *  @param lagSeconds     age of the oldest of these; 0 when READY
+  */
+final case class IndexInfo(
+    state: String,
+    reason: String,
+    indexDir: String,
+    version: Option[IndexVersion],
+    instantsBehind: Int,
+    lagSeconds: Long,
+    partitions: Long,
+    files: Long
+) {
+  def indexFiles: Vector[IndexFile] = version.map(_.files).getOrElse(Vector.empty)
+  def sizeBytes: Long = indexFiles.map(_.sizeBytes).sum
+}
+
+object IndexInfo {
+  val Ready = "READY"
+  val Lagging = "LAGGING"
+  val Broken = "BROKEN"
+  val Absent = "ABSENT"
+
+  /** Looks at the current version and the timeline; opens no manifest file. */
+  def of(access: TableAccess, tablePath: String, options: IndexOptions): IndexInfo = {
+    val path = tablePath.stripSuffix("/")
+    val table = TableContext.load(access, path)
+    val store = new IndexStore(access.storage, options.indexDir(path))
+    store.current() match {
+      case Current.Absent              => IndexInfo(Absent, "", store.dir, None, table.completed.size, 0, 0, 0)
+      case Current.Unreadable(reasons) =>
+        broken(store, path, Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")), None)
+      case Current.Found(version, _) =>
+        SyncPlan.of(version, table) match {
+          case Standing.Unsound(fallback) => broken(store, path, fallback, Some(version))
+          case Standing.Sound(unseen, _)  => sound(store, version, unseen, table.config.timelineZone)
+        }
+    }
+  }
+
+  private def sound(store: IndexStore, v: IndexVersion, unseen: Vector[UnseenInstant], zone: ZoneId): IndexInfo = {
+    val missing =
+      v.files.filter(f => store.storage.status(s"${store.dir}/${f.name}").forall(_.sizeBytes != f.sizeBytes))
+    val files =
+      v.long(ManifestProperty.MasterFiles) + v.long(ManifestProperty.DeltaAdded) - v.long(ManifestProperty.DeltaRemoved)
+    val partitions = v.long(ManifestProperty.MasterPartitions) + v.long(ManifestProperty.DeltaAddedPartitions) -
+      v.long(ManifestProperty.DeltaRemovedPartitions)
+    val state = if (missing.nonEmpty) Broken else if (unseen.isEmpty) Ready else Lagging
+    val reason =
+      if (missing.isEmpty) ""
+      else s"files are gone or cut short: ${missing.map(_.name).mkString(", ")}; run `hudiidx create`"
+    IndexInfo(state, reason, store.dir, Some(v), unseen.size, lag(unseen, zone), partitions, files)
+  }
+
+  private def broken(store: IndexStore, path: String, fallback: Fallback, version: Option[IndexVersion]): IndexInfo =
+    IndexInfo(Broken, s"${fallback.code}: ${fallback.why}; ${fallback.remedy(path)}", store.dir, version, 0, 0, 0, 0)
+
+  private def lag(unseen: Vector[UnseenInstant], zone: ZoneId): Long =
+    unseen.headOption
+      .flatMap(u => InstantName.toMillis(u.instant.completionTime.getOrElse(u.instant.requestedTime), zone))
+      .map(t => math.max(0L, (System.currentTimeMillis() - t) / 1000))
+      .getOrElse(0L)
+}

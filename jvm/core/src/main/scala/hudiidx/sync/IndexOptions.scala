@@ -1,0 +1,111 @@
+package hudiidx.sync
+
+import hudiidx.InvalidOption
+import hudiidx.store.{IndexStore, Retention}
+
+/** One option of hudiidx: what docs and error messages say of it. */
+final case class OptionDoc(name: String, default: String, meaning: String)
+
+/** Settings of an index, from reader options, `hudiidx.*` session settings or keywords.
+  *
+  *  @param indexPath     folder of the index; None = `<table>/.hoodie/hudiidx`
+  *  @param enabled       false: plan from a listing, as if there were no index
+  *  @param strict        true: what would fall back to listing raises an error
+  *  @param source        where `create` takes the files from: [[IndexOptions.Sources]]
+  *  @param mergePercent  the delta is merged into a new master when it holds more than this share of the master's files
+  *  @param mergeMinFiles ...and more files than this
+  *  @param retention     how long index versions are kept
+  */
+final case class IndexOptions(
+    indexPath: Option[String] = None,
+    enabled: Boolean = true,
+    strict: Boolean = false,
+    source: String = "auto",
+    mergePercent: Int = 5,
+    mergeMinFiles: Int = 2000,
+    retention: Retention = Retention(retained = 3, minAgeMillis = 3600000L, orphanAgeMillis = 86400000L)
+) {
+
+  def indexDir(tablePath: String): String = indexPath.getOrElse(IndexStore.defaultDir(tablePath)).stripSuffix("/")
+}
+
+object IndexOptions {
+  val Path = "hudiidx.index.path"
+  val Enabled = "hudiidx.index.enabled"
+  val Strict = "hudiidx.index.strict"
+  val Source = "hudiidx.create.source"
+  val MergePercent = "hudiidx.update.merge.percent"
+  val MergeMinFiles = "hudiidx.update.merge.min.files"
+  val RetainedVersions = "hudiidx.clean.retained.versions"
+  val RetainedMinutes = "hudiidx.clean.retained.minutes"
+  val OrphanMinutes = "hudiidx.clean.orphan.minutes"
+
+  /** auto: Hudi's metadata table where it is in step, else a listing. */
+  val Sources: Set[String] = Set("auto", "listing", "metadata")
+
+  val Docs: Vector[OptionDoc] = Vector(
+    OptionDoc(Path, "<table>/.hoodie/hudiidx", "Folder of the index; set it for a table that is read-only."),
+    OptionDoc(Enabled, "true", "false plans from a listing, as if there were no index."),
+    OptionDoc(Strict, "false", "true raises an error where hudiidx would fall back to listing."),
+    OptionDoc(Source, "auto", "Where create takes files from: auto, listing, or metadata (Hudi's own metadata table)."),
+    OptionDoc(
+      MergePercent,
+      "5",
+      "The delta manifest is merged when it holds more than this share of the master's files..."
+    ),
+    OptionDoc(MergeMinFiles, "2000", "...and more files than this."),
+    OptionDoc(RetainedVersions, "3", "So many newest index versions are kept whatever their age."),
+    OptionDoc(RetainedMinutes, "60", "An index version younger than this is kept: a reader may have it open."),
+    OptionDoc(OrphanMinutes, "1440", "A file that no version names is removed when it is older than this.")
+  )
+
+  private val names: Set[String] = Docs.map(_.name).toSet
+
+  def isKnown(name: String): Boolean = names(name)
+
+  /** Reads the options above from `settings`; other names are somebody else's. Raises InvalidOption for a bad value. */
+  def of(settings: Map[String, String]): IndexOptions = {
+    val d = IndexOptions()
+    IndexOptions(
+      indexPath = settings.get(Path).filter(_.nonEmpty),
+      enabled = boolean(settings, Enabled, d.enabled),
+      strict = boolean(settings, Strict, d.strict),
+      source = oneOf(settings, Source, Sources, d.source),
+      mergePercent = integer(settings, MergePercent, 1, 100, d.mergePercent),
+      mergeMinFiles = integer(settings, MergeMinFiles, 0, Int.MaxValue, d.mergeMinFiles),
+      retention = Retention(
+        integer(settings, RetainedVersions, 1, 10000, d.retention.retained),
+        integer(settings, RetainedMinutes, 0, 10000000, 60) * 60000L,
+        integer(settings, OrphanMinutes, 0, 10000000, 1440) * 60000L
+      )
+    )
+  }
+
+  private def boolean(settings: Map[String, String], name: String, default: Boolean): Boolean =
+    settings.get(name).map(_.trim.toLowerCase) match {
+      case None          => default
+      case Some("true")  => true
+      case Some("false") => false
+      case Some(other)   => throw new InvalidOption(s"option $name is '$other'; it takes true or false")
+    }
+
+  private def oneOf(settings: Map[String, String], name: String, allowed: Set[String], default: String): String =
+    settings.get(name) match {
+      case None                  => default
+      case Some(v) if allowed(v) => v
+      case Some(v)               =>
+        throw new InvalidOption(s"option $name is '$v'; it takes one of ${allowed.toVector.sorted.mkString(", ")}")
+    }
+
+  private def integer(settings: Map[String, String], name: String, min: Int, max: Int, default: Int): Int =
+    settings.get(name) match {
+      case None    => default
+      case Some(v) =>
+        val n =
+          try v.trim.toLong
+          catch { case _: NumberFormatException => Long.MinValue }
+        if (n < min || n > max)
+          throw new InvalidOption(s"option $name is '$v'; it takes a whole number from $min to $max")
+        n.toInt
+    }
+}

@@ -1,0 +1,185 @@
+package hudiidx.sync
+
+import hudiidx._
+import hudiidx.manifest._
+import hudiidx.store._
+import hudiidx.table.{TableListing, ViewTimeline}
+import org.slf4j.LoggerFactory
+
+/** Lists partitions for `create`: one after the other, or as tasks of an engine. */
+trait PartitionScanner {
+
+  /** Every partition's committed files as pages, in the order of [[PartitionKey]]. */
+  def scan(listing: TableListing, entriesPerPage: Int): Iterator[EncodedPartition]
+}
+
+/** Lists in this thread. */
+object LocalScanner extends PartitionScanner {
+  override def scan(listing: TableListing, entriesPerPage: Int): Iterator[EncodedPartition] =
+    PartitionKey.sorted(listing.partitions).iterator.map(p => EncodedPartition.of(p, listing.files(p), entriesPerPage))
+}
+
+/** What a create or update did.
+  *
+  *  @param version    the version in force afterwards
+  *  @param instants   requested times of the instants taken in
+  *  @param merged     a new master manifest was written
+  *  @param rebuilt    the table was listed anew
+  *  @param published  false: the index was in step already
+  *  @param rebases    times that another writer was first and the work was done again on its version
+  */
+final case class SyncResult(
+    version: IndexVersion,
+    instants: Vector[String],
+    merged: Boolean,
+    rebuilt: Boolean,
+    published: Boolean,
+    rebases: Int
+)
+
+/** Makes an index and keeps it in step. Needs no lock: of two writers that finish at once one publishes, the other re-bases
+  *  (design §3.1). A crash at any step leaves the version before; its files are orphans that a later update removes.
+  */
+final class Indexer(
+    access: TableAccess,
+    tablePath: String,
+    options: IndexOptions,
+    scanner: PartitionScanner = LocalScanner
+) {
+  private val log = LoggerFactory.getLogger(classOf[Indexer])
+  private val path = tablePath.stripSuffix("/")
+  private val store = new IndexStore(access.storage, options.indexDir(path))
+
+  /** Makes the index from the table's files, whether there is one or not, then takes in what completed meanwhile. */
+  def create(): SyncResult = {
+    val built = build(0)
+    val after = update()
+    after.copy(instants = built.instants ++ after.instants, rebuilt = true, published = true)
+  }
+
+  /** Takes in the instants completed since the current version. Makes the index anew where the version cannot be brought
+    *  up (damaged, of another table, instants missing); IndexNotFound if there is none.
+    */
+  def update(): SyncResult = update(0)
+
+  private def update(rebases: Int): SyncResult = {
+    if (rebases > Indexer.MaxRebases)
+      throw new WriteConflict(
+        s"${store.dir}: other writers were first $rebases times; run `hudiidx update $path` again later"
+      )
+    store.current() match {
+      case Current.Absent =>
+        throw new IndexNotFound(s"$path: there is no index in ${store.dir}; run `hudiidx create $path`")
+      case Current.Unreadable(reasons) => rebuild(rebases, reasons.mkString("; "))
+      case Current.Found(version, _)   =>
+        val table = TableContext.load(access, path)
+        SyncPlan.of(version, table) match {
+          case Standing.Unsound(fallback)       => rebuild(rebases, fallback.why)
+          case Standing.Sound(unseen, vanished) => advance(table, version, unseen, vanished, rebases)
+        }
+    }
+  }
+
+  private def rebuild(rebases: Int, why: String): SyncResult = {
+    log.warn("{}: making the index in {} anew: {}", path, store.dir, why)
+    build(rebases)
+  }
+
+  private def advance(
+      table: TableContext,
+      version: IndexVersion,
+      unseen: Vector[UnseenInstant],
+      vanished: Set[String],
+      rebases: Int
+  ): SyncResult = {
+    val effects = new InstantEffects
+    unseen.foreach(u => effects.take(u.instant, u.content))
+    val unexplained = vanished -- effects.removedInstants
+    if (unexplained.nonEmpty)
+      rebuild(rebases, s"covered instants are gone from the timeline: ${unexplained.toVector.sorted.mkString(", ")}")
+    else if (unseen.isEmpty)
+      SyncResult(version, Vector.empty, merged = false, rebuilt = false, published = false, rebases)
+    else {
+      effects.resolveSizes(table.storage, path)
+      val result =
+        try publishChanges(table, version, effects.changes, unseen.map(_.instant.requestedTime), rebases)
+        catch { case e: DamagedIndex => Some(rebuild(rebases, e.getMessage)) }
+      result.getOrElse(update(rebases + 1))
+    }
+  }
+
+  /** None if another writer published first. */
+  private def publishChanges(
+      table: TableContext,
+      version: IndexVersion,
+      changes: TableChanges,
+      instants: Vector[String],
+      rebases: Int
+  ): Option[SyncResult] = {
+    val open = OpenIndex.open(store, version, access.cache)
+    try {
+      val writer = new ManifestUpdate(store, open, options)
+      val written = writer.write(changes, table)
+      publish(table, written.files, written.properties, version.number + 1).map { next =>
+        expire(next)
+        SyncResult(next, instants, written.merged, rebuilt = false, published = true, rebases)
+      }
+    } finally open.close()
+  }
+
+  /** Lists the table and writes master manifest, partition index and version. */
+  private def build(rebases: Int): SyncResult = {
+    val table = TableContext.load(access, path)
+    val listing = TableSnapshot.listingOf(
+      table,
+      ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
+    )
+    val number = store.nextNumber()
+    val shape = ManifestShape.choose(listing.partitions.size.toLong * 100L, listing.partitions.size.toLong)
+    val written = MasterFiles.write(store, table, shape)(scanner.scan(listing, shape.entriesPerPage))
+    publish(table, written.files, written.properties, number) match {
+      case Some(version) =>
+        expire(version)
+        SyncResult(
+          version,
+          table.completed.map(_.requestedTime),
+          merged = false,
+          rebuilt = true,
+          published = true,
+          rebases
+        )
+      case None => update(rebases + 1)
+    }
+  }
+
+  private def publish(
+      table: TableContext,
+      files: Vector[IndexFile],
+      properties: Map[String, String],
+      number: Long
+  ): Option[IndexVersion] = {
+    val ids = table.completed.map(i => InstantId(i.requestedTime, i.action))
+    val version = IndexVersion(
+      number,
+      table.identity,
+      Coverage.of(ids, table.pending),
+      files,
+      properties,
+      System.currentTimeMillis(),
+      Indexer.Writer
+    )
+    if (store.publish(version)) Some(version) else None
+  }
+
+  /** Cleaning is never worth a failure. */
+  private def expire(current: IndexVersion): Unit =
+    try store.expire(current.number, options.retention, System.currentTimeMillis())
+    catch {
+      case e: java.io.IOException => log.warn(s"${store.dir}: old index files stay, the next update tries again: $e")
+    }
+}
+
+object Indexer {
+  private val MaxRebases = 20
+  val Writer = "hudiidx 0.1.0"
+}

@@ -1,0 +1,77 @@
+package hudiidx.sync
+
+import hudiidx.DamagedIndex
+import hudiidx.hfile.{BlockCache, HFileReader}
+import hudiidx.manifest.{DeltaManifest, IndexFileSource, MasterManifest, TableChanges}
+import hudiidx.storage.RandomReader
+import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
+import java.io.FileNotFoundException
+import java.nio.file.NoSuchFileException
+
+/** The manifest files of one index version, open. */
+final class OpenIndex private (
+    val version: IndexVersion,
+    val master: MasterManifest,
+    val delta: Option[DeltaManifest],
+    readers: Vector[RandomReader]
+) extends AutoCloseable {
+
+  /** The table's files as of the version, and of `overlay` on top. */
+  def source(overlay: TableChanges): IndexFileSource = new IndexFileSource(master, delta, overlay)
+
+  override def close(): Unit = readers.foreach(_.close())
+}
+
+object OpenIndex {
+
+  /** DamagedIndex if a file is gone, has another size than the version says, or cannot be decoded. */
+  def open(store: IndexStore, version: IndexVersion, cache: BlockCache): OpenIndex = {
+    var opened = Vector.empty[RandomReader]
+    def hfile(file: IndexFile): HFileReader = {
+      val reader = openFile(store, file)
+      opened :+= reader
+      HFileReader.open(reader, cache)
+    }
+    def part(kind: String): IndexFile = version
+      .file(kind)
+      .getOrElse(
+        throw new DamagedIndex(
+          s"${store.dir}: index version ${version.number} names no $kind; `hudiidx create` makes a new one"
+        )
+      )
+    try {
+      val masterFile = part(ManifestKind.Master)
+      val master = new MasterManifest(hfile(masterFile), hfile(part(ManifestKind.PartitionIndex)), masterFile.name)
+      val delta = version.file(ManifestKind.Delta).map(f => new DeltaManifest(hfile(f), f.name))
+      new OpenIndex(version, master, delta, opened)
+    } catch {
+      case e: Throwable =>
+        opened.foreach(_.close())
+        throw e
+    }
+  }
+
+  private def openFile(store: IndexStore, file: IndexFile): RandomReader = {
+    val reader =
+      try store.open(file)
+      catch {
+        case e @ (_: NoSuchFileException | _: FileNotFoundException) =>
+          throw new DamagedIndex(s"${store.dir}/${file.name}: the file is gone; `hudiidx create` makes a new index", e)
+      }
+    if (reader.sizeBytes != file.sizeBytes) {
+      val found = reader.sizeBytes
+      reader.close()
+      throw new DamagedIndex(
+        s"${store.dir}/${file.name}: has $found bytes, its version says ${file.sizeBytes}; `hudiidx create` makes a new index"
+      )
+    }
+    reader
+  }
+}
+
+/** Kinds of the manifest's files in an index version. */
+object ManifestKind {
+  val Master = "master_manifest"
+  val Delta = "delta_manifest"
+  val PartitionIndex = "partition_index"
+}

@@ -1,0 +1,58 @@
+package hudiidx.sync
+
+import hudiidx.hfile.BlockCache
+import hudiidx.storage.Storage
+import hudiidx.store.{InstantId, TableIdentity}
+import hudiidx.table.TableConfig
+import hudiidx.timeline._
+
+/** What opening a table needs from its surroundings. One for a process: it carries the shared block cache.
+  *
+  *  @param histories opens the archived timeline of a table; where its format needs Parquet, module hadoop brings the reader
+  */
+final class TableAccess(val storage: Storage, val histories: HistoryOpener, val cache: BlockCache)
+
+/** Opens archived timelines. */
+trait HistoryOpener {
+  def open(storage: Storage, tablePath: String, config: TableConfig): TimelineHistory
+}
+
+/** A table's own files as of one moment: properties and active timeline, read once. */
+final class TableContext(
+    val access: TableAccess,
+    val tablePath: String,
+    val config: TableConfig,
+    val timeline: ActiveTimeline,
+    val contents: InstantContents,
+    val history: TimelineHistory
+) {
+  def storage: Storage = access.storage
+
+  def identity: TableIdentity = TableIdentity(config.tableName, config.databaseName, config.tableType.name)
+
+  /** Completed instants that change which files there are, oldest request first. */
+  def completed: Vector[Instant] = timeline.completed.filter(i => TableContext.Relevant(i.action))
+
+  def pending: Vector[InstantId] =
+    timeline.instants
+      .filter(!_.isCompleted)
+      .map(i => InstantId(i.requestedTime, InstantName.comparableAction(i.action)))
+}
+
+object TableContext {
+
+  /** Actions that change which files there are. */
+  val Relevant: Set[String] =
+    Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit, Action.Clean, Action.Rollback, Action.Restore)
+
+  val Writes: Set[String] = Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit)
+
+  /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as [[TableConfig.read]]. */
+  def load(access: TableAccess, tablePath: String): TableContext = {
+    val config = TableConfig.read(access.storage, tablePath)
+    val dir = config.timelineDir(tablePath)
+    val timeline = TimelineReader.read(access.storage, dir, config.timelineLayout, config.timelineZone)
+    val history = access.histories.open(access.storage, tablePath, config)
+    new TableContext(access, tablePath, config, timeline, new InstantContents(access.storage, dir), history)
+  }
+}

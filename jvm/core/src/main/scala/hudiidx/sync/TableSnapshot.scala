@@ -1,0 +1,177 @@
+package hudiidx.sync
+
+import hudiidx._
+import hudiidx.store.{Current, IndexStore, IndexVersion}
+import hudiidx.table._
+import java.io.IOException
+import org.slf4j.LoggerFactory
+
+/** How a snapshot came to its files.
+  *
+  *  @param version        the index version in use; None behind a fallback
+  *  @param unseenInstants completed instants laid over that version from their own metadata
+  *  @param passedOver     newer versions that could not be read, as messages
+  */
+final case class IndexUse(
+    version: Option[IndexVersion],
+    unseenInstants: Vector[String],
+    fallback: Option[Fallback],
+    passedOver: Vector[String]
+)
+
+/** A table as of one moment: its pinned timeline, and its files from the index or from the listing that stands in for it.
+  *  Law 4 (never stale): instants that completed after the index version are taken from their own metadata. Law 5 (derived):
+  *  whatever is wrong with the index costs time, never rows.
+  */
+final class TableSnapshot private (
+    val table: TableContext,
+    val source: FileSource,
+    val viewTimeline: ViewTimeline,
+    initialUse: IndexUse,
+    open: Option[OpenIndex]
+) extends AutoCloseable {
+  def tablePath: String = table.tablePath
+  def config: TableConfig = table.config
+  def timeline: hudiidx.timeline.ActiveTimeline = table.timeline
+
+  val view: FileSystemView = new FileSystemView(source, viewTimeline)
+
+  /** The use of the index so far: a file of it that fails while it is read turns up here as a fallback. */
+  def use: IndexUse = source match {
+    case s: GuardedSource if s.fallback.isDefined => initialUse.copy(version = None, fallback = s.fallback)
+    case _                                        => initialUse
+  }
+
+  override def close(): Unit = open.foreach(_.close())
+}
+
+object TableSnapshot {
+
+  /** Opens the table. Errors of the table itself are raised; an index that cannot be used is one warning, or in strict mode
+    *  IndexNotFound, DamagedIndex or StaleIndex.
+    */
+  def open(access: TableAccess, tablePath: String, options: IndexOptions): TableSnapshot = {
+    val path = tablePath.stripSuffix("/")
+    of(TableContext.load(access, path), options)
+  }
+
+  def of(table: TableContext, options: IndexOptions): TableSnapshot = {
+    val view = ViewTimeline.load(table.config, table.timeline, table.contents, t => table.history.completionTime(t))
+    val store = new IndexStore(table.storage, options.indexDir(table.tablePath))
+    val warn = new FallbackWarning(table.tablePath, store.dir, options.strict)
+    lazy val listing = listingOf(table, view)
+    indexOf(table, store, options) match {
+      case Left(fallback) =>
+        warn.raiseOrLog(fallback, None)
+        new TableSnapshot(table, listing, view, IndexUse(None, Vector.empty, Some(fallback), Vector.empty), None)
+      case Right((index, unseen, overlay, passedOver)) =>
+        val source = new GuardedSource(index.source(overlay), () => listing, warn)
+        val use = IndexUse(Some(index.version), unseen.map(_.instant.requestedTime), None, passedOver)
+        new TableSnapshot(table, source, view, use, Some(index))
+    }
+  }
+
+  def listingOf(table: TableContext, view: ViewTimeline): TableListing =
+    TableListing(table.storage, table.tablePath, table.config, table.timeline, table.contents, view)
+
+  private type Usable = (OpenIndex, Vector[UnseenInstant], hudiidx.manifest.TableChanges, Vector[String])
+
+  private def indexOf(table: TableContext, store: IndexStore, options: IndexOptions): Either[Fallback, Usable] =
+    if (!options.enabled) Left(Fallback(FallbackCode.Disabled, s"${IndexOptions.Enabled} is false"))
+    else
+      current(store) match {
+        case Left(fallback)                            => Left(fallback)
+        case Right(Current.Found(version, passedOver)) =>
+          SyncPlan.of(version, table) match {
+            case Standing.Unsound(fallback)       => Left(fallback)
+            case Standing.Sound(unseen, vanished) =>
+              overlaid(table, store, version, unseen, vanished).map(u => (u._1, unseen, u._2, passedOver))
+          }
+        case Right(_) => Left(Fallback(FallbackCode.NoIndex, "there is no index"))
+      }
+
+  private def current(store: IndexStore): Either[Fallback, Current] =
+    try
+      store.current() match {
+        case Current.Unreadable(reasons) => Left(Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")))
+        case other                       => Right(other)
+      }
+    catch { case e: IOException => Left(Fallback(FallbackCode.DamagedIndex, s"the index folder cannot be read: $e")) }
+
+  private def overlaid(
+      table: TableContext,
+      store: IndexStore,
+      version: IndexVersion,
+      unseen: Vector[UnseenInstant],
+      vanished: Set[String]
+  ): Either[Fallback, (OpenIndex, hudiidx.manifest.TableChanges)] = {
+    val effects = new InstantEffects
+    unseen.foreach(u => effects.take(u.instant, u.content))
+    effects.resolveSizes(table.storage, table.tablePath)
+    val unexplained = vanished -- effects.removedInstants
+    if (unexplained.nonEmpty)
+      Left(
+        Fallback(
+          FallbackCode.TimelineGap,
+          s"instants that it covers are gone from the timeline: ${unexplained.toVector.sorted.mkString(", ")}"
+        )
+      )
+    else
+      try Right((OpenIndex.open(store, version, table.access.cache), effects.changes))
+      catch {
+        case e: DamagedIndex => Left(Fallback(FallbackCode.DamagedIndex, e.getMessage))
+        case e: IOException  => Left(Fallback(FallbackCode.DamagedIndex, e.toString))
+      }
+  }
+}
+
+/** Says once why the index is not used; in strict mode raises it. */
+private[sync] final class FallbackWarning(tablePath: String, indexDir: String, strict: Boolean) {
+  private val log = LoggerFactory.getLogger(classOf[TableSnapshot])
+
+  def raiseOrLog(fallback: Fallback, cause: Option[Throwable]): Unit =
+    if (fallback.code != FallbackCode.Disabled) {
+      FallbackCounters.count(fallback.code)
+      val message = fallback.message(tablePath, indexDir)
+      if (strict) throw error(fallback.code, message, cause.orNull)
+      log.warn("{}", message)
+    }
+
+  private def error(code: String, message: String, cause: Throwable): HudiIdxException = code match {
+    case FallbackCode.NoIndex                                => new IndexNotFound(message, cause)
+    case FallbackCode.DamagedIndex | FallbackCode.ReadFailed => new DamagedIndex(message, cause)
+    case _                                                   => new StaleIndex(message, cause)
+  }
+}
+
+/** Files from the index until a read of it fails; from then on from the listing. */
+private[sync] final class GuardedSource(index: FileSource, listing: () => FileSource, warn: FallbackWarning)
+    extends FileSource {
+  @volatile private var failed: Option[Fallback] = None
+
+  def fallback: Option[Fallback] = failed
+
+  override def partitions: Vector[String] = guarded(_.partitions)
+
+  override def files(partitionPath: String): Array[FileEntry] = guarded(_.files(partitionPath))
+
+  private def guarded[A](call: FileSource => A): A =
+    if (failed.isDefined) call(listing())
+    else
+      try call(index)
+      catch {
+        case e: DamagedIndex => fallBack(e, call)
+        case e: IOException  => fallBack(e, call)
+      }
+
+  private def fallBack[A](e: Exception, call: FileSource => A): A = {
+    synchronized {
+      if (failed.isEmpty) {
+        val reason = Fallback(FallbackCode.ReadFailed, e.getMessage)
+        warn.raiseOrLog(reason, Some(e))
+        failed = Some(reason)
+      }
+    }
+    call(listing())
+  }
+}

@@ -1,0 +1,127 @@
+package hudiidx.sync
+
+import hudiidx.table.{FileEntry, FileSource}
+
+/** One difference between the index and the table.
+  *
+  *  @param kind   [[DifferenceKind]]
+  *  @param file   name of the file; empty where a partition as a whole differs
+  *  @param detail what stands on either side
+  *  @param cause  what most likely led to it
+  */
+final case class Difference(kind: String, partitionPath: String, file: String, detail: String, cause: String)
+
+object DifferenceKind {
+  val PartitionMissing = "PARTITION_MISSING"
+  val PartitionExtra = "PARTITION_EXTRA"
+  val FileMissing = "FILE_MISSING"
+  val FileExtra = "FILE_EXTRA"
+  val SizeDiffers = "SIZE_DIFFERS"
+  val ReplacementDiffers = "REPLACEMENT_DIFFERS"
+  val IndexUnusable = "INDEX_UNUSABLE"
+}
+
+final case class VerifyResult(differences: Vector[Difference], partitions: Long, files: Long) {
+  def ok: Boolean = differences.isEmpty
+}
+
+/** Compares the index with a listing of the same moment. A file being written is in neither, so it is no difference. */
+object Verifier {
+
+  /** Differences of the partition lists. A partition without committed files is none: whether stock lists one depends on
+    *  where it looks (folders stay behind when a write is rolled back; its metadata table may never have heard of them).
+    */
+  def partitions(indexed: FileSource, listed: FileSource): Vector[Difference] = {
+    val (inIndex, onStorage) = (indexed.partitions, listed.partitions)
+    val (indexedSet, listedSet) = (inIndex.toSet, onStorage.toSet)
+    onStorage.filter(p => !indexedSet(p) && listed.files(p).nonEmpty).map { p =>
+      Difference(
+        DifferenceKind.PartitionMissing,
+        p,
+        "",
+        "the table has the partition, the index does not",
+        "the index lost an instant, or the folder was made by hand"
+      )
+    } ++ inIndex.filter(p => !listedSet(p) && indexed.files(p).nonEmpty).map { p =>
+      Difference(
+        DifferenceKind.PartitionExtra,
+        p,
+        "",
+        "the index has the partition, the table does not",
+        "the folder was removed by hand"
+      )
+    }
+  }
+
+  /** Differences of one partition; both sides as a source gives them. */
+  def files(partitionPath: String, indexed: Array[FileEntry], listed: Array[FileEntry]): Vector[Difference] = {
+    val inIndex = indexed.map(e => e.fileName -> e).toMap
+    val onStorage = listed.map(e => e.fileName -> e).toMap
+    val out = Vector.newBuilder[Difference]
+    listed.foreach { e =>
+      inIndex.get(e.fileName) match {
+        case None =>
+          out += Difference(
+            DifferenceKind.FileMissing,
+            partitionPath,
+            e.fileName,
+            s"${e.sizeBytes} bytes on storage, not in the index",
+            "a delete that failed left it behind, or it was copied in by hand"
+          )
+        case Some(known) => out ++= differing(partitionPath, known, e)
+      }
+    }
+    indexed.filterNot(e => onStorage.contains(e.fileName)).foreach { e =>
+      out += Difference(
+        DifferenceKind.FileExtra,
+        partitionPath,
+        e.fileName,
+        s"${e.sizeBytes} bytes in the index, not on storage",
+        "the file was removed by hand, or a clean is under way"
+      )
+    }
+    out.result()
+  }
+
+  private def differing(partitionPath: String, indexed: FileEntry, listed: FileEntry): Vector[Difference] = {
+    val size =
+      if (indexed.sizeBytes == listed.sizeBytes) Vector.empty
+      else
+        Vector(
+          Difference(
+            DifferenceKind.SizeDiffers,
+            partitionPath,
+            listed.fileName,
+            s"${indexed.sizeBytes} bytes in the index, ${listed.sizeBytes} on storage",
+            if (listed.sizeBytes < indexed.sizeBytes) "the file was cut short after its commit"
+            else "the file was written to after its commit"
+          )
+        )
+    val replaced =
+      if (indexed.replacedAt == listed.replacedAt) Vector.empty
+      else
+        Vector(
+          Difference(
+            DifferenceKind.ReplacementDiffers,
+            partitionPath,
+            listed.fileName,
+            s"replaced at ${indexed.replacedAt.getOrElse("no instant")} in the index, at ${listed.replacedAt.getOrElse("no instant")} by the timeline",
+            "the index lost a replacecommit"
+          )
+        )
+    size ++ replaced
+  }
+
+  /** Compares whole sources, partition by partition, in this thread. */
+  def compare(indexed: FileSource, listed: FileSource): VerifyResult = {
+    val (a, b) = (indexed.partitions, listed.partitions)
+    val common = a.toSet.intersect(b.toSet)
+    var count = 0L
+    val inFiles = common.toVector.sorted.flatMap { p =>
+      val entries = indexed.files(p)
+      count += entries.length
+      files(p, entries, listed.files(p))
+    }
+    VerifyResult(partitions(indexed, listed) ++ inFiles, b.size.toLong, count)
+  }
+}

@@ -1,0 +1,298 @@
+package hudiidx.sync
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.ObjectNode
+import java.nio.file.{Files, Path}
+import java.util.UUID
+import scala.collection.mutable
+
+/** A table whose timeline and files are written action by action as stock Hudi writes them, with files that hold zeros.
+  *  Instant files are JSON, which readers take on every version. Log files of version 6 bear their slice's base instant and
+  *  those of version 9 their own.
+  */
+final class FakeTable(val dir: Path, val version: Int) {
+  private val json = new ObjectMapper()
+  private val layout = if (version == 6) 1 else 2
+  private val hoodie = dir.resolve(".hoodie")
+  private val timeline = if (layout == 1) hoodie else hoodie.resolve("timeline")
+  private var clock = 20260101000000000L
+
+  /** What the table holds, the test's own truth: partition -> file name -> size. */
+  val files: mutable.Map[String, mutable.Map[String, Int]] = mutable.Map.empty
+
+  /** Completed writes that can still be rolled back, newest last: (instant, action, files written). */
+  private val writes = mutable.ArrayBuffer.empty[(String, String, Vector[(String, String)])]
+  private val pendingWrites = mutable.ArrayBuffer.empty[(String, Vector[(String, String, Int)])]
+  private val replacedGroups = mutable.Set.empty[(String, String)]
+
+  Files.createDirectories(timeline)
+  Files.writeString(
+    hoodie.resolve("hoodie.properties"),
+    s"""hoodie.table.name=fake
+       |hoodie.table.type=MERGE_ON_READ
+       |hoodie.table.version=$version
+       |hoodie.timeline.layout.version=$layout
+       |hoodie.table.partition.fields=p
+       |""".stripMargin
+  )
+
+  def path: String = dir.toString
+
+  def tick(): String = {
+    clock += 1000
+    clock.toString
+  }
+
+  /** A deltacommit that writes new file groups, new versions of groups, or log files to them; completed or left inflight. */
+  def write(plan: Seq[FakeWrite], complete: Boolean): String = {
+    val instant = tick()
+    begin(instant, "deltacommit")
+    val written = plan.flatMap(w => writeFile(instant, w)).toVector.distinct
+    if (complete) finish(instant, written) else pendingWrites += instant -> written
+    instant
+  }
+
+  /** Completes the oldest pending write, if there is one. */
+  def completePending(): Unit = if (pendingWrites.nonEmpty) {
+    val (instant, written) = pendingWrites.remove(0)
+    finish(instant, written)
+  }
+
+  /** insert_overwrite: new groups replace those picked. */
+  def replace(partition: String, pick: Int): Unit = liveGroups(partition) match {
+    case Vector() => ()
+    case groups   =>
+      val instant = tick()
+      begin(instant, "replacecommit")
+      val gone = groups.zipWithIndex.collect { case (g, i) if (i + pick) % 2 == 0 => g }
+      gone.foreach(g => replacedGroups += partition -> g)
+      val written = writeFile(instant, FakeWrite(partition, -1, isLog = false, 100)).toVector
+      val body = commitJson(written)
+      val replaced = body.putObject("partitionToReplaceFileIds").putArray(partition)
+      gone.foreach(g => replaced.add(g))
+      complete(instant, "replacecommit", body)
+      publish(written)
+      writes.clear() // replaced groups are not rolled back here
+  }
+
+  /** Removes base files that newer ones of their group have superseded, and whole replaced groups. */
+  def clean(): Unit = {
+    val instant = tick()
+    begin(instant, "clean")
+    val body = json.createObjectNode()
+    val partitions = body.putObject("partitionMetadata")
+    files.foreach { case (p, names) =>
+      val old = superseded(p, names.keys.toVector)
+      if (old.nonEmpty) {
+        val cleaned = partitions.putObject(p)
+        val patterns = cleaned.putArray("deletePathPatterns")
+        cleaned.put("isPartitionDeleted", false)
+        old.foreach { n =>
+          patterns.add(n)
+          names -= n
+          Files.delete(dir.resolve(p).resolve(n))
+        }
+      }
+    }
+    complete(instant, "clean", body)
+    writes.clear() // stock keeps what may be rolled back from being cleaned
+  }
+
+  /** Rolls back the newest completed write, or a pending one. On version 6 logs stay, and a command block's file is added. */
+  def rollback(ofPending: Boolean): Unit =
+    if (ofPending && pendingWrites.nonEmpty) {
+      val (instant, written) = pendingWrites.remove(pendingWrites.size - 1)
+      rollBack(instant, "deltacommit", written.map(w => w._1 -> w._2), tick())
+    } else if (!ofPending && writes.nonEmpty) {
+      val (instant, action, written) = writes.remove(writes.size - 1)
+      rollBack(instant, action, written, tick())
+    }
+
+  private def rollBack(instant: String, action: String, written: Vector[(String, String)], at: String): Unit = {
+    begin(at, "rollback")
+    val body = rollbackJson(instant, written, at)
+    instantFiles(instant, action).foreach(f => Files.delete(f))
+    complete(at, "rollback", body)
+  }
+
+  /** Restores to before the last `count` completed writes: they leave the timeline without rollback instants. */
+  def restore(count: Int): Unit = {
+    val undone = writes.takeRight(count)
+    if (undone.nonEmpty) {
+      val at = tick()
+      begin(at, "restore")
+      val body = json.createObjectNode()
+      val removed = body.putArray("instantsToRollback")
+      val rollbacks = body.putObject("hoodieRestoreMetadata")
+      undone.reverse.foreach { case (instant, action, written) =>
+        removed.add(instant)
+        rollbacks.putArray(instant).add(rollbackJson(instant, written, at))
+        instantFiles(instant, action).foreach(f => Files.delete(f))
+      }
+      complete(at, "restore", body)
+      writes.remove(writes.size - undone.size, undone.size)
+    }
+  }
+
+  private def rollbackJson(instant: String, written: Vector[(String, String)], at: String): ObjectNode = {
+    val body = json.createObjectNode()
+    body.putArray("commitsRollback").add(instant)
+    val partitions = body.putObject("partitionMetadata")
+    written.groupBy(_._1).foreach { case (p, names) =>
+      val node = partitions.putObject(p)
+      val deleted = node.putArray("successDeleteFiles")
+      val (kept, own) = names.map(_._2).partition(n => version == 6 && n.startsWith("."))
+      // Version 6 also deletes the log files of slices that the rolled-back instant began.
+      val onOwnSlices =
+        files.getOrElse(p, Nil).map(_._1).filter(n => n.startsWith(".") && n.contains(s"_$instant.log."))
+      (own ++ onOwnSlices).distinct.foreach { n =>
+        deleted.add(s"file:/elsewhere/$p/$n")
+        files.get(p).foreach(_ -= n)
+        Files.deleteIfExists(dir.resolve(p).resolve(n))
+      }
+      val failed = node.putObject("logFilesFromFailedCommit")
+      val commands = node.putObject("rollbackLogFiles")
+      kept.foreach { n =>
+        failed.put(n, 1)
+        fileMap(p)(n) = Files.size(dir.resolve(p).resolve(n)).toInt
+        val command = commandName(p, n)
+        val block = FakeTable.logBlock(at, 105)
+        Files.write(dir.resolve(p).resolve(command), block)
+        fileMap(p)(command) = block.length
+        commands.put(command, block.length)
+      }
+    }
+    body
+  }
+
+  private def commandName(p: String, logName: String): String = {
+    val stem = logName.substring(0, logName.indexOf(".log."))
+    val next = 1 + dir.resolve(p).toFile.list().filter(_.startsWith(stem + ".log.")).map(FakeTable.logVersion).max
+    s"$stem.log.${next}_1-0-1"
+  }
+
+  private def writeFile(instant: String, w: FakeWrite): Option[(String, String, Int)] = {
+    val groups = liveGroups(w.partition)
+    val folder = Files.createDirectories(dir.resolve(w.partition))
+    val meta = folder.resolve(".hoodie_partition_metadata")
+    if (!Files.exists(meta)) Files.writeString(meta, s"commitTime=$instant\npartitionDepth=1\n")
+    val id = if (w.group < 0 || groups.isEmpty) UUID.randomUUID().toString + "-0" else groups(w.group % groups.size)
+    val name =
+      if (!w.isLog || w.group < 0 || groups.isEmpty) s"${id}_0-1-2_$instant.parquet"
+      else if (version != 6) s".${id}_$instant.log.1_0-1-2"
+      else {
+        val base = newestBase(w.partition, id)
+        val stem = s".${id}_$base"
+        val used = folder.toFile.list().filter(_.startsWith(stem + ".log.")).map(FakeTable.logVersion)
+        s"$stem.log.${used.foldLeft(0)(_ max _) + 1}_0-1-2"
+      }
+    val file = folder.resolve(name)
+    if (Files.exists(file)) None
+    else {
+      Files.write(file, if (name.startsWith(".")) FakeTable.logBlock(instant, w.size) else new Array[Byte](w.size))
+      Some((w.partition, name, Files.size(file).toInt))
+    }
+  }
+
+  private def newestBase(p: String, id: String): String =
+    files
+      .getOrElse(p, Nil)
+      .map(_._1)
+      .filter(n => n.startsWith(id) && n.endsWith(".parquet"))
+      .map(FakeTable.instantOf)
+      .max
+
+  /** Groups with a committed base file that no replacement hit. */
+  private def liveGroups(p: String): Vector[String] =
+    files
+      .getOrElse(p, Nil)
+      .map(_._1)
+      .filter(_.endsWith(".parquet"))
+      .map(_.takeWhile(_ != '_'))
+      .toVector
+      .distinct
+      .sorted
+      .filterNot(g => replacedGroups(p -> g))
+
+  private def superseded(p: String, names: Vector[String]): Vector[String] = {
+    val bases = names.filter(_.endsWith(".parquet"))
+    val newest = bases.groupBy(_.takeWhile(_ != '_')).map { case (id, ns) => id -> ns.map(FakeTable.instantOf).max }
+    names.filter { n =>
+      val id = n.stripPrefix(".").takeWhile(_ != '_')
+      replacedGroups(p -> id) || (n.endsWith(".parquet") && FakeTable.instantOf(n) < newest(id) && !hasLogs(names, id))
+    }
+  }
+
+  private def hasLogs(names: Vector[String], id: String): Boolean = names.exists(_.startsWith("." + id))
+
+  private def finish(instant: String, written: Vector[(String, String, Int)]): Unit = {
+    complete(instant, "deltacommit", commitJson(written))
+    publish(written)
+    writes += ((instant, "deltacommit", written.map(w => w._1 -> w._2)))
+  }
+
+  private def publish(written: Vector[(String, String, Int)]): Unit =
+    written.foreach { case (p, n, size) => fileMap(p)(n) = size }
+
+  private def fileMap(p: String): mutable.Map[String, Int] = files.getOrElseUpdate(p, mutable.Map.empty)
+
+  private def commitJson(written: Vector[(String, String, Int)]): ObjectNode = {
+    val body = json.createObjectNode()
+    val partitions = body.putObject("partitionToWriteStats")
+    written.groupBy(_._1).foreach { case (p, ws) =>
+      val stats = partitions.putArray(p)
+      ws.foreach { case (_, name, size) =>
+        stats
+          .addObject()
+          .put("fileId", name.stripPrefix(".").takeWhile(_ != '_'))
+          .put("path", s"$p/$name")
+          .put("fileSizeInBytes", size)
+          .put("numInserts", 1)
+      }
+    }
+    body
+  }
+
+  private def begin(instant: String, action: String): Unit = {
+    Files.createFile(timeline.resolve(s"$instant.$action.requested"))
+    Files.createFile(timeline.resolve(s"$instant.$action.inflight"))
+    ()
+  }
+
+  private def complete(instant: String, action: String, body: ObjectNode): Unit = {
+    val name = if (layout == 1) s"$instant.$action" else s"${instant}_${tick()}.$action"
+    Files.writeString(timeline.resolve(name), json.writeValueAsString(body))
+    ()
+  }
+
+  private def instantFiles(instant: String, action: String): Vector[Path] =
+    timeline.toFile
+      .list()
+      .toVector
+      .filter(n =>
+        n.startsWith(instant) && n.contains("." + action) && !n.contains("rollback") && !n.contains("restore")
+      )
+      .map(timeline.resolve)
+}
+
+/** @param group index of a live group to write a new version of, or -1 for a new group */
+final case class FakeWrite(partition: String, group: Int, isLog: Boolean, size: Int)
+
+object FakeTable {
+
+  private def instantOf(baseName: String): String =
+    baseName.substring(baseName.lastIndexOf('_') + 1).takeWhile(_ != '.')
+
+  private def logVersion(name: String): Int = name.substring(name.indexOf(".log.") + 5).takeWhile(_.isDigit).toInt
+
+  /** A log file of one block without content but with an INSTANT_TIME header, padded to `size` by its header's value. */
+  private def logBlock(instant: String, size: Int): Array[Byte] = {
+    val header = instant.getBytes("UTF-8")
+    val padding = math.max(0, size - 105)
+    val out = java.nio.ByteBuffer.allocate(6 + 8 + 4 + 4 + 4 + 8 + header.length + 8 + padding + 4 + 8)
+    out.put("#HUDI#".getBytes).putLong(out.capacity - 14L).putInt(1).putInt(1)
+    out.putInt(1).putInt(0).putInt(header.length).put(header)
+    out.putLong(padding.toLong).put(new Array[Byte](padding)).putInt(0).putLong(out.capacity - 8L)
+    out.array
+  }
+}

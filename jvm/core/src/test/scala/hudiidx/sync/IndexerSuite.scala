@@ -1,0 +1,288 @@
+package hudiidx.sync
+
+import hudiidx._
+import hudiidx.hfile.BlockCache
+import hudiidx.storage._
+import hudiidx.table.TableConfig
+import hudiidx.timeline.{ArchivedTimeline, TimelineHistory}
+import java.nio.file.{Files, Path}
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import scala.collection.JavaConverters._
+
+/** Create, update and read over tables whose timelines are written action by action; the truth is a listing. */
+class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import IndexerSuite._
+
+  private sealed trait Deed
+  private case class Write(plan: List[FakeWrite], complete: Boolean) extends Deed
+  private case class Replace(partition: String, pick: Int) extends Deed
+  private case class RollBack(ofPending: Boolean) extends Deed
+  private case class Restore(count: Int) extends Deed
+  private case object Clean extends Deed
+  private case object CompletePending extends Deed
+  private case object Update extends Deed
+
+  private val fakeWrite = for {
+    p <- Gen.oneOf("a", "b/c", "d=1", "e")
+    group <- Gen.choose(-1, 3)
+    log <- Gen.prob(0.5)
+    size <- Gen.choose(1, 500)
+  } yield FakeWrite(p, group, log, size)
+
+  private val deed: Gen[Deed] = Gen.frequency(
+    6 -> Gen.zip(Gen.choose(1, 5).flatMap(Gen.listOfN(_, fakeWrite)), Gen.prob(0.8)).map { case (w, c) => Write(w, c) },
+    2 -> Gen.const(CompletePending),
+    2 -> Gen.prob(0.5).map(RollBack),
+    1 -> Gen.choose(1, 3).map(Restore),
+    1 -> Gen.const(Clean),
+    1 -> Gen.zip(Gen.oneOf("a", "b/c"), Gen.choose(0, 3)).map { case (p, n) => Replace(p, n) },
+    3 -> Gen.const(Update)
+  )
+
+  for (version <- Seq(6, 9))
+    test(
+      s"on version $version random timelines give the listing's files and views, the index stale or updated step by step"
+    ) {
+      forAll(Gen.choose(4, 14).flatMap(Gen.listOfN(_, deed)), Gen.choose(0, 4), minSuccessful(25)) {
+        (deeds, mergeMin) =>
+          withTable(version) { table =>
+            val access = accessOf(LocalStorage)
+            val options = IndexOptions(strict = true, mergeMinFiles = mergeMin)
+            table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+            new Indexer(access, table.path, options).create()
+            deeds.foreach { d =>
+              perform(d, table, new Indexer(access, table.path, options))
+              checkAgainstListing(access, table, options)
+            }
+            new Indexer(access, table.path, options).update()
+            assert(IndexInfo.of(access, table.path, options).state === IndexInfo.Ready)
+            checkAgainstListing(access, table, options)
+            checkAgainstRebuild(access, table)
+          }
+      }
+    }
+
+  test("an update writes a delta and a version, nothing else, and lists no partition") {
+    withTable(9) { table =>
+      (0 until 20).foreach(i => table.write(Seq(FakeWrite(s"p$i", -1, isLog = false, 10)), complete = true))
+      val counting = new CountingStorage(LocalStorage)
+      val access = accessOf(counting)
+      new Indexer(access, table.path, IndexOptions()).create()
+      val before = indexFiles(table)
+      table.write(Seq(FakeWrite("p3", -1, isLog = false, 10)), complete = true)
+      val listsBefore = counting.counts.list
+      val result = new Indexer(access, table.path, IndexOptions()).update()
+      assert(!result.merged && !result.rebuilt && result.instants.size === 1)
+      val added = indexFiles(table) -- before
+      assert(added.size === 2)
+      assert(added.exists(_.endsWith(".delta_manifest")) && added.exists(_.endsWith(".json")))
+      // timeline, versions (current, and again to expire), index folder: the same for any number of partitions
+      assert(counting.counts.list - listsBefore <= 4)
+    }
+  }
+
+  test(
+    "without an index, with a damaged one and with one of another table a reader lists, says why, and strict raises"
+  ) {
+    withTable(9) { table =>
+      val access = accessOf(LocalStorage)
+      table.write(Seq(FakeWrite("a", -1, isLog = false, 10), FakeWrite("b", -1, isLog = false, 11)), complete = true)
+      expectFallback(access, table, FallbackCode.NoIndex)
+      intercept[IndexNotFound](TableSnapshot.open(access, table.path, IndexOptions(strict = true)))
+      intercept[IndexNotFound](new Indexer(access, table.path, IndexOptions()).update())
+      new Indexer(access, table.path, IndexOptions()).create()
+      val properties = table.dir.resolve(".hoodie/hoodie.properties")
+      val text = Files.readString(properties)
+      Files.writeString(properties, text.replace("table.name=fake", "table.name=other"))
+      expectFallback(access, table, FallbackCode.ForeignIndex)
+      intercept[StaleIndex](TableSnapshot.open(access, table.path, IndexOptions(strict = true)))
+      Files.writeString(properties, text)
+      val version = table.dir.resolve(".hoodie/hudiidx/versions").toFile.listFiles().head.toPath
+      val whole = Files.readAllBytes(version)
+      Files.write(version, whole.take(whole.length / 2))
+      expectFallback(access, table, FallbackCode.DamagedIndex)
+      intercept[DamagedIndex](TableSnapshot.open(access, table.path, IndexOptions(strict = true)))
+      assert(new Indexer(access, table.path, IndexOptions()).update().rebuilt)
+      assert(TableSnapshot.open(access, table.path, IndexOptions(strict = true)).use.fallback === None)
+    }
+  }
+
+  test("a table made anew under an index is noticed") {
+    withTable(9) { table =>
+      val access = accessOf(LocalStorage)
+      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+      val kept = IndexOptions(indexPath = Some(Files.createTempDirectory("hudiidx-outside").toString))
+      new Indexer(access, table.path, kept).create()
+      withTable(9) { other =>
+        (0 until 3).foreach(_ => other.tick())
+        other.write(Seq(FakeWrite("z", -1, isLog = false, 10)), complete = true)
+        val snapshot = TableSnapshot.open(access, other.path, kept)
+        assert(snapshot.use.fallback.map(_.code) === Some(FallbackCode.TimelineGap))
+        assert(snapshot.view.partitions === Vector("z"))
+      }
+    }
+  }
+
+  test("a crash before, in or after any write of create or update leaves the last version, and the next run finishes") {
+    for (fault <- Fault.All; step <- 1 to 8) withTable(9) { table =>
+      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+      crash(table, step, fault)(_.create())
+      new Indexer(accessOf(LocalStorage), table.path, IndexOptions()).create()
+      table.write(Seq(FakeWrite("b", -1, isLog = false, 10)), complete = true)
+      crash(table, step, fault)(_.update())
+      val strict = IndexOptions(strict = true)
+      checkAgainstListing(accessOf(LocalStorage), table, strict)
+      new Indexer(accessOf(LocalStorage), table.path, IndexOptions()).update()
+      assert(IndexInfo.of(accessOf(LocalStorage), table.path, strict).state === IndexInfo.Ready)
+      checkAgainstListing(accessOf(LocalStorage), table, strict)
+    }
+  }
+
+  test("a flipped byte or a cut in any file of the index costs the index, never the answer") {
+    withTable(9) { table =>
+      (0 until 3).foreach(i =>
+        table.write(Seq(FakeWrite(s"p$i", -1, isLog = false, 10), FakeWrite("p0", 0, isLog = true, 5)), complete = true)
+      )
+      val access = accessOf(LocalStorage)
+      new Indexer(access, table.path, IndexOptions()).create()
+      table.write(Seq(FakeWrite("p1", -1, isLog = false, 10)), complete = true)
+      new Indexer(access, table.path, IndexOptions()).update()
+      val random = new scala.util.Random(7)
+      indexFiles(table).foreach { name =>
+        val file = table.dir.resolve(".hoodie/hudiidx").resolve(name)
+        val whole = Files.readAllBytes(file)
+        (0 until 40).foreach { i =>
+          val at = if (i == 0) 0 else random.nextInt(whole.length)
+          val bad =
+            if (i % 4 == 3) whole.take(at)
+            else { val b = whole.clone(); b(at) = (b(at) ^ (1 << random.nextInt(8))).toByte; b }
+          Files.write(file, bad)
+          checkAgainstListing(accessOf(LocalStorage), table, IndexOptions())
+        }
+        Files.write(file, whole)
+      }
+      checkAgainstListing(access, table, IndexOptions(strict = true))
+    }
+  }
+
+  test("two updates at once: one publishes, the other re-bases, and both are in step") {
+    withTable(9) { table =>
+      val access = accessOf(LocalStorage)
+      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+      new Indexer(access, table.path, IndexOptions()).create()
+      (0 until 5).foreach { round =>
+        table.write(Seq(FakeWrite(s"r$round", -1, isLog = false, 10)), complete = true)
+        val results = new java.util.concurrent.ConcurrentLinkedQueue[SyncResult]
+        val threads = (0 until 4).map(_ =>
+          new Thread(() => {
+            results.add(new Indexer(accessOf(LocalStorage), table.path, IndexOptions()).update()); ()
+          })
+        )
+        threads.foreach(_.start())
+        threads.foreach(_.join())
+        assert(results.size === 4)
+        assert(IndexInfo.of(access, table.path, IndexOptions()).state === IndexInfo.Ready)
+        checkAgainstListing(access, table, IndexOptions(strict = true))
+      }
+    }
+  }
+
+  test("old versions and the files of crashed writers are removed by retention") {
+    withTable(9) { table =>
+      val access = accessOf(LocalStorage)
+      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+      val quick = IndexOptions(retention = hudiidx.store.Retention(2, 0, 0))
+      new Indexer(access, table.path, quick).create()
+      Files.writeString(table.dir.resolve(".hoodie/hudiidx/20200101000000000.crashed.master_manifest"), "x")
+      (0 until 4).foreach { i =>
+        table.write(Seq(FakeWrite(s"p$i", -1, isLog = false, 10)), complete = true)
+        new Indexer(access, table.path, quick).update()
+      }
+      assert(indexFiles(table).count(_.endsWith(".json")) === 2)
+      assert(!indexFiles(table).exists(_.contains("crashed")))
+      assert(indexFiles(table).count(_.endsWith(".delta_manifest")) === 2)
+      checkAgainstListing(access, table, IndexOptions(strict = true))
+    }
+  }
+
+  private def perform(d: Deed, table: FakeTable, indexer: Indexer): Unit = d match {
+    case Write(plan, complete) => table.write(plan, complete); ()
+    case Replace(p, pick)      => table.replace(p, pick)
+    case RollBack(ofPending)   => table.rollback(ofPending)
+    case Restore(count)        => table.restore(count)
+    case Clean                 => table.clean()
+    case CompletePending       => table.completePending()
+    case Update                => indexer.update(); ()
+  }
+
+  private def crash(table: FakeTable, step: Int, fault: Fault)(work: Indexer => Any): Unit =
+    try { work(new Indexer(accessOf(new FaultyStorage(LocalStorage, step, fault)), table.path, IndexOptions())); () }
+    catch { case _: InjectedFault => () }
+
+  private def expectFallback(access: TableAccess, table: FakeTable, code: String): Unit = {
+    val snapshot = TableSnapshot.open(access, table.path, IndexOptions())
+    try {
+      assert(snapshot.use.fallback.map(_.code) === Some(code))
+      checkAgainstListing(access, table, IndexOptions())
+    } finally snapshot.close()
+  }
+
+  private def checkAgainstRebuild(access: TableAccess, table: FakeTable): Unit = {
+    val elsewhere = IndexOptions(strict = true, indexPath = Some(table.dir.resolve("rebuilt-index").toString))
+    new Indexer(access, table.path, elsewhere.copy(source = "listing")).create()
+    val (stepwise, rebuilt) = (
+      TableSnapshot.open(access, table.path, IndexOptions(strict = true)),
+      TableSnapshot.open(access, table.path, elsewhere)
+    )
+    try assert(Verifier.compare(stepwise.source, rebuilt.source).differences === Vector.empty)
+    finally { stepwise.close(); rebuilt.close() }
+  }
+}
+
+object IndexerSuite extends org.scalatest.Assertions {
+  private val histories: HistoryOpener = new HistoryOpener {
+    override def open(storage: Storage, tablePath: String, config: TableConfig): TimelineHistory =
+      if (config.timelineLayout == 1) new ArchivedTimeline(storage, config.archiveDir(tablePath))
+      else TimelineHistory.Empty
+  }
+
+  def accessOf(storage: Storage): TableAccess = new TableAccess(storage, histories, new BlockCache(1 << 20))
+
+  def withTable(version: Int)(use: FakeTable => Unit): Unit = {
+    val dir = Files.createTempDirectory("hudiidx-fake")
+    try use(new FakeTable(dir, version))
+    finally delete(dir)
+  }
+
+  def indexFiles(table: FakeTable): Set[String] = {
+    val root = table.dir.resolve(".hoodie/hudiidx")
+    val walk = Files.walk(root)
+    try walk.iterator.asScala.filter(Files.isRegularFile(_)).map(p => root.relativize(p).toString).toSet
+    finally walk.close()
+  }
+
+  /** Partitions, files and views through the index equal those of a listing, and the files equal what the test wrote. */
+  def checkAgainstListing(access: TableAccess, table: FakeTable, options: IndexOptions): Unit = {
+    val indexed = TableSnapshot.open(access, table.path, options)
+    val listed = TableSnapshot.open(access, table.path, options.copy(enabled = false))
+    try {
+      assert(Verifier.compare(indexed.source, listed.source).differences === Vector.empty)
+      table.files.filter(_._2.nonEmpty).foreach { case (p, files) =>
+        assert(indexed.source.files(p).map(e => e.fileName -> e.sizeBytes.toInt).toMap === files.toMap)
+      }
+      indexed.view.partitions.foreach { p =>
+        assert(indexed.view.latestMergedFileSlices(p) === listed.view.latestMergedFileSlices(p))
+        assert(indexed.view.latestBaseFiles(p) === listed.view.latestBaseFiles(p))
+        assert(indexed.view.allFileSlices(p) === listed.view.allFileSlices(p))
+      }
+    } finally { indexed.close(); listed.close() }
+  }
+
+  private def delete(dir: Path): Unit = {
+    val walk = Files.walk(dir)
+    try walk.iterator.asScala.toVector.reverse.foreach(Files.deleteIfExists)
+    finally walk.close()
+  }
+}

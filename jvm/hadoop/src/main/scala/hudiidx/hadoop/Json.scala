@@ -1,0 +1,125 @@
+package hudiidx.hadoop
+
+import com.fasterxml.jackson.core.JsonGenerator
+import hudiidx.sync._
+import hudiidx.table._
+
+/** Listing results as JSON, with the names that Python and the command use. */
+object ViewJson {
+  def file(f: FileEntry, json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeStringField("partition_path", f.partitionPath)
+    json.writeStringField("file_id", f.fileId)
+    json.writeStringField("file_name", f.fileName)
+    json.writeStringField("kind", f.kind.name)
+    json.writeStringField("instant_time", f.instantTime)
+    json.writeNumberField("size", f.sizeBytes)
+    json.writeEndObject()
+  }
+
+  def group(g: FileGroup, json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeStringField("partition_path", g.partitionPath)
+    json.writeStringField("file_id", g.fileId)
+    json.writeEndObject()
+  }
+
+  def base(b: BaseFile, json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeStringField("partition_path", b.partitionPath)
+    json.writeStringField("file_id", b.fileId)
+    json.writeStringField("instant_time", b.instantTime)
+    json.writeStringField("file_name", b.fileName)
+    json.writeNumberField("size", b.sizeBytes)
+    json.writeEndObject()
+  }
+
+  def slice(s: FileSlice, json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeStringField("partition_path", s.partitionPath)
+    json.writeStringField("file_id", s.fileId)
+    json.writeStringField("base_instant_time", s.baseInstantTime)
+    json.writeFieldName("base_file")
+    s.baseFile match {
+      case Some(b) => base(b, json)
+      case None    => json.writeNull()
+    }
+    json.writeArrayFieldStart("log_files")
+    s.logFiles.foreach { l =>
+      json.writeStartObject()
+      json.writeStringField("file_name", l.fileName)
+      json.writeNumberField("size", l.sizeBytes)
+      json.writeNumberField("version", l.version)
+      json.writeEndObject()
+    }
+    json.writeEndArray()
+    json.writeEndObject()
+  }
+
+  /** How the answer came about: `index` is the version in use, 0 behind a fallback. */
+  def use(u: IndexUse, json: JsonGenerator): Unit = {
+    json.writeNumberField("index_version", u.version.map(_.number).getOrElse(0L))
+    json.writeNumberField("instants_overlaid", u.unseenInstants.size)
+    json.writeStringField("fallback", u.fallback.map(_.code).getOrElse(""))
+  }
+}
+
+/** `info` as JSON. */
+object InfoJson {
+  def write(info: IndexInfo, json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeStringField("state", info.state)
+    json.writeStringField("reason", info.reason)
+    json.writeNumberField("instants_behind", info.instantsBehind)
+    json.writeNumberField("lag_seconds", info.lagSeconds)
+    json.writeStringField("last_synced_instant", info.version.map(_.coverage.last).getOrElse(""))
+    json.writeNumberField("index_version", info.version.map(_.number).getOrElse(0L))
+    json.writeStringField("index_path", info.indexDir)
+    json.writeNumberField("partitions", info.partitions)
+    json.writeNumberField("files", info.files)
+    json.writeNumberField("size", info.sizeBytes)
+    json.writeObjectFieldStart("bytes_by_kind")
+    info.indexFiles.foreach(f => json.writeNumberField(f.kind, f.sizeBytes))
+    json.writeEndObject()
+    json.writeObjectFieldStart("fallbacks")
+    FallbackCounters.snapshot.toVector.sorted.foreach { case (code, n) => json.writeNumberField(code, n) }
+    json.writeEndObject()
+    json.writeEndObject()
+  }
+}
+
+/** `partitions`, `files` and `slices` as JSON, streamed: one partition's files at a time. */
+final class ListingJson(snapshot: TableSnapshot, call: CommandLine, json: JsonGenerator) {
+  private var left = call.limit.getOrElse(Int.MaxValue)
+
+  def write(what: String): Unit = {
+    json.writeStartObject()
+    json.writeArrayFieldStart(what)
+    what match {
+      case "partitions" => snapshot.view.partitions.foreach(p => if (take()) json.writeString(p))
+      case "files"      =>
+        each { p =>
+          FileOrder.sorted(snapshot.source.files(p)).foreach { f =>
+            if (call.asOf.forall(f.instantTime <= _) && take()) ViewJson.file(f, json)
+          }
+        }
+      case _ =>
+        each(p => snapshot.view.latestFileSlices(p, call.asOf).foreach(s => if (take()) ViewJson.slice(s, json)))
+    }
+    json.writeEndArray()
+    ViewJson.use(snapshot.use, json)
+    json.writeEndObject()
+  }
+
+  private def each(use: String => Unit): Unit = call.partition match {
+    case Some(p) => use(p)
+    case None    =>
+      val it = snapshot.view.partitions.iterator
+      while (left > 0 && it.hasNext) use(it.next())
+  }
+
+  private def take(): Boolean = {
+    left -= 1
+    left >= 0
+  }
+}

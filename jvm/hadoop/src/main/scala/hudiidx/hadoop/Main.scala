@@ -1,0 +1,94 @@
+package hudiidx.hadoop
+
+import com.fasterxml.jackson.core.JsonGenerator
+import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx._
+import hudiidx.sync._
+import java.io.{OutputStream, PrintStream}
+import org.apache.hadoop.conf.Configuration
+
+/** The commands that need no Spark: `hudiidx.hadoop.Main COMMAND TABLE [options]`. One JSON document on standard output;
+  *  an error is one JSON line on standard error. Exit codes: 0 done, 2 usage, 3 the table, 4 the index, 5 anything else.
+  */
+object Main {
+  def main(args: Array[String]): Unit = System.exit(run(args, System.out, System.err))
+
+  def run(args: Array[String], out: OutputStream, err: PrintStream): Int =
+    try {
+      val call = CommandLine.parse(args)
+      val json = new ObjectMapper().getFactory.createGenerator(out)
+      command(call, json)
+      json.close()
+      out.write('\n')
+      out.flush()
+      0
+    } catch {
+      case e: HudiIdxException => report(err, e, exitCode(e))
+      case e: Exception        => report(err, e, 5)
+    }
+
+  private def command(call: CommandLine, json: JsonGenerator): Unit = {
+    val access = Tables.access(new Configuration())
+    call.command match {
+      case "info"  => InfoJson.write(IndexInfo.of(access, call.table, call.options), json)
+      case "perf"  => new Perf(access, call.table, call.options).report(call.sweep, json)
+      case listing =>
+        val snapshot = TableSnapshot.open(access, call.table, call.options)
+        try new ListingJson(snapshot, call, json).write(listing)
+        finally snapshot.close()
+    }
+  }
+
+  private def exitCode(e: HudiIdxException): Int = e match {
+    case _: InvalidOption                                                      => 2
+    case _: NotAHudiTable | _: UnsupportedTable | _: DamagedTable              => 3
+    case _: DamagedIndex | _: IndexNotFound | _: StaleIndex | _: WriteConflict => 4
+  }
+
+  private def report(err: PrintStream, e: Exception, code: Int): Int = {
+    val node = new ObjectMapper().createObjectNode()
+    node.put("error", e.getClass.getName).put("message", Option(e.getMessage).getOrElse(e.toString))
+    err.println(node.toString)
+    code
+  }
+}
+
+/** @param limit most files or slices to print; None = all */
+final case class CommandLine(
+    command: String,
+    table: String,
+    partition: Option[String],
+    asOf: Option[String],
+    limit: Option[Int],
+    sweep: Boolean,
+    options: IndexOptions
+)
+
+object CommandLine {
+  val Commands: Vector[String] = Vector("partitions", "files", "slices", "info", "perf")
+  private val Usage =
+    s"usage: ${Commands.mkString("|")} TABLE [--partition P] [--as-of T] [--index-path P] [--strict] [--limit N] [--sweep]"
+
+  /** InvalidOption for anything that is not a call. */
+  def parse(args: Array[String]): CommandLine = {
+    if (args.length < 2 || !Commands.contains(args(0))) throw new InvalidOption(Usage)
+    var call = CommandLine(args(0), args(1), None, None, None, sweep = false, IndexOptions())
+    var rest = args.drop(2).toList
+    while (rest.nonEmpty) rest = rest match {
+      case "--partition" :: value :: more  => call = call.copy(partition = Some(value)); more
+      case "--as-of" :: value :: more      => call = call.copy(asOf = Some(value)); more
+      case "--limit" :: value :: more      => call = call.copy(limit = Some(count(value))); more
+      case "--index-path" :: value :: more =>
+        call = call.copy(options = call.options.copy(indexPath = Some(value))); more
+      case "--strict" :: more => call = call.copy(options = call.options.copy(strict = true)); more
+      case "--sweep" :: more  => call = call.copy(sweep = true); more
+      case other :: _         => throw new InvalidOption(s"argument '$other' is unknown or lacks its value; $Usage")
+      case Nil                => Nil
+    }
+    call
+  }
+
+  private def count(value: String): Int =
+    try Math.max(0, value.toInt)
+    catch { case _: NumberFormatException => throw new InvalidOption(s"--limit takes a whole number, not '$value'") }
+}

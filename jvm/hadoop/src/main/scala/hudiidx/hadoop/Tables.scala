@@ -1,0 +1,25 @@
+package hudiidx.hadoop
+
+import hudiidx.hfile.BlockCache
+import hudiidx.storage.Storage
+import hudiidx.sync.{HistoryOpener, TableAccess}
+import hudiidx.table.TableConfig
+import hudiidx.timeline.TimelineHistory
+import org.apache.hadoop.conf.Configuration
+
+/** Access to tables through Hadoop's FileSystem, with one block cache for the process. */
+object Tables {
+
+  /** Blocks of immutable files under names that no other content ever has: safe to share between tables and sessions. */
+  val sharedCache: BlockCache = new BlockCache()
+
+  private val histories: HistoryOpener = new HistoryOpener {
+    override def open(storage: Storage, tablePath: String, config: TableConfig): TimelineHistory =
+      TableHistory.of(storage, tablePath, config)
+  }
+
+  def access(conf: Configuration): TableAccess = new TableAccess(new HadoopStorage(conf), histories, sharedCache)
+
+  /** Over another storage (one that counts calls, say), with a cache of its own. */
+  def access(storage: Storage, cache: BlockCache): TableAccess = new TableAccess(storage, histories, cache)
+}

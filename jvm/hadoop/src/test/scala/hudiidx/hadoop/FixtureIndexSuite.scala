@@ -1,0 +1,115 @@
+package hudiidx.hadoop
+
+import hudiidx.hfile.BlockCache
+import hudiidx.storage.LocalStorage
+import hudiidx.sync._
+import hudiidx.table.{StockAnswers, TableConfig}
+import hudiidx.timeline.InstantName
+import hudiidx.{DamagedTable, Fixtures}
+import java.nio.file.{Files, Path, Paths}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Laws 1, 2 and 4 on every table that stock Hudi wrote: the index gives stock's listing whether it is fresh, made at any
+  *  instant and then stale, or was led through the whole timeline step by step.
+  */
+class FixtureIndexSuite extends AnyFunSuite {
+  private val strict = IndexOptions(strict = true, source = "listing")
+
+  for (name <- Fixtures.good) {
+    test(s"$name: a fresh index gives stock's partitions, files and views") {
+      val table = Fixtures.copy(name)
+      indexer(table).create()
+      compareWithStock(name, table)
+    }
+
+    test(
+      s"$name: an index made at any instant and stale since then gives them too, and so does one updated in one go"
+    ) {
+      val table = Fixtures.copy(name)
+      val timeline = new Cut(table)
+      (0 to timeline.size).foreach { n =>
+        timeline.showFirst(n)
+        // Where a later clean has removed files that this instant still needs, the table as of it is damaged.
+        val made =
+          try { indexer(table).create(); true }
+          catch { case _: DamagedTable => false }
+        timeline.showAll()
+        if (made) {
+          compareWithListing(table)
+          if (n % 4 == 0) {
+            compareWithStock(name, table)
+            indexer(table).update()
+            assert(IndexInfo.of(access, table, strict).state === IndexInfo.Ready)
+            compareWithStock(name, table)
+          }
+        }
+      }
+    }
+
+    test(s"$name: an index of the empty table, updated at every instant from metadata alone, ends as stock's listing") {
+      val table = Fixtures.copy(name)
+      val timeline = new Cut(table)
+      timeline.showFirst(0)
+      indexer(table).create()
+      (1 to timeline.size).foreach { n =>
+        timeline.showFirst(n)
+        indexer(table).update()
+      }
+      timeline.showAll()
+      indexer(table).update()
+      compareWithStock(name, table)
+      compareWithListing(table)
+    }
+  }
+
+  private def access: TableAccess = Tables.access(LocalStorage, new BlockCache(4 << 20))
+
+  private def indexer(table: String): Indexer = new Indexer(access, table, strict)
+
+  private def compareWithListing(table: String): Unit = {
+    val (indexed, listed) =
+      (TableSnapshot.open(access, table, strict), TableSnapshot.open(access, table, strict.copy(enabled = false)))
+    try {
+      assert(Verifier.compare(indexed.source, listed.source).differences === Vector.empty)
+      listed.view.partitions.foreach(p =>
+        assert(indexed.view.latestMergedFileSlices(p) === listed.view.latestMergedFileSlices(p))
+      )
+    } finally { indexed.close(); listed.close() }
+  }
+
+  private def compareWithStock(name: String, table: String): Unit = {
+    val snapshot = TableSnapshot.open(access, table, strict)
+    try StockAnswers.compare(name, snapshot.source, snapshot.view)
+    finally snapshot.close()
+  }
+
+  /** Hides instants of a copied table's active timeline, the last completed ones first. */
+  private final class Cut(table: String) {
+    private val config = TableConfig.read(LocalStorage, table)
+    private val dir = Paths.get(config.timelineDir(table))
+    private val hidden: Path = Files.createDirectories(Paths.get(table + "-hidden"))
+    private val instants: Vector[(String, Vector[String])] = {
+      val parsed = LocalStorage
+        .list(dir.toString)
+        .flatMap(f => InstantName.parse(f.name, config.timelineLayout).map(i => f.name -> i))
+      parsed
+        .groupBy { case (_, i) => (i.requestedTime, InstantName.comparableAction(i.action)) }
+        .toVector
+        .map { case (id, files) =>
+          files.flatMap(_._2.completionTime).headOption.getOrElse(id._1) -> files.map(_._1)
+        }
+        .sorted(Ordering.by((i: (String, Vector[String])) => (i._1, i._2.min)))
+    }
+
+    def size: Int = instants.size
+
+    def showFirst(n: Int): Unit = instants.zipWithIndex.foreach { case ((_, files), i) =>
+      files.foreach { f =>
+        val (from, to) = if (i < n) (hidden, dir) else (dir, hidden)
+        if (Files.exists(from.resolve(f))) Files.move(from.resolve(f), to.resolve(f))
+      }
+    }
+
+    def showAll(): Unit = showFirst(size)
+  }
+}
