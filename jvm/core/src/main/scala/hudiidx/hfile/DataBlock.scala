@@ -48,6 +48,9 @@ private[hfile] final class DataBlock(
   // Starts of every eighth cell. Made by the first search; two threads may both make it.
   @volatile private var marks: Array[Int] = _
 
+  /** Cells to walk before `skipTo` pays: a dense batch over a block that is read once should not make marks at all. */
+  def walkLimit: Int = if (marks == null) DataBlock.WalkWithoutMarks else DataBlock.CellsPerMark
+
   private def markedCells: Array[Int] = {
     if (marks == null) {
       var found = new Array[Int](16)
@@ -84,4 +87,5 @@ private[hfile] final class DataBlock(
 
 private[hfile] object DataBlock {
   val CellsPerMark = 8
+  val WalkWithoutMarks = 32
 }

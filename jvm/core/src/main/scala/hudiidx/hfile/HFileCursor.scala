@@ -107,7 +107,7 @@ final class HFileCursor private[hfile] (reader: HFileReader) {
     var order = -1
     var steps = 0
     while (!ended && { order = block.compareRow(cell, key, keyFrom, keyLength); order < 0 }) {
-      if (steps == DataBlock.CellsPerMark) {
+      if (steps == block.walkLimit) {
         val near = block.skipTo(cell, key, keyFrom, keyLength)
         if (near > cell) {
           cell = near
