@@ -75,26 +75,37 @@ private[hfile] object BlockIndex {
   }
 
   /** Length of the key at the cursor. HBase writes it as Hadoop's vint; Hudi 1.1.1 as a protobuf varint, which differs
-    * from 128 on. The one after which a key fits is right.
+    * from 128 on. The one after which a key of a record fits exactly is right, else any key.
     */
   private def keyLength(in: ByteCursor): Int = {
     val at = in.position
     val hadoop = in.hadoopVint("index key length")
-    if (fits(in, hadoop)) hadoop.toInt
+    if (fitsExactly(in, hadoop)) hadoop.toInt
     else {
+      val behindHadoop = in.position
       in.moveTo(at)
       val varint = in.varint("index key length")
-      if (!fits(in, varint)) in.fail(s"index key length is neither $hadoop nor $varint")
-      varint.toInt
+      if (fitsExactly(in, varint)) varint.toInt
+      else {
+        in.moveTo(behindHadoop)
+        if (!fits(in, hadoop)) in.fail(s"index key length is neither $hadoop nor $varint")
+        hadoop.toInt
+      }
     }
   }
 
-  /** A key is a row with its 2-byte length, alone (Hudi) or with family, timestamp and type behind it (HBase). */
+  private def rowLength(in: ByteCursor): Int =
+    (in.bytes(in.position) & 0xff) << 8 | (in.bytes(in.position + 1) & 0xff)
+
+  private def inBounds(in: ByteCursor, length: Long): Boolean = length >= 2 && length <= in.remaining
+
+  /** A row with its 2-byte length, alone (Hudi) or with empty family, timestamp and type behind it. */
+  private def fitsExactly(in: ByteCursor, length: Long): Boolean =
+    inBounds(in, length) && (length == rowLength(in) + 2 || length == rowLength(in) + HFileFormat.KeyOverheadBytes)
+
+  /** As above, or with a family and qualifier, which tables of HBase itself have. */
   private def fits(in: ByteCursor, length: Long): Boolean =
-    length >= 2 && length <= in.remaining && {
-      val row = (in.bytes(in.position) & 0xff) << 8 | (in.bytes(in.position + 1) & 0xff)
-      length == row + 2 || length >= row + HFileFormat.KeyOverheadBytes
-    }
+    fitsExactly(in, length) || (inBounds(in, length) && length >= rowLength(in) + HFileFormat.KeyOverheadBytes)
 
   private final class Builder(in: ByteCursor, count: Int, end: Long) {
     private val offsets = new Array[Long](count)

@@ -23,7 +23,11 @@ private[hfile] final class BlockWriter(out: OutputStream, options: HFileOptions)
   def write(magic: Long, bytes: Array[Byte], length: Int): Long = {
     val (payload, size) = BlockCompression.compress(options.codec, bytes, length)
     val header = ByteBuffer.allocate(HFileFormat.HeaderBytes)
-    header.putLong(magic).putInt(size + BlockWriter.ChecksumBytes).putInt(length).putLong(previous.getOrElse(magic, -1L))
+    header
+      .putLong(magic)
+      .putInt(size + BlockWriter.ChecksumBytes)
+      .putInt(length)
+      .putLong(previous.getOrElse(magic, -1L))
     header
       .put(options.checksum.number.toByte)
       .putInt(HFileFormat.BytesPerChecksum)

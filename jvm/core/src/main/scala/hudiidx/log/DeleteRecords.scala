@@ -67,22 +67,23 @@ object DeleteRecords {
 
   private def length(in: ByteCursor, what: String): Int = {
     val size = Varint.unZigZag(in.varint(what))
-    if (size < 0 || size > in.remaining) in.fail(s"$what of $size bytes passes the end (${in.remaining} bytes are left)")
+    if (size < 0 || size > in.remaining)
+      in.fail(s"$what of $size bytes passes the end (${in.remaining} bytes are left)")
     size.toInt
   }
 
   private def value(in: ByteCursor, branch: Int, nested: Boolean): Any = branch match {
-    case 0          => null
-    case 1          => in.byte("boolean") != 0
-    case 2 | 8      => Varint.unZigZag(in.varint("int")).toInt
-    case 3 | 10 | 11 => Varint.unZigZag(in.varint("long"))
-    case 4          => java.lang.Float.intBitsToFloat(Integer.reverseBytes(in.int("float")))
-    case 5          => java.lang.Double.longBitsToDouble(java.lang.Long.reverseBytes(in.long("double")))
-    case 6 | 9      => in.take(length(in, "bytes"), "bytes")
-    case 7          => text(in, "string")
+    case 0             => null
+    case 1             => in.byte("boolean") != 0
+    case 2 | 8         => Varint.unZigZag(in.varint("int")).toInt
+    case 3 | 10 | 11   => Varint.unZigZag(in.varint("long"))
+    case 4             => java.lang.Float.intBitsToFloat(Integer.reverseBytes(in.int("float")))
+    case 5             => java.lang.Double.longBitsToDouble(java.lang.Long.reverseBytes(in.long("double")))
+    case 6 | 9         => in.take(length(in, "bytes"), "bytes")
+    case 7             => text(in, "string")
     case 12 if !nested => several(in)
-    case 12         => Varint.unZigZag(in.varint("local date")).toInt
-    case other      => in.fail(s"ordering value has type $other")
+    case 12            => Varint.unZigZag(in.varint("local date")).toInt
+    case other         => in.fail(s"ordering value has type $other")
   }
 
   /** Values of several ordering fields: null, or an array of the wrappers above with the local date as branch 12. */

@@ -55,7 +55,8 @@ private final class RangeReader(under: RandomReader, from: Long, val sizeBytes: 
 
   def read(offset: Long, length: Int): ByteBuffer = {
     require(offset >= 0 && length >= 0, s"range of $length bytes at $offset")
-    if (offset > sizeBytes - length) throw new EOFException(s"$path: $length bytes at $offset pass the end ($sizeBytes)")
+    if (offset > sizeBytes - length)
+      throw new EOFException(s"$path: $length bytes at $offset pass the end ($sizeBytes)")
     under.read(from + offset, length)
   }
 

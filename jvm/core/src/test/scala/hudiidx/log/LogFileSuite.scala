@@ -58,19 +58,28 @@ final class LogFileSuite extends AnyFunSuite {
   }
 
   test("delete blocks give the keys that were deleted, with their ordering values") {
-    val keys = LogFiles.of("v9-mor-event").flatMap { file =>
-      LogFiles.using(file) { reader =>
-        LogFile.blocks(reader).filter(_.kind == Delete).flatMap { b =>
-          DeleteRecords.decode(LogFile.content(reader, b), file, b.contentOffset)
-        }.toVector
+    val keys = LogFiles
+      .of("v9-mor-event")
+      .flatMap { file =>
+        LogFiles.using(file) { reader =>
+          LogFile
+            .blocks(reader)
+            .filter(_.kind == Delete)
+            .flatMap { b =>
+              DeleteRecords.decode(LogFile.content(reader, b), file, b.contentOffset)
+            }
+            .toVector
+        }
       }
-    }.filterNot(_.recordKey.isEmpty)
+      .filterNot(_.recordKey.isEmpty)
     assert(keys.nonEmpty)
     assert(keys.exists(_.ordering.isInstanceOf[Int]) || keys.exists(_.ordering.isInstanceOf[Long]))
   }
 
-  private val one = LogFiles.block(3, LogFiles.instant(1) :+ (LogHeaderKey.Schema -> "\"int\""), Array[Byte](0, 0, 0, 3, 0, 0, 0, 0))
-  private val two = LogFiles.block(0, LogFiles.instant(2) ++ Seq(1 -> "20261120000000001", 3 -> "0"), Array.emptyByteArray)
+  private val one =
+    LogFiles.block(3, LogFiles.instant(1) :+ (LogHeaderKey.Schema -> "\"int\""), Array[Byte](0, 0, 0, 3, 0, 0, 0, 0))
+  private val two =
+    LogFiles.block(0, LogFiles.instant(2) ++ Seq(1 -> "20261120000000001", 3 -> "0"), Array.emptyByteArray)
   private val three = LogFiles.block(1, LogFiles.instant(3), Array[Byte](0, 0, 0, 3, 0, 0, 0, 1, 0))
   private val whole = one ++ two ++ three
 
@@ -150,7 +159,9 @@ final class LogFileSuite extends AnyFunSuite {
 
   test("a header longer than the read window is read whole") {
     val schema = "x" * 100000
-    val block = LogFile.blocks(LogFiles.reader(LogFiles.block(3, LogFiles.instant(1) :+ (2 -> schema), Array.emptyByteArray))).next()
+    val block = LogFile
+      .blocks(LogFiles.reader(LogFiles.block(3, LogFiles.instant(1) :+ (2 -> schema), Array.emptyByteArray)))
+      .next()
     assert(block.schema === Some(schema))
     assert(block.instantTime === all(0))
   }

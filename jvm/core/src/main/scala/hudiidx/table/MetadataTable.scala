@@ -1,0 +1,183 @@
+package hudiidx.table
+
+import hudiidx.DamagedTable
+import hudiidx.hfile.{BlockCache, HFileReader}
+import hudiidx.log.{LogBlock, LogBlockKind, LogFile => BlockReader}
+import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, TimelineHistory, TimelineReader}
+import java.nio.charset.StandardCharsets.UTF_8
+import scala.util.control.NonFatal
+
+/** Hudi's own metadata table of a table: finds what of its `files` partition counts now. Format notes §10. */
+object MetadataTable {
+  private val Folder = ".hoodie/metadata"
+  private val FilesPartition = "files"
+  private val InitInstantPrefix = "00000000000000"
+  private val FileChanging =
+    Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit, Action.Clean, Action.Rollback, Action.Restore)
+
+  /** None if the table has no metadata table that may be read (`hoodie.table.metadata.partitions` lists no `files`).
+    * DamagedTable if there should be one and it cannot be read.
+    *
+    * @param timeline the data table's, read before this call: the answers are as of it
+    * @param contents of the data table's timeline
+    * @param history  the archived timeline of a table, the metadata table here. Without it one of version 8 or later whose
+    *                 older log files were written by archived instants is not in step: their slices cannot be told
+    */
+  def open(
+      storage: Storage,
+      tablePath: String,
+      config: TableConfig,
+      timeline: ActiveTimeline,
+      contents: InstantContents,
+      cache: BlockCache = new BlockCache,
+      history: (String, TableConfig) => TimelineHistory = (_, _) => TimelineHistory.Empty
+  ): Option[MetadataTableListing] =
+    if (!config.metadataPartitions.contains(FilesPartition)) None
+    else Some(new MetadataTableOpener(storage, tablePath, timeline, contents, cache, history).open())
+
+  private final class MetadataTableOpener(
+      storage: Storage,
+      tablePath: String,
+      timeline: ActiveTimeline,
+      contents: InstantContents,
+      cache: BlockCache,
+      history: (String, TableConfig) => TimelineHistory
+  ) {
+    private val root = Storage.join(tablePath, Folder)
+    private val ownConfig = TableConfig.read(storage, root)
+    private val own =
+      TimelineReader.read(storage, ownConfig.timelineDir(root), ownConfig.timelineLayout, ownConfig.timelineZone)
+    private val ownContents = new InstantContents(storage, own.dir)
+    private val archived = history(root, ownConfig)
+    private val completedLater = new java.util.HashMap[String, Option[String]]()
+    private val view = ViewTimeline(own, ownConfig.version, mergeOnRead = true, plans, archivedCompletion(_))
+    private val valid = validInstants
+    private val opened = Vector.newBuilder[AutoCloseable]
+
+    private def archivedCompletion(instantTime: String): Option[String] =
+      completedLater.computeIfAbsent(instantTime, t => archived.completionTime(t))
+
+    private def plans: PendingPlans = PendingPlans(
+      own
+        .pending(Action.Compaction)
+        .flatMap { i =>
+          ownContents.compactionPlan(i).map(p => FileGroup(p.partitionPath, p.fileId) -> i.requestedTime)
+        }
+        .toMap,
+      Map.empty
+    )
+
+    def open(): MetadataTableListing =
+      try {
+        val slices = new FileSystemView(filesPartition, view).latestMergedFileSlices(FilesPartition)
+        val layers = slices.flatMap(s => s.baseFile.map(b => baseLayer(b.fileName)).toVector ++ logLayers(s))
+        new MetadataTableListing(layers, slices.nonEmpty && inStep && slices.forall(isCertain))
+      } catch {
+        case NonFatal(e) =>
+          opened.result().foreach(_.close())
+          throw e
+      }
+
+    private lazy val listed: Array[FileEntry] =
+      storage
+        .list(Storage.join(root, FilesPartition))
+        .flatMap(f => FileName.parse(FilesPartition, f.name, f.sizeBytes))
+        .filter(f => view.isCommitted(f.instantTime) || (view.slicesByName && !f.isBase))
+        .toArray
+
+    private def filesPartition: FileSource = new FileSource {
+      def partitions: Vector[String] = Vector(FilesPartition)
+      def files(partitionPath: String): Array[FileEntry] = listed
+    }
+
+    /** A log file of an archived instant may belong to a later slice than its name says: only its completion tells. */
+    private def isCertain(slice: FileSlice): Boolean = view.slicesByName || listed.forall { f =>
+      f.isBase || f.fileId != slice.fileId || f.instantTime >= slice.baseInstantTime ||
+      f.instantTime.startsWith(InitInstantPrefix) || own.isCompletedWrite(f.instantTime) ||
+      archivedCompletion(f.instantTime).isDefined
+    }
+
+    private def openFile(name: String): RandomReader = {
+      val path = Storage.join(Storage.join(root, FilesPartition), name)
+      val reader =
+        try storage.open(path)
+        catch {
+          case e: java.nio.file.NoSuchFileException =>
+            throw new DamagedTable(s"$path: file of the metadata table is gone; read it again, or list without it", e)
+        }
+      opened += reader
+      reader
+    }
+
+    private def layer(content: RandomReader, schema: Option[String], closing: AutoCloseable): MetadataLayer = {
+      val hfile = HFileReader.open(content, cache, new DamagedTable(_))
+      val own = hfile.fileInfo.get("schema").map(new String(_, UTF_8))
+      val known = schema.orElse(own).getOrElse {
+        throw new DamagedTable(
+          s"${content.path}: HFile of the metadata table has no schema; rebuild the metadata table"
+        )
+      }
+      new MetadataLayer(hfile, known, content.path, closing)
+    }
+
+    private def baseLayer(name: String): MetadataLayer = {
+      val reader = openFile(name)
+      layer(reader, None, reader)
+    }
+
+    /** The valid blocks of a slice's log files, rolled-back ones taken out, as layers in order. */
+    private def logLayers(slice: FileSlice): Vector[MetadataLayer] = {
+      var queue = Vector.empty[(RandomReader, LogBlock)]
+      slice.logFiles.foreach { file =>
+        val reader = openFile(file.fileName)
+        BlockReader.blocks(reader).filter(counts(_)).foreach { block =>
+          if (block.isRollback) queue = queue.filterNot { case (_, b) => b.instantTime == block.targetInstantTime }
+          else queue :+= reader -> block
+        }
+      }
+      queue.collect {
+        case (reader, block) if block.kind == LogBlockKind.HFileData =>
+          layer(BlockReader.contentReader(reader, block), block.schema, reader)
+      }
+    }
+
+    private def counts(block: LogBlock): Boolean =
+      block.kind != LogBlockKind.Corrupt && block.instantTime.exists { t =>
+        val completed = !view.slicesByName || block.kind == LogBlockKind.Command || view.isCommitted(t)
+        completed && (t.startsWith(InitInstantPrefix) || valid(t))
+      }
+
+    /** Instants whose blocks count: the metadata table runs ahead of the data table, so that its own completion says
+      * nothing. What a completed rollback undid counts as well, since the rollback's own block comes behind it.
+      */
+    private def validInstants: Set[String] = {
+      val data = timeline.completed.map(_.requestedTime)
+      val pending = timeline.instants.filterNot(_.isCompleted).map(_.requestedTime).toSet
+      val ahead =
+        own.completed.filter(i => i.action == Action.DeltaCommit && !pending(i.requestedTime)).map(_.requestedTime)
+      val undoing = own.completed.filter(i => i.action == Action.Rollback || i.action == Action.Restore)
+      (data ++ ahead ++ undone(timeline, contents) ++ undone(own, ownContents) ++ undoing.map(_.requestedTime)).toSet
+    }
+
+    private def undone(of: ActiveTimeline, from: InstantContents): Vector[String] =
+      of.completed.filter(_.action == Action.Rollback).flatMap(from.rollback(_).commitsRolledBack) ++
+        of.completed.filter(_.action == Action.Restore).flatMap(from.restore(_).removedInstants)
+
+    /** True if nothing completed on the data table is missing here. Commits and cleans have a delta commit of their own
+      * instant, from the first on that came after the metadata table was made (older ones were in the listing that it was
+      * made from). What a rollback or restore undid must be gone here, or have such a delta commit behind it.
+      */
+    private def inStep: Boolean = {
+      val seen = own.completedWrites.map(_.requestedTime).filterNot(_.startsWith(InitInstantPrefix)).toSet
+      def gone(undone: Vector[String]): Boolean = !undone.exists(seen)
+      seen.nonEmpty && timeline.completed.forall { i =>
+        !FileChanging(i.action) || seen(i.requestedTime) || i.requestedTime < seen.min || (i.action match {
+          case Action.Rollback => gone(contents.rollback(i).commitsRolledBack)
+          case Action.Restore  => gone(contents.restore(i).removedInstants)
+          case _               => false
+        })
+      }
+    }
+  }
+}
