@@ -58,6 +58,14 @@ class Results:
         f = self.figures.get((table, system, (what, where, state, unit)))
         return None if f is None else float(f["value"])
 
+    def cell(self, table: str, system: str, what: str, where: str, state: str) -> str:
+        """Milliseconds: the median, and in brackets the best where there was more than one try."""
+        f = self.figures.get((table, system, (what, where, state, "ms")))
+        if f is None:
+            return ""
+        text = show(float(f["value"]))
+        return text if f["repeats"] == 1 else f"{text} ({show(float(f['best']))})"
+
     def tables(self) -> list[str]:
         found = {table for table, _, _ in self.figures}
         return [t for t in ["C", "M", "E", "S"] if t in found]
@@ -92,8 +100,8 @@ def calls(results: Results, table: str, facts: Figure) -> str:
             entries = files_of(facts, place)
             rfc = [show(existing[i]), show(prototype[i])] if place == where else ["", ""]
             bar = "" if entries is None else show(0.1 + entries / 1000)
-            ours = show(results.value(table, OURS, what, place, "warm"))
-            peers = [show(results.value(table, s, what, place, "warm")) for s in (LISTING, METADATA)]
+            ours = results.cell(table, OURS, what, place, "warm")
+            peers = [results.cell(table, s, what, place, "warm") for s in (LISTING, METADATA)]
             size = "" if entries is None else f" ({place}: {entries:,} files)"
             body.append([what + size, *rfc, *peers, bar, f"**{ours}**" if ours else ""])
     head = ["warm, ms", "RFC-15 listing", "RFC-15 prototype", LISTING, METADATA, "bar", OURS]
@@ -111,10 +119,10 @@ def cold(results: Results, table: str) -> str:
         ("files", "largest", "cold"),
     ]:
         name = f"{what}, {state}" if where == "table" else f"{what} ({where} partition), {state}"
-        body.append([name, *[show(results.value(table, s, what, where, state)) for s in systems]])
-    all_files = [show(results.value(table, s, "all files", "table", "cold")) for s in systems[:-1]]
-    body.append(["all files of the table", *all_files, show(results.value(table, OURS, "all files", "table", "warm"))])
-    body.append(["update, 100 files", *[show(results.value(table, s, "update 100 files", "table", "")) for s in systems]])
+        body.append([name, *[results.cell(table, s, what, where, state) for s in systems]])
+    all_files = [results.cell(table, s, "all files", "table", "cold") for s in systems[:-1]]
+    body.append(["all files of the table", *all_files, results.cell(table, OURS, "all files", "table", "warm")])
+    body.append(["update, 100 files", *[results.cell(table, s, "update 100 files", "table", "") for s in systems]])
     made = [show(results.value(table, s, "create", "table", "")) for s in systems[:-1]]
     ways = [(w, results.value(table, OURS, f"create from {w}", "table", "")) for w in ("listing", "metadata", "timeline")]
     body.append(["create", *made, "; ".join(f"{show(v)} from {w}" for w, v in ways if v is not None)])
@@ -139,7 +147,7 @@ def hfile(results: Results) -> str:
     body = []
     for codec in ("none", "gzip", "zstd"):
         for what in ("scan", "1000 lookups"):
-            row = [show(results.value(f"HFile {codec}", s, what, "table", "warm")) for s in (OURS, "HBase 2.5.10", "hudi-io 1.1.1")]
+            row = [results.cell(f"HFile {codec}", s, what, "table", "warm") for s in (OURS, "HBase 2.5.10", "hudi-io 1.1.1")]
             if any(row):
                 body.append([f"{codec}, {what}", *row])
     return rows(["1,000,000 cells, ms", OURS, "HBase 2.5.10", "hudi-io 1.1.1"], body)
@@ -174,7 +182,7 @@ def main() -> None:
     args = parser.parse_args()
     results = Results(args.folder)
     intro = (
-        "Warm: files open, blocks cached within 64 MiB, another partition each call, medians. Stock Hudi's view calls are timed on\n"
+        "Warm: files open, blocks cached within 64 MiB, another partition each call. Times are medians, in brackets the best. Stock Hudi's view calls are timed on\n"
         "partitions that its view has not loaded yet. Bar: 0.1 ms plus 1 microsecond an entry. Cold: new objects in a warm JVM,\n"
         "opening the table included. RFC-15's timings of M were taken on 283,675 files."
     )
