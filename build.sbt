@@ -71,7 +71,12 @@ lazy val core = (project in file("jvm/core"))
 lazy val hadoopModule = (project in file("jvm/hadoop"))
   .dependsOn(core % "compile->compile;test->test")
   .settings(common, name := "hudiidx-hadoop")
-  .settings(libraryDependencies ++= jackson ++ hadoop ++ Seq(avro, parquet, zstd, slf4j))
+  .settings(
+    libraryDependencies ++= jackson ++ hadoop ++ Seq(avro, parquet, zstd, slf4j),
+    // A NameNode to count calls at; it logs through Log4j 1.
+    libraryDependencies ++= Seq(
+      "org.apache.hadoop" % "hadoop-client-minicluster" % line.hadoop % Test,
+      "ch.qos.reload4j" % "reload4j" % "1.2.22" % Test))
 
 lazy val spark = (project in file("jvm/spark"))
   .dependsOn(hadoopModule % "compile->compile;test->test")
