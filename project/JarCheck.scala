@@ -10,6 +10,7 @@ object JarCheck {
   private val Ours = Seq("hudiidx/")
   private val Needed = Seq(
     "hudiidx/spark/HudiIdxSource.class",
+    "hudiidx/spark/api/HudiIdxApi.class",
     "META-INF/services/org.apache.spark.sql.sources.DataSourceRegister"
   )
 

@@ -27,7 +27,8 @@ final class ViewTimeline private (
     pendingWrites: JSet[String],
     start: String,
     val lastInstant: Option[String],
-    history: String => Option[String]
+    // Opens files, so it is not sent along: listing rules, which are sent, never ask it.
+    @transient private val history: String => Option[String]
 ) extends Serializable {
 
   /** Version 6 puts a log file into the slice that its name says; later versions go by completion time. */

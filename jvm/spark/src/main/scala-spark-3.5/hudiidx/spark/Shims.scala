@@ -16,9 +16,9 @@ import org.apache.spark.sql.execution.datasources.parquet.{
   ParquetReadSupport,
   ParquetToSparkSchemaConverter
 }
-import org.apache.spark.sql.execution.datasources.v2.FilePartitionReaderFactory
+import org.apache.spark.sql.execution.datasources.v2.{FilePartitionReaderFactory, FileScanBuilder}
 import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetPartitionReaderFactory
-import org.apache.spark.sql.execution.datasources.{FilePartition, PartitionedFile}
+import org.apache.spark.sql.execution.datasources.{FilePartition, InMemoryFileIndex, PartitionedFile}
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.Filter
@@ -34,6 +34,12 @@ object Shims {
 
   /** The same in the form of the second connector interface. */
   def predicate(filter: Filter): Predicate = SparkInternals.predicate(filter)
+
+  /** A scan builder that is handed the query's filters as Spark's own expressions: this line does so for builders of file
+    * sources alone. The empty file index is never asked.
+    */
+  abstract class FilteredScanBuilder(spark: SparkSession, columns: StructType)
+      extends FileScanBuilder(spark, new InMemoryFileIndex(spark, Nil, Map.empty, Some(new StructType)), columns)
 
   /** A whole file as one piece. `path` is a plain path or URI, not url-encoded; `notes` go along with its pieces. */
   def wholeFile(partition: InternalRow, path: String, sizeBytes: Long, notes: Map[String, Any]): PartitionedFile =

@@ -107,15 +107,15 @@ private object FilePlan {
     val kept = if (pruning.isUseful) all.filter(pruning.mightMatch) else all
     val files = kept.flatMap(table.files)
     val millis = table.openMillis + (System.nanoTime() - from) / 1000000
-    val total = if (kept.length == all.length) Some(files.length.toLong) else None
+    val use = table.shared.snapshot.use
     val facts = PlanFacts(
-      table.shared.indexVersion,
-      table.shared.overlaidInstants,
-      table.shared.fallback,
+      use.version.map(_.number),
+      use.unseenInstants.length,
+      use.fallback.map(f => (f.code, f.why)),
       all.length,
       kept.length,
       files.length,
-      total,
+      use.version.map(v => IndexCounts.files(v)),
       files.iterator.map(_.sizeBytes).sum,
       millis
     )

@@ -3,8 +3,7 @@ package hudiidx.spark
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.connector.expressions.filter.Predicate
-import org.apache.spark.sql.connector.read.{Scan, ScanBuilder, SupportsPushDownRequiredColumns}
-import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters
+import org.apache.spark.sql.connector.read.Scan
 import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
 
@@ -12,11 +11,9 @@ import org.apache.spark.sql.types.StructType
   * partition columns are evaluated as they are, whatever functions they use. All are evaluated again on the rows.
   */
 final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable)
-    extends ScanBuilder
-    with SupportsPushDownCatalystFilters
-    with SupportsPushDownRequiredColumns {
+    extends Shims.FilteredScanBuilder(spark, table.schema.struct) {
   private var filters: Seq[Expression] = Seq.empty
-  private var required: StructType = table.schema.struct
+  private var columns: StructType = table.schema.struct
 
   override def pushFilters(all: Seq[Expression]): Seq[Expression] = {
     filters = all
@@ -25,9 +22,13 @@ final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable)
 
   override def pushedFilters: Array[Predicate] = sourceFilters.map(Shims.predicate)
 
-  override def pruneColumns(columns: StructType): Unit = required = columns
+  /** Columns are pruned whole: of a struct all fields are read, since a file that lacks the wanted ones must still tell
+    * which structs are null.
+    */
+  override def pruneColumns(required: StructType): Unit =
+    columns = StructType(table.schema.struct.filter(f => required.fieldNames.contains(f.name)))
 
-  override def build(): Scan = HudiIdxScan(spark, table, ScanSpec(required, filters, sourceFilters.toVector))
+  override def build(): Scan = HudiIdxScan(spark, table, ScanSpec(columns, filters, sourceFilters.toVector))
 
   private def sourceFilters: Array[Filter] = filters.filter(_.deterministic).flatMap(f => Shims.translate(f)).toArray
 }

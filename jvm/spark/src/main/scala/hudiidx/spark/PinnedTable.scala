@@ -32,7 +32,7 @@ object PinnedTable {
   /** UnsupportedTable if the rows are not all in base files, InvalidOption for an instant that cannot be read. */
   def open(spark: SparkSession, path: String, options: ReadOptions): PinnedTable = {
     val from = System.nanoTime()
-    val shared = SharedTable.open(spark, path, options)
+    val shared = SharedTable.open(spark, path, options.index)
     val config = shared.config
     RowSchema.refuseUnreadable(config)
     options.asOf.foreach(TimeTravel.check(config, shared.timeline, shared.contents, _))

@@ -4,6 +4,7 @@ import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, Cus
 
 /** What planning a scan came to.
   *
+  *  @param filesTotal files in the index, those of older slices included; None without an index
   *  @param indexVersion None: the table was listed
   *  @param overlaidInstants instants taken from commit metadata on top of the index
   *  @param fallback why the index could not be used: code and message
@@ -27,7 +28,7 @@ final case class PlanFacts(
       case Some(v) => s"index version $v, $overlaidInstants instants overlaid"
       case None    => s"no index (${fallback.fold("listing")(_._1)})"
     }
-    val files = filesTotal.fold(s"files kept $filesKept")(t => s"files $filesKept of $t")
+    val files = filesTotal.fold(s"files kept $filesKept")(t => s"files kept $filesKept of $t")
     s"$index, partitions $partitionsKept of $partitionsTotal, $files, planned in $planningMillis ms"
   }
 
@@ -66,7 +67,7 @@ final class IndexVersionMetric extends Shown("indexVersion", "index version")
 final class InstantsOverlaidMetric extends Shown("instantsOverlaid", "instants read on top of the index")
 final class PartitionsTotalMetric extends Shown("partitionsTotal", "partitions in the table")
 final class PartitionsKeptMetric extends Shown("partitionsKept", "partitions to read")
-final class FilesTotalMetric extends Shown("filesTotal", "files in the table")
+final class FilesTotalMetric extends Shown("filesTotal", "files in the index")
 final class FilesKeptMetric extends Shown("filesKept", "files to read")
 final class PlanningMillisMetric extends Shown("planningMillis", "planning time in milliseconds")
 final class IndexFallbacksMetric extends Shown("indexFallbacks", "listings in place of the index")

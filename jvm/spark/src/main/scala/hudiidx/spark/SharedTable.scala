@@ -1,16 +1,19 @@
 package hudiidx.spark
 
-import hudiidx.hadoop.{HadoopStorage, TableHistory}
-import hudiidx.storage.Storage
-import hudiidx.table._
-import hudiidx.timeline._
+import java.lang.ref.Cleaner
+
+import hudiidx.hadoop.Tables
+import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
+import hudiidx.table.{FileSystemView, TableConfig, TableListing}
+import hudiidx.timeline.{ActiveTimeline, Instant, InstantContents}
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.util.SerializableConfiguration
 
 /** A table's files at one moment, on the driver and in tasks alike: what is sent is the pinned timeline; each process
-  * opens the files for itself.
+  * opens index and files for itself. A task that finds a newer index than its timeline allows lists the table instead.
   *
   *  @param path the base path, qualified
   */
@@ -18,83 +21,52 @@ final class SharedTable private (
     val path: String,
     val config: TableConfig,
     instants: Vector[Instant],
-    conf: Broadcast[SerializableConfiguration]
+    options: IndexOptions,
+    val conf: Broadcast[SerializableConfiguration]
 ) extends Serializable {
 
-  @transient lazy val storage: Storage = new HadoopStorage(conf.value.value)
-
-  @transient lazy val timeline: ActiveTimeline =
-    new ActiveTimeline(config.timelineDir(path), config.timelineLayout, instants)
-
-  @transient lazy val contents: InstantContents = new InstantContents(storage, timeline.dir)
-
-  @transient lazy val view: FileSystemView = {
-    val history = TableHistory.of(storage, path, config)
-    val source = new ListedSource(storage, path, timeline, contents)
-    val compactions =
-      for (i <- timeline.pending(Action.Compaction); g <- contents.compactionPlan(i))
-        yield FileGroup(g.partitionPath, g.fileId) -> i.requestedTime
-    val plans = PendingPlans(compactions.toMap, Map.empty)
-    new FileSystemView(
-      source,
-      ViewTimeline(timeline, config.version, config.isMergeOnRead, plans, history.completionTime)
-    )
+  @transient lazy val context: TableContext = {
+    val access = Tables.access(conf.value.value)
+    val timeline = new ActiveTimeline(config.timelineDir(path), config.timelineLayout, instants)
+    val contents = new InstantContents(access.storage, timeline.dir)
+    val history = access.histories.open(access.storage, path, config)
+    new TableContext(access, path, config, timeline, contents, history)
   }
 
-  def indexVersion: Option[Long] = None
-  def overlaidInstants: Int = 0
-  def fallback: Option[(String, String)] = None
+  @transient lazy val snapshot: TableSnapshot = {
+    val opened = TableSnapshot.of(context, options)
+    SharedTable.cleaner.register(this, () => opened.close())
+    opened
+  }
+
+  /** The table's files as they lie on storage, under the same timeline. */
+  @transient lazy val listing: TableListing = TableSnapshot.listingOf(context, snapshot.viewTimeline)
+
+  def timeline: ActiveTimeline = context.timeline
+
+  def contents: InstantContents = context.contents
+
+  def view: FileSystemView = snapshot.view
 }
 
 object SharedTable {
+  // Frames live as long as somebody holds them, so files of the index are closed when they are gone.
+  private val cleaner: Cleaner = Cleaner.create()
 
-  def open(spark: SparkSession, path: String, options: ReadOptions): SharedTable = {
+  /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as `TableConfig.read`. */
+  def open(spark: SparkSession, path: String, options: IndexOptions): SharedTable = {
     val hadoop = spark.sessionState.newHadoopConf()
+    val base = qualified(path, hadoop)
+    val table = TableContext.load(Tables.access(hadoop), base)
+    new SharedTable(base, table.config, table.timeline.instants, options, shared(spark, hadoop))
+  }
+
+  def shared(spark: SparkSession, conf: Configuration): Broadcast[SerializableConfiguration] =
+    spark.sparkContext.broadcast(new SerializableConfiguration(conf))
+
+  /** The path as the file system names it, without a slash at its end. */
+  def qualified(path: String, conf: Configuration): String = {
     val raw = new Path(path)
-    val base = raw.getFileSystem(hadoop).makeQualified(raw).toString.stripSuffix("/")
-    val storage = new HadoopStorage(hadoop)
-    val config = TableConfig.read(storage, base)
-    val timeline = TimelineReader.read(storage, config.timelineDir(base), config.timelineLayout, config.timelineZone)
-    new SharedTable(
-      base,
-      config,
-      timeline.instants,
-      spark.sparkContext.broadcast(new SerializableConfiguration(hadoop))
-    )
+    raw.getFileSystem(conf).makeQualified(raw).toString.stripSuffix("/")
   }
-}
-
-/** Files by listing the table's folders. */
-final private class ListedSource(storage: Storage, base: String, timeline: ActiveTimeline, contents: InstantContents)
-    extends FileSource {
-  private val replaced: Map[(String, String), String] = {
-    val all = for {
-      i <- timeline.completed if i.action == Action.ReplaceCommit
-      (partition, ids) <- contents.commit(i).replacedFileIds.toVector
-      id <- ids
-    } yield (partition, id) -> i.requestedTime
-    all.toMap
-  }
-
-  override lazy val partitions: Vector[String] = walk("").sorted
-
-  private def walk(path: String): Vector[String] = {
-    val found = storage.list(Storage.join(base, path))
-    if (found.exists(_.name.startsWith(".hoodie_partition_metadata"))) Vector(path)
-    else {
-      val folders = found.filter(f => f.isDirectory && f.name != TableConfig.HoodieFolder)
-      folders.flatMap(f => walk(if (path.isEmpty) f.name else path + "/" + f.name))
-    }
-  }
-
-  override def files(partitionPath: String): Array[FileEntry] = {
-    val found = storage.list(Storage.join(base, partitionPath)).filterNot(_.isDirectory)
-    found
-      .flatMap(f => FileName.parse(partitionPath, f.name, f.sizeBytes))
-      .filter(f => (!f.isBase && config6) || timeline.isCommitted(f.instantTime))
-      .map(f => f.copy(replacedAt = replaced.get((f.partitionPath, f.fileId))))
-      .toArray
-  }
-
-  private def config6: Boolean = timeline.layout == 1
 }

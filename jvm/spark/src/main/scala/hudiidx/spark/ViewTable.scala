@@ -1,6 +1,7 @@
 package hudiidx.spark
 
 import hudiidx.timeline.ActiveTimeline
+import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read._
@@ -31,7 +32,7 @@ object ViewTable {
   private val PartitionsPerTask = 500
 
   def open(spark: SparkSession, path: String, options: ReadOptions): ViewTable = {
-    val shared = SharedTable.open(spark, path, options)
+    val shared = SharedTable.open(spark, path, options.index)
     val title = s"${HudiIdxSource.Name} ${options.view} of ${shared.path}"
     options.view match {
       case ReadOptions.PartitionsView =>
@@ -88,16 +89,17 @@ final private class ViewScan(
   override def planInputPartitions(): Array[InputPartition] =
     ViewTable.chunks(table.view.partitions, spark.sparkContext.defaultParallelism).map(PartitionChunk).toArray
 
-  override def createReaderFactory(): PartitionReaderFactory = new ViewReaderFactory(table, call.name, asOf)
+  override def createReaderFactory(): PartitionReaderFactory =
+    new ViewReaderFactory(spark.sparkContext.broadcast(table), call.name, asOf)
 }
 
 final private case class PartitionChunk(partitions: Vector[String]) extends InputPartition
 
-final private class ViewReaderFactory(table: SharedTable, callName: String, asOf: Option[String])
+final private class ViewReaderFactory(table: Broadcast[SharedTable], callName: String, asOf: Option[String])
     extends PartitionReaderFactory {
   override def createReader(input: InputPartition): PartitionReader[InternalRow] = {
     val call = ViewCall.of(callName)
-    val view = table.view
+    val view = table.value.view
     val partitions = input match { case PartitionChunk(paths) => paths }
     new IteratorReader(partitions.iterator.flatMap(p => call.rows(view, p, asOf)))
   }

@@ -2,6 +2,7 @@ package hudiidx.spark
 
 import java.nio.file.{Files, Path, Paths}
 
+import hudiidx.spark.api.HudiIdxApi
 import hudiidx.{DamagedTable, Fixtures}
 import org.apache.spark.SparkException
 import org.apache.spark.sql.DataFrame
@@ -22,9 +23,13 @@ final class PruningSuite extends SparkSuite {
     def rows(frame: DataFrame): Vector[String] = Answer.of(frame.where(where)).rows
     val whole = rows(read(Fixtures.table(name)))
     val table = Fixtures.copy(name)
+    new HudiIdxApi(spark, table, new java.util.HashMap[String, String]()).create()
     deleteOutside(table, kept)
-    assert(rows(read(table)) === whole)
-    assert(whole.nonEmpty): Unit
+    // The index still names the files that are gone.
+    assert(rows(read(table, "hudiidx.index.strict" -> "true")) === whole)
+    assert(whole.nonEmpty)
+    // Without the filter the read must fail, else the deletion proves nothing.
+    intercept[SparkException](read(table, "hudiidx.index.strict" -> "true").count()): Unit
   }
 
   test("a partition filter reads the files of its partitions alone") {

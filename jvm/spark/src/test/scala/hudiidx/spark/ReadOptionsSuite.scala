@@ -10,13 +10,13 @@ final class ReadOptionsSuite extends AnyFunSuite {
   test("nothing set: rows, latest, with the index, not strict") {
     val read = ReadOptions.of(Map("path" -> "/t"), Map.empty)
     assert(read.view === "rows" && read.asOf.isEmpty)
-    assert(read.indexEnabled && !read.strict && read.indexPath.isEmpty)
+    assert(read.index.enabled && !read.index.strict && read.index.indexPath.isEmpty)
   }
 
   test("names are taken in any case, and a reader's option wins over the session's") {
     val session = Map("hudiidx.index.path" -> "/session", "hudiidx.index.enabled" -> "false")
     val read = ReadOptions.of(Map("HudiIdx.Index.Path" -> "/own", "As.Of.Instant" -> "2026-11-20"), session)
-    assert(read.indexPath === Some("/own") && !read.indexEnabled)
+    assert(read.index.indexPath === Some("/own") && !read.index.enabled)
     assert(read.asOf === Some("20261120000000000"))
   }
 

@@ -1,6 +1,7 @@
 package hudiidx.spark
 
 import com.fasterxml.jackson.databind.JsonNode
+import hudiidx.sync.IndexOptions
 import hudiidx.{Fixtures, UnsupportedTable}
 
 /** Views as DataFrames, on both table types. */
@@ -22,7 +23,7 @@ final class ViewSuite extends SparkSuite {
     }
 
     test(s"$name: every view call on the table equals the same call on each partition") {
-      val shared = SharedTable.open(spark, Fixtures.table(name), ReadOptions.of(Map.empty, Map.empty))
+      val shared = SharedTable.open(spark, Fixtures.table(name), IndexOptions())
       ViewCall.All.foreach { call =>
         val expected = shared.view.partitions.flatMap(p => call.rows(shared.view, p, None)).size
         val found = read(Fixtures.table(name), "view" -> call.name)

@@ -1,0 +1,140 @@
+package hudiidx.spark.api
+
+import java.io.StringWriter
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
+import hudiidx.InvalidOption
+import hudiidx.hadoop.{InfoJson, Tables}
+import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
+import hudiidx.spark.{HudiIdxSource, IndexCounts, QueryInstant, ReadOptions, RowJson, SharedTable, ViewCall}
+import hudiidx.store.{IndexStore, IndexVersion}
+import hudiidx.sync._
+import org.apache.spark.sql.{DataFrame, SparkSession}
+
+/** The index of one table as other languages call it: texts and maps in, JSON documents and DataFrames out. Names in
+  * documents are in snake case; sizes are bytes.
+  *
+  *  @param options `hudiidx.*` settings by name; those of the session count too, these win
+  */
+final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.util.Map[String, String]) {
+  private val given: Map[String, String] = options.asScala.toMap
+  private val read: ReadOptions = ReadOptions.of(given, HudiIdxSource.sessionOptions(spark))
+  private val hadoop = spark.sessionState.newHadoopConf()
+  private val path = SharedTable.qualified(tablePath, hadoop)
+  private val access = Tables.access(hadoop)
+
+  /** Makes the index. `{index_version, files, partitions, instants, rebuilt, merged, published, rebases,
+    * bytes_by_kind,
+    * elapsed_millis}`; bytes by kind of index file.
+    */
+  def create(): String = timed(indexer.create())
+
+  /** Takes in what completed since; answers as `create`. IndexNotFound if there is no index. */
+  def update(): String = timed(indexer.update())
+
+  /** The state of the index, as `InfoJson` writes it for the command too. */
+  def info(): String = {
+    val out = new StringWriter
+    val json = HudiIdxApi.mapper.createGenerator(out)
+    InfoJson.write(IndexInfo.of(access, path, read.index), json)
+    json.close()
+    out.toString
+  }
+
+  /** Compares the index with a fresh listing: `{ok, differences: [{kind, partition, file, detail, cause}],
+    * counts: {partitions, files}}`. IndexNotFound if there is no index.
+    */
+  def verify(): String = {
+    val found = new SparkVerifier(spark.sparkContext).verify(table(read.index.copy(enabled = true, strict = true)))
+    val json = JsonNodeFactory.instance.objectNode()
+    json.put("ok", found.ok)
+    val all = json.putArray("differences")
+    found.differences.foreach { d =>
+      all
+        .addObject()
+        .put("kind", d.kind)
+        .put("partition", d.partitionPath)
+        .put("file", d.file)
+        .put("detail", d.detail)
+        .put("cause", d.cause)
+    }
+    putCounts(json, "counts", Map("partitions" -> found.partitions, "files" -> found.files))
+    text(json)
+  }
+
+  /** Removes the index and nothing else. InvalidOption if the folder holds files but no index: it may be somebody's. */
+  def drop(): Unit = {
+    val store = new IndexStore(access.storage, read.index.indexDir(path))
+    if (store.versionNumbers().isEmpty && access.storage.list(store.dir).nonEmpty)
+      throw new InvalidOption(
+        s"${store.dir}: the folder holds no index but other files; remove it by hand if it is not needed"
+      )
+    store.drop(): Unit
+  }
+
+  /** Partition paths, sorted, as a JSON array of texts. */
+  def partitions(): String = {
+    val json = JsonNodeFactory.instance.arrayNode()
+    table().view.partitions.foreach(p => json.add(p))
+    HudiIdxApi.mapper.writeValueAsString(json)
+  }
+
+  /** One of the calls of `ViewCall` on one partition: a JSON array of its rows. `asOf` may be null. */
+  def view(call: String, partition: String, asOf: String): String = {
+    val known = ViewCall.of(call)
+    RowJson.array(known.rows(table().view, partition, instant(asOf)), known.schema)
+  }
+
+  /** The same call on the whole table, computed by tasks. */
+  def viewFrame(call: String, asOf: String): DataFrame = {
+    val reader =
+      spark.read.format(HudiIdxSource.Name).options(given).option(ReadOptions.ViewName, ViewCall.of(call).name)
+    val timed = if (asOf == null) reader else reader.option(ReadOptions.AsOfInstant, asOf)
+    timed.load(tablePath)
+  }
+
+  private def table(index: IndexOptions = read.index): SharedTable = SharedTable.open(spark, path, index)
+
+  private def instant(asOf: String): Option[String] =
+    Option(asOf).map(QueryInstant.parse(ReadOptions.AsOfInstant, _))
+
+  private def indexer: Indexer = {
+    val conf = SharedTable.shared(spark, hadoop)
+    new Indexer(access, path, read.index, new SparkPartitionScanner(spark.sparkContext, conf))
+  }
+
+  private def timed(work: => SyncResult): String = {
+    val from = System.nanoTime()
+    val done = work
+    val json = JsonNodeFactory.instance.objectNode()
+    json.put("index_version", done.version.number)
+    json.put("files", IndexCounts.files(done.version)).put("partitions", IndexCounts.partitions(done.version))
+    val instants = json.putArray("instants")
+    done.instants.foreach(i => instants.add(i))
+    json
+      .put("rebuilt", done.rebuilt)
+      .put("merged", done.merged)
+      .put("published", done.published)
+      .put("rebases", done.rebases)
+    putCounts(json, "bytes_by_kind", bytesByKind(Some(done.version)))
+    json.put("elapsed_millis", (System.nanoTime() - from) / 1000000)
+    text(json)
+  }
+
+  private def bytesByKind(version: Option[IndexVersion]): Map[String, Long] =
+    version.toVector.flatMap(_.files).groupBy(_.kind).map { case (kind, files) => kind -> files.map(_.sizeBytes).sum }
+
+  private def putCounts(json: ObjectNode, name: String, counts: Map[String, Long]): Unit = {
+    val node = json.putObject(name)
+    counts.toVector.sortBy(_._1).foreach { case (key, count) => node.put(key, count) }
+  }
+
+  private def text(json: ObjectNode): String = HudiIdxApi.mapper.writeValueAsString(json)
+}
+
+object HudiIdxApi {
+  private val mapper = new ObjectMapper()
+}
