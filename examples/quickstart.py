@@ -52,10 +52,14 @@ def read_table(spark: SparkSession, index: HudiIndex) -> None:
     frame = spark.read.format("hudiidx").load(index.path).where(WHERE)
     rows = timed(f"read rows where {WHERE}", lambda: frame.select("id", "rider", "fare").collect())
     plan = frame._jdf.queryExecution().toString()
-    kept, total = map(int, re.search(r"files (\d+) of (\d+)", plan).groups())
-    partitions = re.search(r"partitions (\d+) of (\d+)", plan)
-    print(f"\n  {len(rows)} rows. Of {total} data files {kept} read, {total - kept} skipped", end="")
-    print(f" (partitions read: {partitions[1]} of {partitions[2]})." if partitions else ".")
+    said = re.search(r"partitions (\d+) of (\d+), files kept (\d+) of (\d+)", plan)
+    if said is None:
+        raise RuntimeError(f"the plan does not say what the index did: {plan}")
+    partitions_read, partitions, files_read, files = map(int, said.groups())
+    print(
+        f"\n  {len(rows)} rows. Of {partitions} partitions {partitions_read} was read; of {files} data files"
+    )
+    print(f"  {files_read} was read and {files - files_read} were skipped: other partitions, older versions.")
     for row in rows[:3]:
         print(f"    {row.id}  {row.rider:<9} {row.fare:8.2f}")
 
