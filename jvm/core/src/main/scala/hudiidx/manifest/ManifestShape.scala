@@ -12,6 +12,9 @@ final case class ManifestShape(entriesPerPage: Int, blockBytes: Int, codec: Code
 }
 
 object ManifestShape {
+  /** Files of a partition where nothing is known yet. */
+  val UsualFiles = 100L
+
   private val MinBlockBytes = 4 << 10
   private val MaxBlockBytes = 64 << 10 // above this Hudi's native HFile reader drops cells (format notes §11.2)
   private val BytesPerEntry = 24

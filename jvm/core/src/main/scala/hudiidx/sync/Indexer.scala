@@ -127,29 +127,42 @@ final class Indexer(
     } finally open.close()
   }
 
-  /** Lists the table and writes master manifest, partition index and version. */
+  /** Writes master manifest, partition index and version from the table's files. */
   private def build(rebases: Int): SyncResult = {
     val table = TableContext.load(access, path)
-    val listing = TableSnapshot.listingOf(
-      table,
-      ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
-    )
+    val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
+    val listing = TableSnapshot.listingOf(table, view)
     val number = store.nextNumber()
-    val shape = ManifestShape.choose(listing.partitions.size.toLong * 100L, listing.partitions.size.toLong)
-    val written = MasterFiles.write(store, table, shape)(scanner.scan(listing, shape.entriesPerPage))
+    val written =
+      fromMetadata(table, listing).getOrElse(writeMaster(table, listing.partitions, scanner.scan(listing, _)))
     publish(table, written.files, written.properties, number) match {
       case Some(version) =>
         expire(version)
-        SyncResult(
-          version,
-          table.completed.map(_.requestedTime),
-          merged = false,
-          rebuilt = true,
-          published = true,
-          rebases
-        )
+        SyncResult(version, table.completed.map(_.requestedTime), merged = false, rebuilt = true, published = true, rebases)
       case None => update(rebases + 1)
     }
+  }
+
+  /** None where the files must come from a listing; so also where Hudi's metadata table is damaged, unless it was asked for. */
+  private def fromMetadata(table: TableContext, listing: TableListing): Option[WrittenFiles] =
+    try
+      MetadataScan.open(table, listing.lister.rules, options.source).map { metadata =>
+        try writeMaster(table, metadata.partitions, metadata.scan)
+        finally metadata.close()
+      }
+    catch {
+      case e: DamagedTable if options.source == "auto" =>
+        log.warn(s"$path: files are listed, since Hudi's metadata table cannot be read: ${e.getMessage}")
+        None
+    }
+
+  private def writeMaster(
+      table: TableContext,
+      partitions: Vector[String],
+      scan: Int => Iterator[EncodedPartition]
+  ): WrittenFiles = {
+    val shape = ManifestShape.choose(partitions.size.toLong * ManifestShape.UsualFiles, partitions.size.toLong)
+    MasterFiles.write(store, table, shape)(scan(shape.entriesPerPage))
   }
 
   private def publish(

@@ -1,14 +1,14 @@
 package hudiidx.table
 
-import hudiidx.timeline.{Action, ActiveTimeline, InstantContents}
+import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, RollbackMetadata}
 import java.util.{HashMap => JMap, HashSet => JSet}
 
 /** All that the listing of one partition needs besides the storage; small, and serialisable for tasks elsewhere.
   *
   *  @param timeline   without history
   *  @param replacedAt requested time of the latest completed replacecommit, by partition path and file id
-  *  @param namedLogs  version 6 with a pending delta commit: the log files, as paths below the table, that completed
-  *                    instants or rollbacks name. Others may belong to the pending write, whose name they do not bear.
+  *  @param namedLogs  version 6, merge-on-read: the log files, as paths below the table, that completed
+  *                    instants or rollbacks name. Others may belong to a write under way, whose name they do not bear.
   *                    None where names alone decide
   */
 final case class ListingRules(
@@ -27,15 +27,16 @@ final case class ListingRules(
 
 object ListingRules {
 
-  /** Reads the completed replacecommits, and on version 6 behind a pending delta commit the other commits too. */
+  /** Reads the completed replacecommits, and of a merge-on-read table of version 6 the other commits and rollbacks too: a
+    * write may begin after the timeline was read, and its log files do not bear its name.
+    */
   def of(
       tablePath: String,
       timeline: ActiveTimeline,
       contents: InstantContents,
       view: ViewTimeline
   ): ListingRules = {
-    val pendingLogs = Set(Action.DeltaCommit, Action.LogCompaction)
-    val inDoubt = view.slicesByName && timeline.instants.exists(i => !i.isCompleted && pendingLogs(i.action))
+    val inDoubt = view.slicesByName && view.mergeOnRead
     ListingRules(
       tablePath,
       view.withoutHistory,
@@ -62,15 +63,22 @@ object ListingRules {
   private def namedLogs(timeline: ActiveTimeline, contents: InstantContents): JSet[String] = {
     val named = new JSet[String]()
     timeline.completedWrites.foreach(contents.commit(_).writeStats.foreach(_.path.foreach(named.add)))
-    timeline.completed.filter(_.action == Action.Rollback).foreach { instant =>
-      contents.rollback(instant).partitions.foreach { case (partition, files) =>
-        (files.logFiles.keysIterator ++ files.failedLogFiles.keysIterator).foreach { name =>
-          named.add(pathBelowTable(partition, name))
-        }
+    rollbacks(timeline, contents).foreach(_.partitions.foreach { case (partition, files) =>
+      (files.logFiles.keysIterator ++ files.failedLogFiles.keysIterator).foreach { name =>
+        named.add(pathBelowTable(partition, name))
       }
-    }
+    })
     named
   }
+
+  private def rollbacks(timeline: ActiveTimeline, contents: InstantContents): Vector[RollbackMetadata] =
+    timeline.completed.flatMap { instant =>
+      instant.action match {
+        case Action.Rollback => Vector(contents.rollback(instant))
+        case Action.Restore  => contents.restore(instant).rollbacks
+        case _               => Vector.empty
+      }
+    }
 
   private[table] def pathBelowTable(partitionPath: String, name: String): String =
     if (partitionPath.isEmpty) name else s"$partitionPath/$name"

@@ -76,7 +76,7 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
     */
   private def isInflightLog(file: FileEntry, info: FileInfo): Boolean = rules.namedLogs.exists { named =>
     !named.contains(ListingRules.pathBelowTable(file.partitionPath, info.name)) &&
-    firstInstant(info.path).exists(rules.timeline.isPendingWrite)
+    firstInstant(info.path).exists(t => !rules.timeline.isCommitted(t))
   }
 
   private def firstInstant(path: String): Option[String] =

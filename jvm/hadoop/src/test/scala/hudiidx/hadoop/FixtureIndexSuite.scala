@@ -5,7 +5,7 @@ import hudiidx.storage.LocalStorage
 import hudiidx.sync._
 import hudiidx.table.{StockAnswers, TableConfig}
 import hudiidx.timeline.InstantName
-import hudiidx.{DamagedTable, Fixtures}
+import hudiidx.{DamagedTable, Fixtures, StaleIndex}
 import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -15,11 +15,19 @@ import org.scalatest.funsuite.AnyFunSuite
 class FixtureIndexSuite extends AnyFunSuite {
   private val strict = IndexOptions(strict = true, source = "listing")
 
+  private val withoutMetadata = scala.collection.mutable.Set.empty[String]
+
   for (name <- Fixtures.good) {
-    test(s"$name: a fresh index gives stock's partitions, files and views") {
+    test(s"$name: a fresh index gives stock's partitions, files and views, made from a listing or from the metadata table") {
       val table = Fixtures.copy(name)
       indexer(table).create()
       compareWithStock(name, table)
+      val fromMetadata = strict.copy(source = "metadata")
+      val metadata = try { new Indexer(access, table, fromMetadata).create(); true } catch { case _: StaleIndex => false }
+      if (metadata) {
+        compareWithStock(name, table)
+        compareWithListing(table)
+      } else withoutMetadata += name
     }
 
     test(
@@ -60,6 +68,10 @@ class FixtureIndexSuite extends AnyFunSuite {
       compareWithStock(name, table)
       compareWithListing(table)
     }
+  }
+
+  test("nearly all tables have a metadata table in step, so that the test above means something") {
+    assert(withoutMetadata.size < Fixtures.good.size / 3, withoutMetadata.toVector.sorted)
   }
 
   private def access: TableAccess = Tables.access(LocalStorage, new BlockCache(4 << 20))
