@@ -57,6 +57,18 @@ object Report {
     millis
   }
 
+  /** Processor time of this thread for one call, in milliseconds: what the call costs on a machine with nothing else to do,
+    * less its waiting for the disk.
+    */
+  def cpuMillis(call: => Any): Double = {
+    val threads = java.lang.management.ManagementFactory.getThreadMXBean
+    val started = threads.getCurrentThreadCpuTime
+    val answer = call
+    val millis = (threads.getCurrentThreadCpuTime - started) / 1e6
+    if (answer == null) throw new IllegalStateException("a measured call must return its answer")
+    millis
+  }
+
   def readFacts(path: Path): JsonNode = json.readTree(path.toFile)
 
   /** Paths and numbers of files of the partitions of one kind: `average_partitions` or `largest_partitions`. */

@@ -33,11 +33,15 @@ object Rfc15 {
     val bench = new Rfc15(table, facts, report, options.value("repeats").map(_.toInt).getOrElse(20))
     bench.cold()
     bench.warm()
+    bench.processorTime()
     new Updates(table, Shape.named(facts.get("shape").asText), report).run()
   }
 
+  /** Hadoop's settings, read once in a process by every system that is measured. */
+  private val conf = new Configuration()
+
   /** New objects, nothing cached. */
-  def access(): TableAccess = Tables.access(new HadoopStorage(new Configuration()), new BlockCache(CacheBytes))
+  def access(): TableAccess = Tables.access(new HadoopStorage(conf), new BlockCache(CacheBytes))
 
   /** A fallback would measure the wrong thing, so it is an error. */
   val strict: IndexOptions = IndexOptions(strict = true)
@@ -92,6 +96,27 @@ final class Rfc15(table: String, facts: JsonNode, report: Report, repeats: Int) 
       (0 until repeats).map(i => Report.millis(files(average(i % average.size))))
     )
     report.median("files", "largest", "cold", (0 until repeats).map(_ => Report.millis(files(largest.head))))
+  }
+
+  /** The same and a stream of all files by processor time, which other work on the machine does not change. */
+  def processorTime(): Unit = {
+    val state = "processor time"
+    val many = 0 until repeats
+    report.median(
+      "partitions, cold",
+      "table",
+      state,
+      many.map(_ => Report.cpuMillis(Rfc15.opened(table)(_.source.partitions)))
+    )
+    report.median(
+      "files, cold",
+      "average",
+      state,
+      many.map(i => Report.cpuMillis(Rfc15.opened(table)(_.source.files(average(i % average.size)))))
+    )
+    Rfc15.opened(table) { snapshot =>
+      report.median("all files", "table", state, (0 until 5).map(_ => Report.cpuMillis(stream(snapshot))))
+    }
   }
 
   /** Files open, blocks in a cache of 64 MiB, another partition each call. */
