@@ -74,8 +74,8 @@ final class Indexer(
       case Current.Found(version, _)   =>
         val table = TableContext.load(access, path)
         SyncPlan.of(version, table) match {
-          case Standing.Unsound(fallback)       => rebuild(rebases, fallback.why)
-          case Standing.Sound(unseen, vanished) => advance(table, version, unseen, vanished, rebases)
+          case Standing.Unsound(fallback) => rebuild(rebases, fallback.why)
+          case Standing.Sound(unseen)     => advance(table, version, unseen, rebases)
         }
     }
   }
@@ -89,24 +89,18 @@ final class Indexer(
       table: TableContext,
       version: IndexVersion,
       unseen: Vector[UnseenInstant],
-      vanished: Set[String],
       rebases: Int
-  ): SyncResult = {
-    val effects = new InstantEffects
-    unseen.foreach(u => effects.take(u.instant, u.content))
-    val unexplained = vanished -- effects.removedInstants
-    if (unexplained.nonEmpty)
-      rebuild(rebases, s"covered instants are gone from the timeline: ${unexplained.toVector.sorted.mkString(", ")}")
-    else if (unseen.isEmpty)
-      SyncResult(version, Vector.empty, merged = false, rebuilt = false, published = false, rebases)
+  ): SyncResult =
+    if (unseen.isEmpty) SyncResult(version, Vector.empty, merged = false, rebuilt = false, published = false, rebases)
     else {
+      val effects = new InstantEffects
+      unseen.foreach(u => effects.take(u.instant, u.content))
       effects.resolveSizes(table.storage, path)
       val result =
         try publishChanges(table, version, effects.changes, unseen.map(_.instant.requestedTime), rebases)
         catch { case e: DamagedIndex => Some(rebuild(rebases, e.getMessage)) }
       result.getOrElse(update(rebases + 1))
     }
-  }
 
   /** None if another writer published first. */
   private def publishChanges(

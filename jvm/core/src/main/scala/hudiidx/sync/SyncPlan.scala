@@ -1,7 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.store.{Coverage, IndexVersion, InstantId}
-import hudiidx.timeline.{ArchivedInstant, Instant, InstantContent, InstantState}
+import hudiidx.timeline.{Action, ArchivedInstant, Instant, InstantContent, InstantState}
 
 /** A completed instant that an index version has not taken in. */
 final class UnseenInstant(val instant: Instant, read: () => InstantContent) {
@@ -12,50 +12,77 @@ final class UnseenInstant(val instant: Instant, read: () => InstantContent) {
 sealed trait Standing
 object Standing {
 
-  /** The version is sound; these instants (none: it is in step) complete it, in the order in which they completed.
-    *
-    *  @param vanished covered writes that are neither on the timeline nor archived: sound only if `unseen` rolled them back
-    */
-  final case class Sound(unseen: Vector[UnseenInstant], vanished: Set[String]) extends Standing
+  /** The version and these instants (none: it is in step) make up the table, in the order in which they completed. */
+  final case class Sound(unseen: Vector[UnseenInstant]) extends Standing
 
   final case class Unsound(fallback: Fallback) extends Standing
 }
 
-/** Finds what an index version lacks. Nothing is read but, where instants were archived unseen, the archived timeline. */
+/** Finds what an index version lacks. Nothing is read but, where covered writes left the timeline, the rollbacks that the
+  *  version has not seen, and the archived timeline.
+  */
 object SyncPlan {
 
   def of(version: IndexVersion, table: TableContext): Standing =
-    if (version.table != table.identity)
-      unsound(FallbackCode.ForeignIndex, s"it was made for table ${version.table}, this one is ${table.identity}")
-    else new SyncPlan(version.coverage, table).standing
-
-  private[sync] def unsound(code: String, why: String): Standing = Standing.Unsound(Fallback(code, why))
+    if (version.table == table.identity) new SyncPlan(version.coverage, table).standing
+    else
+      Standing.Unsound(
+        Fallback(FallbackCode.ForeignIndex, s"it was made for table ${version.table}, this one is ${table.identity}")
+      )
 }
 
 private final class SyncPlan(coverage: Coverage, table: TableContext) {
   private val completed = table.completed
   private val onTimeline: Set[InstantId] = completed.map(i => InstantId(i.requestedTime, i.action)).toSet
-  private val writeStart: Option[String] =
-    table.timeline.completedWrites.map(_.requestedTime).headOption
   private val coveredWrites = coverage.covered.filter(i => TableContext.Writes(i.action))
 
+  /** Archiving moves past savepointed commits, so they do not mark the start. */
+  private val writeStart: Option[String] = {
+    val savepoints = table.timeline.instants.filter(_.action == Action.Savepoint).map(_.requestedTime).toSet
+    table.timeline.completedWrites.map(_.requestedTime).find(t => !savepoints(t))
+  }
+
   def standing: Standing = {
-    val active = completed.filterNot(i => coverage.covers(InstantId(i.requestedTime, i.action)))
-    val vanished = coveredWrites.filter(i => !onTimeline(i) && writeStart.exists(_ <= i.requestedTime))
-    if (!mayHaveMissedArchived) sound(active.map(activeInstant), vanished)
+    val active = completed.filterNot(i => coverage.covers(InstantId(i.requestedTime, i.action))).map(activeInstant)
+    if (!mayHaveMissedArchived) judged(active, vanished)
     else {
-      val archived = table.history.instantsFrom(oldestInDoubt).filter(a => TableContext.Relevant(a.action)).toVector
-      val (known, unseen) = archived.partition(a => coverage.covers(InstantId(a.requestedTime, a.action)))
+      val (known, unseen) =
+        archivedFrom(oldestInDoubt).partition(a => coverage.covers(InstantId(a.requestedTime, a.action)))
       // Neither active nor archived: then every covered write must have been rolled back.
-      val lost = if (known.nonEmpty || anchored) vanished else coveredWrites
-      sound(unseen.map(archivedInstant) ++ active.map(activeInstant), lost)
+      judged(unseen.map(archivedInstant) ++ active, if (known.nonEmpty || anchored) vanished else coveredWrites)
     }
   }
 
-  private def sound(unseen: Vector[UnseenInstant], vanished: Vector[InstantId]): Standing = {
-    val ordered =
-      unseen.sortBy(u => (u.instant.completionTime.getOrElse(u.instant.requestedTime), u.instant.requestedTime))
-    Standing.Sound(ordered, vanished.map(_.requestedTime).toSet)
+  /** Covered writes that should still be on the timeline. */
+  private def vanished: Vector[InstantId] =
+    coveredWrites.filter(i => !onTimeline(i) && writeStart.exists(_ <= i.requestedTime))
+
+  /** Sound if each of the lost writes was rolled back, restored away or archived. */
+  private def judged(unseen: Vector[UnseenInstant], lost: Vector[InstantId]): Standing = {
+    val rolledBack = if (lost.isEmpty) Set.empty[String] else removedBy(unseen)
+    val stillLost = lost.filterNot(i => rolledBack(i.requestedTime))
+    val archived =
+      if (stillLost.isEmpty) Set.empty[String] else archivedFrom(stillLost.head.requestedTime).map(_.requestedTime).toSet
+    val unexplained = stillLost.map(_.requestedTime).filterNot(archived)
+    if (unexplained.isEmpty)
+      Standing.Sound(
+        unseen.sortBy(u => (u.instant.completionTime.getOrElse(u.instant.requestedTime), u.instant.requestedTime))
+      )
+    else
+      Standing.Unsound(
+        Fallback(
+          FallbackCode.TimelineGap,
+          s"instants that it covers are gone from the timeline: ${unexplained.mkString(", ")}"
+        )
+      )
+  }
+
+  private def removedBy(unseen: Vector[UnseenInstant]): Set[String] = {
+    val effects = new InstantEffects
+    unseen
+      .filter(u => u.instant.action == Action.Rollback || u.instant.action == Action.Restore)
+      .foreach(u => effects.take(u.instant, u.content))
+    effects.removedInstants
   }
 
   /** Archiving goes from the oldest on and stops at a pending instant. So nothing was archived unseen while a covered write
@@ -70,9 +97,11 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
 
   private def oldestInDoubt: String = (coverage.pending.map(_.requestedTime) :+ coverage.last).min
 
+  private def archivedFrom(instantTime: String): Vector[ArchivedInstant] =
+    table.history.instantsFrom(instantTime).filter(a => TableContext.Relevant(a.action)).toVector
+
   private def archivedInstant(a: ArchivedInstant): UnseenInstant =
     new UnseenInstant(Instant(a.requestedTime, a.action, InstantState.Completed, a.completionTime, ""), () => a.content)
 
   private def activeInstant(i: Instant): UnseenInstant = new UnseenInstant(i, () => table.contents.of(i))
-
 }

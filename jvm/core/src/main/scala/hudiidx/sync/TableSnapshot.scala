@@ -83,9 +83,8 @@ object TableSnapshot {
         case Left(fallback)                            => Left(fallback)
         case Right(Current.Found(version, passedOver)) =>
           SyncPlan.of(version, table) match {
-            case Standing.Unsound(fallback)       => Left(fallback)
-            case Standing.Sound(unseen, vanished) =>
-              overlaid(table, store, version, unseen, vanished).map(u => (u._1, unseen, u._2, passedOver))
+            case Standing.Unsound(fallback) => Left(fallback)
+            case Standing.Sound(unseen)     => overlaid(table, store, version, unseen, passedOver)
           }
         case Right(_) => Left(Fallback(FallbackCode.NoIndex, "there is no index"))
       }
@@ -103,25 +102,16 @@ object TableSnapshot {
       store: IndexStore,
       version: IndexVersion,
       unseen: Vector[UnseenInstant],
-      vanished: Set[String]
-  ): Either[Fallback, (OpenIndex, hudiidx.manifest.TableChanges)] = {
+      passedOver: Vector[String]
+  ): Either[Fallback, Usable] = {
     val effects = new InstantEffects
     unseen.foreach(u => effects.take(u.instant, u.content))
     effects.resolveSizes(table.storage, table.tablePath)
-    val unexplained = vanished -- effects.removedInstants
-    if (unexplained.nonEmpty)
-      Left(
-        Fallback(
-          FallbackCode.TimelineGap,
-          s"instants that it covers are gone from the timeline: ${unexplained.toVector.sorted.mkString(", ")}"
-        )
-      )
-    else
-      try Right((OpenIndex.open(store, version, table.access.cache), effects.changes))
-      catch {
-        case e: DamagedIndex => Left(Fallback(FallbackCode.DamagedIndex, e.getMessage))
-        case e: IOException  => Left(Fallback(FallbackCode.DamagedIndex, e.toString))
-      }
+    try Right((OpenIndex.open(store, version, table.access.cache), unseen, effects.changes, passedOver))
+    catch {
+      case e: DamagedIndex => Left(Fallback(FallbackCode.DamagedIndex, e.getMessage))
+      case e: IOException  => Left(Fallback(FallbackCode.DamagedIndex, e.toString))
+    }
   }
 }
 
