@@ -3,11 +3,14 @@ package hudiidx.sync
 import hudiidx._
 import hudiidx.manifest._
 import hudiidx.store._
-import hudiidx.table.{TableListing, ViewTimeline}
+import hudiidx.table.{FolderScan, TableListing, ViewTimeline}
 import org.slf4j.LoggerFactory
 
 /** Lists partitions for `create`: one after the other, or as tasks of an engine. */
 trait PartitionScanner {
+
+  /** Walks the table's folders to find the partitions. */
+  def folders: FolderScan = FolderScan.Serial
 
   /** Every partition's committed files as pages, in the order of [[PartitionKey]]. */
   def scan(listing: TableListing, entriesPerPage: Int): Iterator[EncodedPartition]
@@ -125,7 +128,7 @@ final class Indexer(
   private def build(rebases: Int): SyncResult = {
     val table = TableContext.load(access, path)
     val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
-    val listing = TableSnapshot.listingOf(table, view)
+    val listing = TableSnapshot.listingOf(table, view, scanner.folders)
     val number = store.nextNumber()
     val written =
       fromMetadata(table, listing).getOrElse(writeMaster(table, listing.partitions, scanner.scan(listing, _)))

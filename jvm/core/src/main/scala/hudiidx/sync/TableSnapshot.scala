@@ -71,8 +71,8 @@ object TableSnapshot {
     }
   }
 
-  def listingOf(table: TableContext, view: ViewTimeline): TableListing =
-    TableListing(table.storage, table.tablePath, table.config, table.timeline, table.contents, view)
+  def listingOf(table: TableContext, view: ViewTimeline, scan: FolderScan = FolderScan.Serial): TableListing =
+    TableListing(table.storage, table.tablePath, table.config, table.timeline, table.contents, view, scan)
 
   private type Usable = (OpenIndex, Vector[UnseenInstant], hudiidx.manifest.TableChanges, Vector[String])
 

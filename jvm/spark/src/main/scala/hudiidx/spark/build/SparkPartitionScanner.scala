@@ -14,6 +14,8 @@ final class SparkPartitionScanner(context: SparkContext, conf: Broadcast[Seriali
     with FolderScan {
   import SparkPartitionScanner._
 
+  override def folders: FolderScan = this
+
   /** Partitions are listed in waves, so that the driver holds the pages of one wave at most. */
   override def scan(listing: TableListing, entriesPerPage: Int): Iterator[EncodedPartition] = {
     val rules = context.broadcast(listing.lister.rules)
