@@ -12,6 +12,7 @@ final case class ManifestShape(entriesPerPage: Int, blockBytes: Int, codec: Code
 }
 
 object ManifestShape {
+
   /** Files of a partition where nothing is known yet. */
   val UsualFiles = 100L
 

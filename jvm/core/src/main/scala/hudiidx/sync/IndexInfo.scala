@@ -43,7 +43,7 @@ object IndexInfo {
       case Current.Found(version, _) =>
         SyncPlan.of(version, table) match {
           case Standing.Unsound(fallback) => broken(store, path, fallback, Some(version))
-          case Standing.Sound(unseen)  => sound(store, version, unseen, table.config.timelineZone)
+          case Standing.Sound(unseen)     => sound(store, version, unseen, table.config.timelineZone)
         }
     }
   }

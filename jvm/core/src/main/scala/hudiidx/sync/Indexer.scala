@@ -135,7 +135,14 @@ final class Indexer(
     publish(table, written.files, written.properties, number) match {
       case Some(version) =>
         expire(version)
-        SyncResult(version, table.completed.map(_.requestedTime), merged = false, rebuilt = true, published = true, rebases)
+        SyncResult(
+          version,
+          table.completed.map(_.requestedTime),
+          merged = false,
+          rebuilt = true,
+          published = true,
+          rebases
+        )
       case None => update(rebases + 1)
     }
   }

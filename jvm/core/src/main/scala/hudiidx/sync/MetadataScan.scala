@@ -7,9 +7,10 @@ import hudiidx.table._
 import org.slf4j.LoggerFactory
 
 /** A table's files from Hudi's own metadata table, with what that does not say: completion times, replacements, and on
- *  version 6 the sizes of log files that rollbacks left behind. Format notes §10.
- */
-private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTableListing, rules: ListingRules) extends AutoCloseable {
+  *  version 6 the sizes of log files that rollbacks left behind. Format notes §10.
+  */
+private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTableListing, rules: ListingRules)
+    extends AutoCloseable {
   lazy val partitions: Vector[String] = metadata.partitions
 
   def scan(entriesPerPage: Int): Iterator[EncodedPartition] =
@@ -20,7 +21,8 @@ private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTa
     sized.map { e =>
       e.copy(
         completionTime = if (e.isBase) None else rules.timeline.activeCompletionTime(e.instantTime),
-        replacedAt = rules.replacementOf(partition, e.fileId))
+        replacedAt = rules.replacementOf(partition, e.fileId)
+      )
     }
   }
 
@@ -47,14 +49,17 @@ private[sync] object MetadataScan {
         table.timeline,
         table.contents,
         table.access.cache,
-        (path, config) => table.access.histories.open(table.storage, path, config))
+        (path, config) => table.access.histories.open(table.storage, path, config)
+      )
       opened match {
         case Some(metadata) if metadata.inStep => Some(new MetadataScan(table, metadata, rules))
-        case found =>
+        case found                             =>
           found.foreach(_.close())
           val why = if (found.isEmpty) "it has none that lists files" else "its metadata table lacks completed instants"
           if (source == "metadata")
-            throw new StaleIndex(s"${table.tablePath}: ${IndexOptions.Source} is metadata, but $why; use auto or listing")
+            throw new StaleIndex(
+              s"${table.tablePath}: ${IndexOptions.Source} is metadata, but $why; use auto or listing"
+            )
           log.debug(s"${table.tablePath}: files are listed: $why")
           None
       }

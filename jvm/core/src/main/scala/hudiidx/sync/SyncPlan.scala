@@ -62,7 +62,8 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
     val rolledBack = if (lost.isEmpty) Set.empty[String] else removedBy(unseen)
     val stillLost = lost.filterNot(i => rolledBack(i.requestedTime))
     val archived =
-      if (stillLost.isEmpty) Set.empty[String] else archivedFrom(stillLost.head.requestedTime).map(_.requestedTime).toSet
+      if (stillLost.isEmpty) Set.empty[String]
+      else archivedFrom(stillLost.head.requestedTime).map(_.requestedTime).toSet
     val unexplained = stillLost.map(_.requestedTime).filterNot(archived)
     if (unexplained.isEmpty)
       Standing.Sound(

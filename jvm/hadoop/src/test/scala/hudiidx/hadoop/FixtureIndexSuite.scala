@@ -18,12 +18,16 @@ class FixtureIndexSuite extends AnyFunSuite {
   private val withoutMetadata = scala.collection.mutable.Set.empty[String]
 
   for (name <- Fixtures.good) {
-    test(s"$name: a fresh index gives stock's partitions, files and views, made from a listing or from the metadata table") {
+    test(
+      s"$name: a fresh index gives stock's partitions, files and views, made from a listing or from the metadata table"
+    ) {
       val table = Fixtures.copy(name)
       indexer(table).create()
       compareWithStock(name, table)
       val fromMetadata = strict.copy(source = "metadata")
-      val metadata = try { new Indexer(access, table, fromMetadata).create(); true } catch { case _: StaleIndex => false }
+      val metadata =
+        try { new Indexer(access, table, fromMetadata).create(); true }
+        catch { case _: StaleIndex => false }
       if (metadata) {
         compareWithStock(name, table)
         compareWithListing(table)
