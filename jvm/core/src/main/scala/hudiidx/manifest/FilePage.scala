@@ -17,15 +17,18 @@ object FilePage {
     new FilePageEncoder(entries, from, until).encode()
 
   /** Number of entries of a page, without decoding the rest. */
-  def entryCount(bytes: Array[Byte], where: => String): Int = refused(where) {
-    val in = new PackedInput(bytes)
+  def entryCount(in: PackedInput, where: => String): Int = refused(where) {
     in.byte()
     FilePageDecoder.count(in)
   }
 
   /** @param where file and page, for the error */
   def decode(bytes: Array[Byte], partitionPath: String, where: => String): Array[FileEntry] =
-    refused(where)(new FilePageDecoder(new PackedInput(bytes), partitionPath).decode())
+    decode(new PackedInput(bytes), partitionPath, where)
+
+  /** As above, of a page that stands within a larger array. */
+  def decode(page: PackedInput, partitionPath: String, where: => String): Array[FileEntry] =
+    refused(where)(new FilePageDecoder(page, partitionPath).decode())
 
   private def refused[A](where: => String)(read: => A): A =
     try read
@@ -271,7 +274,7 @@ private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: St
       in.bits(high, 0, if (random) 60 else 64)
       in.bits(low, 0, if (random) 62 else 64)
       val suffix = in.column(groups)
-      val render = new UuidRenderer
+      val render = new NameRenderer
       Array.tabulate(groups)(i =>
         if (random) render(UuidId.addVersion(high(i)), UuidId.addVariant(low(i)), suffix(i))
         else render(high(i), low(i), suffix(i))
@@ -284,9 +287,10 @@ private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: St
       val tasks = in.column(count)
       val stages = in.column(count)
       val attempts = in.column(count)
+      val render = new NameRenderer
       Array.tabulate(count) { i =>
         val base = instants(instant(i).toInt)
-        SparkToken.render(tasks(i), stages(i) + base.stage, attempts(i) + tasks(i) + base.attempt)
+        render.token(tasks(i), stages(i) + base.stage, attempts(i) + tasks(i) + base.attempt)
       }
     } else Array.fill(count)(in.string())
 }

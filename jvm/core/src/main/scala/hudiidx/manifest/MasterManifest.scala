@@ -81,8 +81,8 @@ final class MasterManifest(master: HFileReader, index: HFileReader, name: String
   def entries(partitionPath: String, run: PartitionRun): Array[FileEntry] = {
     val out = new Array[FileEntry](run.count)
     var at = 0
-    eachPage(run) { bytes =>
-      val page = FilePage.decode(bytes, partitionPath, s"$name, files from ${run.firstNumber + at}")
+    eachPage(run) { cursor =>
+      val page = FilePage.decode(pageOf(cursor), partitionPath, s"$name, files from ${run.firstNumber + at}")
       check(at + page.length <= run.count, run)
       System.arraycopy(page, 0, out, at, page.length)
       at += page.length
@@ -94,16 +94,20 @@ final class MasterManifest(master: HFileReader, index: HFileReader, name: String
   /** Pages of a run as they stand in the file. */
   def pages(run: PartitionRun): Vector[EncodedPage] = {
     val out = Vector.newBuilder[EncodedPage]
-    eachPage(run) { bytes =>
-      val count = FilePage.entryCount(bytes, name)
-      out += EncodedPage(count, bytes)
+    eachPage(run) { cursor =>
+      val count = FilePage.entryCount(pageOf(cursor), name)
+      val end = cursor.valueOffset + cursor.valueLength
+      out += EncodedPage(count, java.util.Arrays.copyOfRange(cursor.valueBytes, cursor.valueOffset, end))
       count
     }
     out.result()
   }
 
+  private def pageOf(cursor: HFileCursor): PackedInput =
+    new PackedInput(cursor.valueBytes, cursor.valueOffset, cursor.valueOffset + cursor.valueLength)
+
   /** Walks the pages of a run; `use` gives the number of entries of each. */
-  private def eachPage(run: PartitionRun)(use: Array[Byte] => Int): Unit =
+  private def eachPage(run: PartitionRun)(use: HFileCursor => Int): Unit =
     if (run.count > 0) {
       val cursor: HFileCursor = master.scan()
       var number = run.firstNumber
@@ -112,9 +116,7 @@ final class MasterManifest(master: HFileReader, index: HFileReader, name: String
       check(found, run)
       while (found && number < end) {
         check(java.util.Arrays.equals(cursor.key, MasterManifest.pageKey(number)), run)
-        val count = use(
-          java.util.Arrays.copyOfRange(cursor.valueBytes, cursor.valueOffset, cursor.valueOffset + cursor.valueLength)
-        )
+        val count = use(cursor)
         check(count > 0, run)
         number += count
         found = number >= end || cursor.next()

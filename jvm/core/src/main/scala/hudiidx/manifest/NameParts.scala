@@ -19,9 +19,6 @@ private[manifest] object SparkToken {
     }
   }
 
-  def render(task: Long, stage: Long, attempt: Long): String =
-    new java.lang.StringBuilder(24).append(task).append('-').append(stage).append('-').append(attempt).toString
-
   /** -1 unless the text is a plain decimal without leading zeros. */
   def number(s: String, from: Int, until: Int): Long =
     if (until <= from || until - from > MaxDigits || (s.charAt(from) == '0' && until - from > 1)) -1
@@ -93,33 +90,42 @@ private[manifest] object UuidId {
   def addVariant(packed: Long): Long = (packed & 0x3fffffffffffffffL) | (1L << 63)
 }
 
-/** Text of file ids; one buffer serves a whole page, which halves the time against UUID.toString and a concatenation. */
-private[manifest] final class UuidRenderer {
+/** Text of file ids and write tokens; one buffer serves a whole page. */
+private[manifest] final class NameRenderer {
   private val buffer = new Array[Byte](64)
 
   def apply(high: Long, low: Long, suffix: Long): String = {
-    var at = hex(high >>> 32, 8, 0)
-    at = hex(high >>> 16, 4, dash(at))
-    at = hex(high, 4, dash(at))
-    at = hex(low >>> 48, 4, dash(at))
-    at = hex(low, 12, dash(at))
+    var at = hex(high >>> 32, 4, 0)
+    at = hex(high >>> 16, 2, dash(at))
+    at = hex(high, 2, dash(at))
+    at = hex(low >>> 48, 2, dash(at))
+    at = hex(low, 6, dash(at))
     if (suffix >= 0) at = decimal(suffix, dash(at))
-    new String(buffer, 0, at, java.nio.charset.StandardCharsets.ISO_8859_1)
+    text(at)
   }
+
+  /** A write token's text. */
+  def token(task: Long, stage: Long, attempt: Long): String =
+    text(decimal(attempt, dash(decimal(stage, dash(decimal(task, 0))))))
+
+  private def text(length: Int): String =
+    new String(buffer, 0, length, java.nio.charset.StandardCharsets.ISO_8859_1)
 
   private def dash(at: Int): Int = {
     buffer(at) = '-'
     at + 1
   }
 
-  private def hex(value: Long, digits: Int, at: Int): Int = {
+  /** The lowest `bytes` bytes of a number, two digits each. */
+  private def hex(value: Long, bytes: Int, at: Int): Int = {
     var i = 0
-    while (i < digits) {
-      val d = ((value >>> ((digits - 1 - i) * 4)) & 0xf).toInt
-      buffer(at + i) = (if (d < 10) '0' + d else 'a' + d - 10).toByte
+    while (i < bytes) {
+      val pair = ((value >>> ((bytes - 1 - i) * 8)) & 0xff).toInt * 2
+      buffer(at + i * 2) = NameRenderer.HexPairs(pair)
+      buffer(at + i * 2 + 1) = NameRenderer.HexPairs(pair + 1)
       i += 1
     }
-    at + digits
+    at + bytes * 2
   }
 
   private def decimal(value: Long, at: Int): Int = {
@@ -137,5 +143,14 @@ private[manifest] final class UuidRenderer {
       i -= 1
     }
     at + size
+  }
+}
+
+private[manifest] object NameRenderer {
+
+  /** The two hexadecimal digits of each byte value. */
+  private val HexPairs: Array[Byte] = {
+    val digits = "0123456789abcdef"
+    Array.tabulate(512)(i => digits.charAt(if (i % 2 == 0) i / 2 >> 4 else i / 2 & 15).toByte)
   }
 }

@@ -1,6 +1,7 @@
 package hudiidx.manifest
 
 import hudiidx.DamagedIndex
+import hudiidx.bytes.PackedInput
 import hudiidx.table.{FileEntry, FileKind, FileOrder}
 import java.util.{Random, UUID}
 import org.scalatest.funsuite.AnyFunSuite
@@ -15,7 +16,7 @@ class FilePageSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val decoded = FilePage.decode(page, "p/q=1", "test")
       // A completion time belongs to an instant: all entries of a page with that instant share it.
       assert(decoded.map(_.copy(completionTime = None)).toSeq === sorted.map(_.copy(completionTime = None)).toSeq)
-      assert(FilePage.entryCount(page, "test") === sorted.length)
+      assert(FilePage.entryCount(new PackedInput(page), "test") === sorted.length)
     }
   }
 
