@@ -25,11 +25,10 @@ final class PartitionChange(val partitionPath: String) {
   }
 
   /** The file group was replaced by the instant requested at `instantTime`; the latest replacement counts. */
-  def replace(fileId: String, instantTime: String): Unit =
-    if (replaced.get(fileId).forall(_ < instantTime)) {
-      replaced(fileId) = instantTime
-      added.foreach { case (name, e) => if (e.fileId == fileId) added(name) = markReplaced(e) }
-    }
+  def replace(fileId: String, instantTime: String): Unit = {
+    added.foreach { case (name, e) => if (e.fileId == fileId) added(name) = replacedBy(e, instantTime) }
+    if (replaced.get(fileId).forall(_ < instantTime)) replaced(fileId) = instantTime
+  }
 
   /** The partition's folder is gone with all that it held. */
   def clear(): Unit = {
@@ -65,10 +64,10 @@ final class PartitionChange(val partitionPath: String) {
     FileMerge.merge(kept, addedEntries.toArray)
   }
 
-  private def markReplaced(e: FileEntry): FileEntry = replaced.get(e.fileId) match {
-    case Some(at) if e.replacedAt.forall(_ < at) => e.copy(replacedAt = Some(at))
-    case _                                       => e
-  }
+  private def markReplaced(e: FileEntry): FileEntry = replaced.get(e.fileId).fold(e)(replacedBy(e, _))
+
+  private def replacedBy(e: FileEntry, instantTime: String): FileEntry =
+    if (e.replacedAt.forall(_ < instantTime)) e.copy(replacedAt = Some(instantTime)) else e
 }
 
 private[manifest] object FileMerge {

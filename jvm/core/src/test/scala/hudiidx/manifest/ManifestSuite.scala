@@ -29,7 +29,7 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   )
 
   test("files and partitions of master, delta and overlay are those of a plain map, through merges too") {
-    forAll(Gen.listOf(step), Gen.listOf(Gen.listOf(step)), Gen.choose(1, 5), Gen.choose(0, 3)) {
+    forAll(Gen.listOf(step), Gen.listOf(Gen.listOf(step)), Gen.choose(1, 5), Gen.choose(0, 3), minSuccessful(60)) {
       (start, batches, pageEntries, overlaid) =>
         var model: Model = Map.empty
         start.foreach(s => model = applied(model, s, new TableChanges))
