@@ -39,6 +39,10 @@ class InvalidOption(HudiIdxException):
     """An option or argument has an unknown name or a value out of its range."""
 
 
+class IndexNotWritable(HudiIdxException):
+    """The index folder takes no files: it is read-only, full, or otherwise refuses a write."""
+
+
 _KINDS: tuple[type[HudiIdxException], ...] = (
     NotAHudiTable,
     UnsupportedTable,
@@ -48,11 +52,12 @@ _KINDS: tuple[type[HudiIdxException], ...] = (
     StaleIndex,
     WriteConflict,
     InvalidOption,
+    IndexNotWritable,
 )
 _BY_NAME = {kind.__name__: kind for kind in _KINDS}
 
 _TABLE_ERRORS = (NotAHudiTable, UnsupportedTable, DamagedTable)
-_INDEX_ERRORS = (DamagedIndex, IndexNotFound, StaleIndex, WriteConflict)
+_INDEX_ERRORS = (DamagedIndex, IndexNotFound, StaleIndex, WriteConflict, IndexNotWritable)
 
 
 def of_jvm_class(class_name: str) -> type[HudiIdxException] | None:

@@ -82,6 +82,7 @@ class HudiIndex:
 
         Raises:
             WriteConflict: another writer published meanwhile, again and again.
+            IndexNotWritable: the index folder is read-only or full; `index_path=` puts it elsewhere.
         """
         return dict(self._document(self._api.create))
 
@@ -91,6 +92,7 @@ class HudiIndex:
         Raises:
             IndexNotFound: there is no index; make one with `create`.
             WriteConflict: another writer published meanwhile, again and again.
+            IndexNotWritable: the index folder is read-only or full; `index_path=` puts it elsewhere.
         """
         return dict(self._document(self._api.update))
 

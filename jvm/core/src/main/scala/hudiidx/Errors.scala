@@ -6,6 +6,20 @@ sealed abstract class HudiIdxException(message: String, cause: Throwable) extend
 /** The path is missing, unreadable, or holds no Hudi table. */
 final class NotAHudiTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
 
+object NotAHudiTable {
+
+  /** `body` reads `path` of a table: an I/O error becomes NotAHudiTable. NoSuchFileException passes, since callers know what
+    *  it means that a file went away.
+    */
+  def reading[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case e: java.nio.file.NoSuchFileException => throw e
+      case e: java.io.IOException               =>
+        throw new NotAHudiTable(s"$path: cannot be read ($e); check the table's path and its permissions", e)
+    }
+}
+
 /** A Hudi table of a version, type or format that hudiidx does not serve. */
 final class UnsupportedTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
 
@@ -26,3 +40,6 @@ final class WriteConflict(message: String, cause: Throwable = null) extends Hudi
 
 /** An option or argument has an unknown name or a value out of its range. */
 final class InvalidOption(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+
+/** The index folder takes no files: it is read-only, full, or otherwise refuses a write. What was there stays in force. */
+final class IndexNotWritable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)

@@ -1,8 +1,8 @@
 package hudiidx.store
 
-import hudiidx.DamagedIndex
+import hudiidx.{DamagedIndex, IndexNotWritable}
 import hudiidx.storage.{FileInfo, RandomReader, Storage}
-import java.io.{FileNotFoundException, OutputStream}
+import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.nio.file.NoSuchFileException
 import java.security.SecureRandom
 import org.slf4j.LoggerFactory
@@ -28,10 +28,14 @@ final class IndexStore(val storage: Storage, val dir: String) {
   private val versionsDir = Storage.join(dir, "versions")
 
   /** The highest version that is whole. One that is unreadable, gone or of a later format is passed over. */
-  def current(): Current = {
+  def current(): Current =
+    try currentOf(versionNumbers())
+    catch { case e: DamagedIndex => Current.Unreadable(Vector(e.getMessage)) }
+
+  private def currentOf(all: Vector[Long]): Current = {
     var reasons = Vector.empty[String]
     var found: Option[IndexVersion] = None
-    val numbers = versionNumbers().reverseIterator
+    val numbers = all.reverseIterator
     while (found.isEmpty && numbers.hasNext) {
       try found = Some(read(numbers.next()))
       catch {
@@ -49,7 +53,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
 
   def read(number: Long): IndexVersion = {
     val path = versionPath(number)
-    val version = IndexVersion.decode(storage.readAll(path), path)
+    val version = IndexVersion.decode(reading(path)(storage.readAll(path)), path)
     if (version.number != number)
       throw new DamagedIndex(s"$path: holds index version ${version.number}; `hudiidx create` makes a new one")
     version
@@ -62,24 +66,53 @@ final class IndexStore(val storage: Storage, val dir: String) {
   def nextNumber(): Long = versionNumbers().lastOption.getOrElse(0L) + 1
 
   /** False if another writer took this number first. */
-  def publish(version: IndexVersion): Boolean =
-    storage.publish(versionPath(version.number), IndexVersion.encode(version))
+  def publish(version: IndexVersion): Boolean = {
+    val path = versionPath(version.number)
+    writing(path)(storage.publish(path, IndexVersion.encode(version)))
+  }
 
   def open(file: IndexFile): RandomReader = storage.open(Storage.join(dir, file.name))
 
-  /** Writes an immutable file; `kind` says what it is in the version that names it. */
+  /** Writes an immutable file; `kind` says what it is in the version that names it. What `content` throws of its own
+    *  (it may be reading the table) comes through as it is.
+    */
   def write(name: String, kind: String)(content: OutputStream => Unit): IndexFile = {
+    val path = Storage.join(dir, name)
     var size = 0L
-    storage.write(Storage.join(dir, name)) { out =>
-      val counted = new CountingOutput(out)
-      content(counted)
-      counted.flush()
-      size = counted.count
-    }
+    try
+      writing(path)(storage.write(path) { out =>
+        val counted = new CountingOutput(out)
+        try content(counted)
+        catch { case e: IOException if !counted.failed => throw new ContentFailure(e) }
+        counted.flush()
+        size = counted.count
+      })
+    catch { case e: ContentFailure => throw e.failure }
     IndexFile(name, kind, size)
   }
 
-  def delete(file: IndexFile): Unit = storage.delete(Storage.join(dir, file.name))
+  def delete(file: IndexFile): Unit = {
+    val path = Storage.join(dir, file.name)
+    writing(path)(storage.delete(path)): Unit
+  }
+
+  private def reading[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case e @ (_: NoSuchFileException | _: FileNotFoundException) => throw e
+      case e: IOException => throw new DamagedIndex(s"$path: cannot be read ($e); check the index folder", e)
+    }
+
+  private def writing[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case e: IOException =>
+        throw new IndexNotWritable(
+          s"$path: cannot be written ($e); make room in the folder or make it writable, or set hudiidx.index.path to " +
+            "a folder elsewhere",
+          e
+        )
+    }
 
   /** Removes the whole folder; false if there was none. */
   def drop(): Boolean = storage.delete(dir)
@@ -90,15 +123,15 @@ final class IndexStore(val storage: Storage, val dir: String) {
     *  @param current number of the version in use: it stays, also when newer damaged ones fill the places
     */
   def expire(current: Long, rule: Retention, nowMillis: Long): Vector[String] = {
-    val files = versionFiles()
+    val (files, strange) = storage.list(versionsDir).partition(isVersion)
     val newest = files.takeRight(math.max(1, rule.retained)).map(numberOf).toSet + current
     val (old, kept) =
       files.partition(f => !newest(numberOf(f)) && nowMillis - f.modifiedMillis >= rule.minAgeMillis)
     old.foreach(f => storage.delete(f.path))
     val named = kept.flatMap(namesIn).toSet
-    val orphans = storage
-      .list(dir)
-      .filter(f => !f.isDirectory && !named(f.name) && nowMillis - f.modifiedMillis >= rule.orphanAgeMillis)
+    // A killed writer's temporary files may stand beside versions too.
+    val others = strange ++ storage.list(dir).filterNot(f => named(f.name))
+    val orphans = others.filter(f => !f.isDirectory && nowMillis - f.modifiedMillis >= rule.orphanAgeMillis)
     orphans.foreach(f => storage.delete(f.path))
     (old ++ orphans).map(_.name)
   }
@@ -108,7 +141,10 @@ final class IndexStore(val storage: Storage, val dir: String) {
     catch { case _: DamagedIndex => Vector.empty }
 
   private def versionFiles(): Vector[FileInfo] =
-    storage.list(versionsDir).filter(f => !f.isDirectory && IndexStore.VersionName.pattern.matcher(f.name).matches)
+    reading(versionsDir)(storage.list(versionsDir)).filter(isVersion)
+
+  private def isVersion(f: FileInfo): Boolean =
+    !f.isDirectory && IndexStore.VersionName.pattern.matcher(f.name).matches
 
   private def numberOf(f: FileInfo): Long = f.name.stripSuffix(".json").toLong
 
@@ -139,9 +175,30 @@ object IndexStore {
   }
 }
 
+/** Carries a failure that is not the written file's past those that are. */
+private final class ContentFailure(val failure: IOException) extends RuntimeException(failure)
+
 private final class CountingOutput(out: OutputStream) extends OutputStream {
   var count = 0L
-  override def write(b: Int): Unit = { out.write(b); count += 1 }
-  override def write(b: Array[Byte], off: Int, len: Int): Unit = { out.write(b, off, len); count += len }
-  override def flush(): Unit = out.flush()
+
+  /** The file itself refused bytes. */
+  var failed = false
+
+  override def write(b: Int): Unit = {
+    passing(out.write(b))
+    count += 1
+  }
+  override def write(b: Array[Byte], off: Int, len: Int): Unit = {
+    passing(out.write(b, off, len))
+    count += len
+  }
+  override def flush(): Unit = passing(out.flush())
+
+  private def passing(call: => Unit): Unit =
+    try call
+    catch {
+      case e: IOException =>
+        failed = true
+        throw e
+    }
 }

@@ -6,8 +6,8 @@ import java.time.ZoneId
 
 /** State of an index for people and monitors.
   *
-  *  @param state          READY, LAGGING, BROKEN or ABSENT
-  *  @param reason         why it is BROKEN, with the remedy; empty else
+  *  @param state          READY, LAGGING, BUILDING, BROKEN or ABSENT
+  *  @param reason         BROKEN: why, with the remedy. BUILDING: how far, as "40 %". Empty else
   *  @param instantsBehind completed instants that the index has not taken in
   *  @param lagSeconds     age of the oldest of these; 0 when READY
   */
@@ -28,6 +28,7 @@ final case class IndexInfo(
 object IndexInfo {
   val Ready = "READY"
   val Lagging = "LAGGING"
+  val Building = "BUILDING"
   val Broken = "BROKEN"
   val Absent = "ABSENT"
 
@@ -36,6 +37,15 @@ object IndexInfo {
     val path = tablePath.stripSuffix("/")
     val table = TableContext.load(access, path)
     val store = new IndexStore(access.storage, options.indexDir(path))
+    val info = settled(store, path, table)
+    BuildProgress.running(store, info.version, System.currentTimeMillis()) match {
+      case Some(percent) => info.copy(state = Building, reason = s"$percent %")
+      case None          => info
+    }
+  }
+
+  /** The state apart from a create that may be running. */
+  private def settled(store: IndexStore, path: String, table: TableContext): IndexInfo =
     store.current() match {
       case Current.Absent              => IndexInfo(Absent, "", store.dir, None, table.completed.size, 0, 0, 0)
       case Current.Unreadable(reasons) =>
@@ -46,7 +56,6 @@ object IndexInfo {
           case Standing.Sound(unseen)     => sound(store, version, unseen, table.config.timelineZone)
         }
     }
-  }
 
   private def sound(store: IndexStore, v: IndexVersion, unseen: Vector[UnseenInstant], zone: ZoneId): IndexInfo = {
     val missing =

@@ -53,7 +53,9 @@ final class Indexer(
   private val path = tablePath.stripSuffix("/")
   private val store = new IndexStore(access.storage, options.indexDir(path))
 
-  /** Makes the index from the table's files, whether there is one or not, then takes in what completed meanwhile. */
+  /** Makes the index from the table's files, whether there is one or not, then takes in what completed meanwhile. Like
+    *  `update`: IndexNotWritable if the index folder refuses a write; the version before stays in force.
+    */
   def create(): SyncResult = {
     val built = build(0)
     val after = update()
@@ -73,12 +75,14 @@ final class Indexer(
     store.current() match {
       case Current.Absent =>
         throw new IndexNotFound(s"$path: there is no index in ${store.dir}; run `hudiidx create $path`")
-      case Current.Unreadable(reasons) => rebuild(rebases, reasons.mkString("; "))
-      case Current.Found(version, _)   =>
+      case Current.Unreadable(reasons)        => rebuild(rebases, reasons.mkString("; "))
+      case Current.Found(version, passedOver) =>
         val table = TableContext.load(access, path)
+        // Numbers of versions that cannot be read are taken all the same.
+        val next = if (passedOver.isEmpty) version.number + 1 else store.nextNumber()
         SyncPlan.of(version, table) match {
           case Standing.Unsound(fallback) => rebuild(rebases, fallback.why)
-          case Standing.Sound(unseen)     => advance(table, version, unseen, rebases)
+          case Standing.Sound(unseen)     => advance(Base(table, version, next), unseen, rebases)
         }
     }
   }
@@ -88,50 +92,57 @@ final class Indexer(
     build(rebases)
   }
 
-  private def advance(
-      table: TableContext,
-      version: IndexVersion,
-      unseen: Vector[UnseenInstant],
-      rebases: Int
-  ): SyncResult =
-    if (unseen.isEmpty) SyncResult(version, Vector.empty, merged = false, rebuilt = false, published = false, rebases)
+  /** What an update goes out from, and the number that its version shall have. */
+  private case class Base(table: TableContext, version: IndexVersion, nextNumber: Long)
+
+  private def advance(base: Base, unseen: Vector[UnseenInstant], rebases: Int): SyncResult =
+    if (unseen.isEmpty)
+      SyncResult(base.version, Vector.empty, merged = false, rebuilt = false, published = false, rebases)
     else {
       val effects = new InstantEffects
       unseen.foreach(u => effects.take(u.instant, u.content))
-      effects.resolveSizes(table.storage, path)
+      effects.resolveSizes(base.table.storage, path)
       val result =
-        try publishChanges(table, version, effects.changes, unseen.map(_.instant.requestedTime), rebases)
+        try publishChanges(base, effects.changes, unseen.map(_.instant.requestedTime), rebases)
         catch { case e: DamagedIndex => Some(rebuild(rebases, e.getMessage)) }
       result.getOrElse(update(rebases + 1))
     }
 
   /** None if another writer published first. */
   private def publishChanges(
-      table: TableContext,
-      version: IndexVersion,
+      base: Base,
       changes: TableChanges,
       instants: Vector[String],
       rebases: Int
   ): Option[SyncResult] = {
-    val open = OpenIndex.open(store, version, access.cache)
+    val open = OpenIndex.open(store, base.version, access.cache)
     try {
       val writer = new ManifestUpdate(store, open, options)
-      val written = writer.write(changes, table)
-      publish(table, written.files, written.properties, version.number + 1).map { next =>
+      val written = writer.write(changes, base.table)
+      publish(base.table, written.files, written.properties, base.nextNumber).map { next =>
         expire(next)
         SyncResult(next, instants, written.merged, rebuilt = false, published = true, rebases)
       }
     } finally open.close()
   }
 
-  /** Writes master manifest, partition index and version from the table's files. */
   private def build(rebases: Int): SyncResult = {
     val table = TableContext.load(access, path)
+    val progress = new BuildProgress(store, System.currentTimeMillis())
+    try {
+      progress.show(0)
+      build(table, progress, rebases)
+    } finally progress.end()
+  }
+
+  /** Writes master manifest, partition index and version from the table's files. */
+  private def build(table: TableContext, progress: BuildProgress, rebases: Int): SyncResult = {
     val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
     val listing = TableSnapshot.listingOf(table, view, scanner.folders)
     val number = store.nextNumber()
-    val written =
-      fromMetadata(table, listing).getOrElse(writeMaster(table, listing.partitions, scanner.scan(listing, _)))
+    val written = fromMetadata(table, listing, progress).getOrElse(
+      writeMaster(table, listing.partitions, progress, scanner.scan(listing, _))
+    )
     publish(table, written.files, written.properties, number) match {
       case Some(version) =>
         expire(version)
@@ -148,10 +159,14 @@ final class Indexer(
   }
 
   /** None where the files must come from a listing; so also where Hudi's metadata table is damaged, unless it was asked for. */
-  private def fromMetadata(table: TableContext, listing: TableListing): Option[WrittenFiles] =
+  private def fromMetadata(
+      table: TableContext,
+      listing: TableListing,
+      progress: BuildProgress
+  ): Option[WrittenFiles] =
     try
       MetadataScan.open(table, listing.lister.rules, options.source).map { metadata =>
-        try writeMaster(table, metadata.partitions, metadata.scan)
+        try writeMaster(table, metadata.partitions, progress, metadata.scan)
         finally metadata.close()
       }
     catch {
@@ -163,10 +178,11 @@ final class Indexer(
   private def writeMaster(
       table: TableContext,
       partitions: Vector[String],
+      progress: BuildProgress,
       scan: Int => Iterator[EncodedPartition]
   ): WrittenFiles = {
     val shape = ManifestShape.choose(partitions.size.toLong * ManifestShape.UsualFiles, partitions.size.toLong)
-    MasterFiles.write(store, table, shape)(scan(shape.entriesPerPage))
+    MasterFiles.write(store, table, shape)(progress.following(scan(shape.entriesPerPage), partitions.size))
   }
 
   private def publish(

@@ -90,12 +90,10 @@ object TableSnapshot {
       }
 
   private def current(store: IndexStore): Either[Fallback, Current] =
-    try
-      store.current() match {
-        case Current.Unreadable(reasons) => Left(Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")))
-        case other                       => Right(other)
-      }
-    catch { case e: IOException => Left(Fallback(FallbackCode.DamagedIndex, s"the index folder cannot be read: $e")) }
+    store.current() match {
+      case Current.Unreadable(reasons) => Left(Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")))
+      case other                       => Right(other)
+    }
 
   private def overlaid(
       table: TableContext,

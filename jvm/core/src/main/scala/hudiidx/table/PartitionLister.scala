@@ -1,5 +1,6 @@
 package hudiidx.table
 
+import hudiidx.NotAHudiTable
 import hudiidx.log.{LogFile => LogBlocks}
 import hudiidx.storage.{FileInfo, Storage}
 import java.io.ByteArrayInputStream
@@ -20,7 +21,7 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
 
   /** One step of the walk over the table's folders. */
   def visit(path: String): FolderVisit = {
-    val found = storage.list(Storage.join(rules.tablePath, path))
+    val found = listed(path)
     found.find(f => !f.isDirectory && PartitionLister.isMetafile(f.name)) match {
       case Some(metafile) => FolderVisit(path, isCommitted(path, found, metafile), Vector.empty)
       case None           =>
@@ -29,11 +30,18 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
     }
   }
 
-  /** The committed files of a partition, in `FileOrder`; empty if there is no such folder. */
+  /** The committed files of a partition, in `FileOrder`; empty if there is no such folder. NotAHudiTable if it cannot be
+    *  read.
+    */
   def list(partitionPath: String): Array[FileEntry] = {
-    val found = entries(partitionPath, storage.list(Storage.join(rules.tablePath, partitionPath)))
+    val found = entries(partitionPath, listed(partitionPath))
     java.util.Arrays.sort(found, FileOrder)
     found
+  }
+
+  private def listed(folder: String): Vector[FileInfo] = {
+    val path = Storage.join(rules.tablePath, folder)
+    NotAHudiTable.reading(path)(storage.list(path))
   }
 
   /** A folder made by a write that never completed is no partition yet: neither its files nor its metafile are committed. */

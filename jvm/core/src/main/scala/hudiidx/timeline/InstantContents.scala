@@ -1,9 +1,10 @@
 package hudiidx.timeline
 
+import hudiidx.NotAHudiTable
 import hudiidx.storage.Storage
 
 /** Reads and decodes the files of a table's active timeline.
-  *  All methods: DamagedTable if the file cannot be decoded; NoSuchFileException if it went away since the timeline was
+  *  All methods: DamagedTable if the file cannot be decoded; NotAHudiTable if it cannot be read; NoSuchFileException if it went away since the timeline was
   *  read (archived, rolled back): read the timeline again.
   */
 final class InstantContents(storage: Storage, timelineDir: String) {
@@ -37,6 +38,6 @@ final class InstantContents(storage: Storage, timelineDir: String) {
 
   private def content(fileName: String): InstantContent = {
     val path = Storage.join(timelineDir, fileName)
-    InstantContent.of(path, storage.readAll(path))
+    InstantContent.of(path, NotAHudiTable.reading(path)(storage.readAll(path)))
   }
 }

@@ -3,16 +3,17 @@ package hudiidx.timeline
 import java.time.format.DateTimeFormatter
 import java.time.{DateTimeException, Instant => Moment, LocalDateTime, ZoneId}
 
+import hudiidx.NotAHudiTable
 import hudiidx.storage.{FileInfo, Storage}
 
 /** Finds the instants of a table's active timeline. Format notes §2.1. */
 object TimelineReader {
 
   /** One listing; files whose names are no instant's are skipped. `zone` is that of the table's instants: it gives the
-    *  completion time of completed instants of layout 2 whose names carry none.
+    *  completion time of completed instants of layout 2 whose names carry none. NotAHudiTable if the folder cannot be read.
     */
   def read(storage: Storage, dir: String, layout: Int, zone: ZoneId = ZoneId.systemDefault()): ActiveTimeline =
-    of(dir, layout, storage.list(dir), zone)
+    of(dir, layout, NotAHudiTable.reading(dir)(storage.list(dir)), zone)
 
   /** Pure: the timeline from a listing of its folder. */
   def of(dir: String, layout: Int, files: Vector[FileInfo], zone: ZoneId): ActiveTimeline = {

@@ -219,7 +219,7 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def crash(table: FakeTable, step: Int, fault: Fault)(work: Indexer => Any): Unit =
     try { work(new Indexer(accessOf(new FaultyStorage(LocalStorage, step, fault)), table.path, IndexOptions())); () }
-    catch { case _: InjectedFault => () }
+    catch { case e: IndexNotWritable if e.getCause.isInstanceOf[InjectedFault] => () }
 
   private def expectFallback(access: TableAccess, table: FakeTable, code: String): Unit = {
     val snapshot = TableSnapshot.open(access, table.path, IndexOptions())

@@ -1,0 +1,59 @@
+package hudiidx
+
+import java.nio.file.{Files, Path}
+import org.scalatest.funsuite.AnyFunSuite
+import scala.collection.JavaConverters._
+
+/** Packages know only those to their left, so none depends on itself by a detour. */
+class PackageOrderSuite extends AnyFunSuite {
+
+  /** From left to right; packages of one step are siblings and do not know each other. */
+  private val order: Vector[Set[String]] = Vector(
+    Set("bytes", "storage"),
+    Set("hfile", "log", "timeline"),
+    Set("table", "store"),
+    Set("manifest"),
+    Set("sync"),
+    Set("hadoop"),
+    Set("spark")
+  )
+  private val steps: Map[String, Int] = order.zipWithIndex.flatMap { case (names, step) => names.map(_ -> step) }.toMap
+  private val mention = ("""\bhudiidx\.(""" + steps.keys.mkString("|") + """)\b""").r
+
+  test("a package imports only from packages to its left") {
+    val wrong = for {
+      file <- sources("core", "hadoop", "spark")
+      from <- packageOf(file).toVector
+      to <- mention.findAllMatchIn(Files.readString(file)).map(_.group(1)).toVector.distinct
+      if to != from && steps(to) >= steps(from)
+    } yield s"${Fixtures.repoRoot.relativize(file)}: $from knows $to"
+    assert(wrong === Vector.empty)
+  }
+
+  test("every package has its place in the order") {
+    val unknown = sources("core", "hadoop", "spark").flatMap(packageOf(_)).distinct.filterNot(steps.contains)
+    assert(unknown === Vector.empty)
+  }
+
+  test("core knows neither Spark nor Hadoop, and module hadoop no Spark") {
+    def naming(module: String, library: String): Vector[Path] =
+      sources(module).filter(f => s"import org\\.apache\\.$library\\.".r.findFirstIn(Files.readString(f)).isDefined)
+    assert(naming("core", "spark") === Vector.empty)
+    assert(naming("core", "hadoop") === Vector.empty)
+    assert(naming("hadoop", "spark") === Vector.empty)
+  }
+
+  /** None for what stands directly in `hudiidx`: the errors, which everybody knows. */
+  private def packageOf(file: Path): Option[String] =
+    """(?m)^package hudiidx\.(\w+)""".r.findFirstMatchIn(Files.readString(file)).map(_.group(1))
+
+  private def sources(modules: String*): Vector[Path] = {
+    val found = modules.toVector.flatMap { module =>
+      val walk = Files.walk(Fixtures.repoRoot.resolve("jvm").resolve(module).resolve("src").resolve("main"))
+      try walk.iterator.asScala.filter(f => f.toString.endsWith(".scala") || f.toString.endsWith(".java")).toVector
+      finally walk.close()
+    }
+    assert(found.size > modules.size)
+    found
+  }
+}

@@ -1,0 +1,62 @@
+package hudiidx.sync
+
+import hudiidx.storage.{FileInfo, LocalStorage, RandomReader, Storage}
+import java.io.OutputStream
+
+/** Works on an index in a process of its own and stops for ever at a chosen step, after a line on standard output, so
+  *  that it can be killed there. Arguments: table, `create` or `update` or `merge`, part of a file's name, `within` (half
+  *  its bytes are written) or `behind` (it is in place).
+  */
+object KilledWriter {
+
+  /** What the process says when it has come to its step. */
+  val Arrived = "arrived"
+
+  def main(args: Array[String]): Unit = {
+    val options = if (args(1) == "merge") IndexOptions(mergePercent = 1, mergeMinFiles = 0) else IndexOptions()
+    val storage = new StoppingStorage(args(2), args(3) == "within")
+    val indexer = new Indexer(IndexerSuite.accessOf(storage), args(0), options)
+    if (args(1) == "create") indexer.create() else indexer.update()
+    println("done without coming to the step")
+  }
+
+  private def stop(): Unit = {
+    println(Arrived)
+    System.out.flush()
+    while (System.in.read() >= 0) ()
+    new java.util.concurrent.CountDownLatch(1).await()
+  }
+
+  private final class StoppingStorage(part: String, within: Boolean) extends Storage {
+    override def list(dir: String): Vector[FileInfo] = LocalStorage.list(dir)
+    override def status(path: String): Option[FileInfo] = LocalStorage.status(path)
+    override def open(path: String): RandomReader = LocalStorage.open(path)
+    override def readAll(path: String): Array[Byte] = LocalStorage.readAll(path)
+    override def delete(path: String): Boolean = LocalStorage.delete(path)
+
+    override def write(path: String)(content: OutputStream => Unit): Unit = {
+      LocalStorage.write(path) { out =>
+        val whole = new java.io.ByteArrayOutputStream
+        content(whole)
+        if (path.contains(part) && within) {
+          // More than the buffer, so that bytes are in the file when the process dies.
+          (0 until 3).foreach(_ => out.write(new Array[Byte](1 << 16)))
+          stop()
+        }
+        whole.writeTo(out)
+      }
+      if (path.contains(part) && !within) stop()
+    }
+
+    override def publish(path: String, content: Array[Byte]): Boolean = {
+      if (path.contains(part) && within) LocalStorage.write(path) { out =>
+        out.write(content, 0, content.length / 2)
+        out.flush()
+        stop()
+      }
+      val first = LocalStorage.publish(path, content)
+      if (path.contains(part) && !within) stop()
+      first
+    }
+  }
+}
