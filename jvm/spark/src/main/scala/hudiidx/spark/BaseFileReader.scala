@@ -1,6 +1,6 @@
 package hudiidx.spark
 
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, IOException}
 
 import hudiidx.DamagedTable
 import org.apache.spark.sql.catalyst.InternalRow
@@ -64,7 +64,15 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
             "removed it read again, else restore it or roll the table back",
           e
         )
+      case e @ (_: IOException | _: RuntimeException) if !isMissing(e) && !readers.options.ignoreCorruptFiles =>
+        throw new DamagedTable(
+          s"${file.filePath.toPath}: the base file is damaged or cut short, its footer cannot be read (${e.getMessage}); " +
+            "restore it from a copy or roll the table back",
+          e
+        )
     }
+
+  private def isMissing(e: Throwable): Boolean = e.isInstanceOf[FileNotFoundException]
 
   /** Filters are left out: they speak of the table's types and values, not of the file's. */
   private def convert(file: PartitionedFile, types: StructType): PartitionReader[ColumnarBatch] =
