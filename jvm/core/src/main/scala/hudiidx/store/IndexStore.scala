@@ -108,14 +108,14 @@ final class IndexStore(val storage: Storage, val dir: String) {
     catch {
       case e: IOException =>
         throw new IndexNotWritable(
-          s"$path: cannot be written ($e); make room in the folder or make it writable, or set hudiidx.index.path to " +
+          s"$path: cannot be written or removed ($e); make room in the folder or make it writable, or set hudiidx.index.path to " +
             "a folder elsewhere",
           e
         )
     }
 
   /** Removes the whole folder; false if there was none. */
-  def drop(): Boolean = storage.delete(dir)
+  def drop(): Boolean = writing(dir)(storage.delete(dir))
 
   /** Removes versions beyond the newest `rule.retained` that are old enough, then files that no remaining version names
     *  and that are older than any running writer's. Returns the names removed.

@@ -5,7 +5,7 @@ import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.manifest.{DeltaManifest, IndexFileSource, MasterManifest, TableChanges}
 import hudiidx.storage.RandomReader
 import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, IOException}
 import java.nio.file.NoSuchFileException
 
 /** The manifest files of one index version, open. */
@@ -57,6 +57,8 @@ object OpenIndex {
       catch {
         case e @ (_: NoSuchFileException | _: FileNotFoundException) =>
           throw new DamagedIndex(s"${store.dir}/${file.name}: the file is gone; `hudiidx create` makes a new index", e)
+        case e: IOException =>
+          throw new DamagedIndex(s"${store.dir}/${file.name}: cannot be read ($e); check the index folder", e)
       }
     if (reader.sizeBytes != file.sizeBytes) {
       val found = reader.sizeBytes

@@ -100,6 +100,7 @@ class IndexFaultSuite extends AnyFunSuite {
       table.write(Seq(FakeWrite("b", -1, isLog = false, 10)), complete = true)
       val access = accessOf(DenyingStorage.readOnlyBelow(table.path))
       intercept[IndexNotWritable](new Indexer(access, table.path, IndexOptions()).update())
+      intercept[IndexNotWritable](new IndexStore(access.storage, IndexStore.defaultDir(table.path)).drop())
       checkAgainstListing(access, table, strict)
       assert(IndexInfo.of(access, table.path, strict).state === IndexInfo.Lagging)
     }
@@ -198,6 +199,27 @@ class IndexFaultSuite extends AnyFunSuite {
       assert(fallback.code === FallbackCode.DamagedIndex && fallback.why.contains("a later hudiidx wrote it"))
       checkAgainstListing(access, table, IndexOptions())
       intercept[DamagedIndex](TableSnapshot.open(access, table.path, strict))
+    }
+  }
+
+  test("whatever file of the index is damaged, one warning names it and the command that mends it") {
+    withTable(9) { table =>
+      indexed(table)
+      val folder = s"${table.path}/.hoodie/hudiidx"
+      indexFiles(table).foreach { name =>
+        val whole = LocalStorage.readAll(s"$folder/$name")
+        Seq(whole.take(whole.length / 2), whole.map(b => (b ^ 1).toByte), Array.empty[Byte]).foreach { bad =>
+          val access = accessOf(new ReplacingStorage(LocalStorage, s"$folder/$name", bad))
+          val before = FallbackCounters.snapshot.values.sum
+          val snapshot = TableSnapshot.open(access, table.path, IndexOptions())
+          try snapshot.source.partitions.foreach(p => (0 until 3).foreach(_ => snapshot.source.files(p)))
+          finally snapshot.close()
+          assert(FallbackCounters.snapshot.values.sum === before + 1)
+          val warning = snapshot.use.fallback.get.message(table.path, folder)
+          assert(warning.contains(name) && warning.contains("run `hudiidx "), warning)
+          assert(intercept[DamagedIndex](answers(access, table, strict)).getMessage === warning)
+        }
+      }
     }
   }
 
