@@ -65,8 +65,17 @@ class Fixture:
         return self._stored(partition, same.group(1)) if same else found
 
     def sizes(self, partition: str) -> dict[str, int]:
-        """File name to bytes, of every committed file."""
-        return dict(self._listed(partition)["files"])
+        """File name to bytes, of every committed file.
+
+        On version 6 a rollback tells stock's metadata table the size 1 of a failed write's log files; the listing
+        by file system has the true one.
+        """
+        by_file_system = self.answers["listing_by_file_system"]
+        on_storage: dict[str, int] = {}
+        if isinstance(by_file_system, dict):
+            on_storage = dict(by_file_system["per_partition"][partition]["files"])
+        listed = dict(self._listed(partition)["files"])
+        return {n: on_storage.get(n, size) if size == 1 else size for n, size in listed.items()}
 
     def base_files(self, partition: str, call: str) -> list[BaseFile]:
         rows = self._stored(partition, BASE_FILE_CALLS[call])
@@ -120,7 +129,8 @@ def rewound(table: Path, fixture: Fixture, instants: int) -> Iterator[None]:
     aside.mkdir()
     timeline = table / ".hoodie" if fixture.version < 8 else table / ".hoodie" / "timeline"
     moved = []
-    for i in fixture.answers["active_timeline"][-instants:]:
+    active = fixture.answers["active_timeline"]
+    for i in active[len(active) - instants :]:
         for f in timeline.glob(f"{i['requested']}*.{i['action']}"):
             f.rename(aside / f.name)
             moved.append(f)

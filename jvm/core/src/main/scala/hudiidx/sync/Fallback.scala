@@ -1,5 +1,8 @@
 package hudiidx.sync
 
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.LongAdder
+
 /** Why a reader lists the table instead of using its index. */
 final case class Fallback(code: String, why: String) {
 
@@ -30,13 +33,14 @@ object FallbackCode {
   val All: Vector[String] = Vector(NoIndex, Disabled, DamagedIndex, ForeignIndex, TimelineGap, ReadFailed)
 }
 
-/** Counts fallbacks by code over the life of the process, for metrics and `info`. */
+/** Counts fallbacks by index and code over the life of the process, for metrics and `info`. */
 object FallbackCounters {
-  private val counts = new java.util.concurrent.ConcurrentHashMap[String, java.util.concurrent.atomic.LongAdder]
+  private val counts = new ConcurrentHashMap[(String, String), LongAdder]
 
-  def count(code: String): Unit =
-    counts.computeIfAbsent(code, _ => new java.util.concurrent.atomic.LongAdder).increment()
+  def count(indexDir: String, code: String): Unit =
+    counts.computeIfAbsent((indexDir, code), _ => new LongAdder).increment()
 
-  /** Code -> times; only codes that occurred. */
-  def snapshot: Map[String, Long] = FallbackCode.All.flatMap(c => Option(counts.get(c)).map(n => c -> n.sum)).toMap
+  /** Code -> times, of one index; only codes that occurred. */
+  def snapshot(indexDir: String): Map[String, Long] =
+    FallbackCode.All.flatMap(c => Option(counts.get((indexDir, c))).map(n => c -> n.sum)).toMap
 }

@@ -119,7 +119,7 @@ private[sync] final class FallbackWarning(tablePath: String, indexDir: String, s
 
   def raiseOrLog(fallback: Fallback, cause: Option[Throwable]): Unit =
     if (fallback.code != FallbackCode.Disabled) {
-      FallbackCounters.count(fallback.code)
+      FallbackCounters.count(indexDir, fallback.code)
       val message = fallback.message(tablePath, indexDir)
       if (strict) throw error(fallback.code, message, cause.orNull)
       log.warn("{}", message)

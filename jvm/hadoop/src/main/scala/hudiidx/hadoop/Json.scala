@@ -82,7 +82,9 @@ object InfoJson {
     info.indexFiles.foreach(f => json.writeNumberField(f.kind, f.sizeBytes))
     json.writeEndObject()
     json.writeObjectFieldStart("fallbacks")
-    FallbackCounters.snapshot.toVector.sorted.foreach { case (code, n) => json.writeNumberField(code, n) }
+    FallbackCounters.snapshot(info.indexDir).toVector.sorted.foreach { case (code, n) =>
+      json.writeNumberField(code, n)
+    }
     json.writeEndObject()
     json.writeEndObject()
   }
