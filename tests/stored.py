@@ -67,8 +67,8 @@ class Fixture:
     def sizes(self, partition: str) -> dict[str, int]:
         """File name to bytes, of every committed file.
 
-        On version 6 a rollback tells stock's metadata table the size 1 of a failed write's log files; the listing
-        by file system has the true one.
+        On version 6 a rollback tells stock's metadata table the size 1 of a failed write's log files; the
+        listing by file system has the true one.
         """
         by_file_system = self.answers["listing_by_file_system"]
         on_storage: dict[str, int] = {}
