@@ -45,8 +45,8 @@ object Coverage {
 /** A file that belongs to an index version; `name` is relative to the index folder. */
 final case class IndexFile(name: String, kind: String, sizeBytes: Long)
 
-/** The table that an index was made from. */
-final case class TableIdentity(name: String, database: String, tableType: String)
+/** The table that an index was made from, as far as its properties tell: stock Hudi sets the database in passing. */
+final case class TableIdentity(name: String, tableType: String)
 
 /** One published state of an index: what `versions/<20 digits>.json` holds. docs/format.md, "Index version".
   *
@@ -79,7 +79,7 @@ object IndexVersion {
     val root = JsonNodeFactory.instance.objectNode()
     root.put("format", FormatVersion).put("version", v.number)
     root.put("writer", v.writer).put("created_at_millis", v.createdAtMillis)
-    root.putObject("table").put("name", v.table.name).put("database", v.table.database).put("type", v.table.tableType)
+    root.putObject("table").put("name", v.table.name).put("type", v.table.tableType)
     root.put("watermark", v.coverage.watermark)
     putInstants(root.putArray("pending"), v.coverage.pending)
     putInstants(root.putArray("covered"), v.coverage.covered)
@@ -114,7 +114,7 @@ object IndexVersion {
     val t = root.path("table")
     IndexVersion(
       number = root.path("version").asLong,
-      table = TableIdentity(text(t, "name"), text(t, "database"), text(t, "type")),
+      table = TableIdentity(text(t, "name"), text(t, "type")),
       coverage = Coverage(text(root, "watermark"), instants(root.path("pending")), instants(root.path("covered"))),
       files = elements(root.path("files")).map(f => IndexFile(text(f, "name"), text(f, "kind"), f.path("size").asLong)),
       properties = members(root.path("properties")),

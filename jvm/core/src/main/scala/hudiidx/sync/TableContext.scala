@@ -28,7 +28,7 @@ final class TableContext(
 ) {
   def storage: Storage = access.storage
 
-  def identity: TableIdentity = TableIdentity(config.tableName, config.databaseName, config.tableType.name)
+  def identity: TableIdentity = TableIdentity(config.tableName, config.tableType.name)
 
   /** Completed instants that change which files there are, oldest request first. */
   def completed: Vector[Instant] = timeline.completed.filter(i => TableContext.Relevant(i.action))

@@ -16,7 +16,7 @@ class IndexStoreSuite extends AnyFunSuite {
   private def version(number: Long, files: String*): IndexVersion =
     IndexVersion(
       number,
-      TableIdentity("trips", "", "COPY_ON_WRITE"),
+      TableIdentity("trips", "COPY_ON_WRITE"),
       coverage,
       files.map(f => IndexFile(f, "kind", 3)).toVector,
       Map("a.b" -> "7"),
