@@ -43,6 +43,8 @@ def assert_same(spark: SparkSession, stock: Any, name: str, path: Path, kind: st
     listing = stock.listing(name=name, metadata_table=True)
     assert not any("hudiidx" in p for p in listing["partitions"])
     answers = {"listing": listing, "table_type": kind}
+    if kind == "MOR":
+        answers["listing_by_file_system"] = stock.listing(name=name, metadata_table=False)
     assert_listings(HudiIndex(spark, path, strict=True), stored.Fixture(name, answers))
     if kind == "COW":
         frame = spark.read.format("hudiidx").option("hudiidx.index.strict", "true").load(str(path))

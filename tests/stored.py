@@ -70,7 +70,7 @@ class Fixture:
         On version 6 a rollback tells stock's metadata table the size 1 of a failed write's log files; the
         listing by file system has the true one.
         """
-        by_file_system = self.answers["listing_by_file_system"]
+        by_file_system = self.answers.get("listing_by_file_system")
         on_storage: dict[str, int] = {}
         if isinstance(by_file_system, dict):
             on_storage = dict(by_file_system["per_partition"][partition]["files"])
