@@ -4,6 +4,7 @@ import hudiidx.NotAHudiTable
 import hudiidx.log.{LogFile => LogBlocks}
 import hudiidx.storage.{FileInfo, Storage}
 import java.io.ByteArrayInputStream
+import java.io.FileNotFoundException
 import java.nio.file.NoSuchFileException
 import java.util.Properties
 
@@ -19,14 +20,21 @@ final case class FolderVisit(path: String, isPartition: Boolean, subfolders: Vec
   */
 final class PartitionLister(storage: Storage, val rules: ListingRules) {
 
-  /** One step of the walk over the table's folders. */
+  /** One step of the walk over the table's folders. A committed metafile tells at the cost of one small read; only a
+    * folder without one is listed.
+    */
   def visit(path: String): FolderVisit = {
-    val found = listed(path)
-    found.find(f => !f.isDirectory && PartitionLister.isMetafile(f.name)) match {
-      case Some(metafile) => FolderVisit(path, isCommitted(path, found, metafile), Vector.empty)
-      case None           =>
+    val written = commitTime(Storage.join(Storage.join(rules.tablePath, path), PartitionLister.Metafile))
+    if (written.exists(rules.timeline.isCommitted)) FolderVisit(path, isPartition = true, Vector.empty)
+    else {
+      val found = listed(path)
+      if (found.exists(f => !f.isDirectory && PartitionLister.isMetafile(f.name)))
+        // Made by a write that never completed, it is no partition yet: neither files nor metafile are committed.
+        FolderVisit(path, written.isEmpty || entries(path, found).nonEmpty, Vector.empty)
+      else {
         val folders = found.filter(f => f.isDirectory && !(path.isEmpty && f.name == TableConfig.HoodieFolder))
         FolderVisit(path, isPartition = false, folders.map(f => Storage.join(path, f.name).stripPrefix("/")))
+      }
     }
   }
 
@@ -44,19 +52,13 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
     NotAHudiTable.reading(path)(storage.list(path))
   }
 
-  /** A folder made by a write that never completed is no partition yet: neither its files nor its metafile are committed. */
-  private def isCommitted(path: String, found: Vector[FileInfo], metafile: FileInfo): Boolean =
-    entries(path, found).nonEmpty || commitTime(metafile).forall(rules.timeline.isCommitted)
-
-  /** None for a metafile in a base file's format, or one that went away. */
-  private def commitTime(metafile: FileInfo): Option[String] =
-    if (metafile.name != PartitionLister.Metafile) None
-    else
-      try {
-        val properties = new Properties
-        properties.load(new ByteArrayInputStream(storage.readAll(metafile.path)))
-        Option(properties.getProperty("commitTime"))
-      } catch { case _: NoSuchFileException => None }
+  /** None where there is no metafile, or none that tells (one in a base file's format). */
+  private def commitTime(metafile: String): Option[String] =
+    try {
+      val properties = new Properties
+      properties.load(new ByteArrayInputStream(storage.readAll(metafile)))
+      Option(properties.getProperty("commitTime"))
+    } catch { case _: NoSuchFileException | _: FileNotFoundException => None }
 
   private def entries(partitionPath: String, found: Vector[FileInfo]): Array[FileEntry] = {
     val kept = Array.newBuilder[FileEntry]

@@ -210,11 +210,11 @@ class IndexFaultSuite extends AnyFunSuite {
         val whole = LocalStorage.readAll(s"$folder/$name")
         Seq(whole.take(whole.length / 2), whole.map(b => (b ^ 1).toByte), Array.empty[Byte]).foreach { bad =>
           val access = accessOf(new ReplacingStorage(LocalStorage, s"$folder/$name", bad))
-          val before = FallbackCounters.snapshot.values.sum
+          val before = FallbackCounters.snapshot(folder).values.sum
           val snapshot = TableSnapshot.open(access, table.path, IndexOptions())
           try snapshot.source.partitions.foreach(p => (0 until 3).foreach(_ => snapshot.source.files(p)))
           finally snapshot.close()
-          assert(FallbackCounters.snapshot.values.sum === before + 1)
+          assert(FallbackCounters.snapshot(folder).values.sum === before + 1)
           val warning = snapshot.use.fallback.get.message(table.path, folder)
           assert(warning.contains(name) && warning.contains("run `hudiidx "), warning)
           assert(intercept[DamagedIndex](answers(access, table, strict)).getMessage === warning)
