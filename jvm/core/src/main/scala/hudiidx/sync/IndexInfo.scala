@@ -60,15 +60,20 @@ object IndexInfo {
   private def sound(store: IndexStore, v: IndexVersion, unseen: Vector[UnseenInstant], zone: ZoneId): IndexInfo = {
     val missing =
       v.files.filter(f => store.storage.status(s"${store.dir}/${f.name}").forall(_.sizeBytes != f.sizeBytes))
-    val files =
-      v.long(ManifestProperty.MasterFiles) + v.long(ManifestProperty.DeltaAdded) - v.long(ManifestProperty.DeltaRemoved)
-    val partitions = v.long(ManifestProperty.MasterPartitions) + v.long(ManifestProperty.DeltaAddedPartitions) -
-      v.long(ManifestProperty.DeltaRemovedPartitions)
     val state = if (missing.nonEmpty) Broken else if (unseen.isEmpty) Ready else Lagging
     val reason =
       if (missing.isEmpty) ""
       else s"files are gone or cut short: ${missing.map(_.name).mkString(", ")}; run `hudiidx create`"
-    IndexInfo(state, reason, store.dir, Some(v), unseen.size, lag(unseen, zone), partitions, files)
+    IndexInfo(
+      state,
+      reason,
+      store.dir,
+      Some(v),
+      unseen.size,
+      lag(unseen, zone),
+      IndexCounts.partitions(v),
+      IndexCounts.files(v)
+    )
   }
 
   private def broken(store: IndexStore, path: String, fallback: Fallback, version: Option[IndexVersion]): IndexInfo =

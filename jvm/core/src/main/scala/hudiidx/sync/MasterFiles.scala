@@ -105,12 +105,7 @@ private[sync] final class ManifestUpdate(store: IndexStore, open: OpenIndex, opt
     val unpublished = version.copy(files = written.files, properties = written.properties)
     val next = OpenIndex.open(store, unpublished, new hudiidx.hfile.BlockCache(8L << 20))
     try {
-      val files = unpublished.long(ManifestProperty.MasterFiles) + unpublished.long(ManifestProperty.DeltaAdded) -
-        unpublished.long(ManifestProperty.DeltaRemoved)
-      val partitions =
-        unpublished.long(ManifestProperty.MasterPartitions) + unpublished.long(ManifestProperty.DeltaAddedPartitions) -
-          unpublished.long(ManifestProperty.DeltaRemovedPartitions)
-      val shape = ManifestShape.choose(files, partitions)
+      val shape = ManifestShape.choose(IndexCounts.files(unpublished), IndexCounts.partitions(unpublished))
       MasterFiles.write(store, table, shape)(new MergedPartitions(next.master, next.delta.get, shape.entriesPerPage))
     } finally {
       next.close()

@@ -40,12 +40,6 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
   private val onTimeline: Set[InstantId] = completed.map(i => InstantId(i.requestedTime, i.action)).toSet
   private val coveredWrites = coverage.covered.filter(i => TableContext.Writes(i.action))
 
-  /** Archiving moves past savepointed commits, so they do not mark the start. */
-  private val writeStart: Option[String] = {
-    val savepoints = table.timeline.instants.filter(_.action == Action.Savepoint).map(_.requestedTime).toSet
-    table.timeline.completedWrites.map(_.requestedTime).find(t => !savepoints(t))
-  }
-
   def standing: Standing = {
     val active = completed.filterNot(i => coverage.covers(InstantId(i.requestedTime, i.action))).map(activeInstant)
     if (!mayHaveMissedArchived) judged(active, vanished)
@@ -59,7 +53,7 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
 
   /** Covered writes that should still be on the timeline. */
   private def vanished: Vector[InstantId] =
-    coveredWrites.filter(i => !onTimeline(i) && writeStart.exists(_ <= i.requestedTime))
+    coveredWrites.filter(i => !onTimeline(i) && table.timeline.start.exists(_ <= i.requestedTime))
 
   /** Sound if each of the lost writes was rolled back, restored away or archived. */
   private def judged(unseen: Vector[UnseenInstant], lost: Vector[InstantId]): Standing = {
@@ -93,7 +87,7 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
   /** Archiving goes from the oldest on and stops at a pending instant. So nothing was archived unseen while a covered write
     *  is still active and every instant that was pending then is, too, or lies behind the start.
     */
-  private def mayHaveMissedArchived: Boolean = writeStart.exists { start =>
+  private def mayHaveMissedArchived: Boolean = table.timeline.start.exists { start =>
     !anchored || coverage.pending.exists(p => p.requestedTime < start && TableContext.Relevant(p.action))
   }
 

@@ -16,28 +16,16 @@ final class ActiveTimeline(val dir: String, val layout: Int, val instants: Vecto
     case i if i.action == Action.Savepoint => i.requestedTime
   }.toSet
 
-  /** Smallest requested time that is not a savepoint's: archiving moves past savepointed commits and leaves holes.
-    *  None on an empty timeline.
+  /** Smallest requested time of a completed write that is not a savepoint's: archiving moves past savepointed commits and
+    *  leaves holes. None where there is no such write.
     */
-  val start: Option[String] = instants.collectFirst { case i if !savepoints(i.requestedTime) => i.requestedTime }
+  val start: Option[String] = completedWrites.collectFirst { case i if !savepoints(i.requestedTime) => i.requestedTime }
 
-  private val completedWriteTimes: Map[String, Instant] = completedWrites.map(i => i.requestedTime -> i).toMap
+  private val completedWriteTimes: Set[String] = completedWrites.map(_.requestedTime).toSet
 
-  def isCompletedWrite(instantTime: String): Boolean = completedWriteTimes.contains(instantTime)
-
-  /** True if the instant is a completed write or lies before the start: an archived instant counts as committed, since
-    *  archiving never leaves a failed write behind. Format notes §2.4.
-    */
-  def isCommitted(instantTime: String): Boolean =
-    isCompletedWrite(instantTime) || start.exists(instantTime < _)
-
-  /** Completion time of a completed write on this timeline. */
-  def completionTime(instantTime: String): Option[String] =
-    completedWriteTimes.get(instantTime).flatMap(_.completionTime)
+  def isCompletedWrite(instantTime: String): Boolean = completedWriteTimes(instantTime)
 
   def pending(action: String): Vector[Instant] = instants.filter(i => !i.isCompleted && i.action == action)
-
-  def lastCompletedWrite: Option[Instant] = completedWrites.lastOption
 }
 
 object ActiveTimeline {

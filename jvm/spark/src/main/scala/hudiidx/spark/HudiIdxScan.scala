@@ -115,7 +115,7 @@ private object FilePlan {
       all.length,
       kept.length,
       files.length,
-      use.version.map(v => IndexCounts.files(v)),
+      use.version.map(v => hudiidx.sync.IndexCounts.files(v)),
       files.iterator.map(_.sizeBytes).sum,
       millis
     )

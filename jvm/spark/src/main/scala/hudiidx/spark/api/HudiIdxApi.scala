@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import hudiidx.InvalidOption
 import hudiidx.hadoop.{InfoJson, Tables}
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
-import hudiidx.spark.{HudiIdxSource, IndexCounts, QueryInstant, ReadOptions, RowJson, SharedTable, ViewCall}
+import hudiidx.spark.{HudiIdxSource, QueryInstant, ReadOptions, RowJson, SharedTable, ViewCall}
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
 import org.apache.spark.sql.{DataFrame, SparkSession}
