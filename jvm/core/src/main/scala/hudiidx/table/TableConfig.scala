@@ -2,6 +2,7 @@ package hudiidx.table
 
 import java.time.{ZoneId, ZoneOffset}
 
+import hudiidx.log.RecordKeyForm
 import hudiidx.storage.Storage
 import hudiidx.{DamagedTable, UnsupportedTable}
 
@@ -55,6 +56,9 @@ final case class TableConfig(
   def createSchema: Option[String] = text("hoodie.table.create.schema")
 
   def bootstrapBasePath: Option[String] = text("hoodie.bootstrap.base.path")
+
+  /** How record keys are made where they are not stored; None if the table names no key fields. */
+  def recordKeyForm: Option[RecordKeyForm] = RecordKeyForm.of(recordKeyFields, keyGenerator, version, properties)
 
   def isMergeOnRead: Boolean = tableType == TableType.MergeOnRead
 
