@@ -1,6 +1,6 @@
-"""Turns the figures of a run into benchmarks/RESULTS.md: results.py RESULTS_DIR --command "..." [--out FILE].
+"""Turns the figures of a run into benchmarks/RESULTS.md: results.py RESULTS_DIR... --command "..." [--out FILE].
 
-RESULTS_DIR holds *.jsonl (one figure a line) and <shape>.json (facts of the generated tables).
+Each RESULTS_DIR holds *.jsonl (one figure a line) and <shape>.json (facts of the generated tables).
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import pathlib
 import platform
 import subprocess
 from typing import Any
+
+from record_results import record_section, table as rows
 
 Figure = dict[str, Any]
 Key = tuple[str, str, str, str]
@@ -45,14 +47,14 @@ OURS = "hudiidx"
 
 
 class Results:
-    def __init__(self, folder: pathlib.Path) -> None:
+    def __init__(self, folders: list[pathlib.Path]) -> None:
         self.figures: dict[tuple[str, str, Key], Figure] = {}
-        for file in sorted(folder.glob("*.jsonl")):
+        for file in [f for folder in folders for f in sorted(folder.glob("*.jsonl"))]:
             for line in file.read_text().splitlines():
                 f = json.loads(line)
                 key = (f["what"], f["where"], f["state"], f["unit"])
                 self.figures[(f["table"], f["system"], key)] = f
-        self.facts = {p.stem: json.loads(p.read_text()) for p in sorted(folder.glob("*.json"))}
+        self.facts = {p.stem: json.loads(p.read_text()) for folder in folders for p in folder.glob("*.json")}
 
     def value(self, table: str, system: str, what: str, where: str, state: str, unit: str = "ms") -> float | None:
         f = self.figures.get((table, system, (what, where, state, unit)))
@@ -78,11 +80,6 @@ def show(value: float | None) -> str:
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
-
-
-def rows(head: list[str], body: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(r) + " |" for r in body])
 
 
 def files_of(facts: Figure, where: str) -> int | None:
@@ -179,12 +176,12 @@ def table_text(results: Results, table: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("folders", type=pathlib.Path, nargs="+")
     parser.add_argument("--command", required=True)
     parser.add_argument("--note", default="", help="a paragraph that says what was special about this run")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent / "RESULTS.md")
     args = parser.parse_args()
-    results = Results(args.folder)
+    results = Results(args.folders)
     intro = (
         "Warm: files open, blocks cached within 64 MiB, another partition each call. Times are medians, in brackets the best; with\n"
         "a high load average the best is nearer to what an idle machine shows. Stock Hudi's view calls are timed on partitions that\n"
@@ -195,6 +192,7 @@ def main() -> None:
         intro += "\n\n" + args.note
     parts = ["# Results", machine(args.command), intro]
     parts += [table_text(results, t) for t in results.tables() if t in results.facts]
+    parts += [section for section in [record_section(results)] if section]
     parts += ["## HFile readers\n\nUUID keys, values of 20 bytes, blocks of 64 KiB; opening included, nothing cached.", hfile(results)]
     args.out.write_text("\n\n".join(parts) + "\n")
 

@@ -1,0 +1,95 @@
+import java.io.IOException;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.hudi.client.common.HoodieSparkEngineContext;
+import org.apache.hudi.common.config.TypedProperties;
+import org.apache.hudi.config.HoodieWriteConfig;
+import org.apache.hudi.metadata.SparkHoodieBackedTableMetadataWriter;
+import org.apache.hudi.storage.hadoop.HadoopStorageConfiguration;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+
+/**
+ * Whole upserts of 50,000 rows (10 % inserts) by stock Hudi 1.1.1, the same batches for every index, Spark local[2].
+ *
+ * <pre>
+ * StockUpserts TABLE FACTS OUT COPY INDEX...    each index on a copy of the table
+ * </pre>
+ *
+ * An index is one of Hudi's types, `SIMPLE+record` (tagging by SIMPLE while the metadata table keeps a record index: what that
+ * adds to a commit is the difference to SIMPLE), or a class name, whose jars are in HUDIIDX_JARS.
+ */
+public final class StockUpserts {
+  private static final int ROWS = 50_000;
+  private static final int BATCHES = 4;
+
+  public static void main(String[] args) throws Exception {
+    KeyShape shape = KeyShape.of(Report.facts(args[1]).get("shape").asText());
+    SparkSession spark = StockSpark.session();
+    Map<String, Double> medians = new HashMap<>();
+    try {
+      for (int i = 4; i < args.length; i++) medians.put(args[i], upserts(spark, shape, args, args[i]));
+    } finally {
+      spark.stop();
+    }
+    Double plain = medians.get("SIMPLE");
+    Double kept = medians.get("SIMPLE+record");
+    if (plain != null && kept != null)
+      new Report(Paths.get(args[2]), shape.name, "Hudi 1.1.1 record index").add("update 50000 rows", "table", "", kept - plain, "ms", BATCHES - 1);
+  }
+
+  /** Median of all batches but the first, which warms up. */
+  private static double upserts(SparkSession spark, KeyShape shape, String[] args, String index) throws Exception {
+    String copy = StockSpark.copyOf(args[0], args[3]);
+    Report report = new Report(Paths.get(args[2]), shape.name, index.contains(".") ? "hudiidx" : "Hudi 1.1.1 " + index);
+    Map<String, String> options = options(shape, index);
+    initialise(spark, shape, copy, options);
+    List<Double> times = new ArrayList<>();
+    for (int b = 0; b < BATCHES; b++) {
+      int batch = b;
+      times.add(Report.millis(() -> upsert(spark, shape, copy, options, batch)));
+    }
+    report.add("upsert 50000 rows", "table", "first", times.get(0), "ms", 1);
+    report.median("upsert 50000 rows", "table", "warm", times.subList(1, BATCHES));
+    long rows = spark.read().format("hudi").load(copy).count();
+    if (rows != shape.rows + BATCHES * ROWS / 10)
+      throw new IllegalStateException(index + ": " + rows + " rows after " + BATCHES + " upserts");
+    return Report.middle(times.subList(1, BATCHES));
+  }
+
+  private static String upsert(SparkSession spark, KeyShape shape, String table, Map<String, String> options, int batch) {
+    Dataset<Row> ids = spark.range(0, ROWS, 1, 4).selectExpr(shape.batchSql(ROWS, batch) + " as id");
+    StockSpark.rowsOf(ids, shape, "id + " + batch + " + 1").write().format("hudi").options(options).mode("append").save(table);
+    return table;
+  }
+
+  private static Map<String, String> options(KeyShape shape, String index) {
+    Map<String, String> options = StockSpark.options(shape);
+    options.putAll(StockSpark.metadataOptions(index.equals("RECORD_INDEX") || index.endsWith("+record")));
+    options.put("hoodie.datasource.write.operation", "upsert");
+    if (index.contains(".")) {
+      options.put("hoodie.index.class", index);
+      options.put("hoodie.write.commit.callback.on", "true");
+      options.put("hoodie.write.commit.callback.class", "hudiidx.hudi.SyncCallback");
+    } else options.put("hoodie.index.type", index.replace("+record", ""));
+    return options;
+  }
+
+  /** The metadata table is made before the first upsert, outside the timing. */
+  private static void initialise(SparkSession spark, KeyShape shape, String table, Map<String, String> options) throws IOException {
+    TypedProperties properties = new TypedProperties();
+    options.forEach(properties::setProperty);
+    HoodieWriteConfig config = HoodieWriteConfig.newBuilder().withPath(table).forTable(shape.name).withProperties(properties).build();
+    HadoopStorageConfiguration conf = new HadoopStorageConfiguration(new org.apache.hadoop.conf.Configuration());
+    try {
+      SparkHoodieBackedTableMetadataWriter.create(conf, config, new HoodieSparkEngineContext(new JavaSparkContext(spark.sparkContext()))).close();
+    } catch (Exception e) {
+      throw new IOException("cannot make the metadata table of " + table, e);
+    }
+  }
+}
