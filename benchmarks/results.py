@@ -124,9 +124,25 @@ def cold(results: Results, table: str) -> str:
         ours = results.cell(table, OURS, what, where, "processor time")
         body.append([f"{what} ({where}), processor time", *[""] * (len(systems) - 1), ours])
     made = [show(results.value(table, s, "create", "table", "")) for s in systems[:-1]]
-    ways = [(w, results.value(table, OURS, f"create from {w}", "table", "")) for w in ("listing", "metadata", "timeline")]
-    body.append(["create", *made, "; ".join(f"{show(v)} from {w}" for w, v in ways if v is not None)])
+    body.append(["create", *made, ways(results, table, ("listing", "metadata", "timeline"))])
+    body.append(["create, Spark local[2]", *[""] * len(made), ways(results, table, ("listing, Spark", "metadata, Spark"))])
+    for state in ("first in session", "ours", "load() in all", "where() to physical plan in all"):
+        cell = results.cell(table, OURS, "planning, one partition", "table", state)
+        if cell:
+            body.append([f"Spark planning, one partition: {state}", *[""] * len(made), cell])
     return rows(["cold, ms", *systems], body)
+
+
+def ways(results: Results, table: str, sources: tuple[str, ...]) -> str:
+    """Times of `create` by where the files came from, with the ratio to stock Hudi's creation of its metadata table."""
+    stock = results.value(table, METADATA, "create", "table", "")
+    cells = []
+    for source in sources:
+        taken = results.value(table, OURS, f"create from {source}", "table", "")
+        if taken is not None:
+            ratio = "" if stock is None else f" (Hudi's metadata table: {stock / taken:.0f} x)"
+            cells.append(f"{show(taken)} from {source.removesuffix(', Spark')}{ratio}")
+    return "; ".join(cells)
 
 
 def sizes(results: Results, table: str, facts: Figure) -> str:

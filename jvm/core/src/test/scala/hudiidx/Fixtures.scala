@@ -50,6 +50,10 @@ object Fixtures {
   /** Base path of a copy of a table that the caller may change. Modification times are kept. */
   def copy(name: String): String = unzip(name, newFolder("copy")).toString
 
+  /** Puts the files of `parts/<part>.zip`, whose top folder has the table's name, over a table that `copy` made. */
+  def overlay(copied: String, part: String): Unit =
+    unzip(s"parts/$part", java.nio.file.Paths.get(copied).getParent): Unit
+
   /** What stock Hudi says about the table. */
   def json(name: String): JsonNode = mapper.readTree(dir.resolve(name + ".json").toFile)
 

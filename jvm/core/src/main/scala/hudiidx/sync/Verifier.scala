@@ -55,7 +55,8 @@ object Verifier {
 
   /** Differences of one partition; both sides as a source gives them. */
   def files(partitionPath: String, indexed: Array[FileEntry], listed: Array[FileEntry]): Vector[Difference] = {
-    val inIndex = indexed.map(e => e.fileName -> e).toMap
+    val replacedAt = replacements(indexed)
+    val inIndex = indexed.map(e => e.fileName -> e.copy(replacedAt = replacedAt.get(e.fileId))).toMap
     val onStorage = listed.map(e => e.fileName -> e).toMap
     val out = Vector.newBuilder[Difference]
     listed.foreach { e =>
@@ -82,6 +83,12 @@ object Verifier {
     }
     out.result()
   }
+
+  /** A group is replaced whole: a file that came to it later need not say so, and views do not ask it. */
+  private def replacements(files: Array[FileEntry]): Map[String, String] =
+    files.flatMap(e => e.replacedAt.map(e.fileId -> _)).groupBy(_._1).map { case (id, times) =>
+      id -> times.map(_._2).max
+    }
 
   private def differing(partitionPath: String, indexed: FileEntry, listed: FileEntry): Vector[Difference] = {
     val size =

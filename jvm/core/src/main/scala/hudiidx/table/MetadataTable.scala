@@ -4,7 +4,7 @@ import hudiidx.DamagedTable
 import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.log.{LogBlock, LogBlockKind, LogFile => BlockReader}
 import hudiidx.storage.{RandomReader, Storage}
-import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, TimelineHistory, TimelineReader}
+import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents, TimelineHistory, TimelineReader}
 import java.nio.charset.StandardCharsets.UTF_8
 import scala.util.control.NonFatal
 
@@ -72,7 +72,8 @@ object MetadataTable {
       try {
         val slices = new FileSystemView(filesPartition, view).latestMergedFileSlices(FilesPartition)
         val layers = slices.flatMap(s => s.baseFile.map(b => baseLayer(b.fileName)).toVector ++ logLayers(s))
-        new MetadataTableListing(layers, slices.nonEmpty && inStep && slices.forall(isCertain))
+        val usable = slices.nonEmpty && slices.forall(isCertain) && inStep(new MetadataTableListing(layers, false))
+        new MetadataTableListing(layers, usable)
       } catch {
         case NonFatal(e) =>
           opened.result().foreach(_.close())
@@ -168,16 +169,41 @@ object MetadataTable {
       * instant, from the first on that came after the metadata table was made (older ones were in the listing that it was
       * made from). What a rollback or restore undid must be gone here, or have such a delta commit behind it.
       */
-    private def inStep: Boolean = {
+    private def inStep(files: FileSource): Boolean = {
       val seen = own.completedWrites.map(_.requestedTime).filterNot(_.startsWith(InitInstantPrefix)).toSet
       def gone(undone: Vector[String]): Boolean = !undone.exists(seen)
-      seen.nonEmpty && timeline.completed.forall { i =>
-        !FileChanging(i.action) || seen(i.requestedTime) || i.requestedTime < seen.min || (i.action match {
-          case Action.Rollback => gone(contents.rollback(i).commitsRolledBack)
-          case Action.Restore  => gone(contents.restore(i).removedInstants)
-          case _               => false
-        })
-      }
+      val changing = timeline.completed.filter(i => FileChanging(i.action))
+      if (seen.isEmpty) madeFromAll(changing, files)
+      else
+        changing.forall { i =>
+          seen(i.requestedTime) || i.requestedTime < seen.min || (i.action match {
+            case Action.Rollback => gone(contents.rollback(i).commitsRolledBack)
+            case Action.Restore  => gone(contents.restore(i).removedInstants)
+            case _               => false
+          })
+        }
+    }
+
+    /** A metadata table that nobody wrote to since it was made: it holds all if it holds the instant that completed last,
+      * for it is made from the files of instants that were complete before the listing began.
+      */
+    private def madeFromAll(changing: Vector[Instant], files: FileSource): Boolean = {
+      val newestFirst = changing.sortBy(i => (i.completionTime.getOrElse(i.requestedTime), i.requestedTime)).reverse
+      newestFirst.iterator.map(i => shows(i, files)).collectFirst { case Some(answer) => answer }.getOrElse(true)
+    }
+
+    /** Whether the files are as the instant left them; None if it did nothing to them. */
+    private def shows(instant: Instant, files: FileSource): Option[Boolean] = instant.action match {
+      case Action.Commit | Action.DeltaCommit | Action.ReplaceCommit =>
+        val written = contents.commit(instant).writeStats.flatMap(s => s.fileName.map(s.partitionPath -> _))
+        written.headOption.map { case (partition, name) => files.files(partition).exists(_.fileName == name) }
+      case Action.Clean =>
+        val deleted = for {
+          (partition, cleaned) <- contents.clean(instant).partitions.toVector
+          name <- cleaned.deletedFileNames
+        } yield partition -> name
+        deleted.headOption.map { case (partition, name) => !files.files(partition).exists(_.fileName == name) }
+      case _ => Some(false)
     }
   }
 }

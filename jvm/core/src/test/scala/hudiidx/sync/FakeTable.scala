@@ -75,8 +75,10 @@ final class FakeTable(val dir: Path, val version: Int) {
       writes.clear() // replaced groups are not rolled back here
   }
 
-  /** Removes base files that newer ones of their group have superseded, and whole replaced groups. */
-  def clean(): Unit = {
+  /** Removes base files that newer ones of their group have superseded, and whole replaced groups. Stock keeps all that came
+    * after the first pending write, so here nothing is cleaned while there is one.
+    */
+  def clean(): Unit = if (pendingWrites.isEmpty) {
     val instant = tick()
     begin(instant, "clean")
     val body = json.createObjectNode()
@@ -103,7 +105,8 @@ final class FakeTable(val dir: Path, val version: Int) {
     if (ofPending && pendingWrites.nonEmpty) {
       val (instant, written) = pendingWrites.remove(pendingWrites.size - 1)
       rollBack(instant, "deltacommit", written.map(w => w._1 -> w._2), tick())
-    } else if (!ofPending && writes.nonEmpty) {
+    } else if (!ofPending && writes.nonEmpty && pendingWrites.forall(_._1 < writes.last._1)) {
+      // Stock refuses to roll back a write while a later one is pending.
       val (instant, action, written) = writes.remove(writes.size - 1)
       rollBack(instant, action, written, tick())
     }
@@ -115,8 +118,11 @@ final class FakeTable(val dir: Path, val version: Int) {
     complete(at, "rollback", body)
   }
 
-  /** Restores to before the last `count` completed writes: they leave the timeline without rollback instants. */
+  /** Restores to before the last `count` completed writes: they leave the timeline without rollback instants. Stock rolls
+    * back what is pending first.
+    */
   def restore(count: Int): Unit = {
+    while (writes.nonEmpty && pendingWrites.nonEmpty) rollback(ofPending = true)
     val undone = writes.takeRight(count)
     if (undone.nonEmpty) {
       val at = tick()

@@ -70,6 +70,22 @@ final class MetadataTableSuite extends AnyFunSuite {
     }
   }
 
+  test("a metadata table made late, and not written to since, is in step up to the commit that it was made after") {
+    val table = Fixtures.copy("v9-no-mdt-cow")
+    Fixtures.overlay(table, "v9-no-mdt-cow-late-metadata")
+    val behind = open(table).get
+    try assert(!behind.inStep)
+    finally behind.close()
+    val timeline = s"$table/.hoodie/timeline"
+    val newest = LocalStorage.list(timeline).map(_.name).filter(_.endsWith(".commit")).max.takeWhile(_ != '_')
+    LocalStorage.list(timeline).filter(_.name.startsWith(newest)).foreach(f => LocalStorage.delete(f.path))
+    val upToDate = open(table).get
+    try {
+      assert(upToDate.inStep)
+      assert(upToDate.partitions === strings(Fixtures.json("v9-no-mdt-cow").get("listing").get("partitions")).sorted)
+    } finally upToDate.close()
+  }
+
   test("a truncated base HFile of the metadata table is a damaged table") {
     val table = Fixtures.copy("v6-archived-cow")
     val folder = s"$table/.hoodie/metadata/files"
