@@ -37,6 +37,8 @@ RFC15: dict[str, tuple[list[float | None], list[float | None]]] = {
     "M": ([135839, 146, 75, 36, 23, 100, 65, 26, None], [11.3, 0.5, 193, 140, 82, 187, 106, 109, None]),
     "E": ([602342, 17.2, 207, 247, 287, 1086, 927, 496, None], [2.9, 267.6, 1394, 2021, 626, 2519, 3701, 3214, None]),
 }
+# RFC-15's estimate for 2 million files in 2,000 partitions: manifest and partition index, with zstd.
+RFC15_ESTIMATED_BYTES = {"S": 60_000_000}
 RFC15_BYTES_A_FILE = {"C": 51190 / 1050, "M": 9413438 / 283675, "E": 97654024 / 2275402}
 
 LISTING = "Hudi 1.1.1 listing"
@@ -125,7 +127,9 @@ def cold(results: Results, table: str) -> str:
         body.append([f"{what} ({where}), processor time", *[""] * (len(systems) - 1), ours])
     made = [show(results.value(table, s, "create", "table", "")) for s in systems[:-1]]
     body.append(["create", *made, ways(results, table, ("listing", "metadata", "timeline"))])
-    body.append(["create, Spark local[2]", *[""] * len(made), ways(results, table, ("listing, Spark", "metadata, Spark"))])
+    through_spark = ways(results, table, ("listing, Spark", "metadata, Spark"))
+    if through_spark:
+        body.append(["create, Spark local[2]", *[""] * len(made), through_spark])
     for state in ("first in session", "ours", "load() in all", "where() to physical plan in all"):
         cell = results.cell(table, OURS, "planning, one partition", "table", state)
         if cell:
@@ -149,6 +153,9 @@ def sizes(results: Results, table: str, facts: Figure) -> str:
     body = []
     if table in RFC15_BYTES_A_FILE:
         body.append(["RFC-15 prototype (no sizes, no instants)", "", f"{RFC15_BYTES_A_FILE[table]:.1f}"])
+    if table in RFC15_ESTIMATED_BYTES:
+        total = RFC15_ESTIMATED_BYTES[table]
+        body.append(["RFC-15's estimate (zstd; no sizes, no instants)", f"{total:,}", f"{total / facts['files']:.1f}"])
     for system in (METADATA, ICEBERG, ICEBERG_BY_MONTH, OURS):
         total = results.value(table, system, "bytes", "table", "", "bytes")
         if total is not None:
