@@ -28,6 +28,8 @@ val hadoop = Seq(
   "org.apache.hadoop" % "hadoop-client-runtime" % line.hadoop % Provided)
 val parquet = "org.apache.parquet" % "parquet-hadoop" % line.parquet % Provided
 val sparkSql = "org.apache.spark" %% "spark-sql" % line.spark % Provided
+// XXH64 of another hand, to compare with.
+val xxhashOracle = "org.lz4" % "lz4-java" % "1.8.0" % Test
 val testing = Seq(
   "org.scalatest" %% "scalatest" % "3.2.19" % Test,
   "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test)
@@ -66,7 +68,7 @@ val common = Seq(
 
 lazy val core = (project in file("jvm/core"))
   .settings(common, name := "hudiidx-core")
-  .settings(libraryDependencies ++= jackson ++ Seq(avro, zstd, slf4j) ++ hfileOracles)
+  .settings(libraryDependencies ++= jackson ++ Seq(avro, zstd, slf4j, xxhashOracle) ++ hfileOracles)
 
 lazy val hadoopModule = (project in file("jvm/hadoop"))
   .dependsOn(core % "compile->compile;test->test")

@@ -13,6 +13,7 @@ class PackageOrderSuite extends AnyFunSuite {
     Set("hfile", "log", "timeline"),
     Set("table", "store"),
     Set("manifest"),
+    Set("record"),
     Set("sync"),
     Set("hadoop"),
     Set("spark")

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets.UTF_8
   */
 final class PackedOutput(initialBytes: Int = 256) {
   private var buffer = new Array[Byte](math.max(16, initialBytes))
+  private var words = PackedInts.words(buffer)
   private var length = 0
 
   def size: Int = length
@@ -66,36 +67,51 @@ final class PackedOutput(initialBytes: Int = 256) {
   /** `count` values minus `min`, `width` bits each, without the head of a column. */
   def bits(values: Array[Long], count: Int, min: Long, width: Int): Unit = {
     val total = PackedInts.bytesFor(count, width)
-    room(total)
+    room(total + 8)
     var at = length
     var pending = 0L // bits not yet written, the lowest first
-    var pendingBits = 0
+    var used = 0
     var i = 0
     while (i < count) {
-      var v = values(i) - min
-      var left = width
-      while (left > 0) {
-        val take = math.min(left, 8 - pendingBits)
-        pending |= (v & ((1L << take) - 1)) << pendingBits
-        pendingBits += take
-        v >>>= take
-        left -= take
-        if (pendingBits == 8) {
-          buffer(at) = pending.toByte
-          at += 1
-          pending = 0
-          pendingBits = 0
-        }
+      val v = values(i) - min
+      pending |= v << used
+      used += width
+      if (used >= 64) {
+        words.putLong(at, pending)
+        at += 8
+        used -= 64
+        pending = if (used == 0) 0L else v >>> (width - used)
       }
       i += 1
     }
-    if (pendingBits > 0) buffer(at) = pending.toByte
+    words.putLong(at, pending)
     length += total
   }
 
+  /** `count` bytes as they are. */
+  def raw(value: Array[Byte], from: Int, count: Int): Unit = {
+    room(count)
+    System.arraycopy(value, from, buffer, length, count)
+    length += count
+  }
+
+  def long(value: Long): Unit = {
+    room(8)
+    words.putLong(length, value)
+    length += 8
+  }
+
+  /** Begins anew in the same buffer. */
+  def clear(): Unit = length = 0
+
+  /** The bytes from 0 until `size`; replaced when the output grows. */
+  def array: Array[Byte] = buffer
+
   private def room(more: Int): Unit =
-    if (length + more > buffer.length)
+    if (length + more > buffer.length) {
       buffer = java.util.Arrays.copyOf(buffer, math.max(buffer.length * 2, length + more))
+      words = PackedInts.words(buffer)
+    }
 }
 
 /** Reads what [[PackedOutput]] wrote. A malformed input raises IllegalArgumentException with the position; lengths are
@@ -103,13 +119,28 @@ final class PackedOutput(initialBytes: Int = 256) {
   */
 final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
   private var at = start
-  private val words = ByteBuffer.wrap(buffer).order(ByteOrder.LITTLE_ENDIAN)
+  private val words = PackedInts.words(buffer)
 
   def this(buffer: Array[Byte]) = this(buffer, 0, buffer.length)
 
   def position: Int = at - start
 
   def remaining: Int = end - at
+
+  /** Index in the array of the next byte. */
+  def index: Int = at
+
+  /** Passes `count` bytes over; the index of the first of them. */
+  def skip(count: Int): Int = {
+    require(count >= 0 && count <= remaining, s"$count bytes at $position pass the end")
+    at += count
+    at - count
+  }
+
+  def long(): Long = {
+    val from = skip(8)
+    words.getLong(from)
+  }
 
   def byte(): Int = {
     require(at < end, s"data ends at $position")
@@ -201,6 +232,35 @@ final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
 }
 
 object PackedInts {
+
+  /** The array's bytes as little-endian words. */
+  def words(bytes: Array[Byte]): ByteBuffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+
+  /** Value `index` of bits(n, width) that begin at byte `from`, in place; of the bytes behind only those in the array matter. */
+  def get(bits: ByteBuffer, from: Int, index: Int, width: Int): Long = {
+    val bit = index.toLong * width
+    val at = from + (bit >>> 3).toInt
+    val shift = (bit & 7).toInt
+    if (at + 9 <= bits.limit()) {
+      val low = bits.getLong(at) >>> shift
+      if (shift + width <= 64) low & mask(width)
+      else (low | (bits.get(at + 8) & 0xffL) << (64 - shift)) & mask(width)
+    } else tail(bits, at, shift) & mask(width)
+  }
+
+  private def mask(width: Int): Long = if (width == 64) -1L else (1L << width) - 1
+
+  private def tail(bits: ByteBuffer, at: Int, shift: Int): Long = {
+    var v = 0L
+    var i = 0
+    while (i < 9 && at + i < bits.limit()) {
+      val b = bits.get(at + i) & 0xffL
+      val to = i * 8 - shift
+      if (to < 64) v |= (if (to < 0) b >>> -to else b << to)
+      i += 1
+    }
+    v
+  }
 
   /** No page of ours holds more values; a hostile count above it is refused. */
   val MaxCount = 1 << 24

@@ -1,9 +1,9 @@
 package hudiidx.manifest
 
 /** A write token `<task>-<stage>-<attempt>` in numbers. */
-private[manifest] final class SparkToken(val task: Long, val stage: Long, val attempt: Long)
+private[hudiidx] final class SparkToken(val task: Long, val stage: Long, val attempt: Long)
 
-private[manifest] object SparkToken {
+private[hudiidx] object SparkToken {
   private val MaxDigits = 15
 
   /** Null unless rendering the numbers gives the same text back. */
@@ -35,13 +35,13 @@ private[manifest] object SparkToken {
 }
 
 /** A file id `<uuid>-<n>` or `<uuid>` (suffix -1) in numbers. */
-private[manifest] final class UuidId(val high: Long, val low: Long, val suffix: Long) {
+private[hudiidx] final class UuidId(val high: Long, val low: Long, val suffix: Long) {
 
   /** Version 4, variant 2: six bits are known. */
   def isRandom: Boolean = ((high >>> 12) & 0xf) == 4 && (low >>> 62) == 2
 }
 
-private[manifest] object UuidId {
+private[hudiidx] object UuidId {
   private val UuidLength = 36
 
   /** Null unless rendering the numbers gives the same text back. */
@@ -91,7 +91,7 @@ private[manifest] object UuidId {
 }
 
 /** Text of file ids and write tokens; one buffer serves a whole page. */
-private[manifest] final class NameRenderer {
+private[hudiidx] final class NameRenderer {
   private val buffer = new Array[Byte](64)
 
   def apply(high: Long, low: Long, suffix: Long): String = {
@@ -146,7 +146,7 @@ private[manifest] final class NameRenderer {
   }
 }
 
-private[manifest] object NameRenderer {
+private[hudiidx] object NameRenderer {
 
   /** The two hexadecimal digits of each byte value. */
   private val HexPairs: Array[Byte] = {

@@ -73,6 +73,26 @@ final class IndexStore(val storage: Storage, val dir: String) {
 
   def open(file: IndexFile): RandomReader = storage.open(Storage.join(dir, file.name))
 
+  /** Opens a file that a version names; DamagedIndex if it is gone, cannot be read, or has another size. */
+  def openWhole(file: IndexFile): RandomReader = {
+    val path = Storage.join(dir, file.name)
+    val reader =
+      try open(file)
+      catch {
+        case e @ (_: NoSuchFileException | _: FileNotFoundException) =>
+          throw new DamagedIndex(s"$path: the file is gone; `hudiidx create` makes a new index", e)
+        case e: IOException => throw new DamagedIndex(s"$path: cannot be read ($e); check the index folder", e)
+      }
+    if (reader.sizeBytes != file.sizeBytes) {
+      val found = reader.sizeBytes
+      reader.close()
+      throw new DamagedIndex(
+        s"$path: has $found bytes, its version says ${file.sizeBytes}; `hudiidx create` makes a new index"
+      )
+    }
+    reader
+  }
+
   /** Writes an immutable file; `kind` says what it is in the version that names it. What `content` throws of its own
     *  (it may be reading the table) comes through as it is.
     */

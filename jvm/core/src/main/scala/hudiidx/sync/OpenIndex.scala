@@ -5,8 +5,6 @@ import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.manifest.{DeltaManifest, IndexFileSource, MasterManifest, TableChanges}
 import hudiidx.storage.RandomReader
 import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
-import java.io.{FileNotFoundException, IOException}
-import java.nio.file.NoSuchFileException
 
 /** The manifest files of one index version, open. */
 final class OpenIndex private (
@@ -28,7 +26,7 @@ object OpenIndex {
   def open(store: IndexStore, version: IndexVersion, cache: BlockCache): OpenIndex = {
     var opened = Vector.empty[RandomReader]
     def hfile(file: IndexFile): HFileReader = {
-      val reader = openFile(store, file)
+      val reader = store.openWhole(file)
       opened :+= reader
       HFileReader.open(reader, cache)
     }
@@ -49,25 +47,6 @@ object OpenIndex {
         opened.foreach(_.close())
         throw e
     }
-  }
-
-  private def openFile(store: IndexStore, file: IndexFile): RandomReader = {
-    val reader =
-      try store.open(file)
-      catch {
-        case e @ (_: NoSuchFileException | _: FileNotFoundException) =>
-          throw new DamagedIndex(s"${store.dir}/${file.name}: the file is gone; `hudiidx create` makes a new index", e)
-        case e: IOException =>
-          throw new DamagedIndex(s"${store.dir}/${file.name}: cannot be read ($e); check the index folder", e)
-      }
-    if (reader.sizeBytes != file.sizeBytes) {
-      val found = reader.sizeBytes
-      reader.close()
-      throw new DamagedIndex(
-        s"${store.dir}/${file.name}: has $found bytes, its version says ${file.sizeBytes}; `hudiidx create` makes a new index"
-      )
-    }
-    reader
   }
 }
 

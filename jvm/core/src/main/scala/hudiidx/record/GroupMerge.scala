@@ -1,0 +1,51 @@
+package hudiidx.record
+
+/** The entries of one hash group's base file, if there is one, and of its deltas, oldest first. */
+final case class GroupEntries(base: Option[EntryCursor], deltas: Vector[EntryCursor])
+
+/** Streams of entries that become new base and delta files. All cursors given are closed with the one that comes out. */
+object GroupMerge {
+
+  /** The section of one hash group of every run: what a first base file holds. */
+  def runs(sections: IndexedSeq[EntryCursor]): EntryCursor =
+    if (sections.size == 1) sections.head else new MergeCursor(sections, new Array[Int](sections.size))
+
+  /** The mappings of hash groups (one, or neighbours that become one): no removes, and no file groups of which `isLive`
+    * says that no reader sees them any more.
+    */
+  def mappings(groups: Seq[GroupEntries], isLive: Int => Boolean = _ => true): EntryCursor = {
+    val ranked = groups.flatMap(g => g.base.map(_ -> 0).toVector ++ g.deltas.zip(1 to g.deltas.size)).toVector
+    new LiveCursor(new MergeCursor(ranked.map(_._1), ranked.map(_._2).toArray), isLive)
+  }
+
+  /** One delta with the effect of `deltas`, oldest first. */
+  def delta(deltas: IndexedSeq[EntryCursor]): EntryCursor = new MergeCursor(deltas, deltas.indices.toArray)
+
+  /** Hands each entry to the writer of its half. */
+  def split(entries: EntryCursor, lowerRange: HashRange, lower: RecordFileWriter, upper: RecordFileWriter): Unit = {
+    val hasher = new KeyHasher
+    while (entries.next()) (if (lowerRange.contains(hasher.hash(entries))) lower else upper).append(entries)
+  }
+}
+
+/** Entries that are no removes and whose file group lives. */
+private[record] final class LiveCursor(all: EntryCursor, isLive: Int => Boolean) extends EntryCursor {
+
+  def next(): Boolean = {
+    var more = all.next()
+    while (more && (all.isRemove || !isLive(all.ordinal))) more = all.next()
+    more
+  }
+
+  override def close(): Unit = all.close()
+
+  def kind: Int = all.kind
+  def high: Long = all.high
+  def low: Long = all.low
+  def text: Array[Byte] = all.text
+  def textFrom: Int = all.textFrom
+  def textLength: Int = all.textLength
+  def ordinal: Int = all.ordinal
+  def flags: Int = all.flags
+  def stamp: Int = all.stamp
+}

@@ -1,0 +1,120 @@
+package hudiidx.record
+
+import hudiidx.hfile.BlockCache
+import hudiidx.storage.RandomReader
+import hudiidx.store.{IndexFile, IndexStore}
+import hudiidx.table.FileGroup
+
+/** A file of the record index that was written, and what it holds. */
+final case class WrittenFile(range: HashRange, file: IndexFile, stats: RecordFileStats)
+
+/** Writes files of hash groups into an index folder; nothing is visible until a version names them. For executors too: it
+  * holds nothing but the door to the folder.
+  *
+  *  @param instant requested time of the newest instant taken in, for the files' names
+  */
+final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape = RecordShape.Default) {
+
+  /** A base file with all entries of the cursor, which is closed. */
+  def base(range: HashRange, entries: EntryCursor): WrittenFile =
+    write(RecordFileName.base(range, instant, IndexStore.newToken()), RecordKind.Base, range, entries)
+
+  /** A delta file likewise. */
+  def delta(range: HashRange, entries: EntryCursor): WrittenFile =
+    write(RecordFileName.delta(range, instant, IndexStore.newToken()), RecordKind.Delta, range, entries)
+
+  /** The base file of group number `group` from its sections of all runs. `open` gives a new reader of each run file; short
+    * sections are read at once and their files closed.
+    */
+  def baseOfRuns(range: HashRange, group: Int, open: IndexedSeq[() => RandomReader]): WrittenFile = {
+    val sections = new RunSections(open, group, range)
+    try base(range, sections.merged())
+    finally sections.close()
+  }
+
+  /** What a new base holds instead of base and deltas of a group, or of neighbours that become one group. */
+  def newBase(groups: Seq[RecordGroup], isLive: Int => Boolean): WrittenFile = {
+    val range = HashRange(groups.head.range.from, groups.last.range.to)
+    reading(groups)(entries => base(range, GroupMerge.mappings(entries, isLive)))
+  }
+
+  /** One delta instead of the group's deltas from place `from` on. */
+  def mergeDeltas(group: RecordGroup, from: Int): WrittenFile =
+    reading(Seq(group.copy(base = None, deltas = group.deltas.drop(from)))) { entries =>
+      delta(group.range, GroupMerge.delta(entries.head.deltas))
+    }
+
+  /** Bases of the two halves of a group instead of its base and deltas. */
+  def split(group: RecordGroup, isLive: Int => Boolean): (WrittenFile, WrittenFile) = reading(Seq(group)) { entries =>
+    val (lower, upper) = group.range.split
+    var lowerStats, upperStats = RecordFileStats(0, 0)
+    var upperFile = IndexFile("", "", 0)
+    def name(range: HashRange): String = RecordFileName.base(range, instant, IndexStore.newToken())
+    val lowerFile = store.write(name(lower), RecordKind.Base) { lowerOut =>
+      val low = new RecordFileWriter(lowerOut, lower, shape)
+      upperFile = store.write(name(upper), RecordKind.Base) { upperOut =>
+        val up = new RecordFileWriter(upperOut, upper, shape)
+        GroupMerge.split(GroupMerge.mappings(entries, isLive), lower, low, up)
+        upperStats = up.close()
+      }
+      lowerStats = low.close()
+    }
+    (WrittenFile(lower, lowerFile, lowerStats), WrittenFile(upper, upperFile, upperStats))
+  }
+
+  /** A segment of the dictionary: `groups` take the ordinals from `first` on. */
+  def dictionary(first: Int, groups: IndexedSeq[FileGroup]): IndexFile =
+    store.write(RecordFileName.groups(first, instant, IndexStore.newToken()), RecordKind.Groups) { out =>
+      GroupSegment.write(out, first, groups)
+    }
+
+  private def write(name: String, kind: String, range: HashRange, entries: EntryCursor): WrittenFile = {
+    var stats = RecordFileStats(0, 0)
+    val file =
+      try
+        store.write(name, kind) { out =>
+          val writer = new RecordFileWriter(out, range, shape)
+          writer.appendAll(entries)
+          stats = writer.close()
+        }
+      finally entries.close()
+    WrittenFile(range, file, stats)
+  }
+
+  /** Entries of whole files, read past any cache. */
+  private def reading[A](groups: Seq[RecordGroup])(use: Vector[GroupEntries] => A): A = {
+    var readers = Vector.empty[RandomReader]
+    def scan(file: IndexFile): EntryCursor = {
+      readers :+= store.openWhole(file)
+      RecordFile.open(readers.last, new BlockCache(0)).scan()
+    }
+    try use(groups.map(g => GroupEntries(g.base.map(scan), g.deltas.map(scan))).toVector)
+    finally readers.foreach(_.close())
+  }
+}
+
+/** Sections of one group in many runs. */
+private[record] final class RunSections(open: IndexedSeq[() => RandomReader], group: Int, range: HashRange)
+    extends AutoCloseable {
+  private var held = Vector.empty[RandomReader]
+
+  def merged(): EntryCursor = GroupMerge.runs(open.flatMap(section(_)))
+
+  private def section(open: () => RandomReader): Option[EntryCursor] = {
+    val reader = open()
+    var keep = false
+    try {
+      val run = RunFile.open(reader)
+      if (group >= run.ranges.size || run.ranges(group) != range)
+        throw RunFile.damaged(reader.path, s"has no section $group for hash range ${range.name}", reader.sizeBytes)
+      if (run.entries(group) == 0) None
+      else {
+        val cursor = run.section(group)
+        keep = !run.isReadAtOnce(group)
+        Some(cursor)
+      }
+    } finally if (keep) held :+= reader else reader.close()
+  }
+
+  override def close(): Unit = held.foreach(_.close())
+}

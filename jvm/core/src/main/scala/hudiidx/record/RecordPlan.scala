@@ -1,0 +1,95 @@
+package hudiidx.record
+
+/** What to do with a hash group after an update. */
+sealed trait GroupStep
+object GroupStep {
+  case object Keep extends GroupStep
+
+  /** Merge the deltas from place `from` on (0 is the oldest) into one. */
+  final case class MergeDeltas(from: Int) extends GroupStep
+
+  /** Merge base and deltas into a new base. */
+  case object NewBase extends GroupStep
+
+  /** Merge base and deltas into the bases of two half ranges. */
+  case object Split extends GroupStep
+}
+
+/** The rules of the record index as a log-structured merge tree; pure. Costs are spoken of in docs/format.md, "Record index".
+  *
+  *  @param targetBytes  size that a hash group is made with
+  *  @param deltaPercent share of the base that its deltas may come to
+  *  @param maxDeltas    most delta files of a group, so that a lookup opens at most one more
+  */
+final case class RecordPlan(
+    targetBytes: Long = RecordPlan.TargetBytes,
+    deltaPercent: Int = 20,
+    maxDeltas: Int = 4
+) {
+  require(targetBytes > 0 && deltaPercent > 0 && maxDeltas > 0, s"$this")
+
+  /** Hash groups for a new index.
+    *
+    *  @param mappings        rows that the footers of the base files count, and what the logs may add
+    *  @param bytesPerMapping expected size, from a sample of keys or [[RecordPlan.UsualBytes]]
+    *  @param least           at least so many, for the sake of parallel creation; ignored where groups would be tiny
+    */
+  def groups(mappings: Long, bytesPerMapping: Double = RecordPlan.UsualBytes, least: Int = 1): Int = {
+    val bytes = mappings * bytesPerMapping
+    val bySize = math.ceil(bytes / targetBytes)
+    val forTasks = math.min(least.toDouble, bytes / RecordPlan.LeastBytes)
+    math.max(1.0, math.min(HashRange.MaxGroups.toDouble, math.max(bySize, forTasks))).toInt
+  }
+
+  /** The step for a group with these file sizes, the newest delta included. A base is rewritten only when deltas have grown
+    * to `deltaPercent` of it, so an entry of the base is written again about 100 / deltaPercent times while the group
+    * doubles. Deltas that are not twice as large as all newer ones together are merged with them: sizes fall by a factor of
+    * three, and a delta's entry is rewritten a logarithm of times.
+    */
+  def step(baseBytes: Long, deltaBytes: Vector[Long], range: HashRange): GroupStep = {
+    val deltas = deltaBytes.sum
+    if (deltas > 0 && (deltas * 100.0 >= baseBytes.toDouble * deltaPercent))
+      if (splits(baseBytes + deltas, range)) GroupStep.Split else GroupStep.NewBase
+    else if (splits(baseBytes + deltas, range)) GroupStep.Split
+    else {
+      val from = math.min(unsorted(deltaBytes), math.max(0, deltaBytes.size - 1))
+      val first = if (from > maxDeltas - 1) maxDeltas - 1 else from
+      if (first < deltaBytes.size - 1) GroupStep.MergeDeltas(first) else GroupStep.Keep
+    }
+  }
+
+  /** A group of twice the target is split. */
+  def splits(bytes: Long, range: HashRange): Boolean = range.canSplit && bytes >= 2 * targetBytes
+
+  /** Neighbours are merged when both together are below half the target, so that what was merged is far from a split. */
+  def merges(lowerBytes: Long, upperBytes: Long): Boolean = lowerBytes + upperBytes < targetBytes / 2
+
+  /** Segments of the dictionary to merge: those from this place on, None if sizes are in order. */
+  def mergeSegments(bytes: Vector[Long]): Option[Int] = {
+    val from = unsorted(bytes)
+    if (from < bytes.size - 1) Some(from) else None
+  }
+
+  /** The oldest place whose size is not twice that of all newer ones together. */
+  private def unsorted(sizes: Vector[Long]): Int = {
+    var newer = 0L
+    var from = sizes.size - 1
+    var i = sizes.size - 1
+    while (i >= 0) {
+      if (sizes(i) < 2 * newer) from = i
+      newer += sizes(i)
+      i -= 1
+    }
+    math.max(0, from)
+  }
+}
+
+object RecordPlan {
+  val TargetBytes: Long = 64L << 20
+
+  /** Bytes of a mapping with a UUID key. */
+  val UsualBytes = 15.0
+
+  /** Below this a group is not made smaller for the sake of tasks. */
+  private val LeastBytes = 4.0 * (1 << 20)
+}
