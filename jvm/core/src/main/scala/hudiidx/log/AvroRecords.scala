@@ -1,41 +1,75 @@
 package hudiidx.log
 
 import hudiidx.DamagedTable
-import hudiidx.bytes.ByteCursor
+import hudiidx.bytes.{ByteCursor, Bytes}
+import hudiidx.storage.RandomReader
+import java.io.EOFException
 
-/** Walks the records of an Avro data or CDC block's content: ranges of bytes, each a datum of the block's schema. Format
-  * notes §6.3. Bytes behind the last record belong to no record. DamagedTable if the lengths do not fit.
-  *
-  * @param file       log file, for messages
-  * @param fileOffset offset of the content in it
+/** Walks the records of an Avro data or CDC block: ranges of bytes, each a datum of the block's schema. Format notes §6.3.
+  * Bytes behind the last record belong to no record. Holds one window of the content, or one record if that is larger.
+  * DamagedTable if the lengths do not fit.
   */
-final class AvroRecords(val content: Array[Byte], file: String, fileOffset: Long) {
-  private val in = new ByteCursor(content, 0, content.length, file, fileOffset, new DamagedTable(_))
+final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int = AvroRecords.WindowBytes) {
+  private val content = LogFile.contentReader(reader, block)
+  private var windowFrom = 0L // offset of the window in the content
+  private var in = window(0L, 8)
   private val version = in.int("data block version")
   if (version < 1 || version > 3) in.fail(s"data block has version $version, known are 1 to 3")
 
   /** Records in the block. */
   val count: Int = in.int("record count")
-  if (count < 0 || count > in.remaining / 4) in.fail(s"$count records cannot lie in ${in.remaining} bytes")
+  if (count < 0 || count > (content.sizeBytes - 8) / 4)
+    in.fail(s"$count records cannot lie in ${content.sizeBytes - 8} bytes")
   private var left = count
   private var from = 0
   private var size = 0
+  private var end = in.position
 
   /** Moves to the next record; false behind the last. */
   def next(): Boolean = left > 0 && {
+    in.moveTo(end)
+    need(4)
     size = in.int("record length")
+    if (size < 0 || size > content.sizeBytes - tailFrom) in.fail(s"record length $size passes the block's end")
+    need(size)
     from = in.position
-    in.skip(size.toLong, "record")
+    end = from + size
     left -= 1
     true
   }
 
-  /** Index in `content` of the current record's first byte. */
+  /** A cursor at the current record's first byte. It may be moved, and is for this record alone: `next` may replace it. */
+  def cursor: ByteCursor = in
+
+  /** The window's bytes; they change at `next`. */
+  def bytes: Array[Byte] = in.bytes
+
+  /** Index in `bytes` of the current record's first byte. */
   def offset: Int = from
 
   /** Bytes of the current record. */
   def length: Int = size
 
-  /** Index of the first byte behind the records read so far; behind all of them once `next` gave false. */
-  def tailOffset: Int = in.position
+  /** Offset in the content of the first byte behind the records read so far; behind all of them once `next` gave false. */
+  def tailOffset: Long = windowFrom + end
+
+  private def tailFrom: Long = windowFrom + in.position
+
+  /** Sees to it that `bytes` bytes from the cursor on are in the window. */
+  private def need(bytes: Int): Unit = if (in.remaining < bytes) in = window(tailFrom, bytes)
+
+  private def window(at: Long, wanted: Int): ByteCursor = {
+    val length = math.min(math.max(wanted, windowBytes).toLong, content.sizeBytes - at).toInt
+    val read =
+      try Bytes.ofBuffer(content.read(at, length))
+      catch {
+        case e: EOFException => throw new DamagedTable(s"${reader.path}: log file got shorter; read it again", e)
+      }
+    windowFrom = at
+    new ByteCursor(read, 0, read.length, reader.path, block.contentOffset + at, new DamagedTable(_))
+  }
+}
+
+object AvroRecords {
+  val WindowBytes: Int = 1 << 20
 }

@@ -18,6 +18,13 @@ object DeleteRecords {
     * UnsupportedTable for the older, Kryo-written versions.
     */
   def decode(content: Array[Byte], file: String, fileOffset: Long): Vector[DeletedKey] = {
+    val keys = Vector.newBuilder[DeletedKey]
+    foreach(content, file, fileOffset)(keys += _)
+    keys.result()
+  }
+
+  /** As `decode`, one key after the other. */
+  def foreach(content: Array[Byte], file: String, fileOffset: Long)(use: DeletedKey => Unit): Unit = {
     val in = new ByteCursor(content, 0, content.length, file, fileOffset, new DamagedTable(_))
     val version = in.int("delete block version")
     if (version == 1 || version == 2)
@@ -26,9 +33,7 @@ object DeleteRecords {
       )
     if (version != Version) in.fail(s"delete block has version $version, known is 3")
     val list = in.slice(in.int("delete list length"), "delete list")
-    val keys = Vector.newBuilder[DeletedKey]
-    array(list, "deleted keys", leastBytes = 3) { keys += key(list) }
-    keys.result()
+    array(list, "deleted keys", leastBytes = 3)(use(key(list)))
   }
 
   private def key(in: ByteCursor): DeletedKey = {

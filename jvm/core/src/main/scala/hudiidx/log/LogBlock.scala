@@ -55,4 +55,10 @@ final case class LogBlock(
 
   /** True if the records hold only the columns that changed. */
   def isPartial: Boolean = header.get(LogHeaderKey.IsPartial).exists(_.equalsIgnoreCase("true"))
+
+  /** Instants whose records a log compaction has put into this block; empty for any other block. */
+  def compactedInstants: Vector[String] =
+    header.get(LogHeaderKey.CompactedBlockTimes).toVector.flatMap(_.split(',')).map(_.trim).filter(_.nonEmpty)
+
+  def isLogCompaction: Boolean = header.contains(LogHeaderKey.CompactedBlockTimes)
 }

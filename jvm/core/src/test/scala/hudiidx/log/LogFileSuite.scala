@@ -33,10 +33,10 @@ final class LogFileSuite extends AnyFunSuite {
       case AvroData | CdcData =>
         val schema = new Schema.Parser().parse(block.schema.get)
         val datum = new GenericDatumReader[GenericRecord](schema)
-        val records = new AvroRecords(content, file, block.contentOffset)
+        val records = new AvroRecords(reader, block, windowBytes = 64)
         var n = 0
         while (records.next()) {
-          val decoder = DecoderFactory.get.binaryDecoder(records.content, records.offset, records.length, null)
+          val decoder = DecoderFactory.get.binaryDecoder(records.bytes, records.offset, records.length, null)
           assert(datum.read(null, decoder) != null)
           assert(decoder.isEnd, file)
           n += 1
@@ -138,7 +138,7 @@ final class LogFileSuite extends AnyFunSuite {
       bad(at) = (bad(at) ^ mask).toByte
       Try(LogFile.blocks(LogFiles.reader(bad)).foreach { b =>
         if (b.kind == Delete) DeleteRecords.decode(LogFile.content(LogFiles.reader(bad), b), "x", b.contentOffset)
-        if (b.kind == AvroData) new AvroRecords(LogFile.content(LogFiles.reader(bad), b), "x", b.contentOffset).next()
+        if (b.kind == AvroData) new AvroRecords(LogFiles.reader(bad), b).next()
       }) match {
         case Success(_) | Failure(_: HudiIdxException) => ()
         case Failure(other)                            => fail(s"byte $at ^ $mask", other)

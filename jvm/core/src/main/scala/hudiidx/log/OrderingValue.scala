@@ -1,0 +1,158 @@
+package hudiidx.log
+
+import hudiidx.bytes.Bytes
+import java.math.{BigDecimal, BigInteger}
+
+/** The value by which event time orders versions of a record. Format notes §7.4.
+  *
+  * `value` is a Boolean, Int, Long, Float, Double, Array[Byte] (UTF-8 of a string too), BigDecimal, or a Vector of ordering
+  * values, as `kind` says; null for Default.
+  */
+final case class OrderingValue private (kind: OrderingKind, value: Any) {
+
+  /** True for what stands for "no ordering value": null, and the Int 0 that Hudi's delete operation writes. */
+  def isDefault: Boolean = kind == OrderingKind.Default || (kind == OrderingKind.IntKind && value == 0)
+
+  /** True if both are of one type, so that `compare` means something. Hudi compares values of one class alone. */
+  def comparesWith(other: OrderingValue): Boolean = OrderingValue.order(this, other) != OrderingValue.Incomparable
+
+  /** Negative, zero or positive; only for values that `comparesWith` each other. */
+  def compare(other: OrderingValue): Int = OrderingValue.order(this, other)
+
+  /** True if this is of one type with `other` and greater. */
+  def isAbove(other: OrderingValue): Boolean = {
+    val order = OrderingValue.order(this, other)
+    order != OrderingValue.Incomparable && order > 0
+  }
+}
+
+/** Types of ordering values. Micros and Millis are Longs with a unit, so that a column in milliseconds can be held against
+  * the microseconds of Hudi's timestamp wrapper.
+  */
+sealed abstract class OrderingKind(val code: Int) extends Product with Serializable
+
+object OrderingKind {
+  case object Default extends OrderingKind(0)
+  case object BooleanKind extends OrderingKind(1)
+
+  /** Ints, and dates as days since 1970. */
+  case object IntKind extends OrderingKind(2)
+  case object DateKind extends OrderingKind(3)
+  case object LongKind extends OrderingKind(4)
+  case object MicrosKind extends OrderingKind(5)
+  case object MillisKind extends OrderingKind(6)
+  case object FloatKind extends OrderingKind(7)
+  case object DoubleKind extends OrderingKind(8)
+  case object BytesKind extends OrderingKind(9)
+  case object TextKind extends OrderingKind(10)
+  case object DecimalKind extends OrderingKind(11)
+  case object SeveralKind extends OrderingKind(12)
+
+  private[log] val All: Vector[OrderingKind] = Vector(
+    Default,
+    BooleanKind,
+    IntKind,
+    DateKind,
+    LongKind,
+    MicrosKind,
+    MillisKind,
+    FloatKind,
+    DoubleKind,
+    BytesKind,
+    TextKind,
+    DecimalKind,
+    SeveralKind
+  )
+}
+
+object OrderingValue {
+  import OrderingKind._
+
+  /** What `order` gives for values of different types. */
+  private val Incomparable = Int.MinValue
+
+  /** Scale of decimals in Hudi's wrapper, decimal(30,15). */
+  private val WrapperScale = 15
+
+  val Default: OrderingValue = new OrderingValue(OrderingKind.Default, null)
+  def ofBoolean(v: Boolean): OrderingValue = new OrderingValue(BooleanKind, v)
+  def ofInt(v: Int): OrderingValue = new OrderingValue(IntKind, v)
+  def ofDate(days: Int): OrderingValue = new OrderingValue(DateKind, days)
+  def ofLong(v: Long): OrderingValue = new OrderingValue(LongKind, v)
+  def ofMicros(v: Long): OrderingValue = new OrderingValue(MicrosKind, v)
+  def ofMillis(v: Long): OrderingValue = new OrderingValue(MillisKind, v)
+  def ofFloat(v: Float): OrderingValue = new OrderingValue(FloatKind, v)
+  def ofDouble(v: Double): OrderingValue = new OrderingValue(DoubleKind, v)
+  def ofBytes(v: Array[Byte]): OrderingValue = new OrderingValue(BytesKind, v)
+  def ofUtf8(v: Array[Byte]): OrderingValue = new OrderingValue(TextKind, v)
+  def ofDecimal(v: BigDecimal): OrderingValue = new OrderingValue(DecimalKind, v)
+
+  /** Values of several ordering fields, compared from left to right; of a single field its own value. */
+  def ofSeveral(values: Vector[OrderingValue]): OrderingValue =
+    if (values.size == 1) values.head
+    else if (values.isEmpty) Default
+    else new OrderingValue(SeveralKind, values)
+
+  /** The ordering value of a delete block's key. */
+  def ofDeleted(key: DeletedKey): OrderingValue = (key.orderingBranch, key.ordering) match {
+    case (_, null)                => Default
+    case (8, days: Int)           => ofDate(days)
+    case (11, micros: Long)       => ofMicros(micros)
+    case (9, unscaled: Array[_])  => ofWrappedDecimal(unscaled.asInstanceOf[Array[Byte]])
+    case (_, values: Vector[Any]) => ofSeveral(values.map(ofPlain))
+    case (_, value)               => ofPlain(value)
+  }
+
+  private def ofWrappedDecimal(unscaled: Array[Byte]): OrderingValue =
+    if (unscaled.isEmpty) Default else ofDecimal(new BigDecimal(new BigInteger(unscaled), WrapperScale))
+
+  private def ofPlain(value: Any): OrderingValue = value match {
+    case v: Boolean  => ofBoolean(v)
+    case v: Int      => ofInt(v)
+    case v: Long     => ofLong(v)
+    case v: Float    => ofFloat(v)
+    case v: Double   => ofDouble(v)
+    case v: String   => ofUtf8(v.getBytes(java.nio.charset.StandardCharsets.UTF_8))
+    case v: Array[_] => ofBytes(v.asInstanceOf[Array[Byte]])
+    case _           => Default
+  }
+
+  private def order(a: OrderingValue, b: OrderingValue): Int = (a.kind, b.kind) match {
+    case (OrderingKind.Default | IntKind, OrderingKind.Default | IntKind)         => Integer.compare(int(a), int(b))
+    case (IntKind | DateKind, IntKind | DateKind)                                 => Integer.compare(int(a), int(b))
+    case (MillisKind, MicrosKind)                                                 => millisToMicros(long(a), long(b))
+    case (MicrosKind, MillisKind)                                                 => -millisToMicros(long(b), long(a))
+    case (LongKind | MicrosKind | MillisKind, LongKind | MicrosKind | MillisKind) =>
+      java.lang.Long.compare(long(a), long(b))
+    case (BytesKind, DecimalKind) => order(ofWrappedDecimal(bytes(a)), b)
+    case (DecimalKind, BytesKind) => order(a, ofWrappedDecimal(bytes(b)))
+    case (x, y) if x == y         => sameKind(a, b)
+    case _                        => Incomparable
+  }
+
+  /** Without multiplying, which may overflow. */
+  private def millisToMicros(millis: Long, micros: Long): Int = {
+    val whole = java.lang.Long.compare(millis, Math.floorDiv(micros, 1000L))
+    if (whole != 0 || Math.floorMod(micros, 1000L) == 0) whole else -1
+  }
+
+  private def sameKind(a: OrderingValue, b: OrderingValue): Int = a.kind match {
+    case BooleanKind => a.value.asInstanceOf[Boolean].compareTo(b.value.asInstanceOf[Boolean])
+    case FloatKind   => java.lang.Float.compare(a.value.asInstanceOf[Float], b.value.asInstanceOf[Float])
+    case DoubleKind  => java.lang.Double.compare(a.value.asInstanceOf[Double], b.value.asInstanceOf[Double])
+    case DecimalKind => a.value.asInstanceOf[BigDecimal].compareTo(b.value.asInstanceOf[BigDecimal])
+    case SeveralKind => several(values(a), values(b))
+    case _           => Integer.signum(Bytes.compare(bytes(a), bytes(b)))
+  }
+
+  private def several(a: Vector[OrderingValue], b: Vector[OrderingValue]): Int =
+    if (a.size != b.size) Incomparable
+    else a.iterator.zip(b.iterator).map { case (x, y) => order(x, y) }.find(_ != 0).getOrElse(0)
+
+  private[log] def int(v: OrderingValue): Int = if (v.value == null) 0 else v.value.asInstanceOf[Int]
+  private[log] def long(v: OrderingValue): Long = v.value.asInstanceOf[Long]
+  private[log] def bytes(v: OrderingValue): Array[Byte] = v.value.asInstanceOf[Array[Byte]]
+  private[log] def values(v: OrderingValue): Vector[OrderingValue] = v.value.asInstanceOf[Vector[OrderingValue]]
+
+  private[log] def of(kind: OrderingKind, value: Any): OrderingValue = new OrderingValue(kind, value)
+}

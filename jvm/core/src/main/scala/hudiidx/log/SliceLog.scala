@@ -1,0 +1,144 @@
+package hudiidx.log
+
+import hudiidx.DamagedTable
+import hudiidx.storage.Storage
+import java.nio.file.NoSuchFileException
+import scala.collection.mutable
+
+/** A block of one of a slice's log files that readers must apply. */
+final case class CountedBlock(file: String, block: LogBlock)
+
+/** Decides which blocks of a slice's log count.
+  *
+  * @param latestInstant the query's instant: blocks of later ones do not count. None: all
+  * @param isCommitted   true for a completed instant and for one before the start of the timeline. Asked on tables before
+  *                      version 8 alone; later versions have an instant to a file, which the file-system view has checked
+  * @param atomicWrites  the store never leaves half a file, see `LogFile.blocks`
+  */
+final case class BlockRules(
+    tableVersion: Int,
+    latestInstant: Option[String],
+    isCommitted: String => Boolean,
+    atomicWrites: Boolean = false
+) {
+  private[log] val asksTimeline: Boolean = tableVersion < BlockRules.OwnInstantVersion
+}
+
+object BlockRules {
+
+  /** From this table version on a log file holds blocks of the instant in its name alone. */
+  private val OwnInstantVersion = 8
+}
+
+/** The blocks that count in the log of a file slice. Format notes §6.7. */
+object SliceLog {
+  private val CdcSuffix = ".cdc"
+
+  /** The data and delete blocks of a slice in the order in which they apply. Reads headers only.
+    *
+    * Corrupt and change-data blocks do not count, nor do blocks of uncommitted instants (before version 8) and those that a
+    * rollback command undoes, wherever in the slice they stand. At a block newer than the query's instant Hudi 0.15 ends
+    * its scan while 1.x goes on behind it; tables of version 6 are read as 0.15 reads them. The difference shows
+    * where instants interleave, or where a rollback stands behind such a block.
+    *
+    * Blocks of a log compaction stand in the place of the newest instant that they list, and that instant and the others
+    * do not count any more (Hudi's optimized scan; chains of log compactions too). Blocks whose listed instants have all
+    * left the log keep their own place.
+    *
+    * DamagedTable if a file is gone or cannot be understood, UnsupportedTable for block formats that are not read.
+    *
+    * @param files full paths of the slice's log files in log order; `.cdc` files are passed over
+    */
+  def countedBlocks(storage: Storage, files: Vector[String], rules: BlockRules): Vector[CountedBlock] = {
+    val queue = new BlockQueue
+    val schemas = mutable.HashMap.empty[String, String]
+    val all = files.iterator.filterNot(_.endsWith(CdcSuffix))
+    var ended = false
+    while (!ended && all.hasNext) {
+      val file = all.next()
+      reading(storage, file) { reader =>
+        val blocks = LogFile.blocks(reader, rules.atomicWrites)
+        while (!ended && blocks.hasNext) {
+          val block = shared(blocks.next(), schemas)
+          if (isTooNew(block, rules)) ended = rules.asksTimeline
+          else if (block.isRollback) queue.rollBack(block.targetInstantTime)
+          else if (isData(block) && isVisible(file, block, rules)) queue.add(CountedBlock(file, block))
+        }
+      }
+    }
+    queue.counted()
+  }
+
+  /** Opens a log file; DamagedTable if it is not there. */
+  private[log] def reading[A](storage: Storage, file: String)(use: hudiidx.storage.RandomReader => A): A = {
+    val reader =
+      try storage.open(file)
+      catch {
+        case e: NoSuchFileException =>
+          throw new DamagedTable(s"$file: log file is gone; list the table again, or restore the file", e)
+      }
+    try use(reader)
+    finally reader.close()
+  }
+
+  private def isTooNew(block: LogBlock, rules: BlockRules): Boolean =
+    rules.latestInstant.exists(latest => block.instantTime.exists(_.compareTo(latest) > 0))
+
+  private def isData(block: LogBlock): Boolean = block.kind match {
+    case LogBlockKind.AvroData | LogBlockKind.HFileData | LogBlockKind.ParquetData | LogBlockKind.Delete => true
+    case _                                                                                               => false
+  }
+
+  private def isVisible(file: String, block: LogBlock, rules: BlockRules): Boolean = !rules.asksTimeline || {
+    val instant = block.instantTime.getOrElse(
+      throw new DamagedTable(s"$file: log block has no instant at offset ${block.offset}; restore the file")
+    )
+    rules.isCommitted(instant)
+  }
+
+  /** One copy of each schema: a slice may have thousands of blocks, and a schema hundreds of kilobytes. */
+  private def shared(block: LogBlock, schemas: mutable.HashMap[String, String]): LogBlock = block.schema match {
+    case Some(json) => block.copy(header = block.header + (LogHeaderKey.Schema -> schemas.getOrElseUpdate(json, json)))
+    case None       => block
+  }
+}
+
+/** Blocks in the order found, those of a rolled-back instant taken out again. */
+private final class BlockQueue {
+  private val blocks = mutable.ArrayBuffer.empty[CountedBlock]
+
+  def add(block: CountedBlock): Unit = blocks += block
+
+  /** Removes every block of the instant found so far; none may be there. */
+  def rollBack(target: Option[String]): Unit = {
+    val kept = blocks.filterNot(b => target.isDefined && b.block.instantTime == target)
+    if (kept.size < blocks.size) {
+      blocks.clear()
+      blocks ++= kept
+    }
+  }
+
+  def counted(): Vector[CountedBlock] =
+    if (blocks.exists(_.block.compactedInstants.nonEmpty)) withLogCompactions() else blocks.toVector
+
+  private def withLogCompactions(): Vector[CountedBlock] = {
+    val newestFirst = blocks.map(instantOf).distinct.toVector.reverse
+    val byInstant = blocks.groupBy(instantOf)
+    def listed(instant: String) = byInstant(instant).head.block.compactedInstants
+    val stoodFor = mutable.HashMap.empty[String, String] // instant -> log compaction that finally holds its records
+    newestFirst.foreach { instant =>
+      val holder = stoodFor.getOrElse(instant, instant)
+      listed(instant).foreach(stoodFor.put(_, holder))
+    }
+    val plain = newestFirst.filter(listed(_).isEmpty)
+    val holders = plain.flatMap(stoodFor.get(_)).toSet
+    val placed = newestFirst.flatMap { instant =>
+      if (listed(instant).isEmpty) Some(stoodFor.getOrElse(instant, instant))
+      else if (stoodFor.contains(instant) || holders(instant)) None // stands elsewhere
+      else Some(instant)
+    }
+    placed.distinct.reverse.flatMap(byInstant(_))
+  }
+
+  private def instantOf(block: CountedBlock): String = block.block.instantTime.getOrElse("")
+}
