@@ -20,6 +20,22 @@ final class StorageInputFile(storage: Storage, path: String) extends InputFile {
   override def toString: String = path
 }
 
+/** An open file, or a part of one, as Parquet's readers want it. Closing a stream of it leaves the file open. */
+final class ReaderInputFile(reader: RandomReader) extends InputFile {
+  private val unclosed = new RandomReader {
+    override def path: String = reader.path
+    override def sizeBytes: Long = reader.sizeBytes
+    override def read(offset: Long, length: Int): ByteBuffer = reader.read(offset, length)
+    override def close(): Unit = ()
+  }
+
+  override def getLength: Long = reader.sizeBytes
+
+  override def newStream(): SeekableInputStream = new StorageInputStream(unclosed)
+
+  override def toString: String = reader.path
+}
+
 private final class StorageInputStream(reader: RandomReader) extends SeekableInputStream {
   private var position = 0L
 

@@ -1,0 +1,66 @@
+package hudiidx.log
+
+/** What a slice's log makes of a key. */
+sealed abstract class KeyState extends Product with Serializable
+
+object KeyState {
+
+  /** The slice has a row of the key, whatever its base file holds. */
+  case object Live extends KeyState
+
+  /** The slice has no row of the key, whatever its base file holds. */
+  case object Deleted extends KeyState
+
+  /** The slice has a row of the key only if its base file holds one with a greater ordering value. */
+  final case class DeletedUnlessBaseIsNewer(ordering: OrderingValue) extends KeyState {
+
+    /** True if a base row of this ordering value outlives the delete. */
+    def spares(baseOrdering: OrderingValue): Boolean = baseOrdering.isAbove(ordering)
+  }
+}
+
+/** A key that a slice's log touches. The array is the caller's.
+  *
+  * @param keyUtf8      the record key
+  * @param mayBeDeleted true if a payload class decides what the row becomes: the state is Live unless a delete block says
+  *                     otherwise, and the payload may still have deleted it
+  * @param commitTime   `_hoodie_commit_time` of the winning row; None for deletes and where the table keeps none
+  */
+final case class LoggedKey(keyUtf8: Array[Byte], state: KeyState, mayBeDeleted: Boolean, commitTime: Option[String])
+
+/** One version of a key in the log. */
+private[log] final case class KeyVersion(
+    isDelete: Boolean,
+    fromDeleteBlock: Boolean,
+    ordering: OrderingValue,
+    commitTime: Int
+)
+
+/** Merges versions of a key as stock Hudi does, as far as it matters for whether there is a row. Format notes §7.3 to §7.5.
+  *
+  * An unknown payload may make anything of two data records. Of their ordering values the greater is kept, so that a delete
+  * with an ordering value rather leaves a key too many than drops one that is there.
+  */
+private[log] object KeyMerge {
+
+  /** The version that stays of one in the log and one behind it. */
+  def latest(older: KeyVersion, newer: KeyVersion, rules: LogRules): KeyVersion = {
+    // 0.15 compares log records even under OverwriteWithLatestAvroPayload.
+    val byOrdering = rules.asHudi015 || rules.mode != MergeMode.CommitTime
+    if (byOrdering && olderStays(older, newer, rules)) older else newer
+  }
+
+  private def olderStays(older: KeyVersion, newer: KeyVersion, rules: LogRules): Boolean =
+    if (newer.isDelete && newer.ordering.isDefault && (newer.fromDeleteBlock || !rules.asHudi015)) false
+    else if (older.isDelete && older.fromDeleteBlock && !newer.fromDeleteBlock && rules.asHudi015) false
+    else if (older.isDelete && older.ordering.isDefault && !rules.asHudi015) false
+    else older.ordering.isAbove(newer.ordering) && !(rules.mode == MergeMode.Custom && older.isDelete)
+
+  def state(last: KeyVersion, rules: LogRules): KeyState = {
+    // 0.15 has payloads decide, and an entry of a delete block is an empty one, which deletes.
+    val compared = rules.mode != MergeMode.CommitTime && !(rules.asHudi015 && last.fromDeleteBlock)
+    if (!last.isDelete) KeyState.Live
+    else if (compared && !last.ordering.isDefault) KeyState.DeletedUnlessBaseIsNewer(last.ordering)
+    else KeyState.Deleted
+  }
+}

@@ -1,0 +1,64 @@
+package hudiidx.log
+
+/** How versions of a record are merged. Format notes §7.2. */
+sealed abstract class MergeMode extends Product with Serializable
+
+object MergeMode {
+
+  /** The later in log order wins, and the log over the base file. */
+  case object CommitTime extends MergeMode
+
+  /** The greater ordering value wins, the later of equal ones. */
+  case object EventTime extends MergeMode
+
+  /** A payload class or merger of which hudiidx knows nothing: a row of the log may turn out to be a delete. */
+  case object Custom extends MergeMode
+}
+
+/** A record whose column `field` equals `value` is a delete. */
+final case class DeleteMarker(field: String, value: String)
+
+/** What a table's properties say about reading its log. Made of them by `TableLogRules`.
+  *
+  * @param tableVersion   on version 6 records merge as in Hudi 0.15 (format notes §7.5), later as in 1.1.1
+  * @param orderingFields columns that make the ordering value; none: every record has the default one
+  * @param deleteMarker   beside `_hoodie_is_deleted` and `_hoodie_operation`, which every table may have
+  * @param keyForm        of a table with virtual keys; None: the key is in `_hoodie_record_key`
+  */
+final case class LogRules(
+    tableVersion: Int,
+    mode: MergeMode,
+    orderingFields: Vector[String],
+    deleteMarker: Option[DeleteMarker],
+    keyForm: Option[RecordKeyForm]
+) {
+  private[log] val asHudi015: Boolean = tableVersion < 8
+}
+
+/** The columns that keys and their states need, and their places in the list handed to a reader. */
+private[log] final class LogColumns(rules: LogRules) {
+  private val keys = rules.keyForm.map(_.fields).getOrElse(Vector(LogColumns.RecordKey))
+
+  val names: Vector[String] =
+    (Vector(LogColumns.CommitTime, LogColumns.IsDeleted, LogColumns.Operation) ++
+      keys ++ rules.orderingFields ++ rules.deleteMarker.map(_.field)).distinct
+
+  private def at(name: String): Int = names.indexOf(name)
+
+  val commitTime: Int = at(LogColumns.CommitTime)
+  val isDeleted: Int = at(LogColumns.IsDeleted)
+  val operation: Int = at(LogColumns.Operation)
+  val marker: Int = rules.deleteMarker.fold(-1)(m => at(m.field))
+  val key: Array[Int] = keys.map(at).toArray
+  val ordering: Array[Int] = rules.orderingFields.map(at).toArray
+}
+
+private[log] object LogColumns {
+  val CommitTime = "_hoodie_commit_time"
+  val RecordKey = "_hoodie_record_key"
+  val IsDeleted = "_hoodie_is_deleted"
+  val Operation = "_hoodie_operation"
+
+  /** Values of `_hoodie_operation` that make a row a delete. */
+  val DeleteOperations: Vector[Array[Byte]] = Vector("D".getBytes, "-U".getBytes)
+}

@@ -1,0 +1,9 @@
+package hudiidx.hadoop
+
+import hudiidx.log.BlockReaders
+import hudiidx.table.HFileBlockRows
+
+/** Readers of every kind of log block. */
+object LogReaders {
+  val all: BlockReaders = BlockReaders(hfile = Some(HFileBlockRows), parquet = Some(ParquetBlockRows))
+}
