@@ -8,6 +8,7 @@ SHELL := /bin/bash
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
 JAR_NAME := hudiidx-spark-3.5_2.12-$(VERSION).jar
 JAR := dist/$(JAR_NAME)
+WRITER_JAR_NAME := hudiidx-hudi_2.12-$(VERSION).jar
 WHEEL := dist/hudiidx-$(VERSION)-py3-none-any.whl
 ifdef JAVA_HOME
 export PATH := $(JAVA_HOME)/bin:$(PATH)
@@ -27,13 +28,14 @@ build: $(STAMPS)/wheel
 preflight:
 	@scripts/preflight
 
-# The jar that users get: every class of ours, nothing that Spark brings.
+# The jar that users get: every class of ours, nothing that Spark brings. Beside it the small one for Hudi's writers.
 $(JAR): $(JVM_SOURCES)
 	@scripts/preflight
-	build/sbt bundle/assembly
+	build/sbt bundle/assembly hudi/package
 	@mkdir -p dist python/hudiidx/jars
 	@rm -f dist/*.jar python/hudiidx/jars/*.jar
-	cp jvm/bundle/target/scala-2.12/$(JAR_NAME) python/hudiidx/jars/
+	cp jvm/bundle/target/scala-2.12/$(JAR_NAME) jvm/hudi/target/scala-2.12/$(WRITER_JAR_NAME) python/hudiidx/jars/
+	cp jvm/hudi/target/scala-2.12/$(WRITER_JAR_NAME) dist/
 	cp jvm/bundle/target/scala-2.12/$(JAR_NAME) $@
 
 $(STAMPS)/venv: python/requirements-dev.txt

@@ -87,6 +87,15 @@ lazy val spark = (project in file("jvm/spark"))
     Compile / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s),
     libraryDependencies += sparkSql)
 
+// The index class of stock writers, a jar of its own: a writer has it beside the bundle, a reader does not need it. One source
+// and one jar for Hudi 0.15.0 and 1.1.1.
+lazy val hudi = (project in file("jvm/hudi"))
+  .dependsOn(spark % "compile->compile;test->test")
+  .settings(common, name := "hudiidx-hudi")
+  .settings(libraryDependencies ++= Seq(
+    sparkSql,
+    "org.apache.hudi" %% s"hudi-spark${line.short}-bundle" % "1.1.1" % Provided intransitive ()))
+
 lazy val bundle = (project in file("jvm/bundle"))
   .dependsOn(spark)
   .settings(common, name := "hudiidx-bundle")
@@ -135,5 +144,5 @@ lazy val writeClasspath = taskKey[File]("Writes the run-time class path of the b
 lazy val writePeerClasspaths = taskKey[Seq[File]]("Writes the class paths of the benchmarks' peers to target/peer-*.txt.")
 
 lazy val root = (project in file("."))
-  .aggregate(core, hadoopModule, spark, bundle)
+  .aggregate(core, hadoopModule, spark, hudi, bundle)
   .settings(name := "hudiidx", publish / skip := true)

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from stored import ROOT
 
+from hudiidx.session import writer_jars
+
 HERE = Path(__file__).parent
 
 
@@ -20,11 +22,12 @@ class StockHudi:
     def __init__(self, version: str, work: Path) -> None:
         jar = ROOT / "build" / "lib" / f"hudi-spark3.5-bundle_2.12-{version}.jar"
         assert jar.exists(), f"{jar}: missing; run `make bundles`"
+        jars = ":".join(map(str, (jar, *writer_jars())))
         self.release = version
         self._log = work / "stock.log"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [sys.executable, str(HERE / "stock_worker.py"), version, str(jar), str(work)],
+                [sys.executable, str(HERE / "stock_worker.py"), version, jars, str(work)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -1,13 +1,16 @@
 """A stock Hudi in a process of its own: one bundle a JVM. Takes JSON requests on stdin, one a line.
 
-Usage: stock_worker.py <hudi version> <bundle jar> <work folder>
+Usage: stock_worker.py <hudi version> <jars> <work folder>; jars separated by colons, the bundle first
 Each request is {"op": name, ...arguments}; each answer is {"ok": value} or {"error": text}.
 """
 
 import json
 import os
+import re
 import sys
 import traceback
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +33,14 @@ MANY = {"hoodie.keep.min.commits": "40", "hoodie.keep.max.commits": "60"}
 class Stock(hudifix.Env):
     """The fixtures' helpers over a small session."""
 
-    def __init__(self, version: str, jar: str, work: str) -> None:
+    def __init__(self, version: str, jars: str, work: str) -> None:
         self.version, self.work, self.v1 = version, work, version.startswith("1.")
         self.tables: dict[str, hudifix.Table] = {}
         self.spark = (
             SparkSession.builder.master("local[2]")
             .config("spark.driver.memory", "2g")
-            .config("spark.jars", jar)
-            .config("spark.driver.extraClassPath", jar)
+            .config("spark.jars", jars.replace(":", ","))
+            .config("spark.driver.extraClassPath", jars)
             .config("spark.driver.extraJavaOptions", JVM)
             .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
             .config("spark.kryo.registrator", "org.apache.spark.HoodieSparkKryoRegistrar")
@@ -70,11 +73,51 @@ class Stock(hudifix.Env):
         self.tables[name] = table
 
     def op_write(
-        self, name: str, first: int, end: int, seed: int, operation: str = "upsert", **options: str
+        self,
+        name: str,
+        first: int,
+        end: int,
+        seed: int,
+        operation: str = "upsert",
+        parts: Sequence[str] = hudifix.PARTS,
+        deleted: str | None = None,
+        only: str = "true",
+        **options: str,
     ) -> None:
-        """Rows ``first`` to ``end`` (exclusive); the data follow from row number and seed."""
-        rows = hudifix.mk(self, first, end, seed, f"id + {seed} * 1000")
-        self.tables[name].write(rows, operation, **options)
+        """Rows ``first`` to ``end`` (exclusive); the data follow from row number and seed.
+
+        Row n is in partition ``parts[n % len(parts)]``; ``deleted`` is SQL over the row number for
+        ``_hoodie_is_deleted``, ``only`` for what is written at all.
+        """
+        marker = [f"{deleted} as _hoodie_is_deleted"] if deleted else None
+        rows = hudifix.mk(self, first, end, seed, f"id + {seed} * 1000", parts, marker)
+        number = "cast(substr(id, 2) as int)"
+        self.tables[name].write(rows.where(re.sub(r"\bid\b", number, only)), operation, **options)
+
+    def op_write_at_once(self, name: str, batches: list[dict[str, Any]]) -> list[str | None]:
+        """Arguments of ``op_write``, each in a thread of its own; per batch None or the error."""
+
+        def write(batch: dict[str, Any]) -> str | None:
+            try:
+                self.op_write(name, **batch)
+            except Exception as e:
+                return str(e)
+            return None
+
+        with ThreadPoolExecutor(len(batches)) as pool:
+            return list(pool.map(write, batches))
+
+    def op_groups(self, name: str) -> Any:
+        """A snapshot query: checksum of the data, and per file group its partition, file id and keys."""
+        path = self.tables[name].path
+        rows = hudifix.read(self, path)
+        groups: dict[tuple[str, str], list[str]] = {}
+        meta = ("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
+        for key, partition, file in rows.select(*meta).collect():
+            groups.setdefault((partition, file.split("_")[0]), []).append(key)
+        found = [[partition, file, sorted(keys)] for (partition, file), keys in groups.items()]
+        found.sort(key=lambda group: group[::2])
+        return {"data": hudifix.answer(rows)[1]["checksum_data"], "groups": found}
 
     def op_fail(self, name: str, first: int, end: int, seed: int) -> None:
         """A write that leaves files behind and does not commit."""
@@ -113,10 +156,10 @@ NUMBERS = {"SIX": 6, "EIGHT": 8, "NINE": 9}
 
 def main() -> None:
     """Answers requests until stdin ends."""
-    version, jar, work = sys.argv[1:4]
+    version, jars, work = sys.argv[1:4]
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what Spark and Hive print goes to stderr
-    stock = Stock(version, jar, work)
+    stock = Stock(version, jars, work)
     print(json.dumps({"ok": version}), file=answers, flush=True)
     for line in sys.stdin:
         request = json.loads(line)

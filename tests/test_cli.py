@@ -140,6 +140,9 @@ def test_no_java_is_exit_code_5(cow: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_jar_is_the_jar() -> None:
     assert Path(run("jar").stdout.strip()).is_file()
+    both = [Path(p) for p in run("jar", "--writer").stdout.strip().split(",")]
+    assert len(both) == 2
+    assert all(p.is_file() for p in both)
 
 
 def test_help_names_every_command() -> None:

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
 import org.apache.avro.Schema;
-import org.apache.avro.SchemaBuilder;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.hudi.client.common.HoodieSparkEngineContext;
@@ -184,11 +184,12 @@ public final class StockRecordIndex {
     }
   }
 
+  /** Stock persists the records it is given, which an RDD that is persisted already refuses. */
   private static Long tagged(HoodieWriteConfig config, HoodieSparkEngineContext context,
       JavaRDD<HoodieRecord<DefaultHoodieRecordPayload>> records, long n) {
     HoodieIndex<?, ?> index = SparkHoodieIndexFactory.createIndex(config);
     HoodieTable<?, ?, ?, ?> table = HoodieSparkTable.create(config, context);
-    HoodieData<HoodieRecord<DefaultHoodieRecordPayload>> tagged = index.tagLocation(HoodieJavaRDD.of(records), context, table);
+    HoodieData<HoodieRecord<DefaultHoodieRecordPayload>> tagged = index.tagLocation(HoodieJavaRDD.of(records.map(r -> r)), context, table);
     long located = HoodieJavaRDD.getJavaRDD(tagged).filter(HoodieRecord::isCurrentLocationKnown).count();
     if (located != n - n / 10) throw new IllegalStateException("tagged " + located + " of " + n + " records");
     return located;
@@ -197,24 +198,22 @@ public final class StockRecordIndex {
   private JavaRDD<HoodieRecord<DefaultHoodieRecordPayload>> records(SparkSession spark, long n, long salt) {
     Dataset<Row> rows = spark.range(0, n, 1, 4).selectExpr(shape.batchSql(n, salt) + " as id")
         .selectExpr(shape.keySql + " as key", shape.partitionSql() + " as part");
-    return rows.javaRDD().map(row -> {
-      Schema schema = schema();
-      GenericRecord record = new GenericData.Record(schema);
-      record.put("key", row.getString(0));
-      record.put("part", row.getString(1));
-      record.put("amount", 1L);
-      record.put("ts", 1L);
-      return new HoodieAvroRecord<>(new HoodieKey(row.getString(0), row.getString(1)), new DefaultHoodieRecordPayload(record, 1L));
+    String schemaText = StockSpark.avroSchema(shape).toString();
+    List<String> fields = shape.keyFields;
+    return rows.javaRDD().mapPartitions(part -> {
+      Schema schema = new Schema.Parser().parse(schemaText);
+      Iterable<Row> all = () -> part;
+      return StreamSupport.stream(all.spliterator(), false).map(row -> record(row.getString(0), row.getString(1), fields, schema)).iterator();
     });
   }
 
-  private static final class Schemas {
-    static final Schema RECORD = SchemaBuilder.record("row").fields().requiredString("key").requiredString("part")
-        .requiredLong("amount").requiredLong("ts").endRecord();
-  }
-
-  private static Schema schema() {
-    return Schemas.RECORD;
+  private static HoodieRecord<DefaultHoodieRecordPayload> record(String key, String partition, List<String> fields, Schema schema) {
+    GenericRecord row = new GenericData.Record(schema);
+    for (String field : fields) row.put(field, fields.size() == 1 ? key : (Object) 1L);
+    row.put("part", partition);
+    row.put("amount", 1L);
+    row.put("ts", 1L);
+    return new HoodieAvroRecord<>(new HoodieKey(key, partition), new DefaultHoodieRecordPayload(row, 1L));
   }
 
   private static String keys(int n) {
@@ -230,7 +229,7 @@ public final class StockRecordIndex {
     StockSpark.options(shape).forEach(properties::setProperty);
     StockSpark.metadataOptions(recordIndex).forEach(properties::setProperty);
     properties.setProperty("hoodie.index.type", "RECORD_INDEX");
-    properties.setProperty("hoodie.avro.schema", schema().toString());
+    properties.setProperty("hoodie.avro.schema", StockSpark.avroSchema(shape).toString());
     return HoodieWriteConfig.newBuilder().withPath(path).forTable(shape.name).withProperties(properties).build();
   }
 }

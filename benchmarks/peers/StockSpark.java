@@ -7,6 +7,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.apache.avro.Schema;
+import org.apache.avro.SchemaBuilder;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -39,6 +41,13 @@ final class StockSpark {
     columns.add("cast(" + amount + " as long) as amount");
     columns.add("1L as ts");
     return ids.selectExpr(columns.toArray(new String[0]));
+  }
+
+  /** The columns of `rowsOf` for Hudi's own API. */
+  static Schema avroSchema(KeyShape shape) {
+    SchemaBuilder.FieldAssembler<Schema> fields = SchemaBuilder.record("row").fields();
+    for (String field : shape.keyFields) fields = shape.keyFields.size() == 1 ? fields.requiredString(field) : fields.requiredLong(field);
+    return fields.requiredString("part").requiredLong("amount").requiredLong("ts").endRecord();
   }
 
   /** Writer options of a shape, the operation left open. */

@@ -84,6 +84,7 @@ public final class StockUpserts {
   private static void initialise(SparkSession spark, KeyShape shape, String table, Map<String, String> options) throws IOException {
     TypedProperties properties = new TypedProperties();
     options.forEach(properties::setProperty);
+    properties.setProperty("hoodie.avro.schema", StockSpark.avroSchema(shape).toString());
     HoodieWriteConfig config = HoodieWriteConfig.newBuilder().withPath(table).forTable(shape.name).withProperties(properties).build();
     HadoopStorageConfiguration conf = new HadoopStorageConfiguration(new org.apache.hadoop.conf.Configuration());
     try {

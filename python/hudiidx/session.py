@@ -23,6 +23,18 @@ def jar_path() -> Path:
     return found[-1]
 
 
+def writer_jars() -> tuple[Path, Path]:
+    """The jar inside this package and the one with the index class for stock Hudi's writers, which needs it.
+
+    Raises:
+        RuntimeError: as `jar_path`.
+    """
+    found = sorted(_JARS.glob("hudiidx-hudi_*.jar"))
+    if not found:
+        raise RuntimeError(f"{_JARS}: no jar for Hudi's writers; run `make build`, or install the wheel")
+    return jar_path(), found[-1]
+
+
 def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
     """The builder with our jar on the class path of driver and executors; what it has set stays.
 

@@ -185,11 +185,13 @@ def drop(
 
 
 @app.command()
-def jar() -> None:
-    """Print the path of the jar, for spark-submit --jars."""
-    from hudiidx.session import jar_path
+def jar(
+    writer: Annotated[bool, typer.Option("--writer", help="Also the jar with the index class.")] = False,
+) -> None:
+    """Print the path of the jar, for spark-submit --jars; with --writer two, comma between them."""
+    from hudiidx.session import jar_path, writer_jars
 
-    print(jar_path())
+    print(",".join(map(str, writer_jars())) if writer else jar_path())
 
 
 def main() -> None:

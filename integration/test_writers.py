@@ -1,0 +1,169 @@
+"""Stock Hudi's writers tag through hudiidx: the same writes give the same table as with Hudi's indexes."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from hudiidx import HudiIndex
+
+NO_METADATA = {"hoodie.metadata.enable": "false"}
+RECORD_INDEX = {
+    "hoodie.index.type": "RECORD_INDEX",
+    "hoodie.metadata.index.column.stats.enable": "false",
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.global.record.level.index.enable": "true",
+}
+SIMPLE = {"hoodie.index.type": "SIMPLE", **NO_METADATA}
+OURS = {"hoodie.index.class": "hudiidx.hudi.RecordIndex", **NO_METADATA}
+SYNCED = {
+    "hudiidx.write.create": "true",
+    "hoodie.write.commit.callback.on": "true",
+    "hoodie.write.commit.callback.class": "hudiidx.hudi.SyncCallback",
+}
+MOVES = "hoodie.record.index.update.partition.path"
+ROTATED = ["nyc", "oslo", "lima", "sf"]
+
+
+@dataclass
+class Case:
+    """A table of one kind, written by one version with a stock index and with ours."""
+
+    stock: str
+    kind: str
+    moves: bool = True
+    globally: bool = True
+    options: dict[str, str] = field(default_factory=dict)
+    same_groups: bool = True
+
+    def __str__(self) -> str:
+        scope = ("moves" if self.moves else "stays") if self.globally else "partition"
+        how = ["synced"] * (SYNCED.items() <= self.options.items()) + ["log-inserts"] * (not self.same_groups)
+        return "-".join([self.stock, self.kind, scope, *how])
+
+    def reference(self) -> dict[str, str]:
+        return {**RECORD_INDEX, MOVES: str(self.moves).lower()} if self.globally else SIMPLE
+
+    def ours(self) -> dict[str, str]:
+        scope = {"hudiidx.write.global": str(self.globally).lower(), MOVES: str(self.moves).lower()}
+        return {**OURS, **scope, **self.options}
+
+
+LOG_INSERTS = {"hudiidx.write.log.inserts": "true"}
+SHORT = [
+    Case("stock_0_15", "COW", moves=True, options=SYNCED),
+    Case("stock_1_1", "MOR", moves=True),
+    Case("stock_0_15", "MOR", globally=False),
+]
+LONG = [
+    *[
+        Case(stock, kind, moves=moves, options=options)
+        for stock in ("stock_0_15", "stock_1_1")
+        for kind in ("COW", "MOR")
+        for moves in (True, False)
+        for options in ({}, SYNCED)
+    ],
+    *[Case(stock, kind, globally=False) for stock in ("stock_0_15", "stock_1_1") for kind in ("COW", "MOR")],
+    *[
+        Case(stock, "MOR", moves=moves, options={**SYNCED, **LOG_INSERTS}, same_groups=False)
+        for stock in ("stock_0_15", "stock_1_1")
+        for moves in (True, False)
+    ],
+]
+CASES = [pytest.param(c, id=str(c)) for c in SHORT] + [
+    pytest.param(c, id=str(c), marks=pytest.mark.slow) for c in LONG if c not in SHORT
+]
+
+
+def write_all(stock: Any, name: str, kind: str) -> list[Any]:
+    """Inserts, updates, moves, deletes of both kinds, late rows; the state in between and at the end."""
+    states = []
+    stock.write(name=name, first=0, end=80, seed=1, deleted="false")
+    stock.write(name=name, first=40, end=110, seed=3, parts=ROTATED, deleted="id % 10 = 5")
+    states.append(stock.groups(name=name))
+    stock.write(name=name, first=30, end=60, seed=4, operation="delete", deleted="false")
+    if kind == "MOR":
+        stock.compact(name=name)
+    stock.write(name=name, first=0, end=50, seed=2, parts=ROTATED, deleted="id % 10 = 7")
+    states.append(stock.groups(name=name))
+    return states
+
+
+def comparable(state: Any, same_groups: bool) -> Any:
+    """The state without file ids, which are random."""
+    groups = [(partition, keys) for partition, _, keys in state["groups"]]
+    if not same_groups:
+        partitions = sorted({p for p, _ in groups})
+        groups = [(p, sorted(k for q, keys in groups if q == p for k in keys)) for p in partitions]
+    return state["data"], sorted(groups)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_same_writes_give_the_same_table(
+    spark: SparkSession, request: pytest.FixtureRequest, case: Case
+) -> None:
+    stock = request.getfixturevalue(case.stock)
+    states, paths = [], []
+    for which, options in (("stock", case.reference()), ("ours", case.ours())):
+        name = f"{which}-{case}".lower().replace("_", "").replace(".", "")
+        paths.append(Path(stock.new(name=name, kind=case.kind, options=options)))
+        states.append(write_all(stock, name, case.kind))
+    wanted, found = [[comparable(s, case.same_groups) for s in run] for run in states]
+    assert found == wanted
+    keys = [k for _, _, group in states[1][-1]["groups"] for k in group]
+    if case.globally:
+        assert len(set(keys)) == len(keys)
+    if case.options:
+        index = HudiIndex(spark, paths[1], strict=True)
+        assert index.info().state == "READY"
+        report = index.verify()
+        assert report.ok, report.differences
+    else:
+        assert not (paths[1] / ".hoodie" / "hudiidx").exists()
+    if "hudiidx.write.log.inserts" in case.options:
+        assert any(not list(paths[1].glob(f"{p}/{f}*.parquet")) for p, f, _ in states[1][0]["groups"])
+
+
+GUARDED = {
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+    "hoodie.cleaner.policy.failed.writes": "LAZY",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+}
+TWO_WRITERS = [
+    pytest.param("stock_0_15", id="stock_0_15", marks=pytest.mark.slow),
+    pytest.param("stock_1_1", id="stock_1_1"),
+]
+
+
+@pytest.mark.parametrize("version", TWO_WRITERS)
+def test_two_writers_at_once_stay_right(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str
+) -> None:
+    stock = request.getfixturevalue(version)
+    name = f"two-writers-{version[-2:]}"
+    options = {**OURS, **SYNCED, **GUARDED}
+    path = Path(stock.new(name=name, kind="COW", options=options))
+    stock.write(name=name, first=0, end=80, seed=1)
+    # Row n is in partition n % 4: the first two batches share no file.
+    apart = [{"first": 0, "end": 120, "seed": 2 + p, "only": f"id % 4 = {p}"} for p in (0, 1)]
+    assert stock.write_at_once(name=name, batches=apart) == [None, None]
+    assert_each_key_once(stock, name)
+    # The next two update the same rows: both may win, one after the other, or one is told of the conflict.
+    same = [{"first": 0, "end": 60, "seed": seed} for seed in (4, 5)]
+    errors = [e for e in stock.write_at_once(name=name, batches=same) if e]
+    assert len(errors) < 2
+    assert all("onflict" in e for e in errors), errors
+    stock.write(name=name, first=0, end=80, seed=6)  # finds every key, whatever the index has seen
+    assert_each_key_once(stock, name)
+    index = HudiIndex(spark, path, strict=True)
+    assert index.info().state == "READY"
+    report = index.verify()
+    assert report.ok, report.differences
+
+
+def assert_each_key_once(stock: Any, name: str) -> None:
+    """Those below 80 and, in the first two partitions, those below 120."""
+    keys = [k for _, _, group in stock.groups(name=name)["groups"] for k in group]
+    assert sorted(keys) == [f"k{i:06d}" for i in range(120) if i < 80 or i % 4 < 2]

@@ -1,0 +1,29 @@
+package hudiidx.hudi
+
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import hudiidx.IndexNotFound
+import hudiidx.spark.api.HudiIdxApi
+import org.apache.spark.sql.SparkSession
+import org.slf4j.LoggerFactory
+
+/** Keeps a table's index in step with the writer. What fails here costs time, never a write: the next tagging lays over
+  * the index what it has not seen.
+  */
+private[hudi] object IndexSync {
+  private val log = LoggerFactory.getLogger(classOf[RecordIndex])
+
+  /** Takes in what completed; makes the index where there is none and the options ask for it. */
+  def update(spark: SparkSession, tablePath: String, options: WriterOptions): Unit = {
+    val api = new HudiIdxApi(spark, tablePath, options.index.asJava)
+    try
+      try api.update(): Unit
+      catch { case _: IndexNotFound if options.create => api.create(): Unit }
+    catch {
+      case _: IndexNotFound => ()
+      case NonFatal(e)      =>
+        log.warn(s"$tablePath: the index stays behind, the next write or `hudiidx update $tablePath` tries again: $e")
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package hudiidx.hudi
+
+import java.util.Properties
+
+import scala.collection.JavaConverters._
+
+import hudiidx.InvalidOption
+import hudiidx.sync.{IndexOptions, OptionDoc}
+
+/** Settings of a stock writer that tags through hudiidx, from the options of its write.
+  *
+  *  @param global         a record key is unique in the table; false: in its partition
+  *  @param logInserts     merge-on-read: inserts may go to log files
+  *  @param create         make the index before the first tagging if there is none
+  *  @param movesPartition Hudi's own option: a record whose partition path changed moves; false: it stays where it is
+  *  @param index          the settings of hudiidx alone, by name
+  */
+final case class WriterOptions(
+    global: Boolean,
+    logInserts: Boolean,
+    create: Boolean,
+    movesPartition: Boolean,
+    index: Map[String, String]
+)
+
+object WriterOptions {
+  val Global = "hudiidx.write.global"
+  val LogInserts = "hudiidx.write.log.inserts"
+  val Create = "hudiidx.write.create"
+  val MovesPartition = "hoodie.record.index.update.partition.path"
+
+  val Docs: Vector[OptionDoc] = Vector(
+    OptionDoc(Global, "true", "A record key is unique in the whole table; false: within its partition."),
+    OptionDoc(
+      LogInserts,
+      "false",
+      "Merge-on-read: true sends inserts to log files; every writer of the table must then use this index class."
+    ),
+    OptionDoc(Create, "false", "true makes the index before the first tagging if there is none."),
+    OptionDoc(
+      MovesPartition,
+      "false",
+      "Hudi's own: with a global index, true moves a record whose partition path changed; false updates it where it is."
+    )
+  )
+
+  /** Raises InvalidOption for an unknown `hudiidx.` name or a bad value. */
+  def of(properties: Properties): WriterOptions = {
+    val all = properties.asScala.toMap
+    val ours = all.filter(_._1.startsWith("hudiidx."))
+    ours.keys.filterNot(k => IndexOptions.isKnown(k) || Docs.exists(_.name == k)).foreach { k =>
+      throw new InvalidOption(
+        s"$k: no such option; known are ${(Docs ++ IndexOptions.Docs).map(_.name).mkString(", ")}"
+      )
+    }
+    WriterOptions(
+      global = boolean(all, Global, default = true),
+      logInserts = boolean(all, LogInserts, default = false),
+      create = boolean(all, Create, default = false),
+      movesPartition = boolean(all, MovesPartition, default = false),
+      index = ours.filter { case (k, _) => IndexOptions.isKnown(k) }
+    )
+  }
+
+  private def boolean(all: Map[String, String], name: String, default: Boolean): Boolean =
+    all.get(name).map(_.trim.toLowerCase) match {
+      case None          => default
+      case Some("true")  => true
+      case Some("false") => false
+      case Some(other)   => throw new InvalidOption(s"option $name is '$other'; it takes true or false")
+    }
+}

@@ -1,0 +1,46 @@
+package hudiidx.hudi
+
+import java.nio.file.Files
+import java.util.Properties
+
+import hudiidx.{Fixtures, InvalidOption}
+import hudiidx.sync.IndexOptions
+import org.scalatest.funsuite.AnyFunSuite
+
+class WriterOptionsSuite extends AnyFunSuite {
+
+  private def of(settings: (String, String)*): WriterOptions = {
+    val properties = new Properties
+    settings.foreach { case (k, v) => properties.setProperty(k, v) }
+    WriterOptions.of(properties)
+  }
+
+  test("without options the index is global, moves nothing, makes nothing and leaves log files to updates") {
+    val expected = WriterOptions(global = true, logInserts = false, create = false, movesPartition = false, Map.empty)
+    assert(of("hoodie.table.name" -> "t") === expected)
+  }
+
+  test("options of the write are read, those of the index are passed on") {
+    val found = of(
+      WriterOptions.Global -> "false",
+      WriterOptions.LogInserts -> "TRUE",
+      WriterOptions.Create -> "true",
+      WriterOptions.MovesPartition -> "true",
+      IndexOptions.Path -> "/i"
+    )
+    val index = Map(IndexOptions.Path -> "/i")
+    assert(found === WriterOptions(global = false, logInserts = true, create = true, movesPartition = true, index))
+  }
+
+  test("an unknown name of ours and a value that is no boolean are refused with what is known") {
+    val unknown = intercept[InvalidOption](of("hudiidx.write.globl" -> "true"))
+    assert(unknown.getMessage.contains("hudiidx.write.globl") && unknown.getMessage.contains(WriterOptions.Global))
+    val bad = intercept[InvalidOption](of(WriterOptions.Create -> "yes"))
+    assert(bad.getMessage === "option hudiidx.write.create is 'yes'; it takes true or false")
+  }
+
+  test("the writers' page names every option with its default") {
+    val page = Files.readString(Fixtures.repoRoot.resolve("docs").resolve("writers.md"))
+    WriterOptions.Docs.foreach(o => assert(page.contains(s"| `${o.name}` | `${o.default}` |"), o.name))
+  }
+}
