@@ -1,0 +1,198 @@
+package hudiidx.hadoop
+
+import java.io.IOException
+import java.nio.file.NoSuchFileException
+
+import hudiidx.log.RecordKeyForm
+import hudiidx.storage.Storage
+import hudiidx.table.TableConfig
+import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
+import org.apache.parquet.ParquetReadOptions
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
+import org.apache.parquet.schema.{GroupType, MessageType, Type}
+
+/** A row group of a base file.
+  *
+  * @param firstRow  number of its first row in the file, from 0
+  * @param offset    where it begins in the file, in bytes
+  * @param sizeBytes its bytes in the file, all columns
+  * @param keyBytes  bytes of its key column behind decompression: an upper bound of what its keys take, within a few per
+  *                  cent; for keys made from fields those fields' bytes
+  */
+final case class RowGroup(
+    ordinal: Int,
+    firstRow: Long,
+    rows: Long,
+    offset: Long,
+    sizeBytes: Long,
+    keyBytes: Long
+)
+
+/** What to read of base files.
+  *
+  * @param form        how keys are made where they are not stored; None if the table does not say
+  * @param storedKeys  the table stores its keys (`hoodie.populate.meta.fields`); decides where a footer does not tell
+  * @param commitTimes also `_hoodie_commit_time`
+  * @param ordering    names of ordering fields to read as well, nested ones dotted
+  */
+final case class KeyColumns(
+    form: Option[RecordKeyForm],
+    storedKeys: Boolean,
+    commitTimes: Boolean = false,
+    ordering: Vector[String] = Vector.empty
+)
+
+object KeyColumns {
+  def of(config: TableConfig): KeyColumns = KeyColumns(config.recordKeyForm, config.populateMetaFields)
+}
+
+/** The record keys of one base file, by row groups. Only the columns asked for are read. A stored key
+  * (`_hoodie_record_key`) counts; where it is null or absent the key is made from the key fields. Format notes §8.
+  *
+  * All methods: DamagedTable if the file cannot be decoded, or a row has no key; NoSuchFileException if it is gone.
+  */
+final class BaseFileKeys private (file: ParquetFileReader, path: String, columns: KeyColumns) extends AutoCloseable {
+  private val schema: MessageType = file.getFileMetaData.getSchema
+  private val createdBy: String = file.getFileMetaData.getCreatedBy
+
+  /** All of the file's, in their order. */
+  val rowGroups: Vector[RowGroup] = {
+    var firstRow = 0L
+    Vector.tabulate(file.getRowGroups.size) { i =>
+      val block = file.getRowGroups.get(i)
+      val group =
+        RowGroup(i, firstRow, block.getRowCount, block.getStartingPos, block.getCompressedSize, keyBytes(i))
+      firstRow += block.getRowCount
+      group
+    }
+  }
+
+  def rows: Long = rowGroups.map(_.rows).sum
+
+  /** Rows of the row groups with these ordinals, in this order. One of these at a time for a file. */
+  def read(ordinals: Seq[Int] = rowGroups.map(_.ordinal)): KeyRows = {
+    ordinals.foreach(i => require(i >= 0 && i < rowGroups.size, s"row group $i of ${rowGroups.size}"))
+    new KeyRows(ordinals.map(rowGroups(_)).toVector, openGroup, path)
+  }
+
+  private def openGroup(group: RowGroup): KeyRowGroup = BaseFileKeys.guarded(path) {
+    val stored = storesKeys(group)
+    // A row without a stored key gets one from its fields; where all rows have one the fields are not read.
+    val fields = if (stored.allRows) Vector.empty else columns.form.fold(Vector.empty[String])(_.fields)
+    if (!stored.allRows && fields.isEmpty && group.rows > 0)
+      throw new DamagedTable(
+        s"$path: rows have no ${BaseFileKeys.KeyColumn}, and the table names no record key fields (hoodie.table.recordkey." +
+          "fields) to make it from; correct hoodie.properties"
+      )
+    val readCommitTimes = columns.commitTimes && schema.containsField(BaseFileKeys.CommitTimeColumn)
+    val meta =
+      (if (stored.any) Vector(BaseFileKeys.KeyColumn) else Vector.empty) ++
+        (if (readCommitTimes) Vector(BaseFileKeys.CommitTimeColumn) else Vector.empty)
+    val present = columns.ordering.filter(BaseFileKeys.has(schema, _))
+    val projection = BaseFileKeys.project(schema, meta ++ fields ++ present, path)
+    file.setRequestedSchema(projection)
+    val pages = file.readRowGroup(group.ordinal)
+    new KeyRowGroup(
+      pages,
+      projection,
+      createdBy,
+      KeyRowLayout(stored.any, readCommitTimes, columns.form.filter(_ => fields.nonEmpty), columns.ordering),
+      path
+    )
+  }
+
+  private def storesKeys(group: RowGroup): StoredKeys = {
+    val chunk = chunkOf(group.ordinal, BaseFileKeys.KeyColumn)
+    val nulls = chunk.fold(group.rows)(nullCount)
+    if (chunk.isEmpty || (nulls == group.rows && nulls > 0)) StoredKeys(any = false, allRows = false)
+    else StoredKeys(any = true, allRows = nulls == 0 || (nulls < 0 && columns.storedKeys))
+  }
+
+  /** -1 if the footer does not say. */
+  private def nullCount(chunk: ColumnChunkMetaData): Long =
+    if (chunk.getStatistics == null || !chunk.getStatistics.isNumNullsSet) -1L else chunk.getStatistics.getNumNulls
+
+  private def chunkOf(ordinal: Int, column: String): Option[ColumnChunkMetaData] = {
+    val chunks = file.getRowGroups.get(ordinal).getColumns
+    (0 until chunks.size).iterator.map(chunks.get(_)).find(_.getPath.toDotString == column)
+  }
+
+  private def keyBytes(ordinal: Int): Long = {
+    val rowCount = file.getRowGroups.get(ordinal).getRowCount
+    val stored = chunkOf(ordinal, BaseFileKeys.KeyColumn).filter(nullCount(_) < rowCount)
+    val chunks =
+      if (stored.isDefined) stored.toVector
+      else columns.form.fold(Vector.empty[String])(_.fields).flatMap(chunkOf(ordinal, _))
+    chunks.map(_.getTotalUncompressedSize).sum
+  }
+
+  override def close(): Unit = file.close()
+}
+
+/** Whether rows of a row group have a stored key, as far as the footer tells. */
+private final case class StoredKeys(any: Boolean, allRows: Boolean)
+
+object BaseFileKeys {
+  val KeyColumn = "_hoodie_record_key"
+  val CommitTimeColumn = "_hoodie_commit_time"
+
+  /** Reads the footer. UnsupportedTable for a base file that is no Parquet file by its name. */
+  def open(storage: Storage, path: String, columns: KeyColumns): BaseFileKeys = {
+    if (!path.endsWith(".parquet"))
+      throw new UnsupportedTable(s"$path: record keys are read from Parquet base files; index a table of that format")
+    guarded(path) {
+      val file = ParquetFileReader.open(new StorageInputFile(storage, path), ParquetReadOptions.builder().build())
+      try new BaseFileKeys(file, path, columns)
+      catch {
+        case e: Throwable =>
+          file.close()
+          throw e
+      }
+    }
+  }
+
+  private[hadoop] def guarded[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case e: NoSuchFileException                     => throw e
+      case e: HudiIdxException                        => throw e
+      case e @ (_: IOException | _: RuntimeException) =>
+        throw new DamagedTable(s"$path: keys cannot be read (${e.getMessage}); restore the file from a backup", e)
+    }
+
+  private def has(schema: GroupType, field: String): Boolean = find(schema, field.split('.').toList).isDefined
+
+  private def find(group: GroupType, names: List[String]): Option[Type] = names match {
+    case Nil          => None
+    case name :: rest =>
+      if (!group.containsField(name)) None
+      else {
+        val child = group.getType(name)
+        if (rest.isEmpty) Some(child).filter(_.isPrimitive)
+        else if (child.isPrimitive) None
+        else find(child.asGroupType, rest)
+      }
+  }
+
+  /** The schema with these fields only, each a primitive type in at most structs. */
+  private def project(schema: MessageType, fields: Vector[String], path: String): MessageType = {
+    fields.foreach { field =>
+      if (!has(schema, field))
+        throw new DamagedTable(
+          s"$path: has no column $field that a record key could be made from; correct hoodie.table.recordkey.fields"
+        )
+    }
+    new MessageType(schema.getName, pruned(schema, fields.distinct.map(_.split('.').toList)): _*)
+  }
+
+  private def pruned(group: GroupType, fields: Vector[List[String]]): Array[Type] =
+    fields.map(_.head).distinct.toArray.map { name =>
+      val child = group.getType(name)
+      if (child.isPrimitive) child
+      else {
+        val below = pruned(child.asGroupType, fields.collect { case `name` :: rest => rest })
+        child.asGroupType.withNewFields(below: _*): Type
+      }
+    }
+}

@@ -1,0 +1,53 @@
+package hudiidx.hadoop
+
+import java.nio.file.Path
+
+import hudiidx.Fixtures
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{Path => HadoopPath}
+import org.apache.parquet.column.ParquetProperties.WriterVersion
+import org.apache.parquet.example.data.Group
+import org.apache.parquet.example.data.simple.SimpleGroup
+import org.apache.parquet.hadoop.example.ExampleParquetWriter
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.schema.{MessageType, MessageTypeParser}
+
+/** How a Parquet file of a test is laid out. */
+final case class ParquetLayout(
+    codec: CompressionCodecName,
+    version: WriterVersion,
+    dictionary: Boolean,
+    pageBytes: Int,
+    rowGroupBytes: Long
+)
+
+/** Writes small Parquet files by Parquet's own writer. */
+object ParquetTables {
+
+  /** Writes rows, each filled in by one call, into a new file; gives its path. */
+  def write(schema: String, layout: ParquetLayout, rows: Seq[Group => Unit]): String = {
+    val folder: Path = Fixtures.newFolder("parquet")
+    val file = folder.resolve("f_1-0-1_20240101000000000.parquet").toString
+    val message: MessageType = MessageTypeParser.parseMessageType(schema)
+    val writer = ExampleParquetWriter
+      .builder(new HadoopPath("file://" + file))
+      .withConf(new Configuration(false))
+      .withType(message)
+      .withCompressionCodec(layout.codec)
+      .withWriterVersion(layout.version)
+      .withDictionaryEncoding(layout.dictionary)
+      .withPageSize(layout.pageBytes)
+      .withMinRowCountForPageSizeCheck(1)
+      .withMaxRowCountForPageSizeCheck(20)
+      .withRowGroupSize(layout.rowGroupBytes)
+      .build()
+    try
+      rows.foreach { fill =>
+        val row = new SimpleGroup(message)
+        fill(row)
+        writer.write(row)
+      }
+    finally writer.close()
+    file
+  }
+}
