@@ -1,0 +1,99 @@
+package hudiidx.sync
+
+import hudiidx.table.{FileGroup, FileKind, FileName}
+import hudiidx.timeline.{CommitMetadata, RollbackMetadata}
+import scala.collection.mutable
+
+/** What instants did to one file group, as far as its keys may have changed by it.
+  *
+  * @param created      a write made the group: the index can know no keys of it from before
+  * @param rolledBack   a write that the index has taken in was rolled back or restored away
+  * @param compacted    a compaction wrote a base file; the live keys stay, if it merges as readers do
+  * @param inserts      rows that writes inserted by new base files
+  * @param deletes      rows that writes deleted by new base files
+  * @param previousBase instant of the base file that the first of these inserts or deletes went out from
+  * @param logFiles     names of the log files that they wrote to, in the order of the instants
+  * @param instants     requested times of the writes, those that only updated included: an updated row bears their instant,
+  *                     whoever inserted it
+  */
+final case class GroupTouch(
+    created: Boolean = false,
+    rolledBack: Boolean = false,
+    compacted: Boolean = false,
+    inserts: Long = 0,
+    deletes: Long = 0,
+    previousBase: Option[String] = None,
+    logFiles: Vector[String] = Vector.empty,
+    instants: Set[String] = Set.empty
+) {
+  def mayChangeKeys: Boolean = created || rolledBack || compacted || inserts > 0 || deletes > 0 || logFiles.nonEmpty
+}
+
+/** The file groups whose live keys may differ between an index and the table: those that the instants which the index has
+  * not taken in touched with inserts, deletes, log blocks or compactions. Any other group has the keys that it had, since an
+  * update keeps them and a clean removes none that are live. Replaced groups need nothing: they have no visible slice.
+  *
+  * @param revives a replacement that the index knows was rolled back: groups may be visible again that nothing here names,
+  *                so each visible group that the index does not know is to be read as one that was created
+  */
+final case class DirtyGroups(touches: Map[FileGroup, GroupTouch], revives: Boolean)
+
+/** Gathers the dirty groups from the metadata of instants, taken in the order in which they completed. Format notes §3.2, §3.3.
+  *
+  * @param isCovered  true for the requested time of a completed write that the index has taken in
+  * @param isReplaced as `isCovered`, and the write may be a replacecommit
+  */
+final class DirtyGroupsBuilder(isCovered: String => Boolean, isReplaced: String => Boolean) {
+  private val touches = mutable.LinkedHashMap.empty[FileGroup, GroupTouch]
+  private var revives = false
+
+  def result: DirtyGroups =
+    DirtyGroups(touches.iterator.filter { case (_, touch) => touch.mayChangeKeys }.toMap, revives)
+
+  /** A completed commit, deltacommit or replacecommit. */
+  def write(instantTime: String, metadata: CommitMetadata): Unit = {
+    val compaction = metadata.operationType.contains("COMPACT")
+    for {
+      stat <- metadata.writeStats
+      name <- stat.fileName
+      entry <- FileName.parse(stat.partitionPath, name, stat.fileSizeBytes)
+    } {
+      val group = FileGroup(stat.partitionPath, entry.fileId)
+      if (entry.kind == FileKind.CdcLog) ()
+      else if (!entry.isBase)
+        touch(group)(t => t.copy(logFiles = (t.logFiles :+ name).distinct, instants = t.instants + instantTime))
+      else if (compaction) touch(group)(_.copy(compacted = true))
+      else if (stat.prevCommit.isEmpty) touch(group)(t => t.copy(created = true, instants = t.instants + instantTime))
+      else {
+        val changes = stat.numInserts > 0 || stat.numDeletes > 0
+        touch(group) { t =>
+          t.copy(
+            inserts = t.inserts + stat.numInserts,
+            deletes = t.deletes + stat.numDeletes,
+            previousBase = t.previousBase.orElse(stat.prevCommit.filter(_ => changes)),
+            instants = t.instants + instantTime
+          )
+        }
+      }
+    }
+  }
+
+  /** A completed rollback, or one of a restore. What the index never took in cannot have left keys in it. */
+  def rollback(metadata: RollbackMetadata): Unit = {
+    // Older releases may leave the list empty.
+    val covered = metadata.commitsRolledBack.isEmpty || metadata.commitsRolledBack.exists(isCovered)
+    if (covered) metadata.partitions.foreach { case (partition, files) =>
+      val names = files.deletedFileNames ++ files.logFiles.keys ++ files.failedLogFiles.keys
+      names.flatMap(FileName.parse(partition, _, 0)).foreach { entry =>
+        touch(FileGroup(partition, entry.fileId))(_.copy(rolledBack = true))
+      }
+    }
+    revived(metadata.commitsRolledBack)
+  }
+
+  /** Instants that a restore took off the timeline. */
+  def revived(instantTimes: Iterable[String]): Unit = if (instantTimes.exists(isReplaced)) revives = true
+
+  private def touch(group: FileGroup)(change: GroupTouch => GroupTouch): Unit =
+    touches(group) = change(touches.getOrElse(group, GroupTouch()))
+}

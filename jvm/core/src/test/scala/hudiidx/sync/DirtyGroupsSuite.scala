@@ -1,0 +1,136 @@
+package hudiidx.sync
+
+import hudiidx.table.{BaseFile, FileGroup, FileSlice, LogFile}
+import hudiidx.timeline.{CommitMetadata, RollbackMetadata, RolledBackPartition, WriteStat}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What must be read of a file group, by what write stats say. */
+class DirtyGroupsSuite extends AnyFunSuite {
+  private val group = FileGroup("p", "f")
+  private val base = "p/f_1-0-1_%s.parquet"
+  private val log = "p/.f_%s.log.1_1-0-1"
+  private val slice = FileSlice("p", "f", "03", Some(baseOn("03")), Vector.empty)
+  private val logged = slice.copy(logFiles = Vector(LogFile(".f_04.log.1_1-0-1", 9, 1)))
+
+  private def baseOn(instant: String) = BaseFile("p", "f", instant, s"f_1-0-1_$instant.parquet", 9)
+
+  private def stat(path: String, previous: Option[String], inserts: Long = 0, deletes: Long = 0) =
+    WriteStat("f", "p", Some(path), previous, None, 9, 5, inserts, 5, deletes)
+
+  private def commit(stats: WriteStat*) = CommitMetadata(stats.toVector, Map.empty, Map.empty, Some("UPSERT"))
+
+  private def dirty(writes: (String, CommitMetadata)*): DirtyGroups = {
+    val builder = new DirtyGroupsBuilder(Set("01", "02"), Set("02"))
+    writes.foreach { case (instant, metadata) => builder.write(instant, metadata) }
+    builder.result
+  }
+
+  private def work(
+      found: DirtyGroups,
+      visible: Option[FileSlice] = Some(slice),
+      commitTimes: Boolean = true,
+      mergesAlike: Boolean = true
+  ): GroupWork =
+    found.touches.get(group).fold[GroupWork](GroupWork.Unchanged) { touch =>
+      GroupWork.of(touch, visible, i => if (i == "01") Some(baseOn("01")) else None, commitTimes, mergesAlike)
+    }
+
+  test("a write with neither inserts nor deletes leaves a group clean") {
+    assert(dirty("03" -> commit(stat(base.format("03"), Some("02")))) === DirtyGroups(Map.empty, revives = false))
+  }
+
+  test("inserts into a file that was there: rows of any write since, updates of inserted rows too") {
+    val found = dirty(
+      "03" -> commit(stat(base.format("03"), Some("02"), inserts = 1)),
+      "04" -> commit(stat(base.format("04"), Some("03")))
+    )
+    val rows = TouchedRows.OfInstants(Set("03", "04"))
+    assert(work(found) === GroupWork.Touched(slice, rows, Vector.empty, Set("03", "04")))
+    assert(
+      work(found, commitTimes = false) === GroupWork.Touched(slice, TouchedRows.Every, Vector.empty, Set("03", "04"))
+    )
+  }
+
+  test("deletes: the difference to the base file before them, or all keys where that is gone or had logs") {
+    val rows = TouchedRows.OfInstants(Set("02", "03"))
+    val found = dirty(
+      "02" -> commit(stat(base.format("02"), Some("01"), inserts = 2)),
+      "03" -> commit(stat(base.format("03"), Some("02"), deletes = 1))
+    )
+    assert(work(found) === GroupWork.Diff(baseOn("01"), slice, rows))
+    assert(work(dirty("03" -> commit(stat(base.format("03"), Some("02"), deletes = 1)))) === GroupWork.All(slice))
+    assert(work(found, Some(logged)) === GroupWork.All(logged))
+  }
+
+  test("deletes alone add no rows") {
+    val found = dirty("03" -> commit(stat(base.format("03"), Some("01"), deletes = 1)))
+    assert(work(found) === GroupWork.Diff(baseOn("01"), slice, TouchedRows.None))
+  }
+
+  test("a new group has all its keys, whatever follows; one without a visible slice needs nothing") {
+    val found = dirty(
+      "03" -> commit(stat(base.format("03"), None, inserts = 5)),
+      "04" -> commit(stat(base.format("04"), Some("03"), deletes = 1))
+    )
+    assert(work(found) === GroupWork.All(slice))
+    assert(work(found, None) === GroupWork.Unchanged)
+  }
+
+  test("log blocks: the keys that they touch; a log file whose stats have no inserts too, for it may bring keys back") {
+    val found = dirty("04" -> commit(stat(log.format("04"), Some("04"))))
+    assert(
+      work(found, Some(logged)) === GroupWork.Touched(logged, TouchedRows.None, Vector(".f_04.log.1_1-0-1"), Set("04"))
+    )
+  }
+
+  test("a deltacommit may rewrite a base file and write logs") {
+    val found = dirty(
+      "03" -> commit(stat(base.format("03"), Some("02"), inserts = 1)),
+      "04" -> commit(stat(log.format("04"), Some("04"), deletes = 2))
+    )
+    val names = Vector(".f_04.log.1_1-0-1")
+    assert(
+      work(found, Some(logged)) === GroupWork.Touched(
+        logged,
+        TouchedRows.OfInstants(Set("03", "04")),
+        names,
+        Set("03", "04")
+      )
+    )
+  }
+
+  test("a compaction keeps keys, unless a payload merges in ways of its own; its stats count no inserts") {
+    val compaction =
+      commit(stat(base.format("03"), None, inserts = 7, deletes = 3)).copy(operationType = Some("COMPACT"))
+    assert(work(dirty("03" -> compaction)) === GroupWork.Unchanged)
+    assert(work(dirty("03" -> compaction), mergesAlike = false) === GroupWork.All(slice))
+    val both = dirty("02" -> commit(stat(log.format("02"), Some("02"))), "03" -> compaction)
+    assert(work(both) === GroupWork.Touched(slice, TouchedRows.None, Vector(".f_02.log.1_1-0-1"), Set("02")))
+  }
+
+  test("change-data files and stats without a path are no data") {
+    val cdc = stat(log.format("03") + ".cdc", Some("02"), inserts = 1)
+    assert(dirty("03" -> commit(cdc, cdc.copy(path = None))).touches === Map.empty)
+  }
+
+  test("clustering and overwriting: the new groups are read, the replaced ones are not named") {
+    val replace =
+      commit(stat("q/g_1-0-1_03.parquet", None, inserts = 5).copy(partitionPath = "q")).copy(replacedFileIds = Map("p" -> Vector("f")))
+    assert(dirty("03" -> replace).touches.keySet === Set(FileGroup("q", "g")))
+  }
+
+  test("a rollback of what the index took in makes its groups be read anew; of anything else nothing") {
+    val files =
+      RolledBackPartition(Vector("f_1-0-1_02.parquet"), Map(".g_01.log.2_1-0-1" -> 9L), Map(".h_01.log.1_1-0-1" -> 1L))
+    def rolledBack(instant: String) = {
+      val builder = new DirtyGroupsBuilder(Set("01", "02"), Set("02"))
+      builder.rollback(RollbackMetadata(Vector(instant), Map("p" -> files)))
+      builder.result
+    }
+    val known = rolledBack("02")
+    assert(known.touches.keySet === Set("f", "g", "h").map(FileGroup("p", _)))
+    assert(work(known) === GroupWork.All(slice) && known.revives)
+    assert(!rolledBack("01").revives)
+    assert(rolledBack("03") === DirtyGroups(Map.empty, revives = false))
+  }
+}
