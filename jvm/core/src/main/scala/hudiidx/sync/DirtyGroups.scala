@@ -1,7 +1,8 @@
 package hudiidx.sync
 
+import hudiidx.store.{Coverage, InstantId}
 import hudiidx.table.{FileGroup, FileKind, FileName}
-import hudiidx.timeline.{CommitMetadata, RollbackMetadata}
+import hudiidx.timeline.{Action, CommitMetadata, RollbackMetadata}
 import scala.collection.mutable
 
 /** What instants did to one file group, as far as its keys may have changed by it.
@@ -37,6 +38,29 @@ final case class GroupTouch(
   *                so each visible group that the index does not know is to be read as one that was created
   */
 final case class DirtyGroups(touches: Map[FileGroup, GroupTouch], revives: Boolean)
+
+object DirtyGroups {
+
+  /** Those of an index that covers these instants and has yet to take in others, which stand in the order in which they
+    * completed. Reads the others' metadata.
+    */
+  def of(coverage: Coverage, unseen: Vector[UnseenInstant]): DirtyGroups = {
+    def covers(time: String, action: String) = coverage.covers(InstantId(time, action))
+    val builder = new DirtyGroupsBuilder(t => TableContext.Writes.exists(covers(t, _)), covers(_, Action.ReplaceCommit))
+    unseen.foreach { u =>
+      u.instant.action match {
+        case write if TableContext.Writes(write) => builder.write(u.instant.requestedTime, u.content.commit)
+        case Action.Rollback                     => builder.rollback(u.content.rollback)
+        case Action.Restore                      =>
+          val restore = u.content.restore
+          restore.rollbacks.foreach(builder.rollback)
+          builder.revived(restore.removedInstants)
+        case _ => ()
+      }
+    }
+    builder.result
+  }
+}
 
 /** Gathers the dirty groups from the metadata of instants, taken in the order in which they completed. Format notes §3.2, §3.3.
   *

@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.log.{LogRules, MergeMode}
 import hudiidx.table.{BaseFile, FileSlice}
 
 /** What must be read of a dirty file group to bring the index's keys of it up to date. */
@@ -34,7 +35,7 @@ object GroupWork {
     * @param slice       the slice that a snapshot query reads; None: the group is gone, replaced or not visible
     * @param baseOn      the base file of this group and of an instant, while the table still has it
     * @param commitTimes base files tell who wrote each row (false for virtual keys)
-    * @param mergesAlike compactions keep live keys as readers see them; false where a custom payload decides
+    * @param mergesAlike compactions keep live keys as readers see them, see `mergesAlike`
     */
   def of(
       touch: GroupTouch,
@@ -52,6 +53,15 @@ object GroupWork {
     case Some(s) if touch.inserts > 0 || touch.logFiles.nonEmpty =>
       Touched(s, rows(touch, commitTimes), touch.logFiles, touch.instants)
     case _ => Unchanged
+  }
+
+  /** False where a compaction may leave other live keys than a reader saw before it: a custom payload decides what becomes of
+    * a row, and Hudi 1.0's compaction lets late deletes win (the fixture v8-mor-event) where its reader does not.
+    */
+  def mergesAlike(rules: LogRules): Boolean = rules.mode match {
+    case MergeMode.CommitTime => true
+    case MergeMode.EventTime  => rules.tableVersion != 8
+    case MergeMode.Custom     => false
   }
 
   private def rows(touch: GroupTouch, commitTimes: Boolean): TouchedRows =

@@ -115,7 +115,8 @@ class DirtyGroupsSuite extends AnyFunSuite {
 
   test("clustering and overwriting: the new groups are read, the replaced ones are not named") {
     val replace =
-      commit(stat("q/g_1-0-1_03.parquet", None, inserts = 5).copy(partitionPath = "q")).copy(replacedFileIds = Map("p" -> Vector("f")))
+      commit(stat("q/g_1-0-1_03.parquet", None, inserts = 5).copy(partitionPath = "q"))
+        .copy(replacedFileIds = Map("p" -> Vector("f")))
     assert(dirty("03" -> replace).touches.keySet === Set(FileGroup("q", "g")))
   }
 

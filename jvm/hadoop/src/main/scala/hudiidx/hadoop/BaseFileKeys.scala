@@ -97,8 +97,7 @@ final class BaseFileKeys private (file: ParquetFileReader, path: String, columns
       pages,
       projection,
       createdBy,
-      KeyRowLayout(stored.any, readCommitTimes, columns.form.filter(_ => fields.nonEmpty), columns.ordering),
-      path
+      KeyRowLayout(stored.any, readCommitTimes, columns.form.filter(_ => fields.nonEmpty), columns.ordering)
     )
   }
 

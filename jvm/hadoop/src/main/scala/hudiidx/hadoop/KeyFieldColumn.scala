@@ -1,17 +1,16 @@
 package hudiidx.hadoop
 
-import java.math.BigInteger
+import java.math.{BigDecimal, BigInteger}
 import java.nio.{ByteBuffer, ByteOrder}
 
-import hudiidx.UnsupportedTable
-import hudiidx.log.RecordKeyBuilder
+import hudiidx.log.{OrderingValue, RecordKeyBuilder}
 import org.apache.parquet.column.{ColumnDescriptor, ColumnReader}
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /** A column whose values go into record keys or are compared as ordering values: any primitive type, in a struct too. */
-private[hadoop] final class KeyFieldColumn(reader: ColumnReader, descriptor: ColumnDescriptor, file: String) {
+private[hadoop] final class KeyFieldColumn(reader: ColumnReader, descriptor: ColumnDescriptor) {
   private val primitive = descriptor.getPrimitiveType
   private val annotation = primitive.getLogicalTypeAnnotation
   private val name = primitive.getPrimitiveTypeName
@@ -78,29 +77,26 @@ private[hadoop] final class KeyFieldColumn(reader: ColumnReader, descriptor: Col
     case _                       => new BigInteger(reader.getBinary.getBytes)
   }
 
-  /** The current value as an ordering value: null, or a Boolean, Int (dates as days), Long (times as numbers), Float, Double,
-    * String, BigDecimal, or bytes. UnsupportedTable for INT96.
-    */
-  def value: Any =
-    if (isNull) null
+  /** The current value as an ordering value; Default for null. */
+  def ordering: OrderingValue =
+    if (isNull) OrderingValue.Default
     else
       annotation match {
-        case d: DecimalLogicalTypeAnnotation => new java.math.BigDecimal(unscaled, d.getScale)
-        case _: StringLogicalTypeAnnotation | _: EnumLogicalTypeAnnotation => reader.getBinary.toStringUsingUTF8
-        case _                                                             => plainValue
+        case d: DecimalLogicalTypeAnnotation => OrderingValue.ofDecimal(new BigDecimal(unscaled, d.getScale))
+        case _: DateLogicalTypeAnnotation    => OrderingValue.ofDate(reader.getInteger)
+        case t: TimestampLogicalTypeAnnotation if t.getUnit == TimeUnit.MILLIS => OrderingValue.ofMillis(reader.getLong)
+        case t: TimestampLogicalTypeAnnotation if t.getUnit == TimeUnit.MICROS => OrderingValue.ofMicros(reader.getLong)
+        case _: StringLogicalTypeAnnotation => OrderingValue.ofUtf8(reader.getBinary.getBytes)
+        case _                              => plainOrdering
       }
 
-  private def plainValue: Any = name match {
-    case PrimitiveTypeName.INT32   => reader.getInteger
-    case PrimitiveTypeName.INT64   => reader.getLong
-    case PrimitiveTypeName.FLOAT   => reader.getFloat
-    case PrimitiveTypeName.DOUBLE  => reader.getDouble
-    case PrimitiveTypeName.BOOLEAN => reader.getBoolean
-    case PrimitiveTypeName.INT96   =>
-      throw new UnsupportedTable(
-        s"$file: ordering field ${descriptor.getPath.mkString(".")} is of the outdated type INT96; rewrite the table with Hudi"
-      )
-    case _ => reader.getBinary.getBytes
+  private def plainOrdering: OrderingValue = name match {
+    case PrimitiveTypeName.INT32   => OrderingValue.ofInt(reader.getInteger)
+    case PrimitiveTypeName.INT64   => OrderingValue.ofLong(reader.getLong)
+    case PrimitiveTypeName.FLOAT   => OrderingValue.ofFloat(reader.getFloat)
+    case PrimitiveTypeName.DOUBLE  => OrderingValue.ofDouble(reader.getDouble)
+    case PrimitiveTypeName.BOOLEAN => OrderingValue.ofBoolean(reader.getBoolean)
+    case _                         => OrderingValue.ofBytes(reader.getBinary.getBytes)
   }
 }
 

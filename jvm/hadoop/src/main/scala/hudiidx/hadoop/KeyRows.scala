@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.time.{DateTimeException, LocalDate}
 
 import hudiidx.DamagedTable
-import hudiidx.log.{RecordKeyBuilder, RecordKeyForm}
+import hudiidx.log.{OrderingValue, RecordKeyBuilder, RecordKeyForm}
 import org.apache.parquet.column.ColumnReader
 import org.apache.parquet.column.impl.ColumnReadStoreImpl
 import org.apache.parquet.column.page.PageReadStore
@@ -36,7 +36,7 @@ final class KeyRows private[hadoop] (groups: Vector[RowGroup], open: RowGroup =>
   /** Moves to the next row that one of these instants wrote; false if there is none left. Needs commit times. */
   def nextOf(instants: Set[String]): Boolean = {
     var more = next()
-    while (more && !group.isOf(instants)) more = next()
+    while (more && !isOf(instants)) more = next()
     more
   }
 
@@ -53,8 +53,11 @@ final class KeyRows private[hadoop] (groups: Vector[RowGroup], open: RowGroup =>
   /** The day of that instant, in days since 1970-01-01; 0 for none, and for instants that are no date (bootstraps). */
   def commitDay: Int = group.commitDay
 
-  /** Values of the ordering fields, null where the row or the file has none. Types as in [[KeyFieldColumn.value]]. */
-  def ordering: Vector[Any] = group.ordering
+  /** The row's ordering value, by the ordering fields asked for; Default where the row or the file has none. */
+  def ordering: OrderingValue = group.ordering
+
+  /** True if one of these instants wrote the current row. */
+  def isOf(instants: Set[String]): Boolean = group.isOf(instants)
 
   private def openNext(): Unit = {
     close()
@@ -81,8 +84,7 @@ private[hadoop] final class KeyRowGroup(
     pages: PageReadStore,
     schema: MessageType,
     createdBy: String,
-    layout: KeyRowLayout,
-    path: String
+    layout: KeyRowLayout
 ) {
   private val keys: BytesColumn = if (layout.storedKeys) bytesColumn(BaseFileKeys.KeyColumn) else null
   private val commits: CommitTimes =
@@ -102,7 +104,7 @@ private[hadoop] final class KeyRowGroup(
   private def fieldColumn(name: String): KeyFieldColumn = {
     val descriptor = schema.getColumnDescription(name.split('.'))
     val reader: ColumnReader = readers.getColumnReader(descriptor)
-    new KeyFieldColumn(reader, descriptor, path)
+    new KeyFieldColumn(reader, descriptor)
   }
 
   /** False if the row has no key. */
@@ -143,7 +145,8 @@ private[hadoop] final class KeyRowGroup(
   def commitDay: Int = if (commits == null) 0 else commits.day
   def isOf(instants: Set[String]): Boolean = commits != null && commits.isOf(instants)
 
-  def ordering: Vector[Any] = orderingColumns.toVector.map(c => if (c == null) null else c.value)
+  def ordering: OrderingValue =
+    OrderingValue.ofSeveral(orderingColumns.toVector.map(c => if (c == null) OrderingValue.Default else c.ordering))
 
   def close(): Unit = pages match {
     case closeable: AutoCloseable => closeable.close()

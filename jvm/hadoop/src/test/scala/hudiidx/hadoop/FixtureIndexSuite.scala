@@ -3,10 +3,8 @@ package hudiidx.hadoop
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
-import hudiidx.table.{StockAnswers, TableConfig}
-import hudiidx.timeline.InstantName
+import hudiidx.table.StockAnswers
 import hudiidx.{DamagedTable, Fixtures, StaleIndex}
-import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Laws 1, 2 and 4 on every table that stock Hudi wrote: the index gives stock's listing whether it is fresh, made at any
@@ -38,7 +36,7 @@ class FixtureIndexSuite extends AnyFunSuite {
       s"$name: an index made at any instant and stale since then gives them too, and so does one updated in one go"
     ) {
       val table = Fixtures.copy(name)
-      val timeline = new Cut(table)
+      val timeline = new TimelineCut(table)
       (0 to timeline.size).foreach { n =>
         timeline.showFirst(n)
         // Where a later clean has removed files that this instant still needs, the table as of it is damaged.
@@ -60,7 +58,7 @@ class FixtureIndexSuite extends AnyFunSuite {
 
     test(s"$name: an index of the empty table, updated at every instant from metadata alone, ends as stock's listing") {
       val table = Fixtures.copy(name)
-      val timeline = new Cut(table)
+      val timeline = new TimelineCut(table)
       timeline.showFirst(0)
       indexer(table).create()
       (1 to timeline.size).foreach { n =>
@@ -97,35 +95,5 @@ class FixtureIndexSuite extends AnyFunSuite {
     val snapshot = TableSnapshot.open(access, table, strict)
     try StockAnswers.compare(name, snapshot.source, snapshot.view)
     finally snapshot.close()
-  }
-
-  /** Hides instants of a copied table's active timeline, the last completed ones first. */
-  private final class Cut(table: String) {
-    private val config = TableConfig.read(LocalStorage, table)
-    private val dir = Paths.get(config.timelineDir(table))
-    private val hidden: Path = Files.createDirectories(Paths.get(table + "-hidden"))
-    private val instants: Vector[(String, Vector[String])] = {
-      val parsed = LocalStorage
-        .list(dir.toString)
-        .flatMap(f => InstantName.parse(f.name, config.timelineLayout).map(i => f.name -> i))
-      parsed
-        .groupBy { case (_, i) => (i.requestedTime, InstantName.comparableAction(i.action)) }
-        .toVector
-        .map { case (id, files) =>
-          files.flatMap(_._2.completionTime).headOption.getOrElse(id._1) -> files.map(_._1)
-        }
-        .sorted(Ordering.by((i: (String, Vector[String])) => (i._1, i._2.min)))
-    }
-
-    def size: Int = instants.size
-
-    def showFirst(n: Int): Unit = instants.zipWithIndex.foreach { case ((_, files), i) =>
-      files.foreach { f =>
-        val (from, to) = if (i < n) (hidden, dir) else (dir, hidden)
-        if (Files.exists(from.resolve(f))) Files.move(from.resolve(f), to.resolve(f))
-      }
-    }
-
-    def showAll(): Unit = showFirst(size)
   }
 }
