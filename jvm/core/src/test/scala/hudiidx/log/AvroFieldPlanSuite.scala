@@ -1,0 +1,207 @@
+package hudiidx.log
+
+import hudiidx.bytes.{ByteCursor, ByteSlice}
+import hudiidx.{DamagedTable, HudiIdxException}
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+import org.apache.avro.generic.{GenericData, GenericDatumReader, GenericDatumWriter, GenericRecord}
+import org.apache.avro.io.{DecoderFactory, EncoderFactory}
+import org.apache.avro.{Schema, SchemaBuilder}
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import scala.collection.JavaConverters._
+import scala.util.{Failure, Success, Try}
+
+/** Fields found by plan are those of Avro's own reader. */
+final class AvroFieldPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  private var serial = 0
+
+  private def schemas(depth: Int): Gen[Schema] = {
+    val leaf = Gen
+      .oneOf(
+        Schema.Type.NULL,
+        Schema.Type.BOOLEAN,
+        Schema.Type.INT,
+        Schema.Type.LONG,
+        Schema.Type.FLOAT,
+        Schema.Type.DOUBLE,
+        Schema.Type.STRING,
+        Schema.Type.BYTES
+      )
+      .map(Schema.create)
+    val named = Gen.choose(0, 9).map { n =>
+      serial += 1
+      if (n % 2 == 0) Schema.createFixed(s"F$serial", null, null, n)
+      else SchemaBuilder.enumeration(s"E$serial").symbols("A", "B")
+    }
+    if (depth == 0) Gen.oneOf(leaf, named)
+    else {
+      val inner = schemas(depth - 1)
+      Gen.frequency(
+        4 -> leaf,
+        1 -> named,
+        1 -> inner.map(Schema.createArray(_)),
+        1 -> inner.map(Schema.createMap(_)),
+        2 -> leaf
+          .suchThat(_.getType != Schema.Type.NULL)
+          .map(s => Schema.createUnion(Schema.create(Schema.Type.NULL), s)),
+        2 -> records(depth - 1)
+      )
+    }
+  }
+
+  private def records(depth: Int): Gen[Schema] = Gen.nonEmptyListOf(schemas(depth)).map { types =>
+    serial += 1
+    Schema.createRecord(
+      s"R$serial",
+      null,
+      null,
+      false,
+      types
+        .take(6)
+        .zipWithIndex
+        .map { case (t, i) =>
+          new Schema.Field(s"f$i", t, null, null: Object)
+        }
+        .asJava
+    )
+  }
+
+  private def values(schema: Schema): Gen[Any] = schema.getType match {
+    case Schema.Type.NULL    => Gen.const(null)
+    case Schema.Type.BOOLEAN => Gen.oneOf(true, false)
+    case Schema.Type.INT     => Gen.choose(Int.MinValue, Int.MaxValue)
+    case Schema.Type.LONG    => Gen.choose(Long.MinValue, Long.MaxValue)
+    case Schema.Type.FLOAT   => Gen.choose(-1e9f, 1e9f)
+    case Schema.Type.DOUBLE  => Gen.choose(-1e99, 1e99)
+    case Schema.Type.STRING  => Gen.alphaNumStr
+    case Schema.Type.BYTES   => Gen.alphaNumStr.map(s => ByteBuffer.wrap(s.getBytes))
+    case Schema.Type.FIXED   => Gen.const(new GenericData.Fixed(schema, new Array[Byte](schema.getFixedSize)))
+    case Schema.Type.ENUM    => Gen.oneOf("A", "B").map(new GenericData.EnumSymbol(schema, _))
+    case Schema.Type.ARRAY   => Gen.resize(4, Gen.listOf(values(schema.getElementType))).map(_.asJava)
+    case Schema.Type.MAP     =>
+      Gen
+        .resize(4, Gen.listOf(values(schema.getValueType)))
+        .map(_.zipWithIndex.map { case (v, i) => s"k$i" -> v }.toMap.asJava)
+    case Schema.Type.UNION  => Gen.oneOf(schema.getTypes.asScala.toVector).flatMap(values)
+    case Schema.Type.RECORD =>
+      schema.getFields.asScala.foldLeft(Gen.const(new GenericData.Record(schema))) { (made, f) =>
+        for (r <- made; v <- values(f.schema)) yield {
+          val copy = new GenericData.Record(r, false)
+          copy.put(f.name, v)
+          copy
+        }
+      }
+  }
+
+  private val cases: Gen[(Schema, GenericRecord)] =
+    for (schema <- records(2); value <- values(schema)) yield (schema, value.asInstanceOf[GenericRecord])
+
+  /** Paths of all fields, those inside records (optional ones too) with dots. */
+  private def paths(schema: Schema, prefix: String): Vector[(String, Schema)] =
+    schema.getFields.asScala.toVector.flatMap { f =>
+      val inside = if (f.schema.getType == Schema.Type.RECORD) paths(f.schema, prefix + f.name + ".") else Vector.empty
+      (prefix + f.name, f.schema) +: inside
+    }
+
+  private def text(value: Any): String = value match {
+    case null                 => null
+    case b: ByteBuffer        => b.duplicate().array.map("%02x".format(_)).mkString
+    case f: GenericData.Fixed => f.bytes.map("%02x".format(_)).mkString
+    case other                => other.toString
+  }
+
+  private def at(record: GenericRecord, path: String): Any =
+    path.split('.').foldLeft(record: Any)((r, name) => r.asInstanceOf[GenericRecord].get(name))
+
+  private def keyText(row: AvroRow, field: Int): String = if (row.isNull(field)) null
+  else {
+    val key = new RecordKeyBuilder(RecordKeyForm(Vector("x"), named = false, timestamps = false))
+    key.start()
+    row.addTo(field, key)
+    new String(key.bytes, 0, key.length, UTF_8)
+  }
+
+  test("wanted fields, nested ones too, have the values that Avro's reader gives, and all else is jumped over") {
+    forAll(cases, Gen.choose(0, 1 << 16), minSuccessful(200)) { case ((schema, record), seed) =>
+      val datum = LogBlocks.encode(schema, record)
+      val read = new GenericDatumReader[GenericRecord](schema).read(null, DecoderFactory.get.binaryDecoder(datum, null))
+      val all = paths(schema, "")
+      val wanted = all.zipWithIndex.collect { case (p, i) if ((seed >> (i % 16)) & 1) == 1 => p }
+      val plan = AvroFieldPlan.compile(schema.toString, wanted.map(_._1) :+ "absent", "x")
+      val row = plan.newRow()
+      val padded = Array[Byte](1, 2) ++ datum ++ Array[Byte](3)
+      val in = new ByteCursor(padded, 0, padded.length, "x", 0L, new DamagedTable(_))
+      in.moveTo(2)
+      plan.read(in, datum.length, row)
+      assert(row.isNull(wanted.size))
+      wanted.zipWithIndex.foreach { case ((path, s), i) =>
+        val expected = at(read, path)
+        assert(row.isNull(i) === (expected == null), path)
+        val isLeaf = s.getType != Schema.Type.RECORD && s.getType != Schema.Type.ARRAY && s.getType != Schema.Type.MAP
+        if (isLeaf && expected != null) assert(keyText(row, i) === text(expected), path)
+        else if (expected != null) assert(row.length(i) === lengthOf(s, expected), path)
+      }
+    }
+  }
+
+  private def lengthOf(schema: Schema, value: Any): Int = {
+    val out = new java.io.ByteArrayOutputStream
+    val encoder = EncoderFactory.get.binaryEncoder(out, null)
+    new GenericDatumWriter[Any](schema).write(value, encoder)
+    encoder.flush()
+    out.size
+  }
+
+  test("a record that holds itself, and arrays in blocks with sizes, are jumped over") {
+    val schema = new Schema.Parser().parse(
+      """{"type":"record","name":"Node","fields":[{"name":"next","type":["null","Node"]},
+        |{"name":"list","type":{"type":"array","items":"string"}},{"name":"id","type":"string"}]}""".stripMargin
+    )
+    def node(id: String, next: GenericRecord): GenericRecord = {
+      val r = new GenericData.Record(schema)
+      r.put("next", next)
+      r.put("list", (1 to 500).map(_.toString).asJava)
+      r.put("id", id)
+      r
+    }
+    val out = new java.io.ByteArrayOutputStream
+    val encoder = new EncoderFactory().configureBlockSize(64).blockingBinaryEncoder(out, null)
+    new GenericDatumWriter[GenericRecord](schema).write(node("outer", node("inner", null)), encoder)
+    encoder.flush()
+    val plan = AvroFieldPlan.compile(schema.toString, Vector("id", "next.id"), "x")
+    val row = plan.newRow()
+    plan.read(new ByteCursor(out.toByteArray, 0, out.size, "x", 0L, new DamagedTable(_)), out.size, row)
+    val id = new ByteSlice
+    assert(Vector(0, 1).map { i => row.utf8(i, id); id.text } === Vector("outer", "inner"))
+  }
+
+  test(
+    "any byte changed or cut off gives a typed error or some row, and text that is no schema an error that says so"
+  ) {
+    forAll(cases, Gen.choose(0, Int.MaxValue), minSuccessful(150)) { case ((schema, record), n) =>
+      val datum = LogBlocks.encode(schema, record)
+      if (datum.nonEmpty) {
+        val plan = AvroFieldPlan.compile(schema.toString, schema.getFields.asScala.map(_.name).toVector, "x")
+        val bad = datum.clone()
+        bad(n % bad.length) = (bad(n % bad.length) ^ (1 << (n % 8))).toByte
+        Vector(bad, datum.take(n % datum.length)).foreach { bytes =>
+          Try(
+            plan.read(new ByteCursor(bytes, 0, bytes.length, "x", 0L, new DamagedTable(_)), bytes.length, plan.newRow())
+          ) match {
+            case Success(_) | Failure(_: HudiIdxException) => ()
+            case Failure(other)                            => fail(s"$schema", other)
+          }
+        }
+      }
+    }
+    assert(
+      intercept[DamagedTable](AvroFieldPlan.compile("{", Vector("a"), "x")).getMessage.contains("x: not an Avro schema")
+    )
+    assert(
+      intercept[DamagedTable](AvroFieldPlan.compile("\"int\"", Vector("a"), "x")).getMessage.contains("not a record")
+    )
+  }
+}

@@ -1,0 +1,187 @@
+package hudiidx.log
+
+import hudiidx.DamagedTable
+import org.scalacheck.{Gen, Shrink}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+/** Which blocks of a slice count, against the rules of the format notes §6.7 written down plainly. */
+final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import SliceLogSuite._
+
+  private implicit val dontShrink: Shrink[Vector[Vector[Piece]]] = Shrink.shrinkAny
+
+  for (version <- Seq(6, 8, 9); compactions <- Seq(false, true))
+    test(
+      s"version $version${if (compactions) " with log compactions" else ""}: the blocks that count are those of the rules"
+    ) {
+      forAll(slices(compactions), Gen.option(instants), Gen.someOf(all), minSuccessful(150)) {
+        (slice, latest, committed) =>
+          val found = counted(slice, BlockRules(version, latest, committed.toSet))
+          val expected = model(slice.flatten, version, latest, committed.toSet)
+          assert(
+            found.map(_.block.contentLength) === expected.map(p => contentBytes(p).toLong),
+            s"$slice $latest $committed"
+          )
+          assert(found.map(_.block.instantTime.get) === expected.map(_.instant))
+      }
+    }
+
+  test(
+    "a rollback takes back blocks of earlier files and several blocks, with others between them, and no later ones"
+  ) {
+    val slice = Vector(
+      Vector(Data("1", 1), Data("2", 2), Data("1", 3)),
+      Vector(Deletes("1", 4), Data("3", 5)),
+      Vector(Rollback("4", "1"), Data("1", 6))
+    )
+    assert(numbers(counted(slice, BlockRules(6, None, _ => true))) === Vector(2, 5, 6))
+  }
+
+  test("at a block newer than the query Hudi 0.15 ends its scan, 1.x goes on behind it") {
+    val slice = Vector(Vector(Data("1", 1), Data("3", 2), Data("2", 3), Rollback("2", "1")))
+    assert(numbers(counted(slice, BlockRules(6, Some("2"), _ => true))) === Vector(1))
+    assert(numbers(counted(slice, BlockRules(9, Some("2"), _ => true))) === Vector(3))
+  }
+
+  test("a log compaction, and one of such, stands where the newest instant it covers stood") {
+    val chain = Vector(
+      Vector(Data("1", 1), Data("2", 2), Data("3", 3), Compacted("4", 4, Vector("1", "2"))),
+      Vector(Data("5", 5), Compacted("6", 6, Vector("4", "3")), Data("7", 7))
+    )
+    assert(numbers(counted(chain, BlockRules(9, None, _ => true))) === Vector(6, 5, 7))
+    assert(numbers(counted(chain, BlockRules(9, Some("5"), _ => true))) === Vector(4, 3, 5))
+    val alone = Vector(Vector(Data("3", 3), Compacted("4", 4, Vector("1", "2")), Data("5", 5)))
+    assert(numbers(counted(alone, BlockRules(9, None, _ => true))) === Vector(3, 4, 5))
+  }
+
+  test("change-data files and empty files are passed over, a file that is gone is damage") {
+    val files = Map("a.log.1" -> Array.emptyByteArray, "b.log.2_0-1-2.cdc" -> "nonsense".getBytes)
+    val storage = new MemoryStorage(files)
+    assert(SliceLog.countedBlocks(storage, files.keys.toVector.sorted, BlockRules(9, None, _ => true)) === Vector.empty)
+    val e = intercept[DamagedTable](SliceLog.countedBlocks(storage, Vector("c.log.1"), BlockRules(9, None, _ => true)))
+    assert(e.getMessage.startsWith("c.log.1: log file is gone"))
+    assert(storage.opened === 0)
+  }
+}
+
+private object SliceLogSuite {
+
+  /** A block; its number is the length of its content, so that it is known again. */
+  sealed abstract class Piece { def instant: String }
+  final case class Data(instant: String, number: Int) extends Piece
+  final case class Deletes(instant: String, number: Int) extends Piece
+  final case class Compacted(instant: String, number: Int, of: Vector[String]) extends Piece
+  final case class Cdc(instant: String) extends Piece
+  final case class Rollback(instant: String, target: String) extends Piece
+  case object Torn extends Piece { def instant: String = "" }
+
+  val all: Vector[String] = (1 to 8).map(_.toString).toVector
+  val instants: Gen[String] = Gen.oneOf(all)
+
+  def contentBytes(piece: Piece): Int = piece match {
+    case Data(_, n)         => n
+    case Deletes(_, n)      => n
+    case Compacted(_, n, _) => n
+    case _                  => 0
+  }
+
+  private def bytes(piece: Piece): Array[Byte] = {
+    def header(more: (Int, String)*) = (LogHeaderKey.InstantTime -> piece.instant) +: more
+    piece match {
+      case Data(_, n)          => LogFiles.block(3, header(LogHeaderKey.Schema -> "\"int\""), new Array(n))
+      case Deletes(_, n)       => LogFiles.block(1, header(), new Array(n))
+      case Compacted(_, n, of) =>
+        LogFiles.block(3, header(LogHeaderKey.CompactedBlockTimes -> of.mkString(",")), new Array(n))
+      case Cdc(_)               => LogFiles.block(6, header(), new Array(3))
+      case Rollback(at, target) => LogBlocks.rollback(at, target)
+      case Torn                 => LogBlocks.torn
+    }
+  }
+
+  /** Files of blocks. A log compaction covers instants that stand before it, and has one block. */
+  def slices(compactions: Boolean): Gen[Vector[Vector[Piece]]] = {
+    val plain = Gen.frequency[Piece](
+      6 -> instants.map(Data(_, 0)),
+      2 -> instants.map(Deletes(_, 0)),
+      1 -> instants.map(Cdc),
+      2 -> (for (at <- instants; target <- instants) yield Rollback(at, target)),
+      1 -> Gen.const(Torn)
+    )
+    // Instants of log compactions follow all others, as their blocks do.
+    val compacted = for (of <- Gen.someOf(all).suchThat(_.nonEmpty)) yield Compacted("", 0, of.toVector)
+    for {
+      pieces <- Gen.listOf(plain)
+      made <- if (compactions) Gen.resize(3, Gen.listOf(compacted)) else Gen.const(Nil)
+      chained <- Gen.oneOf(true, false)
+      tail <- Gen.listOf(instants.map(i => Data("98" + i, 0)))
+      sizes <- Gen.choose(1, 5)
+    } yield {
+      // No instant is compacted twice, but for chains: there the later one lists the earlier.
+      val once =
+        made.indices.map(i => made(i).copy(of = made(i).of.diff(made.take(i).flatMap(_.of)))).filter(_.of.nonEmpty)
+      val last = once.zipWithIndex.map { case (c, i) =>
+        val earlier = if (chained && i > 0) Vector("9" + (i - 1)) else Vector.empty
+        c.copy(instant = "9" + i, of = c.of ++ earlier)
+      }
+      numbered(pieces.toVector ++ last ++ tail).grouped(sizes).toVector
+    }
+  }
+
+  private def numbered(pieces: Vector[Piece]): Vector[Piece] = pieces.zipWithIndex.map {
+    case (d: Data, i)      => d.copy(number = i + 1)
+    case (d: Deletes, i)   => d.copy(number = i + 1)
+    case (c: Compacted, i) => c.copy(number = i + 1)
+    case (other, _)        => other
+  }
+
+  def counted(slice: Vector[Vector[Piece]], rules: BlockRules): Vector[CountedBlock] = {
+    val files = slice.zipWithIndex.map { case (pieces, i) => f"f.log.$i%04d" -> pieces.flatMap(p => bytes(p)).toArray }
+    val storage = new MemoryStorage(files.toMap)
+    val found = SliceLog.countedBlocks(storage, files.map(_._1), rules)
+    assert(storage.opened == 0)
+    found
+  }
+
+  def numbers(found: Vector[CountedBlock]): Vector[Int] = found.map(_.block.contentLength.toInt)
+
+  /** The rules, one list after the other. */
+  def model(pieces: Vector[Piece], version: Int, latest: Option[String], committed: Set[String]): Vector[Piece] = {
+    def tooNew(p: Piece) = p != Torn && latest.exists(p.instant > _)
+    val inTime = if (version == 6) pieces.takeWhile(p => !tooNew(p)) else pieces.filterNot(tooNew)
+    val seen = inTime.filter {
+      case _: Rollback   => true
+      case Torn | _: Cdc => false
+      case p             => version >= 8 || committed(p.instant)
+    }
+    val standing = seen.zipWithIndex.collect {
+      case (p, i) if !p.isInstanceOf[Rollback] && !seen.drop(i).exists(r => undoes(r, p)) => p
+    }
+    if (standing.exists(_.isInstanceOf[Compacted])) compacted(standing) else standing
+  }
+
+  private def undoes(r: Piece, p: Piece): Boolean = r match {
+    case Rollback(_, target) => target == p.instant
+    case _                   => false
+  }
+
+  /** Each instant is replaced by the log compaction that holds it in the end, at the place of the newest one it replaces. */
+  private def compacted(standing: Vector[Piece]): Vector[Piece] = {
+    val made = standing.collect { case c: Compacted => c }
+    val order = standing.map(_.instant).distinct
+    def holder(instant: String, from: Int): String =
+      made.indices.filter(i => i >= from && made(i).of.contains(instant)).lastOption match {
+        case Some(i) => holder(made(i).instant, i + 1)
+        case None    => instant
+      }
+    val plain = order.filterNot(i => made.exists(_.instant == i))
+    val places = plain.map(i => holder(i, 0) -> order.indexOf(i)) ++
+      made
+        .map(_.instant)
+        .filter(c => holder(c, 0) == c && !plain.exists(holder(_, 0) == c))
+        .map(c => c -> order.indexOf(c))
+    places.groupBy(_._1).toVector.map { case (i, at) => i -> at.map(_._2).max }.sortBy(_._2).flatMap { case (i, _) =>
+      standing.filter(_.instant == i)
+    }
+  }
+}
