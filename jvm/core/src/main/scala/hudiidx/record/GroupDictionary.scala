@@ -59,7 +59,7 @@ object GroupSegment {
 
   /** Opens a segment; the reader stays the caller's to close. */
   def open(reader: RandomReader, cache: BlockCache): GroupSegmentReader = {
-    val file = HFileReader.open(reader, cache)
+    val file = HFileReader.open(reader, cache, RecordFile.damagedBlock)
     val info = file.fileInfo.getOrElse(Info, throw RecordFile.damaged(reader.path, s"file info has no $Info"))
     try {
       val in = new PackedInput(info)

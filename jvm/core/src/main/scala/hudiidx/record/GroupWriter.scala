@@ -6,7 +6,7 @@ import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.table.FileGroup
 
 /** A file of the record index that was written, and what it holds. */
-final case class WrittenFile(range: HashRange, file: IndexFile, stats: RecordFileStats)
+final case class WrittenGroup(range: HashRange, file: IndexFile, stats: RecordFileStats)
 
 /** Writes files of hash groups into an index folder; nothing is visible until a version names them. For executors too: it
   * holds nothing but the door to the folder.
@@ -16,36 +16,36 @@ final case class WrittenFile(range: HashRange, file: IndexFile, stats: RecordFil
 final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape = RecordShape.Default) {
 
   /** A base file with all entries of the cursor, which is closed. */
-  def base(range: HashRange, entries: EntryCursor): WrittenFile =
+  def base(range: HashRange, entries: EntryCursor): WrittenGroup =
     write(RecordFileName.base(range, instant, IndexStore.newToken()), RecordKind.Base, range, entries)
 
   /** A delta file likewise. */
-  def delta(range: HashRange, entries: EntryCursor): WrittenFile =
+  def delta(range: HashRange, entries: EntryCursor): WrittenGroup =
     write(RecordFileName.delta(range, instant, IndexStore.newToken()), RecordKind.Delta, range, entries)
 
   /** The base file of group number `group` from its sections of all runs. `open` gives a new reader of each run file; short
     * sections are read at once and their files closed.
     */
-  def baseOfRuns(range: HashRange, group: Int, open: IndexedSeq[() => RandomReader]): WrittenFile = {
+  def baseOfRuns(range: HashRange, group: Int, open: IndexedSeq[() => RandomReader]): WrittenGroup = {
     val sections = new RunSections(open, group, range)
     try base(range, sections.merged())
     finally sections.close()
   }
 
   /** What a new base holds instead of base and deltas of a group, or of neighbours that become one group. */
-  def newBase(groups: Seq[RecordGroup], isLive: Int => Boolean): WrittenFile = {
+  def newBase(groups: Seq[RecordGroup], isLive: Int => Boolean): WrittenGroup = {
     val range = HashRange(groups.head.range.from, groups.last.range.to)
     reading(groups)(entries => base(range, GroupMerge.mappings(entries, isLive)))
   }
 
   /** One delta instead of the group's deltas from place `from` on. */
-  def mergeDeltas(group: RecordGroup, from: Int): WrittenFile =
+  def mergeDeltas(group: RecordGroup, from: Int): WrittenGroup =
     reading(Seq(group.copy(base = None, deltas = group.deltas.drop(from)))) { entries =>
       delta(group.range, GroupMerge.delta(entries.head.deltas))
     }
 
   /** Bases of the two halves of a group instead of its base and deltas. */
-  def split(group: RecordGroup, isLive: Int => Boolean): (WrittenFile, WrittenFile) = reading(Seq(group)) { entries =>
+  def split(group: RecordGroup, isLive: Int => Boolean): (WrittenGroup, WrittenGroup) = reading(Seq(group)) { entries =>
     val (lower, upper) = group.range.split
     var lowerStats, upperStats = RecordFileStats(0, 0)
     var upperFile = IndexFile("", "", 0)
@@ -59,7 +59,7 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
       }
       lowerStats = low.close()
     }
-    (WrittenFile(lower, lowerFile, lowerStats), WrittenFile(upper, upperFile, upperStats))
+    (WrittenGroup(lower, lowerFile, lowerStats), WrittenGroup(upper, upperFile, upperStats))
   }
 
   /** A segment of the dictionary: `groups` take the ordinals from `first` on. */
@@ -68,7 +68,7 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
       GroupSegment.write(out, first, groups)
     }
 
-  private def write(name: String, kind: String, range: HashRange, entries: EntryCursor): WrittenFile = {
+  private def write(name: String, kind: String, range: HashRange, entries: EntryCursor): WrittenGroup = {
     var stats = RecordFileStats(0, 0)
     val file =
       try
@@ -78,7 +78,7 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
           stats = writer.close()
         }
       finally entries.close()
-    WrittenFile(range, file, stats)
+    WrittenGroup(range, file, stats)
   }
 
   /** Entries of whole files, read past any cache. */

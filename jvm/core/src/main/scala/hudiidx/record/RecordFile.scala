@@ -10,13 +10,17 @@ import java.io.OutputStream
   *
   *  @param pageEntries most entries of a page
   *  @param blockBytes  most bytes of an HFile data block before compression; a page of texts ends at as many
+  *  @param codec       of files that do not begin with UUIDs
+  *  @param uuidCodec   of files that do: random bits do not shrink
   */
-final case class RecordShape(pageEntries: Int, blockBytes: Int, codec: Codec) {
-  def hfile: HFileOptions = HFileOptions(codec, blockBytes)
+final case class RecordShape(pageEntries: Int, blockBytes: Int, codec: Codec, uuidCodec: Codec) {
+
+  private[record] def hfile(firstKind: Int): HFileOptions =
+    HFileOptions(if (firstKind == KeyCode.Uuid) uuidCodec else codec, blockBytes)
 }
 
 object RecordShape {
-  val Default: RecordShape = RecordShape(512, 8 << 10, Codec.Zstd(1))
+  val Default: RecordShape = RecordShape(512, 8 << 10, Codec.Zstd(1), Codec.None)
 }
 
 /** What a base or delta file holds. `removes` of the entries are removes. */
@@ -26,12 +30,10 @@ final case class RecordFileStats(entries: Long, removes: Long)
   * file". `close` completes the file and leaves `out` open.
   */
 final class RecordFileWriter(out: OutputStream, range: HashRange, shape: RecordShape = RecordShape.Default) {
-  private val file = new HFileWriter(out, shape.hfile)
+  private var file: HFileWriter = _ // made with the first page, which decides the codec
   private val page = new EntryPageBuilder(shape.pageEntries)
   private val keys = new PageKeys
   private var entries, removes = 0L
-
-  def writtenBytes: Long = file.writtenBytes
 
   def append(entry: EntryCursor): Unit = {
     if (page.isFull || page.textBytes >= shape.blockBytes || (page.count > 0 && page.kind != entry.kind)) flush()
@@ -45,6 +47,7 @@ final class RecordFileWriter(out: OutputStream, range: HashRange, shape: RecordS
 
   def close(): RecordFileStats = {
     flush()
+    if (file == null) file = new HFileWriter(out, shape.hfile(KeyCode.Text))
     val head = new PackedOutput(32)
     head.byte(RecordFile.Version)
     Seq(range.from, range.to, entries, removes).foreach(head.varint)
@@ -54,6 +57,7 @@ final class RecordFileWriter(out: OutputStream, range: HashRange, shape: RecordS
   }
 
   private def flush(): Unit = if (page.count > 0) {
+    if (file == null) file = new HFileWriter(out, shape.hfile(page.kind))
     val key = keys.next(page)
     val encoded = page.encode()
     file.append(key, encoded.array, 0, encoded.size)
@@ -96,7 +100,7 @@ object RecordFile {
     * known format.
     */
   def open(reader: RandomReader, cache: BlockCache): RecordFileReader = {
-    val file = HFileReader.open(reader, cache)
+    val file = HFileReader.open(reader, cache, damagedBlock)
     val info = file.fileInfo.getOrElse(Info, throw damaged(reader.path, s"file info has no $Info"))
     try {
       val in = new PackedInput(info)
@@ -106,6 +110,10 @@ object RecordFile {
       new RecordFileReader(file, reader.path, range, RecordFileStats(in.varint(), in.varint()))
     } catch { case e: IllegalArgumentException => throw damaged(reader.path, e.getMessage) }
   }
+
+  /** The error for what the container finds; the message has file and offset. */
+  private[record] val damagedBlock: String => DamagedIndex =
+    what => new DamagedIndex(s"$what; `hudiidx create` makes a new index")
 
   private[record] def damaged(path: String, what: String): DamagedIndex =
     new DamagedIndex(s"$path: $what; `hudiidx create` makes a new index")

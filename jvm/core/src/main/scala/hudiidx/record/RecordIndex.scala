@@ -43,11 +43,14 @@ final class RecordIndex private (
   /** Days that the window reaches back; None if all records are indexed. */
   def windowDays: Option[Int] = version.properties.get(RecordProperty.WindowDays).map(_.toInt)
 
+  /** The file groups that ordinals stand for. */
   lazy val dictionary: GroupDictionary = {
-    val named = version.files.filter(_.kind == RecordKind.Groups)
-    val readers = named.map(f => new CountedReader(store.openWhole(f), counters): RandomReader)
-    segments = readers
-    new GroupDictionary(readers.map(GroupSegment.open(_, cache)).sortBy(s => (s.first, s.count)))
+    val opened = version.files.filter(_.kind == RecordKind.Groups).map { f =>
+      val reader = new CountedReader(store.openWhole(f), counters)
+      synchronized(segments :+= reader)
+      GroupSegment.open(reader, cache)
+    }
+    new GroupDictionary(opened.sortBy(s => (s.first, s.count)))
   }
 
   /** The mappings of keys, wherever they are. Keys may repeat and come in any order; each page of a file is opened at most
