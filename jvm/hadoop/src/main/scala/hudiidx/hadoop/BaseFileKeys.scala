@@ -10,7 +10,7 @@ import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
-import org.apache.parquet.schema.{GroupType, MessageType, Type}
+import org.apache.parquet.schema.MessageType
 
 /** A row group of a base file.
   *
@@ -89,8 +89,8 @@ final class BaseFileKeys private (file: ParquetFileReader, path: String, columns
     val meta =
       (if (stored.any) Vector(BaseFileKeys.KeyColumn) else Vector.empty) ++
         (if (readCommitTimes) Vector(BaseFileKeys.CommitTimeColumn) else Vector.empty)
-    val present = columns.ordering.filter(BaseFileKeys.has(schema, _))
-    val projection = BaseFileKeys.project(schema, meta ++ fields ++ present, path)
+    BaseFileKeys.requireColumns(schema, meta ++ fields, path)
+    val projection = FieldColumns.projection(schema, meta ++ fields ++ columns.ordering)
     file.setRequestedSchema(projection)
     val pages = file.readRowGroup(group.ordinal)
     new KeyRowGroup(
@@ -160,38 +160,10 @@ object BaseFileKeys {
         throw new DamagedTable(s"$path: keys cannot be read (${e.getMessage}); restore the file from a backup", e)
     }
 
-  private def has(schema: GroupType, field: String): Boolean = find(schema, field.split('.').toList).isDefined
-
-  private def find(group: GroupType, names: List[String]): Option[Type] = names match {
-    case Nil          => None
-    case name :: rest =>
-      if (!group.containsField(name)) None
-      else {
-        val child = group.getType(name)
-        if (rest.isEmpty) Some(child).filter(_.isPrimitive)
-        else if (child.isPrimitive) None
-        else find(child.asGroupType, rest)
-      }
-  }
-
-  /** The schema with these fields only, each a primitive type in at most structs. */
-  private def project(schema: MessageType, fields: Vector[String], path: String): MessageType = {
-    fields.foreach { field =>
-      if (!has(schema, field))
-        throw new DamagedTable(
-          s"$path: has no column $field that a record key could be made from; correct hoodie.table.recordkey.fields"
-        )
-    }
-    new MessageType(schema.getName, pruned(schema, fields.distinct.map(_.split('.').toList)): _*)
-  }
-
-  private def pruned(group: GroupType, fields: Vector[List[String]]): Array[Type] =
-    fields.map(_.head).distinct.toArray.map { name =>
-      val child = group.getType(name)
-      if (child.isPrimitive) child
-      else {
-        val below = pruned(child.asGroupType, fields.collect { case `name` :: rest => rest })
-        child.asGroupType.withNewFields(below: _*): Type
-      }
+  private def requireColumns(schema: MessageType, fields: Vector[String], path: String): Unit =
+    fields.find(!FieldColumns.has(schema, _)).foreach { field =>
+      throw new DamagedTable(
+        s"$path: has no column $field that a record key could be made from; correct hoodie.table.recordkey.fields"
+      )
     }
 }

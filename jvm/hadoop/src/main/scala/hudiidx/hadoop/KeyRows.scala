@@ -5,11 +5,8 @@ import java.time.{DateTimeException, LocalDate}
 
 import hudiidx.DamagedTable
 import hudiidx.log.{OrderingValue, RecordKeyBuilder, RecordKeyForm}
-import org.apache.parquet.column.ColumnReader
-import org.apache.parquet.column.impl.ColumnReadStoreImpl
 import org.apache.parquet.column.page.PageReadStore
-import org.apache.parquet.io.api.{Converter, GroupConverter, PrimitiveConverter}
-import org.apache.parquet.schema.{GroupType, MessageType}
+import org.apache.parquet.schema.MessageType
 
 /** Walks the rows of row groups: after `next` gave true the row's key is `length` bytes of `bytes` from `from` on, until the
   * next call. Keys are UTF-8, in the order of the file. Errors as [[BaseFileKeys]].
@@ -89,22 +86,16 @@ private[hadoop] final class KeyRowGroup(
   private val keys: BytesColumn = if (layout.storedKeys) bytesColumn(BaseFileKeys.KeyColumn) else null
   private val commits: CommitTimes =
     if (layout.commitTimes) new CommitTimes(bytesColumn(BaseFileKeys.CommitTimeColumn)) else null
-  private lazy val readers = new ColumnReadStoreImpl(pages, new KeyRowGroup.NoConverter(schema), schema, createdBy)
+  private val columns = new FieldColumns(pages, schema, createdBy)
   private val builder: RecordKeyBuilder = layout.form.map(new RecordKeyBuilder(_)).orNull
-  private val fields: Array[KeyFieldColumn] = layout.form.fold(Vector.empty[String])(_.fields).map(fieldColumn).toArray
-  private val orderingColumns: Array[KeyFieldColumn] =
-    layout.ordering.map(name => if (schema.containsPath(name.split('.'))) fieldColumn(name) else null).toArray
+  private val fields: Array[FieldColumn] = layout.form.fold(Vector.empty[String])(_.fields).map(columns.of).toArray
+  private val orderingColumns: Array[FieldColumn] =
+    layout.ordering.map(columns.of).toArray
   private var made = false
 
   private def bytesColumn(name: String): BytesColumn = {
     val descriptor = schema.getColumnDescription(Array(name))
     new BytesColumn(pages.getPageReader(descriptor), descriptor)
-  }
-
-  private def fieldColumn(name: String): KeyFieldColumn = {
-    val descriptor = schema.getColumnDescription(name.split('.'))
-    val reader: ColumnReader = readers.getColumnReader(descriptor)
-    new KeyFieldColumn(reader, descriptor)
   }
 
   /** False if the row has no key. */
@@ -129,7 +120,7 @@ private[hadoop] final class KeyRowGroup(
     }
   }
 
-  private def step(columns: Array[KeyFieldColumn]): Unit = {
+  private def step(columns: Array[FieldColumn]): Unit = {
     var i = 0
     while (i < columns.length) {
       if (columns(i) != null) columns(i).next()
@@ -152,19 +143,6 @@ private[hadoop] final class KeyRowGroup(
     case closeable: AutoCloseable => closeable.close()
     case _                        => ()
   }
-}
-
-private object KeyRowGroup {
-
-  /** Values are asked for one by one, so none is converted. */
-  final class NoConverter(group: GroupType) extends GroupConverter {
-    override def getConverter(field: Int): Converter =
-      if (group.getType(field).isPrimitive) NoValue else new NoConverter(group.getType(field).asGroupType)
-    override def start(): Unit = ()
-    override def end(): Unit = ()
-  }
-
-  object NoValue extends PrimitiveConverter
 }
 
 /** Commit times of rows. They are few in a file and mostly follow one another, so each is made into a text, a day and a

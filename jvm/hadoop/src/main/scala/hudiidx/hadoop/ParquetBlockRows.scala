@@ -2,18 +2,13 @@ package hudiidx.hadoop
 
 import java.io.IOException
 
-import hudiidx.DamagedTable
-import hudiidx.HudiIdxException
 import hudiidx.bytes.ByteSlice
-import hudiidx.log.{DataBlockRows, LogBlock, RowFields}
+import hudiidx.log.{DataBlockRows, LogBlock, OrderingValue, RecordKeyBuilder, RowFields}
 import hudiidx.storage.RandomReader
-import org.apache.hadoop.conf.Configuration
-import org.apache.parquet.example.data.Group
-import org.apache.parquet.hadoop.api.ReadSupport
-import org.apache.parquet.hadoop.example.GroupReadSupport
-import org.apache.parquet.hadoop.{ParquetFileReader, ParquetReader}
+import hudiidx.{DamagedTable, HudiIdxException}
+import org.apache.parquet.ParquetReadOptions
+import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.io.InputFile
-import org.apache.parquet.schema.MessageType
 
 /** Rows of Parquet log blocks (format notes §6.4), and of any Parquet file: reads the wanted columns alone. DamagedTable
   * if the content cannot be read as Parquet.
@@ -25,40 +20,49 @@ object ParquetBlockRows extends DataBlockRows {
   ): Unit = rows(new ReaderInputFile(content), content.path, columns)(use(null, _))
 
   def rows(file: InputFile, path: String, columns: Vector[String])(use: RowFields => Unit): Unit = {
-    val reader = guarded(path) {
-      val footer = ParquetFileReader.open(file)
-      val schema =
-        try footer.getFileMetaData.getSchema
-        finally footer.close()
-      new Builder(file, ParquetRow.projection(schema, columns)).build()
-    }
+    val reader = guarded(path)(ParquetFileReader.open(file, ParquetReadOptions.builder().build()))
     try {
-      val row = new ParquetRow(columns)
-      var group = guarded(path)(reader.read())
+      val projection = guarded(path)(FieldColumns.projection(reader.getFileMetaData.getSchema, columns))
+      reader.setRequestedSchema(projection)
+      var group = guarded(path)(reader.readNextRowGroup())
       while (group != null) {
-        row.set(group)
-        use(row)
-        group = guarded(path)(reader.read())
+        val fields = new FieldColumns(group, projection, reader.getFileMetaData.getCreatedBy)
+        val row = new ColumnRow(guarded(path)(columns.map(fields.of).toArray), path)
+        var left = group.getRowCount
+        while (left > 0) {
+          row.next()
+          use(row)
+          left -= 1
+        }
+        group = guarded(path)(reader.readNextRowGroup())
       }
     } finally reader.close()
   }
 
-  private final class Builder(file: InputFile, schema: MessageType) extends ParquetReader.Builder[Group](file) {
-    withConf(reading(schema))
-    override def getReadSupport: ReadSupport[Group] = new GroupReadSupport
-  }
-
-  private def reading(schema: MessageType): Configuration = {
-    val conf = new Configuration(false)
-    conf.set(ReadSupport.PARQUET_READ_SCHEMA, schema.toString)
-    conf
-  }
-
-  private def guarded[A](path: String)(body: => A): A =
+  private[hadoop] def guarded[A](path: String)(body: => A): A =
     try body
     catch {
       case e: HudiIdxException                        => throw e
       case e @ (_: IOException | _: RuntimeException) =>
         throw new DamagedTable(s"$path: cannot be read as Parquet (${e.getMessage}); restore the file from a backup", e)
     }
+}
+
+/** The current row of columns in step; null stands for a column that the file lacks. */
+private final class ColumnRow(columns: Array[FieldColumn], path: String) extends RowFields {
+  import ParquetBlockRows.guarded
+
+  def next(): Unit = guarded(path)(columns.foreach(c => if (c != null) c.next()))
+
+  override def isNull(field: Int): Boolean = columns(field) == null || columns(field).isNull
+
+  override def utf8(field: Int, into: ByteSlice): Unit = guarded(path)(columns(field).utf8(into))
+
+  override def addTo(field: Int, key: RecordKeyBuilder): Unit =
+    if (columns(field) == null) key.nullValue() else guarded(path)(columns(field).put(key))
+
+  override def boolean(field: Int): Boolean = columns(field) != null && guarded(path)(columns(field).boolean)
+
+  override def ordering(field: Int): OrderingValue =
+    if (columns(field) == null) OrderingValue.Default else guarded(path)(columns(field).ordering)
 }

@@ -3,6 +3,7 @@ package hudiidx.hadoop
 import java.math.{BigDecimal, BigInteger}
 import java.nio.{ByteBuffer, ByteOrder}
 
+import hudiidx.bytes.ByteSlice
 import hudiidx.log.{OrderingValue, RecordKeyBuilder}
 import org.apache.parquet.column.{ColumnDescriptor, ColumnReader}
 import org.apache.parquet.io.api.Binary
@@ -10,7 +11,7 @@ import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /** A column whose values go into record keys or are compared as ordering values: any primitive type, in a struct too. */
-private[hadoop] final class KeyFieldColumn(reader: ColumnReader, descriptor: ColumnDescriptor) {
+private[hadoop] final class FieldColumn(reader: ColumnReader, descriptor: ColumnDescriptor) {
   private val primitive = descriptor.getPrimitiveType
   private val annotation = primitive.getLogicalTypeAnnotation
   private val name = primitive.getPrimitiveTypeName
@@ -27,6 +28,12 @@ private[hadoop] final class KeyFieldColumn(reader: ColumnReader, descriptor: Col
   }
 
   def isNull: Boolean = reader.getCurrentDefinitionLevel < descriptor.getMaxDefinitionLevel
+
+  /** The bytes of a string or binary value that is there. */
+  def utf8(into: ByteSlice): Unit = into.set(reader.getBinary.getBytes)
+
+  /** False for null and for other types than boolean. */
+  def boolean: Boolean = name == PrimitiveTypeName.BOOLEAN && !isNull && reader.getBoolean
 
   /** Adds the current value to a key. */
   def put(key: RecordKeyBuilder): Unit =
@@ -56,7 +63,7 @@ private[hadoop] final class KeyFieldColumn(reader: ColumnReader, descriptor: Col
     case PrimitiveTypeName.FLOAT                => key.float(reader.getFloat)
     case PrimitiveTypeName.DOUBLE               => key.double(reader.getDouble)
     case PrimitiveTypeName.BOOLEAN              => key.boolean(reader.getBoolean)
-    case PrimitiveTypeName.INT96                => key.timestampMicros(KeyFieldColumn.microsOfInt96(reader.getBinary))
+    case PrimitiveTypeName.INT96                => key.timestampMicros(FieldColumn.microsOfInt96(reader.getBinary))
     case PrimitiveTypeName.BINARY               => putBytes(key)
     case PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY => putBytes(key)
   }
@@ -100,7 +107,7 @@ private[hadoop] final class KeyFieldColumn(reader: ColumnReader, descriptor: Col
   }
 }
 
-private object KeyFieldColumn {
+private object FieldColumn {
   private val JulianEpochDay = 2440588L
 
   /** Nanoseconds of the day and Julian day, little-endian. */
