@@ -138,7 +138,7 @@ TWO_WRITERS = [
 
 
 @pytest.mark.parametrize("version", TWO_WRITERS)
-def test_two_writers_at_once_stay_right(
+def test_two_writers_at_once_stay_right_and_so_does_one_with_a_damaged_index(
     spark: SparkSession, request: pytest.FixtureRequest, version: str
 ) -> None:
     stock = request.getfixturevalue(version)
@@ -155,7 +155,9 @@ def test_two_writers_at_once_stay_right(
     errors = [e for e in stock.write_at_once(name=name, batches=same) if e]
     assert len(errors) < 2
     assert all("onflict" in e for e in errors), errors
-    stock.write(name=name, first=0, end=80, seed=6)  # finds every key, whatever the index has seen
+    for version_file in (path / ".hoodie" / "hudiidx" / "versions").glob("*.json"):
+        version_file.write_text("damaged")
+    stock.write(name=name, first=0, end=80, seed=6)  # finds every key, whatever has become of the index
     assert_each_key_once(stock, name)
     index = HudiIndex(spark, path, strict=True)
     assert index.info().state == "READY"

@@ -74,6 +74,7 @@ public final class StockUpserts {
     options.put("hoodie.datasource.write.operation", "upsert");
     if (index.contains(".")) {
       options.put("hoodie.index.class", index);
+      options.put("hudiidx.write.create", "true"); // in the first upsert, which warms up
       options.put("hoodie.write.commit.callback.on", "true");
       options.put("hoodie.write.commit.callback.class", "hudiidx.hudi.SyncCallback");
     } else options.put("hoodie.index.type", index.replace("+record", ""));
