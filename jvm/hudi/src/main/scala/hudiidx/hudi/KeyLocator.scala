@@ -1,6 +1,7 @@
 package hudiidx.hudi
 
 import hudiidx.record.RecordLocation
+import hudiidx.spark.SharedTable
 import hudiidx.sync.IndexOptions
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.SparkSession
@@ -19,5 +20,5 @@ object KeyLocator {
 
   /** The best there is for the table: its rows can always be read. */
   def open(spark: SparkSession, tablePath: String, options: IndexOptions): KeyLocator =
-    new SnapshotLocator(spark, tablePath, options)
+    new SliceScan(SharedTable.open(spark, tablePath, options))
 }

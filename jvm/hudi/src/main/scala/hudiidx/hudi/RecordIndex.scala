@@ -1,5 +1,6 @@
 package hudiidx.hudi
 
+import hudiidx.InvalidOption
 import hudiidx.record.RecordLocation
 import hudiidx.sync.IndexOptions
 import org.apache.hudi.client.WriteStatus
@@ -21,7 +22,7 @@ import org.apache.spark.sql.SparkSession
   * its own global (RECORD_INDEX) or non-global (SIMPLE) indexes. Options: [[WriterOptions]].
   */
 final class RecordIndex(config: HoodieWriteConfig) extends HoodieIndex[Object, Object](config) {
-  private val options = WriterOptions.of(config.getProps)
+  private val options = RecordIndex.checked(WriterOptions.of(config.getProps))
 
   override def tagLocation[R](
       records: HoodieData[HoodieRecord[R]],
@@ -65,6 +66,20 @@ final class RecordIndex(config: HoodieWriteConfig) extends HoodieIndex[Object, O
 }
 
 private object RecordIndex {
+
+  /** Reads stored records for a move in Hudi 0.15.0; it takes for granted that a file slice has a base file. */
+  private val BaseFileReadHandle = "org/apache/hudi/io/HoodieMergedReadHandle.class"
+
+  /** Raises InvalidOption for what this Hudi cannot do. */
+  def checked(options: WriterOptions): WriterOptions = {
+    val needsBaseFiles = classOf[HoodieIndex[_, _]].getClassLoader.getResource(BaseFileReadHandle) != null
+    if (needsBaseFiles && options.logInserts && options.global && options.movesPartition)
+      throw new InvalidOption(
+        s"${WriterOptions.LogInserts} and ${WriterOptions.MovesPartition}: this version of Hudi cannot move a record that " +
+          "has never been in a base file; set one of them to false, or write with Hudi 1.1"
+      )
+    options
+  }
 
   def keys[R](records: HoodieData[HoodieRecord[R]]): RDD[String] =
     HoodieJavaRDD.getJavaRDD(records).rdd.map(_.getRecordKey)
