@@ -47,17 +47,30 @@ final class HFileWriter(out: OutputStream, options: HFileOptions) extends AutoCl
   /** Adds a cell. Keys must ascend strictly as unsigned bytes, and take 32,767 bytes at most. */
   def append(key: Array[Byte], value: Array[Byte]): Unit = append(key, value, 0, value.length)
 
-  def append(key: Array[Byte], value: Array[Byte], valueFrom: Int, valueLength: Int): Unit = {
+  def append(key: Array[Byte], value: Array[Byte], valueFrom: Int, valueLength: Int): Unit =
+    append(key, key, value, valueFrom, valueLength)
+
+  /** Adds a cell that stands for all keys from `lowest` to its own: the block index leads them to its block.
+    *
+    *  @param lowest not above `key`; of no effect unless above the key of the cell before
+    */
+  def append(
+      key: Array[Byte],
+      lowest: Array[Byte],
+      value: Array[Byte],
+      valueFrom: Int,
+      valueLength: Int
+  ): Unit = {
     require(!closed, "the writer is closed")
     require(
       key.length <= HFileFormat.MaxKeyBytes,
       s"key of ${key.length} bytes; an HFile takes ${HFileFormat.MaxKeyBytes}"
     )
-    if (lastKeyLength >= 0 && Bytes.compare(key, 0, key.length, lastKey, 0, lastKeyLength) <= 0)
+    if (!isAboveLast(key))
       throw new IllegalArgumentException(s"key ${HFileWriter.show(key)} is not above the one before it")
     val cellBytes = HFileFormat.CellOverheadBytes + key.length.toLong + valueLength + 1
     if (data.size > 0 && data.size + cellBytes > options.blockBytes) finishBlock()
-    if (data.size == 0) separator = shortest(key)
+    if (data.size == 0) separator = shortest(if (isAboveLast(lowest)) lowest else key)
     data.int(key.length + HFileFormat.KeyOverheadBytes)
     data.int(valueLength)
     Cells.writeKey(data, key, key.length)
@@ -68,6 +81,9 @@ final class HFileWriter(out: OutputStream, options: HFileOptions) extends AutoCl
     keyBytes += key.length + HFileFormat.KeyOverheadBytes
     valueBytes += valueLength
   }
+
+  private def isAboveLast(key: Array[Byte]): Boolean =
+    lastKeyLength < 0 || Bytes.compare(key, 0, key.length, lastKey, 0, lastKeyLength) > 0
 
   /** Adds a meta block, readable by name. */
   def appendMeta(name: String, bytes: Array[Byte]): Unit = {

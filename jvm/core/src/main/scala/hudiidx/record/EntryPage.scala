@@ -72,16 +72,16 @@ private[record] final class EntryPageBuilder(maxEntries: Int) {
     ends(n) = end
   }
 
-  /** The first bytes of the last key's code, as many as `code` takes; their number. */
-  def lastCode(code: Array[Byte]): Int = {
-    val last = new ParsedKey
-    last.kind = kind0
-    last.high = high(n - 1)
-    last.low = low(n - 1)
-    last.text = texts
-    last.textFrom = start(n - 1)
-    last.textLength = ends(n - 1) - last.textFrom
-    KeyCode.write(last, code)
+  /** The first bytes of the code of entry `i`'s key, as many as `code` takes; their number. */
+  def code(i: Int, code: Array[Byte]): Int = {
+    val key = new ParsedKey
+    key.kind = kind0
+    key.high = high(i)
+    key.low = low(i)
+    key.text = texts
+    key.textFrom = start(i)
+    key.textLength = ends(i) - key.textFrom
+    KeyCode.write(key, code)
   }
 
   /** The page of what was collected, valid until the next call; the builder is empty again. */

@@ -36,7 +36,9 @@ private[record] final class KeySorter(isText: Boolean) {
   private var n = 0
 
   def count: Int = n
-  def bytesHeld: Long = n * 48L + textEnd
+
+  /** About the most that the entries take when they are sorted, half of which is arrays' room to grow and to sort in. */
+  def bytesHeld: Long = n * KeySorter.EntryBytes + textEnd
 
   /** True if another entry with a text of so many bytes fits into the arrays' largest size. */
   def takes(textLength: Int): Boolean =
@@ -277,6 +279,7 @@ private[record] final class KeySorter(isText: Boolean) {
 }
 
 private[record] object KeySorter {
+  val EntryBytes = 60L
   private val InsertionMax = 24
   private val MaxDigitBits = 11
   private val MaxEntries = (Int.MaxValue - 64) / 3

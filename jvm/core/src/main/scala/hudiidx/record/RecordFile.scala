@@ -58,9 +58,10 @@ final class RecordFileWriter(out: OutputStream, range: HashRange, shape: RecordS
 
   private def flush(): Unit = if (page.count > 0) {
     if (file == null) file = new HFileWriter(out, shape.hfile(page.kind))
+    val lowest = keys.lowest(page)
     val key = keys.next(page)
     val encoded = page.encode()
-    file.append(key, encoded.array, 0, encoded.size)
+    file.append(key, lowest, encoded.array, 0, encoded.size)
   }
 }
 
@@ -72,8 +73,11 @@ private[record] final class PageKeys {
   private var before = Array.emptyByteArray
   private var counted = false
 
+  /** What the code of the page's first key begins with. */
+  def lowest(page: EntryPageBuilder): Array[Byte] = java.util.Arrays.copyOf(code, page.code(0, code))
+
   def next(page: EntryPageBuilder): Array[Byte] = {
-    val length = page.lastCode(code)
+    val length = page.code(page.count - 1, code)
     val plain = Bytes.compare(code, 0, length, before, 0, before.length) > 0
     before =
       if (plain) java.util.Arrays.copyOf(code, length)

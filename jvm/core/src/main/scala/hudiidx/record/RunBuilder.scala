@@ -40,7 +40,8 @@ final class RunBuilder(ranges: IndexedSeq[HashRange], budgetBytes: Long, flush: 
     */
   def add(bytes: Array[Byte], from: Int, length: Int, ordinal: Int, stamp: Int = 0, flags: Int = 0): Unit = {
     require(stamp >= 0 && stamp <= Payload.MaxStamp, s"stamp is day $stamp")
-    if (pendingBytes + length >= budgetBytes || !texts.takes(length) || !uuids.takes(0) || !numbers.takes(0))
+    val grown = pendingBytes + length + KeySorter.EntryBytes
+    if (grown > budgetBytes || !texts.takes(length) || !uuids.takes(0) || !numbers.takes(0))
       flushRest()
     val payload = Payload(router.groupOf(KeyCode.hash(bytes, from, length)), ordinal, stamp, flags)
     key.set(bytes, from, length)

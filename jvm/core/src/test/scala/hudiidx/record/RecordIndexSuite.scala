@@ -111,4 +111,27 @@ class RecordIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       } finally index.close()
     } finally model.delete()
   }
+
+  test("a key that is there costs one block and one page") {
+    val model = new RecordModel(RecordShape(20, 100, Codec.None, Codec.None), RecordPlan(), 1)
+    try {
+      val random = new java.util.Random(3)
+      val keys = Vector.fill(2000)(new java.util.UUID(random.nextLong(), random.nextLong()).toString)
+      model.create(keys.map((_, 0, 0, 0)), 1 << 20)
+      val cache = new hudiidx.hfile.BlockCache
+      val index = model.open(cache)
+      try {
+        index.lookup(Seq("1"))
+        keys.take(200).foreach { k =>
+          val (blocks, pages) = (cache.counters.hits + cache.counters.misses, index.counters.pagesRead)
+          assert(index.lookup(Seq(k)).ordinals.length === 1)
+          // At the end of a page the next one is looked at too: it might have more of the key.
+          val more = index.counters.pagesRead - pages
+          assert(more === 1 || more === 2)
+          assert(cache.counters.hits + cache.counters.misses - blocks === more)
+        }
+        assert(index.counters.pagesRead <= 200 * 1.15)
+      } finally index.close()
+    } finally model.delete()
+  }
 }
