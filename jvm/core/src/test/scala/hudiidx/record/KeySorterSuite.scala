@@ -33,11 +33,7 @@ class KeySorterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val builder = new RunBuilder(
           ranges,
           1L << 30,
-          {
-            case run: SorterRun =>
-              sections = ranges.indices.toVector.map(g => all(run.group(g)))
-            case other => fail(s"$other")
-          }
+          run => sections = ranges.indices.toVector.map(g => all(run.section(g)))
         )
         val input = if (seed % 3 == 0) entries.sorted else entries
         input.foreach { case (k, o) =>
