@@ -17,7 +17,6 @@ RECORD_INDEX = {
     "hoodie.metadata.global.record.level.index.enable": "true",
 }
 SIMPLE = {"hoodie.index.type": "SIMPLE", **NO_METADATA}
-GLOBAL_SIMPLE = {"hoodie.index.type": "GLOBAL_SIMPLE", **NO_METADATA}
 OURS = {"hoodie.index.class": "hudiidx.hudi.RecordIndex", **NO_METADATA}
 SYNCED = {
     "hudiidx.write.create": "true",
@@ -25,7 +24,6 @@ SYNCED = {
     "hoodie.write.commit.callback.class": "hudiidx.hudi.SyncCallback",
 }
 MOVES = "hoodie.record.index.update.partition.path"
-GLOBAL_SIMPLE_MOVES = "hoodie.simple.index.update.partition.path"
 ROTATED = ["nyc", "oslo", "lima", "sf"]
 
 
@@ -39,19 +37,14 @@ class Case:
     globally: bool = True
     options: dict[str, str] = field(default_factory=dict)
     same_groups: bool = True
-    global_simple: bool = False  # the stock index, which is quicker to keep than a record index
 
     def __str__(self) -> str:
         scope = ("moves" if self.moves else "stays") if self.globally else "partition"
         how = ["synced"] * (SYNCED.items() <= self.options.items()) + ["log-inserts"] * (not self.same_groups)
-        how += ["global-simple"] * self.global_simple
         return "-".join([self.stock, self.kind, scope, *how])
 
     def reference(self) -> dict[str, str]:
-        moves = str(self.moves).lower()
-        if self.global_simple:
-            return {**GLOBAL_SIMPLE, GLOBAL_SIMPLE_MOVES: moves}
-        return {**RECORD_INDEX, MOVES: moves} if self.globally else SIMPLE
+        return {**RECORD_INDEX, MOVES: str(self.moves).lower()} if self.globally else SIMPLE
 
     def ours(self) -> dict[str, str]:
         scope = {"hudiidx.write.global": str(self.globally).lower(), MOVES: str(self.moves).lower()}
@@ -60,7 +53,7 @@ class Case:
 
 LOG_INSERTS = {"hudiidx.write.log.inserts": "true"}
 SHORT = [
-    Case("stock_0_15", "COW", moves=True, options=SYNCED, global_simple=True),
+    Case("stock_0_15", "COW", moves=True, options=SYNCED),
     Case("stock_1_1", "MOR", moves=True),
     Case("stock_0_15", "MOR", globally=False),
 ]

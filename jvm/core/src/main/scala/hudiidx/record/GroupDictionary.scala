@@ -120,9 +120,10 @@ final class GroupSegmentReader private[record] (file: HFileReader, path: String,
 final class GroupDictionary(segments: IndexedSeq[GroupSegmentReader]) {
   private val pages = new java.util.LinkedHashMap[Integer, Array[FileGroup]](16, 0.75f, true) {
     override def removeEldestEntry(e: java.util.Map.Entry[Integer, Array[FileGroup]]): Boolean =
-      this.size > GroupDictionary.PagesKept
+      size > GroupDictionary.PagesKept
   }
   private val firsts: Array[Int] = segments.map(_.first).toArray
+  private val judged, outdated = new java.util.BitSet
 
   /** The ordinal that the next new file group takes. */
   val size: Int = segments.lastOption.fold(0)(s => s.first + s.count)
@@ -154,10 +155,23 @@ final class GroupDictionary(segments: IndexedSeq[GroupSegmentReader]) {
     page(ordinal - place)
   }
 
-  /** The ordinal of a file group, None if the dictionary does not have it. */
+  /** The ordinal of a file group, the newest if it has several; None if the dictionary does not have it. */
   def find(group: FileGroup): Option[Int] = {
     val hash = GroupPage.hash(group)
-    segments.iterator.flatMap(_.candidates(hash)).find(apply(_) == group)
+    val all = segments.iterator.flatMap(_.candidates(hash)).filter(apply(_) == group)
+    if (all.hasNext) Some(all.max) else None
+  }
+
+  /** False for an ordinal whose file group took a new one: its mappings are none any more. */
+  def isCurrent(ordinal: Int): Boolean = {
+    val known = judged.synchronized(judged.get(ordinal))
+    if (known) !outdated.synchronized(outdated.get(ordinal))
+    else {
+      val current = find(apply(ordinal)).contains(ordinal)
+      if (!current) outdated.synchronized(outdated.set(ordinal))
+      judged.synchronized(judged.set(ordinal))
+      current
+    }
   }
 
   /** All file groups in the order of their ordinals. */

@@ -6,9 +6,7 @@ final case class GroupEntries(base: Option[EntryCursor], deltas: Vector[EntryCur
 /** Streams of entries that become new base and delta files. All cursors given are closed with the one that comes out. */
 object GroupMerge {
 
-  /** The section of one hash group of every run: what a first base file holds. Every cursor has a page decoded, so however many
-    * runs there are, they take a few times the group's own bytes at most.
-    */
+  /** The section of one hash group of every run: what a first base file holds. */
   def runs(sections: IndexedSeq[EntryCursor]): EntryCursor =
     if (sections.size == 1) sections.head else new MergeCursor(sections, new Array[Int](sections.size))
 

@@ -32,6 +32,26 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
     finally sections.close()
   }
 
+  /** The delta file of group number `group` from its sections of all runs, without what `index` has already; None if nothing
+    * is left.
+    */
+  def deltaOfRuns(
+      range: HashRange,
+      group: Int,
+      open: IndexedSeq[() => RandomReader],
+      index: RecordIndex
+  ): Option[WrittenGroup] = {
+    val sections = new RunSections(open, group, range)
+    try {
+      val written = delta(range, new ChangedEntries(sections.merged(), index))
+      if (written.stats.entries > 0) Some(written)
+      else {
+        store.delete(written.file)
+        None
+      }
+    } finally sections.close()
+  }
+
   /** What a new base holds instead of base and deltas of a group, or of neighbours that become one group. */
   def newBase(groups: Seq[RecordGroup], isLive: Int => Boolean): WrittenGroup = {
     val range = HashRange(groups.head.range.from, groups.last.range.to)

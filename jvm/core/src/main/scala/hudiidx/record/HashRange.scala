@@ -51,8 +51,6 @@ private[record] final class HashRouter(ranges: IndexedSeq[HashRange]) {
   require(HashRange.tiles(ranges), s"hash ranges do not tile the space: ${ranges.take(8).map(_.name).mkString(", ")}")
   private val starts: Array[Long] = ranges.map(_.from).toArray
 
-  def groups: Int = starts.length
-
   def groupOf(hash: Long): Int = {
     val at = java.util.Arrays.binarySearch(starts, hash)
     if (at >= 0) at else -at - 2

@@ -1,7 +1,7 @@
 package hudiidx.record
 
 /** One lookup: keys sorted by group and code, what was found, and the answer in the order of the question. */
-private[record] final class KeySearch(keys: PackedKeys, router: HashRouter) {
+private[record] final class KeySearch(keys: PackedKeys, ranges: IndexedSeq[HashRange]) {
   private val sorters = Vector(new KeySorter(false), new KeySorter(false), new KeySorter(true))
   private val starts: Vector[Array[Int]] = sort()
   private val foundAt = new Array[Int](keys.count)
@@ -15,6 +15,7 @@ private[record] final class KeySearch(keys: PackedKeys, router: HashRouter) {
   def hits: Int = hits0
 
   private def sort(): Vector[Array[Int]] = {
+    val router = new HashRouter(ranges)
     val key = new ParsedKey
     var i = 0
     while (i < keys.count) {
@@ -26,13 +27,13 @@ private[record] final class KeySearch(keys: PackedKeys, router: HashRouter) {
       else sorters(key.kind - 1).addFixed(key.high, if (key.kind == KeyCode.Uuid) key.low else 0L, payload)
       i += 1
     }
-    sorters.map(_.sort(router.groups))
+    sorters.map(_.sort(ranges.size))
   }
 
   /** Calls `use` for each group that is asked for keys. The ordinals of the cursor's entries are the keys' places. */
   def foreachGroup(use: (Int, EntryCursor) => Unit): Unit = {
     var g = 0
-    while (g < router.groups) {
+    while (g < ranges.size) {
       if (starts.exists(s => s(g + 1) > s(g))) use(g, new SorterCursor(sorters, starts, g))
       g += 1
     }

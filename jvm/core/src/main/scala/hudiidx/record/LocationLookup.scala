@@ -96,7 +96,7 @@ object LocationLookup {
         var group = seen.get(ordinal)
         if (group == null) {
           val named = dictionary(ordinal)
-          val instant = instants(named)
+          val instant = if (dictionary.isCurrent(ordinal)) instants(named) else null
           group = new Seen(named, if (instant == null) -1 else visible)
           seen.put(ordinal, group)
           if (instant != null) {

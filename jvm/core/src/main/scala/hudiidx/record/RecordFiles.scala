@@ -13,6 +13,7 @@ object RecordKind {
 
 /** Properties of an index version that speak of the record index. */
 object RecordProperty {
+  val Prefix = "record."
 
   /** `global` or `partitioned`; a version without it has no record index. */
   val Mode = "record.mode"

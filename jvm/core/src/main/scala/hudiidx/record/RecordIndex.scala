@@ -34,7 +34,6 @@ final class RecordIndex private (
     mostOpenFiles: Int
 ) extends AutoCloseable {
   val counters = new RecordCounters
-  private val router = new HashRouter(groups.map(_.range))
   private val files = new OpenFiles(store, cache, mostOpenFiles, counters)
   private var segments = Vector.empty[RandomReader]
 
@@ -58,7 +57,7 @@ final class RecordIndex private (
     * once.
     */
   def lookup(keys: PackedKeys): KeyMappings = {
-    val search = new KeySearch(keys, router)
+    val search = new KeySearch(keys, groups.map(_.range))
     search.foreachGroup { (g, asked) =>
       counters.groupCount.increment()
       val group = groups(g)
@@ -82,8 +81,10 @@ final class RecordIndex private (
   def lookup(keys: Seq[String]): KeyMappings = lookup(PackedKeys.of(keys))
 
   /** Group of each key, for those who ask group by group. */
-  def groupsOf(keys: PackedKeys): Array[Int] =
+  def groupsOf(keys: PackedKeys): Array[Int] = {
+    val router = new HashRouter(groups.map(_.range))
     Array.tabulate(keys.count)(i => router.groupOf(KeyCode.hash(keys.bytes, keys.from(i), keys.length(i))))
+  }
 
   /** All mappings of a hash group in the order of key codes, then ordinals. Must be closed. */
   def scan(group: Int): EntryCursor = {

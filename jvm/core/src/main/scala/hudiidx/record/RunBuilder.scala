@@ -6,9 +6,6 @@ import java.io.OutputStream
 trait SortedRun {
   def entries: Long
 
-  /** The entries of one hash group in order, for changes so few that they need no file. */
-  def section(group: Int): EntryCursor
-
   /** Writes the run file to `out`, which stays open.
     *
     *  @param inputs   names of the inputs that are complete with this run and those of `previous`
@@ -70,13 +67,14 @@ private[record] final class SorterRun(ranges: IndexedSeq[HashRange], sorters: Ve
 
   def entries: Long = sorters.map(_.count.toLong).sum
 
-  def section(g: Int): EntryCursor = new SorterCursor(sorters, starts, g)
+  /** Entries of one group in order. */
+  def group(g: Int): EntryCursor = new SorterCursor(sorters, starts, g)
 
   def write(out: OutputStream, inputs: Seq[String], previous: Seq[String]): Unit = {
     val file = new RunWriter(out, ranges)
     ranges.indices.foreach { g =>
       file.beginSection(g)
-      val cursor = section(g)
+      val cursor = group(g)
       while (cursor.next()) file.append(cursor)
     }
     file.close(inputs, previous)

@@ -8,14 +8,21 @@ final case class Fallback(code: String, why: String) {
 
   /** What to run against it; empty where the state is wanted. */
   def remedy(tablePath: String): String = code match {
-    case FallbackCode.Disabled   => ""
-    case FallbackCode.ReadFailed => s"run `hudiidx verify $tablePath`"
-    case _                       => s"run `hudiidx create $tablePath`"
+    case FallbackCode.Disabled      => ""
+    case FallbackCode.ReadFailed    => s"run `hudiidx verify $tablePath`"
+    case FallbackCode.NoRecordIndex => s"run `hudiidx add-index $tablePath record`"
+    case _                          => s"run `hudiidx create $tablePath`"
   }
 
-  def message(tablePath: String, indexDir: String): String =
-    s"$tablePath: listing files instead of using the index in $indexDir ($code): $why" +
+  def message(tablePath: String, indexDir: String): String = {
+    val instead = if (code == FallbackCode.NoRecordIndex) "reading record keys from files" else "listing files"
+    s"$tablePath: $instead instead of using the index in $indexDir ($code): $why" +
       (if (remedy(tablePath).isEmpty) "" else s"; ${remedy(tablePath)}")
+  }
+
+  /** Says it once, or in strict mode raises it: IndexNotFound, DamagedIndex or StaleIndex. */
+  def warn(tablePath: String, indexDir: String, strict: Boolean): Unit =
+    new FallbackWarning(tablePath, indexDir, strict).raiseOrLog(this, None)
 }
 
 object FallbackCode {
@@ -30,7 +37,11 @@ object FallbackCode {
   /** A file of the index failed while it was being read. */
   val ReadFailed = "READ_FAILED"
 
-  val All: Vector[String] = Vector(NoIndex, Disabled, DamagedIndex, ForeignIndex, TimelineGap, ReadFailed)
+  /** Keys are looked up, and the index has no record index. */
+  val NoRecordIndex = "NO_RECORD_INDEX"
+
+  val All: Vector[String] =
+    Vector(NoIndex, Disabled, DamagedIndex, ForeignIndex, TimelineGap, ReadFailed, NoRecordIndex)
 }
 
 /** Counts fallbacks by index and code over the life of the process, for metrics and `info`. */

@@ -15,6 +15,7 @@ final case class OptionDoc(name: String, default: String, meaning: String)
   *  @param mergePercent  the delta is merged into a new master when it holds more than this share of the master's files
   *  @param mergeMinFiles ...and more files than this
   *  @param retention     how long index versions are kept
+  *  @param record        of the record index
   */
 final case class IndexOptions(
     indexPath: Option[String] = None,
@@ -23,11 +24,25 @@ final case class IndexOptions(
     source: String = "auto",
     mergePercent: Int = 5,
     mergeMinFiles: Int = 2000,
-    retention: Retention = Retention(retained = 3, minAgeMillis = 3600000L, orphanAgeMillis = 86400000L)
+    retention: Retention = Retention(retained = 3, minAgeMillis = 3600000L, orphanAgeMillis = 86400000L),
+    record: RecordOptions = RecordOptions()
 ) {
 
   def indexDir(tablePath: String): String = indexPath.getOrElse(IndexStore.defaultDir(tablePath)).stripSuffix("/")
 }
+
+/** Settings of the record index.
+  *
+  *  @param mode       `global`: a key is one record of the table; `partitioned`: of its partition. None: as the index has it,
+  *                    no record index if it has none
+  *  @param windowDays only records committed in the last so many days of the timeline; None: as the index has it, or all
+  *  @param fileGroups hash groups that a new record index is made with; None: by its size
+  */
+final case class RecordOptions(
+    mode: Option[String] = None,
+    windowDays: Option[Int] = None,
+    fileGroups: Option[Int] = None
+)
 
 object IndexOptions {
   val Path = "hudiidx.index.path"
@@ -39,9 +54,17 @@ object IndexOptions {
   val RetainedVersions = "hudiidx.clean.retained.versions"
   val RetainedMinutes = "hudiidx.clean.retained.minutes"
   val OrphanMinutes = "hudiidx.clean.orphan.minutes"
+  val RecordMode = "hudiidx.record.mode"
+  val RecordWindowDays = "hudiidx.record.window.days"
+  val RecordFileGroups = "hudiidx.record.file.groups"
 
   /** auto: Hudi's metadata table where it is in step, else a listing. */
   val Sources: Set[String] = Set("auto", "listing", "metadata")
+
+  /** Record indexes: a key is one record of the table, or of its partition. */
+  val RecordModes: Set[String] = Set("global", "partitioned")
+
+  private val MostFileGroups = 1 << 14
 
   val Docs: Vector[OptionDoc] = Vector(
     OptionDoc(Path, "<table>/.hoodie/hudiidx", "Folder of the index; set it for a table that is read-only."),
@@ -56,7 +79,14 @@ object IndexOptions {
     OptionDoc(MergeMinFiles, "2000", "...and more files than this."),
     OptionDoc(RetainedVersions, "3", "So many newest index versions are kept whatever their age."),
     OptionDoc(RetainedMinutes, "60", "An index version younger than this is kept: a reader may have it open."),
-    OptionDoc(OrphanMinutes, "1440", "A file that no version names is removed when it is older than this.")
+    OptionDoc(OrphanMinutes, "1440", "A file that no version names is removed when it is older than this."),
+    OptionDoc(
+      RecordMode,
+      "as the index has it",
+      "create makes a record index: global (a key is one record of the table) or partitioned (of its partition)."
+    ),
+    OptionDoc(RecordWindowDays, "all", "The record index holds records committed in the last so many days only."),
+    OptionDoc(RecordFileGroups, "by size", "Hash groups that a record index is made with; they split as it grows.")
   )
 
   private val names: Set[String] = Docs.map(_.name).toSet
@@ -77,6 +107,11 @@ object IndexOptions {
         integer(settings, RetainedVersions, 1, 10000, d.retention.retained),
         integer(settings, RetainedMinutes, 0, 10000000, 60) * 60000L,
         integer(settings, OrphanMinutes, 0, 10000000, 1440) * 60000L
+      ),
+      record = RecordOptions(
+        mode = settings.get(RecordMode).map(_ => oneOf(settings, RecordMode, RecordModes, "")),
+        windowDays = settings.get(RecordWindowDays).map(_ => integer(settings, RecordWindowDays, 1, 36500, 0)),
+        fileGroups = settings.get(RecordFileGroups).map(_ => integer(settings, RecordFileGroups, 1, MostFileGroups, 0))
       )
     )
   }

@@ -47,11 +47,13 @@ final class Indexer(
     access: TableAccess,
     tablePath: String,
     options: IndexOptions,
-    scanner: PartitionScanner = LocalScanner
+    scanner: PartitionScanner = LocalScanner,
+    parts: Vector[IndexPart] = Vector.empty
 ) {
   private val log = LoggerFactory.getLogger(classOf[Indexer])
   private val path = tablePath.stripSuffix("/")
   private val store = new IndexStore(access.storage, options.indexDir(path))
+  private val publisher = new VersionPublisher(store, options.retention)
 
   /** Makes the index from the table's files, whether there is one or not, then takes in what completed meanwhile. Like
     *  `update`: IndexNotWritable if the index folder refuses a write; the version before stays in force.
@@ -87,6 +89,50 @@ final class Indexer(
     }
   }
 
+  /** Makes a part, or makes it anew, as of the version in force, brought up to the timeline first. IndexNotFound without
+    * an index.
+    */
+  def addPart(part: IndexPart): SyncResult = addPart(part, 0)
+
+  private def addPart(part: IndexPart, rebases: Int): SyncResult = {
+    val synced = update(rebases)
+    val table = TableContext.load(access, path)
+    val version = synced.version
+    val isInStep = SyncPlan.of(version, table) match {
+      case Standing.Sound(unseen) => unseen.isEmpty
+      case _                      => false
+    }
+    val published =
+      if (!isInStep) None
+      else {
+        val made = IndexState.opened(store, table, version)(part.build(_, Some(version)))
+        val kept = version.files.filterNot(part.owns) ++ made.files
+        val properties = version.properties.filterNot(p => part.owns(p._1)) ++ made.properties
+        val next = publisher.versionOf(table, kept, properties, store.nextNumber())
+        if (publisher.publish(next, made.leftovers)) Some(next) else None
+      }
+    published match {
+      case Some(next) => synced.copy(version = next, published = true)
+      case None       => addPart(part, rebases + 1)
+    }
+  }
+
+  /** Publishes a version without the part; the same version if it has none. IndexNotFound without an index. */
+  def dropPart(part: IndexPart): IndexVersion = store.current() match {
+    case Current.Found(version, _) if !version.files.exists(part.owns) && !part.isIn(version) => version
+    case Current.Found(version, _)                                                            =>
+      val next = version.copy(
+        number = store.nextNumber(),
+        files = version.files.filterNot(part.owns),
+        properties = version.properties.filterNot(p => part.owns(p._1)),
+        createdAtMillis = System.currentTimeMillis()
+      )
+      if (publisher.publish(next, Vector.empty)) next else dropPart(part)
+    case Current.Absent =>
+      throw new IndexNotFound(s"$path: there is no index in ${store.dir}; run `hudiidx create $path`")
+    case Current.Unreadable(reasons) => throw new DamagedIndex(reasons.mkString("; "))
+  }
+
   private def rebuild(rebases: Int, why: String): SyncResult = {
     log.warn("{}: making the index in {} anew: {}", path, store.dir, why)
     build(rebases)
@@ -103,7 +149,7 @@ final class Indexer(
       unseen.foreach(u => effects.take(u.instant, u.content))
       effects.resolveSizes(base.table.storage, path)
       val result =
-        try publishChanges(base, effects.changes, unseen.map(_.instant.requestedTime), rebases)
+        try publishChanges(base, effects.changes, unseen, rebases)
         catch { case e: DamagedIndex => Some(rebuild(rebases, e.getMessage)) }
       result.getOrElse(update(rebases + 1))
     }
@@ -112,16 +158,30 @@ final class Indexer(
   private def publishChanges(
       base: Base,
       changes: TableChanges,
-      instants: Vector[String],
+      unseen: Vector[UnseenInstant],
       rebases: Int
   ): Option[SyncResult] = {
+    requireParts(base.version)
     val open = OpenIndex.open(store, base.version, access.cache)
     try {
       val writer = new ManifestUpdate(store, open, options)
       val written = writer.write(changes, base.table)
-      publish(base.table, written.files, written.properties, base.nextNumber).map { next =>
-        expire(next)
-        SyncResult(next, instants, written.merged, rebuilt = false, published = true, rebases)
+      val manifest = written.copy(
+        files = written.files.filter(f => ManifestKind.All(f.kind)),
+        properties = written.properties.filter { case (name, _) => name.startsWith(ManifestProperty.Prefix) }
+      )
+      val kept = parts.filter(_.isIn(base.version))
+      val others =
+        withView(manifest, base.table, base.nextNumber, kept)((part, state) => part.update(state, base.version, unseen))
+      publish(base.table, manifest, others, base.nextNumber).map { next =>
+        SyncResult(
+          next,
+          unseen.map(_.instant.requestedTime),
+          written.merged,
+          rebuilt = false,
+          published = true,
+          rebases
+        )
       }
     } finally open.close()
   }
@@ -143,9 +203,14 @@ final class Indexer(
     val written = fromMetadata(table, listing, progress).getOrElse(
       writeMaster(table, listing.partitions, progress, scanner.scan(listing, _))
     )
-    publish(table, written.files, written.properties, number) match {
+    val before = store.current() match {
+      case Current.Found(version, _) if version.table == table.identity => Some(version)
+      case _                                                            => None
+    }
+    before.foreach(requireParts)
+    val others = withView(written, table, number, parts)((part, state) => part.build(state, before))
+    publish(table, written, others, number) match {
       case Some(version) =>
-        expire(version)
         SyncResult(
           version,
           table.completed.map(_.requestedTime),
@@ -185,31 +250,34 @@ final class Indexer(
     MasterFiles.write(store, table, shape)(progress.following(scan(shape.entriesPerPage), partitions.size))
   }
 
+  /** What the parts make of the table as a manifest has it that is written and not yet published. */
+  private def withView(manifest: WrittenFiles, table: TableContext, number: Long, parts: Vector[IndexPart])(
+      make: (IndexPart, IndexState) => PartFiles
+  ): Vector[PartFiles] =
+    if (parts.isEmpty) Vector.empty
+    else {
+      val version = publisher.versionOf(table, manifest.files, manifest.properties, number)
+      IndexState.opened(store, table, version)(state => parts.map(make(_, state)))
+    }
+
+  /** A writer that does not know a part of the index would publish it stale. */
+  private def requireParts(version: IndexVersion): Unit =
+    version.files.find(f => !ManifestKind.All(f.kind) && !parts.exists(_.owns(f))).foreach { f =>
+      throw new IllegalStateException(
+        s"${store.dir}: index version ${version.number} has a ${f.kind}, which this writer cannot keep in step"
+      )
+    }
+
   private def publish(
       table: TableContext,
-      files: Vector[IndexFile],
-      properties: Map[String, String],
+      manifest: WrittenFiles,
+      others: Vector[PartFiles],
       number: Long
   ): Option[IndexVersion] = {
-    val ids = table.completed.map(i => InstantId(i.requestedTime, i.action))
-    val version = IndexVersion(
-      number,
-      table.identity,
-      Coverage.of(ids, table.pending),
-      files,
-      properties,
-      System.currentTimeMillis(),
-      Indexer.Writer
-    )
-    if (store.publish(version)) Some(version) else None
+    val files = manifest.files ++ others.flatMap(_.files)
+    val version = publisher.versionOf(table, files, manifest.properties ++ others.flatMap(_.properties), number)
+    if (publisher.publish(version, others.flatMap(_.leftovers))) Some(version) else None
   }
-
-  /** Cleaning is never worth a failure. */
-  private def expire(current: IndexVersion): Unit =
-    try store.expire(current.number, options.retention, System.currentTimeMillis())
-    catch {
-      case e: java.io.IOException => log.warn(s"${store.dir}: old index files stay, the next update tries again: $e")
-    }
 }
 
 object Indexer {

@@ -8,6 +8,7 @@ final case class WrittenFiles(files: Vector[IndexFile], properties: Map[String, 
 
 /** Names of the properties that describe the manifest in an index version. */
 object ManifestProperty {
+  val Prefix = "manifest."
   val MasterFiles = "manifest.master.files"
   val MasterPartitions = "manifest.master.partitions"
   val MasterInstant = "manifest.master.instant"

@@ -55,4 +55,5 @@ object ManifestKind {
   val Master = "master_manifest"
   val Delta = "delta_manifest"
   val PartitionIndex = "partition_index"
+  val All: Set[String] = Set(Master, Delta, PartitionIndex)
 }

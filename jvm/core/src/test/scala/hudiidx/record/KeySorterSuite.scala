@@ -33,7 +33,11 @@ class KeySorterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val builder = new RunBuilder(
           ranges,
           1L << 30,
-          run => sections = ranges.indices.toVector.map(g => all(run.section(g)))
+          {
+            case run: SorterRun =>
+              sections = ranges.indices.toVector.map(g => all(run.group(g)))
+            case other => fail(s"$other")
+          }
         )
         val input = if (seed % 3 == 0) entries.sorted else entries
         input.foreach { case (k, o) =>

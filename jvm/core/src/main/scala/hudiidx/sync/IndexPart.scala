@@ -1,0 +1,63 @@
+package hudiidx.sync
+
+import hudiidx.manifest.TableChanges
+import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
+import hudiidx.table.{FileSystemView, ViewTimeline}
+
+/** A table as one index version is to describe it.
+  *
+  *  @param table pinned properties and timeline
+  *  @param view  the table's files from the manifest of that version
+  *  @param store the index folder
+  */
+final case class IndexState(table: TableContext, view: FileSystemView, store: IndexStore) {
+
+  /** Requested time of the newest instant taken in, for the names of files. */
+  def instant: String = table.completed.lastOption.map(_.requestedTime).getOrElse(MasterFiles.NoInstant)
+}
+
+object IndexState {
+
+  /** The table as a version has it that takes in all of the timeline, published or not. */
+  private[sync] def opened[A](
+      store: IndexStore,
+      table: TableContext,
+      version: IndexVersion
+  )(use: IndexState => A): A = {
+    val open = OpenIndex.open(store, version, table.access.cache)
+    try {
+      val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
+      use(IndexState(table, new FileSystemView(open.source(new TableChanges), view), store))
+    } finally open.close()
+  }
+}
+
+/** What a part of an index has written, or keeps, for a version that is yet to be published.
+  *
+  *  @param leftovers paths of files that served only the making, removed once the version is published
+  */
+final case class PartFiles(files: Vector[IndexFile], properties: Map[String, String], leftovers: Vector[String])
+
+object PartFiles {
+  val None: PartFiles = PartFiles(Vector.empty, Map.empty, Vector.empty)
+}
+
+/** A part of the index beside the manifest, published in the same versions: the record index, for one. */
+trait IndexPart {
+
+  /** True for files that are this part's. */
+  def owns(file: IndexFile): Boolean
+
+  /** True for properties that are this part's. */
+  def owns(property: String): Boolean
+
+  def isIn(version: IndexVersion): Boolean
+
+  /** Made anew for a version that `create` makes. `before`: the version in force until then, whose settings of the part
+    * stay unless options say otherwise. Nothing if the index is not to have the part.
+    */
+  def build(state: IndexState, before: Option[IndexVersion]): PartFiles
+
+  /** What the part has after the instants that `before` has not taken in. Called only if `before` has the part. */
+  def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles
+}

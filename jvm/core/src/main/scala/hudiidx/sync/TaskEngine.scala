@@ -1,0 +1,24 @@
+package hudiidx.sync
+
+/** Runs independent pieces of work: in this process, or as tasks of a cluster. */
+trait TaskEngine {
+
+  /** Pieces that run at once. */
+  def parallelism: Int
+
+  /** Answers in the order of the inputs. Inputs, answers and `work` are sent along, so they must be serializable, and the
+    * answers small. A piece may run more than once, and at the same time as itself; only one of its answers is taken. The
+    * first failure ends the call.
+    *
+    *  @param what for progress displays: "read 12 file slices"
+    */
+  def run[A, B](what: String, inputs: Vector[A])(work: (TableAccess, A) => B): Vector[B]
+}
+
+/** One piece after the other, in this thread. */
+final class LocalEngine(access: TableAccess) extends TaskEngine {
+  override def parallelism: Int = 1
+
+  override def run[A, B](what: String, inputs: Vector[A])(work: (TableAccess, A) => B): Vector[B] =
+    inputs.map(work(access, _))
+}

@@ -1,0 +1,42 @@
+package hudiidx.sync
+
+import hudiidx.store._
+import org.slf4j.LoggerFactory
+
+/** Publishes index versions, and removes what they make superfluous. */
+private[sync] final class VersionPublisher(store: IndexStore, retention: Retention) {
+  private val log = LoggerFactory.getLogger(classOf[Indexer])
+
+  /** A version that takes in all that is completed on the table's timeline. */
+  def versionOf(
+      table: TableContext,
+      files: Vector[IndexFile],
+      properties: Map[String, String],
+      number: Long
+  ): IndexVersion = IndexVersion(
+    number,
+    table.identity,
+    Coverage.of(table.completed.map(i => InstantId(i.requestedTime, i.action)), table.pending),
+    files,
+    properties,
+    System.currentTimeMillis(),
+    Indexer.Writer
+  )
+
+  /** False if another writer was first; then `leftovers`, paths of files that served the making, stay for the next try. */
+  def publish(version: IndexVersion, leftovers: Vector[String]): Boolean = {
+    val first = store.publish(version)
+    if (first) {
+      leftovers.foreach(path => cleaning(store.storage.delete(path)))
+      cleaning(store.expire(version.number, retention, System.currentTimeMillis()))
+    }
+    first
+  }
+
+  /** Cleaning is never worth a failure. */
+  private def cleaning(work: => Any): Unit =
+    try { work; () }
+    catch {
+      case e: java.io.IOException => log.warn(s"${store.dir}: old index files stay, the next update tries again: $e")
+    }
+}

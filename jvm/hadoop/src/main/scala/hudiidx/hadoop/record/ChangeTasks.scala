@@ -1,0 +1,82 @@
+package hudiidx.hadoop.record
+
+import hudiidx.hadoop.KeySink
+import hudiidx.record._
+import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.store.IndexStore
+import hudiidx.sync._
+import hudiidx.table.FileGroup
+
+/** What to read of one file group, and the ordinal of its keys. */
+private[record] final case class NumberedWork(ordinal: Int, work: GroupWork) {
+  def bytes: Long = work match {
+    case GroupWork.All(slice)              => SliceInput.bytes(slice)
+    case GroupWork.Touched(slice, _, _, _) => SliceInput.bytes(slice)
+    case GroupWork.Diff(before, slice, _)  => before.sizeBytes + SliceInput.bytes(slice)
+    case GroupWork.Unchanged               => 0L
+  }
+}
+
+/** Runs that a task wrote, and file groups of which it could not tell what changed. */
+private[record] final case class ChangeRuns(names: Vector[String], unknown: Vector[FileGroup])
+
+/** The folder of an update's runs, below the index folder: each update has its own. */
+private[record] final class ChangeFolder(store: IndexStore) {
+  val path: String = Storage.join(store.dir, s"record-update-${IndexStore.newToken()}")
+}
+
+/** The tasks of an update that read what changed. */
+private[record] object ChangeTasks {
+
+  def write(
+      engine: TaskEngine,
+      table: RecordTable,
+      folder: String,
+      ranges: Vector[HashRange],
+      works: Vector[NumberedWork]
+  ): Vector[ChangeRuns] =
+    engine.run(
+      s"read changed record keys of ${works.size} file groups",
+      Shares.ofBytes(works, engine.parallelism)(_.bytes)
+    )(runs(table, folder, ranges))
+
+  private def runs(
+      table: RecordTable,
+      folder: String,
+      ranges: Vector[HashRange]
+  ): (TableAccess, Vector[NumberedWork]) => ChangeRuns = { (access, share) =>
+    var names = Vector.empty[String]
+    var unknown = Vector.empty[FileGroup]
+    val builder = new RunBuilder(
+      ranges,
+      KeyTasks.BudgetBytes,
+      run => {
+        val name = RecordFileName.run(share.head.ordinal.toString, IndexStore.newToken())
+        access.storage.write(Storage.join(folder, name))(run.write(_))
+        names :+= name
+      }
+    )
+    val keys = table.sliceKeys(access)
+    share.foreach { numbered =>
+      (numbered.work, keys.settled(numbered.work)) match {
+        case (_: GroupWork.All, work)  => keys.changes(work)(new ChangeSink(builder, table, numbered.ordinal))
+        case (_, GroupWork.All(slice)) => unknown :+= FileGroup(slice.partitionPath, slice.fileId)
+        case (_, work)                 => keys.changes(work)(new ChangeSink(builder, table, numbered.ordinal))
+      }
+    }
+    builder.flushRest()
+    ChangeRuns(names, unknown)
+  }
+
+  def open(access: TableAccess, folder: String, name: String): RandomReader =
+    access.storage.open(Storage.join(folder, name))
+}
+
+/** Adds and removes of one file group as entries of a run. */
+private final class ChangeSink(builder: RunBuilder, table: RecordTable, ordinal: Int) extends KeySink {
+  override def add(bytes: Array[Byte], from: Int, length: Int, day: Int, mayBeDeleted: Boolean): Unit =
+    if (table.isInWindow(day)) builder.add(bytes, from, length, ordinal, day, if (mayBeDeleted) EntryFlag.Doubt else 0)
+
+  override def remove(bytes: Array[Byte], from: Int, length: Int): Unit =
+    builder.add(bytes, from, length, ordinal, 0, EntryFlag.Remove)
+}

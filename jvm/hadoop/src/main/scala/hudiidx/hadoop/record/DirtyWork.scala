@@ -1,0 +1,65 @@
+package hudiidx.hadoop.record
+
+import hudiidx.sync._
+import hudiidx.table._
+
+/** A file group whose keys may have changed, and what to read of it.
+  *
+  *  @param isKnown the index has an ordinal of it
+  */
+private[record] final case class DirtyGroup(group: FileGroup, work: GroupWork, isKnown: Boolean)
+
+/** Finds what must be read of dirty file groups. */
+private[record] final class DirtyWork(state: IndexState, config: TableConfig) {
+  private val mergesAlike = GroupWork.mergesAlike(TableLogRules.of(config))
+
+  /** Groups without a visible slice, and those that keep their keys, are left out. */
+  def works(dirty: DirtyGroups, dictionary: GrowingDictionary): Vector[DirtyGroup] = {
+    val touched = dirty.touches.groupBy(_._1.partitionPath).toVector.flatMap { case (partition, touches) =>
+      ofPartition(partition, touches)
+    }
+    val revived = if (dirty.revives) strangers(touched.map(_._1).toSet, dictionary) else Vector.empty
+    val known = dictionary.known(touched.map(_._1))
+    touched.zip(known).flatMap { case ((group, slice, work), isKnown) =>
+      if (!isKnown) slice.map(s => DirtyGroup(group, GroupWork.All(s), isKnown))
+      else if (work == GroupWork.Unchanged) None
+      else Some(DirtyGroup(group, work, isKnown))
+    } ++ revived
+  }
+
+  private def ofPartition(
+      partition: String,
+      touches: Map[FileGroup, GroupTouch]
+  ): Vector[(FileGroup, Option[FileSlice], GroupWork)] = {
+    val slices = state.view.latestMergedFileSlices(partition).map(s => s.fileId -> s).toMap
+    lazy val bases = state.view.allBaseFiles(partition).map(b => (b.fileId, b.instantTime) -> b).toMap
+    touches.toVector.map { case (group, touch) =>
+      val slice = slices.get(group.fileId)
+      val work = GroupWork.of(
+        touch,
+        slice,
+        instant => bases.get((group.fileId, instant)),
+        commitTimes = config.populateMetaFields,
+        mergesAlike = mergesAlike
+      )
+      (group, slice, work)
+    }
+  }
+
+  /** Visible groups that the index does not know: a replacement of them was undone. */
+  private def strangers(but: Set[FileGroup], dictionary: GrowingDictionary): Vector[DirtyGroup] =
+    state.view.partitions.flatMap { p =>
+      val slices = state.view.latestMergedFileSlices(p).filterNot(s => but(FileGroup(p, s.fileId)))
+      val groups = slices.map(s => FileGroup(p, s.fileId))
+      slices.zip(dictionary.known(groups)).collect { case (s, false) =>
+        DirtyGroup(FileGroup(p, s.fileId), GroupWork.All(s), isKnown = false)
+      }
+    }
+
+  /** The visible slices of groups. */
+  def slices(groups: Vector[FileGroup]): Vector[FileSlice] =
+    groups.groupBy(_.partitionPath).toVector.flatMap { case (partition, wanted) =>
+      val ids = wanted.map(_.fileId).toSet
+      state.view.latestMergedFileSlices(partition).filter(s => ids(s.fileId))
+    }
+}
