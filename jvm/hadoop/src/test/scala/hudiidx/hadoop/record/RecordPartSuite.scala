@@ -37,7 +37,8 @@ class RecordPartSuite extends AnyFunSuite {
       val cut = new TimelineCut(table)
       val from = cut.size / 3
       cut.showFirst(from)
-      if (isTable(table)) {
+      // A later clean may have taken all files of an early instant: no such table ever was.
+      if (isTable(table) && hasFiles(table) && allKeys(table, None).nonEmpty) {
         create(table)
         (from + 1 to cut.size).foreach { n =>
           cut.showFirst(n)
@@ -121,7 +122,8 @@ object RecordPartSuite extends org.scalatest.Assertions {
     (Vector("", "no such key", "0", "ffffffff-ffff-4fff-8fff-ffffffffffff") ++ keys.take(20).map(_ + "x"))
       .filterNot(keys.toSet)
 
-  def isTable(table: String): Boolean = TableContext.load(access, table).timeline.completed.nonEmpty
+  /** Archiving leaves writes on the active timeline: one without is no table of stock Hudi. */
+  def isTable(table: String): Boolean = TableContext.load(access, table).timeline.start.isDefined
 
   /** False where a later clean took files that readers needed then. */
   def hasFiles(table: String): Boolean =
