@@ -5,7 +5,7 @@ import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.charset.StandardCharsets.UTF_8
 
 /** Keys behind one another in one array: key `i` is `bytes` from `starts(i)` until `starts(i + 1)`. */
-final class PackedKeys(val bytes: Array[Byte], val starts: Array[Int]) {
+final class PackedKeys(val bytes: Array[Byte], val starts: Array[Int]) extends Serializable {
   def count: Int = starts.length - 1
   def from(i: Int): Int = starts(i)
   def length(i: Int): Int = starts(i + 1) - starts(i)
