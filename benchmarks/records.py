@@ -1,0 +1,166 @@
+"""hudiidx's record index as a user of PySpark sees it: records.py TABLE FACTS OUT [--bundle JAR] [--upserts N].
+
+Makes the index of a key table with Spark tasks on local[2] (driver of 1 GiB), looks keys up, tags DataFrames. With the jar of stock
+Hudi 1.1.1 it also upserts batches of 50,000 rows into a copy (data files as links), as stock does, and updates the index
+behind each; after `--upserts` of them the size of a mapping is taken again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from key_batches import batch, upsert_rows
+from pyspark.sql import SparkSession
+
+from hudiidx import HudiIndex, configure_spark
+
+UPSERT_ROWS = 50_000
+
+
+class Report:
+    """One JSON object a line, as the other benchmarks write them."""
+
+    def __init__(self, out: pathlib.Path, table: str) -> None:
+        self.out, self.table = out, table
+
+    def add(self, what: str, state: str, values: list[float], unit: str = "ms") -> None:
+        figure = {
+            "table": self.table,
+            "system": "hudiidx",
+            "what": what,
+            "where": "table",
+            "state": state,
+            "value": median(values),
+            "best": min(values),
+            "unit": unit,
+            "repeats": len(values),
+        }
+        line = json.dumps(figure)
+        print(line, flush=True)
+        with self.out.open("a") as out:
+            out.write(line + "\n")
+
+
+def millis(call: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    call()
+    return (time.perf_counter() - started) * 1000
+
+
+def record_bytes(table: pathlib.Path) -> int:
+    """Bytes of the record index's files that the newest version names."""
+    newest = max((table / ".hoodie" / "hudiidx" / "versions").glob("*.json"))
+    files = json.loads(newest.read_text())["files"]
+    return sum(f["size"] for f in files if f["kind"].startswith("record_"))
+
+
+def create(spark: SparkSession, table: pathlib.Path, facts: dict[str, Any], report: Report) -> None:
+    index = HudiIndex(spark, table)
+    index.drop()
+    report.add("create", "", [millis(lambda: index.create(record="global"))])
+    report.add("bytes a mapping", "created", [record_bytes(table) / facts["rows"]], "bytes")
+
+
+def look_up(spark: SparkSession, table: pathlib.Path, facts: dict[str, Any], report: Report) -> None:
+    keys: list[str] = facts["existing"]
+    cold = [millis(lambda i=i: HudiIndex(spark, table, strict=True).lookup([keys[i]])) for i in range(8)]
+    report.add("open", "cold", cold[1:])
+    index = HudiIndex(spark, table, strict=True)
+    for n, name in ((1, "lookup 1 key"), (1000, "lookup 1000 keys"), (10000, "lookup 10000 keys")):
+        times = []
+        for i in range(40):
+            asked = [keys[(i * 997 + k * 31) % len(keys)] for k in range(n)]
+            times.append(millis(lambda asked=asked: index.lookup(asked)))
+        report.add(name, "warm", times[10:])
+
+
+def tag(spark: SparkSession, table: pathlib.Path, facts: dict[str, Any], report: Report) -> None:
+    index = HudiIndex(spark, table, strict=True)
+    for n in (1000, 100_000, 1_000_000):
+        times = []
+        for salt in range(5):
+            keys = batch(spark, facts, n, salt)
+            tagged = index.tag_location(keys, key="key")
+            times.append(millis(lambda tagged=tagged: tagged.write.format("noop").mode("overwrite").save()))
+        report.add(f"tag {n} keys", "warm", times[2:])
+
+
+def upsert(spark: SparkSession, table: pathlib.Path, facts: dict[str, Any], salt: int) -> None:
+    rows = upsert_rows(spark, facts, UPSERT_ROWS, salt)
+    options = {
+        "hoodie.table.name": read_name(table),
+        "hoodie.datasource.write.recordkey.field": ",".join(facts["key_fields"]),
+        "hoodie.datasource.write.partitionpath.field": "part",
+        "hoodie.datasource.write.precombine.field": "ts",
+        "hoodie.datasource.write.operation": "upsert",
+        "hoodie.index.type": "SIMPLE",
+        "hoodie.metadata.enable": "false",
+        "hoodie.upsert.shuffle.parallelism": "4",
+    }
+    rows.write.format("hudi").options(**options).mode("append").save(str(table))
+
+
+def read_name(table: pathlib.Path) -> str:
+    for line in (table / ".hoodie" / "hoodie.properties").read_text().splitlines():
+        if line.startswith("hoodie.table.name="):
+            return line.partition("=")[2]
+    raise SystemExit(f"{table}: hoodie.properties has no hoodie.table.name")
+
+
+def updates(spark: SparkSession, table: pathlib.Path, facts: dict[str, Any], count: int, report: Report) -> None:
+    copy = table.with_name(table.name + "-ours")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(table, copy, copy_function=os.link, ignore=shutil.ignore_patterns(".hoodie"))
+    shutil.copytree(table / ".hoodie", copy / ".hoodie")
+    index = HudiIndex(spark, copy, strict=True)
+    times = []
+    for salt in range(count):
+        upsert(spark, copy, facts, salt + 100)
+        times.append(millis(index.update))
+    report.add("update 50000 rows", "", times[1:] or times)
+    if count >= 50:
+        mappings = facts["rows"] + count * UPSERT_ROWS // 10
+        report.add("bytes a mapping", "50 upserts", [record_bytes(copy) / mappings], "bytes")
+    shutil.rmtree(copy)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table", type=pathlib.Path)
+    parser.add_argument("facts", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--bundle", help="jar of stock Hudi 1.1.1 for Spark 3.5")
+    parser.add_argument("--upserts", type=int, default=4)
+    args = parser.parse_args()
+    facts = json.loads(args.facts.read_text())
+    builder = configure_spark(
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.memory", "1g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
+    )
+    if args.bundle:
+        jars = ",".join(filter(None, [builder._options.get("spark.jars"), args.bundle]))
+        builder = builder.config("spark.jars", jars).config("spark.driver.memory", "3g")
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    report = Report(args.out, facts["shape"])
+    if args.bundle:
+        updates(spark, args.table, facts, args.upserts, report)
+    else:
+        create(spark, args.table, facts, report)
+        look_up(spark, args.table, facts, report)
+        tag(spark, args.table, facts, report)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
