@@ -16,7 +16,7 @@ final class PartitionChange(val partitionPath: String) {
     val name = entry.fileName
     removed -= name
     added.remove(name)
-    added(name) = markReplaced(entry)
+    added(name) = entry
   }
 
   def remove(fileName: String): Unit = {
