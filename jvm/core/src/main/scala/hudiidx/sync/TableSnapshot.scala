@@ -55,12 +55,13 @@ object TableSnapshot {
     of(TableContext.load(access, path), options)
   }
 
-  def of(table: TableContext, options: IndexOptions): TableSnapshot = {
+  /** @param version the index version to use, where another process has chosen it; None: the current one */
+  def of(table: TableContext, options: IndexOptions, version: Option[IndexVersion] = None): TableSnapshot = {
     val view = ViewTimeline.load(table.config, table.timeline, table.contents, t => table.history.completionTime(t))
     val store = new IndexStore(table.storage, options.indexDir(table.tablePath))
     val warn = new FallbackWarning(table.tablePath, store.dir, options.strict)
     lazy val listing = listingOf(table, view)
-    indexOf(table, store, options) match {
+    indexOf(table, store, options, version) match {
       case Left(fallback) =>
         warn.raiseOrLog(fallback, None)
         new TableSnapshot(table, listing, view, IndexUse(None, Vector.empty, Some(fallback), Vector.empty), None)
@@ -76,10 +77,15 @@ object TableSnapshot {
 
   private type Usable = (OpenIndex, Vector[UnseenInstant], hudiidx.manifest.TableChanges, Vector[String])
 
-  private def indexOf(table: TableContext, store: IndexStore, options: IndexOptions): Either[Fallback, Usable] =
+  private def indexOf(
+      table: TableContext,
+      store: IndexStore,
+      options: IndexOptions,
+      version: Option[IndexVersion]
+  ): Either[Fallback, Usable] =
     if (!options.enabled) Left(Fallback(FallbackCode.Disabled, s"${IndexOptions.Enabled} is false"))
     else
-      current(store) match {
+      version.fold(current(store))(v => Right(Current.Found(v, Vector.empty))) match {
         case Left(fallback)                            => Left(fallback)
         case Right(Current.Found(version, passedOver)) =>
           SyncPlan.of(version, table) match {

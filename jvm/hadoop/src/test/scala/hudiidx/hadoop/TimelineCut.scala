@@ -7,7 +7,7 @@ import hudiidx.table.TableConfig
 import hudiidx.timeline.InstantName
 
 /** Hides instants of a copied table's active timeline, the last completed ones first. */
-private[hadoop] final class TimelineCut(table: String) {
+private[hudiidx] final class TimelineCut(table: String) {
   private val config = TableConfig.read(LocalStorage, table)
   private val dir = Paths.get(config.timelineDir(table))
   private val hidden: Path = Files.createDirectories(Paths.get(table + "-hidden"))

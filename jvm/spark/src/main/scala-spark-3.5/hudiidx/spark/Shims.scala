@@ -5,9 +5,11 @@ import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.ParquetInputFormat
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.paths.SparkPath
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
 import org.apache.spark.sql.execution.datasources.parquet.{
@@ -19,12 +21,15 @@ import org.apache.spark.sql.execution.datasources.parquet.{
 import org.apache.spark.sql.execution.datasources.v2.{FilePartitionReaderFactory, FileScanBuilder}
 import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetPartitionReaderFactory
 import org.apache.spark.sql.execution.datasources.{FilePartition, InMemoryFileIndex, PartitionedFile}
+import org.apache.spark.sql.execution.metric.SQLShuffleReadMetricsReporter
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.execution.{ShuffledRowRDD, UnsafeRowSerializer}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
-import org.apache.spark.util.SerializableConfiguration
+import org.apache.spark.util.{MutablePair, SerializableConfiguration}
+import org.apache.spark.{Partitioner, ShuffleDependency}
 
 /** All that depends on the inner parts of Spark 3.5. */
 object Shims {
@@ -34,6 +39,36 @@ object Shims {
 
   /** The same in the form of the second connector interface. */
   def predicate(filter: Filter): Predicate = SparkInternals.predicate(filter)
+
+  /** A DataFrame of a plan. */
+  def frame(spark: SparkSession, plan: LogicalPlan): DataFrame = SparkInternals.frame(spark, plan)
+
+  /** What a column of a DataFrame stands for in its plan; AnalysisException if there is none of this name. */
+  def expression(frame: DataFrame, name: String): Expression = frame.col(name).expr
+
+  /** Sends each row to the part that it comes with. Rows may be used again by whoever hands them over. */
+  def shuffled(rows: RDD[(Int, UnsafeRow)], columns: Int, parts: Int): RDD[InternalRow] = {
+    val routed = rows.mapPartitions { all =>
+      val pair = new MutablePair[Int, InternalRow]
+      all.map { case (part, row) => pair.update(part, row): Product2[Int, InternalRow] }
+    }
+    val dependency = new ShuffleDependency[Int, InternalRow, InternalRow](
+      routed,
+      new GivenPart(parts),
+      new UnsafeRowSerializer(columns)
+    )
+    new ShuffledRowRDD(dependency, SQLShuffleReadMetricsReporter.createShuffleReadMetrics(rows.sparkContext))
+  }
+
+  /** The key is the part. */
+  final class GivenPart(override val numPartitions: Int) extends Partitioner {
+    override def getPartition(key: Any): Int = key.asInstanceOf[Int]
+    override def equals(other: Any): Boolean = other match {
+      case o: GivenPart => o.numPartitions == numPartitions
+      case _            => false
+    }
+    override def hashCode: Int = numPartitions
+  }
 
   /** A scan builder that is handed the query's filters as Spark's own expressions: this line does so for builders of file
     * sources alone. The empty file index is never asked.

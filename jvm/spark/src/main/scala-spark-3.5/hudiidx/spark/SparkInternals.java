@@ -1,6 +1,11 @@
 package hudiidx.spark;
 
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Dataset$;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.execution.datasources.DataSourceStrategy$;
 import org.apache.spark.sql.sources.Filter;
@@ -12,6 +17,10 @@ final class SparkInternals {
 
   static Option<Filter> translate(Expression filter) {
     return DataSourceStrategy$.MODULE$.translateFilter(filter, true);
+  }
+
+  static Dataset<Row> frame(SparkSession spark, LogicalPlan plan) {
+    return Dataset$.MODULE$.ofRows(spark, plan);
   }
 
   static Predicate predicate(Filter filter) {

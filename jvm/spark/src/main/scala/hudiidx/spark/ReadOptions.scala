@@ -3,14 +3,16 @@ package hudiidx.spark
 import java.util.Locale
 
 import hudiidx.InvalidOption
+import hudiidx.spark.tag.{RecordIndexView, TagStrategy}
 import hudiidx.sync.{IndexOptions, OptionDoc}
 
 /** Settings of one read, resolved and checked.
   *
   *  @param asOf instant time of the query; None: the latest
   *  @param view one of [[ReadOptions.Views]]: the table's rows, or a listing of it
+  *  @param tagStrategy how `tag_location` looks keys up, see [[TagStrategy]]
   */
-final case class ReadOptions(asOf: Option[String], view: String, index: IndexOptions)
+final case class ReadOptions(asOf: Option[String], view: String, index: IndexOptions, tagStrategy: String)
 
 object ReadOptions {
   val RowsView = "rows"
@@ -18,7 +20,8 @@ object ReadOptions {
   val TimelineView = "timeline"
 
   /** Names that the `view` option takes. */
-  val Views: Vector[String] = Vector(RowsView, PartitionsView, TimelineView) ++ ViewCall.All.map(_.name)
+  val Views: Vector[String] =
+    Vector(RowsView, PartitionsView, TimelineView, RecordIndexView.Name) ++ ViewCall.All.map(_.name)
 
   val AsOfInstant = "as.of.instant"
   val ViewName = "view"
@@ -32,7 +35,12 @@ object ReadOptions {
       "the latest",
       "Time travel: the table as of this instant; yyyyMMddHHmmss[SSS], 'yyyy-MM-dd HH:mm:ss[.SSS]' or yyyy-MM-dd."
     ),
-    OptionDoc(ViewName, RowsView, s"What to read: ${Views.mkString(", ")}.")
+    OptionDoc(ViewName, RowsView, s"What to read: ${Views.mkString(", ")}."),
+    OptionDoc(
+      TagStrategy.OptionName,
+      TagStrategy.Auto,
+      s"How tag_location looks keys up: ${TagStrategy.All.mkString(", ")}."
+    )
   ) ++ IndexOptions.Docs
 
   val Prefix = "hudiidx."
@@ -43,13 +51,16 @@ object ReadOptions {
   def of(options: Map[String, String], session: Map[String, String]): ReadOptions = {
     val own = options.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
     val settings = session.filter(_._1.startsWith(Prefix)) ++ own
-    settings.keys.filter(k => k.startsWith(Prefix) && !IndexOptions.isKnown(k)).foreach(refuse)
+    settings.keys.filter(k => k.startsWith(Prefix) && !isKnown(k)).foreach(refuse)
     ReadOptions(
       asOf = own.get(AsOfInstant).map(QueryInstant.parse(AsOfInstant, _)),
       view = view(own.getOrElse(ViewName, RowsView)),
-      index = IndexOptions.of(settings)
+      index = IndexOptions.of(settings),
+      tagStrategy = TagStrategy.checked(settings.getOrElse(TagStrategy.OptionName, TagStrategy.Auto))
     )
   }
+
+  private def isKnown(name: String): Boolean = IndexOptions.isKnown(name) || name == TagStrategy.OptionName
 
   private def view(name: String): String = {
     val lower = name.toLowerCase(Locale.ROOT)
@@ -59,6 +70,6 @@ object ReadOptions {
   }
 
   private def refuse(name: String): Unit = throw new InvalidOption(
-    s"$name: no such option; known are ${IndexOptions.Docs.map(_.name).sorted.mkString(", ")}"
+    s"$name: no such option; known are ${(IndexOptions.Docs.map(_.name) :+ TagStrategy.OptionName).sorted.mkString(", ")}"
   )
 }

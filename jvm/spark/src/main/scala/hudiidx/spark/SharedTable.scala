@@ -51,7 +51,7 @@ final class SharedTable private (
 
 object SharedTable {
   // Frames live as long as somebody holds them, so files of the index are closed when they are gone.
-  private val cleaner: Cleaner = Cleaner.create()
+  private[spark] val cleaner: Cleaner = Cleaner.create()
 
   /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as `TableConfig.read`. */
   def open(spark: SparkSession, path: String, options: IndexOptions): SharedTable = {

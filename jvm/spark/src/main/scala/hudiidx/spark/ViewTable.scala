@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.spark.tag.{RecordIndexView, SharedRecords}
 import hudiidx.timeline.ActiveTimeline
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
@@ -41,6 +42,9 @@ object ViewTable {
       case ReadOptions.TimelineView =>
         val rows = timelineRows(shared.timeline)
         new ViewTable(title, timelineSchema, () => new RowsScan(title, timelineSchema, rows))
+      case RecordIndexView.Name =>
+        val records = SharedRecords.of(shared, options.index, options.asOf)
+        new ViewTable(title, RecordIndexView.Schema, () => new RecordIndexView(spark, title, records))
       case name =>
         val call = ViewCall.of(name)
         new ViewTable(title, call.schema, () => new ViewScan(spark, title, shared, call, options.asOf))

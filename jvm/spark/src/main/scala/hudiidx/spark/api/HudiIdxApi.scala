@@ -10,6 +10,7 @@ import hudiidx.InvalidOption
 import hudiidx.hadoop.{InfoJson, Tables}
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
 import hudiidx.spark.{HudiIdxSource, QueryInstant, ReadOptions, RowJson, SharedTable, ViewCall}
+import hudiidx.spark.tag.{SharedRecords, TagLocation}
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
 import org.apache.spark.sql.{DataFrame, SparkSession}
@@ -94,6 +95,14 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
       spark.read.format(HudiIdxSource.Name).options(given).option(ReadOptions.ViewName, ViewCall.of(call).name)
     val timed = if (asOf == null) reader else reader.option(ReadOptions.AsOfInstant, asOf)
     timed.load(tablePath)
+  }
+
+  /** The DataFrame with the locations of its record keys: see [[TagLocation]]. `keys` is one column, or one for each key field;
+    * `isText`: a text in the one column is the whole record key. `partition` may be null.
+    */
+  def tagLocation(frame: DataFrame, keys: java.util.List[String], isText: Boolean, partition: String): DataFrame = {
+    val records = SharedRecords.of(table(), read.index, None)
+    TagLocation.tag(frame, records, keys.asScala.toVector, isText, Option(partition), read.tagStrategy)
   }
 
   private def table(index: IndexOptions = read.index): SharedTable = SharedTable.open(spark, path, index)

@@ -1,0 +1,99 @@
+package hudiidx.spark.tag
+
+import hudiidx.DamagedIndex
+import hudiidx.hadoop.record.{IndexedKeys, RecordMoment, SliceKeyScan}
+import hudiidx.record.{Locations, PackedKeys}
+import hudiidx.spark.{SharedTable, TimeTravel}
+import hudiidx.sync.{IndexOptions, LocalEngine, TableAccess, TableSnapshot}
+
+/** The record keys of a table at one moment, on the driver and in tasks alike. What is sent says how keys are found; each
+  * process opens the files of that index version once, when the first task asks.
+  *
+  *  @param onDriver the snapshot that the moment was decided by; null in other processes
+  */
+final class SharedRecords private (
+    val table: SharedTable,
+    options: IndexOptions,
+    val moment: RecordMoment,
+    @transient private val onDriver: TableSnapshot
+) extends Serializable {
+
+  @transient private lazy val snapshot: TableSnapshot =
+    if (onDriver != null) onDriver
+    else {
+      val opened = TableSnapshot.of(table.context, options, moment.version)
+      SharedTable.cleaner.register(this, () => opened.close())
+      opened
+    }
+
+  /** None without a usable record index. */
+  @transient lazy val index: Option[IndexedKeys] =
+    if (moment.version.isEmpty) None
+    else {
+      val opened = IndexedKeys.open(moment, snapshot)
+      SharedTable.cleaner.register(this, () => opened.foreach(_.close()))
+      opened
+    }
+
+  @transient private lazy val told = new Array[Long](LookupCounts.Names.size)
+
+  def access: TableAccess = table.context.access
+
+  /** Locations in the index and in the slices that it does not know. Where a file of the index fails the keys are looked up in
+    * all files, here and now, or in strict mode it is DamagedIndex.
+    */
+  def locate(keys: PackedKeys, beside: Option[Locations] => Locations): Locations =
+    try beside(index.map(_.locate(keys)))
+    catch {
+      case e: DamagedIndex => inFiles(keys, e.getMessage)
+    }
+
+  private def inFiles(keys: PackedKeys, why: String): Locations = {
+    val all = RecordMoment.withoutIndex(moment, snapshot, options.strict, why)
+    SliceKeyScan.locate(new LocalEngine(access), all, keys, None)
+  }
+
+  /** What lookups in this process did since the last call, whoever made them. */
+  def countsSince(): LookupCounts = index.fold(LookupCounts.None) { i =>
+    told.synchronized {
+      val now = LookupCounts.of(i)
+      val more = LookupCounts(now.values.zip(told).map { case (a, b) => a - b })
+      now.values.copyToArray(told)
+      more
+    }
+  }
+}
+
+object SharedRecords {
+
+  /** IndexNotFound, StaleIndex or DamagedIndex in strict mode where the index cannot be used; InvalidOption for
+    * an instant that cannot be read.
+    */
+  def of(table: SharedTable, options: IndexOptions, asOf: Option[String]): SharedRecords = {
+    asOf.foreach(TimeTravel.check(table.config, table.timeline, table.contents, _))
+    val snapshot = table.snapshot
+    new SharedRecords(table, options, RecordMoment.of(snapshot, options, asOf), snapshot)
+  }
+}
+
+/** Work of an opened record index, in the order of `LookupCounts.Names`. */
+final case class LookupCounts(values: Vector[Long])
+
+object LookupCounts {
+
+  /** Name and description of each metric. */
+  val Names: Vector[(String, String)] = Vector(
+    "groupsOpened" -> "hash groups opened",
+    "filesOpened" -> "index files opened",
+    "pagesDecoded" -> "index pages decoded",
+    "bytesRead" -> "index bytes read",
+    "notLive" -> "mappings filtered by liveness"
+  )
+
+  val None: LookupCounts = LookupCounts(Names.map(_ => 0L))
+
+  def of(index: IndexedKeys): LookupCounts = {
+    val c = index.index.counters
+    LookupCounts(Vector(c.groupsOpened, c.filesOpened, c.pagesRead, c.bytesRead, index.notLive))
+  }
+}

@@ -1,0 +1,180 @@
+package hudiidx.spark.tag
+
+import java.util.Arrays
+
+import hudiidx.record.{Locations, PackedKeys}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  GenericInternalRow,
+  JoinedRow,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.unsafe.types.UTF8String
+
+/** How rows are read and written; sent to tasks.
+  *
+  *  @param partition bound to the rows: only locations in this partition path count; None: all do
+  */
+final case class RowForm(
+    key: KeyColumnsOf,
+    partition: Option[Expression],
+    input: Array[DataType],
+    output: Seq[Attribute]
+)
+
+/** Rows with the locations of their keys behind them: one row for each location, one with nulls where there is none. Rows are
+  * looked up in batches, in their order.
+  *
+  *  @param locate finds keys
+  *  @param done   called behind each batch
+  */
+final class TaggedRows(
+    rows: Iterator[InternalRow],
+    form: RowForm,
+    locate: PackedKeys => Locations,
+    counts: RowCounts,
+    done: () => Unit
+) extends Iterator[InternalRow] {
+  private val key = form.key.reader()
+  private val keep = UnsafeProjection.create(form.input)
+  private val write = UnsafeProjection.create(form.output, form.output)
+  private val joined = new JoinedRow
+  private val batch = new RowBatch
+  private var tags: Array[InternalRow] = TaggedRows.NoRows
+  private var locations: Locations = _
+  private var paths: Array[UTF8String] = Array.empty
+
+  // The current row of the batch, and the next of its locations.
+  private var row = -1
+  private var at = 0
+  private var end = 0
+  private var emitted = true
+
+  override def hasNext: Boolean = {
+    while (emitted && (row + 1 < batch.size || fill())) {
+      row += 1
+      start()
+    }
+    !emitted
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException("no more rows")
+    val tag = if (at < end) tags(locations.places(at)) else TaggedRows.Absent
+    val out = write(joined(batch.rows(row), tag))
+    at = nextCounting(at + 1)
+    emitted = at >= end
+    out
+  }
+
+  /** Moves to the first location of the row that counts. */
+  private def start(): Unit = {
+    emitted = false
+    val k = batch.keyOf(row)
+    at = if (k < 0) 0 else locations.starts(k)
+    end = if (k < 0) 0 else locations.starts(k + 1)
+    at = nextCounting(at)
+    if (k >= 0) counts.key(at < end)
+  }
+
+  /** The next location from `from` on that is in the row's partition. */
+  private def nextCounting(from: Int): Int = {
+    var i = from
+    if (form.partition.isDefined && i < end) {
+      val wanted = form.partition.get.eval(batch.rows(row))
+      while (i < end && !paths(locations.places(i)).equals(wanted)) i += 1
+    }
+    i
+  }
+
+  private def fill(): Boolean = rows.hasNext && {
+    batch.clear()
+    while (rows.hasNext && !batch.isFull) {
+      val kept = rows.next() match {
+        case u: UnsafeRow => u.copy()
+        case other        => keep(other).copy()
+      }
+      if (key.read(kept)) batch.add(kept, key.bytes, key.length) else batch.addWithout(kept)
+    }
+    locations = locate(batch.keys)
+    tags = locations.groups.iterator.map { g =>
+      new GenericInternalRow(Array[Any](text(g.partitionPath), text(g.fileId), text(g.instantTime))): InternalRow
+    }.toArray
+    paths = tags.map(_.getUTF8String(0))
+    row = -1
+    done()
+    true
+  }
+
+  private def text(value: String): UTF8String = UTF8String.fromString(value)
+}
+
+private object TaggedRows {
+  val NoRows: Array[InternalRow] = Array.empty
+  val Absent: InternalRow = new GenericInternalRow(3)
+}
+
+/** Rows that are looked up together, with their keys packed. */
+final private class RowBatch {
+  val rows: Array[UnsafeRow] = new Array[UnsafeRow](RowBatch.Rows)
+
+  /** Place of each row's key; -1: it has none. */
+  val keyOf: Array[Int] = new Array[Int](RowBatch.Rows)
+  private val starts = new Array[Int](RowBatch.Rows + 1)
+  private var packed = new Array[Byte](1 << 16)
+  private var n = 0
+  private var count = 0
+  private var held = 0L
+
+  def size: Int = n
+
+  def isFull: Boolean = n == RowBatch.Rows || held >= RowBatch.Bytes
+
+  def clear(): Unit = {
+    Arrays.fill(rows.asInstanceOf[Array[AnyRef]], 0, n, null)
+    n = 0
+    count = 0
+    held = 0
+  }
+
+  def add(row: UnsafeRow, key: Array[Byte], length: Int): Unit = {
+    val from = starts(count)
+    if (from + length > packed.length) packed = Arrays.copyOf(packed, math.max(packed.length * 2, from + length))
+    System.arraycopy(key, 0, packed, from, length)
+    starts(count + 1) = from + length
+    put(row, count)
+    count += 1
+    held += length
+  }
+
+  def addWithout(row: UnsafeRow): Unit = put(row, -1)
+
+  private def put(row: UnsafeRow, key: Int): Unit = {
+    rows(n) = row
+    keyOf(n) = key
+    n += 1
+    held += row.getSizeInBytes
+  }
+
+  def keys: PackedKeys = new PackedKeys(packed, Arrays.copyOf(starts, count + 1))
+}
+
+private object RowBatch {
+
+  /** A batch is as many rows as make lookups cheap, and holds no more than some megabytes. */
+  val Rows: Int = 1 << 16
+  val Bytes: Long = 32L << 20
+}
+
+/** Counts of rows' keys. */
+final case class RowCounts(keys: SQLMetric, hits: SQLMetric, misses: SQLMetric) {
+  def key(found: Boolean): Unit = {
+    keys += 1
+    if (found) hits += 1 else misses += 1
+  }
+}
