@@ -8,10 +8,13 @@ import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents, Timel
 import java.nio.charset.StandardCharsets.UTF_8
 import scala.util.control.NonFatal
 
-/** Hudi's own metadata table of a table: finds what of its `files` partition counts now. Format notes §10. */
+/** Hudi's own metadata table of a table: finds what of its partitions `files` and `record_index` counts now. Format notes
+  * §10.
+  */
 object MetadataTable {
   private val Folder = ".hoodie/metadata"
   private val FilesPartition = "files"
+  private[table] val RecordIndexPartition = "record_index"
   private val InitInstantPrefix = "00000000000000"
   private val FileChanging =
     Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit, Action.Clean, Action.Rollback, Action.Restore)
@@ -35,6 +38,20 @@ object MetadataTable {
   ): Option[MetadataTableListing] =
     if (!config.metadataPartitions.contains(FilesPartition)) None
     else Some(new MetadataTableOpener(storage, tablePath, timeline, contents, cache, history).open())
+
+  /** Hudi's own record index as it counts now; None if the table has none that may be read. Arguments and errors as `open`.
+    */
+  def recordIndex(
+      storage: Storage,
+      tablePath: String,
+      config: TableConfig,
+      timeline: ActiveTimeline,
+      contents: InstantContents,
+      cache: BlockCache = new BlockCache,
+      history: (String, TableConfig) => TimelineHistory = (_, _) => TimelineHistory.Empty
+  ): Option[StockRecordIndex] =
+    if (!config.metadataPartitions.contains(RecordIndexPartition)) None
+    else Some(new MetadataTableOpener(storage, tablePath, timeline, contents, cache, history).recordIndex())
 
   private final class MetadataTableOpener(
       storage: Storage,
@@ -69,38 +86,60 @@ object MetadataTable {
     )
 
     def open(): MetadataTableListing =
-      try {
-        val slices = new FileSystemView(filesPartition, view).latestMergedFileSlices(FilesPartition)
-        val layers = slices.flatMap(s => s.baseFile.map(b => baseLayer(b.fileName)).toVector ++ logLayers(s))
-        val usable = slices.nonEmpty && slices.forall(isCertain) && inStep(new MetadataTableListing(layers, false))
+      closingOnFailure {
+        val files = new ListedPartition(FilesPartition)
+        val layers = files.slices.flatMap(s => s.baseFile.map(b => baseLayer(b.fileName)).toVector ++ logLayers(s))
+        val usable = files.areCertain && inStep(new MetadataTableListing(layers, false))
         new MetadataTableListing(layers, usable)
-      } catch {
+      }
+
+    def recordIndex(): StockRecordIndex =
+      try {
+        val isInStep = open().inStep
+        val partition = new ListedPartition(RecordIndexPartition)
+        val groups = partition.slices.map { slice =>
+          val blocks = countedBlocks(RecordIndexPartition, slice)
+          StockFileGroup(slice.fileId, slice.baseFile.map(_.fileName), blocks.map(b => StockLogBlock(b._1, b._3)))
+        }
+        // A log compaction's block stands behind younger ones; its place among them is not told here.
+        val isPlain = !groups.exists(_.blocks.exists(_.block.isLogCompaction))
+        StockRecordIndex(Storage.join(root, RecordIndexPartition), groups, isInStep && partition.areCertain && isPlain)
+      } finally opened.result().foreach(_.close())
+
+    private def closingOnFailure[A](body: => A): A =
+      try body
+      catch {
         case NonFatal(e) =>
           opened.result().foreach(_.close())
           throw e
       }
 
-    private lazy val listed: Array[FileEntry] =
-      storage
-        .list(Storage.join(root, FilesPartition))
-        .flatMap(f => FileName.parse(FilesPartition, f.name, f.sizeBytes))
-        .filter(f => view.isCommitted(f.instantTime) || (view.slicesByName && !f.isBase))
-        .toArray
+    /** One partition of the metadata table. */
+    private final class ListedPartition(name: String) extends FileSource {
+      private lazy val listed: Array[FileEntry] =
+        storage
+          .list(Storage.join(root, name))
+          .flatMap(f => FileName.parse(name, f.name, f.sizeBytes))
+          .filter(f => view.isCommitted(f.instantTime) || (view.slicesByName && !f.isBase))
+          .toArray
 
-    private def filesPartition: FileSource = new FileSource {
-      def partitions: Vector[String] = Vector(FilesPartition)
+      def partitions: Vector[String] = Vector(name)
       def files(partitionPath: String): Array[FileEntry] = listed
+
+      lazy val slices: Vector[FileSlice] = new FileSystemView(this, view).latestMergedFileSlices(name)
+
+      def areCertain: Boolean = slices.nonEmpty && slices.forall(isCertain)
+
+      /** A log file of an archived instant may belong to a later slice than its name says: only its completion tells. */
+      private def isCertain(slice: FileSlice): Boolean = view.slicesByName || listed.forall { f =>
+        f.isBase || f.fileId != slice.fileId || f.instantTime >= slice.baseInstantTime ||
+        f.instantTime.startsWith(InitInstantPrefix) || own.isCompletedWrite(f.instantTime) ||
+        archivedCompletion(f.instantTime).isDefined
+      }
     }
 
-    /** A log file of an archived instant may belong to a later slice than its name says: only its completion tells. */
-    private def isCertain(slice: FileSlice): Boolean = view.slicesByName || listed.forall { f =>
-      f.isBase || f.fileId != slice.fileId || f.instantTime >= slice.baseInstantTime ||
-      f.instantTime.startsWith(InitInstantPrefix) || own.isCompletedWrite(f.instantTime) ||
-      archivedCompletion(f.instantTime).isDefined
-    }
-
-    private def openFile(name: String): RandomReader = {
-      val path = Storage.join(Storage.join(root, FilesPartition), name)
+    private def openFile(partition: String, name: String): RandomReader = {
+      val path = Storage.join(Storage.join(root, partition), name)
       val reader =
         try storage.open(path)
         catch {
@@ -123,24 +162,27 @@ object MetadataTable {
     }
 
     private def baseLayer(name: String): MetadataLayer = {
-      val reader = openFile(name)
+      val reader = openFile(FilesPartition, name)
       layer(reader, None, reader)
     }
 
-    /** The valid blocks of a slice's log files, rolled-back ones taken out, as layers in order. */
-    private def logLayers(slice: FileSlice): Vector[MetadataLayer] = {
-      var queue = Vector.empty[(RandomReader, LogBlock)]
-      slice.logFiles.foreach { file =>
-        val reader = openFile(file.fileName)
-        BlockReader.blocks(reader).filter(counts(_)).foreach { block =>
-          if (block.isRollback) queue = queue.filterNot { case (_, b) => b.instantTime == block.targetInstantTime }
-          else queue :+= reader -> block
-        }
-      }
-      queue.collect {
-        case (reader, block) if block.kind == LogBlockKind.HFileData =>
+    private def logLayers(slice: FileSlice): Vector[MetadataLayer] =
+      countedBlocks(FilesPartition, slice).collect {
+        case (_, reader, block) if block.kind == LogBlockKind.HFileData =>
           layer(BlockReader.contentReader(reader, block), block.schema, reader)
       }
+
+    /** The valid blocks of a slice's log files, rolled-back ones taken out, in order: with the file's name and the file. */
+    private def countedBlocks(partition: String, slice: FileSlice): Vector[(String, RandomReader, LogBlock)] = {
+      var queue = Vector.empty[(String, RandomReader, LogBlock)]
+      slice.logFiles.foreach { file =>
+        val reader = openFile(partition, file.fileName)
+        BlockReader.blocks(reader).filter(counts(_)).foreach { block =>
+          if (block.isRollback) queue = queue.filterNot { case (_, _, b) => b.instantTime == block.targetInstantTime }
+          else queue :+= ((file.fileName, reader, block))
+        }
+      }
+      queue
     }
 
     private def counts(block: LogBlock): Boolean =
