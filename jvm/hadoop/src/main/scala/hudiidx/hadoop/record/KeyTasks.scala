@@ -13,26 +13,26 @@ private[record] object KeyTasks {
   /** Behind an input a run is written that holds at least so much, so that a killed task loses little. */
   val RunBytes: Long = 4L << 20
 
-  /** Reads the keys of the inputs and writes runs; their names. */
+  /** Reads the keys of the inputs and writes runs into `folder`; their names. */
   def write(
       engine: TaskEngine,
       table: RecordTable,
-      indexDir: String,
+      folder: String,
       ranges: Vector[HashRange],
       inputs: Vector[SliceInput]
   ): Vector[String] =
     if (inputs.isEmpty) Vector.empty
     else {
       val shares = Shares.ofBytes(inputs, engine.parallelism)(_.bytes)
-      engine.run(s"read record keys of ${inputs.size} file slices", shares)(runs(table, indexDir, ranges)).flatten
+      engine.run(s"read record keys of ${inputs.size} file slices", shares)(runs(table, folder, ranges)).flatten
     }
 
   private def runs(
       table: RecordTable,
-      indexDir: String,
+      path: String,
       ranges: Vector[HashRange]
   ): (TableAccess, Vector[SliceInput]) => Vector[String] = { (access, share) =>
-    val folder = new RunFolder(new IndexStore(access.storage, indexDir))
+    val folder = new RunFolder(access.storage, path)
     val task = s"${share.head.ordinal}-${share.head.part}"
     var names, complete, open = Vector.empty[String]
     var betweenInputs = false
@@ -77,7 +77,7 @@ private[record] object KeyTasks {
       runs: Vector[String]
   ): (TableAccess, (HashRange, Int)) => WrittenGroup = { case (access, (range, group)) =>
     val store = new IndexStore(access.storage, indexDir)
-    val folder = new RunFolder(store)
+    val folder = RunFolder.ofBuild(store)
     new GroupWriter(store, instant).baseOfRuns(range, group, runs.map(name => () => folder.open(name)))
   }
 }

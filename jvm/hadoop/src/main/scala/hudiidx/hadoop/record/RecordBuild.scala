@@ -40,7 +40,7 @@ object SliceInput {
   * than a wave of file slices, or a task's memory budget.
   */
 private[record] final class RecordBuild(engine: TaskEngine, state: IndexState, settings: RecordSettings) {
-  private val folder = new RunFolder(state.store)
+  private val folder = RunFolder.ofBuild(state.store)
   private val writer = new GroupWriter(state.store, state.instant)
   private val shared = RecordTable.of(state, settings.windowDays)
 
@@ -59,7 +59,7 @@ private[record] final class RecordBuild(engine: TaskEngine, state: IndexState, s
       read = rest
       runs ++= usable.flatMap(_.names)
       val done = usable.flatMap(_.inputs).toSet
-      runs ++= KeyTasks.write(engine, shared, state.store.dir, ranges, inputs.filterNot(i => done(i.name)))
+      runs ++= KeyTasks.write(engine, shared, folder.path, ranges, inputs.filterNot(i => done(i.name)))
     }
     val bases = KeyTasks.merge(engine, state.store.dir, state.instant, ranges, runs.result())
     PartFiles(bases.map(_.file) ++ dictionary.segments, properties(bases, dictionary.size), Vector(folder.path))

@@ -1,5 +1,6 @@
 package hudiidx.hadoop.record
 
+import hudiidx.DamagedTable
 import hudiidx.hadoop.{BaseFileKeys, KeyColumns, KeySink, SliceKeys, SliceKeysOptions}
 import hudiidx.storage.Storage
 import hudiidx.sync.{IndexState, TableAccess}
@@ -28,9 +29,15 @@ private[record] final case class RecordTable(
       SliceKeysOptions(days = firstDay.isDefined)
     )
 
+  /** DamagedTable if the file is gone. */
   def baseKeys(access: TableAccess, base: BaseFile): BaseFileKeys = {
     val columns = KeyColumns.of(config).copy(commitTimes = firstDay.isDefined)
-    BaseFileKeys.open(access.storage, Storage.join(Storage.join(path, base.partitionPath), base.fileName), columns)
+    val file = Storage.join(Storage.join(path, base.partitionPath), base.fileName)
+    try BaseFileKeys.open(access.storage, file, columns)
+    catch {
+      case e: java.nio.file.NoSuchFileException =>
+        throw new DamagedTable(s"$file: base file is gone; list the table again, or restore the file", e)
+    }
   }
 
   /** Hands over the live keys of an input. */

@@ -20,14 +20,11 @@ final case class BuildPlan(mode: String, windowDays: Option[Int], groups: Int, s
 /** A run file that is whole, and the inputs that it completes. */
 final case class FinishedRun(name: String, inputs: Vector[String], previous: Vector[String])
 
-/** The folder of a record index in the making, below the index folder: a plan and run files. It stays when a creation is
-  * killed, and goes when the index is published.
+/** A folder of run files. That of a record index in the making (`RunFolder.ofBuild`) has a plan as well; it stays when a
+  * creation is killed, and goes when the index is published.
   */
-final class RunFolder(store: IndexStore) {
-  private val storage = store.storage
+final class RunFolder(storage: Storage, val path: String) {
   private val log = LoggerFactory.getLogger(classOf[RunFolder])
-
-  val path: String = Storage.join(store.dir, RunFolder.Name)
 
   private def planPath: String = Storage.join(path, RunFolder.Plan)
 
@@ -78,6 +75,10 @@ final class RunFolder(store: IndexStore) {
 }
 
 object RunFolder {
+
+  /** The folder of a creation, below the index folder. */
+  def ofBuild(store: IndexStore): RunFolder = new RunFolder(store.storage, Storage.join(store.dir, Name))
+
   private val Name = "record-build"
   private val Plan = "plan.json"
   private val Suffix = ".record_run"
