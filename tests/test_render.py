@@ -5,6 +5,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from hudiidx import _json
 from hudiidx.cli import render
 
 FILE_ID = "7779ef47-e5ad-408a-8ced-1450c8af6b08-0"
@@ -108,3 +109,46 @@ def test_perf_shows_lists_of_rows_as_tables(out: Console) -> None:
     assert "table: /t" in shown
     assert "index ms" in shown
     assert "0.123" in shown
+
+
+def test_a_report_of_verify_shows_files_keys_and_hudis_own_record_index(out: Console) -> None:
+    sample = {"kind": "MAPPING_MISSING", "key": "k1", "partition": "sf", "file_id": FILE_ID}
+    told = [{**sample, "detail": "a live record has the key, the index does not", "cause": "a lost delta"}]
+    document = {
+        "ok": False,
+        "differences": [],
+        "counts": {"files": 9, "partitions": 4},
+        "record": {
+            "ok": False,
+            "counts": {"MAPPING_MISSING": 7, "MAPPING_EXTRA": 0},
+            "samples": told,
+            "keys": 520,
+            "mappings": 513,
+            "file_groups": 4,
+            "overlaid_file_groups": 0,
+            "seconds": 0.5,
+        },
+        "stock_record_index": {
+            "skipped": "",
+            "equal": 513,
+            "only_in_hudi": {"KEY_NOT_THERE": 7, "GROUP_GONE": 0},
+            "only_in_index": {},
+            "samples": [{**told[0], "kind": "KEY_NOT_THERE"}],
+        },
+    }
+    report = _json.verify_report(document)
+    assert report.record is not None and report.record.samples[0].key == "k1"
+    assert report.stock_record_index is not None and report.stock_record_index.skipped is None
+    render.verified(out, report)
+    shown = out.file.getvalue()
+    for part in (
+        "MAPPING_MISSING  k1",
+        "a lost delta",
+        "keys 520",
+        "MAPPING_MISSING 7",
+        "equal 513",
+        "GROUP",
+    ):
+        assert (part in shown) == (part != "GROUP")
+    plain = _json.verify_report({"ok": True, "differences": [], "counts": {"files": 9}})
+    assert plain.record is None and plain.stock_record_index is None

@@ -14,6 +14,9 @@ from hudiidx.model import (
     FileSlice,
     IndexInfo,
     LogFile,
+    RecordDifference,
+    RecordReport,
+    StockRecordReport,
     TableFile,
     VerifyReport,
 )
@@ -85,4 +88,39 @@ def verify_report(d: Mapping[str, Any]) -> VerifyReport:
         )
         for x in d.get("differences") or ()
     )
-    return VerifyReport(bool(d["ok"]), found, d.get("counts") or {})
+    record, stock = d.get("record"), d.get("stock_record_index")
+    return VerifyReport(
+        bool(d["ok"]),
+        found,
+        d.get("counts") or {},
+        record_report(record) if record else None,
+        stock_record_report(stock) if stock else None,
+    )
+
+
+def record_report(d: Mapping[str, Any]) -> RecordReport:
+    """The findings of a comparison of record index and table."""
+    return RecordReport(
+        d["ok"],
+        d["counts"],
+        _record_differences(d),
+        d["keys"],
+        d["mappings"],
+        d["file_groups"],
+        d["overlaid_file_groups"],
+        d["seconds"],
+    )
+
+
+def stock_record_report(d: Mapping[str, Any]) -> StockRecordReport:
+    """The findings of a comparison with Hudi's own record index."""
+    return StockRecordReport(
+        d["skipped"] or None, d["equal"], d["only_in_hudi"], d["only_in_index"], _record_differences(d)
+    )
+
+
+def _record_differences(d: Mapping[str, Any]) -> tuple[RecordDifference, ...]:
+    return tuple(
+        RecordDifference(x["kind"], x["key"], x["partition"], x["file_id"], x["detail"], x["cause"])
+        for x in d["samples"]
+    )

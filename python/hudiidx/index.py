@@ -100,15 +100,28 @@ class HudiIndex:
         """The state of the index. An absent or broken index is a state, not an error."""
         return _json.index_info(self._document(self._api.info))
 
-    def verify(self) -> VerifyReport:
+    def verify(
+        self, *, record: bool = False, samples: int = 20, scratch: str | PathLike[str] | None = None
+    ) -> VerifyReport:
         """Compares the index with a fresh listing and the timeline.
 
         A file that is being written is not a difference.
 
+        Args:
+            record: also compare the record index with the key columns of all files, by Spark, and with
+                Hudi's own record index where the table has one that is in step.
+            samples: most differences of a kind in the record index that are told one by one; all are counted.
+            scratch: folder for the sorted keys of the table (about as large as the record index), removed
+                afterwards; the executors must reach it. Default: the index folder.
+
         Raises:
-            IndexNotFound: there is no index.
+            IndexNotFound: there is no index, or with ``record`` no record index.
+            IndexNotWritable: with ``record``: the folder takes no files; ``scratch`` names another one.
         """
-        return _json.verify_report(self._document(self._api.verify))
+        if not record:
+            return _json.verify_report(self._document(self._api.verify))
+        folder = None if scratch is None else fspath(scratch)
+        return _json.verify_report(self._document(self._api.verifyRecord, samples, folder))
 
     def drop(self) -> None:
         """Removes the index, and nothing else. No index is no error."""

@@ -127,22 +127,35 @@ def slices(
 @app.command()
 def verify(
     table: Path_,
+    record: Annotated[
+        bool, typer.Option("--record", help="Also compare the record index with the keys in all files.")
+    ] = False,
+    scratch: Annotated[
+        str | None,
+        typer.Option("--scratch", metavar="PATH", help="With --record: where keys are sorted, if not there."),
+    ] = None,
     json_: Json = False,
     index_path: IndexPath = None,
     master: Master = None,
     conf: Conf = None,
 ) -> None:
     """Compare the index with the table; exit code 1 if they differ."""
-    found = _with_spark(table, "verifying the index", lambda i: i.verify(), index_path, master, conf)
+    if scratch and not record:
+        raise typer.BadParameter("--scratch is for --record")
+    found = _with_spark(
+        table,
+        "verifying the index",
+        lambda i: i.verify(record=record, scratch=scratch),
+        index_path,
+        master,
+        conf,
+    )
     from hudiidx.cli import render
 
     if json_:
         render.as_json(asdict(found))
     else:
-        out = _console()
-        differences = [vars(d) for d in found.differences]
-        render.differences(out, differences)
-        render.info(out, {"differences": str(len(differences)), **found.counts})
+        render.verified(_console(), found)
     if not found.ok:
         raise typer.Exit(1)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from hudiidx.model import RecordDifference, VerifyReport
 
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 
@@ -90,6 +93,37 @@ def differences(out: Console, found: Sequence[Mapping[str, Any]]) -> None:
         out.print(f"{d['kind']}  {place}", markup=False, highlight=False, style="bold", soft_wrap=True)
         out.print(f"  {d['detail']}", markup=False, highlight=False)
         out.print(f"  likely cause: {d['cause']}", markup=False, highlight=False)
+
+
+def record_differences(out: Console, found: Sequence[RecordDifference]) -> None:
+    """As `differences`, of keys."""
+    for d in found:
+        place = "/".join(x for x in (d.partition, d.file_id) if x)
+        out.print(f"{d.kind}  {d.key}  {place}", markup=False, highlight=False, style="bold", soft_wrap=True)
+        out.print(f"  {d.detail}", markup=False, highlight=False)
+        out.print(f"  likely cause: {d.cause}", markup=False, highlight=False)
+
+
+def verified(out: Console, found: VerifyReport) -> None:
+    """Differences first, then what was compared."""
+    differences(out, [vars(d) for d in found.differences])
+    summary: dict[str, Any] = {"differences": str(len(found.differences)), **found.counts}
+    if found.record:
+        record_differences(out, found.record.samples)
+        summary["record index"] = {
+            "keys": found.record.keys,
+            "mappings": found.record.mappings,
+            "file groups": found.record.file_groups,
+            **{kind: n for kind, n in found.record.counts.items() if n},
+        }
+    stock = found.stock_record_index
+    if stock and stock.skipped:
+        summary["Hudi's record index"] = f"not compared: {stock.skipped}"
+    elif stock:
+        record_differences(out, stock.samples)
+        reasons = {**stock.only_in_hudi, **stock.only_in_index}
+        summary["Hudi's record index"] = {"equal": stock.equal, **{k: n for k, n in reasons.items() if n}}
+    info(out, summary)
 
 
 def perf(out: Console, document: Mapping[str, Any]) -> None:

@@ -7,9 +7,10 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import hudiidx.InvalidOption
+import hudiidx.hadoop.record.{RecordVerifier, RecordVerifyOptions}
 import hudiidx.hadoop.{InfoJson, Tables}
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
-import hudiidx.spark.{HudiIdxSource, QueryInstant, ReadOptions, RowJson, SharedTable, ViewCall}
+import hudiidx.spark.{HudiIdxSource, QueryInstant, ReadOptions, RowJson, SharedTable, SparkEngine, ViewCall}
 import hudiidx.spark.tag.{SharedRecords, TagLocation}
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
@@ -45,26 +46,25 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     out.toString
   }
 
-  /** Compares the index with a fresh listing: `{ok, differences: [{kind, partition, file, detail, cause}],
-    * counts: {partitions, files}}`. IndexNotFound if there is no index.
+  /** Compares the index with a fresh listing, as `VerifyJson` writes it. IndexNotFound if there is no index. */
+  def verify(): String = text(VerifyJson.of(compareFiles(verified())))
+
+  /** As `verify`, and compares the record index with the table's keys, and with Hudi's own record index where there is one.
+    * IndexNotFound if there is no record index, IndexNotWritable if the folder for sorted keys takes no files.
+    *
+    *  @param samples most differences of a kind that are told one by one
+    *  @param scratch folder for sorted keys; null: the index folder
     */
-  def verify(): String = {
-    val found = new SparkVerifier(spark.sparkContext).verify(table(read.index.copy(enabled = true, strict = true)))
-    val json = JsonNodeFactory.instance.objectNode()
-    json.put("ok", found.ok)
-    val all = json.putArray("differences")
-    found.differences.foreach { d =>
-      all
-        .addObject()
-        .put("kind", d.kind)
-        .put("partition", d.partitionPath)
-        .put("file", d.file)
-        .put("detail", d.detail)
-        .put("cause", d.cause)
-    }
-    putCounts(json, "counts", Map("partitions" -> found.partitions, "files" -> found.files))
-    text(json)
+  def verifyRecord(samples: Int, scratch: String): String = {
+    val table = verified()
+    val files = compareFiles(table)
+    val options = RecordVerifyOptions(samples, Option(scratch).map(SharedTable.qualified(_, hadoop)))
+    text(VerifyJson.of(files, new RecordVerifier(SparkEngine.of(spark), options).verify(table.context, read.index)))
   }
+
+  private def verified(): SharedTable = table(read.index.copy(enabled = true, strict = true))
+
+  private def compareFiles(table: SharedTable): VerifyResult = new SparkVerifier(spark.sparkContext).verify(table)
 
   /** Removes the index and nothing else. InvalidOption if the folder holds files but no index: it may be somebody's. */
   def drop(): Unit = {

@@ -1,0 +1,74 @@
+package hudiidx.spark.api
+
+import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
+import hudiidx.hadoop.record.{MappingDifference, RecordVerifyResult, StockComparison}
+import hudiidx.sync.VerifyResult
+
+/** What comparisons of index and table found, as JSON. */
+private[api] object VerifyJson {
+
+  /** `{ok, differences: [{kind, partition, file, detail, cause}], counts: {partitions, files}}`. */
+  def of(found: VerifyResult): ObjectNode = {
+    val json = JsonNodeFactory.instance.objectNode()
+    json.put("ok", found.ok)
+    val all = json.putArray("differences")
+    found.differences.foreach { d =>
+      all
+        .addObject()
+        .put("kind", d.kind)
+        .put("partition", d.partitionPath)
+        .put("file", d.file)
+        .put("detail", d.detail)
+        .put("cause", d.cause)
+    }
+    counts(json, "counts", Map("partitions" -> found.partitions, "files" -> found.files))
+    json
+  }
+
+  /** As `of` without record keys, and `record: {ok, counts, samples: [{kind, key, partition, file_id, detail, cause}], keys,
+    * mappings, file_groups, overlaid_file_groups, seconds}` and, if the table has Hudi's own record index,
+    * `stock_record_index: {skipped, equal, only_in_hudi, only_in_index, samples}`; counts are by kind. `ok` says both, but
+    * nothing of Hudi's own index.
+    */
+  def of(found: VerifyResult, record: RecordVerifyResult): ObjectNode = {
+    val json = of(found).put("ok", found.ok && record.ok)
+    val part = json.putObject("record")
+    part.put("ok", record.ok)
+    counts(part, "counts", record.counts)
+    samples(part, record.samples)
+    part
+      .put("keys", record.keys)
+      .put("mappings", record.mappings)
+      .put("file_groups", record.fileGroups)
+      .put("overlaid_file_groups", record.overlaidGroups)
+      .put("seconds", record.seconds)
+    record.stock.foreach(stock(json.putObject("stock_record_index"), _))
+    json
+  }
+
+  private def stock(json: ObjectNode, found: StockComparison): Unit = {
+    json.put("skipped", found.skipped).put("equal", found.equal)
+    counts(json, "only_in_hudi", found.onlyInHudi)
+    counts(json, "only_in_index", found.onlyInIndex)
+    samples(json, found.samples)
+  }
+
+  private def samples(json: ObjectNode, found: Vector[MappingDifference]): Unit = {
+    val all = json.putArray("samples")
+    found.foreach { d =>
+      all
+        .addObject()
+        .put("kind", d.kind)
+        .put("key", d.key)
+        .put("partition", d.partitionPath)
+        .put("file_id", d.fileId)
+        .put("detail", d.detail)
+        .put("cause", d.cause)
+    }
+  }
+
+  private def counts(json: ObjectNode, name: String, counts: Map[String, Long]): Unit = {
+    val node = json.putObject(name)
+    counts.toVector.sortBy(_._1).foreach { case (key, count) => node.put(key, count) }
+  }
+}
