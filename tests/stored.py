@@ -90,6 +90,12 @@ class Fixture:
     def file_groups(self, partition: str) -> list[FileGroup]:
         return [FileGroup(partition, f) for f in sorted(self._listed(partition)["allFileGroups"])]
 
+    def key_locations(self) -> list[tuple[str, str, str]]:
+        """Key, partition path and file id of the rows that stock names, sorted; empty where it names none."""
+        told = self.answers.get("key_location") or {}
+        partitions, file_ids = told.get("partitions", []), told.get("fileIds", [])
+        return sorted((key, partitions[p], file_ids[f]) for key, p, f in told.get("rows", []))
+
     def tail(self) -> int:
         """How many completed writes end the timeline, with nothing but writes among them."""
         n = 0

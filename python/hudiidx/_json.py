@@ -15,6 +15,7 @@ from hudiidx.model import (
     IndexInfo,
     LogFile,
     RecordDifference,
+    RecordInfo,
     RecordReport,
     StockRecordReport,
     TableFile,
@@ -75,8 +76,22 @@ def index_info(d: Mapping[str, Any]) -> IndexInfo:
         files=d.get("files"),
         partitions=d.get("partitions"),
         bytes_by_kind=d.get("bytes_by_kind") or d.get("bytes") or {},
+        record=record_info(d["record"]) if d.get("record") else None,
         fallbacks=d.get("fallbacks") or {},
         details=d,
+    )
+
+
+def record_info(d: Mapping[str, Any]) -> RecordInfo:
+    """The account of a record index."""
+    return RecordInfo(
+        d["mode"],
+        d.get("window_days"),
+        d["file_groups"],
+        d["mappings"],
+        d["size"],
+        d["base_files"],
+        d["delta_files"],
     )
 
 

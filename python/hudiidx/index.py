@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple
+from functools import cached_property
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from hudiidx import _json
+from hudiidx import _json, _keys
 from hudiidx._jvm import facade, frame, session_conf, translated
-from hudiidx.model import BaseFile, FileGroup, FileSlice, IndexInfo, VerifyReport
+from hudiidx.model import BaseFile, FileGroup, FileSlice, IndexInfo, Key, RecordLocations, VerifyReport
 from hudiidx.options import resolve
 
 if TYPE_CHECKING:
@@ -74,17 +75,117 @@ class HudiIndex:
         """The table's path as given."""
         return self._path
 
-    def create(self) -> Mapping[str, Any]:
+    def create(
+        self,
+        *,
+        record: str | None = None,
+        window_days: int | None = None,
+        file_groups: int | None = None,
+    ) -> Mapping[str, Any]:
         """Makes the index, whole; an index that is there is replaced at the end, in one step.
+
+        Args:
+            record: also a record index, for `lookup`: ``"global"`` (a key is one record of the table) or
+                ``"partitioned"`` (of its partition). Default: as the index has it, none if it has none.
+            window_days: the record index holds records committed in so many days before the newest instant;
+                default: all. Goes by ``_hoodie_commit_time``.
+            file_groups: hash groups of the record index; default: by size. They split as it grows.
 
         Returns:
             What was done: ``index_version``, ``files``, ``partitions``, times and bytes.
 
         Raises:
+            InvalidOption: another ``record``, a number out of range, or a window without a record index.
             WriteConflict: another writer published meanwhile, again and again.
             IndexNotWritable: the index folder is read-only or full; `index_path=` puts it elsewhere.
         """
-        return dict(self._document(self._api.create))
+        api = self._with(record=record, window_days=window_days, file_groups=file_groups)
+        return dict(self._document(api.create))
+
+    def add_index(
+        self,
+        kind: str,
+        *,
+        mode: str | None = None,
+        window_days: int | None = None,
+        file_groups: int | None = None,
+    ) -> Mapping[str, Any]:
+        """Makes a part of the index beside the listing, or makes it anew; brings the index up first.
+
+        Args:
+            kind: ``"record"``, the record index.
+            mode: ``"global"`` or ``"partitioned"``; default: as the index has it, global if it has none.
+            window_days: as in `create`.
+            file_groups: as in `create`.
+
+        Returns:
+            As `create`.
+
+        Raises:
+            IndexNotFound: there is no index yet; `create` makes one.
+            InvalidOption: another ``kind`` or ``mode``, or a number out of range.
+            WriteConflict: another writer published meanwhile, again and again.
+            IndexNotWritable: the index folder is read-only or full.
+        """
+        api = self._with(record=mode, window_days=window_days, file_groups=file_groups)
+        return dict(self._document(api.addIndex, kind))
+
+    def drop_index(self, kind: str) -> Mapping[str, Any]:
+        """Removes a part of the index, ``"record"``; the listing stays. No such part is no error.
+
+        Raises:
+            IndexNotFound: there is no index at all.
+            InvalidOption: another ``kind``.
+            WriteConflict: another writer published meanwhile, again and again.
+        """
+        return dict(self._document(self._api.dropIndex, kind))
+
+    def lookup(
+        self, keys: Iterable[Key], partition: str | None = None, as_of: str | None = None
+    ) -> RecordLocations:
+        """Where records are, by their keys. No Spark job while the index is in step.
+
+        Exact at every moment: what the index has not taken in is read from the files it concerns. Without a
+        record index all files are read, with one warning; in strict mode that is `IndexNotFound`.
+
+        Args:
+            keys: record keys as Hudi writes them (``"a:1,b:2"`` where the table has several key fields); also
+                tuples of the key fields' values in the table's order, or dicts by field name; integers and
+                dates where there is one key field.
+            partition: locations in this partition path only.
+            as_of: an instant time of the table, as for the views; default: the latest completed instant.
+
+        Returns:
+            A list of `RecordLocation`, as many for a key as there are (duplicates), in the order of ``keys``;
+            a key asked twice is answered twice. Its ``missing`` are the keys without a location, and its
+            ``window_days`` says whether these may be outside the index's window.
+
+        Raises:
+            TypeError: keys that are no list of keys.
+            ValueError: a tuple or dict that does not fit the table's key fields.
+            InvalidOption: ``as_of`` is no instant, or one that can no longer be answered for.
+            IndexNotFound: strict, and there is no index or no record index.
+            DamagedIndex: strict, and a file of the index cannot be read.
+        """
+        if isinstance(keys, (str, bytes, Mapping)) or not isinstance(keys, Iterable):
+            raise TypeError(f"keys must be a list of record keys, got {keys!r}; for one key pass [key]")
+        texts = _keys.texts_of(keys, lambda: self._key_form)
+        with translated():
+            packed = self._api.lookup(
+                _keys.pack(texts), None if partition is None else _partition(partition), _instant(as_of)
+            )
+        return _keys.unpack(texts, packed)
+
+    @cached_property
+    def _key_form(self) -> _keys.KeyForm:
+        told = self._document(self._api.keyForm)
+        return _keys.KeyForm(tuple(told["fields"]), told["named"])
+
+    def _with(self, **given: object) -> Any:
+        """The Scala face with more options for one call."""
+        if all(value is None for value in given.values()):
+            return self._api
+        return facade(self._spark, self._path, resolve(self._options, given))
 
     def update(self) -> Mapping[str, Any]:
         """Brings the index up to the timeline; lists no data partition. Nothing to do is no error.

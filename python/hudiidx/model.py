@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import date
+from typing import Any, TypeAlias
+
+KeyValue: TypeAlias = str | int | bool | date | None
+Key: TypeAlias = str | int | date | tuple[KeyValue, ...] | Mapping[str, KeyValue]
+"""A record key: Hudi's text of it, or the values of the table's key fields."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,62 @@ class TableFile:
     size: int
 
 
+@dataclass(frozen=True, slots=True)
+class RecordLocation:
+    """Where a record is; ``instant_time`` is the base instant of the file slice that holds it."""
+
+    key: str
+    partition_path: str
+    file_id: str
+    instant_time: str
+
+
+class RecordLocations(list[RecordLocation]):
+    """Locations in the order of the keys asked: a list, which also knows the keys without a location.
+
+    Attributes:
+        missing: keys that were not found, in the order asked, each once.
+        window_days: days of the index's window; a missing key is then *not in the window*, and may be a
+            record committed before it. None: all records are indexed, a missing key is not in the table.
+    """
+
+    missing: tuple[str, ...]
+    window_days: int | None
+
+    def __init__(
+        self,
+        locations: Iterable[RecordLocation] = (),
+        *,
+        missing: tuple[str, ...] = (),
+        window_days: int | None = None,
+    ) -> None:
+        """The locations, and what is known of keys that have none."""
+        super().__init__(locations)
+        self.missing = missing
+        self.window_days = window_days
+
+
+@dataclass(frozen=True)
+class RecordInfo:
+    """A record index by its own account.
+
+    Attributes:
+        mode: ``"global"`` or ``"partitioned"``.
+        window_days: days of commit time that are indexed; None: all.
+        file_groups: hash groups that the keys are divided into.
+        mappings: pairs of a key and a file group.
+        size: bytes of all its files.
+    """
+
+    mode: str
+    window_days: int | None
+    file_groups: int
+    mappings: int
+    size: int
+    base_files: int
+    delta_files: int
+
+
 @dataclass(frozen=True)
 class IndexInfo:
     """The state of an index.
@@ -67,6 +128,7 @@ class IndexInfo:
         lag_seconds: age of the oldest completed instant that the index has not seen; 0 when READY.
         last_synced_instant: requested time of the last instant the index covers; None without one.
         bytes_by_kind: index bytes by kind of index file.
+        record: the record index; None without one.
         fallbacks: how often this process answered without the index, by reason code.
         details: everything that was reported, those above included.
     """
@@ -80,6 +142,7 @@ class IndexInfo:
     files: int | None = None
     partitions: int | None = None
     bytes_by_kind: Mapping[str, int] = field(default_factory=dict)
+    record: RecordInfo | None = None
     fallbacks: Mapping[str, int] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 

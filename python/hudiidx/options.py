@@ -27,6 +27,11 @@ class Option:
 KNOWN: tuple[Option, ...] = (
     Option("index_path", "hudiidx.index.path", str, "where the index lives, if not inside the table"),
     Option("source", "hudiidx.create.source", str, "where create takes the files from"),
+    Option("record", "hudiidx.record.mode", str, "create makes a record index: global or partitioned"),
+    Option(
+        "window_days", "hudiidx.record.window.days", int, "days of commit time that the record index holds"
+    ),
+    Option("file_groups", "hudiidx.record.file.groups", int, "hash groups that a record index is made with"),
     Option("strict", "hudiidx.index.strict", bool, "raise instead of answering without the index"),
 )
 _BY_KEYWORD = {o.keyword: o for o in KNOWN}
@@ -60,7 +65,7 @@ def resolve(conf: Mapping[str, str], keywords: Mapping[str, object]) -> dict[str
 def _checked(option: Option, value: object) -> str:
     if isinstance(value, Path) and option.kind is str:
         value = str(value)
-    if not isinstance(value, option.kind):
+    if not isinstance(value, option.kind) or (option.kind is int and isinstance(value, bool)):
         raise InvalidOption(
             f"{option.keyword}: needs a {option.kind.__name__}, got {value!r} ({type(value).__name__})"
         )

@@ -1,6 +1,7 @@
 """The command ``hudiidx``: arguments in, the answer out, an exit code that says how it went.
 
-Exit codes: 0 done; 1 ``verify`` found differences; 2 wrong usage; 3 the table; 4 the index; 5 anything else.
+Exit codes: 0 done; 1 ``verify`` found differences, ``lookup`` missed a key; 2 wrong usage; 3 the table;
+4 the index; 5 anything else.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hudiidx import _keys
 from hudiidx.cli.plain import CommandFailed, run
 from hudiidx.errors import HudiIdxException, exit_code
 
@@ -25,8 +27,9 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Index an Apache Hudi table and list it from the index.",
-    epilog="Exit codes: 0 done, 1 verify found differences, 2 usage, 3 the table, 4 the index, 5 other.",
+    help="Index an Apache Hudi table, list it and find its records from the index.",
+    epilog="Exit codes: 0 done, 1 verify found differences or lookup missed a key, 2 usage, 3 the table, "
+    "4 the index, 5 other.",
 )
 
 Path_ = Annotated[str, typer.Argument(metavar="TABLE", help="Folder or URI of the Hudi table.")]
@@ -43,6 +46,14 @@ AsOf = Annotated[
 Limit = Annotated[
     int | None, typer.Option("--limit", min=1, help="Rows to show; default 200, with --json all.")
 ]
+Kind = Annotated[str, typer.Argument(metavar="KIND", help="The part of the index: record.")]
+Window = Annotated[
+    int | None, typer.Option("--window-days", min=1, help="Only records committed in so many last days.")
+]
+FileGroups = Annotated[
+    int | None, typer.Option("--file-groups", min=1, help="Hash groups of the record index; default by size.")
+]
+_MODES = "global (a key is one record of the table) or partitioned (of its partition)"
 _SHOWN = 200
 Master = Annotated[
     str | None, typer.Option("--master", metavar="URL", help="Spark master; default local[*].")
@@ -57,11 +68,65 @@ def create(
     table: Path_,
     json_: Json = False,
     index_path: IndexPath = None,
+    record: Annotated[
+        str | None, typer.Option("--record", metavar="MODE", help=f"Also a record index: {_MODES}.")
+    ] = None,
+    window_days: Window = None,
+    file_groups: FileGroups = None,
     master: Master = None,
     conf: Conf = None,
 ) -> None:
     """Make the index."""
-    done = _with_spark(table, "creating the index", lambda i: i.create(), index_path, master, conf)
+    done = _with_spark(
+        table,
+        "creating the index",
+        lambda i: i.create(record=record, window_days=window_days, file_groups=file_groups),
+        index_path,
+        master,
+        conf,
+    )
+    _print_document(done, json_)
+
+
+@app.command("add-index")
+def add_index(
+    table: Path_,
+    kind: Kind,
+    mode: Annotated[
+        str | None, typer.Option("--mode", metavar="MODE", help=f"{_MODES}; default global.")
+    ] = None,
+    window_days: Window = None,
+    file_groups: FileGroups = None,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Make a part of the index, or make it anew: record, the record index."""
+    done = _with_spark(
+        table,
+        f"making the {kind} index",
+        lambda i: i.add_index(kind, mode=mode, window_days=window_days, file_groups=file_groups),
+        index_path,
+        master,
+        conf,
+    )
+    _print_document(done, json_)
+
+
+@app.command("drop-index")
+def drop_index(
+    table: Path_,
+    kind: Kind,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Remove a part of the index; the listing stays."""
+    done = _with_spark(
+        table, f"removing the {kind} index", lambda i: i.drop_index(kind), index_path, master, conf
+    )
     _print_document(done, json_)
 
 
@@ -122,6 +187,37 @@ def slices(
 ) -> None:
     """List the latest file slices."""
     _listing("slices", table, json_, limit, index_path, strict, partition=partition, as_of=as_of)
+
+
+@app.command()
+def lookup(
+    table: Path_,
+    keys: Annotated[list[str] | None, typer.Argument(metavar="KEY...", help="Record keys.")] = None,
+    file: Annotated[
+        str | None,
+        typer.Option("--file", metavar="FILE", help="Also the keys in a file, one a line; - is stdin."),
+    ] = None,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    strict: Strict = False,
+    partition: Partition = None,
+    as_of: AsOf = None,
+) -> None:
+    """Find records by key; exit code 1 if a key has no location. Several key fields: a:1,b:2."""
+    asked = [*(keys or ()), *(_lines(file) if file else ())]
+    if not asked:
+        raise typer.BadParameter("no keys: name them behind the table, or pass --file")
+    options = {"index_path": index_path, "strict": strict, "partition": partition, "as_of": as_of}
+    found = _run_plain("lookup", table, _keys.pack(asked), options)
+    from hudiidx.cli import render
+
+    _warn_of(found, table, "record keys were read from files", f"hudiidx add-index {table} record")
+    if json_:
+        render.as_json(found)
+    else:
+        render.locations(_console(), found)
+    if found["missing"]:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -243,19 +339,36 @@ def _listing(
     found = _plain(what, table, index_path=index_path, strict=strict, limit=cut, **options)
     from hudiidx.cli import render
 
-    if found.get("fallback"):
-        print(
-            f"hudiidx: warning: the index was not used ({found['fallback']}), the table was listed; "
-            f"see `hudiidx info {table}`, mend with `hudiidx create {table}`",
-            file=sys.stderr,
-        )
+    _warn_of(found, table, "the table was listed", f"hudiidx create {table}")
     if as_json:
         render.as_json(found)
     else:
         getattr(render, what)(_console(), found[what], shown)
 
 
+def _warn_of(found: Mapping[str, Any], table: str, instead: str, remedy: str) -> None:
+    if found.get("fallback"):
+        print(
+            f"hudiidx: warning: the index was not used ({found['fallback']}), {instead}; "
+            f"see `hudiidx info {table}`, mend with `{remedy}`",
+            file=sys.stderr,
+        )
+
+
+def _lines(file: str) -> list[str]:
+    """The lines of a UTF-8 text, ``-`` being standard input; empty lines are none."""
+    try:
+        with open(sys.stdin.fileno() if file == "-" else file, encoding="utf-8", closefd=file != "-") as f:
+            return [line for line in f.read().split("\n") if line]
+    except (OSError, UnicodeDecodeError) as e:
+        raise typer.BadParameter(f"--file {file}: {e}") from e
+
+
 def _plain(command: str, table: str, **options: str | bool | None) -> Any:
+    return _run_plain(command, table, b"", options)
+
+
+def _run_plain(command: str, table: str, stdin: bytes, options: Mapping[str, str | bool | None]) -> Any:
     arguments = [command, table]
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
@@ -263,7 +376,7 @@ def _plain(command: str, table: str, **options: str | bool | None) -> Any:
             arguments.append(flag)
         elif isinstance(value, str):
             arguments += [flag, value]
-    return run(arguments)
+    return run(arguments, stdin)
 
 
 def _with_spark(

@@ -38,19 +38,24 @@ class CommandFailed(Exception):
     """The JVM ended with an error that is none of ours."""
 
 
-def run(arguments: list[str]) -> Any:
+def run(arguments: list[str], stdin: bytes = b"") -> Any:
     """Runs the command and returns its JSON document, field names in snake case.
+
+    Args:
+        arguments: the command, the table and options.
+        stdin: what the command reads from standard input.
 
     Raises:
         HudiIdxException: what the Scala side reported, as its Python peer.
         CommandFailed: no Java, or it died otherwise.
     """
     command = [java(), *_JVM_FLAGS, "-cp", class_path(), "hudiidx.hadoop.Main", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-    if done.returncode == 0 and done.stdout.strip():
-        _warn(done.stderr)
-        return load(done.stdout)
-    raise _failure(done.returncode, done.stderr)
+    done = subprocess.run(command, input=stdin, capture_output=True, check=False)
+    stdout, stderr = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+    if done.returncode == 0 and stdout.strip():
+        _warn(stderr)
+        return load(stdout)
+    raise _failure(done.returncode, stderr)
 
 
 def java() -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from hudiidx.model import RecordDifference, VerifyReport
@@ -72,6 +73,22 @@ def slices(out: Console, rows: Sequence[Mapping[str, Any]], limit: int) -> None:
             t.add_row(r["file_id"], r["base_instant_time"], size(base["size"]) if base else "-", logged)
         out.print(t)
     _total(out, "slices", rows, limit)
+
+
+def locations(out: Console, document: Mapping[str, Any]) -> None:
+    """Locations of keys by partition, then the keys that have none."""
+    rows = sorted(document["locations"], key=lambda r: (r["partition_path"], r["file_id"]))
+    for path, group in groupby(rows, key=lambda r: r["partition_path"]):
+        found = list(group)
+        _heading(out, path, f"{len(found)} records")
+        t = table(("key", "left"), ("file id", "left"), ("instant", "left"))
+        for r in found:
+            t.add_row(Text(r["key"]), r["file_id"], r["instant_time"])
+        out.print(t)
+    days = document["window_days"]
+    why = f"not in the index's window of {days} days" if days else "not found"
+    for key in document["missing"]:
+        out.print(f"{why}: {key}", markup=False, highlight=False, soft_wrap=True)
 
 
 def info(out: Console, document: Mapping[str, Any]) -> None:
@@ -157,9 +174,19 @@ def _total(out: Console, what: str, rows: Sequence[Any], limit: int) -> None:
         out.print(f"{len(rows)} {what}", highlight=False)
 
 
+def _record(r: Mapping[str, Any]) -> str:
+    """A record index in one line."""
+    window = f", window {r['window_days']} days" if r["window_days"] else ""
+    files = f"{r['base_files']} base and {r['delta_files']} delta files"
+    held = f"{r['mappings']:,} mappings in {r['file_groups']} groups"
+    return f"{r['mode']}{window}, {held}, {files}, {size(r['size'])}"
+
+
 def _value(name: str, value: Any) -> str:
     if value is None:
         return "-"
+    if name == "record":
+        return _record(value)
     if isinstance(value, Mapping):
         byte_counts = name in ("bytes", "bytes_by_kind", "index_files")
         return ", ".join(f"{k} {size(v) if byte_counts else v}" for k, v in value.items())

@@ -54,6 +54,28 @@ final class Locations(val starts: Array[Int], val places: Array[Int], val groups
   /** The location number `n` of a key. */
   def apply(key: Int, n: Int): VisibleGroup = groups(places(starts(key) + n))
 
+  /** Those in one partition; the others count as absent. */
+  def in(partitionPath: String): Locations = {
+    val keeps = groups.map(_.partitionPath == partitionPath).toArray
+    val kept = new Array[Int](starts.length)
+    val in = Array.newBuilder[Int]
+    var n = 0
+    var k = 0
+    while (k < keys) {
+      var at = starts(k)
+      while (at < starts(k + 1)) {
+        if (keeps(places(at))) {
+          in += places(at)
+          n += 1
+        }
+        at += 1
+      }
+      k += 1
+      kept(k) = n
+    }
+    new Locations(kept, in.result(), groups)
+  }
+
   /** As many rows as there are locations, in the order of the keys. */
   def records(asked: PackedKeys): Vector[RecordLocation] = {
     val out = Vector.newBuilder[RecordLocation]

@@ -5,13 +5,15 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.{ByteBuffer, ByteOrder}
 
 /** Locations in one array of bytes, for callers to whom an object a location is too dear. docs/format.md, "Packed keys and
-  * locations": all integers int32, little-endian; number of keys, of locations and of groups; for each key its number of
+  * locations": all integers int32, little-endian; days of the index's
+  * window (0: none), number of keys, of locations and of groups; for each key its number of
   * locations; for each location its group; then three texts for each group (partition path, file id, instant time), as their
   * lengths in bytes and behind all lengths their UTF-8.
   */
 object PackedLocations {
 
-  def encode(locations: Locations): Array[Byte] = {
+  /** @param windowDays of the index: a key without a location may then be outside the window */
+  def encode(locations: Locations, windowDays: Option[Int] = None): Array[Byte] = {
     val texts = new ByteArrayOutputStream
     val lengths = locations.groups.flatMap { g =>
       Vector(g.partitionPath, g.fileId, g.instantTime).map { t =>
@@ -20,9 +22,13 @@ object PackedLocations {
         bytes.length
       }
     }
-    val ints = 3 + locations.keys + locations.places.length + lengths.size
+    val ints = 4 + locations.keys + locations.places.length + lengths.size
     val out = ByteBuffer.allocate(Math.addExact(Math.multiplyExact(4, ints), texts.size)).order(ByteOrder.LITTLE_ENDIAN)
-    out.putInt(locations.keys).putInt(locations.places.length).putInt(locations.groups.size)
+    out
+      .putInt(windowDays.getOrElse(0))
+      .putInt(locations.keys)
+      .putInt(locations.places.length)
+      .putInt(locations.groups.size)
     var k = 0
     while (k < locations.keys) {
       out.putInt(locations.count(k))
@@ -43,6 +49,7 @@ object PackedLocations {
       require(n >= 0 && n <= packed.length, s"count $n")
       n
     }
+    size() // the window says nothing of locations
     val (keys, places, groups) = (size(), size(), size())
     require(4L * (keys + places) + 12L * groups <= in.remaining, s"${packed.length} bytes for $keys, $places, $groups")
     val starts = new Array[Int](keys + 1)

@@ -8,14 +8,14 @@ final case class Fallback(code: String, why: String) {
 
   /** What to run against it; empty where the state is wanted. */
   def remedy(tablePath: String): String = code match {
-    case FallbackCode.Disabled      => ""
-    case FallbackCode.ReadFailed    => s"run `hudiidx verify $tablePath`"
-    case FallbackCode.NoRecordIndex => s"run `hudiidx add-index $tablePath record`"
-    case _                          => s"run `hudiidx create $tablePath`"
+    case FallbackCode.Disabled            => ""
+    case FallbackCode.ReadFailed          => s"run `hudiidx verify $tablePath`"
+    case c if FallbackCode.isOfRecords(c) => s"run `hudiidx add-index $tablePath record`"
+    case _                                => s"run `hudiidx create $tablePath`"
   }
 
   def message(tablePath: String, indexDir: String): String = {
-    val instead = if (code == FallbackCode.NoRecordIndex) "reading record keys from files" else "listing files"
+    val instead = if (FallbackCode.isOfRecords(code)) "reading record keys from files" else "listing files"
     s"$tablePath: $instead instead of using the index in $indexDir ($code): $why" +
       (if (remedy(tablePath).isEmpty) "" else s"; ${remedy(tablePath)}")
   }
@@ -40,8 +40,14 @@ object FallbackCode {
   /** Keys are looked up, and the index has no record index. */
   val NoRecordIndex = "NO_RECORD_INDEX"
 
+  /** A file of the record index failed while keys were looked up. */
+  val DamagedRecordIndex = "DAMAGED_RECORD_INDEX"
+
+  /** Record keys are read from files; the listing is not concerned. */
+  def isOfRecords(code: String): Boolean = code == NoRecordIndex || code == DamagedRecordIndex
+
   val All: Vector[String] =
-    Vector(NoIndex, Disabled, DamagedIndex, ForeignIndex, TimelineGap, ReadFailed, NoRecordIndex)
+    Vector(NoIndex, Disabled, DamagedIndex, ForeignIndex, TimelineGap, ReadFailed, NoRecordIndex, DamagedRecordIndex)
 }
 
 /** Counts fallbacks by index and code over the life of the process, for metrics and `info`. */

@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.record.{RecordIndex, RecordKind, RecordProperty}
 import hudiidx.store.{Current, IndexFile, IndexStore, IndexVersion}
 import hudiidx.timeline.InstantName
 import java.time.ZoneId
@@ -21,8 +22,46 @@ final case class IndexInfo(
     partitions: Long,
     files: Long
 ) {
+
+  /** The record index, if there is one. */
+  def record: Option[RecordInfo] = version.filter(RecordIndex.isIn).map(RecordInfo.of)
+
   def indexFiles: Vector[IndexFile] = version.map(_.files).getOrElse(Vector.empty)
   def sizeBytes: Long = indexFiles.map(_.sizeBytes).sum
+}
+
+/** A record index by its own account.
+  *
+  *  @param mode       `global` or `partitioned`
+  *  @param windowDays days of commit time that are indexed; None: all
+  *  @param fileGroups hash groups
+  *  @param mappings   pairs of a key and a file group
+  */
+final case class RecordInfo(
+    mode: String,
+    windowDays: Option[Int],
+    fileGroups: Long,
+    mappings: Long,
+    sizeBytes: Long,
+    baseFiles: Int,
+    deltaFiles: Int
+)
+
+object RecordInfo {
+
+  /** Of a version that has a record index. */
+  def of(version: IndexVersion): RecordInfo = {
+    val files = version.files.filter(f => RecordKind.All(f.kind))
+    RecordInfo(
+      version.properties(RecordProperty.Mode),
+      version.properties.get(RecordProperty.WindowDays).map(_.toInt),
+      version.long(RecordProperty.Groups),
+      version.long(RecordProperty.Mappings),
+      files.map(_.sizeBytes).sum,
+      files.count(_.kind == RecordKind.Base),
+      files.count(_.kind == RecordKind.Delta)
+    )
+  }
 }
 
 object IndexInfo {

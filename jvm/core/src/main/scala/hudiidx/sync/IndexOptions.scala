@@ -62,7 +62,8 @@ object IndexOptions {
   val Sources: Set[String] = Set("auto", "listing", "metadata")
 
   /** Record indexes: a key is one record of the table, or of its partition. */
-  val RecordModes: Set[String] = Set("global", "partitioned")
+  val GlobalMode = "global"
+  val RecordModes: Set[String] = Set(GlobalMode, "partitioned")
 
   private val MostFileGroups = 1 << 14
 

@@ -132,9 +132,10 @@ private[sync] final class FallbackWarning(tablePath: String, indexDir: String, s
     }
 
   private def error(code: String, message: String, cause: Throwable): HudiIdxException = code match {
-    case FallbackCode.NoIndex | FallbackCode.NoRecordIndex   => new IndexNotFound(message, cause)
-    case FallbackCode.DamagedIndex | FallbackCode.ReadFailed => new DamagedIndex(message, cause)
-    case _                                                   => new StaleIndex(message, cause)
+    case FallbackCode.NoIndex | FallbackCode.NoRecordIndex => new IndexNotFound(message, cause)
+    case FallbackCode.DamagedIndex | FallbackCode.ReadFailed | FallbackCode.DamagedRecordIndex =>
+      new DamagedIndex(message, cause)
+    case _ => new StaleIndex(message, cause)
   }
 }
 

@@ -1,6 +1,8 @@
 package hudiidx.hadoop
 
 import com.fasterxml.jackson.core.JsonGenerator
+import hudiidx.hadoop.record.LookupAnswer
+import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.sync._
 import hudiidx.table._
 
@@ -79,13 +81,63 @@ object InfoJson {
     json.writeNumberField("files", info.files)
     json.writeNumberField("size", info.sizeBytes)
     json.writeObjectFieldStart("bytes_by_kind")
-    info.indexFiles.foreach(f => json.writeNumberField(f.kind, f.sizeBytes))
+    info.indexFiles.groupBy(_.kind).toVector.sortBy(_._1).foreach { case (kind, files) =>
+      json.writeNumberField(kind, files.map(_.sizeBytes).sum)
+    }
     json.writeEndObject()
+    json.writeFieldName("record")
+    info.record.fold(json.writeNull())(record(_, json))
     json.writeObjectFieldStart("fallbacks")
     FallbackCounters.snapshot(info.indexDir).toVector.sorted.foreach { case (code, n) =>
       json.writeNumberField(code, n)
     }
     json.writeEndObject()
+    json.writeEndObject()
+  }
+
+  private def record(r: RecordInfo, json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeStringField("mode", r.mode)
+    json.writeFieldName("window_days")
+    r.windowDays.fold(json.writeNull())(d => json.writeNumber(d))
+    json.writeNumberField("file_groups", r.fileGroups)
+    json.writeNumberField("mappings", r.mappings)
+    json.writeNumberField("size", r.sizeBytes)
+    json.writeNumberField("base_files", r.baseFiles)
+    json.writeNumberField("delta_files", r.deltaFiles)
+    json.writeEndObject()
+  }
+}
+
+/** Answers of `lookup` as JSON. */
+object LookupJson {
+
+  /** `{locations: [{key, partition_path, file_id, instant_time}], missing: [key], window_days, ...}`: each key that was asked
+    * stands in one of the two lists, in the order asked, and then how the answer came about.
+    */
+  def write(keys: PackedKeys, answer: LookupAnswer, json: JsonGenerator): Unit = {
+    val found = answer.locations
+    json.writeStartObject()
+    json.writeArrayFieldStart("locations")
+    found.records(keys).foreach(location(_, json))
+    json.writeEndArray()
+    json.writeArrayFieldStart("missing")
+    (0 until keys.count).filter(found.count(_) == 0).map(keys.key).distinct.foreach(k => json.writeString(k))
+    json.writeEndArray()
+    json.writeFieldName("window_days")
+    answer.windowDays.fold(json.writeNull())(d => json.writeNumber(d))
+    json.writeNumberField("index_version", answer.use.indexVersion.getOrElse(0L))
+    json.writeNumberField("scanned_slices", answer.use.scannedSlices)
+    json.writeStringField("fallback", answer.use.fallback.map(_.code).getOrElse(""))
+    json.writeEndObject()
+  }
+
+  private def location(l: RecordLocation, json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeStringField("key", l.key)
+    json.writeStringField("partition_path", l.partitionPath)
+    json.writeStringField("file_id", l.fileId)
+    json.writeStringField("instant_time", l.instantTime)
     json.writeEndObject()
   }
 }

@@ -3,21 +3,25 @@ package hudiidx.hadoop
 import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx._
+import hudiidx.hadoop.record.RecordLookups
+import hudiidx.record.PackedKeys
 import hudiidx.sync._
-import java.io.{OutputStream, PrintStream}
+import hudiidx.table.QueryInstant
+import java.io.{InputStream, OutputStream, PrintStream}
 import org.apache.hadoop.conf.Configuration
 
 /** The commands that need no Spark: `hudiidx.hadoop.Main COMMAND TABLE [options]`. One JSON document on standard output;
   *  an error is one JSON line on standard error. Exit codes: 0 done, 2 usage, 3 the table, 4 the index, 5 anything else.
+  *  `lookup` takes its keys from standard input, packed ([[PackedKeys.decode]]): texts of arguments may hold anything.
   */
 object Main {
-  def main(args: Array[String]): Unit = System.exit(run(args, System.out, System.err))
+  def main(args: Array[String]): Unit = System.exit(run(args, System.in, System.out, System.err))
 
-  def run(args: Array[String], out: OutputStream, err: PrintStream): Int =
+  def run(args: Array[String], in: InputStream, out: OutputStream, err: PrintStream): Int =
     try {
       val call = CommandLine.parse(args)
       val json = new ObjectMapper().getFactory.createGenerator(out)
-      command(call, json)
+      command(call, in, json)
       json.close()
       out.write('\n')
       out.flush()
@@ -27,16 +31,25 @@ object Main {
       case e: Exception        => report(err, e, 5)
     }
 
-  private def command(call: CommandLine, json: JsonGenerator): Unit = {
+  private def command(call: CommandLine, in: InputStream, json: JsonGenerator): Unit = {
     val access = Tables.access(new Configuration())
     call.command match {
-      case "info"  => InfoJson.write(IndexInfo.of(access, call.table, call.options), json)
-      case "perf"  => new Perf(access, call.table, call.options).report(call.sweep, json)
-      case listing =>
+      case "info"   => InfoJson.write(IndexInfo.of(access, call.table, call.options), json)
+      case "perf"   => new Perf(access, call.table, call.options).report(call.sweep, json)
+      case "lookup" => lookup(access, call, PackedKeys.decode(in.readAllBytes()), json)
+      case listing  =>
         val snapshot = TableSnapshot.open(access, call.table, call.options)
         try new ListingJson(snapshot, call, json).write(listing)
         finally snapshot.close()
     }
+  }
+
+  private def lookup(access: TableAccess, call: CommandLine, keys: PackedKeys, json: JsonGenerator): Unit = {
+    val lookups = new RecordLookups(access, call.table, call.options, new LocalEngine(access))
+    try {
+      val asOf = call.asOf.map(QueryInstant.parse("--as-of", _))
+      LookupJson.write(keys, lookups.locate(keys, call.partition, asOf), json)
+    } finally lookups.close()
   }
 
   private def exitCode(e: HudiIdxException): Int = e match {
@@ -66,7 +79,7 @@ final case class CommandLine(
 )
 
 object CommandLine {
-  val Commands: Vector[String] = Vector("partitions", "files", "slices", "info", "perf")
+  val Commands: Vector[String] = Vector("partitions", "files", "slices", "lookup", "info", "perf")
   private val Usage =
     s"usage: ${Commands.mkString("|")} TABLE [--partition P] [--as-of T] [--index-path P] [--strict] [--limit N] [--sweep]"
 

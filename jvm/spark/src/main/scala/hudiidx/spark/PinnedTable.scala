@@ -1,7 +1,7 @@
 package hudiidx.spark
 
 import hudiidx.DamagedTable
-import hudiidx.table.{BaseFile, TableConfig, TableSchema}
+import hudiidx.table.{BaseFile, TableConfig, TableSchema, TimeTravel}
 import org.apache.spark.sql.SparkSession
 
 /** A table at one moment, for reading its rows. Lives on the driver.

@@ -5,6 +5,7 @@ import java.util.Locale
 import hudiidx.InvalidOption
 import hudiidx.spark.tag.{RecordIndexView, TagStrategy}
 import hudiidx.sync.{IndexOptions, OptionDoc}
+import hudiidx.table.QueryInstant
 
 /** Settings of one read, resolved and checked.
   *

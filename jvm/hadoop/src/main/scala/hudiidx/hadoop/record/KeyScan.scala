@@ -3,7 +3,7 @@ package hudiidx.hadoop.record
 import java.nio.ByteBuffer
 
 import hudiidx.hadoop.KeySink
-import hudiidx.record.PackedKeys
+import hudiidx.record.{Locations, PackedKeys, VisibleGroup}
 import hudiidx.sync.{TableAccess, TaskEngine}
 import hudiidx.table.FileSlice
 
@@ -12,6 +12,9 @@ private[record] final case class ScannedKey(key: Int, slice: Int)
 
 /** Finds keys in file slices by reading their key columns: what stands in where the index cannot tell. */
 private[record] object KeyScan {
+
+  /** File slices of at most so many bytes are read in this process: tasks would take longer to start. */
+  val LocalBytes: Long = 32L << 20
 
   /** In the order of slices; a key once for each slice. */
   def find(engine: TaskEngine, table: RecordTable, slices: Vector[FileSlice], keys: PackedKeys): Vector[ScannedKey] =
@@ -51,5 +54,29 @@ private[record] object KeyScan {
       places.merge(key, Vector(i), (a, b) => a ++ b)
     }
     places
+  }
+}
+
+/** Puts together what the index and a scan of files found. */
+private[record] object LookupMerge {
+
+  def merge(
+      keys: Int,
+      indexed: Option[Locations],
+      scanned: Vector[ScannedKey],
+      slices: Vector[FileSlice]
+  ): Locations = {
+    val known = indexed.fold(Vector.empty[VisibleGroup])(_.groups.toVector)
+    val groups = known ++ slices.map(s => VisibleGroup(s.partitionPath, s.fileId, s.baseInstantTime))
+    val byKey = scanned.groupBy(_.key)
+    val starts = new Array[Int](keys + 1)
+    val places = Array.newBuilder[Int]
+    (0 until keys).foreach { k =>
+      indexed.foreach(l => (l.starts(k) until l.starts(k + 1)).foreach(at => places += l.places(at)))
+      val more = byKey.getOrElse(k, Vector.empty)
+      more.foreach(s => places += known.size + s.slice)
+      starts(k + 1) = starts(k) + more.size + indexed.fold(0)(_.count(k))
+    }
+    new Locations(starts, places.result(), groups)
   }
 }

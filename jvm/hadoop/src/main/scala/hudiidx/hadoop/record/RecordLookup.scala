@@ -1,9 +1,10 @@
 package hudiidx.hadoop.record
 
+import hudiidx.DamagedIndex
 import hudiidx.record._
-import hudiidx.store.{IndexStore, IndexVersion, InstantId}
+import hudiidx.store.{IndexVersion, InstantId}
 import hudiidx.sync._
-import hudiidx.table.{FileGroup, FileSlice, FileSystemView}
+import hudiidx.table.{FileGroup, FileSlice, FileSystemView, TimeTravel}
 import hudiidx.timeline.Action
 
 /** What became of keys that were looked up.
@@ -18,100 +19,77 @@ final case class LookupUse(
 
 /** Finds record keys in a table as of one moment: in the record index, and in the files of those file groups whose keys the
   * index does not know as of that moment. Without a usable index all files are read. Exact either way (law 3, law 4).
+  * Not safe for several threads.
   *
   *  @param snapshot of the table; with its index where that is usable
-  *  @param asOf     requested time of the reader's instant; None: the latest
+  *  @param engine   reads file slices where they are large; small ones are read here
   */
 final class RecordLookup private (
     snapshot: TableSnapshot,
-    index: Option[RecordIndex],
-    dirty: Set[FileGroup] => Vector[FileSlice],
-    unknownTo: IndexedDirt,
+    opening: RecordMoment,
+    openingKeys: Option[IndexedKeys],
     engine: TaskEngine,
-    table: RecordTable,
-    val asOf: Option[String],
-    fallback: Option[Fallback]
+    strict: Boolean
 ) extends AutoCloseable {
-  private val instants = new SliceInstants(snapshot.view, asOf)
-  private lazy val slices: Vector[FileSlice] = dirty(unknownTo.groups)
+  private var moment: RecordMoment = opening
+  private var indexed: Option[IndexedKeys] = openingKeys
 
-  def use: LookupUse = LookupUse(index.map(_.version.number), slices.size, fallback)
+  def use: LookupUse = LookupUse(moment.version.map(_.number), moment.slices.size, moment.fallback)
 
-  def counters: Option[RecordCounters] = index.map(_.counters)
+  def counters: Option[RecordCounters] = indexed.map(_.index.counters)
 
-  def windowDays: Option[Int] = index.flatMap(_.windowDays)
+  /** Days of the window, if the index has one: a key without a location may then be in the table, but is not in the window. */
+  def windowDays: Option[Int] = indexed.flatMap(_.index.windowDays)
 
+  /** A file of the index that fails costs the index, not the answer (law 5); in strict mode it is DamagedIndex. */
   def locate(keys: PackedKeys): Locations = {
-    val indexed = index.map { i =>
-      LocationLookup.locate(i.lookup(keys), i.dictionary, instants, (_, _, group) => !unknownTo.groups(group))
+    val found = fromIndex(keys)
+    val reader = if (moment.sliceBytes <= KeyScan.LocalBytes) new LocalEngine(snapshot.table.access) else engine
+    SliceKeyScan.locate(reader, moment, keys, found)
+  }
+
+  private def fromIndex(keys: PackedKeys): Option[Locations] =
+    try indexed.map(_.locate(keys))
+    catch {
+      case e: DamagedIndex        => loseIndex(e.getMessage)
+      case e: java.io.IOException => loseIndex(e.toString)
     }
-    if (slices.isEmpty && indexed.isDefined) indexed.get
-    else LookupMerge.merge(keys.count, indexed, KeyScan.find(engine, table, slices, keys), slices)
+
+  private def loseIndex(why: String): Option[Nothing] = {
+    moment = RecordMoment.withoutIndex(moment, snapshot, strict, why)
+    indexed.foreach(_.close())
+    indexed = None
+    None
   }
 
   override def close(): Unit = {
-    index.foreach(_.close())
+    indexed.foreach(_.close())
     snapshot.close()
   }
 }
 
-/** File groups whose keys an index does not know as of an instant. */
-final case class IndexedDirt(groups: Set[FileGroup])
-
 object RecordLookup {
 
-  /** IndexNotFound, StaleIndex or DamagedIndex in strict mode where the index cannot be used. */
+  /** IndexNotFound, StaleIndex or DamagedIndex in strict mode where the index cannot be used. InvalidOption for an instant
+    * that stock Hudi does not answer for either.
+    */
   def open(
       context: TableContext,
       options: IndexOptions,
       asOf: Option[String],
       engine: TaskEngine
   ): RecordLookup = {
+    asOf.foreach(TimeTravel.check(context.config, context.timeline, context.contents, _))
     val snapshot = TableSnapshot.of(context, options)
-    val store = new IndexStore(context.storage, options.indexDir(context.tablePath))
-    snapshot.use.version.filter(RecordIndex.isIn) match {
-      case Some(version) => indexed(snapshot, store, version, asOf, engine)
-      case None          =>
-        val reason =
-          snapshot.use.fallback.getOrElse(Fallback(FallbackCode.NoRecordIndex, "the index has no record index"))
-        if (snapshot.use.fallback.isEmpty) reason.warn(context.tablePath, store.dir, options.strict)
-        scanning(snapshot, store, asOf, engine, reason)
+    try {
+      val moment = RecordMoment.of(snapshot, options, asOf)
+      new RecordLookup(snapshot, moment, IndexedKeys.open(moment, snapshot), engine, options.strict)
+    } catch {
+      case e: Throwable =>
+        snapshot.close()
+        throw e
     }
   }
-
-  private def indexed(
-      snapshot: TableSnapshot,
-      store: IndexStore,
-      version: IndexVersion,
-      asOf: Option[String],
-      engine: TaskEngine
-  ): RecordLookup = {
-    val index = RecordIndex.open(version, store, snapshot.table.access.cache)
-    val dirt = new Dirt(snapshot, version, index, asOf)
-    val table = tableOf(snapshot, store, index.windowDays, asOf)
-    new RecordLookup(snapshot, Some(index), dirt.slices, IndexedDirt(dirt.groups), engine, table, asOf, None)
-  }
-
-  private def scanning(
-      snapshot: TableSnapshot,
-      store: IndexStore,
-      asOf: Option[String],
-      engine: TaskEngine,
-      reason: Fallback
-  ): RecordLookup = {
-    def all(groups: Set[FileGroup]): Vector[FileSlice] =
-      snapshot.view.partitions.flatMap(p => snapshot.view.latestMergedFileSlices(p, asOf))
-    val table = tableOf(snapshot, store, None, asOf)
-    new RecordLookup(snapshot, None, all, IndexedDirt(Set.empty), engine, table, asOf, Some(reason))
-  }
-
-  private def tableOf(
-      snapshot: TableSnapshot,
-      store: IndexStore,
-      windowDays: Option[Int],
-      asOf: Option[String]
-  ): RecordTable =
-    RecordTable.of(IndexState(snapshot.table, snapshot.view, store), windowDays, asOf)
 }
 
 /** The file groups whose keys an index does not know as of an instant: those that instants changed which it has not taken in, or
@@ -147,32 +125,8 @@ private final class Dirt(snapshot: TableSnapshot, version: IndexVersion, index: 
       .filter(g => index.dictionary.find(g).isEmpty)
       .toSet
 
-  def slices(of: Set[FileGroup]): Vector[FileSlice] =
-    of.groupBy(_.partitionPath).toVector.sortBy(_._1).flatMap { case (partition, wanted) =>
+  def slices: Vector[FileSlice] =
+    groups.groupBy(_.partitionPath).toVector.sortBy(_._1).flatMap { case (partition, wanted) =>
       view.latestMergedFileSlices(partition, asOf).filter(s => wanted(FileGroup(partition, s.fileId)))
     }
-}
-
-/** Puts together what the index and a scan of files found. */
-private object LookupMerge {
-
-  def merge(
-      keys: Int,
-      indexed: Option[Locations],
-      scanned: Vector[ScannedKey],
-      slices: Vector[FileSlice]
-  ): Locations = {
-    val known = indexed.fold(Vector.empty[VisibleGroup])(_.groups.toVector)
-    val groups = known ++ slices.map(s => VisibleGroup(s.partitionPath, s.fileId, s.baseInstantTime))
-    val byKey = scanned.groupBy(_.key)
-    val starts = new Array[Int](keys + 1)
-    val places = Array.newBuilder[Int]
-    (0 until keys).foreach { k =>
-      indexed.foreach(l => (l.starts(k) until l.starts(k + 1)).foreach(at => places += l.places(at)))
-      val more = byKey.getOrElse(k, Vector.empty)
-      more.foreach(s => places += known.size + s.slice)
-      starts(k + 1) = starts(k) + more.size + indexed.fold(0)(_.count(k))
-    }
-    new Locations(starts, places.result(), groups)
-  }
 }

@@ -49,14 +49,14 @@ object RecordMoment {
     snapshot.use.version.filter(RecordIndex.isIn) match {
       case Some(version) =>
         try indexed(snapshot, store, version, asOf)
-        catch { case e: DamagedIndex => without(FallbackCode.DamagedIndex, e.getMessage) }
+        catch { case e: DamagedIndex => without(FallbackCode.DamagedRecordIndex, e.getMessage) }
       case None => without(FallbackCode.NoRecordIndex, "the index has no record index")
     }
   }
 
   /** The moment without its index, a file of which failed (law 5: that costs time, not rows); DamagedIndex in strict mode. */
   def withoutIndex(moment: RecordMoment, snapshot: TableSnapshot, strict: Boolean, why: String): RecordMoment = {
-    val reason = Fallback(FallbackCode.DamagedIndex, why)
+    val reason = Fallback(FallbackCode.DamagedRecordIndex, why)
     reason.warn(snapshot.tablePath, moment.indexDir, strict)
     scanning(snapshot, new IndexStore(snapshot.table.storage, moment.indexDir), reason, moment.asOf)
   }
@@ -71,7 +71,7 @@ object RecordMoment {
     try {
       val dirt = new Dirt(snapshot, version, index, asOf)
       val table = tableOf(snapshot, store, index.windowDays, asOf)
-      new RecordMoment(store.dir, Some(version), None, dirt.groups, dirt.slices(dirt.groups), table, asOf)
+      new RecordMoment(store.dir, Some(version), None, dirt.groups, dirt.slices, table, asOf)
     } finally index.close()
   }
 

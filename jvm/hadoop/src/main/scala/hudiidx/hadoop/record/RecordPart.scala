@@ -1,11 +1,15 @@
 package hudiidx.hadoop.record
 
+import hudiidx.InvalidOption
 import hudiidx.record.{RecordIndex, RecordKind, RecordProperty}
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.sync._
 
-/** The record index as a part of the index: made by tasks that read key columns, kept in step by deltas. Design §3.3. */
-final class RecordPart(engine: TaskEngine, options: RecordOptions) extends IndexPart {
+/** The record index as a part of the index: made by tasks that read key columns, kept in step by deltas. Design §3.3.
+  *
+  *  @param orElse mode of a record index that is made where neither options nor a version before name one; None: none is
+  */
+final class RecordPart(engine: TaskEngine, options: RecordOptions, orElse: Option[String] = None) extends IndexPart {
 
   override def owns(file: IndexFile): Boolean = RecordKind.All(file.kind)
 
@@ -14,7 +18,7 @@ final class RecordPart(engine: TaskEngine, options: RecordOptions) extends Index
   override def isIn(version: IndexVersion): Boolean = RecordIndex.isIn(version)
 
   override def build(state: IndexState, before: Option[IndexVersion]): PartFiles =
-    RecordSettings.of(options, before) match {
+    RecordSettings.of(options, before, orElse) match {
       case Some(settings) => new RecordBuild(engine, state, settings).run()
       case None           => PartFiles.None
     }
@@ -28,12 +32,22 @@ final case class RecordSettings(mode: String, windowDays: Option[Int], fileGroup
 
 object RecordSettings {
 
-  /** None if there is to be no record index. */
-  def of(options: RecordOptions, before: Option[IndexVersion]): Option[RecordSettings] = {
-    val old = before.filter(RecordIndex.isIn).map(of)
-    options.mode.orElse(old.map(_.mode)).map { mode =>
-      RecordSettings(mode, options.windowDays.orElse(old.flatMap(_.windowDays)), options.fileGroups)
-    }
+  /** None if there is to be no record index. Options that name a mode say all: without a window then all records are
+    * indexed. Options without one change what they name of the record index before. InvalidOption if there is none.
+    */
+  def of(
+      options: RecordOptions,
+      before: Option[IndexVersion],
+      orElse: Option[String] = None
+  ): Option[RecordSettings] = {
+    val old = if (options.mode.isDefined) None else before.filter(RecordIndex.isIn).map(of)
+    val mode = options.mode.orElse(old.map(_.mode)).orElse(orElse)
+    if (mode.isEmpty && (options.windowDays.isDefined || options.fileGroups.isDefined))
+      throw new InvalidOption(
+        s"${IndexOptions.RecordWindowDays} and ${IndexOptions.RecordFileGroups} are for a record index, and none is asked " +
+          s"for; set ${IndexOptions.RecordMode} to ${IndexOptions.RecordModes.toVector.sorted.mkString(" or ")}"
+      )
+    mode.map(m => RecordSettings(m, options.windowDays.orElse(old.flatMap(_.windowDays)), options.fileGroups))
   }
 
   def of(version: IndexVersion): RecordSettings =

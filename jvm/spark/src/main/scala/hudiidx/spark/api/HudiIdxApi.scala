@@ -7,13 +7,15 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import hudiidx.InvalidOption
-import hudiidx.hadoop.record.{RecordVerifier, RecordVerifyOptions}
+import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
 import hudiidx.hadoop.{InfoJson, Tables}
+import hudiidx.record.{PackedKeys, PackedLocations}
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
-import hudiidx.spark.{HudiIdxSource, QueryInstant, ReadOptions, RowJson, SharedTable, SparkEngine, ViewCall}
 import hudiidx.spark.tag.{SharedRecords, TagLocation}
+import hudiidx.spark.{HudiIdxSource, ReadOptions, RowJson, SharedTable, SparkEngine, ViewCall}
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
+import hudiidx.table.{QueryInstant, TableConfig}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** The index of one table as other languages call it: texts and maps in, JSON documents and DataFrames out. Names in
@@ -27,12 +29,53 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   private val hadoop = spark.sessionState.newHadoopConf()
   private val path = SharedTable.qualified(tablePath, hadoop)
   private val access = Tables.access(hadoop)
+  private val lookups = HudiIdxApi.lookups(spark, access, path, read.index)
+  SharedTable.cleaner.register(this, HudiIdxApi.closing(lookups))
 
   /** Makes the index. `{index_version, files, partitions, instants, rebuilt, merged, published, rebases,
     * bytes_by_kind,
     * elapsed_millis}`; bytes by kind of index file.
     */
   def create(): String = timed(indexer.create())
+
+  /** Makes a part of the index, or makes it anew; `kind` is one of [[HudiIdxApi.Kinds]]. A record index has the mode of
+    * `hudiidx.record.mode`, else that which it had, else it is global. Answers as `create`. IndexNotFound if there is no
+    * index, InvalidOption for a kind that is unknown.
+    */
+  def addIndex(kind: String): String = {
+    HudiIdxApi.checkKind(kind)
+    timed(indexer.addPart(recordPart(SparkEngine.of(spark), Some(IndexOptions.GlobalMode))))
+  }
+
+  /** Removes a part of the index; answers as `create`. No such part is no error. */
+  def dropIndex(kind: String): String = {
+    HudiIdxApi.checkKind(kind)
+    timed {
+      val number = new IndexStore(access.storage, read.index.indexDir(path)).nextNumber()
+      val after = indexer.dropPart(recordPart(new LocalEngine(access)))
+      val published = after.number >= number
+      SyncResult(after, Vector.empty, merged = false, rebuilt = false, published, rebases = 0)
+    }
+  }
+
+  /** Where record keys are: keys and answer packed (docs/format.md, "Packed keys and locations"). No Spark job but where
+    * much has to be read that the index has not taken in. `partition` and `asOf` may be null.
+    */
+  def lookup(keys: Array[Byte], partition: String, asOf: String): Array[Byte] = {
+    val answer = lookups.locate(PackedKeys.decode(keys), Option(partition), instant(asOf))
+    PackedLocations.encode(answer.locations, answer.windowDays)
+  }
+
+  /** How record keys are made of fields: `{fields: [name], named}`, with `named` as `f1:v1,f2:v2`, else the one plain value. No
+    * fields: the table names none.
+    */
+  def keyForm(): String = {
+    val form = TableConfig.read(access.storage, path).recordKeyForm
+    val json = JsonNodeFactory.instance.objectNode()
+    val fields = json.putArray("fields")
+    form.foreach(_.fields.foreach(f => fields.add(f)))
+    text(json.put("named", form.exists(_.named)))
+  }
 
   /** Takes in what completed since; answers as `create`. IndexNotFound if there is no index. */
   def update(): String = timed(indexer.update())
@@ -112,8 +155,13 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
 
   private def indexer: Indexer = {
     val conf = SharedTable.shared(spark, hadoop)
-    new Indexer(access, path, read.index, new SparkPartitionScanner(spark.sparkContext, conf))
+    val scanner = new SparkPartitionScanner(spark.sparkContext, conf)
+    val part = recordPart(new SparkEngine(spark.sparkContext, conf))
+    new Indexer(access, path, read.index, scanner, Vector(part))
   }
+
+  private def recordPart(engine: TaskEngine, orElse: Option[String] = None): RecordPart =
+    new RecordPart(engine, read.index.record, orElse)
 
   private def timed(work: => SyncResult): String = {
     val from = System.nanoTime()
@@ -146,4 +194,17 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
 
 object HudiIdxApi {
   private val mapper = new ObjectMapper()
+
+  /** Parts of an index beside the manifest. */
+  val Kinds: Vector[String] = Vector("record")
+
+  private def checkKind(kind: String): Unit =
+    if (!Kinds.contains(kind))
+      throw new InvalidOption(s"'$kind' is no kind of index; known: ${Kinds.mkString(", ")}")
+
+  // Made here, so that neither what is kept open nor what closes it holds on to the API object.
+  private def lookups(spark: SparkSession, access: TableAccess, path: String, options: IndexOptions): RecordLookups =
+    new RecordLookups(access, path, options, SparkEngine.of(spark))
+
+  private def closing(lookups: RecordLookups): Runnable = () => lookups.close()
 }

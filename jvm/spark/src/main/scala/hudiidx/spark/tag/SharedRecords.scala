@@ -3,8 +3,9 @@ package hudiidx.spark.tag
 import hudiidx.DamagedIndex
 import hudiidx.hadoop.record.{IndexedKeys, RecordMoment, SliceKeyScan}
 import hudiidx.record.{Locations, PackedKeys}
-import hudiidx.spark.{SharedTable, TimeTravel}
+import hudiidx.spark.SharedTable
 import hudiidx.sync.{IndexOptions, LocalEngine, TableAccess, TableSnapshot}
+import hudiidx.table.TimeTravel
 
 /** The record keys of a table at one moment, on the driver and in tasks alike. What is sent says how keys are found; each
   * process opens the files of that index version once, when the first task asks.

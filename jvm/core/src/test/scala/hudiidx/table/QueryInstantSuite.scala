@@ -1,4 +1,4 @@
-package hudiidx.spark
+package hudiidx.table
 
 import hudiidx.InvalidOption
 import org.scalatest.funsuite.AnyFunSuite

@@ -1,7 +1,6 @@
-package hudiidx.spark
+package hudiidx.table
 
 import hudiidx.InvalidOption
-import hudiidx.table.TableConfig
 import hudiidx.timeline.{Action, ActiveTimeline, InstantContents}
 
 /** Which instants may be asked for: those that stock Hudi allows. */

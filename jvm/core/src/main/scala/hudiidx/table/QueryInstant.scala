@@ -1,4 +1,4 @@
-package hudiidx.spark
+package hudiidx.table
 
 import java.time.format.{DateTimeFormatter, DateTimeParseException}
 import java.time.{LocalDate, LocalDateTime}

@@ -1,0 +1,69 @@
+package hudiidx.hadoop.record
+
+import hudiidx.Fixtures
+import hudiidx.hadoop.{Tables, TimelineCut}
+import hudiidx.hfile.BlockCache
+import hudiidx.record.{PackedKeys, RecordLocation}
+import hudiidx.storage.{CountingStorage, LocalStorage}
+import hudiidx.sync._
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Lookups that stay open between calls. */
+class RecordLookupsSuite extends AnyFunSuite {
+  import RecordPartSuite._
+
+  private def locations(lookups: RecordLookups, keys: Vector[String], asOf: Option[String]): Set[RecordLocation] = {
+    val packed = PackedKeys.of(keys)
+    lookups.locate(packed, None, asOf).locations.records(packed).toSet
+  }
+
+  test("what is kept open is opened anew when a commit completes or the index changes, and only then") {
+    val table = Fixtures.copy("v9-mor-part")
+    val cut = new TimelineCut(table)
+    cut.showFirst(cut.size - 2)
+    create(table)
+    val storage = new CountingStorage(LocalStorage)
+    val lookups =
+      new RecordLookups(Tables.access(storage, new BlockCache(4 << 20)), table, indexed, new LocalEngine(access))
+    def check(): Unit = {
+      val keys = allKeys(table, None) :+ "absent"
+      val wanted = lookup(table, keys, None, scanned)
+      assert(locations(lookups, keys, None) === wanted)
+      val before = storage.counts
+      assert(locations(lookups, keys, None) === wanted)
+      val after = storage.counts
+      assert(after.list - before.list === 2 && after.status - before.status === 1)
+      if (lookups.locate(PackedKeys.of(Vector("k")), None, None).use.scannedSlices == 0)
+        assert(after.open === before.open && after.readAll === before.readAll, "a warm lookup opens nothing")
+    }
+    check()
+    cut.showFirst(cut.size - 1)
+    check()
+    cut.showFirst(cut.size)
+    check()
+    assert(lookups.locate(PackedKeys.of(Vector("k")), None, None).use.scannedSlices > 0)
+    indexer(table).update()
+    check()
+    assert(lookups.locate(PackedKeys.of(Vector("k")), None, None).use.scannedSlices === 0)
+    lookups.close()
+    check()
+    lookups.close()
+  }
+
+  test("several instants stay open, and none answers for another") {
+    val table = Fixtures.copy("v9-moved-cow")
+    create(table)
+    val keys = allKeys(table, None)
+    val lookups = new RecordLookups(access, table, indexed, new LocalEngine(access))
+    val asked = None +: instants("v9-moved-cow").map(Some(_))
+    assert(asked.size > 2)
+    for (_ <- 1 to 2; asOf <- asked)
+      assert(locations(lookups, keys, asOf) === lookup(table, keys, asOf, scanned), s"as of $asOf")
+    lookups.close()
+  }
+
+  private def instants(name: String): Vector[String] = {
+    val travels = Fixtures.json(name).path("time_travel")
+    (0 until travels.size).map(travels.get(_)).filter(_.has("count")).map(_.path("as_of").asText()).toVector
+  }
+}

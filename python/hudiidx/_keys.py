@@ -1,0 +1,119 @@
+"""Record keys and locations as one array of bytes: docs/format.md, "Packed keys and locations"."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from hudiidx.model import Key, RecordLocation, RecordLocations
+
+_HEADER = struct.Struct("<4i")
+
+
+@dataclass(frozen=True)
+class KeyForm:
+    """How a table makes record keys of its key fields; ``named``: as ``a:1,b:2``, else the plain value."""
+
+    fields: tuple[str, ...]
+    named: bool
+
+
+def pack(keys: Sequence[str]) -> bytes:
+    """Keys as the JVM reads them; a surrogate without its partner takes three bytes, as there."""
+    encoded = [k.encode("utf-8", "surrogatepass") for k in keys]
+    return b"".join((struct.pack(f"<{len(keys) + 1}i", len(keys), *map(len, encoded)), *encoded))
+
+
+def unpack(keys: Sequence[str], packed: bytes) -> RecordLocations:
+    """The answer for `keys`: locations in their order, those of one key by partition path and file id.
+
+    Raises:
+        ValueError: bytes that are no answer for so many keys.
+    """
+    days, asked, found, groups = _HEADER.unpack_from(packed)
+    ints = asked + found + 3 * groups
+    if asked != len(keys) or len(packed) < _HEADER.size + 4 * ints:
+        raise ValueError(f"an answer of {len(packed)} bytes for {asked} keys, asked were {len(keys)}")
+    numbers = struct.unpack_from(f"<{ints}i", packed, _HEADER.size)
+    named = _groups(packed, _HEADER.size + 4 * ints, numbers[asked + found :])
+    out: list[RecordLocation] = []
+    missing: dict[str, None] = {}
+    at = asked
+    for key, count in zip(keys, numbers, strict=False):
+        if count == 1:
+            out.append(RecordLocation(key, *named[numbers[at]]))
+        elif count:
+            places = sorted(named[n] for n in numbers[at : at + count])
+            out.extend(RecordLocation(key, *place) for place in places)
+        else:
+            missing[key] = None
+        at += count
+    return RecordLocations(out, missing=tuple(missing), window_days=days or None)
+
+
+def _groups(packed: bytes, at: int, lengths: Sequence[int]) -> list[tuple[str, str, str]]:
+    """Partition path, file id and instant time of each group, from the texts that begin at ``at``."""
+    texts = []
+    for length in lengths:
+        texts.append(packed[at : at + length].decode())
+        at += length
+    return list(zip(texts[::3], texts[1::3], texts[2::3], strict=True))
+
+
+def texts_of(keys: Iterable[Key], form: Callable[[], KeyForm]) -> list[str]:
+    """Keys as Hudi writes them. ``form`` is asked only if a key is no text.
+
+    Raises:
+        TypeError: something that is no key.
+        ValueError: a key that lacks a key field or has one that the table has not.
+    """
+    return [k if isinstance(k, str) else _text_of(k, form()) for k in keys]
+
+
+def _text_of(key: object, form: KeyForm) -> str:
+    fields = form.fields
+    if isinstance(key, Mapping):
+        if not fields or set(key) != set(fields):
+            raise ValueError(f"key {key!r}: the table's key fields are {_listed(fields)}")
+        values = [key[f] for f in fields]
+    elif isinstance(key, tuple):
+        if not fields or len(key) != len(fields):
+            raise ValueError(f"key {key!r}: the table's key fields are {_listed(fields)}")
+        values = list(key)
+    elif len(fields) <= 1 and not form.named:
+        return _plain(key, key)
+    else:
+        raise TypeError(
+            f"key {key!r}: pass Hudi's form as text, {','.join(f + ':…' for f in fields)}, "
+            f"or a tuple or dict of the key fields"
+        )
+    if form.named:
+        return ",".join(f"{f}:{_marked(v, key)}" for f, v in zip(fields, values, strict=True))
+    return _plain(values[0], key)
+
+
+def _marked(value: object, key: object) -> str:
+    """A value inside a key of several fields, where Hudi marks what has no text."""
+    return "__null__" if value is None else _plain(value, key) or "__empty__"
+
+
+def _plain(value: object, key: object) -> str:
+    """The text that Hudi makes of a value, where it is the same whatever the column's type."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(
+        f"key {key!r}: a {type(value).__name__} has no one text in Hudi; pass the record key as text, as in "
+        f"_hoodie_record_key"
+    )
+
+
+def _listed(fields: Sequence[str]) -> str:
+    return ", ".join(fields) or "not named by its properties: pass keys as text"
