@@ -2,12 +2,12 @@ package hudiidx.benchmarks
 
 import java.util.concurrent.{Callable, Executors}
 
-import hudiidx.hadoop.record.{RecordLookup, RecordPart}
+import hudiidx.hadoop.record.{RecordLookup, RecordPart, RecordVerifier}
 import hudiidx.record.PackedKeys
 import hudiidx.sync._
 
-/** The record index of a real table without Spark: `KeyIndex --table DIR --facts FILE --out OUT [--threads 2]` makes it and
-  * looks keys up in it.
+/** The record index of a real table without Spark: `KeyIndex --table DIR --facts FILE --out OUT [--threads 2]` makes it,
+  * looks keys up in it and compares it with the table's keys.
   */
 object KeyIndex {
 
@@ -26,6 +26,15 @@ object KeyIndex {
     val bytes = made.files.filter(part.owns).map(_.sizeBytes).sum
     report.add("bytes a mapping", "table", "created", bytes.toDouble / facts.get("rows").asLong, "bytes", 1)
     lookups(table, facts.get("existing"), engine, report)
+    val context = TableContext.load(access, table)
+    report.add(
+      "verify record keys",
+      "table",
+      "",
+      Report.millis(require(new RecordVerifier(engine).verify(context, Rfc15.strict).ok, "differences were found")),
+      "ms",
+      1
+    )
   }
 
   private def lookups(
