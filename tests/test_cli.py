@@ -39,11 +39,14 @@ def answer(*arguments: object, code: int = 0) -> Any:
 
 @pytest.mark.spark
 def test_create_update_verify_drop(cow: Path) -> None:
-    assert answer("create", cow, "--master", "local[2]")["partitions"] == 4
+    assert answer("create", cow, "--record", "global", "--master", "local[2]")["partitions"] == 4
     assert answer("info", cow)["state"] == "READY"
     answer("update", cow, "--master", "local[2]")
-    report = answer("verify", cow, "--master", "local[2]")
+    report = answer("verify", cow, "--record", "--master", "local[2]")
     assert (report["ok"], report["differences"]) == (True, [])
+    assert set(report["record"]["counts"].values()) == {0}
+    assert report["stock_record_index"]["equal"] == report["record"]["keys"] == 520
+    run("verify", cow, "--scratch", cow, code=2)
     next((cow / "sf").glob("*.parquet")).unlink()
     assert answer("verify", cow, "--master", "local[2]", code=1)["differences"]
     run("drop", cow, code=2)
