@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 
 import hudiidx.IndexNotFound
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.SparkSession
 import org.slf4j.LoggerFactory
 
@@ -14,9 +15,11 @@ import org.slf4j.LoggerFactory
 private[hudi] object IndexSync {
   private val log = LoggerFactory.getLogger(classOf[RecordIndex])
 
-  /** Takes in what completed; makes the index where there is none and the options ask for it. */
+  /** Takes in what completed; makes the index, with a record index, where there is none and the
+    * options ask for it. */
   def update(spark: SparkSession, tablePath: String, options: WriterOptions): Unit = {
-    val api = new HudiIdxApi(spark, tablePath, options.index.asJava)
+    val mode = IndexOptions.RecordMode -> (if (options.global) "global" else "partitioned")
+    val api = new HudiIdxApi(spark, tablePath, (Map(mode) ++ options.index).asJava)
     try
       try api.update(): Unit
       catch { case _: IndexNotFound if options.create => api.create(): Unit }

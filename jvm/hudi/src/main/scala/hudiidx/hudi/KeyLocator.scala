@@ -1,24 +1,39 @@
 package hudiidx.hudi
 
+import hudiidx.log.MergeMode
 import hudiidx.record.RecordLocation
 import hudiidx.spark.SharedTable
+import hudiidx.spark.tag.{SharedRecords, TagLocation, TagStrategy}
 import hudiidx.sync.IndexOptions
+import hudiidx.table.TableLogRules
 import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{Encoders, SparkSession}
 
-/** Finds record keys in one table as of its newest completed instant. Opened on the driver for one write. */
-trait KeyLocator {
-
-  /** Every location of each key once, however often `keys` names it; keys without a location are left out. */
-  def locate(keys: RDD[String]): RDD[RecordLocation]
+/** Finds record keys in one table as of its newest completed instant, by the record index and by the files of those file
+  * groups that it does not know; without a record index by all files. Opened on the driver for one write.
+  */
+private[hudi] final class KeyLocator(spark: SparkSession, table: SharedTable, records: SharedRecords) {
 
   /** A location may belong to a deleted record (custom payloads decide at reading time): the writer has to look. */
-  def mayBeDeleted: Boolean
+  def mayBeDeleted: Boolean = TableLogRules.of(table.config).mode == MergeMode.Custom
+
+  /** Every location of each key once, however often `keys` names it; keys without a location are left out. */
+  def locate(keys: RDD[String]): RDD[RecordLocation] = {
+    val asked = spark.createDataset(keys.distinct())(Encoders.STRING).toDF(KeyLocator.Key)
+    val tagged =
+      TagLocation.tag(asked, records, Vector(KeyLocator.Key), isText = true, partition = None, TagStrategy.Auto)
+    tagged.rdd.flatMap { row =>
+      if (row.isNullAt(1)) None
+      else Some(RecordLocation(row.getString(0), row.getString(1), row.getString(2), row.getString(3)))
+    }
+  }
 }
 
-object KeyLocator {
+private[hudi] object KeyLocator {
+  private val Key = "record_key"
 
-  /** The best there is for the table: its rows can always be read. */
-  def open(spark: SparkSession, tablePath: String, options: IndexOptions): KeyLocator =
-    new SliceScan(SharedTable.open(spark, tablePath, options))
+  def open(spark: SparkSession, tablePath: String, options: IndexOptions): KeyLocator = {
+    val table = SharedTable.open(spark, tablePath, options)
+    new KeyLocator(spark, table, SharedRecords.of(table, options, None))
+  }
 }
