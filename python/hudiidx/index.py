@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from functools import cached_property
 from os import PathLike, fspath
@@ -74,6 +74,11 @@ class HudiIndex:
     def path(self) -> str:
         """The table's path as given."""
         return self._path
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session as given."""
+        return self._spark
 
     def create(
         self,
@@ -228,6 +233,32 @@ class HudiIndex:
         """Removes the index, and nothing else. No index is no error."""
         with translated():
             self._api.drop()
+
+    def tag_location(
+        self, df: DataFrame, key: str | Sequence[str], partition: str | None = None
+    ) -> DataFrame:
+        """Where the records with these keys are: RFC-8's tagging, for any DataFrame.
+
+        The result has the rows, columns and types of ``df`` and behind them ``partition_path``, ``file_id``
+        and ``instant_time`` (string, null where the key is absent; of a window index: not in the window).
+        A key with several locations gives a row for each: one row in, one or more out. Locations are those
+        of the moment of this call, however late the DataFrame is computed.
+
+        Args:
+            df: of the same Spark session.
+            key: the column that holds record keys. A text counts as it is (for keys of several fields in
+                Hudi's form ``a:1,b:2``); other types become text as Hudi writes them. Or a list with a column
+                for each key field of the table, by the fields' names or in their order.
+            partition: a column of partition paths: only the location in that partition counts. With a
+                ``partitioned`` record index, where a key is one of its partition, name it.
+
+        Raises:
+            InvalidOption: a column that cannot be a key, a number of columns that the table's keys do not
+                have, or a ``df`` that has one of the three columns.
+        """
+        from hudiidx.tagging import tagged
+
+        return tagged(self._spark, self._api, df, key, partition)
 
     def partitions(self) -> list[str]:
         """Partition paths, sorted; ``[""]`` for a table without partitions."""

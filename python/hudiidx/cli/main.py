@@ -294,6 +294,35 @@ def drop(
 
 
 @app.command()
+def tag(
+    table: Path_,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Rows with keys: .csv, .json or .parquet.")],
+    key: Annotated[
+        list[str],
+        typer.Option("--key", metavar="COLUMN", help="The key's column; once for each field of the key."),
+    ],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="File or folder to write.")],
+    partition: Annotated[
+        str | None,
+        typer.Option("--partition-column", metavar="COLUMN", help="Only locations in its partition."),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Add partition path, file id and instant time to rows by their record keys."""
+
+    def work(index: HudiIndex) -> dict[str, object]:
+        from hudiidx.cli.tag import tag_file
+
+        return tag_file(index, index.spark, file, key, partition, output, overwrite)
+
+    _print_document(_with_spark(table, "tagging rows", work, index_path, master, conf), json_)
+
+
+@app.command()
 def jar(
     writer: Annotated[bool, typer.Option("--writer", help="Also the jar with the index class.")] = False,
 ) -> None:

@@ -1,0 +1,80 @@
+"""`hudiidx tag`: a file in, the same rows with the locations of their keys out."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from hudiidx.index import HudiIndex
+
+FORMATS = ("csv", "json", "parquet")
+
+
+def tag_file(
+    index: HudiIndex,
+    spark: SparkSession,
+    source: str,
+    keys: list[str],
+    partition: str | None,
+    output: str,
+    overwrite: bool,
+) -> dict[str, object]:
+    """Tags the rows of ``source``, a file or a folder of files, and writes them to ``output``.
+
+    An output that ends like a format is one local file of that format; any other is a folder, written
+    by Spark in the format of the source.
+
+    Returns:
+        ``output``, ``rows`` written, and ``found``: those with a location.
+
+    Raises:
+        ValueError: a format that is not known, or an output that is there.
+    """
+    from pyspark.sql import Observation
+    from pyspark.sql.functions import col, count, lit
+
+    kind = _format(source)
+    if kind is None:
+        raise ValueError(f"{source}: no format in its name; it must end in {', '.join(FORMATS)}")
+    target = Path(output)
+    one_file = _format(output) if "://" not in output else None
+    if one_file and target.exists() and not overwrite:
+        raise ValueError(f"{output}: is there already; pass --overwrite to replace it")
+    key: str | list[str] = keys[0] if len(keys) == 1 else keys
+    tagged = index.tag_location(_read(spark, source, kind), key, partition)
+    seen = Observation()
+    rows = tagged.observe(seen, count(lit(1)).alias("rows"), count(col("file_id")).alias("found"))
+    if one_file:
+        _write_file(rows, one_file, target)
+    else:
+        mode = "overwrite" if overwrite else "errorifexists"
+        _write(rows, kind, output, mode)
+    return {"output": output, **seen.get}
+
+
+def _format(name: str) -> str | None:
+    return next((f for f in FORMATS if name.rstrip("/").endswith("." + f)), None)
+
+
+def _read(spark: SparkSession, source: str, kind: str) -> DataFrame:
+    # Texts stay texts: a key like 007 is no number.
+    return spark.read.csv(source, header=True) if kind == "csv" else spark.read.format(kind).load(source)
+
+
+def _write(rows: DataFrame, kind: str, path: str, mode: str) -> None:
+    rows.write.mode(mode).options(header=True).format(kind).save(path)
+
+
+def _write_file(rows: DataFrame, kind: str, target: Path) -> None:
+    """Spark writes folders; the one file of a folder beside the target takes its place at the end."""
+    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.resolve().parent))
+    try:
+        _write(rows.repartition(1), kind, str(folder / "rows"), "errorifexists")
+        next((folder / "rows").glob("part-*")).replace(target)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
