@@ -94,6 +94,61 @@ def test_as_of(spark: SparkSession, indexed: HudiIndex) -> None:
     assert found["base_instant_time"] == first
 
 
+@pytest.mark.spark
+def test_a_record_index_is_made_and_dropped(cow: Path) -> None:
+    on_two = ("--master", "local[2]")
+    answer("create", cow, "--record", "global", "--file-groups", "2", *on_two)
+    told = answer("info", cow)["record"]
+    assert (told["mode"], told["file_groups"], told["base_files"]) == ("global", 2, 2)
+    assert "mappings in 2 groups" in " ".join(run("info", cow).stdout.split())
+    answer("drop-index", cow, "record", *on_two)
+    assert answer("info", cow)["record"] is None
+    assert "known: record" in run("add-index", cow, "colour", *on_two, code=2).stderr
+
+
+def test_lookup(spark: SparkSession, indexed: HudiIndex, tmp_path: Path) -> None:
+    indexed.add_index("record")
+    (key, partition, file_id), (other, _, _) = stored.load("v9-cow-part").key_locations()[:2]
+    (found,) = indexed.lookup([key])
+    told = answer("lookup", indexed.path, key, "--strict")
+    assert told["locations"] == [
+        {
+            "key": key,
+            "partition_path": partition,
+            "file_id": file_id,
+            "instant_time": found.instant_time,
+        }
+    ]
+    assert (told["missing"], told["window_days"], told["scanned_slices"], told["fallback"]) == (
+        [],
+        None,
+        0,
+        "",
+    )
+    run("lookup", indexed.path, key, "-k", code=2)
+    shown = run("lookup", indexed.path, "--partition", partition, "--", key, "-k", code=1)
+    assert file_id in shown.stdout
+    assert shown.stdout.splitlines()[-1] == "not found: -k"
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+    (tmp_path / "keys.txt").write_text(f"{other}\n\n{key}\n")
+    told = answer("lookup", indexed.path, "--file", tmp_path / "keys.txt")
+    assert [x["key"] for x in told["locations"]] == [other, key]
+    run("lookup", indexed.path, code=2)
+    run("lookup", indexed.path, "--file", tmp_path / "none.txt", code=2)
+    assert "is no instant" in run("lookup", indexed.path, key, "--as-of", "yesterday", code=2).stderr
+    indexed.add_index("record", mode="global", window_days=9)
+    shown = run("lookup", indexed.path, "absent", code=1)
+    assert shown.stdout.strip() == "not in the index's window of 9 days: absent"
+
+
+def test_lookup_without_a_record_index_reads_files_and_says_so(cow: Path) -> None:
+    key, _, file_id = stored.load("v9-cow-part").key_locations()[0]
+    done = run("lookup", cow, key)
+    assert file_id in done.stdout
+    assert "warning: the index was not used (NO_INDEX), record keys were read from files" in done.stderr
+    assert "IndexNotFound" in run("lookup", cow, key, "--strict", code=4).stderr
+
+
 def test_info_is_the_same_as_in_python(spark: SparkSession, indexed: HudiIndex) -> None:
     shown, known = answer("info", indexed.path), indexed.info()
     assert shown["state"] == known.state
@@ -151,4 +206,6 @@ def test_jar_is_the_jar() -> None:
 def test_help_names_every_command() -> None:
     shown = run("--help").stdout
     for command in ("create", "update", "info", "partitions", "files", "slices", "verify", "perf", "drop"):
+        assert command in shown
+    for command in ("lookup", "add-index", "drop-index"):
         assert command in shown

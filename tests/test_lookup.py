@@ -151,6 +151,7 @@ def test_answers_stand_in_the_order_of_the_keys_and_of_one_partition_if_asked(mo
     assert list(inside) == [x for x in found if x.partition_path == here]
     assert {*inside.missing} == {*asked} - {x.key for x in inside}
     assert moved.lookup([]) == []
+    assert list(moved.lookup(asked * 100)) == list(found) * 100
     assert moved.lookup(asked, partition="nowhere") == []
 
 

@@ -179,6 +179,8 @@ class HudiIndex:
             packed = self._api.lookup(
                 _keys.pack(texts), None if partition is None else _partition(partition), _instant(as_of)
             )
+            if not isinstance(packed, bytes):  # large answers come in pieces: see AnswerPieces in Scala
+                packed = b"".join(packed.piece(n) for n in range(packed.count()))
         return _keys.unpack(texts, packed)
 
     @cached_property

@@ -59,11 +59,12 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   }
 
   /** Where record keys are: keys and answer packed (docs/format.md, "Packed keys and locations"). No Spark job but where
-    * much has to be read that the index has not taken in. `partition` and `asOf` may be null.
+    * much has to be read that the index has not taken in. `partition` and `asOf` may be null. The answer is an array of bytes,
+    * or [[AnswerPieces]] where it is large.
     */
-  def lookup(keys: Array[Byte], partition: String, asOf: String): Array[Byte] = {
+  def lookup(keys: Array[Byte], partition: String, asOf: String): AnyRef = {
     val answer = lookups.locate(PackedKeys.decode(keys), Option(partition), instant(asOf))
-    PackedLocations.encode(answer.locations, answer.windowDays)
+    AnswerPieces.of(PackedLocations.encode(answer.locations, answer.windowDays))
   }
 
   /** How record keys are made of fields: `{fields: [name], named}`, with `named` as `f1:v1,f2:v2`, else the one plain value. No
