@@ -16,7 +16,8 @@ private[hudi] object IndexSync {
   private val log = LoggerFactory.getLogger(classOf[RecordIndex])
 
   /** Takes in what completed; makes the index, with a record index, where there is none and the
-    * options ask for it. */
+    * options ask for it.
+    */
   def update(spark: SparkSession, tablePath: String, options: WriterOptions): Unit = {
     val mode = IndexOptions.RecordMode -> (if (options.global) "global" else "partitioned")
     val api = new HudiIdxApi(spark, tablePath, (Map(mode) ++ options.index).asJava)
