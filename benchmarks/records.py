@@ -76,10 +76,11 @@ def look_up(spark: SparkSession, table: pathlib.Path, facts: dict[str, Any], rep
     index = HudiIndex(spark, table, strict=True)
     for n, name in ((1, "lookup 1 key"), (1000, "lookup 1000 keys"), (10000, "lookup 10000 keys")):
         times = []
-        for i in range(40):
+        repeats = 600 if n == 1 else 60
+        for i in range(repeats):
             asked = [keys[(i * 997 + k * 31) % len(keys)] for k in range(n)]
             times.append(millis(lambda asked=asked: index.lookup(asked)))
-        report.add(name, "warm", times[10:])
+        report.add(name, "warm", times[repeats // 3 :])
 
 
 def tag(spark: SparkSession, table: pathlib.Path, facts: dict[str, Any], report: Report) -> None:
