@@ -43,12 +43,8 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
   ): Option[WrittenGroup] = {
     val sections = new RunSections(open, group, range)
     try {
-      val written = delta(range, new ChangedEntries(sections.merged(), index))
-      if (written.stats.entries > 0) Some(written)
-      else {
-        store.delete(written.file)
-        None
-      }
+      val changes = new ChangedEntries(sections.merged(), index)
+      if (changes.next()) Some(delta(range, new StartedEntries(changes))) else None
     } finally sections.close()
   }
 
@@ -63,6 +59,15 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
     reading(Seq(group.copy(base = None, deltas = group.deltas.drop(from)))) { entries =>
       delta(group.range, GroupMerge.delta(entries.head.deltas))
     }
+
+  /** Mappings of files by their counts: entries of bases, and adds minus removes of deltas. */
+  def mappings(files: Seq[IndexFile]): Long = files.map { f =>
+    val reader = store.openWhole(f)
+    try {
+      val stats = RecordFile.open(reader, new BlockCache(0)).stats
+      stats.entries - 2 * stats.removes
+    } finally reader.close()
+  }.sum
 
   /** Bases of the two halves of a group instead of its base and deltas. */
   def split(group: RecordGroup, isLive: Int => Boolean): (WrittenGroup, WrittenGroup) = reading(Seq(group)) { entries =>
@@ -111,6 +116,30 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
     try use(groups.map(g => GroupEntries(g.base.map(scan), g.deltas.map(scan))).toVector)
     finally readers.foreach(_.close())
   }
+}
+
+/** Entries of a cursor that stands on its first. */
+private[record] final class StartedEntries(all: EntryCursor) extends EntryCursor {
+  private var isStarted = false
+
+  def next(): Boolean =
+    if (isStarted) all.next()
+    else {
+      isStarted = true
+      true
+    }
+
+  override def close(): Unit = all.close()
+
+  def kind: Int = all.kind
+  def high: Long = all.high
+  def low: Long = all.low
+  def text: Array[Byte] = all.text
+  def textFrom: Int = all.textFrom
+  def textLength: Int = all.textLength
+  def ordinal: Int = all.ordinal
+  def flags: Int = all.flags
+  def stamp: Int = all.stamp
 }
 
 /** Sections of one group in many runs. */

@@ -9,6 +9,9 @@ object RecordKind {
   val Delta = "record_delta"
   val Groups = "record_groups"
   val All: Set[String] = Set(Base, Delta, Groups)
+
+  /** No version names one. */
+  val Run = "record_run"
 }
 
 /** Properties of an index version that speak of the record index. */
@@ -20,6 +23,12 @@ object RecordProperty {
   val WindowDays = "record.window.days"
   val Groups = "record.groups"
   val Mappings = "record.mappings"
+
+  /** Hash groups that were asked for, which merges leave; absent: as many as the size wants. */
+  val FileGroups = "record.file.groups"
+
+  /** Size in bytes that hash groups are made with; absent: [[RecordPlan.TargetBytes]]. */
+  val GroupBytes = "record.group.bytes"
 
   /** The ordinal that the next new file group takes. */
   val NextOrdinal = "record.groups.next.ordinal"

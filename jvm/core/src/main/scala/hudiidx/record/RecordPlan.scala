@@ -64,6 +64,37 @@ final case class RecordPlan(
   /** Neighbours are merged when both together are below half the target, so that what was merged is far from a split. */
   def merges(lowerBytes: Long, upperBytes: Long): Boolean = lowerBytes + upperBytes < targetBytes / 2
 
+  /** Neighbours that are to become one group, as ranges of places: each run is below half the target and has a group that
+    * is written anew in any case, so that no group is rewritten for the sake of a merge alone.
+    *
+    *  @param bytes of all groups, in the order of their ranges
+    *  @param due   places of groups that get a new base
+    *  @param least so many groups are to be left
+    */
+  def neighbours(bytes: Vector[Long], due: Set[Int], least: Int): Vector[Range] = {
+    var found = Vector.empty[Range]
+    var spare = bytes.size - math.max(1, least)
+    var i = 0
+    while (i < bytes.size) {
+      var to = i
+      var sum = bytes(i)
+      while (to + 1 < bytes.size && to - i < spare && merges(sum, bytes(to + 1))) {
+        to += 1
+        sum += bytes(to)
+      }
+      val run = i to to
+      if (to > i && run.exists(due)) {
+        found :+= run
+        spare -= to - i
+        i = to + 1
+      } else i += 1
+    }
+    found
+  }
+
+  /** The same rules but no splits. */
+  def withoutSplits: RecordPlan = copy(targetBytes = Long.MaxValue / 4)
+
   /** Segments of the dictionary to merge: those from this place on, None if sizes are in order. */
   def mergeSegments(bytes: Vector[Long]): Option[Int] = {
     val from = unsorted(bytes)

@@ -111,8 +111,11 @@ final class IndexStore(val storage: Storage, val dir: String) {
     IndexFile(name, kind, size)
   }
 
-  def delete(file: IndexFile): Unit = {
-    val path = Storage.join(dir, file.name)
+  def delete(file: IndexFile): Unit = remove(file.name)
+
+  /** Removes a file, or a folder with all in it, below the index folder. */
+  def remove(name: String): Unit = {
+    val path = Storage.join(dir, name)
     writing(path)(storage.delete(path)): Unit
   }
 
@@ -138,7 +141,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
   def drop(): Boolean = writing(dir)(storage.delete(dir))
 
   /** Removes versions beyond the newest `rule.retained` that are old enough, then files that no remaining version names
-    *  and that are older than any running writer's. Returns the names removed.
+    *  and work folders in which nothing was written, both for longer than any running writer takes. Returns the names removed.
     *
     *  @param current number of the version in use: it stays, also when newer damaged ones fill the places
     */
@@ -152,8 +155,17 @@ final class IndexStore(val storage: Storage, val dir: String) {
     // A killed writer's temporary files may stand beside versions too.
     val others = strange ++ storage.list(dir).filterNot(f => named(f.name))
     val orphans = others.filter(f => !f.isDirectory && nowMillis - f.modifiedMillis >= rule.orphanAgeMillis)
-    orphans.foreach(f => storage.delete(f.path))
-    (old ++ orphans).map(_.name)
+    val idle = others.filter(f => f.isDirectory && isWork(f) && nowMillis - lastWrite(f) >= rule.orphanAgeMillis)
+    (orphans ++ idle).foreach(f => storage.delete(f.path))
+    (old ++ orphans ++ idle).map(_.name)
+  }
+
+  private def isWork(f: FileInfo): Boolean = IndexStore.WorkFolders.exists(f.name.startsWith)
+
+  /** Stores without folders give these no time of their own, so the files in them count. */
+  private def lastWrite(folder: FileInfo): Long = {
+    val files = storage.list(folder.path)
+    if (files.isEmpty) folder.modifiedMillis else files.map(_.modifiedMillis).max
   }
 
   private def namesIn(versionFile: FileInfo): Vector[String] =
@@ -181,6 +193,9 @@ final case class Retention(retained: Int, minAgeMillis: Long, orphanAgeMillis: L
 
 object IndexStore {
   private val VersionName = """\d{20}\.json""".r
+
+  /** What names of folders begin with in which writers keep files that serve only the making of a version. */
+  private val WorkFolders = Vector("record-build", "record-update-", "record-verify-")
   private val TokenAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
   private val random = new SecureRandom
 

@@ -36,12 +36,14 @@ final case class IndexOptions(
   *  @param mode       `global`: a key is one record of the table; `partitioned`: of its partition. None: as the index has it,
   *                    no record index if it has none
   *  @param windowDays only records committed in the last so many days of the timeline; None: as the index has it, or all
-  *  @param fileGroups hash groups that a new record index is made with; None: by its size
+  *  @param fileGroups hash groups that a new record index is made with, and which merges leave; None: by its size
+  *  @param groupBytes size of a hash group: with twice as much it is split; None: as the index has it, or 64 MiB
   */
 final case class RecordOptions(
     mode: Option[String] = None,
     windowDays: Option[Int] = None,
-    fileGroups: Option[Int] = None
+    fileGroups: Option[Int] = None,
+    groupBytes: Option[Long] = None
 )
 
 object IndexOptions {
@@ -57,6 +59,7 @@ object IndexOptions {
   val RecordMode = "hudiidx.record.mode"
   val RecordWindowDays = "hudiidx.record.window.days"
   val RecordFileGroups = "hudiidx.record.file.groups"
+  val RecordGroupBytes = "hudiidx.record.group.bytes"
 
   /** auto: Hudi's metadata table where it is in step, else a listing. */
   val Sources: Set[String] = Set("auto", "listing", "metadata")
@@ -66,6 +69,7 @@ object IndexOptions {
   val RecordModes: Set[String] = Set(GlobalMode, "partitioned")
 
   private val MostFileGroups = 1 << 14
+  private val LeastGroupBytes = 1 << 16
 
   val Docs: Vector[OptionDoc] = Vector(
     OptionDoc(Path, "<table>/.hoodie/hudiidx", "Folder of the index; set it for a table that is read-only."),
@@ -87,7 +91,12 @@ object IndexOptions {
       "create makes a record index: global (a key is one record of the table) or partitioned (of its partition)."
     ),
     OptionDoc(RecordWindowDays, "all", "The record index holds records committed in the last so many days only."),
-    OptionDoc(RecordFileGroups, "by size", "Hash groups that a record index is made with; they split as it grows.")
+    OptionDoc(RecordFileGroups, "by size", "Hash groups that a record index is made with; they split as it grows."),
+    OptionDoc(
+      RecordGroupBytes,
+      "67108864",
+      "A hash group of the record index is split when it has twice so many bytes."
+    )
   )
 
   private val names: Set[String] = Docs.map(_.name).toSet
@@ -112,7 +121,10 @@ object IndexOptions {
       record = RecordOptions(
         mode = settings.get(RecordMode).map(_ => oneOf(settings, RecordMode, RecordModes, "")),
         windowDays = settings.get(RecordWindowDays).map(_ => integer(settings, RecordWindowDays, 1, 36500, 0)),
-        fileGroups = settings.get(RecordFileGroups).map(_ => integer(settings, RecordFileGroups, 1, MostFileGroups, 0))
+        fileGroups = settings.get(RecordFileGroups).map(_ => integer(settings, RecordFileGroups, 1, MostFileGroups, 0)),
+        groupBytes = settings.get(RecordGroupBytes).map { _ =>
+          integer(settings, RecordGroupBytes, LeastGroupBytes, Int.MaxValue, 0).toLong
+        }
       )
     )
   }

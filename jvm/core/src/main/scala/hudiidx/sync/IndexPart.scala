@@ -13,7 +13,7 @@ import hudiidx.table.{FileSystemView, ViewTimeline}
 final case class IndexState(table: TableContext, view: FileSystemView, store: IndexStore) {
 
   /** Requested time of the newest instant taken in, for the names of files. */
-  def instant: String = table.completed.lastOption.map(_.requestedTime).getOrElse(MasterFiles.NoInstant)
+  def instant: String = table.newestInstant
 }
 
 object IndexState {

@@ -69,11 +69,13 @@ final class Indexer(
     */
   def update(): SyncResult = update(0)
 
+  private def requireTries(rebases: Int): Unit = if (rebases > Indexer.MaxRebases)
+    throw new WriteConflict(
+      s"${store.dir}: other writers were first $rebases times; run `hudiidx update $path` again later"
+    )
+
   private def update(rebases: Int): SyncResult = {
-    if (rebases > Indexer.MaxRebases)
-      throw new WriteConflict(
-        s"${store.dir}: other writers were first $rebases times; run `hudiidx update $path` again later"
-      )
+    requireTries(rebases)
     store.current() match {
       case Current.Absent =>
         throw new IndexNotFound(s"$path: there is no index in ${store.dir}; run `hudiidx create $path`")
@@ -96,8 +98,10 @@ final class Indexer(
 
   private def addPart(part: IndexPart, rebases: Int): SyncResult = {
     val synced = update(rebases)
+    // Taken before the version is read: whoever publishes from here on takes the number.
+    val number = store.nextNumber()
+    val version = inForce()
     val table = TableContext.load(access, path)
-    val version = synced.version
     val isInStep = SyncPlan.of(version, table) match {
       case Standing.Sound(unseen) => unseen.isEmpty
       case _                      => false
@@ -108,7 +112,7 @@ final class Indexer(
         val made = IndexState.opened(store, table, version)(part.build(_, Some(version)))
         val kept = version.files.filterNot(part.owns) ++ made.files
         val properties = version.properties.filterNot(p => part.owns(p._1)) ++ made.properties
-        val next = publisher.versionOf(table, kept, properties, store.nextNumber())
+        val next = publisher.versionOf(table, kept, properties, number)
         if (publisher.publish(next, made.leftovers)) Some(next) else None
       }
     published match {
@@ -118,17 +122,24 @@ final class Indexer(
   }
 
   /** Publishes a version without the part; the same version if it has none. IndexNotFound without an index. */
-  def dropPart(part: IndexPart): IndexVersion = store.current() match {
-    case Current.Found(version, _) if !version.files.exists(part.owns) && !part.isIn(version) => version
-    case Current.Found(version, _)                                                            =>
+  def dropPart(part: IndexPart): IndexVersion = {
+    val number = store.nextNumber()
+    val version = inForce()
+    if (!version.files.exists(part.owns) && !part.isIn(version)) version
+    else {
       val next = version.copy(
-        number = store.nextNumber(),
+        number = number,
         files = version.files.filterNot(part.owns),
         properties = version.properties.filterNot(p => part.owns(p._1)),
         createdAtMillis = System.currentTimeMillis()
       )
       if (publisher.publish(next, Vector.empty)) next else dropPart(part)
-    case Current.Absent =>
+    }
+  }
+
+  private def inForce(): IndexVersion = store.current() match {
+    case Current.Found(version, _) => version
+    case Current.Absent            =>
       throw new IndexNotFound(s"$path: there is no index in ${store.dir}; run `hudiidx create $path`")
     case Current.Unreadable(reasons) => throw new DamagedIndex(reasons.mkString("; "))
   }
@@ -172,7 +183,7 @@ final class Indexer(
       )
       val kept = parts.filter(_.isIn(base.version))
       val others =
-        withView(manifest, base.table, base.nextNumber, kept)((part, state) => part.update(state, base.version, unseen))
+        withView(manifest, base.table, base.nextNumber, kept)(updatedPart(_, _, base.version, unseen))
       publish(base.table, manifest, others, base.nextNumber).map { next =>
         SyncResult(
           next,
@@ -186,6 +197,20 @@ final class Indexer(
     } finally open.close()
   }
 
+  /** A part that is damaged is made anew; the manifest stays. */
+  private def updatedPart(
+      part: IndexPart,
+      state: IndexState,
+      before: IndexVersion,
+      unseen: Vector[UnseenInstant]
+  ): PartFiles =
+    try part.update(state, before, unseen)
+    catch {
+      case e: DamagedIndex =>
+        log.warn("{}: making a part of the index in {} anew: {}", path, store.dir, e.getMessage)
+        part.build(state, Some(before))
+    }
+
   private def build(rebases: Int): SyncResult = {
     val table = TableContext.load(access, path)
     val progress = new BuildProgress(store, System.currentTimeMillis())
@@ -197,6 +222,7 @@ final class Indexer(
 
   /** Writes master manifest, partition index and version from the table's files. */
   private def build(table: TableContext, progress: BuildProgress, rebases: Int): SyncResult = {
+    requireTries(rebases)
     val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
     val listing = TableSnapshot.listingOf(table, view, scanner.folders)
     val number = store.nextNumber()
@@ -219,7 +245,11 @@ final class Indexer(
           published = true,
           rebases
         )
-      case None => update(rebases + 1)
+      // The other writer may not know of the parts that this index is to have.
+      case None if others.exists(_.files.nonEmpty) && !parts.forall(_.isIn(inForce())) => build(rebases + 1)
+      case None                                                                        =>
+        publisher.discard(others.flatMap(_.leftovers))
+        update(rebases + 1)
     }
   }
 

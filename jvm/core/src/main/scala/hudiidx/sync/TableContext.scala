@@ -33,6 +33,9 @@ final class TableContext(
   /** Completed instants that change which files there are, oldest request first. */
   def completed: Vector[Instant] = timeline.completed.filter(i => TableContext.Relevant(i.action))
 
+  /** Requested time of the newest of them; zeros for a table without any. */
+  def newestInstant: String = completed.lastOption.map(_.requestedTime).getOrElse(MasterFiles.NoInstant)
+
   def pending: Vector[InstantId] =
     timeline.instants
       .filter(!_.isCompleted)

@@ -27,11 +27,15 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
   def publish(version: IndexVersion, leftovers: Vector[String]): Boolean = {
     val first = store.publish(version)
     if (first) {
-      leftovers.foreach(path => cleaning(store.storage.delete(path)))
+      discard(leftovers)
       cleaning(store.expire(version.number, retention, System.currentTimeMillis()))
     }
     first
   }
+
+  /** Removes files that serve nobody any more. */
+  def discard(leftovers: Vector[String]): Unit =
+    leftovers.foreach(path => cleaning(store.storage.delete(path)))
 
   /** Cleaning is never worth a failure. */
   private def cleaning(work: => Any): Unit =

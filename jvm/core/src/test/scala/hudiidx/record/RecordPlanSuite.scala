@@ -77,4 +77,20 @@ class RecordPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(plan.mergeSegments(Vector(100L, 40L, 30L)) === Some(0))
     assert(plan.mergeSegments(Vector(1000L, 40L, 30L)) === Some(1))
   }
+
+  test("neighbours become one below half the size, with one that is due, and as long as enough groups are left") {
+    assert(plan.neighbours(Vector(100, 100, 100, 499700, 100), Set(1), 1) === Vector(0 to 2))
+    assert(plan.neighbours(Vector(100, 100, 499900, 100), Set(3), 1) === Vector.empty)
+    assert(plan.neighbours(Vector(100, 100, 100), Set.empty, 1) === Vector.empty)
+    assert(plan.neighbours(Vector(100, 100, 100), Set(0, 1, 2), 2) === Vector(0 to 1))
+    val sizes = Gen.choose(1, 40).flatMap(Gen.listOfN(_, Gen.choose(1L, 600000L))).map(_.toVector)
+    forAll(sizes, Gen.long, Gen.choose(0, 10)) { (bytes, seed, least) =>
+      val random = new java.util.Random(seed)
+      val due = bytes.indices.filter(_ => random.nextBoolean()).toSet
+      val runs = plan.neighbours(bytes, due, least)
+      assert(runs.forall(r => r.size > 1 && r.exists(due) && r.map(bytes).sum < plan.targetBytes / 2))
+      assert(runs.zip(runs.drop(1)).forall { case (a, b) => a.end < b.start })
+      assert(runs.isEmpty || bytes.size - runs.map(_.size - 1).sum >= math.max(1, least))
+    }
+  }
 }

@@ -93,6 +93,28 @@ class IndexStoreSuite extends AnyFunSuite {
     assert(store.versionNumbers() === Vector(1, 4, 5))
   }
 
+  test("expiring removes work folders in which nothing was written for long, and no other folder") {
+    val store = newStore()
+    store.publish(version(1))
+    val now = System.currentTimeMillis()
+    def fileIn(folder: String, ageMillis: Long): Unit = {
+      store.write(s"$folder/f", "kind")(_.write(1))
+      Files.setLastModifiedTime(
+        Paths.get(store.dir, folder, "f"),
+        java.nio.file.attribute.FileTime.fromMillis(now - ageMillis)
+      ): Unit
+    }
+    fileIn("record-update-a", 2000)
+    fileIn("record-update-b", 0)
+    fileIn("record-build", 2000)
+    fileIn("another", 2000)
+    assert(store.expire(1, Retention(1, 0, 1000), now) === Vector("record-build", "record-update-a"))
+    assert(
+      LocalStorage.list(store.dir).filter(_.isDirectory).map(_.name) ===
+        Vector("another", "record-update-b", "versions")
+    )
+  }
+
   test("coverage takes in what is listed or under the watermark, but not what was pending then") {
     assert(coverage.covers(InstantId("20251231000000000", "clean")))
     assert(!coverage.covers(InstantId("20250101000000000", "deltacommit")))

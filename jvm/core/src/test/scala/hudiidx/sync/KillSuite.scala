@@ -2,8 +2,6 @@ package hudiidx.sync
 
 import hudiidx.storage.LocalStorage
 import hudiidx.store.Retention
-import java.io.{BufferedReader, InputStreamReader}
-import java.nio.file.{Files, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Processes that die by SIGKILL in the middle of a write. */
@@ -77,20 +75,6 @@ class KillSuite extends AnyFunSuite {
 
   private def temporaryFiles(table: FakeTable): Int = indexFiles(table).count(_.endsWith(".tmp"))
 
-  private def kill(table: FakeTable, work: String, file: String, where: String): Unit = {
-    val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
-    val log = Files.createTempFile("hudiidx-killed", ".log")
-    val process = new ProcessBuilder(
-      Seq(java, "-Xmx256m", "-cp", System.getProperty("java.class.path"), "hudiidx.sync.KilledWriter") ++
-        Seq(table.path, work, file, where): _*
-    ).redirectError(log.toFile).start()
-    try {
-      val lines = new BufferedReader(new InputStreamReader(process.getInputStream))
-      assert(lines.readLine() === KilledWriter.Arrived, Files.readString(log))
-    } finally {
-      process.destroyForcibly()
-      process.waitFor()
-      Files.delete(log)
-    }
-  }
+  private def kill(table: FakeTable, work: String, file: String, where: String): Unit =
+    KilledWriter.kill("hudiidx.sync.KilledWriter", Seq(table.path, work, file, where))
 }

@@ -1,7 +1,8 @@
 package hudiidx.sync
 
 import hudiidx.storage.{FileInfo, LocalStorage, RandomReader, Storage}
-import java.io.OutputStream
+import java.io.{BufferedReader, InputStreamReader, OutputStream}
+import java.nio.file.{Files, Paths}
 
 /** Works on an index in a process of its own and stops for ever at a chosen step, after a line on standard output, so
   *  that it can be killed there. Arguments: table, `create` or `update` or `merge`, part of a file's name, `within` (half
@@ -20,6 +21,27 @@ object KilledWriter {
     println("done without coming to the step")
   }
 
+  /** Starts a main class that uses a StoppingStorage in a process of its own, waits until it has come to its step, and
+    * kills it there.
+    */
+  def kill(mainClass: String, arguments: Seq[String]): Unit = {
+    val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
+    val log = Files.createTempFile("hudiidx-killed", ".log")
+    val process = new ProcessBuilder(
+      Seq(java, "-Xmx256m", "-cp", System.getProperty("java.class.path"), mainClass) ++ arguments: _*
+    ).redirectError(log.toFile).start()
+    try {
+      val lines = new BufferedReader(new InputStreamReader(process.getInputStream))
+      var line = lines.readLine()
+      while (line != null && line != Arrived) line = lines.readLine() // a logger may speak first
+      require(line == Arrived, Files.readString(log))
+    } finally {
+      process.destroyForcibly()
+      process.waitFor()
+      Files.delete(log)
+    }
+  }
+
   private def stop(): Unit = {
     println(Arrived)
     System.out.flush()
@@ -27,7 +49,8 @@ object KilledWriter {
     new java.util.concurrent.CountDownLatch(1).await()
   }
 
-  private final class StoppingStorage(part: String, within: Boolean) extends Storage {
+  /** Stops at the file whose path has `part`: with half its bytes written, or when it is in place. */
+  final class StoppingStorage(part: String, within: Boolean) extends Storage {
     override def list(dir: String): Vector[FileInfo] = LocalStorage.list(dir)
     override def status(path: String): Option[FileInfo] = LocalStorage.status(path)
     override def open(path: String): RandomReader = LocalStorage.open(path)

@@ -28,6 +28,12 @@ object ParquetTables {
   def write(schema: String, layout: ParquetLayout, rows: Seq[Group => Unit]): String = {
     val folder: Path = Fixtures.newFolder("parquet")
     val file = folder.resolve("f_1-0-1_20240101000000000.parquet").toString
+    writeTo(file, schema, layout, rows)
+    file
+  }
+
+  /** Into a file of this name. */
+  def writeTo(file: String, schema: String, layout: ParquetLayout, rows: Seq[Group => Unit]): Unit = {
     val message: MessageType = MessageTypeParser.parseMessageType(schema)
     val writer = ExampleParquetWriter
       .builder(new HadoopPath("file://" + file))
@@ -48,6 +54,5 @@ object ParquetTables {
         writer.write(row)
       }
     finally writer.close()
-    file
   }
 }

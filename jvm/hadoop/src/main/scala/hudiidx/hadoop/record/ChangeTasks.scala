@@ -6,6 +6,8 @@ import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.store.IndexStore
 import hudiidx.sync._
 import hudiidx.table.FileGroup
+import java.io.IOException
+import org.slf4j.LoggerFactory
 
 /** What to read of one file group, and the ordinal of its keys. */
 private[record] final case class NumberedWork(ordinal: Int, work: GroupWork) {
@@ -17,12 +19,20 @@ private[record] final case class NumberedWork(ordinal: Int, work: GroupWork) {
   }
 }
 
-/** Runs that a task wrote, and file groups of which it could not tell what changed. */
+/** Runs that a task wrote, by their names in the index folder, and file groups of which it could not tell what changed. */
 private[record] final case class ChangeRuns(names: Vector[String], unknown: Vector[FileGroup])
 
-/** The folder of an update's runs, below the index folder: each update has its own. */
+/** The folder of an update's runs, below the index folder: each update has its own, and removes it when its deltas are
+  * written. That of an update that was killed goes when the index is cleaned. docs/format.md, "Work folders".
+  */
 private[record] final class ChangeFolder(store: IndexStore) {
-  val path: String = Storage.join(store.dir, s"record-update-${IndexStore.newToken()}")
+  private val log = LoggerFactory.getLogger(classOf[ChangeFolder])
+  val name: String = s"record-update-${IndexStore.newToken()}"
+
+  /** Also where something failed: then that is the failure to tell of. */
+  def clear(): Unit =
+    try store.storage.delete(Storage.join(store.dir, name)): Unit
+    catch { case e: IOException => log.warn(s"${store.dir}/$name stays, a later update removes it: $e") }
 }
 
 /** The tasks of an update that read what changed. */
@@ -31,6 +41,7 @@ private[record] object ChangeTasks {
   def write(
       engine: TaskEngine,
       table: RecordTable,
+      indexDir: String,
       folder: String,
       ranges: Vector[HashRange],
       works: Vector[NumberedWork]
@@ -38,21 +49,23 @@ private[record] object ChangeTasks {
     engine.run(
       s"read changed record keys of ${works.size} file groups",
       Shares.ofBytes(works, engine.parallelism)(_.bytes)
-    )(runs(table, folder, ranges))
+    )(runs(table, indexDir, folder, ranges))
 
   private def runs(
       table: RecordTable,
+      indexDir: String,
       folder: String,
       ranges: Vector[HashRange]
   ): (TableAccess, Vector[NumberedWork]) => ChangeRuns = { (access, share) =>
+    val store = new IndexStore(access.storage, indexDir)
     var names = Vector.empty[String]
     var unknown = Vector.empty[FileGroup]
     val builder = new RunBuilder(
       ranges,
       KeyTasks.BudgetBytes,
       run => {
-        val name = RecordFileName.run(share.head.ordinal.toString, IndexStore.newToken())
-        access.storage.write(Storage.join(folder, name))(run.write(_))
+        val name = Storage.join(folder, RecordFileName.run(share.head.ordinal.toString, IndexStore.newToken()))
+        store.write(name, RecordKind.Run)(run.write(_))
         names :+= name
       }
     )
@@ -68,8 +81,8 @@ private[record] object ChangeTasks {
     ChangeRuns(names, unknown)
   }
 
-  def open(access: TableAccess, folder: String, name: String): RandomReader =
-    access.storage.open(Storage.join(folder, name))
+  def open(access: TableAccess, indexDir: String, name: String): RandomReader =
+    access.storage.open(Storage.join(indexDir, name))
 }
 
 /** Adds and removes of one file group as entries of a run. */

@@ -1,6 +1,7 @@
 package hudiidx.hadoop.record
 
-import hudiidx.record.{GroupDictionary, GroupSegment, GroupWriter}
+import hudiidx.DamagedIndex
+import hudiidx.record.{GroupDictionary, GroupSegment, GroupWriter, RecordFileName, RecordPlan}
 import hudiidx.storage.RandomReader
 import hudiidx.store.IndexFile
 import hudiidx.sync.IndexState
@@ -8,7 +9,7 @@ import hudiidx.table.FileGroup
 
 /** A dictionary of file groups that takes in new ones: they go into segments of their own. */
 private[record] final class GrowingDictionary(state: IndexState, writer: GroupWriter, start: Vector[IndexFile]) {
-  private var files = start
+  private var files = start.sortBy(firstOrdinal)
   private var grown = false
   private var next = reading(_.size)
 
@@ -42,6 +43,27 @@ private[record] final class GrowingDictionary(state: IndexState, writer: GroupWr
     val first = append(groups)
     groups.indices.map(first + _).toVector
   }
+
+  /** Merges segments as the plan has it. Those merged away that no version names are removed. */
+  def settle(plan: RecordPlan): Unit = plan.mergeSegments(files.map(_.sizeBytes)).foreach(merge)
+
+  /** All segments as one new file: those of a creation that was killed may be old enough to be removed meanwhile. */
+  def rewrite(): Unit = if (files.nonEmpty) merge(0)
+
+  private def merge(from: Int): Unit = {
+    val (kept, merged) = files.splitAt(from)
+    val first = firstOrdinal(merged.head)
+    files = kept :+ writer.dictionary(first, reading(d => (first until d.size).map(d(_))))
+    merged.filterNot(start.contains).foreach(state.store.delete)
+  }
+
+  private def firstOrdinal(segment: IndexFile): Int = RecordFileName
+    .firstOrdinal(segment.name)
+    .getOrElse(
+      throw new DamagedIndex(
+        s"${state.store.dir}/${segment.name}: the name has no ordinal; `hudiidx create` makes a new index"
+      )
+    )
 
   /** The first ordinal that they take. */
   private def append(groups: Vector[FileGroup]): Int = {

@@ -5,7 +5,12 @@ import hudiidx.sync.{TableAccess, TaskEngine}
 import hudiidx.table.{BaseFile, FileSystemView}
 
 /** How large a record index will be, from the footers of some base files and the sizes of all. */
-private[record] final class KeyEstimate(engine: TaskEngine, table: RecordTable, view: FileSystemView) {
+private[record] final class KeyEstimate(
+    engine: TaskEngine,
+    table: RecordTable,
+    view: FileSystemView,
+    plan: RecordPlan
+) {
 
   /** Hash groups that it is to be made with. */
   def groups(): Int = {
@@ -28,7 +33,7 @@ private[record] final class KeyEstimate(engine: TaskEngine, table: RecordTable, 
     val mappings = baseBytes / bytesPerRow + logBytes / (bytesPerRow * KeyEstimate.LogFactor)
     val perMapping =
       if (rows == 0) RecordPlan.UsualBytes else KeyEstimate.mappingBytes(keyBytes.toDouble / rows)
-    RecordPlan().groups(mappings.toLong, perMapping, engine.parallelism)
+    plan.groups(mappings.toLong, perMapping, engine.parallelism)
   }
 }
 

@@ -1,14 +1,17 @@
 package hudiidx.hadoop.record
 
+import hudiidx.{DamagedIndex, IndexNotWritable}
 import hudiidx.record._
 import hudiidx.sync.{IndexState, PartFiles, TaskEngine}
 import hudiidx.table.{FileGroup, FileSlice}
+import org.slf4j.LoggerFactory
+import scala.util.control.NonFatal
 
 /** A part of a file slice that one task reads: row groups of its base file, or all of it with its log files.
   *
   *  @param ordinal the file group's in the dictionary
   *  @param part    which of `parts` equal shares of the base file's row groups
-  *  @param name    names the input and its content: a run that names it holds its keys
+  *  @param name    names the input, its content and what is taken of it: a run that names it holds its keys
   */
 final case class SliceInput(ordinal: Int, slice: FileSlice, part: Int, parts: Int, name: String) {
   def bytes: Long = SliceInput.bytes(slice) / parts
@@ -21,11 +24,13 @@ object SliceInput {
 
   def bytes(slice: FileSlice): Long = slice.baseFile.fold(0L)(_.sizeBytes) + slice.logFiles.map(_.sizeBytes).sum
 
-  def of(ordinal: Int, slice: FileSlice): Vector[SliceInput] = {
+  /** @param firstDay records of earlier days are left out, see [[RecordTable]] */
+  def of(ordinal: Int, slice: FileSlice, firstDay: Option[Int] = None): Vector[SliceInput] = {
     val parts = if (slice.logFiles.nonEmpty) 1 else math.max(1L, bytes(slice) / PartBytes).toInt
     val content = slice.baseFile.toVector.map(b => s"${b.fileName}:${b.sizeBytes}") ++
       slice.logFiles.map(l => s"${l.fileName}:${l.sizeBytes}")
-    val all = (slice.partitionPath +: slice.fileId +: content).mkString("\n").getBytes("UTF-8")
+    val all =
+      (slice.partitionPath +: slice.fileId +: (content ++ firstDay.map(_.toString))).mkString("\n").getBytes("UTF-8")
     val digest = new java.math.BigInteger(1, java.security.MessageDigest.getInstance("SHA-256").digest(all))
     Vector.tabulate(parts)(p =>
       SliceInput(ordinal, slice, p, parts, s"$ordinal.${digest.toString(36).take(24)}.$p/$parts")
@@ -41,54 +46,43 @@ object SliceInput {
   */
 private[record] final class RecordBuild(engine: TaskEngine, state: IndexState, settings: RecordSettings) {
   private val folder = RunFolder.ofBuild(state.store)
-  private val writer = new GroupWriter(state.store, state.instant)
   private val shared = RecordTable.of(state, settings.windowDays)
 
-  def run(): PartFiles = {
-    val plan = folder.plan().filter(fits).getOrElse(newPlan())
-    val ranges = HashRange.tile(plan.groups)
-    val whole = folder.finished(ranges)
-    val dictionary = new GrowingDictionary(state, writer, plan.segments)
-    val runs = Vector.newBuilder[String]
-    var read = whole
-    slices().grouped(RecordBuild.SlicesPerWave).foreach { wave =>
-      val ordinals = dictionary.ordinals(wave.map(s => FileGroup(s.partitionPath, s.fileId)).toVector)
-      if (dictionary.hasGrown) folder.writePlan(plan.copy(segments = dictionary.segments))
-      val inputs = wave.zip(ordinals).flatMap { case (s, o) => SliceInput.of(o, s) }.toVector
-      val (usable, rest) = FinishedRuns.usable(read, inputs.map(_.name).toSet)
-      read = rest
-      runs ++= usable.flatMap(_.names)
-      val done = usable.flatMap(_.inputs).toSet
-      runs ++= KeyTasks.write(engine, shared, folder.path, ranges, inputs.filterNot(i => done(i.name)))
+  private val log = LoggerFactory.getLogger(classOf[RecordBuild])
+
+  def run(): PartFiles = run(RecordBuild.Tries)
+
+  /** A run file that turns out to be damaged only when it is merged costs another try, and so does another creation at the
+    * same time that was first and has taken the folder away.
+    */
+  private def run(tries: Int): PartFiles = {
+    var attempt = Option.empty[BuildAttempt]
+    def again(e: Throwable): Boolean = attempt.fold(e.isInstanceOf[IndexNotWritable])(_.lacksFiles())
+    try {
+      val (planName, plan) = folder.plan(serves).getOrElse(newPlan())
+      attempt = Some(new BuildAttempt(engine, state, shared, folder, plan, planName))
+      attempt.get.run(settings)
+    } catch {
+      case NonFatal(e) if tries > 1 && again(e) =>
+        log.warn(s"${folder.path}: files went away or are damaged, what they held is read again: $e")
+        run(tries - 1)
     }
-    val bases = KeyTasks.merge(engine, state.store.dir, state.instant, ranges, runs.result())
-    PartFiles(bases.map(_.file) ++ dictionary.segments, properties(bases, dictionary.size), Vector(folder.path))
   }
 
-  private def properties(bases: Vector[WrittenGroup], ordinals: Int): Map[String, String] = Map(
-    RecordProperty.Mode -> settings.mode,
-    RecordProperty.Groups -> bases.size.toString,
-    RecordProperty.Mappings -> bases.map(_.stats.entries).sum.toString,
-    RecordProperty.NextOrdinal -> ordinals.toString
-  ) ++ settings.windowDays.map(d => RecordProperty.WindowDays -> d.toString)
-
-  private def slices(): Iterator[FileSlice] =
-    state.view.partitions.iterator.flatMap(p => state.view.latestMergedFileSlices(p).iterator)
-
   /** An old plan serves if it is of the same settings and its dictionary is there. */
-  private def fits(plan: BuildPlan): Boolean =
-    plan.mode == settings.mode && plan.windowDays == settings.windowDays &&
-      settings.fileGroups.forall(_ == plan.groups) && plan.groups > 0 && plan.groups <= HashRange.MaxGroups &&
+  private def serves(plan: BuildPlan): Boolean =
+    plan.settings.mode == settings.mode && plan.settings.windowDays == settings.windowDays &&
+      plan.settings.groupBytes == settings.groupBytes && settings.fileGroups.forall(_ == plan.groups) &&
+      settings.leastGroups.forall(_ <= plan.groups) && plan.groups > 0 && plan.groups <= HashRange.MaxGroups &&
       plan.segments.forall(s =>
         state.table.storage.status(s"${state.store.dir}/${s.name}").exists(_.sizeBytes == s.sizeBytes)
       )
 
-  private def newPlan(): BuildPlan = {
-    folder.clear()
-    val groups = settings.fileGroups.getOrElse(new KeyEstimate(engine, shared, state.view).groups())
-    val plan = BuildPlan(settings.mode, settings.windowDays, groups, Vector.empty)
-    folder.writePlan(plan)
-    plan
+  private def newPlan(): (String, BuildPlan) = {
+    def bySize = new KeyEstimate(engine, shared, state.view, settings.plan).groups()
+    val groups = settings.fileGroups.getOrElse(math.max(settings.leastGroups.getOrElse(1), bySize))
+    val plan = BuildPlan(settings, groups, Vector.empty)
+    folder.writePlan(plan) -> plan
   }
 }
 
@@ -96,6 +90,74 @@ private object RecordBuild {
 
   /** File slices that the driver has at a time. */
   val SlicesPerWave = 200000
+
+  private val Tries = 8
+}
+
+/** One try to make a record index by a plan, with the runs that are there. */
+private final class BuildAttempt(
+    engine: TaskEngine,
+    state: IndexState,
+    table: RecordTable,
+    folder: RunFolder,
+    plan: BuildPlan,
+    planName: String
+) {
+  private val writer = new GroupWriter(state.store, state.instant)
+  private val ranges = HashRange.tile(plan.groups)
+  private var runs = Vector.empty[String]
+
+  def run(settings: RecordSettings): PartFiles = {
+    var found = folder.finished(ranges)
+    val dictionary = new GrowingDictionary(state, writer, plan.segments)
+    if (plan.segments.nonEmpty) {
+      // Cleaning may take the old files before a version names them.
+      try dictionary.rewrite()
+      catch {
+        case e: DamagedIndex =>
+          folder.remove(planName)
+          throw e
+      }
+      folder.writePlan(plan.copy(segments = dictionary.segments))
+    }
+    slices().grouped(RecordBuild.SlicesPerWave).foreach(wave => found = read(wave, dictionary, found))
+    val bases = KeyTasks.merge(engine, state.store.dir, state.instant, ranges, runs)
+    PartFiles(bases.map(_.file) ++ dictionary.segments, properties(settings, bases, dictionary), Vector(folder.path))
+  }
+
+  /** Reads the keys of slices as far as no run of those found has them; the runs that are for other slices. */
+  private def read(
+      wave: Seq[FileSlice],
+      dictionary: GrowingDictionary,
+      found: Vector[FinishedRun]
+  ): Vector[FinishedRun] = {
+    val ordinals = dictionary.ordinals(wave.map(s => FileGroup(s.partitionPath, s.fileId)).toVector)
+    if (dictionary.hasGrown) folder.writePlan(plan.copy(segments = dictionary.segments))
+    val inputs = wave.zip(ordinals).flatMap { case (s, o) => SliceInput.of(o, s, table.firstDay) }.toVector
+    val (usable, rest) = FinishedRuns.usable(found, inputs.map(_.name).toSet)
+    runs ++= usable.flatMap(_.names)
+    val done = usable.flatMap(_.inputs).toSet
+    runs ++= KeyTasks.write(engine, table, folder.path, ranges, inputs.filterNot(i => done(i.name)))
+    rest
+  }
+
+  /** After a failure: true if files that this try needed are gone, or were damaged and are removed now. */
+  def lacksFiles(): Boolean =
+    try !folder.has(runs.toSet + planName) || folder.removeDamaged(runs) > 0
+    catch { case NonFatal(_) => false }
+
+  private def properties(
+      settings: RecordSettings,
+      bases: Vector[WrittenGroup],
+      dictionary: GrowingDictionary
+  ): Map[String, String] = settings.properties ++ Map(
+    RecordProperty.Groups -> bases.size.toString,
+    RecordProperty.Mappings -> bases.map(_.stats.entries).sum.toString,
+    RecordProperty.NextOrdinal -> dictionary.size.toString
+  )
+
+  private def slices(): Iterator[FileSlice] =
+    state.view.partitions.iterator.flatMap(p => state.view.latestMergedFileSlices(p).iterator)
 }
 
 /** A run with those written before it that hold the beginning of its inputs. */

@@ -1,7 +1,7 @@
 package hudiidx.hadoop.record
 
 import hudiidx.InvalidOption
-import hudiidx.record.{RecordIndex, RecordKind, RecordProperty}
+import hudiidx.record.{RecordIndex, RecordKind, RecordPlan, RecordProperty}
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.sync._
 
@@ -24,11 +24,30 @@ final class RecordPart(engine: TaskEngine, options: RecordOptions, orElse: Optio
     }
 
   override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles =
-    new RecordUpdate(engine, state, before, unseen).run()
+    new RecordUpdate(engine, state, before, RecordSettings.forUpdate(options, before), unseen).run()
 }
 
-/** What a record index is made with, after options and what was there before. */
-final case class RecordSettings(mode: String, windowDays: Option[Int], fileGroups: Option[Int])
+/** What a record index is made with, after options and what was there before.
+  *
+  *  @param fileGroups  hash groups that this creation is to make; None: by size
+  *  @param leastGroups hash groups that were asked for now or before: at least so many stay
+  *  @param groupBytes  size that hash groups are made with; None: the usual
+  */
+final case class RecordSettings(
+    mode: String,
+    windowDays: Option[Int] = None,
+    fileGroups: Option[Int] = None,
+    leastGroups: Option[Int] = None,
+    groupBytes: Option[Long] = None
+) {
+  def plan: RecordPlan = groupBytes.fold(RecordPlan())(b => RecordPlan(targetBytes = b))
+
+  /** As a version has them. */
+  def properties: Map[String, String] = Map(RecordProperty.Mode -> mode) ++
+    windowDays.map(d => RecordProperty.WindowDays -> d.toString) ++
+    leastGroups.map(n => RecordProperty.FileGroups -> n.toString) ++
+    groupBytes.map(b => RecordProperty.GroupBytes -> b.toString)
+}
 
 object RecordSettings {
 
@@ -47,13 +66,35 @@ object RecordSettings {
         s"${IndexOptions.RecordWindowDays} and ${IndexOptions.RecordFileGroups} are for a record index, and none is asked " +
           s"for; set ${IndexOptions.RecordMode} to ${IndexOptions.RecordModes.toVector.sorted.mkString(" or ")}"
       )
-    mode.map(m => RecordSettings(m, options.windowDays.orElse(old.flatMap(_.windowDays)), options.fileGroups))
+    mode.map { m =>
+      RecordSettings(
+        m,
+        options.windowDays.orElse(old.flatMap(_.windowDays)),
+        options.fileGroups,
+        options.fileGroups.orElse(old.flatMap(_.leastGroups)),
+        options.groupBytes.orElse(old.flatMap(_.groupBytes))
+      )
+    }
   }
 
-  def of(version: IndexVersion): RecordSettings =
+  /** What the index holds is settled; how it is divided is not. */
+  def forUpdate(options: RecordOptions, before: IndexVersion): RecordSettings = {
+    val old = of(before)
+    old.copy(
+      leastGroups = options.fileGroups.orElse(old.leastGroups),
+      groupBytes = options.groupBytes.orElse(old.groupBytes)
+    )
+  }
+
+  def of(version: IndexVersion): RecordSettings = of(version.properties)
+
+  /** Those that `properties` tells of. */
+  def of(properties: Map[String, String]): RecordSettings =
     RecordSettings(
-      version.properties(RecordProperty.Mode),
-      version.properties.get(RecordProperty.WindowDays).map(_.toInt),
-      None
+      properties(RecordProperty.Mode),
+      properties.get(RecordProperty.WindowDays).map(_.toInt),
+      None,
+      properties.get(RecordProperty.FileGroups).map(_.toInt),
+      properties.get(RecordProperty.GroupBytes).map(_.toLong)
     )
 }

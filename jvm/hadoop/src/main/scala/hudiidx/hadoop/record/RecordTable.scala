@@ -3,7 +3,7 @@ package hudiidx.hadoop.record
 import hudiidx.DamagedTable
 import hudiidx.hadoop.{BaseFileKeys, KeyColumns, KeySink, SliceKeys, SliceKeysOptions}
 import hudiidx.storage.Storage
-import hudiidx.sync.{IndexState, TableAccess}
+import hudiidx.sync.{IndexState, TableAccess, TableContext}
 import hudiidx.table.{BaseFile, TableConfig, TableLogRules, ViewTimeline}
 import hudiidx.timeline.InstantName
 
@@ -75,17 +75,19 @@ private[record] object RecordTable {
   type Add = (Array[Byte], Int, Int, Int, Boolean) => Unit
 
   def of(state: IndexState, windowDays: Option[Int], asOf: Option[String] = None): RecordTable =
-    RecordTable(
-      state.table.tablePath,
-      state.table.config,
-      state.view.timeline.withoutHistory,
-      windowDays.flatMap(firstDay(state, _)),
-      asOf
-    )
+    of(state.table, state.view.timeline, windowDays, asOf)
+
+  def of(
+      table: TableContext,
+      timeline: ViewTimeline,
+      windowDays: Option[Int],
+      asOf: Option[String]
+  ): RecordTable =
+    RecordTable(table.tablePath, table.config, timeline.withoutHistory, windowDays.flatMap(firstDay(table, _)), asOf)
 
   /** A window ends with the day of the newest instant, not with the clock's. */
-  private def firstDay(state: IndexState, days: Int): Option[Int] =
-    InstantName.toMillis(state.instant, state.table.config.timelineZone).map { millis =>
+  private def firstDay(table: TableContext, days: Int): Option[Int] =
+    InstantName.toMillis(table.newestInstant, table.config.timelineZone).map { millis =>
       math.max(1L, millis / 86400000L - days).toInt
     }
 }

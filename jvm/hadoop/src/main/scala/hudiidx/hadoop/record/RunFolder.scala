@@ -10,41 +10,48 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.slf4j.LoggerFactory
 
 /** What a creation has decided before it reads keys: a later try that finds it goes on with it, so that the runs which are
-  * there still fit. docs/format.md, "Record build folder".
+  * there still fit. docs/format.md, "Work folders".
   *
+  *  @param settings what the record index is made with
   *  @param groups   hash groups
   *  @param segments the dictionary so far, by its files in the index folder
   */
-final case class BuildPlan(mode: String, windowDays: Option[Int], groups: Int, segments: Vector[IndexFile])
+final case class BuildPlan(settings: RecordSettings, groups: Int, segments: Vector[IndexFile])
 
 /** A run file that is whole, and the inputs that it completes. */
 final case class FinishedRun(name: String, inputs: Vector[String], previous: Vector[String])
 
-/** A folder of run files. That of a record index in the making (`RunFolder.ofBuild`) has a plan as well; it stays when a
-  * creation is killed, and goes when the index is published.
+/** A folder of run files. That of a record index in the making (`RunFolder.ofBuild`) has plans as well; it stays when a
+  * creation is killed, and goes when the index is published. Creations at the same time share it: what is in it is true for
+  * whoever finds it.
   */
 final class RunFolder(storage: Storage, val path: String) {
   private val log = LoggerFactory.getLogger(classOf[RunFolder])
+  private val files = new IndexStore(storage, path)
 
-  private def planPath: String = Storage.join(path, RunFolder.Plan)
+  /** The plan with most of the dictionary among those that are whole and of use, and its name. */
+  def plan(serves: BuildPlan => Boolean): Option[(String, BuildPlan)] =
+    names(RunFolder.PlanSuffix)
+      .flatMap(name => read(name).filter(serves).map(name -> _))
+      .sortBy { case (name, plan) => (-plan.segments.size, name) }
+      .headOption
 
-  /** The plan of a creation that did not end; None if there is none that is whole. */
-  def plan(): Option[BuildPlan] =
-    try RunFolder.decode(storage.readAll(planPath))
+  private def read(name: String): Option[BuildPlan] =
+    try BuildPlanJson.decode(storage.readAll(Storage.join(path, name)))
     catch {
       case e @ (_: IOException | _: RuntimeException) =>
-        log.debug(s"$planPath: no plan to go on with: $e")
+        log.warn(s"$path/$name: no plan to go on with: $e")
         None
     }
 
-  def writePlan(plan: BuildPlan): Unit = {
-    storage.delete(planPath)
-    storage.write(planPath)(_.write(RunFolder.encode(plan)))
+  /** The name that the plan was given. */
+  def writePlan(plan: BuildPlan): String = write(IndexStore.newToken() + RunFolder.PlanSuffix, "record_plan") { out =>
+    out.write(BuildPlanJson.encode(plan))
   }
 
   /** Run files that are whole and were made for these hash groups. */
   def finished(ranges: Vector[HashRange]): Vector[FinishedRun] =
-    storage.list(path).map(_.name).filter(_.endsWith(RunFolder.Suffix)).flatMap { name =>
+    names(RunFolder.RunSuffix).flatMap { name =>
       try
         reading(name) { reader =>
           val run = RunFile.open(reader)
@@ -52,26 +59,47 @@ final class RunFolder(storage: Storage, val path: String) {
         }
       catch {
         case e @ (_: DamagedIndex | _: IOException) =>
-          log.debug(s"$path/$name: not whole, its inputs are read again: $e")
+          log.warn(s"$path/$name: not whole, its inputs are read again: $e")
           None
       }
     }
 
+  /** False if one of these files is gone. */
+  def has(wanted: Set[String]): Boolean = wanted.subsetOf(storage.list(path).map(_.name).toSet)
+
+  /** Reads run files through and removes those that are damaged: how many there were. */
+  def removeDamaged(runs: Vector[String]): Int = runs.count { name =>
+    val isWhole =
+      try reading(name)(reader => RunFolder.readThrough(RunFile.open(reader)))
+      catch {
+        case e: DamagedIndex =>
+          log.warn(s"$path/$name: removed, its inputs are read again: ${e.getMessage}")
+          false
+        case _: IOException => true
+      }
+    if (!isWhole) remove(name)
+    !isWhole
+  }
+
+  private def names(suffix: String): Vector[String] = storage.list(path).map(_.name).filter(_.endsWith(suffix))
+
   private def reading[A](name: String)(use: RandomReader => A): A = {
-    val reader = storage.open(Storage.join(path, name))
+    val reader = open(name)
     try use(reader)
     finally reader.close()
   }
 
   def open(name: String): RandomReader = storage.open(Storage.join(path, name))
 
-  def write(run: SortedRun, task: String, inputs: Vector[String], previous: Vector[String]): String = {
-    val name = RecordFileName.run(task, IndexStore.newToken())
-    storage.write(Storage.join(path, name))(run.write(_, inputs, previous))
+  def write(run: SortedRun, task: String, inputs: Vector[String], previous: Vector[String]): String =
+    write(RecordFileName.run(task, IndexStore.newToken()), RecordKind.Run)(run.write(_, inputs, previous))
+
+  private def write(name: String, kind: String)(content: java.io.OutputStream => Unit): String = {
+    files.write(name, kind)(content)
     name
   }
 
-  def clear(): Unit = storage.delete(path): Unit
+  def remove(name: String): Unit = files.remove(name)
 }
 
 object RunFolder {
@@ -80,30 +108,44 @@ object RunFolder {
   def ofBuild(store: IndexStore): RunFolder = new RunFolder(store.storage, Storage.join(store.dir, Name))
 
   private val Name = "record-build"
-  private val Plan = "plan.json"
-  private val Suffix = ".record_run"
+  private val PlanSuffix = ".plan.json"
+  private val RunSuffix = ".record_run"
+
+  private def readThrough(run: RunReader): Boolean = {
+    run.ranges.indices.foreach { group =>
+      val entries = run.section(group)
+      while (entries.next()) ()
+    }
+    true
+  }
+}
+
+/** The bytes of a plan. docs/format.md, "Work folders". */
+private[record] object BuildPlanJson {
   private val FormatVersion = 1
   private val json = new ObjectMapper
 
-  private[record] def encode(plan: BuildPlan): Array[Byte] = {
-    val root = json.createObjectNode()
-    root.put("format", FormatVersion).put("mode", plan.mode).put("groups", plan.groups)
-    plan.windowDays.foreach(d => root.put("window_days", d))
+  def encode(plan: BuildPlan): Array[Byte] = {
+    val root = json.createObjectNode().put("format", FormatVersion)
+    val properties = root.putObject("properties")
+    plan.settings.properties.toVector.sorted.foreach { case (name, value) => properties.put(name, value) }
+    root.put("groups", plan.groups)
     val segments = root.putArray("segments")
     plan.segments.foreach(s => segments.addObject().put("name", s.name).put("size", s.sizeBytes))
     json.writeValueAsString(root).getBytes(UTF_8)
   }
 
   /** None for a plan of another format. */
-  private[record] def decode(bytes: Array[Byte]): Option[BuildPlan] = {
+  def decode(bytes: Array[Byte]): Option[BuildPlan] = {
     val root = json.readTree(bytes)
     if (root.path("format").asInt(0) != FormatVersion) None
     else {
+      val properties = Map.newBuilder[String, String]
+      root.path("properties").fields.forEachRemaining(p => properties += p.getKey -> p.getValue.asText: Unit)
       val segments = root.path("segments")
       Some(
         BuildPlan(
-          root.path("mode").asText,
-          if (root.has("window_days")) Some(root.path("window_days").asInt) else None,
+          RecordSettings.of(properties.result()),
           root.path("groups").asInt,
           Vector.tabulate(segments.size) { i =>
             val s = segments.get(i)
