@@ -167,7 +167,7 @@ final private class RowBatch {
 private object RowBatch {
 
   /** A batch is as many rows as make lookups cheap, and holds no more than some megabytes. */
-  val Rows: Int = 1 << 16
+  val Rows: Int = 1 << 18
   val Bytes: Long = 32L << 20
 }
 
