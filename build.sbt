@@ -121,24 +121,38 @@ lazy val benchmarks = (project in file("benchmarks"))
       file
     },
     // Peers run in JVMs of their own, from source files in benchmarks/peers.
-    ivyConfigurations ++= Seq(PeerHudi, PeerIceberg, PeerHFile),
+    ivyConfigurations ++= Seq(PeerHudi, PeerIceberg),
     libraryDependencies ++= Seq(PeerHudi, PeerIceberg).map(c => "org.apache.spark" %% "spark-sql" % line.spark % c) ++ Seq(
       "org.apache.hudi" % "hudi-spark3.5-bundle_2.12" % "1.1.1" % PeerHudi intransitive (),
       "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.10.0" % PeerIceberg intransitive ()),
-    libraryDependencies ++= hfileOracles.map(_.withConfigurations(Some(PeerHFile.name))),
-    libraryDependencies ++= (jackson ++ Seq(slf4j)).map(_.withConfigurations(Some(PeerHFile.name))),
     writePeerClasspaths := {
       val resolved = update.value
       val folder = target.value
-      Seq(PeerHudi, PeerIceberg, PeerHFile).map { peer =>
+      Seq(PeerHudi, PeerIceberg).map { peer =>
         val file = folder / s"${peer.name}.txt"
         val jars = resolved.select(configurationFilter(peer.name))
         IO.write(file, jars.distinct.mkString(java.io.File.pathSeparator))
         file
       }
     })
+
+// HFile readers side by side, in one JMH run: `benchmarks/hfile` starts it.
+lazy val jmh = (project in file("benchmarks/jmh"))
+  .dependsOn(benchmarks)
+  .enablePlugins(JmhPlugin)
+  .settings(
+    name := "hudiidx-jmh",
+    publish / skip := true,
+    libraryDependencies ++= hfileOracles.map(_.withConfigurations(None)) :+
+      // HBase's zstd codec without Hadoop's native library; 2.5.10 of it is not published.
+      ("org.apache.hbase" % "hbase-compression-zstd" % "2.6.1").intransitive(),
+    writeClasspath := {
+      val file = target.value / "classpath.txt"
+      IO.write(file, (Jmh / fullClasspath).value.files.mkString(java.io.File.pathSeparator))
+      file
+    })
+
 lazy val PeerHudi = config("peer-hudi").hide
-lazy val PeerHFile = config("peer-hfile").hide
 lazy val PeerIceberg = config("peer-iceberg").hide
 lazy val writeClasspath = taskKey[File]("Writes the run-time class path of the benchmarks to target/classpath.txt.")
 lazy val writePeerClasspaths = taskKey[Seq[File]]("Writes the class paths of the benchmarks' peers to target/peer-*.txt.")

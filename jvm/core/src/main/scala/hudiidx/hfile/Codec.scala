@@ -1,7 +1,8 @@
 package hudiidx.hfile
 
-import com.github.luben.zstd.{Zstd, ZstdException, ZstdInputStream}
+import com.github.luben.zstd.{Zstd, ZstdDecompressCtx, ZstdException, ZstdInputStream}
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, InputStream}
+import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.zip.{Deflater, GZIPInputStream, Inflater, ZipException}
 
 /** How the blocks of an HFile are compressed. `number` is the one in the trailer. */
@@ -69,11 +70,13 @@ private[hfile] object BlockCompression {
     }
   }
 
-  /** Exactly `expected` bytes from `length` compressed ones. The allocation is bounded by what the input can hold.
+  /** Exactly `expected` bytes from `length` compressed ones, at the start of the array given. The allocation is bounded by
+    * what the input can hold.
     *
+    * @param room where they may be put; null for an array of their own
     * @param fail throws the caller's error for damaged input
     */
-  def decompress(codec: Codec, bytes: Array[Byte], from: Int, length: Int, expected: Int)(
+  def decompress(codec: Codec, bytes: Array[Byte], from: Int, length: Int, expected: Int, room: BlockRoom)(
       fail: String => Nothing
   ): Array[Byte] = codec match {
     case Codec.None =>
@@ -81,75 +84,100 @@ private[hfile] object BlockCompression {
       java.util.Arrays.copyOfRange(bytes, from, from + length)
     case Codec.Gzip =>
       if (expected > length * GzipMaxRatio) fail(s"gzip block of $length bytes cannot hold $expected")
-      gunzip(bytes, from, length, expected)(fail)
-    case _: Codec.Zstd => unzstd(bytes, from, length, expected)(fail)
+      gunzip(bytes, from, length, expected, room)(fail)
+    case _: Codec.Zstd => unzstd(bytes, from, length, expected, room)(fail)
   }
+
+  private def target(room: BlockRoom, length: Int): Array[Byte] =
+    if (room == null) new Array[Byte](length) else room.plain(length)
 
   private def gunzip(
       bytes: Array[Byte],
       from: Int,
       length: Int,
-      expected: Int
+      expected: Int,
+      room: BlockRoom
   )(fail: String => Nothing): Array[Byte] = {
     val plainHeader = length > GzipHeader.length + GzipTrailerBytes &&
       bytes(from) == GzipHeader(0) && bytes(from + 1) == GzipHeader(1) && bytes(from + 2) == 8 && bytes(from + 3) == 0
     if (!plainHeader)
       drain(new GZIPInputStream(new ByteArrayInputStream(bytes, from, length)), expected, "gzip")(fail)
     else {
-      val target = new Array[Byte](expected)
+      val plain = target(room, expected)
       val inflater = new Inflater(true)
       try {
         inflater.setInput(bytes, from + GzipHeader.length, length - GzipHeader.length)
         var filled = 0
         var stuck = false
         while (filled < expected && !stuck) {
-          val count = inflater.inflate(target, filled, expected - filled)
+          val count = inflater.inflate(plain, filled, expected - filled)
           filled += count
           stuck = count == 0 && (inflater.finished || inflater.needsInput || inflater.needsDictionary)
         }
         if (filled < expected) fail(s"gzip block ends after $filled of $expected bytes")
-        checkGzipEnd(inflater, bytes, from, length, target)(fail)
+        checkGzipEnd(inflater, bytes, from, length, plain, expected)(fail)
       } catch { case e: java.util.zip.DataFormatException => fail(s"gzip block cannot be decoded (${e.getMessage})") }
       finally inflater.end()
-      target
+      plain
     }
   }
 
-  private def checkGzipEnd(inflater: Inflater, bytes: Array[Byte], from: Int, length: Int, target: Array[Byte])(
-      fail: String => Nothing
-  ): Unit = {
+  private def checkGzipEnd(
+      inflater: Inflater,
+      bytes: Array[Byte],
+      from: Int,
+      length: Int,
+      plain: Array[Byte],
+      expected: Int
+  )(fail: String => Nothing): Unit = {
     val extra = if (inflater.finished) 0 else inflater.inflate(new Array[Byte](1))
     val left = inflater.getRemaining
-    if (extra != 0 || !inflater.finished) fail(s"gzip block holds more than ${target.length} bytes")
+    if (extra != 0 || !inflater.finished) fail(s"gzip block holds more than $expected bytes")
     if (left < GzipTrailerBytes) fail(s"gzip block ends before its check sum")
     val at = from + length - left
     val sum = java.nio.ByteBuffer.wrap(bytes).order(java.nio.ByteOrder.LITTLE_ENDIAN).getInt(at)
-    if (sum != hudiidx.bytes.Bytes.crc32(target, 0, target.length)) fail("gzip block differs from its check sum")
+    if (sum != hudiidx.bytes.Bytes.crc32(plain, 0, expected)) fail("gzip block differs from its check sum")
   }
 
-  // A frame as zstd and Hadoop's native codec write it, or cut into Hadoop's length-prefixed chunks.
+  // A frame as zstd and Hadoop's native codec write it, or cut into Hadoop's length-prefixed chunks: mostly one chunk.
   private def unzstd(
       bytes: Array[Byte],
       from: Int,
       length: Int,
-      expected: Int
+      expected: Int,
+      room: BlockRoom
   )(fail: String => Nothing): Array[Byte] = {
-    val head = java.nio.ByteBuffer.wrap(bytes, from, length)
-    if (length >= 4 && head.getInt(from) == ZstdMagic) {
-      val known = Zstd.decompressedSize(bytes, from, length)
-      if (known == expected && expected > 0) {
-        val target = new Array[Byte](expected)
-        val size =
-          try Zstd.decompressByteArray(target, 0, expected, bytes, from, length)
-          catch { case e: ZstdException => fail(s"zstd block cannot be decoded (${e.getMessage})") }
-        if (Zstd.isError(size)) fail(s"zstd block cannot be decoded (${Zstd.getErrorName(size)})")
-        if (size != expected) fail(s"zstd block holds $size bytes, its header says $expected")
-        target
-      } else if (known > 0) fail(s"zstd block holds $known bytes, its header says $expected")
-      else drain(new ZstdInputStream(new ByteArrayInputStream(bytes, from, length)), expected, "zstd")(fail)
-    } else if (expected == 0 && length == 0) new Array[Byte](0)
+    val head = java.nio.ByteBuffer.wrap(bytes)
+    if (length >= 4 && head.getInt(from) == ZstdMagic) unzstdFrame(bytes, from, length, expected, room)(fail)
+    else if (length >= 12 && head.getInt(from) == expected && head.getInt(from + 4) == length - 8)
+      unzstdFrame(bytes, from + 8, length - 8, expected, room)(fail)
+    else if (expected == 0 && length == 0) new Array[Byte](0)
     else drain(new ChunkedZstd(bytes, from, length), expected, "zstd")(fail)
   }
+
+  private def unzstdFrame(
+      bytes: Array[Byte],
+      from: Int,
+      length: Int,
+      expected: Int,
+      room: BlockRoom
+  )(fail: String => Nothing): Array[Byte] = {
+    val known = Zstd.decompressedSize(bytes, from, length)
+    if (known == expected && expected > 0) {
+      val plain = target(room, expected)
+      val context = Option(idle.poll()).getOrElse(new ZstdDecompressCtx)
+      val size =
+        try context.decompressByteArray(plain, 0, expected, bytes, from, length)
+        catch { case e: ZstdException => fail(s"zstd block cannot be decoded (${e.getMessage})") }
+        finally idle.offer(context)
+      if (size != expected) fail(s"zstd block holds $size bytes, its header says $expected")
+      plain
+    } else if (known > 0) fail(s"zstd block holds $known bytes, its header says $expected")
+    else drain(new ZstdInputStream(new ByteArrayInputStream(bytes, from, length)), expected, "zstd")(fail)
+  }
+
+  // A context takes longer to make than a block to decompress. As many as threads that ever decompressed at once.
+  private val idle = new ConcurrentLinkedQueue[ZstdDecompressCtx]
 
   // Grows with the bytes that really come, so that a wrong `expected` costs nothing.
   private def drain(open: => InputStream, expected: Int, name: String)(fail: String => Nothing): Array[Byte] =

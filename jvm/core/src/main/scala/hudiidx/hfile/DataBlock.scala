@@ -25,8 +25,9 @@ private[hfile] final class DataBlock(
   /** Checks the cell that starts at `cell`; the index behind it. */
   def cellEnd(cell: Int): Int = {
     if (to - cell < HFileFormat.CellOverheadBytes) fail(s"cell is cut off after ${to - cell} bytes", cell)
-    val keyLength = buffer.getInt(cell)
-    val valueLength = buffer.getInt(cell + 4)
+    val lengths = buffer.getLong(cell)
+    val keyLength = (lengths >> 32).toInt
+    val valueLength = lengths.toInt
     val row = buffer.getShort(cell + 8) & 0xffff
     val end = cell + 8L + keyLength + valueLength
     if (keyLength < row + HFileFormat.KeyOverheadBytes || valueLength < 0 || end > to)
@@ -45,35 +46,60 @@ private[hfile] final class DataBlock(
   def compareRow(cell: Int, key: Array[Byte], keyFrom: Int, keyLength: Int): Int =
     Bytes.compare(bytes, rowFrom(cell), rowLength(cell), key, keyFrom, keyLength)
 
-  // Starts of every eighth cell. Made by the first search; two threads may both make it.
+  // Starts of every eighth cell, once walks have passed over the block twice: a sorted batch walks over it once, and a block
+  // that a cache keeps is searched again and again. Two threads may both make them.
   @volatile private var marks: Array[Int] = _
+  private var walkedBytes = 0L
 
-  /** Cells to walk before `skipTo` pays: a dense batch over a block that is read once should not make marks at all. */
-  def walkLimit: Int = if (marks == null) DataBlock.WalkWithoutMarks else DataBlock.CellsPerMark
-
-  private def markedCells: Array[Int] = {
-    if (marks == null) {
-      var found = new Array[Int](16)
-      var n = 0
-      var cell = from
-      var i = 0
-      while (cell < to) {
-        if (i % DataBlock.CellsPerMark == 0) {
-          if (n == found.length) found = java.util.Arrays.copyOf(found, n * 2)
-          found(n) = cell
-          n += 1
-        }
-        i += 1
-        cell = cellEnd(cell)
-      }
-      marks = java.util.Arrays.copyOf(found, n)
+  /** The first cell at or behind `start`, itself a checked cell, whose row is not below the key; `to` if there is none. */
+  def lowerBound(start: Int, key: Array[Byte], keyFrom: Int, keyLength: Int): Int = {
+    val near = if (marks == null) stride(start, key, keyFrom, keyLength) else skip(start, key, keyFrom, keyLength)
+    var cell = near
+    while (cell < to && compareRow(cell, key, keyFrom, keyLength) < 0) {
+      cell = cellEnd(cell)
+      if (cell < to) cellEnd(cell)
     }
-    marks
+    cell
   }
 
-  /** A cell at or behind `start` from which a short walk leads to the first cell whose row is not below the key. */
-  def skipTo(start: Int, key: Array[Byte], keyFrom: Int, keyLength: Int): Int = {
-    val cells = markedCells
+  /** A cell at or behind `start` that is at most a few cells before the first whose row is not below the key. */
+  private def stride(start: Int, key: Array[Byte], keyFrom: Int, keyLength: Int): Int = {
+    var near = start
+    var ahead = start
+    do {
+      near = ahead
+      var steps = 0
+      while (steps < DataBlock.CellsPerMark && ahead < to) {
+        ahead = cellEnd(ahead)
+        steps += 1
+      }
+      if (ahead < to) cellEnd(ahead)
+    } while (ahead < to && compareRow(ahead, key, keyFrom, keyLength) < 0)
+    walkedBytes += near - start
+    if (walkedBytes > 2L * (to - from)) marks = markedCells
+    near
+  }
+
+  private def markedCells: Array[Int] = {
+    var found = new Array[Int](16)
+    var n = 0
+    var cell = from
+    var i = 0
+    while (cell < to) {
+      if (i % DataBlock.CellsPerMark == 0) {
+        if (n == found.length) found = java.util.Arrays.copyOf(found, n * 2)
+        found(n) = cell
+        n += 1
+      }
+      i += 1
+      cell = cellEnd(cell)
+    }
+    java.util.Arrays.copyOf(found, n)
+  }
+
+  /** As `stride`, by the marks. */
+  private def skip(start: Int, key: Array[Byte], keyFrom: Int, keyLength: Int): Int = {
+    val cells = marks
     var low = 0
     var high = cells.length - 1
     while (low <= high) {
@@ -87,5 +113,4 @@ private[hfile] final class DataBlock(
 
 private[hfile] object DataBlock {
   val CellsPerMark = 8
-  val WalkWithoutMarks = 32
 }

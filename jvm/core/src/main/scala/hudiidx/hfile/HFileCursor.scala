@@ -5,9 +5,12 @@ import java.nio.ByteBuffer
 /** Walks the cells of an HFile in ascending order of key. Not safe for several threads.
   *
   * After `next` or `seek` the key is `keyBytes` from `keyOffset`, `keyLength` bytes long, and the value likewise. The arrays
-  * belong to the reader's cache: they stay valid when the cursor moves on, and must never be changed.
+  * must never be changed. Those of `HFileReader.cursor` stay valid when the cursor moves on; those of `HFileReader.scan`
+  * hold until it moves.
+  *
+  * @param room where blocks that nobody keeps are read one after another; null if every block has arrays of its own
   */
-final class HFileCursor private[hfile] (reader: HFileReader) {
+final class HFileCursor private[hfile] (reader: HFileReader, room: BlockRoom) {
   private val path = new IndexPath(reader)
   private var block: DataBlock = _
   private var cell = 0 // first byte of the current cell
@@ -60,6 +63,9 @@ final class HFileCursor private[hfile] (reader: HFileReader) {
   /** A copy of the key. */
   def key: Array[Byte] = java.util.Arrays.copyOfRange(keyBytes, keyOffset, keyOffset + keyLength)
 
+  /** A copy of the value. */
+  def value: Array[Byte] = java.util.Arrays.copyOfRange(valueBytes, valueOffset, valueOffset + valueLength)
+
   /** A view of the value, from position 0. */
   def valueBuffer: ByteBuffer = ByteBuffer.wrap(valueBytes, valueOffset, valueLength).slice()
 
@@ -91,7 +97,7 @@ final class HFileCursor private[hfile] (reader: HFileReader) {
     var more = found
     var empty = true
     while (more && empty) {
-      block = reader.dataBlock(path.blockOffset, path.blockSize)
+      block = reader.dataBlock(path.blockOffset, path.blockSize, room)
       empty = block.from == block.to
       if (empty) more = path.next()
     }
@@ -104,20 +110,13 @@ final class HFileCursor private[hfile] (reader: HFileReader) {
 
   /** From the current cell on, within this block or at most into the next. */
   private def search(key: Array[Byte], keyFrom: Int, keyLength: Int): Boolean = {
-    var order = -1
-    var steps = 0
-    while (!ended && { order = block.compareRow(cell, key, keyFrom, keyLength); order < 0 }) {
-      if (steps == block.walkLimit) {
-        val near = block.skipTo(cell, key, keyFrom, keyLength)
-        if (near > cell) {
-          cell = near
-          cellEnd = block.cellEnd(cell)
-        }
-      }
-      steps += 1
-      step()
+    var found = block.lowerBound(cell, key, keyFrom, keyLength)
+    while (found == block.to && enter(path.next())) found = block.lowerBound(cell, key, keyFrom, keyLength)
+    !ended && {
+      cell = found
+      cellEnd = block.cellEnd(cell)
+      block.compareRow(cell, key, keyFrom, keyLength) == 0
     }
-    order == 0 && !ended
   }
 }
 

@@ -118,21 +118,22 @@ private[hfile] final case class Plain(header: BlockHeader, bytes: Array[Byte], f
 
 private[hfile] object BlockBytes {
 
-  /** Checks and decompresses the block at index `from` of `bytes`, which is `fileOffset` in the file and may take `room`
+  /** Checks and decompresses the block at index `from` of `bytes`, which is `fileOffset` in the file and may take `length`
     * bytes at most. `checksum` is the type that all blocks of the file have, or negative where it is not known yet.
     */
   def decode(
       source: Source,
       bytes: Array[Byte],
       from: Int,
-      room: Int,
+      length: Int,
       fileOffset: Long,
       magic: Long,
       codec: Codec,
-      checksum: Int
+      checksum: Int,
+      room: BlockRoom = null
   ): Plain = {
-    val in = new ByteCursor(bytes, from, from + room, source.path, fileOffset, source.damaged)
-    val header = BlockHeader.read(in, room.toLong)
+    val in = new ByteCursor(bytes, from, from + length, source.path, fileOffset, source.damaged)
+    val header = BlockHeader.read(in, length.toLong)
     def fail(what: String): Nothing = source.fail(what, fileOffset)
     if (header.magic != magic)
       fail(s"block is ${HFileFormat.magicText(header.magic)}, not ${HFileFormat.magicText(magic)}")
@@ -145,8 +146,9 @@ private[hfile] object BlockBytes {
         fail(s"plain block of ${header.payloadSize} bytes says it holds ${header.uncompressedSize}")
       Plain(header, bytes, start, start + header.payloadSize)
     } else {
-      val plain = BlockCompression.decompress(codec, bytes, start, header.payloadSize, header.uncompressedSize)(fail)
-      Plain(header, plain, 0, plain.length)
+      val size = header.uncompressedSize
+      val plain = BlockCompression.decompress(codec, bytes, start, header.payloadSize, size, room)(fail)
+      Plain(header, plain, 0, size)
     }
   }
 

@@ -4,6 +4,7 @@ import hudiidx.DamagedIndex
 import hudiidx.bytes.ByteCursor
 import hudiidx.storage.RandomReader
 import java.nio.ByteBuffer
+import java.util.concurrent.atomic.AtomicReference
 
 /** An open HFile v3, written by hudiidx, HBase or Hudi. Safe for several threads; each cursor is for one.
   *
@@ -35,38 +36,46 @@ final class HFileReader private (
   }
 
   /** The value of a key, null if the file does not have it. A view that must not be changed. */
-  def get(key: Array[Byte]): ByteBuffer = {
-    val cursor = new HFileCursor(this)
-    if (cursor.seek(key)) cursor.valueBuffer else null
-  }
+  def get(key: Array[Byte]): ByteBuffer = getAll(Array(key))(0)
 
-  /** The values of keys that ascend (equal ones may follow each other), null for each that the file does not have. Each
-    * block is read and decoded at most once.
+  /** The values of keys that ascend (equal ones may follow each other), null for each that the file does not have. Views
+    * that must not be changed, of the cache's blocks or else of copies. Each block is read and decoded at most once.
     */
   def getAll(keys: Array[Array[Byte]]): Array[ByteBuffer] = {
     val values = new Array[ByteBuffer](keys.length)
-    val cursor = new HFileCursor(this)
+    val room = spare.getAndSet(null) match {
+      case null  => new BlockRoom
+      case found => found
+    }
+    val cursor = new HFileCursor(this, room)
     var i = 0
     while (i < keys.length) {
       require(
         i == 0 || java.util.Arrays.compareUnsigned(keys(i - 1), keys(i)) <= 0,
         s"key $i is below the one before it"
       )
-      if (cursor.seek(keys(i))) values(i) = cursor.valueBuffer
+      if (cursor.seek(keys(i))) values(i) = if (keepsBlocks) cursor.valueBuffer else ByteBuffer.wrap(cursor.value)
       i += 1
     }
+    spare.set(room)
     values
   }
 
-  /** A cursor before the first cell. */
-  def scan(): HFileCursor = new HFileCursor(this)
+  /** The room of the last batch of gets, for the next one. */
+  private val spare = new AtomicReference[BlockRoom]
 
-  /** A cursor before the first cell whose key is not below `from`. */
+  /** A cursor before the first cell, for one pass: what it points at holds until it moves. */
+  def scan(): HFileCursor = new HFileCursor(this, new BlockRoom)
+
+  /** As `scan()`, before the first cell whose key is not below `from`. */
   def scan(from: Array[Byte]): HFileCursor = {
-    val cursor = new HFileCursor(this)
+    val cursor = scan()
     cursor.startAt(from)
     cursor
   }
+
+  /** A cursor before the first cell, for seeks: what it points at stays valid when it moves on. */
+  def cursor(): HFileCursor = new HFileCursor(this, null)
 
   private[hfile] def checkEntryCount(seen: Long): Unit =
     if (seen != trailer.entryCount)
@@ -75,14 +84,18 @@ final class HFileReader private (
         source.size - HFileFormat.TrailerBytes
       )
 
-  private[hfile] def dataBlock(offset: Long, size: Int): DataBlock = cache.find(source.path, offset) match {
-    case block: DataBlock => block
-    case _                =>
-      val plain = readBlock(offset, size, HFileFormat.DataMagic)
-      val block = new DataBlock(source, offset, plain.bytes, plain.from, plain.to, hasMvcc)
-      cache.put(source.path, offset, block)
-      block
-  }
+  private def keepsBlocks: Boolean = cache.capacityBytes > 0
+
+  /** The block, read into `room` (unless that is null) where the cache keeps none. */
+  private[hfile] def dataBlock(offset: Long, size: Int, room: BlockRoom): DataBlock =
+    cache.find(source.path, offset) match {
+      case block: DataBlock => block
+      case _                =>
+        val plain = readBlock(offset, size, HFileFormat.DataMagic, if (keepsBlocks) null else room)
+        val block = new DataBlock(source, offset, plain.bytes, plain.from, plain.to, hasMvcc)
+        cache.put(source.path, offset, block)
+        block
+    }
 
   /** The index block below an entry of `parent`; the root is level 0. */
   private[hfile] def innerIndex(parent: BlockIndex, entry: Int, level: Int): BlockIndex = {
@@ -100,10 +113,27 @@ final class HFileReader private (
     }
   }
 
-  private def readBlock(offset: Long, size: Int, magic: Long): Plain = {
-    val bytes = source.read(offset, size)
+  private def readBlock(offset: Long, size: Int, magic: Long, room: BlockRoom = null): Plain = {
+    val bytes = if (room == null) source.read(offset, size) else source.read(offset, size, room.stored(size))
     cache.counters.decoded()
-    BlockBytes.decode(source, bytes, 0, size, offset, magic, trailer.codec, checksum)
+    BlockBytes.decode(source, bytes, 0, size, offset, magic, trailer.codec, checksum, room)
+  }
+}
+
+/** Arrays that a cursor reads one block after another into. */
+private[hfile] final class BlockRoom {
+  private var storedBytes, plainBytes = Array.emptyByteArray
+
+  /** For at least `length` bytes as they stand in the file. */
+  def stored(length: Int): Array[Byte] = {
+    if (storedBytes.length < length) storedBytes = new Array[Byte](length)
+    storedBytes
+  }
+
+  /** For at least `length` decompressed bytes. */
+  def plain(length: Int): Array[Byte] = {
+    if (plainBytes.length < length) plainBytes = new Array[Byte](length)
+    plainBytes
   }
 }
 

@@ -29,6 +29,19 @@ private[hfile] final class Source(
       java.util.Arrays.copyOfRange(tail, from, from + length)
     } else fetch(offset, length)
 
+  /** As above, at the start of `target`, which is given back. */
+  def read(offset: Long, length: Int, target: Array[Byte]): Array[Byte] = {
+    if (offset >= tailFrom && tail.length > 0) System.arraycopy(tail, (offset - tailFrom).toInt, target, 0, length)
+    else {
+      try reader.readInto(offset, length, target)
+      catch { case _: EOFException => cut(offset, length) }
+      counters.readDone(length.toLong)
+    }
+    target
+  }
+
+  private def cut(offset: Long, length: Int): Nothing = fail(s"file of $size bytes ends before $length bytes", offset)
+
   /** Lets the tail go once the load-on-open section is read, unless it is the whole file. */
   def trim(): Unit = if (tailFrom > 0) {
     tail = Array.emptyByteArray
@@ -38,9 +51,7 @@ private[hfile] final class Source(
   private def fetch(offset: Long, length: Int): Array[Byte] = {
     val buffer =
       try reader.read(offset, length)
-      catch {
-        case _: EOFException => fail(s"file of $size bytes ends before $length bytes", offset)
-      }
+      catch { case _: EOFException => cut(offset, length) }
     counters.readDone(length.toLong)
     Bytes.ofBuffer(buffer)
   }

@@ -109,7 +109,7 @@ final class MasterManifest(master: HFileReader, index: HFileReader, name: String
   /** Walks the pages of a run; `use` gives the number of entries of each. */
   private def eachPage(run: PartitionRun)(use: HFileCursor => Int): Unit =
     if (run.count > 0) {
-      val cursor: HFileCursor = master.scan()
+      val cursor: HFileCursor = master.cursor()
       var number = run.firstNumber
       val end = run.firstNumber + run.count
       var found = cursor.seek(MasterManifest.pageKey(number))

@@ -97,5 +97,9 @@ private[record] final class CountedReader(under: RandomReader, counters: RecordC
     counters.byteCount.add(length.toLong)
     under.read(offset, length)
   }
+  override def readInto(offset: Long, length: Int, target: Array[Byte]): Unit = {
+    counters.byteCount.add(length.toLong)
+    under.readInto(offset, length, target)
+  }
   def close(): Unit = under.close()
 }

@@ -132,9 +132,9 @@ final class RecordFileReader private[record] (
 ) {
 
   /** All entries in order; at the end their number is checked. */
-  def scan(): EntryCursor = new RecordFileCursor(file.scan(), path, stats.entries)
+  def scan(): EntryCursor = new RecordFileCursor(file.cursor(), path, stats.entries)
 
-  private[record] def finder(): EntryFinder = new EntryFinder(file.scan(), path)
+  private[record] def finder(): EntryFinder = new EntryFinder(file.cursor(), path)
 }
 
 private[record] final class RecordFileCursor(cells: HFileCursor, path: String, entries: Long)

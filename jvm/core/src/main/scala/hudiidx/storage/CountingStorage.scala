@@ -78,9 +78,16 @@ final class CountingStorage(inner: Storage) extends Storage {
     override def sizeBytes: Long = reader.sizeBytes
     override def close(): Unit = reader.close()
     override def read(offset: Long, length: Int): ByteBuffer = {
+      count(length)
+      reader.read(offset, length)
+    }
+    override def readInto(offset: Long, length: Int, target: Array[Byte]): Unit = {
+      count(length)
+      reader.readInto(offset, length, target)
+    }
+    private def count(length: Int): Unit = {
       reads.incrementAndGet()
       bytes.addAndGet(length.toLong)
-      reader.read(offset, length)
     }
   }
 }

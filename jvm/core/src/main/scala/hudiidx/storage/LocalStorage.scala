@@ -151,10 +151,19 @@ private final class LocalReader(override val path: String, channel: FileChannel)
 
   override def read(offset: Long, length: Int): ByteBuffer = {
     RandomReader.requireRange(this, offset, length)
-    val buffer = ByteBuffer.allocate(length)
+    fill(offset, ByteBuffer.allocate(length))
+  }
+
+  override def readInto(offset: Long, length: Int, target: Array[Byte]): Unit = {
+    RandomReader.requireRange(this, offset, length)
+    fill(offset, ByteBuffer.wrap(target, 0, length))
+  }
+
+  private def fill(offset: Long, buffer: ByteBuffer): ByteBuffer = {
+    val end = offset + buffer.limit()
     while (buffer.hasRemaining)
       if (channel.read(buffer, offset + buffer.position()) < 0)
-        throw new EOFException(s"$path: the file ends before offset ${offset + length}; it was cut while being read")
+        throw new EOFException(s"$path: the file ends before offset $end; it was cut while being read")
     buffer.flip()
     buffer
   }

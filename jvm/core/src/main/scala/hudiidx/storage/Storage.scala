@@ -18,6 +18,9 @@ trait RandomReader extends AutoCloseable {
 
   /** Exactly `length` bytes from `offset`; EOFException if the file ends sooner. */
   def read(offset: Long, length: Int): ByteBuffer
+
+  /** As `read`, at the start of `target`. */
+  def readInto(offset: Long, length: Int, target: Array[Byte]): Unit = read(offset, length).get(target, 0, length)
 }
 
 object RandomReader {

@@ -8,12 +8,14 @@ import scala.util.{Failure, Success, Try}
 final class HFileDamageSuite extends AnyFunSuite {
   private val cells = HFiles.sample(5, 60, 12, 20)
   private val masks = Vector(0x01, 0x80, 0xff, 0x10)
+  private var keep = false
   private def file(codec: Codec, checksum: Checksum = Checksum.Crc32c): Array[Byte] =
     HFiles.write(cells, HFileOptions(codec, 200, checksum, 150), Map("m" -> Array[Byte](1, 2, 3)))
 
-  /** All that a reader can be asked for. */
+  /** All that a reader can be asked for, with a cache or, every other time, without. */
   private def readAll(bytes: Array[Byte]): (Vector[(Vector[Byte], Vector[Byte])], Option[Vector[Byte]]) = {
-    val reader = HFiles.open(bytes, new BlockCache, 4096)
+    keep = !keep
+    val reader = HFiles.open(bytes, new BlockCache(if (keep) BlockCache.DefaultCapacityBytes else 0), 4096)
     cells.keysIterator.grouped(7).foreach(k => reader.get(k.head.toArray))
     (HFiles.drain(reader.scan()), reader.meta("m").flatMap(HFiles.bytesOf))
   }

@@ -1,5 +1,6 @@
 package hudiidx.hfile
 
+import hudiidx.DamagedIndex
 import hudiidx.storage.BytesReader
 import java.nio.charset.StandardCharsets.UTF_8
 import org.scalacheck.Gen
@@ -23,8 +24,9 @@ final class HFileRoundTripSuite extends AnyFunSuite with ScalaCheckPropertyCheck
   } yield HFileOptions(codec, block, checksum, index)
 
   test("a file gives back exactly the cells written: by scan, by get, by sorted batch and from any key on") {
-    forAll(cellsGen, optionsGen, Gen.listOf(array(12))) { (cells, options, others) =>
-      val reader = HFiles.open(HFiles.write(cells, options), tailBytes = 4096)
+    forAll(cellsGen, optionsGen, Gen.listOf(array(12)), Gen.oneOf(true, false)) { (cells, options, others, keep) =>
+      val cache = new BlockCache(if (keep) BlockCache.DefaultCapacityBytes else 0)
+      val reader = HFiles.open(HFiles.write(cells, options), cache, 4096)
       assert(HFiles.drain(reader.scan()) === HFiles.plain(cells))
       assert(reader.entryCount === cells.size)
       val asked =
@@ -80,6 +82,22 @@ final class HFileRoundTripSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     assert(cache.counters.blocksDecoded === 2 * once)
   }
 
+  test("without a cache a scan reads into the same arrays; what a cursor and gets gave stays as it was") {
+    val cells = HFiles.sample(6, 5000, 20, 50)
+    for (codec <- Seq(Codec.None, Codec.Gzip, Codec.Zstd(3))) {
+      val reader = HFiles.open(HFiles.write(cells, HFileOptions(codec, 4096)), new BlockCache(0), 4096)
+      val scan = reader.scan()
+      assert(Iterator.continually(scan.next()).takeWhile(identity).map(_ => scan.valueBytes).toSet.size < 20)
+      val cursor = reader.cursor()
+      val views = Iterator.continually(cursor.next()).takeWhile(identity).map(_ => cursor.valueBuffer).toVector
+      assert(views.map(HFiles.bytesOf(_).get) === cells.valuesIterator.map(_.toVector).toVector)
+      val first = cells.keysIterator.take(3000).map(_.toArray).toArray
+      val given = reader.getAll(first)
+      reader.getAll(cells.keysIterator.map(_.toArray).toArray)
+      assert(given.map(HFiles.bytesOf(_).get) === first.map(k => cells(k.toVector).toVector))
+    }
+  }
+
   test("a cached block is not read again, and the cache stays within its bytes") {
     val cells = HFiles.sample(4, 20000, 30, 50)
     val file = HFiles.write(cells, HFileOptions(Codec.Zstd(3), 4096))
@@ -95,6 +113,24 @@ final class HFileRoundTripSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     HFiles.drain(HFiles.open(file, small).scan())
     assert(small.sizeBytes > 0 && small.sizeBytes <= 20000)
     assert(small.counters.bytesRead > 0 && small.counters.misses > 0)
+  }
+
+  test("a zstd block cut into Hadoop's chunks, one or several, gives the plain bytes; a wrong length is an error") {
+    val plain = Array.tabulate[Byte](5000)(i => (i / 7).toByte)
+    def chunk(from: Int, until: Int): Array[Byte] = {
+      val frame = com.github.luben.zstd.Zstd.compress(plain.slice(from, until))
+      java.nio.ByteBuffer.allocate(4).putInt(frame.length).array ++ frame
+    }
+    val size = java.nio.ByteBuffer.allocate(4).putInt(plain.length).array
+    def unpack(bytes: Array[Byte], length: Int, room: BlockRoom): Array[Byte] =
+      BlockCompression.decompress(Codec.Zstd(3), bytes, 0, bytes.length, length, room)(s => throw new DamagedIndex(s))
+    for (
+      block <- Seq(size ++ chunk(0, 5000), size ++ chunk(0, 3000) ++ chunk(3000, 5000));
+      room <- Seq(null, new BlockRoom)
+    ) {
+      assert(unpack(block, 5000, room).take(5000) === plain)
+      Seq(4999, 5001).foreach(n => intercept[DamagedIndex](unpack(block, n, room)))
+    }
   }
 
   test("keys that do not ascend are refused") {

@@ -100,5 +100,10 @@ private final class HadoopReader(override val path: String, override val sizeByt
     ByteBuffer.wrap(bytes)
   }
 
+  override def readInto(offset: Long, length: Int, target: Array[Byte]): Unit = {
+    RandomReader.requireRange(this, offset, length)
+    in.readFully(offset, target, 0, length)
+  }
+
   override def close(): Unit = in.close()
 }
