@@ -49,7 +49,7 @@ def run(arguments: list[str], stdin: bytes = b"") -> Any:
         HudiIdxException: what the Scala side reported, as its Python peer.
         CommandFailed: no Java, or it died otherwise.
     """
-    command = [java(), *_JVM_FLAGS, "-cp", class_path(), "hudiidx.hadoop.Main", *arguments]
+    command = [java(), *_JVM_FLAGS, "-cp", class_path(), "hudiidx.command.Main", *arguments]
     done = subprocess.run(command, input=stdin, capture_output=True, check=False)
     stdout, stderr = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
     if done.returncode == 0 and stdout.strip():

@@ -2,8 +2,8 @@ package hudiidx.hudi
 
 import hudiidx.log.MergeMode
 import hudiidx.record.RecordLocation
-import hudiidx.spark.SharedTable
-import hudiidx.spark.tag.{SharedRecords, TagLocation, TagStrategy}
+import hudiidx.spark.{SharedRecords, SharedTable, TagStrategy}
+import hudiidx.spark.tag.TagLocation
 import hudiidx.sync.IndexOptions
 import hudiidx.table.TableLogRules
 import org.apache.spark.rdd.RDD

@@ -3,7 +3,7 @@ package hudiidx.spark
 import java.util.Locale
 
 import hudiidx.InvalidOption
-import hudiidx.spark.tag.{RecordIndexView, TagStrategy}
+
 import hudiidx.sync.{IndexOptions, OptionDoc}
 import hudiidx.table.QueryInstant
 

@@ -1,6 +1,5 @@
 package hudiidx.spark
 
-import hudiidx.spark.tag.{RecordIndexView, SharedRecords}
 import hudiidx.timeline.ActiveTimeline
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession

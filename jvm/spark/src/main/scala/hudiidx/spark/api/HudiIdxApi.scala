@@ -8,10 +8,12 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import hudiidx.InvalidOption
 import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
-import hudiidx.hadoop.{InfoJson, Tables}
+import hudiidx.command.InfoJson
+import hudiidx.hadoop.Tables
 import hudiidx.record.{PackedKeys, PackedLocations}
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
-import hudiidx.spark.tag.{SharedRecords, TagLocation}
+import hudiidx.spark.SharedRecords
+import hudiidx.spark.tag.TagLocation
 import hudiidx.spark.{HudiIdxSource, ReadOptions, RowJson, SharedTable, SparkEngine, ViewCall}
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._

@@ -2,7 +2,7 @@ package hudiidx.spark.tag
 
 import hudiidx.InvalidOption
 import hudiidx.log.RecordKeyForm
-import hudiidx.spark.Shims
+import hudiidx.spark.{RowsEstimate, SharedRecords, Shims, TagStrategy}
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   Attribute,

@@ -4,7 +4,7 @@ import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.{SliceKeyChunks, SliceKeyScan, SliceKeyTable}
 import hudiidx.log.RecordKeyForm
 import hudiidx.record.{KeyCode, Locations, PackedKeys}
-import hudiidx.spark.{Shims, SparkEngine}
+import hudiidx.spark.{LookupCounts, SharedRecords, Shims, SparkEngine, TagChoice, TagSizes, TagStrategy}
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow

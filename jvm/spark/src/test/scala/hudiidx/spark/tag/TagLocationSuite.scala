@@ -1,5 +1,6 @@
 package hudiidx.spark.tag
 
+import hudiidx.spark._
 import hudiidx.hadoop.TimelineCut
 import hudiidx.hadoop.record.RecordPartSuite
 import hudiidx.spark.SparkSuite

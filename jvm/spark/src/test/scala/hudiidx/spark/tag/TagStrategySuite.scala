@@ -1,5 +1,6 @@
 package hudiidx.spark.tag
 
+import hudiidx.spark._
 import hudiidx.InvalidOption
 import org.scalatest.funsuite.AnyFunSuite
 

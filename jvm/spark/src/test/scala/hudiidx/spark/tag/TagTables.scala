@@ -1,5 +1,6 @@
 package hudiidx.spark.tag
 
+import hudiidx.spark._
 import scala.collection.JavaConverters._
 
 import hudiidx.Fixtures

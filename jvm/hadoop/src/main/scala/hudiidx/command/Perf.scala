@@ -1,4 +1,4 @@
-package hudiidx.hadoop
+package hudiidx.command
 
 import com.fasterxml.jackson.core.JsonGenerator
 import hudiidx.hfile.{BlockCache, Codec}

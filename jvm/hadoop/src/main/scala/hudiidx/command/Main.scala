@@ -1,8 +1,9 @@
-package hudiidx.hadoop
+package hudiidx.command
 
 import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx._
+import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.RecordLookups
 import hudiidx.record.PackedKeys
 import hudiidx.sync._
@@ -10,7 +11,7 @@ import hudiidx.table.QueryInstant
 import java.io.{InputStream, OutputStream, PrintStream}
 import org.apache.hadoop.conf.Configuration
 
-/** The commands that need no Spark: `hudiidx.hadoop.Main COMMAND TABLE [options]`. One JSON document on standard output;
+/** The commands that need no Spark: `hudiidx.command.Main COMMAND TABLE [options]`. One JSON document on standard output;
   *  an error is one JSON line on standard error. Exit codes: 0 done, 2 usage, 3 the table, 4 the index, 5 anything else.
   *  `lookup` takes its keys from standard input, packed ([[PackedKeys.decode]]): texts of arguments may hold anything.
   */

@@ -1,9 +1,8 @@
-package hudiidx.spark.tag
+package hudiidx.spark
 
 import hudiidx.DamagedIndex
 import hudiidx.hadoop.record.{IndexedKeys, RecordMoment, SliceKeyScan}
 import hudiidx.record.{Locations, PackedKeys}
-import hudiidx.spark.SharedTable
 import hudiidx.sync.{IndexOptions, LocalEngine, TableAccess, TableSnapshot}
 import hudiidx.table.TimeTravel
 

@@ -1,4 +1,4 @@
-package hudiidx.spark.tag
+package hudiidx.spark
 
 import hudiidx.hadoop.record.{SliceInput, SliceKeyChunks}
 import hudiidx.record.VisibleGroup

@@ -1,4 +1,4 @@
-package hudiidx.spark.tag
+package hudiidx.spark
 
 import hudiidx.InvalidOption
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
