@@ -16,6 +16,7 @@ class PackageOrderSuite extends AnyFunSuite {
     Set("record"),
     Set("sync"),
     Set("hadoop"),
+    Set("command"),
     Set("spark"),
     Set("hudi")
   )
