@@ -40,6 +40,23 @@ abstract class EntryCursor extends KeyParts with AutoCloseable {
   override def close(): Unit = ()
 }
 
+/** Entries of another cursor, some of them or all: the current one is that cursor's. */
+private[record] abstract class EntriesOf extends EntryCursor {
+  protected def all: EntryCursor
+
+  def kind: Int = all.kind
+  def high: Long = all.high
+  def low: Long = all.low
+  def text: Array[Byte] = all.text
+  def textFrom: Int = all.textFrom
+  def textLength: Int = all.textLength
+  def ordinal: Int = all.ordinal
+  def flags: Int = all.flags
+  def stamp: Int = all.stamp
+
+  override def close(): Unit = all.close()
+}
+
 private[record] object EntryCursor {
 
   def compare(a: EntryCursor, b: EntryCursor): Int = {

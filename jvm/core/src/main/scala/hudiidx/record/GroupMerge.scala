@@ -29,23 +29,11 @@ object GroupMerge {
 }
 
 /** Entries that are no removes and whose file group lives. */
-private[record] final class LiveCursor(all: EntryCursor, isLive: Int => Boolean) extends EntryCursor {
+private[record] final class LiveCursor(protected val all: EntryCursor, isLive: Int => Boolean) extends EntriesOf {
 
   def next(): Boolean = {
     var more = all.next()
     while (more && (all.isRemove || !isLive(all.ordinal))) more = all.next()
     more
   }
-
-  override def close(): Unit = all.close()
-
-  def kind: Int = all.kind
-  def high: Long = all.high
-  def low: Long = all.low
-  def text: Array[Byte] = all.text
-  def textFrom: Int = all.textFrom
-  def textLength: Int = all.textLength
-  def ordinal: Int = all.ordinal
-  def flags: Int = all.flags
-  def stamp: Int = all.stamp
 }

@@ -119,7 +119,7 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
 }
 
 /** Entries of a cursor that stands on its first. */
-private[record] final class StartedEntries(all: EntryCursor) extends EntryCursor {
+private[record] final class StartedEntries(protected val all: EntryCursor) extends EntriesOf {
   private var isStarted = false
 
   def next(): Boolean =
@@ -128,18 +128,6 @@ private[record] final class StartedEntries(all: EntryCursor) extends EntryCursor
       isStarted = true
       true
     }
-
-  override def close(): Unit = all.close()
-
-  def kind: Int = all.kind
-  def high: Long = all.high
-  def low: Long = all.low
-  def text: Array[Byte] = all.text
-  def textFrom: Int = all.textFrom
-  def textLength: Int = all.textLength
-  def ordinal: Int = all.ordinal
-  def flags: Int = all.flags
-  def stamp: Int = all.stamp
 }
 
 /** Sections of one group in many runs. */

@@ -122,9 +122,9 @@ object RecordIndex {
 }
 
 /** Mappings of a group whose files are held open until `close`. */
-private[record] final class AcquiredEntries(files: OpenFiles, group: RecordGroup) extends EntryCursor {
+private[record] final class AcquiredEntries(files: OpenFiles, group: RecordGroup) extends EntriesOf {
   private var acquired = 0
-  private val entries: EntryCursor =
+  protected val all: EntryCursor =
     try {
       val cursors = group.files.map { f =>
         val reader = files.acquire(f)
@@ -139,16 +139,7 @@ private[record] final class AcquiredEntries(files: OpenFiles, group: RecordGroup
         throw e
     }
 
-  def next(): Boolean = entries.next()
-  def kind: Int = entries.kind
-  def high: Long = entries.high
-  def low: Long = entries.low
-  def text: Array[Byte] = entries.text
-  def textFrom: Int = entries.textFrom
-  def textLength: Int = entries.textLength
-  def ordinal: Int = entries.ordinal
-  def flags: Int = entries.flags
-  def stamp: Int = entries.stamp
+  def next(): Boolean = all.next()
 
   override def close(): Unit = {
     group.files.take(acquired).foreach(files.release)

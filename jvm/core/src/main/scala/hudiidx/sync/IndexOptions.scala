@@ -129,7 +129,8 @@ object IndexOptions {
     )
   }
 
-  private def boolean(settings: Map[String, String], name: String, default: Boolean): Boolean =
+  /** A setting that is true or false, in any case; InvalidOption for anything else. */
+  def boolean(settings: Map[String, String], name: String, default: Boolean): Boolean =
     settings.get(name).map(_.trim.toLowerCase) match {
       case None          => default
       case Some("true")  => true

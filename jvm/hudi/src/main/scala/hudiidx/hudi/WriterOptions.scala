@@ -54,19 +54,11 @@ object WriterOptions {
       )
     }
     WriterOptions(
-      global = boolean(all, Global, default = true),
-      logInserts = boolean(all, LogInserts, default = false),
-      create = boolean(all, Create, default = false),
-      movesPartition = boolean(all, MovesPartition, default = false),
+      global = IndexOptions.boolean(all, Global, default = true),
+      logInserts = IndexOptions.boolean(all, LogInserts, default = false),
+      create = IndexOptions.boolean(all, Create, default = false),
+      movesPartition = IndexOptions.boolean(all, MovesPartition, default = false),
       index = ours.filter { case (k, _) => IndexOptions.isKnown(k) }
     )
   }
-
-  private def boolean(all: Map[String, String], name: String, default: Boolean): Boolean =
-    all.get(name).map(_.trim.toLowerCase) match {
-      case None          => default
-      case Some("true")  => true
-      case Some("false") => false
-      case Some(other)   => throw new InvalidOption(s"option $name is '$other'; it takes true or false")
-    }
 }
