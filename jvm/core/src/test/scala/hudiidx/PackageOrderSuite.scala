@@ -12,7 +12,7 @@ class PackageOrderSuite extends AnyFunSuite {
     Set("bytes", "storage"),
     Set("hfile", "log", "timeline"),
     Set("table", "store"),
-    Set("manifest"),
+    Set("manifest", "merge"),
     Set("record"),
     Set("sync"),
     Set("hadoop"),

@@ -14,7 +14,7 @@ import scala.collection.mutable
   * @param tempDir     folder for temporary files. They have no name from the moment they are open, so that nothing stays
   *                    even if the process is killed
   */
-private[log] final class EntrySorter(budgetBytes: Long, tempDir: Path) extends AutoCloseable {
+private[hudiidx] final class EntrySorter(budgetBytes: Long, tempDir: Path) extends AutoCloseable {
   private val arena = new EntryArena(budgetBytes)
   private val runs = mutable.ArrayBuffer.empty[SpilledRun]
 
@@ -70,12 +70,12 @@ private[log] final class EntrySorter(budgetBytes: Long, tempDir: Path) extends A
   }
 }
 
-private[log] object EntrySorter {
+private[hudiidx] object EntrySorter {
   private val FanIn = 32
 }
 
 /** Walks entries in order. The ranges are good until the next `next`. */
-private[log] abstract class EntryCursor {
+private[hudiidx] abstract class EntryCursor {
   val key = new ByteSlice
   val value = new ByteSlice
 

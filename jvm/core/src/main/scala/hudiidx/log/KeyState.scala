@@ -28,20 +28,27 @@ object KeyState {
   */
 final case class LoggedKey(keyUtf8: Array[Byte], state: KeyState, mayBeDeleted: Boolean, commitTime: Option[String])
 
-/** One version of a key in the log. */
-private[log] final case class KeyVersion(
+/** One version of a key in the log.
+  *
+  * @param note what its reader wants to know it by: a number from 1 on for a record, `NoNote` for an entry of a delete block
+  */
+private[hudiidx] final case class KeyVersion(
     isDelete: Boolean,
     fromDeleteBlock: Boolean,
     ordering: OrderingValue,
-    commitTime: Int
+    note: Int
 )
+
+private[hudiidx] object KeyVersion {
+  val NoNote = 0
+}
 
 /** Merges versions of a key as stock Hudi does, as far as it matters for whether there is a row. Format notes §7.3 to §7.5.
   *
   * An unknown payload may make anything of two data records. Of their ordering values the greater is kept, so that a delete
   * with an ordering value rather leaves a key too many than drops one that is there.
   */
-private[log] object KeyMerge {
+private[hudiidx] object KeyMerge {
 
   /** The version that stays of one in the log and one behind it. */
   def latest(older: KeyVersion, newer: KeyVersion, rules: LogRules): KeyVersion = {
@@ -63,4 +70,12 @@ private[log] object KeyMerge {
     else if (compared && !last.ordering.isDefault) KeyState.DeletedUnlessBaseIsNewer(last.ordering)
     else KeyState.Deleted
   }
+
+  /** True if the base file's row stays although the log holds `last` of its key. Not for custom merging. */
+  def baseStays(last: KeyVersion, baseOrdering: OrderingValue, rules: LogRules): Boolean =
+    state(last, rules) match {
+      case unless: KeyState.DeletedUnlessBaseIsNewer => unless.spares(baseOrdering)
+      case KeyState.Deleted                          => false
+      case KeyState.Live => rules.mode == MergeMode.EventTime && baseOrdering.isAbove(last.ordering)
+    }
 }

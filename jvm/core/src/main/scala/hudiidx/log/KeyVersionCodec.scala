@@ -7,7 +7,7 @@ import java.math.{BigDecimal, BigInteger}
 /** Versions of a key as the bytes that the sorter keeps and spills. For temporary files of one process: no format that
   * anybody else reads.
   */
-private[log] final class KeyVersionCodec {
+private[hudiidx] final class KeyVersionCodec {
   private val out = new Growing
 
   /** The bytes are good until the next call. */
@@ -15,7 +15,7 @@ private[log] final class KeyVersionCodec {
     out.reset()
     val flags = flag(version.isDelete, 1) | flag(version.fromDeleteBlock, 2) | flag(touched, 4)
     out.write(flags)
-    Varint.write(out, version.commitTime.toLong)
+    Varint.write(out, version.note.toLong)
     encode(version.ordering)
     into.set(out.array, 0, out.size)
   }
@@ -56,15 +56,15 @@ private[log] final class KeyVersionCodec {
   }
 }
 
-private[log] object KeyVersionCodec {
+private[hudiidx] object KeyVersionCodec {
   private val TouchedBit = 4
 
   def isTouched(flags: Byte): Boolean = (flags & TouchedBit) != 0
 
   def decode(in: ByteCursor): KeyVersion = {
     val flags = in.byte("flags")
-    val commitTime = in.varint("commit time").toInt
-    KeyVersion((flags & 1) != 0, (flags & 2) != 0, ordering(in), commitTime)
+    val note = in.varint("note").toInt
+    KeyVersion((flags & 1) != 0, (flags & 2) != 0, ordering(in), note)
   }
 
   private def ordering(in: ByteCursor): OrderingValue = {

@@ -32,11 +32,11 @@ final case class LogRules(
     deleteMarker: Option[DeleteMarker],
     keyForm: Option[RecordKeyForm]
 ) {
-  private[log] val asHudi015: Boolean = tableVersion < 8
+  private[hudiidx] val asHudi015: Boolean = tableVersion < 8
 }
 
 /** The columns that keys and their states need, and their places in the list handed to a reader. */
-private[log] final class LogColumns(rules: LogRules) {
+private[hudiidx] final class LogColumns(rules: LogRules) {
   private val keys = rules.keyForm.map(_.fields).getOrElse(Vector(LogColumns.RecordKey))
 
   val names: Vector[String] =
@@ -53,7 +53,7 @@ private[log] final class LogColumns(rules: LogRules) {
   val ordering: Array[Int] = rules.orderingFields.map(at).toArray
 }
 
-private[log] object LogColumns {
+private[hudiidx] object LogColumns {
   val CommitTime = "_hoodie_commit_time"
   val RecordKey = "_hoodie_record_key"
   val IsDeleted = "_hoodie_is_deleted"

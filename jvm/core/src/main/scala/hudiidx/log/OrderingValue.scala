@@ -29,7 +29,11 @@ final case class OrderingValue private (kind: OrderingKind, value: Any) {
 /** Types of ordering values. Micros and Millis are Longs with a unit, so that a column in milliseconds can be held against
   * the microseconds of Hudi's timestamp wrapper.
   */
-sealed abstract class OrderingKind(val code: Int) extends Product with Serializable
+sealed abstract class OrderingKind(val code: Int) extends Product with Serializable {
+
+  /** True if values fit into the bits of a Long. */
+  private[hudiidx] def isNumber: Boolean = code <= OrderingKind.DoubleKind.code
+}
 
 object OrderingKind {
   case object Default extends OrderingKind(0)
@@ -48,7 +52,7 @@ object OrderingKind {
   case object DecimalKind extends OrderingKind(11)
   case object SeveralKind extends OrderingKind(12)
 
-  private[log] val All: Vector[OrderingKind] = Vector(
+  private[hudiidx] val All: Vector[OrderingKind] = Vector(
     Default,
     BooleanKind,
     IntKind,
@@ -149,10 +153,29 @@ object OrderingValue {
     if (a.size != b.size) Incomparable
     else a.iterator.zip(b.iterator).map { case (x, y) => order(x, y) }.find(_ != 0).getOrElse(0)
 
-  private[log] def int(v: OrderingValue): Int = if (v.value == null) 0 else v.value.asInstanceOf[Int]
-  private[log] def long(v: OrderingValue): Long = v.value.asInstanceOf[Long]
-  private[log] def bytes(v: OrderingValue): Array[Byte] = v.value.asInstanceOf[Array[Byte]]
-  private[log] def values(v: OrderingValue): Vector[OrderingValue] = v.value.asInstanceOf[Vector[OrderingValue]]
+  private[hudiidx] def int(v: OrderingValue): Int = if (v.value == null) 0 else v.value.asInstanceOf[Int]
+  private[hudiidx] def long(v: OrderingValue): Long = v.value.asInstanceOf[Long]
+  private[hudiidx] def bytes(v: OrderingValue): Array[Byte] = v.value.asInstanceOf[Array[Byte]]
+  private[hudiidx] def values(v: OrderingValue): Vector[OrderingValue] = v.value.asInstanceOf[Vector[OrderingValue]]
 
-  private[log] def of(kind: OrderingKind, value: Any): OrderingValue = new OrderingValue(kind, value)
+  private[hudiidx] def of(kind: OrderingKind, value: Any): OrderingValue = new OrderingValue(kind, value)
+
+  /** A value of a kind that `isNumber` as the bits of a Long. */
+  private[hudiidx] def bits(v: OrderingValue): Long = v.kind match {
+    case OrderingKind.Default => 0L
+    case BooleanKind          => if (v.value.asInstanceOf[Boolean]) 1L else 0L
+    case IntKind | DateKind   => int(v).toLong
+    case FloatKind            => java.lang.Float.floatToRawIntBits(v.value.asInstanceOf[Float]).toLong
+    case DoubleKind           => java.lang.Double.doubleToRawLongBits(v.value.asInstanceOf[Double])
+    case _                    => long(v)
+  }
+
+  private[hudiidx] def ofBits(kind: OrderingKind, bits: Long): OrderingValue = kind match {
+    case OrderingKind.Default => Default
+    case BooleanKind          => ofBoolean(bits != 0)
+    case IntKind | DateKind   => of(kind, bits.toInt)
+    case FloatKind            => ofFloat(java.lang.Float.intBitsToFloat(bits.toInt))
+    case DoubleKind           => ofDouble(java.lang.Double.longBitsToDouble(bits))
+    case _                    => of(kind, bits)
+  }
 }

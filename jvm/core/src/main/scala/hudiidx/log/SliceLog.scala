@@ -1,7 +1,7 @@
 package hudiidx.log
 
 import hudiidx.DamagedTable
-import hudiidx.storage.Storage
+import hudiidx.storage.{RandomReader, Storage}
 import java.nio.file.NoSuchFileException
 import scala.collection.mutable
 
@@ -69,17 +69,34 @@ object SliceLog {
     queue.counted()
   }
 
-  /** Opens a log file; DamagedTable if it is not there. */
-  private[log] def reading[A](storage: Storage, file: String)(use: hudiidx.storage.RandomReader => A): A = {
-    val reader =
-      try storage.open(file)
-      catch {
-        case e: NoSuchFileException =>
-          throw new DamagedTable(s"$file: log file is gone; list the table again, or restore the file", e)
-      }
+  /** Hands over the blocks in their order, each with its file, which is open during the call alone. DamagedTable if a file
+    * is gone.
+    */
+  private[hudiidx] def foreach(storage: Storage, blocks: Vector[CountedBlock])(
+      use: (RandomReader, CountedBlock) => Unit
+  ): Unit = {
+    var left = blocks
+    while (left.nonEmpty) {
+      // Neighbours of one file together, so that it is opened once.
+      val (same, rest) = left.span(_.file == left.head.file)
+      reading(storage, same.head.file)(reader => same.foreach(use(reader, _)))
+      left = rest
+    }
+  }
+
+  private[log] def reading[A](storage: Storage, file: String)(use: RandomReader => A): A = {
+    val reader = open(storage, file)
     try use(reader)
     finally reader.close()
   }
+
+  /** Opens a log file; DamagedTable if it is not there. */
+  def open(storage: Storage, file: String): RandomReader =
+    try storage.open(file)
+    catch {
+      case e: NoSuchFileException =>
+        throw new DamagedTable(s"$file: log file is gone; list the table again, or restore the file", e)
+    }
 
   private def isTooNew(block: LogBlock, rules: BlockRules): Boolean =
     rules.latestInstant.exists(latest => block.instantTime.exists(_.compareTo(latest) > 0))

@@ -107,7 +107,7 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 }
 
-private object LogKeysSuite {
+private[hudiidx] object LogKeysSuite {
   sealed trait Kind
   case object Row extends Kind
   case object FlagDelete extends Kind
@@ -120,7 +120,7 @@ private object LogKeysSuite {
 
   val instants: Gen[String] = Gen.oneOf("1", "2", "3", "4")
 
-  private val versions: Gen[Version] = for {
+  val versions: Gen[Version] = for {
     instant <- instants
     key <- Gen.oneOf("", "a", "b", "b\u0000", "\u00e9", "\ud83d\ude00", "\uffff", "k" * 300)
     kind <- Gen.frequency[Kind](5 -> Row, 1 -> FlagDelete, 1 -> OperationDelete, 1 -> MarkerDelete, 3 -> BlockDelete)
@@ -203,13 +203,13 @@ private object LogKeysSuite {
       differs.fold(a.size < b.size)(p => p._1 < p._2)
     }
 
-  private def isDelete(v: Version, rules: LogRules): Boolean =
+  def isDelete(v: Version, rules: LogRules): Boolean =
     v.kind == BlockDelete || (v.kind != Row && rules.mode != MergeMode.Custom)
 
-  private def isGreater(a: Version, b: Version): Boolean = a.ordering.exists(x => b.ordering.exists(x > _))
+  def isGreater(a: Version, b: Version): Boolean = a.ordering.exists(x => b.ordering.exists(x > _))
 
   /** A value of another class than the other's is not compared: the newer version wins. */
-  private def olderWins(older: Version, newer: Version, rules: LogRules): Boolean =
+  def olderWins(older: Version, newer: Version, rules: LogRules): Boolean =
     (rules.tableVersion, rules.mode) match {
       case (6, MergeMode.Custom) | (9, MergeMode.Custom) => !isDelete(older, rules) && isGreater(older, newer)
       // 0.15: an empty payload in the map gives way to any record; all else is compared.

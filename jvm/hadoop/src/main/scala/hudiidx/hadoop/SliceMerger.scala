@@ -1,0 +1,71 @@
+package hudiidx.hadoop
+
+import java.nio.file.NoSuchFileException
+
+import hudiidx.DamagedTable
+import hudiidx.log.{BlockRules, CountedBlock, OrderingValue, SliceLog}
+import hudiidx.merge._
+import hudiidx.storage.Storage
+import hudiidx.table.TableConfig
+
+/** A file slice whose log has been merged with its base file.
+  *
+  * @param storage where the blocks are to be read from again: it may hold their files
+  */
+final case class MergedSlice(storage: Storage, blocks: Vector[CountedBlock], rows: MergedRows)
+
+/** Merges file slices of one table.
+  *
+  * @param logBytes log files of a slice are kept in memory from one walk to the next up to so many bytes
+  */
+final class SliceMerger(
+    storage: Storage,
+    config: TableConfig,
+    rules: MergeRules,
+    counting: BlockRules,
+    options: MergeOptions,
+    logBytes: Long
+) {
+  private val keyColumns = KeyColumns.of(config)
+
+  /** Errors as [[hudiidx.merge.SliceMerge]].
+    *
+    * @param base path of the base file, if there is one
+    * @param logs paths of the log files in log order
+    */
+  def merge(base: Option[String], logs: Vector[String]): MergedSlice = {
+    val held = new HeldFiles(storage, logBytes)
+    val blocks = SliceLog.countedBlocks(held, logs, counting)
+    val keys = base.map(new KeysOfBaseFile(storage, _, keyColumns, rules.log.orderingFields))
+    MergedSlice(held, blocks, SliceMerge.rows(held, blocks, rules.log, LogReaders.all, keys, options))
+  }
+}
+
+private final class KeysOfBaseFile(storage: Storage, path: String, columns: KeyColumns, orderingFields: Vector[String])
+    extends BaseKeyFile {
+
+  override def open(ordering: Boolean): BaseKeys = {
+    val file =
+      try BaseFileKeys.open(storage, path, columns.copy(ordering = if (ordering) orderingFields else Vector.empty))
+      catch {
+        case e: NoSuchFileException =>
+          throw new DamagedTable(s"$path: base file is gone; read the table again, or restore the file", e)
+      }
+    new OpenBaseKeys(file)
+  }
+}
+
+private final class OpenBaseKeys(file: BaseFileKeys) extends BaseKeys {
+  private val rows = file.read()
+
+  override def next(): Boolean = rows.next()
+  override def row: Long = rows.row
+  override def bytes: Array[Byte] = rows.bytes
+  override def from: Int = rows.from
+  override def length: Int = rows.length
+  override def ordering: OrderingValue = rows.ordering
+
+  override def close(): Unit =
+    try rows.close()
+    finally file.close()
+}
