@@ -53,6 +53,9 @@ final class HFileCursor private[hfile] (reader: HFileReader, room: BlockRoom) {
   /** True if the cursor is on a cell. */
   def hasCell: Boolean = started && !ended
 
+  /** Offset in the file of the cell's block. */
+  def blockOffset: Long = path.blockOffset
+
   def keyBytes: Array[Byte] = block.bytes
   def keyOffset: Int = block.rowFrom(cell)
   def keyLength: Int = block.rowLength(cell)

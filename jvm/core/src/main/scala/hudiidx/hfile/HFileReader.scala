@@ -77,6 +77,17 @@ final class HFileReader private (
   /** A cursor before the first cell, for seeks: what it points at stays valid when it moves on. */
   def cursor(): HFileCursor = new HFileCursor(this, null)
 
+  /** A cursor for about so many seeks. Where they go through much of a file that is large for the cache, it reads ahead and
+    * passes the cache by: blocks would push each other out before anybody asks for them again. What it points at holds until
+    * it moves.
+    */
+  def cursor(seeks: Long): HFileCursor =
+    if (sweeps(seeks)) new HFileCursor(this, new BlockRoom(sweep = true)) else cursor()
+
+  private def sweeps(seeks: Long): Boolean =
+    seeks >= trailer.entryCount / HFileReader.CellsPerSeek &&
+      trailer.totalUncompressedBytes > cache.capacityBytes / HFileReader.CacheShare
+
   private[hfile] def checkEntryCount(seen: Long): Unit =
     if (seen != trailer.entryCount)
       source.fail(
@@ -88,14 +99,20 @@ final class HFileReader private (
 
   /** The block, read into `room` (unless that is null) where the cache keeps none. */
   private[hfile] def dataBlock(offset: Long, size: Int, room: BlockRoom): DataBlock =
-    cache.find(source.path, offset) match {
-      case block: DataBlock => block
-      case _                =>
-        val plain = readBlock(offset, size, HFileFormat.DataMagic, if (keepsBlocks) null else room)
-        val block = new DataBlock(source, offset, plain.bytes, plain.from, plain.to, hasMvcc)
-        cache.put(source.path, offset, block)
-        block
-    }
+    if (room != null && room.sweep) readData(offset, size, room)
+    else
+      cache.find(source.path, offset) match {
+        case block: DataBlock => block
+        case _                =>
+          val block = readData(offset, size, if (keepsBlocks) null else room)
+          cache.put(source.path, offset, block)
+          block
+      }
+
+  private def readData(offset: Long, size: Int, room: BlockRoom): DataBlock = {
+    val plain = readBlock(offset, size, HFileFormat.DataMagic, room)
+    new DataBlock(source, offset, plain.bytes, plain.from, plain.to, hasMvcc)
+  }
 
   /** The index block below an entry of `parent`; the root is level 0. */
   private[hfile] def innerIndex(parent: BlockIndex, entry: Int, level: Int): BlockIndex = {
@@ -114,21 +131,49 @@ final class HFileReader private (
   }
 
   private def readBlock(offset: Long, size: Int, magic: Long, room: BlockRoom = null): Plain = {
-    val bytes = if (room == null) source.read(offset, size) else source.read(offset, size, room.stored(size))
     cache.counters.decoded()
-    BlockBytes.decode(source, bytes, 0, size, offset, magic, trailer.codec, checksum, room)
+    def decode(bytes: Array[Byte], at: Int) =
+      BlockBytes.decode(source, bytes, at, size, offset, magic, trailer.codec, checksum, room)
+    if (room == null) decode(source.read(offset, size), 0)
+    else {
+      room.hold(source, offset, size, trailer.loadOnOpenOffset)
+      decode(room.stored, room.placeOf(offset))
+    }
   }
 }
 
-/** Arrays that a cursor reads one block after another into. */
-private[hfile] final class BlockRoom {
+/** Arrays that a cursor reads one block after another into. Reads ahead of blocks that follow each other closely.
+  *
+  * @param sweep the cache is passed by
+  */
+private[hfile] final class BlockRoom(val sweep: Boolean = false) {
   private var storedBytes, plainBytes = Array.emptyByteArray
+  private var from = 0L // offset in the file of the bytes held
+  private var held = 0
+  private var ahead = 0
 
-  /** For at least `length` bytes as they stand in the file. */
-  def stored(length: Int): Array[Byte] = {
-    if (storedBytes.length < length) storedBytes = new Array[Byte](length)
-    storedBytes
-  }
+  /** Bytes as they stand in the file. */
+  def stored: Array[Byte] = storedBytes
+
+  /** Index in `stored` of what stands at an offset of the file that is held. */
+  def placeOf(offset: Long): Int = (offset - from).toInt
+
+  /** Sees to it that the block is held.
+    *
+    * @param end of the blocks in the file
+    */
+  def hold(source: Source, offset: Long, size: Int, end: Long): Unit =
+    if (offset < from || offset + size > from + held) {
+      val gap = offset - (from + held)
+      ahead =
+        if (held > 0 && gap >= -size && gap <= BlockRoom.MostGap) math.min(BlockRoom.MostAhead, ahead * 2 + size) else 0
+      val length = math.max(size.toLong, math.min(ahead.toLong, end - offset)).toInt
+      if (storedBytes.length < length) storedBytes = new Array[Byte](length)
+      held = 0 // should the read fail
+      source.read(offset, length, storedBytes)
+      from = offset
+      held = length
+    }
 
   /** For at least `length` decompressed bytes. */
   def plain(length: Int): Array[Byte] = {
@@ -137,7 +182,17 @@ private[hfile] final class BlockRoom {
   }
 }
 
+private[hfile] object BlockRoom {
+  val MostAhead: Int = 256 << 10
+
+  /** Bytes passed over that cost less than another read. */
+  val MostGap: Int = 64 << 10
+}
+
 object HFileReader {
+  // A read of everything costs about as much as reads of every fourth block; docs/decisions.md.
+  private val CellsPerSeek = 4
+  private val CacheShare = 4
 
   /** Bytes read from the end at first: enough for trailer and load-on-open section of most files. */
   val TailBytes: Int = 64 << 10

@@ -30,11 +30,14 @@ private[record] final class KeySearch(keys: PackedKeys, ranges: IndexedSeq[HashR
     sorters.map(_.sort(ranges.size))
   }
 
-  /** Calls `use` for each group that is asked for keys. The ordinals of the cursor's entries are the keys' places. */
-  def foreachGroup(use: (Int, EntryCursor) => Unit): Unit = {
+  /** Calls `use` for each group that is asked for keys, with their number and a cursor over them. The ordinals of its
+    * entries are the keys' places.
+    */
+  def foreachGroup(use: (Int, Int, EntryCursor) => Unit): Unit = {
     var g = 0
     while (g < ranges.size) {
-      if (starts.exists(s => s(g + 1) > s(g))) use(g, new SorterCursor(sorters, starts, g))
+      val asked = starts.iterator.map(s => s(g + 1) - s(g)).sum
+      if (asked > 0) use(g, asked, new SorterCursor(sorters, starts, g))
       g += 1
     }
   }

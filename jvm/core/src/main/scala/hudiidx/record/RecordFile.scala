@@ -134,7 +134,8 @@ final class RecordFileReader private[record] (
   /** All entries in order; at the end their number is checked. */
   def scan(): EntryCursor = new RecordFileCursor(file.cursor(), path, stats.entries)
 
-  private[record] def finder(): EntryFinder = new EntryFinder(file.cursor(), path)
+  /** @param keys about how many will be asked */
+  private[record] def finder(keys: Int): EntryFinder = new EntryFinder(file.cursor(keys.toLong), path)
 }
 
 private[record] final class RecordFileCursor(cells: HFileCursor, path: String, entries: Long)
@@ -194,9 +195,9 @@ private[record] final class EntryFinder(cells: HFileCursor, path: String) {
 
   /** From a page that ends below the key to the first one that may have it. */
   private def moveOn(key: KeyParts): Boolean = {
-    val (bytes, from) = (cells.keyBytes, cells.keyOffset)
+    val (block, from) = (cells.blockOffset, cells.keyOffset)
     cells.seek(code, 0, KeyCode.write(key, code))
-    if (cells.hasCell && (cells.keyBytes eq bytes) && cells.keyOffset == from) nextPage()
+    if (cells.hasCell && cells.blockOffset == block && cells.keyOffset == from) nextPage()
     else cells.hasCell && open()
   }
 

@@ -58,7 +58,7 @@ final class RecordIndex private (
     */
   def lookup(keys: PackedKeys): KeyMappings = {
     val search = new KeySearch(keys, groups.map(_.range))
-    search.foreachGroup { (g, asked) =>
+    search.foreachGroup { (g, count, asked) =>
       counters.groupCount.increment()
       val group = groups(g)
       var acquired = 0
@@ -66,7 +66,7 @@ final class RecordIndex private (
         val finders = group.files.map { f =>
           val reader = files.acquire(f)
           acquired += 1
-          reader.finder()
+          reader.finder(count)
         }.toArray
         search.find(asked, finders)
         finders.foreach(f => counters.pageCount.add(f.pages))

@@ -41,6 +41,35 @@ final class HFileRoundTripSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     }
   }
 
+  test("seeks through much of a file that is large for the cache find what other seeks find, with fewer reads") {
+    forAll(cellsGen, optionsGen, Gen.listOf(array(12)), Gen.oneOf(0L, 64L)) { (cells, options, others, capacity) =>
+      val file = HFiles.write(cells, options)
+      val asked = (cells.keysIterator.map(_.toArray).toVector ++ others).sortWith(hudiidx.bytes.Bytes.compare(_, _) < 0)
+      def found(cursor: HFileCursor) =
+        asked.map(k => if (cursor.seek(k)) Some((cursor.key.toVector, cursor.value.toVector)) else None)
+      val plain, swept = new BlockCache(capacity)
+      val one = found(HFiles.open(file, plain, 4096).cursor())
+      assert(one === asked.map(k => cells.get(k.toVector).map(v => (k.toVector, v.toVector))))
+      assert(found(HFiles.open(file, swept, 4096).cursor(Long.MaxValue)) === one)
+      assert(swept.counters.reads <= plain.counters.reads)
+      assert(swept.counters.blocksDecoded <= plain.counters.blocksDecoded)
+    }
+  }
+
+  test("a sweep reads ahead and leaves the cache as it was") {
+    val cells = HFiles.sample(4, 20000, 30, 50)
+    val file = HFiles.write(cells, HFileOptions(Codec.None, 4096))
+    val cache = new BlockCache(64 << 10)
+    val reader = HFiles.open(file, cache, 4096)
+    val opened = cache.counters.reads
+    val cursor = reader.cursor(cells.size.toLong)
+    cells.keysIterator.map(_.toArray).foreach(k => assert(cursor.seek(k)))
+    assert(cache.sizeBytes === 0)
+    assert(cache.counters.reads - opened < file.length / BlockRoom.MostAhead + 10)
+    val few = reader.cursor(1)
+    assert(few.seek(cells.firstKey.toArray) && cache.sizeBytes > 0)
+  }
+
   test("the same cells give the same bytes, and meta blocks and file info come back") {
     forAll(cellsGen, optionsGen, array(200)) { (cells, options, meta) =>
       val metas = Map("bloomFilter" -> meta, "a" * 130 -> Array[Byte](1))
@@ -76,10 +105,11 @@ final class HFileRoundTripSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     val reader = HFiles.open(HFiles.write(cells, options), cache, 4096)
     val opened = cache.counters.reads
     assert(reader.getAll(cells.keysIterator.map(_.toArray).toArray).forall(_ != null))
-    val once = cache.counters.reads - opened
+    val (reads, blocks) = (cache.counters.reads - opened, cache.counters.blocksDecoded)
+    assert(reads < blocks / 4)
     assert(HFiles.drain(reader.scan()).size === cells.size)
-    assert(cache.counters.reads - opened === 2 * once)
-    assert(cache.counters.blocksDecoded === 2 * once)
+    assert(cache.counters.blocksDecoded === 2 * blocks)
+    assert(cache.counters.reads - opened <= 2 * reads)
   }
 
   test("without a cache a scan reads into the same arrays; what a cursor and gets gave stays as it was") {

@@ -110,9 +110,13 @@ final class RecordModel(val shape: RecordShape, plan: RecordPlan, groupCount: In
   def open(cache: BlockCache = new BlockCache, files: Int = 3): RecordIndex =
     RecordIndex.open(version(), store, cache, files)
 
-  /** Every answer against the map: lookups of `asked` and of all keys, in any order, and the scans. */
-  def check(asked: Seq[String]): Unit = {
-    val index = open()
+  /** Every answer against the map: lookups of `asked` and of all keys, in any order, and the scans. Without a cache lookups of
+    * many keys read files ahead.
+    */
+  def check(asked: Seq[String]): Unit =
+    Seq(new BlockCache, new BlockCache(0)).foreach(cache => checkWith(open(cache), asked))
+
+  private def checkWith(index: RecordIndex, asked: Seq[String]): Unit = {
     try {
       val keys = (asked ++ truth.keys ++ asked).toVector
       val found = index.lookup(keys)

@@ -26,7 +26,7 @@ object TagStrategy {
 
 /** A strategy and the reason for it.
   *
-  *  @param parts tasks that rows go to, for `shuffle`
+  *  @param parts for `shuffle`, tasks that rows go to; for `direct`, most tasks that look up
   */
 final case class TagChoice(strategy: String, reason: String, parts: Int)
 
@@ -48,10 +48,23 @@ final case class TagSizes(groups: Int, indexBytes: Long, sliceBytes: Long, cores
         TagStrategy.Shuffle,
         s"direct was asked for, but $sliceBytes bytes of files are to be read beside the index"
       )
-    case other => chosen(other, "asked for")
+    case TagStrategy.Direct => direct(rows, "asked for")
+    case other              => chosen(other, "asked for")
   }
 
   private def chosen(strategy: String, reason: String): TagChoice = TagChoice(strategy, reason, parts)
+
+  /** Each task opens the pages of its own keys. Tasks with few rows each, of a DataFrame in many parts, would all open
+    * almost all pages.
+    */
+  private def direct(rows: RowsEstimate, reason: String): TagChoice =
+    TagChoice(
+      TagStrategy.Direct,
+      reason,
+      rows.bytes.fold(Int.MaxValue)(b => tasksFor(b).min(Int.MaxValue.toLong).toInt)
+    )
+
+  private def tasksFor(rowBytes: Long): Long = math.max(cores.toLong, rowBytes / TaskBytes)
 
   /** So many that each part of the slices' keys fits into a task's memory. */
   private def parts: Int = {
@@ -65,23 +78,23 @@ final case class TagSizes(groups: Int, indexBytes: Long, sliceBytes: Long, cores
     else if (sliceBytes > OverlayBytes)
       chosen(TagStrategy.Shuffle, s"$sliceBytes bytes of files are to be read beside the index")
     else if (indexBytes <= cacheBytes)
-      chosen(TagStrategy.Direct, s"the index ($indexBytes bytes) fits into a task's cache")
+      direct(rows, s"the index ($indexBytes bytes) fits into a task's cache")
     else
       rows.bytes match {
-        case Some(bytes) => bySize(bytes)
+        case Some(bytes) => bySize(bytes, rows)
         case None        =>
           chosen(TagStrategy.Shuffle, "the number of rows is unknown and the index does not fit into a cache")
       }
 
   /** Direct lookups read the pages of every task's keys; a shuffle writes and reads the rows, and each page once. */
-  private def bySize(rowBytes: Long): TagChoice = {
+  private def bySize(rowBytes: Long, estimate: RowsEstimate): TagChoice = {
     val rows = rowBytes / RowBytes + 1
-    val tasks = math.max(cores.toLong, rowBytes / TaskBytes)
+    val tasks = tasksFor(rowBytes)
     val direct = tasks * math.min(indexBytes, rows / tasks * PageBytes)
     val shuffle = math.min(indexBytes, rows * PageBytes) + 2 * rowBytes
     if (direct > 2 * shuffle)
       chosen(TagStrategy.Shuffle, s"about $rows rows: tasks would read $direct bytes of the index")
-    else chosen(TagStrategy.Direct, s"about $rows rows: tasks read at most $direct bytes of the index")
+    else this.direct(estimate, s"about $rows rows: tasks read at most $direct bytes of the index")
   }
 }
 

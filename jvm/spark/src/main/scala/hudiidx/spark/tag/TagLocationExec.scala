@@ -35,7 +35,8 @@ final case class TagLocationExec(
   override protected def withNewChildInternal(newChild: SparkPlan): TagLocationExec = copy(child = newChild)
 
   override def outputPartitioning: Partitioning =
-    if (choice.strategy == TagStrategy.Direct) child.outputPartitioning else UnknownPartitioning(0)
+    if (choice.strategy == TagStrategy.Direct && choice.parts == Int.MaxValue) child.outputPartitioning
+    else UnknownPartitioning(0)
 
   override lazy val metrics: Map[String, SQLMetric] =
     (TagLocationExec.Metrics ++ LookupCounts.Names).map { case (name, title) =>
@@ -56,9 +57,12 @@ final case class TagLocationExec(
       case TagStrategy.Driver  => onDriver(executionId)
       case TagStrategy.Shuffle =>
         TagTasks.byHash(shared, rowForm, tagMetrics, child.execute(), choice.parts, child.output)
-      case _ => TagTasks.direct(shared, rowForm, tagMetrics, child.execute())
+      case _ => TagTasks.direct(shared, rowForm, tagMetrics, atMost(choice.parts, child.execute()))
     }
   }
+
+  private def atMost(parts: Int, rows: RDD[InternalRow]): RDD[InternalRow] =
+    if (rows.getNumPartitions <= parts) rows else rows.coalesce(parts)
 
   private def shared: Broadcast[SharedRecords] = sparkContext.broadcast(records)
 

@@ -23,6 +23,13 @@ final class TagStrategySuite extends AnyFunSuite {
     assert(auto(small, None, Some(1L << 40)) === TagStrategy.Direct)
   }
 
+  test("a small DataFrame in many parts is looked up by as many tasks as run at once") {
+    def tasks(bytes: Option[Long]): Int = small.choose(TagStrategy.Direct, RowsEstimate(None, bytes)).parts
+    assert(tasks(Some(megabyte)) === 4)
+    assert(tasks(Some(1280 * megabyte)) === 10)
+    assert(tasks(None) === Int.MaxValue)
+  }
+
   test("a large index: directly for few rows, by hash for many or for who knows how many") {
     assert(auto(large, None, Some(megabyte)) === TagStrategy.Direct)
     assert(auto(large, None, Some(100000 * megabyte)) === TagStrategy.Shuffle)
