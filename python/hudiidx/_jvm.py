@@ -42,15 +42,6 @@ def facade(spark: SparkSession, table_path: str, options: Mapping[str, str]) -> 
         return found(session, table_path, packed)
 
 
-def session_conf(spark: SparkSession) -> dict[str, str]:
-    """Everything set on the session, by its builder or since; empty for anything but a classic session."""
-    session, jvm = getattr(spark, "_jsparkSession", None), getattr(spark, "_jvm", None)
-    if session is None or jvm is None:
-        return {}
-    every = jvm.scala.collection.JavaConverters.mapAsJavaMap(session.conf().getAll())
-    return {str(k): str(v) for k, v in dict(every).items()}
-
-
 def frame(spark: SparkSession, java_frame: Any) -> DataFrame:
     """A Scala DataFrame as a PySpark one."""
     from pyspark.sql import DataFrame

@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from hudiidx import _json, _keys
-from hudiidx._jvm import facade, frame, session_conf, translated
+from hudiidx._jvm import facade, frame, translated
 from hudiidx.model import BaseFile, FileGroup, FileSlice, IndexInfo, Key, RecordLocations, VerifyReport
 from hudiidx.options import resolve
 
@@ -64,7 +64,7 @@ class HudiIndex:
         given = dict(options, index_path=index_path, strict=strict, source=source)
         self._spark = spark
         self._path = fspath(path)
-        self._options = resolve(session_conf(spark), given)
+        self._options = resolve({}, given)  # the session's own settings are read on the JVM side
         self._api = facade(spark, self._path, self._options)
 
     def __repr__(self) -> str:

@@ -22,13 +22,13 @@ final case class LookupUse(
   * Not safe for several threads.
   *
   *  @param snapshot of the table; with its index where that is usable
-  *  @param engine   reads file slices where they are large; small ones are read here
+  *  @param engine   reads file slices where they are large, and is made then; small ones are read here
   */
 final class RecordLookup private (
     snapshot: TableSnapshot,
     opening: RecordMoment,
     openingKeys: Option[IndexedKeys],
-    engine: TaskEngine,
+    engine: => TaskEngine,
     strict: Boolean
 ) extends AutoCloseable {
   private var moment: RecordMoment = opening
@@ -77,7 +77,7 @@ object RecordLookup {
       context: TableContext,
       options: IndexOptions,
       asOf: Option[String],
-      engine: TaskEngine
+      engine: => TaskEngine
   ): RecordLookup = {
     asOf.foreach(TimeTravel.check(context.config, context.timeline, context.contents, _))
     val snapshot = TableSnapshot.of(context, options)
