@@ -66,7 +66,13 @@ final class ByteCursor(
   }
 
   /** A protobuf varint of at most 64 bits. */
-  def varint(what: String): Long = {
+  def varint(what: String): Long =
+    if (position0 < limit && bytes(position0) >= 0) {
+      position0 += 1
+      bytes(position0 - 1).toLong
+    } else longVarint(what)
+
+  private def longVarint(what: String): Long = {
     var value = 0L
     var shift = 0
     var more = true

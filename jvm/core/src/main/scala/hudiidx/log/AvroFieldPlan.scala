@@ -32,16 +32,45 @@ object AvroFieldPlan {
     * @param where  names the schema in the DamagedTable that tells it cannot be understood
     */
   def compile(schemaJson: String, fields: Vector[String], where: String): AvroFieldPlan = {
-    val schema =
-      try new Schema.Parser().setValidateDefaults(false).parse(schemaJson)
-      catch {
-        case e: RuntimeException =>
-          throw new DamagedTable(s"$where: not an Avro schema: ${e.getMessage}; restore the file", e)
-      }
+    val schema = parse(schemaJson, where)
     if (schema.getType != Schema.Type.RECORD)
       throw new DamagedTable(s"$where: schema is of type ${schema.getType}, not a record; restore the file")
     new AvroFieldPlan(new AvroPlanCompiler(fields).compile(schema), fields.size)
   }
+
+  /** The schema that a log block's header holds; DamagedTable if it is none. */
+  def parse(schemaJson: String, where: String): Schema =
+    try new Schema.Parser().setValidateDefaults(false).parse(schemaJson)
+    catch {
+      case e: RuntimeException =>
+        throw new DamagedTable(s"$where: not an Avro schema: ${e.getMessage}; restore the file", e)
+    }
+}
+
+/** Jumps over values of Avro types, decoding nothing. Keeps what it has compiled. */
+final class AvroSkips {
+  private val compiler = new AvroPlanCompiler(Vector.empty)
+
+  def of(schema: Schema): AvroSkip = new AvroSkip(compiler.skip(schema))
+}
+
+object AvroSkips {
+
+  /** False for types whose values may have no bytes: nulls, fixed of size 0, and records of nothing else. */
+  def takesBytes(schema: Schema): Boolean = takesBytes(schema, 0)
+
+  private def takesBytes(schema: Schema, depth: Int): Boolean = schema.getType match {
+    case Schema.Type.NULL   => false
+    case Schema.Type.FIXED  => schema.getFixedSize > 0
+    case Schema.Type.RECORD => depth > 16 || schema.getFields.asScala.exists(f => takesBytes(f.schema, depth + 1))
+    case _                  => true
+  }
+}
+
+final class AvroSkip private[log] (step: AvroStep) {
+
+  /** Moves the cursor behind one value. */
+  def run(in: ByteCursor): Unit = step.run(in, null)
 }
 
 /** Where the wanted fields of the record last read stand. */
@@ -191,7 +220,7 @@ private final class AvroPlanCompiler(fields: Vector[String]) {
   private def take(schema: Schema, path: String, under: AvroStep): AvroStep =
     slots.get(path).fold(under)(new Take(_, schema, under))
 
-  private def skip(schema: Schema): AvroStep = {
+  def skip(schema: Schema): AvroStep = {
     val known = skips.get(schema)
     if (known != null) known
     else if (schema.getType == Schema.Type.RECORD) {
@@ -215,16 +244,8 @@ private final class AvroPlanCompiler(fields: Vector[String]) {
     case Schema.Type.INT | Schema.Type.LONG | Schema.Type.ENUM => Number
     case Schema.Type.STRING | Schema.Type.BYTES                => Sized
     case Schema.Type.UNION  => new Branches(schema.getTypes.asScala.map(skip).toArray)
-    case Schema.Type.ARRAY  => new Items(skip(schema.getElementType), takesBytes(schema.getElementType, 0))
+    case Schema.Type.ARRAY  => new Items(skip(schema.getElementType), AvroSkips.takesBytes(schema.getElementType))
     case Schema.Type.MAP    => new Items(new Both(Sized, skip(schema.getValueType)), itemTakesBytes = true)
     case Schema.Type.RECORD => throw new IllegalStateException("records are compiled by skip")
-  }
-
-  /** False for types whose values may have no bytes: nulls, fixed of size 0, and records of nothing else. */
-  private def takesBytes(schema: Schema, depth: Int): Boolean = schema.getType match {
-    case Schema.Type.NULL   => false
-    case Schema.Type.FIXED  => schema.getFixedSize > 0
-    case Schema.Type.RECORD => depth > 16 || schema.getFields.asScala.exists(f => takesBytes(f.schema, depth + 1))
-    case _                  => true
   }
 }

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.avro.generic.{GenericData, GenericDatumReader, GenericDatumWriter, GenericRecord}
 import org.apache.avro.io.{DecoderFactory, EncoderFactory}
-import org.apache.avro.{Schema, SchemaBuilder}
+import org.apache.avro.Schema
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -16,88 +16,8 @@ import scala.util.{Failure, Success, Try}
 /** Fields found by plan are those of Avro's own reader. */
 final class AvroFieldPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  private var serial = 0
-
-  private def schemas(depth: Int): Gen[Schema] = {
-    val leaf = Gen
-      .oneOf(
-        Schema.Type.NULL,
-        Schema.Type.BOOLEAN,
-        Schema.Type.INT,
-        Schema.Type.LONG,
-        Schema.Type.FLOAT,
-        Schema.Type.DOUBLE,
-        Schema.Type.STRING,
-        Schema.Type.BYTES
-      )
-      .map(Schema.create)
-    val named = Gen.choose(0, 9).map { n =>
-      serial += 1
-      if (n % 2 == 0) Schema.createFixed(s"F$serial", null, null, n)
-      else SchemaBuilder.enumeration(s"E$serial").symbols("A", "B")
-    }
-    if (depth == 0) Gen.oneOf(leaf, named)
-    else {
-      val inner = schemas(depth - 1)
-      Gen.frequency(
-        4 -> leaf,
-        1 -> named,
-        1 -> inner.map(Schema.createArray(_)),
-        1 -> inner.map(Schema.createMap(_)),
-        2 -> leaf
-          .suchThat(_.getType != Schema.Type.NULL)
-          .map(s => Schema.createUnion(Schema.create(Schema.Type.NULL), s)),
-        2 -> records(depth - 1)
-      )
-    }
-  }
-
-  private def records(depth: Int): Gen[Schema] = Gen.nonEmptyListOf(schemas(depth)).map { types =>
-    serial += 1
-    Schema.createRecord(
-      s"R$serial",
-      null,
-      null,
-      false,
-      types
-        .take(6)
-        .zipWithIndex
-        .map { case (t, i) =>
-          new Schema.Field(s"f$i", t, null, null: Object)
-        }
-        .asJava
-    )
-  }
-
-  private def values(schema: Schema): Gen[Any] = schema.getType match {
-    case Schema.Type.NULL    => Gen.const(null)
-    case Schema.Type.BOOLEAN => Gen.oneOf(true, false)
-    case Schema.Type.INT     => Gen.choose(Int.MinValue, Int.MaxValue)
-    case Schema.Type.LONG    => Gen.choose(Long.MinValue, Long.MaxValue)
-    case Schema.Type.FLOAT   => Gen.choose(-1e9f, 1e9f)
-    case Schema.Type.DOUBLE  => Gen.choose(-1e99, 1e99)
-    case Schema.Type.STRING  => Gen.alphaNumStr
-    case Schema.Type.BYTES   => Gen.alphaNumStr.map(s => ByteBuffer.wrap(s.getBytes))
-    case Schema.Type.FIXED   => Gen.const(new GenericData.Fixed(schema, new Array[Byte](schema.getFixedSize)))
-    case Schema.Type.ENUM    => Gen.oneOf("A", "B").map(new GenericData.EnumSymbol(schema, _))
-    case Schema.Type.ARRAY   => Gen.resize(4, Gen.listOf(values(schema.getElementType))).map(_.asJava)
-    case Schema.Type.MAP     =>
-      Gen
-        .resize(4, Gen.listOf(values(schema.getValueType)))
-        .map(_.zipWithIndex.map { case (v, i) => s"k$i" -> v }.toMap.asJava)
-    case Schema.Type.UNION  => Gen.oneOf(schema.getTypes.asScala.toVector).flatMap(values)
-    case Schema.Type.RECORD =>
-      schema.getFields.asScala.foldLeft(Gen.const(new GenericData.Record(schema))) { (made, f) =>
-        for (r <- made; v <- values(f.schema)) yield {
-          val copy = new GenericData.Record(r, false)
-          copy.put(f.name, v)
-          copy
-        }
-      }
-  }
-
-  private val cases: Gen[(Schema, GenericRecord)] =
-    for (schema <- records(2); value <- values(schema)) yield (schema, value.asInstanceOf[GenericRecord])
+  private val generated = new AvroCases(logical = false)
+  private val cases: Gen[(Schema, GenericRecord)] = generated.cases(2)
 
   /** Paths of all fields, those inside records (optional ones too) with dots. */
   private def paths(schema: Schema, prefix: String): Vector[(String, Schema)] =

@@ -22,12 +22,11 @@ import org.apache.spark.sql.execution.datasources.v2.{FilePartitionReaderFactory
 import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetPartitionReaderFactory
 import org.apache.spark.sql.execution.datasources.{FilePartition, InMemoryFileIndex, PartitionedFile}
 import org.apache.spark.sql.execution.metric.SQLShuffleReadMetricsReporter
-import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.execution.{ShuffledRowRDD, UnsafeRowSerializer}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.util.{MutablePair, SerializableConfiguration}
 import org.apache.spark.{Partitioner, ShuffleDependency}
 
@@ -137,10 +136,6 @@ object Shims {
     conf.set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, schema.json)
     conf.set("org.apache.spark.sql.parquet.row.attributes", schema.json)
   }
-
-  /** Where the elements of an array or map begin in their own vector, and how many there are. */
-  def offsetAt(vector: ColumnVector, row: Int): Int = vector.asInstanceOf[WritableColumnVector].getArrayOffset(row)
-  def lengthAt(vector: ColumnVector, row: Int): Int = vector.asInstanceOf[WritableColumnVector].getArrayLength(row)
 
   /** Spark's Parquet reader for one set of columns; `withColumns` gives one for others, on any machine.
     *

@@ -3,6 +3,7 @@ package hudiidx.spark
 import java.io.{FileNotFoundException, IOException}
 
 import hudiidx.DamagedTable
+import hudiidx.spark.rows.ColumnAdapter
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile

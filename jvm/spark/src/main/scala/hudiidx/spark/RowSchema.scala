@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.spark.rows.AvroSchemaConverter
 import hudiidx.table.{TableConfig, TableSchema}
 import hudiidx.{DamagedTable, UnsupportedTable}
 import org.apache.avro.{AvroRuntimeException, Schema}

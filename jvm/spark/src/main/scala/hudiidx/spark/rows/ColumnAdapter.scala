@@ -1,5 +1,7 @@
-package hudiidx.spark
+package hudiidx.spark.rows
 
+import hudiidx.UnsupportedTable
+import java.math.RoundingMode
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 import org.apache.spark.unsafe.types.UTF8String
@@ -30,12 +32,13 @@ object ColumnAdapter {
   }
 
   /** True if values of type `from` are converted to `to` here. */
-  private def widens(from: DataType, to: DataType): Boolean = (from, to) match {
-    case (IntegerType, LongType | FloatType | DoubleType)              => true
-    case (LongType, FloatType | DoubleType)                            => true
-    case (FloatType, DoubleType)                                       => true
-    case (IntegerType | LongType | FloatType | DoubleType, StringType) => true
-    case (f: DecimalType, t: DecimalType)                              =>
+  private[rows] def widens(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (IntegerType, LongType | FloatType | DoubleType)                               => true
+    case (LongType, FloatType | DoubleType)                                             => true
+    case (FloatType, DoubleType)                                                        => true
+    case (IntegerType | LongType | FloatType | DoubleType, StringType | _: DecimalType) => true
+    case (_: DecimalType | DateType, StringType)                                        => true
+    case (f: DecimalType, t: DecimalType)                                               =>
       f != t && t.scale >= f.scale && t.precision - t.scale >= f.precision - f.scale
     case _ => false
   }
@@ -114,30 +117,47 @@ final private class AdaptedVector(
       if (floatsByText) java.lang.Double.parseDouble(java.lang.Float.toString(value)) else value.toDouble
   }
 
-  override def getUTF8String(row: Int): UTF8String = if (base.isNullAt(row)) null
-  else
-    UTF8String.fromString(from match {
-      case IntegerType => base.getInt(row).toString
-      case LongType    => base.getLong(row).toString
-      case FloatType   => base.getFloat(row).toString
-      case _           => base.getDouble(row).toString
-    })
+  override def getUTF8String(row: Int): UTF8String =
+    if (base.isNullAt(row)) null else UTF8String.fromString(text(row))
+
+  private def text(row: Int): String = from match {
+    case IntegerType    => base.getInt(row).toString
+    case LongType       => base.getLong(row).toString
+    case FloatType      => base.getFloat(row).toString
+    case DateType       => java.time.LocalDate.ofEpochDay(base.getInt(row).toLong).toString
+    case d: DecimalType => base.getDecimal(row, d.precision, d.scale).toJavaBigDecimal.toString
+    case _              => base.getDouble(row).toString
+  }
 
   override def getDecimal(row: Int, precision: Int, scale: Int): Decimal = from match {
-    case d: DecimalType if !base.isNullAt(row) =>
+    case _ if base.isNullAt(row) => null
+    case d: DecimalType          =>
       Decimal(base.getDecimal(row, d.precision, d.scale).toBigDecimal, precision, scale)
-    case _ => null
+    case _ => decimalOfText(text(row), precision, scale)
   }
+
+  private def decimalOfText(text: String, precision: Int, scale: Int): Decimal =
+    try Decimal(new java.math.BigDecimal(text).setScale(scale, RoundingMode.HALF_UP), precision, scale)
+    catch {
+      case e: ArithmeticException   => throw doesNotFit(text, e)
+      case e: NumberFormatException => throw doesNotFit(text, e) // NaN and infinities
+    }
+
+  private def doesNotFit(text: String, e: Exception) =
+    new UnsupportedTable(
+      s"a column became ${to.simpleString}, and its older value $text does not fit; widen the column",
+      e
+    )
 
   override def getChild(ordinal: Int): ColumnVector = children(ordinal)
 
   override def getArray(row: Int): ColumnarArray =
     if (base.isNullAt(row)) null
-    else new ColumnarArray(children(0), Shims.offsetAt(base, row), Shims.lengthAt(base, row))
+    else new ColumnarArray(children(0), RowShims.offsetAt(base, row), RowShims.lengthAt(base, row))
 
   override def getMap(row: Int): ColumnarMap =
     if (base.isNullAt(row)) null
-    else new ColumnarMap(children(0), children(1), Shims.offsetAt(base, row), Shims.lengthAt(base, row))
+    else new ColumnarMap(children(0), children(1), RowShims.offsetAt(base, row), RowShims.lengthAt(base, row))
 
   override def getBoolean(row: Int): Boolean = refuse()
   override def getByte(row: Int): Byte = refuse()

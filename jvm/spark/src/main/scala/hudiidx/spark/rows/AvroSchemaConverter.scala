@@ -1,4 +1,4 @@
-package hudiidx.spark
+package hudiidx.spark.rows
 
 import hudiidx.UnsupportedTable
 import org.apache.avro.{LogicalTypes, Schema}
@@ -8,13 +8,16 @@ import org.apache.spark.sql.types._
 object AvroSchemaConverter {
 
   /** @param where the table, for messages */
-  def structType(schema: Schema, where: String): StructType = convert(schema, where, Set.empty)._1 match {
+  def structType(schema: Schema, where: String): StructType = dataType(schema, where) match {
     case struct: StructType => struct
     case other              =>
       throw new UnsupportedTable(
         s"$where: the table's schema is ${other.simpleString}, not a record; it cannot be read"
       )
   }
+
+  /** The type of values of any Avro schema. */
+  def dataType(schema: Schema, where: String): DataType = convert(schema, where, Set.empty)._1
 
   /** The type and whether a value may be null. `open` holds the records that enclose this one. */
   private def convert(schema: Schema, where: String, open: Set[String]): (DataType, Boolean) = schema.getType match {

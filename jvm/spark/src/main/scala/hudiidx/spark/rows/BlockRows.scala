@@ -1,0 +1,63 @@
+package hudiidx.spark.rows
+
+import hudiidx.bytes.ByteSlice
+import hudiidx.log.{AvroFieldPlan, LogBlock, LogBlockKind}
+import hudiidx.storage.RandomReader
+import hudiidx.{DamagedTable, UnsupportedTable}
+import org.apache.avro.Schema
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.types.StructType
+import scala.collection.mutable
+
+/** The rows of one data block of a log, in the order written. Before the first row until `next`. DamagedTable, with file and
+  * offset, if they cannot be decoded. For one thread.
+  */
+abstract class BlockRows extends AutoCloseable {
+
+  /** Moves to the next row; false behind the last. */
+  def next(): Boolean
+
+  /** Passes over so many rows, or to the end if there are fewer. */
+  def skip(rows: Int): Unit = {
+    var left = rows
+    while (left > 0 && next()) left -= 1
+  }
+
+  /** Appends the current row: one value to each vector. */
+  def append(into: Array[WritableColumnVector]): Unit
+
+  /** The key that the file itself holds for the current row (HFile); null where keys are columns. Valid until `next`. */
+  def key: ByteSlice
+
+  /** True if the block has column `column` of those that were asked for; else it is filled with its default. */
+  def present(column: Int): Boolean
+}
+
+/** Opens data blocks as rows of the same columns. Keeps what it compiles for each schema. For one thread.
+  *
+  * @param columns names and types as the table has them
+  * @param table   the table's schema, for defaults of absent fields; see `AvroColumns.compile`
+  */
+final class BlockRowsReader(columns: StructType, table: Option[Schema], rules: ColumnRules) {
+  private val compiled = mutable.HashMap.empty[String, AvroColumns]
+
+  /** The rows of a data block (Avro, HFile or Parquet); closing them leaves `reader` open. */
+  def open(reader: RandomReader, block: LogBlock): BlockRows = block.kind match {
+    case LogBlockKind.AvroData    => new AvroBlockRows(reader, block, avroColumns(reader.path, block))
+    case LogBlockKind.HFileData   => new HFileBlockRows(reader, block, avroColumns(reader.path, block))
+    case LogBlockKind.ParquetData => new ParquetBlockRows(reader, block, columns, rules)
+    case other                    =>
+      throw new UnsupportedTable(s"${reader.path}: a block of kind $other at offset ${block.offset} holds no rows")
+  }
+
+  /** What decodes the rows of an Avro or HFile block. */
+  def avroColumns(path: String, block: LogBlock): AvroColumns = {
+    val json = block.schema.getOrElse(
+      throw new DamagedTable(s"$path: log block without a schema at offset ${block.offset}; restore the file")
+    )
+    compiled.getOrElseUpdate(
+      json,
+      AvroColumns.compile(AvroFieldPlan.parse(json, path), columns, table, rules, path)
+    )
+  }
+}
