@@ -183,7 +183,7 @@ private[hfile] final class BlockRoom(val sweep: Boolean = false) {
 }
 
 private[hfile] object BlockRoom {
-  val MostAhead: Int = 256 << 10
+  val MostAhead: Int = 128 << 10
 
   /** Bytes passed over that cost less than another read. */
   val MostGap: Int = 64 << 10
