@@ -9,6 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from hudiidx import HudiIndex
 
+# Rows mixed of several versions of a record.
+UNSERVED = ("v8-partial-updates", "v9-partial-updates")
+
 
 def assert_listings(index: HudiIndex, fixture: stored.Fixture) -> None:
     """Partitions, files and all seven views, call by call on every partition."""
@@ -34,15 +37,19 @@ def by_id(found: list[Any]) -> list[Any]:
 
 def assert_rows(spark: SparkSession, table: Path, fixture: stored.Fixture, **options: str) -> None:
     """All rows by count and checksum, and the rows as of each instant that stock still answers for."""
-    if not fixture.copy_on_write:
+    if fixture.name in UNSERVED:
         return
-    expect_answer(
-        spark.read.format("hudiidx").options(**options).load(str(table)), fixture.answers["snapshot"]
-    )
+
+    def rows(**more: str) -> DataFrame:
+        return spark.read.format("hudiidx").options(**options, **more).load(str(table))
+
+    expect_answer(rows(), fixture.answers["snapshot"])
+    if not fixture.copy_on_write:
+        base_files = {"hoodie.datasource.query.type": "read_optimized"}
+        expect_answer(rows(**base_files), fixture.answers["read_optimized"])
     travels = [t for t in fixture.answers.get("time_travel", []) if "error" not in t]
     for travel in travels[-2:]:
-        then = spark.read.format("hudiidx").options(**{**options, "as.of.instant": travel["as_of"]})
-        expect_answer(then.load(str(table)), travel)
+        expect_answer(rows(**{"as.of.instant": travel["as_of"]}), travel)
 
 
 def expect_answer(frame: DataFrame, expected: dict[str, Any]) -> None:

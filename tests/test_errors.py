@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import stored
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from hudiidx import (
@@ -61,10 +60,22 @@ def test_other_table_versions_are_refused_by_number(spark: SparkSession, cow: Pa
         HudiIndex(spark, cow).create()
 
 
-def test_rows_of_merge_on_read_are_refused_clearly(spark: SparkSession, make_table: MakeTable) -> None:
-    table = make_table("v9-mor-part")
-    with translated(), pytest.raises((UnsupportedTable, Py4JJavaError), match="merge-on-read"):
-        spark.read.format("hudiidx").load(str(table)).count()
+def test_merging_by_a_payload_class_of_the_users_is_refused_clearly(
+    spark: SparkSession, make_table: MakeTable
+) -> None:
+    table = make_table("v6-mor-part")
+    properties = table / ".hoodie" / "hoodie.properties"
+    text = properties.read_text()
+    assert "OverwriteWithLatestAvroPayload" in text
+    properties.write_text(
+        text.replace("org.apache.hudi.common.model.OverwriteWithLatestAvroPayload", "com.example.Merge")
+    )
+    reader = spark.read.format("hudiidx")
+    with translated(), pytest.raises(UnsupportedTable, match=r"com\.example\.Merge.*read_optimized"):
+        reader.load(str(table)).count()
+    expected = stored.load("v6-mor-part").answers["read_optimized"]["count"]
+    base_only = reader.option("hoodie.datasource.query.type", "read_optimized").load(str(table))
+    assert base_only.count() == expected
 
 
 @pytest.mark.parametrize("name", ["v6-bad-missing-base", "v9-bad-missing-base"])

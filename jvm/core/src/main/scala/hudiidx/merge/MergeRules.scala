@@ -18,10 +18,28 @@ object MergeRules {
     if (log.mode == MergeMode.Custom)
       throw new UnsupportedTable(
         s"${config.file}: rows are merged by ${mergerOf(config)}, which only Hudi can run; read the base files alone with " +
-          "option hoodie.datasource.query.type=read_optimized, or the table with Hudi"
+          s"option $ReadOptimized, or the table with Hudi"
       )
+    mixing(config).foreach { name =>
+      throw new UnsupportedTable(
+        s"${config.file}: rows are mixed of several versions ($name), which is not served; read the base files alone with " +
+          s"option $ReadOptimized, or the table with Hudi"
+      )
+    }
     MergeRules(log)
   }
+
+  private val ReadOptimized = "hoodie.datasource.query.type=read_optimized"
+
+  /** Payload classes whose rows may take columns from several versions. */
+  private val MixingPayloads =
+    Vector("PartialUpdateAvroPayload", "OverwriteNonDefaultsWithLatestAvroPayload", "PostgresDebeziumAvroPayload")
+
+  private def mixing(config: TableConfig): Option[String] =
+    config
+      .text("hoodie.table.partial.update.mode")
+      .map("hoodie.table.partial.update.mode=" + _)
+      .orElse(config.text("hoodie.compaction.payload.class").filter(c => MixingPayloads.exists(c.endsWith)))
 
   private def mergerOf(config: TableConfig): String =
     config

@@ -73,6 +73,12 @@ object SliceMerge {
       options: MergeOptions
   ): MergedRows = {
     require(rules.mode != MergeMode.Custom, "custom merging")
+    blocks.find(_.block.isPartial).foreach { b =>
+      throw new UnsupportedTable(
+        s"${b.file}: the log block at offset ${b.block.offset} holds partial records, which are not served; compact the " +
+          "table, or read the base files alone with option hoodie.datasource.query.type=read_optimized"
+      )
+    }
     // Ordering values that nothing is decided by are not decoded.
     val needed = if (comparesLog(rules)) rules else rules.copy(orderingFields = Vector.empty)
     val log = new LogWinners(needed, readers, options)

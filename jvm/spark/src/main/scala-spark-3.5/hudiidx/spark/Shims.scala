@@ -22,11 +22,17 @@ import org.apache.spark.sql.execution.datasources.v2.{FilePartitionReaderFactory
 import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetPartitionReaderFactory
 import org.apache.spark.sql.execution.datasources.{FilePartition, InMemoryFileIndex, PartitionedFile}
 import org.apache.spark.sql.execution.metric.SQLShuffleReadMetricsReporter
+import org.apache.spark.sql.execution.vectorized.{
+  ColumnVectorUtils,
+  ConstantColumnVector,
+  OnHeapColumnVector,
+  WritableColumnVector
+}
 import org.apache.spark.sql.execution.{ShuffledRowRDD, UnsafeRowSerializer}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.vectorized.ColumnarBatch
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import org.apache.spark.util.{MutablePair, SerializableConfiguration}
 import org.apache.spark.{Partitioner, ShuffleDependency}
 
@@ -136,6 +142,21 @@ object Shims {
     conf.set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, schema.json)
     conf.set("org.apache.spark.sql.parquet.row.attributes", schema.json)
   }
+
+  /** Empty vectors to add rows to, with room for so many. */
+  def vectors(rows: Int, columns: StructType): Array[WritableColumnVector] =
+    OnHeapColumnVector.allocateColumns(rows, columns).map(v => v: WritableColumnVector)
+
+  /** A row's values as vectors of `rows` rows each. */
+  def constants(values: InternalRow, columns: StructType, rows: Int): Array[ColumnVector] =
+    Array.tabulate(columns.length) { i =>
+      val vector = new ConstantColumnVector(rows, columns(i).dataType)
+      ColumnVectorUtils.populate(vector, values, i)
+      vector
+    }
+
+  /** Rows to a batch of Spark's Parquet reader. */
+  def batchRows(spark: SparkSession): Int = spark.sessionState.conf.parquetVectorizedReaderBatchSize
 
   /** Spark's Parquet reader for one set of columns; `withColumns` gives one for others, on any machine.
     *

@@ -10,25 +10,41 @@ import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
-/** Reads pieces of base files as the table's columns. A file whose own types are the table's goes through Spark's reader
-  * untouched; any other is read with its own types and converted. Batches or rows: the same for all files of a scan.
+/** Reads pieces of base files, and whole file slices that have logs, as the table's columns. A file whose own types are the
+  * table's goes through Spark's reader untouched; any other is read with its own types and converted. Batches or rows: the
+  * same for all files of a scan.
+  *
+  * @param merging for slices with logs; None if there are none
   */
-final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: Boolean)
+final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: Boolean, merging: Option[SliceReading])
     extends Shims.PieceReaderFactory(readers) {
 
   override def buildReader(file: PartitionedFile): PartitionReader[InternalRow] = {
     val whole = toEnd(file)
-    adaptedColumns(whole) match {
-      case None        => readers.rows(whole)
-      case Some(types) => new RowsOfBatches(convert(whole, types))
-    }
+    if (SliceReading.hasLogs(file)) new RowsOfBatches(merged(whole))
+    else
+      adaptedColumns(whole) match {
+        case None        => readers.rows(whole)
+        case Some(types) => new RowsOfBatches(convert(whole, types))
+      }
   }
 
   override def buildColumnarReader(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
     val whole = toEnd(file)
-    adaptedColumns(whole) match {
-      case None        => readers.batches(whole)
-      case Some(types) => convert(whole, types)
+    if (SliceReading.hasLogs(file)) merged(whole)
+    else
+      adaptedColumns(whole) match {
+        case None        => readers.batches(whole)
+        case Some(types) => convert(whole, types)
+      }
+  }
+
+  /** The rows of a slice with logs. Its base file is read without filters: they would hide how many rows were passed over. */
+  private def merged(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
+    val reading =
+      merging.getOrElse(throw new IllegalStateException(s"${file.filePath}: a slice with logs in this scan"))
+    reading.read(file, readers.data, readers.partition, nullsOf(file)) {
+      convert(file, adaptedColumns(file).getOrElse(readers.data))
     }
   }
 

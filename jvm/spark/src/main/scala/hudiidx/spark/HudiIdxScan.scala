@@ -2,8 +2,9 @@ package hudiidx.spark
 
 import java.util.OptionalLong
 
+import hudiidx.spark.rows.ColumnRules
 import hudiidx.storage.Storage
-import hudiidx.table.{BaseFile, FileKind}
+import hudiidx.table.{BaseFile, FileKind, FileSlice}
 import hudiidx.{DamagedTable, UnsupportedTable}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
@@ -19,7 +20,7 @@ import org.apache.spark.sql.connector.read.{
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.types.StructType
 
-/** One snapshot read of a copy-on-write table. Files are planned once, when first asked for. */
+/** One read of a table's rows. Files are planned once, when first asked for. */
 final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: ScanSpec)
     extends Scan
     with Batch
@@ -54,8 +55,8 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   }
 
   override def planInputPartitions(): Array[InputPartition] = {
-    val maxBytes = FilePlan.maxSplitBytes(spark, plan.files)
-    val pieces = plan.files.flatMap(f => piecesOf(f, partitionRow(f.partitionPath), maxBytes))
+    val maxBytes = FilePlan.maxSplitBytes(spark, plan.slices)
+    val pieces = plan.slices.flatMap(s => piecesOf(s, partitionRow(s.partitionPath), maxBytes))
     Shims.pack(spark, pieces.toArray, maxBytes)
   }
 
@@ -66,15 +67,32 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
       InternalRow.fromSeq(rebuilt.map(f => values(table.schema.partitionColumns.indexWhere(_.name == f.name))))
     }
 
-  private def piecesOf(file: BaseFile, partition: InternalRow, maxBytes: Long): Seq[PartitionedFile] = {
-    val path = Storage.join(Storage.join(table.path, file.partitionPath), file.fileName)
-    if (!file.fileName.endsWith(FileKind.Parquet.extension))
-      throw new UnsupportedTable(s"$path: only Parquet base files can be read; read the table with Hudi")
-    if (file.sizeBytes <= 0) throw new DamagedTable(s"$path: the base file is empty; roll its commit back with Hudi")
-    val nulls = table.schema.values.nulls(file.partitionPath)
+  /** A slice with logs is read as a whole; a base file alone in pieces. */
+  private def piecesOf(slice: FileSlice, partition: InternalRow, maxBytes: Long): Seq[PartitionedFile] = {
+    val nulls = table.schema.values.nulls(slice.partitionPath)
     val notes =
       if (nulls.isEmpty) Map.empty[String, Any] else Map[String, Any](BaseFileReaderFactory.NullColumns -> nulls)
-    val whole = Shims.wholeFile(partition, path, file.sizeBytes, notes)
+    slice.baseFile.foreach(check)
+    if (SliceReading.logsOf(slice).nonEmpty) Seq(SliceReading.piece(table.path, slice, partition, notes))
+    else slice.baseFile.toSeq.flatMap(split(_, partition, maxBytes, notes))
+  }
+
+  private def pathOf(file: BaseFile): String = Storage.join(Storage.join(table.path, file.partitionPath), file.fileName)
+
+  private def check(file: BaseFile): Unit = {
+    if (!file.fileName.endsWith(FileKind.Parquet.extension))
+      throw new UnsupportedTable(s"${pathOf(file)}: only Parquet base files can be read; read the table with Hudi")
+    if (file.sizeBytes <= 0)
+      throw new DamagedTable(s"${pathOf(file)}: the base file is empty; roll its commit back with Hudi")
+  }
+
+  private def split(
+      file: BaseFile,
+      partition: InternalRow,
+      maxBytes: Long,
+      notes: Map[String, Any]
+  ): Seq[PartitionedFile] = {
+    val whole = Shims.wholeFile(partition, pathOf(file), file.sizeBytes, notes)
     (0L until file.sizeBytes by maxBytes).map { start =>
       whole.copy(start = start, length = math.min(maxBytes, file.sizeBytes - start))
     }
@@ -83,8 +101,19 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   override def createReaderFactory(): PartitionReaderFactory =
     new BaseFileReaderFactory(
       Shims.parquetReaders(spark, stored, rebuilt, spec.sourceFilters.toArray),
-      floatsByText = table.config.version >= 8
+      floatsByText = table.config.version >= 8 || table.config.isMergeOnRead,
+      if (table.hasLogs) Some(sliceReading) else None
     )
+
+  private def sliceReading: SliceReading = SliceReading(
+    table.config,
+    table.shared.view.timeline.withoutHistory,
+    table.asOf,
+    table.schema.avroJson,
+    ColumnRules.of(table.config.version, spark.sessionState.conf.caseSensitiveAnalysis),
+    Shims.batchRows(spark),
+    table.shared.conf
+  )
 
   override def equals(other: Any): Boolean = other match {
     case o: HudiIdxScan => (o.table eq table) && o.spec == spec
@@ -94,8 +123,8 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   override def hashCode(): Int = spec.hashCode
 }
 
-/** The files of a scan. */
-final private case class FilePlan(files: Vector[BaseFile], facts: PlanFacts)
+/** The file slices of a scan. */
+final private case class FilePlan(slices: Vector[FileSlice], facts: PlanFacts)
 
 private object FilePlan {
 
@@ -105,7 +134,7 @@ private object FilePlan {
     val pruning = new PartitionPruning(spec.filters, table.schema.partitionColumns, table.schema.values)
     val all = table.partitions
     val kept = if (pruning.isUseful) all.filter(pruning.mightMatch) else all
-    val files = kept.flatMap(table.files)
+    val slices = kept.flatMap(table.slices).filter(SliceReading.filesIn(_) > 0)
     val millis = table.openMillis + (System.nanoTime() - from) / 1000000
     val use = table.shared.snapshot.use
     val facts = PlanFacts(
@@ -114,20 +143,20 @@ private object FilePlan {
       use.fallback.map(f => (f.code, f.why)),
       all.length,
       kept.length,
-      files.length,
+      slices.iterator.map(SliceReading.filesIn).sum,
       use.version.map(v => hudiidx.sync.IndexCounts.files(v)),
-      files.iterator.map(_.sizeBytes).sum,
+      slices.iterator.map(SliceReading.bytesOf).sum,
       millis
     )
-    FilePlan(files, facts)
+    FilePlan(slices, facts)
   }
 
   /** As Spark sizes its own: no larger than its setting, and small enough that every core has work. */
-  def maxSplitBytes(spark: SparkSession, files: Vector[BaseFile]): Long = {
+  def maxSplitBytes(spark: SparkSession, slices: Vector[FileSlice]): Long = {
     val conf = spark.sessionState.conf
     val openCost = conf.filesOpenCostInBytes
     val cores = conf.filesMinPartitionNum.getOrElse(spark.sparkContext.defaultParallelism).max(1)
-    val perCore = files.iterator.map(_.sizeBytes + openCost).sum / cores
+    val perCore = slices.iterator.map(SliceReading.bytesOf(_) + openCost).sum / cores
     math.min(conf.filesMaxPartitionBytes, math.max(openCost, perCore)).max(1L)
   }
 }

@@ -10,10 +10,17 @@ import hudiidx.table.QueryInstant
 /** Settings of one read, resolved and checked.
   *
   *  @param asOf instant time of the query; None: the latest
+  *  @param queryType one of [[ReadOptions.QueryTypes]]
   *  @param view one of [[ReadOptions.Views]]: the table's rows, or a listing of it
   *  @param tagStrategy how `tag_location` looks keys up, see [[TagStrategy]]
   */
-final case class ReadOptions(asOf: Option[String], view: String, index: IndexOptions, tagStrategy: String)
+final case class ReadOptions(
+    asOf: Option[String],
+    queryType: String,
+    view: String,
+    index: IndexOptions,
+    tagStrategy: String
+)
 
 object ReadOptions {
   val RowsView = "rows"
@@ -24,6 +31,12 @@ object ReadOptions {
   val Views: Vector[String] =
     Vector(RowsView, PartitionsView, TimelineView, RecordIndexView.Name) ++ ViewCall.All.map(_.name)
 
+  /** What a query of the rows asks for: all rows, or of merge-on-read tables those of the base files alone. */
+  val Snapshot = "snapshot"
+  val ReadOptimized = "read_optimized"
+  val QueryTypes: Vector[String] = Vector(Snapshot, ReadOptimized)
+
+  val QueryType = "hoodie.datasource.query.type"
   val AsOfInstant = "as.of.instant"
   val ViewName = "view"
 
@@ -35,6 +48,11 @@ object ReadOptions {
       AsOfInstant,
       "the latest",
       "Time travel: the table as of this instant; yyyyMMddHHmmss[SSS], 'yyyy-MM-dd HH:mm:ss[.SSS]' or yyyy-MM-dd."
+    ),
+    OptionDoc(
+      QueryType,
+      Snapshot,
+      s"${QueryTypes.mkString(" or ")}: the latter reads the base files of a merge-on-read table alone, without its logs."
     ),
     OptionDoc(ViewName, RowsView, s"What to read: ${Views.mkString(", ")}."),
     OptionDoc(
@@ -55,6 +73,7 @@ object ReadOptions {
     settings.keys.filter(k => k.startsWith(Prefix) && !isKnown(k)).foreach(refuse)
     ReadOptions(
       asOf = own.get(AsOfInstant).map(QueryInstant.parse(AsOfInstant, _)),
+      queryType = queryType(own.getOrElse(QueryType, Snapshot)),
       view = view(own.getOrElse(ViewName, RowsView)),
       index = IndexOptions.of(settings),
       tagStrategy = TagStrategy.checked(settings.getOrElse(TagStrategy.OptionName, TagStrategy.Auto))
@@ -67,6 +86,13 @@ object ReadOptions {
     val lower = name.toLowerCase(Locale.ROOT)
     if (!Views.contains(lower))
       throw new InvalidOption(s"$ViewName: '$name' is no view; known are ${Views.mkString(", ")}")
+    lower
+  }
+
+  private def queryType(name: String): String = {
+    val lower = name.trim.toLowerCase(Locale.ROOT)
+    if (!QueryTypes.contains(lower))
+      throw new InvalidOption(s"$QueryType: '$name' is not served; known are ${QueryTypes.mkString(", ")}")
     lower
   }
 

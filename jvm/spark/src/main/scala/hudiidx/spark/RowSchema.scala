@@ -11,12 +11,14 @@ import org.apache.spark.sql.types._
   *  @param struct all columns in order, the meta columns first
   *  @param partitionColumns in the order of the partition path
   *  @param fromPath true for columns that the data files do not hold
+  *  @param avroJson the Avro schema that the columns were made of
   */
 final case class RowSchema(
     struct: StructType,
     partitionColumns: Vector[StructField],
     values: PartitionValues,
-    fromPath: String => Boolean
+    fromPath: String => Boolean,
+    avroJson: String
 )
 
 object RowSchema {
@@ -24,17 +26,22 @@ object RowSchema {
   // Stock Hudi marks its own columns so.
   private val metaMark: Metadata = new MetadataBuilder().putBoolean("__metadata_col", value = true).build()
 
-  /** Stock 0.15, which reads version 6, puts the partition columns last; later ones leave them in place. */
+  /** Stock 0.15, which reads version 6, puts the partition columns last, but not where it merges logs; later ones leave them
+    * in place.
+    */
   private val PartitionColumnsInPlace = 8
 
-  /** @param avroJson the table's schema with its meta columns */
-  def of(config: TableConfig, avroJson: String, zone: String): RowSchema = {
+  /** @param avroJson the table's schema with its meta columns
+    * @param merged   rows may stand in logs
+    */
+  def of(config: TableConfig, avroJson: String, zone: String, merged: Boolean = false): RowSchema = {
     val (meta, data) = AvroSchemaConverter.structType(parse(config.file, avroJson), config.file).partition(isMeta)
     val fromPath = if (config.dropPartitionColumns) config.partitionFields.toSet else Set.empty[String]
     val complete = config.partitionFields.filter(fromPath).foldLeft(StructType(data)) { (s, name) =>
       if (s.fieldNames.contains(name)) s else s.add(StructField(name, StringType))
     }
-    val ordered = if (config.version >= PartitionColumnsInPlace) complete else partitionsLast(complete, config)
+    val ordered =
+      if (merged || config.version >= PartitionColumnsInPlace) complete else partitionsLast(complete, config)
     val partitions =
       config.partitionFields.map(n => ordered.find(_.name == n).getOrElse(StructField(n, StringType)))
     val values = new PartitionValues(config, partitions, zone)
@@ -42,7 +49,8 @@ object RowSchema {
       StructType(meta.map(_.copy(nullable = true, metadata = metaMark)) ++ ordered),
       partitions,
       values,
-      fromPath
+      fromPath,
+      avroJson
     )
   }
 
@@ -66,17 +74,11 @@ object RowSchema {
   private def isMeta(field: StructField): Boolean =
     TableSchema.MetaColumns.contains(field.name) || field.name == OperationColumn
 
-  /** Tables whose rows are not all in their own base files. */
-  def refuseUnreadable(config: TableConfig): Unit = {
-    if (config.isMergeOnRead)
-      throw new UnsupportedTable(
-        s"${config.file}: rows of merge-on-read tables cannot be read; read the table with Hudi " +
-          "(option view=files, partitions or timeline works here)"
-      )
+  /** Tables whose rows are not all in their own files. */
+  def refuseUnreadable(config: TableConfig): Unit =
     config.bootstrapBasePath.foreach { source =>
       throw new UnsupportedTable(
         s"${config.file}: the table was bootstrapped from $source and its rows are partly there; read it with Hudi"
       )
     }
-  }
 }

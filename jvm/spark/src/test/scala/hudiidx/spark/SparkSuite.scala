@@ -53,7 +53,7 @@ object Answer {
     val fileId =
       if (names.contains("_hoodie_file_name")) regexp_extract(col("_hoodie_file_name"), "^([^_]+)", 1)
       else lit(null).cast("string")
-    val data = names.filterNot(_.startsWith("_hoodie_")).sorted.map(quoted)
+    val data = names.filter(n => !n.startsWith("_hoodie_") || n == "_hoodie_is_deleted").sorted.map(quoted)
     val meta = Meta.filter(names.contains).map(col) :+ fileId.as("_file_id")
     frame.select(json(meta ++ data), json(data))
   }

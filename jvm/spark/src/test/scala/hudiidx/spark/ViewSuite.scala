@@ -1,8 +1,8 @@
 package hudiidx.spark
 
 import com.fasterxml.jackson.databind.JsonNode
+import hudiidx.Fixtures
 import hudiidx.sync.IndexOptions
-import hudiidx.{Fixtures, UnsupportedTable}
 
 /** Views as DataFrames, on both table types. */
 final class ViewSuite extends SparkSuite {
@@ -36,10 +36,5 @@ final class ViewSuite extends SparkSuite {
       val found = read(Fixtures.table(name), "view" -> "timeline")
       assert(found.count() === Fixtures.json(name).get("active_timeline").size)
     }
-  }
-
-  test("rows of a merge-on-read table are refused, with the way out") {
-    val message = intercept[UnsupportedTable](read(Fixtures.table("v9-mor-part"))).getMessage
-    assert(message.contains("merge-on-read") && message.contains("view=files"))
   }
 }

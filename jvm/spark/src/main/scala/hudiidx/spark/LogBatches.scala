@@ -1,0 +1,102 @@
+package hudiidx.spark
+
+import hudiidx.DamagedTable
+import hudiidx.hadoop.MergedSlice
+import hudiidx.log.SliceLog
+import hudiidx.spark.rows.{BlockRows, BlockRowsReader}
+import hudiidx.storage.RandomReader
+import org.apache.spark.sql.connector.read.PartitionReader
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.vectorized.ColumnarBatch
+
+/** The log's rows that a merged slice has, in log order.
+  *
+  * @param blocks    opens data blocks as rows of `columns`
+  * @param batchRows rows to a batch
+  * @param complete  makes a batch of the columns read and the number of rows
+  */
+final class LogBatches(
+    slice: MergedSlice,
+    columns: StructType,
+    blocks: BlockRowsReader,
+    batchRows: Int,
+    complete: (Array[WritableColumnVector], Int) => ColumnarBatch
+) extends PartitionReader[ColumnarBatch] {
+  private val records = new KeptRecords(slice, blocks)
+  private var vectors: Array[WritableColumnVector] = _
+  private var batch: ColumnarBatch = _
+
+  override def next(): Boolean = {
+    if (vectors == null) vectors = Shims.vectors(batchRows, columns)
+    vectors.foreach(_.reset())
+    var count = 0
+    while (count < batchRows && records.next()) {
+      records.rows.append(vectors)
+      count += 1
+    }
+    batch = if (count == 0) null else complete(vectors, count)
+    batch != null
+  }
+
+  override def get(): ColumnarBatch = batch
+
+  override def close(): Unit =
+    try records.close()
+    finally if (vectors != null) vectors.foreach(_.close())
+}
+
+/** Walks the records that a merged slice keeps; blocks without any are not opened. */
+final private class KeptRecords(slice: MergedSlice, blocks: BlockRowsReader) extends AutoCloseable {
+  private val kept = slice.rows.keptLog
+  private val first = slice.rows.firstRecord
+  private var block = -1
+  private var record = 0 // number of the next record
+  private var file: String = _
+  private var reader: RandomReader = _
+  private var current: BlockRows = _
+
+  /** What the current record stands in. */
+  def rows: BlockRows = current
+
+  /** Moves to the next record that is kept; false behind the last. */
+  def next(): Boolean = {
+    val wanted = kept.nextSetBit(record)
+    if (wanted >= 0) {
+      if (current == null || wanted >= end(block)) openBlockOf(wanted)
+      current.skip(wanted - record)
+      if (!current.next()) throw new DamagedTable(s"$file: log file got shorter; read it again")
+      record = wanted + 1
+    }
+    wanted >= 0
+  }
+
+  private def end(block: Int): Int = if (block + 1 < first.length) first(block + 1) else Int.MaxValue
+
+  private def openBlockOf(wanted: Int): Unit = {
+    closeBlock()
+    do block += 1 while (end(block) <= wanted)
+    record = first(block)
+    val counted = slice.blocks(block)
+    if (counted.file != file) {
+      closeFile()
+      reader = SliceLog.open(slice.storage, counted.file)
+      file = counted.file
+    }
+    current = blocks.open(reader, counted.block)
+  }
+
+  private def closeBlock(): Unit = if (current != null) {
+    current.close()
+    current = null
+  }
+
+  private def closeFile(): Unit = if (reader != null) {
+    reader.close()
+    reader = null
+  }
+
+  override def close(): Unit =
+    try closeBlock()
+    finally closeFile()
+}

@@ -1,0 +1,125 @@
+package hudiidx.spark
+
+import hudiidx.hadoop.{SliceMerger, Tables}
+import hudiidx.log.AvroFieldPlan
+import hudiidx.merge.{MergeOptions, MergeRules}
+import hudiidx.spark.rows.{BlockRowsReader, ColumnAdapter, ColumnRules}
+import hudiidx.storage.Storage
+import hudiidx.table.{BaseFile, FileSlice, TableConfig, TableLogRules, ViewTimeline}
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.read.PartitionReader
+import org.apache.spark.sql.execution.datasources.PartitionedFile
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+import org.apache.spark.util.SerializableConfiguration
+
+/** What tasks must know to merge file slices with logs; sent to them.
+  *
+  * @param asOf      requested time of the query's instant; None: the latest
+  * @param schema    the table's Avro schema, JSON
+  * @param batchRows rows to a batch of log rows
+  */
+final case class SliceReading(
+    config: TableConfig,
+    timeline: ViewTimeline,
+    asOf: Option[String],
+    schema: String,
+    columnRules: ColumnRules,
+    batchRows: Int,
+    conf: Broadcast[SerializableConfiguration]
+) {
+
+  @transient private lazy val merger: SliceMerger = {
+    val budget = SliceReading.budgetBytes(Runtime.getRuntime.maxMemory, SliceReading.tasksAtOnce)
+    new SliceMerger(
+      Tables.access(conf.value.value).storage,
+      config,
+      MergeRules.of(config),
+      TableLogRules.blocks(config, timeline, asOf),
+      MergeOptions(budget),
+      logBytes = budget
+    )
+  }
+
+  /** The slice's rows.
+    *
+    * @param nulls names of columns that are null in all its rows
+    * @param base  opens the base file's rows, all of them, as `columns` and `rebuilt`
+    */
+  def read(file: PartitionedFile, columns: StructType, rebuilt: StructType, nulls: Vector[String])(
+      base: => PartitionReader[ColumnarBatch]
+  ): PartitionReader[ColumnarBatch] = {
+    val slice = SliceReading.filesOf(file)
+    val merged = merger.merge(slice.base, slice.logs)
+    val blocks = new BlockRowsReader(columns, Some(AvroFieldPlan.parse(schema, config.file)), columnRules)
+    val rows =
+      new LogBatches(merged, columns, blocks, batchRows, complete(columns, rebuilt, file.partitionValues, nulls))
+    new MergedBatches(merged, slice.base.map(_ => base), rows)
+  }
+
+  private def complete(columns: StructType, rebuilt: StructType, values: InternalRow, nulls: Vector[String])(
+      read: Array[WritableColumnVector],
+      rows: Int
+  ): ColumnarBatch = {
+    val own = Array.tabulate[ColumnVector](columns.length) { i =>
+      if (nulls.contains(columns(i).name)) ColumnAdapter.nulls(columns(i).dataType) else read(i)
+    }
+    new ColumnarBatch(own ++ Shims.constants(values, rebuilt, rows), rows)
+  }
+}
+
+/** Paths of the files of a slice. */
+final private case class SliceFiles(base: Option[String], logs: Vector[String])
+
+object SliceReading {
+  private val LogFiles = "log_files"
+  private val HasBase = "has_base"
+  private val ChangeDataSuffix = ".cdc"
+  private val LeastBudgetBytes = 16L << 20
+  private val MostBudgetBytes = 256L << 20
+
+  /** The slice's log files that hold rows. */
+  def logsOf(slice: FileSlice): Vector[hudiidx.table.LogFile] =
+    slice.logFiles.filterNot(_.fileName.endsWith(ChangeDataSuffix))
+
+  /** A whole slice as one piece, for the base file's path or else the first log's; its length is that of all files. */
+  def piece(
+      tablePath: String,
+      slice: FileSlice,
+      partition: InternalRow,
+      notes: Map[String, Any]
+  ): PartitionedFile = {
+    val folder = Storage.join(tablePath, slice.partitionPath)
+    val logs = logsOf(slice)
+    val names = logs.map(_.fileName)
+    val path = Storage.join(folder, slice.baseFile.fold(names.head)(_.fileName))
+    val all = Map[String, Any](LogFiles -> names.map(Storage.join(folder, _)), HasBase -> slice.baseFile.isDefined)
+    Shims.wholeFile(partition, path, bytesOf(slice), notes ++ all)
+  }
+
+  /** Bytes to be read of the slice. */
+  def bytesOf(slice: FileSlice): Long =
+    slice.baseFile.fold(0L)((b: BaseFile) => b.sizeBytes) + logsOf(slice).iterator.map(_.sizeBytes).sum
+
+  /** Files to be read of the slice. */
+  def filesIn(slice: FileSlice): Int = slice.baseFile.size + logsOf(slice).size
+
+  def hasLogs(file: PartitionedFile): Boolean = Shims.note(file, LogFiles).isDefined
+
+  private def filesOf(file: PartitionedFile): SliceFiles = {
+    val logs = Shims.note(file, LogFiles) match {
+      case Some(paths: Vector[_]) => paths.map(_.toString)
+      case _                      => Vector.empty
+    }
+    val base = if (Shims.note(file, HasBase).contains(true)) Some(file.filePath.toPath.toString) else None
+    SliceFiles(base, logs)
+  }
+
+  /** An eighth of the heap, shared by the tasks that may run at once, for each of the things that merging holds. */
+  private def budgetBytes(heapBytes: Long, tasks: Int): Long =
+    math.min(MostBudgetBytes, math.max(LeastBudgetBytes, heapBytes / 8 / tasks))
+
+  private def tasksAtOnce: Int = Runtime.getRuntime.availableProcessors
+}
