@@ -26,8 +26,12 @@ final class UnsupportedTable(message: String, cause: Throwable = null) extends H
 /** The table's own files contradict each other or cannot be decoded. */
 final class DamagedTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
 
-/** A file of the index cannot be decoded. Readers fall back to listing unless strict. */
-final class DamagedIndex(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+/** A file of the index cannot be decoded. Readers fall back to listing unless strict.
+  *
+  *  @param isLater a later hudiidx wrote it: whole, but in a format that this one does not know
+  */
+final class DamagedIndex(message: String, cause: Throwable = null, val isLater: Boolean = false)
+    extends HudiIdxException(message, cause)
 
 /** The table has no index, or not the part that was asked for. */
 final class IndexNotFound(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)

@@ -54,6 +54,13 @@ object Fixtures {
   def overlay(copied: String, part: String): Unit =
     unzip(s"parts/$part", java.nio.file.Paths.get(copied).getParent): Unit
 
+  /** Base path of a copy of a table that is kept in `parts/<name>.zip` with an index of ours. */
+  def part(name: String): String = {
+    val into = newFolder("part")
+    unzip(s"parts/$name", into)
+    into.resolve(name).toString
+  }
+
   /** What stock Hudi says about the table. */
   def json(name: String): JsonNode = mapper.readTree(dir.resolve(name + ".json").toFile)
 

@@ -15,8 +15,12 @@ object Current {
   final case class Found(version: IndexVersion, passedOver: Vector[String]) extends Current
   case object Absent extends Current
 
-  /** There are versions, and none can be read. */
-  final case class Unreadable(reasons: Vector[String]) extends Current
+  /** There are versions, and none can be read.
+    *
+    *  @param isLater the newest is whole, and of a format that only a later hudiidx knows
+    *  @param earlier the newest that is whole and of an earlier format: its settings hold, its files are not read
+    */
+  final case class Unreadable(reasons: Vector[String], isLater: Boolean, earlier: Option[IndexVersion]) extends Current
 }
 
 /** The folder of one index: immutable files, and versions that name them. Design §3.1; docs/format.md, "Index folder".
@@ -30,26 +34,36 @@ final class IndexStore(val storage: Storage, val dir: String) {
   /** The highest version that is whole. One that is unreadable, gone or of a later format is passed over. */
   def current(): Current =
     try currentOf(versionNumbers())
-    catch { case e: DamagedIndex => Current.Unreadable(Vector(e.getMessage)) }
+    catch { case e: DamagedIndex => Current.Unreadable(Vector(e.getMessage), isLater = false, None) }
 
   private def currentOf(all: Vector[Long]): Current = {
-    var reasons = Vector.empty[String]
+    var failures = Vector.empty[DamagedIndex]
     var found: Option[IndexVersion] = None
     val numbers = all.reverseIterator
     while (found.isEmpty && numbers.hasNext) {
       try found = Some(read(numbers.next()))
       catch {
-        case e: DamagedIndex                                   => reasons :+= e.getMessage
+        case e: DamagedIndex                                   => failures :+= e
         case _: NoSuchFileException | _: FileNotFoundException => () // expired between the listing and the read
       }
     }
+    val reasons = failures.map(_.getMessage)
     found match {
       case Some(v) =>
         reasons.foreach(r => log.warn("{}", r))
         Current.Found(v, reasons)
-      case None => if (reasons.isEmpty) Current.Absent else Current.Unreadable(reasons)
+      case None if reasons.isEmpty => Current.Absent
+      case None                    => Current.Unreadable(reasons, failures.head.isLater, earlier(all))
     }
   }
+
+  private def earlier(all: Vector[Long]): Option[IndexVersion] = all.reverseIterator
+    .map(versionPath)
+    .flatMap { path =>
+      try IndexVersion.ofEarlierFormat(storage.readAll(path), path)
+      catch { case _: IOException => None }
+    }
+    .collectFirst { case version => version }
 
   def read(number: Long): IndexVersion = {
     val path = versionPath(number)
@@ -151,9 +165,11 @@ final class IndexStore(val storage: Storage, val dir: String) {
     val (old, kept) =
       files.partition(f => !newest(numberOf(f)) && nowMillis - f.modifiedMillis >= rule.minAgeMillis)
     old.foreach(f => storage.delete(f.path))
-    val named = kept.flatMap(namesIn).toSet
+    val names = kept.map(namesIn)
+    val named = names.flatten.flatten.toSet
     // A killed writer's temporary files may stand beside versions too.
-    val others = strange ++ storage.list(dir).filterNot(f => named(f.name))
+    val others =
+      strange ++ (if (names.forall(_.isDefined)) storage.list(dir).filterNot(f => named(f.name)) else Vector.empty)
     val orphans = others.filter(f => !f.isDirectory && nowMillis - f.modifiedMillis >= rule.orphanAgeMillis)
     val idle = others.filter(f => f.isDirectory && isWork(f) && nowMillis - lastWrite(f) >= rule.orphanAgeMillis)
     (orphans ++ idle).foreach(f => storage.delete(f.path))
@@ -168,9 +184,10 @@ final class IndexStore(val storage: Storage, val dir: String) {
     if (files.isEmpty) folder.modifiedMillis else files.map(_.modifiedMillis).max
   }
 
-  private def namesIn(versionFile: FileInfo): Vector[String] =
-    try read(numberOf(versionFile)).files.map(_.name)
-    catch { case _: DamagedIndex => Vector.empty }
+  /** None for a version of a later format: what it names cannot be told. */
+  private def namesIn(versionFile: FileInfo): Option[Vector[String]] =
+    try Some(read(numberOf(versionFile)).files.map(_.name))
+    catch { case e: DamagedIndex => if (e.isLater) None else Some(Vector.empty) }
 
   private def versionFiles(): Vector[FileInfo] =
     reading(versionsDir)(storage.list(versionsDir)).filter(isVersion)

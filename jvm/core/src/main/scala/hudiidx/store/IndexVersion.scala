@@ -70,7 +70,7 @@ final case class IndexVersion(
 
 object IndexVersion {
 
-  /** Raised only when an older reader would misread the file. */
+  /** Raised only when an older reader would misread the file, or a file that it names. */
   val FormatVersion = 1
   private val ChecksumMark = ",\"crc32c\":\""
   private val json = new ObjectMapper()
@@ -93,7 +93,16 @@ object IndexVersion {
   }
 
   /** Raises DamagedIndex for anything but a whole version of a format that is known. */
-  def decode(bytes: Array[Byte], file: String): IndexVersion = {
+  def decode(bytes: Array[Byte], file: String): IndexVersion = decoded(bytes, file)(known(_, file))
+
+  /** A whole version of an earlier format, as far as its members are those of today: for its settings, not for its files. */
+  def ofEarlierFormat(bytes: Array[Byte], file: String): Option[IndexVersion] =
+    try Some(decoded(bytes, file)(identity)).filter(_ => !isKnown(bytes))
+    catch { case _: DamagedIndex => None }
+
+  private def isKnown(bytes: Array[Byte]): Boolean = json.readTree(bytes).path("format").asInt(0) >= FormatVersion
+
+  private def decoded(bytes: Array[Byte], file: String)(checked: JsonNode => JsonNode): IndexVersion = {
     val text = new String(bytes, UTF_8)
     val mark = text.lastIndexOf(ChecksumMark)
     if (mark < 0) throw damaged(file, s"no checksum in ${bytes.length} bytes")
@@ -101,16 +110,27 @@ object IndexVersion {
     if (tail != "\"}") throw damaged(file, "it does not end behind the checksum")
     val actual = checksum(text.substring(0, mark))
     if (expected != actual) throw damaged(file, s"checksum is $actual, the file says $expected")
-    try read(json.readTree(text))
+    try read(checked(json.readTree(text)))
     catch {
       case e: IllegalArgumentException => throw damaged(file, e.getMessage)
       case e: JsonProcessingException  => throw damaged(file, e.getOriginalMessage)
     }
   }
 
-  private def read(root: JsonNode): IndexVersion = {
+  /** The document if it is of a format that is read. */
+  private def known(root: JsonNode, file: String): JsonNode = {
     val format = root.path("format").asInt(0)
-    require(format == FormatVersion, s"format $format, this hudiidx reads $FormatVersion: a later hudiidx wrote it")
+    if (format > FormatVersion)
+      throw new DamagedIndex(
+        s"$file: index version of format $format, this hudiidx reads $FormatVersion: a later hudiidx wrote it; use that " +
+          "one, or make an index of this one's format with `hudiidx create`",
+        isLater = true
+      )
+    require(format >= FormatVersion, s"format $format, this hudiidx reads $FormatVersion: an earlier hudiidx wrote it")
+    root
+  }
+
+  private def read(root: JsonNode): IndexVersion = {
     val t = root.path("table")
     IndexVersion(
       number = root.path("version").asLong,

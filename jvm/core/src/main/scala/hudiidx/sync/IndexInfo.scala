@@ -86,8 +86,8 @@ object IndexInfo {
   /** The state apart from a create that may be running. */
   private def settled(store: IndexStore, path: String, table: TableContext): IndexInfo =
     store.current() match {
-      case Current.Absent              => IndexInfo(Absent, "", store.dir, None, table.completed.size, 0, 0, 0)
-      case Current.Unreadable(reasons) =>
+      case Current.Absent                    => IndexInfo(Absent, "", store.dir, None, table.completed.size, 0, 0, 0)
+      case Current.Unreadable(reasons, _, _) =>
         broken(store, path, Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")), None)
       case Current.Found(version, _) =>
         SyncPlan.of(version, table) match {

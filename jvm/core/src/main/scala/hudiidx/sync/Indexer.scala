@@ -65,7 +65,8 @@ final class Indexer(
   }
 
   /** Takes in the instants completed since the current version. Makes the index anew where the version cannot be brought
-    *  up (damaged, of another table, instants missing); IndexNotFound if there is none.
+    *  up (damaged, of another table or an earlier format, instants missing); IndexNotFound if there is none, DamagedIndex
+    *  if a later hudiidx wrote it in a format that this one does not know.
     */
   def update(): SyncResult = update(0)
 
@@ -79,7 +80,11 @@ final class Indexer(
     store.current() match {
       case Current.Absent =>
         throw new IndexNotFound(s"$path: there is no index in ${store.dir}; run `hudiidx create $path`")
-      case Current.Unreadable(reasons)        => rebuild(rebases, reasons.mkString("; "))
+      // Two writers of different formats would make the index anew in turn.
+      case Current.Unreadable(reasons, true, _) => throw new DamagedIndex(reasons.mkString("; "), isLater = true)
+      case Current.Unreadable(reasons, _, None) =>
+        rebuild(rebases, reasons.mkString("; ") + "; if it had a record index, `hudiidx add-index` makes that anew")
+      case Current.Unreadable(reasons, _, _)  => rebuild(rebases, reasons.mkString("; "))
       case Current.Found(version, passedOver) =>
         val table = TableContext.load(access, path)
         // Numbers of versions that cannot be read are taken all the same.
@@ -141,7 +146,7 @@ final class Indexer(
     case Current.Found(version, _) => version
     case Current.Absent            =>
       throw new IndexNotFound(s"$path: there is no index in ${store.dir}; run `hudiidx create $path`")
-    case Current.Unreadable(reasons) => throw new DamagedIndex(reasons.mkString("; "))
+    case Current.Unreadable(reasons, isLater, _) => throw new DamagedIndex(reasons.mkString("; "), isLater = isLater)
   }
 
   private def rebuild(rebases: Int, why: String): SyncResult = {
@@ -230,8 +235,10 @@ final class Indexer(
       writeMaster(table, listing.partitions, progress, scanner.scan(listing, _))
     )
     val before = store.current() match {
-      case Current.Found(version, _) if version.table == table.identity => Some(version)
-      case _                                                            => None
+      case Current.Found(version, _) if version.table == table.identity               => Some(version)
+      case Current.Unreadable(_, _, Some(earlier)) if earlier.table == table.identity =>
+        Some(earlier.copy(files = Vector.empty))
+      case _ => None
     }
     before.foreach(requireParts)
     val others = withView(written, table, number, parts)((part, state) => part.build(state, before))

@@ -97,8 +97,8 @@ object TableSnapshot {
 
   private def current(store: IndexStore): Either[Fallback, Current] =
     store.current() match {
-      case Current.Unreadable(reasons) => Left(Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")))
-      case other                       => Right(other)
+      case Current.Unreadable(reasons, _, _) => Left(Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")))
+      case other                             => Right(other)
     }
 
   private def overlaid(
