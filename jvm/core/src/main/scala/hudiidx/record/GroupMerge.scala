@@ -10,10 +10,10 @@ object GroupMerge {
   def runs(sections: IndexedSeq[EntryCursor]): EntryCursor =
     if (sections.size == 1) sections.head else new MergeCursor(sections, new Array[Int](sections.size))
 
-  /** The mappings of hash groups (one, or neighbours that become one): no removes, and no file groups of which `isLive`
-    * says that no reader sees them any more.
+  /** The mappings of hash groups (one, or neighbours that become one): no removes, and none that `isLive` says no reader
+    * asks for any more, by their ordinal and stamp.
     */
-  def mappings(groups: Seq[GroupEntries], isLive: Int => Boolean = _ => true): EntryCursor = {
+  def mappings(groups: Seq[GroupEntries], isLive: (Int, Int) => Boolean = (_, _) => true): EntryCursor = {
     val ranked = groups.flatMap(g => g.base.map(_ -> 0).toVector ++ g.deltas.zip(1 to g.deltas.size)).toVector
     new LiveCursor(new MergeCursor(ranked.map(_._1), ranked.map(_._2).toArray), isLive)
   }
@@ -28,12 +28,13 @@ object GroupMerge {
   }
 }
 
-/** Entries that are no removes and whose file group lives. */
-private[record] final class LiveCursor(protected val all: EntryCursor, isLive: Int => Boolean) extends EntriesOf {
+/** Entries that are no removes and live. */
+private[record] final class LiveCursor(protected val all: EntryCursor, isLive: (Int, Int) => Boolean)
+    extends EntriesOf {
 
   def next(): Boolean = {
     var more = all.next()
-    while (more && (all.isRemove || !isLive(all.ordinal))) more = all.next()
+    while (more && (all.isRemove || !isLive(all.ordinal, all.stamp))) more = all.next()
     more
   }
 }

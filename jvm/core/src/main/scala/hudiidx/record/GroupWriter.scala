@@ -48,8 +48,11 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
     } finally sections.close()
   }
 
-  /** What a new base holds instead of base and deltas of a group, or of neighbours that become one group. */
-  def newBase(groups: Seq[RecordGroup], isLive: Int => Boolean): WrittenGroup = {
+  /** What a new base holds instead of base and deltas of a group, or of neighbours that become one group.
+    *
+    *  @param isLive false, by ordinal and stamp, for mappings that no reader asks for any more
+    */
+  def newBase(groups: Seq[RecordGroup], isLive: (Int, Int) => Boolean): WrittenGroup = {
     val range = HashRange(groups.head.range.from, groups.last.range.to)
     reading(groups)(entries => base(range, GroupMerge.mappings(entries, isLive)))
   }
@@ -70,21 +73,22 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
   }.sum
 
   /** Bases of the two halves of a group instead of its base and deltas. */
-  def split(group: RecordGroup, isLive: Int => Boolean): (WrittenGroup, WrittenGroup) = reading(Seq(group)) { entries =>
-    val (lower, upper) = group.range.split
-    var lowerStats, upperStats = RecordFileStats(0, 0)
-    var upperFile = IndexFile("", "", 0)
-    def name(range: HashRange): String = RecordFileName.base(range, instant, IndexStore.newToken())
-    val lowerFile = store.write(name(lower), RecordKind.Base) { lowerOut =>
-      val low = new RecordFileWriter(lowerOut, lower, shape)
-      upperFile = store.write(name(upper), RecordKind.Base) { upperOut =>
-        val up = new RecordFileWriter(upperOut, upper, shape)
-        GroupMerge.split(GroupMerge.mappings(entries, isLive), lower, low, up)
-        upperStats = up.close()
+  def split(group: RecordGroup, isLive: (Int, Int) => Boolean): (WrittenGroup, WrittenGroup) = reading(Seq(group)) {
+    entries =>
+      val (lower, upper) = group.range.split
+      var lowerStats, upperStats = RecordFileStats(0, 0)
+      var upperFile = IndexFile("", "", 0)
+      def name(range: HashRange): String = RecordFileName.base(range, instant, IndexStore.newToken())
+      val lowerFile = store.write(name(lower), RecordKind.Base) { lowerOut =>
+        val low = new RecordFileWriter(lowerOut, lower, shape)
+        upperFile = store.write(name(upper), RecordKind.Base) { upperOut =>
+          val up = new RecordFileWriter(upperOut, upper, shape)
+          GroupMerge.split(GroupMerge.mappings(entries, isLive), lower, low, up)
+          upperStats = up.close()
+        }
+        lowerStats = low.close()
       }
-      lowerStats = low.close()
-    }
-    (WrittenGroup(lower, lowerFile, lowerStats), WrittenGroup(upper, upperFile, upperStats))
+      (WrittenGroup(lower, lowerFile, lowerStats), WrittenGroup(upper, upperFile, upperStats))
   }
 
   /** A segment of the dictionary: `groups` take the ordinals from `first` on. */

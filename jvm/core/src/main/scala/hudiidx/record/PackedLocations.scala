@@ -8,12 +8,22 @@ import java.nio.{ByteBuffer, ByteOrder}
   * locations": all integers int32, little-endian; days of the index's
   * window (0: none), number of keys, of locations and of groups; for each key its number of
   * locations; for each location its group; then three texts for each group (partition path, file id, instant time), as their
-  * lengths in bytes and behind all lengths their UTF-8.
+  * lengths in bytes and behind all lengths their UTF-8. At the end what is to be told of the lookup: numbers as int64 behind
+  * their count, and a text behind its length.
   */
 object PackedLocations {
 
-  /** @param windowDays of the index: a key without a location may then be outside the window */
-  def encode(locations: Locations, windowDays: Option[Int] = None): Array[Byte] = {
+  /** @param windowDays of the index: a key without a location may then be outside the window
+    * @param counts     of the lookup
+    * @param note       of the lookup
+    */
+  def encode(
+      locations: Locations,
+      windowDays: Option[Int] = None,
+      counts: Seq[Long] = Vector.empty,
+      note: String = ""
+  ): Array[Byte] = {
+    val noteBytes = note.getBytes(UTF_8)
     val texts = new ByteArrayOutputStream
     val lengths = locations.groups.flatMap { g =>
       Vector(g.partitionPath, g.fileId, g.instantTime).map { t =>
@@ -22,8 +32,9 @@ object PackedLocations {
         bytes.length
       }
     }
-    val ints = 4 + locations.keys + locations.places.length + lengths.size
-    val out = ByteBuffer.allocate(Math.addExact(Math.multiplyExact(4, ints), texts.size)).order(ByteOrder.LITTLE_ENDIAN)
+    val ints = 6 + locations.keys + locations.places.length + lengths.size + 2 * counts.size
+    val bytes = Math.addExact(Math.multiplyExact(4, ints), texts.size + noteBytes.length)
+    val out = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN)
     out
       .putInt(windowDays.getOrElse(0))
       .putInt(locations.keys)
@@ -36,11 +47,12 @@ object PackedLocations {
     }
     locations.places.foreach(p => out.putInt(p))
     lengths.foreach(l => out.putInt(l))
-    out.put(texts.toByteArray)
-    out.array
+    out.put(texts.toByteArray).putInt(counts.size)
+    counts.foreach(c => out.putLong(c))
+    out.putInt(noteBytes.length).put(noteBytes).array
   }
 
-  /** What `encode` wrote; IllegalArgumentException for anything else. */
+  /** The locations that `encode` wrote; IllegalArgumentException for anything else. */
   def decode(packed: Array[Byte]): Locations = {
     val in = ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN)
     def size(): Int = {
@@ -65,7 +77,10 @@ object PackedLocations {
       new String(bytes, UTF_8)
     }
     val named = Vector.tabulate(groups)(g => VisibleGroup(text(3 * g), text(3 * g + 1), text(3 * g + 2)))
-    require(in.remaining == 0, s"${in.remaining} bytes behind the last text")
+    val counts = size()
+    require(8L * counts <= in.remaining, s"$counts counts in ${in.remaining} bytes")
+    in.position(in.position() + 8 * counts)
+    require(size() == in.remaining, s"${in.remaining} bytes at the end")
     new Locations(starts, at, named)
   }
 }

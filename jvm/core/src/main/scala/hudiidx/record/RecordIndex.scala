@@ -41,7 +41,7 @@ final class RecordIndex private (
   def mode: String = version.properties(RecordProperty.Mode)
 
   /** Days that the window reaches back; None if all records are indexed. */
-  def windowDays: Option[Int] = version.properties.get(RecordProperty.WindowDays).map(_.toInt)
+  def windowDays: Option[Int] = RecordIndex.windowDays(version)
 
   /** The file groups that ordinals stand for. */
   lazy val dictionary: GroupDictionary = {
@@ -92,6 +92,9 @@ final class RecordIndex private (
     new AcquiredEntries(files, groups(group))
   }
 
+  /** One listing of the folder tells whether all files are there, whole by their size; DamagedIndex if not. */
+  def requireFiles(): Unit = RecordIndex.requireFiles(version, store)
+
   override def close(): Unit = synchronized {
     files.close()
     segments.foreach(_.close())
@@ -103,6 +106,19 @@ object RecordIndex {
 
   /** True if the version has a record index. */
   def isIn(version: IndexVersion): Boolean = version.properties.contains(RecordProperty.Mode)
+
+  /** Days that the window of its record index reaches back; None if there is no window, or no record index. */
+  def windowDays(version: IndexVersion): Option[Int] = version.properties.get(RecordProperty.WindowDays).map(_.toInt)
+
+  /** One listing of the folder tells whether all files of a version's record index are there, whole by their size;
+    * DamagedIndex if not.
+    */
+  def requireFiles(version: IndexVersion, store: IndexStore): Unit = {
+    val there = store.storage.list(store.dir).map(f => f.name -> f.sizeBytes).toMap
+    version.files.filter(f => RecordKind.All(f.kind) && !there.get(f.name).contains(f.sizeBytes)).foreach { f =>
+      throw RecordFile.damaged(s"${store.dir}/${f.name}", "the file is gone or cut short")
+    }
+  }
 
   /** IndexNotFound if the version has no record index, DamagedIndex if its files do not fit together. */
   def open(

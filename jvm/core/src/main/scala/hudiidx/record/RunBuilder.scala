@@ -6,6 +6,9 @@ import java.io.OutputStream
 trait SortedRun {
   def entries: Long
 
+  /** Numbers of the hash groups that it has entries of, ascending. */
+  def groups: Array[Int]
+
   /** Writes the run file to `out`, which stays open.
     *
     *  @param inputs   names of the inputs that are complete with this run and those of `previous`
@@ -66,6 +69,8 @@ private[record] final class SorterRun(ranges: IndexedSeq[HashRange], sorters: Ve
   private val starts: Vector[Array[Int]] = sorters.map(_.sort(ranges.size))
 
   def entries: Long = sorters.map(_.count.toLong).sum
+
+  def groups: Array[Int] = ranges.indices.filter(g => starts.exists(s => s(g) < s(g + 1))).toArray
 
   /** Entries of one group in order. */
   def group(g: Int): EntryCursor = new SorterCursor(sorters, starts, g)

@@ -11,28 +11,40 @@ import scala.collection.mutable
   * @param rolledBack   a write that the index has taken in was rolled back or restored away
   * @param compacted    a compaction wrote a base file; the live keys stay, if it merges as readers do
   * @param inserts      rows that writes inserted by new base files
+  * @param updates      rows that writes updated in new base files; 0 unless commit times count, see [[DirtyGroups]]
   * @param deletes      rows that writes deleted by new base files
   * @param previousBase instant of the base file that the first of these inserts or deletes went out from
   * @param logFiles     names of the log files that they wrote to, in the order of the instants
   * @param instants     requested times of the writes, those that only updated included: an updated row bears their instant,
   *                     whoever inserted it
+  * @param compactions  requested times of the compactions, since rows may bear theirs; empty unless commit times count
   */
 final case class GroupTouch(
     created: Boolean = false,
     rolledBack: Boolean = false,
     compacted: Boolean = false,
     inserts: Long = 0,
+    updates: Long = 0,
     deletes: Long = 0,
     previousBase: Option[String] = None,
     logFiles: Vector[String] = Vector.empty,
-    instants: Set[String] = Set.empty
+    instants: Set[String] = Set.empty,
+    compactions: Set[String] = Set.empty
 ) {
-  def mayChangeKeys: Boolean = created || rolledBack || compacted || inserts > 0 || deletes > 0 || logFiles.nonEmpty
+  def mayChangeKeys: Boolean = compacted || wasWritten
+
+  /** @param mergesAlike compactions keep live keys as readers see them, see [[GroupWork]] */
+  def mayChangeKeys(mergesAlike: Boolean): Boolean =
+    wasWritten || (compacted && !mergesAlike) || compactions.nonEmpty
+
+  private def wasWritten: Boolean =
+    created || rolledBack || inserts > 0 || updates > 0 || deletes > 0 || logFiles.nonEmpty
 }
 
 /** The file groups whose live keys may differ between an index and the table: those that the instants which the index has
   * not taken in touched with inserts, deletes, log blocks or compactions. Any other group has the keys that it had, since an
   * update keeps them and a clean removes none that are live. Replaced groups need nothing: they have no visible slice.
+  * Where commit times count (the index has a window of days) a group that rows were updated in differs too.
   *
   * @param revives a replacement that the index knows was rolled back: groups may be visible again that nothing here names,
   *                so each visible group that the index does not know is to be read as one that was created
@@ -43,10 +55,13 @@ object DirtyGroups {
 
   /** Those of an index that covers these instants and has yet to take in others, which stand in the order in which they
     * completed. Reads the others' metadata.
+    *
+    * @param dated commit times of rows count as well
     */
-  def of(coverage: Coverage, unseen: Vector[UnseenInstant]): DirtyGroups = {
+  def of(coverage: Coverage, unseen: Vector[UnseenInstant], dated: Boolean = false): DirtyGroups = {
     def covers(time: String, action: String) = coverage.covers(InstantId(time, action))
-    val builder = new DirtyGroupsBuilder(t => TableContext.Writes.exists(covers(t, _)), covers(_, Action.ReplaceCommit))
+    def isCovered(time: String) = TableContext.Writes.exists(covers(time, _))
+    val builder = new DirtyGroupsBuilder(isCovered(_), covers(_, Action.ReplaceCommit), dated)
     unseen.foreach { u =>
       u.instant.action match {
         case write if TableContext.Writes(write) => builder.write(u.instant.requestedTime, u.content.commit)
@@ -66,8 +81,9 @@ object DirtyGroups {
   *
   * @param isCovered  true for the requested time of a completed write that the index has taken in
   * @param isReplaced as `isCovered`, and the write may be a replacecommit
+  * @param dated      commit times of rows count as well
   */
-final class DirtyGroupsBuilder(isCovered: String => Boolean, isReplaced: String => Boolean) {
+final class DirtyGroupsBuilder(isCovered: String => Boolean, isReplaced: String => Boolean, dated: Boolean = false) {
   private val touches = mutable.LinkedHashMap.empty[FileGroup, GroupTouch]
   private var revives = false
 
@@ -86,13 +102,17 @@ final class DirtyGroupsBuilder(isCovered: String => Boolean, isReplaced: String 
       if (entry.kind == FileKind.CdcLog) ()
       else if (!entry.isBase)
         touch(group)(t => t.copy(logFiles = (t.logFiles :+ name).distinct, instants = t.instants + instantTime))
-      else if (compaction) touch(group)(_.copy(compacted = true))
+      else if (compaction)
+        touch(group)(t =>
+          t.copy(compacted = true, compactions = t.compactions ++ (if (dated) Some(instantTime) else None))
+        )
       else if (stat.prevCommit.isEmpty) touch(group)(t => t.copy(created = true, instants = t.instants + instantTime))
       else {
         val changes = stat.numInserts > 0 || stat.numDeletes > 0
         touch(group) { t =>
           t.copy(
             inserts = t.inserts + stat.numInserts,
+            updates = t.updates + (if (dated) stat.numUpdateWrites else 0),
             deletes = t.deletes + stat.numDeletes,
             previousBase = t.previousBase.orElse(stat.prevCommit.filter(_ => changes)),
             instants = t.instants + instantTime

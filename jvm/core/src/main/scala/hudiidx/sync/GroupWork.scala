@@ -50,23 +50,25 @@ object GroupWork {
       // A slice with logs had other live keys than its base file.
       val before = touch.previousBase.filter(_ => touch.logFiles.isEmpty && s.logFiles.isEmpty).flatMap(baseOn)
       before.fold[GroupWork](All(s))(Diff(_, s, rows(touch, commitTimes)))
-    case Some(s) if touch.inserts > 0 || touch.logFiles.nonEmpty =>
+    case Some(s) if touch.logFiles.nonEmpty || rows(touch, commitTimes) != TouchedRows.None =>
       Touched(s, rows(touch, commitTimes), touch.logFiles, touch.instants)
     case _ => Unchanged
   }
 
   /** False where a compaction may leave other live keys than a reader saw before it: a custom payload decides what becomes of
     * a row, and Hudi 1.0's compaction lets late deletes win (the fixture v8-mor-event) where its reader does not.
+    *
+    * @param dated commit times count as well: a late log record gives way to the base file's row and its commit time
     */
-  def mergesAlike(rules: LogRules): Boolean = rules.mode match {
+  def mergesAlike(rules: LogRules, dated: Boolean = false): Boolean = rules.mode match {
     case MergeMode.CommitTime => true
-    case MergeMode.EventTime  => rules.tableVersion != 8
+    case MergeMode.EventTime  => rules.tableVersion != 8 && !dated
     case MergeMode.Custom     => false
   }
 
   private def rows(touch: GroupTouch, commitTimes: Boolean): TouchedRows =
-    if (touch.inserts == 0) TouchedRows.None
-    else if (commitTimes) TouchedRows.OfInstants(touch.instants)
+    if (touch.inserts == 0 && touch.updates == 0 && touch.compactions.isEmpty) TouchedRows.None
+    else if (commitTimes) TouchedRows.OfInstants(touch.instants ++ touch.compactions)
     else TouchedRows.Every
 }
 

@@ -97,7 +97,7 @@ class RecordIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     try {
       model.create((0 until 400).map(i => (s"${i * 977}", 0, 0, 0)), 1 << 20)
       val before = model.groups
-      val (lower, upper) = model.writer.split(before(1), _ => true)
+      val (lower, upper) = model.writer.split(before(1), (_, _) => true)
       model.groups = before.patch(1, Vector(lower, upper).map(w => RecordGroup(w.range, Some(w.file), Vector.empty)), 1)
       assert(model.groups.flatMap(_.files).toSet -- before.flatMap(_.files) === Set(lower.file, upper.file))
       assert(lower.stats.entries > 0 && upper.stats.entries > 0)

@@ -66,18 +66,19 @@ final class RecordModel(val shape: RecordShape, plan: RecordPlan, groupCount: In
   private def step(g: RecordGroup, isLive: Int => Boolean): Vector[RecordGroup] =
     plan.step(g.base.fold(0L)(_.sizeBytes), g.deltas.map(_.sizeBytes), g.range) match {
       case GroupStep.Keep    => Vector(g)
-      case GroupStep.NewBase => Vector(RecordGroup(g.range, Some(writer.newBase(Seq(g), isLive).file), Vector.empty))
+      case GroupStep.NewBase =>
+        Vector(RecordGroup(g.range, Some(writer.newBase(Seq(g), (o, _) => isLive(o)).file), Vector.empty))
       case GroupStep.MergeDeltas(from) =>
         Vector(g.copy(deltas = g.deltas.take(from) :+ writer.mergeDeltas(g, from).file))
       case GroupStep.Split =>
-        val (lower, upper) = writer.split(g, isLive)
+        val (lower, upper) = writer.split(g, (o, _) => isLive(o))
         Vector(lower, upper).map(w => RecordGroup(w.range, Some(w.file), Vector.empty))
     }
 
   private def mergeNeighbours(isLive: Int => Boolean): Unit = {
     val at = groups.indices.drop(1).find(i => plan.merges(groups(i - 1).sizeBytes, groups(i).sizeBytes))
     at.foreach { i =>
-      val merged = writer.newBase(Seq(groups(i - 1), groups(i)), isLive)
+      val merged = writer.newBase(Seq(groups(i - 1), groups(i)), (o, _) => isLive(o))
       groups = groups.patch(i - 1, Vector(RecordGroup(merged.range, Some(merged.file), Vector.empty)), 2)
     }
   }

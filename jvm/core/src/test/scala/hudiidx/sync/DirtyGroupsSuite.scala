@@ -39,6 +39,31 @@ class DirtyGroupsSuite extends AnyFunSuite {
     assert(dirty("03" -> commit(stat(base.format("03"), Some("02")))) === DirtyGroups(Map.empty, revives = false))
   }
 
+  test("where commit times count, updated rows are read, and of a compaction those that bear its instant") {
+    def dated(writes: (String, CommitMetadata)*): DirtyGroups = {
+      val builder = new DirtyGroupsBuilder(Set("01", "02"), Set("02"), dated = true)
+      writes.foreach { case (instant, metadata) => builder.write(instant, metadata) }
+      builder.result
+    }
+    val update = "03" -> commit(stat(base.format("03"), Some("02")))
+    val rows = TouchedRows.OfInstants(Set("03"))
+    assert(work(dated(update)) === GroupWork.Touched(slice, rows, Vector.empty, Set("03")))
+    val deletes = "03" -> commit(stat(base.format("03"), Some("01"), deletes = 1))
+    assert(work(dated(deletes)) === GroupWork.Diff(baseOn("01"), slice, rows))
+    val compaction = "03" -> commit(stat(base.format("03"), None)).copy(operationType = Some("COMPACT"))
+    assert(work(dated(compaction)) === GroupWork.Touched(slice, rows, Vector.empty, Set.empty))
+    assert(work(dated(compaction), mergesAlike = false) === GroupWork.All(slice))
+    assert(dated(compaction).touches(group).mayChangeKeys(mergesAlike = true))
+  }
+
+  test("a compaction that merges as readers do leaves a group clean for them") {
+    val touch =
+      dirty("03" -> commit(stat(base.format("03"), None)).copy(operationType = Some("COMPACT"))).touches(group)
+    assert(!touch.mayChangeKeys(mergesAlike = true) && touch.mayChangeKeys(mergesAlike = false))
+    val logged = dirty("04" -> commit(stat(log.format("04"), Some("04")))).touches(group)
+    assert(logged.mayChangeKeys(mergesAlike = true))
+  }
+
   test("inserts into a file that was there: rows of any write since, updates of inserted rows too") {
     val found = dirty(
       "03" -> commit(stat(base.format("03"), Some("02"), inserts = 1)),

@@ -2,7 +2,7 @@ package hudiidx.hadoop.record
 
 import hudiidx.hadoop.KeySink
 import hudiidx.record._
-import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.storage.{BytesReader, RandomReader, Storage}
 import hudiidx.store.IndexStore
 import hudiidx.sync._
 import hudiidx.table.FileGroup
@@ -19,8 +19,11 @@ private[record] final case class NumberedWork(ordinal: Int, work: GroupWork) {
   }
 }
 
-/** Runs that a task wrote, by their names in the index folder, and file groups of which it could not tell what changed. */
-private[record] final case class ChangeRuns(names: Vector[String], unknown: Vector[FileGroup])
+/** A run of changes, by its name in the index folder, and the numbers of the hash groups that it changes. */
+private[record] final case class ChangeRun(name: String, groups: Array[Int])
+
+/** Runs that a task wrote, and file groups of which it could not tell what changed. */
+private[record] final case class ChangeRuns(runs: Vector[ChangeRun], unknown: Vector[FileGroup])
 
 /** The folder of an update's runs, below the index folder: each update has its own, and removes it when its deltas are
   * written. That of an update that was killed goes when the index is cleaned. docs/format.md, "Work folders".
@@ -58,7 +61,7 @@ private[record] object ChangeTasks {
       ranges: Vector[HashRange]
   ): (TableAccess, Vector[NumberedWork]) => ChangeRuns = { (access, share) =>
     val store = new IndexStore(access.storage, indexDir)
-    var names = Vector.empty[String]
+    var written = Vector.empty[ChangeRun]
     var unknown = Vector.empty[FileGroup]
     val builder = new RunBuilder(
       ranges,
@@ -66,29 +69,61 @@ private[record] object ChangeTasks {
       run => {
         val name = Storage.join(folder, RecordFileName.run(share.head.ordinal.toString, IndexStore.newToken()))
         store.write(name, RecordKind.Run)(run.write(_))
-        names :+= name
+        written :+= ChangeRun(name, run.groups)
       }
     )
     val keys = table.sliceKeys(access)
     share.foreach { numbered =>
       (numbered.work, keys.settled(numbered.work)) match {
-        case (_: GroupWork.All, work)  => keys.changes(work)(new ChangeSink(builder, table, numbered.ordinal))
+        case (_: GroupWork.All, work) =>
+          keys.changes(work)(new ChangeSink(builder, table, numbered.ordinal, isNew = true))
         case (_, GroupWork.All(slice)) => unknown :+= FileGroup(slice.partitionPath, slice.fileId)
-        case (_, work)                 => keys.changes(work)(new ChangeSink(builder, table, numbered.ordinal))
+        case (_, work) => keys.changes(work)(new ChangeSink(builder, table, numbered.ordinal, isNew = false))
       }
     }
     builder.flushRest()
-    ChangeRuns(names, unknown)
+    ChangeRuns(written, unknown)
   }
 
-  def open(access: TableAccess, indexDir: String, name: String): RandomReader =
-    access.storage.open(Storage.join(indexDir, name))
 }
 
-/** Adds and removes of one file group as entries of a run. */
-private final class ChangeSink(builder: RunBuilder, table: RecordTable, ordinal: Int) extends KeySink {
+/** Opens the runs of an update for one hash group after the other: small ones are read once and stay in memory. */
+private[record] final class HeldRuns(access: TableAccess, indexDir: String) {
+  private val held = new java.util.HashMap[String, Array[Byte]]
+  private var heldBytes = 0L
+
+  def open(name: String): RandomReader = {
+    val path = Storage.join(indexDir, name)
+    val bytes = held.get(name)
+    if (bytes != null) new BytesReader(path, bytes)
+    else {
+      val reader = access.storage.open(path)
+      if (heldBytes + reader.sizeBytes > HeldRuns.MostBytes) reader
+      else
+        try {
+          val whole = new Array[Byte](reader.sizeBytes.toInt)
+          reader.readInto(0, whole.length, whole)
+          held.put(name, whole)
+          heldBytes += whole.length
+          new BytesReader(path, whole)
+        } finally reader.close()
+    }
+  }
+}
+
+private object HeldRuns {
+  val MostBytes: Long = 32L << 20
+}
+
+/** Adds and removes of one file group as entries of a run. A live key outside the window is a remove: the index may have it
+  * from a later row that is not the live one any more.
+  *
+  *  @param isNew the index has no mappings with this ordinal
+  */
+private final class ChangeSink(builder: RunBuilder, table: RecordTable, ordinal: Int, isNew: Boolean) extends KeySink {
   override def add(bytes: Array[Byte], from: Int, length: Int, day: Int, mayBeDeleted: Boolean): Unit =
     if (table.isInWindow(day)) builder.add(bytes, from, length, ordinal, day, if (mayBeDeleted) EntryFlag.Doubt else 0)
+    else if (!isNew) remove(bytes, from, length)
 
   override def remove(bytes: Array[Byte], from: Int, length: Int): Unit =
     builder.add(bytes, from, length, ordinal, 0, EntryFlag.Remove)

@@ -9,9 +9,12 @@ import hudiidx.table._
   */
 private[record] final case class DirtyGroup(group: FileGroup, work: GroupWork, isKnown: Boolean)
 
-/** Finds what must be read of dirty file groups. */
-private[record] final class DirtyWork(state: IndexState, config: TableConfig) {
-  private val mergesAlike = GroupWork.mergesAlike(TableLogRules.of(config))
+/** Finds what must be read of dirty file groups.
+  *
+  *  @param dated commit times of rows count as well, see [[DirtyGroups]]
+  */
+private[record] final class DirtyWork(state: IndexState, config: TableConfig, dated: Boolean) {
+  private val mergesAlike = GroupWork.mergesAlike(TableLogRules.of(config), dated)
 
   /** Groups without a visible slice, and those that keep their keys, are left out. */
   def works(dirty: DirtyGroups, dictionary: GrowingDictionary): Vector[DirtyGroup] = {

@@ -3,7 +3,6 @@ package hudiidx.hadoop.record
 import java.util.BitSet
 
 import hudiidx.record._
-import hudiidx.storage.Storage
 import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
 import hudiidx.sync._
 
@@ -15,39 +14,68 @@ import hudiidx.sync._
   */
 private[record] final case class ChangedGroups(files: Vector[IndexFile], groups: Int, gained: Long)
 
+/** A hash group, by its number, and the runs that have changes of it. */
+private[record] final case class GroupChange(number: Int, range: HashRange, runs: Vector[String])
+
 /** Groups to be written anew: one, or neighbours that become one.
   *
   *  @param mostParts so many groups may come of it
   */
-private[record] final case class GroupJob(groups: Vector[RecordGroup], step: GroupStep, mostParts: Int)
+private[record] final case class GroupJob(groups: Vector[RecordGroup], step: GroupStep, mostParts: Int) {
+
+  /** Only then it matters which mappings live. */
+  def writesBase: Boolean = step == GroupStep.NewBase || step == GroupStep.Split
+}
 
 /** Writes an update's changes into the hash groups: a delta each, and where the rules say so merged deltas, a new base, two
   * groups or more for one, or one for neighbours. Groups that the changes do not reach keep their files.
+  *
+  *  @param firstDay mappings of records from before it are left out of new bases; None: there is no window
   */
 private[record] final class GroupUpdate(
     engine: TaskEngine,
     state: IndexState,
     before: IndexVersion,
     groups: Vector[RecordGroup],
-    settings: RecordSettings
+    settings: RecordSettings,
+    firstDay: Option[Int]
 ) {
   private val dir = state.store.dir
 
-  def run(runs: Vector[String], dictionary: GrowingDictionary): ChangedGroups = {
-    val deltas = engine.run(s"write record changes of ${groups.size} hash groups", groups.zipWithIndex)(
-      GroupUpdate.deltas(dir, state.instant, before, runs)
-    )
-    val grown = groups.zip(deltas).map { case (g, delta) => g.copy(deltas = g.deltas ++ delta.map(_.file)) }
+  def run(runs: Vector[ChangeRun], dictionary: GrowingDictionary): ChangedGroups = {
+    val deltas = writeDeltas(runs)
+    val byGroup = deltas.map(d => d.range -> d.file).toMap
+    val grown = groups.map(g => byGroup.get(g.range).fold(g)(file => g.copy(deltas = g.deltas :+ file)))
     val jobs = GroupUpdate.jobs(settings.plan, grown, settings.leastGroups.getOrElse(1))
-    val live = if (jobs.isEmpty) new BitSet else liveOrdinals(dictionary)
-    val done = engine.run("merge record changes", jobs)(GroupUpdate.steps(dir, state.instant, settings.plan, live))
+    val live = LiveMappings(if (jobs.exists(_.writesBase)) liveOrdinals(dictionary) else new BitSet, firstDay)
+    val shares = Shares.ofBytes(jobs, engine.parallelism)(_.groups.map(_.sizeBytes).sum)
+    val done = engine
+      .run(s"merge changes of ${jobs.size} hash groups", shares)(
+        GroupUpdate.steps(dir, state.instant, settings.plan, live)
+      )
+      .flatten
     val rewritten = jobs.flatMap(_.groups.map(_.range)).toSet
     val kept = grown.filterNot(g => rewritten(g.range))
     ChangedGroups(
       kept.flatMap(_.files) ++ done.flatMap(_.files),
       kept.size + done.map(_.groups).sum,
-      deltas.flatten.map(d => d.stats.entries - 2 * d.stats.removes).sum + done.map(_.gained).sum
+      deltas.map(d => d.stats.entries - 2 * d.stats.removes).sum + done.map(_.gained).sum
     )
+  }
+
+  /** A delta each for the groups that runs have entries of and that these change; other groups are not looked at. */
+  private def writeDeltas(runs: Vector[ChangeRun]): Vector[WrittenGroup] = {
+    val named = runs.flatMap(r => r.groups.map(_ -> r.name)).groupBy(_._1)
+    val changes =
+      named.toVector.sortBy(_._1).map { case (n, found) => GroupChange(n, groups(n).range, found.map(_._2)) }
+    engine
+      .run(
+        s"write record changes of ${changes.size} hash groups",
+        Shares.ofBytes(changes, engine.parallelism)(_ => 1L)
+      )(
+        GroupUpdate.deltas(dir, state.instant, before)
+      )
+      .flatten
   }
 
   /** Ordinals whose file groups a reader of any instant may still see: those that have files. */
@@ -95,30 +123,40 @@ private[record] object GroupUpdate {
   def deltas(
       dir: String,
       instant: String,
-      before: IndexVersion,
-      runs: Vector[String]
-  ): (TableAccess, (RecordGroup, Int)) => Option[WrittenGroup] = { case (access, (group, number)) =>
+      before: IndexVersion
+  ): (TableAccess, Vector[GroupChange]) => Vector[WrittenGroup] = { (access, share) =>
     val store = new IndexStore(access.storage, dir)
     val index = RecordIndex.open(before, store, access.cache)
-    try
-      new GroupWriter(store, instant).deltaOfRuns(
-        group.range,
-        number,
-        runs.map(name => () => access.storage.open(Storage.join(dir, name))),
-        index
-      )
+    val runs = new HeldRuns(access, dir)
+    val writer = new GroupWriter(store, instant)
+    try share.flatMap(c => writer.deltaOfRuns(c.range, c.number, c.runs.map(name => () => runs.open(name)), index))
     finally index.close()
   }
 
-  def steps(dir: String, instant: String, plan: RecordPlan, live: BitSet): (TableAccess, GroupJob) => ChangedGroups = {
-    (access, job) =>
-      val store = new IndexStore(access.storage, dir)
-      new GroupRewrite(store, new GroupWriter(store, instant), plan, live).run(job)
+  def steps(
+      dir: String,
+      instant: String,
+      plan: RecordPlan,
+      live: LiveMappings
+  ): (TableAccess, Vector[GroupJob]) => Vector[ChangedGroups] = { (access, share) =>
+    val store = new IndexStore(access.storage, dir)
+    val rewrite = new GroupRewrite(store, new GroupWriter(store, instant), plan, live)
+    share.map(rewrite.run)
   }
 }
 
+/** Mappings that readers may still ask for; sent to tasks.
+  *
+  *  @param ordinals of file groups that have files
+  *  @param firstDay of the window
+  */
+private[record] final case class LiveMappings(ordinals: BitSet, firstDay: Option[Int]) {
+  def apply(ordinal: Int, stamp: Int): Boolean =
+    ordinals.get(ordinal) && (firstDay.isEmpty || stamp == 0 || stamp >= firstDay.get)
+}
+
 /** Carries out a job. */
-private final class GroupRewrite(store: IndexStore, writer: GroupWriter, plan: RecordPlan, live: BitSet) {
+private final class GroupRewrite(store: IndexStore, writer: GroupWriter, plan: RecordPlan, live: LiveMappings) {
 
   def run(job: GroupJob): ChangedGroups = {
     val group = job.groups.head
@@ -129,7 +167,7 @@ private final class GroupRewrite(store: IndexStore, writer: GroupWriter, plan: R
         val before = writer.mappings(group.deltas.drop(from))
         val after = merged.stats.entries - 2 * merged.stats.removes
         ChangedGroups(group.base.toVector ++ group.deltas.take(from) :+ merged.file, 1, after - before)
-      case GroupStep.NewBase => changed(job, Vector(writer.newBase(job.groups, live.get)))
+      case GroupStep.NewBase => changed(job, Vector(writer.newBase(job.groups, live(_, _))))
       case GroupStep.Split   => changed(job, split(group, job.mostParts))
     }
   }
@@ -143,7 +181,7 @@ private final class GroupRewrite(store: IndexStore, writer: GroupWriter, plan: R
 
   /** Two halves, and halves of these as long as they are due: an update may bring many times a group's size. */
   private def split(group: RecordGroup, mostParts: Int): Vector[WrittenGroup] = {
-    val (lower, upper) = writer.split(group, live.get)
+    val (lower, upper) = writer.split(group, live(_, _))
     Vector(lower, upper).flatMap { half =>
       if (mostParts < 4 || !plan.splits(half.file.sizeBytes, half.range)) Vector(half)
       else {

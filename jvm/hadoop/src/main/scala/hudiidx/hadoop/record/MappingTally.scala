@@ -102,6 +102,7 @@ private[record] object MappingComparison {
 
   /** @param pair first the table's keys, second the index's mappings of the compared file groups */
   def ofTable(pair: PairedKeys, scope: CompareScope): Tally = {
+    def mustBeFound(day: Int) = scope.mustBeIndexed(day)
     val tally = new TallyBuilder(scope.mostSamples)
     while (pair.next()) {
       val (table, index) = (pair.inFirst, pair.inSecond)
@@ -109,10 +110,11 @@ private[record] object MappingComparison {
       var n = 0
       while (n < table.count) {
         val at = index.find(table.ordinal(n))
-        if (at >= 0) {
+        // A lookup leaves a mapping out whose day is before the window.
+        if (at >= 0 && (mustBeFound(index.stamp(at)) || !mustBeFound(table.stamp(n)))) {
           if (table.flags(n) == index.flags(at)) tally.count(Equal)
           else tally.add(MappingKind.DoubtDiffers, pair.key, table.ordinal(n))
-        } else if (scope.mustBeIndexed(table.stamp(n))) tally.add(MappingKind.Missing, pair.key, table.ordinal(n))
+        } else if (mustBeFound(table.stamp(n))) tally.add(MappingKind.Missing, pair.key, table.ordinal(n))
         n += 1
       }
       n = 0

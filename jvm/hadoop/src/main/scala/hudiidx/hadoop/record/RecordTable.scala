@@ -1,11 +1,10 @@
 package hudiidx.hadoop.record
 
 import hudiidx.DamagedTable
-import hudiidx.hadoop.{BaseFileKeys, KeyColumns, KeySink, SliceKeys, SliceKeysOptions}
+import hudiidx.hadoop.{BaseFileKeys, CommitDay, KeyColumns, KeySink, SliceKeys, SliceKeysOptions}
 import hudiidx.storage.Storage
 import hudiidx.sync.{IndexState, TableAccess, TableContext}
 import hudiidx.table.{BaseFile, TableConfig, TableLogRules, ViewTimeline}
-import hudiidx.timeline.InstantName
 
 /** What tasks must know of a table to read its record keys; sent to them.
   *
@@ -60,7 +59,10 @@ private[record] final case class RecordTable(
   }
 
   /** A day of 0 is not known, so it counts as inside. */
-  def isInWindow(day: Int): Boolean = firstDay.forall(first => day == 0 || day >= first)
+  def isInWindow(day: Int): Boolean = firstDay.isEmpty || day == 0 || day >= firstDay.get
+
+  /** Commit times of rows decide what is indexed. */
+  def isDated: Boolean = firstDay.isDefined && config.populateMetaFields
 
   private def sink(take: RecordTable.Add): KeySink = new KeySink {
     override def add(bytes: Array[Byte], from: Int, length: Int, day: Int, mayBeDeleted: Boolean): Unit =
@@ -85,9 +87,7 @@ private[record] object RecordTable {
   ): RecordTable =
     RecordTable(table.tablePath, table.config, timeline.withoutHistory, windowDays.flatMap(firstDay(table, _)), asOf)
 
-  /** A window ends with the day of the newest instant, not with the clock's. */
+  /** A window ends with the day of the newest instant, not with the clock's. None if that instant is no date. */
   private def firstDay(table: TableContext, days: Int): Option[Int] =
-    InstantName.toMillis(table.newestInstant, table.config.timelineZone).map { millis =>
-      math.max(1L, millis / 86400000L - days).toInt
-    }
+    Some(CommitDay.of(table.newestInstant)).filter(_ > 0).map(day => math.max(1, day - days))
 }

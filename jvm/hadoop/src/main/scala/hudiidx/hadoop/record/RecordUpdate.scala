@@ -1,6 +1,5 @@
 package hudiidx.hadoop.record
 
-import hudiidx.DamagedIndex
 import hudiidx.record._
 import hudiidx.store.IndexVersion
 import hudiidx.sync._
@@ -21,13 +20,14 @@ private[record] final class RecordUpdate(
   private val groups = RecordGroup.of(before)
   private val ranges = groups.map(_.range)
   private val folder = new ChangeFolder(state.store)
+  private val dirtyWork = new DirtyWork(state, shared.config, shared.isDated)
 
   /** DamagedIndex if a file of the index is damaged as far as it is read, or gone. */
   def run(): PartFiles = {
-    requireFiles()
-    val dirty = DirtyGroups.of(before.coverage, unseen)
+    RecordIndex.requireFiles(before, state.store)
+    val dirty = DirtyGroups.of(before.coverage, unseen, shared.isDated)
     val dictionary = new GrowingDictionary(state, writer, before.files.filter(_.kind == RecordKind.Groups))
-    val works = new DirtyWork(state, shared.config).works(dirty, dictionary)
+    val works = dirtyWork.works(dirty, dictionary)
     if (works.isEmpty) PartFiles(before.files.filter(f => RecordKind.All(f.kind)), ownProperties, Vector.empty)
     else {
       try {
@@ -40,18 +40,8 @@ private[record] final class RecordUpdate(
 
   private def change(works: Vector[DirtyGroup], dictionary: GrowingDictionary): ChangedGroups = {
     val runs = ChangeTasks.write(engine, shared, state.store.dir, folder.name, ranges, numbered(works, dictionary))
-    val names = runs.flatMap(_.names) ++ retried(runs.flatMap(_.unknown), dictionary)
-    new GroupUpdate(engine, state, before, groups, settings).run(names, dictionary)
-  }
-
-  /** One listing tells of all files whether they are there, whole by their size. */
-  private def requireFiles(): Unit = {
-    val there = state.table.storage.list(state.store.dir).map(f => f.name -> f.sizeBytes).toMap
-    before.files.filter(f => RecordKind.All(f.kind) && !there.get(f.name).contains(f.sizeBytes)).foreach { f =>
-      throw new DamagedIndex(
-        s"${state.store.dir}/${f.name}: the file is gone or cut short; `hudiidx create` makes a new index"
-      )
-    }
+    val all = runs.flatMap(_.runs) ++ retried(runs.flatMap(_.unknown), dictionary)
+    new GroupUpdate(engine, state, before, groups, settings, shared.firstDay).run(all, dictionary)
   }
 
   /** The ordinal that each file group's keys are to have. All keys of a known group take the place of those it had, so the
@@ -65,14 +55,14 @@ private[record] final class RecordUpdate(
   }
 
   /** Work that needed a file which is gone: the file slice is read as it is. */
-  private def retried(unknown: Vector[FileGroup], dictionary: GrowingDictionary): Vector[String] =
+  private def retried(unknown: Vector[FileGroup], dictionary: GrowingDictionary): Vector[ChangeRun] =
     if (unknown.isEmpty) Vector.empty
     else {
-      val slices = new DirtyWork(state, shared.config).slices(unknown)
+      val slices = dirtyWork.slices(unknown)
       val works = slices.zip(dictionary.renew(slices.map(s => FileGroup(s.partitionPath, s.fileId)))).map {
         case (slice, ordinal) => NumberedWork(ordinal, GroupWork.All(slice))
       }
-      ChangeTasks.write(engine, shared, state.store.dir, folder.name, ranges, works).flatMap(_.names)
+      ChangeTasks.write(engine, shared, state.store.dir, folder.name, ranges, works).flatMap(_.runs)
     }
 
   private def ownProperties: Map[String, String] = before.properties.filter(_._1.startsWith(RecordProperty.Prefix))

@@ -3,10 +3,12 @@ package hudiidx.hadoop.record
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import hudiidx.Fixtures
-import hudiidx.hadoop.{ParquetLayout, ParquetTables}
+import hudiidx.hadoop.{CommitDay, ParquetLayout, ParquetTables}
 import hudiidx.log.{LogBlocks, LogHeaderKey}
 import hudiidx.record.RecordLocation
 import java.nio.file.{Files, Path}
+import java.time.LocalDate
+import java.time.format.DateTimeFormatter
 import java.util.UUID
 import org.apache.avro.SchemaBuilder
 import org.apache.avro.generic.{GenericData, GenericRecord}
@@ -19,8 +21,16 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
   *  @param group   place among the live groups of the partition; -1, or any number where there is none, makes a new one
   *  @param log     the changes go to a log file, if the group is there
   *  @param deletes so many of its keys, the first ones
+  *  @param updates so many of the others, the last ones
   */
-final case class KeyWrite(partition: String, group: Int, log: Boolean, inserts: Vector[String], deletes: Int)
+final case class KeyWrite(
+    partition: String,
+    group: Int,
+    log: Boolean,
+    inserts: Vector[String],
+    deletes: Int,
+    updates: Int = 0
+)
 
 /** A merge-on-read table of version 9 with real base and log files, written action by action as stock Hudi writes it, and what
   * keys it holds. Instants are JSON, which readers take.
@@ -31,6 +41,7 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
   private val json = new ObjectMapper
   private val timeline = Files.createDirectories(dir.resolve(".hoodie/timeline"))
   private var clock = 20260101000000000L
+  private var newest = ""
   private var groups = Map.empty[(String, String), KeyGroup]
 
   /** Completed writes that a rollback can undo: requested time, action, files written, the groups before. */
@@ -44,10 +55,25 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
     g.keys.map(RecordLocation(_, partition, id, g.base))
   }.toSet
 
+  /** Of the records committed in so many days before the newest instant. */
+  def truthOf(days: Int): Set[RecordLocation] = {
+    val first = CommitDay.of(newest) - days
+    groups.iterator.flatMap { case ((partition, id), g) =>
+      g.rows.filter(r => CommitDay.of(r._2) >= first).map(r => RecordLocation(r._1, partition, id, g.base))
+    }.toSet
+  }
+
+  /** Lets days pass. */
+  def sleep(days: Int): Unit = if (days > 0) {
+    val day = LocalDate.ofEpochDay(CommitDay.of(clock.toString).toLong + days)
+    clock = day.format(DateTimeFormatter.BASIC_ISO_DATE).toLong * 1000000000L
+  }
+
   /** The table as it is in a copy of its folder. */
   def copiedTo(path: String): KeyedTable = {
     val copied = new KeyedTable(java.nio.file.Paths.get(path))
     copied.clock = clock
+    copied.newest = newest
     copied.groups = groups
     copied
   }
@@ -80,13 +106,14 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
   private def writeGroup(instant: String, w: KeyWrite, target: Option[String]): Option[Written] = target match {
     case None if w.inserts.isEmpty => None
     case None                      =>
-      Some(writeBase(instant, w.partition, UUID.randomUUID().toString + "-0", None, w.inserts.distinct, Set.empty))
+      Some(writeBase(instant, w.partition, UUID.randomUUID().toString + "-0", None, Change(w.inserts.distinct)))
     case Some(id) =>
       val old = groups(w.partition -> id)
       val deleted = old.keys.take(w.deletes).toSet
       val inserted = w.inserts.distinct.filterNot(old.keys.contains)
-      if (w.log || old.hasLogs) Some(writeLog(instant, w.partition, id, old, inserted, deleted))
-      else Some(writeBase(instant, w.partition, id, Some(old), inserted, deleted))
+      val change = Change(inserted, deleted, old.keys.drop(w.deletes).takeRight(w.updates).toSet)
+      if (w.log || old.hasLogs) Some(writeLog(instant, w.partition, id, old, change))
+      else Some(writeBase(instant, w.partition, id, Some(old), change))
   }
 
   private def writeBase(
@@ -94,16 +121,14 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
       partition: String,
       id: String,
       old: Option[KeyGroup],
-      inserted: Vector[String],
-      deleted: Set[String]
+      change: Change
   ): Written = {
-    val kept = old.fold(Vector.empty[(String, String)])(_.rows).filterNot(r => deleted(r._1))
-    val rows = kept ++ inserted.map(_ -> instant)
+    val rows = change.of(old.fold(Vector.empty[(String, String)])(_.rows), instant)
     val name = s"${id}_0-1-2_$instant.parquet"
     val file = folder(partition).resolve(name)
     ParquetTables.writeTo(file.toString, Schema, Layout, rows.map { case (key, time) => rowOf(key, time) _ })
     groups += (partition, id) -> KeyGroup(instant, rows, hasLogs = false)
-    Written(partition, id, name, old.map(_.base), inserted.size, deleted.size, Files.size(file))
+    Written(partition, id, name, old.map(_.base), change, Files.size(file))
   }
 
   private def rowOf(key: String, time: String)(row: Group): Unit = {
@@ -116,24 +141,23 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
       partition: String,
       id: String,
       old: KeyGroup,
-      inserted: Vector[String],
-      deleted: Set[String]
+      change: Change
   ): Written = {
     val header = Seq(LogHeaderKey.InstantTime -> instant)
-    val records = inserted.map { key =>
+    val records = (change.inserts ++ change.updates).map { key =>
       val r = new GenericData.Record(AvroSchema)
       r.put("_hoodie_commit_time", instant)
       r.put("_hoodie_record_key", key)
       r: GenericRecord
     }
     val blocks = (if (records.isEmpty) Vector.empty else Vector(LogBlocks.avro(header, AvroSchema, records))) ++
-      (if (deleted.isEmpty) Vector.empty else Vector(LogBlocks.deletes(header, deleted.toVector.map(_ -> None))))
+      (if (change.deletes.isEmpty) Vector.empty
+       else Vector(LogBlocks.deletes(header, change.deletes.toVector.map(_ -> None))))
     val name = s".${id}_$instant.log.1_0-1-2"
     val file = folder(partition).resolve(name)
     Files.write(file, blocks.fold(Array.emptyByteArray)(_ ++ _))
-    val rows = old.rows.filterNot(r => deleted(r._1)) ++ inserted.map(_ -> instant)
-    groups += (partition, id) -> KeyGroup(old.base, rows, hasLogs = true)
-    Written(partition, id, name, Some(old.base), inserted.size, deleted.size, Files.size(file))
+    groups += (partition, id) -> KeyGroup(old.base, change.of(old.rows, instant), hasLogs = true)
+    Written(partition, id, name, Some(old.base), change, Files.size(file))
   }
 
   /** Writes base files for groups with logs. */
@@ -141,7 +165,7 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
     val due = groups.filter(_._2.hasLogs).toVector.sortBy(_._1)
     if (due.nonEmpty) {
       val instant = begin("compaction")
-      val written = due.map { case ((p, id), g) => writeBase(instant, p, id, Some(g), Vector.empty, Set.empty) }
+      val written = due.map { case ((p, id), g) => writeBase(instant, p, id, Some(g), Change()) }
       complete(instant, "commit", body(written, "COMPACT"))
       undo = Vector.empty
     }
@@ -155,7 +179,7 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
       val instant = begin("replacecommit")
       gone.foreach(id => groups -= partition -> id)
       val id = UUID.randomUUID().toString + "-0"
-      val written = Vector(writeBase(instant, partition, id, None, keys.distinct, Set.empty))
+      val written = Vector(writeBase(instant, partition, id, None, Change(keys.distinct)))
       val content = body(written, "INSERT_OVERWRITE")
       val replaced = content.putObject("partitionToReplaceFileIds").putArray(partition)
       gone.foreach(replaced.add(_))
@@ -204,8 +228,10 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
     instant
   }
 
-  private def complete(instant: String, action: String, content: ObjectNode): Unit =
+  private def complete(instant: String, action: String, content: ObjectNode): Unit = {
+    newest = instant
     Files.writeString(timeline.resolve(s"${instant}_${tick()}.$action"), json.writeValueAsString(content)): Unit
+  }
 
   private def body(written: Vector[Written], operation: String): ObjectNode = {
     val root = json.createObjectNode().put("operationType", operation)
@@ -219,12 +245,23 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
           .put("path", s"$p/${w.name}")
           .put("prevCommit", w.previous.getOrElse("null"))
           .put("fileSizeInBytes", w.size)
-          .put("numInserts", w.inserts)
-          .put("numDeletes", w.deletes)
+          .put("numInserts", w.change.inserts.size)
+          .put("numUpdateWrites", w.change.updates.size)
+          .put("numDeletes", w.change.deletes.size)
       }
     }
     root
   }
+}
+
+/** What becomes of a group's rows. */
+private[record] final case class Change(
+    inserts: Vector[String] = Vector.empty,
+    deletes: Set[String] = Set.empty,
+    updates: Set[String] = Set.empty
+) {
+  def of(rows: Vector[(String, String)], instant: String): Vector[(String, String)] =
+    rows.filterNot(r => deletes(r._1)).map(r => if (updates(r._1)) r._1 -> instant else r) ++ inserts.map(_ -> instant)
 }
 
 private[record] final case class KeyGroup(base: String, rows: Vector[(String, String)], hasLogs: Boolean) {
@@ -236,8 +273,7 @@ private[record] final case class Written(
     id: String,
     name: String,
     previous: Option[String],
-    inserts: Int,
-    deletes: Int,
+    change: Change,
     size: Long
 )
 
@@ -263,6 +299,13 @@ object KeyedTable {
       .endRecord()
   private val Layout =
     ParquetLayout(CompressionCodecName.UNCOMPRESSED, WriterVersion.PARQUET_1_0, dictionary = true, 1 << 16, 1 << 20)
+
+  /** A table that is there, to be written on from the day after; it does not know what keys are in it. */
+  def reopened(path: String): KeyedTable = {
+    val table = new KeyedTable(java.nio.file.Paths.get(path))
+    table.sleep(1)
+    table
+  }
 
   def uuid(n: Int): String = new UUID(n * 0x9e3779b97f4a7c15L, n * 0xc2b2ae3d27d4eb4fL).toString
 }
