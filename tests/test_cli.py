@@ -119,16 +119,18 @@ def test_lookup(spark: SparkSession, indexed: HudiIndex, tmp_path: Path) -> None
             "instant_time": found.instant_time,
         }
     ]
-    assert (told["missing"], told["window_days"], told["scanned_slices"], told["fallback"]) == (
-        [],
-        None,
-        0,
-        "",
-    )
+    assert (told["missing"], told["window_days"], told["fallback"]) == ([], None, "")
+    work = told["work"]
+    assert (work["keys"], work["hits"], work["misses"], work["filtered"]) == (1, 1, 0, 0)
+    assert (work["slices_read"], work["slices_kept"]) == (0, 0)
+    assert (work["groups_opened"], work["pages_decoded"]) == (1, 1)
+    assert work["bytes_read"] > 0
     run("lookup", indexed.path, key, "-k", code=2)
     shown = run("lookup", indexed.path, "--partition", partition, "--", key, "-k", code=1)
     assert file_id in shown.stdout
-    assert shown.stdout.splitlines()[-1] == "not found: -k"
+    missed, summary = shown.stdout.splitlines()[-2:]
+    assert missed == "not found: -k"
+    assert summary.startswith("1 of 2 keys found; ")
     assert max(map(len, shown.stdout.splitlines())) <= 80
     (tmp_path / "keys.txt").write_text(f"{other}\n\n{key}\n")
     told = answer("lookup", indexed.path, "--file", tmp_path / "keys.txt")
@@ -138,7 +140,7 @@ def test_lookup(spark: SparkSession, indexed: HudiIndex, tmp_path: Path) -> None
     assert "is no instant" in run("lookup", indexed.path, key, "--as-of", "yesterday", code=2).stderr
     indexed.add_index("record", mode="global", window_days=9)
     shown = run("lookup", indexed.path, "absent", code=1)
-    assert shown.stdout.strip() == "not in the index's window of 9 days: absent"
+    assert shown.stdout.splitlines()[0] == "not in the index's window of 9 days: absent"
 
 
 def test_lookup_without_a_record_index_reads_files_and_says_so(cow: Path) -> None:

@@ -1,6 +1,7 @@
 """Record keys are found where stock Hudi says: fresh, stale and updated indexes, and what is no key."""
 
 import json
+import struct
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
@@ -15,6 +16,7 @@ from hudiidx import (
     HudiIndex,
     IndexNotFound,
     InvalidOption,
+    LookupWork,
     RecordLocation,
     RecordLocations,
     _keys,
@@ -259,12 +261,48 @@ def test_any_text_is_a_key_and_never_takes_anothers_place(
 
 
 def test_an_answer_that_is_cut_or_of_other_keys_is_refused() -> None:
-    packed = bytes(_keys._HEADER.pack(0, 1, 0, 0)) + b"\0\0\0\0"
-    assert _keys.unpack(["k"], packed).missing == ("k",)
+    located = bytes(_keys._HEADER.pack(0, 1, 0, 0)) + b"\0\0\0\0"
+    packed = located + _keys._WORK.pack(8, 3, 1, 2, 3, 4, 5, 6, 7, 5) + b"CODE!"
+    answer = _keys.unpack(["k"], packed)
+    assert answer.missing == ("k",)
+    assert answer.work == LookupWork(1, 0, 1, 1, 2, 3, 4, 5, 6, 7, index_version=3, fallback="CODE!")
     with pytest.raises(ValueError, match="asked were 2"):
         _keys.unpack(["k", "l"], packed)
-    with pytest.raises(ValueError, match="19 bytes"):
-        _keys.unpack(["k"], packed[:-1])
+    for n in range(len(packed)):
+        with pytest.raises((ValueError, struct.error)):
+            _keys.unpack(["k"], packed[:n])
+
+
+def test_a_lookup_tells_what_it_did_and_an_index_that_is_behind_costs_one_reading(
+    spark: SparkSession, make_table: MakeTable
+) -> None:
+    fixture, table = stored.load("v9-mor-part"), make_table("v9-mor-part")
+    keys = [key for key, _, _ in fixture.key_locations()][:50]
+    index = HudiIndex(spark, table, strict=True)
+    with stored.rewound(table, fixture, min(fixture.tail(), 2)):
+        HudiIndex(spark, table, source="listing").create(record="global", file_groups=2)
+    first, second = (index.lookup([*keys, "absent"]) for _ in range(2))
+    assert list(first) == list(second)
+    for found in (first, second):
+        work = found.work
+        assert work is not None
+        assert (work.keys, work.hits, work.misses) == (len(keys) + 1, len(keys), 1)
+        assert (work.groups_opened, work.index_version, work.fallback) == (2, 1, None)
+        assert work.pages_decoded >= 2
+    assert first.work and second.work
+    assert first.work.bytes_read > 0
+    assert first.work.files_opened == 2
+    assert (second.work.bytes_read, second.work.files_opened) == (0, 0)
+    assert first.work.slices_read == second.work.slices_kept > 0
+    assert first.work.slices_kept == second.work.slices_read == 0
+    index.update()
+    fresh = index.lookup(keys).work
+    assert fresh is not None
+    assert (fresh.slices_read, fresh.slices_kept, fresh.hits) == (0, 0, len(keys))
+    without = HudiIndex(spark, table, **{"hudiidx.index.enabled": "false"}).lookup(keys)
+    assert list(without) == list(index.lookup(keys))
+    assert without.work is not None
+    assert (without.work.index_version, without.work.fallback) == (None, "DISABLED")
 
 
 def test_a_location_is_a_value() -> None:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from hudiidx.model import Key, RecordLocation, RecordLocations
+from hudiidx.model import Key, LookupWork, RecordLocation, RecordLocations
 
 _HEADER = struct.Struct("<4i")
+_WORK = struct.Struct("<i8qi")
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ def unpack(keys: Sequence[str], packed: bytes) -> RecordLocations:
         else:
             missing[key] = None
         at += count
-    return RecordLocations(out, missing=tuple(missing), window_days=days or None)
+    misses = numbers[:asked].count(0)
+    work = _work(packed, _HEADER.size + 4 * ints + sum(numbers[asked + found :]), asked - misses, misses)
+    return RecordLocations(out, missing=tuple(missing), window_days=days or None, work=work)
 
 
 def _groups(packed: bytes, at: int, lengths: Sequence[int]) -> list[tuple[str, str, str]]:
@@ -60,6 +63,33 @@ def _groups(packed: bytes, at: int, lengths: Sequence[int]) -> list[tuple[str, s
         texts.append(packed[at : at + length].decode())
         at += length
     return list(zip(texts[::3], texts[1::3], texts[2::3], strict=True))
+
+
+def _work(packed: bytes, at: int, hits: int, misses: int) -> LookupWork:
+    """What is told of the lookup behind its locations, from ``at`` on."""
+    try:
+        _, version, groups, files, pages, read, filtered, slices_read, slices_kept, length = (
+            _WORK.unpack_from(packed, at)
+        )
+    except struct.error as e:
+        raise ValueError(f"an answer of {len(packed)} bytes ends in the counts of the lookup") from e
+    note = packed[at + _WORK.size :].decode()
+    if len(packed) != at + _WORK.size + length:
+        raise ValueError(f"an answer of {len(packed)} bytes, whose reason has {length}")
+    return LookupWork(
+        keys=hits + misses,
+        hits=hits,
+        misses=misses,
+        groups_opened=groups,
+        files_opened=files,
+        pages_decoded=pages,
+        bytes_read=read,
+        filtered=filtered,
+        slices_read=slices_read,
+        slices_kept=slices_kept,
+        index_version=version or None,
+        fallback=note or None,
+    )
 
 
 def texts_of(keys: Iterable[Key], form: Callable[[], KeyForm]) -> list[str]:

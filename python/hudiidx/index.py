@@ -162,8 +162,9 @@ class HudiIndex:
 
         Returns:
             A list of `RecordLocation`, as many for a key as there are (duplicates), in the order of ``keys``;
-            a key asked twice is answered twice. Its ``missing`` are the keys without a location, and its
-            ``window_days`` says whether these may be outside the index's window.
+            a key asked twice is answered twice. Its ``missing`` are the keys without a location, its
+            ``window_days`` says whether these may be outside the index's window, and its ``work`` counts
+            what the lookup did.
 
         Raises:
             TypeError: keys that are no list of keys.

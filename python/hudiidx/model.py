@@ -73,6 +73,40 @@ class RecordLocation:
     instant_time: str
 
 
+@dataclass(frozen=True, slots=True)
+class LookupWork:
+    """What a lookup did, and how it came to its answer.
+
+    Attributes:
+        keys: asked for, those asked twice counted twice.
+        hits: of these with a location.
+        misses: of these without.
+        groups_opened: hash groups of the record index that were looked into.
+        files_opened: its files that were opened; those still open from before are not counted.
+        pages_decoded: its pages that were searched.
+        bytes_read: of it from storage; what the block cache held is not counted.
+        filtered: mappings that were found and are no locations: their file group is replaced, not visible or
+            changed since the index was brought up, or the record has left the window.
+        slices_read: file slices whose keys were read, since the index has not taken in what changed them.
+        slices_kept: likewise, whose keys a lookup before had read and kept.
+        index_version: None: the index was not used, ``fallback`` says why.
+        fallback: reason code; None if the index was used.
+    """
+
+    keys: int
+    hits: int
+    misses: int
+    groups_opened: int
+    files_opened: int
+    pages_decoded: int
+    bytes_read: int
+    filtered: int
+    slices_read: int
+    slices_kept: int
+    index_version: int | None = None
+    fallback: str | None = None
+
+
 class RecordLocations(list[RecordLocation]):
     """Locations in the order of the keys asked: a list, which also knows the keys without a location.
 
@@ -80,10 +114,12 @@ class RecordLocations(list[RecordLocation]):
         missing: keys that were not found, in the order asked, each once.
         window_days: days of the index's window; a missing key is then *not in the window*, and may be a
             record committed before it. None: all records are indexed, a missing key is not in the table.
+        work: what the lookup did; None for a list that no lookup made.
     """
 
     missing: tuple[str, ...]
     window_days: int | None
+    work: LookupWork | None
 
     def __init__(
         self,
@@ -91,11 +127,13 @@ class RecordLocations(list[RecordLocation]):
         *,
         missing: tuple[str, ...] = (),
         window_days: int | None = None,
+        work: LookupWork | None = None,
     ) -> None:
         """The locations, and what is known of keys that have none."""
         super().__init__(locations)
         self.missing = missing
         self.window_days = window_days
+        self.work = work
 
 
 @dataclass(frozen=True)

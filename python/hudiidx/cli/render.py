@@ -89,6 +89,22 @@ def locations(out: Console, document: Mapping[str, Any]) -> None:
     why = f"not in the index's window of {days} days" if days else "not found"
     for key in document["missing"]:
         out.print(f"{why}: {key}", markup=False, highlight=False, soft_wrap=True)
+    out.print(_work(document["work"]), markup=False, highlight=False, style="dim")
+
+
+def _work(w: Mapping[str, int]) -> str:
+    """A lookup in one line, or two."""
+    index = f"{w['groups_opened']} groups, {w['pages_decoded']} pages, {size(w['bytes_read'])} read"
+    beside = [
+        f"{n} {what}"
+        for n, what in (
+            (w["filtered"], "mappings filtered"),
+            (w["slices_read"], "file slices read"),
+            (w["slices_kept"], "file slices kept in memory"),
+        )
+        if n
+    ]
+    return f"{w['hits']} of {w['keys']} keys found; " + ", ".join([index, *beside])
 
 
 def info(out: Console, document: Mapping[str, Any]) -> None:

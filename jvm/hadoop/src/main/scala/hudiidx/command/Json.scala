@@ -112,8 +112,8 @@ object InfoJson {
 /** Answers of `lookup` as JSON. */
 object LookupJson {
 
-  /** `{locations: [{key, partition_path, file_id, instant_time}], missing: [key], window_days, ...}`: each key that was asked
-    * stands in one of the two lists, in the order asked, and then how the answer came about.
+  /** `{locations: [{key, partition_path, file_id, instant_time}], missing: [key], window_days, index_version, fallback, work}`:
+    * each key that was asked stands in one of the two lists, in the order asked; then how the answer came about.
     */
   def write(keys: PackedKeys, answer: LookupAnswer, json: JsonGenerator): Unit = {
     val found = answer.locations
@@ -127,8 +127,26 @@ object LookupJson {
     json.writeFieldName("window_days")
     answer.windowDays.fold(json.writeNull())(d => json.writeNumber(d))
     json.writeNumberField("index_version", answer.use.indexVersion.getOrElse(0L))
-    json.writeNumberField("scanned_slices", answer.use.scannedSlices)
     json.writeStringField("fallback", answer.use.fallback.map(_.code).getOrElse(""))
+    work(answer, json)
+    json.writeEndObject()
+  }
+
+  private def work(answer: LookupAnswer, json: JsonGenerator): Unit = {
+    val index = answer.use.work
+    json.writeObjectFieldStart("work")
+    Vector(
+      "keys" -> answer.locations.keys.toLong,
+      "hits" -> answer.hits.toLong,
+      "misses" -> answer.misses.toLong,
+      "groups_opened" -> index.groupsOpened,
+      "files_opened" -> index.filesOpened,
+      "pages_decoded" -> index.pagesDecoded,
+      "bytes_read" -> index.bytesRead,
+      "filtered" -> index.notLive,
+      "slices_read" -> answer.use.slicesRead.toLong,
+      "slices_kept" -> answer.use.slicesKept.toLong
+    ).foreach { case (name, n) => json.writeNumberField(name, n) }
     json.writeEndObject()
   }
 

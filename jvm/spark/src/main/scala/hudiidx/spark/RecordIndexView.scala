@@ -15,7 +15,8 @@ final class RecordIndexView(spark: SparkSession, title: String, records: SharedR
 
   override def description(): String = {
     val index = records.moment.version.fold("no record index")(v => s"index version ${v.number}")
-    s"$title, $index, ${records.moment.slices.size} file slices read beside it"
+    val window = records.moment.windowDays.fold("")(d => s", a window of $d days")
+    s"$title, $index, ${records.moment.slices.size} file slices read beside it$window"
   }
 
   override def toBatch: Batch = this
@@ -54,11 +55,11 @@ final private class RecordIndexReaders(shared: Broadcast[SharedRecords]) extends
 
 /** Rows of one hash group. Holds the shared records, whose files close when nobody does. */
 final private class HashGroupRows(records: SharedRecords, group: Int) extends PartitionReader[InternalRow] {
-  private val cursor = records.index.get.scan(group)
+  private val mappings = records.mappings(group)
 
-  override def next(): Boolean = cursor.next()
-  override def get(): InternalRow = MappingRow.of(cursor.key, cursor.location)
-  override def close(): Unit = cursor.close()
+  override def next(): Boolean = mappings.next()
+  override def get(): InternalRow = MappingRow.of(mappings.key, mappings.location)
+  override def close(): Unit = mappings.close()
 }
 
 final private class SliceRows(records: SharedRecords, input: SliceInput) extends PartitionReader[InternalRow] {

@@ -1,7 +1,9 @@
 package hudiidx.spark
 
+import java.io.IOException
+
 import hudiidx.DamagedIndex
-import hudiidx.hadoop.record.{IndexedKeys, RecordMoment, SliceKeyScan}
+import hudiidx.hadoop.record.{GroupMappings, IndexedKeys, RecordMoment, SliceKeyScan}
 import hudiidx.record.{Locations, PackedKeys}
 import hudiidx.sync.{IndexOptions, LocalEngine, TableAccess, TableSnapshot}
 import hudiidx.table.TimeTravel
@@ -42,16 +44,36 @@ final class SharedRecords private (
   /** Locations in the index and in the slices that it does not know. Where a file of the index fails the keys are looked up in
     * all files, here and now, or in strict mode it is DamagedIndex.
     */
-  def locate(keys: PackedKeys, beside: Option[Locations] => Locations): Locations =
-    try beside(index.map(_.locate(keys)))
-    catch {
-      case e: DamagedIndex => inFiles(keys, e.getMessage)
+  def locate(keys: PackedKeys, beside: Option[Locations] => Locations): Locations = {
+    val indexed =
+      try Right(index.map(_.locate(keys)))
+      catch {
+        case e: DamagedIndex => Left(e.getMessage)
+        case e: IOException  => Left(e.toString)
+      }
+    indexed match {
+      case Right(found) => beside(found)
+      case Left(why)    => SliceKeyScan.locate(new LocalEngine(access), withoutIndex(why), keys, None)
+    }
+  }
+
+  /** Keys of one hash group with each of their locations, whatever file of the index fails. */
+  def mappings(group: Int): GroupMappings = new GroupMappings(moment, index.get, group, access, withoutIndex)
+
+  /** These if the files of the index are there, as far as a listing and the dictionary tell; else without the index, which is
+    * a warning, or in strict mode DamagedIndex.
+    */
+  def checked(): SharedRecords =
+    try {
+      index.foreach(_.requireFiles())
+      this
+    } catch {
+      case e: DamagedIndex => new SharedRecords(table, options, withoutIndex(e.getMessage), onDriver)
+      case e: IOException  => new SharedRecords(table, options, withoutIndex(e.toString), onDriver)
     }
 
-  private def inFiles(keys: PackedKeys, why: String): Locations = {
-    val all = RecordMoment.withoutIndex(moment, snapshot, options.strict, why)
-    SliceKeyScan.locate(new LocalEngine(access), all, keys, None)
-  }
+  private def withoutIndex(why: String): RecordMoment =
+    RecordMoment.withoutIndex(moment, snapshot, options.strict, why)
 
   /** What lookups in this process did since the last call, whoever made them. */
   def countsSince(): LookupCounts = index.fold(LookupCounts.None) { i =>
@@ -92,8 +114,6 @@ object LookupCounts {
 
   val None: LookupCounts = LookupCounts(Names.map(_ => 0L))
 
-  def of(index: IndexedKeys): LookupCounts = {
-    val c = index.index.counters
-    LookupCounts(Vector(c.groupsOpened, c.filesOpened, c.pagesRead, c.bytesRead, index.notLive))
-  }
+  def of(index: IndexedKeys): LookupCounts =
+    LookupCounts(index.work.values)
 }

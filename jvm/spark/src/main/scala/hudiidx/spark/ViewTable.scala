@@ -42,7 +42,7 @@ object ViewTable {
         val rows = timelineRows(shared.timeline)
         new ViewTable(title, timelineSchema, () => new RowsScan(title, timelineSchema, rows))
       case RecordIndexView.Name =>
-        val records = SharedRecords.of(shared, options.index, options.asOf)
+        val records = SharedRecords.of(shared, options.index, options.asOf).checked()
         new ViewTable(title, RecordIndexView.Schema, () => new RecordIndexView(spark, title, records))
       case name =>
         val call = ViewCall.of(name)

@@ -13,7 +13,7 @@ private[record] final case class ScannedKey(key: Int, slice: Int)
 /** Finds keys in file slices by reading their key columns: what stands in where the index cannot tell. */
 private[record] object KeyScan {
 
-  /** File slices of at most so many bytes are read in this process: tasks would take longer to start. */
+  /** File slices of at most so many bytes are read in this process. */
   val LocalBytes: Long = 32L << 20
 
   /** In the order of slices; a key once for each slice. */

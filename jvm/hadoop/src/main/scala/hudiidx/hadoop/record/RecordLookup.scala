@@ -4,18 +4,8 @@ import hudiidx.DamagedIndex
 import hudiidx.record._
 import hudiidx.store.{IndexVersion, InstantId}
 import hudiidx.sync._
-import hudiidx.table.{FileGroup, FileSlice, FileSystemView, TimeTravel}
+import hudiidx.table.{FileGroup, FileSlice, FileSystemView, TableLogRules, TimeTravel}
 import hudiidx.timeline.Action
-
-/** What became of keys that were looked up.
-  *
-  *  @param scannedSlices file slices whose key columns were read, since the index has not taken in what changed them
-  */
-final case class LookupUse(
-    indexVersion: Option[Long],
-    scannedSlices: Int,
-    fallback: Option[Fallback]
-)
 
 /** Finds record keys in a table as of one moment: in the record index, and in the files of those file groups whose keys the
   * index does not know as of that moment. Without a usable index all files are read. Exact either way (law 3, law 4).
@@ -33,20 +23,35 @@ final class RecordLookup private (
 ) extends AutoCloseable {
   private var moment: RecordMoment = opening
   private var indexed: Option[IndexedKeys] = openingKeys
-
-  def use: LookupUse = LookupUse(moment.version.map(_.number), moment.slices.size, moment.fallback)
-
-  def counters: Option[RecordCounters] = indexed.map(_.index.counters)
-
-  /** Days of the window, if the index has one: a key without a location may then be in the table, but is not in the window. */
-  def windowDays: Option[Int] = indexed.flatMap(_.index.windowDays)
+  private var kept = new KeptSliceKeys(opening, snapshot.table.access)
 
   /** A file of the index that fails costs the index, not the answer (law 5); in strict mode it is DamagedIndex. */
-  def locate(keys: PackedKeys): Locations = {
+  def answer(keys: PackedKeys): LookupAnswer = {
+    val before = work
     val found = fromIndex(keys)
-    val reader = if (moment.sliceBytes <= KeyScan.LocalBytes) new LocalEngine(snapshot.table.access) else engine
-    SliceKeyScan.locate(reader, moment, keys, found)
+    val done = if (indexed.isDefined) work.minus(before) else IndexWork.None
+    val slices = moment.slices.size
+    val wereKept = kept.areHeld
+    val locations =
+      if (slices == 0 && found.isDefined) found.get
+      else
+        kept.table match {
+          case Some(table) => table.locate(keys, found, moment.sliceGroups)
+          case None        => SliceKeyScan.locate(reader, moment, keys, found)
+        }
+    val (read, held) = if (wereKept) (0, slices) else (slices, 0)
+    val use = LookupUse(moment.version.map(_.number), done, read, held, moment.fallback)
+    LookupAnswer(locations, moment.windowDays, use)
   }
+
+  def locate(keys: PackedKeys): Locations = answer(keys).locations
+
+  /** Why the index is not used; None while it is. */
+  def fallback: Option[Fallback] = moment.fallback
+
+  private def work: IndexWork = indexed.fold(IndexWork.None)(_.work)
+
+  private def reader: TaskEngine = if (moment.isSmall) new LocalEngine(snapshot.table.access) else engine
 
   private def fromIndex(keys: PackedKeys): Option[Locations] =
     try indexed.map(_.locate(keys))
@@ -57,6 +62,7 @@ final class RecordLookup private (
 
   private def loseIndex(why: String): Option[Nothing] = {
     moment = RecordMoment.withoutIndex(moment, snapshot, strict, why)
+    kept = new KeptSliceKeys(moment, snapshot.table.access)
     indexed.foreach(_.close())
     indexed = None
     None
@@ -94,8 +100,16 @@ object RecordLookup {
 
 /** The file groups whose keys an index does not know as of an instant: those that instants changed which it has not taken in, or
   * which came after the reader's; and as of an earlier instant those that had gone before the index was made.
+  *
+  *  @param dated commit times of rows count as well, see [[DirtyGroups]]
   */
-private final class Dirt(snapshot: TableSnapshot, version: IndexVersion, index: RecordIndex, asOf: Option[String]) {
+private final class Dirt(
+    snapshot: TableSnapshot,
+    version: IndexVersion,
+    index: RecordIndex,
+    asOf: Option[String],
+    dated: Boolean
+) {
   private val context = snapshot.table
   private val view: FileSystemView = snapshot.view
 
@@ -111,12 +125,15 @@ private final class Dirt(snapshot: TableSnapshot, version: IndexVersion, index: 
       .map(i => new UnseenInstant(i, () => context.contents.of(i)))
   }
 
-  private val touched = DirtyGroups.of(version.coverage, unseen ++ later)
+  private val touched = DirtyGroups.of(version.coverage, unseen ++ later, dated)
 
   private def hasStrangers: Boolean =
     touched.revives || later.exists(_.instant.action == Action.ReplaceCommit) || asOf.isDefined
 
-  val groups: Set[FileGroup] = touched.touches.keySet ++ (if (hasStrangers) strangers else Set.empty)
+  private val mergesAlike = GroupWork.mergesAlike(TableLogRules.of(context.config), dated)
+
+  val groups: Set[FileGroup] =
+    touched.touches.filter(_._2.mayChangeKeys(mergesAlike)).keySet ++ (if (hasStrangers) strangers else Set.empty)
 
   /** Visible groups that the index has no ordinal of. */
   private def strangers: Set[FileGroup] =

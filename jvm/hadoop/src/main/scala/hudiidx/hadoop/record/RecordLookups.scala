@@ -1,16 +1,10 @@
 package hudiidx.hadoop.record
 
-import hudiidx.record.{Locations, PackedKeys}
+import hudiidx.record.PackedKeys
 import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.store.IndexStore
 import hudiidx.sync._
 import hudiidx.table.TableConfig
-
-/** Locations of keys, and how they were found.
-  *
-  *  @param windowDays days of the index's window: a key without a location may then be in the table, outside the window
-  */
-final case class LookupAnswer(locations: Locations, windowDays: Option[Int], use: LookupUse)
 
 /** Looks keys up in one table again and again. What was opened stays open while table and index stand as they did: each
   * call looks at the timeline's folder, the index's versions and the table's properties, and opens anew if one has changed.
@@ -26,9 +20,8 @@ final class RecordLookups(access: TableAccess, tablePath: String, options: Index
 
   /** As [[RecordLookup]]. `partition`: locations there alone; `asOf`: requested time of an instant, None for the latest. */
   def locate(keys: PackedKeys, partition: Option[String], asOf: Option[String]): LookupAnswer = synchronized {
-    val lookup = current(asOf)
-    val found = lookup.locate(keys)
-    LookupAnswer(partition.fold(found)(found.in), lookup.windowDays, lookup.use)
+    val found = current(asOf).answer(keys)
+    partition.fold(found)(p => found.copy(locations = found.locations.in(p)))
   }
 
   private def current(asOf: Option[String]): RecordLookup = {

@@ -16,6 +16,7 @@ import hudiidx.table.{FileGroup, FileSlice, TableConfig}
   *  @param dirty    file groups whose keys the index does not know as of this moment
   *  @param slices   those that hold the keys of the dirty groups, or of the table
   *  @param asOf     requested time of the reader's instant; None: the latest
+  *  @param windowDays days of the index's window: a key without a location may then be in the table, but is not in the window
   */
 final class RecordMoment private[record] (
     val indexDir: String,
@@ -24,16 +25,23 @@ final class RecordMoment private[record] (
     val dirty: Set[FileGroup],
     val slices: Vector[FileSlice],
     private[record] val table: RecordTable,
-    val asOf: Option[String]
+    val asOf: Option[String],
+    val windowDays: Option[Int]
 ) extends Serializable {
   def config: TableConfig = table.config
+
+  /** True for the day of a record that counts, see [[RecordTable]]. */
+  private[record] def isInWindow(day: Int): Boolean = table.isInWindow(day)
 
   /** Slices as locations name them. */
   @transient lazy val sliceGroups: Vector[VisibleGroup] =
     slices.map(s => VisibleGroup(s.partitionPath, s.fileId, s.baseInstantTime))
 
   /** Bytes of the files to be read. */
-  def sliceBytes: Long = slices.iterator.map(SliceInput.bytes).sum
+  val sliceBytes: Long = slices.iterator.map(SliceInput.bytes).sum
+
+  /** True if they are read in this process: tasks would take longer to start. */
+  def isSmall: Boolean = sliceBytes <= KeyScan.LocalBytes
 }
 
 object RecordMoment {
@@ -44,7 +52,8 @@ object RecordMoment {
     def without(code: String, why: String): RecordMoment = {
       val own = Fallback(code, why)
       if (snapshot.use.fallback.isEmpty) own.warn(snapshot.tablePath, store.dir, options.strict)
-      scanning(snapshot, store, snapshot.use.fallback.getOrElse(own), asOf)
+      val reason = snapshot.use.fallback.getOrElse(own)
+      scanning(snapshot, store.dir, reason, tableOf(snapshot, store, None, asOf), None)
     }
     snapshot.use.version.filter(RecordIndex.isIn) match {
       case Some(version) =>
@@ -54,11 +63,13 @@ object RecordMoment {
     }
   }
 
-  /** The moment without its index, a file of which failed (law 5: that costs time, not rows); DamagedIndex in strict mode. */
+  /** The moment without its index, a file of which failed (law 5: that costs time, not rows); DamagedIndex in strict mode. The
+    * index's window stays in force: answers are those that the index would give.
+    */
   def withoutIndex(moment: RecordMoment, snapshot: TableSnapshot, strict: Boolean, why: String): RecordMoment = {
     val reason = Fallback(FallbackCode.DamagedRecordIndex, why)
     reason.warn(snapshot.tablePath, moment.indexDir, strict)
-    scanning(snapshot, new IndexStore(snapshot.table.storage, moment.indexDir), reason, moment.asOf)
+    scanning(snapshot, moment.indexDir, reason, moment.table, moment.windowDays)
   }
 
   private def indexed(
@@ -69,21 +80,21 @@ object RecordMoment {
   ): RecordMoment = {
     val index = RecordIndex.open(version, store, snapshot.table.access.cache)
     try {
-      val dirt = new Dirt(snapshot, version, index, asOf)
       val table = tableOf(snapshot, store, index.windowDays, asOf)
-      new RecordMoment(store.dir, Some(version), None, dirt.groups, dirt.slices, table, asOf)
+      val dirt = new Dirt(snapshot, version, index, asOf, table.isDated)
+      new RecordMoment(store.dir, Some(version), None, dirt.groups, dirt.slices, table, asOf, index.windowDays)
     } finally index.close()
   }
 
   private def scanning(
       snapshot: TableSnapshot,
-      store: IndexStore,
+      indexDir: String,
       reason: Fallback,
-      asOf: Option[String]
+      table: RecordTable,
+      windowDays: Option[Int]
   ): RecordMoment = {
-    val slices = snapshot.view.partitions.flatMap(p => snapshot.view.latestMergedFileSlices(p, asOf))
-    val table = tableOf(snapshot, store, None, asOf)
-    new RecordMoment(store.dir, None, Some(reason), Set.empty, slices, table, asOf)
+    val slices = snapshot.view.partitions.flatMap(p => snapshot.view.latestMergedFileSlices(p, table.asOf))
+    new RecordMoment(indexDir, None, Some(reason), Set.empty, slices, table, table.asOf, windowDays)
   }
 
   private def tableOf(
@@ -105,18 +116,32 @@ final class IndexedKeys private (moment: RecordMoment, val index: RecordIndex, s
   private val instants = new SliceInstants(snapshot.view, moment.asOf)
   private val notLiveCount = new LongAdder
 
-  /** Mappings that were found and are no locations: their file group is dirty, replaced, or not visible. */
-  def notLive: Long = notLiveCount.sum
+  /** Of all lookups so far, whoever made them. */
+  def work: IndexWork = {
+    val c = index.counters
+    IndexWork(c.groupsOpened, c.filesOpened, c.pagesRead, c.bytesRead, notLiveCount.sum)
+  }
 
   def locate(keys: PackedKeys): Locations = {
     val found = index.lookup(keys)
-    val located = LocationLookup.locate(found, index.dictionary, instants, (_, _, group) => !moment.dirty(group))
+    val located = LocationLookup.locate(
+      found,
+      index.dictionary,
+      instants,
+      (_, at, group) => moment.isInWindow(found.stamps(at)) && !moment.dirty(group)
+    )
     notLiveCount.add(found.ordinals.length.toLong - located.places.length)
     located
   }
 
+  /** DamagedIndex if a file is gone or cut, or the dictionary cannot be opened; looks into no file of keys. */
+  def requireFiles(): Unit = {
+    index.requireFiles()
+    index.dictionary: Unit
+  }
+
   /** Keys of one hash group with each of their locations, in the order of key codes. Must be closed. */
-  def scan(group: Int): LocationCursor = new LocationCursor(index.scan(group), visible)
+  def scan(group: Int): LocationCursor = new LocationCursor(index.scan(group), moment.isInWindow(_), visible)
 
   /** The file group of an ordinal as a reader sees it; null if he does not. */
   private def visible(ordinal: Int): VisibleGroup = {
@@ -138,14 +163,18 @@ object IndexedKeys {
 }
 
 /** Walks keys with their locations. */
-final class LocationCursor private[record] (entries: EntryCursor, visible: Int => VisibleGroup) extends AutoCloseable {
+final class LocationCursor private[record] (
+    entries: EntryCursor,
+    isInWindow: Int => Boolean,
+    visible: Int => VisibleGroup
+) extends AutoCloseable {
   private val seen = new java.util.HashMap[Integer, VisibleGroup]
   private var group: VisibleGroup = _
 
   def next(): Boolean = {
     group = null
     while (group == null && entries.next())
-      if (!entries.isRemove) {
+      if (!entries.isRemove && isInWindow(entries.stamp)) {
         val ordinal: Integer = entries.ordinal
         if (!seen.containsKey(ordinal)) seen.put(ordinal, visible(ordinal))
         group = seen.get(ordinal)

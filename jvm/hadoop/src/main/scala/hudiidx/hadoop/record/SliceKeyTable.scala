@@ -163,6 +163,44 @@ private object SliceKeyTable {
   val NoSlices: Array[Int] = Array.emptyIntArray
 }
 
+/** The keys of a moment's slices, read once and kept for the lookups that follow: an index that is behind costs one reading,
+  * not one a lookup. Slices of many bytes, or with keys of many, are not kept. Not safe for several threads.
+  */
+private[record] final class KeptSliceKeys(moment: RecordMoment, access: TableAccess) {
+  private var isTried = false
+  private var held = Option.empty[SliceKeyTable]
+
+  /** True if `table` reads nothing any more. */
+  def areHeld: Boolean = held.isDefined
+
+  /** None if they are not to be kept. */
+  def table: Option[SliceKeyTable] = {
+    if (!isTried) {
+      isTried = true
+      if (moment.isSmall) held = read()
+    }
+    held
+  }
+
+  private def read(): Option[SliceKeyTable] = {
+    val chunks = Vector.newBuilder[Array[Byte]]
+    var bytes = 0L
+    val left = SliceKeyChunks.wholeSlices(moment).iterator
+    while (left.hasNext && bytes <= KeptSliceKeys.MostBytes)
+      SliceKeyChunks.read(moment, access, left.next(), 1).foreach { case (_, chunk) =>
+        bytes += chunk.length
+        chunks += chunk
+      }
+    if (bytes > KeptSliceKeys.MostBytes) None else Some(new SliceKeyTable(chunks.result().iterator))
+  }
+}
+
+private object KeptSliceKeys {
+
+  /** Of keys with what is noted beside them; finding them takes as much again. */
+  val MostBytes: Long = 16L << 20
+}
+
 /** Looks few keys up by reading the moment's slices for them alone. */
 object SliceKeyScan {
 

@@ -1,7 +1,6 @@
 package hudiidx.hadoop.record
 
 import hudiidx.record._
-import hudiidx.storage.Storage
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.{FileGroup, MetadataTable, StockFileGroup, StockLocation, StockRecordIndex}
@@ -108,15 +107,12 @@ private[record] object StockVerification {
     try {
       val ordinals = new java.util.HashMap[FileGroup, Integer]
       val tally = new TallyBuilder(scope.mostSamples)
+      val files = new RunFolder(access.storage, folder)
       var names = Vector.empty[String]
       val builder = new RunBuilder(
         ranges,
         KeyTasks.BudgetBytes,
-        run => {
-          val name = RecordFileName.run(group.fileId, IndexStore.newToken())
-          access.storage.write(Storage.join(folder, name))(run.write(_))
-          names :+= name
-        }
+        run => names :+= files.write(run, group.fileId, Vector.empty, Vector.empty)
       )
       stock.foreach(access.storage, group) { (key, location: StockLocation) =>
         val place = FileGroup(location.partitionPath, location.fileId)

@@ -61,8 +61,8 @@ class RecordLookupDamageSuite extends AnyFunSuite {
         val lookup = open(storage, table.path, IndexOptions())
         try {
           (0 until 2).foreach(_ => assert(answer(lookup) === truth))
-          assert(warnings - before === (if (lookup.use.fallback.isDefined) 1 else 0))
-          lookup.use.fallback.foreach { f =>
+          assert(warnings - before === (if (lookup.fallback.isDefined) 1 else 0))
+          lookup.fallback.foreach { f =>
             noticed += 1
             assert(f.code === FallbackCode.DamagedRecordIndex && f.why.contains(file.name))
             val strict = intercept[DamagedIndex] {

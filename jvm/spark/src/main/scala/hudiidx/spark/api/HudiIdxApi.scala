@@ -66,7 +66,8 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     */
   def lookup(keys: Array[Byte], partition: String, asOf: String): AnyRef = {
     val answer = lookups.locate(PackedKeys.decode(keys), Option(partition), instant(asOf))
-    AnswerPieces.of(PackedLocations.encode(answer.locations, answer.windowDays))
+    val why = answer.use.fallback.fold("")(_.code)
+    AnswerPieces.of(PackedLocations.encode(answer.locations, answer.windowDays, answer.use.counts, why))
   }
 
   /** How record keys are made of fields: `{fields: [name], named}`, with `named` as `f1:v1,f2:v2`, else the one plain value. No

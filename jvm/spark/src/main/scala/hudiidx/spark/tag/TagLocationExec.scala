@@ -122,7 +122,8 @@ object TagLocationExec {
       case None    => s"no record index (${moment.fallback.fold("")(_.code)})"
     }
     s"hudiidx ${records.table.path}: ${choice.strategy} lookup (${choice.reason}), $index, " +
-      s"${moment.slices.size} file slices read beside it"
+      s"${moment.slices.size} file slices read beside it" +
+      moment.windowDays.fold("")(d => s", a window of $d days: without a location is not in the window")
   }
 }
 

@@ -222,6 +222,28 @@ final class TagLocationSuite extends SparkSuite {
     }
   }
 
+  Vector(".record_base", ".record_groups").foreach { kind =>
+    test(
+      s"the view record_index has all of stock Hudi's mapping where a $kind is damaged or gone; strict reading raises"
+    ) {
+      val name = "v9-dup-keys"
+      val table = indexed(name)
+      val wanted = stock(name).toVector.flatMap { case (k, places) => places.map(p => (k, p._1, p._2)) }.sorted
+      def rows(options: (String, String)*) = read(table, options :+ ("view" -> RecordIndexView.Name): _*).collect()
+      val folder = java.nio.file.Paths.get(table, ".hoodie", "hudiidx")
+      val file = folder.resolve(Fixtures.filesBelow(folder.toString).find(_.endsWith(kind)).get)
+      val bytes = java.nio.file.Files.readAllBytes(file)
+      java.nio.file.Files.write(file, bytes.map(b => (b ^ 0x5a).toByte))
+      for (state <- Vector("damaged", "gone")) {
+        if (state == "gone") java.nio.file.Files.delete(file)
+        assert(rows().map(r => (r.getString(0), r.getString(1), r.getString(2))).toVector.sorted === wanted, state)
+        intercept[Exception](rows(strict.toSeq: _*))
+      }
+      val warned = hudiidx.sync.FallbackCounters.snapshot(s"file:$folder")
+      assert(warned.getOrElse("DAMAGED_RECORD_INDEX", 0L) >= 2)
+    }
+  }
+
   private def strict: Map[String, String] = Map("hudiidx.index.strict" -> "true")
 
   private def execs(plan: org.apache.spark.sql.execution.SparkPlan): Seq[TagLocationExec] = plan match {
