@@ -155,11 +155,38 @@ private final class KeyStates(sorter: EntrySorter, rules: LogRules, commitTimes:
 
 /** Sorted versions, those of one key merged into one. */
 private[hudiidx] final class FoldedKeys(entries: EntryCursor, rules: LogRules) {
+  private val keys = new SortedVersions(entries)
+
+  /** The winner of the key. */
+  var last: KeyVersion = _
+
+  /** A new array for each key. */
+  def key: Array[Byte] = keys.key
+
+  /** True if some version of the key was added as touched. */
+  def touched: Boolean = keys.touched
+
+  /** Moves to the next key; false behind the last. */
+  def next(): Boolean = keys.next() && {
+    last = keys.versions(0)
+    var i = 1
+    while (i < keys.versions.size) {
+      last = KeyMerge.latest(last, keys.versions(i), rules)
+      i += 1
+    }
+    true
+  }
+}
+
+/** Versions in a sorter, key by key. */
+private[hudiidx] final class SortedVersions(entries: EntryCursor) {
   private var more = entries.next()
 
   /** A new array for each key. */
   var key: Array[Byte] = _
-  var last: KeyVersion = _
+
+  /** In the order in which they were added; good until `next`. */
+  val versions: mutable.ArrayBuffer[KeyVersion] = mutable.ArrayBuffer.empty
 
   /** True if some version of the key was added as touched. */
   var touched = false
@@ -168,12 +195,11 @@ private[hudiidx] final class FoldedKeys(entries: EntryCursor, rules: LogRules) {
   def next(): Boolean = more && {
     key = entries.key.copy
     touched = false
-    last = null
+    versions.clear()
     do {
       val value = entries.value
       touched ||= KeyVersionCodec.isTouched(value.bytes(value.from))
-      val version = KeyVersionCodec.decode(cursor(value))
-      last = if (last == null) version else KeyMerge.latest(last, version, rules)
+      versions += KeyVersionCodec.decode(cursor(value))
       more = entries.next()
     } while (more && entries.key.contentEquals(key))
     true

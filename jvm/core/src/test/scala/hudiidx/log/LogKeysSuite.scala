@@ -3,7 +3,7 @@ package hudiidx.log
 import hudiidx.{DamagedTable, Fixtures, HudiIdxException, UnsupportedTable}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.Files
-import org.apache.avro.SchemaBuilder
+import org.apache.avro.{Schema, SchemaBuilder}
 import org.apache.avro.generic.{GenericData, GenericRecord}
 import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
@@ -129,7 +129,7 @@ private[hudiidx] object LogKeysSuite {
 
   val logs: Gen[Vector[Version]] = Gen.listOf(versions).map(_.toVector)
 
-  private val schema = SchemaBuilder
+  val schema: Schema = SchemaBuilder
     .record("r")
     .fields()
     .optionalString("_hoodie_commit_time")
@@ -149,7 +149,7 @@ private[hudiidx] object LogKeysSuite {
     .optionalString("rest")
     .endRecord()
 
-  private def record(v: Version): GenericRecord = {
+  def record(v: Version): GenericRecord = {
     val r = new GenericData.Record(schema)
     r.put("_hoodie_commit_time", v.instant)
     r.put("_hoodie_record_key", v.key)

@@ -42,6 +42,48 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(Files.list(dir).count() === 0L)
   }
 
+  for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime))
+    test(
+      s"$mode: with positions a slice has the rows that keys give, and keys are asked for only where they are needed"
+    ) {
+      val rules = LogRules(9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
+      val base = Vector.tabulate(40)(i => BaseRow(s"key$i", if (i % 4 == 0) None else Some((i % 5).toLong)))
+      forAll(positioned(base.map(_.key)), Gen.oneOf(1L, 1L << 20), minSuccessful(60)) { (blocks, budget) =>
+        def merged(file: CountedBase, withPositions: Boolean, options: MergeOptions) =
+          mergeFiles(Vector(fileOfPositioned(blocks, withPositions)), Some(file), rules, options)
+        val byKey = merged(new CountedBase(base), withPositions = false, MergeOptions())
+        val file = new CountedBase(base)
+        val byPosition = merged(file, withPositions = true, MergeOptions(budget))
+        assert((byPosition.droppedBase, byPosition.keptLog) === ((byKey.droppedBase, byKey.keptLog)))
+        assert(!file.keysAsked && (mode == MergeMode.EventTime || file.opened === 0))
+        val later = new CountedBase(base, "20261120000000009")
+        assert(merged(later, withPositions = true, MergeOptions()).keptLog === byKey.keptLog)
+        assert(later.keysAsked === blocks.exists(_.versions.nonEmpty))
+      }
+    }
+
+  for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(Mixing.Never, Mixing.Defaults))
+    test(s"$mode, $mixing: rows are mixed as by a plain fold over them, partial records too, whatever spills") {
+      val rules = MergeRules(LogRules(9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
+      forAll(mixable, bases, Gen.oneOf(1L, 1L << 20), minSuccessful(150)) { (blocks, drawn, budget) =>
+        val base = drawn.groupBy(_.key).map(_._2.head).toVector
+        val file = new CountedBase(base)
+        val merged = mergeFiles(Vector(fileOfMixable(blocks)), Some(file), rules, MergeOptions(budget))
+        assert(rowsOf(merged, base, blocks, mixing) === foldRows(blocks, base, rules))
+        val rows = (0 until merged.recipes.size).map(merged.recipes.baseRow)
+        assert(rows === rows.sorted && rows.filter(_ != Recipes.NoBase).forall(merged.droppedBase.get))
+      }
+    }
+
+  test("positions for fewer records than a block has are not used") {
+    val rules = LogRules(9, MergeMode.CommitTime, Vector.empty, None, None)
+    val block = Positioned("1", Vector(0 -> Version("1", "a", Row, None), 1 -> Version("1", "b", Row, None)))
+    val bytes = block.bytes(Some(Vector(1L)))
+    val file = new CountedBase(Vector(BaseRow("a", None), BaseRow("b", None)))
+    assert(bits(mergeFiles(Vector(bytes), Some(file), rules, MergeOptions()).droppedBase) === Set(0, 1))
+    assert(file.keysAsked)
+  }
+
   test("without logged keys the base file is not opened; without a base file the log's rows are the slice's") {
     val rules = LogRules(9, MergeMode.CommitTime, Vector.empty, None, None)
     val file = new CountedBase(Vector(BaseRow("k", None)))
@@ -74,9 +116,11 @@ private object SliceMergeSuite {
   /** Keys come twice now and then. */
   val bases: Gen[Vector[BaseRow]] = Gen.listOf(versions.map(v => BaseRow(v.key, v.ordering))).map(_.toVector.take(12))
 
-  final class CountedBase(rows: Vector[BaseRow]) extends BaseKeyFile {
+  final class CountedBase(rows: Vector[BaseRow], val instant: String = BaseInstant) extends BaseKeyFile {
     var opened, open = 0
-    override def open(ordering: Boolean): BaseKeys = {
+    var keysAsked = false
+    override def open(keys: Boolean, ordering: Boolean): BaseKeys = {
+      keysAsked ||= keys
       opened += 1
       open += 1
       new BaseKeys {
@@ -92,6 +136,133 @@ private object SliceMergeSuite {
     }
   }
 
+  val BaseInstant = "20261120000000001"
+
+  /** A block whose records are known by their rows in the base file. */
+  final case class Positioned(instant: String, versions: Vector[(Int, Version)]) {
+
+    def bytes(positions: Option[Vector[Long]]): Array[Byte] = {
+      val header = Seq(LogHeaderKey.InstantTime -> instant) ++ positions.toSeq.flatMap { found =>
+        Seq(
+          LogHeaderKey.RecordPositions -> RecordPositionsSuite.encoded(found),
+          LogHeaderKey.BaseFileInstantTime -> BaseInstant
+        )
+      }
+      val all = versions.map(_._2)
+      if (all.exists(_.kind == BlockDelete)) LogBlocks.deletes(header, all.map(v => v.key -> v.ordering))
+      else LogBlocks.avro(header, schema, all.map(record))
+    }
+  }
+
+  def positioned(keys: Vector[String]): Gen[Vector[Positioned]] = {
+    val block = for {
+      isDelete <- Gen.oneOf(false, false, true)
+      instant <- instants
+      rows <- Gen.someOf(keys.indices)
+      drawn <- Gen.listOfN(rows.size, versions)
+    } yield Positioned(
+      instant,
+      rows.toVector.sorted.zip(drawn).map { case (row, v) =>
+        val kind = if (isDelete) BlockDelete else if (v.kind == BlockDelete) Row else v.kind
+        row -> v.copy(instant = instant, key = keys(row), kind = kind)
+      }
+    )
+    Gen.listOf(block).map(_.toVector.take(6))
+  }
+
+  def fileOfPositioned(blocks: Vector[Positioned], withPositions: Boolean): Array[Byte] =
+    blocks.flatMap(b => b.bytes(if (withPositions) Some(b.versions.map(_._1.toLong)) else None)).toArray
+
+  /** A block whose records have only some of the columns a, b and c, where it is partial. */
+  final case class Mixable(instant: String, partial: Boolean, columns: Set[String], versions: Vector[Version]) {
+    def isDelete: Boolean = versions.exists(_.kind == BlockDelete)
+  }
+
+  private val Columns = Set("a", "b", "c")
+
+  val mixable: Gen[Vector[Mixable]] = {
+    val block = for {
+      isDelete <- Gen.oneOf(false, false, false, true)
+      partial <- Gen.oneOf(true, false)
+      columns <- Gen.someOf(Columns)
+      instant <- instants
+      drawn <- Gen.listOf(versions).map(_.toVector.take(5))
+    } yield {
+      val kinds = drawn.map(v => if (isDelete) BlockDelete else if (v.kind == BlockDelete) Row else v.kind)
+      val own = drawn.zip(kinds).map { case (v, kind) => v.copy(instant = instant, kind = kind) }
+      Mixable(instant, partial && !isDelete, if (partial) columns.toSet else Columns, own)
+    }
+    Gen.listOf(block).map(_.toVector.take(8))
+  }
+
+  def fileOfMixable(blocks: Vector[Mixable]): Array[Byte] = blocks.flatMap { b =>
+    val header =
+      Seq(LogHeaderKey.InstantTime -> b.instant) ++ (if (b.partial) Seq(LogHeaderKey.IsPartial -> "true") else Nil)
+    if (b.isDelete) LogBlocks.deletes(header, b.versions.map(v => v.key -> v.ordering))
+    else LogBlocks.avro(header, schema, b.versions.map(record))
+  }.toArray
+
+  /** A column's value names the record that it comes from; of each three records one has the default in column b. */
+  private def valuesOf(record: Int, columns: Set[String]): Map[String, String] =
+    columns.map(c => c -> (if (c == "b" && record % 3 == 0) "default" else s"record $record")).toMap
+
+  private def valuesOf(base: BaseRow): Map[String, String] = Columns.map(_ -> s"base ${base.key}").toMap
+
+  private def over(high: Map[String, String], low: Map[String, String], mixing: Mixing): Map[String, String] =
+    low ++ high.filter { case (c, v) => mixing == Mixing.Never || v != "default" || !low.contains(c) }
+
+  /** Rows as texts of their values. */
+  def rowsOf(merged: MergedRows, base: Vector[BaseRow], blocks: Vector[Mixable], mixing: Mixing): Vector[String] = {
+    val columns = blocks.filterNot(_.isDelete).flatMap(b => b.versions.map(_ => b.columns))
+    val whole = base.indices.filterNot(merged.droppedBase.get).map(i => valuesOf(base(i))) ++
+      bits(merged.keptLog).toVector.map(r => valuesOf(r, columns(r)))
+    val recipes = merged.recipes
+    val mixed = (0 until recipes.size).map { i =>
+      val parts = (0 until recipes.partCount(i)).map(recipes.part(i, _)).map { part =>
+        if (part == Recipes.Base) valuesOf(base(recipes.baseRow(i))) else valuesOf(part, columns(part))
+      }
+      parts.reduceLeft((low, high) => over(high, low, mixing))
+    }
+    (whole ++ mixed).map(textOfValues).toVector.sorted
+  }
+
+  private def textOfValues(values: Map[String, String]): String = values.toVector.sorted.mkString
+
+  private final case class Folded(high: Version, values: Map[String, String])
+
+  /** The rows by merging one version after the other. */
+  def foldRows(blocks: Vector[Mixable], base: Vector[BaseRow], rules: MergeRules): Vector[String] = {
+    val logged = mutable.HashMap.empty[String, Folded]
+    var record = 0
+    for (block <- blocks; version <- block.versions) {
+      val values = if (block.isDelete) Map.empty[String, String] else valuesOf(record, block.columns)
+      if (!block.isDelete) record += 1
+      val merged = logged.get(version.key).fold(Folded(version, values))(fold(_, Folded(version, values), rules))
+      logged.put(version.key, merged)
+    }
+    val fromBase = base.flatMap { row =>
+      logged.remove(row.key) match {
+        case None      => Some(valuesOf(row))
+        case Some(log) =>
+          val wins = baseWins(row, log.high, rules.log)
+          if (isDelete(log.high, rules.log)) (if (wins) Some(valuesOf(row)) else None)
+          else
+            Some(
+              if (wins) over(valuesOf(row), log.values, rules.mixing) else over(log.values, valuesOf(row), rules.mixing)
+            )
+      }
+    }
+    val fromLog = logged.values.filterNot(l => isDelete(l.high, rules.log)).map(_.values)
+    (fromBase ++ fromLog).map(textOfValues).sorted
+  }
+
+  private def fold(older: Folded, newer: Folded, rules: MergeRules): Folded = {
+    val olderStays = olderWins(older.high, newer.high, rules.log)
+    val (high, low) = if (olderStays) (older, newer) else (newer, older)
+    if (isDelete(older.high, rules.log) || isDelete(newer.high, rules.log)) high
+    else Folded(high.high, over(high.values, low.values, rules.mixing))
+  }
+
   def bits(set: java.util.BitSet): Set[Int] = set.stream.toArray.toSet
 
   def mergeBlocks(
@@ -100,9 +271,25 @@ private object SliceMergeSuite {
       rules: LogRules,
       options: MergeOptions
   ): MergedRows = {
-    val files = log.grouped(1 << 14).zipWithIndex.map { case (part, i) => f"f.log.$i%04d" -> fileOf(part) }.toVector
+    mergeFiles(log.grouped(1 << 14).map(fileOf).toVector, base, rules, options)
+  }
+
+  def mergeFiles(
+      contents: Vector[Array[Byte]],
+      base: Option[BaseKeyFile],
+      rules: LogRules,
+      options: MergeOptions
+  ): MergedRows = mergeFiles(contents, base, MergeRules(rules), options)
+
+  def mergeFiles(
+      contents: Vector[Array[Byte]],
+      base: Option[BaseKeyFile],
+      rules: MergeRules,
+      options: MergeOptions
+  ): MergedRows = {
+    val files = contents.zipWithIndex.map { case (content, i) => f"f.log.$i%04d" -> content }
     val storage = new MemoryStorage(files.toMap)
-    val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.tableVersion, None, _ => true))
+    val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.log.tableVersion, None, _ => true))
     SliceMerge.rows(storage, blocks, rules, BlockReaders.AvroOnly, base, options)
   }
 

@@ -35,12 +35,14 @@ final case class RowGroup(
   * @param storedKeys  the table stores its keys (`hoodie.populate.meta.fields`); decides where a footer does not tell
   * @param commitTimes also `_hoodie_commit_time`
   * @param ordering    names of ordering fields to read as well, nested ones dotted
+  * @param keys        false: the rest alone, for rows that are known by their numbers
   */
 final case class KeyColumns(
     form: Option[RecordKeyForm],
     storedKeys: Boolean,
     commitTimes: Boolean = false,
-    ordering: Vector[String] = Vector.empty
+    ordering: Vector[String] = Vector.empty,
+    keys: Boolean = true
 )
 
 object KeyColumns {
@@ -77,7 +79,7 @@ final class BaseFileKeys private (file: ParquetFileReader, path: String, columns
   }
 
   private def openGroup(group: RowGroup): KeyRowGroup = BaseFileKeys.guarded(path) {
-    val stored = storesKeys(group)
+    val stored = if (columns.keys) storesKeys(group) else StoredKeys.NotAsked
     // A row without a stored key gets one from its fields; where all rows have one the fields are not read.
     val fields = if (stored.allRows) Vector.empty else columns.form.fold(Vector.empty[String])(_.fields)
     if (!stored.allRows && fields.isEmpty && group.rows > 0)
@@ -131,6 +133,12 @@ final class BaseFileKeys private (file: ParquetFileReader, path: String, columns
 
 /** Whether rows of a row group have a stored key, as far as the footer tells. */
 private final case class StoredKeys(any: Boolean, allRows: Boolean)
+
+private object StoredKeys {
+
+  /** No column of the group is read for keys. */
+  val NotAsked: StoredKeys = StoredKeys(any = false, allRows = true)
+}
 
 object BaseFileKeys {
   val KeyColumn = "_hoodie_record_key"

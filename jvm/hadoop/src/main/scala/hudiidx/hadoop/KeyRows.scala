@@ -98,12 +98,12 @@ private[hadoop] final class KeyRowGroup(
     new BytesColumn(pages.getPageReader(descriptor), descriptor)
   }
 
-  /** False if the row has no key. */
+  /** False if the row has no key, though keys are asked for. */
   def next(): Boolean = {
     if (commits != null) commits.next()
     if (orderingColumns.length > 0) step(orderingColumns)
     if (keys != null) keys.next()
-    if (builder == null) !keys.isNull else nextMade()
+    if (builder != null) nextMade() else keys == null || !keys.isNull
   }
 
   private def nextMade(): Boolean = {

@@ -30,23 +30,31 @@ final class SliceMerger(
 
   /** Errors as [[hudiidx.merge.SliceMerge]].
     *
-    * @param base path of the base file, if there is one
+    * @param base path and instant of the base file, if there is one
     * @param logs paths of the log files in log order
     */
-  def merge(base: Option[String], logs: Vector[String]): MergedSlice = {
+  def merge(base: Option[(String, String)], logs: Vector[String]): MergedSlice = {
     val held = new HeldFiles(storage, logBytes)
     val blocks = SliceLog.countedBlocks(held, logs, counting)
-    val keys = base.map(new KeysOfBaseFile(storage, _, keyColumns, rules.log.orderingFields))
-    MergedSlice(held, blocks, SliceMerge.rows(held, blocks, rules.log, LogReaders.all, keys, options))
+    val keys = base.map { case (path, instant) =>
+      new KeysOfBaseFile(storage, path, instant, keyColumns, rules.log.orderingFields)
+    }
+    MergedSlice(held, blocks, SliceMerge.rows(held, blocks, rules, LogReaders.all, keys, options))
   }
 }
 
-private final class KeysOfBaseFile(storage: Storage, path: String, columns: KeyColumns, orderingFields: Vector[String])
-    extends BaseKeyFile {
+private final class KeysOfBaseFile(
+    storage: Storage,
+    path: String,
+    val instant: String,
+    columns: KeyColumns,
+    orderingFields: Vector[String]
+) extends BaseKeyFile {
 
-  override def open(ordering: Boolean): BaseKeys = {
+  override def open(keys: Boolean, ordering: Boolean): BaseKeys = {
+    val wanted = columns.copy(keys = keys, ordering = if (ordering) orderingFields else Vector.empty)
     val file =
-      try BaseFileKeys.open(storage, path, columns.copy(ordering = if (ordering) orderingFields else Vector.empty))
+      try BaseFileKeys.open(storage, path, wanted)
       catch {
         case e: NoSuchFileException =>
           throw new DamagedTable(s"$path: base file is gone; read the table again, or restore the file", e)

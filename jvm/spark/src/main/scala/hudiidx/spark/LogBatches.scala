@@ -1,5 +1,7 @@
 package hudiidx.spark
 
+import java.util.BitSet
+
 import hudiidx.DamagedTable
 import hudiidx.hadoop.MergedSlice
 import hudiidx.log.SliceLog
@@ -23,7 +25,7 @@ final class LogBatches(
     batchRows: Int,
     complete: (Array[WritableColumnVector], Int) => ColumnarBatch
 ) extends PartitionReader[ColumnarBatch] {
-  private val records = new KeptRecords(slice, blocks)
+  private val records = new KeptRecords(slice, slice.rows.keptLog, blocks)
   private var vectors: Array[WritableColumnVector] = _
   private var batch: ColumnarBatch = _
 
@@ -46,18 +48,24 @@ final class LogBatches(
     finally if (vectors != null) vectors.foreach(_.close())
 }
 
-/** Walks the records that a merged slice keeps; blocks without any are not opened. */
-final private class KeptRecords(slice: MergedSlice, blocks: BlockRowsReader) extends AutoCloseable {
-  private val kept = slice.rows.keptLog
+/** Walks chosen records of a slice's log; blocks without any are not opened. */
+final private class KeptRecords(slice: MergedSlice, kept: BitSet, blocks: BlockRowsReader) extends AutoCloseable {
   private val first = slice.rows.firstRecord
   private var block = -1
   private var record = 0 // number of the next record
   private var file: String = _
   private var reader: RandomReader = _
   private var current: BlockRows = _
+  private var columnsOfBlock: Array[Boolean] = _
 
   /** What the current record stands in. */
   def rows: BlockRows = current
+
+  /** For each of `count` columns, whether the current record's block has it. One array for a block. */
+  def present(count: Int): Array[Boolean] = {
+    if (columnsOfBlock == null) columnsOfBlock = Array.tabulate(count)(current.present)
+    columnsOfBlock
+  }
 
   /** Moves to the next record that is kept; false behind the last. */
   def next(): Boolean = {
@@ -84,6 +92,7 @@ final private class KeptRecords(slice: MergedSlice, blocks: BlockRowsReader) ext
       file = counted.file
     }
     current = blocks.open(reader, counted.block)
+    columnsOfBlock = null
   }
 
   private def closeBlock(): Unit = if (current != null) {

@@ -1,11 +1,12 @@
 package hudiidx.spark
 
-import hudiidx.hadoop.{SliceMerger, Tables}
+import hudiidx.hadoop.{MergedSlice, SliceMerger, Tables}
 import hudiidx.log.AvroFieldPlan
 import hudiidx.merge.{MergeOptions, MergeRules}
-import hudiidx.spark.rows.{BlockRowsReader, ColumnAdapter, ColumnRules}
+import hudiidx.spark.rows.{AvroColumns, BlockRowsReader, ColumnAdapter, ColumnRules}
 import hudiidx.storage.Storage
 import hudiidx.table.{BaseFile, FileSlice, TableConfig, TableLogRules, ViewTimeline}
+import org.apache.avro.Schema
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
@@ -31,17 +32,18 @@ final case class SliceReading(
     conf: Broadcast[SerializableConfiguration]
 ) {
 
-  @transient private lazy val merger: SliceMerger = {
-    val budget = SliceReading.budgetBytes(Runtime.getRuntime.maxMemory, SliceReading.tasksAtOnce)
-    new SliceMerger(
-      Tables.access(conf.value.value).storage,
-      config,
-      MergeRules.of(config),
-      TableLogRules.blocks(config, timeline, asOf),
-      MergeOptions(budget),
-      logBytes = budget
-    )
-  }
+  @transient private lazy val rules: MergeRules = MergeRules.of(config)
+  @transient private lazy val budget: Long =
+    SliceReading.budgetBytes(Runtime.getRuntime.maxMemory, SliceReading.tasksAtOnce)
+
+  @transient private lazy val merger: SliceMerger = new SliceMerger(
+    Tables.access(conf.value.value).storage,
+    config,
+    rules,
+    TableLogRules.blocks(config, timeline, asOf),
+    MergeOptions(budget),
+    logBytes = budget
+  )
 
   /** The slice's rows.
     *
@@ -53,10 +55,26 @@ final case class SliceReading(
   ): PartitionReader[ColumnarBatch] = {
     val slice = SliceReading.filesOf(file)
     val merged = merger.merge(slice.base, slice.logs)
-    val blocks = new BlockRowsReader(columns, Some(AvroFieldPlan.parse(schema, config.file)), columnRules)
-    val rows =
-      new LogBatches(merged, columns, blocks, batchRows, complete(columns, rebuilt, file.partitionValues, nulls))
-    new MergedBatches(merged, slice.base.map(_ => base), rows)
+    val blocks = new BlockRowsReader(columns, Some(avroSchema), columnRules)
+    val finish: (Array[WritableColumnVector], Int) => ColumnarBatch =
+      complete(columns, rebuilt, file.partitionValues, nulls)
+    val logRows = new LogBatches(merged, columns, blocks, batchRows, finish)
+    val mixer = if (merged.rows.recipes.size == 0) None else Some(mixerOf(merged, columns, blocks))
+    val mixed = new MixedRows(merged, columns, mixer, batchRows, finish)
+    new MergedBatches(merged, slice.base.map(_ => base), logRows, mixed)
+  }
+
+  private def avroSchema: Schema = AvroFieldPlan.parse(schema, config.file)
+
+  private def mixerOf(merged: MergedSlice, columns: StructType, blocks: BlockRowsReader): RowMixer = {
+    def defaults: Array[WritableColumnVector] = {
+      val row = Shims.vectors(1, columns)
+      val without = Schema.createRecord("none", null, null, false, new java.util.ArrayList[Schema.Field]())
+      val fill = AvroColumns.compile(without, columns, Some(avroSchema), columnRules, config.file)
+      fill.append(Array.emptyByteArray, 0, 0, row)
+      row
+    }
+    new RowMixer(merged, columns, blocks, rules.mixing, defaults, SliceReading.windowOf(merged, budget))
   }
 
   private def complete(columns: StructType, rebuilt: StructType, values: InternalRow, nulls: Vector[String])(
@@ -70,12 +88,12 @@ final case class SliceReading(
   }
 }
 
-/** Paths of the files of a slice. */
-final private case class SliceFiles(base: Option[String], logs: Vector[String])
+/** Paths of the files of a slice; with the base file's its instant. */
+final private case class SliceFiles(base: Option[(String, String)], logs: Vector[String])
 
 object SliceReading {
   private val LogFiles = "log_files"
-  private val HasBase = "has_base"
+  private val BaseInstant = "base_instant"
   private val ChangeDataSuffix = ".cdc"
   private val LeastBudgetBytes = 16L << 20
   private val MostBudgetBytes = 256L << 20
@@ -95,8 +113,8 @@ object SliceReading {
     val logs = logsOf(slice)
     val names = logs.map(_.fileName)
     val path = Storage.join(folder, slice.baseFile.fold(names.head)(_.fileName))
-    val all = Map[String, Any](LogFiles -> names.map(Storage.join(folder, _)), HasBase -> slice.baseFile.isDefined)
-    Shims.wholeFile(partition, path, bytesOf(slice), notes ++ all)
+    val own = slice.baseFile.map(BaseInstant -> _.instantTime) ++ Some(LogFiles -> names.map(Storage.join(folder, _)))
+    Shims.wholeFile(partition, path, bytesOf(slice), notes ++ own)
   }
 
   /** Bytes to be read of the slice. */
@@ -113,8 +131,15 @@ object SliceReading {
       case Some(paths: Vector[_]) => paths.map(_.toString)
       case _                      => Vector.empty
     }
-    val base = if (Shims.note(file, HasBase).contains(true)) Some(file.filePath.toPath.toString) else None
+    val base = Shims.note(file, BaseInstant).map(instant => file.filePath.toPath.toString -> instant.toString)
     SliceFiles(base, logs)
+  }
+
+  /** Log records that may be held as columns: twice their bytes are counted for each. */
+  private def windowOf(merged: MergedSlice, budgetBytes: Long): Int = {
+    val bytes = merged.blocks.iterator.map(_.block.contentLength).sum
+    val records = math.max(1L, merged.rows.recipes.size.toLong)
+    math.min(Int.MaxValue.toLong, math.max(1L, budgetBytes / math.max(1L, 2 * bytes / records))).toInt
   }
 
   /** An eighth of the heap, shared by the tasks that may run at once, for each of the things that merging holds. */

@@ -20,10 +20,7 @@ final class StockMergedRowsSuite extends StockRows("MERGE_ON_READ") {
 abstract class StockRows(tableType: String) extends SparkSuite {
 
   protected val tables: Vector[String] =
-    Fixtures.good.filter(n =>
-      Fixtures.json(n).path("table_type").asText == tableType && Fixtures.json(n).has("schema") &&
-        !n.endsWith("-partial-updates")
-    )
+    Fixtures.good.filter(n => Fixtures.json(n).path("table_type").asText == tableType && Fixtures.json(n).has("schema"))
 
   test("there are tables of every version") {
     assert(Seq("v6-", "v8-", "v9-").forall(v => tables.exists(_.startsWith(v))))

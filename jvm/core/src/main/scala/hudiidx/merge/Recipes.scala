@@ -1,0 +1,60 @@
+package hudiidx.merge
+
+import java.util.Arrays
+
+/** Rows that take their columns from several versions. In the order of the base file's rows; those without one come last.
+  *
+  * A row's parts stand from the one of lowest precedence to the highest: numbers of log records, and `Recipes.Base` for the
+  * row of the base file.
+  */
+final class Recipes private (baseRows: Array[Int], starts: Array[Int], parts: Array[Int]) {
+  def size: Int = baseRows.length
+
+  /** The base file's row that has a part in it; `Recipes.NoBase` if there is none. */
+  def baseRow(recipe: Int): Int = baseRows(recipe)
+
+  def partCount(recipe: Int): Int = starts(recipe + 1) - starts(recipe)
+
+  def part(recipe: Int, i: Int): Int = parts(starts(recipe) + i)
+}
+
+object Recipes {
+  val Base: Int = -1
+  val NoBase: Int = Int.MaxValue
+  val Empty: Recipes = new Recipes(Array.emptyIntArray, Array(0), Array.emptyIntArray)
+
+  private[merge] final class Builder {
+    private var baseRows, starts, parts = new Array[Int](64)
+    private var count, used = 0
+
+    def add(baseRow: Int, all: IndexedSeq[Int]): Unit = {
+      if (count + 1 >= starts.length) {
+        baseRows = Arrays.copyOf(baseRows, count * 2)
+        starts = Arrays.copyOf(starts, count * 2)
+      }
+      if (used + all.size > parts.length) parts = Arrays.copyOf(parts, math.max(used + all.size, used * 2))
+      baseRows(count) = baseRow
+      all.foreach { part =>
+        parts(used) = part
+        used += 1
+      }
+      count += 1
+      starts(count) = used
+    }
+
+    /** Runs of keys come one after the other, each in the order of the base file. */
+    def result(): Recipes = {
+      val order = Array.tabulate(count)(i => (baseRows(i).toLong << 32) | i)
+      Arrays.sort(order)
+      val sorted = new Builder
+      order.foreach { o =>
+        val from = o.toInt
+        sorted.add(baseRows(from), (starts(from) until starts(from + 1)).map(parts(_)))
+      }
+      sorted.asAdded
+    }
+
+    private def asAdded: Recipes =
+      new Recipes(Arrays.copyOf(baseRows, count), Arrays.copyOf(starts, count + 1), Arrays.copyOf(parts, used))
+  }
+}

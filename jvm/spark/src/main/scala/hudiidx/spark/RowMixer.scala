@@ -1,0 +1,141 @@
+package hudiidx.spark
+
+import java.util.{Arrays, BitSet}
+
+import hudiidx.hadoop.MergedSlice
+import hudiidx.merge.{Mixing, Recipes}
+import hudiidx.spark.rows.{BlockRowsReader, VectorCopy}
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** Makes the rows of a slice that take their columns from several versions.
+  *
+  * @param defaults one row: what each column's field has as its default
+  * @param window   log records held at a time; a pass over the log for each window of them
+  */
+final private class RowMixer(
+    slice: MergedSlice,
+    columns: StructType,
+    blocks: BlockRowsReader,
+    mixing: Mixing,
+    defaults: => Array[WritableColumnVector],
+    window: Int
+) extends AutoCloseable {
+  private val recipes = slice.rows.recipes
+  private val copies = columns.fields.map(f => VectorCopy.of(f.dataType))
+  private val yielding =
+    columns.fields.indices.map(i => GivesWay.of(mixing, columns(i).dataType, () => defaults(i))).toArray
+  private val vectors = Shims.vectors(RowMixer.FirstRows, columns)
+  private var records = Array.emptyIntArray // numbers of the records in the vectors, ascending
+  private var has = Array.empty[Array[Boolean]] // for each record, which columns its block has
+  private var until = 0 // first recipe whose records are not in the vectors
+
+  /** Appends a row.
+    *
+    * @param base    batch with the base file's row; null if it has none
+    * @param baseRow number of the row in the batch
+    */
+  def append(recipe: Int, base: ColumnarBatch, baseRow: Int, into: Array[WritableColumnVector]): Unit = {
+    if (recipe >= until) load(recipe)
+    val parts = Array.tabulate(recipes.partCount(recipe))(i => place(recipes.part(recipe, i)))
+    var column = 0
+    while (column < copies.length) {
+      var i = parts.length - 1
+      while (i > 0 && givesWay(parts(i), column, base, baseRow)) i -= 1
+      if (parts(i) < 0) copies(column).append(base.column(column), baseRow, into(column))
+      else copies(column).append(vectors(column), parts(i), into(column))
+      column += 1
+    }
+  }
+
+  /** Row of a record in the vectors; negative for the base row. */
+  private def place(part: Int): Int = if (part == Recipes.Base) -1 else Arrays.binarySearch(records, part)
+
+  private def givesWay(place: Int, column: Int, base: ColumnarBatch, baseRow: Int): Boolean =
+    if (place < 0) yielding(column)(base.column(column), baseRow)
+    else !has(place)(column) || yielding(column)(vectors(column), place)
+
+  /** Reads the records of as many recipes as the window takes, from this one on. */
+  private def load(from: Int): Unit = {
+    val wanted = new BitSet
+    var count = 0
+    until = from
+    while (until < recipes.size && (until == from || count < window)) {
+      var i = 0
+      while (i < recipes.partCount(until)) {
+        if (recipes.part(until, i) != Recipes.Base) wanted.set(recipes.part(until, i))
+        i += 1
+      }
+      count += i
+      until += 1
+    }
+    read(wanted)
+  }
+
+  private def read(wanted: BitSet): Unit = {
+    vectors.foreach(_.reset())
+    records = wanted.stream.toArray
+    has = new Array[Array[Boolean]](records.length)
+    val rows = new KeptRecords(slice, wanted, blocks)
+    try {
+      var i = 0
+      while (rows.next()) {
+        rows.rows.append(vectors)
+        has(i) = rows.present(columns.length)
+        i += 1
+      }
+    } finally rows.close()
+  }
+
+  override def close(): Unit = vectors.foreach(_.close())
+}
+
+private object RowMixer {
+  private val FirstRows = 256
+}
+
+/** Whether a column's value in a row that wins gives way. */
+abstract private class GivesWay {
+  def apply(vector: ColumnVector, row: Int): Boolean
+}
+
+private object GivesWay {
+
+  private object Never extends GivesWay {
+    override def apply(vector: ColumnVector, row: Int): Boolean = false
+  }
+
+  private object IfNull extends GivesWay {
+    override def apply(vector: ColumnVector, row: Int): Boolean = vector.isNullAt(row)
+  }
+
+  def of(mixing: Mixing, dataType: DataType, default: () => ColumnVector): GivesWay = (mixing, dataType) match {
+    case (Mixing.Never, _)                                   => Never
+    case (Mixing.Unavailable(text), StringType | BinaryType) => new IfText(text, dataType)
+    case (Mixing.Unavailable(_), _)                          => Never
+    case (Mixing.Defaults, _) if default().isNullAt(0)       => IfNull
+    case (Mixing.Defaults, BooleanType)                      => new IfEqual(default(), _.getBoolean(_))
+    case (Mixing.Defaults, IntegerType) if isOneObject(default().getInt(0).toLong) =>
+      new IfEqual(default(), _.getInt(_))
+    case (Mixing.Defaults, LongType) if isOneObject(default().getLong(0)) => new IfEqual(default(), _.getLong(_))
+    case (Mixing.Defaults, _)                                             => Never
+  }
+
+  /** Java keeps one object of each such number. */
+  private def isOneObject(value: Long): Boolean = value >= Byte.MinValue && value <= Byte.MaxValue
+
+  final private class IfEqual(default: ColumnVector, value: (ColumnVector, Int) => Any) extends GivesWay {
+    private val wanted = value(default, 0)
+    override def apply(vector: ColumnVector, row: Int): Boolean = !vector.isNullAt(row) && value(vector, row) == wanted
+  }
+
+  final private class IfText(text: String, dataType: DataType) extends GivesWay {
+    private val wanted = UTF8String.fromString(text)
+    override def apply(vector: ColumnVector, row: Int): Boolean = !vector.isNullAt(row) && {
+      val value = if (dataType == StringType) vector.getUTF8String(row) else UTF8String.fromBytes(vector.getBinary(row))
+      value == wanted
+    }
+  }
+}
