@@ -51,7 +51,7 @@ def test_every_option_is_on_the_options_page() -> None:
 
 def test_every_option_of_the_scala_side_is_on_the_options_page(spark: SparkSession) -> None:
     page = (Path(__file__).parent.parent / "docs" / "options.md").read_text(encoding="utf-8")
-    docs = spark._jvm.hudiidx.sync.IndexOptions.Docs()
+    docs = spark._jvm.hudiidx.spark.ReadOptions.Docs()
     names = [docs.apply(i).name() for i in range(docs.size())]
     assert len(names) >= 3
     for name in names:

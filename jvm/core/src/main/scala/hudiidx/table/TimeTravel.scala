@@ -25,7 +25,7 @@ object TimeTravel {
   }
 
   /** Pending table services other than clustering change no rows; a pending clustering keeps its input visible. */
-  private def firstPending(timeline: ActiveTimeline, contents: InstantContents): Option[String] =
+  private[table] def firstPending(timeline: ActiveTimeline, contents: InstantContents): Option[String] =
     timeline.instants
       .find { i =>
         !i.isCompleted && (i.action match {

@@ -3,6 +3,7 @@ package hudiidx.spark
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.ParquetInputFormat
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.paths.SparkPath
 import org.apache.spark.rdd.RDD
@@ -175,11 +176,19 @@ object Shims {
     def batches(file: PartitionedFile): PartitionReader[ColumnarBatch] = factory.buildColumnarReader(file)
 
     /** The columns of a file as Spark types, from its footer. */
-    def columnsOf(file: PartitionedFile): StructType = {
-      val conf = factory.broadcastedConf.value.value
-      val footer = ParquetFooterReader.readFooter(conf, file, ParquetFooterReader.SKIP_ROW_GROUPS)
+    def columnsOf(file: PartitionedFile): StructType = columnsOf(footer(file, ParquetFooterReader.SKIP_ROW_GROUPS))
+
+    def columnsOf(footer: ParquetMetadata): StructType =
       new ParquetToSparkSchemaConverter(conf).convert(footer.getFileMetaData.getSchema)
-    }
+
+    /** The whole footer, of all row groups. */
+    def footer(file: PartitionedFile): ParquetMetadata =
+      footer(file.copy(start = 0L, length = Long.MaxValue), ParquetFooterReader.WITH_ROW_GROUPS)
+
+    private def footer(file: PartitionedFile, rowGroups: Boolean): ParquetMetadata =
+      ParquetFooterReader.readFooter(conf, file, rowGroups)
+
+    private def conf: Configuration = factory.broadcastedConf.value.value
 
     /** The same with other column types and without filters. */
     def withColumns(other: StructType): ParquetReaders = {

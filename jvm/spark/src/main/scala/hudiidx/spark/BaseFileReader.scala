@@ -2,6 +2,8 @@ package hudiidx.spark
 
 import java.io.{FileNotFoundException, IOException}
 
+import scala.collection.JavaConverters._
+
 import hudiidx.DamagedTable
 import hudiidx.spark.rows.ColumnAdapter
 import org.apache.spark.sql.catalyst.InternalRow
@@ -23,11 +25,15 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
     val whole = toEnd(file)
     if (SliceReading.hasLogs(file)) new RowsOfBatches(merged(whole))
     else
-      adaptedColumns(whole) match {
+      adaptedColumns(whole).orElse(numbered) match {
         case None        => readers.rows(whole)
         case Some(types) => new RowsOfBatches(convert(whole, types))
       }
   }
+
+  /** Only batches know where a row lies in its file. */
+  private def numbered: Option[StructType] =
+    if (readers.data.fieldNames.contains(ScanColumns.RowIndex)) Some(readers.data) else None
 
   override def buildColumnarReader(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
     val whole = toEnd(file)
@@ -64,16 +70,23 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
     if (ColumnAdapter.sameShape(types, readers.data) && nullsOf(file).isEmpty) None else Some(types)
   }
 
-  private def nullsOf(file: PartitionedFile): Vector[String] =
+  def nullsOf(file: PartitionedFile): Vector[String] =
     Shims.note(file, BaseFileReaderFactory.NullColumns) match {
       case Some(names: Vector[_]) => names.map(_.toString)
       case _                      => Vector.empty
     }
 
-  private def sameName(a: String, b: String): Boolean = if (readers.caseSensitive) a == b else a.equalsIgnoreCase(b)
+  def sameName(a: String, b: String): Boolean = if (readers.caseSensitive) a == b else a.equalsIgnoreCase(b)
 
-  private def columnsOf(file: PartitionedFile): StructType =
-    try readers.columnsOf(file)
+  private def columnsOf(file: PartitionedFile): StructType = footerOf(file)(readers.columnsOf(file))
+
+  /** Rows of a whole file. */
+  def rowCount(file: PartitionedFile): Long =
+    footerOf(file)(readers.footer(file)).getBlocks.asScala.iterator.map(_.getRowCount).sum
+
+  /** `read` reads the footer of the file: DamagedTable if it is gone or damaged, as Spark's settings have it. */
+  def footerOf[A](file: PartitionedFile)(read: => A): A =
+    try read
     catch {
       case e: FileNotFoundException if !readers.options.ignoreMissingFiles =>
         throw new DamagedTable(
@@ -130,13 +143,17 @@ final private class ConvertedBatches(
 
 final private class RowsOfBatches(batches: PartitionReader[ColumnarBatch]) extends PartitionReader[InternalRow] {
   private var rows: java.util.Iterator[InternalRow] = java.util.Collections.emptyIterator()
+  private var row: InternalRow = _
 
   override def next(): Boolean = {
     while (!rows.hasNext && batches.next()) rows = batches.get().rowIterator()
-    rows.hasNext
+    val more = rows.hasNext
+    if (more) row = rows.next()
+    more
   }
 
-  override def get(): InternalRow = rows.next()
+  /** The same row until `next`. */
+  override def get(): InternalRow = row
 
   override def close(): Unit = batches.close()
 }

@@ -2,43 +2,38 @@ package hudiidx.spark
 
 import java.util.OptionalLong
 
-import hudiidx.spark.rows.ColumnRules
-import hudiidx.storage.Storage
-import hudiidx.table.{BaseFile, FileKind, FileSlice}
-import hudiidx.{DamagedTable, UnsupportedTable}
+import hudiidx.table.{CommitTimes, FileSlice}
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.expressions.{Expressions, NamedReference}
 import org.apache.spark.sql.connector.metric.{CustomMetric, CustomTaskMetric}
-import org.apache.spark.sql.connector.read.{
-  Batch,
-  InputPartition,
-  PartitionReaderFactory,
-  Scan,
-  Statistics,
-  SupportsReportStatistics
-}
+import org.apache.spark.sql.connector.read._
 import org.apache.spark.sql.execution.datasources.PartitionedFile
+import org.apache.spark.sql.sources.{And, Filter, GreaterThanOrEqual, In, LessThanOrEqual}
 import org.apache.spark.sql.types.StructType
 
-/** One read of a table's rows. Files are planned once, when first asked for. */
+/** One read of a table's rows. Files are planned once, when first asked for; again when a join has found values of
+  * partition columns while it runs.
+  */
 final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: ScanSpec)
     extends Scan
     with Batch
-    with SupportsReportStatistics {
+    with SupportsReportStatistics
+    with SupportsRuntimeV2Filtering {
+  private val columns = ScanColumns.of(spec.required, table)
 
-  // Columns rebuilt from the path are not in the files; Spark's reader puts them behind the others.
-  private val rebuilt = StructType(spec.required.filter(f => table.schema.fromPath(f.name)))
-  private val stored = StructType(spec.required.filterNot(f => table.schema.fromPath(f.name)))
+  @transient private lazy val planned: FilePlan = FilePlan.of(table, spec)
+  @transient private var runtime: RuntimeFilter = RuntimeFilter.None
 
-  @transient private lazy val plan: FilePlan = FilePlan.of(table, spec)
+  private def plan: FilePlan = if (runtime.isEmpty) planned else planned.where(runtime.mightMatch)
 
-  override def readSchema(): StructType = StructType(stored ++ rebuilt)
+  override def readSchema(): StructType = columns.output
 
   override def toBatch: Batch = this
 
   override def description(): String = {
-    val filters = spec.sourceFilters.mkString("[", ", ", "]")
-    s"hudiidx ${table.path} as of ${table.instantText}, pushed filters $filters, ${plan.facts.text}"
+    val filters = spec.fileFilters.mkString("[", ", ", "]")
+    s"hudiidx ${table.path} ${table.instantText}, pushed filters $filters, ${plan.facts.text}"
   }
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.All
@@ -54,109 +49,101 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
     }
   }
 
-  override def planInputPartitions(): Array[InputPartition] = {
-    val maxBytes = FilePlan.maxSplitBytes(spark, plan.slices)
-    val pieces = plan.slices.flatMap(s => piecesOf(s, partitionRow(s.partitionPath), maxBytes))
-    Shims.pack(spark, pieces.toArray, maxBytes)
-  }
-
-  private def partitionRow(partitionPath: String): InternalRow =
-    if (rebuilt.isEmpty) InternalRow.empty
+  override def filterAttributes(): Array[NamedReference] =
+    if (!table.pushdowns.runtimeFilters) Array.empty
     else {
-      val values = table.schema.values.rebuilt(partitionPath)
-      InternalRow.fromSeq(rebuilt.map(f => values(table.schema.partitionColumns.indexWhere(_.name == f.name))))
+      val shown = readSchema().fieldNames.toSet
+      table.schema.partitionColumns.map(_.name).filter(shown).map(n => Expressions.column(n)).toArray
     }
 
-  /** A slice with logs is read as a whole; a base file alone in pieces. */
-  private def piecesOf(slice: FileSlice, partition: InternalRow, maxBytes: Long): Seq[PartitionedFile] = {
-    val nulls = table.schema.values.nulls(slice.partitionPath)
-    val notes =
-      if (nulls.isEmpty) Map.empty[String, Any] else Map[String, Any](BaseFileReaderFactory.NullColumns -> nulls)
-    slice.baseFile.foreach(check)
-    if (SliceReading.logsOf(slice).nonEmpty) Seq(SliceReading.piece(table.path, slice, partition, notes))
-    else slice.baseFile.toSeq.flatMap(split(_, partition, maxBytes, notes))
+  override def filter(predicates: Array[Predicate]): Unit = runtime = RuntimeFilter.of(predicates, table)
+
+  override def planInputPartitions(): Array[InputPartition] = {
+    val whole = plan.slices.map(PieceOfFile.whole(_, table, columns.constants))
+    val enough = spec.limit.fold(whole)(n => LimitedFiles.enough(whole, n, readers))
+    val maxBytes = FilePlan.maxSplitBytes(spark, enough)
+    Shims.pack(spark, enough.flatMap(PieceOfFile.split(_, maxBytes)).toArray, maxBytes)
   }
 
-  private def pathOf(file: BaseFile): String = Storage.join(Storage.join(table.path, file.partitionPath), file.fileName)
-
-  private def check(file: BaseFile): Unit = {
-    if (!file.fileName.endsWith(FileKind.Parquet.extension))
-      throw new UnsupportedTable(s"${pathOf(file)}: only Parquet base files can be read; read the table with Hudi")
-    if (file.sizeBytes <= 0)
-      throw new DamagedTable(s"${pathOf(file)}: the base file is empty; roll its commit back with Hudi")
-  }
-
-  private def split(
-      file: BaseFile,
-      partition: InternalRow,
-      maxBytes: Long,
-      notes: Map[String, Any]
-  ): Seq[PartitionedFile] = {
-    val whole = Shims.wholeFile(partition, pathOf(file), file.sizeBytes, notes)
-    (0L until file.sizeBytes by maxBytes).map { start =>
-      whole.copy(start = start, length = math.min(maxBytes, file.sizeBytes - start))
-    }
-  }
-
-  override def createReaderFactory(): PartitionReaderFactory =
-    new BaseFileReaderFactory(
-      Shims.parquetReaders(spark, stored, rebuilt, spec.sourceFilters.toArray),
-      floatsByText = table.config.version >= 8 || table.config.isMergeOnRead,
-      if (table.hasLogs) Some(sliceReading) else None
-    )
-
-  private def sliceReading: SliceReading = SliceReading(
-    table.config,
-    table.shared.view.timeline.withoutHistory,
-    table.asOf,
-    table.schema.avroJson,
-    ColumnRules.of(table.config.version, spark.sessionState.conf.caseSensitiveAnalysis),
-    Shims.batchRows(spark),
-    table.shared.conf
+  private def readers: BaseFileReaderFactory = PieceOfFile.readers(
+    spark,
+    table,
+    Shims.parquetReaders(spark, columns.data, columns.constants, spec.fileFilters.toArray ++ commitTimeFilter)
   )
 
+  override def createReaderFactory(): PartitionReaderFactory =
+    table.increment.fold[PartitionReaderFactory](readers) { increment =>
+      val commitTime = columns.data.fieldIndex(ScanColumns.CommitTime)
+      new CommitTimeReaderFactory(readers, increment.found.times, columns.all, commitTime, columns.shown.toArray)
+    }
+
+  /** Parquet passes over row groups and pages by it; rows are looked at one by one. */
+  private def commitTimeFilter: Option[Filter] = table.increment.map(_.found.times match {
+    case CommitTimes.OneOf(times)       => In(ScanColumns.CommitTime, times.toArray[Any])
+    case CommitTimes.Range(from, _, to) =>
+      And(GreaterThanOrEqual(ScanColumns.CommitTime, from), LessThanOrEqual(ScanColumns.CommitTime, to))
+  })
+
   override def equals(other: Any): Boolean = other match {
-    case o: HudiIdxScan => (o.table eq table) && o.spec == spec
+    case o: HudiIdxScan => (o.table eq table) && o.spec == spec && o.runtime == runtime
     case _              => false
   }
 
-  override def hashCode(): Int = spec.hashCode
+  override def hashCode: Int = spec.hashCode
 }
 
 /** The file slices of a scan. */
-final private case class FilePlan(slices: Vector[FileSlice], facts: PlanFacts)
+final case class FilePlan(slices: Vector[FileSlice], facts: PlanFacts) {
 
-private object FilePlan {
+  /** The same without some partitions. */
+  def where(keep: String => Boolean): FilePlan = {
+    val kept = slices.map(_.partitionPath).distinct.filter(keep).toSet
+    val left = slices.filter(s => kept(s.partitionPath))
+    val stage = facts.partitions.copy(kept = kept.size)
+    val (files, bytes) = (FilePlan.files(left), FilePlan.bytes(left))
+    FilePlan(left, facts.copy(partitions = stage, filesKept = files, bytesKept = bytes))
+  }
+}
+
+object FilePlan {
 
   /** Only the files of partitions that the filters leave are ever loaded. */
   def of(table: PinnedTable, spec: ScanSpec): FilePlan = {
     val from = System.nanoTime()
-    val pruning = new PartitionPruning(spec.filters, table.schema.partitionColumns, table.schema.values)
+    val pruning = PartitionPruning.of(spec.filters, table)
     val all = table.partitions
-    val kept = if (pruning.isUseful) all.filter(pruning.mightMatch) else all
-    val slices = kept.flatMap(table.slices).filter(SliceReading.filesIn(_) > 0)
+    val left = if (pruning.isUseful) all.filter(pruning.mightMatch) else all
+    val keys = KeyStage.of(table, spec.filters)
+    val kept = keys.groups.fold(left)(g => left.filter(g.partitions))
+    val slices = kept.flatMap { p =>
+      table.slices(p).filter(s => SliceReading.filesIn(s) > 0 && keys.groups.forall(_.contains(p, s.fileId)))
+    }
     val millis = table.openMillis + (System.nanoTime() - from) / 1000000
-    val use = table.shared.snapshot.use
+    val use = table.indexUse
     val facts = PlanFacts(
-      use.version.map(_.number),
-      use.unseenInstants.length,
-      use.fallback.map(f => (f.code, f.why)),
-      all.length,
-      kept.length,
-      slices.iterator.map(SliceReading.filesIn).sum,
-      use.version.map(v => hudiidx.sync.IndexCounts.files(v)),
-      slices.iterator.map(SliceReading.bytesOf).sum,
+      use.flatMap(_.version).map(_.number),
+      use.fold(0)(_.unseenInstants.length),
+      use.flatMap(_.fallback).map(f => (f.code, f.why)),
+      PartitionStage(all.length, left.length, pruning.whyNot(spec.filters)),
+      keys,
+      files(slices),
+      use.flatMap(_.version).map(v => hudiidx.sync.IndexCounts.files(v)),
+      bytes(slices),
       millis
     )
     FilePlan(slices, facts)
   }
 
+  private def files(slices: Vector[FileSlice]): Int = slices.iterator.map(SliceReading.filesIn).sum
+
+  private def bytes(slices: Vector[FileSlice]): Long = slices.iterator.map(SliceReading.bytesOf).sum
+
   /** As Spark sizes its own: no larger than its setting, and small enough that every core has work. */
-  def maxSplitBytes(spark: SparkSession, slices: Vector[FileSlice]): Long = {
+  def maxSplitBytes(spark: SparkSession, pieces: Vector[PartitionedFile]): Long = {
     val conf = spark.sessionState.conf
     val openCost = conf.filesOpenCostInBytes
     val cores = conf.filesMinPartitionNum.getOrElse(spark.sparkContext.defaultParallelism).max(1)
-    val perCore = slices.iterator.map(SliceReading.bytesOf(_) + openCost).sum / cores
+    val perCore = pieces.iterator.map(_.length + openCost).sum / cores
     math.min(conf.filesMaxPartitionBytes, math.max(openCost, perCore)).max(1L)
   }
 }

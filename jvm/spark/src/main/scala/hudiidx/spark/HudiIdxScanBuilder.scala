@@ -2,36 +2,82 @@ package hudiidx.spark
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.connector.expressions.aggregate.Aggregation
 import org.apache.spark.sql.connector.expressions.filter.Predicate
-import org.apache.spark.sql.connector.read.Scan
+import org.apache.spark.sql.connector.read.{Scan, SupportsPushDownAggregates, SupportsPushDownLimit}
 import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
 
-/** Gathers what a query asks of the table; nothing is read here. Filters come as Spark's own expressions: those on
-  * partition columns are evaluated as they are, whatever functions they use. All are evaluated again on the rows.
+/** Gathers what a query asks of the table. Filters come as Spark's own expressions: those on partition columns are evaluated
+  * as they are, whatever functions they use. Where paths tell those columns without doubt such a filter is done with; all
+  * others are evaluated again on the rows.
   */
 final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable)
-    extends Shims.FilteredScanBuilder(spark, table.schema.struct) {
+    extends Shims.FilteredScanBuilder(spark, table.schema.struct)
+    with SupportsPushDownLimit
+    with SupportsPushDownAggregates {
   private var filters: Seq[Expression] = Seq.empty
+  private var left: Seq[Expression] = Seq.empty
   private var columns: StructType = table.schema.struct
+  private var limit: Option[Int] = None
+  private var aggregates: Option[FileAggregates] = None
 
   override def pushFilters(all: Seq[Expression]): Seq[Expression] = {
     filters = all
-    all
+    left =
+      if (!table.pushdowns.partitionFilters) all
+      else {
+        val pruning = PartitionPruning.of(all, table)
+        // Asked last: it looks at every partition.
+        if (pruning.isUseful) all.filterNot(f => pruning.decides(f, table.columnsOfPath)) else all
+      }
+    left
   }
 
-  override def pushedFilters: Array[Predicate] = sourceFilters.map(Shims.predicate)
+  override def pushedFilters: Array[Predicate] = sourceFilters(filters).map(Shims.predicate)
 
-  /** Columns are pruned whole: of a struct all fields are read, since a file that lacks the wanted ones must still tell
-    * which structs are null.
+  /** Of structs only the wanted fields are asked for; the reader still tells which structs are null in a file that lacks
+    * all of them.
     */
-  override def pruneColumns(required: StructType): Unit =
-    columns = StructType(table.schema.struct.filter(f => required.fieldNames.contains(f.name)))
+  override def pruneColumns(required: StructType): Unit = {
+    val known = ScanColumns.all(table.schema.struct)
+    columns = StructType(required.flatMap { f =>
+      known
+        .find(_.name == f.name)
+        .map(own => if (table.pushdowns.nestedColumns) own.copy(dataType = f.dataType) else own)
+    })
+  }
 
-  override def build(): Scan = HudiIdxScan(spark, table, ScanSpec(columns, filters, sourceFilters.toVector))
+  /** Only what is read whole can be cut short: no filter is left, and no row is passed over. */
+  override def pushLimit(rows: Int): Boolean = {
+    val possible = table.pushdowns.limit && left.isEmpty && table.increment.isEmpty
+    if (possible) limit = Some(rows)
+    possible
+  }
 
-  private def sourceFilters: Array[Filter] = filters.filter(_.deterministic).flatMap(f => Shims.translate(f)).toArray
+  override def pushAggregation(aggregation: Aggregation): Boolean = {
+    if (table.pushdowns.aggregates && left.isEmpty && table.increment.isEmpty)
+      aggregates = FileAggregates.of(aggregation, table)
+    aggregates.isDefined
+  }
+
+  override def build(): Scan = {
+    val ofFiles = if (table.pushdowns.fileFilters) sourceFilters(left) else Array.empty[Filter]
+    val spec = ScanSpec(columns, filters, ofFiles.toVector, limit)
+    aggregates.fold[Scan](HudiIdxScan(spark, table, spec))(AggregateScan(spark, table, spec, _))
+  }
+
+  private def sourceFilters(of: Seq[Expression]): Array[Filter] =
+    of.filter(_.deterministic).flatMap(f => Shims.translate(f)).toArray
 }
 
-/** What a scan must give: columns, and the filters in Spark's inner and public forms (the latter for Parquet). */
-final case class ScanSpec(required: StructType, filters: Seq[Expression], sourceFilters: Vector[Filter])
+/** What a scan must give: columns, all filters in Spark's inner form, and those for Parquet.
+  *
+  *  @param limit so many rows are enough
+  */
+final case class ScanSpec(
+    required: StructType,
+    filters: Seq[Expression],
+    fileFilters: Vector[Filter],
+    limit: Option[Int]
+)

@@ -39,14 +39,15 @@ final class HudiIdxSource extends TableProvider with DataSourceRegister {
 object HudiIdxSource {
   val Name = "hudiidx"
 
-  private def open(spark: SparkSession, options: Map[String, String]): BatchTable = {
+  /** @param ofCatalog options that come with a single scan must not ask for other rows than the table was opened for */
+  private[spark] def open(spark: SparkSession, options: Map[String, String], ofCatalog: Boolean = false): BatchTable = {
     val read = ReadOptions.of(options, sessionOptions(spark))
     val path = options
       .collectFirst { case (k, v) if k.equalsIgnoreCase("path") => v }
       .getOrElse(
         throw new InvalidOption("path: a table's base path is needed, as in spark.read.format(\"hudiidx\").load(path)")
       )
-    if (read.view == ReadOptions.RowsView) new HudiIdxTable(spark, PinnedTable.open(spark, path, read))
+    if (read.view == ReadOptions.RowsView) new HudiIdxTable(spark, PinnedTable.open(spark, path, read), ofCatalog)
     else ViewTable.open(spark, path, read)
   }
 

@@ -2,8 +2,17 @@ package hudiidx.spark
 
 import java.util
 
+import scala.collection.JavaConverters._
+
+import hudiidx.InvalidOption
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.connector.catalog.{SupportsRead, Table, TableCapability}
+import org.apache.spark.sql.connector.catalog.{
+  MetadataColumn,
+  SupportsMetadataColumns,
+  SupportsRead,
+  Table,
+  TableCapability
+}
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
@@ -18,8 +27,26 @@ abstract class BatchTable(title: String, val struct: StructType) extends Table w
 }
 
 /** The rows of a table as of one moment; every scan of it reads the same files. */
-final class HudiIdxTable(spark: SparkSession, table: PinnedTable)
-    extends BatchTable(s"${HudiIdxSource.Name} ${table.path}", table.schema.struct) {
+final class HudiIdxTable(spark: SparkSession, table: PinnedTable, ofCatalog: Boolean)
+    extends BatchTable(s"${HudiIdxSource.Name} ${table.path}", table.schema.struct)
+    with SupportsMetadataColumns {
 
-  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = new HudiIdxScanBuilder(spark, table)
+  override def metadataColumns(): Array[MetadataColumn] = ScanColumns.Metadata
+
+  override def canRenameConflictingMetadataColumns: Boolean = false
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = {
+    if (ofCatalog) refuseLate(options)
+    new HudiIdxScanBuilder(spark, table)
+  }
+
+  /** Options of `spark.read.option(...).table(...)` come when the table is open already. */
+  private def refuseLate(options: CaseInsensitiveStringMap): Unit = {
+    val late = options.keySet.asScala.filter(ReadOptions.isRowOption)
+    if (late.nonEmpty)
+      throw new InvalidOption(
+        s"${late.toVector.sorted.mkString(", ")}: not taken with a table of a catalog; use VERSION AS OF, or " +
+          s"spark.read.format('${HudiIdxSource.Name}').option(...).load(path)"
+      )
+  }
 }

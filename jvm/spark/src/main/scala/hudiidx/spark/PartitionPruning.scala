@@ -23,6 +23,13 @@ final class PartitionPruning(filters: Seq[Expression], columns: Vector[StructFie
 
   def isUseful: Boolean = tests.nonEmpty
 
+  /** Why no partition is left out; None if some may be. */
+  def whyNot(all: Seq[Expression]): Option[String] =
+    if (isUseful) None
+    else if (columns.isEmpty) Some("the table has no partitions")
+    else if (all.isEmpty) Some("the query has no filter")
+    else Some(s"no filter is on partition columns alone (${columns.map(_.name).mkString(", ")})")
+
   /** False only if no row of the partition can satisfy all filters: each test is false or null for every value that its
     * columns may have there. A column whose value the path does not tell keeps the partition.
     */
@@ -32,6 +39,12 @@ final class PartitionPruning(filters: Seq[Expression], columns: Vector[StructFie
       used.exists(i => possible(i).isEmpty) || rows(possible, used).exists(row => test.eval(row))
     }
   }
+
+  /** Is the filter the same for all rows of a partition, so that `mightMatch` decides it? `known` are the columns whose
+    * values paths tell without doubt.
+    */
+  def decides(filter: Expression, known: Set[String]): Boolean =
+    usable(filter) && filter.references.forall(a => known(a.name))
 
   private def rows(possible: Vector[Option[Vector[Any]]], used: Set[Int]): Vector[InternalRow] =
     possible.indices
@@ -53,4 +66,9 @@ final class PartitionPruning(filters: Seq[Expression], columns: Vector[StructFie
     val at = ordinals(a.name)
     BoundReference(at, columns(at).dataType, nullable = true)
   }
+}
+
+object PartitionPruning {
+  def of(filters: Seq[Expression], table: PinnedTable): PartitionPruning =
+    new PartitionPruning(filters, table.schema.partitionColumns, table.schema.values)
 }

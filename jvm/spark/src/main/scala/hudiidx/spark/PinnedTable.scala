@@ -2,37 +2,74 @@ package hudiidx.spark
 
 import hudiidx.DamagedTable
 import hudiidx.merge.MergeRules
-import hudiidx.table.{FileSlice, TableConfig, TableSchema, TimeTravel}
+import hudiidx.sync.IndexUse
+import hudiidx.table._
 import org.apache.spark.sql.SparkSession
 
 /** A table at one moment, for reading its rows. Lives on the driver.
   *
-  *  @param asOf instant time of the query; None: the latest
   *  @param hasLogs rows may stand in log files; false also for a query of the base files alone
+  *  @param increment the rows are those of some commits; None: a snapshot
   *  @param openMillis what opening took
   */
 final class PinnedTable(
     val shared: SharedTable,
     val schema: RowSchema,
-    val asOf: Option[String],
+    options: ReadOptions,
     val hasLogs: Boolean,
+    val increment: Option[PinnedIncrement],
     val openMillis: Long
 ) {
   def path: String = shared.path
 
   def config: TableConfig = shared.config
 
-  def partitions: Vector[String] = shared.view.partitions
+  def pushdowns: ReadPushdowns = options.pushdowns
+
+  /** What the index lacks is an error. */
+  def isStrict: Boolean = options.index.strict
+
+  /** Where record keys are, as of the query's instant. */
+  lazy val records: SharedRecords = SharedRecords.of(shared, options.index, options.asOf)
+
+  /** What the files are taken from. */
+  private lazy val view: FileSystemView = increment.flatMap(_.view).getOrElse(shared.view)
+
+  /** Instant time as of which files and log blocks count; None: the latest. */
+  lazy val asOf: Option[String] = increment.filter(_.view.isDefined).fold(options.asOf)(_.found.last)
+
+  def timeline: ViewTimeline = view.timeline
+
+  lazy val partitions: Vector[String] = view.partitions
+
+  /** The partition columns whose value is known from the path alone, for all partitions. */
+  lazy val columnsOfPath: Set[String] = {
+    val unsure = new Array[Boolean](schema.partitionColumns.length)
+    partitions.foreach { p =>
+      val possible = schema.values.possible(p)
+      possible.indices.foreach(i => if (!possible(i).exists(_.length == 1)) unsure(i) = true)
+    }
+    schema.partitionColumns.indices.filterNot(unsure(_)).map(i => schema.partitionColumns(i).name).toSet
+  }
 
   /** The file slices that hold the rows of one partition. */
-  def slices(partitionPath: String): Vector[FileSlice] =
-    if (hasLogs) shared.view.latestMergedFileSlices(partitionPath, asOf)
-    else
-      shared.view.latestBaseFiles(partitionPath, asOf).map { base =>
-        FileSlice(partitionPath, base.fileId, base.instantTime, Some(base), Vector.empty)
-      }
+  def slices(partitionPath: String): Vector[FileSlice] = {
+    val all =
+      if (hasLogs) view.latestMergedFileSlices(partitionPath, asOf)
+      else
+        view.latestBaseFiles(partitionPath, asOf).map { base =>
+          FileSlice(partitionPath, base.fileId, base.instantTime, Some(base), Vector.empty)
+        }
+    increment.fold(all)(i => all.filter(i.covers))
+  }
 
-  def instantText: String = asOf.orElse(shared.view.timeline.lastInstant).getOrElse("its creation")
+  /** How the index served so far; None where commit metadata alone names the files. */
+  def indexUse: Option[IndexUse] = if (increment.exists(_.view.isDefined)) None else Some(shared.snapshot.use)
+
+  def instantText: String = increment match {
+    case Some(i) => i.text
+    case None    => s"as of ${asOf.orElse(shared.view.timeline.lastInstant).getOrElse("its creation")}"
+  }
 }
 
 object PinnedTable {
@@ -46,14 +83,18 @@ object PinnedTable {
     val hasLogs = config.isMergeOnRead && options.queryType != ReadOptions.ReadOptimized
     if (hasLogs) MergeRules.of(config): Unit
     options.asOf.foreach(TimeTravel.check(config, shared.timeline, shared.contents, _))
+    val increment = options.increment.map(PinnedIncrement.of(shared, _))
+    val endSchema = options.increment.filter(_.endSchema).flatMap(_ => increment.flatMap(_.found.last))
     val schema = TableSchema
-      .latestAvroJson(shared.timeline, shared.contents, config, options.asOf)
+      .latestAvroJson(shared.timeline, shared.contents, config, options.asOf.orElse(endSchema))
       .getOrElse(
         throw new DamagedTable(
           s"${config.file}: neither a commit nor a property tells the table's columns; write to the table first"
         )
       )
-    val rows = RowSchema.of(config, schema, spark.sessionState.conf.sessionLocalTimeZone, hasLogs)
-    new PinnedTable(shared, rows, options.asOf, hasLogs, (System.nanoTime() - from) / 1000000)
+    // Stock's incremental reads leave the partition columns in place, whatever the version.
+    val inPlace = hasLogs || increment.isDefined
+    val rows = RowSchema.of(config, schema, spark.sessionState.conf.sessionLocalTimeZone, inPlace)
+    new PinnedTable(shared, rows, options, hasLogs, increment, (System.nanoTime() - from) / 1000000)
   }
 }

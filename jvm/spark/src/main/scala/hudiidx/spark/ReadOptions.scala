@@ -12,6 +12,7 @@ import hudiidx.table.QueryInstant
   *  @param asOf instant time of the query; None: the latest
   *  @param queryType one of [[ReadOptions.QueryTypes]]
   *  @param view one of [[ReadOptions.Views]]: the table's rows, or a listing of it
+  *  @param increment of an incremental query; None: a snapshot
   *  @param tagStrategy how `tag_location` looks keys up, see [[TagStrategy]]
   */
 final case class ReadOptions(
@@ -19,7 +20,9 @@ final case class ReadOptions(
     queryType: String,
     view: String,
     index: IndexOptions,
-    tagStrategy: String
+    tagStrategy: String,
+    increment: Option[IncrementalOptions] = None,
+    pushdowns: ReadPushdowns = ReadPushdowns()
 )
 
 object ReadOptions {
@@ -31,12 +34,18 @@ object ReadOptions {
   val Views: Vector[String] =
     Vector(RowsView, PartitionsView, TimelineView, RecordIndexView.Name) ++ ViewCall.All.map(_.name)
 
-  /** What a query of the rows asks for: all rows, or of merge-on-read tables those of the base files alone. */
+  /** What a query of the rows asks for: all rows, of merge-on-read tables those of the base files alone, or those that some
+    * commits wrote.
+    */
   val Snapshot = "snapshot"
   val ReadOptimized = "read_optimized"
-  val QueryTypes: Vector[String] = Vector(Snapshot, ReadOptimized)
+  val Incremental = "incremental"
+  val QueryTypes: Vector[String] = Vector(Snapshot, ReadOptimized, Incremental)
 
   val QueryType = "hoodie.datasource.query.type"
+
+  /** Stock's older name of the same. */
+  private val ViewType = "hoodie.datasource.view.type"
   val AsOfInstant = "as.of.instant"
   val ViewName = "view"
 
@@ -52,7 +61,7 @@ object ReadOptions {
     OptionDoc(
       QueryType,
       Snapshot,
-      s"${QueryTypes.mkString(" or ")}: the latter reads the base files of a merge-on-read table alone, without its logs."
+      s"${QueryTypes.mkString(", ")}: read_optimized reads the base files of a merge-on-read table alone, without its logs."
     ),
     OptionDoc(ViewName, RowsView, s"What to read: ${Views.mkString(", ")}."),
     OptionDoc(
@@ -60,7 +69,7 @@ object ReadOptions {
       TagStrategy.Auto,
       s"How tag_location looks keys up: ${TagStrategy.All.mkString(", ")}."
     )
-  ) ++ IndexOptions.Docs
+  ) ++ IncrementalOptions.Docs ++ ReadPushdowns.Docs ++ IndexOptions.Docs
 
   val Prefix = "hudiidx."
 
@@ -71,16 +80,24 @@ object ReadOptions {
     val own = options.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
     val settings = session.filter(_._1.startsWith(Prefix)) ++ own
     settings.keys.filter(k => k.startsWith(Prefix) && !isKnown(k)).foreach(refuse)
+    val kind = queryType(own.get(QueryType).orElse(own.get(ViewType)).getOrElse(Snapshot))
     ReadOptions(
       asOf = own.get(AsOfInstant).map(QueryInstant.parse(AsOfInstant, _)),
-      queryType = queryType(own.getOrElse(QueryType, Snapshot)),
+      queryType = kind,
       view = view(own.getOrElse(ViewName, RowsView)),
       index = IndexOptions.of(settings),
-      tagStrategy = TagStrategy.checked(settings.getOrElse(TagStrategy.OptionName, TagStrategy.Auto))
+      tagStrategy = TagStrategy.checked(settings.getOrElse(TagStrategy.OptionName, TagStrategy.Auto)),
+      increment = if (kind == Incremental) Some(IncrementalOptions.of(own)) else None,
+      pushdowns = ReadPushdowns.of(settings)
     )
   }
 
-  private def isKnown(name: String): Boolean = IndexOptions.isKnown(name) || name == TagStrategy.OptionName
+  /** Does an option, in lower case, decide how or which rows are read? */
+  def isRowOption(name: String): Boolean =
+    name.startsWith(Prefix) || name.startsWith("hoodie.") || name == AsOfInstant || name == ViewName
+
+  private def isKnown(name: String): Boolean =
+    IndexOptions.isKnown(name) || ReadPushdowns.isKnown(name) || name == TagStrategy.OptionName
 
   private def view(name: String): String = {
     val lower = name.toLowerCase(Locale.ROOT)
@@ -97,6 +114,6 @@ object ReadOptions {
   }
 
   private def refuse(name: String): Unit = throw new InvalidOption(
-    s"$name: no such option; known are ${(IndexOptions.Docs.map(_.name) :+ TagStrategy.OptionName).sorted.mkString(", ")}"
+    s"$name: no such option; known are ${Docs.map(_.name).filter(_.startsWith(Prefix)).sorted.mkString(", ")}"
   )
 }

@@ -23,8 +23,6 @@ final case class RowSchema(
 
 object RowSchema {
   private val OperationColumn = "_hoodie_operation"
-  // Stock Hudi marks its own columns so.
-  private val metaMark: Metadata = new MetadataBuilder().putBoolean("__metadata_col", value = true).build()
 
   /** Stock 0.15, which reads version 6, puts the partition columns last, but not where it merges logs; later ones leave them
     * in place.
@@ -46,7 +44,8 @@ object RowSchema {
       config.partitionFields.map(n => ordered.find(_.name == n).getOrElse(StructField(n, StringType)))
     val values = new PartitionValues(config, partitions, zone)
     RowSchema(
-      StructType(meta.map(_.copy(nullable = true, metadata = metaMark)) ++ ordered),
+      // Stock marks its own columns as metadata in Spark's sense; Spark then finds no real ones (`_file`).
+      StructType(meta.map(_.copy(nullable = true)) ++ ordered),
       partitions,
       values,
       fromPath,

@@ -1,6 +1,34 @@
 package hudiidx.spark
 
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, CustomTaskMetric}
+
+/** Which partitions a scan reads.
+  *
+  *  @param whyNot why none was left out
+  */
+final case class PartitionStage(total: Int, kept: Int, whyNot: Option[String])
+
+/** Which file groups hold the record keys that are asked for.
+  *
+  *  @param groups None: all file groups are read
+  *  @param whyNot why all are
+  */
+final case class KeyStage(groups: Option[KeyGroups], whyNot: Option[String])
+
+object KeyStage {
+
+  def of(table: PinnedTable, filters: Seq[Expression]): KeyStage =
+    if (!table.pushdowns.recordKeys) not(s"${ReadPushdowns.RecordKeys} is false")
+    else if (table.increment.isDefined) not("an incremental read takes the files of its commits")
+    else
+      RecordKeyFilter.keys(filters, table.config, table.schema.struct) match {
+        case None       => not("no filter asks for record keys")
+        case Some(keys) => RecordKeyFilter.groups(keys, table).fold(not, g => KeyStage(Some(g), None))
+      }
+
+  private def not(why: String): KeyStage = KeyStage(None, Some(why))
+}
 
 /** What planning a scan came to.
   *
@@ -14,8 +42,8 @@ final case class PlanFacts(
     indexVersion: Option[Long],
     overlaidInstants: Int,
     fallback: Option[(String, String)],
-    partitionsTotal: Int,
-    partitionsKept: Int,
+    partitions: PartitionStage,
+    keys: KeyStage,
     filesKept: Int,
     filesTotal: Option[Long],
     bytesKept: Long,
@@ -26,22 +54,39 @@ final case class PlanFacts(
   def text: String = {
     val index = indexVersion match {
       case Some(v) => s"index version $v, $overlaidInstants instants overlaid"
-      case None    => s"no index (${fallback.fold("listing")(_._1)})"
+      case None    => s"no index (${fallback.fold("commit metadata")(_._1)})"
     }
     val files = filesTotal.fold(s"files kept $filesKept")(t => s"files kept $filesKept of $t")
-    s"$index, partitions $partitionsKept of $partitionsTotal, $files, planned in $planningMillis ms"
+    s"$index, partitions ${partitions.kept} of ${partitions.total}${why(partitions.whyNot)}, $keyText, $files, " +
+      s"planned in $planningMillis ms"
   }
+
+  private def keyText: String = keys.groups match {
+    case None    => s"record keys not looked up${why(keys.whyNot)}"
+    case Some(g) =>
+      val more = if (g.unknown.isEmpty) "" else s" and ${g.unknown.size} that the index has not taken in"
+      s"${g.keys} record keys in ${g.located.size} file groups$more"
+  }
+
+  private def why(reason: Option[String]): String = reason.fold("")(r => s" ($r)")
 
   def metrics: Array[CustomTaskMetric] = {
     val always = Seq(
-      "partitionsTotal" -> partitionsTotal.toLong,
-      "partitionsKept" -> partitionsKept.toLong,
+      "partitionsTotal" -> partitions.total.toLong,
+      "partitionsKept" -> partitions.kept.toLong,
       "filesKept" -> filesKept.toLong,
       "planningMillis" -> planningMillis,
       "instantsOverlaid" -> overlaidInstants.toLong,
       "indexFallbacks" -> (if (fallback.isDefined) 1L else 0L)
     )
-    val known = always ++ indexVersion.map("indexVersion" -> _) ++ filesTotal.map("filesTotal" -> _)
+    val ofKeys = keys.groups.toSeq.flatMap { g =>
+      Seq(
+        "recordKeys" -> g.keys.toLong,
+        "keyGroups" -> g.located.size.toLong,
+        "keyGroupsUnknown" -> g.unknown.size.toLong
+      )
+    }
+    val known = always ++ ofKeys ++ indexVersion.map("indexVersion" -> _) ++ filesTotal.map("filesTotal" -> _)
     known.map { case (name, value) => TaskValue(name, value): CustomTaskMetric }.toArray
   }
 }
@@ -57,6 +102,9 @@ object ScanMetrics {
     new PartitionsKeptMetric,
     new FilesTotalMetric,
     new FilesKeptMetric,
+    new RecordKeysMetric,
+    new KeyGroupsMetric,
+    new KeyGroupsUnknownMetric,
     new PlanningMillisMetric,
     new IndexFallbacksMetric
   )
@@ -69,6 +117,9 @@ final class PartitionsTotalMetric extends Shown("partitionsTotal", "partitions i
 final class PartitionsKeptMetric extends Shown("partitionsKept", "partitions to read")
 final class FilesTotalMetric extends Shown("filesTotal", "files in the index")
 final class FilesKeptMetric extends Shown("filesKept", "files to read")
+final class RecordKeysMetric extends Shown("recordKeys", "record keys looked up")
+final class KeyGroupsMetric extends Shown("keyGroups", "file groups that the record index names")
+final class KeyGroupsUnknownMetric extends Shown("keyGroupsUnknown", "file groups that the record index does not know")
 final class PlanningMillisMetric extends Shown("planningMillis", "planning time in milliseconds")
 final class IndexFallbacksMetric extends Shown("indexFallbacks", "listings in place of the index")
 

@@ -4,7 +4,7 @@ import java.lang.ref.Cleaner
 
 import hudiidx.hadoop.Tables
 import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
-import hudiidx.table.{FileSystemView, TableConfig, TableListing}
+import hudiidx.table.{FileSystemView, TableConfig, TableListing, ViewTimeline}
 import hudiidx.timeline.{ActiveTimeline, Instant, InstantContents}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -47,6 +47,10 @@ final class SharedTable private (
   def contents: InstantContents = context.contents
 
   def view: FileSystemView = snapshot.view
+
+  /** What is visible; known without opening the index. */
+  @transient lazy val viewTimeline: ViewTimeline =
+    ViewTimeline.load(config, timeline, contents, t => context.history.completionTime(t))
 }
 
 object SharedTable {

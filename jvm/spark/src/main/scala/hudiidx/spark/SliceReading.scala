@@ -84,7 +84,11 @@ final case class SliceReading(
     val own = Array.tabulate[ColumnVector](columns.length) { i =>
       if (nulls.contains(columns(i).name)) ColumnAdapter.nulls(columns(i).dataType) else read(i)
     }
-    new ColumnarBatch(own ++ Shims.constants(values, rebuilt, rows), rows)
+    val constants = Shims.constants(values, rebuilt, rows)
+    // The base file's path is no row's of a log.
+    val file = rebuilt.fieldNames.indexOf(ScanColumns.File)
+    if (file >= 0) constants(file) = ColumnAdapter.nulls(rebuilt(file).dataType)
+    new ColumnarBatch(own ++ constants, rows)
   }
 }
 

@@ -1,0 +1,99 @@
+package hudiidx.spark
+
+import hudiidx.spark.rows.ColumnRules
+import hudiidx.storage.Storage
+import hudiidx.table.{BaseFile, FileKind, FileSlice}
+import hudiidx.{DamagedTable, UnsupportedTable}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.datasources.PartitionedFile
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.unsafe.types.UTF8String
+
+/** File slices as Spark's file readers take them. */
+object PieceOfFile {
+
+  /** The whole slice, with the values of the columns that are the same for all its rows. UnsupportedTable if its base file is no
+    * Parquet file, DamagedTable if that is empty.
+    */
+  def whole(slice: FileSlice, table: PinnedTable, constants: StructType): PartitionedFile = {
+    val nulls = if (takesStoredValues(table)) Vector.empty else table.schema.values.nulls(slice.partitionPath)
+    val notes =
+      if (nulls.isEmpty) Map.empty[String, Any] else Map[String, Any](BaseFileReaderFactory.NullColumns -> nulls)
+    slice.baseFile.foreach(check(_, table))
+    val row = values(slice, table, constants)
+    if (SliceReading.logsOf(slice).nonEmpty) SliceReading.piece(table.path, slice, row, notes)
+    else {
+      val base = slice.baseFile.get
+      Shims.wholeFile(row, pathOf(base, table), base.sizeBytes, notes)
+    }
+  }
+
+  private def pathOf(file: BaseFile, table: PinnedTable): String =
+    Storage.join(Storage.join(table.path, file.partitionPath), file.fileName)
+
+  private def check(file: BaseFile, table: PinnedTable): Unit = {
+    val path = pathOf(file, table)
+    if (!file.fileName.endsWith(FileKind.Parquet.extension))
+      throw new UnsupportedTable(s"$path: only Parquet base files can be read; read the table with Hudi")
+    if (file.sizeBytes <= 0) throw new DamagedTable(s"$path: the base file is empty; roll its commit back with Hudi")
+  }
+
+  /** Stock 0.15, which reads version 6, takes no partition values from paths in incremental reads. */
+  private def takesStoredValues(table: PinnedTable): Boolean = table.increment.isDefined && table.config.version < 8
+
+  private def values(slice: FileSlice, table: PinnedTable, constants: StructType): InternalRow =
+    if (constants.isEmpty) InternalRow.empty
+    else {
+      lazy val rebuilt = table.schema.values.rebuilt(slice.partitionPath)
+      InternalRow.fromSeq(constants.map { f =>
+        val at = table.schema.partitionColumns.indexWhere(_.name == f.name)
+        if (at >= 0) rebuilt(at) else slice.baseFile.map(b => UTF8String.fromString(pathOf(b, table))).orNull
+      })
+    }
+
+  /** A slice with logs is read as a whole; a base file alone in pieces. */
+  def split(piece: PartitionedFile, maxBytes: Long): Seq[PartitionedFile] =
+    if (SliceReading.hasLogs(piece)) Seq(piece)
+    else
+      (0L until piece.length by maxBytes).map { start =>
+        piece.copy(start = start, length = math.min(maxBytes, piece.length - start))
+      }
+
+  /** What reads such pieces. */
+  def readers(spark: SparkSession, table: PinnedTable, parquet: Shims.ParquetReaders): BaseFileReaderFactory =
+    new BaseFileReaderFactory(
+      parquet,
+      floatsByText = table.config.version >= 8 || table.config.isMergeOnRead,
+      if (table.hasLogs) Some(sliceReading(spark, table)) else None
+    )
+
+  private def sliceReading(spark: SparkSession, table: PinnedTable): SliceReading = SliceReading(
+    table.config,
+    table.timeline.withoutHistory,
+    table.asOf,
+    table.schema.avroJson,
+    ColumnRules.of(table.config.version, spark.sessionState.conf.caseSensitiveAnalysis),
+    Shims.batchRows(spark),
+    table.shared.conf
+  )
+}
+
+/** Files that suffice for a limit. */
+object LimitedFiles {
+
+  /** Footers are read on the driver, so not many of them. */
+  private val MostFooters = 8
+
+  /** Base files without logs that hold `rows` rows together; all slices if that takes many. */
+  def enough(all: Vector[PartitionedFile], rows: Int, readers: BaseFileReaderFactory): Vector[PartitionedFile] = {
+    val files = all.filterNot(SliceReading.hasLogs)
+    var sum = 0L
+    var taken = 0
+    while (sum < rows && taken < files.length && taken < MostFooters) {
+      sum += readers.rowCount(files(taken))
+      taken += 1
+    }
+    if (sum >= rows) files.take(taken) else all
+  }
+}

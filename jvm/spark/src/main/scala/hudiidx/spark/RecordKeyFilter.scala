@@ -1,0 +1,122 @@
+package hudiidx.spark
+
+import java.io.IOException
+
+import hudiidx.DamagedIndex
+import hudiidx.record.{PackedKeys, RecordIndex}
+import hudiidx.table.{FileGroup, TableConfig}
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  AttributeReference,
+  EqualNullSafe,
+  EqualTo,
+  Expression,
+  In,
+  InSet,
+  Literal
+}
+import org.apache.spark.sql.types.{DataType, IntegerType, LongType, StringType, StructField}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** The file groups that may hold the record keys of a query.
+  *
+  *  @param keys that the query asks for
+  *  @param located file groups that the record index names
+  *  @param unknown file groups whose keys the index does not know as of the query's instant: they may hold any
+  */
+final case class KeyGroups(keys: Int, located: Set[FileGroup], unknown: Set[FileGroup]) {
+  private lazy val byPartition: Map[String, Set[String]] =
+    (located ++ unknown).groupBy(_.partitionPath).map { case (p, groups) => p -> groups.map(_.fileId) }
+
+  def partitions: Set[String] = byPartition.keySet
+
+  def contains(partitionPath: String, fileId: String): Boolean = byPartition.get(partitionPath).exists(_(fileId))
+}
+
+/** Finds the record keys that filters ask for: `_hoodie_record_key`, or the key field of a table that takes its keys from one
+  * plain field, equal to a literal or in a list of literals.
+  */
+object RecordKeyFilter {
+  val KeyColumn = "_hoodie_record_key"
+
+  /** Some(keys): a row whose record key is none of them satisfies no filter. */
+  def keys(filters: Seq[Expression], config: TableConfig, columns: Seq[StructField]): Option[Set[String]] = {
+    val plain = plainField(config).flatMap(name => columns.find(_.name == name)).filter(c => isPlain(c))
+    val found = filters.flatMap(conjuncts).flatMap { filter =>
+      equality(filter).flatMap { case (column, values) =>
+        if (column.name == KeyColumn && config.populateMetaFields) texts(values, column.dataType)
+        else if (plain.exists(_.name == column.name)) fieldKeys(values, column.dataType)
+        else None
+      }
+    }
+    if (found.isEmpty) None else Some(found.reduce(_ intersect _))
+  }
+
+  /** Which file groups to read for the keys; Left tells why the record index cannot say. */
+  def groups(keys: Set[String], table: PinnedTable): Either[String, KeyGroups] = {
+    val use = table.shared.snapshot.use
+    if (!use.version.exists(RecordIndex.isIn)) Left("the table has no record index")
+    else {
+      val records = table.records
+      records.index match {
+        case None                                   => Left("the record index could not be opened")
+        case Some(i) if i.index.windowDays.nonEmpty => Left("the record index has a window, and knows newer rows only")
+        case Some(index)                            =>
+          try {
+            val found = index.locate(PackedKeys.of(keys.toVector.sorted))
+            val located = found.groups.map(g => FileGroup(g.partitionPath, g.fileId)).toSet
+            val unknown = records.moment.slices.map(s => FileGroup(s.partitionPath, s.fileId)).toSet
+            Right(KeyGroups(keys.size, located, unknown))
+          } catch {
+            case e: DamagedIndex if !table.isStrict => Left(e.getMessage)
+            case e: IOException if !table.isStrict  => Left(e.toString)
+          }
+      }
+    }
+  }
+
+  private def conjuncts(filter: Expression): Vector[Expression] = filter match {
+    case And(left, right) => conjuncts(left) ++ conjuncts(right)
+    case other            => Vector(other)
+  }
+
+  private def equality(filter: Expression): Option[(AttributeReference, Seq[Any])] = filter match {
+    case EqualTo(a: AttributeReference, Literal(v, _))                           => Some((a, Seq(v)))
+    case EqualTo(Literal(v, _), a: AttributeReference)                           => Some((a, Seq(v)))
+    case EqualNullSafe(a: AttributeReference, Literal(v, _))                     => Some((a, Seq(v)))
+    case EqualNullSafe(Literal(v, _), a: AttributeReference)                     => Some((a, Seq(v)))
+    case In(a: AttributeReference, list) if list.forall(_.isInstanceOf[Literal]) =>
+      // A null in the list is equal to nothing.
+      Some((a, list.map(_.asInstanceOf[Literal].value).filter(_ != null)))
+    case InSet(a: AttributeReference, values) => Some((a, values.toSeq.filter(_ != null)))
+    case _                                    => None
+  }
+
+  private def texts(values: Seq[Any], dataType: DataType): Option[Set[String]] =
+    if (dataType != StringType || values.contains(null)) None
+    else Some(values.collect { case t: UTF8String => t.toString }.toSet)
+
+  /** Record keys of rows with these values. An empty text has a key of its own making, so it is not asked for. */
+  private def fieldKeys(values: Seq[Any], dataType: DataType): Option[Set[String]] =
+    dataType match {
+      case StringType             => texts(values, dataType).filterNot(_.contains(""))
+      case IntegerType | LongType => if (values.contains(null)) None else Some(values.map(_.toString).toSet)
+      case _                      => None
+    }
+
+  /** The key field of a table whose record keys are its values. Generators of composite keys put the field's name in front of a
+    * single one or not, by release.
+    */
+  private def plainField(config: TableConfig): Option[String] = {
+    val generator = config.keyGenerator.getOrElse("").toUpperCase
+    config.recordKeyForm.collect {
+      case form
+          if form.fields.length == 1 && !form.named && !generator
+            .contains("COMPLEX") && !generator.contains("CUSTOM") =>
+        form.fields.head
+    }
+  }
+
+  private def isPlain(column: StructField): Boolean =
+    column.dataType == StringType || column.dataType == IntegerType || column.dataType == LongType
+}

@@ -1,0 +1,136 @@
+package hudiidx.spark
+
+import java.nio.file.{Files, Paths}
+
+import com.fasterxml.jackson.databind.JsonNode
+import hudiidx.spark.api.HudiIdxApi
+import hudiidx.sync.IndexOptions
+import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.expr
+
+/** Incremental reads of every fixture are stock Hudi's. */
+final class IncrementalSuite extends SparkSuite {
+  private val begin = "hoodie.datasource.read.begin.instanttime"
+  private val end = "hoodie.datasource.read.end.instanttime"
+  private val incremental = "hoodie.datasource.query.type" -> "incremental"
+
+  private def changes(path: String, options: (String, String)*): DataFrame = read(path, incremental +: options: _*)
+
+  private def bounds(stored: JsonNode): Seq[(String, String)] =
+    Seq(begin -> stored.get("begin").asText) ++
+      (if (stored.get("end").isNull) Nil else Seq(end -> stored.get("end").asText))
+
+  private val tables: Vector[String] = Fixtures.good.filter(Fixtures.json(_).path("incremental").isArray)
+
+  private def stored(name: String): Vector[JsonNode] = {
+    val found = Vector.newBuilder[JsonNode]
+    Fixtures.json(name).get("incremental").forEach(i => found += i)
+    found.result()
+  }
+
+  /** Stock 1.x shows partition values as they stand in the path, escapes and all, in incremental reads alone. Ours are the values. */
+  private def asStock(name: String, frame: DataFrame): DataFrame =
+    if (!name.endsWith("cow-complex") || name.startsWith("v6-")) frame
+    else
+      Seq("region", "kind").foldLeft(frame) { (f, c) =>
+        f.withColumn(c, expr(s"if($c is null, null, regexp_extract(_hoodie_partition_path, '$c=([^/]*)', 1))"))
+      }
+
+  test("there are stored answers of every version") {
+    assert(
+      Seq("v6-", "v8-", "v9-").forall(v => tables.exists(n => n.startsWith(v) && stored(n).exists(_.has("count"))))
+    )
+  }
+
+  tables.foreach { name =>
+    test(s"$name: incremental rows are stock Hudi's, and refused where stock refuses") {
+      stored(name).foreach { point =>
+        withClue(s"${bounds(point)}: ") {
+          if (point.has("error")) intercept[UnsupportedTable](changes(Fixtures.table(name), bounds(point): _*).count())
+          else {
+            val found = Answer.of(asStock(name, changes(Fixtures.table(name), bounds(point): _*)))
+            assert(found.rows.length === point.get("count").asInt)
+            assert(found.checksum === point.get("checksum").asText)
+            assert(found.dataChecksum === point.get("checksum_data").asText)
+          }
+        }
+      }
+    }
+  }
+
+  test("what is selected and filtered is the same as selecting and filtering afterwards") {
+    val point = stored("v9-cow-part").head
+    def some(frame: DataFrame): Vector[String] =
+      frame.where("qty > 3").selectExpr("city", "qty").collect().map(_.toString).toVector.sorted
+    val table = Fixtures.table("v9-cow-part")
+    val whole = changes(table, bounds(point): _*).cache()
+    assert(some(changes(table, bounds(point): _*)) === some(whole))
+    assert(changes(table, bounds(point): _*).select().count() === whole.count())
+    whole.unpersist()
+  }
+
+  test("rows come in batches or one by one, and are the same") {
+    val point = stored("v9-cow-part").head
+    val table = Fixtures.table("v9-cow-part")
+    val setting = "spark.sql.parquet.enableVectorizedReader"
+    def rows: Answer = Answer.of(changes(table, bounds(point): _*))
+    val batches = rows
+    spark.conf.set(setting, "false")
+    try assert(rows === batches)
+    finally spark.conf.unset(setting)
+  }
+
+  test("only files that the commits of the range wrote are read") {
+    val name = "v9-cow-part"
+    val table = Fixtures.copy(name)
+    val point = stored(name)(1)
+    new HudiIdxApi(spark, table, new java.util.HashMap[String, String]()).create()
+    val opened = SharedTable.open(spark, table, IndexOptions())
+    val used = for {
+      instant <- opened.timeline.completedWrites if instant.completionTime.exists(_ > point.get("begin").asText)
+      stat <- opened.contents.commit(instant).writeStats
+    } yield stat.fileName.get
+    assert(used.nonEmpty)
+    Fixtures.filesBelow(table).filter(f => f.endsWith(".parquet") && !f.startsWith(".hoodie/")).foreach { f =>
+      if (!used.contains(f.substring(f.lastIndexOf('/') + 1))) Files.delete(Paths.get(table, f))
+    }
+    // Of stock Hudi's answer, although almost nothing of the table is left.
+    val left = changes(table, bounds(point): _*)
+    assert(Answer.of(left).checksum === point.get("checksum").asText)
+    assert(left.queryExecution.executedPlan.toString.contains("no index (commit metadata)"))
+  }
+
+  test("a write that has not completed stops an incremental read of version 6, or bounds it") {
+    val name = "v6-cow-part"
+    val table = Fixtures.copy(name)
+    val point = stored(name).head
+    val hole = stored(name)(1).get("begin").asText.toLong - 1
+    Files.write(Paths.get(table, ".hoodie", s"$hole.commit.requested"), Array.emptyByteArray)
+    val thrown = intercept[InvalidOption](changes(table, bounds(point): _*))
+    assert(thrown.getMessage.contains(hole.toString) && thrown.getMessage.contains("BLOCK"))
+    val blocked = changes(table, bounds(point) :+ ("hoodie.read.timeline.holes.resolution.policy" -> "block"): _*)
+    val before = changes(Fixtures.table(name), begin -> point.get("begin").asText, end -> hole.toString)
+    assert(Answer.of(blocked) === Answer.of(before))
+  }
+
+  test("a path pattern leaves partitions out") {
+    val table = Fixtures.table("v9-cow-part")
+    val point = stored("v9-cow-part").head
+    val glob = "hoodie.datasource.read.incr.path.glob" -> "/sf/*"
+    val some = changes(table, bounds(point) :+ glob: _*)
+    assert(Answer.of(some) === Answer.of(changes(table, bounds(point): _*).where("city = 'sf'")))
+    assert(some.count() > 0)
+  }
+
+  test("options that an incremental read does not take are refused by name") {
+    val table = Fixtures.table("v9-cow-part")
+    def refused(options: (String, String)*): String = intercept[InvalidOption](changes(table, options: _*)).getMessage
+    assert(refused().contains(begin))
+    assert(refused(begin -> "soon").contains(begin))
+    assert(refused(begin -> "0", "hoodie.datasource.query.incremental.format" -> "cdc").contains("change data capture"))
+    assert(refused(begin -> "0", "as.of.instant" -> "2026-11-20").contains("as.of.instant"))
+    assert(refused(begin -> "0", "hoodie.datasource.read.incr.filters" -> "a > 1").contains("incr.filters"))
+    assert(intercept[InvalidOption](read(table, "hoodie.datasource.query.type" -> "cdc")).getMessage.contains("cdc"))
+  }
+}

@@ -1,0 +1,216 @@
+package hudiidx.spark
+
+import java.nio.file.{Files, Paths}
+
+import hudiidx.Fixtures
+import hudiidx.spark.api.HudiIdxApi
+import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.execution.datasources.v2.{BatchScanExec, DataSourceV2ScanRelation}
+import org.apache.spark.sql.functions.{broadcast, col, expr}
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.{DataFrame, Row}
+import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
+
+/** What a scan takes over from Spark changes no answer, and does what it is for. */
+final class PushdownSuite extends SparkSuite {
+  private val switches: Vector[String] = ReadPushdowns.Docs.map(_.name)
+  private val allOff: Seq[(String, String)] = switches.map(_ -> "false")
+
+  private def rows(frame: DataFrame): Vector[String] = frame.collect().map(text(_)).toVector.sorted
+
+  private def text(value: Any): String = value match {
+    case row: Row           => row.toSeq.map(text(_)).mkString("[", ",", "]")
+    case bytes: Array[Byte] => bytes.mkString("0x", " ", "")
+    case other              => String.valueOf(other)
+  }
+
+  private def scanOf(frame: DataFrame): BatchScanExec =
+    frame.queryExecution.sparkPlan.collectFirst { case b: BatchScanExec => b }.get
+
+  // Predicates in SQL on columns of simple types, with values of the table and others.
+  private def predicates(table: DataFrame): Gen[String] = {
+    val columns = table.schema.fields.filter(f => literal(f.dataType, "1").isDefined).map(_.name).toVector
+    val sample = table.limit(40).collect().toVector
+    def value(column: String): Gen[String] = {
+      val dataType = table.schema(column).dataType
+      val seen = sample.map(_.getAs[Any](column)).filter(_ != null).flatMap(v => literal(dataType, v.toString))
+      if (seen.isEmpty) Gen.const("NULL") else Gen.frequency(9 -> Gen.oneOf(seen), 1 -> Gen.const("NULL"))
+    }
+    val simple = for {
+      column <- Gen.oneOf(columns)
+      op <- Gen.oneOf("=", "<", ">", "<=", ">=", "<>", "<=>")
+      v <- value(column)
+      w <- value(column)
+      form <- Gen.oneOf(s"`$column` $op $v", s"`$column` IN ($v, $w)", s"`$column` IS NULL", s"NOT (`$column` $op $v)")
+    } yield form
+    for {
+      a <- simple
+      b <- simple
+      form <- Gen.oneOf(a, s"$a AND $b", s"$a OR $b", s"NOT ($a AND $b)")
+    } yield form
+  }
+
+  private def literal(dataType: DataType, text: String): Option[String] = dataType match {
+    case StringType => Some("'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'")
+    case IntegerType | LongType | DoubleType | FloatType | BooleanType => Some(s"CAST('$text' AS ${dataType.sql})")
+    case _: DecimalType                                                => Some(s"CAST('$text' AS ${dataType.sql})")
+    case DateType | TimestampType                                      => Some(s"CAST('$text' AS ${dataType.sql})")
+    case _                                                             => None
+  }
+
+  private val queries: Vector[(String, DataFrame => DataFrame)] = Vector(
+    "rows" -> (f => f),
+    "count" -> (_.selectExpr("count(*)")),
+    "limit" -> (f => f.select().limit(7).selectExpr("count(*)"))
+  )
+
+  Vector("v6-cow-part", "v9-cow-complex", "v9-cow-types", "v6-cow-evolution", "v9-mor-part").foreach { name =>
+    test(s"$name: random predicates give the same with each pushdown off") {
+      val table = Fixtures.copy(name)
+      new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.record.mode", "partitioned")).create()
+      val gen = predicates(read(table))
+      val seed = name.hashCode.toLong
+      (0 until 8).foreach { i =>
+        val where = gen.pureApply(Gen.Parameters.default, Seed(seed + i))
+        queries.foreach { case (what, query) =>
+          withClue(s"seed ${seed + i}, $what where $where: ") {
+            val plain = rows(query(read(table, allOff: _*).where(where)))
+            assert(rows(query(read(table).where(where))) === plain)
+            assert(rows(query(read(table, switches(i % switches.length) -> "false").where(where))) === plain)
+          }
+        }
+      }
+    }
+  }
+
+  private def aggregates(frame: DataFrame): DataFrame = {
+    val exact = frame.schema.fields.filter(f =>
+      f.dataType match {
+        case IntegerType | LongType | DoubleType | FloatType | StringType | DateType | TimestampType | BooleanType =>
+          true
+        case _: DecimalType => true
+        case _              => false
+      }
+    )
+    val all = exact.flatMap(f => Seq(s"count(`${f.name}`)", s"min(`${f.name}`)", s"max(`${f.name}`)"))
+    frame.selectExpr("count(*)" +: all: _*)
+  }
+
+  Vector("v6-cow-types", "v9-mor-types", "v6-cow-evolution", "v9-cow-evolution", "v9-cow-complex", "v9-mor-log-only")
+    .foreach { name =>
+      test(s"$name: count, min and max of every column are those of the rows") {
+        val table = Fixtures.table(name)
+        val fields = read(table).schema.fieldNames.grouped(3)
+        fields.foreach { some =>
+          def frame(options: (String, String)*): DataFrame =
+            aggregates(read(table, options: _*).select(some.map(n => col(s"`$n`")).toIndexedSeq: _*))
+          withClue(some.mkString(", "))(assert(rows(frame()) === rows(frame(allOff: _*))))
+        }
+      }
+    }
+
+  test("aggregates come from footers, by partition too, also behind a filter on partitions") {
+    val table = Fixtures.table("v9-cow-part")
+    val counted = read(table).where("city = 'sf'").selectExpr("count(*)", "max(qty)")
+    assert(counted.queryExecution.executedPlan.toString.contains("count(*), max(qty) from file footers"))
+    assert(rows(counted) === rows(read(table, allOff: _*).where("city = 'sf'").selectExpr("count(*)", "max(qty)")))
+    val grouped = read(table).groupBy("city").count()
+    assert(grouped.queryExecution.executedPlan.toString.contains("from file footers"))
+    assert(rows(grouped) === rows(read(table, allOff: _*).groupBy("city").count()))
+    val texts = read(table).selectExpr("max(city)")
+    assert(!texts.queryExecution.executedPlan.toString.contains("from file footers"))
+  }
+
+  test("a filter that partitions decide is not evaluated again; one that they do not is") {
+    def filters(where: String, table: String): Int =
+      read(Fixtures.table(table)).where(where).queryExecution.optimizedPlan.collect { case f: Filter => f }.length
+    assert(filters("city = 'sf'", "v9-cow-part") === 0)
+    assert(filters("qty > 3", "v9-cow-part") === 1)
+    // In old tables an empty text may lie where nulls do.
+    assert(
+      read(Fixtures.table("v9-cow-part"), ReadPushdowns.PartitionFilters -> "false")
+        .where("city = 'sf'")
+        .queryExecution
+        .optimizedPlan
+        .collect { case f: Filter => f }
+        .length === 1
+    )
+  }
+
+  test("a limit plans the files that it needs") {
+    val table = Fixtures.table("v9-cow-part")
+    val limited = read(table).limit(3)
+    assert(limited.collect().length === 3)
+    assert(scanOf(limited).scan.toBatch.planInputPartitions().flatMap(Shims.piecesOf).length === 1)
+    assert(read(table).limit(1000000).count() === read(table).count())
+  }
+
+  test("values that a join finds leave partitions out: their files may be gone") {
+    val table = Fixtures.copy("v9-cow-part")
+    val whole = rows(read(table).where("city = 'sf'").select("_hoodie_record_key"))
+    new HudiIdxApi(spark, table, java.util.Map.of()).create()
+    // Not known to the optimizer: it would evaluate the filter beforehand.
+    val small = spark.createDataFrame(
+      spark.sparkContext.parallelize(Seq(Row("sf", 1), Row("lima", 2)), 1),
+      StructType(Seq(StructField("name", StringType), StructField("n", IntegerType)))
+    )
+    Fixtures
+      .filesBelow(table)
+      .filter(f => f.endsWith(".parquet") && !f.startsWith(".hoodie/") && !f.startsWith("sf/"))
+      .foreach(f => Files.delete(Paths.get(table, f)))
+    val joined = read(table).join(broadcast(small.where("n = 1")), expr("city = name"))
+    assert(rows(joined.select("_hoodie_record_key")) === whole)
+    assert(whole.nonEmpty)
+  }
+
+  test("of structs only the wanted fields are read") {
+    val table = Fixtures.table("v9-cow-types")
+    val struct = read(table).schema.fields.find(_.dataType.isInstanceOf[StructType]).get
+    val field = struct.dataType.asInstanceOf[StructType].fields.head.name
+    def frame(options: (String, String)*): DataFrame = read(table, options: _*).select(s"${struct.name}.$field")
+    val relation = frame().queryExecution.optimizedPlan.collectFirst { case r: DataSourceV2ScanRelation => r }.get
+    assert(
+      relation.scan.readSchema()(struct.name).dataType.asInstanceOf[StructType].fieldNames.toVector === Vector(field)
+    )
+    assert(rows(frame()) === rows(frame(ReadPushdowns.NestedColumns -> "false")))
+  }
+
+  test("nested fields that a file lacks are null, and null structs stay null") {
+    Vector("v6-cow-evolution", "v9-cow-evolution").foreach { name =>
+      val table = Fixtures.table(name)
+      val structs = read(table).schema.fields.filter(_.dataType.isInstanceOf[StructType])
+      assert(structs.nonEmpty)
+      for (s <- structs; f <- s.dataType.asInstanceOf[StructType].fields) {
+        def frame(options: (String, String)*): DataFrame =
+          read(table, options: _*).selectExpr("_hoodie_record_key", s"${s.name}.${f.name}")
+        assert(rows(frame()) === rows(frame(ReadPushdowns.NestedColumns -> "false")), s"${s.name}.${f.name}")
+      }
+    }
+  }
+
+  test("_file and _pos tell where a row lies") {
+    val table = Fixtures.table("v9-cow-part")
+    Vector("true", "false").foreach { vectorized =>
+      spark.conf.set("spark.sql.parquet.enableVectorizedReader", vectorized)
+      try {
+        val found = read(table).selectExpr("_hoodie_file_name", "_file", "_pos").collect()
+        assert(found.length === read(table).count())
+        found.foreach(r => assert(r.getString(1).endsWith("/" + r.getString(0))))
+        found.groupBy(_.getString(1)).values.foreach { of =>
+          assert(of.map(_.getLong(2)).sorted.toVector === of.indices.map(_.toLong).toVector)
+        }
+        assert(
+          read(table).select("_file", "_pos").where("_pos = 0").distinct().count() === found
+            .map(_.getString(1))
+            .distinct
+            .length
+        )
+      } finally spark.conf.unset("spark.sql.parquet.enableVectorizedReader")
+    }
+    assert(!read(table).columns.contains("_pos"))
+    // Rows of a log have no base file; all others have.
+    val merged = read(Fixtures.table("v9-mor-part")).select("_file", "_pos").collect()
+    assert(merged.exists(_.isNullAt(0)) && merged.exists(!_.isNullAt(0)) && merged.forall(r => r.isNullAt(0) == r.isNullAt(1)))
+  }
+}
