@@ -26,7 +26,7 @@ final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int 
   private var end = in.position
 
   /** Moves to the next record; false behind the last. */
-  def next(): Boolean = left > 0 && {
+  def next(): Boolean = if (left > 0) {
     in.moveTo(end)
     need(4)
     size = in.int("record length")
@@ -36,7 +36,32 @@ final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int 
     end = from + size
     left -= 1
     true
+  } else {
+    if (left == 0) checkTail()
+    left = -1
+    false
   }
+
+  /** What stands behind the last record is no record. If by its lengths it is nothing but records, the count is wrong. */
+  private def checkTail(): Unit = {
+    in.moveTo(end)
+    val tail = tailFrom
+    var at = tail
+    var fits = true
+    while (fits && content.sizeBytes - at >= 4) {
+      val next = lengthAt(at)
+      fits = next >= 0 && next <= content.sizeBytes - at - 4
+      if (fits) at += 4 + next
+    }
+    if (fits && at == content.sizeBytes && at > tail)
+      in.fail(s"record count $count leaves records behind the last, the log is damaged;")
+  }
+
+  private def lengthAt(at: Long): Int =
+    try content.read(at, 4).getInt
+    catch {
+      case e: EOFException => throw new DamagedTable(s"${reader.path}: log file got shorter; read it again", e)
+    }
 
   /** A cursor at the current record's first byte. It may be moved, and is for this record alone: `next` may replace it. */
   def cursor: ByteCursor = in

@@ -33,7 +33,11 @@ object DeleteRecords {
       )
     if (version != Version) in.fail(s"delete block has version $version, known is 3")
     val list = in.slice(in.int("delete list length"), "delete list")
+    val isEmpty = list.remaining == 1
     array(list, "deleted keys", leastBytes = 3)(use(key(list)))
+    // Stock Hudi writes neither; a block of another kind may look so once its kind was changed.
+    if (list.remaining > 0) list.fail(s"${list.remaining} bytes behind the deleted keys")
+    if (isEmpty && in.remaining > 0) in.fail(s"an empty delete list and ${in.remaining} bytes behind it")
   }
 
   private def key(in: ByteCursor): DeletedKey = {

@@ -1,7 +1,6 @@
 package hudiidx.log
 
-import hudiidx.DamagedTable
-import hudiidx.UnsupportedTable
+import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
 import hudiidx.bytes.{ByteCursor, Bytes}
 import hudiidx.storage.RandomReader
 import java.io.EOFException
@@ -22,6 +21,10 @@ object LogFile {
   /** @param atomicWrites the store never leaves half a file (S3 and the like): lengths are trusted, as stock Hudi does */
   def blocks(reader: RandomReader, atomicWrites: Boolean = false): Iterator[LogBlock] =
     new LogBlockIterator(new Window(reader), atomicWrites)
+
+  /** The block at an offset if its lengths agree with each other, whatever follows it. None for anything else. */
+  private[log] def intactBlock(reader: RandomReader, offset: Long): Option[LogBlock] =
+    new LogBlockIterator(new Window(reader), atomicWrites = false, offset).intact()
 
   /** Instant of the first block that is not corrupt; None if the file has no such block, or it bears no instant. */
   def firstInstantTime(reader: RandomReader, atomicWrites: Boolean = false): Option[String] =
@@ -118,20 +121,20 @@ private[log] object Window {
   val ScanBytes: Int = 1 << 20
 }
 
-private final class LogBlockIterator(window: Window, atomicWrites: Boolean) extends Iterator[LogBlock] {
+private final class LogBlockIterator(window: Window, atomicWrites: Boolean, from: Long = 0L)
+    extends Iterator[LogBlock] {
   private val magicBytes = LogFile.Magic.length
   private val headBytes = magicBytes + 8
   // Version, type, header count, content length, footer count and trailing length: no block is smaller.
   private val leastSize = 4 + 4 + 4 + 8 + 4 + 8
   private val maxHeaderBytes = 64 << 20
-  private var at = 0L
+  private var at = from
 
-  /** Fewer bytes than a magic are the end, as for stock readers. */
-  def hasNext: Boolean = window.size - at >= magicBytes
+  def hasNext: Boolean = at < window.size
 
   def next(): LogBlock = {
     if (!hasNext) throw new NoSuchElementException(s"${window.path}: no block at offset $at")
-    if (!window.hasMagic(at))
+    if (window.size - at >= magicBytes && !window.hasMagic(at))
       throw new DamagedTable(s"${window.path}: no log block begins (#HUDI#) at offset $at; restore the file")
     val block = sizeAt(at) match {
       case Some(size) => whole(size)
@@ -141,17 +144,26 @@ private final class LogBlockIterator(window: Window, atomicWrites: Boolean) exte
     block
   }
 
+  /** The block here, if its lengths alone are right. */
+  def intact(): Option[LogBlock] = sizeFrom(at).filter(size => trailerAgrees(at + headBytes + size, size)).flatMap { size =>
+    try Some(whole(size))
+    catch { case _: HudiIdxException => None }
+  }
+
   /** The size field of the block, None if it cannot be right. */
-  private def sizeAt(offset: Long): Option[Long] = {
+  private def sizeAt(offset: Long): Option[Long] = sizeFrom(offset).filter { size =>
+    val end = offset + headBytes + size
+    atomicWrites || (trailerAgrees(end, size) && followed(end))
+  }
+
+  /** The size field, None if no such block fits into the file. */
+  private def sizeFrom(offset: Long): Option[Long] = {
     val in = window.cursor(offset, headBytes)
     if (in.remaining < headBytes) None
     else {
       in.skip(magicBytes.toLong, "magic")
       val size = in.long("block size")
-      val end = offset + headBytes + size
-      if (size < leastSize || size > window.size - offset - headBytes) None
-      else if (atomicWrites || (trailerAgrees(end, size) && followed(end))) Some(size)
-      else None
+      if (size < leastSize || size > window.size - offset - headBytes) None else Some(size)
     }
   }
 
@@ -161,7 +173,7 @@ private final class LogBlockIterator(window: Window, atomicWrites: Boolean) exte
   private def followed(end: Long): Boolean = window.size - end < magicBytes || window.hasMagic(end)
 
   private def corrupt(): LogBlock = {
-    val from = at + magicBytes
+    val from = math.min(at + magicBytes, window.size)
     val end = window.findMagic(from)
     LogBlock(LogBlockKind.Corrupt, Map.empty, at, from, end - from, end)
   }

@@ -14,12 +14,14 @@ final case class CountedBlock(file: String, block: LogBlock)
   * @param isCommitted   true for a completed instant and for one before the start of the timeline. Asked on tables before
   *                      version 8 alone; later versions have an instant to a file, which the file-system view has checked
   * @param atomicWrites  the store never leaves half a file, see `LogFile.blocks`
+  * @param damage        judges what cannot be read
   */
 final case class BlockRules(
     tableVersion: Int,
     latestInstant: Option[String],
     isCommitted: String => Boolean,
-    atomicWrites: Boolean = false
+    atomicWrites: Boolean = false,
+    damage: LogDamage = LogDamage.Unnoticed
 ) {
   private[log] val asksTimeline: Boolean = tableVersion < BlockRules.OwnInstantVersion
 }
@@ -47,9 +49,15 @@ object SliceLog {
     *
     * DamagedTable if a file is gone or cannot be understood, UnsupportedTable for block formats that are not read.
     *
-    * @param files full paths of the slice's log files in log order; `.cdc` files are passed over
+    * @param files   full paths of the slice's log files in log order; `.cdc` files are passed over
+    * @param written bytes that are known to have been written to files, by path
     */
-  def countedBlocks(storage: Storage, files: Vector[String], rules: BlockRules): Vector[CountedBlock] = {
+  def countedBlocks(
+      storage: Storage,
+      files: Vector[String],
+      rules: BlockRules,
+      written: Map[String, Long] = Map.empty
+  ): Vector[CountedBlock] = {
     val queue = new BlockQueue
     val schemas = mutable.HashMap.empty[String, String]
     val all = files.iterator.filterNot(_.endsWith(CdcSuffix))
@@ -57,17 +65,34 @@ object SliceLog {
     while (!ended && all.hasNext) {
       val file = all.next()
       reading(storage, file) { reader =>
-        val blocks = LogFile.blocks(reader, rules.atomicWrites)
+        written.get(file).filter(_ > reader.sizeBytes).foreach(rules.damage.shorter(file, reader.sizeBytes, _))
+        val blocks = LogFile.blocks(reader, rules.atomicWrites).flatMap(judged(storage, reader, _, rules))
         while (!ended && blocks.hasNext) {
           val block = shared(blocks.next(), schemas)
-          if (isTooNew(block, rules)) ended = rules.asksTimeline
+          if (isTooNew(block, rules)) {
+            if (rules.asksTimeline && !isVisible(file, block, rules)) rules.damage.uncommitted(storage, file, block)
+            ended = rules.asksTimeline
+          }
           else if (block.isRollback) queue.rollBack(block.targetInstantTime)
-          else if (isData(block) && isVisible(file, block, rules)) queue.add(CountedBlock(file, block))
+          else if (isData(block)) {
+            if (isVisible(file, block, rules)) queue.add(CountedBlock(file, block))
+            else rules.damage.uncommitted(storage, file, block)
+          }
         }
       }
     }
     queue.counted()
   }
+
+  /** The block if it counts, which takes corrupt ones for what they may have been. */
+  private def judged(storage: Storage, reader: RandomReader, block: LogBlock, rules: BlockRules): Option[LogBlock] =
+    if (block.kind != LogBlockKind.Corrupt) {
+      rules.damage.read(reader.path, block)
+      Some(block)
+    } else {
+      val intact = LogFile.intactBlock(reader, block.offset)
+      if (rules.damage.corrupt(storage, reader.path, block, intact.fold(-1L)(_.endOffset))) intact else None
+    }
 
   /** Hands over the blocks in their order, each with its file, which is open during the call alone. DamagedTable if a file
     * is gone.

@@ -2,6 +2,7 @@ package hudiidx.sync
 
 import hudiidx.InvalidOption
 import hudiidx.store.{IndexStore, Retention}
+import hudiidx.table.LogCheck
 
 /** One option of hudiidx: what docs and error messages say of it. */
 final case class OptionDoc(name: String, default: String, meaning: String)
@@ -15,6 +16,7 @@ final case class OptionDoc(name: String, default: String, meaning: String)
   *  @param mergePercent  the delta is merged into a new master when it holds more than this share of the master's files
   *  @param mergeMinFiles ...and more files than this
   *  @param retention     how long index versions are kept
+  *  @param damagedAsStock files of the table that are cut, gone or overwritten are passed over where stock Hudi does so
   *  @param record        of the record index
   */
 final case class IndexOptions(
@@ -25,7 +27,8 @@ final case class IndexOptions(
     mergePercent: Int = 5,
     mergeMinFiles: Int = 2000,
     retention: Retention = Retention(retained = 3, minAgeMillis = 3600000L, orphanAgeMillis = 86400000L),
-    record: RecordOptions = RecordOptions()
+    record: RecordOptions = RecordOptions(),
+    damagedAsStock: Boolean = false
 ) {
 
   def indexDir(tablePath: String): String = indexPath.getOrElse(IndexStore.defaultDir(tablePath)).stripSuffix("/")
@@ -60,6 +63,7 @@ object IndexOptions {
   val RecordWindowDays = "hudiidx.record.window.days"
   val RecordFileGroups = "hudiidx.record.file.groups"
   val RecordGroupBytes = "hudiidx.record.group.bytes"
+  val ReadDamaged: String = LogCheck.OptionName
 
   /** auto: Hudi's metadata table where it is in step, else a listing. */
   val Sources: Set[String] = Set("auto", "listing", "metadata")
@@ -68,6 +72,7 @@ object IndexOptions {
   val GlobalMode = "global"
   val RecordModes: Set[String] = Set(GlobalMode, "partitioned")
 
+  private val DamagedModes: Set[String] = Set(LogCheck.AsError, LogCheck.AsStock)
   private val MostFileGroups = 1 << 14
   private val LeastGroupBytes = 1 << 16
 
@@ -96,6 +101,11 @@ object IndexOptions {
       RecordGroupBytes,
       "67108864",
       "A hash group of the record index is split when it has twice so many bytes."
+    ),
+    OptionDoc(
+      ReadDamaged,
+      LogCheck.AsError,
+      "Files that are cut, gone or overwritten: error, or as_stock (passed over with a warning where stock Hudi passes them over)."
     )
   )
 
@@ -125,7 +135,8 @@ object IndexOptions {
         groupBytes = settings.get(RecordGroupBytes).map { _ =>
           integer(settings, RecordGroupBytes, LeastGroupBytes, Int.MaxValue, 0).toLong
         }
-      )
+      ),
+      damagedAsStock = oneOf(settings, ReadDamaged, DamagedModes, LogCheck.AsError) == LogCheck.AsStock
     )
   }
 

@@ -60,7 +60,7 @@ object TableSnapshot {
     val view = ViewTimeline.load(table.config, table.timeline, table.contents, t => table.history.completionTime(t))
     val store = new IndexStore(table.storage, options.indexDir(table.tablePath))
     val warn = new FallbackWarning(table.tablePath, store.dir, options.strict)
-    lazy val listing = listingOf(table, view)
+    lazy val listing = listingOf(table, view, damagedAsStock = options.damagedAsStock)
     indexOf(table, store, options, version) match {
       case Left(fallback) =>
         warn.raiseOrLog(fallback, None)
@@ -72,8 +72,15 @@ object TableSnapshot {
     }
   }
 
-  def listingOf(table: TableContext, view: ViewTimeline, scan: FolderScan = FolderScan.Serial): TableListing =
-    TableListing(table.storage, table.tablePath, table.config, table.timeline, table.contents, view, scan)
+  def listingOf(
+      table: TableContext,
+      view: ViewTimeline,
+      scan: FolderScan = FolderScan.Serial,
+      damagedAsStock: Boolean = false
+  ): TableListing = {
+    val path = table.tablePath
+    TableListing(table.storage, path, table.config, table.timeline, table.contents, view, scan, damagedAsStock)
+  }
 
   private type Usable = (OpenIndex, Vector[UnseenInstant], hudiidx.manifest.TableChanges, Vector[String])
 

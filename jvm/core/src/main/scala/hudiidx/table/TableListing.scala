@@ -3,6 +3,7 @@ package hudiidx.table
 import hudiidx.DamagedTable
 import hudiidx.storage.Storage
 import hudiidx.timeline.{ActiveTimeline, InstantContents, TimelineReader}
+import org.slf4j.LoggerFactory
 
 /** Visits folders for a listing: one after the other, or as tasks of an engine. */
 trait FolderScan {
@@ -25,6 +26,8 @@ object FolderScan {
   *
   *  DamagedTable from all calls if a file that the timeline says must be there is missing or shorter (`SizeCheck`).
   *  Callers that list partitions elsewhere, by `lister.rules`, hand what `expected` finds suspect to `confirm`.
+  *
+  *  @param damagedAsStock such a file is passed over with a warning, as stock Hudi does without its metadata table
   */
 final class TableListing(
     storage: Storage,
@@ -33,7 +36,8 @@ final class TableListing(
     timeline: ActiveTimeline,
     contents: InstantContents,
     val lister: PartitionLister,
-    scan: FolderScan
+    scan: FolderScan,
+    damagedAsStock: Boolean
 ) extends FileSource {
 
   private lazy val expectedFiles: Map[String, ExpectedPartition] = SizeCheck.expected(timeline, contents)
@@ -80,7 +84,10 @@ final class TableListing(
     val found = storage
       .list(Storage.join(tablePath, partitionPath))
       .flatMap(f => FileName.parse(partitionPath, f.name, f.sizeBytes))
-    still.suspects(found.toArray).find(s => asked(s.nameHash)).foreach(s => throw damaged(partitionPath, s))
+    still.suspects(found.toArray).filter(s => asked(s.nameHash)).foreach { s =>
+      if (!damagedAsStock) throw damaged(partitionPath, s)
+      TableListing.log.warn("{}; it is passed over, rows may be missing or old", damaged(partitionPath, s).getMessage)
+    }
   }
 
   private def damaged(partitionPath: String, suspect: Suspect): DamagedTable = {
@@ -96,6 +103,7 @@ final class TableListing(
 }
 
 object TableListing {
+  private val log = LoggerFactory.getLogger(classOf[TableListing])
 
   /** Reads the metadata that the listing rules need. `view` is the view's timeline, made from the same active timeline. */
   def apply(
@@ -105,10 +113,11 @@ object TableListing {
       timeline: ActiveTimeline,
       contents: InstantContents,
       view: ViewTimeline,
-      scan: FolderScan = FolderScan.Serial
+      scan: FolderScan = FolderScan.Serial,
+      damagedAsStock: Boolean = false
   ): TableListing = {
     val rules = ListingRules.of(tablePath, timeline, contents, view)
     val lister = new PartitionLister(storage, rules)
-    new TableListing(storage, tablePath, config.timelineLayout, timeline, contents, lister, scan)
+    new TableListing(storage, tablePath, config.timelineLayout, timeline, contents, lister, scan, damagedAsStock)
   }
 }

@@ -28,9 +28,23 @@ object TableLogRules {
     LogRules(config.version, mode, ordering, deleteMarker(config), virtualKeys(config))
   }
 
-  /** Which blocks a reader of the view counts, as of an instant or of the view's last one. */
-  def blocks(config: TableConfig, timeline: ViewTimeline, asOf: Option[String]): BlockRules =
-    BlockRules(config.version, asOf.orElse(timeline.lastInstant), timeline.isCommitted)
+  /** Which blocks a reader of the view counts, as of an instant or of the view's last one.
+    *
+    * @param damagedAsStock what cannot be read is passed over with a warning, as stock Hudi does without one; else it is
+    *                       DamagedTable
+    */
+  def blocks(
+      config: TableConfig,
+      timeline: ViewTimeline,
+      asOf: Option[String],
+      damagedAsStock: Boolean = false
+  ): BlockRules =
+    BlockRules(
+      config.version,
+      asOf.orElse(timeline.lastInstant),
+      timeline.isCommitted,
+      damage = new LogCheck(config, damagedAsStock)
+    )
 
   /** None unless the table has virtual keys. */
   private def virtualKeys(config: TableConfig): Option[RecordKeyForm] =

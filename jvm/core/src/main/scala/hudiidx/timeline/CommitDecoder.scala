@@ -22,7 +22,7 @@ private[timeline] object CommitDecoder {
   /** The partition path is the key of the map: some releases leave the stat's own field empty. */
   private def writeStat(in: ValueReader, partition: String): WriteStat = {
     var fileId, path, prevCommit, baseFile: String = null
-    var size, writes, inserts, updates, deletes = 0L
+    var size, writes, inserts, updates, deletes, logOffset = 0L
     var cdcFiles = Map.empty[String, Long]
     in.fields {
       case "fileId"          => fileId = in.string()
@@ -35,6 +35,7 @@ private[timeline] object CommitDecoder {
       case "numInserts"      => inserts = in.long()
       case "numUpdateWrites" => updates = in.long()
       case "numDeletes"      => deletes = in.long()
+      case "logOffset"       => logOffset = in.long()
       case _                 => in.skip()
     }
     WriteStat(
@@ -49,7 +50,8 @@ private[timeline] object CommitDecoder {
       inserts,
       updates,
       deletes,
-      cdcFiles
+      cdcFiles,
+      logOffset
     )
   }
 }

@@ -2,6 +2,7 @@ package hudiidx.timeline
 
 /** What one write did to one file. `path` is relative to the table's base path; None in inflight profiles.
   *
+  *  @param logOffset of a log file: where this write began in it
   *  @param cdcFiles change-data files of the same write: name without folder -> size in bytes (`cdcStats`)
   */
 final case class WriteStat(
@@ -15,7 +16,8 @@ final case class WriteStat(
     numInserts: Long,
     numUpdateWrites: Long,
     numDeletes: Long,
-    cdcFiles: Map[String, Long] = Map.empty
+    cdcFiles: Map[String, Long] = Map.empty,
+    logOffset: Long = 0L
 ) {
 
   /** The file's name without its folder. */

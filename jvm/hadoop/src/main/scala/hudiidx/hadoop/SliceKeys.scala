@@ -111,7 +111,8 @@ final class SliceKeys(
       names: Vector[String],
       touchedBy: Option[Set[String]]
   ): CloseableIterator[LoggedKey] = {
-    val counted = SliceLog.countedBlocks(storage, names.map(pathOf(slice.partitionPath, _)), blocks)
+    val written = slice.logFiles.map(f => pathOf(slice.partitionPath, f.fileName) -> f.sizeBytes).toMap
+    val counted = SliceLog.countedBlocks(storage, names.map(pathOf(slice.partitionPath, _)), blocks, written)
     val logOptions = LogKeysOptions(options.budgetBytes, options.tempDir)
     touchedBy match {
       case Some(instants) => LogKeys.touchedBy(instants, storage, counted, rules, LogReaders.all, logOptions)

@@ -32,10 +32,11 @@ final class SliceMerger(
     *
     * @param base path and instant of the base file, if there is one
     * @param logs paths of the log files in log order
+    * @param written bytes that are known to have been written to them, by path
     */
-  def merge(base: Option[(String, String)], logs: Vector[String]): MergedSlice = {
+  def merge(base: Option[(String, String)], logs: Vector[String], written: Map[String, Long]): MergedSlice = {
     val held = new HeldFiles(storage, logBytes)
-    val blocks = SliceLog.countedBlocks(held, logs, counting)
+    val blocks = SliceLog.countedBlocks(held, logs, counting, written)
     val keys = base.map { case (path, instant) =>
       new KeysOfBaseFile(storage, path, instant, keyColumns, rules.log.orderingFields)
     }

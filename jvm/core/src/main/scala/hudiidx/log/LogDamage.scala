@@ -1,0 +1,37 @@
+package hudiidx.log
+
+import hudiidx.storage.Storage
+
+/** Judges what in a slice's log is not as a writer leaves it whose write completed: remains of a failed one, or damage. Each
+  * method raises DamagedTable for damage. Sent to tasks.
+  */
+trait LogDamage extends Serializable {
+
+  /** Bytes that are no block: cut off, or lengths that contradict each other.
+    *
+    * @param intactEnd end of the block that stands there by its own lengths, though something else than a block follows; -1
+    *                  if there is none
+    * @return true if that block counts, false if nothing was ever written there
+    */
+  def corrupt(storage: Storage, file: String, block: LogBlock, intactEnd: Long): Boolean
+
+  /** A file with fewer bytes than were written to it. */
+  def shorter(file: String, sizeBytes: Long, writtenBytes: Long): Unit
+
+  /** A block that can be read. Its header may say what no writer would. */
+  def read(file: String, block: LogBlock): Unit
+
+  /** A block of an instant that did not complete. */
+  def uncommitted(storage: Storage, file: String, block: LogBlock): Unit
+}
+
+object LogDamage {
+
+  /** What cannot be read was never written: stock Hudi's view. */
+  object Unnoticed extends LogDamage {
+    override def corrupt(storage: Storage, file: String, block: LogBlock, intactEnd: Long): Boolean = false
+    override def shorter(file: String, sizeBytes: Long, writtenBytes: Long): Unit = ()
+    override def read(file: String, block: LogBlock): Unit = ()
+    override def uncommitted(storage: Storage, file: String, block: LogBlock): Unit = ()
+  }
+}

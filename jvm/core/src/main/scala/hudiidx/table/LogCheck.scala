@@ -1,0 +1,94 @@
+package hudiidx.table
+
+import hudiidx.DamagedTable
+import hudiidx.log.{LogBlock, LogBlockKind, LogDamage}
+import hudiidx.storage.Storage
+import hudiidx.timeline.{InstantContents, TimelineReader, WriteStat}
+import org.slf4j.LoggerFactory
+
+/** Tells damage of log files from what failed writes have left in them, by the write stats of completed instants: a stat
+  * says from where to where its write reached (format notes §3.2). The timeline is read when there is a doubt, not before.
+  *
+  * From version 8 on a log file belongs to one instant, so all of it was written if that completed. On version 6 stores that
+  * append may hold torn blocks of failed writes between those of others.
+  *
+  * @param asStock damage is one warning and counts as never written
+  */
+final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
+  private val tablePath = config.file.substring(0, config.file.lastIndexOf("/" + TableConfig.HoodieFolder + "/"))
+  private val ownInstants =
+    config.version >= ViewTimeline.CompletionTimeVersion && config.initialVersion >= ViewTimeline.CompletionTimeVersion
+
+  override def corrupt(storage: Storage, file: String, block: LogBlock, intactEnd: Long): Boolean = {
+    val writes = writesOf(storage, file)
+    val holding = writes.filter(w => w.logOffset <= block.offset && block.offset < w.fileSizeBytes)
+    // What a completed write ended with is whole; the bytes behind it are nobody's.
+    if (holding.nonEmpty && holding.map(_.fileSizeBytes).max == intactEnd) true
+    else {
+      // Where no stat tells, since the instants were archived, it may have been written.
+      if (holding.nonEmpty || writes.isEmpty)
+        report(file, block.offset, "bytes that a completed write has left are no log block: cut off or overwritten")
+      false
+    }
+  }
+
+  override def shorter(file: String, sizeBytes: Long, writtenBytes: Long): Unit =
+    report(file, sizeBytes, s"the file ends, but $writtenBytes bytes were written")
+
+  override def read(file: String, block: LogBlock): Unit = block.kind match {
+    case LogBlockKind.Command if !block.isRollback => report(file, block.offset, "a command block without a known command")
+    case LogBlockKind.CdcData if !file.endsWith(LogCheck.ChangeDataSuffix) =>
+      report(file, block.offset, "a change-data block in a file of data blocks")
+    case LogBlockKind.Command | LogBlockKind.CdcData => ()
+    case _ => if (ownInstants) LogCheck.instantOf(file).foreach(i => compareInstants(file, block, i))
+  }
+
+  private def compareInstants(file: String, block: LogBlock, named: String): Unit =
+    if (!block.instantTime.contains(named))
+      report(file, block.offset, s"a block of instant ${block.instantTime.getOrElse("none")} in a file of instant $named")
+
+  override def uncommitted(storage: Storage, file: String, block: LogBlock): Unit =
+    if (writesOf(storage, file).exists(w => w.logOffset <= block.offset && block.offset < w.fileSizeBytes))
+      report(
+        file,
+        block.offset,
+        s"a block of instant ${block.instantTime.getOrElse("none")}, which did not complete, where a completed write wrote"
+      )
+
+  /** Stats of completed writes to a log file. */
+  private def writesOf(storage: Storage, file: String): Vector[WriteStat] = {
+    val dir = config.timelineDir(tablePath)
+    val timeline = TimelineReader.read(storage, dir, config.timelineLayout, config.timelineZone)
+    val contents = new InstantContents(storage, dir)
+    timeline.completedWrites.flatMap(i => contents.commit(i).writeStats).filter(_.path.exists(p => file.endsWith("/" + p)))
+  }
+
+  private def report(file: String, offset: Long, what: String): Unit = {
+    val found = s"$file: at offset $offset $what"
+    if (asStock) LogCheck.log.warn("{}; it is passed over, rows may be missing or old", found)
+    else
+      throw new DamagedTable(
+        s"$found; restore the file from a copy, roll the instant back with Hudi, or read what is left with " +
+          s"${LogCheck.OptionName}=${LogCheck.AsStock}"
+      )
+  }
+}
+
+object LogCheck {
+
+  /** The option that chooses between an error and stock Hudi's behaviour. */
+  val OptionName = "hudiidx.read.damaged"
+  val AsError = "error"
+  val AsStock = "as_stock"
+
+  private val ChangeDataSuffix = ".cdc"
+  private val log = LoggerFactory.getLogger(classOf[LogCheck])
+
+  /** The instant in a log file's name. */
+  private def instantOf(file: String): Option[String] = {
+    val name = file.substring(file.lastIndexOf('/') + 1)
+    val dot = name.indexOf(".log.")
+    val from = if (dot < 0) -1 else name.lastIndexOf('_', dot)
+    if (from < 0) None else Some(name.substring(from + 1, dot))
+  }
+}
