@@ -145,10 +145,11 @@ private final class LogBlockIterator(window: Window, atomicWrites: Boolean, from
   }
 
   /** The block here, if its lengths alone are right. */
-  def intact(): Option[LogBlock] = sizeFrom(at).filter(size => trailerAgrees(at + headBytes + size, size)).flatMap { size =>
-    try Some(whole(size))
-    catch { case _: HudiIdxException => None }
-  }
+  def intact(): Option[LogBlock] =
+    sizeFrom(at).filter(size => trailerAgrees(at + headBytes + size, size)).flatMap { size =>
+      try Some(whole(size))
+      catch { case _: HudiIdxException => None }
+    }
 
   /** The size field of the block, None if it cannot be right. */
   private def sizeAt(offset: Long): Option[Long] = sizeFrom(offset).filter { size =>

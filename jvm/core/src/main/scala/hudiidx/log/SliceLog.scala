@@ -72,8 +72,7 @@ object SliceLog {
           if (isTooNew(block, rules)) {
             if (rules.asksTimeline && !isVisible(file, block, rules)) rules.damage.uncommitted(storage, file, block)
             ended = rules.asksTimeline
-          }
-          else if (block.isRollback) queue.rollBack(block.targetInstantTime)
+          } else if (block.isRollback) queue.rollBack(block.targetInstantTime)
           else if (isData(block)) {
             if (isVisible(file, block, rules)) queue.add(CountedBlock(file, block))
             else rules.damage.uncommitted(storage, file, block)

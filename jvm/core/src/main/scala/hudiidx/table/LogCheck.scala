@@ -36,7 +36,8 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
     report(file, sizeBytes, s"the file ends, but $writtenBytes bytes were written")
 
   override def read(file: String, block: LogBlock): Unit = block.kind match {
-    case LogBlockKind.Command if !block.isRollback => report(file, block.offset, "a command block without a known command")
+    case LogBlockKind.Command if !block.isRollback =>
+      report(file, block.offset, "a command block without a known command")
     case LogBlockKind.CdcData if !file.endsWith(LogCheck.ChangeDataSuffix) =>
       report(file, block.offset, "a change-data block in a file of data blocks")
     case LogBlockKind.Command | LogBlockKind.CdcData => ()
@@ -45,7 +46,11 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
 
   private def compareInstants(file: String, block: LogBlock, named: String): Unit =
     if (!block.instantTime.contains(named))
-      report(file, block.offset, s"a block of instant ${block.instantTime.getOrElse("none")} in a file of instant $named")
+      report(
+        file,
+        block.offset,
+        s"a block of instant ${block.instantTime.getOrElse("none")} in a file of instant $named"
+      )
 
   override def uncommitted(storage: Storage, file: String, block: LogBlock): Unit =
     if (writesOf(storage, file).exists(w => w.logOffset <= block.offset && block.offset < w.fileSizeBytes))
@@ -60,7 +65,9 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
     val dir = config.timelineDir(tablePath)
     val timeline = TimelineReader.read(storage, dir, config.timelineLayout, config.timelineZone)
     val contents = new InstantContents(storage, dir)
-    timeline.completedWrites.flatMap(i => contents.commit(i).writeStats).filter(_.path.exists(p => file.endsWith("/" + p)))
+    timeline.completedWrites
+      .flatMap(i => contents.commit(i).writeStats)
+      .filter(_.path.exists(p => file.endsWith("/" + p)))
   }
 
   private def report(file: String, offset: Long, what: String): Unit = {

@@ -16,7 +16,9 @@ final class DamagedLogSuite extends AnyFunSuite {
   private val magic = "#HUDI#".getBytes
 
   for (name <- Seq("v6-no-mdt-mor", "v9-no-mdt-mor", "v9-mor-bucket-parquet")) {
-    test(s"$name: a block length past the end, one that is too small, a wrong length behind, another magic are damage") {
+    test(
+      s"$name: a block length past the end, one that is too small, a wrong length behind, another magic are damage"
+    ) {
       val log = new DamagedLog(name)
       val first = log.blocks.head
       val whole = log.whole
@@ -40,7 +42,9 @@ final class DamagedLogSuite extends AnyFunSuite {
       }
     }
 
-    test(s"$name: bytes behind what a completed write has left are nobody's, a torn block there too: no record is lost") {
+    test(
+      s"$name: bytes behind what a completed write has left are nobody's, a torn block there too: no record is lost"
+    ) {
       val log = new DamagedLog(name)
       Seq("junk", "x" * 5000, "#HUDI#", "#HU", "#HUDI#" + "\u0000" * 9).foreach { behind =>
         assert(log.records(log.whole ++ behind.getBytes) === log.expected, behind)
@@ -69,7 +73,9 @@ final class DamagedLogSuite extends AnyFunSuite {
     assert(log.damage(bad).contains("in a file of instant " + instant))
   }
 
-  test("a file of version 6 in which a block bears an instant that did not complete is damage, unless its write failed") {
+  test(
+    "a file of version 6 in which a block bears an instant that did not complete is damage, unless its write failed"
+  ) {
     val log = new DamagedLog("v6-no-mdt-mor")
     val instant = log.blocks.head.instantTime.get
     val at = new String(log.whole, "ISO-8859-1").indexOf(instant)
@@ -88,10 +94,13 @@ final class DamagedLogSuite extends AnyFunSuite {
       val log = new DamagedLog(name, smallest = true)
       val random = new Random(13)
       // Every byte of the frames, a sample of the rest: `hudiidx.test.every.byte` asks for all.
-      val frames = log.blocks.flatMap(b => (b.offset until b.offset + 40) ++ (b.endOffset - 12 until b.endOffset)).map(_.toInt)
-      val contents = log.blocks.flatMap(b => b.contentOffset until math.min(b.contentOffset + 16, b.endOffset)).map(_.toInt)
+      val frames =
+        log.blocks.flatMap(b => (b.offset until b.offset + 40) ++ (b.endOffset - 12 until b.endOffset)).map(_.toInt)
+      val contents =
+        log.blocks.flatMap(b => b.contentOffset until math.min(b.contentOffset + 16, b.endOffset)).map(_.toInt)
       val all = java.lang.Boolean.getBoolean("hudiidx.test.every.byte")
-      val places = if (all) log.whole.indices else (frames ++ contents ++ Seq.fill(300)(random.nextInt(log.whole.length))).distinct
+      val places =
+        if (all) log.whole.indices else (frames ++ contents ++ Seq.fill(300)(random.nextInt(log.whole.length))).distinct
       places.filter(_ < log.whole.length).foreach { at =>
         val bad = log.whole.clone()
         bad(at) = (bad(at) ^ (if (all) 1 + random.nextInt(255) else 1 << random.nextInt(8))).toByte
@@ -165,7 +174,7 @@ private object DamagedLogSuite {
       Try(records(bytes)) match {
         case Failure(e: HudiIdxException) => e.getMessage
         case Failure(other)               => throw other
-        case Success(found)               => throw new AssertionError(s"$name: ${found.size} records of ${expected.size}")
+        case Success(found) => throw new AssertionError(s"$name: ${found.size} records of ${expected.size}")
       }
   }
 
@@ -177,7 +186,9 @@ private object LogRecords {
   def of(reader: hudiidx.storage.RandomReader, block: LogBlock): Vector[String] = block.kind match {
     case LogBlockKind.AvroData => avro(reader, block)
     case LogBlockKind.Delete   =>
-      DeleteRecords.decode(LogFile.content(reader, block), reader.path, block.contentOffset).map("delete " + _.recordKey)
+      DeleteRecords
+        .decode(LogFile.content(reader, block), reader.path, block.contentOffset)
+        .map("delete " + _.recordKey)
     case LogBlockKind.ParquetData =>
       val found = Vector.newBuilder[String]
       ParquetBlockRows.foreach(LogFile.contentReader(reader, block), block, Vector("_hoodie_record_key")) { (_, row) =>

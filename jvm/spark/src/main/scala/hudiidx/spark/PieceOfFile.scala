@@ -75,6 +75,7 @@ object PieceOfFile {
     table.schema.avroJson,
     ColumnRules.of(table.config.version, spark.sessionState.conf.caseSensitiveAnalysis),
     Shims.batchRows(spark),
+    table.shared.damagedAsStock,
     table.shared.conf
   )
 }

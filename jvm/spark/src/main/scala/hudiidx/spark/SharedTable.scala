@@ -42,6 +42,8 @@ final class SharedTable private (
   /** The table's files as they lie on storage, under the same timeline. */
   @transient lazy val listing: TableListing = TableSnapshot.listingOf(context, snapshot.viewTimeline)
 
+  def damagedAsStock: Boolean = options.damagedAsStock
+
   def timeline: ActiveTimeline = context.timeline
 
   def contents: InstantContents = context.contents

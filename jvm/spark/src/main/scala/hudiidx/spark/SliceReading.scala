@@ -21,6 +21,7 @@ import org.apache.spark.util.SerializableConfiguration
   * @param asOf      requested time of the query's instant; None: the latest
   * @param schema    the table's Avro schema, JSON
   * @param batchRows rows to a batch of log rows
+  * @param damagedAsStock see `TableLogRules.blocks`
   */
 final case class SliceReading(
     config: TableConfig,
@@ -29,6 +30,7 @@ final case class SliceReading(
     schema: String,
     columnRules: ColumnRules,
     batchRows: Int,
+    damagedAsStock: Boolean,
     conf: Broadcast[SerializableConfiguration]
 ) {
 
@@ -40,7 +42,7 @@ final case class SliceReading(
     Tables.access(conf.value.value).storage,
     config,
     rules,
-    TableLogRules.blocks(config, timeline, asOf),
+    TableLogRules.blocks(config, timeline, asOf, damagedAsStock),
     MergeOptions(budget),
     logBytes = budget
   )
@@ -54,7 +56,7 @@ final case class SliceReading(
       base: => PartitionReader[ColumnarBatch]
   ): PartitionReader[ColumnarBatch] = {
     val slice = SliceReading.filesOf(file)
-    val merged = merger.merge(slice.base, slice.logs)
+    val merged = merger.merge(slice.base, slice.logs, slice.written)
     val blocks = new BlockRowsReader(columns, Some(avroSchema), columnRules)
     val finish: (Array[WritableColumnVector], Int) => ColumnarBatch =
       complete(columns, rebuilt, file.partitionValues, nulls)
@@ -92,11 +94,19 @@ final case class SliceReading(
   }
 }
 
-/** Paths of the files of a slice; with the base file's its instant. */
-final private case class SliceFiles(base: Option[(String, String)], logs: Vector[String])
+/** Paths of the files of a slice; with the base file's its instant.
+  *
+  * @param written sizes that the logs had when they were listed or written
+  */
+final private case class SliceFiles(
+    base: Option[(String, String)],
+    logs: Vector[String],
+    written: Map[String, Long]
+)
 
 object SliceReading {
   private val LogFiles = "log_files"
+  private val LogBytes = "log_bytes"
   private val BaseInstant = "base_instant"
   private val ChangeDataSuffix = ".cdc"
   private val LeastBudgetBytes = 16L << 20
@@ -117,7 +127,8 @@ object SliceReading {
     val logs = logsOf(slice)
     val names = logs.map(_.fileName)
     val path = Storage.join(folder, slice.baseFile.fold(names.head)(_.fileName))
-    val own = slice.baseFile.map(BaseInstant -> _.instantTime) ++ Some(LogFiles -> names.map(Storage.join(folder, _)))
+    val own = slice.baseFile.map(BaseInstant -> _.instantTime) ++
+      Seq(LogFiles -> names.map(Storage.join(folder, _)), LogBytes -> logs.map(_.sizeBytes))
     Shims.wholeFile(partition, path, bytesOf(slice), notes ++ own)
   }
 
@@ -136,7 +147,11 @@ object SliceReading {
       case _                      => Vector.empty
     }
     val base = Shims.note(file, BaseInstant).map(instant => file.filePath.toPath.toString -> instant.toString)
-    SliceFiles(base, logs)
+    val sizes = Shims.note(file, LogBytes) match {
+      case Some(bytes: Vector[_]) => bytes.collect { case n: Long => n }
+      case _                      => Vector.empty
+    }
+    SliceFiles(base, logs, logs.zip(sizes).toMap)
   }
 
   /** Log records that may be held as columns: twice their bytes are counted for each. */
