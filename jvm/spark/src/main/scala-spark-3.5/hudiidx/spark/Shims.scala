@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
 import org.apache.spark.sql.execution.datasources.parquet.{
+  ParquetFileFormat,
   ParquetFooterReader,
   ParquetOptions,
   ParquetReadSupport,
@@ -32,7 +33,7 @@ import org.apache.spark.sql.execution.vectorized.{
 import org.apache.spark.sql.execution.{ShuffledRowRDD, UnsafeRowSerializer}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.Filter
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import org.apache.spark.util.{MutablePair, SerializableConfiguration}
 import org.apache.spark.{Partitioner, ShuffleDependency}
@@ -170,6 +171,7 @@ object Shims {
   ) extends Serializable {
     def data: StructType = factory.readDataSchema
     def partition: StructType = factory.partitionSchema
+    def hasFilters: Boolean = factory.filters.nonEmpty
     def options: org.apache.spark.sql.catalyst.FileSourceOptions = factory.options
     def isColumnar(input: InputPartition): Boolean = factory.supportColumnarReads(input)
     def rows(file: PartitionedFile): PartitionReader[InternalRow] = factory.buildReader(file)
@@ -191,7 +193,15 @@ object Shims {
     private def conf: Configuration = factory.broadcastedConf.value.value
 
     /** The same with other column types and without filters. */
-    def withColumns(other: StructType): ParquetReaders = {
+    def withColumns(other: StructType): ParquetReaders = reading(other, Array.empty)
+
+    /** The same, filters too, with the number of each row in its file as a column behind the others (a long; the reader also
+      * calls it null, which it is not).
+      */
+    def withRowNumbers: ParquetReaders =
+      reading(data.add(ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME, LongType), factory.filters)
+
+    private def reading(other: StructType, filters: Array[Filter]): ParquetReaders = {
       val conf = new Configuration(factory.broadcastedConf.value.value)
       setSchema(conf, other)
       val sqlConf = new SQLConf
@@ -205,7 +215,7 @@ object Shims {
           broadcastedConf = new HeldConfiguration(new SerializableConfiguration(conf)),
           dataSchema = other,
           readDataSchema = other,
-          filters = Array.empty,
+          filters = filters,
           options = new ParquetOptions(Map.empty[String, String], sqlConf)
         ),
         settings,

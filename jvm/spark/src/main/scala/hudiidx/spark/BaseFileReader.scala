@@ -45,12 +45,18 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
       }
   }
 
-  /** The rows of a slice with logs. Its base file is read without filters: they would hide how many rows were passed over. */
+  /** The rows of a slice with logs. Filters drop rows of its base file only where these stand for themselves and in the
+    * table's own types; which of them the log has replaced is known by their numbers.
+    */
   private def merged(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
     val reading =
       merging.getOrElse(throw new IllegalStateException(s"${file.filePath}: a slice with logs in this scan"))
-    reading.read(file, readers.data, readers.partition, nullsOf(file)) {
-      convert(file, adaptedColumns(file).getOrElse(readers.data))
+    reading.read(file, readers.data, readers.partition, nullsOf(file)) { mayMix =>
+      adaptedColumns(file) match {
+        case None if !mayMix && readers.hasFilters =>
+          BaseBatches.numbered(readers.withRowNumbers.batches(file), readers.data.length)
+        case types => BaseBatches.inOrder(convert(file, types.getOrElse(readers.data)))
+      }
     }
   }
 

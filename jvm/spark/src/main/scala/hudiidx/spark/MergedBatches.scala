@@ -6,44 +6,41 @@ import hudiidx.hadoop.MergedSlice
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.connector.read.PartitionReader
-import org.apache.spark.sql.vectorized.ColumnarBatch
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 /** The rows of a merged file slice: those of its base file, batch by batch as they remain and then as they are mixed with
   * the log, then those of the log.
   *
-  * @param base    the base file's rows, all of them in their order; None for a slice without one
+  * @param base    the base file's rows, all of them where some are mixed; None for a slice without one
   * @param logRows batches of the log's rows that are kept as they are
   * @param mixed   makes the mixed rows
   */
 final class MergedBatches(
     slice: MergedSlice,
-    base: Option[PartitionReader[ColumnarBatch]],
+    base: Option[BaseBatches],
     logRows: PartitionReader[ColumnarBatch],
     mixed: MixedRows
 ) extends PartitionReader[ColumnarBatch] {
-  private val dropped = slice.rows.droppedBase
-  private val selection = new Selection(dropped)
+  private val selection = new Selection(slice.rows.droppedBase)
   private var batch: ColumnarBatch = _
   private var read: ColumnarBatch = _ // the base file's last batch
-  private var from = 0 // number of its first row
   private var inBase = base.isDefined
 
   override def next(): Boolean = {
     batch = null
-    while (batch == null && inBase) advanceInBase()
+    while (batch == null && inBase) advance(base.get)
     if (batch == null && logRows.next()) batch = logRows.get()
     if (batch == null) batch = mixed.next(null, 0)
     batch != null
   }
 
   /** The base file's next rows, as they remain or mixed; both may be none. */
-  private def advanceInBase(): Unit = {
-    if (read != null) batch = mixed.next(read, from)
+  private def advance(base: BaseBatches): Unit = {
+    if (read != null && base.numbers == null) batch = mixed.next(read, base.from)
     if (batch == null) {
-      if (read != null) from += read.numRows
-      inBase = base.exists(_.next())
-      read = if (inBase) base.get.get() else null
-      if (inBase) batch = selection.remaining(read, from)
+      inBase = base.next()
+      read = if (inBase) base.batch else null
+      if (inBase) batch = selection.remaining(read, base.numbers, base.from)
     }
   }
 
@@ -56,20 +53,85 @@ final class MergedBatches(
       finally mixed.close()
 }
 
+/** A base file's rows with their numbers in it. */
+abstract class BaseBatches(under: PartitionReader[ColumnarBatch]) extends AutoCloseable {
+
+  /** Moves to the next batch; false behind the last. */
+  def next(): Boolean = under.next()
+
+  def batch: ColumnarBatch
+
+  /** The numbers of the batch's rows, ascending; null: they follow each other. */
+  def numbers: ColumnVector
+
+  /** The number of its first row; only where `numbers` is null. */
+  def from: Int
+
+  override def close(): Unit = under.close()
+}
+
+object BaseBatches {
+
+  /** A file read from its first row on, without filters. */
+  def inOrder(batches: PartitionReader[ColumnarBatch]): BaseBatches = new BaseBatches(batches) {
+    private var current: ColumnarBatch = _
+    private var first = 0
+
+    override def next(): Boolean = {
+      if (current != null) first += current.numRows
+      val more = super.next()
+      current = if (more) batches.get() else null
+      more
+    }
+
+    override def batch: ColumnarBatch = current
+    override def numbers: ColumnVector = null
+    override def from: Int = first
+  }
+
+  /** Batches whose column number `at` holds the numbers of rows, and is to be left out. */
+  def numbered(batches: PartitionReader[ColumnarBatch], at: Int): BaseBatches = new BaseBatches(batches) {
+    private var held: ColumnVector = _
+    private var current: ColumnarBatch = _
+
+    override def next(): Boolean = {
+      val more = super.next()
+      if (more) {
+        val all = batches.get()
+        held = all.column(at)
+        val others = (0 until all.numCols).filter(_ != at).map(all.column).toArray
+        current = new ColumnarBatch(others, all.numRows)
+      }
+      more
+    }
+
+    override def batch: ColumnarBatch = current
+    override def numbers: ColumnVector = held
+    override def from: Int = throw new IllegalStateException("rows may be left out")
+  }
+}
+
 /** The rows of batches but for some. */
 final private class Selection(dropped: BitSet) {
   private var rows = Array.emptyIntArray
 
   /** Null if no row remains.
     *
-    * @param from number of the batch's first row
+    * @param numbers of the rows; null: from `from` on
     */
-  def remaining(all: ColumnarBatch, from: Int): ColumnarBatch = {
-    val until = from + all.numRows
+  def remaining(all: ColumnarBatch, numbers: ColumnVector, from: => Int): ColumnarBatch = {
+    if (rows.length < all.numRows) rows = new Array[Int](all.numRows)
+    val count =
+      if (all.numRows == 0) 0 else if (numbers == null) inOrder(from, all.numRows) else numbered(numbers, all.numRows)
+    if (count == 0) null else if (count == all.numRows) all else SelectedRows.of(all, rows, count)
+  }
+
+  /** Puts the rows that remain into `rows`, unless all do. */
+  private def inOrder(from: Int, length: Int): Int = {
+    val until = from + length
     val first = dropped.nextSetBit(from)
-    if (first < 0 || first >= until) if (all.numRows > 0) all else null
+    if (first < 0 || first >= until) length
     else {
-      if (rows.length < all.numRows) rows = new Array[Int](all.numRows)
       var count = 0
       var row = dropped.nextClearBit(from)
       while (row < until) {
@@ -77,8 +139,21 @@ final private class Selection(dropped: BitSet) {
         count += 1
         row = dropped.nextClearBit(row + 1)
       }
-      if (count > 0) SelectedRows.of(all, rows, count) else null
+      count
     }
+  }
+
+  private def numbered(numbers: ColumnVector, length: Int): Int = {
+    var count = 0
+    var row = 0
+    while (row < length) {
+      if (!dropped.get(numbers.getLong(row).toInt)) {
+        rows(count) = row
+        count += 1
+      }
+      row += 1
+    }
+    count
   }
 }
 

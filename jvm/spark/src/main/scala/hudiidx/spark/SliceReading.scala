@@ -50,10 +50,11 @@ final case class SliceReading(
   /** The slice's rows.
     *
     * @param nulls names of columns that are null in all its rows
-    * @param base  opens the base file's rows, all of them, as `columns` and `rebuilt`
+    * @param base  opens the base file's rows as `columns` and `rebuilt`; told whether rows of it may be mixed with the log's,
+    *              and then all of them
     */
   def read(file: PartitionedFile, columns: StructType, rebuilt: StructType, nulls: Vector[String])(
-      base: => PartitionReader[ColumnarBatch]
+      base: Boolean => BaseBatches
   ): PartitionReader[ColumnarBatch] = {
     val slice = SliceReading.filesOf(file)
     val merged = merger.merge(slice.base, slice.logs, slice.written)
@@ -63,7 +64,7 @@ final case class SliceReading(
     val logRows = new LogBatches(merged, columns, blocks, batchRows, finish)
     val mixer = if (merged.rows.recipes.size == 0) None else Some(mixerOf(merged, columns, blocks))
     val mixed = new MixedRows(merged, columns, mixer, batchRows, finish)
-    new MergedBatches(merged, slice.base.map(_ => base), logRows, mixed)
+    new MergedBatches(merged, slice.base.map(_ => base(merged.rows.recipes.size > 0)), logRows, mixed)
   }
 
   private def avroSchema: Schema = AvroFieldPlan.parse(schema, config.file)

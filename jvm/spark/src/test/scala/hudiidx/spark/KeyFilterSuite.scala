@@ -20,8 +20,8 @@ final class KeyFilterSuite extends SparkSuite {
   private def keysOf(table: String): Vector[String] =
     read(table).selectExpr("_hoodie_record_key").distinct().collect().map(_.getString(0)).toVector.sorted
 
-  Vector("v6-cow-part", "v8-cow-complex", "v9-cow-part", "v9-moved-mor", "v9-dup-keys", "v6-mor-part", "v9-mor-part").foreach {
-    name =>
+  Vector("v6-cow-part", "v8-cow-complex", "v9-cow-part", "v9-moved-mor", "v9-dup-keys", "v6-mor-part", "v9-mor-part")
+    .foreach { name =>
       test(s"$name: rows of some keys are the same by the record index and without it") {
         val table = Fixtures.copy(name)
         api(table).create()
@@ -35,7 +35,7 @@ final class KeyFilterSuite extends SparkSuite {
             assert(plan(found).contains(" record keys in ") && rows(found).nonEmpty)
           }
       }
-  }
+    }
 
   test("other files may be gone, and the key field of a plain key serves as well") {
     val table = Fixtures.copy("v9-cow-part")

@@ -211,6 +211,10 @@ final class PushdownSuite extends SparkSuite {
     assert(!read(table).columns.contains("_pos"))
     // Rows of a log have no base file; all others have.
     val merged = read(Fixtures.table("v9-mor-part")).select("_file", "_pos").collect()
-    assert(merged.exists(_.isNullAt(0)) && merged.exists(!_.isNullAt(0)) && merged.forall(r => r.isNullAt(0) == r.isNullAt(1)))
+    assert(
+      merged.exists(_.isNullAt(0)) && merged.exists(!_.isNullAt(0)) && merged.forall(r =>
+        r.isNullAt(0) == r.isNullAt(1)
+      )
+    )
   }
 }

@@ -1,0 +1,69 @@
+package hudiidx.spark
+
+import java.nio.file.{Files, Path, Paths, StandardCopyOption}
+
+import hudiidx.Fixtures
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.apache.spark.sql.{DataFrame, Row}
+
+/** Filters on slices with logs: a base file of many small pages gives the same rows, and fewer are read. */
+final class MergedFiltersSuite extends SparkSuite {
+  private val filters =
+    Vector("n < 60", "n > 900", "n between 400 and 500", "city = 'sf' and n > 300", "ts is null", "qty = 7")
+
+  for (name <- Seq("v9-mor-event", "v9-commit-time", "v6-virtual-mor", "v9-partial-updates"))
+    test(s"$name: filters give the rows that they leave of all rows") {
+      val table = Fixtures.copy(name)
+      baseFiles(Paths.get(table)).foreach(withSmallPages)
+      val all = read(table)
+      val rows = all.collect().toVector
+      filters.foreach { filter =>
+        val found = read(table).where(filter).collect().toVector
+        val left =
+          spark.createDataFrame(spark.sparkContext.parallelize(rows, 1), all.schema).where(filter).collect().toVector
+        withClue(filter)(assert(texts(found) === texts(left)))
+      }
+    }
+
+  test("pages that a filter rules out are not read, though the log has replaced rows of the file") {
+    val table = Fixtures.copy("v9-mor-event")
+    baseFiles(Paths.get(table)).foreach(withSmallPages)
+    def readRows(frame: DataFrame): Long = {
+      frame.collect()
+      frame.queryExecution.executedPlan
+        .collectLeaves()
+        .collect { case s: BatchScanExec =>
+          s.metrics("numOutputRows").value
+        }
+        .sum
+    }
+    val all = readRows(read(table))
+    val some = readRows(read(table).where("n < 60"))
+    assert(all > 250 && some < all / 2, s"$some of $all rows")
+  }
+
+  private def texts(rows: Vector[Row]): Vector[String] = rows.map(_.toString).sorted
+
+  private def baseFiles(table: Path): Vector[Path] =
+    Fixtures
+      .filesBelow(table.toString)
+      .filter(f => f.endsWith(".parquet") && !f.startsWith(".hoodie"))
+      .map(table.resolve(_))
+
+  /** The same rows in the same order. */
+  private def withSmallPages(file: Path): Unit = {
+    val folder = Fixtures.newFolder("pages").resolve("out")
+    spark.read
+      .parquet(file.toString)
+      .coalesce(1)
+      .write
+      .option("compression", "none") // a file smaller than its commit recorded is refused
+      .option("parquet.block.size", "4096")
+      .option("parquet.page.row.count.limit", "16")
+      .option("parquet.page.size.row.check.min", "8")
+      .parquet(folder.toString)
+    val written = Fixtures.filesBelow(folder.toString).filter(_.endsWith(".parquet"))
+    assert(written.size === 1)
+    Files.copy(folder.resolve(written.head), file, StandardCopyOption.REPLACE_EXISTING): Unit
+  }
+}
