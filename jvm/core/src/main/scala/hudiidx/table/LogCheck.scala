@@ -23,7 +23,7 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
     val writes = writesOf(storage, file)
     val holding = writes.filter(w => w.logOffset <= block.offset && block.offset < w.fileSizeBytes)
     // What a completed write ended with is whole; the bytes behind it are nobody's.
-    if (holding.nonEmpty && holding.map(_.fileSizeBytes).max == intactEnd) true
+    if (!asStock && holding.nonEmpty && holding.map(_.fileSizeBytes).max == intactEnd) true
     else {
       // Where no stat tells, since the instants were archived, it may have been written.
       if (holding.nonEmpty || writes.isEmpty)
