@@ -40,6 +40,11 @@ class Fixture:
         return self.answers["table_type"] == "COPY_ON_WRITE"
 
     @property
+    def merged_by_hudi(self) -> bool:
+        """A payload class of its own merges the rows, which only Hudi can run."""
+        return self.answers["table_config"].get("hoodie.record.merge.mode") == "CUSTOM"
+
+    @property
     def partitions(self) -> list[str]:
         """None of a table without commits, of which stock was asked for rows alone."""
         return sorted(self.answers.get("listing", {}).get("partitions", []))

@@ -21,7 +21,14 @@ final class IncrementalSuite extends SparkSuite {
     Seq(begin -> stored.get("begin").asText) ++
       (if (stored.get("end").isNull) Nil else Seq(end -> stored.get("end").asText))
 
-  private val tables: Vector[String] = Fixtures.good.filter(Fixtures.json(_).path("incremental").isArray)
+  /** Not those of which rows only Hudi can merge, nor one where stock's increment has rows that its snapshot of the same instant
+    * lacks: late inserts behind deletes that win by the second ordering field (tests/fixtures/README.md).
+    */
+  private val tables: Vector[String] = Fixtures.good.filter { name =>
+    val answers = Fixtures.json(name)
+    val isMergedByHudi = answers.path("table_config").path("hoodie.record.merge.mode").asText == "CUSTOM"
+    answers.path("incremental").isArray && !isMergedByHudi && name != "v9-mor-ordering"
+  }
 
   private def stored(name: String): Vector[JsonNode] = {
     val found = Vector.newBuilder[JsonNode]

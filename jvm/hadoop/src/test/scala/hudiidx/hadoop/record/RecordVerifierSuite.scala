@@ -85,7 +85,12 @@ class RecordVerifierSuite extends AnyFunSuite {
     indexer(table, RecordOptions(mode = Some("partitioned"))).create()
     val stock = verify(table).stock.get
     var mappings = 0L
-    Fixtures.json(name).path("metadata_table").path("record_index").path("found_by_partition").forEach(p => mappings += p.size)
+    Fixtures
+      .json(name)
+      .path("metadata_table")
+      .path("record_index")
+      .path("found_by_partition")
+      .forEach(p => mappings += p.size)
     assert(mappings > allKeys(table, None).size)
     assert((stock.skipped, stock.equal, stock.samples) === (("", mappings, Vector.empty)))
   }
