@@ -8,7 +8,7 @@ from functools import cached_property
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from hudiidx import _json, _keys
+from hudiidx import _explain, _json, _keys
 from hudiidx._jvm import facade, frame, translated
 from hudiidx.model import BaseFile, FileGroup, FileSlice, IndexInfo, Key, RecordLocations, VerifyReport
 from hudiidx.options import resolve
@@ -263,6 +263,24 @@ class HudiIndex:
 
         return tagged(self._spark, self._api, df, key, partition)
 
+    def explain(self, df: DataFrame) -> str:
+        """What each scan of this table in a query reads and why, as a tree of text. No rows are read.
+
+        Empty where the query does not read the table with ``format("hudiidx")`` or through the catalog.
+
+        Raises:
+            TypeError: ``df`` is no DataFrame of a classic session.
+        """
+        return _explain.explanation(self._document(self._api.explain, _java_frame(df)))
+
+    def why_not(self, df: DataFrame) -> str:
+        """As `explain`, but only the reasons why an index could leave nothing out.
+
+        Raises:
+            TypeError: ``df`` is no DataFrame of a classic session.
+        """
+        return _explain.reasons(self._document(self._api.explain, _java_frame(df)))
+
     def partitions(self) -> list[str]:
         """Partition paths, sorted; ``[""]`` for a table without partitions."""
         return list(self._document(self._api.partitions))
@@ -366,6 +384,13 @@ class HudiIndex:
     def _document(self, call: Callable[..., str], *arguments: object) -> Any:
         with translated():
             return _json.load(call(*arguments))
+
+
+def _java_frame(df: object) -> Any:
+    java_frame = getattr(df, "_jdf", None)
+    if java_frame is None:
+        raise TypeError(f"df must be a DataFrame of a classic Spark session, got {type(df).__name__}")
+    return java_frame
 
 
 def _partition(partition: object) -> str:

@@ -9,7 +9,7 @@ import org.apache.spark.paths.SparkPath
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, DynamicPruningSubquery, Expression, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
@@ -46,6 +46,10 @@ object Shims {
 
   /** The same in the form of the second connector interface. */
   def predicate(filter: Filter): Predicate = SparkInternals.predicate(filter)
+
+  /** True while `column` may have one of the values that `key` has in `small`; found when the query runs. */
+  def runtimeFilter(column: Attribute, small: LogicalPlan, key: Expression): Expression =
+    DynamicPruningSubquery(column, small, Seq(key), 0, onlyInBroadcast = false)
 
   /** A DataFrame of a plan. */
   def frame(spark: SparkSession, plan: LogicalPlan): DataFrame = SparkInternals.frame(spark, plan)

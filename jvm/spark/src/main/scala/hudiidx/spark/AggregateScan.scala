@@ -18,6 +18,8 @@ final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: Sc
     with Batch {
   @transient private lazy val plan: FilePlan = FilePlan.of(table, spec)
 
+  def facts: PlanFacts = plan.facts
+
   override def readSchema(): StructType = aggregates.output
 
   override def toBatch: Batch = this

@@ -53,7 +53,7 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
       merging.getOrElse(throw new IllegalStateException(s"${file.filePath}: a slice with logs in this scan"))
     reading.read(file, readers.data, readers.partition, nullsOf(file)) { mayMix =>
       adaptedColumns(file) match {
-        case None if !mayMix && readers.hasFilters =>
+        case None if !mayMix && readers.hasFilters && numbered.isEmpty =>
           BaseBatches.numbered(readers.withRowNumbers.batches(file), readers.data.length)
         case types => BaseBatches.inOrder(convert(file, types.getOrElse(readers.data)))
       }

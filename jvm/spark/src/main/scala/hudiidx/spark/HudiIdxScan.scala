@@ -25,7 +25,9 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   @transient private lazy val planned: FilePlan = FilePlan.of(table, spec)
   @transient private var runtime: RuntimeFilter = RuntimeFilter.None
 
-  private def plan: FilePlan = if (runtime.isEmpty) planned else planned.where(runtime.mightMatch)
+  private def plan: FilePlan = if (runtime.isEmpty) planned else planned.where(runtime)
+
+  def facts: PlanFacts = plan.facts
 
   override def readSchema(): StructType = columns.output
 
@@ -49,14 +51,21 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
     }
   }
 
+  /** Columns of the scan by whose values the record index finds rows. */
+  def keyColumns: Vector[String] =
+    if (!table.pushdowns.recordKeys || !table.hasRecordIndex) Vector.empty
+    else RecordKeyFilter.keyColumns(table.config, table.schema.struct).filter(readSchema().fieldNames.contains(_))
+
   override def filterAttributes(): Array[NamedReference] =
     if (!table.pushdowns.runtimeFilters) Array.empty
     else {
       val shown = readSchema().fieldNames.toSet
-      table.schema.partitionColumns.map(_.name).filter(shown).map(n => Expressions.column(n)).toArray
+      (table.schema.partitionColumns.map(_.name).filter(shown) ++ keyColumns).distinct
+        .map(n => Expressions.column(n))
+        .toArray
     }
 
-  override def filter(predicates: Array[Predicate]): Unit = runtime = RuntimeFilter.of(predicates, table)
+  override def filter(predicates: Array[Predicate]): Unit = runtime = RuntimeFilter.of(predicates, table, keyColumns)
 
   override def planInputPartitions(): Array[InputPartition] = {
     val whole = plan.slices.map(PieceOfFile.whole(_, table, columns.constants))
@@ -95,13 +104,14 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
 /** The file slices of a scan. */
 final case class FilePlan(slices: Vector[FileSlice], facts: PlanFacts) {
 
-  /** The same without some partitions. */
-  def where(keep: String => Boolean): FilePlan = {
-    val kept = slices.map(_.partitionPath).distinct.filter(keep).toSet
-    val left = slices.filter(s => kept(s.partitionPath))
-    val stage = facts.partitions.copy(kept = kept.size)
+  /** The same without what values found at run time exclude. */
+  def where(filter: RuntimeFilter): FilePlan = {
+    val partitions = slices.map(_.partitionPath).distinct.filter(filter.mightMatch).toSet
+    val left = slices.filter(s => partitions(s.partitionPath) && filter.mightMatch(s.partitionPath, s.fileId))
+    val stage = facts.partitions.copy(kept = partitions.size)
+    val keys = filter.keys.fold(facts.keys)(g => KeyStage(Some(g), None))
     val (files, bytes) = (FilePlan.files(left), FilePlan.bytes(left))
-    FilePlan(left, facts.copy(partitions = stage, filesKept = files, bytesKept = bytes))
+    FilePlan(left, facts.copy(partitions = stage, keys = keys, filesKept = files, bytesKept = bytes))
   }
 }
 

@@ -47,6 +47,7 @@ object HudiIdxSource {
       .getOrElse(
         throw new InvalidOption("path: a table's base path is needed, as in spark.read.format(\"hudiidx\").load(path)")
       )
+    KeyJoinRule.register(spark)
     if (read.view == ReadOptions.RowsView) new HudiIdxTable(spark, PinnedTable.open(spark, path, read), ofCatalog)
     else ViewTable.open(spark, path, read)
   }

@@ -2,6 +2,7 @@ package hudiidx.spark
 
 import hudiidx.DamagedTable
 import hudiidx.merge.MergeRules
+import hudiidx.record.RecordIndex
 import hudiidx.sync.IndexUse
 import hudiidx.table._
 import org.apache.spark.sql.SparkSession
@@ -28,6 +29,9 @@ final class PinnedTable(
 
   /** What the index lacks is an error. */
   def isStrict: Boolean = options.index.strict
+
+  /** A record index is there to be asked; an incremental read takes the files of its commits. */
+  lazy val hasRecordIndex: Boolean = increment.isEmpty && shared.snapshot.use.version.exists(RecordIndex.isIn)
 
   /** Where record keys are, as of the query's instant. */
   lazy val records: SharedRecords = SharedRecords.of(shared, options.index, options.asOf)

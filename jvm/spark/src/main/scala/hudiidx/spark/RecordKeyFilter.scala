@@ -52,6 +52,16 @@ object RecordKeyFilter {
     if (found.isEmpty) None else Some(found.reduce(_ intersect _))
   }
 
+  /** The columns by whose values record keys can be looked up. */
+  def keyColumns(config: TableConfig, columns: Seq[StructField]): Vector[String] = {
+    val own = if (config.populateMetaFields) Vector(KeyColumn) else Vector.empty
+    own ++ plainField(config).filter(name => columns.exists(c => c.name == name && isPlain(c)))
+  }
+
+  /** The record keys of rows whose `column` has one of the values; None if they cannot be told. */
+  def keysOf(column: StructField, values: Seq[Any]): Option[Set[String]] =
+    if (column.name == KeyColumn) texts(values, column.dataType) else fieldKeys(values, column.dataType)
+
   /** Which file groups to read for the keys; Left tells why the record index cannot say. */
   def groups(keys: Set[String], table: PinnedTable): Either[String, KeyGroups] = {
     val use = table.shared.snapshot.use

@@ -3,36 +3,59 @@ package hudiidx.spark
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.expressions.{Literal, NamedReference}
 
-/** Values of partition columns that a join allows, found while it runs.
+/** What a join allows, found while it runs: values of partition columns, and file groups of record keys.
   *
-  *  @param allowed by column, in Spark's inner form
+  *  @param allowed values by partition column, in Spark's inner form
+  *  @param keys None: any file group
   */
-final case class RuntimeFilter(allowed: Vector[(Int, Set[Any])], values: Option[PartitionValues]) {
-  def isEmpty: Boolean = allowed.isEmpty
+final case class RuntimeFilter(
+    allowed: Vector[(Int, Set[Any])],
+    keys: Option[KeyGroups],
+    values: Option[PartitionValues]
+) {
+  def isEmpty: Boolean = allowed.isEmpty && keys.isEmpty
 
   /** False only if no row of the partition has allowed values. A column whose value the path does not tell keeps it. */
   def mightMatch(partitionPath: String): Boolean = values.forall { v =>
-    val possible = v.possible(partitionPath)
+    lazy val possible = v.possible(partitionPath)
     allowed.forall { case (column, set) => possible(column).forall(_.exists(set)) }
   }
+
+  def mightMatch(partitionPath: String, fileId: String): Boolean = keys.forall(_.contains(partitionPath, fileId))
 }
 
 object RuntimeFilter {
-  val None: RuntimeFilter = RuntimeFilter(Vector.empty, scala.None)
+  val None: RuntimeFilter = RuntimeFilter(Vector.empty, scala.None, scala.None)
 
-  /** Of predicates `column IN (literals)`; others keep everything. */
-  def of(predicates: Array[Predicate], table: PinnedTable): RuntimeFilter = {
+  /** Of predicates `column IN (literals)`; others keep everything.
+    *
+    *  @param keyColumns by whose values record keys are looked up
+    */
+  def of(predicates: Array[Predicate], table: PinnedTable, keyColumns: Vector[String]): RuntimeFilter = {
     val columns = table.schema.partitionColumns.map(_.name)
-    val allowed = predicates.toVector.flatMap { p =>
-      p.children.toVector match {
-        case (column: NamedReference) +: values if p.name == "IN" && column.fieldNames.length == 1 =>
-          val at = columns.indexOf(column.fieldNames.head)
-          val literals = values.collect { case l: Literal[_] => l.value: Any }
-          if (at >= 0 && literals.length == values.length) Vector(at -> literals.filter(_ != null).toSet)
-          else Vector.empty
-        case _ => Vector.empty
-      }
+    val sets = predicates.toVector.flatMap(valuesOf)
+    val allowed = sets.collect {
+      case (column, values) if columns.contains(column) => columns.indexOf(column) -> values
     }
-    RuntimeFilter(allowed, Some(table.schema.values))
+    val keys = sets.collectFirst {
+      case (column, values) if keyColumns.contains(column) => groups(column, values, table)
+    }
+    RuntimeFilter(allowed, keys.flatten, Some(table.schema.values))
   }
+
+  private def valuesOf(p: Predicate): Option[(String, Set[Any])] = p.children.toVector match {
+    case (column: NamedReference) +: values if p.name == "IN" && column.fieldNames.length == 1 =>
+      val literals = values.collect { case l: Literal[_] => l.value: Any }
+      // A null is equal to nothing.
+      if (literals.length == values.length) Some(column.fieldNames.head -> literals.filter(_ != null).toSet)
+      else scala.None
+    case _ => scala.None
+  }
+
+  private def groups(column: String, values: Set[Any], table: PinnedTable): Option[KeyGroups] =
+    if (values.size > KeyJoinRule.MostKeys) scala.None
+    else
+      RecordKeyFilter
+        .keysOf(table.schema.struct(column), values.toSeq)
+        .flatMap(keys => RecordKeyFilter.groups(keys, table).toOption)
 }

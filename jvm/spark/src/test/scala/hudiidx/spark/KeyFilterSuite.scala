@@ -2,6 +2,7 @@ package hudiidx.spark
 
 import java.nio.file.{Files, Paths}
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.Fixtures
 import hudiidx.spark.api.HudiIdxApi
 import org.apache.spark.sql.DataFrame
@@ -85,6 +86,21 @@ final class KeyFilterSuite extends SparkSuite {
       plan(read(table).where("_hoodie_record_key = 'k'")).contains("that the index has not taken in"),
       plan(read(table).where("_hoodie_record_key = 'k'"))
     )
+  }
+
+  test("explain tells stages and reasons as a document") {
+    val table = Fixtures.copy("v9-cow-part")
+    val index = api(table)
+    index.create()
+    val byKeyFrame = read(table).where("_hoodie_record_key = 'k'").select("city")
+    val countedFrame = read(table).groupBy("city").count().select("city")
+    val told = new ObjectMapper().readTree(index.explain(byKeyFrame.union(countedFrame)))
+    assert(told.size === 2)
+    val (byKey, counted) = (told.get(0), told.get(1))
+    assert(byKey.get("index_version").asLong === 1 && byKey.get("record_keys").get("keys").asInt === 1)
+    assert(byKey.get("files_kept").asInt === 0 && byKey.get("answered").asText === "rows")
+    assert(byKey.get("why_not").get(0).get("index").asText === "partitions")
+    assert(counted.get("partitions").get("total").asInt === 4)
   }
 
   test("where the index cannot say, the plan tells why") {

@@ -14,7 +14,7 @@ import hudiidx.record.{PackedKeys, PackedLocations}
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
 import hudiidx.spark.SharedRecords
 import hudiidx.spark.tag.TagLocation
-import hudiidx.spark.{HudiIdxSource, ReadOptions, RowJson, SharedTable, SparkEngine, ViewCall}
+import hudiidx.spark.{HudiIdxSource, ReadOptions, RowJson, ScanReport, SharedTable, SparkEngine, ViewCall}
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.{QueryInstant, TableConfig}
@@ -151,6 +151,13 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     val records = SharedRecords.of(table(), read.index, None)
     TagLocation.tag(frame, records, keys.asScala.toVector, isText, Option(partition), read.tagStrategy)
   }
+
+  /** What each scan of this table in a query reads, and why: a JSON array of `{path, reads, answered, file_filters, index_version,
+    * instants_overlaid, fallback: {code, why}, partitions: {total, kept, why_not}, record_keys: {keys, file_groups, unknown_groups,
+    * why_not}, files_total, files_kept, bytes_kept, planning_millis, why_not: [{index, reason}]}`; what is unknown is null.
+    * No rows are read.
+    */
+  def explain(frame: DataFrame): String = HudiIdxApi.mapper.writeValueAsString(ScanJson.of(ScanReport.of(frame, path)))
 
   private def table(index: IndexOptions = read.index): SharedTable = SharedTable.open(spark, path, index)
 

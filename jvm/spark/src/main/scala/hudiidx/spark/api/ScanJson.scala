@@ -1,0 +1,49 @@
+package hudiidx.spark.api
+
+import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
+import hudiidx.spark.{KeyStage, PartitionStage, PlanFacts, ScanReport}
+
+/** Reports of scans as `HudiIdxApi.explain` gives them. */
+private[api] object ScanJson {
+
+  def of(scans: Vector[ScanReport]): ArrayNode = {
+    val json = JsonNodeFactory.instance.arrayNode()
+    scans.foreach(s => put(s, json.addObject()))
+    json
+  }
+
+  private def put(scan: ScanReport, json: ObjectNode): Unit = {
+    json.put("path", scan.path).put("reads", scan.reads).put("answered", scan.answered)
+    val filters = json.putArray("file_filters")
+    scan.fileFilters.foreach(f => filters.add(f))
+    putFacts(scan.facts, json)
+    val reasons = json.putArray("why_not")
+    scan.whyNot.foreach { case (index, reason) => reasons.addObject().put("index", index).put("reason", reason) }
+  }
+
+  private def putFacts(facts: PlanFacts, json: ObjectNode): Unit = {
+    json.put("index_version", facts.indexVersion.map(Long.box).orNull)
+    json.put("instants_overlaid", facts.overlaidInstants)
+    facts.fallback match {
+      case Some((code, why)) => json.putObject("fallback").put("code", code).put("why", why)
+      case None              => json.putNull("fallback")
+    }
+    putPartitions(facts.partitions, json.putObject("partitions"))
+    putKeys(facts.keys, json.putObject("record_keys"))
+    json
+      .put("files_total", facts.filesTotal.map(Long.box).orNull)
+      .put("files_kept", facts.filesKept)
+      .put("bytes_kept", facts.bytesKept)
+      .put("planning_millis", facts.planningMillis): Unit
+  }
+
+  private def putPartitions(stage: PartitionStage, json: ObjectNode): Unit =
+    json.put("total", stage.total).put("kept", stage.kept).put("why_not", stage.whyNot.orNull): Unit
+
+  private def putKeys(stage: KeyStage, json: ObjectNode): Unit =
+    json
+      .put("keys", stage.groups.map(g => Int.box(g.keys)).orNull)
+      .put("file_groups", stage.groups.map(g => Int.box(g.located.size)).orNull)
+      .put("unknown_groups", stage.groups.map(g => Int.box(g.unknown.size)).orNull)
+      .put("why_not", stage.whyNot.orNull): Unit
+}

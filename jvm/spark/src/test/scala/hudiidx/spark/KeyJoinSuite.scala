@@ -1,0 +1,85 @@
+package hudiidx.spark
+
+import java.nio.file.{Files, Paths}
+
+import hudiidx.Fixtures
+import hudiidx.spark.api.HudiIdxApi
+import org.apache.spark.sql.functions.{broadcast, expr}
+import org.apache.spark.sql.types.{IntegerType, StringType, StructField, StructType}
+import org.apache.spark.sql.{DataFrame, Row}
+
+/** A join by record key with something small, that has no filter, reads the file groups of its keys alone. */
+final class KeyJoinSuite extends SparkSuite {
+  private val off = ReadPushdowns.RecordKeys -> "false"
+
+  private def rows(frame: DataFrame): Vector[String] = frame.collect().map(_.toString).toVector.sorted
+
+  private def indexed(name: String): String = {
+    val table = Fixtures.copy(name)
+    new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.record.mode", "partitioned")).create()
+    table
+  }
+
+  private val struct = StructType(Seq(StructField("k", StringType), StructField("n", IntegerType)))
+
+  private def small(keys: Seq[String]): DataFrame = {
+    val rows = new java.util.ArrayList[Row]
+    keys.zipWithIndex.foreach { case (k, i) => rows.add(Row(k, i)) }
+    spark.createDataFrame(rows, struct)
+  }
+
+  /** The same, but the optimizer knows nothing of it. */
+  private def unknown(keys: Seq[String]): DataFrame =
+    spark.createDataFrame(spark.sparkContext.parallelize(keys.zipWithIndex.map { case (k, i) => Row(k, i) }, 1), struct)
+
+  private def keysOf(table: String, where: String): Vector[String] =
+    read(table).where(where).select("_hoodie_record_key").collect().map(_.getString(0)).toVector.sorted
+
+  test("files of other keys may be gone") {
+    val table = indexed("v9-cow-part")
+    val keys = keysOf(table, "city = 'sf'").take(3)
+    val kept =
+      read(table).where("city = 'sf'").select("_hoodie_file_name").distinct().collect().map(_.getString(0)).toSet
+    val by = expr("_hoodie_record_key = k")
+    val whole = rows(read(table, off).join(small(keys), by))
+    assert(whole.length === 3)
+    Fixtures
+      .filesBelow(table)
+      .filter(f => f.endsWith(".parquet") && !f.startsWith(".hoodie/") && !kept(f.substring(f.lastIndexOf('/') + 1)))
+      .foreach(f => Files.delete(Paths.get(table, f)))
+    assert(rows(read(table).join(small(keys), by)) === whole)
+    assert(rows(read(table).join(broadcast(unknown(keys)), by)) === whole)
+    // Without a broadcast the keys are collected by a job of their own.
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    try assert(rows(read(table).join(unknown(keys).limit(3), by)) === whole)
+    finally spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+  }
+
+  Vector("v6-cow-part", "v9-moved-mor", "v9-dup-keys").foreach { name =>
+    test(s"$name: every kind of join gives the same as without the lookup") {
+      val table = indexed(name)
+      val keys = keysOf(table, "true").grouped(40).map(_.head).toVector
+      val one = small(keys :+ "absent" :+ keys.head)
+      Vector("inner", "left", "right", "left_semi", "left_anti", "full").foreach { kind =>
+        def joined(options: (String, String)*): DataFrame =
+          read(table, options: _*)
+            .select("_hoodie_record_key", "_hoodie_commit_time")
+            .join(one, expr("_hoodie_record_key = k"), kind)
+        withClue(s"$kind: ")(assert(rows(joined()) === rows(joined(off))))
+        def turned(options: (String, String)*): DataFrame =
+          one.join(read(table, options: _*).select("_hoodie_record_key"), expr("_hoodie_record_key = k"), kind)
+        withClue(s"turned $kind: ")(assert(rows(turned()) === rows(turned(off))))
+      }
+    }
+  }
+
+  test("a small side that may give other rows the second time is left alone") {
+    val table = indexed("v9-cow-part")
+    val random = broadcast(unknown(keysOf(table, "true")).where("rand() < 0.5"))
+    val plan = read(table).join(random, expr("_hoodie_record_key = k")).queryExecution.optimizedPlan.toString
+    assert(!plan.contains("dynamicpruning"))
+    val certain =
+      read(table).join(small(Seq("a")), expr("_hoodie_record_key = k")).queryExecution.optimizedPlan.toString
+    assert(certain.contains("dynamicpruning"))
+  }
+}

@@ -1,0 +1,68 @@
+"""What a query reads, as a tree of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_LEAF = "+- "
+
+
+def explanation(scans: Sequence[Mapping[str, Any]]) -> str:
+    """One branch a scan, one leaf a stage of planning."""
+    return "\n".join(line for scan in scans for line in _branch(_title(scan), _stages(scan)))
+
+
+def reasons(scans: Sequence[Mapping[str, Any]]) -> str:
+    """One branch a scan, one leaf for each index that left nothing out."""
+    found = [(_title(s), [f"{w['index']}: {w['reason']}" for w in s["why_not"]]) for s in scans]
+    return "\n".join(
+        line for title, leaves in found for line in _branch(title, leaves or ["every index helped"])
+    )
+
+
+def _branch(title: str, leaves: Sequence[str]) -> list[str]:
+    return [title] + [f"{_LEAF}{leaf}" for leaf in leaves]
+
+
+def _title(scan: Mapping[str, Any]) -> str:
+    return f"hudiidx {scan['path']} {scan['reads']}: {scan['answered']}"
+
+
+def _stages(scan: Mapping[str, Any]) -> list[str]:
+    filters = ", ".join(scan["file_filters"]) or "none"
+    return [
+        f"index: {_index(scan)}",
+        f"partitions: {_kept(scan['partitions'])}",
+        f"record keys: {_keys(scan['record_keys'])}",
+        f"files: {scan['files_kept']}{_of(scan['files_total'])}, {scan['bytes_kept']} bytes",
+        f"filters for Parquet: {filters}",
+        f"planned in {scan['planning_millis']} ms",
+    ]
+
+
+def _index(scan: Mapping[str, Any]) -> str:
+    if scan["index_version"] is not None:
+        return f"version {scan['index_version']}, {scan['instants_overlaid']} instants overlaid"
+    fallback = scan["fallback"]
+    return "not needed" if fallback is None else f"not used, {fallback['code']}: {fallback['why']}"
+
+
+def _kept(stage: Mapping[str, Any]) -> str:
+    return f"{stage['kept']} of {stage['total']}{_why(stage)}"
+
+
+def _keys(stage: Mapping[str, Any]) -> str:
+    if stage["keys"] is None:
+        return f"not looked up{_why(stage)}"
+    unknown = stage["unknown_groups"]
+    more = f" and {unknown} that the index has not taken in" if unknown else ""
+    return f"{stage['keys']} keys in {stage['file_groups']} file groups{more}"
+
+
+def _of(total: int | None) -> str:
+    return "" if total is None else f" of {total} in the index"
+
+
+def _why(stage: Mapping[str, Any]) -> str:
+    return "" if stage["why_not"] is None else f" ({stage['why_not']})"

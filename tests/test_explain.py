@@ -1,0 +1,59 @@
+"""What a query reads, told as text."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+from hudiidx import HudiIndex
+from hudiidx._explain import explanation, reasons
+
+SCAN = {
+    "path": "/t",
+    "reads": "as of 20260101000000000",
+    "answered": "rows",
+    "file_filters": ["EqualTo(id,7)"],
+    "index_version": 3,
+    "instants_overlaid": 1,
+    "fallback": None,
+    "partitions": {"total": 4, "kept": 1, "why_not": None},
+    "record_keys": {"keys": 1, "file_groups": 1, "unknown_groups": 2, "why_not": None},
+    "files_total": 40,
+    "files_kept": 3,
+    "bytes_kept": 900,
+    "planning_millis": 5,
+    "why_not": [],
+}
+
+
+def test_a_scan_is_a_tree_of_its_stages() -> None:
+    assert explanation([SCAN]).splitlines() == [
+        "hudiidx /t as of 20260101000000000: rows",
+        "+- index: version 3, 1 instants overlaid",
+        "+- partitions: 1 of 4",
+        "+- record keys: 1 keys in 1 file groups and 2 that the index has not taken in",
+        "+- files: 3 of 40 in the index, 900 bytes",
+        "+- filters for Parquet: EqualTo(id,7)",
+        "+- planned in 5 ms",
+    ]
+
+
+def test_reasons_stand_alone() -> None:
+    unhelped = {**SCAN, "why_not": [{"index": "record", "reason": "no filter asks for record keys"}]}
+    assert reasons([unhelped, SCAN]).splitlines()[1:4:2] == [
+        "+- record: no filter asks for record keys",
+        "+- every index helped",
+    ]
+
+
+def test_explain_tells_of_this_tables_scans(spark: SparkSession, indexed: HudiIndex) -> None:
+    frame = spark.read.format("hudiidx").load(indexed.path)
+    told = indexed.explain(frame.where("city = 'sf'").join(frame.select("id"), "id"))
+    assert told.count("+- partitions: ") == 2
+    assert "+- partitions: 1 of 4" in told
+    assert "+- index: version 1, 0 instants overlaid" in told
+    assert "record: no filter asks for record keys" in indexed.why_not(frame)
+    assert indexed.explain(spark.range(1)) == ""
+
+
+def test_a_frame_of_another_kind_is_refused(indexed: HudiIndex) -> None:
+    with pytest.raises(TypeError, match="DataFrame"):
+        indexed.explain([1])  # type: ignore[arg-type]
