@@ -60,9 +60,14 @@ private[record] final class DirtyWork(state: IndexState, config: TableConfig, da
     }
 
   /** The visible slices of groups. */
-  def slices(groups: Vector[FileGroup]): Vector[FileSlice] =
-    groups.groupBy(_.partitionPath).toVector.flatMap { case (partition, wanted) =>
-      val ids = wanted.map(_.fileId).toSet
-      state.view.latestMergedFileSlices(partition).filter(s => ids(s.fileId))
+  def slices(groups: Vector[FileGroup]): Vector[FileSlice] = VisibleSlices.of(state.view, groups.toSet, None)
+}
+
+private[record] object VisibleSlices {
+
+  /** The slices that a reader of an instant sees of file groups, by partition path. */
+  def of(view: FileSystemView, groups: Set[FileGroup], asOf: Option[String]): Vector[FileSlice] =
+    groups.map(_.partitionPath).toVector.sorted.flatMap { partition =>
+      view.latestMergedFileSlices(partition, asOf).filter(s => groups(FileGroup(partition, s.fileId)))
     }
 }

@@ -142,8 +142,5 @@ private final class Dirt(
       .filter(g => index.dictionary.find(g).isEmpty)
       .toSet
 
-  def slices: Vector[FileSlice] =
-    groups.groupBy(_.partitionPath).toVector.sortBy(_._1).flatMap { case (partition, wanted) =>
-      view.latestMergedFileSlices(partition, asOf).filter(s => wanted(FileGroup(partition, s.fileId)))
-    }
+  def slices: Vector[FileSlice] = VisibleSlices.of(view, groups, asOf)
 }

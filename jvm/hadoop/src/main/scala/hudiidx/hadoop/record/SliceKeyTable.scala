@@ -166,7 +166,11 @@ private object SliceKeyTable {
 /** The keys of a moment's slices, read once and kept for the lookups that follow: an index that is behind costs one reading,
   * not one a lookup. Slices of many bytes, or with keys of many, are not kept. Not safe for several threads.
   */
-private[record] final class KeptSliceKeys(moment: RecordMoment, access: TableAccess) {
+private[record] final class KeptSliceKeys(
+    moment: RecordMoment,
+    access: TableAccess,
+    mostBytes: Long = KeptSliceKeys.MostBytes
+) {
   private var isTried = false
   private var held = Option.empty[SliceKeyTable]
 
@@ -186,12 +190,12 @@ private[record] final class KeptSliceKeys(moment: RecordMoment, access: TableAcc
     val chunks = Vector.newBuilder[Array[Byte]]
     var bytes = 0L
     val left = SliceKeyChunks.wholeSlices(moment).iterator
-    while (left.hasNext && bytes <= KeptSliceKeys.MostBytes)
+    while (left.hasNext && bytes <= mostBytes)
       SliceKeyChunks.read(moment, access, left.next(), 1).foreach { case (_, chunk) =>
         bytes += chunk.length
         chunks += chunk
       }
-    if (bytes > KeptSliceKeys.MostBytes) None else Some(new SliceKeyTable(chunks.result().iterator))
+    if (bytes > mostBytes) None else Some(new SliceKeyTable(chunks.result().iterator))
   }
 }
 

@@ -51,6 +51,24 @@ class RecordLookupsSuite extends AnyFunSuite {
     lookups.close()
   }
 
+  test("keys of slices that the index does not know are read once and kept, unless there are too many") {
+    val table = Fixtures.copy("v9-mor-part")
+    val storage = new CountingStorage(LocalStorage)
+    val snapshot = TableSnapshot.open(Tables.access(storage, new BlockCache(1 << 20)), table, scanned)
+    try {
+      val moment = RecordMoment.of(snapshot, scanned, None)
+      val kept = new KeptSliceKeys(moment, snapshot.table.access)
+      assert(!kept.areHeld && kept.table.isDefined && kept.areHeld)
+      val keys = PackedKeys.of(allKeys(table, None) :+ "absent")
+      val found = kept.table.get.locate(keys, None, moment.sliceGroups)
+      assert(found.records(keys).toSet === lookup(table, allKeys(table, None), None, scanned))
+      val few = new KeptSliceKeys(moment, snapshot.table.access, mostBytes = 2000)
+      assert(few.table.isEmpty && !few.areHeld)
+      val before = storage.counts
+      assert(few.table.isEmpty && kept.table.isDefined && storage.counts === before, "tried once")
+    } finally snapshot.close()
+  }
+
   test("several instants stay open, and none answers for another") {
     val table = Fixtures.copy("v9-moved-cow")
     create(table)
