@@ -7,6 +7,9 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.DamagedTable
 import hudiidx.timeline.{ActiveTimeline, CommitMetadata, Instant, InstantContents}
 
+/** @param hasHistory the table keeps a history of its columns by id: see [[SchemaHistory]] */
+final case class LatestSchema(avroJson: String, hasHistory: Boolean)
+
 /** The schema of a table, from its commits. Format notes §3.1. */
 object TableSchema {
 
@@ -22,30 +25,42 @@ object TableSchema {
   /** Operations that carry over the schema of the files they rewrite, which may be an old one. */
   private val Rewriting = Set("COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX")
 
-  /** Avro JSON of the table's rows: the schema of the latest completed write (by requested time, not after `asOf`) that
-    *  wrote one, else the table's create schema; with the meta columns in front unless the table has virtual keys.
-    *  None: no commit says; a data file must. Reads commits from the newest back, normally one.
-    *  DamagedTable if a commit or its schema cannot be decoded.
-    */
+  /** As `latest`, the Avro JSON alone. */
   def latestAvroJson(
       timeline: ActiveTimeline,
       contents: InstantContents,
       config: TableConfig,
       asOf: Option[String]
-  ): Option[String] = {
+  ): Option[String] = latest(timeline, contents, config, asOf).map(_.avroJson)
+
+  /** The schema of the table's rows: that of the latest completed write (by requested time, not after `asOf`) that
+    *  wrote one, else the table's create schema; with the meta columns in front unless the table has virtual keys.
+    *  None: no commit says; a data file must. Reads commits from the newest back, normally one.
+    *  DamagedTable if a commit or its schema cannot be decoded.
+    */
+  def latest(
+      timeline: ActiveTimeline,
+      contents: InstantContents,
+      config: TableConfig,
+      asOf: Option[String]
+  ): Option[LatestSchema] = {
     val fromCommits = timeline.completedWrites.reverseIterator
       .filter(i => asOf.forall(i.requestedTime <= _))
       .map(i => schemaOf(timeline.dir, i, contents.commitWithoutStats(i)))
       .collectFirst { case Some(found) => found }
-    fromCommits.orElse(config.createSchema.map(config.file -> _)).map { case (source, json) =>
-      withMetaColumns(json, config.populateMetaFields, source)
+    fromCommits.orElse(config.createSchema.map((config.file, _, false))).map { case (source, json, hasHistory) =>
+      LatestSchema(withMetaColumns(json, config.populateMetaFields, source), hasHistory)
     }
   }
 
-  /** The schema with the file it stands in. */
-  private def schemaOf(dir: String, instant: Instant, commit: CommitMetadata): Option[(String, String)] =
+  /** The schema with the file it stands in, and whether the table keeps a history of columns by id. */
+  private def schemaOf(dir: String, instant: Instant, commit: CommitMetadata): Option[(String, String, Boolean)] =
     if (commit.operationType.exists(Rewriting)) None
-    else commit.extraMetadata.get("schema").filter(_.trim.nonEmpty).map(s"$dir/${instant.fileName}" -> _)
+    else
+      commit.extraMetadata
+        .get("schema")
+        .filter(_.trim.nonEmpty)
+        .map((s"$dir/${instant.fileName}", _, commit.extraMetadata.get("latest_schema").exists(_.trim.nonEmpty)))
 
   /** Puts the meta columns in front, once: delete_partition writes them into its schema itself. Without `populated` they
     *  are taken out.

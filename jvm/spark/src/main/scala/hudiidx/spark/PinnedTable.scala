@@ -1,10 +1,10 @@
 package hudiidx.spark
 
-import hudiidx.DamagedTable
 import hudiidx.merge.MergeRules
 import hudiidx.record.RecordIndex
 import hudiidx.sync.IndexUse
 import hudiidx.table._
+import hudiidx.{DamagedTable, UnsupportedTable}
 import org.apache.spark.sql.SparkSession
 
 /** A table at one moment, for reading its rows. Lives on the driver.
@@ -90,15 +90,26 @@ object PinnedTable {
     val increment = options.increment.map(PinnedIncrement.of(shared, _))
     val endSchema = options.increment.filter(_.endSchema).flatMap(_ => increment.flatMap(_.found.last))
     val schema = TableSchema
-      .latestAvroJson(shared.timeline, shared.contents, config, options.asOf.orElse(endSchema))
+      .latest(shared.timeline, shared.contents, config, options.asOf.orElse(endSchema))
       .getOrElse(
         throw new DamagedTable(
           s"${config.file}: neither a commit nor a property tells the table's columns; write to the table first"
         )
       )
+    if (schema.hasHistory && !options.columnsByName) refuseRenamed(shared)
     // Stock's incremental reads leave the partition columns in place, whatever the version.
     val inPlace = hasLogs || increment.isDefined
-    val rows = RowSchema.of(config, schema, spark.sessionState.conf.sessionLocalTimeZone, inPlace)
+    val rows = RowSchema.of(config, schema.avroJson, spark.sessionState.conf.sessionLocalTimeZone, inPlace)
     new PinnedTable(shared, rows, options, hasLogs, increment, (System.nanoTime() - from) / 1000000)
+  }
+
+  /** Files are read by the names of their columns. */
+  private def refuseRenamed(table: SharedTable): Unit = {
+    val renamed = SchemaHistory.renamed(table.context.storage, table.path)
+    if (renamed.nonEmpty)
+      throw new UnsupportedTable(
+        s"${table.path}: columns were renamed, or dropped and added again (${renamed.mkString(", ")}), and files are read by " +
+          s"the names of their columns; set ${ReadOptions.SchemaOnRead} to false to read them so, as Hudi does by default"
+      )
   }
 }

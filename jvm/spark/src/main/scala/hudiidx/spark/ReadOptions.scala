@@ -12,6 +12,7 @@ import hudiidx.table.QueryInstant
   *  @param asOf instant time of the query; None: the latest
   *  @param queryType one of [[ReadOptions.QueryTypes]]
   *  @param view one of [[ReadOptions.Views]]: the table's rows, or a listing of it
+  *  @param columnsByName files are read by the names of their columns, whatever a history of columns says
   *  @param increment of an incremental query; None: a snapshot
   *  @param tagStrategy how `tag_location` looks keys up, see [[TagStrategy]]
   */
@@ -22,7 +23,8 @@ final case class ReadOptions(
     index: IndexOptions,
     tagStrategy: String,
     increment: Option[IncrementalOptions] = None,
-    pushdowns: ReadPushdowns = ReadPushdowns()
+    pushdowns: ReadPushdowns = ReadPushdowns(),
+    columnsByName: Boolean = false
 )
 
 object ReadOptions {
@@ -46,6 +48,7 @@ object ReadOptions {
 
   /** Stock's older name of the same. */
   private val ViewType = "hoodie.datasource.view.type"
+  val SchemaOnRead = "hoodie.schema.on.read.enable"
   val AsOfInstant = "as.of.instant"
   val ViewName = "view"
 
@@ -62,6 +65,11 @@ object ReadOptions {
       QueryType,
       Snapshot,
       s"${QueryTypes.mkString(", ")}: read_optimized reads the base files of a merge-on-read table alone, without its logs."
+    ),
+    OptionDoc(
+      SchemaOnRead,
+      "true",
+      "A table whose history of columns has renamed ones is refused; false reads its files by the names of their columns."
     ),
     OptionDoc(ViewName, RowsView, s"What to read: ${Views.mkString(", ")}."),
     OptionDoc(
@@ -88,7 +96,8 @@ object ReadOptions {
       index = IndexOptions.of(settings),
       tagStrategy = TagStrategy.checked(settings.getOrElse(TagStrategy.OptionName, TagStrategy.Auto)),
       increment = if (kind == Incremental) Some(IncrementalOptions.of(own)) else None,
-      pushdowns = ReadPushdowns.of(settings)
+      pushdowns = ReadPushdowns.of(settings),
+      columnsByName = !IndexOptions.boolean(own, SchemaOnRead, default = true)
     )
   }
 

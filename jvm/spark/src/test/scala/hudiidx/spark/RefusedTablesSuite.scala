@@ -1,0 +1,72 @@
+package hudiidx.spark
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths, StandardOpenOption}
+
+import hudiidx.table.{BaseFile, FileSlice}
+import hudiidx.{Fixtures, UnsupportedTable}
+import org.apache.spark.sql.types.StructType
+
+/** Tables whose rows cannot be read are refused by name, before any row is. */
+final class RefusedTablesSuite extends SparkSuite {
+
+  /** A copy of a table whose properties have a line more. */
+  private def withProperty(line: String): String = {
+    val table = Fixtures.copy("v9-cow-part")
+    val file = Paths.get(table, ".hoodie", "hoodie.properties")
+    Files.write(file, s"$line\n".getBytes(UTF_8), StandardOpenOption.APPEND)
+    table
+  }
+
+  private def refused(table: String): String = intercept[UnsupportedTable](read(table).collect()).getMessage
+
+  test("base files that are not Parquet, by the table's properties") {
+    Vector("ORC", "HFILE").foreach { format =>
+      val message = refused(withProperty(s"hoodie.table.base.file.format=$format"))
+      assert(message.contains(format) && message.contains("hoodie.properties"))
+    }
+  }
+
+  test("base files that are not Parquet, where each file has a format of its own") {
+    Vector(".orc", ".hfile").foreach { extension =>
+      val table = Fixtures.copy("v9-cow-part")
+      val name =
+        read(table, "view" -> "latest_base_files").where("partition_path = 'sf'").head().getAs[String]("file_name")
+      val file = BaseFile("sf", "f", "20260101000000000", name.stripSuffix(".parquet") + extension, 7)
+      val slice = FileSlice("sf", "f", file.instantTime, Some(file), Vector.empty)
+      val pinned = PinnedTable.open(spark, table, ReadOptions.of(Map.empty, Map.empty))
+      val message = intercept[UnsupportedTable](PieceOfFile.whole(slice, pinned, new StructType)).getMessage
+      assert(message.contains(file.fileName))
+    }
+  }
+
+  test("bootstrapped tables") {
+    assert(refused(withProperty("hoodie.bootstrap.base.path=/source")).contains("/source"))
+  }
+
+  test("formats other than Hudi's own") {
+    assert(refused(withProperty("hoodie.table.format=iceberg")).contains("iceberg"))
+  }
+
+  test("tables with renamed columns, unless files are to be read by name") {
+    val table = Fixtures.copy("v6-cow-part")
+    val hoodie = Paths.get(table, ".hoodie")
+    val last = Fixtures.filesBelow(hoodie.toString).filter(_.matches("\\d+\\.commit")).max
+    val text = new String(Files.readAllBytes(hoodie.resolve(last)), UTF_8)
+    // A commit of a table that keeps a history of columns says so.
+    Files.write(
+      hoodie.resolve(last),
+      text.replace("\"schema\" :", "\"latest_schema\" : \"x\", \"schema\" :").getBytes(UTF_8)
+    )
+    assert(read(table).count() > 0)
+    Files.createDirectories(hoodie.resolve(".schema"))
+    val versions =
+      Seq("rider", "driver").map(n => s"""{"fields":[{"id":6,"name":"$n","type":"string"}]}""").mkString(",")
+    Files.write(
+      hoodie.resolve(".schema/20260101000000000.schemacommit"),
+      s"""{"schemas":[$versions]}""".getBytes(UTF_8)
+    )
+    assert(refused(table).contains("driver, rider"))
+    assert(read(table, ReadOptions.SchemaOnRead -> "false").count() > 0)
+  }
+}
