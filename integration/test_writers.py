@@ -133,6 +133,18 @@ def test_log_inserts_that_hudi_could_not_move_are_refused(stock_0_15: Any) -> No
         stock_0_15.write(name="unmovable", first=0, end=8, seed=1)
 
 
+def test_an_index_with_a_window_must_be_asked_for(spark: SparkSession, stock_1_1: Any) -> None:
+    days = "hudiidx.record.window.days"
+    path = stock_1_1.new(name="windowed", kind="COW", options={**OURS, "hudiidx.write.create": "true"})
+    stock_1_1.write(name="windowed", first=0, end=8, seed=1, **{days: "3"})
+    HudiIndex(spark, path).create(record="global", window_days=3)
+    with pytest.raises(RuntimeError, match=r"InvalidOption: .*a window of 3 days"):
+        stock_1_1.write(name="windowed", first=0, end=8, seed=2)
+    stock_1_1.write(name="windowed", first=0, end=12, seed=3, **{days: "3"})
+    keys = [k for _, _, group in stock_1_1.groups(name="windowed")["groups"] for k in group]
+    assert sorted(keys) == [f"k{i:06d}" for i in range(12)]  # all were written in these days
+
+
 GUARDED = {
     "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
     "hoodie.cleaner.policy.failed.writes": "LAZY",

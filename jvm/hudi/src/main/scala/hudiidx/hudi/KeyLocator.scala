@@ -17,6 +17,9 @@ private[hudi] final class KeyLocator(spark: SparkSession, table: SharedTable, re
   /** A location may belong to a deleted record (custom payloads decide at reading time): the writer has to look. */
   def mayBeDeleted: Boolean = TableLogRules.of(table.config).mode == MergeMode.Custom
 
+  /** Days of the index's window, if it has one. */
+  def windowDays: Option[Int] = records.moment.windowDays
+
   /** Every location of each key once, however often `keys` names it; keys without a location are left out. */
   def locate(keys: RDD[String]): RDD[RecordLocation] = {
     val asked = spark.createDataset(keys.distinct())(Encoders.STRING).toDF(KeyLocator.Key)

@@ -32,6 +32,7 @@ final class RecordIndex(config: HoodieWriteConfig) extends HoodieIndex[Object, O
     val spark = SparkSession.builder.getOrCreate()
     IndexSync.update(spark, config.getBasePath, options)
     val locator = KeyLocator.open(spark, config.getBasePath, IndexOptions.of(options.index))
+    options.requireWindow(locator.windowDays, config.getBasePath)
     val located = locator.locate(RecordIndex.keys(records))
     RecordIndex.catchUp(table)
     if (options.global) {

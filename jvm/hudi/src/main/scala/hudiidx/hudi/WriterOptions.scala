@@ -21,7 +21,22 @@ final case class WriterOptions(
     create: Boolean,
     movesPartition: Boolean,
     index: Map[String, String]
-)
+) {
+
+  /** An index with a window finds records of its days alone: older ones would be inserted anew. InvalidOption unless the
+    * write's own options name that window.
+    *
+    *  @param days of the window of the index in use; None: it has none
+    */
+  def requireWindow(days: Option[Int], tablePath: String): Unit =
+    days.filterNot(d => index.get(IndexOptions.RecordWindowDays).map(_.trim).contains(d.toString)).foreach { d =>
+      throw new InvalidOption(
+        s"$tablePath: the record index has a window of $d days: records committed before it are not found, so that an upsert " +
+          s"inserts them again; make one of all records (`hudiidx add-index $tablePath record --mode global`), or, if only " +
+          s"the last $d days are to be free of duplicates, set ${IndexOptions.RecordWindowDays}=$d for the write"
+      )
+    }
+}
 
 object WriterOptions {
   val Global = "hudiidx.write.global"

@@ -39,6 +39,15 @@ class WriterOptionsSuite extends AnyFunSuite {
     assert(bad.getMessage === "option hudiidx.write.create is 'yes'; it takes true or false")
   }
 
+  test("an index with a window is taken only by a write that names the window") {
+    of().requireWindow(None, "/t")
+    of(IndexOptions.RecordWindowDays -> "3").requireWindow(Some(3), "/t")
+    Vector(of(), of(IndexOptions.RecordWindowDays -> "30")).foreach { options =>
+      val refused = intercept[InvalidOption](options.requireWindow(Some(3), "/t"))
+      assert(refused.getMessage.contains("window of 3 days") && refused.getMessage.contains("hudiidx.record.window.days=3"))
+    }
+  }
+
   test("the writers' page names every option with its default") {
     val page = Files.readString(Fixtures.repoRoot.resolve("docs").resolve("writers.md"))
     WriterOptions.Docs.foreach(o => assert(page.contains(s"| `${o.name}` | `${o.default}` |"), o.name))
