@@ -66,6 +66,21 @@ final class IncrementalSuite extends SparkSuite {
     }
   }
 
+  // Numbers of rows as stock Hudi 0.15.0 and 1.1.1 gave them for the same options.
+  Vector(
+    ("v6-archived-cow", Seq.empty, 60),
+    ("v6-archived-cow", Seq(IncrementalOptions.Fallback -> "true"), 160),
+    ("v6-archived-cow", Seq(end -> "20261121001406289"), 40),
+    ("v9-archived-cow", Seq.empty, 160),
+    ("v9-archived-cow", Seq(IncrementalOptions.Fallback -> "false"), 160),
+    ("v9-archived-cow", Seq(end -> "20261121001306550"), 120),
+    ("v9-archived-mor", Seq.empty, 160)
+  ).foreach { case (name, options, count) =>
+    test(s"$name: from before the active timeline, with ${options.mkString(" ")}, there are stock Hudi's rows") {
+      assert(changes(Fixtures.table(name), options :+ (begin -> "000"): _*).count() === count)
+    }
+  }
+
   test("what is selected and filtered is the same as selecting and filtering afterwards") {
     val point = stored("v9-cow-part").head
     def some(frame: DataFrame): Vector[String] =
