@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "fixtu
 
 import hudifix
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import expr
 
 JVM = " ".join(
     (
@@ -82,16 +83,20 @@ class Stock(hudifix.Env):
         parts: Sequence[str] = hudifix.PARTS,
         deleted: str | None = None,
         only: str = "true",
+        nulls: dict[str, str] | None = None,
         **options: str,
     ) -> None:
         """Rows ``first`` to ``end`` (exclusive); the data follow from row number and seed.
 
         Row n is in partition ``parts[n % len(parts)]``; ``deleted`` is SQL over the row number for
-        ``_hoodie_is_deleted``, ``only`` for what is written at all.
+        ``_hoodie_is_deleted``, ``only`` for what is written at all, ``nulls`` by column for what is null.
         """
         marker = [f"{deleted} as _hoodie_is_deleted"] if deleted else None
         rows = hudifix.mk(self, first, end, seed, f"id + {seed} * 1000", parts, marker)
         number = "cast(substr(id, 2) as int)"
+        for column, where in (nulls or {}).items():
+            condition = re.sub(r"\bid\b", number, where)
+            rows = rows.withColumn(column, expr(f"case when {condition} then null else {column} end"))
         self.tables[name].write(rows.where(re.sub(r"\bid\b", number, only)), operation, **options)
 
     def op_write_at_once(self, name: str, batches: list[dict[str, Any]]) -> list[str | None]:
