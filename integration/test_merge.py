@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 PAYLOAD = "org.apache.hudi.common.model."
 CLASS = "hoodie.datasource.write.payload.class"
-# Without version 8: Hudi 1.0.2 fails to merge a record behind an entry of its own delete operation (Integer, Long).
+# Without version 8: Hudi 1.0.2 cannot merge a record behind an entry of its own delete operation.
 CASES = {
     "v9-event-time": ("stock_1_1", None),
     "v9-commit-time": ("stock_1_1", "OverwriteWithLatestAvroPayload"),
