@@ -37,6 +37,9 @@ class StockHudi:
         self._answer()
 
     def __getattr__(self, op: str) -> Any:
+        if op.startswith("_"):  # what printers of objects look for
+            raise AttributeError(op)
+
         def ask(**arguments: Any) -> Any:
             assert self._process.stdin
             self._process.stdin.write(json.dumps({"op": op, **arguments}) + "\n")

@@ -124,6 +124,65 @@ class Stock(hudifix.Env):
         found.sort(key=lambda group: group[::2])
         return {"data": hudifix.answer(rows)[1]["checksum_data"], "groups": found}
 
+    def op_put(
+        self,
+        name: str,
+        first: int,
+        end: int,
+        seed: int,
+        when: int,
+        operation: str = "upsert",
+        deleted: str | None = None,
+        added: Sequence[str] = (),
+        widened: bool = False,
+    ) -> None:
+        """As ``op_write``, with ordering values that follow from ``when``, so that rows may be late.
+
+        ``added`` are more columns, as SQL over the row number; ``widened`` makes a long of column qty.
+        """
+        columns = [*([f"{deleted} as _hoodie_is_deleted"] if deleted else []), *added]
+        rows = hudifix.mk(self, first, end, seed, f"id + {when} * 1000", hudifix.PARTS, columns)
+        if widened:
+            rows = rows.withColumn("qty", rows.qty.cast("long"))
+        self.tables[name].write(rows, operation)
+
+    def op_merge_into(self, name: str, first: int, end: int, seed: int, when: int) -> None:
+        """Changes one column of the rows that are there: a log block of the changed columns alone."""
+        partial = "hoodie.spark.sql.merge.into.partial.updates"
+        table = self.tables[name]
+        hudifix.mk(self, first, end, seed, f"id + {when} * 1000").createOrReplaceTempView("src")
+        table.call(
+            f"merge into {table.register()} t using (select id, city, ts, rider from src) s on t.id = s.id "
+            "when matched then update set rider = concat(s.rider, '-p'), ts = s.ts",
+            **{partial: "true", "hoodie.embed.timeline.server": "false"},
+        )
+
+    def op_cluster(self, name: str) -> None:
+        """Plans a clustering and runs it."""
+        table = self.tables[name]
+        table.call(f"call run_clustering(table => '{table.register()}', op => 'scheduleAndExecute')")
+
+    def op_roll_back(self, name: str) -> None:
+        """Takes the last completed instant back."""
+        table = self.tables[name]
+        last = table.last()[-1]
+        table.call(f"call rollback_to_instant(table => '{table.register()}', instant_time => '{last}')")
+
+    def op_texts(self, name: str, as_of: str | None) -> list[str]:
+        """The rows of a snapshot query as the fixtures store them."""
+        options = {"as.of.instant": as_of} if as_of else {}
+        return list(hudifix.answer(hudifix.read(self, self.tables[name].path, **options))[0])
+
+    def op_travel(self, name: str) -> Any:
+        """The snapshot query as of each completed instant: count and checksums, or ``error``."""
+        table = self.tables[name]
+
+        def rows(instant: str) -> Any:
+            as_of = {"as.of.instant": instant}
+            return hudifix.attempt(lambda: hudifix.answer(hudifix.read(self, table.path, **as_of))[1])
+
+        return [{"as_of": i, **rows(i)} for i in table.last()]
+
     def op_fail(self, name: str, first: int, end: int, seed: int) -> None:
         """A write that leaves files behind and does not commit."""
         self.tables[name].fail(hudifix.mk(self, first, end, seed, f"id + {seed} * 1000"))
