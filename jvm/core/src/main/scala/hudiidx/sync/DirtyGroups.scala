@@ -46,8 +46,9 @@ final case class GroupTouch(
   * update keeps them and a clean removes none that are live. Replaced groups need nothing: they have no visible slice.
   * Where commit times count (the index has a window of days) a group that rows were updated in differs too.
   *
-  * @param revives a replacement that the index knows was rolled back: groups may be visible again that nothing here names,
-  *                so each visible group that the index does not know is to be read as one that was created
+  * @param revives a replacement that the index knows was rolled back: groups are visible again that nothing here names, and
+  *                of which the index may never have taken in what came before the replacement. So every visible group is to be
+  *                read as one that was created
   */
 final case class DirtyGroups(touches: Map[FileGroup, GroupTouch], revives: Boolean)
 

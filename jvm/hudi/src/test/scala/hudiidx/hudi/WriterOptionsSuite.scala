@@ -44,7 +44,9 @@ class WriterOptionsSuite extends AnyFunSuite {
     of(IndexOptions.RecordWindowDays -> "3").requireWindow(Some(3), "/t")
     Vector(of(), of(IndexOptions.RecordWindowDays -> "30")).foreach { options =>
       val refused = intercept[InvalidOption](options.requireWindow(Some(3), "/t"))
-      assert(refused.getMessage.contains("window of 3 days") && refused.getMessage.contains("hudiidx.record.window.days=3"))
+      assert(
+        refused.getMessage.contains("window of 3 days") && refused.getMessage.contains("hudiidx.record.window.days=3")
+      )
     }
   }
 

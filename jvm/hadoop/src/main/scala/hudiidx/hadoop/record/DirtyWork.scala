@@ -17,18 +17,19 @@ private[record] final class DirtyWork(state: IndexState, config: TableConfig, da
   private val mergesAlike = GroupWork.mergesAlike(TableLogRules.of(config), dated)
 
   /** Groups without a visible slice, and those that keep their keys, are left out. */
-  def works(dirty: DirtyGroups, dictionary: GrowingDictionary): Vector[DirtyGroup] = {
-    val touched = dirty.touches.groupBy(_._1.partitionPath).toVector.flatMap { case (partition, touches) =>
-      ofPartition(partition, touches)
+  def works(dirty: DirtyGroups, dictionary: GrowingDictionary): Vector[DirtyGroup] =
+    if (dirty.revives) revived(dictionary)
+    else {
+      val touched = dirty.touches.groupBy(_._1.partitionPath).toVector.flatMap { case (partition, touches) =>
+        ofPartition(partition, touches)
+      }
+      val known = dictionary.known(touched.map(_._1))
+      touched.zip(known).flatMap { case ((group, slice, work), isKnown) =>
+        if (!isKnown) slice.map(s => DirtyGroup(group, GroupWork.All(s), isKnown))
+        else if (work == GroupWork.Unchanged) None
+        else Some(DirtyGroup(group, work, isKnown))
+      }
     }
-    val revived = if (dirty.revives) strangers(touched.map(_._1).toSet, dictionary) else Vector.empty
-    val known = dictionary.known(touched.map(_._1))
-    touched.zip(known).flatMap { case ((group, slice, work), isKnown) =>
-      if (!isKnown) slice.map(s => DirtyGroup(group, GroupWork.All(s), isKnown))
-      else if (work == GroupWork.Unchanged) None
-      else Some(DirtyGroup(group, work, isKnown))
-    } ++ revived
-  }
 
   private def ofPartition(
       partition: String,
@@ -49,13 +50,15 @@ private[record] final class DirtyWork(state: IndexState, config: TableConfig, da
     }
   }
 
-  /** Visible groups that the index does not know: a replacement of them was undone. */
-  private def strangers(but: Set[FileGroup], dictionary: GrowingDictionary): Vector[DirtyGroup] =
+  /** All visible groups: what instants did to a group before it was replaced was never taken in, and which group came back
+    * nothing says.
+    */
+  private def revived(dictionary: GrowingDictionary): Vector[DirtyGroup] =
     state.view.partitions.flatMap { p =>
-      val slices = state.view.latestMergedFileSlices(p).filterNot(s => but(FileGroup(p, s.fileId)))
+      val slices = state.view.latestMergedFileSlices(p)
       val groups = slices.map(s => FileGroup(p, s.fileId))
-      slices.zip(dictionary.known(groups)).collect { case (s, false) =>
-        DirtyGroup(FileGroup(p, s.fileId), GroupWork.All(s), isKnown = false)
+      groups.zip(slices).zip(dictionary.known(groups)).map { case ((g, s), known) =>
+        DirtyGroup(g, GroupWork.All(s), known)
       }
     }
 

@@ -127,19 +127,24 @@ private final class Dirt(
 
   private val touched = DirtyGroups.of(version.coverage, unseen ++ later, dated)
 
-  private def hasStrangers: Boolean =
-    touched.revives || later.exists(_.instant.action == Action.ReplaceCommit) || asOf.isDefined
-
   private val mergesAlike = GroupWork.mergesAlike(TableLogRules.of(context.config), dated)
 
   val groups: Set[FileGroup] =
-    touched.touches.filter(_._2.mayChangeKeys(mergesAlike)).keySet ++ (if (hasStrangers) strangers else Set.empty)
+    if (touched.revives) visible.toSet
+    else
+      touched.touches.filter(_._2.mayChangeKeys(mergesAlike)).keySet ++ replacedLater ++
+        (if (asOf.isDefined) visible.filter(g => index.dictionary.find(g).isEmpty) else Set.empty)
 
-  /** Visible groups that the index has no ordinal of. */
-  private def strangers: Set[FileGroup] =
+  private def visible: Iterator[FileGroup] =
     view.partitions.iterator
       .flatMap(p => view.latestMergedFileSlices(p, asOf).iterator.map(s => FileGroup(p, s.fileId)))
-      .filter(g => index.dictionary.find(g).isEmpty)
+
+  /** Of groups that were replaced an update takes nothing in, not even what came before. */
+  private def replacedLater: Set[FileGroup] =
+    later.iterator
+      .filter(_.instant.action == Action.ReplaceCommit)
+      .flatMap(_.content.commit.replacedFileIds)
+      .flatMap { case (partition, ids) => ids.map(FileGroup(partition, _)) }
       .toSet
 
   def slices: Vector[FileSlice] = VisibleSlices.of(view, groups, asOf)
