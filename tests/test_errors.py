@@ -71,7 +71,7 @@ def test_merging_by_a_payload_class_of_the_users_is_refused_clearly(
         text.replace("org.apache.hudi.common.model.OverwriteWithLatestAvroPayload", "com.example.Merge")
     )
     reader = spark.read.format("hudiidx")
-    with translated(), pytest.raises(UnsupportedTable, match=r"com\.example\.Merge.*read_optimized"):
+    with pytest.raises(UnsupportedTable, match=r"com\.example\.Merge.*read_optimized"), translated():
         reader.load(str(table)).count()
     expected = stored.load("v6-mor-part").answers["read_optimized"]["count"]
     base_only = reader.option("hoodie.datasource.query.type", "read_optimized").load(str(table))
