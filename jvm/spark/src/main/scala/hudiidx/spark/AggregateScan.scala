@@ -68,7 +68,7 @@ final private class AggregateReaderFactory(
         toUnsafe(InternalRow.fromSeq(groups ++ values)): InternalRow
       }
     }
-    new RowsInHand(rows)
+    new IteratorReader(rows)
   }
 
   /** None for a file that is gone where Spark is set to pass over such. */
@@ -90,18 +90,4 @@ final private class AggregateReaderFactory(
       found.values
     } finally reader.close()
   }
-}
-
-final private class RowsInHand(rows: Iterator[InternalRow]) extends PartitionReader[InternalRow] {
-  private var row: InternalRow = _
-
-  override def next(): Boolean = {
-    val more = rows.hasNext
-    if (more) row = rows.next()
-    more
-  }
-
-  override def get(): InternalRow = row
-
-  override def close(): Unit = ()
 }
