@@ -13,7 +13,7 @@ class PackageOrderSuite extends AnyFunSuite {
     Set("hfile", "log", "timeline"),
     Set("table", "store"),
     Set("manifest", "merge"),
-    Set("record"),
+    Set("record", "column"),
     Set("sync"),
     Set("hadoop"),
     Set("command"),
