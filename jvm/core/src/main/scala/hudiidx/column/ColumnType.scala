@@ -64,6 +64,10 @@ object ColumnType {
       bits ^ ((bits >> 63) & Long.MaxValue)
     }
 
+  /** The number that `ofDouble` gave `value` for: its inverse. */
+  def toDouble(value: Long): Double =
+    if (value == NaN) Double.NaN else java.lang.Double.longBitsToDouble(value ^ ((value >> 63) & Long.MaxValue))
+
   /** Bytes of an unscaled value of up to 38 digits: 16, big-endian, the sign bit turned over. */
   def ofDecimal(unscaled: java.math.BigInteger): Array[Byte] = {
     val bytes = unscaled.toByteArray

@@ -1,0 +1,185 @@
+package hudiidx.column
+
+import hudiidx.InvalidOption
+import hudiidx.bytes.XxHash64
+import java.nio.{ByteBuffer, ByteOrder}
+
+/** Bloom filters over a column's values: rule out files for conditions that name values. docs/format.md, "Bloom record". */
+object BloomKind extends IndexKind {
+  override val name = "bloom"
+
+  /** Option: share of absent values that a filter takes for present. */
+  val FalsePositives = "fpp"
+  val DefaultFalsePositives = 0.01
+
+  override def creator(columns: Vector[IndexedColumn], options: Map[String, String]): IndexCreator = {
+    if (columns.size != 1) throw new InvalidOption(s"a bloom filter is of one column, not of ${columns.map(_.path)}")
+    new BloomCreator(columns.head.columnType.order, falsePositives(options))
+  }
+
+  def falsePositives(options: Map[String, String]): Double =
+    options.get(FalsePositives).fold(DefaultFalsePositives) { text =>
+      val value = scala.util.Try(text.toDouble).getOrElse(Double.NaN)
+      if (value > 0 && value < 1) value
+      else throw new InvalidOption(s"false positives of bloom filters are a share between 0 and 1, not $text")
+    }
+
+  override def test(columns: Vector[IndexedColumn], wanted: Vector[Option[LeafTest]]): Option[RecordTest] =
+    wanted.headOption.flatten.flatMap { leaf =>
+      leaf.values.flatMap(points).map(hashes => new BloomTest(leaf.nulls, hashes))
+    }
+
+  /** Hashes of the values of a set that is a list of values. */
+  private def points(set: ValueSet): Option[Array[Long]] = set match {
+    case s: ValueSet.Longs =>
+      if (s.lows.indices.forall(i => s.lows(i) == s.highs(i))) Some(s.lows.map(Bloom.hash)) else None
+    case s: ValueSet.Texts =>
+      if (s.lows.indices.forall(i => isPoint(s.lows(i), s.highs(i)))) Some(s.lows.map(Bloom.hash)) else None
+  }
+
+  private[column] def isPoint(low: Array[Byte], high: Array[Byte]): Boolean =
+    high != null && high.length == low.length + 1 && high(low.length) == 0 &&
+      java.util.Arrays.equals(high, 0, low.length, low, 0, low.length)
+}
+
+private[column] object Bloom {
+  val Version = 1
+
+  /** The file has rows without a value. */
+  val Nulls = 1
+  val HeadBytes = 8
+
+  def hash(value: Long): Long = {
+    var h = value * 0x9e3779b97f4a7c15L
+    h = (h ^ (h >>> 32)) * 0xd6e8feb86659fd93L
+    h = (h ^ (h >>> 29)) * 0xbf58476d1ce4e5b9L
+    h ^ (h >>> 32)
+  }
+
+  def hash(value: Array[Byte]): Long = XxHash64.hash(value, 0, value.length, 0L)
+
+  def probes(falsePositives: Double): Int =
+    math.max(1, math.min(30, math.round(-math.log(falsePositives) / math.log(2)).toInt))
+
+  /** Bits that keep the share of false positives with so many probes, in whole words. */
+  def bits(values: Int, falsePositives: Double): Int = {
+    val k = probes(falsePositives)
+    val perValue = -k / math.log(1 - math.pow(falsePositives, 1.0 / k))
+    val bits = math.ceil(math.max(1, values) * perValue)
+    math.min(MaxBits.toDouble, (math.ceil(bits / 64) * 64)).toInt
+  }
+
+  private val MaxBits = 1 << 30
+
+  /** The bit of a probe: hashes run over the filter by multiplication, the next probe's hash is the one before and a step. */
+  def bit(hash: Long, bits: Int): Int = ((hash >>> 32) * bits >>> 32).toInt
+
+  def step(hash: Long): Long = (hash << 32) | (hash >>> 32) | 1L
+}
+
+private[column] final class BloomCreator(order: ValueOrder, falsePositives: Double) extends IndexCreator {
+  private var hashes = new Array[Long](64)
+  private var count = 0
+  private var nulls = false
+
+  override def add(row: ColumnValues): Unit =
+    if (row.isNull(0)) nulls = true
+    else {
+      if (count == hashes.length) grow()
+      hashes(count) = if (order == ValueOrder.Longs) Bloom.hash(row.long(0)) else Bloom.hash(row.text(0))
+      count += 1
+    }
+
+  /** Values that are there more than once take no room of their own. */
+  private def grow(): Unit = {
+    distinct()
+    if (count > hashes.length / 2) hashes = java.util.Arrays.copyOf(hashes, hashes.length * 2)
+  }
+
+  private def distinct(): Unit = {
+    java.util.Arrays.sort(hashes, 0, count)
+    var n = 0
+    var i = 0
+    while (i < count) {
+      if (n == 0 || hashes(n - 1) != hashes(i)) {
+        hashes(n) = hashes(i)
+        n += 1
+      }
+      i += 1
+    }
+    count = n
+  }
+
+  override def finish(): Array[Byte] = {
+    distinct()
+    val bits = Bloom.bits(count, falsePositives)
+    val probes = Bloom.probes(falsePositives)
+    val words = new Array[Long](bits / 64)
+    var i = 0
+    while (i < count) {
+      var h = hashes(i)
+      val step = Bloom.step(h)
+      var p = 0
+      while (p < probes) {
+        val bit = Bloom.bit(h, bits)
+        words(bit >>> 6) |= 1L << (bit & 63)
+        h += step
+        p += 1
+      }
+      i += 1
+    }
+    val out = ByteBuffer.allocate(Bloom.HeadBytes + words.length * 8).order(ByteOrder.LITTLE_ENDIAN)
+    out.put(Bloom.Version.toByte).put((if (nulls) Bloom.Nulls else 0).toByte).put(probes.toByte).put(0.toByte)
+    out.putInt(words.length)
+    words.foreach(w => out.putLong(w))
+    out.array
+  }
+}
+
+private[column] final class BloomTest(nulls: Boolean, hashes: Array[Long]) extends RecordTest {
+
+  override def mightMatch(record: ByteBuffer): Boolean = {
+    val at = record.position()
+    val size = record.remaining
+    if (size < Bloom.HeadBytes || record.get(at) != Bloom.Version) true
+    else {
+      val probes = record.get(at + 2).toInt
+      val words = record.duplicate().order(ByteOrder.LITTLE_ENDIAN)
+      val count = words.getInt(at + 4)
+      val whole = count > 0 && count <= Int.MaxValue / 64 && size == Bloom.HeadBytes + count * 8 && probes > 0
+      !whole || (nulls && (record.get(at + 1) & Bloom.Nulls) != 0) || any(
+        words,
+        at + Bloom.HeadBytes,
+        count * 64,
+        probes
+      )
+    }
+  }
+
+  private def any(words: ByteBuffer, from: Int, bits: Int, probes: Int): Boolean = {
+    var i = 0
+    var found = false
+    while (!found && i < hashes.length) {
+      found = BloomTest.has(words, from, bits, probes, hashes(i))
+      i += 1
+    }
+    found
+  }
+}
+
+private[column] object BloomTest {
+
+  def has(words: ByteBuffer, from: Int, bits: Int, probes: Int, hash: Long): Boolean = {
+    var h = hash
+    val step = Bloom.step(h)
+    var p = 0
+    var all = true
+    while (all && p < probes) {
+      val bit = Bloom.bit(h, bits)
+      all = (words.get(from + (bit >>> 3)) & (1 << (bit & 7))) != 0
+      h += step
+      p += 1
+    }
+    all
+  }
+}
