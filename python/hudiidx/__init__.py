@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hudiidx.index import HudiIndex
     from hudiidx.model import (
         BaseFile,
+        ColumnIndexInfo,
         Difference,
         FileGroup,
         FileSlice,
@@ -45,6 +46,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BaseFile",
+    "ColumnIndexInfo",
     "DamagedIndex",
     "DamagedTable",
     "Difference",
@@ -76,6 +78,7 @@ __all__ = [
 _HOME = {"HudiIndex": "hudiidx.index", "configure_spark": "hudiidx.session"}
 _MODEL = {
     "BaseFile",
+    "ColumnIndexInfo",
     "Difference",
     "FileGroup",
     "FileSlice",

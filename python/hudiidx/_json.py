@@ -9,6 +9,7 @@ from typing import Any
 
 from hudiidx.model import (
     BaseFile,
+    ColumnIndexInfo,
     Difference,
     FileGroup,
     FileSlice,
@@ -77,6 +78,7 @@ def index_info(d: Mapping[str, Any]) -> IndexInfo:
         partitions=d.get("partitions"),
         bytes_by_kind=d.get("bytes_by_kind") or d.get("bytes") or {},
         record=record_info(d["record"]) if d.get("record") else None,
+        columns=tuple(column_index_info(c) for c in d.get("columns") or ()),
         fallbacks=d.get("fallbacks") or {},
         details=d,
     )
@@ -93,6 +95,11 @@ def record_info(d: Mapping[str, Any]) -> RecordInfo:
         d["base_files"],
         d["delta_files"],
     )
+
+
+def column_index_info(d: Mapping[str, Any]) -> ColumnIndexInfo:
+    """An index on columns."""
+    return ColumnIndexInfo(d["kind"], tuple(d["columns"]), d.get("options") or {}, bool(d.get("pending")))
 
 
 def verify_report(d: Mapping[str, Any]) -> VerifyReport:

@@ -8,8 +8,9 @@ from functools import cached_property
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from hudiidx import _explain, _json, _keys
+from hudiidx import _columns, _explain, _json, _keys
 from hudiidx._jvm import facade, frame, translated
+from hudiidx.errors import InvalidOption
 from hudiidx.model import BaseFile, FileGroup, FileSlice, IndexInfo, Key, RecordLocations, VerifyReport
 from hudiidx.options import resolve
 
@@ -86,8 +87,17 @@ class HudiIndex:
         record: str | None = None,
         window_days: int | None = None,
         file_groups: int | None = None,
+        columns: str | Sequence[str] | None = None,
+        bloom: str | Sequence[str] | None = None,
+        bloom_fpp: float | None = None,
+        values: str | Sequence[str] | None = None,
+        values_most: int | None = None,
+        indexes: str | Sequence[str] | None = None,
     ) -> Mapping[str, Any]:
         """Makes the index, whole; an index that is there is replaced at the end, in one step.
+
+        Columns are named as in SQL, those in structs with dots. What is not given of the indexes on columns
+        stays as the index has it; an empty list takes it away.
 
         Args:
             record: also a record index, for `lookup`: ``"global"`` (a key is one record of the table) or
@@ -95,55 +105,101 @@ class HudiIndex:
             window_days: the record index holds records committed in so many days before the newest instant;
                 default: all. Goes by ``_hoodie_commit_time``.
             file_groups: hash groups of the record index; default: by size. They split as it grows.
+            columns: keep bounds and counts of these columns for every file; ``"*"``: of all, those included
+                that the table will have later.
+            bloom: keep bloom filters of these columns.
+            bloom_fpp: share of absent values that these take for present; default 0.01.
+            values: keep the values of these columns, for files that have few of them.
+            values_most: at most so many for a file; default 64.
+            indexes: of other kinds, which jars bring: ``["quadkey(lon,lat,level=12)"]``.
 
         Returns:
             What was done: ``index_version``, ``files``, ``partitions``, times and bytes.
 
         Raises:
-            InvalidOption: another ``record``, a number out of range, or a window without a record index.
+            InvalidOption: another ``record``, a number out of range, a window without a record index, or a
+                column that the table does not have or that has no order.
             WriteConflict: another writer published meanwhile, again and again.
             IndexNotWritable: the index folder is read-only or full; `index_path=` puts it elsewhere.
         """
-        api = self._with(record=record, window_days=window_days, file_groups=file_groups)
+        api = self._with(
+            record=record,
+            window_days=window_days,
+            file_groups=file_groups,
+            columns=_columns.names(columns),
+            bloom=_columns.names(bloom),
+            bloom_fpp=bloom_fpp,
+            values=_columns.names(values),
+            values_most=values_most,
+            indexes=_columns.specs(indexes),
+        )
         return dict(self._document(api.create))
 
     def add_index(
         self,
-        kind: str,
+        what: str | Sequence[str],
         *,
+        kind: str | None = None,
         mode: str | None = None,
         window_days: int | None = None,
         file_groups: int | None = None,
+        wait: bool = True,
+        **options: object,
     ) -> Mapping[str, Any]:
         """Makes a part of the index beside the listing, or makes it anew; brings the index up first.
 
+        Other parts, and other columns, stay as they are; writers and readers go on meanwhile.
+
         Args:
-            kind: ``"record"``, the record index.
+            what: ``"record"``, the record index; or a column, or several: with each an index of its own
+                where ``kind`` looks at one column. Also in full: ``"bloom(rider,fpp=0.001)"``.
+            kind: of an index on columns: ``"range"`` (bounds and counts, the default), ``"bloom"``,
+                ``"values"``, or one that a jar brings, over all the columns together.
             mode: ``"global"`` or ``"partitioned"``; default: as the index has it, global if it has none.
             window_days: as in `create`.
             file_groups: as in `create`.
+            wait: False: return at once. An index on columns is made in the background then, by this process
+                or, if that ends, by the next `update`; until it is there files count as matches.
+            options: of the kind, such as ``fpp=0.001``.
 
         Returns:
             As `create`.
 
         Raises:
             IndexNotFound: there is no index yet; `create` makes one.
-            InvalidOption: another ``kind`` or ``mode``, or a number out of range.
+            InvalidOption: another ``kind`` or ``mode``, a number out of range, or a column that the table
+                does not have or that the kind cannot index.
             WriteConflict: another writer published meanwhile, again and again.
             IndexNotWritable: the index folder is read-only or full.
         """
-        api = self._with(record=mode, window_days=window_days, file_groups=file_groups)
-        return dict(self._document(api.addIndex, kind))
+        if _columns.is_record(what, kind):
+            if options or not wait:
+                given = ", ".join([*options, *([] if wait else ["wait"])])
+                raise InvalidOption(
+                    f"{given}: not for the record index; it takes mode, window_days, file_groups"
+                )
+            api = self._with(record=mode, window_days=window_days, file_groups=file_groups)
+            return dict(self._document(api.addIndex, "record"))
+        if mode is not None or window_days is not None or file_groups is not None:
+            raise InvalidOption("mode, window_days and file_groups are for the record index")
+        return dict(
+            self._document(self._api.addColumns, _columns.indexes(what, kind or "range", options), wait)
+        )
 
-    def drop_index(self, kind: str) -> Mapping[str, Any]:
-        """Removes a part of the index, ``"record"``; the listing stays. No such part is no error.
+    def drop_index(self, what: str | Sequence[str], *, kind: str | None = None) -> Mapping[str, Any]:
+        """Removes a part of the index; the listing stays. No such part is no error.
+
+        Args:
+            what: ``"record"``, or columns as in `add_index`.
+            kind: of an index on columns; default: every kind.
 
         Raises:
             IndexNotFound: there is no index at all.
-            InvalidOption: another ``kind``.
             WriteConflict: another writer published meanwhile, again and again.
         """
-        return dict(self._document(self._api.dropIndex, kind))
+        if _columns.is_record(what, kind):
+            return dict(self._document(self._api.dropIndex, "record"))
+        return dict(self._document(self._api.dropColumns, _columns.indexes(what, kind or "any", {})))
 
     def lookup(
         self, keys: Iterable[Key], partition: str | None = None, as_of: str | None = None

@@ -158,6 +158,23 @@ class RecordInfo:
 
 
 @dataclass(frozen=True)
+class ColumnIndexInfo:
+    """An index on columns, as it was asked for.
+
+    Attributes:
+        kind: ``"range"``, ``"bloom"``, ``"values"``, or one that a jar brings.
+        columns: their names, or ``("*",)``; of kind ``range`` each is an index of its own.
+        options: of the kind.
+        pending: files that were there before it was asked for are not covered yet.
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+    pending: bool = False
+
+
+@dataclass(frozen=True)
 class IndexInfo:
     """The state of an index.
 
@@ -167,6 +184,7 @@ class IndexInfo:
         last_synced_instant: requested time of the last instant the index covers; None without one.
         bytes_by_kind: index bytes by kind of index file.
         record: the record index; None without one.
+        columns: the indexes on columns.
         fallbacks: how often this process answered without the index, by reason code.
         details: everything that was reported, those above included.
     """
@@ -181,6 +199,7 @@ class IndexInfo:
     partitions: int | None = None
     bytes_by_kind: Mapping[str, int] = field(default_factory=dict)
     record: RecordInfo | None = None
+    columns: tuple[ColumnIndexInfo, ...] = ()
     fallbacks: Mapping[str, int] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 

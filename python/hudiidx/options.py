@@ -32,6 +32,12 @@ KNOWN: tuple[Option, ...] = (
         "window_days", "hudiidx.record.window.days", int, "days of commit time that the record index holds"
     ),
     Option("file_groups", "hudiidx.record.file.groups", int, "hash groups that a record index is made with"),
+    Option("columns", "hudiidx.columns", str, "columns whose bounds are indexed, or *"),
+    Option("bloom", "hudiidx.bloom.columns", str, "columns with bloom filters"),
+    Option("bloom_fpp", "hudiidx.bloom.fpp", float, "share of absent values that these take for present"),
+    Option("values", "hudiidx.values.columns", str, "columns with few values in a file, which are kept"),
+    Option("values_most", "hudiidx.values.most", int, "values of a file that are kept at most"),
+    Option("indexes", "hudiidx.column.indexes", str, "indexes of other kinds: kind(column,option=value)"),
     Option("strict", "hudiidx.index.strict", bool, "raise instead of answering without the index"),
 )
 _BY_KEYWORD = {o.keyword: o for o in KNOWN}

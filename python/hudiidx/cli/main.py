@@ -46,7 +46,14 @@ AsOf = Annotated[
 Limit = Annotated[
     int | None, typer.Option("--limit", min=1, help="Rows to show; default 200, with --json all.")
 ]
-Kind = Annotated[str, typer.Argument(metavar="KIND", help="The part of the index: record.")]
+What = Annotated[
+    list[str],
+    typer.Argument(metavar="WHAT...", help="The part of the index: record, or columns."),
+]
+Kind = Annotated[
+    str | None,
+    typer.Option("--kind", metavar="KIND", help="Of an index on columns: range, bloom, values, or another."),
+]
 Window = Annotated[
     int | None, typer.Option("--window-days", min=1, help="Only records committed in so many last days.")
 ]
@@ -73,6 +80,23 @@ def create(
     ] = None,
     window_days: Window = None,
     file_groups: FileGroups = None,
+    columns: Annotated[
+        str | None,
+        typer.Option("--columns", metavar="A,B", help="Index the bounds of these columns; * for all."),
+    ] = None,
+    bloom: Annotated[
+        str | None, typer.Option("--bloom", metavar="A,B", help="Bloom filters of these columns.")
+    ] = None,
+    bloom_fpp: Annotated[
+        float | None, typer.Option("--bloom-fpp", help="Absent values that these take for present; 0.01.")
+    ] = None,
+    values: Annotated[
+        str | None, typer.Option("--values", metavar="A,B", help="Columns with few values in a file.")
+    ] = None,
+    index: Annotated[
+        list[str] | None,
+        typer.Option("--index", metavar="KIND(A,B)", help="An index of another kind; may be repeated."),
+    ] = None,
     master: Master = None,
     conf: Conf = None,
 ) -> None:
@@ -80,7 +104,16 @@ def create(
     done = _with_spark(
         table,
         "creating the index",
-        lambda i: i.create(record=record, window_days=window_days, file_groups=file_groups),
+        lambda i: i.create(
+            record=record,
+            window_days=window_days,
+            file_groups=file_groups,
+            columns=columns,
+            bloom=bloom,
+            bloom_fpp=bloom_fpp,
+            values=values,
+            indexes=index or None,
+        ),
         index_path,
         master,
         conf,
@@ -91,7 +124,11 @@ def create(
 @app.command("add-index")
 def add_index(
     table: Path_,
-    kind: Kind,
+    what: What,
+    kind: Kind = None,
+    fpp: Annotated[
+        float | None, typer.Option("--fpp", help="Of a bloom filter: absent values taken for present.")
+    ] = None,
     mode: Annotated[
         str | None, typer.Option("--mode", metavar="MODE", help=f"{_MODES}; default global.")
     ] = None,
@@ -102,11 +139,14 @@ def add_index(
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Make a part of the index, or make it anew: record, the record index."""
+    """Make a part of the index, or make it anew: record, the record index, or an index on columns."""
+    options = {} if fpp is None else {"fpp": fpp}
     done = _with_spark(
         table,
-        f"making the {kind} index",
-        lambda i: i.add_index(kind, mode=mode, window_days=window_days, file_groups=file_groups),
+        f"making the index on {', '.join(what)}",
+        lambda i: i.add_index(
+            _part(what), kind=kind, mode=mode, window_days=window_days, file_groups=file_groups, **options
+        ),
         index_path,
         master,
         conf,
@@ -117,7 +157,8 @@ def add_index(
 @app.command("drop-index")
 def drop_index(
     table: Path_,
-    kind: Kind,
+    what: What,
+    kind: Kind = None,
     json_: Json = False,
     index_path: IndexPath = None,
     master: Master = None,
@@ -125,9 +166,18 @@ def drop_index(
 ) -> None:
     """Remove a part of the index; the listing stays."""
     done = _with_spark(
-        table, f"removing the {kind} index", lambda i: i.drop_index(kind), index_path, master, conf
+        table,
+        f"removing the index on {', '.join(what)}",
+        lambda i: i.drop_index(_part(what), kind=kind),
+        index_path,
+        master,
+        conf,
     )
     _print_document(done, json_)
+
+
+def _part(what: list[str]) -> str | list[str]:
+    return what[0] if len(what) == 1 else what
 
 
 @app.command()

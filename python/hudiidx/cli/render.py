@@ -198,9 +198,20 @@ def _record(r: Mapping[str, Any]) -> str:
     return f"{r['mode']}{window}, {held}, {files}, {size(r['size'])}"
 
 
+def _columns(indexes: Sequence[Mapping[str, Any]]) -> str:
+    """Indexes on columns in one line."""
+    texts = []
+    for i in indexes:
+        options = "".join(f", {name}={value}" for name, value in i["options"].items())
+        texts.append(f"{i['kind']}({', '.join(i['columns'])}{options}){' pending' if i['pending'] else ''}")
+    return "; ".join(texts) or "-"
+
+
 def _value(name: str, value: Any) -> str:
     if value is None:
         return "-"
+    if name == "columns" and isinstance(value, list):
+        return _columns(value)
     if name == "record":
         return _record(value)
     if isinstance(value, Mapping):

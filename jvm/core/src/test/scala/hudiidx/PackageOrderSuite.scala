@@ -16,6 +16,7 @@ class PackageOrderSuite extends AnyFunSuite {
     Set("record", "column"),
     Set("sync"),
     Set("hadoop"),
+    Set("hadoop.column"),
     Set("command"),
     Set("spark.rows"),
     Set("spark"),

@@ -212,7 +212,7 @@ object IndexStore {
   private val VersionName = """\d{20}\.json""".r
 
   /** What names of folders begin with in which writers keep files that serve only the making of a version. */
-  private val WorkFolders = Vector("record-build", "record-update-", "record-verify-")
+  private val WorkFolders = Vector("column-build", "record-build", "record-update-", "record-verify-")
   private val TokenAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
   private val random = new SecureRandom
 

@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.column.IndexSpec
 import hudiidx.record.{RecordIndex, RecordKind, RecordProperty}
 import hudiidx.store.{Current, IndexFile, IndexStore, IndexVersion}
 import hudiidx.timeline.InstantName
@@ -26,8 +27,36 @@ final case class IndexInfo(
   /** The record index, if there is one. */
   def record: Option[RecordInfo] = version.filter(RecordIndex.isIn).map(RecordInfo.of)
 
+  /** The indexes on columns. */
+  def columns: Vector[ColumnIndexInfo] = version.toVector.flatMap(ColumnIndexInfo.of)
+
   def indexFiles: Vector[IndexFile] = version.map(_.files).getOrElse(Vector.empty)
   def sizeBytes: Long = indexFiles.map(_.sizeBytes).sum
+}
+
+/** An index on columns, as it was asked for.
+  *
+  *  @param kind      `range`, `bloom`, `values` or one of the class path
+  *  @param columns   their paths, or `*`; of kind `range` each is an index of its own
+  *  @param options   of the kind
+  *  @param isPending files that were there before it was asked for are not covered yet
+  */
+final case class ColumnIndexInfo(
+    kind: String,
+    columns: Vector[String],
+    options: Map[String, String],
+    isPending: Boolean
+)
+
+object ColumnIndexInfo {
+  def of(version: IndexVersion): Vector[ColumnIndexInfo] = {
+    def specs(property: String) = version.properties.get(property).toVector.flatMap(IndexSpec.parseAll)
+    val pending = specs(IndexSpec.PendingProperty)
+    specs(IndexSpec.Property).map { s =>
+      val isPending = pending.exists(p => p.kind == s.kind && p.columns.forall(s.columns.contains))
+      ColumnIndexInfo(s.kind, s.columns, s.options, isPending)
+    }
+  }
 }
 
 /** A record index by its own account.

@@ -18,6 +18,7 @@ final case class OptionDoc(name: String, default: String, meaning: String)
   *  @param retention     how long index versions are kept
   *  @param damagedAsStock files of the table that are cut, gone or overwritten are passed over where stock Hudi does so
   *  @param record        of the record index
+  *  @param columns       of the indexes on columns
   */
 final case class IndexOptions(
     indexPath: Option[String] = None,
@@ -28,6 +29,7 @@ final case class IndexOptions(
     mergeMinFiles: Int = 2000,
     retention: Retention = Retention(retained = 3, minAgeMillis = 3600000L, orphanAgeMillis = 86400000L),
     record: RecordOptions = RecordOptions(),
+    columns: ColumnOptions = ColumnOptions(),
     damagedAsStock: Boolean = false
 ) {
 
@@ -49,6 +51,24 @@ final case class RecordOptions(
     groupBytes: Option[Long] = None
 )
 
+/** Settings of the indexes on columns; None: as the index has it.
+  *
+  *  @param range  columns with bounds and counts, commas between them; `*`: all
+  *  @param bloom  columns with bloom filters
+  *  @param fpp    share of absent values that these take for present
+  *  @param values columns with sets of values
+  *  @param most   values that such a set has at most
+  *  @param others indexes of other kinds, semicolons between them: `kind(column,option=value)`
+  */
+final case class ColumnOptions(
+    range: Option[String] = None,
+    bloom: Option[String] = None,
+    fpp: Option[String] = None,
+    values: Option[String] = None,
+    most: Option[String] = None,
+    others: Option[String] = None
+)
+
 object IndexOptions {
   val Path = "hudiidx.index.path"
   val Enabled = "hudiidx.index.enabled"
@@ -63,6 +83,12 @@ object IndexOptions {
   val RecordWindowDays = "hudiidx.record.window.days"
   val RecordFileGroups = "hudiidx.record.file.groups"
   val RecordGroupBytes = "hudiidx.record.group.bytes"
+  val Columns = "hudiidx.columns"
+  val BloomColumns = "hudiidx.bloom.columns"
+  val BloomFpp = "hudiidx.bloom.fpp"
+  val ValuesColumns = "hudiidx.values.columns"
+  val ValuesMost = "hudiidx.values.most"
+  val OtherIndexes = "hudiidx.column.indexes"
   val ReadDamaged: String = LogCheck.OptionName
 
   /** auto: Hudi's metadata table where it is in step, else a listing. */
@@ -102,6 +128,20 @@ object IndexOptions {
       "67108864",
       "A hash group of the record index is split when it has twice so many bytes."
     ),
+    OptionDoc(Columns, "as the index has it", "create indexes the bounds of these columns: names with commas, or *."),
+    OptionDoc(BloomColumns, "as the index has it", "create makes bloom filters of these columns."),
+    OptionDoc(BloomFpp, "0.01", "Share of absent values that a bloom filter takes for present."),
+    OptionDoc(
+      ValuesColumns,
+      "as the index has it",
+      "create keeps the values of these columns, which have few in a file."
+    ),
+    OptionDoc(ValuesMost, "64", "Values that a file's set has at most; of a file that has more none are kept."),
+    OptionDoc(
+      OtherIndexes,
+      "as the index has it",
+      "Indexes of kinds from the class path, semicolons between them: kind(column,column,option=value)."
+    ),
     OptionDoc(
       ReadDamaged,
       LogCheck.AsError,
@@ -135,6 +175,14 @@ object IndexOptions {
         groupBytes = settings.get(RecordGroupBytes).map { _ =>
           integer(settings, RecordGroupBytes, LeastGroupBytes, Int.MaxValue, 0).toLong
         }
+      ),
+      columns = ColumnOptions(
+        settings.get(Columns),
+        settings.get(BloomColumns),
+        settings.get(BloomFpp),
+        settings.get(ValuesColumns),
+        settings.get(ValuesMost),
+        settings.get(OtherIndexes)
       ),
       damagedAsStock = oneOf(settings, ReadDamaged, DamagedModes, LogCheck.AsError) == LogCheck.AsStock
     )

@@ -60,4 +60,7 @@ trait IndexPart {
 
   /** What the part has after the instants that `before` has not taken in. Called only if `before` has the part. */
   def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles
+
+  /** What is left of the part where it is dropped: of one that is made of pieces those that stay. */
+  def drop(before: IndexVersion): PartFiles = PartFiles.None
 }

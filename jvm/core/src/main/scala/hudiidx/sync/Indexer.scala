@@ -126,19 +126,24 @@ final class Indexer(
     }
   }
 
-  /** Publishes a version without the part; the same version if it has none. IndexNotFound without an index. */
+  /** Publishes a version without the part, or with what is left of it; the same version if there is nothing to drop.
+    * IndexNotFound without an index.
+    */
   def dropPart(part: IndexPart): IndexVersion = {
     val number = store.nextNumber()
     val version = inForce()
-    if (!version.files.exists(part.owns) && !part.isIn(version)) version
+    val left = part.drop(version)
+    val files = version.files.filterNot(part.owns) ++ left.files
+    val properties = version.properties.filterNot(p => part.owns(p._1)) ++ left.properties
+    if (files.toSet == version.files.toSet && properties == version.properties) version
     else {
       val next = version.copy(
         number = number,
-        files = version.files.filterNot(part.owns),
-        properties = version.properties.filterNot(p => part.owns(p._1)),
+        files = files,
+        properties = properties,
         createdAtMillis = System.currentTimeMillis()
       )
-      if (publisher.publish(next, Vector.empty)) next else dropPart(part)
+      if (publisher.publish(next, left.leftovers)) next else dropPart(part)
     }
   }
 

@@ -87,11 +87,27 @@ object InfoJson {
     json.writeEndObject()
     json.writeFieldName("record")
     info.record.fold(json.writeNull())(record(_, json))
+    json.writeArrayFieldStart("columns")
+    info.columns.foreach(column(_, json))
+    json.writeEndArray()
     json.writeObjectFieldStart("fallbacks")
     FallbackCounters.snapshot(info.indexDir).toVector.sorted.foreach { case (code, n) =>
       json.writeNumberField(code, n)
     }
     json.writeEndObject()
+    json.writeEndObject()
+  }
+
+  private def column(c: ColumnIndexInfo, json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeStringField("kind", c.kind)
+    json.writeArrayFieldStart("columns")
+    c.columns.foreach(name => json.writeString(name))
+    json.writeEndArray()
+    json.writeObjectFieldStart("options")
+    c.options.toVector.sorted.foreach { case (name, value) => json.writeStringField(name, value) }
+    json.writeEndObject()
+    json.writeBooleanField("pending", c.isPending)
     json.writeEndObject()
   }
 

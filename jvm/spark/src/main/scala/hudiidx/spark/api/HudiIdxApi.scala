@@ -7,6 +7,8 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import hudiidx.InvalidOption
+import hudiidx.column.IndexSpec
+import hudiidx.hadoop.column.{ColumnChange, ColumnPart, ColumnSettings}
 import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
 import hudiidx.command.InfoJson
 import hudiidx.hadoop.Tables
@@ -52,12 +54,39 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   /** Removes a part of the index; answers as `create`. No such part is no error. */
   def dropIndex(kind: String): String = {
     HudiIdxApi.checkKind(kind)
-    timed {
-      val number = new IndexStore(access.storage, read.index.indexDir(path)).nextNumber()
-      val after = indexer.dropPart(recordPart(new LocalEngine(access)))
-      val published = after.number >= number
-      SyncResult(after, Vector.empty, merged = false, rebuilt = false, published, rebases = 0)
+    dropped(recordPart(new LocalEngine(access)))
+  }
+
+  private def dropped(part: IndexPart): String = timed {
+    val number = new IndexStore(access.storage, read.index.indexDir(path)).nextNumber()
+    val after = indexer.dropPart(part)
+    SyncResult(after, Vector.empty, merged = false, rebuilt = false, published = after.number >= number, rebases = 0)
+  }
+
+  /** Makes indexes on columns, or makes them anew: [[IndexSpec]]s with semicolons between them. Answers as `create`. IndexNotFound
+    * if there is no index, InvalidOption for a column or kind that is not there.
+    *
+    *  @param wait false: they are made in the background, or by a later `update` if this process ends before that
+    */
+  def addColumns(specs: String, wait: Boolean): String = {
+    val parsed = IndexSpec.parseAll(specs)
+    val engine = SparkEngine.of(spark)
+    if (wait) timed(indexer.addPart(columnPart(engine, ColumnChange.Add(parsed))))
+    else {
+      val noted = timed(indexer.addPart(columnPart(engine, ColumnChange.Add(parsed, later = true))))
+      BackgroundWork.start(path, parsed.map(_.text).mkString("; "))(
+        indexer.addPart(columnPart(SparkEngine.of(spark), ColumnChange.Add(parsed)))
+      )
+      noted
     }
+  }
+
+  /** Removes indexes on columns, in the same form; kind `any` stands for every kind. Answers as `create`. No such index is no
+    * error.
+    */
+  def dropColumns(specs: String): String = {
+    val change = ColumnChange.Drop(IndexSpec.parseAll(specs), ColumnSettings.columnsOf(TableContext.load(access, path)))
+    dropped(columnPart(new LocalEngine(access), change))
   }
 
   /** Where record keys are: keys and answer packed (docs/format.md, "Packed keys and locations"). No Spark job but where
@@ -81,8 +110,18 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     text(json.put("named", form.exists(_.named)))
   }
 
-  /** Takes in what completed since; answers as `create`. IndexNotFound if there is no index. */
-  def update(): String = timed(indexer.update())
+  /** Takes in what completed since, and makes what [[addColumns]] left to be made; answers as `create`. IndexNotFound if there
+    * is no index.
+    */
+  def update(): String = timed {
+    val synced = indexer.update()
+    val pending = ColumnSettings.of(synced.version).pending
+    if (pending.isEmpty || BackgroundWork.isOn(path)) synced
+    else {
+      val made = indexer.addPart(columnPart(SparkEngine.of(spark), ColumnChange.Add(pending)))
+      made.copy(instants = synced.instants ++ made.instants, published = true)
+    }
+  }
 
   /** The state of the index, as `InfoJson` writes it for the command too. */
   def info(): String = {
@@ -167,9 +206,12 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   private def indexer: Indexer = {
     val conf = SharedTable.shared(spark, hadoop)
     val scanner = new SparkPartitionScanner(spark.sparkContext, conf)
-    val part = recordPart(new SparkEngine(spark.sparkContext, conf))
-    new Indexer(access, path, read.index, scanner, Vector(part))
+    val engine = new SparkEngine(spark.sparkContext, conf)
+    new Indexer(access, path, read.index, scanner, Vector(recordPart(engine), columnPart(engine, ColumnChange.Whole)))
   }
+
+  private def columnPart(engine: TaskEngine, change: ColumnChange): ColumnPart =
+    new ColumnPart(engine, read.index.columns, change)
 
   private def recordPart(engine: TaskEngine, orElse: Option[String] = None): RecordPart =
     new RecordPart(engine, read.index.record, orElse)

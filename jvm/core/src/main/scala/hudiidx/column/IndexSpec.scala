@@ -1,0 +1,66 @@
+package hudiidx.column
+
+import hudiidx.InvalidOption
+
+/** An index over one column, or over several together: what is to be made. As a text `kind(column,column,option=value)`, such as
+  * `range(fare)`, `bloom(rider,fpp=0.001)`, `quadkey(lon,lat,level=12)`.
+  *
+  *  @param columns [[ColumnPath]]s; of kind `range` each is an index of its own, and [[IndexSpec.All]] stands for all
+  *  @param options of the kind
+  */
+final case class IndexSpec(kind: String, columns: Vector[String], options: Map[String, String] = Map.empty) {
+  def text: String = s"$kind(${(columns ++ options.toVector.sorted.map { case (k, v) => s"$k=$v" }).mkString(",")})"
+
+  def isAll: Boolean = columns.contains(IndexSpec.All)
+}
+
+object IndexSpec {
+
+  /** All columns of the table, those included that it will have later. */
+  val All = "*"
+
+  /** Property of an index version: all of them, semicolons between. */
+  val Property = "column.specs"
+
+  /** Those of them that are yet to be made for the files that were there before they were asked for. */
+  val PendingProperty = "column.pending"
+  private val Form = """([a-z][a-z0-9_]*)\s*\((.*)\)""".r
+
+  /** InvalidOption if it is malformed. */
+  def parse(text: String): IndexSpec = text.trim match {
+    case Form(kind, inside) =>
+      val (options, columns) = ColumnPath.split(inside, ',').map(_.trim).filter(_.nonEmpty).partition(isOption)
+      if (columns.isEmpty) throw new InvalidOption(s"'$text' names no column; write $kind(column)")
+      IndexSpec(kind, columns.distinct, options.map(optionOf).toMap)
+    case _ =>
+      throw new InvalidOption(
+        s"'$text' is no index on columns; write kind(column,column,option=value), as bloom(rider)"
+      )
+  }
+
+  /** Several with semicolons between them. */
+  def parseAll(text: String): Vector[IndexSpec] =
+    ColumnPath.split(text, ';').map(_.trim).filter(_.nonEmpty).map(parse)
+
+  /** `all` and `more`; of one kind over the same columns the later one counts. Ranges are one index spec together. */
+  def merged(all: Vector[IndexSpec], more: Vector[IndexSpec]): Vector[IndexSpec] = {
+    val (ranges, others) = (all ++ more).partition(_.kind == IndexKind.Range)
+    val columns = ranges.flatMap(_.columns).distinct
+    val range =
+      if (columns.isEmpty) None
+      // Hudi's own columns are not among all of the table's.
+      else if (columns.contains(All)) Some(IndexSpec(IndexKind.Range, All +: columns.filter(_.startsWith("_hoodie_"))))
+      else Some(IndexSpec(IndexKind.Range, columns))
+    val latest = others.foldLeft(Vector.empty[IndexSpec]) { (kept, s) =>
+      kept.filterNot(k => k.kind == s.kind && k.columns == s.columns) :+ s
+    }
+    range.toVector ++ latest
+  }
+
+  private def isOption(argument: String): Boolean = ColumnPath.split(argument, '=').size > 1
+
+  private def optionOf(argument: String): (String, String) = {
+    val at = argument.indexOf('=')
+    argument.substring(0, at).trim -> argument.substring(at + 1).trim
+  }
+}

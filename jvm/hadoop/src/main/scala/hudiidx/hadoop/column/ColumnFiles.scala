@@ -1,0 +1,130 @@
+package hudiidx.hadoop.column
+
+import hudiidx.column._
+import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.store.{IndexFile, IndexStore}
+import hudiidx.sync.{IndexState, TaskEngine}
+import hudiidx.table.FileEntry
+
+/** Makes column files of a table's files, and merges them.
+  *
+  *  @param choice columns that merged files keep
+  */
+private[column] final class ColumnFiles(engine: TaskEngine, state: IndexState, choice: ColumnChoice) {
+  private val store = state.store
+
+  /** Column files of these files, at most one of each kind. Where several tasks read them they leave what they made in a work
+    * folder until the version is published: a later try takes it from there.
+    *
+    *  @param files of one partition after the other, in the order of their keys
+    */
+  def made(work: ColumnWork, files: Iterator[FileEntry]): MadeColumns =
+    if (work.specs.isEmpty) MadeColumns(Vector.empty, Vector.empty)
+    else {
+      val waves = files.grouped(ColumnFiles.FilesPerWave).buffered
+      val first = if (waves.hasNext) ColumnShare.cut(waves.head.toVector, work, engine.parallelism) else Vector.empty
+      if (first.isEmpty) MadeColumns(Vector.empty, Vector.empty)
+      else if (first.size == 1) {
+        val name = s"${state.instant}.${IndexStore.newToken()}"
+        val written = ColumnTasks.write(engine, work, store.dir, first, _ => name)
+        MadeColumns(written.flatMap(w => w.stats.toVector ++ w.records), Vector.empty)
+      } else inFolder(work, waves.map(wave => ColumnShare.cut(wave.toVector, work, engine.parallelism)))
+    }
+
+  private def inFolder(work: ColumnWork, waves: Iterator[Vector[ColumnShare]]): MadeColumns = {
+    val folder = new ColumnFolder(store)
+    val parts = waves.flatMap(folder.made(engine, work, _)).toVector
+    val stats = merged(parts.flatMap(_.stats), folder.files, ColumnKind.Stats)
+    val records = merged(parts.flatMap(_.records), folder.files, ColumnKind.Records)
+    MadeColumns(stats ++ records, Vector(folder.path))
+  }
+
+  /** One file of them, in the index folder. Few at a time, for each input costs memory for all files. */
+  private def merged(parts: Vector[IndexFile], from: IndexStore, kind: String): Vector[IndexFile] = {
+    var left = parts
+    while (left.size > ColumnFiles.MostInputs) {
+      val groups = left.grouped(ColumnFiles.MostInputs).toVector
+      left = groups.map(g => if (g.size == 1) g.head else merge(g, from, from, kind))
+    }
+    if (left.isEmpty) Vector.empty else Vector(merge(left, from, store, kind))
+  }
+
+  /** One file of several, oldest first. */
+  def merge(files: Vector[IndexFile], from: IndexStore, to: IndexStore, kind: String): IndexFile = {
+    val readers = files.map(from.openWhole)
+    try {
+      val name = ColumnKind.fileName(state.instant, IndexStore.newToken(), kind)
+      to.write(name, kind)(out => write(readers, kind, out))
+    } finally readers.foreach(_.close())
+  }
+
+  private def write(readers: Vector[RandomReader], kind: String, out: java.io.OutputStream): Unit = {
+    val cache = state.table.access.cache
+    if (kind == ColumnKind.Stats)
+      new SegmentMerge(readers.map(Segment.open(_, cache)), live, c => choice.has(Vector(c))).write(out): Unit
+    else new RecordsMerge(readers.map(RecordsFile.open(_, cache)), live, choice.has).write(out): Unit
+  }
+
+  private def live(partition: String): Iterator[(String, Long)] =
+    state.view.source.files(partition).iterator.map(f => f.fileName -> f.sizeBytes)
+
+  /** Files of a kind after an update that wrote the last of them: so many are merged that few are left. */
+  def settled(files: Vector[IndexFile], kind: String): Vector[IndexFile] =
+    SegmentPlan.mergeFrom(files.map(_.sizeBytes)) match {
+      case Some(place) => files.take(place) :+ merge(files.drop(place), store, store, kind)
+      case None        => files
+    }
+}
+
+private[column] object ColumnFiles {
+  private val MostInputs = 16
+
+  /** Files that the driver has at a time. */
+  private val FilesPerWave = 200000
+}
+
+/** @param leftovers paths of work folders */
+private[column] final case class MadeColumns(files: Vector[IndexFile], leftovers: Vector[String])
+
+/** The folder of column files in the making. What is in it is true for whoever finds it: names say of which files it is, and
+  * of which size these were.
+  */
+private[column] final class ColumnFolder(index: IndexStore) {
+  val path: String = Storage.join(index.dir, ColumnFolder.Name)
+  val files = new IndexStore(index.storage, path)
+
+  def made(engine: TaskEngine, work: ColumnWork, shares: Vector[ColumnShare]): Vector[WrittenColumns] = {
+    val there = index.storage.list(path)
+    def found(share: ColumnShare, kind: String): Option[IndexFile] = there
+      .find(f => f.name.startsWith(share.name + ".") && f.name.endsWith("." + kind))
+      .map(f => IndexFile(f.name, kind, f.sizeBytes))
+      .filter(isWhole)
+    val known = shares.map(s => WrittenColumns(found(s, ColumnKind.Stats), found(s, ColumnKind.Records)))
+    def isDone(w: WrittenColumns): Boolean =
+      w.stats.isDefined == work.hasRanges && w.records.isDefined == work.hasRecords
+    val missing = shares.indices.filterNot(i => isDone(known(i)))
+    val written = ColumnTasks.write(
+      engine,
+      work,
+      path,
+      missing.map(shares).toVector,
+      s => s"${s.name}.${IndexStore.newToken()}"
+    )
+    val made = missing.zip(written).toMap
+    shares.indices.toVector.map(i => made.getOrElse(i, known(i)))
+  }
+
+  private def isWhole(file: IndexFile): Boolean =
+    try {
+      val reader = files.openWhole(file)
+      try {
+        val cache = new hudiidx.hfile.BlockCache(0L)
+        if (file.kind == ColumnKind.Stats) Segment.open(reader, cache): Unit else RecordsFile.open(reader, cache): Unit
+        true
+      } finally reader.close()
+    } catch { case _: hudiidx.DamagedIndex => false }
+}
+
+private[column] object ColumnFolder {
+  val Name = "column-build"
+}

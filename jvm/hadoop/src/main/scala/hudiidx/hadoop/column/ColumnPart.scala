@@ -1,0 +1,147 @@
+package hudiidx.hadoop.column
+
+import hudiidx.column._
+import hudiidx.manifest.PartitionKey
+import hudiidx.store.{IndexFile, IndexVersion}
+import hudiidx.sync._
+import hudiidx.table.FileEntry
+
+/** What is to become of the indexes on columns where a part is added or dropped. */
+sealed trait ColumnChange
+
+object ColumnChange {
+
+  /** All are made as the options say. */
+  case object Whole extends ColumnChange
+
+  /** These too; those over the same columns are made anew.
+    *
+    *  @param later they are only noted: a later update makes them
+    */
+  final case class Add(specs: Vector[IndexSpec], later: Boolean = false) extends ColumnChange
+
+  /** These no more; kind [[ColumnSettings.AnyKind]]: whatever their kind.
+    *
+    *  @param all columns of the table, that stay where one of them is taken out of [[IndexSpec.All]]
+    */
+  final case class Drop(specs: Vector[IndexSpec], all: Vector[String]) extends ColumnChange
+}
+
+/** The indexes on columns as a part of the index: statistics from footers and log blocks, and records of other kinds, made by
+  * tasks; an update adds those of new files. Every file that the manifest lists is covered, if only to say that nothing is
+  * known of it. Design §3.4.
+  */
+final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: ColumnChange = ColumnChange.Whole)
+    extends IndexPart {
+
+  override def owns(file: IndexFile): Boolean = ColumnKind.All(file.kind)
+
+  override def owns(property: String): Boolean = property.startsWith(ColumnProperty.Prefix)
+
+  override def isIn(version: IndexVersion): Boolean = ColumnSettings.isIn(version)
+
+  override def build(state: IndexState, before: Option[IndexVersion]): PartFiles = {
+    val table = TableColumns.of(state.table)
+    change match {
+      case ColumnChange.Add(specs, later) if before.isDefined =>
+        ColumnSettings.check(specs, table)
+        if (later) noted(before.get, specs) else added(state, table, before.get, specs)
+      case _ =>
+        val settings = ColumnSettings.of(options, before)
+        ColumnSettings.check(settings.specs, table)
+        whole(state, table, settings)
+    }
+  }
+
+  private def whole(state: IndexState, table: TableColumns, settings: ColumnSettings): PartFiles =
+    if (settings.specs.isEmpty) PartFiles.None
+    else {
+      val files = new ColumnFiles(engine, state, settings.choice)
+      val made = files.made(ColumnWork(state.table.tablePath, table, settings.specs), ColumnPart.allFiles(state))
+      PartFiles(made.files, ColumnPart.properties(settings), made.leftovers)
+    }
+
+  /** The others' files stay as they are. */
+  private def added(
+      state: IndexState,
+      table: TableColumns,
+      before: IndexVersion,
+      specs: Vector[IndexSpec]
+  ): PartFiles = {
+    val old = ColumnSettings.of(before)
+    val settings = ColumnSettings(IndexSpec.merged(old.specs, specs), old.pending.filterNot(specs.contains))
+    val files = new ColumnFiles(engine, state, settings.choice)
+    val made = files.made(ColumnWork(state.table.tablePath, table, specs), ColumnPart.allFiles(state))
+    PartFiles(
+      ColumnPart.joined(files, before.files.filter(owns), made.files),
+      ColumnPart.properties(settings),
+      made.leftovers
+    )
+  }
+
+  private def noted(before: IndexVersion, specs: Vector[IndexSpec]): PartFiles = {
+    val old = ColumnSettings.of(before)
+    val settings = ColumnSettings(IndexSpec.merged(old.specs, specs), (old.pending ++ specs).distinct)
+    PartFiles(before.files.filter(owns), ColumnPart.properties(settings), Vector.empty)
+  }
+
+  override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles = {
+    val settings = ColumnSettings.of(before)
+    val table = TableColumns.of(state.table)
+    val files = new ColumnFiles(engine, state, settings.choice)
+    def work(specs: Vector[IndexSpec]) = ColumnWork(state.table.tablePath, table, specs)
+    val made = files.made(work(settings.specs), ColumnPart.newFiles(state, unseen))
+    val joined = ColumnPart.joined(files, before.files.filter(owns), made.files)
+    PartFiles(joined, ColumnPart.properties(settings), made.leftovers)
+  }
+
+  override def drop(before: IndexVersion): PartFiles = change match {
+    case ColumnChange.Drop(specs, all) =>
+      val old = ColumnSettings.of(before)
+      val settings = old.without(specs, all)
+      val kept = before.files.filter(f => owns(f) && settings.specs.exists(s => ColumnPart.kindOf(s) == f.kind))
+      if (settings.specs.isEmpty) PartFiles.None
+      else PartFiles(kept, ColumnPart.properties(settings), Vector.empty)
+    case _ => PartFiles.None
+  }
+}
+
+private[column] object ColumnPart {
+
+  def properties(settings: ColumnSettings): Map[String, String] =
+    settings.properties + (ColumnProperty.Complete -> "true")
+
+  private def kindOf(spec: IndexSpec): String =
+    if (spec.kind == IndexKind.Range) ColumnKind.Stats else ColumnKind.Records
+
+  /** All that the manifest lists, as segments have them. */
+  def allFiles(state: IndexState): Iterator[FileEntry] =
+    PartitionKey.sorted(state.view.partitions).iterator.flatMap(p => sorted(state.view.source.files(p)))
+
+  private def sorted(files: Array[FileEntry]): Vector[FileEntry] = {
+    val copy = files.clone()
+    java.util.Arrays.sort(copy, SegmentOrder)
+    copy.toVector
+  }
+
+  /** Those that instants added, or wrote more to, as far as they are there. */
+  def newFiles(state: IndexState, unseen: Vector[UnseenInstant]): Iterator[FileEntry] = {
+    val effects = new InstantEffects
+    unseen.foreach(u => effects.take(u.instant, u.content))
+    effects.resolveSizes(state.table.storage, state.table.tablePath)
+    val out = Vector.newBuilder[FileEntry]
+    effects.changes.inKeyOrder.forEachRemaining { change =>
+      val names = change.addedEntries.map(_.fileName).toSet
+      if (names.nonEmpty)
+        out ++= sorted(state.view.source.files(change.partitionPath).filter(f => names(f.fileName)))
+    }
+    out.result().iterator
+  }
+
+  /** Files of before with new ones behind, merged where that is due. */
+  def joined(files: ColumnFiles, before: Vector[IndexFile], made: Vector[IndexFile]): Vector[IndexFile] =
+    Vector(ColumnKind.Stats, ColumnKind.Records).flatMap { kind =>
+      val all = before.filter(_.kind == kind) ++ made.filter(_.kind == kind)
+      if (made.exists(_.kind == kind)) files.settled(all, kind) else all
+    }
+}

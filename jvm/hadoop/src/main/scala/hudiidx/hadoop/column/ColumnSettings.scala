@@ -1,0 +1,136 @@
+package hudiidx.hadoop.column
+
+import hudiidx.InvalidOption
+import hudiidx.column._
+import hudiidx.store.IndexVersion
+import hudiidx.sync.{ColumnOptions, TableContext}
+
+/** Which columns are indexed, and how.
+  *
+  *  @param pending of `specs`: files that were there before these were asked for are not covered yet
+  */
+final case class ColumnSettings(specs: Vector[IndexSpec], pending: Vector[IndexSpec] = Vector.empty) {
+
+  /** As a version has them. */
+  def properties: Map[String, String] = choice.properties ++
+    Map(IndexSpec.Property -> ColumnSettings.text(specs)).filter(_ => specs.nonEmpty) ++
+    Map(IndexSpec.PendingProperty -> ColumnSettings.text(pending)).filter(_ => pending.nonEmpty)
+
+  /** What readers may use. */
+  def choice: ColumnChoice = ColumnChoice(specs.groupBy(_.kind).map { case (kind, all) =>
+    kind -> all.flatMap(s => if (kind == IndexKind.Range) s.columns else Vector(s.columns.mkString(", ")))
+  })
+
+  /** Without the indexes over `columns`, of one kind or of all. */
+  def without(dropped: Vector[IndexSpec], all: Vector[String]): ColumnSettings =
+    ColumnSettings(ColumnSettings.without(specs, dropped, all), ColumnSettings.without(pending, dropped, all))
+}
+
+object ColumnSettings {
+
+  /** Stands for every kind where an index is dropped. */
+  val AnyKind = "any"
+
+  def of(version: IndexVersion): ColumnSettings = ColumnSettings(
+    version.properties.get(IndexSpec.Property).toVector.flatMap(IndexSpec.parseAll),
+    version.properties.get(IndexSpec.PendingProperty).toVector.flatMap(IndexSpec.parseAll)
+  )
+
+  def isIn(version: IndexVersion): Boolean = version.properties.contains(IndexSpec.Property)
+
+  /** What options ask for; what they do not name stays as a version before has it. */
+  def of(options: ColumnOptions, before: Option[IndexVersion]): ColumnSettings = {
+    val old = before.map(of(_).specs).getOrElse(Vector.empty)
+    def kept(kind: String, given: Option[Vector[IndexSpec]]): Vector[IndexSpec] =
+      given.getOrElse(old.filter(_.kind == kind))
+    val named = Set(IndexKind.Range, BloomKind.name, ValuesKind.name)
+    val others = options.others.fold(old.filterNot(s => named(s.kind)))(IndexSpec.parseAll)
+    val all = kept(IndexKind.Range, options.range.map(t => specs(IndexKind.Range, t, Map.empty, together = true))) ++
+      kept(
+        BloomKind.name,
+        options.bloom.map(specs(BloomKind.name, _, option(BloomKind.FalsePositives, options.fpp)))
+      ) ++
+      kept(
+        ValuesKind.name,
+        options.values.map(specs(ValuesKind.name, _, option(ValuesKind.Most, options.most)))
+      ) ++ others
+    ColumnSettings(IndexSpec.merged(Vector.empty, all))
+  }
+
+  private def option(name: String, value: Option[String]): Map[String, String] = value.map(name -> _).toMap
+
+  private def specs(
+      kind: String,
+      list: String,
+      options: Map[String, String],
+      together: Boolean = false
+  ): Vector[IndexSpec] = {
+    val columns = ColumnPath.list(list).distinct
+    if (columns.isEmpty) Vector.empty
+    else if (together) Vector(IndexSpec(kind, columns, options))
+    else columns.map(c => IndexSpec(kind, Vector(c), options))
+  }
+
+  /** Paths of all of a table's columns, as its schema has them. */
+  def columnsOf(table: TableContext): Vector[String] =
+    TableColumns.of(table).all.map(_._1).filterNot(FileColumns.isMeta)
+
+  /** InvalidOption for a column that the table does not have, or that the kind cannot index; where the table's schema is not
+    * known everything passes.
+    */
+  private[column] def check(specs: Vector[IndexSpec], table: TableColumns): Unit = specs.foreach { spec =>
+    val kind = if (spec.kind == IndexKind.Range) None else Some(kindOf(spec))
+    val columns = spec.columns.filterNot(_ == IndexSpec.All)
+    if (spec.isAll && kind.isDefined)
+      throw new InvalidOption(
+        s"${spec.text}: ${IndexSpec.All} stands for all columns of ranges alone; name the columns"
+      )
+    val types = if (table.avroJson.isEmpty) Vector.empty else columns.map(c => c -> checked(c, spec, table))
+    if (types.size == columns.size)
+      kind.foreach(_.creator(types.map { case (c, t) => IndexedColumn(c, t, spec.kind) }, spec.options))
+  }
+
+  private def kindOf(spec: IndexSpec): IndexKind = IndexKind
+    .find(spec.kind)
+    .getOrElse(
+      throw new InvalidOption(
+        s"${spec.text}: no kind of index has the name ${spec.kind}; known are ${IndexKind.Range}, ${BloomKind.name}, " +
+          s"${ValuesKind.name}, and those of jars that name a hudiidx.column.IndexKind in META-INF/services"
+      )
+    )
+
+  private def checked(path: String, spec: IndexSpec, table: TableColumns): ColumnType =
+    table.all.find(_._1 == path) match {
+      case Some((_, Some(columnType))) => columnType
+      case Some((_, None))             =>
+        throw new InvalidOption(s"${spec.text}: the values of column $path have no order that an index could use")
+      case None if TableColumns.meta.contains(path) => ColumnType.Text
+      case None                                     =>
+        val below = table.all.map(_._1).filter(_.startsWith(path + "."))
+        val known = if (below.nonEmpty) below else table.all.map(_._1).filterNot(FileColumns.isMeta)
+        val what = if (below.nonEmpty) "is a struct, name its fields" else "is not in the table's schema; it has"
+        throw new InvalidOption(s"${spec.text}: column $path $what: ${known.take(MostNamed).mkString(", ")}")
+    }
+
+  private val MostNamed = 40
+
+  private def text(specs: Vector[IndexSpec]): String = specs.map(_.text).mkString(";")
+
+  private def without(
+      specs: Vector[IndexSpec],
+      dropped: Vector[IndexSpec],
+      all: Vector[String]
+  ): Vector[IndexSpec] = specs.flatMap { spec =>
+    val hits = dropped.filter(d => d.kind == AnyKind || d.kind == spec.kind)
+    if (spec.kind == IndexKind.Range) {
+      val gone = hits.flatMap(_.columns).toSet
+      // A list of all columns that leaves one out is a list of the others.
+      val named =
+        if (spec.isAll && gone.exists(c => all.contains(c))) all ++ spec.columns.filterNot(_ == IndexSpec.All)
+        else spec.columns
+      val left = if (gone(IndexSpec.All)) Vector.empty else named.distinct.filterNot(gone)
+      if (left.isEmpty) None else Some(spec.copy(columns = left))
+    } else if (hits.exists(d => d.columns == spec.columns)) None
+    else Some(spec)
+  }
+}

@@ -1,0 +1,65 @@
+package hudiidx.hadoop.column
+
+import java.io.IOException
+import java.nio.file.NoSuchFileException
+
+import hudiidx.HudiIdxException
+import hudiidx.column._
+import hudiidx.storage.Storage
+import hudiidx.table.{FileEntry, FileKind}
+import org.slf4j.LoggerFactory
+
+/** What is read of one file.
+  *
+  *  @param rows -1 if unknown
+  */
+private[column] final case class ReadFile(
+    file: FileEntry,
+    rows: Long,
+    facts: Vector[ColumnFact],
+    records: Vector[ColumnRecord]
+)
+
+/** What tasks must know to read the columns of a table's files; sent to them.
+  *
+  *  @param specs the indexes that are made
+  */
+private[column] final case class ColumnWork(tablePath: String, table: TableColumns, specs: Vector[IndexSpec]) {
+  private def ranges: Vector[IndexSpec] = specs.filter(_.kind == IndexKind.Range)
+  private def others: Vector[IndexSpec] = specs.filter(_.kind != IndexKind.Range)
+
+  def hasRanges: Boolean = ranges.nonEmpty
+  def hasRecords: Boolean = others.nonEmpty
+
+  @transient private lazy val columns: FileColumns = {
+    val named = ranges.flatMap(_.columns).distinct
+    new FileColumns(table, named.filterNot(_ == IndexSpec.All), named.contains(IndexSpec.All))
+  }
+
+  @transient private lazy val records = new FileRecords(table, others)
+
+  /** Columns of a file, about. */
+  def width: Int = math.max(1, ranges.map(r => if (r.isAll) table.all.size else r.columns.size).sum + others.size)
+
+  /** Of a file that is gone or cannot be read nothing is known: the table's readers will tell what is wrong with it. */
+  def read(storage: Storage, file: FileEntry): ReadFile =
+    try
+      if (file.kind == FileKind.CdcLog) ReadFile(file, 0, Vector.empty, Vector.empty)
+      else {
+        val reader = storage.open(FileColumns.pathOf(tablePath, file))
+        try {
+          val found = if (hasRanges) columns.facts(reader, file.kind) else FileFacts(-1, Vector.empty)
+          ReadFile(file, found.rows, found.facts, records.of(reader, file.kind))
+        } finally reader.close()
+      }
+    catch {
+      case _: NoSuchFileException                     => ReadFile(file, -1, Vector.empty, Vector.empty)
+      case e @ (_: HudiIdxException | _: IOException) =>
+        ColumnWork.log.warn(s"nothing of this file is indexed, queries read it: $e")
+        ReadFile(file, -1, Vector.empty, Vector.empty)
+    }
+}
+
+private object ColumnWork {
+  private val log = LoggerFactory.getLogger(classOf[ColumnWork])
+}

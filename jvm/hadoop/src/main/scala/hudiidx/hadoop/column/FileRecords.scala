@@ -1,0 +1,67 @@
+package hudiidx.hadoop.column
+
+import hudiidx.column._
+import hudiidx.storage.RandomReader
+import hudiidx.table.FileKind
+
+/** A file's record of an index. */
+final case class ColumnRecord(columns: Vector[IndexedColumn], bytes: Array[Byte])
+
+/** Records of kinds other than `range`, made of all rows of a file.
+  *
+  *  @param specs of such kinds
+  */
+private[column] final class FileRecords(table: TableColumns, specs: Vector[IndexSpec]) {
+
+  /** Those that can be made; a file with values that are not certain has none. DamagedTable if it cannot be decoded. */
+  def of(file: RandomReader, kind: FileKind): Vector[ColumnRecord] =
+    if (specs.isEmpty) Vector.empty
+    else {
+      val sources = kind match {
+        case FileKind.Parquet => Some(Vector(new ParquetRows(file)))
+        case FileKind.Log     => RowSource.ofLog(file)
+        case _                => None
+      }
+      sources.fold(Vector.empty[ColumnRecord])(found => specs.flatMap(of(_, found, kind == FileKind.Log)))
+    }
+
+  private def of(spec: IndexSpec, sources: Vector[RowSource], isLog: Boolean): Option[ColumnRecord] =
+    typesOf(spec, sources, isLog).filter(_ => areOfOneRow(spec, sources, isLog)).flatMap { types =>
+      val columns = spec.columns.zip(types).map { case (path, t) => IndexedColumn(path, t, spec.kind) }
+      IndexKind.find(spec.kind).flatMap { kind =>
+        val creator = kind.creator(columns, spec.options)
+        val row = new RowBuffer(types)
+        // The paths of partitions may show null where the file has a value.
+        if (spec.columns.exists(table.isPartitionColumn)) addNulls(creator, row, types.size)
+        sources.foreach(_.foreach(spec.columns, row)(() => if (!row.hasUncertain) creator.add(row)))
+        val bytes = if (row.hasUncertain) Array.emptyByteArray else creator.finish()
+        if (bytes.isEmpty) None else Some(ColumnRecord(columns, bytes))
+      }
+    }
+
+  /** False where a row may have one column's value from another file than the other's, or from its path. */
+  private def areOfOneRow(spec: IndexSpec, sources: Vector[RowSource], isLog: Boolean): Boolean =
+    spec.columns.size == 1 ||
+      !(spec.columns.exists(table.isPartitionColumn) || sources.exists(_.isPartial) || (isLog && table.mixesRows))
+
+  private def addNulls(creator: IndexCreator, row: RowBuffer, columns: Int): Unit = {
+    (0 until columns).foreach(row.setNull)
+    creator.add(row)
+  }
+
+  /** The types of all columns, the same in all sources; None where one is not certain. */
+  private def typesOf(spec: IndexSpec, sources: Vector[RowSource], isLog: Boolean): Option[Vector[ColumnType]] = {
+    val types = spec.columns.map { path =>
+      val standings = sources.map(_.standing(path))
+      val there = standings.collect { case Standing.There(t) => t }.distinct
+      val areKnown = standings.forall {
+        case Standing.There(_)        => true
+        case Standing.Absent(present) => table.readsNull(path, present)
+        case Standing.Uncertain       => false
+      }
+      if (!areKnown || there.size > 1 || (isLog && table.mayMislabel(path))) None
+      else there.headOption.orElse(table.columnType(path))
+    }
+    if (types.forall(_.isDefined)) Some(types.flatten) else None
+  }
+}

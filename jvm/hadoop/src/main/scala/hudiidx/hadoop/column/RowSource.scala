@@ -1,0 +1,258 @@
+package hudiidx.hadoop.column
+
+import scala.collection.JavaConverters._
+
+import hudiidx.bytes.ByteSlice
+import hudiidx.column._
+import hudiidx.hadoop.{ParquetBlockRows, ReaderInputFile}
+import hudiidx.log._
+import hudiidx.storage.RandomReader
+import hudiidx.table.HFileBlockRows
+import org.apache.parquet.ParquetReadOptions
+import org.apache.parquet.column.impl.ColumnReadStoreImpl
+import org.apache.parquet.column.{ColumnDescriptor, ColumnReader}
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.io.api.{Converter, GroupConverter, PrimitiveConverter}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
+import org.apache.parquet.schema.{GroupType, MessageType, Type}
+
+/** How a column of a table stands in one file or block. */
+private[column] sealed trait Standing
+private[column] object Standing {
+  final case class There(columnType: ColumnType) extends Standing
+
+  /** So many leading parts of its path are there. */
+  final case class Absent(present: Int) extends Standing
+
+  /** Its values, or what readers make of them, are not certain. */
+  case object Uncertain extends Standing
+}
+
+/** Rows of a base file, or of a block of a log file, some columns at a time. */
+private[column] trait RowSource {
+
+  /** Rows have some columns and keep the others of older ones. */
+  def isPartial: Boolean
+
+  def standing(path: String): Standing
+
+  /** Calls `use` for each row, when `rows` has it: each column by its place in `paths`, null where it is not there. */
+  def foreach(paths: Vector[String], row: RowBuffer)(use: () => Unit): Unit
+}
+
+/** The values of a row as [[ColumnType]] holds them. */
+private[column] final class RowBuffer(types: Vector[ColumnType]) extends ColumnValues {
+  private val nulls = new Array[Boolean](types.size)
+  private val longs = new Array[Long](types.size)
+  private val texts = new Array[Array[Byte]](types.size)
+  private var column = 0
+
+  /** A value came that its type cannot hold, or that readers may turn into another one. */
+  var hasUncertain = false
+
+  override def isNull(column: Int): Boolean = nulls(column)
+  override def long(column: Int): Long = longs(column)
+  override def text(column: Int): Array[Byte] = texts(column)
+
+  /** Takes the value of one column. */
+  def sink(place: Int): ValueSink = {
+    column = place
+    taking
+  }
+
+  def setNull(place: Int): Unit = nulls(place) = true
+
+  private val taking = new ValueSink {
+    override def addNull(): Unit = nulls(column) = true
+    override def add(value: Long): Unit = {
+      if (!Calendars.isCertain(types(column), value)) hasUncertain = true
+      nulls(column) = false
+      longs(column) = value
+    }
+    override def add(bytes: Array[Byte], from: Int, length: Int): Unit = {
+      nulls(column) = false
+      texts(column) = java.util.Arrays.copyOfRange(bytes, from, from + length)
+    }
+    override def addUnknown(): Unit = {
+      hasUncertain = true
+      nulls(column) = true
+    }
+  }
+}
+
+private[column] object RowSource {
+
+  /** Of a log file's data blocks; None where bytes are no block. Block by block as they are asked for. */
+  def ofLog(file: RandomReader): Option[Vector[RowSource]] = {
+    val blocks = LogFile.blocks(file).toVector
+    if (blocks.exists(_.kind == LogBlockKind.Corrupt)) None
+    else
+      Some(blocks.collect {
+        case b if b.kind == LogBlockKind.ParquetData => new ParquetRows(LogFile.contentReader(file, b), b.isPartial)
+        case b if b.kind == LogBlockKind.AvroData || b.kind == LogBlockKind.HFileData => new AvroBlockRows(file, b)
+      })
+  }
+}
+
+private[column] final class ParquetRows(file: RandomReader, override val isPartial: Boolean = false) extends RowSource {
+  private lazy val schema: MessageType = reading(_.getFileMetaData.getSchema)
+  private lazy val names = FooterStats.names(schema)
+  private lazy val leaves: Map[String, ColumnDescriptor] =
+    schema.getColumns.asScala.filter(_.getMaxRepetitionLevel == 0).map(c => ColumnPath.of(c.getPath.toSeq) -> c).toMap
+
+  private def reading[A](use: ParquetFileReader => A): A = ParquetBlockRows.guarded(file.path) {
+    val reader = ParquetFileReader.open(new ReaderInputFile(file), ParquetReadOptions.builder().build())
+    try use(reader)
+    finally reader.close()
+  }
+
+  override def standing(path: String): Standing =
+    leaves.get(path).flatMap(c => ParquetTypes.columnType(c.getPrimitiveType)) match {
+      case Some(columnType) => Standing.There(columnType)
+      case None             =>
+        val parts = ColumnPath.parts(path)
+        val present = names.present(parts)
+        if (present < parts.size) Standing.Absent(present) else Standing.Uncertain
+    }
+
+  override def foreach(paths: Vector[String], row: RowBuffer)(use: () => Unit): Unit = reading { reader =>
+    val wanted = paths.map(leaves.get)
+    val projection = ParquetRows.projection(schema, wanted.flatten.map(_.getPath.toList))
+    reader.setRequestedSchema(projection)
+    val createdBy = reader.getFileMetaData.getCreatedBy
+    var group = reader.readNextRowGroup()
+    while (group != null) {
+      val store = new ColumnReadStoreImpl(group, new ParquetRows.NoConverter(projection), projection, createdBy)
+      val columns = wanted.map(_.map(d => new ParquetColumn(store.getColumnReader(d), d)).orNull).toArray
+      var left = group.getRowCount
+      while (left > 0) {
+        var i = 0
+        while (i < columns.length) {
+          if (columns(i) == null) row.setNull(i) else columns(i).addTo(row.sink(i))
+          i += 1
+        }
+        use()
+        left -= 1
+      }
+      group = reader.readNextRowGroup()
+    }
+  }
+}
+
+private[column] object ParquetRows {
+
+  /** The schema with these columns alone. */
+  def projection(schema: MessageType, columns: Vector[List[String]]): MessageType =
+    new MessageType(schema.getName, pruned(schema, columns.distinct): _*)
+
+  private def pruned(group: GroupType, columns: Vector[List[String]]): Array[Type] =
+    columns.map(_.head).distinct.toArray.map { name =>
+      val child = group.getType(name)
+      if (child.isPrimitive) child
+      else {
+        val below = pruned(child.asGroupType, columns.collect { case `name` :: rest => rest })
+        child.asGroupType.withNewFields(below: _*): Type
+      }
+    }
+
+  /** Values are asked for one by one, so none is converted. */
+  final class NoConverter(group: GroupType) extends GroupConverter {
+    override def getConverter(field: Int): Converter =
+      if (group.getType(field).isPrimitive) NoValue else new NoConverter(group.getType(field).asGroupType)
+    override def start(): Unit = ()
+    override def end(): Unit = ()
+  }
+
+  private object NoValue extends PrimitiveConverter
+}
+
+/** A column of a row group, row by row. */
+private final class ParquetColumn(reader: ColumnReader, descriptor: ColumnDescriptor) {
+  private val primitive = descriptor.getPrimitiveType
+  private val name = primitive.getPrimitiveTypeName
+  private val columnType = ParquetTypes.columnType(primitive).get
+  private val isMillis = ParquetTypes.isMillis(primitive)
+
+  /** Hands over the value of the next row. */
+  def addTo(sink: ValueSink): Unit = {
+    if (reader.getCurrentDefinitionLevel < descriptor.getMaxDefinitionLevel) sink.addNull() else addValue(sink)
+    reader.consume()
+  }
+
+  private def addValue(sink: ValueSink): Unit = columnType match {
+    case ColumnType.Bool    => sink.add(if (reader.getBoolean) 1L else 0L)
+    case ColumnType.Float32 => sink.add(ColumnType.ofDouble(reader.getFloat.toDouble))
+    case ColumnType.Float64 => sink.add(ColumnType.ofDouble(reader.getDouble))
+    case d: ColumnType.Decimal if name != PrimitiveTypeName.INT32 && name != PrimitiveTypeName.INT64 =>
+      val bytes = reader.getBinary.getBytesUnsafe
+      if (bytes.isEmpty) sink.addUnknown() else Decimals.add(sink, new java.math.BigInteger(bytes), d)
+    case d: ColumnType.Decimal               => Decimals.add(sink, java.math.BigInteger.valueOf(number), d)
+    case ColumnType.Text | ColumnType.Binary =>
+      val bytes = reader.getBinary.getBytesUnsafe
+      sink.add(bytes, 0, bytes.length)
+    case _ if isMillis => Millis.add(sink, number)
+    case _             => sink.add(number)
+  }
+
+  private def number: Long = if (name == PrimitiveTypeName.INT32) reader.getInteger.toLong else reader.getLong
+}
+
+/** Milliseconds become microseconds. */
+private[column] object Millis {
+  def add(sink: ValueSink, millis: Long): Unit = {
+    val factor = ParquetTypes.MicrosPerMilli
+    if (millis > Long.MaxValue / factor || millis < Long.MinValue / factor) sink.addUnknown()
+    else sink.add(millis * factor)
+  }
+}
+
+private[column] final class AvroBlockRows(file: RandomReader, block: LogBlock) extends RowSource {
+  override val isPartial: Boolean = block.isPartial
+  private val json = LogPlans.schemaOf(block, file.path)
+  private val schema = AvroFieldPlan.parse(json, file.path)
+  private lazy val leaves = AvroTypes.leaves(schema).map(l => ColumnPath.of(l._1) -> l).toMap
+  private lazy val names = AvroTypes.names(schema)
+
+  override def standing(path: String): Standing =
+    leaves.get(path).flatMap(l => AvroTypes.columnType(l._2)) match {
+      case Some(columnType) => Standing.There(columnType)
+      case None             =>
+        val parts = ColumnPath.parts(path)
+        val present = names.present(parts)
+        if (present < parts.size) Standing.Absent(present) else Standing.Uncertain
+    }
+
+  override def foreach(paths: Vector[String], row: RowBuffer)(use: () => Unit): Unit = {
+    val there = paths.filter(leaves.contains).distinct
+    val fields = there.map(leaves(_)._1.mkString("."))
+    val plan = AvroFieldPlan.compile(json, fields, file.path)
+    val columns = paths.map { path =>
+      leaves
+        .get(path)
+        .map { case (_, leaf) =>
+          new AvroColumn(there.indexOf(path), AvroTypes.columnType(leaf).get, AvroTypes.isMillis(leaf))
+        }
+        .orNull
+    }.toArray
+    def take(avro: AvroRow): Unit = {
+      var i = 0
+      while (i < columns.length) {
+        if (columns(i) == null) row.setNull(i) else columns(i).addTo(row.sink(i), avro)
+        i += 1
+      }
+      use()
+    }
+    if (block.kind == LogBlockKind.HFileData)
+      HFileBlockRows.foreach(LogFile.contentReader(file, block), block, fields) { (_: ByteSlice, found: RowFields) =>
+        take(LogPlans.avro(found))
+      }
+    else {
+      val avro = plan.newRow()
+      val records = new AvroRecords(file, block)
+      while (records.next()) {
+        plan.read(records.cursor, records.length, avro)
+        take(avro)
+      }
+    }
+  }
+}

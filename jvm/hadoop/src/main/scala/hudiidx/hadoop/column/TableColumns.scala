@@ -1,0 +1,71 @@
+package hudiidx.hadoop.column
+
+import hudiidx.DamagedTable
+import hudiidx.column.{ColumnPath, ColumnType}
+import hudiidx.sync.TableContext
+import hudiidx.table.{TableConfig, TableSchema}
+import org.apache.avro.Schema
+import org.apache.avro.generic.GenericData
+
+/** What a table's properties and schema say of its columns; sent to tasks.
+  *
+  *  @param avroJson the table's schema; None where no commit has one
+  */
+private[column] final case class TableColumns(config: TableConfig, avroJson: Option[String]) {
+  @transient private lazy val schema: Option[Schema] = avroJson.map { json =>
+    try new Schema.Parser().setValidateDefaults(false).parse(json)
+    catch {
+      case e: RuntimeException =>
+        throw new DamagedTable(s"${config.file}: the table's schema is no Avro schema: ${e.getMessage}", e)
+    }
+  }
+
+  @transient private lazy val leaves: Map[String, Schema] =
+    schema.toVector.flatMap(AvroTypes.leaves).map { case (parts, leaf) => ColumnPath.of(parts) -> leaf }.toMap
+
+  /** Those that are no structs and in no list or map, in order; with their types, None where they have no order. */
+  @transient lazy val all: Vector[(String, Option[ColumnType])] =
+    schema.toVector.flatMap(AvroTypes.leaves).map { case (parts, leaf) =>
+      ColumnPath.of(parts) -> AvroTypes.columnType(leaf)
+    }
+
+  def columnType(path: String): Option[ColumnType] = leaves.get(path).flatMap(AvroTypes.columnType)
+
+  /** Paths may tell what the files do not: readers take nulls, and values that files lack, from there. */
+  def isPartitionColumn(path: String): Boolean = config.partitionFields.contains(path)
+
+  /** In logs readers take the unit of a timestamp from the table where a writer may have mislabelled it (format notes §6.3). */
+  def mayMislabel(path: String): Boolean = config.version >= 9 && leaves.get(path).exists(AvroTypes.isMillis)
+
+  /** Rows of logs may keep columns of older rows. */
+  def mixesRows: Boolean = config.text("hoodie.table.partial.update.mode").isDefined
+
+  /** True if readers are certain to give null for a column of which a file has only so many leading parts. */
+  def readsNull(path: String, present: Int): Boolean = !isPartitionColumn(path) && schema.exists { table =>
+    val parts = ColumnPath.parts(path)
+    var record = AvroTypes.value(table)
+    var i = 0
+    var isThere = true
+    while (isThere && i < present) {
+      isThere = record.getType == Schema.Type.RECORD && record.getField(parts(i)) != null
+      if (isThere) record = AvroTypes.value(record.getField(parts(i)).schema)
+      i += 1
+    }
+    isThere && record.getType == Schema.Type.RECORD && {
+      val field = record.getField(parts(present))
+      field != null && leaves.contains(path) && !hasValue(field)
+    }
+  }
+
+  private def hasValue(field: Schema.Field): Boolean =
+    field.hasDefaultValue && GenericData.get.getDefaultValue(field) != null
+}
+
+private[column] object TableColumns {
+
+  /** Hudi's own columns, which its schema may leave out. */
+  val meta: Vector[String] = TableSchema.MetaColumns
+
+  def of(table: TableContext): TableColumns =
+    TableColumns(table.config, TableSchema.latestAvroJson(table.timeline, table.contents, table.config, None))
+}

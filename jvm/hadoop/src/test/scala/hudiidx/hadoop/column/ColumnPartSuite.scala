@@ -1,0 +1,159 @@
+package hudiidx.hadoop.column
+
+import hudiidx.column._
+import hudiidx.hadoop.TimelineCut
+import hudiidx.store.IndexVersion
+import hudiidx.sync._
+import hudiidx.{Fixtures, InvalidOption}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The indexes on columns as a part of the index: made, brought up, added to and taken from, on tables that stock Hudi wrote. */
+class ColumnPartSuite extends AnyFunSuite {
+  import ColumnPartSuite._
+
+  for (
+    name <- Seq("v6-cow-types", "v6-mor-event", "v8-mor-part", "v9-mor-types", "v9-cow-evolution", "v9-partial-updates")
+  )
+    test(s"$name: what is indexed of every file is what the file says, made at once or brought up instant by instant") {
+      val path = Fixtures.copy(name)
+      val cut = new TimelineCut(path)
+      val from = math.max(1, cut.size / 3)
+      cut.showFirst(from)
+      if (TableContext.load(new TableFiles(path).access, path).timeline.start.isDefined) {
+        create(path, ColumnOptions(range = Some("*")))
+        (from + 1 to cut.size).foreach { n =>
+          cut.showFirst(n)
+          indexer(path).update()
+        }
+      } else create(path, ColumnOptions(range = Some("*")))
+      assertIndexed(path)
+      val version = create(path, ColumnOptions(range = Some("*")))
+      assertIndexed(path)
+      assert(version.files.count(_.kind == ColumnKind.Stats) === 1)
+    }
+
+  test("columns are added and dropped one by one, and other columns' files stay as they are") {
+    val path = Fixtures.copy("v9-cow-part")
+    val first = create(path, ColumnOptions(range = Some("fare")))
+    assert(known(path) === Set("range(fare)"))
+    val added = add(path, IndexSpec("range", Vector("city")), IndexSpec("bloom", Vector("rider")))
+    assert(known(path) === Set("range(fare)", "range(city)", "bloom(rider)"))
+    // The new file is as large as the old one, so the two are merged.
+    assert(added.files.count(_.kind == ColumnKind.Stats) <= 2 && added.files.count(_.kind == ColumnKind.Records) === 1)
+    assertIndexed(path)
+    val dropped = drop(path, IndexSpec(ColumnSettings.AnyKind, Vector("city")))
+    assert(known(path) === Set("range(fare)", "bloom(rider)"))
+    assert(dropped.files === added.files)
+    drop(path, IndexSpec("bloom", Vector("rider")))
+    assert(known(path) === Set("range(fare)"))
+    val bare = drop(path, IndexSpec("range", Vector("fare")))
+    assert(!bare.files.exists(f => ColumnKind.All(f.kind)) && !bare.properties.keys.exists(_.startsWith("column.")))
+    assert(first.files.filterNot(f => ColumnKind.All(f.kind)) === bare.files)
+    assert(drop(path, IndexSpec("range", Vector("fare"))) === bare)
+  }
+
+  test("of all columns one can be dropped, and settings stay through updates and a new creation") {
+    val path = Fixtures.copy("v9-cow-part")
+    create(path, ColumnOptions(range = Some("*"), bloom = Some("rider"), fpp = Some("0.001")))
+    drop(path, IndexSpec("range", Vector("fare")))
+    assert(known(path).contains("range(city)") && !known(path).contains("range(fare)"))
+    val again = create(path, ColumnOptions())
+    assert(!known(path).contains("range(fare)") && known(path).contains("bloom(rider)"))
+    assert(again.properties(IndexSpec.Property).contains("bloom(rider,fpp=0.001)"))
+  }
+
+  test("an index that is asked for later is made by the next update, and until then files count as matches") {
+    val path = Fixtures.copy("v9-cow-part")
+    create(path, ColumnOptions(range = Some("fare")))
+    val part = new ColumnPart(
+      new LocalEngine(access),
+      ColumnOptions(),
+      ColumnChange.Add(Vector(IndexSpec("range", Vector("city"))), later = true)
+    )
+    val noted = indexer(path).addPart(part).version
+    assert(noted.properties(IndexSpec.PendingProperty) === "range(city)")
+    val condition = ColumnCondition.In("city", nulls = false, _ => Some(new ValueSet.Texts(Array.empty, Array.empty)))
+    opened(path)((index, state) => assert(state.view.partitions.forall(index.select(condition).mightMatch)))
+  }
+
+  test("names that the table does not have, structs and lists are refused with what there is") {
+    val path = Fixtures.copy("v9-cow-types")
+    new Indexer(access, path, IndexOptions()).create()
+    for (bad <- Seq("nope", "c_struct", "c_array", "c_map"))
+      assert(intercept[InvalidOption](create(path, ColumnOptions(range = Some(bad)))).getMessage.contains(bad))
+    assert(intercept[InvalidOption](add(path, IndexSpec("nokind", Vector("id")))).getMessage.contains("nokind"))
+    assert(intercept[InvalidOption](add(path, IndexSpec("bloom", Vector("id", "n")))).getMessage.contains("one column"))
+    assert(
+      intercept[InvalidOption](create(path, ColumnOptions(bloom = Some("id"), fpp = Some("2")))).getMessage
+        .contains("2")
+    )
+  }
+}
+
+object ColumnPartSuite extends org.scalatest.Assertions {
+  val access: TableAccess = new TableFiles(Fixtures.table("v9-cow-part")).access
+
+  def indexer(path: String, options: ColumnOptions = ColumnOptions(), slots: Int = 1): Indexer = {
+    val part = new ColumnPart(new SlottedEngine(access, slots), options)
+    new Indexer(access, path, IndexOptions(), LocalScanner, Vector(part))
+  }
+
+  def create(path: String, options: ColumnOptions, slots: Int = 1): IndexVersion =
+    indexer(path, options, slots).create().version
+
+  def add(path: String, specs: IndexSpec*): IndexVersion =
+    indexer(path)
+      .addPart(new ColumnPart(new LocalEngine(access), ColumnOptions(), ColumnChange.Add(specs.toVector)))
+      .version
+
+  def drop(path: String, spec: IndexSpec): IndexVersion = {
+    val all = new TableFiles(path).columns.all.map(_._1)
+    indexer(path).dropPart(
+      new ColumnPart(new LocalEngine(access), ColumnOptions(), ColumnChange.Drop(Vector(spec), all))
+    )
+  }
+
+  def opened[A](path: String)(use: (ColumnIndex, IndexState) => A): A = {
+    val snapshot = TableSnapshot.open(access, path, IndexOptions(strict = true))
+    val store = new hudiidx.store.IndexStore(access.storage, IndexOptions().indexDir(path))
+    try {
+      val index = ColumnIndex.open(store, snapshot.use.version.get, access.cache)
+      try use(index, IndexState(snapshot.table, snapshot.view, store))
+      finally index.close()
+    } finally snapshot.close()
+  }
+
+  /** The indexes that readers may use. */
+  def known(path: String): Set[String] = opened(path) { (index, _) =>
+    index.columns.map(c => s"${c.head.kind}(${c.map(_.path).mkString(",")})").toSet
+  }
+
+  /** Every committed file is covered, with what it says of itself now. */
+  def assertIndexed(path: String): Unit = {
+    val table = new TableFiles(path)
+    opened(path) { (index, state) =>
+      state.view.partitions.foreach { p =>
+        state.view.source.files(p).foreach { file =>
+          assert(index.covers(p, file.fileName, file.sizeBytes), file)
+          val facts = if (table.isThere(file)) table.facts(file).facts else Vector.empty
+          facts.filter(f => index.choice.has(Vector(f.column)) && !f.column.path.startsWith("_hoodie")).foreach {
+            fact =>
+              val found = index.stats(p, file.fileName, file.sizeBytes, fact.column.path).distinct
+              // A column that came into the schema later was not looked for.
+              if (found.nonEmpty || fact.stats.bounds != Bounds.NoValues)
+                assert(
+                  found.contains(fact.column -> fact.stats),
+                  s"${file.fileName} ${fact.column}: $found, ${fact.stats}"
+                )
+          }
+        }
+      }
+    }
+  }
+}
+
+/** Runs in this thread as if so many pieces ran at once. */
+final class SlottedEngine(access: TableAccess, override val parallelism: Int) extends TaskEngine {
+  override def run[A, B](what: String, inputs: Vector[A])(work: (TableAccess, A) => B): Vector[B] =
+    inputs.map(work(access, _))
+}

@@ -1,0 +1,53 @@
+"""Columns and indexes on them as the Scala side takes them: texts with commas and semicolons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hudiidx.errors import InvalidOption
+
+_MEANING = set(",;=()")
+_RECORD = "record"
+_TOGETHER = frozenset({"range", "bloom", "values", "any"})
+
+
+def names(columns: str | Sequence[str] | None) -> str | None:
+    """``["a", "b.c"]`` as ``a,b.c``; a text stays as it is. None: not given."""
+    return columns if columns is None or isinstance(columns, str) else ",".join(map(_name, _listed(columns)))
+
+
+def specs(indexes: str | Sequence[str] | None) -> str | None:
+    """Indexes in full, several with semicolons between them. None: not given."""
+    return indexes if indexes is None or isinstance(indexes, str) else ";".join(_listed(indexes))
+
+
+def is_record(what: object, kind: str | None) -> bool:
+    """Whether the record index is meant: a column of that name needs its kind said."""
+    return kind == _RECORD or (kind is None and what == _RECORD)
+
+
+def indexes(what: str | Sequence[str], kind: str, options: Mapping[str, object]) -> str:
+    """Indexes of a kind: one for each column where the kind looks at one, else one over all of them."""
+    columns = [what] if isinstance(what, str) else _listed(what)
+    if not columns:
+        raise InvalidOption("no column is named")
+    full = [c for c in columns if c.rstrip().endswith(")")]
+    if full:
+        return ";".join(columns)
+    given = [f"{name}={value}" for name, value in options.items()]
+    groups = [[c] for c in columns] if kind in _TOGETHER else [columns]
+    return ";".join(f"{kind}({','.join([*map(_name, group), *given])})" for group in groups)
+
+
+def _listed(columns: object) -> list[str]:
+    if isinstance(columns, Mapping) or not isinstance(columns, Sequence):
+        raise InvalidOption(f"needs a list of names, got {columns!r} ({type(columns).__name__})")
+    for c in columns:
+        if not isinstance(c, str):
+            raise InvalidOption(f"needs names, got {c!r} ({type(c).__name__})")
+    return list(columns)
+
+
+def _name(column: str) -> str:
+    """A name with characters that mean something in lists goes into backquotes."""
+    return f"`{column}`" if _MEANING & set(column) and "`" not in column else column
