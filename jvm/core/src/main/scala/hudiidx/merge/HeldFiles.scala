@@ -17,6 +17,12 @@ final class HeldFiles(under: Storage, budgetBytes: Long) extends Storage {
     case None        => opened(path)
   }
 
+  /** Forgets what is held; files are read from below from here on. */
+  def release(): Unit = {
+    held.clear()
+    left = 0L
+  }
+
   private def opened(path: String): RandomReader = {
     val reader = under.open(path)
     val size = reader.sizeBytes

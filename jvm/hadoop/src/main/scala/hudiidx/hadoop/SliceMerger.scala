@@ -10,9 +10,13 @@ import hudiidx.table.TableConfig
 
 /** A file slice whose log has been merged with its base file.
   *
-  * @param storage where the blocks are to be read from again: it may hold their files
+  * @param storage where the blocks are to be read from again: it holds their files as far as they fit
   */
-final case class MergedSlice(storage: Storage, blocks: Vector[CountedBlock], rows: MergedRows)
+final case class MergedSlice(storage: HeldFiles, blocks: Vector[CountedBlock], rows: MergedRows) {
+
+  /** Lets go of the files held: the blocks are not read again. */
+  def release(): Unit = storage.release()
+}
 
 /** Merges file slices of one table.
   *

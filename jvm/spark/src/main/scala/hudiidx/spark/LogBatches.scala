@@ -45,7 +45,11 @@ final class LogBatches(
 
   override def close(): Unit =
     try records.close()
-    finally if (vectors != null) vectors.foreach(_.close())
+    finally
+      if (vectors != null) {
+        vectors.foreach(_.close())
+        vectors = null
+      }
 }
 
 /** Walks chosen records of a slice's log; blocks without any are not opened. */

@@ -8,46 +8,59 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
-/** The rows of a merged file slice: those of its base file, batch by batch as they remain and then as they are mixed with
-  * the log, then those of the log.
+/** The rows of a merged file slice: those of the log that are kept as they are, then those of the base file, batch by batch
+  * as they remain and then as they are mixed with the log, then those mixed of the log alone. What is held of the log is let
+  * go as soon as no row needs it any more, before the base file is read if it can be.
   *
-  * @param base    the base file's rows, all of them where some are mixed; None for a slice without one
+  * @param base    opens the base file's rows, all of them where some are mixed; None for a slice without one
   * @param logRows batches of the log's rows that are kept as they are
   * @param mixed   makes the mixed rows
   */
 final class MergedBatches(
     slice: MergedSlice,
-    base: Option[BaseBatches],
+    base: Option[() => BaseBatches],
     logRows: PartitionReader[ColumnarBatch],
     mixed: MixedRows
 ) extends PartitionReader[ColumnarBatch] {
   private val selection = new Selection(slice.rows.droppedBase)
   private var batch: ColumnarBatch = _
+  private var opened: BaseBatches = _
   private var read: ColumnarBatch = _ // the base file's last batch
+  private var inLog = true
   private var inBase = base.isDefined
 
   override def next(): Boolean = {
     batch = null
-    while (batch == null && inBase) advance(base.get)
-    if (batch == null && logRows.next()) batch = logRows.get()
+    if (inLog) fromLog()
+    while (batch == null && inBase) advance()
     if (batch == null) batch = mixed.next(null, 0)
     batch != null
   }
 
+  private def fromLog(): Unit = {
+    inLog = logRows.next()
+    if (inLog) batch = logRows.get()
+    else {
+      logRows.close()
+      if (slice.rows.recipes.size == 0) slice.release()
+    }
+  }
+
   /** The base file's next rows, as they remain or mixed; both may be none. */
-  private def advance(base: BaseBatches): Unit = {
-    if (read != null && base.numbers == null) batch = mixed.next(read, base.from)
+  private def advance(): Unit = {
+    if (opened == null) opened = base.get()
+    if (read != null && opened.numbers == null) batch = mixed.next(read, opened.from)
     if (batch == null) {
-      inBase = base.next()
-      read = if (inBase) base.batch else null
-      if (inBase) batch = selection.remaining(read, base.numbers, base.from)
+      inBase = opened.next()
+      read = if (inBase) opened.batch else null
+      if (inBase) batch = selection.remaining(read, opened.numbers, opened.from)
     }
   }
 
   override def get(): ColumnarBatch = batch
 
   override def close(): Unit =
-    try base.foreach(_.close())
+    try if (opened != null) opened.close()
     finally
       try logRows.close()
       finally mixed.close()

@@ -64,7 +64,7 @@ final case class SliceReading(
     val logRows = new LogBatches(merged, columns, blocks, batchRows, finish)
     val mixer = if (merged.rows.recipes.size == 0) None else Some(mixerOf(merged, columns, blocks))
     val mixed = new MixedRows(merged, columns, mixer, batchRows, finish)
-    new MergedBatches(merged, slice.base.map(_ => base(merged.rows.recipes.size > 0)), logRows, mixed)
+    new MergedBatches(merged, slice.base.map(_ => () => base(merged.rows.recipes.size > 0)), logRows, mixed)
   }
 
   private def avroSchema: Schema = AvroFieldPlan.parse(schema, config.file)
