@@ -137,6 +137,9 @@ final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
     at - count
   }
 
+  /** The next `count` bytes, to `target` from `to` on. */
+  def raw(target: Array[Byte], to: Int, count: Int): Unit = System.arraycopy(buffer, skip(count), target, to, count)
+
   def long(): Long = {
     val from = skip(8)
     words.getLong(from)

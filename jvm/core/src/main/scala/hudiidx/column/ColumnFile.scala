@@ -44,7 +44,7 @@ private[column] final class ColumnFileWriter(out: OutputStream, kind: String, sh
   private val entries = mutable.LinkedHashMap.empty[Vector[IndexedColumn], ColumnEntry]
   private var laidOut: SegmentLayout = _
 
-  /** Writes the bytes of a cell of the column last begun, if there is one to come. */
+  /** Partitions come in the order of their keys, before columns. */
   def partition(path: String, digests: Array[NameDigest], sizes: Array[Long], rows: Array[Long]): Unit = {
     require(laidOut == null, s"partition $path behind columns")
     append(ColumnFile.filesKey(path), FileTable.encode(digests, sizes, rows))

@@ -36,7 +36,8 @@ final class SegmentMerge(
         Iterator.range(0, layout.pages).map { page =>
           val (from, until) = (layout.from(page), layout.until(page))
           val stats = Array.tabulate(until - from)(f => best(sources, files, from + f))
-          EncodedPage.of(column.columnType, stats, java.util.Arrays.copyOfRange(fileRows, from, until), layout.runs(page))
+          EncodedPage
+            .of(column.columnType, stats, java.util.Arrays.copyOfRange(fileRows, from, until), layout.runs(page))
         }
       )
     }

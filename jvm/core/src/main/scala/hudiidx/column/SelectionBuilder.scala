@@ -21,8 +21,7 @@ private[column] final class SelectionBuilder(index: ColumnIndex, mayHaveMore: St
       verdicts.narrow(l, (s, p) => bits(s) == null || hasFile(bits(s), s, p))
       new LeafState(bits, columns(l).tests)
     }
-    val found = states
-    new ColumnSelection(index, tree, found, verdicts, reports(columns, found, verdicts))
+    new ColumnSelection(index, tree, states, verdicts, reports(columns, states, verdicts))
   }
 
   private def hasFile(bits: FileBits, segment: Int, partition: Int): Boolean = {
@@ -69,7 +68,7 @@ private[column] final class SelectionBuilder(index: ColumnIndex, mayHaveMore: St
     var bits: FileBits = null
     leaf.columns(s).foreach { column =>
       val found = new FileBits(segment.counts.files)
-      val pages = verdicts.pages(s).filter(p => LeafColumns.mightMatch(column.top.pages, p, column.test))
+      val pages = verdicts.pages(s).filter(column.pages.get(_))
       if (pages.nonEmpty) {
         val cursor = segment.file.file.cursor()
         pages.foreach { p =>
@@ -102,17 +101,33 @@ private[column] final class SelectionBuilder(index: ColumnIndex, mayHaveMore: St
   }
 }
 
-/** A column of a segment that a leaf speaks of. */
-private[column] final case class LeafColumn(entry: ColumnEntry, test: LeafTest, top: ColumnTop)
+/** A column of a segment that a leaf speaks of.
+  *
+  *  @param pages      pages with files that may have a wanted row
+  *  @param partitions partitions likewise
+  */
+private[column] final case class LeafColumn(entry: ColumnEntry, test: LeafTest, pages: FileBits, partitions: FileBits)
+
+private[column] object LeafColumn {
+  def of(segment: Segment, entry: ColumnEntry, leaf: ColumnCondition.In): LeafColumn = {
+    val test = LeafTest.of(leaf, entry.columns.head.columnType)
+    val top = segment.top(entry)
+    LeafColumn(entry, test, marked(top.pages, test), marked(top.partitions, test))
+  }
+
+  private def marked(page: StatsPage, test: LeafTest): FileBits = {
+    val bits = new FileBits(page.count)
+    page.mark(test, bits, 0)
+    bits
+  }
+}
 
 /** What all column files have of a leaf's column. */
 private[column] final class LeafColumns(leaf: ColumnCondition.In, index: ColumnIndex) {
 
   /** By segment: a column for each type. */
   val columns: Vector[Vector[LeafColumn]] = index.segments.map { s =>
-    s.columns(leaf.path).filter(e => index.choice.has(e.columns)).map { e =>
-      LeafColumn(e, LeafTest.of(leaf, e.columns.head.columnType), s.top(e))
-    }
+    s.columns(leaf.path).filter(e => index.choice.has(e.columns)).map(LeafColumn.of(s, _, leaf))
   }
 
   val tests: Vector[EntryTest] = for {
@@ -125,7 +140,7 @@ private[column] final class LeafColumns(leaf: ColumnCondition.In, index: ColumnI
 
   /** Some file of a segment's partition may have a wanted row. */
   def mightMatch(segment: Int, partition: Int): Boolean =
-    columns(segment).forall(c => LeafColumns.mightMatch(c.top.partitions, partition, c.test))
+    columns(segment).forall(_.partitions.get(partition))
 
   /** Why nothing can be ruled out by it, if so. */
   def why: Option[String] =
@@ -134,10 +149,6 @@ private[column] final class LeafColumns(leaf: ColumnCondition.In, index: ColumnI
       val types = columns.flatten.map(_.entry.columns.head.columnType.text).distinct.mkString(", ")
       Some(s"bounds of ${leaf.path} as $types tell nothing of this condition")
     } else None
-}
-
-private[column] object LeafColumns {
-  def mightMatch(page: StatsPage, i: Int, test: LeafTest): Boolean = test.mightMatch(page.stats(i))
 }
 
 /** Which partitions are still possible, and by which leaves. */
