@@ -171,7 +171,7 @@ object StatsPage {
         LongBounds.encode(out, columnType, ranges.map(_.min), ranges.map(_.max))
       case ValueOrder.Texts =>
         val ranges = stats.map(_.bounds).collect { case r: Bounds.TextRange => r }
-        TextBounds.encode(out, ranges.map(_.min), ranges.map(_.max))
+        RankedTexts.encode(out, ranges.map(_.min), ranges.map(_.max))
     }
     out.toBytes
   }
@@ -201,7 +201,7 @@ object StatsPage {
         val (mins, maxs) = LongBounds.decode(in, columnType, ranges)
         new LongStatsPage(columnType, states, nulls, rows, spread(mins, states), spread(maxs, states))
       case ValueOrder.Texts =>
-        val (texts, mins, maxs) = TextBounds.decode(in, ranges)
+        val (texts, mins, maxs) = RankedTexts.decode(in, ranges)
         new TextStatsPage(columnType, states, nulls, rows, texts, spread(mins, states), spread(maxs, states))
     }
   }

@@ -22,7 +22,7 @@ private[column] final class TextRanks(bytes: Array[Byte], starts: Array[Int]) {
 }
 
 /** Bounds of order Texts, packed. docs/format.md, "Text bounds". */
-private[column] object TextBounds {
+private[column] object RankedTexts {
   private val Differences = 1
   private val Itself = 0
 
