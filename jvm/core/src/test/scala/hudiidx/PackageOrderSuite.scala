@@ -18,7 +18,7 @@ class PackageOrderSuite extends AnyFunSuite {
     Set("hadoop"),
     Set("hadoop.column"),
     Set("command"),
-    Set("spark.rows"),
+    Set("spark.rows", "spark.prune"),
     Set("spark"),
     Set("hudi")
   )
