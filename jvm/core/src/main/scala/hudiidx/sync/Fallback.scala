@@ -15,7 +15,10 @@ final case class Fallback(code: String, why: String) {
   }
 
   def message(tablePath: String, indexDir: String): String = {
-    val instead = if (FallbackCode.isOfRecords(code)) "reading record keys from files" else "listing files"
+    val instead =
+      if (FallbackCode.isOfRecords(code)) "reading record keys from files"
+      else if (code == FallbackCode.DamagedColumnIndex) "reading files whatever their columns hold"
+      else "listing files"
     s"$tablePath: $instead instead of using the index in $indexDir ($code): $why" +
       (if (remedy(tablePath).isEmpty) "" else s"; ${remedy(tablePath)}")
   }
@@ -43,11 +46,24 @@ object FallbackCode {
   /** A file of the record index failed while keys were looked up. */
   val DamagedRecordIndex = "DAMAGED_RECORD_INDEX"
 
+  /** A file of the column index failed while a read was planned. */
+  val DamagedColumnIndex = "DAMAGED_COLUMN_INDEX"
+
   /** Record keys are read from files; the listing is not concerned. */
   def isOfRecords(code: String): Boolean = code == NoRecordIndex || code == DamagedRecordIndex
 
   val All: Vector[String] =
-    Vector(NoIndex, Disabled, DamagedIndex, ForeignIndex, TimelineGap, ReadFailed, NoRecordIndex, DamagedRecordIndex)
+    Vector(
+      NoIndex,
+      Disabled,
+      DamagedIndex,
+      ForeignIndex,
+      TimelineGap,
+      ReadFailed,
+      NoRecordIndex,
+      DamagedRecordIndex,
+      DamagedColumnIndex
+    )
 }
 
 /** Counts fallbacks by index and code over the life of the process, for metrics and `info`. */

@@ -1,6 +1,7 @@
 package hudiidx.sync
 
 import hudiidx._
+import hudiidx.manifest.TableChanges
 import hudiidx.store.{Current, IndexStore, IndexVersion}
 import hudiidx.table._
 import java.io.IOException
@@ -28,7 +29,8 @@ final class TableSnapshot private (
     val source: FileSource,
     val viewTimeline: ViewTimeline,
     initialUse: IndexUse,
-    open: Option[OpenIndex]
+    open: Option[OpenIndex],
+    overlay: Option[TableChanges]
 ) extends AutoCloseable {
   def tablePath: String = table.tablePath
   def config: TableConfig = table.config
@@ -41,6 +43,12 @@ final class TableSnapshot private (
     case s: GuardedSource if s.fallback.isDefined => initialUse.copy(version = None, fallback = s.fallback)
     case _                                        => initialUse
   }
+
+  /** True if the partition may have files that the index version does not list: from instants after it, or since the table is
+    * listed instead.
+    */
+  def mayHaveMore(partitionPath: String): Boolean =
+    use.version.isEmpty || !overlay.exists(_.get(partitionPath).isEmpty)
 
   override def close(): Unit = open.foreach(_.close())
 }
@@ -64,11 +72,11 @@ object TableSnapshot {
     indexOf(table, store, options, version) match {
       case Left(fallback) =>
         warn.raiseOrLog(fallback, None)
-        new TableSnapshot(table, listing, view, IndexUse(None, Vector.empty, Some(fallback), Vector.empty), None)
+        new TableSnapshot(table, listing, view, IndexUse(None, Vector.empty, Some(fallback), Vector.empty), None, None)
       case Right((index, unseen, overlay, passedOver)) =>
         val source = new GuardedSource(index.source(overlay), () => listing, warn)
         val use = IndexUse(Some(index.version), unseen.map(_.instant.requestedTime), None, passedOver)
-        new TableSnapshot(table, source, view, use, Some(index))
+        new TableSnapshot(table, source, view, use, Some(index), Some(overlay))
     }
   }
 
@@ -82,7 +90,7 @@ object TableSnapshot {
     TableListing(table.storage, path, table.config, table.timeline, table.contents, view, scan, damagedAsStock)
   }
 
-  private type Usable = (OpenIndex, Vector[UnseenInstant], hudiidx.manifest.TableChanges, Vector[String])
+  private type Usable = (OpenIndex, Vector[UnseenInstant], TableChanges, Vector[String])
 
   private def indexOf(
       table: TableContext,
@@ -140,7 +148,8 @@ private[sync] final class FallbackWarning(tablePath: String, indexDir: String, s
 
   private def error(code: String, message: String, cause: Throwable): HudiIdxException = code match {
     case FallbackCode.NoIndex | FallbackCode.NoRecordIndex => new IndexNotFound(message, cause)
-    case FallbackCode.DamagedIndex | FallbackCode.ReadFailed | FallbackCode.DamagedRecordIndex =>
+    case FallbackCode.DamagedIndex | FallbackCode.ReadFailed | FallbackCode.DamagedRecordIndex |
+        FallbackCode.DamagedColumnIndex =>
       new DamagedIndex(message, cause)
     case _ => new StaleIndex(message, cause)
   }

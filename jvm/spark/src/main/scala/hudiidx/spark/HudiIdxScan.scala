@@ -29,6 +29,9 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
 
   def facts: PlanFacts = plan.facts
 
+  /** File slices to be read. */
+  def slices: Vector[FileSlice] = plan.slices
+
   override def readSchema(): StructType = columns.output
 
   override def toBatch: Batch = this
@@ -60,7 +63,8 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
     if (!table.pushdowns.runtimeFilters) Array.empty
     else {
       val shown = readSchema().fieldNames.toSet
-      (table.schema.partitionColumns.map(_.name).filter(shown) ++ keyColumns).distinct
+      val indexed = table.columns.fold(_ => Vector.empty[String], _.names(readSchema()))
+      (table.schema.partitionColumns.map(_.name).filter(shown) ++ keyColumns ++ indexed).distinct
         .map(n => Expressions.column(n))
         .toArray
     }
@@ -68,6 +72,7 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   override def filter(predicates: Array[Predicate]): Unit = runtime = RuntimeFilter.of(predicates, table, keyColumns)
 
   override def planInputPartitions(): Array[InputPartition] = {
+    RecordedScans.add(table.path, spec.filters)
     val whole = plan.slices.map(PieceOfFile.whole(_, table, columns.constants))
     val enough = spec.limit.fold(whole)(n => LimitedFiles.enough(whole, n, readers))
     val maxBytes = FilePlan.maxSplitBytes(spark, enough)
@@ -107,7 +112,7 @@ final case class FilePlan(slices: Vector[FileSlice], facts: PlanFacts) {
   /** The same without what values found at run time exclude. */
   def where(filter: RuntimeFilter): FilePlan = {
     val partitions = slices.map(_.partitionPath).distinct.filter(filter.mightMatch).toSet
-    val left = slices.filter(s => partitions(s.partitionPath) && filter.mightMatch(s.partitionPath, s.fileId))
+    val left = slices.filter(s => partitions(s.partitionPath) && filter.mightMatch(s))
     val stage = facts.partitions.copy(kept = partitions.size)
     val keys = filter.keys.fold(facts.keys)(g => KeyStage(Some(g), None))
     val (files, bytes) = (FilePlan.files(left), FilePlan.bytes(left))
@@ -124,10 +129,24 @@ object FilePlan {
     val all = table.partitions
     val left = if (pruning.isUseful) all.filter(pruning.mightMatch) else all
     val keys = KeyStage.of(table, spec.filters)
-    val kept = keys.groups.fold(left)(g => left.filter(g.partitions))
-    val slices = kept.flatMap { p =>
+    val named = keys.groups.fold(left)(g => left.filter(g.partitions))
+    val columns = ColumnFilter.of(table, spec.filters)
+    val kept = columns.fold(_ => named, c => named.filter(c.mightMatch))
+    val found = kept.flatMap { p =>
       table.slices(p).filter(s => SliceReading.filesIn(s) > 0 && keys.groups.forall(_.contains(p, s.fileId)))
     }
+    val slices = columns.fold(_ => found, c => found.filter(c.mightMatch))
+    val stage = columns.fold(
+      ColumnStage.not,
+      c =>
+        ColumnStage(
+          named.length - kept.length,
+          found.length - slices.length,
+          files(found) - files(slices),
+          c.report,
+          c.failure
+        )
+    )
     val millis = table.openMillis + (System.nanoTime() - from) / 1000000
     val use = table.indexUse
     val facts = PlanFacts(
@@ -136,6 +155,7 @@ object FilePlan {
       use.flatMap(_.fallback).map(f => (f.code, f.why)),
       PartitionStage(all.length, left.length, pruning.whyNot(spec.filters)),
       keys,
+      stage,
       files(slices),
       use.flatMap(_.version).map(v => hudiidx.sync.IndexCounts.files(v)),
       bytes(slices),

@@ -36,6 +36,12 @@ final class PinnedTable(
   /** Where record keys are, as of the query's instant. */
   lazy val records: SharedRecords = SharedRecords.of(shared, options.index, options.asOf)
 
+  /** What is known of the columns of files; Left tells why nothing is. */
+  lazy val columns: Either[String, PinnedColumns] =
+    if (!pushdowns.columnStats) Left(s"${ReadPushdowns.ColumnStats} is false")
+    else if (indexUse.isEmpty) Left("an incremental read takes the files of its commits")
+    else PinnedColumns.open(shared, options.index)
+
   /** What the files are taken from. */
   private lazy val view: FileSystemView = increment.flatMap(_.view).getOrElse(shared.view)
 

@@ -10,7 +10,8 @@ final case class ReadPushdowns(
     nestedColumns: Boolean = true,
     limit: Boolean = true,
     aggregates: Boolean = true,
-    recordKeys: Boolean = true
+    recordKeys: Boolean = true,
+    columnStats: Boolean = true
 )
 
 object ReadPushdowns {
@@ -21,6 +22,7 @@ object ReadPushdowns {
   val Limit = "hudiidx.read.limit"
   val Aggregates = "hudiidx.read.aggregates"
   val RecordKeys = "hudiidx.read.record.keys"
+  val ColumnStats = "hudiidx.read.column.stats"
 
   val Docs: Vector[OptionDoc] = Vector(
     OptionDoc(PartitionFilters, "true", "Filters that partitions alone decide are not evaluated on rows."),
@@ -29,7 +31,12 @@ object ReadPushdowns {
     OptionDoc(NestedColumns, "true", "Of structs only the fields that a query uses are read."),
     OptionDoc(Limit, "true", "A limit plans no more files than it needs."),
     OptionDoc(Aggregates, "true", "count, min and max are answered from file footers where those are exact."),
-    OptionDoc(RecordKeys, "true", "Filters on record keys read the file groups that the record index names.")
+    OptionDoc(RecordKeys, "true", "Filters on record keys read the file groups that the record index names."),
+    OptionDoc(
+      ColumnStats,
+      "true",
+      "Filters on indexed columns leave out partitions and files that hold no such values."
+    )
   )
 
   private val names: Set[String] = Docs.map(_.name).toSet
@@ -45,7 +52,8 @@ object ReadPushdowns {
       nestedColumns = on(NestedColumns),
       limit = on(Limit),
       aggregates = on(Aggregates),
-      recordKeys = on(RecordKeys)
+      recordKeys = on(RecordKeys),
+      columnStats = on(ColumnStats)
     )
   }
 }

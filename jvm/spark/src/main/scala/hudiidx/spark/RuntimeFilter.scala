@@ -1,9 +1,11 @@
 package hudiidx.spark
 
+import hudiidx.table.FileSlice
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.expressions.{Literal, NamedReference}
 
-/** What a join allows, found while it runs: values of partition columns, and file groups of record keys.
+/** What a join allows, found while it runs: values of partition columns, file groups of record keys, files that may hold
+  * values of indexed columns.
   *
   *  @param allowed values by partition column, in Spark's inner form
   *  @param keys None: any file group
@@ -11,9 +13,10 @@ import org.apache.spark.sql.connector.expressions.{Literal, NamedReference}
 final case class RuntimeFilter(
     allowed: Vector[(Int, Set[Any])],
     keys: Option[KeyGroups],
-    values: Option[PartitionValues]
+    values: Option[PartitionValues],
+    columns: Vector[ColumnFilter]
 ) {
-  def isEmpty: Boolean = allowed.isEmpty && keys.isEmpty
+  def isEmpty: Boolean = allowed.isEmpty && keys.isEmpty && columns.isEmpty
 
   /** False only if no row of the partition has allowed values. A column whose value the path does not tell keeps it. */
   def mightMatch(partitionPath: String): Boolean = values.forall { v =>
@@ -21,11 +24,12 @@ final case class RuntimeFilter(
     allowed.forall { case (column, set) => possible(column).forall(_.exists(set)) }
   }
 
-  def mightMatch(partitionPath: String, fileId: String): Boolean = keys.forall(_.contains(partitionPath, fileId))
+  def mightMatch(slice: FileSlice): Boolean =
+    keys.forall(_.contains(slice.partitionPath, slice.fileId)) && columns.forall(_.mightMatch(slice))
 }
 
 object RuntimeFilter {
-  val None: RuntimeFilter = RuntimeFilter(Vector.empty, scala.None, scala.None)
+  val None: RuntimeFilter = RuntimeFilter(Vector.empty, scala.None, scala.None, Vector.empty)
 
   /** Of predicates `column IN (literals)`; others keep everything.
     *
@@ -40,7 +44,12 @@ object RuntimeFilter {
     val keys = sets.collectFirst {
       case (column, values) if keyColumns.contains(column) => groups(column, values, table)
     }
-    RuntimeFilter(allowed, keys.flatten, Some(table.schema.values))
+    val stored = sets.flatMap {
+      case (column, values) if !columns.contains(column) && table.schema.struct.fieldNames.contains(column) =>
+        ColumnFilter.ofValues(table, column, values.toSeq).toOption
+      case _ => scala.None
+    }
+    RuntimeFilter(allowed, keys.flatten, Some(table.schema.values), stored)
   }
 
   private def valuesOf(p: Predicate): Option[(String, Set[Any])] = p.children.toVector match {

@@ -44,6 +44,7 @@ final case class PlanFacts(
     fallback: Option[(String, String)],
     partitions: PartitionStage,
     keys: KeyStage,
+    columns: ColumnStage,
     filesKept: Int,
     filesTotal: Option[Long],
     bytesKept: Long,
@@ -57,7 +58,7 @@ final case class PlanFacts(
       case None    => s"no index (${fallback.fold("commit metadata")(_._1)})"
     }
     val files = filesTotal.fold(s"files kept $filesKept")(t => s"files kept $filesKept of $t")
-    s"$index, partitions ${partitions.kept} of ${partitions.total}${why(partitions.whyNot)}, $keyText, $files, " +
+    s"$index, partitions ${partitions.kept} of ${partitions.total}${why(partitions.whyNot)}, $keyText, $columnText, $files, " +
       s"planned in $planningMillis ms"
   }
 
@@ -68,6 +69,11 @@ final case class PlanFacts(
       s"${g.keys} record keys in ${g.located.size} file groups$more"
   }
 
+  private def columnText: String = columns.whyNot match {
+    case Some(why) => s"column index left nothing out ($why)"
+    case None      => s"column index left out ${columns.partitionsSkipped} partitions and ${columns.filesSkipped} files"
+  }
+
   private def why(reason: Option[String]): String = reason.fold("")(r => s" ($r)")
 
   def metrics: Array[CustomTaskMetric] = {
@@ -75,6 +81,8 @@ final case class PlanFacts(
       "partitionsTotal" -> partitions.total.toLong,
       "partitionsKept" -> partitions.kept.toLong,
       "filesKept" -> filesKept.toLong,
+      "columnPartitionsSkipped" -> columns.partitionsSkipped.toLong,
+      "columnFilesSkipped" -> columns.filesSkipped.toLong,
       "planningMillis" -> planningMillis,
       "instantsOverlaid" -> overlaidInstants.toLong,
       "indexFallbacks" -> (if (fallback.isDefined) 1L else 0L)
@@ -102,6 +110,8 @@ object ScanMetrics {
     new PartitionsKeptMetric,
     new FilesTotalMetric,
     new FilesKeptMetric,
+    new ColumnPartitionsSkippedMetric,
+    new ColumnFilesSkippedMetric,
     new RecordKeysMetric,
     new KeyGroupsMetric,
     new KeyGroupsUnknownMetric,
@@ -117,6 +127,9 @@ final class PartitionsTotalMetric extends Shown("partitionsTotal", "partitions i
 final class PartitionsKeptMetric extends Shown("partitionsKept", "partitions to read")
 final class FilesTotalMetric extends Shown("filesTotal", "files in the index")
 final class FilesKeptMetric extends Shown("filesKept", "files to read")
+final class ColumnPartitionsSkippedMetric
+    extends Shown("columnPartitionsSkipped", "partitions left out by column indexes")
+final class ColumnFilesSkippedMetric extends Shown("columnFilesSkipped", "files left out by column indexes")
 final class RecordKeysMetric extends Shown("recordKeys", "record keys looked up")
 final class KeyGroupsMetric extends Shown("keyGroups", "file groups that the record index names")
 final class KeyGroupsUnknownMetric extends Shown("keyGroupsUnknown", "file groups that the record index does not know")

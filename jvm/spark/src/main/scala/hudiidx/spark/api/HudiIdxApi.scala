@@ -6,7 +6,7 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, UnsupportedTable}
 import hudiidx.column.IndexSpec
 import hudiidx.hadoop.column.{ColumnChange, ColumnPart, ColumnSettings}
 import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
@@ -16,8 +16,20 @@ import hudiidx.record.{PackedKeys, PackedLocations}
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
 import hudiidx.spark.SharedRecords
 import hudiidx.spark.tag.TagLocation
-import hudiidx.spark.{HudiIdxSource, ReadOptions, RowJson, ScanReport, SharedTable, SparkEngine, ViewCall}
+import hudiidx.spark.{
+  HudiIdxSource,
+  IndexAdvice,
+  PinnedTable,
+  ReadOptions,
+  RowJson,
+  ScanReport,
+  SharedTable,
+  SliceReading,
+  SparkEngine,
+  ViewCall
+}
 import hudiidx.store.{IndexStore, IndexVersion}
+import hudiidx.storage.Storage
 import hudiidx.sync._
 import hudiidx.table.{QueryInstant, TableConfig}
 import org.apache.spark.sql.{DataFrame, SparkSession}
@@ -193,10 +205,59 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
 
   /** What each scan of this table in a query reads, and why: a JSON array of `{path, reads, answered, file_filters, index_version,
     * instants_overlaid, fallback: {code, why}, partitions: {total, kept, why_not}, record_keys: {keys, file_groups, unknown_groups,
-    * why_not}, files_total, files_kept, bytes_kept, planning_millis, why_not: [{index, reason}]}`; what is unknown is null.
+    * why_not}, columns: {partitions_skipped, files_skipped, parts: [{column, kinds, files, partitions, why_not}], why_not}, files_total, files_kept, bytes_kept, planning_millis, why_not: [{index, reason}]}`; what is unknown is null.
     * No rows are read.
     */
   def explain(frame: DataFrame): String = HudiIdxApi.mapper.writeValueAsString(ScanJson.of(ScanReport.of(frame, path)))
+
+  /** The files that a query with this filter reads, as [[PrunedFiles]] has them. `asOf` may be null. No rows are read. */
+  def prune(where: String, asOf: String): DataFrame = PrunedFiles.frame(filtered(where, asOf, Map.empty))
+
+  /** Paths of the base files that hold all rows of a query with this filter: a JSON array. UnsupportedTable if one of the file
+    * slices has log files, since those must be merged.
+    *
+    *  @param readOptimized log files do not count
+    */
+  def paths(where: String, asOf: String, readOptimized: Boolean): String = {
+    val kind = if (readOptimized) Map(ReadOptions.QueryType -> ReadOptions.ReadOptimized) else Map.empty[String, String]
+    val json = JsonNodeFactory.instance.arrayNode()
+    PrunedFiles.slices(filtered(where, asOf, kind)).foreach { slice =>
+      if (SliceReading.logsOf(slice).nonEmpty)
+        throw new UnsupportedTable(
+          s"$path: file group ${slice.fileId} of partition '${slice.partitionPath}' has log files, and its rows are those of all of " +
+            "them merged; compact the table, read it with Spark, or ask for the base files alone with read_optimized=True"
+        )
+      slice.baseFile.foreach(b => json.add(Storage.join(Storage.join(path, slice.partitionPath), b.fileName)))
+    }
+    HudiIdxApi.mapper.writeValueAsString(json)
+  }
+
+  /** What bounds of columns would leave out of these queries' files, or, where there are none, of those of the scans of this
+    * process: a JSON array of `{column, queries, files, skipped, bytes, bytes_skipped, is_indexed, pointed}`, as [[ColumnAdvice]].
+    */
+  def recommend(frames: java.util.List[DataFrame], sample: Int): String = {
+    val pinned = PinnedTable.open(spark, path, read)
+    val json = JsonNodeFactory.instance.arrayNode()
+    IndexAdvice.of(pinned, frames.asScala.toVector, sample).foreach { a =>
+      json
+        .addObject()
+        .put("column", a.column)
+        .put("queries", a.queries)
+        .put("files", a.files)
+        .put("skipped", a.skipped)
+        .put("bytes", a.bytes)
+        .put("bytes_skipped", a.bytesSkipped)
+        .put("is_indexed", a.isIndexed)
+        .put("pointed", a.pointed)
+    }
+    HudiIdxApi.mapper.writeValueAsString(json)
+  }
+
+  private def filtered(where: String, asOf: String, more: Map[String, String]): DataFrame = {
+    val reader = spark.read.format(HudiIdxSource.Name).options(given ++ more)
+    val timed = if (asOf == null) reader else reader.option(ReadOptions.AsOfInstant, asOf)
+    timed.load(tablePath).where(where)
+  }
 
   private def table(index: IndexOptions = read.index): SharedTable = SharedTable.open(spark, path, index)
 

@@ -1,7 +1,7 @@
 package hudiidx.spark.api
 
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
-import hudiidx.spark.{KeyStage, PartitionStage, PlanFacts, ScanReport}
+import hudiidx.spark.{ColumnStage, KeyStage, PartitionStage, PlanFacts, ScanReport}
 
 /** Reports of scans as `HudiIdxApi.explain` gives them. */
 private[api] object ScanJson {
@@ -30,6 +30,7 @@ private[api] object ScanJson {
     }
     putPartitions(facts.partitions, json.putObject("partitions"))
     putKeys(facts.keys, json.putObject("record_keys"))
+    putColumns(facts.columns, json.putObject("columns"))
     json
       .put("files_total", facts.filesTotal.map(Long.box).orNull)
       .put("files_kept", facts.filesKept)
@@ -46,4 +47,16 @@ private[api] object ScanJson {
       .put("file_groups", stage.groups.map(g => Int.box(g.located.size)).orNull)
       .put("unknown_groups", stage.groups.map(g => Int.box(g.unknown.size)).orNull)
       .put("why_not", stage.whyNot.orNull): Unit
+
+  private def putColumns(stage: ColumnStage, json: ObjectNode): Unit = {
+    json.put("partitions_skipped", stage.partitionsSkipped).put("files_skipped", stage.filesSkipped)
+    val parts = json.putArray("parts")
+    stage.leaves.foreach { l =>
+      val part = parts.addObject().put("column", l.path)
+      val kinds = part.putArray("kinds")
+      l.kinds.foreach(k => kinds.add(k))
+      part.put("files", l.files).put("partitions", l.partitions).put("why_not", l.why.orNull)
+    }
+    json.put("why_not", stage.whyNot.orNull): Unit
+  }
 }

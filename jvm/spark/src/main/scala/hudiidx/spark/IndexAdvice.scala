@@ -1,0 +1,171 @@
+package hudiidx.spark
+
+import java.io.IOException
+
+import scala.collection.mutable
+
+import hudiidx.DamagedTable
+import hudiidx.column.ColumnCondition.{And, Anything, In, Nothing, Or}
+import hudiidx.column.{ColumnCondition, ColumnType, LeafTest, ValueSet, ValueSets}
+import hudiidx.hadoop.column.{FooterStats, SourceStats}
+import hudiidx.storage.Storage
+import hudiidx.table.FileSlice
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+
+/** What bounds of one column would have left out of some queries' files.
+  *
+  *  @param queries   that say something of the column, repeated ones counted again
+  *  @param files     sampled base files of these queries
+  *  @param skipped   of these by the bounds of this column alone
+  *  @param bytesSkipped of their bytes
+  *  @param isIndexed its bounds are kept already
+  *  @param pointed   queries that ask for single values: where bounds leave little out, a bloom filter may
+  */
+final case class ColumnAdvice(
+    column: String,
+    queries: Int,
+    files: Int,
+    skipped: Int,
+    bytes: Long,
+    bytesSkipped: Long,
+    isIndexed: Boolean,
+    pointed: Int
+)
+
+/** Which indexes on columns would help queries: their filters against the footers of some of the files that they read. */
+object IndexAdvice {
+
+  /** Footers that are read for all queries together. */
+  val DefaultSample = 200
+
+  /** Of these queries, or, where there are none, of the scans of the table that this process has run. Best first. */
+  def of(table: PinnedTable, frames: Seq[DataFrame], sample: Int): Vector[ColumnAdvice] = {
+    val asked: Seq[(Seq[Expression], Int)] =
+      if (frames.nonEmpty) frames.flatMap(f => filtersOf(f, table.path)).map(_ -> 1) else RecordedScans.of(table.path)
+    val footers = new Footers(table)
+    val found = mutable.LinkedHashMap.empty[String, ColumnAdvice]
+    asked.foreach { case (filters, times) =>
+      val condition = ColumnFilter.condition(table, filters)
+      val files = sampled(slices(table, filters), (sample / asked.length).max(1)).flatMap(footers.of)
+      leaves(condition).map(_.path).distinct.foreach { path =>
+        val advice = found.getOrElse(path, ColumnAdvice(path, 0, 0, 0, 0, 0, isIndexed(table, path), 0))
+        found(path) =
+          files.foldLeft(counted(advice, condition, path, times))((a, f) => judged(a, condition, path, f, times))
+      }
+    }
+    found.values.toVector.sortBy(a => (-a.bytesSkipped, a.column))
+  }
+
+  private def filtersOf(frame: DataFrame, path: String): Seq[Seq[Expression]] =
+    frame.queryExecution.optimizedPlan.collectWithSubqueries { case r: DataSourceV2ScanRelation => r.scan }.collect {
+      case s: HudiIdxScan if s.table.path == path => s.spec.filters
+    }
+
+  private def isIndexed(table: PinnedTable, path: String): Boolean =
+    table.columns.fold(_ => false, _.has(path))
+
+  /** What partitions leave: base files alone, since logs have no footers. */
+  private def slices(table: PinnedTable, filters: Seq[Expression]): Vector[FileSlice] = {
+    val pruning = PartitionPruning.of(filters, table)
+    val kept = if (pruning.isUseful) table.partitions.filter(pruning.mightMatch) else table.partitions
+    // Of many partitions some, evenly.
+    sampled(kept, MostPartitions).flatMap(table.slices).filter(_.baseFile.isDefined)
+  }
+
+  private def sampled[A](all: Vector[A], most: Int): Vector[A] =
+    if (all.length <= most) all else Vector.tabulate(most)(i => all((i.toLong * all.length / most).toInt))
+
+  private def counted(a: ColumnAdvice, condition: ColumnCondition, path: String, times: Int): ColumnAdvice = {
+    val points = leaves(condition).exists(l => l.path == path && !l.nulls && isPoints(l))
+    a.copy(queries = a.queries + times, pointed = a.pointed + (if (points) times else 0))
+  }
+
+  private def isPoints(leaf: In): Boolean =
+    simpleTypes.flatMap(t => leaf.ofType(t)).headOption.exists {
+      case s: ValueSet.Longs => s.lows.sameElements(s.highs)
+      case s: ValueSet.Texts =>
+        s.lows.indices.forall(i => s.highs(i) != null && java.util.Arrays.equals(ValueSets.next(s.lows(i)), s.highs(i)))
+    }
+
+  private val simpleTypes: Vector[ColumnType] = {
+    import ColumnType._
+    Vector(Bool, Int32, Int64, Date, Timestamp, LocalTimestamp, Float32, Float64, Text, Binary)
+  }
+
+  private def judged(
+      a: ColumnAdvice,
+      condition: ColumnCondition,
+      path: String,
+      file: (Long, SourceStats),
+      times: Int
+  ): ColumnAdvice = {
+    val (size, stats) = file
+    val out = if (mightMatch(condition, path, stats)) 0 else times
+    a.copy(
+      files = a.files + times,
+      skipped = a.skipped + out,
+      bytes = a.bytes + times * size,
+      bytesSkipped = a.bytesSkipped + out * size
+    )
+  }
+
+  private def leaves(condition: ColumnCondition): Vector[In] = condition match {
+    case l: In    => Vector(l)
+    case And(all) => all.flatMap(leaves)
+    case Or(any)  => any.flatMap(leaves)
+    case _        => Vector.empty
+  }
+
+  /** As if the bounds of one column were known. */
+  private def mightMatch(condition: ColumnCondition, path: String, file: SourceStats): Boolean = condition match {
+    case Anything(_) => true
+    case Nothing     => false
+    case And(all)    => all.forall(mightMatch(_, path, file))
+    case Or(any)     => any.exists(mightMatch(_, path, file))
+    case l: In       =>
+      l.path != path || file.columns.get(path).forall(t => LeafTest.of(l, t.columnType).mightMatch(t.stats))
+  }
+
+  private val MostPartitions = 1000
+
+  /** Footers, each read once. One that cannot be read is left out. */
+  final private class Footers(table: PinnedTable) {
+    private val known = mutable.HashMap.empty[String, Option[(Long, SourceStats)]]
+
+    def of(slice: FileSlice): Option[(Long, SourceStats)] = slice.baseFile.flatMap { base =>
+      val file = Storage.join(Storage.join(table.path, slice.partitionPath), base.fileName)
+      known.getOrElseUpdate(file, read(file).map(base.sizeBytes -> _))
+    }
+
+    private def read(file: String): Option[SourceStats] =
+      try {
+        val reader = table.shared.context.storage.open(file)
+        try Some(FooterStats.of(reader))
+        finally reader.close()
+      } catch { case _: IOException | _: DamagedTable => None }
+  }
+}
+
+/** Filters of the scans that this process has run, by table: which columns are asked for over time (RFC-15's hot columns). */
+object RecordedScans {
+
+  /** Different filters that are kept of a table; the oldest go first. */
+  val MostFilters = 500
+
+  private val byTable = mutable.HashMap.empty[String, mutable.LinkedHashMap[String, (Seq[Expression], Int)]]
+
+  def add(path: String, filters: Seq[Expression]): Unit =
+    if (filters.nonEmpty && filters.forall(_.deterministic)) synchronized {
+      val text = filters.map(_.sql).mkString(" AND ")
+      val known = byTable.getOrElseUpdate(path, mutable.LinkedHashMap.empty)
+      val times = known.remove(text).fold(0)(_._2)
+      known.put(text, (filters, times + 1))
+      if (known.size > MostFilters) known.remove(known.head._1): Unit
+    }
+
+  /** Filters, and how many scans had them. */
+  def of(path: String): Vector[(Seq[Expression], Int)] =
+    synchronized(byTable.get(path).fold(Vector.empty[(Seq[Expression], Int)])(_.values.toVector))
+}

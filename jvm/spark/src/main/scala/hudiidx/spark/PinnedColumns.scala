@@ -1,0 +1,195 @@
+package hudiidx.spark
+
+import java.io.IOException
+
+import hudiidx.DamagedIndex
+import hudiidx.column.{
+  ColumnChoice,
+  ColumnCondition,
+  ColumnIndex,
+  ColumnPath,
+  ColumnSelection,
+  Conditions,
+  IndexKind,
+  LeafReport
+}
+import hudiidx.spark.prune.ConditionOf
+import hudiidx.store.IndexStore
+import hudiidx.sync.{Fallback, FallbackCode, IndexOptions, TableSnapshot}
+import hudiidx.table.FileSlice
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
+import org.apache.spark.sql.types.StructType
+
+/** The column index of a table at one moment. Lives on the driver. A file of it that fails is one warning, and from then on
+  * nothing is left out; in strict mode it is DamagedIndex.
+  */
+final class PinnedColumns private (index: ColumnIndex, snapshot: TableSnapshot, warn: Throwable => Unit) {
+  @volatile private var failed: Option[String] = None
+
+  /** Why nothing can be left out any more. */
+  def failure: Option[String] = failed
+
+  /** Top-level columns of `columns` of which bounds are kept. */
+  def names(columns: StructType): Vector[String] = {
+    val ranges = index.choice.byKind.values.flatten.toSet
+    columns.fieldNames.toVector.filter(n => ranges(ColumnChoice.All) || ranges(ColumnPath.of(Seq(n))))
+  }
+
+  /** Bounds of this column are kept. */
+  def has(path: String): Boolean = {
+    val ranges = index.choice.byKind.getOrElse(IndexKind.Range, Vector.empty)
+    ranges.contains(ColumnChoice.All) || ranges.contains(path)
+  }
+
+  /** Files that may have rows for which the condition holds; None if a file of the index fails. */
+  def select(condition: ColumnCondition): Option[ColumnSelection] =
+    guarded[Option[ColumnSelection]](None)(Some(index.select(condition, snapshot.mayHaveMore)))
+
+  def mightMatch(selection: ColumnSelection, partitionPath: String): Boolean =
+    guarded(true)(selection.mightMatch(partitionPath))
+
+  def mightMatch(selection: ColumnSelection, slice: FileSlice): Boolean = guarded(true)(selection.mightMatch(slice))
+
+  private def guarded[A](otherwise: A)(work: => A): A =
+    if (failed.isDefined) otherwise
+    else
+      try work
+      catch {
+        case e: DamagedIndex => fail(e, otherwise)
+        case e: IOException  => fail(e, otherwise)
+      }
+
+  private def fail[A](e: Throwable, otherwise: A): A = {
+    val first = synchronized {
+      val isFirst = failed.isEmpty
+      if (isFirst) failed = Some(s"${FallbackCode.DamagedColumnIndex}: ${e.getMessage}")
+      isFirst
+    }
+    if (first) warn(e)
+    otherwise
+  }
+}
+
+object PinnedColumns {
+
+  /** Left tells why there is nothing to ask. DamagedIndex in strict mode. */
+  def open(shared: SharedTable, options: IndexOptions): Either[String, PinnedColumns] = {
+    val snapshot = shared.snapshot
+    val store = new IndexStore(snapshot.table.storage, options.indexDir(snapshot.tablePath))
+    def warn(e: Throwable): Unit =
+      Fallback(FallbackCode.DamagedColumnIndex, e.getMessage).warn(snapshot.tablePath, store.dir, options.strict)
+    snapshot.use.version match {
+      case None                                        => Left("no index is in use")
+      case Some(version) if !ColumnIndex.isIn(version) => Left("no column is indexed")
+      case Some(version)                               =>
+        try {
+          val index = ColumnIndex.open(store, version, snapshot.table.access.cache)
+          SharedTable.cleaner.register(shared, () => index.close())
+          Right(new PinnedColumns(index, snapshot, warn))
+        } catch {
+          case e @ (_: DamagedIndex | _: IOException) =>
+            warn(e)
+            Left(s"${FallbackCode.DamagedColumnIndex}: ${e.getMessage}")
+        }
+    }
+  }
+}
+
+/** What the filters of one scan leave of a table's files, by its column index.
+  *
+  *  @param whole     the condition in partitions whose columns' values are those in the files
+  *  @param elsewhere the same where some partition columns are null, whatever the files hold
+  */
+final class ColumnFilter private (
+    table: PinnedTable,
+    columns: PinnedColumns,
+    whole: ColumnSelection,
+    elsewhere: () => Option[ColumnSelection]
+) {
+  private lazy val other: Option[ColumnSelection] = elsewhere()
+
+  private def in(partitionPath: String): Option[ColumnSelection] =
+    if (table.schema.values.nulls(partitionPath).isEmpty) Some(whole) else other
+
+  /** False only if no row of the partition satisfies the filters. */
+  def mightMatch(partitionPath: String): Boolean =
+    in(partitionPath).forall(columns.mightMatch(_, partitionPath))
+
+  /** False only if no row of the slice satisfies them. */
+  def mightMatch(slice: FileSlice): Boolean = in(slice.partitionPath).forall(columns.mightMatch(_, slice))
+
+  /** What each part of the condition did so far. */
+  def report: Vector[LeafReport] = whole.report
+
+  def failure: Option[String] = columns.failure
+}
+
+object ColumnFilter {
+
+  /** Of a query's filters; Left tells why the index cannot help. */
+  def of(table: PinnedTable, filters: Seq[Expression]): Either[String, ColumnFilter] =
+    if (filters.isEmpty) Left("the query has no filter")
+    else of(table, (c: ConditionOf) => c(filters))
+
+  /** Of values that one top-level column must have. */
+  def ofValues(table: PinnedTable, column: String, values: Seq[Any]): Either[String, ColumnFilter] = {
+    val field = table.schema.struct(column)
+    of(table, (c: ConditionOf) => c.values(AttributeReference(field.name, field.dataType)(), values))
+  }
+
+  /** A query's filters as a condition on the columns that files hold. */
+  def condition(table: PinnedTable, filters: Seq[Expression]): ColumnCondition =
+    new ConditionOf(unfit(table, alsoPartitions = false))(filters)
+
+  private def unfit(table: PinnedTable, alsoPartitions: Boolean): String => Option[String] = {
+    val partitionColumns = table.schema.partitionColumns.map(_.name).toSet
+    val columns = table.schema.struct.fieldNames.toSet
+    name =>
+      if (table.schema.fromPath(name)) Some("files do not hold it, paths do")
+      else if (alsoPartitions && partitionColumns(name)) Some("it is null in partitions of nulls")
+      else if (!columns(name)) Some("it is no column of the table")
+      else None
+  }
+
+  private def of(table: PinnedTable, make: ConditionOf => ColumnCondition): Either[String, ColumnFilter] =
+    table.columns.flatMap { columns =>
+      val condition = make(new ConditionOf(unfit(table, alsoPartitions = false)))
+      if (Conditions.paths(condition).isEmpty && condition != ColumnCondition.Nothing)
+        Left(Conditions.reasons(condition).headOption.getOrElse("every row satisfies the filters"))
+      else {
+        def loose = columns.select(make(new ConditionOf(unfit(table, alsoPartitions = true))))
+        columns
+          .select(condition)
+          .map(new ColumnFilter(table, columns, _, () => loose))
+          .toRight(columns.failure.getOrElse("the column index failed"))
+      }
+    }
+}
+
+/** Which partitions and files hold no values that a scan's filters want.
+  *
+  *  @param slicesSkipped file slices left out, whole partitions' not counted
+  *  @param leaves  by parts of the condition
+  *  @param whyNot  why nothing was left out
+  */
+final case class ColumnStage(
+    partitionsSkipped: Int,
+    slicesSkipped: Int,
+    filesSkipped: Int,
+    leaves: Vector[LeafReport],
+    whyNot: Option[String]
+)
+
+object ColumnStage {
+  def not(why: String): ColumnStage = ColumnStage(0, 0, 0, Vector.empty, Some(why))
+
+  /** How an index that left something out is named: its kind and column. */
+  def decided(leaf: LeafReport): Option[String] =
+    if (leaf.files == 0 && leaf.partitions == 0) None else Some(s"${kinds(leaf)}(${leaf.path})")
+
+  /** Why a part of a condition left nothing out, for people. */
+  def whyNot(leaf: LeafReport): Option[String] =
+    leaf.why.map(why => if (leaf.path.isEmpty) why else s"${leaf.path}: $why")
+
+  private def kinds(leaf: LeafReport): String = if (leaf.kinds.isEmpty) IndexKind.Range else leaf.kinds.mkString("+")
+}

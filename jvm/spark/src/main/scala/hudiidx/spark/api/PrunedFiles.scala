@@ -1,0 +1,56 @@
+package hudiidx.spark.api
+
+import scala.collection.JavaConverters._
+
+import hudiidx.spark.{ColumnStage, HudiIdxScan, PlanFacts, SliceReading}
+import hudiidx.table.FileSlice
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+import org.apache.spark.sql.types.{LongType, StringType, StructType}
+import org.apache.spark.sql.{DataFrame, Row}
+
+/** The files that a query of one table reads, and which indexes decided that. */
+private[api] object PrunedFiles {
+
+  /** `partition_path, file_id, file_name, kind` (`base` or `log`), `instant_time, size, decided_by`: the indexes that left files
+    * out, the same in every row; empty if none did.
+    */
+  val schema: StructType = new StructType()
+    .add("partition_path", StringType, nullable = false)
+    .add("file_id", StringType, nullable = false)
+    .add("file_name", StringType, nullable = false)
+    .add("kind", StringType, nullable = false)
+    .add("instant_time", StringType, nullable = false)
+    .add("size", LongType, nullable = false)
+    .add("decided_by", StringType, nullable = false)
+
+  /** Of a query's only scan. A query that Spark knows to have no rows reads nothing. */
+  def frame(query: DataFrame): DataFrame = {
+    val rows = scanOf(query.queryExecution.optimizedPlan).toVector.flatMap { scan =>
+      val by = decidedBy(scan.facts)
+      scan.slices.flatMap(rowsOf(_, by))
+    }
+    query.sparkSession.createDataFrame(rows.asJava, schema)
+  }
+
+  def slices(query: DataFrame): Vector[FileSlice] =
+    scanOf(query.queryExecution.optimizedPlan).toVector.flatMap(_.slices)
+
+  private def scanOf(plan: LogicalPlan): Option[HudiIdxScan] =
+    plan.collectFirst { case r: DataSourceV2ScanRelation => r.scan }.collect { case s: HudiIdxScan => s }
+
+  private def rowsOf(slice: FileSlice, by: String): Vector[Row] = {
+    val base = slice.baseFile.map { b =>
+      Row(slice.partitionPath, slice.fileId, b.fileName, "base", b.instantTime, b.sizeBytes, by)
+    }
+    base.toVector ++ SliceReading.logsOf(slice).map { l =>
+      Row(slice.partitionPath, slice.fileId, l.fileName, "log", slice.baseInstantTime, l.sizeBytes, by)
+    }
+  }
+
+  private def decidedBy(facts: PlanFacts): String = {
+    val partitions = if (facts.partitions.kept < facts.partitions.total) Vector("partitions") else Vector.empty
+    val keys = if (facts.keys.groups.isDefined) Vector("record") else Vector.empty
+    (partitions ++ keys ++ facts.columns.leaves.flatMap(ColumnStage.decided)).mkString(", ")
+  }
+}

@@ -1,0 +1,152 @@
+package hudiidx.spark.prune
+
+import java.nio.file.{Files, Path, Paths}
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.{HudiIdxScan, ReadPushdowns, SparkSuite}
+import hudiidx.{DamagedIndex, Fixtures}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+import org.apache.spark.sql.functions.{broadcast, col}
+import org.apache.spark.sql.{DataFrame, Row}
+import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
+
+/** Filters on indexed columns leave files out, and give the same rows whatever the index's state. */
+final class ColumnPruningSuite extends SparkSuite {
+  private val off = ReadPushdowns.ColumnStats -> "false"
+  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
+  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
+
+  private def api(table: String): HudiIdxApi =
+    new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.columns", "*"))
+
+  private def indexed(name: String): String = {
+    val table = Fixtures.copy(name)
+    api(table).create()
+    table
+  }
+
+  private def rows(frame: DataFrame): Vector[String] = frame.collect().map(text(_)).toVector.sorted
+
+  private def text(value: Any): String = value match {
+    case row: Row           => row.toSeq.map(text(_)).mkString("[", ",", "]")
+    case bytes: Array[Byte] => bytes.mkString("0x", " ", "")
+    case other              => String.valueOf(other)
+  }
+
+  private def scanOf(frame: DataFrame): Option[HudiIdxScan] =
+    frame.queryExecution.optimizedPlan.collectFirst { case r: DataSourceV2ScanRelation => r.scan }.collect {
+      case s: HudiIdxScan => s
+    }
+
+  private def skipped(frame: DataFrame): Int = scanOf(frame).fold(0)(_.facts.columns.filesSkipped)
+
+  private def some(name: String, n: Int): Vector[String] = {
+    val gen = TablePredicates.of(read(Fixtures.table(name)))
+    (0 until (if (isLong) n * 20 else n)).toVector.map(i => gen.pureApply(Gen.Parameters.default, Seed(seed + i)))
+  }
+
+  Vector(
+    "v6-cow-types",
+    "v9-mor-types",
+    "v8-cow-complex",
+    "v9-cow-evolution",
+    "v6-mor-evolution",
+    "v9-mor-part",
+    "v6-virtual-mor",
+    "v9-mor-log-only",
+    "v9-partial-updates",
+    "v9-mor-ordering"
+  ).foreach { name =>
+    test(s"$name: rows of random filters are the same with the column index and without it") {
+      info(s"HUDIIDX_TEST_SEED=$seed")
+      val table = indexed(name)
+      var left = 0
+      some(name, 10).foreach { where =>
+        withClue(s"seed $seed, $where: ") {
+          val found = read(table).where(where)
+          left += skipped(found)
+          assert(rows(found) === rows(read(table, off).where(where)))
+        }
+      }
+      info(s"$left files left out")
+    }
+  }
+
+  Vector("v9-cow-types", "v9-mor-part", "v6-mor-part").foreach { name =>
+    test(s"$name: files that the column index leaves out are not needed") {
+      info(s"HUDIIDX_TEST_SEED=$seed")
+      val table = indexed(name)
+      val wanted = some(name, 60).iterator.filter(w => skipped(read(table).where(w)) > 0).take(3).toVector
+      assert(wanted.nonEmpty)
+      wanted.foreach { where =>
+        withClue(s"seed $seed, $where: ") {
+          val whole = rows(read(table, off).where(where))
+          val other = indexed(name)
+          val kept = scanOf(read(other).where(where)).get.slices.flatMap { s =>
+            s.baseFile.map(_.fileName) ++ s.logFiles.map(_.fileName)
+          }.toSet
+          dataFiles(other).filterNot(f => kept(f.getFileName.toString)).foreach(f => Files.delete(f))
+          assert(rows(read(other).where(where)) === whole)
+        }
+      }
+    }
+  }
+
+  private def dataFiles(table: String): Vector[Path] = Fixtures
+    .filesBelow(table)
+    .filter(f => !f.startsWith(".hoodie/") && (f.endsWith(".parquet") || f.contains(".log.")))
+    .map(f => Paths.get(table, f))
+
+  test("as of earlier instants, and for files that the index has not taken in, rows are those of a scan") {
+    val table = Fixtures.copy("v9-moved-cow")
+    val timeline = Paths.get(table, ".hoodie", "timeline")
+    val last = Fixtures.filesBelow(timeline.toString).filter(f => f.matches("\\d+_\\d+\\.commit")).max
+    val aside = Files.createTempDirectory("aside").resolve(last)
+    Files.move(timeline.resolve(last), aside)
+    api(table).create()
+    Files.move(aside, timeline.resolve(last))
+    some("v9-moved-cow", 4).foreach { where =>
+      Vector(Vector.empty, Vector("as.of.instant" -> last.take(17))).foreach { at =>
+        assert(
+          rows(read(table, at: _*).where(where)) === rows(read(table, at :+ off: _*).where(where)),
+          s"seed $seed, $where"
+        )
+      }
+    }
+  }
+
+  test("a column file that is cut, or gone, costs no rows: one warning, in strict mode an error") {
+    Vector[Path => Unit](f => Files.delete(f), f => Files.write(f, Files.readAllBytes(f).dropRight(9))).foreach {
+      harm =>
+        val table = indexed("v9-cow-types")
+        val where = some("v9-cow-types", 60).find(w => skipped(read(table).where(w)) > 0).get
+        val folder = Paths.get(table, ".hoodie", "hudiidx")
+        Fixtures.filesBelow(folder.toString).filter(_.contains("column_stats")).foreach(f => harm(folder.resolve(f)))
+        assert(rows(read(table).where(where)) === rows(read(table, off).where(where)))
+        assert(scanOf(read(table).where(where)).get.facts.columns.whyNot.exists(_.contains("DAMAGED_COLUMN_INDEX")))
+        intercept[DamagedIndex](read(table, "hudiidx.index.strict" -> "true").where(where).collect())
+    }
+  }
+
+  test("values that a join finds leave files out by their columns") {
+    val table = indexed("v9-cow-types")
+    val where = some("v9-cow-types", 60).find(w => skipped(read(table).where(w)) > 0).get
+    val column = read(table).schema.fields.find(f => where.contains(s"`${f.name}` ")).get.name
+    val small = read(table).where(where).select(col(column)).distinct().limit(1)
+    def joined(options: (String, String)*): DataFrame =
+      read(table, options: _*).join(broadcast(small.where(col(column).isNotNull)), column)
+    assert(rows(joined()) === rows(joined(off)))
+  }
+
+  test("explain tells which columns left what out, and why others did not") {
+    val table = indexed("v9-cow-types")
+    val where = some("v9-cow-types", 60).find(w => skipped(read(table).where(w)) > 0).get
+    val told = new ObjectMapper().readTree(api(table).explain(read(table).where(where)))
+    assert(told.get(0).get("columns").get("files_skipped").asInt > 0)
+    assert(told.get(0).get("columns").get("parts").size > 0)
+    val without = new ObjectMapper().readTree(api(table).explain(read(table, off).where(where)))
+    assert(without.get(0).get("columns").get("why_not").asText.contains(ReadPushdowns.ColumnStats))
+  }
+}
