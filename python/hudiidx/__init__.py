@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hudiidx.index import HudiIndex
     from hudiidx.model import (
         BaseFile,
+        ColumnAdvice,
         ColumnIndexInfo,
         Difference,
         FileGroup,
@@ -46,6 +47,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BaseFile",
+    "ColumnAdvice",
     "ColumnIndexInfo",
     "DamagedIndex",
     "DamagedTable",
@@ -78,6 +80,7 @@ __all__ = [
 _HOME = {"HudiIndex": "hudiidx.index", "configure_spark": "hudiidx.session"}
 _MODEL = {
     "BaseFile",
+    "ColumnAdvice",
     "ColumnIndexInfo",
     "Difference",
     "FileGroup",

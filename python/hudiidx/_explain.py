@@ -35,6 +35,7 @@ def _stages(scan: Mapping[str, Any]) -> list[str]:
         f"index: {_index(scan)}",
         f"partitions: {_kept(scan['partitions'])}",
         f"record keys: {_keys(scan['record_keys'])}",
+        *_columns(scan["columns"]),
         f"files: {scan['files_kept']}{_of(scan['files_total'])}, {scan['bytes_kept']} bytes",
         f"filters for Parquet: {filters}",
         f"planned in {scan['planning_millis']} ms",
@@ -58,6 +59,22 @@ def _keys(stage: Mapping[str, Any]) -> str:
     unknown = stage["unknown_groups"]
     more = f" and {unknown} that the index has not taken in" if unknown else ""
     return f"{stage['keys']} keys in {stage['file_groups']} file groups{more}"
+
+
+def _columns(stage: Mapping[str, Any]) -> list[str]:
+    """What the column indexes did, and each part of the filters by itself."""
+    if stage["why_not"] is not None:
+        return [f"columns: nothing left out{_why(stage)}"]
+    skipped = f"{stage['partitions_skipped']} partitions and {stage['files_skipped']} files left out"
+    return [f"columns: {skipped}", *(f"  {_part(p)}" for p in stage["parts"])]
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    name = part["column"] or "filter"
+    if part["why_not"] is not None:
+        return f"{name}: {part['why_not']}"
+    kinds = " and ".join(part["kinds"]) or "range"
+    return f"{name}: {kinds} ruled out {part['files']} files and {part['partitions']} partitions"
 
 
 def _of(total: int | None) -> str:

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from hudiidx import _columns, _explain, _json, _keys
 from hudiidx._jvm import facade, frame, translated
 from hudiidx.errors import InvalidOption
-from hudiidx.model import BaseFile, FileGroup, FileSlice, IndexInfo, Key, RecordLocations, VerifyReport
+from hudiidx.model import (
+    BaseFile,
+    ColumnAdvice,
+    FileGroup,
+    FileSlice,
+    IndexInfo,
+    Key,
+    RecordLocations,
+    VerifyReport,
+)
 from hudiidx.options import resolve
 
 if TYPE_CHECKING:
@@ -337,17 +346,97 @@ class HudiIndex:
         """
         return _explain.reasons(self._document(self._api.explain, _java_frame(df)))
 
+    def recommend(self, *queries: DataFrame | str, sample: int = 200) -> list[ColumnAdvice]:
+        """What bounds of which columns would leave out, for queries of this table. Reads footers, no rows.
+
+        Args:
+            queries: DataFrames that read this table with ``format("hudiidx")`` or through the catalog, or
+                texts: a query in SQL (``SELECT …``), else a filter as for `prune`. None: the scans of this
+                table that this process has run, up to 500 different filters.
+            sample: footers to read for all queries together, about.
+
+        Returns:
+            One `ColumnAdvice` a column that the filters ask for, the most bytes saved first.
+
+        Raises:
+            TypeError: a query that is neither.
+            ValueError: ``sample`` is below 1.
+        """
+        if sample < 1:
+            raise ValueError(f"sample must be at least 1, got {sample!r}")
+        frames = [_java_frame(self._query(q) if isinstance(q, str) else q) for q in queries]
+        return [ColumnAdvice(**d) for d in self._document(self._api.recommend, frames, sample)]
+
+    def _query(self, text: str) -> DataFrame:
+        if text.split(maxsplit=1)[0].lower() in ("select", "with"):
+            return self._spark.sql(text)
+        return self._spark.read.format("hudiidx").options(**self._options).load(self._path).where(text)
+
     def partitions(self) -> list[str]:
         """Partition paths, sorted; ``[""]`` for a table without partitions."""
         return list(self._document(self._api.partitions))
 
-    def files(self, partition: str | None = None, as_of: str | None = None) -> DataFrame:
-        """Committed files, of one partition or of all.
+    def prune(self, where: str, as_of: str | None = None) -> DataFrame:
+        """The files that a query with this filter reads: those that no index can leave out. No rows are read.
+
+        Args:
+            where: a filter in Spark SQL over the table's columns, as ``"fare > 90 and city = 'oslo'"``.
+            as_of: an instant time of the table, as for the views.
+
+        Returns:
+            One row a file: ``partition_path``, ``file_id``, ``file_name``, ``kind`` (``base`` or ``log``),
+            ``instant_time``, ``size`` (bytes), and ``decided_by``: the indexes that left files out, as
+            ``partitions, range(fare)``, the same in every row; empty if none did. `explain` and `why_not`
+            tell more.
+
+        Raises:
+            pyspark.errors.AnalysisException: a filter that Spark cannot understand.
+        """
+        with translated():
+            return frame(self._spark, self._api.prune(_where(where), _instant(as_of)))
+
+    @overload
+    def files(
+        self, partition: str | None = None, as_of: str | None = None, *, where: None = None
+    ) -> DataFrame: ...
+    @overload
+    def files(
+        self, partition: None = None, as_of: str | None = None, *, where: str, read_optimized: bool = False
+    ) -> list[str]: ...
+    def files(
+        self,
+        partition: str | None = None,
+        as_of: str | None = None,
+        *,
+        where: str | None = None,
+        read_optimized: bool = False,
+    ) -> DataFrame | list[str]:
+        """Committed files, of one partition or of all; with ``where`` paths of what a query must read.
+
+        Args:
+            partition: a partition path.
+            as_of: an instant time of the table.
+            where: a filter as for `prune`: the paths of the base files that hold all rows for which it is
+                true, for readers of Parquet such as DuckDB, Polars and Arrow. These files hold other rows
+                too, so the reader filters again.
+            read_optimized: with ``where``: base files alone, though newer rows stand in log files.
 
         Returns:
             One row a file: ``partition_path`` string, ``file_id`` string, ``file_name`` string,
             ``kind`` string (``base`` or ``log``), ``instant_time`` string, ``size`` long (bytes).
+            With ``where`` a list of paths, of the local file system without a scheme, else as URIs.
+
+        Raises:
+            UnsupportedTable: with ``where``: rows stand in log files, and only merging tells them.
+            ValueError: both ``partition`` and ``where``.
         """
+        if where is not None:
+            if partition is not None:
+                raise ValueError(
+                    "files: name a partition or a filter, not both; a filter may name partitions"
+                )
+            found = self._document(self._api.paths, _where(where), _instant(as_of), read_optimized)
+            return [_plain(path) for path in found]
         if partition is None:
             return self._frame("files", as_of)
         found = self._document(self._api.view, "files", _partition(partition), _instant(as_of))
@@ -453,6 +542,17 @@ def _partition(partition: object) -> str:
     if not isinstance(partition, str):
         raise TypeError(f"partition must be a partition path, got {partition!r} ({type(partition).__name__})")
     return partition
+
+
+def _where(where: object) -> str:
+    if not isinstance(where, str):
+        raise TypeError(f"where must be a filter in SQL, got {where!r} ({type(where).__name__})")
+    return where
+
+
+def _plain(path: str) -> str:
+    """A local path without its scheme: readers beside Spark take no ``file:``."""
+    return path[len("file:") :] if path.startswith("file:/") else path
 
 
 def _instant(as_of: object) -> str | None:

@@ -297,3 +297,28 @@ class VerifyReport:
     counts: Mapping[str, int]
     record: RecordReport | None = None
     stock_record_index: StockRecordReport | None = None
+
+
+@dataclass(frozen=True)
+class ColumnAdvice:
+    """What the bounds of one column would leave out of some queries' files, told from some of their footers.
+
+    Attributes:
+        column: its path.
+        queries: that say something of the column; a scan that ran twice counts twice.
+        files: sampled base files of these queries.
+        skipped: of these the ones that the bounds of this column alone leave out.
+        bytes: of the sampled files.
+        bytes_skipped: of those left out.
+        is_indexed: its bounds are kept already.
+        pointed: queries that ask for single values: where ``skipped`` is small, a bloom filter may help them.
+    """
+
+    column: str
+    queries: int
+    files: int
+    skipped: int
+    bytes: int
+    bytes_skipped: int
+    is_indexed: bool
+    pointed: int

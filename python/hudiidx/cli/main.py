@@ -271,6 +271,37 @@ def lookup(
 
 
 @app.command()
+def prune(
+    table: Path_,
+    where: Annotated[
+        str, typer.Argument(metavar="FILTER", help="In Spark SQL, as \"fare > 90 and city = 'oslo'\".")
+    ],
+    json_: Json = False,
+    index_path: IndexPath = None,
+    as_of: AsOf = None,
+    limit: Limit = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Show the files that a query with this filter reads, and which indexes decided that."""
+
+    def pruned(index: HudiIndex) -> dict[str, Any]:
+        rows = [row.asDict() for row in index.prune(where, as_of).collect()]
+        by = rows[0]["decided_by"] if rows else ""
+        files = [{k: v for k, v in row.items() if k != "decided_by"} for row in rows]
+        return {"files": files, "decided_by": by}
+
+    found = _with_spark(table, "planning", pruned, index_path, master, conf)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json({**found, "files": found["files"][:limit]})
+    else:
+        render.files(_console(), found["files"], limit or _SHOWN)
+        _console().print(f"decided by: {found['decided_by'] or 'no index'}", highlight=False)
+
+
+@app.command()
 def verify(
     table: Path_,
     record: Annotated[
