@@ -46,8 +46,7 @@ object RecordBench {
     val shape = RecordShape(
       int("page", usual.pageEntries),
       int("block", usual.blockBytes),
-      codec.getOrElse(usual.codec),
-      codec.getOrElse(usual.uuidCodec)
+      codec.getOrElse(usual.codec)
     )
     val keys = int("keys", 5000000)
     val kind = o.value("kind").getOrElse("uuid")

@@ -17,6 +17,10 @@ object Codec {
     require(level >= 1 && level <= 22, s"zstd level $level is not from 1 to 22")
   }
 
+  /** Size of what the codec makes of the first `length` bytes. */
+  def compressedBytes(codec: Codec, bytes: Array[Byte], length: Int): Int =
+    BlockCompression.compress(codec, bytes, length)._2
+
   /** The codec with the trailer's number; scala.None for one that this reader does not know. */
   def ofNumber(number: Long): Option[Codec] = number match {
     case 2 => Some(None)

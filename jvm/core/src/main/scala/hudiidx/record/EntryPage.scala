@@ -5,7 +5,10 @@ import java.nio.ByteBuffer
 
 /** Pages of sorted entries of one key class, stored by column. docs/format.md, "Entry page". */
 private[record] object EntryPage {
-  val Version = 1
+  val Version = 2
+
+  /** Pages from this version on are read. */
+  val EarliestVersion = 1
 
   /** Most entries of a page; a hostile count above is refused before anything is allocated. */
   val MaxEntries: Int = 1 << 16
@@ -18,11 +21,14 @@ private[record] object EntryPage {
   val LikeUuids = 3
   val Texts = 4
 
-  /** Texts that are one prefix and equally many digits. */
+  /** Texts in memory before a page, to the bytes of them that it may hold. */
+  val MostTextPerRest = 8L
+
+  /** Texts that are one prefix and equally many digits, in pages of version 1. */
   val DigitTexts = 5
 
-  /** Digits whose number fits a signed 64-bit one whatever they are. */
-  val MaxDigits = 18
+  /** Texts of one pattern of digits and literals, see [[TextPattern]]. */
+  val PatternTexts = 6
 
   def dropVersion(high: Long): Long = ((high >>> 16) << 12) | (high & 0xfff)
   def addVersion(packed: Long, version: Int): Long =
@@ -43,9 +49,25 @@ private[record] final class EntryPageBuilder(maxEntries: Int) {
   private var n = 0
   private var kind0 = 0
   private val out = new PackedOutput(1 << 14)
+  private val pattern = new PatternBuilder(maxEntries)
 
   def count: Int = n
   def isFull: Boolean = n == maxEntries
+
+  /** True if the page may take the key: it has room, the class is the same, and the bytes of texts behind what all begin with
+    * are not more than `most`.
+    */
+  def fits(key: KeyParts, most: Int): Boolean =
+    n == 0 || (n < maxEntries && kind0 == key.kind && (kind0 != KeyCode.Text || {
+      val all = textBytes.toLong + key.textLength
+      all <= EntryPage.MostTextPerRest * most && all - (n + 1L) * sharedWithFirst(key) <= most
+    }))
+
+  private def sharedWithFirst(key: KeyParts): Int = {
+    val at =
+      java.util.Arrays.mismatch(texts, 0, ends(0), key.text, key.textFrom, key.textFrom + key.textLength)
+    if (at < 0) ends(0) else at
+  }
 
   /** Class of the keys collected, 0 if there are none. */
   def kind: Int = if (n == 0) 0 else kind0
@@ -135,11 +157,10 @@ private[record] final class EntryPageBuilder(maxEntries: Int) {
 
   private def textKeys(): Unit = {
     val common = commonPrefix()
-    val digits = digitsBehind(common)
-    if (digits > 0) {
-      head(EntryPage.DigitTexts)
+    if (pattern.find(texts, ends, n, common, scratch)) {
+      head(EntryPage.PatternTexts)
       prefix(common)
-      out.byte(digits)
+      pattern.write(out, texts)
       MonotoneColumn.write(out, scratch, n)
     } else {
       head(EntryPage.Texts)
@@ -170,29 +191,6 @@ private[record] final class EntryPageBuilder(maxEntries: Int) {
     val from = start(n - 1)
     val at = java.util.Arrays.mismatch(texts, 0, ends(0), texts, from, ends(n - 1))
     if (at < 0) ends(0) else at
-  }
-
-  /** Digits behind the prefix if every key has as many and nothing else, at least 1 and at most 18; else 0. Their numbers
-    * are then in `scratch`.
-    */
-  private def digitsBehind(common: Int): Int = {
-    val digits = ends(0) - common
-    var alike = digits >= 1 && digits <= EntryPage.MaxDigits
-    var i = 0
-    while (i < n && alike) {
-      alike = ends(i) - start(i) - common == digits
-      var value = 0L
-      var at = start(i) + common
-      while (at < ends(i) && alike) {
-        val d = texts(at) - '0'
-        alike = d >= 0 && d <= 9
-        value = value * 10 + d
-        at += 1
-      }
-      scratch(i) = value
-      i += 1
-    }
-    if (alike) digits else 0
   }
 }
 

@@ -148,6 +148,15 @@ private[record] final class MonotoneReader {
     words.getLong(bitmapAt + i * 8)
   }
 
+  /** The highest number. */
+  def last: Long = {
+    var word = bitmapWords - 1
+    while (word64(word) == 0 && word > 0) word -= 1
+    val bit = word * 64 + 63 - java.lang.Long.numberOfLeadingZeros(word64(word))
+    require(bit >= count - 1, s"bucket bitmap has fewer than $count numbers")
+    base + ((bit - count + 1).toLong << lowBits) + (if (lowBits == 0) 0L else lowOf(count - 1))
+  }
+
   /** All numbers, in order. */
   def decode(out: Array[Long]): Unit = {
     var i = 0

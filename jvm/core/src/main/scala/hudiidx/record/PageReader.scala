@@ -16,10 +16,10 @@ private[record] final class PageReader {
   private var words: ByteBuffer = _
   private var prefixAt = 0
   private var prefixLength = 0
-  private var digits = 0
   private var suffixAt = 0
   private var ends = Array.emptyIntArray // of suffixes, from suffixAt; made by the first search of texts
-  private var high0 = Array.emptyLongArray
+  private val pattern = new PatternReader
+  private val last = new ParsedKey // of texts of a pattern; without a text until it is asked for
 
   /** Entries equal to the key searched: from `first` until `until`. */
   var first = 0
@@ -39,7 +39,10 @@ private[record] final class PageReader {
     }
     val in = new PackedInput(page, from, from + length)
     val version = in.byte()
-    require(version == EntryPage.Version, s"page version $version, this hudiidx reads ${EntryPage.Version}")
+    require(
+      version >= EntryPage.EarliestVersion && version <= EntryPage.Version,
+      s"page version $version, this hudiidx reads ${EntryPage.EarliestVersion} to ${EntryPage.Version}"
+    )
     form = in.byte()
     val size = in.varint()
     require(size >= 1 && size <= EntryPage.MaxEntries, s"page of $size entries")
@@ -57,18 +60,19 @@ private[record] final class PageReader {
       if (form == EntryPage.LikeUuids) like = in.byte()
       monotone.open(in, words, n)
       lows.open(in, words, n)
-    case EntryPage.Texts | EntryPage.DigitTexts =>
+    case EntryPage.Texts | EntryPage.DigitTexts | EntryPage.PatternTexts =>
       prefixLength = in.count(8)
       prefixAt = in.skip(prefixLength)
-      if (form == EntryPage.DigitTexts) {
-        digits = in.byte()
-        require(digits >= 1 && digits <= EntryPage.MaxDigits, s"$digits digits")
-        monotone.open(in, words, n)
-      } else {
+      if (form == EntryPage.Texts) {
         lengths.open(in, words, n)
         suffixAt = in.index
         makeEnds(in.remaining)
         in.skip(ends(n - 1))
+      } else {
+        if (form == EntryPage.PatternTexts) pattern.open(in, bytes, prefixAt, prefixLength)
+        else pattern.openDigits(bytes, prefixAt, prefixLength, in.byte())
+        monotone.open(in, words, n)
+        last.textLength = -1
       }
     case other => throw new IllegalArgumentException(s"key form $other")
   }
@@ -100,10 +104,10 @@ private[record] final class PageReader {
       key.kind > kind
     } else {
       form match {
-        case EntryPage.Numbers    => searchMonotone(key.high)
-        case EntryPage.DigitTexts => searchDigits(key)
-        case EntryPage.Texts      => searchTexts(key)
-        case _                    => searchUuids(key)
+        case EntryPage.Numbers                             => searchMonotone(key.high)
+        case EntryPage.Texts                               => searchTexts(key)
+        case EntryPage.PatternTexts | EntryPage.DigitTexts => searchPattern(key)
+        case _                                             => searchUuids(key)
       }
       until == n
     }
@@ -137,13 +141,14 @@ private[record] final class PageReader {
 
   /** A UUID of another version or variant than all of the page: only whether it is above the last one is asked. */
   private def unlikeUuid(key: KeyParts): Unit = {
-    if (high0.length < n) high0 = new Array[Long](n)
-    monotone.decode(high0)
-    val lastHigh = EntryPage.addVersion(high0(n - 1), like >> 2)
+    val lastHigh = EntryPage.addVersion(monotone.last, like >> 2)
     val lastLow = EntryPage.addVariant(lows(n - 1), like & 3)
     val order = java.lang.Long.compareUnsigned(key.high, lastHigh)
-    val above = order > 0 || (order == 0 && java.lang.Long.compareUnsigned(key.low, lastLow) > 0)
-    first = if (above) n else 0
+    absent(isAbove = order > 0 || (order == 0 && java.lang.Long.compareUnsigned(key.low, lastLow) > 0))
+  }
+
+  private def absent(isAbove: Boolean): Unit = {
+    first = if (isAbove) n else 0
     until = first
   }
 
@@ -178,29 +183,15 @@ private[record] final class PageReader {
     Bytes.compare(bytes, suffixAt + from, ends(i) - from, key.text, key.textFrom + prefixLength, rest)
   }
 
-  private def searchDigits(key: KeyParts): Unit = {
-    val order = comparePrefix(key)
-    if (order != 0) {
-      first = if (order < 0) 0 else n
-      until = first
-    } else {
-      // The digits that stand there, filled up with zeros; what stands behind them or instead decides between equals.
-      var value = 0L
-      var i = 0
-      var beyond = 0 // -1: the text ends or has a byte below the digits there; 1: has one above them
-      val rest = key.textLength - prefixLength
-      while (i < digits) {
-        val d = if (beyond != 0 || i >= rest) -1 else (key.text(key.textFrom + prefixLength + i) & 0xff) - '0'
-        if (beyond == 0 && (d < 0 || d > 9)) beyond = if (d < 0) -1 else 1
-        value = value * 10 + (if (beyond == 0) d else if (beyond < 0) 0 else 9)
-        i += 1
+  private def searchPattern(key: KeyParts): Unit =
+    if (pattern.find(key)) searchMonotone(pattern.number)
+    else {
+      if (last.textLength < 0) {
+        if (last.text.length < pattern.maxLength) last.text = new Array[Byte](pattern.maxLength)
+        last.textLength = pattern.render(monotone.last, last.text, 0)
       }
-      if (beyond == 0 && rest > digits) beyond = 1
-      searchMonotone(value)
-      if (beyond < 0) until = first
-      else if (beyond > 0) first = until
+      absent(isAbove = KeyParts.compare(key, last) > 0)
     }
-  }
 
   /** All entries, in order. */
   def decode(out: EntryColumns): Unit = {
@@ -209,7 +200,7 @@ private[record] final class PageReader {
       case EntryPage.Numbers                     => monotone.decode(out.high)
       case EntryPage.Uuids | EntryPage.LikeUuids => decodeUuids(out)
       case EntryPage.Texts                       => decodeTexts(out)
-      case _                                     => decodeDigits(out)
+      case _                                     => decodePattern(out)
     }
     var i = 0
     while (i < n) {
@@ -246,21 +237,14 @@ private[record] final class PageReader {
     }
   }
 
-  private def decodeDigits(out: EntryColumns): Unit = {
+  private def decodePattern(out: EntryColumns): Unit = {
     monotone.decode(out.high)
-    val length = prefixLength + digits
-    val texts = out.room(Math.multiplyExact(n, length))
+    val texts = out.room(Math.multiplyExact(n, pattern.maxLength))
+    var at = 0
     var i = 0
     while (i < n) {
-      System.arraycopy(bytes, prefixAt, texts, i * length, prefixLength)
-      var value = out.high(i)
-      var at = (i + 1) * length - 1
-      while (at >= i * length + prefixLength) {
-        texts(at) = ('0' + value % 10).toByte
-        value /= 10
-        at -= 1
-      }
-      out.ends(i) = (i + 1) * length
+      at = pattern.render(out.high(i), texts, at)
+      out.ends(i) = at
       i += 1
     }
   }

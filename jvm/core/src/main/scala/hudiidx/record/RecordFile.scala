@@ -9,18 +9,20 @@ import java.io.OutputStream
 /** How base and delta files are laid out. docs/decisions.md, "Pages of the record index", has the figures.
   *
   *  @param pageEntries most entries of a page
-  *  @param blockBytes  most bytes of an HFile data block before compression; a page of texts ends at as many
-  *  @param codec       of files that do not begin with UUIDs
-  *  @param uuidCodec   of files that do: random bits do not shrink
+  *  @param blockBytes  most bytes of an HFile data block before compression, and of a page's texts behind what they share
+  *  @param codec       of files whose first page it makes smaller by a quarter; others are not compressed
   */
-final case class RecordShape(pageEntries: Int, blockBytes: Int, codec: Codec, uuidCodec: Codec) {
+final case class RecordShape(pageEntries: Int, blockBytes: Int, codec: Codec) {
 
-  private[record] def hfile(firstKind: Int): HFileOptions =
-    HFileOptions(if (firstKind == KeyCode.Uuid) uuidCodec else codec, blockBytes)
+  /** For a file that begins with a page of these bytes. */
+  private[record] def hfile(page: PackedOutput): HFileOptions = {
+    val packed = Codec.compressedBytes(codec, page.array, page.size)
+    HFileOptions(if (packed <= page.size - page.size / 4) codec else Codec.None, blockBytes)
+  }
 }
 
 object RecordShape {
-  val Default: RecordShape = RecordShape(512, 8 << 10, Codec.Zstd(1), Codec.None)
+  val Default: RecordShape = RecordShape(512, 8 << 10, Codec.Zstd(1))
 }
 
 /** What a base or delta file holds. `removes` of the entries are removes. */
@@ -36,7 +38,7 @@ final class RecordFileWriter(out: OutputStream, range: HashRange, shape: RecordS
   private var entries, removes = 0L
 
   def append(entry: EntryCursor): Unit = {
-    if (page.isFull || page.textBytes >= shape.blockBytes || (page.count > 0 && page.kind != entry.kind)) flush()
+    if (!page.fits(entry, shape.blockBytes)) flush()
     page.add(entry, entry.ordinal, entry.flags, entry.stamp)
     entries += 1
     if (entry.isRemove) removes += 1
@@ -47,7 +49,7 @@ final class RecordFileWriter(out: OutputStream, range: HashRange, shape: RecordS
 
   def close(): RecordFileStats = {
     flush()
-    if (file == null) file = new HFileWriter(out, shape.hfile(KeyCode.Text))
+    if (file == null) file = new HFileWriter(out, HFileOptions(Codec.None, shape.blockBytes))
     val head = new PackedOutput(32)
     head.byte(RecordFile.Version)
     Seq(range.from, range.to, entries, removes).foreach(head.varint)
@@ -57,10 +59,10 @@ final class RecordFileWriter(out: OutputStream, range: HashRange, shape: RecordS
   }
 
   private def flush(): Unit = if (page.count > 0) {
-    if (file == null) file = new HFileWriter(out, shape.hfile(page.kind))
     val lowest = keys.lowest(page)
     val key = keys.next(page)
     val encoded = page.encode()
+    if (file == null) file = new HFileWriter(out, shape.hfile(encoded))
     file.append(key, lowest, encoded.array, 0, encoded.size)
   }
 }
@@ -94,7 +96,10 @@ private[record] final class PageKeys {
 }
 
 object RecordFile {
-  private[record] val Version = 1
+  private[record] val Version = 2
+
+  /** Files from this format on are read. */
+  private[record] val EarliestVersion = 1
   private[record] val Info = "hudiidx.RECORD"
 
   /** Bytes of a key's code that page keys have. */
@@ -109,7 +114,10 @@ object RecordFile {
     try {
       val in = new PackedInput(info)
       val version = in.byte()
-      require(version == Version, s"format $version, this hudiidx reads $Version: a later hudiidx wrote it")
+      require(
+        version >= EarliestVersion && version <= Version,
+        s"format $version, this hudiidx reads $EarliestVersion to $Version: a later hudiidx wrote it"
+      )
       val range = HashRange(in.varint(), in.varint())
       new RecordFileReader(file, reader.path, range, RecordFileStats(in.varint(), in.varint()))
     } catch { case e: IllegalArgumentException => throw damaged(reader.path, e.getMessage) }

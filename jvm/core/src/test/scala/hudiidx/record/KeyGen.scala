@@ -66,6 +66,38 @@ object KeyGen {
       Gen.asciiStr,
       Gen.oneOf("a", "ab", "a\u0000", "b")
     )
+  private val literal: Gen[String] =
+    Gen.oneOf(Gen.oneOf(",item:", ":", "/", "-", " ", "x", "ü", "\u0000", "\uFFFF", ",b:"), Gen.alphaStr.map(_ + "_"))
+  private val field: Gen[Gen[String]] = Gen.oneOf(
+    Gen.choose(0L, 99L).map(_.toString),
+    Gen.choose(100000L, 102000L).map(_.toString),
+    Gen.choose(0L, Int.MaxValue.toLong).map(_.toString),
+    Gen.choose(0, 999).map(n => f"$n%06d"),
+    Gen.listOf(Gen.oneOf("0", "1", "9")).map(_.mkString),
+    Gen.choose(0L, Long.MaxValue).map(_.toString),
+    Gen.const("7"),
+    Gen.const("")
+  )
+
+  /** Keys of one pattern of digits and literals. */
+  val ofPattern: Gen[Gen[String]] = for {
+    prefix <- Gen.oneOf("", "account:", "k1", "9")
+    fields <- Gen.choose(1, 4).flatMap(Gen.listOfN(_, field))
+    literals <- Gen.listOfN(fields.size, literal)
+    closed <- Gen.prob(0.2)
+  } yield fields
+    .zip(literals)
+    .zipWithIndex
+    .map { case ((f, l), i) => f.map(_ + (if (i + 1 < fields.size || closed) l else "")) }
+    .foldLeft(Gen.const(prefix))((all, next) => all.flatMap(a => next.map(a + _)))
+
+  /** Keys that differ by one byte. */
+  def near(key: String): Gen[String] = for {
+    at <- Gen.choose(0, key.length)
+    byte <- Gen.oneOf("0", "9", "5", ",", "/", ":", "a", "")
+    skip <- Gen.choose(0, 1)
+  } yield key.take(at) + byte + key.drop(at + skip)
+
   private val complex: Gen[String] = Gen.zip(text, number).map { case (a, b) => s"a:$a,b:$b" }
   private val long: Gen[String] =
     Gen.zip(Gen.choose(1, 4), Gen.alphaNumStr).map { case (n, tail) => "long" * (n * 60) + tail }

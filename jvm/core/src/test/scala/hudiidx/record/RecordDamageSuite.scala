@@ -13,6 +13,7 @@ class RecordDamageSuite extends AnyFunSuite {
     Seq(
       (s"$i", 1, 0, 0),
       (f"user-$i%05d", 2, 3, 0),
+      (s"account:${i * 7919L % 1000},item:${i % 5}", i % 4, 0, 0),
       (f"7b3f0c9e-1f2a-4000-8000-0000000000$i%02x", 0, 0, 0),
       (s"text$i" * 3, 3, 0, 2)
     )

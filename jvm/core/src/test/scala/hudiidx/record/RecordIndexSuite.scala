@@ -13,8 +13,8 @@ class RecordIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val shape: Gen[RecordShape] =
     Gen.oneOf(
       RecordModel.Tiny,
-      RecordShape(1, 64, Codec.None, Codec.None),
-      RecordShape(50, 1024, Codec.Zstd(1), Codec.Zstd(1)),
+      RecordShape(1, 64, Codec.None),
+      RecordShape(50, 1024, Codec.Zstd(1)),
       RecordShape.Default
     )
 
@@ -113,7 +113,7 @@ class RecordIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a key that is there costs one block and one page") {
-    val model = new RecordModel(RecordShape(20, 100, Codec.None, Codec.None), RecordPlan(), 1)
+    val model = new RecordModel(RecordShape(20, 100, Codec.None), RecordPlan(), 1)
     try {
       val random = new java.util.Random(3)
       val keys = Vector.fill(2000)(new java.util.UUID(random.nextLong(), random.nextLong()).toString)

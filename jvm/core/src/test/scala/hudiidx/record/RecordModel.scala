@@ -169,5 +169,5 @@ final class RecordModel(val shape: RecordShape, plan: RecordPlan, groupCount: In
 object RecordModel {
 
   /** Pages of a few entries and blocks of a few pages, so that borders of all kinds are met. */
-  val Tiny: RecordShape = RecordShape(3, 256, Codec.None, Codec.None)
+  val Tiny: RecordShape = RecordShape(3, 256, Codec.None)
 }

@@ -10,7 +10,7 @@ import hudiidx.sync.{TableAccess, TaskEngine}
   * not know a file group. A chunk is a row of entries: int32 hash, int32 place of the slice, int32 length, the key.
   */
 object SliceKeyChunks {
-  private val EntryBytes = 12
+  private[record] val EntryBytes = 12
 
   /** The share of the hash space, of so many equal ones, that a key belongs to. */
   def part(hash: Long, parts: Int): Int = ((hash * parts) >>> 32).toInt
@@ -164,12 +164,17 @@ private object SliceKeyTable {
 }
 
 /** The keys of a moment's slices, read once and kept for the lookups that follow: an index that is behind costs one reading,
-  * not one a lookup. Slices of many bytes, or with keys of many, are not kept. Not safe for several threads.
+  * not one a lookup. Keys of many bytes are not kept; large base files tell in their footers how many there are. Not safe for
+  * several threads.
+  *
+  *  @param mostBytes  of keys with what is noted beside them
+  *  @param localBytes of files that are read here without a look at their footers, and of log files in any case
   */
 private[record] final class KeptSliceKeys(
     moment: RecordMoment,
     access: TableAccess,
-    mostBytes: Long = KeptSliceKeys.MostBytes
+    mostBytes: Long = KeptSliceKeys.MostBytes,
+    localBytes: Long = KeyScan.LocalBytes
 ) {
   private var isTried = false
   private var held = Option.empty[SliceKeyTable]
@@ -181,9 +186,21 @@ private[record] final class KeptSliceKeys(
   def table: Option[SliceKeyTable] = {
     if (!isTried) {
       isTried = true
-      if (moment.isSmall) held = read()
+      if (moment.sliceBytes <= localBytes || fits) held = read()
     }
     held
+  }
+
+  /** By footers, as many as it takes to know. */
+  private def fits: Boolean = moment.slices.flatMap(_.logFiles).map(_.sizeBytes).sum <= localBytes && {
+    var bytes = 0L
+    val left = moment.slices.iterator.flatMap(_.baseFile)
+    while (left.hasNext && bytes <= mostBytes) {
+      val file = moment.table.baseKeys(access, left.next())
+      try bytes += file.rowGroups.map(g => g.keyBytes + g.rows * SliceKeyChunks.EntryBytes).sum
+      finally file.close()
+    }
+    bytes <= mostBytes
   }
 
   private def read(): Option[SliceKeyTable] = {

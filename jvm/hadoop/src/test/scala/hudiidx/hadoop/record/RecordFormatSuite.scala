@@ -106,7 +106,7 @@ class RecordFormatSuite extends AnyFunSuite {
     val table = written()
     val store = new IndexStore(LocalStorage, IndexStore.defaultDir(table.path))
     val version = current(table.path).get
-    val later = version.files.map(f => if (f.kind == RecordKind.Base) asFormat2(store, f) else f)
+    val later = version.files.map(f => if (f.kind == RecordKind.Base) asFormat3(store, f) else f)
     assert(store.publish(version.copy(number = version.number + 1, files = later)))
     val a = access(LocalStorage)
     val opened = RecordLookup.open(TableContext.load(a, table.path), IndexOptions(), None, new LocalEngine(a))
@@ -123,14 +123,14 @@ class RecordFormatSuite extends AnyFunSuite {
   }
 
   /** The same cells with another format in the file info. */
-  private def asFormat2(store: IndexStore, file: IndexFile): IndexFile = {
+  private def asFormat3(store: IndexStore, file: IndexFile): IndexFile = {
     val path = s"${store.dir}/${file.name}"
     val from = HFileReader.open(new BytesReader(path, LocalStorage.readAll(path)), new BlockCache(0))
     val out = new ByteArrayOutputStream
     val writer = new HFileWriter(out, HFileOptions())
     val cells = from.scan()
     while (cells.next()) writer.append(cells.key, Bytes.ofBuffer(cells.valueBuffer))
-    writer.putFileInfo("hudiidx.RECORD", from.fileInfo("hudiidx.RECORD").updated(0, 2.toByte))
+    writer.putFileInfo("hudiidx.RECORD", from.fileInfo("hudiidx.RECORD").updated(0, 3.toByte))
     writer.close()
     store.write(file.name.replace(".record_base", "x.record_base"), RecordKind.Base)(_.write(out.toByteArray))
   }

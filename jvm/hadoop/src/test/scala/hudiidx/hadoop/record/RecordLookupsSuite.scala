@@ -69,6 +69,28 @@ class RecordLookupsSuite extends AnyFunSuite {
     } finally snapshot.close()
   }
 
+  test("keys of large files are kept where footers say that they are few; large logs are not read for that") {
+    def kept(name: String, mostBytes: Long): (Boolean, Long) = {
+      val storage = new CountingStorage(LocalStorage)
+      val table = Fixtures.copy(name)
+      val snapshot = TableSnapshot.open(Tables.access(storage, new BlockCache(1 << 20)), table, scanned)
+      try {
+        val moment = RecordMoment.of(snapshot, scanned, None)
+        val before = storage.counts.open
+        val keys = new KeptSliceKeys(moment, snapshot.table.access, mostBytes, localBytes = 0)
+        val asked = allKeys(table, None)
+        keys.table.foreach { t =>
+          val found = t.locate(PackedKeys.of(asked), None, moment.sliceGroups).records(PackedKeys.of(asked)).toSet
+          assert(found === lookup(table, asked, None, scanned))
+        }
+        (keys.areHeld, storage.counts.open - before)
+      } finally snapshot.close()
+    }
+    assert(kept("v9-moved-cow", 1 << 20)._1)
+    assert(kept("v9-moved-cow", 1) === ((false, 1L)), "the first footer is enough")
+    assert(kept("v9-mor-part", 1 << 20) === ((false, 0L)))
+  }
+
   test("several instants stay open, and none answers for another") {
     val table = Fixtures.copy("v9-moved-cow")
     create(table)
