@@ -140,7 +140,7 @@ def add_index(
     conf: Conf = None,
 ) -> None:
     """Make a part of the index, or make it anew: record, the record index, or an index on columns."""
-    options = {} if fpp is None else {"fpp": fpp}
+    options: dict[str, Any] = {} if fpp is None else {"fpp": fpp}
     done = _with_spark(
         table,
         f"making the index on {', '.join(what)}",

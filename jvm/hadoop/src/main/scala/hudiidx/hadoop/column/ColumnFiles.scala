@@ -1,10 +1,13 @@
 package hudiidx.hadoop.column
 
 import hudiidx.column._
+import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync.{IndexState, TaskEngine}
 import hudiidx.table.FileEntry
+import hudiidx.{DamagedIndex, IndexNotWritable}
+import org.slf4j.LoggerFactory
 
 /** Makes column files of a table's files, and merges them.
   *
@@ -13,26 +16,37 @@ import hudiidx.table.FileEntry
 private[column] final class ColumnFiles(engine: TaskEngine, state: IndexState, choice: ColumnChoice) {
   private val store = state.store
 
-  /** Column files of these files, at most one of each kind. Where several tasks read them they leave what they made in a work
-    * folder until the version is published: a later try takes it from there.
+  /** Column files of a table's files, at most one of each kind. Where several tasks read them they leave what they made in a
+    * work folder until the version is published: a later try takes it from there. Another one at the same time that was first
+    * takes the folder away; what is gone, or damaged, is made again.
     *
     *  @param files of one partition after the other, in the order of their keys
     */
-  def made(work: ColumnWork, files: Iterator[FileEntry]): MadeColumns =
-    if (work.specs.isEmpty) MadeColumns(Vector.empty, Vector.empty)
-    else {
-      val waves = files.grouped(ColumnFiles.FilesPerWave).buffered
+  def made(work: ColumnWork, files: () => Iterator[FileEntry]): MadeColumns =
+    if (work.specs.isEmpty) MadeColumns.None else made(work, files, ColumnFiles.Tries)
+
+  private def made(work: ColumnWork, files: () => Iterator[FileEntry], tries: Int): MadeColumns =
+    try {
+      val waves = files().grouped(ColumnFiles.FilesPerWave).buffered
       val first = if (waves.hasNext) ColumnShare.cut(waves.head.toVector, work, engine.parallelism) else Vector.empty
-      if (first.isEmpty) MadeColumns(Vector.empty, Vector.empty)
-      else if (first.size == 1) {
-        val name = s"${state.instant}.${IndexStore.newToken()}"
-        val written = ColumnTasks.write(engine, work, store.dir, first, _ => name)
-        MadeColumns(written.flatMap(w => w.stats.toVector ++ w.records), Vector.empty)
-      } else inFolder(work, waves.map(wave => ColumnShare.cut(wave.toVector, work, engine.parallelism)))
+      if (first.isEmpty) MadeColumns.None
+      else if (first.size == 1) inOneTask(work, first)
+      else inFolder(work, waves.map(wave => ColumnShare.cut(wave.toVector, work, engine.parallelism)))
+    } catch {
+      case e @ (_: DamagedIndex | _: IndexNotWritable) if tries > 1 && e.getMessage.contains(ColumnFolder.Prefix) =>
+        ColumnFiles.log.warn(s"${store.dir}: column files in the making went away or are damaged, made again: $e")
+        new ColumnFolder(store, work).removeDamaged()
+        made(work, files, tries - 1)
     }
 
+  private def inOneTask(work: ColumnWork, shares: Vector[ColumnShare]): MadeColumns = {
+    val name = s"${state.instant}.${IndexStore.newToken()}"
+    val written = ColumnTasks.write(engine, work, store.dir, shares, _ => name)
+    MadeColumns(written.flatMap(w => w.stats.toVector ++ w.records), Vector.empty)
+  }
+
   private def inFolder(work: ColumnWork, waves: Iterator[Vector[ColumnShare]]): MadeColumns = {
-    val folder = new ColumnFolder(store)
+    val folder = new ColumnFolder(store, work)
     val parts = waves.flatMap(folder.made(engine, work, _)).toVector
     val stats = merged(parts.flatMap(_.stats), folder.files, ColumnKind.Stats)
     val records = merged(parts.flatMap(_.records), folder.files, ColumnKind.Records)
@@ -79,6 +93,9 @@ private[column] final class ColumnFiles(engine: TaskEngine, state: IndexState, c
 private[column] object ColumnFiles {
   private val MostInputs = 16
 
+  private val Tries = 4
+  private val log = LoggerFactory.getLogger(classOf[ColumnFiles])
+
   /** Files that the driver has at a time. */
   private val FilesPerWave = 200000
 }
@@ -86,45 +103,53 @@ private[column] object ColumnFiles {
 /** @param leftovers paths of work folders */
 private[column] final case class MadeColumns(files: Vector[IndexFile], leftovers: Vector[String])
 
-/** The folder of column files in the making. What is in it is true for whoever finds it: names say of which files it is, and
-  * of which size these were.
+private[column] object MadeColumns {
+  val None: MadeColumns = MadeColumns(Vector.empty, Vector.empty)
+}
+
+/** The folder of column files in the making, one for the same indexes of the same schema. What is in it is true for whoever finds
+  * it: names say of which files it is, and of which size these were.
   */
-private[column] final class ColumnFolder(index: IndexStore) {
-  val path: String = Storage.join(index.dir, ColumnFolder.Name)
+private[column] final class ColumnFolder(index: IndexStore, work: ColumnWork) {
+  private val name = ColumnFolder.Prefix + work.digest
+  val path: String = Storage.join(index.dir, name)
   val files = new IndexStore(index.storage, path)
 
   def made(engine: TaskEngine, work: ColumnWork, shares: Vector[ColumnShare]): Vector[WrittenColumns] = {
-    val there = index.storage.list(path)
-    def found(share: ColumnShare, kind: String): Option[IndexFile] = there
-      .find(f => f.name.startsWith(share.name + ".") && f.name.endsWith("." + kind))
-      .map(f => IndexFile(f.name, kind, f.sizeBytes))
-      .filter(isWhole)
+    val there = listed
+    def found(share: ColumnShare, kind: String): Option[IndexFile] =
+      there.find(f => f.name.startsWith(share.name + ".") && f.kind == kind).filter(isWhole)
     val known = shares.map(s => WrittenColumns(found(s, ColumnKind.Stats), found(s, ColumnKind.Records)))
     def isDone(w: WrittenColumns): Boolean =
       w.stats.isDefined == work.hasRanges && w.records.isDefined == work.hasRecords
-    val missing = shares.indices.filterNot(i => isDone(known(i)))
-    val written = ColumnTasks.write(
-      engine,
-      work,
-      path,
-      missing.map(shares).toVector,
-      s => s"${s.name}.${IndexStore.newToken()}"
-    )
+    val missing = shares.indices.toVector.filterNot(i => isDone(known(i)))
+    val written =
+      ColumnTasks.write(engine, work, path, missing.map(shares), s => s"${s.name}.${IndexStore.newToken()}")
     val made = missing.zip(written).toMap
     shares.indices.toVector.map(i => made.getOrElse(i, known(i)))
   }
+
+  private def listed: Vector[IndexFile] = index.storage.list(path).flatMap { f =>
+    ColumnKind.All.find(kind => f.name.endsWith("." + kind)).map(IndexFile(f.name, _, f.sizeBytes))
+  }
+
+  /** Reads all files through and removes those that are damaged. */
+  def removeDamaged(): Unit = listed.filterNot(isWhole).foreach(files.delete)
 
   private def isWhole(file: IndexFile): Boolean =
     try {
       val reader = files.openWhole(file)
       try {
-        val cache = new hudiidx.hfile.BlockCache(0L)
-        if (file.kind == ColumnKind.Stats) Segment.open(reader, cache): Unit else RecordsFile.open(reader, cache): Unit
+        val cache = new BlockCache(0L)
+        val cells = HFileReader.open(reader, cache, new DamagedIndex(_)).scan()
+        while (cells.next()) ()
+        if (file.kind == ColumnKind.Stats) Segment.open(reader, cache).columns
+        else RecordsFile.open(reader, cache).columns
         true
       } finally reader.close()
-    } catch { case _: hudiidx.DamagedIndex => false }
+    } catch { case _: DamagedIndex => false }
 }
 
 private[column] object ColumnFolder {
-  val Name = "column-build"
+  val Prefix = "column-build-"
 }

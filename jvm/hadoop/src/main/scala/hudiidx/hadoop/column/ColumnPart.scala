@@ -1,10 +1,12 @@
 package hudiidx.hadoop.column
 
+import hudiidx.DamagedIndex
 import hudiidx.column._
 import hudiidx.manifest.PartitionKey
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.FileEntry
+import org.slf4j.LoggerFactory
 
 /** What is to become of the indexes on columns where a part is added or dropped. */
 sealed trait ColumnChange
@@ -45,7 +47,14 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
     change match {
       case ColumnChange.Add(specs, later) if before.isDefined =>
         ColumnSettings.check(specs, table)
-        if (later) noted(before.get, specs) else added(state, table, before.get, specs)
+        if (later) noted(before.get, specs)
+        else
+          try added(state, table, before.get, specs)
+          catch {
+            case e: DamagedIndex =>
+              ColumnPart.log.warn(s"${state.store.dir}: the indexes on columns are made anew: ${e.getMessage}")
+              whole(state, table, ColumnPart.withMore(before.get, specs))
+          }
       case _ =>
         val settings = ColumnSettings.of(options, before)
         ColumnSettings.check(settings.specs, table)
@@ -57,7 +66,7 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
     if (settings.specs.isEmpty) PartFiles.None
     else {
       val files = new ColumnFiles(engine, state, settings.choice)
-      val made = files.made(ColumnWork(state.table.tablePath, table, settings.specs), ColumnPart.allFiles(state))
+      val made = files.made(ColumnWork(state.table.tablePath, table, settings.specs), () => ColumnPart.allFiles(state))
       PartFiles(made.files, ColumnPart.properties(settings), made.leftovers)
     }
 
@@ -68,10 +77,9 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
       before: IndexVersion,
       specs: Vector[IndexSpec]
   ): PartFiles = {
-    val old = ColumnSettings.of(before)
-    val settings = ColumnSettings(IndexSpec.merged(old.specs, specs), old.pending.filterNot(specs.contains))
+    val settings = ColumnPart.withMore(before, specs)
     val files = new ColumnFiles(engine, state, settings.choice)
-    val made = files.made(ColumnWork(state.table.tablePath, table, specs), ColumnPart.allFiles(state))
+    val made = files.made(ColumnWork(state.table.tablePath, table, specs), () => ColumnPart.allFiles(state))
     PartFiles(
       ColumnPart.joined(files, before.files.filter(owns), made.files),
       ColumnPart.properties(settings),
@@ -90,7 +98,7 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
     val table = TableColumns.of(state.table)
     val files = new ColumnFiles(engine, state, settings.choice)
     def work(specs: Vector[IndexSpec]) = ColumnWork(state.table.tablePath, table, specs)
-    val made = files.made(work(settings.specs), ColumnPart.newFiles(state, unseen))
+    val made = files.made(work(settings.specs), () => ColumnPart.newFiles(state, unseen))
     val joined = ColumnPart.joined(files, before.files.filter(owns), made.files)
     PartFiles(joined, ColumnPart.properties(settings), made.leftovers)
   }
@@ -107,6 +115,13 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
 }
 
 private[column] object ColumnPart {
+  private val log = LoggerFactory.getLogger(classOf[ColumnPart])
+
+  /** What an index has once these are made. */
+  def withMore(before: IndexVersion, specs: Vector[IndexSpec]): ColumnSettings = {
+    val old = ColumnSettings.of(before)
+    ColumnSettings(IndexSpec.merged(old.specs, specs), old.pending.filterNot(specs.contains))
+  }
 
   def properties(settings: ColumnSettings): Map[String, String] =
     settings.properties + (ColumnProperty.Complete -> "true")

@@ -10,7 +10,7 @@ import hudiidx.table.FileEntry
 
 /** Files that one task reads, all of a partition behind each other.
   *
-  *  @param name names the files and what is taken of them: column files that begin with it hold just that
+  *  @param name names the files: column files in the making that begin with it are of just these
   */
 private[column] final case class ColumnShare(files: Vector[FileEntry], name: String)
 
@@ -34,19 +34,17 @@ private[column] object ColumnShare {
     files.foreach { f =>
       share :+= f
       if (share.size >= most || Math.floorMod(f.fileName.hashCode, usual) == 0) {
-        shares += ColumnShare(share, nameOf(share, work))
+        shares += ColumnShare(share, nameOf(share))
         share = Vector.empty
       }
     }
-    if (share.nonEmpty) shares += ColumnShare(share, nameOf(share, work))
+    if (share.nonEmpty) shares += ColumnShare(share, nameOf(share))
     shares.result()
   }
 
-  private def nameOf(files: Vector[FileEntry], work: ColumnWork): String = {
+  private def nameOf(files: Vector[FileEntry]): String = {
     val digest = MessageDigest.getInstance("SHA-256")
     def add(text: String): Unit = digest.update((text + "\n").getBytes("UTF-8"))
-    work.specs.foreach(s => add(s.text))
-    add(work.table.avroJson.getOrElse(""))
     files.foreach { f =>
       add(f.partitionPath)
       add(f.fileName)

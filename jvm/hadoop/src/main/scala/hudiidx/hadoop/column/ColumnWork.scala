@@ -1,7 +1,10 @@
 package hudiidx.hadoop.column
 
 import java.io.IOException
+import java.math.BigInteger
+import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
+import java.security.MessageDigest
 
 import hudiidx.HudiIdxException
 import hudiidx.column._
@@ -37,6 +40,13 @@ private[column] final case class ColumnWork(tablePath: String, table: TableColum
   }
 
   @transient private lazy val records = new FileRecords(table, others)
+
+  /** Of all that decides what is taken of a file. */
+  def digest: String = {
+    val sha = MessageDigest.getInstance("SHA-256")
+    (specs.map(_.text) ++ table.avroJson).foreach(t => sha.update((t + "\n").getBytes(UTF_8)))
+    new BigInteger(1, sha.digest()).toString(36).take(16)
+  }
 
   /** Columns of a file, about. */
   def width: Int = math.max(1, ranges.map(r => if (r.isAll) table.all.size else r.columns.size).sum + others.size)

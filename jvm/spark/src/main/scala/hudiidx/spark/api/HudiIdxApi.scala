@@ -80,18 +80,22 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     *
     *  @param wait false: they are made in the background, or by a later `update` if this process ends before that
     */
-  def addColumns(specs: String, wait: Boolean): String = {
-    val parsed = IndexSpec.parseAll(specs)
-    val engine = SparkEngine.of(spark)
-    if (wait) timed(indexer.addPart(columnPart(engine, ColumnChange.Add(parsed))))
+  def addColumns(specs: String, wait: Boolean): String =
+    if (wait) timed(addColumns(IndexSpec.parseAll(specs)))
     else {
-      val noted = timed(indexer.addPart(columnPart(engine, ColumnChange.Add(parsed, later = true))))
-      BackgroundWork.start(path, parsed.map(_.text).mkString("; "))(
-        indexer.addPart(columnPart(SparkEngine.of(spark), ColumnChange.Add(parsed)))
-      )
+      val noted = noteColumns(specs)
+      BackgroundWork.start(path, specs)(addColumns(IndexSpec.parseAll(specs)))
       noted
     }
+
+  /** Leaves indexes on columns to be made by the next `update`. Answers as `create`. */
+  def noteColumns(specs: String): String = {
+    val change = ColumnChange.Add(IndexSpec.parseAll(specs), later = true)
+    timed(indexer.addPart(columnPart(new LocalEngine(access), change)))
   }
+
+  private def addColumns(specs: Vector[IndexSpec]): SyncResult =
+    indexer.addPart(columnPart(SparkEngine.of(spark), ColumnChange.Add(specs)))
 
   /** Removes indexes on columns, in the same form; kind `any` stands for every kind. Answers as `create`. No such index is no
     * error.
@@ -130,7 +134,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     val pending = ColumnSettings.of(synced.version).pending
     if (pending.isEmpty || BackgroundWork.isOn(path)) synced
     else {
-      val made = indexer.addPart(columnPart(SparkEngine.of(spark), ColumnChange.Add(pending)))
+      val made = addColumns(pending)
       made.copy(instants = synced.instants ++ made.instants, published = true)
     }
   }

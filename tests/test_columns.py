@@ -1,0 +1,122 @@
+"""Indexes on columns as a user makes and drops them."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+import stored
+from pyspark.sql import SparkSession
+from test_cli import answer, run
+
+from hudiidx import ColumnIndexInfo, HudiIndex, IndexNotFound, InvalidOption
+from hudiidx._columns import indexes, is_record, names, specs
+
+
+def made(index: HudiIndex) -> set[str]:
+    return {f"{c.kind}({','.join(c.columns)})" for c in index.info().columns}
+
+
+def test_names_and_indexes_become_texts() -> None:
+    assert names(["a", "b.c", "x,y"]) == "a,b.c,`x,y`"
+    assert names("*") == "*"
+    assert names([]) == ""
+    assert names(None) is None
+    assert specs(["quadkey(lon,lat)", "bloom(a)"]) == "quadkey(lon,lat);bloom(a)"
+    assert indexes(["a", "b"], "bloom", {"fpp": 0.1}) == "bloom(a,fpp=0.1);bloom(b,fpp=0.1)"
+    assert indexes(["lon", "lat"], "quadkey", {}) == "quadkey(lon,lat)"
+    assert indexes("bloom(a,fpp=0.1)", "range", {}) == "bloom(a,fpp=0.1)"
+    assert is_record("record", None)
+    assert not is_record("record", "range")
+    for bad in (7, {"a": 1}, [1]):
+        with pytest.raises(InvalidOption):
+            names(bad)  # type: ignore[arg-type]
+    with pytest.raises(InvalidOption, match="no column"):
+        indexes([], "range", {})
+
+
+def test_columns_live_and_die_one_by_one(spark: SparkSession, cow: Path) -> None:
+    index = HudiIndex(spark, cow, strict=True)
+    with pytest.raises(IndexNotFound):
+        index.add_index("fare")
+    done = index.create(columns=["ts", "fare"], bloom=["rider"], bloom_fpp=0.001)
+    assert done["bytes_by_kind"]["column_stats"] > 0
+    assert done["bytes_by_kind"]["column_records"] > 0
+    assert index.info().columns == (
+        ColumnIndexInfo("range", ("ts", "fare")),
+        ColumnIndexInfo("bloom", ("rider",), {"fpp": "0.001"}),
+    )
+    index.add_index("city")
+    index.add_index("city", kind="values", most=10)
+    assert made(index) == {"range(ts,fare,city)", "bloom(rider)", "values(city)"}
+    index.drop_index("city")
+    assert made(index) == {"range(ts,fare)", "bloom(rider)"}
+    index.drop_index("rider", kind="range")
+    assert made(index) == {"range(ts,fare)", "bloom(rider)"}
+    index.create(columns=[], bloom=[])
+    assert index.info().columns == ()
+    assert "column_stats" not in index.info().bytes_by_kind
+
+
+def test_all_columns_and_the_record_index_side_by_side(spark: SparkSession, cow: Path) -> None:
+    index = HudiIndex(spark, cow, strict=True)
+    index.create(columns="*", record="global")
+    assert made(index) == {"range(*)"}
+    index.drop_index("record")
+    index.drop_index("fare")
+    assert "range(*)" not in made(index)
+    assert index.info().record is None
+    assert "ts" in index.info().columns[0].columns
+
+
+def test_what_is_not_waited_for_is_made_in_the_background_or_by_the_next_update(
+    spark: SparkSession, cow: Path
+) -> None:
+    index = HudiIndex(spark, cow)
+    index.create(columns="fare")
+    before = index.info().index_version or 0
+    index.add_index("city", wait=False)
+    assert made(index) == {"range(fare,city)"}
+    until = time.monotonic() + 60
+    while (index.info().index_version or 0) < before + 2 and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not any(c.pending for c in index.info().columns)
+    # A process that ended meanwhile leaves this; it has no thread of its own here.
+    index._api.noteColumns("range(ts)")
+    assert any(c.pending for c in index.info().columns)
+    index.update()
+    assert not any(c.pending for c in index.info().columns)
+    assert made(index) == {"range(fare,city,ts)"}
+
+
+def test_wrong_columns_kinds_and_options_are_refused(spark: SparkSession, indexed: HudiIndex) -> None:
+    for bad in ("nope", "fare.x"):
+        with pytest.raises(InvalidOption, match=bad):
+            indexed.add_index(bad)
+    with pytest.raises(InvalidOption, match="no kind of index"):
+        indexed.add_index("fare", kind="quadtree")
+    with pytest.raises(InvalidOption, match="window_days"):
+        indexed.add_index("fare", window_days=3)
+    with pytest.raises(InvalidOption, match="wait"):
+        indexed.add_index("record", wait=False)
+    with pytest.raises(InvalidOption, match="share between 0 and 1"):
+        indexed.add_index("fare", kind="bloom", fpp=7)
+    assert indexed.info().columns == ()
+
+
+@pytest.mark.spark
+def test_the_command(cow: Path) -> None:
+    answer("create", cow, "--columns", "ts,fare", "--bloom", "rider", "--master", "local[2]")
+    answer("add-index", cow, "city", "qty", "--kind", "values", "--master", "local[2]")
+    found = answer("info", cow)["columns"]
+    assert [(c["kind"], c["columns"]) for c in found] == [
+        ("range", ["ts", "fare"]),
+        ("bloom", ["rider"]),
+        ("values", ["city"]),
+        ("values", ["qty"]),
+    ]
+    assert "range(ts, fare); bloom(rider)" in run("info", cow).stdout.replace("\n", " ")
+    answer("drop-index", cow, "ts", "rider", "--master", "local[2]")
+    assert json.dumps(answer("info", cow)["columns"]).count("rider") == 0
+    assert "nope" in run("add-index", cow, "nope", "--master", "local[2]", code=2).stderr
+    assert stored.load(cow.name).partitions
