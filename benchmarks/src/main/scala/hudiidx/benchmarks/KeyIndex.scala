@@ -14,7 +14,8 @@ object KeyIndex {
   def main(args: Array[String]): Unit = {
     val options = Options.parse(args, Set("table", "facts", "out", "threads"), Set.empty)
     val facts = Report.readFacts(java.nio.file.Paths.get(options("facts")))
-    val report = new Report(java.nio.file.Paths.get(options("out")), facts.get("shape").asText, "hudiidx, without Spark")
+    val report =
+      new Report(java.nio.file.Paths.get(options("out")), facts.get("shape").asText, "hudiidx, without Spark")
     val table = options("table")
     val access = Rfc15.access()
     val engine = new ThreadEngine(access, options.value("threads").map(_.toInt).getOrElse(2))
@@ -46,7 +47,11 @@ object KeyIndex {
     val keys = Vector.tabulate(existing.size)(i => existing.get(i).asText)
     def opened(): RecordLookup = RecordLookup.open(TableContext.load(Rfc15.access(), table), Rfc15.strict, None, engine)
     val cold = (0 until 10).map { i =>
-      Report.millis { val o = opened(); try o.locate(PackedKeys.of(keys.slice(i, i + 1))).places.length finally o.close() }
+      Report.millis {
+        val o = opened();
+        try o.locate(PackedKeys.of(keys.slice(i, i + 1))).places.length
+        finally o.close()
+      }
     }
     report.median("open and one key", "table", "cold", cold)
     val lookup = opened()

@@ -138,48 +138,56 @@ private[column] final class BloomCreator(order: ValueOrder, falsePositives: Doub
 
 private[column] final class BloomTest(nulls: Boolean, hashes: Array[Long]) extends RecordTest {
 
-  override def mightMatch(record: ByteBuffer): Boolean = {
-    val at = record.position()
-    val size = record.remaining
-    if (size < Bloom.HeadBytes || record.get(at) != Bloom.Version) true
-    else {
-      val probes = record.get(at + 2).toInt
-      val words = record.duplicate().order(ByteOrder.LITTLE_ENDIAN)
-      val count = words.getInt(at + 4)
-      val whole = count > 0 && count <= Int.MaxValue / 64 && size == Bloom.HeadBytes + count * 8 && probes > 0
-      !whole || (nulls && (record.get(at + 1) & Bloom.Nulls) != 0) || any(
-        words,
-        at + Bloom.HeadBytes,
-        count * 64,
-        probes
-      )
-    }
-  }
-
-  private def any(words: ByteBuffer, from: Int, bits: Int, probes: Int): Boolean = {
-    var i = 0
-    var found = false
-    while (!found && i < hashes.length) {
-      found = BloomTest.has(words, from, bits, probes, hashes(i))
-      i += 1
-    }
-    found
+  override def mightMatch(record: ByteBuffer): Boolean = BloomFilter.of(record).forall { filter =>
+    (nulls && filter.hasNulls) || filter.hasAny(hashes)
   }
 }
 
-private[column] object BloomTest {
+/** A bloom record, read where it stands. */
+final class BloomFilter private (bytes: ByteBuffer, from: Int, bits: Int, probes: Int, val hasNulls: Boolean) {
 
-  def has(words: ByteBuffer, from: Int, bits: Int, probes: Int, hash: Long): Boolean = {
+  /** False only if no value of this hash was put in. */
+  def mightHave(hash: Long): Boolean = {
     var h = hash
     val step = Bloom.step(h)
     var p = 0
     var all = true
     while (all && p < probes) {
       val bit = Bloom.bit(h, bits)
-      all = (words.get(from + (bit >>> 3)) & (1 << (bit & 7))) != 0
+      all = (bytes.get(from + (bit >>> 3)) & (1 << (bit & 7))) != 0
       h += step
       p += 1
     }
     all
+  }
+
+  private[column] def hasAny(hashes: Array[Long]): Boolean = {
+    var i = 0
+    while (i < hashes.length && !mightHave(hashes(i))) i += 1
+    i < hashes.length
+  }
+}
+
+object BloomFilter {
+
+  /** What `mightHave` takes for a value of order Longs. */
+  def hash(value: Long): Long = Bloom.hash(value)
+
+  /** Likewise for a value of order Texts. */
+  def hash(value: Array[Byte]): Long = Bloom.hash(value)
+
+  /** None for a record that is not understood: it may have everything. */
+  def of(record: ByteBuffer): Option[BloomFilter] = {
+    val at = record.position()
+    if (record.remaining < Bloom.HeadBytes || record.get(at) != Bloom.Version) None
+    else {
+      val probes = record.get(at + 2).toInt
+      val words = record.duplicate().order(ByteOrder.LITTLE_ENDIAN).getInt(at + 4)
+      val whole =
+        words > 0 && words <= Int.MaxValue / 64 && record.remaining == Bloom.HeadBytes + words * 8 && probes > 0
+      if (!whole) None
+      else
+        Some(new BloomFilter(record, at + Bloom.HeadBytes, words * 64, probes, (record.get(at + 1) & Bloom.Nulls) != 0))
+    }
   }
 }

@@ -44,17 +44,19 @@ final class ColumnIndex private[column] (
       sizeBytes: Long,
       columnPath: String
   ): Vector[(IndexedColumn, ColumnStats)] = for {
-    (segment, partition, place) <- places(partitionPath, fileName, sizeBytes)
-    entry <- segments(segment).columns(columnPath).filter(e => choice.has(e.columns))
-    found = segments(segment).stats(entry, partition, place) if found != ColumnStats.Unknown
+    (member, place) <- places(partitionPath, fileName, sizeBytes)
+    segment = segments(member.source)
+    entry <- segment.columns(columnPath).filter(e => choice.has(e.columns))
+    found = segment.stats(entry, member.partition, place, member.table.rows(place)) if found != ColumnStats.Unknown
   } yield (entry.columns.head, found)
 
-  private def places(partitionPath: String, fileName: String, sizeBytes: Long): Vector[(Int, Int, Int)] = {
+  /** The segments that cover a file, and its place in the partition. */
+  private def places(partitionPath: String, fileName: String, sizeBytes: Long): Vector[(CoveredPartition, Int)] = {
     val digest = NameDigest.of(fileName)
     files.of(partitionPath).toVector.flatMap { p =>
       p.members.toVector.filter(_.source < segments.size).flatMap { m =>
         val place = m.table.find(digest, sizeBytes)
-        if (place < 0) None else Some((m.source, m.partition, place))
+        if (place < 0) None else Some((m, place))
       }
     }
   }

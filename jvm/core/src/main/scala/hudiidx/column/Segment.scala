@@ -87,19 +87,50 @@ final class Segment private[column] (private[column] val file: ColumnFileReader)
   private[column] def page(entry: ColumnEntry, page: Int, rows: Array[Long]): StatsPage =
     decode(entry, page, file.cell(ColumnFile.cellKey(entry.number, page)), rows)
 
-  /** As `page`, without rows, through a cursor that goes forward. */
-  private[column] def pageAt(cursor: HFileCursor, entry: ColumnEntry, page: Int): StatsPage = {
+  /** As `page`, through a cursor that goes forward. */
+  private[column] def pageAt(cursor: HFileCursor, entry: ColumnEntry, page: Int, rows: Array[Long]): StatsPage = {
     if (!cursor.seek(ColumnFile.cellKey(entry.number, page)))
       throw ColumnFile.damaged(file.path, s"column ${entry.columns.head.path} has no page $page")
-    decode(entry, page, ColumnFileReader.value(cursor), null)
+    decode(entry, page, ColumnFileReader.value(cursor), rows)
   }
 
-  /** Of the file at a place of a partition. */
-  private[column] def stats(entry: ColumnEntry, partition: Int, place: Int): ColumnStats = {
+  /** Hands statistics of columns and all files to `use`: column after column, files by ordinal. */
+  def foreach(entries: Vector[ColumnEntry])(use: (ColumnEntry, Int, ColumnStats) => Unit): Unit = {
+    val rows = allRows
+    entries.foreach { entry =>
+      val cursor = file.file.scan(ColumnFile.cellKey(entry.number, 0))
+      var p = 0
+      while (p < pages) {
+        val from = p * file.filesPerPage
+        val until = math.min(rows.length.toLong, from.toLong + file.filesPerPage).toInt
+        val page = pageAt(cursor, entry, p, java.util.Arrays.copyOfRange(rows, from, until))
+        var i = 0
+        while (i < page.count) {
+          use(entry, from + i, page.stats(i))
+          i += 1
+        }
+        p += 1
+      }
+    }
+  }
+
+  private def allRows: Array[Long] = {
+    val rows = new Array[Long](counts.files)
+    directory.paths.indices.foreach { p =>
+      val found = file.fileTable(p).rows
+      System.arraycopy(found, 0, rows, directory.starts(p), found.length)
+    }
+    rows
+  }
+
+  /** Of the file at a place of a partition.
+    *
+    *  @param rows that it holds
+    */
+  private[column] def stats(entry: ColumnEntry, partition: Int, place: Int, rows: Long): ColumnStats = {
     val ordinal = directory.starts(partition) + place
     val page = ordinal / file.filesPerPage
     val from = page * file.filesPerPage
-    val rows = file.fileTable(partition).rows(place)
     val all = new Array[Long](math.min(file.filesPerPage.toLong, counts.files - from.toLong).toInt)
     all(ordinal - from) = rows
     this.page(entry, page, all).stats(ordinal - from)
@@ -170,7 +201,7 @@ final class RecordsFile private[column] (private[column] val file: ColumnFileRea
   def columns: Vector[ColumnEntry] = file.allEntries
 
   /** The record of a file; null if it has none. A view that must not be changed. */
-  private[column] def record(entry: ColumnEntry, ordinal: Int): java.nio.ByteBuffer =
+  def record(entry: ColumnEntry, ordinal: Int): java.nio.ByteBuffer =
     file.file.get(ColumnFile.cellKey(entry.number, ordinal))
 }
 

@@ -73,7 +73,7 @@ private[column] final class SelectionBuilder(index: ColumnIndex, mayHaveMore: St
         val cursor = segment.file.file.cursor()
         pages.foreach { p =>
           val at = p * segment.file.filesPerPage
-          segment.pageAt(cursor, column.entry, p).mark(column.test, found, at)
+          segment.pageAt(cursor, column.entry, p, null).mark(column.test, found, at)
         }
       }
       if (bits == null) bits = found else bits.retain(found)
