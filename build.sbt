@@ -75,6 +75,10 @@ lazy val hadoopModule = (project in file("jvm/hadoop"))
   .settings(common, name := "hudiidx-hadoop")
   .settings(
     libraryDependencies ++= jackson ++ hadoop ++ Seq(avro, parquet, zstd, slf4j),
+    // The example of an index of one's own, on the class path as a user's jar would be.
+    Test / unmanagedSourceDirectories += (ThisBuild / baseDirectory).value / "examples" / "quadkey",
+    Test / unmanagedResourceDirectories += (ThisBuild / baseDirectory).value / "examples" / "quadkey",
+    Test / unmanagedResources / excludeFilter := "*.scala",
     // A NameNode to count calls at; it logs through Log4j 1.
     libraryDependencies ++= Seq(
       "org.apache.hadoop" % "hadoop-client-minicluster" % line.hadoop % Test,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import stored
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from test_cli import answer, run
 
 from hudiidx import ColumnIndexInfo, HudiIndex, IndexNotFound, InvalidOption
@@ -87,6 +87,28 @@ def test_what_is_not_waited_for_is_made_in_the_background_or_by_the_next_update(
     index.update()
     assert not any(c.pending for c in index.info().columns)
     assert made(index) == {"range(fare,city,ts)"}
+
+
+def test_views_show_what_is_indexed(spark: SparkSession, cow: Path) -> None:
+    HudiIndex(spark, cow).create(columns="*", bloom="rider")
+
+    def view(name: str) -> DataFrame:
+        return spark.read.format("hudiidx").option("view", name).load(str(cow))
+
+    stats = view("column_stats")
+    assert stats.columns[:5] == ["partition_path", "file_name", "column", "type", "rows"]
+    assert stats.columns[5:] == ["nulls", "min", "max", "exact"]
+    latest = [f.file_name for f in HudiIndex(spark, cow).latest_base_files("sf")]
+    found = stats.where(stats.file_name.isin(latest) & (stats.column == "fare")).collect()
+    table = spark.read.format("hudiidx").load(str(cow)).where("city = 'sf'")
+    rows = table.selectExpr("min(fare)", "max(fare)")
+    assert min(float(r.min) for r in found) == rows.first()[0]
+    assert max(float(r.max) for r in found) == rows.first()[1]
+    days = stats.where("column = 'day'").first()
+    assert (days.type, len(days.min)) == ("date", 10)
+    blooms = view("bloom_filters").collect()
+    assert {b.column for b in blooms} == {"rider"}
+    assert len(blooms) == stats.select("file_name").distinct().count()
 
 
 def test_wrong_columns_kinds_and_options_are_refused(spark: SparkSession, indexed: HudiIndex) -> None:

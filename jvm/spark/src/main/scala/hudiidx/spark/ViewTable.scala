@@ -44,6 +44,9 @@ object ViewTable {
       case RecordIndexView.Name =>
         val records = SharedRecords.of(shared, options.index, options.asOf).checked()
         new ViewTable(title, RecordIndexView.Schema, () => new RecordIndexView(spark, title, records))
+      case name if ColumnIndexView.Names.contains(name) =>
+        def scan = new ColumnIndexView(spark, title, shared, options.index, name)
+        new ViewTable(title, ColumnIndexView.schemaOf(name), () => scan)
       case name =>
         val call = ViewCall.of(name)
         new ViewTable(title, call.schema, () => new ViewScan(spark, title, shared, call, options.asOf))
@@ -108,7 +111,7 @@ final private class ViewReaderFactory(table: Broadcast[SharedTable], callName: S
   }
 }
 
-final private class IteratorReader(rows: Iterator[InternalRow]) extends PartitionReader[InternalRow] {
+private[spark] class IteratorReader(rows: Iterator[InternalRow]) extends PartitionReader[InternalRow] {
   private var row: InternalRow = _
 
   override def next(): Boolean = {
