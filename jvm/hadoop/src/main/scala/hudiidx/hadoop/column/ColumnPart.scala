@@ -67,7 +67,7 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
     else {
       val files = new ColumnFiles(engine, state, settings.choice)
       val made = files.made(ColumnWork(state.table.tablePath, table, settings.specs), () => ColumnPart.allFiles(state))
-      PartFiles(made.files, ColumnPart.properties(settings), made.leftovers)
+      PartFiles(made.files, ColumnPart.properties(settings, hasRanges(settings.specs)), made.leftovers)
     }
 
   /** The others' files stay as they are. */
@@ -82,15 +82,19 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
     val made = files.made(ColumnWork(state.table.tablePath, table, specs), () => ColumnPart.allFiles(state))
     PartFiles(
       ColumnPart.joined(files, before.files.filter(owns), made.files),
-      ColumnPart.properties(settings),
+      ColumnPart.properties(settings, hasRanges(specs) || isComplete(before)),
       made.leftovers
     )
   }
 
+  private def hasRanges(specs: Vector[IndexSpec]): Boolean = specs.exists(_.kind == IndexKind.Range)
+
+  private def isComplete(version: IndexVersion): Boolean = version.properties.contains(ColumnProperty.Complete)
+
   private def noted(before: IndexVersion, specs: Vector[IndexSpec]): PartFiles = {
     val old = ColumnSettings.of(before)
     val settings = ColumnSettings(IndexSpec.merged(old.specs, specs), (old.pending ++ specs).distinct)
-    PartFiles(before.files.filter(owns), ColumnPart.properties(settings), Vector.empty)
+    PartFiles(before.files.filter(owns), ColumnPart.properties(settings, isComplete(before)), Vector.empty)
   }
 
   override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles = {
@@ -100,7 +104,7 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
     def work(specs: Vector[IndexSpec]) = ColumnWork(state.table.tablePath, table, specs)
     val made = files.made(work(settings.specs), () => ColumnPart.newFiles(state, unseen))
     val joined = ColumnPart.joined(files, before.files.filter(owns), made.files)
-    PartFiles(joined, ColumnPart.properties(settings), made.leftovers)
+    PartFiles(joined, ColumnPart.properties(settings, isComplete(before)), made.leftovers)
   }
 
   override def drop(before: IndexVersion): PartFiles = change match {
@@ -109,7 +113,12 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
       val settings = old.without(specs, all)
       val kept = before.files.filter(f => owns(f) && settings.specs.exists(s => ColumnPart.kindOf(s) == f.kind))
       if (settings.specs.isEmpty) PartFiles.None
-      else PartFiles(kept, ColumnPart.properties(settings), Vector.empty)
+      else
+        PartFiles(
+          kept,
+          ColumnPart.properties(settings, isComplete(before) && kept.exists(_.kind == ColumnKind.Stats)),
+          Vector.empty
+        )
     case _ => PartFiles.None
   }
 }
@@ -123,8 +132,9 @@ private[column] object ColumnPart {
     ColumnSettings(IndexSpec.merged(old.specs, specs), old.pending.filterNot(specs.contains))
   }
 
-  def properties(settings: ColumnSettings): Map[String, String] =
-    settings.properties + (ColumnProperty.Complete -> "true")
+  /** @param isComplete segments cover every file of the manifest */
+  def properties(settings: ColumnSettings, isComplete: Boolean): Map[String, String] =
+    settings.properties ++ (if (isComplete) Map(ColumnProperty.Complete -> "true") else Map.empty)
 
   private def kindOf(spec: IndexSpec): String =
     if (spec.kind == IndexKind.Range) ColumnKind.Stats else ColumnKind.Records

@@ -76,6 +76,23 @@ class ColumnPartSuite extends AnyFunSuite {
     opened(path)((index, state) => assert(state.view.partitions.forall(index.select(condition).mightMatch)))
   }
 
+  test("an index version says that all its files are covered only if they are") {
+    def complete(v: IndexVersion): Boolean = v.properties.get(ColumnProperty.Complete).contains("true")
+    val path = Fixtures.copy("v9-cow-part")
+    assert(!complete(create(path, ColumnOptions(bloom = Some("rider")))))
+    val fare = IndexSpec("range", Vector("fare"))
+    val later = new ColumnPart(new LocalEngine(access), ColumnOptions(), ColumnChange.Add(Vector(fare), later = true))
+    assert(!complete(indexer(path).addPart(later).version))
+    assert(complete(add(path, fare)))
+    assert(complete(add(path, IndexSpec("values", Vector("city")))))
+    assert(!complete(drop(path, fare)))
+    val cut = new TimelineCut(path)
+    cut.showFirst(cut.size - 1)
+    assert(!complete(create(path, ColumnOptions())) && !complete(indexer(path).addPart(later).version))
+    cut.showFirst(cut.size)
+    assert(!complete(indexer(path).update().version))
+  }
+
   test("names that the table does not have, structs and lists are refused with what there is") {
     val path = Fixtures.copy("v9-cow-types")
     new Indexer(access, path, IndexOptions()).create()
