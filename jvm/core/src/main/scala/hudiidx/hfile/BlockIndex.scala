@@ -1,25 +1,18 @@
 package hudiidx.hfile
 
 import hudiidx.bytes.{ByteCursor, Bytes}
+import java.nio.ByteBuffer
 
 /** One block of the data index: where each child block is, and a key that is not above the child's first. Entries are in
-  * ascending order of key and offset. Rows (record keys) are held as ranges of `bytes`.
+  * ascending order of key and offset.
   */
-private[hfile] final class BlockIndex(
-    bytes: Array[Byte],
-    offsets: Array[Long],
-    sizes: Array[Int],
-    rowFrom: Array[Int],
-    rowLength: Array[Int]
-) extends CachedBlock {
-  def count: Int = offsets.length
-  def offset(i: Int): Long = offsets(i)
-  def size(i: Int): Int = sizes(i)
-  def weightBytes: Int = math.min(Int.MaxValue.toLong, bytes.length + 20L * count + 96).toInt
+private[hfile] abstract class BlockIndex extends CachedBlock {
+  def count: Int
+  def offset(i: Int): Long
+  def size(i: Int): Int
 
   /** Order of entry `i`'s row against a key. */
-  def compareRow(i: Int, key: Array[Byte], from: Int, length: Int): Int =
-    Bytes.compare(bytes, rowFrom(i), rowLength(i), key, from, length)
+  def compareRow(i: Int, key: Array[Byte], from: Int, length: Int): Int
 
   /** The last entry from `first` on whose row is not above the key; `first - 1` if there is none. */
   def floor(key: Array[Byte], from: Int, length: Int, first: Int): Int = {
@@ -31,6 +24,87 @@ private[hfile] final class BlockIndex(
     }
     high
   }
+}
+
+/** The root, checked as a whole. Rows (record keys) are held as ranges of `bytes`. */
+private final class RootIndex(
+    bytes: Array[Byte],
+    offsets: Array[Long],
+    sizes: Array[Int],
+    rowFrom: Array[Int],
+    rowLength: Array[Int]
+) extends BlockIndex {
+  def count: Int = offsets.length
+  def offset(i: Int): Long = offsets(i)
+  def size(i: Int): Int = sizes(i)
+  def weightBytes: Int = math.min(Int.MaxValue.toLong, bytes.length + 20L * count + 96).toInt
+
+  def compareRow(i: Int, key: Array[Byte], from: Int, length: Int): Int =
+    Bytes.compare(bytes, rowFrom(i), rowLength(i), key, from, length)
+}
+
+/** A leaf or intermediate block, read where it stands: of hundreds of entries a search looks at ten. What it looks at is
+  * checked, and that a child stands behind the one before it.
+  *
+  *  @param in        behind the count
+  *  @param blocksEnd children lie below
+  */
+private final class InnerIndex(in: ByteCursor, val count: Int, blocksEnd: Long) extends BlockIndex {
+  private val bytes = in.bytes
+  private val words = ByteBuffer.wrap(bytes)
+  private val positions = in.position
+  private val start = positions + 4 * (count + 1)
+  private val total = words.getInt(start - 4)
+  if (words.getInt(positions) != 0 || total < 0 || total > in.remaining - 4 * (count + 1))
+    in.fail(s"$count index entries of $total bytes do not fit the block")
+
+  def weightBytes: Int = math.min(Int.MaxValue.toLong, bytes.length + 160L).toInt
+
+  /** Index in `bytes` of entry `i`, checked to hold a key with a row. */
+  private def entry(i: Int): Int = {
+    val from = words.getInt(positions + 4 * i)
+    val to = words.getInt(positions + 4 * i + 4)
+    val length = to - from - InnerIndex.HeadBytes
+    if (from < 0 || to > total || length < 2) in.fail(s"index entry $i stands from byte $from to $to of $total")
+    val at = start + from
+    val row = rowLength(at)
+    if (length != row + 2 && length < row + HFileFormat.KeyOverheadBytes)
+      in.fail(s"index key of $length bytes does not hold a row of $row")
+    at
+  }
+
+  private def rowFrom(at: Int): Int = at + InnerIndex.HeadBytes + 2
+  private def rowLength(at: Int): Int = words.getShort(at + InnerIndex.HeadBytes) & 0xffff
+
+  def offset(i: Int): Long = words.getLong(checked(i))
+  def size(i: Int): Int = words.getInt(checked(i) + 8)
+
+  private def checked(i: Int): Int = {
+    val at = entry(i)
+    val offset = words.getLong(at)
+    val size = words.getInt(at + 8)
+    if (offset < 0 || size < HFileFormat.HeaderBytes || offset > blocksEnd - size)
+      in.fail(s"index entry $i points at $size bytes at $offset, past the blocks ($blocksEnd)")
+    if (i > 0) {
+      val before = entry(i - 1)
+      if (words.getLong(before) >= offset)
+        in.fail(s"index entry $i points at $offset, behind ${words.getLong(before)}")
+      if (Bytes.compare(bytes, rowFrom(before), rowLength(before), bytes, rowFrom(at), rowLength(at)) > 0)
+        in.fail(s"index key $i is below the one before it")
+    }
+    at
+  }
+
+  def compareRow(i: Int, key: Array[Byte], from: Int, length: Int): Int = {
+    val at = entry(i)
+    Bytes.compare(bytes, rowFrom(at), rowLength(at), key, from, length)
+  }
+}
+
+private object InnerIndex {
+
+  /** Offset and size, before the key. */
+  val HeadBytes = 12
 }
 
 private[hfile] object BlockIndex {
@@ -55,23 +129,7 @@ private[hfile] object BlockIndex {
     val count = in.int("index entry count")
     if (count <= 0 || count > in.remaining / MinLeafEntryBytes)
       in.fail(s"index block of ${in.remaining} bytes cannot hold $count entries")
-    val ends = new Array[Int](count + 1)
-    var i = 0
-    while (i <= count) {
-      ends(i) = in.int("index entry position")
-      i += 1
-    }
-    val start = in.position
-    val build = new Builder(in, count, end)
-    i = 0
-    while (i < count) {
-      if (in.position - start != ends(i)) in.fail(s"index entry $i is not at its position ${ends(i)}")
-      val offset = in.long("index entry offset")
-      val size = in.int("index entry size")
-      build.add(offset, size, ends(i + 1) - ends(i) - 12)
-      i += 1
-    }
-    build.result()
+    new InnerIndex(in, count, end)
   }
 
   /** Length of the key at the cursor. HBase writes it as Hadoop's vint; Hudi 1.1.1 as a protobuf varint, which differs
@@ -131,7 +189,7 @@ private[hfile] object BlockIndex {
       n += 1
     }
 
-    def result(): BlockIndex = new BlockIndex(in.bytes, offsets, sizes, rowFrom, rowLength)
+    def result(): BlockIndex = new RootIndex(in.bytes, offsets, sizes, rowFrom, rowLength)
   }
 }
 

@@ -22,8 +22,9 @@ class FullDiskTaskSuite extends SparkSuite {
   }
 
   private def create(table: String, options: IndexOptions): Unit = {
+    val access = Tables.access(conf) // before the engine, which takes the same settings
     val part = new RecordPart(SparkEngine.of(spark), options.record)
-    new Indexer(Tables.access(conf), table, options, LocalScanner, Vector(part)).create(): Unit
+    new Indexer(access, table, options, LocalScanner, Vector(part)).create(): Unit
   }
 
   private def lookup(table: String, options: IndexOptions, keys: PackedKeys): Set[RecordLocation] = {
