@@ -46,7 +46,8 @@ private final class Axis(from: Double, length: Double) {
 
   def cell(value: Double, level: Int): Int = {
     val last = (1 << level) - 1
-    var cell = if (value.isNaN) last else math.max(0.0, math.min(last.toDouble, (value - from) / length * (1 << level))).toInt
+    var cell =
+      if (value.isNaN) last else math.max(0.0, math.min(last.toDouble, (value - from) / length * (1 << level))).toInt
     // Rounding must not put a value beside its cell.
     while (cell > 0 && value < line(cell, level)) cell -= 1
     while (cell < last && value >= line(cell + 1, level)) cell += 1
@@ -102,10 +103,11 @@ private final class QuadkeyTest(lon: ValueSet.Longs, lat: ValueSet.Longs) extend
       val level = in.getInt()
       val count = in.getInt()
       if (level < 0 || level > 20 || count < 0 || in.remaining != count * 8L) true
-      else (0 until count).exists { _ =>
-        val cell = in.getLong()
-        Axis.Lon.meets(lon, (cell >> 32).toInt, level) && Axis.Lat.meets(lat, cell.toInt, level)
-      }
+      else
+        (0 until count).exists { _ =>
+          val cell = in.getLong()
+          Axis.Lon.meets(lon, (cell >> 32).toInt, level) && Axis.Lat.meets(lat, cell.toInt, level)
+        }
     }
   }
 }

@@ -114,7 +114,7 @@ final class Indexer(
     val published =
       if (!isInStep) None
       else {
-        val made = IndexState.opened(store, table, version)(part.build(_, Some(version)))
+        val made = showingProgress(_ => IndexState.opened(store, table, version)(part.build(_, Some(version))))
         val kept = version.files.filterNot(part.owns) ++ made.files
         val properties = version.properties.filterNot(p => part.owns(p._1)) ++ made.properties
         val next = publisher.versionOf(table, kept, properties, number)
@@ -223,10 +223,14 @@ final class Indexer(
 
   private def build(rebases: Int): SyncResult = {
     val table = TableContext.load(access, path)
+    showingProgress(build(table, _, rebases))
+  }
+
+  private def showingProgress[A](work: BuildProgress => A): A = {
     val progress = new BuildProgress(store, System.currentTimeMillis())
     try {
       progress.show(0)
-      build(table, progress, rebases)
+      work(progress)
     } finally progress.end()
   }
 

@@ -78,7 +78,9 @@ object ColumnIndexView {
       out += InternalRow.fromSeq(head ++ rest)
     }
     if (name == StatsName)
-      new ColumnScan(index).stats(partition, files)((file, column, stats) => row(file, column, statsOf(column, stats): _*))
+      new ColumnScan(index).stats(partition, files)((file, column, stats) =>
+        row(file, column, statsOf(column, stats): _*)
+      )
     else
       new ColumnScan(index).records(partition, files) { (file, columns, record) =>
         if (columns.head.kind == BloomKind.name) row(file, columns.head, record.remaining.toLong)
@@ -108,7 +110,8 @@ object ColumnIndexView {
     case ColumnType.Date                                  => LocalDate.ofEpochDay(value).toString
     case ColumnType.Timestamp | ColumnType.LocalTimestamp =>
       val instant = Instant.ofEpochSecond(Math.floorDiv(value, 1000000L), Math.floorMod(value, 1000000L) * 1000L)
-      if (columnType == ColumnType.Timestamp) instant.toString else instant.atZone(ZoneOffset.UTC).toLocalDateTime.toString
+      if (columnType == ColumnType.Timestamp) instant.toString
+      else instant.atZone(ZoneOffset.UTC).toLocalDateTime.toString
     case _ => value.toString
   }
 
@@ -129,7 +132,9 @@ final private class ColumnIndexReaders(table: Broadcast[SharedTable], options: I
     val partitions = input match { case PartitionChunk(paths) => paths }
     val shared = table.value
     val version = shared.snapshot.use.version.getOrElse(
-      throw new IndexNotFound(s"${shared.path}: there is no index that could be used; run `hudiidx create ${shared.path}`")
+      throw new IndexNotFound(
+        s"${shared.path}: there is no index that could be used; run `hudiidx create ${shared.path}`"
+      )
     )
     val access = shared.context.access
     val index = ColumnIndex.open(new IndexStore(access.storage, options.indexDir(shared.path)), version, access.cache)

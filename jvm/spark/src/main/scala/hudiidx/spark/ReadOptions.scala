@@ -34,7 +34,9 @@ object ReadOptions {
 
   /** Names that the `view` option takes. */
   val Views: Vector[String] =
-    Vector(RowsView, PartitionsView, TimelineView, RecordIndexView.Name) ++ ColumnIndexView.Names ++ ViewCall.All.map(_.name)
+    Vector(RowsView, PartitionsView, TimelineView, RecordIndexView.Name) ++ ColumnIndexView.Names ++ ViewCall.All.map(
+      _.name
+    )
 
   /** What a query of the rows asks for: all rows, of merge-on-read tables those of the base files alone, or those that some
     * commits wrote.

@@ -76,6 +76,26 @@ class ColumnPartSuite extends AnyFunSuite {
     opened(path)((index, state) => assert(state.view.partitions.forall(index.select(condition).mightMatch)))
   }
 
+  test("while an index is being made its state is BUILDING, readers use what is there, and then it is READY") {
+    val path = Fixtures.copy("v9-cow-part")
+    create(path, ColumnOptions(range = Some("fare")))
+    var states = Vector.empty[String]
+    val watching = new TaskEngine {
+      override def parallelism: Int = 1
+      override def run[A, B](what: String, inputs: Vector[A])(work: (TableAccess, A) => B): Vector[B] = {
+        states :+= IndexInfo.of(access, path, IndexOptions()).state
+        assert(known(path) === Set("range(fare)"))
+        inputs.map(work(access, _))
+      }
+    }
+    // Markers count that are younger than the version in force.
+    Thread.sleep(5)
+    val change = ColumnChange.Add(Vector(IndexSpec("range", Vector("city"))))
+    indexer(path).addPart(new ColumnPart(watching, ColumnOptions(), change))
+    assert(states === Vector(IndexInfo.Building))
+    assert(IndexInfo.of(access, path, IndexOptions()).state === IndexInfo.Ready)
+  }
+
   test("an index version says that all its files are covered only if they are") {
     def complete(v: IndexVersion): Boolean = v.properties.get(ColumnProperty.Complete).contains("true")
     val path = Fixtures.copy("v9-cow-part")

@@ -35,11 +35,16 @@ class QuadkeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val path = ParquetTables.write(
       "message m { optional double lon; optional double lat; }",
       ParquetLayout(CompressionCodecName.UNCOMPRESSED, WriterVersion.PARQUET_1_0, dictionary = true, 1 << 12, 1 << 20),
-      rows.map { case (lon, lat) => (g: Group) => { g.append("lon", lon).append("lat", lat); () } } :+ ((_: Group) => ())
+      rows.map { case (lon, lat) => (g: Group) => { g.append("lon", lon).append("lat", lat); () } } :+ ((_: Group) =>
+        ()
+      )
     )
     val table = new TableFiles(Fixtures.table("v9-cow-part")).columns
     val file = LocalStorage.open(path)
-    try new FileRecords(table, Vector(IndexSpec("quadkey", Vector("lon", "lat"), options))).of(file, FileKind.Parquet).headOption
+    try
+      new FileRecords(table, Vector(IndexSpec("quadkey", Vector("lon", "lat"), options)))
+        .of(file, FileKind.Parquet)
+        .headOption
     finally file.close()
   }
 
