@@ -143,6 +143,21 @@ def test_lookup(spark: SparkSession, indexed: HudiIndex, tmp_path: Path) -> None
     assert shown.stdout.splitlines()[0] == "not in the index's window of 9 days: absent"
 
 
+def test_lookup_shows_records(spark: SparkSession, indexed: HudiIndex) -> None:
+    indexed.add_index("record")
+    key, partition, _ = stored.load("v9-cow-part").key_locations()[0]
+    (row,) = indexed.lookup([key], rows=True).collect()
+    one = ("--rows", "--master", "local[1]", "--strict")
+    told = answer("lookup", indexed.path, key, *one)
+    assert told["missing"] == []
+    assert [list(r) for r in told["rows"]] == [row.__fields__]
+    assert (told["rows"][0]["_hoodie_record_key"], told["rows"][0]["city"]) == (key, partition)
+    shown = run("lookup", indexed.path, key, "absent", *one, code=1)
+    assert shown.stdout.splitlines()[-1] == "not found: absent"
+    assert all(name in shown.stdout for name in row.__fields__)
+    run("lookup", indexed.path, key, "--master", "local[1]", code=2)
+
+
 def test_lookup_without_a_record_index_reads_files_and_says_so(cow: Path) -> None:
     key, _, file_id = stored.load("v9-cow-part").key_locations()[0]
     done = run("lookup", cow, key)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from functools import cached_property
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from hudiidx import _columns, _explain, _json, _keys
 from hudiidx._jvm import facade, frame, translated
@@ -210,10 +210,33 @@ class HudiIndex:
             return dict(self._document(self._api.dropIndex, "record"))
         return dict(self._document(self._api.dropColumns, _columns.indexes(what, kind or "any", {})))
 
+    @overload
     def lookup(
-        self, keys: Iterable[Key], partition: str | None = None, as_of: str | None = None
-    ) -> RecordLocations:
-        """Where records are, by their keys. No Spark job while the index is in step.
+        self,
+        keys: Iterable[Key],
+        partition: str | None = None,
+        as_of: str | None = None,
+        *,
+        rows: Literal[False] = False,
+    ) -> RecordLocations: ...
+    @overload
+    def lookup(
+        self,
+        keys: Iterable[Key],
+        partition: str | None = None,
+        as_of: str | None = None,
+        *,
+        rows: Literal[True],
+    ) -> DataFrame: ...
+    def lookup(
+        self,
+        keys: Iterable[Key],
+        partition: str | None = None,
+        as_of: str | None = None,
+        *,
+        rows: bool = False,
+    ) -> RecordLocations | DataFrame:
+        """Where records are, by their keys, or the records. No Spark job while the index is in step.
 
         Exact at every moment: what the index has not taken in is read from the files it concerns. Without a
         record index all files are read, with one warning; in strict mode that is `IndexNotFound`.
@@ -224,6 +247,7 @@ class HudiIndex:
                 dates where there is one key field.
             partition: locations in this partition path only.
             as_of: an instant time of the table, as for the views; default: the latest completed instant.
+            rows: the rows of the table instead of their locations.
 
         Returns:
             A list of `RecordLocation`, as many for a key as there are (duplicates), in the order of ``keys``;
@@ -231,20 +255,27 @@ class HudiIndex:
             ``window_days`` says whether these may be outside the index's window, and its ``work`` counts
             what the lookup did.
 
+            With ``rows`` a DataFrame of the table's columns and types: the rows that a read of the table has
+            with these keys, each once, in no particular order, whatever the window of the index. The driver
+            reads them here and now: ``collect()`` runs no job. Only where more than 64 file slices, or 4 GiB
+            of them, may hold the keys tasks read them.
+
         Raises:
             TypeError: keys that are no list of keys.
             ValueError: a tuple or dict that does not fit the table's key fields.
             InvalidOption: ``as_of`` is no instant, or one that can no longer be answered for.
             IndexNotFound: strict, and there is no index or no record index.
             DamagedIndex: strict, and a file of the index cannot be read.
+            UnsupportedTable: with ``rows``: only Hudi can tell the rows (payload classes, file formats).
         """
         if isinstance(keys, (str, bytes, Mapping)) or not isinstance(keys, Iterable):
             raise TypeError(f"keys must be a list of record keys, got {keys!r}; for one key pass [key]")
         texts = _keys.texts_of(keys, lambda: self._key_form)
+        asked = (_keys.pack(texts), None if partition is None else _partition(partition), _instant(as_of))
         with translated():
-            packed = self._api.lookup(
-                _keys.pack(texts), None if partition is None else _partition(partition), _instant(as_of)
-            )
+            if rows:
+                return frame(self._spark, self._api.lookupRows(*asked))
+            packed = self._api.lookup(*asked)
             if not isinstance(packed, bytes):  # large answers come in pieces: see AnswerPieces in Scala
                 packed = b"".join(packed.piece(n) for n in range(packed.count()))
         return _keys.unpack(texts, packed)

@@ -247,23 +247,38 @@ def lookup(
         str | None,
         typer.Option("--file", metavar="FILE", help="Also the keys in a file, one a line; - is stdin."),
     ] = None,
+    rows: Annotated[bool, typer.Option("--rows", help="Show the records themselves; starts Spark.")] = False,
     json_: Json = False,
     index_path: IndexPath = None,
     strict: Strict = False,
     partition: Partition = None,
     as_of: AsOf = None,
+    master: Master = None,
+    conf: Conf = None,
 ) -> None:
     """Find records by key; exit code 1 if a key has no location. Several key fields: a:1,b:2."""
     asked = [*(keys or ()), *(_lines(file) if file else ())]
     if not asked:
         raise typer.BadParameter("no keys: name them behind the table, or pass --file")
-    options = {"index_path": index_path, "strict": strict, "partition": partition, "as_of": as_of}
-    found = _run_plain("lookup", table, _keys.pack(asked), options)
+    if not rows and (master or conf):
+        raise typer.BadParameter("--master and --conf are for --rows")
     from hudiidx.cli import render
 
-    _warn_of(found, table, "record keys were read from files", f"hudiidx add-index {table} record")
+    if rows:
+        from hudiidx.cli.rows import found_rows
+
+        def work(index: HudiIndex) -> dict[str, Any]:
+            return found_rows(index, asked, partition, as_of)
+
+        found = _with_spark(table, "reading records", work, index_path, master, conf, strict)
+    else:
+        options = {"index_path": index_path, "strict": strict, "partition": partition, "as_of": as_of}
+        found = _run_plain("lookup", table, _keys.pack(asked), options)
+        _warn_of(found, table, "record keys were read from files", f"hudiidx add-index {table} record")
     if json_:
         render.as_json(found)
+    elif rows:
+        render.rows(_console(), found)
     else:
         render.locations(_console(), found)
     if found["missing"]:
@@ -496,6 +511,7 @@ def _with_spark(
     index_path: str | None,
     master: str | None,
     conf: list[str] | None,
+    strict: bool | None = None,
 ) -> Any:
     from hudiidx.cli.progress import with_progress
     from hudiidx.cli.spark import session
@@ -503,7 +519,7 @@ def _with_spark(
 
     spark = session(master, conf or [])
     try:
-        index = HudiIndex(spark, table, index_path=index_path)
+        index = HudiIndex(spark, table, index_path=index_path, strict=strict)
         return with_progress(spark, _console(stderr=True), title, lambda: work(index))
     finally:
         spark.stop()

@@ -92,6 +92,18 @@ def locations(out: Console, document: Mapping[str, Any]) -> None:
     out.print(_work(document["work"]), markup=False, highlight=False, style="dim")
 
 
+def rows(out: Console, document: Mapping[str, Any]) -> None:
+    """Records, a column a line, then the keys that have none."""
+    for row in document["rows"]:
+        t = table(("column", "left"), ("value", "left"))
+        for name, value in row.items():
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            t.add_row(Text(name), Text(shown))
+        out.print(t)
+    for key in document["missing"]:
+        out.print(f"not found: {key}", markup=False, highlight=False, soft_wrap=True)
+
+
 def _work(w: Mapping[str, int]) -> str:
     """A lookup in one line, or two."""
     index = f"{w['groups_opened']} groups, {w['pages_decoded']} pages, {size(w['bytes_read'])} read"

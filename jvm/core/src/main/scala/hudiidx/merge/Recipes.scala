@@ -16,6 +16,13 @@ final class Recipes private (baseRows: Array[Int], starts: Array[Int], parts: Ar
   def partCount(recipe: Int): Int = starts(recipe + 1) - starts(recipe)
 
   def part(recipe: Int, i: Int): Int = parts(starts(recipe) + i)
+
+  /** Those by whose numbers `keeps` is true, in the same order. */
+  def filter(keeps: Int => Boolean): Recipes = {
+    val kept = new Recipes.Builder
+    (0 until size).filter(keeps).foreach(r => kept.add(baseRow(r), (0 until partCount(r)).map(part(r, _))))
+    kept.result()
+  }
 }
 
 object Recipes {

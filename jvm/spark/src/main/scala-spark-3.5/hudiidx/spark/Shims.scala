@@ -10,7 +10,8 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, DynamicPruningSubquery, Expression, UnsafeRow}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
 import org.apache.spark.sql.execution.datasources.parquet.{
@@ -53,6 +54,10 @@ object Shims {
 
   /** A DataFrame of a plan. */
   def frame(spark: SparkSession, plan: LogicalPlan): DataFrame = SparkInternals.frame(spark, plan)
+
+  /** A DataFrame of rows that are at hand: no job makes them. */
+  def localFrame(spark: SparkSession, columns: StructType, rows: Seq[InternalRow]): DataFrame =
+    frame(spark, LocalRelation(DataTypeUtils.toAttributes(columns), rows))
 
   /** What a column of a DataFrame stands for in its plan; AnalysisException if there is none of this name. */
   def expression(frame: DataFrame, name: String): Expression = frame.col(name).expr
@@ -180,6 +185,12 @@ object Shims {
     def isColumnar(input: InputPartition): Boolean = factory.supportColumnarReads(input)
     def rows(file: PartitionedFile): PartitionReader[InternalRow] = factory.buildReader(file)
     def batches(file: PartitionedFile): PartitionReader[ColumnarBatch] = factory.buildColumnarReader(file)
+
+    /** The rows with these numbers, ascending, without a look at the filters. */
+    def rowsAt(file: PartitionedFile, numbers: Array[Int]): PartitionReader[ColumnarBatch] =
+      new RowsAt(conf, factory.sqlConf, factory.options, data, partition)
+        .read(file, numbers)
+        .getOrElse(new RowsByNumber(withColumns(data).batches(file), numbers))
 
     /** The columns of a file as Spark types, from its footer. */
     def columnsOf(file: PartitionedFile): StructType = columnsOf(footer(file, ParquetFooterReader.SKIP_ROW_GROUPS))

@@ -5,7 +5,9 @@ import java.io.{FileNotFoundException, IOException}
 import scala.collection.JavaConverters._
 
 import hudiidx.DamagedTable
+import hudiidx.hadoop.{FoundRows, KeyColumns, SliceKeySource}
 import hudiidx.spark.rows.ColumnAdapter
+import hudiidx.storage.Storage
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile
@@ -27,7 +29,7 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
     else
       adaptedColumns(whole).orElse(numbered) match {
         case None        => readers.rows(whole)
-        case Some(types) => new RowsOfBatches(convert(whole, types))
+        case Some(types) => new RowsOfBatches(convert(whole, types)(_.batches(whole)))
       }
   }
 
@@ -41,7 +43,7 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
     else
       adaptedColumns(whole) match {
         case None        => readers.batches(whole)
-        case Some(types) => convert(whole, types)
+        case Some(types) => convert(whole, types)(_.batches(whole))
       }
   }
 
@@ -49,16 +51,39 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
     * table's own types; which of them the log has replaced is known by their numbers.
     */
   private def merged(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
-    val reading =
-      merging.getOrElse(throw new IllegalStateException(s"${file.filePath}: a slice with logs in this scan"))
-    reading.read(file, readers.data, readers.partition, nullsOf(file)) { mayMix =>
+    mergingOf(file).read(file, readers.data, readers.partition, nullsOf(file)) { mayMix =>
       adaptedColumns(file) match {
         case None if !mayMix && readers.hasFilters && numbered.isEmpty =>
           BaseBatches.numbered(readers.withRowNumbers.batches(file), readers.data.length)
-        case types => BaseBatches.inOrder(convert(file, types.getOrElse(readers.data)))
+        case types => BaseBatches.inOrder(convert(file, types.getOrElse(readers.data))(_.batches(file)))
       }
     }
   }
+
+  /** What the keys of a slice are read by, its log merged. */
+  def keySource(file: PartitionedFile, storage: Storage, columns: KeyColumns): SliceKeySource =
+    if (SliceReading.hasLogs(file)) mergingOf(file).keySource(file, columns)
+    else SliceKeySource(storage, Some(file.filePath.toPath.toString), columns, None)
+
+  /** Some rows of a slice, whatever filters the scan has. */
+  def rows(file: PartitionedFile, found: FoundRows): PartitionReader[ColumnarBatch] = {
+    def batches(file: PartitionedFile, types: Option[StructType]): PartitionReader[ColumnarBatch] =
+      types match {
+        case None        => readers.rowsAt(file, found.base)
+        case Some(types) => convert(file, types)(_.rowsAt(file, found.base))
+      }
+    val whole = toEnd(file)
+    found.merged match {
+      case None        => batches(whole, adaptedColumns(whole))
+      case Some(slice) =>
+        mergingOf(file).rows(file, slice, readers.data, readers.partition, nullsOf(file), found.base.nonEmpty) { _ =>
+          BaseBatches.at(batches(whole, adaptedColumns(whole)), found.base)
+        }
+    }
+  }
+
+  private def mergingOf(file: PartitionedFile): SliceReading =
+    merging.getOrElse(throw new IllegalStateException(s"${file.filePath}: a slice with logs in this scan"))
 
   /** The last piece of a file reaches to the file's end, whatever size was recorded: no row group is left out. */
   private def toEnd(file: PartitionedFile): PartitionedFile =
@@ -111,8 +136,10 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
   private def isMissing(e: Throwable): Boolean = e.isInstanceOf[FileNotFoundException]
 
   /** Filters are left out: they speak of the table's types and values, not of the file's. */
-  private def convert(file: PartitionedFile, types: StructType): PartitionReader[ColumnarBatch] =
-    new ConvertedBatches(readers.withColumns(types).batches(file), types, readers.data, nullsOf(file), floatsByText)
+  private def convert(file: PartitionedFile, types: StructType)(
+      open: Shims.ParquetReaders => PartitionReader[ColumnarBatch]
+  ): PartitionReader[ColumnarBatch] =
+    new ConvertedBatches(open(readers.withColumns(types)), types, readers.data, nullsOf(file), floatsByText)
 }
 
 object BaseFileReaderFactory {

@@ -102,6 +102,31 @@ object BaseBatches {
     override def from: Int = first
   }
 
+  /** The rows with these numbers, ascending: a row to a batch, so that they can be mixed. */
+  def at(batches: PartitionReader[ColumnarBatch], numbersOfRows: Array[Int]): BaseBatches = new BaseBatches(batches) {
+    private var read: ColumnarBatch = _
+    private var row = 0 // of the batch read
+    private var given = 0
+    private var current: ColumnarBatch = _
+
+    override def next(): Boolean = {
+      if (read == null || row == read.numRows) {
+        read = if (super.next()) batches.get() else null
+        row = 0
+      }
+      if (read != null) {
+        current = SelectedRows.of(read, Array(row), 1)
+        row += 1
+        given += 1
+      }
+      read != null
+    }
+
+    override def batch: ColumnarBatch = current
+    override def numbers: ColumnVector = null
+    override def from: Int = numbersOfRows(given - 1)
+  }
+
   /** Batches whose column number `at` holds the numbers of rows, and is to be left out. */
   def numbered(batches: PartitionReader[ColumnarBatch], at: Int): BaseBatches = new BaseBatches(batches) {
     private var held: ColumnVector = _

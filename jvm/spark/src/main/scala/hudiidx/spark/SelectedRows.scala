@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarBatch, ColumnarMap}
 import org.apache.spark.unsafe.types.UTF8String
@@ -49,4 +50,36 @@ final private class SelectedVector(base: ColumnVector, rows: Array[Int]) extends
 
 private object SelectedVector {
   private val IntervalParts = 3
+}
+
+/** The rows with these numbers out of all rows of a file.
+  *
+  *  @param numbers ascending
+  */
+final private[spark] class RowsByNumber(all: PartitionReader[ColumnarBatch], numbers: Array[Int])
+    extends PartitionReader[ColumnarBatch] {
+  private var from = 0L // number of the next batch's first row
+  private var given = 0
+  private var batch: ColumnarBatch = _
+
+  override def next(): Boolean = {
+    batch = null
+    while (batch == null && given < numbers.length && all.next()) {
+      val read = all.get()
+      var count = 0
+      val until = from + read.numRows
+      while (given + count < numbers.length && numbers(given + count) < until) count += 1
+      if (count > 0) {
+        val rows = Array.tabulate(count)(i => (numbers(given + i) - from).toInt)
+        batch = SelectedRows.of(read, rows, count)
+      }
+      given += count
+      from = until
+    }
+    batch != null
+  }
+
+  override def get(): ColumnarBatch = batch
+
+  override def close(): Unit = all.close()
 }

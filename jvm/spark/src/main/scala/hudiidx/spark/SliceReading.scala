@@ -1,6 +1,6 @@
 package hudiidx.spark
 
-import hudiidx.hadoop.{MergedSlice, SliceMerger, Tables}
+import hudiidx.hadoop.{KeyColumns, MergedSlice, SliceKeySource, SliceMerger, Tables}
 import hudiidx.log.AvroFieldPlan
 import hudiidx.merge.{MergeOptions, MergeRules}
 import hudiidx.spark.rows.{AvroColumns, BlockRowsReader, ColumnAdapter, ColumnRules}
@@ -58,13 +58,36 @@ final case class SliceReading(
   ): PartitionReader[ColumnarBatch] = {
     val slice = SliceReading.filesOf(file)
     val merged = merger.merge(slice.base, slice.logs, slice.written)
+    rows(file, merged, columns, rebuilt, nulls, slice.base.isDefined)(base)
+  }
+
+  /** The same of a slice that is merged.
+    *
+    * @param hasBase rows of a base file are among them
+    */
+  def rows(
+      file: PartitionedFile,
+      merged: MergedSlice,
+      columns: StructType,
+      rebuilt: StructType,
+      nulls: Vector[String],
+      hasBase: Boolean
+  )(base: Boolean => BaseBatches): PartitionReader[ColumnarBatch] = {
     val blocks = new BlockRowsReader(columns, Some(avroSchema), columnRules)
     val finish: (Array[WritableColumnVector], Int) => ColumnarBatch =
       complete(columns, rebuilt, file.partitionValues, nulls)
     val logRows = new LogBatches(merged, columns, blocks, batchRows, finish)
     val mixer = if (merged.rows.recipes.size == 0) None else Some(mixerOf(merged, columns, blocks))
     val mixed = new MixedRows(merged, columns, mixer, batchRows, finish)
-    new MergedBatches(merged, slice.base.map(_ => () => base(merged.rows.recipes.size > 0)), logRows, mixed)
+    val opensBase = if (hasBase) Some(() => base(merged.rows.recipes.size > 0)) else None
+    new MergedBatches(merged, opensBase, logRows, mixed)
+  }
+
+  /** What the slice's keys are read by, its log merged. */
+  def keySource(file: PartitionedFile, columns: KeyColumns): SliceKeySource = {
+    val slice = SliceReading.filesOf(file)
+    val merged = merger.merge(slice.base, slice.logs, slice.written)
+    SliceKeySource(Tables.access(conf.value.value).storage, slice.base.map(_._1), columns, Some((merged, rules.log)))
   }
 
   private def avroSchema: Schema = AvroFieldPlan.parse(schema, config.file)

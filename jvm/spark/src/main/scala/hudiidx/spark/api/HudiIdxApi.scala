@@ -22,6 +22,7 @@ import hudiidx.spark.{
   PinnedTable,
   ReadOptions,
   RowJson,
+  RowLookups,
   ScanReport,
   SharedTable,
   SliceReading,
@@ -46,6 +47,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   private val path = SharedTable.qualified(tablePath, hadoop)
   private val access = Tables.access(hadoop)
   private val lookups = HudiIdxApi.lookups(spark, access, path, read.index)
+  private lazy val rowLookups = new RowLookups(spark, access, path, read, given)
   SharedTable.cleaner.register(this, HudiIdxApi.closing(lookups))
 
   /** Makes the index. `{index_version, files, partitions, instants, rebuilt, merged, published, rebases,
@@ -114,6 +116,12 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     val why = answer.use.fallback.fold("")(_.code)
     AnswerPieces.of(PackedLocations.encode(answer.locations, answer.windowDays, answer.use.counts, why))
   }
+
+  /** The rows of record keys, packed as for `lookup`: a DataFrame of the table's columns whose rows are at hand. Each row comes
+    * once, in no particular order. No Spark job but where much has to be read.
+    */
+  def lookupRows(keys: Array[Byte], partition: String, asOf: String): DataFrame =
+    rowLookups.rows(PackedKeys.decode(keys), Option(partition), instant(asOf))
 
   /** How record keys are made of fields: `{fields: [name], named}`, with `named` as `f1:v1,f2:v2`, else the one plain value. No
     * fields: the table names none.

@@ -1,0 +1,40 @@
+package hudiidx.spark
+
+import hudiidx.hadoop.KeyedSlice
+
+/** Keyed slices that were read, the ones asked for last, up to so many bytes. Safe for several threads; what it hands out is for
+  * one at a time.
+  */
+final private[spark] class KeyedSlices(budgetBytes: Long) {
+  private val kept = new java.util.LinkedHashMap[AnyRef, KeyedSlices.Entry](16, 0.75f, true)
+  private var held = 0L
+
+  /** @param key      of the slice's rows: what changes them changes it
+    * @param logBytes of the slice's logs, which stay in memory with it
+    */
+  def get(key: AnyRef, logBytes: Long)(read: => KeyedSlice): KeyedSlice = {
+    val known = synchronized(kept.get(key))
+    if (known != null) known.slice
+    else {
+      val slice = read
+      keep(key, KeyedSlices.Entry(slice, slice.bytes + logBytes))
+      slice
+    }
+  }
+
+  private def keep(key: AnyRef, entry: KeyedSlices.Entry): Unit = synchronized {
+    if (entry.bytes <= budgetBytes) {
+      val before = kept.put(key, entry)
+      held += entry.bytes - (if (before == null) 0L else before.bytes)
+      val oldest = kept.values.iterator
+      while (held > budgetBytes) {
+        held -= oldest.next().bytes
+        oldest.remove()
+      }
+    }
+  }
+}
+
+private object KeyedSlices {
+  final case class Entry(slice: KeyedSlice, bytes: Long)
+}

@@ -1,0 +1,175 @@
+package hudiidx.spark
+
+import java.util.concurrent.{Callable, ExecutionException, Executors}
+
+import scala.collection.JavaConverters._
+
+import hudiidx.hadoop.record.KeptOpen
+import hudiidx.hadoop.{FoundRows, KeyColumns, KeyedSlice, WantedKeys}
+import hudiidx.record.PackedKeys
+import hudiidx.store.IndexStore
+import hudiidx.sync.TableAccess
+import hudiidx.table.FileSlice
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.datasources.PartitionedFile
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.vectorized.ColumnarBatch
+import org.apache.spark.sql.{DataFrame, SparkSession}
+
+/** Reads the rows of record keys of one table again and again, in this process. What was opened stays open while table and index
+  * stand as they did, and hashes of the keys of the slices asked for last stay in memory. Calls of several threads follow one
+  * another.
+  *
+  *  @param path    the base path, qualified
+  *  @param options of a snapshot
+  *  @param given   the same as they were given, for reading by tasks
+  *  @param mostSlices more file slices than this are read by tasks
+  */
+final class RowLookups(
+    spark: SparkSession,
+    access: TableAccess,
+    path: String,
+    options: ReadOptions,
+    given: Map[String, String],
+    mostSlices: Int = RowLookups.MostSlices
+) {
+  private val slices = new KeyedSlices(RowLookups.KeptBytes)
+  private val store = new IndexStore(access.storage, options.index.indexDir(path))
+  private val opened = new KeptOpen(access.storage, path, store)(asOf =>
+    new OpenRows(spark, PinnedTable.open(spark, path, options.copy(asOf = asOf)), slices)
+  )
+  private var settings = Map.empty[String, String]
+
+  /** The rows of the table with these keys, each once, in no particular order, as a DataFrame of the table's columns. Where more
+    * has to be read than one process should, tasks read it, here and now.
+    *
+    * Without a record index all file slices are asked, with a warning. In strict mode that is IndexNotFound. Other errors are
+    * those of a read.
+    *
+    *  @param partition rows in this partition path alone
+    *  @param asOf      requested time of an instant; None: the latest
+    */
+  def rows(keys: PackedKeys, partition: Option[String], asOf: Option[String]): DataFrame = synchronized {
+    val table = current(asOf)
+    val wanted = (0 until keys.count).map(keys.key).toSet
+    val found = table.slicesOf(wanted, partition)
+    val rows =
+      if (table.storesKeys && isMuch(found)) byTasks(wanted, partition, asOf)
+      else table.read(found, keys)
+    Shims.localFrame(spark, table.columns, rows)
+  }
+
+  /** Readers keep to the settings of the session with which they were made, its time zone for one. */
+  private def current(asOf: Option[String]): OpenRows = {
+    val now = spark.conf.getAll
+    if (now != settings) opened.close()
+    settings = now
+    opened.current(asOf)
+  }
+
+  private def isMuch(slices: Vector[FileSlice]): Boolean =
+    slices.size > mostSlices || slices.iterator.map(SliceReading.bytesOf).sum > RowLookups.MostBytes
+
+  private def byTasks(keys: Set[String], partition: Option[String], asOf: Option[String]): Seq[InternalRow] = {
+    val times = asOf.map(ReadOptions.AsOfInstant -> _)
+    val table = spark.read.format(HudiIdxSource.Name).options(given ++ times).load(path)
+    val some = table.where(col(RecordKeyFilter.KeyColumn).isin(keys.toSeq: _*))
+    val here = partition.fold(some)(p => some.where(col(RowLookups.PartitionColumn) === p))
+    here.queryExecution.executedPlan.executeCollect().toSeq
+  }
+}
+
+object RowLookups {
+  private val PartitionColumn = "_hoodie_partition_path"
+
+  /** For hashes of keys, 4 bytes a row, and for logs. */
+  private val KeptBytes = 64L << 20
+
+  // Keys of a slice that was not read before are read at some 100 MB a second, its rows behind that by page.
+  private val MostSlices = 64
+  private val MostBytes = 4L << 30
+}
+
+/** A table at one moment, opened for rows of keys. */
+final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: KeyedSlices) extends AutoCloseable {
+  private val scan = ScanColumns.of(table.schema.struct, table)
+  private val readers =
+    PieceOfFile.readers(spark, table, Shims.parquetReaders(spark, scan.data, scan.constants, Array.empty))
+  private val keyColumns = KeyColumns.of(table.config)
+  private val storage = table.shared.context.storage
+  private val keyColumn = columns.fieldNames.indexOf(RecordKeyFilter.KeyColumn)
+
+  def columns: org.apache.spark.sql.types.StructType = scan.output
+
+  /** Rows bear their keys. */
+  def storesKeys: Boolean = table.config.populateMetaFields && keyColumn >= 0
+
+  /** The slices that may hold the keys. */
+  def slicesOf(keys: Set[String], partition: Option[String]): Vector[FileSlice] = {
+    // Asked first: that warns, or is an error, where there is no record index.
+    val indexed = table.records.moment.version.isDefined
+    val groups = if (indexed) RecordKeyFilter.groups(keys, table).toOption else None
+    val partitions = groups.fold(table.partitions)(_.partitions.toVector).filter(p => partition.forall(_ == p))
+    partitions.flatMap { p =>
+      table.slices(p).filter(s => SliceReading.filesIn(s) > 0 && groups.forall(_.contains(p, s.fileId)))
+    }
+  }
+
+  def read(found: Vector[FileSlice], keys: PackedKeys): Vector[InternalRow] =
+    if (found.size < 2) found.flatMap(rowsOf(_, keys))
+    else {
+      val threads = Executors.newFixedThreadPool(math.min(found.size, Runtime.getRuntime.availableProcessors))
+      try {
+        val work = found.map(slice =>
+          new Callable[Vector[InternalRow]] {
+            override def call(): Vector[InternalRow] = {
+              SparkSession.setActiveSession(spark)
+              rowsOf(slice, keys)
+            }
+          }
+        )
+        val done = work.map(threads.submit(_))
+        try done.flatMap(_.get())
+        catch { case e: ExecutionException => throw e.getCause }
+      } finally threads.shutdownNow(): Unit
+    }
+
+  private def rowsOf(slice: FileSlice, all: PackedKeys): Vector[InternalRow] = {
+    val keys = new WantedKeys(all)
+    val piece = PieceOfFile.whole(slice, table, scan.constants)
+    val keyed = kept.get(identity(slice, piece), logBytes(slice)) {
+      KeyedSlice.read(readers.keySource(piece, storage, keyColumns))
+    }
+    val hashed = keyed.rowsOf(keys)
+    val found = if (storesKeys) hashed else keyed.confirmed(hashed, keys)
+    if (found.isEmpty) Vector.empty else collected(piece, found, keys)
+  }
+
+  private def collected(piece: PartitionedFile, found: FoundRows, keys: WantedKeys): Vector[InternalRow] = {
+    val out = Vector.newBuilder[InternalRow]
+    val batches = readers.rows(piece, found)
+    try
+      while (batches.next()) {
+        val batch = batches.get()
+        val shown = new ColumnarBatch(scan.shown.map(batch.column).toArray, batch.numRows)
+        shown.rowIterator().asScala.filter(hasKey(_, keys)).foreach(r => out += r.copy())
+      }
+    finally batches.close()
+    out.result()
+  }
+
+  /** Other keys may have the hash of a wanted one. */
+  private def hasKey(row: InternalRow, keys: WantedKeys): Boolean = !storesKeys || {
+    val key = if (row.isNullAt(keyColumn)) null else row.getUTF8String(keyColumn).getBytes
+    key != null && keys.contains(key, 0, key.length)
+  }
+
+  /** Base files never change; which blocks of a log count may change with the timeline. */
+  private def identity(slice: FileSlice, piece: PartitionedFile): AnyRef =
+    if (SliceReading.hasLogs(piece)) (this, slice) else piece.filePath
+
+  private def logBytes(slice: FileSlice): Long = SliceReading.logsOf(slice).iterator.map(_.sizeBytes).sum
+
+  /** Files of the index are closed when the table is forgotten, see `SharedTable`. */
+  override def close(): Unit = ()
+}
