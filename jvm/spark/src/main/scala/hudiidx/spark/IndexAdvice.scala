@@ -5,13 +5,13 @@ import java.io.IOException
 import scala.collection.mutable
 
 import hudiidx.DamagedTable
-import hudiidx.column.ColumnCondition.{And, Anything, In, Nothing, Or}
+import hudiidx.column.ColumnCondition.{And, Anything, In => Leaf, Nothing, Or}
 import hudiidx.column.{ColumnCondition, ColumnType, LeafTest, ValueSet, ValueSets}
 import hudiidx.hadoop.column.{FooterStats, SourceStats}
 import hudiidx.storage.Storage
 import hudiidx.table.FileSlice
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, In, InSet}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 
 /** What bounds of one column would have left out of some queries' files.
@@ -82,7 +82,7 @@ object IndexAdvice {
     a.copy(queries = a.queries + times, pointed = a.pointed + (if (points) times else 0))
   }
 
-  private def isPoints(leaf: In): Boolean =
+  private def isPoints(leaf: Leaf): Boolean =
     simpleTypes.flatMap(t => leaf.ofType(t)).headOption.exists {
       case s: ValueSet.Longs => s.lows.sameElements(s.highs)
       case s: ValueSet.Texts =>
@@ -111,8 +111,8 @@ object IndexAdvice {
     )
   }
 
-  private def leaves(condition: ColumnCondition): Vector[In] = condition match {
-    case l: In    => Vector(l)
+  private def leaves(condition: ColumnCondition): Vector[Leaf] = condition match {
+    case l: Leaf  => Vector(l)
     case And(all) => all.flatMap(leaves)
     case Or(any)  => any.flatMap(leaves)
     case _        => Vector.empty
@@ -124,7 +124,7 @@ object IndexAdvice {
     case Nothing     => false
     case And(all)    => all.forall(mightMatch(_, path, file))
     case Or(any)     => any.exists(mightMatch(_, path, file))
-    case l: In       =>
+    case l: Leaf     =>
       l.path != path || file.columns.get(path).forall(t => LeafTest.of(l, t.columnType).mightMatch(t.stats))
   }
 
@@ -157,13 +157,22 @@ object RecordedScans {
   private val byTable = mutable.HashMap.empty[String, mutable.LinkedHashMap[String, (Seq[Expression], Int)]]
 
   def add(path: String, filters: Seq[Expression]): Unit =
-    if (filters.nonEmpty && filters.forall(_.deterministic)) synchronized {
+    if (filters.nonEmpty && filters.forall(f => f.deterministic && !f.exists(isLarge))) synchronized {
       val text = filters.map(_.sql).mkString(" AND ")
       val known = byTable.getOrElseUpdate(path, mutable.LinkedHashMap.empty)
       val times = known.remove(text).fold(0)(_._2)
       known.put(text, (filters, times + 1))
       if (known.size > MostFilters) known.remove(known.head._1): Unit
     }
+
+  /** Lists of so many values would take memory for as long as the process lives. */
+  private def isLarge(e: Expression): Boolean = e match {
+    case InSet(_, values) => values.size > MostValues
+    case In(_, list)      => list.size > MostValues
+    case _                => false
+  }
+
+  private val MostValues = 1000
 
   /** Filters, and how many scans had them. */
   def of(path: String): Vector[(Seq[Expression], Int)] =

@@ -6,7 +6,7 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
-import hudiidx.{InvalidOption, UnsupportedTable}
+import hudiidx.InvalidOption
 import hudiidx.column.IndexSpec
 import hudiidx.hadoop.column.{ColumnChange, ColumnPart, ColumnSettings}
 import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
@@ -25,12 +25,10 @@ import hudiidx.spark.{
   RowLookups,
   ScanReport,
   SharedTable,
-  SliceReading,
   SparkEngine,
   ViewCall
 }
 import hudiidx.store.{IndexStore, IndexVersion}
-import hudiidx.storage.Storage
 import hudiidx.sync._
 import hudiidx.table.{QueryInstant, TableConfig}
 import org.apache.spark.sql.{DataFrame, SparkSession}
@@ -232,37 +230,15 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     */
   def paths(where: String, asOf: String, readOptimized: Boolean): String = {
     val kind = if (readOptimized) Map(ReadOptions.QueryType -> ReadOptions.ReadOptimized) else Map.empty[String, String]
-    val json = JsonNodeFactory.instance.arrayNode()
-    PrunedFiles.slices(filtered(where, asOf, kind)).foreach { slice =>
-      if (SliceReading.logsOf(slice).nonEmpty)
-        throw new UnsupportedTable(
-          s"$path: file group ${slice.fileId} of partition '${slice.partitionPath}' has log files, and its rows are those of all of " +
-            "them merged; compact the table, read it with Spark, or ask for the base files alone with read_optimized=True"
-        )
-      slice.baseFile.foreach(b => json.add(Storage.join(Storage.join(path, slice.partitionPath), b.fileName)))
-    }
-    HudiIdxApi.mapper.writeValueAsString(json)
+    HudiIdxApi.mapper.writeValueAsString(PrunedFiles.paths(filtered(where, asOf, kind), path))
   }
 
   /** What bounds of columns would leave out of these queries' files, or, where there are none, of those of the scans of this
     * process: a JSON array of `{column, queries, files, skipped, bytes, bytes_skipped, is_indexed, pointed}`, as [[ColumnAdvice]].
     */
   def recommend(frames: java.util.List[DataFrame], sample: Int): String = {
-    val pinned = PinnedTable.open(spark, path, read)
-    val json = JsonNodeFactory.instance.arrayNode()
-    IndexAdvice.of(pinned, frames.asScala.toVector, sample).foreach { a =>
-      json
-        .addObject()
-        .put("column", a.column)
-        .put("queries", a.queries)
-        .put("files", a.files)
-        .put("skipped", a.skipped)
-        .put("bytes", a.bytes)
-        .put("bytes_skipped", a.bytesSkipped)
-        .put("is_indexed", a.isIndexed)
-        .put("pointed", a.pointed)
-    }
-    HudiIdxApi.mapper.writeValueAsString(json)
+    val advice = IndexAdvice.of(PinnedTable.open(spark, path, read), frames.asScala.toVector, sample)
+    HudiIdxApi.mapper.writeValueAsString(AdviceJson.of(advice))
   }
 
   private def filtered(where: String, asOf: String, more: Map[String, String]): DataFrame = {

@@ -2,7 +2,10 @@ package hudiidx.spark.api
 
 import scala.collection.JavaConverters._
 
+import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory}
+import hudiidx.UnsupportedTable
 import hudiidx.spark.{ColumnStage, HudiIdxScan, PlanFacts, SliceReading}
+import hudiidx.storage.Storage
 import hudiidx.table.FileSlice
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
@@ -33,8 +36,19 @@ private[api] object PrunedFiles {
     query.sparkSession.createDataFrame(rows.asJava, schema)
   }
 
-  def slices(query: DataFrame): Vector[FileSlice] =
-    scanOf(query.queryExecution.optimizedPlan).toVector.flatMap(_.slices)
+  /** Paths of the base files of a query's only scan. UnsupportedTable if one of its file slices has log files. */
+  def paths(query: DataFrame, tablePath: String): ArrayNode = {
+    val json = JsonNodeFactory.instance.arrayNode()
+    scanOf(query.queryExecution.optimizedPlan).toVector.flatMap(_.slices).foreach { slice =>
+      if (SliceReading.logsOf(slice).nonEmpty)
+        throw new UnsupportedTable(
+          s"$tablePath: file group ${slice.fileId} of partition '${slice.partitionPath}' has log files, and its rows are those of " +
+            "all of them merged; compact the table, read it with Spark, or ask for the base files alone with read_optimized=True"
+        )
+      slice.baseFile.foreach(b => json.add(Storage.join(Storage.join(tablePath, slice.partitionPath), b.fileName)))
+    }
+    json
+  }
 
   private def scanOf(plan: LogicalPlan): Option[HudiIdxScan] =
     plan.collectFirst { case r: DataSourceV2ScanRelation => r.scan }.collect { case s: HudiIdxScan => s }

@@ -21,10 +21,9 @@ final class ConditionOf(unfit: String => Option[String]) {
   def apply(filters: Seq[Expression]): ColumnCondition = Conditions.and(filters.map(f => rows(f, Wanted.True)))
 
   /** Holds for every row of which the expression, a column or a function of some, has one of the values; null is none. */
-  def values(e: Expression, values: Seq[Any]): ColumnCondition = ValueCode.order(e.dataType) match {
-    case Some(o) => rows(e, Wanted(ValueCode.oneOf(values.filter(_ != null), e.dataType, o), nulls = false))
-    case None    => unclear(e)
-  }
+  def values(e: Expression, values: Seq[Any]): ColumnCondition =
+    if (values.forall(_ == null)) Nothing
+    else rows(InSet(e, values.filter(_ != null).toSet), Wanted.True)
 
   private def rows(e: Expression, wanted: Wanted): ColumnCondition =
     if (wanted.isNothing) Nothing
@@ -272,7 +271,9 @@ object ConditionOf {
   private val MostText = 120
 
   private def shown(e: Expression): String = {
-    val text = e.sql
+    val text =
+      try e.sql
+      catch { case NonFatal(_) => e.prettyName }
     if (text.length <= MostText) text else text.take(MostText) + "..."
   }
 

@@ -63,7 +63,7 @@ final class ColumnPruningSuite extends SparkSuite {
       info(s"HUDIIDX_TEST_SEED=$seed")
       val table = indexed(name)
       var left = 0
-      some(name, 10).foreach { where =>
+      some(name, 7).foreach { where =>
         withClue(s"seed $seed, $where: ") {
           val found = read(table).where(where)
           left += skipped(found)

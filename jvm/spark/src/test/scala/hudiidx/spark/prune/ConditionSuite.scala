@@ -49,8 +49,9 @@ final class ConditionSuite extends SparkSuite with PredicateHelper {
 
   test("whatever the rows and the filter: no file is left out that has a wanted row") {
     val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
-    val cases = if (sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")) 20000 else 600
+    val cases = if (sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")) 8000 else 400
     info(s"HUDIIDX_TEST_SEED=$seed")
+    val made = Vector.tabulate(MadeSlices)(s => sample(MadeSlice.any, seed - s))
     var (slices, wanted, kept) = (0, 0, 0)
     (0 until cases).foreach { n =>
       val (where, zone) = sample(Gen.zip(PredicateGen.predicate, Gen.oneOf(ColumnValues.Zones)), seed + n)
@@ -58,7 +59,7 @@ final class ConditionSuite extends SparkSuite with PredicateHelper {
         val (split, test) = filters(where)
         val found = new ConditionOf(_ => None)(split)
         (0 until SlicesEach).foreach { s =>
-          val slice = sample(MadeSlice.any, seed + n * 1000003L + s)
+          val slice = made((n * 7 + s) % MadeSlices)
           val matching = slice.rows.filter(evaluates(test, _))
           val might = holds(found, slice)
           slices += 1
@@ -66,7 +67,8 @@ final class ConditionSuite extends SparkSuite with PredicateHelper {
           if (might) kept += 1
           if (matching.nonEmpty && !might)
             fail(
-              s"seed ${seed + n}, slice $s, zone $zone: $where\nmade of $split\nis $found\nrow ${matching.head}\nin $slice"
+              s"HUDIIDX_TEST_SEED=$seed, filter $n, slice $s, zone $zone: $where\nmade of $split\nis $found\nrow " +
+                s"${matching.head}\nin $slice"
             )
         }
       }
@@ -330,7 +332,8 @@ object ConditionSuite {
     )
   )
 
-  private val SlicesEach = 12
+  private val MadeSlices = 300
+  private val SlicesEach = 40
 
   /** The files of a slice hold values of columns; a row has of each column a value of one of the files. */
   final case class MadeSlice(rows: Vector[InternalRow], files: Vector[Map[String, (ColumnType, ColumnStats)]]) {
