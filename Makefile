@@ -55,6 +55,11 @@ $(STAMPS)/wheel: $(WHEEL)
 	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)
 	@touch $@
 
+# DuckDB, Polars and Arrow, for the tests that read files with them.
+$(STAMPS)/readers: python/requirements-readers.txt $(STAMPS)/venv
+	.venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements-readers.txt
+	@touch $@
+
 # Stock Hudi, for the tests that ask it: one Spark bundle for each table version.
 build/lib/$(HUDI_BUNDLE)-%.jar:
 	@scripts/preflight
@@ -68,13 +73,13 @@ bundles: $(HUDI_JARS)
 quickstart: build
 	@$(PY) examples/quickstart.py
 
-test: build bundles
+test: build bundles $(STAMPS)/readers
 	@$(PY) scripts/run_tests.py test
 
 test-fast: build
 	@$(PY) scripts/run_tests.py fast
 
-test-all: build bundles
+test-all: build bundles $(STAMPS)/readers
 	@$(PY) scripts/run_tests.py all
 
 lint: build

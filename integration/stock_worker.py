@@ -49,6 +49,11 @@ class Stock(hudifix.Env):
             .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.hudi.catalog.HoodieCatalog")
             .config("spark.hadoop.parquet.avro.write-old-list-structure", "false")
             .config("spark.sql.session.timeZone", "UTC")
+            # Dates before 1582 as they are.
+            .config("spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED")
+            .config("spark.sql.parquet.datetimeRebaseModeInWrite", "CORRECTED")
+            .config("spark.sql.avro.datetimeRebaseModeInRead", "CORRECTED")
+            .config("spark.sql.avro.datetimeRebaseModeInWrite", "CORRECTED")
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.default.parallelism", "2")
             .config("spark.ui.enabled", "false")
@@ -98,6 +103,15 @@ class Stock(hudifix.Env):
             condition = re.sub(r"\bid\b", number, where)
             rows = rows.withColumn(column, expr(f"case when {condition} then null else {column} end"))
         self.tables[name].write(rows.where(re.sub(r"\bid\b", number, only)), operation, **options)
+
+    def op_write_sql(self, name: str, sql: str, operation: str = "upsert", **options: str) -> None:
+        """The rows of a query."""
+        self.tables[name].write(self.spark.sql(sql), operation, **options)
+
+    def op_filtered(self, name: str, filters: Sequence[str]) -> Any:
+        """For each filter count and checksums of a snapshot query with it, Hudi's own data skipping off."""
+        rows = hudifix.read(self, self.tables[name].path, **{"hoodie.enable.data.skipping": "false"})
+        return [hudifix.answer(rows.where(where))[1] for where in filters]
 
     def op_write_at_once(self, name: str, batches: list[dict[str, Any]]) -> list[str | None]:
         """Arguments of ``op_write``, each in a thread of its own; per batch None or the error."""

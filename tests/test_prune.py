@@ -1,0 +1,76 @@
+"""The files that a query reads: `prune`, `files(where=)`, `recommend`, and the command."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner
+
+from hudiidx import ColumnAdvice, HudiIndex, UnsupportedTable
+from hudiidx.cli import main
+
+WHERE = "city = 'sf' and id > ''"
+
+
+@pytest.fixture
+def columns(spark: SparkSession, cow: Path) -> HudiIndex:
+    """A copy-on-write table with bounds of all its columns."""
+    index = HudiIndex(spark, cow, strict=True)
+    index.create(columns="*")
+    return index
+
+
+def test_prune_names_files_and_what_decided(spark: SparkSession, columns: HudiIndex) -> None:
+    everything = columns.prune("id is not null")
+    assert everything.columns[:3] == ["partition_path", "file_id", "file_name"]
+    assert everything.count() == columns.latest_base_files().count()
+    some = columns.prune(WHERE).collect()
+    assert {row.partition_path for row in some} == {"sf"} and len(some) < everything.count()
+    assert "partitions" in some[0].decided_by
+    assert columns.prune("id = 'there is none'").count() == 0
+    assert "columns:" in columns.explain(spark.read.format("hudiidx").load(columns.path).where("id = 'x'"))
+
+
+def test_files_are_paths_for_other_readers(spark: SparkSession, columns: HudiIndex) -> None:
+    paths = columns.files(where=WHERE)
+    assert paths and all(Path(path).is_file() for path in paths)
+    wanted = spark.read.format("hudiidx").load(columns.path).where(WHERE).count()
+    assert spark.read.parquet(*paths).where(WHERE).count() == wanted
+    with pytest.raises(ValueError, match="not both"):
+        columns.files("sf", where=WHERE)  # type: ignore[call-overload]
+    with pytest.raises(TypeError):
+        columns.files(where=3)  # type: ignore[call-overload]
+
+
+def test_files_with_logs_are_refused(spark: SparkSession, make_table: Callable[[str], Path]) -> None:
+    index = HudiIndex(spark, make_table("v9-mor-part"))
+    with pytest.raises(UnsupportedTable, match="merged"):
+        index.files(where="id is not null")
+    assert index.files(where="id is not null", read_optimized=True)
+
+
+def test_recommend_reads_footers_alone(spark: SparkSession, cow: Path) -> None:
+    index = HudiIndex(spark, cow)
+    index.create()
+    advice = index.recommend("id = 'there is none'", "ts > 0")
+    found = {a.column: a for a in advice}
+    assert isinstance(advice[0], ColumnAdvice) and set(found) == {"id", "ts"}
+    assert found["id"].skipped == found["id"].files > 0 and found["id"].pointed == 1
+    assert found["ts"].skipped == 0 and not found["ts"].is_indexed
+    with pytest.raises(ValueError, match="sample"):
+        index.recommend(sample=0)
+
+
+def test_the_command_shows_them(columns: HudiIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The session of the tests stands in for the command's own.
+    monkeypatch.setattr(main, "_with_spark", lambda table, title, work, *_: work(columns))
+    rows = columns.prune(WHERE).collect()
+    told = CliRunner().invoke(main.app, ["prune", columns.path, WHERE, "--json"])
+    assert told.exit_code == 0, told.output
+    answer = json.loads(told.output)
+    assert [f["file_name"] for f in answer["files"]] == [row.file_name for row in rows]
+    assert answer["decided_by"] == rows[0].decided_by
+    shown = CliRunner().invoke(main.app, ["prune", columns.path, WHERE])
+    assert shown.exit_code == 0 and "decided by: partitions" in shown.output
