@@ -23,20 +23,23 @@ import java.nio.file.Paths
 
 /** RFC-27's table of figures for our column files, and for an HFile with a cell for each record.
   *
-  * `Skipping --dir DIR --out OUT [--files N] [--columns N] [--repeats N]`: writes both files, and the same records as plain
+  * `Skipping --dir DIR --out OUT [--files N] [--columns N] [--repeats N] [--page FILES] [--codec none|zstd]`: writes both files, and the same records as plain
   * arrays for `columns.py`, which measures Parquet.
   */
 object Skipping {
   val Partition = "day=2026-03-01"
 
   def main(args: Array[String]): Unit = {
-    val o = Options.parse(args, Set("dir", "out", "files", "columns", "repeats"), Set.empty)
+    val o = Options.parse(args, Set("dir", "out", "files", "columns", "repeats", "page", "codec"), Set.empty)
     def int(name: String, default: Int): Int = o.value(name).map(_.toInt).getOrElse(default)
     val data = new SkippingData(int("files", 1288), int("columns", 2078), 27)
     val dir = Paths.get(o("dir"))
     Files.createDirectories(dir)
     val report = new Report(Paths.get(o("out")), "rfc27", "hudiidx")
-    new Skipping(data, dir, report, int("repeats", 7)).run()
+    val default = SegmentShape.Default
+    val codec = if (o.value("codec").contains("none")) Codec.None else default.hfile.codec
+    val shape = SegmentShape(int("page", default.filesPerPage), default.hfile.copy(codec = codec))
+    new Skipping(data, dir, shape, report, int("repeats", 7)).run()
     val cells = new Report(Paths.get(o("out")), "rfc27", "HFile, a cell a record")
     new CellPerRecord(data, dir.resolve("cells.hfile"), cells, int("repeats", 7)).run()
     SkippingRecords.write(data, dir)
@@ -71,7 +74,7 @@ object Skipping {
       )
 }
 
-private final class Skipping(data: SkippingData, dir: Path, report: Report, repeats: Int) {
+private final class Skipping(data: SkippingData, dir: Path, shape: SegmentShape, report: Report, repeats: Int) {
   private val store = new IndexStore(LocalStorage, dir.toString)
 
   def run(): Unit = {
@@ -115,7 +118,7 @@ private final class Skipping(data: SkippingData, dir: Path, report: Report, repe
   private def write(): IndexFile =
     store.write(ColumnKind.fileName("20260301120000000", IndexStore.newToken(), ColumnKind.Stats), ColumnKind.Stats) {
       out =>
-        val writer = new SegmentWriter(out)
+        val writer = new SegmentWriter(out, shape)
         writer.partition(
           Skipping.Partition,
           Vector.tabulate(data.files)(f => CoveredFile(data.fileName(f), data.sizeBytes(f), data.rows(f)))

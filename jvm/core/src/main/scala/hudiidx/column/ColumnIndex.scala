@@ -19,6 +19,7 @@ final class ColumnIndex private[column] (
     private[column] val isComplete: Boolean,
     readers: Vector[RandomReader]
 ) extends AutoCloseable {
+  private[column] lazy val partitions = new SegmentPartitions(segments)
   private[column] val files = new CoveredFiles(segments.map(_.file) ++ records.map(_.file))
 
   /** All columns that have an index, those that are indexed together in one vector. Reads the names of all of them. */

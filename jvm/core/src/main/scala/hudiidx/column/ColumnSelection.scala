@@ -33,7 +33,7 @@ final class ColumnSelection private[column] (
     case None        => true
     case Some(files) =>
       val ordinals = ordinalsOf(files, slice)
-      ordinals.exists(covered(files, _) == 0) || {
+      ordinals.exists(isUncovered) || {
         val count = ordinals.length
         condition.holds(
           leaf => exists(count)(f => leaves(leaf).holdsByStats(files, ordinals(f))),
@@ -68,13 +68,22 @@ final class ColumnSelection private[column] (
 
   private def ordinalsOf(files: CoveredFilesOf, name: String, sizeBytes: Long): Array[Int] = {
     val digest = NameDigest.of(name)
-    files.members.map { m =>
+    val out = new Array[Int](files.members.length)
+    var i = 0
+    while (i < out.length) {
+      val m = files.members(i)
       val place = m.table.find(digest, sizeBytes)
-      if (place < 0) -1 else m.from + place
+      out(i) = if (place < 0) -1 else m.from + place
+      i += 1
     }
+    out
   }
 
-  private def covered(files: CoveredFilesOf, ordinals: Array[Int]): Int = ordinals.count(_ >= 0)
+  private def isUncovered(ordinals: Array[Int]): Boolean = {
+    var i = 0
+    while (i < ordinals.length && ordinals(i) < 0) i += 1
+    i == ordinals.length
+  }
 }
 
 /** One leaf of a condition against all column files.

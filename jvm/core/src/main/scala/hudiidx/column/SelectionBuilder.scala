@@ -159,20 +159,8 @@ private[column] final class PartitionVerdicts(
     mayHaveMore: String => Boolean
 ) {
   private val segments = index.segments
-  private val paths: Array[String] = segments.flatMap(_.directory.paths).distinct.toArray
-  private val places = {
-    val map = new java.util.HashMap[String, Integer](paths.length * 2)
-    paths.indices.foreach(i => map.put(paths(i), i))
-    map
-  }
-
-  /** For each path the segments that have it, as (segment, partition) one after the other. */
-  private val members: Array[Array[Int]] = paths.map { path =>
-    segments.indices.toArray.flatMap { s =>
-      val p = segments(s).directory.find(path)
-      if (p < 0) Array.emptyIntArray else Array(s, p)
-    }
-  }
+  private val partitions = index.partitions
+  private val paths = partitions.paths
   private val allowed = Array.fill(leafCount)(new FileBits(paths.length))
   allowed.foreach(_.setAll(0, paths.length))
   private val alive = new FileBits(paths.length)
@@ -185,7 +173,7 @@ private[column] final class PartitionVerdicts(
   def narrow(leaf: Int, allows: (Int, Int) => Boolean): Unit = {
     var i = 0
     while (i < paths.length) {
-      if (alive.get(i) && allowed(leaf).get(i) && !anyAllows(members(i), allows)) {
+      if (alive.get(i) && allowed(leaf).get(i) && !anyAllows(partitions.members(i), allows)) {
         allowed(leaf).clear(i)
         if (!tree.mayHold(l => allowed(l).get(i))) alive.clear(i)
       }
@@ -202,8 +190,8 @@ private[column] final class PartitionVerdicts(
     }
 
   def mightMatch(path: String): Boolean = {
-    val at = places.get(path)
-    tree.isTrueOfAll && (at == null || !index.isComplete || mayHaveMore(path) || alive.get(at))
+    val at = partitions.find(path)
+    tree.isTrueOfAll && (at < 0 || !index.isComplete || mayHaveMore(path) || alive.get(at))
   }
 
   /** Partitions that a leaf ruled out as a whole. */
@@ -216,8 +204,9 @@ private[column] final class PartitionVerdicts(
     val filesPerPage = segment.file.filesPerPage
     val found = Vector.newBuilder[Int]
     var next = 0
-    segment.directory.paths.indices.foreach { p =>
-      if (starts(p) < starts(p + 1) && alive.get(places.get(segment.directory.paths(p)))) {
+    var p = 0
+    while (p < segment.directory.count) {
+      if (starts(p) < starts(p + 1) && alive.get(partitions.of(s)(p))) {
         var page = math.max(next, starts(p) / filesPerPage)
         while (page.toLong * filesPerPage < starts(p + 1)) {
           found += page
@@ -225,7 +214,35 @@ private[column] final class PartitionVerdicts(
         }
         next = math.max(next, page)
       }
+      p += 1
     }
     found.result()
+  }
+}
+
+/** The partitions of all segments. */
+private[column] final class SegmentPartitions(segments: Vector[Segment]) {
+  val paths: Array[String] = segments.flatMap(_.directory.paths).distinct.toArray
+  private val places = {
+    val map = new java.util.HashMap[String, Integer](paths.length * 2)
+    paths.indices.foreach(i => map.put(paths(i), i))
+    map
+  }
+
+  /** For each path the segments that have it, as segment and partition by turns. */
+  val members: Array[Array[Int]] = paths.map { path =>
+    segments.indices.toArray.flatMap { s =>
+      val p = segments(s).directory.find(path)
+      if (p < 0) Array.emptyIntArray else Array(s, p)
+    }
+  }
+
+  /** By segment the place of each of its partitions among the paths. */
+  val of: Array[Array[Int]] = segments.map(_.directory.paths.map(find)).toArray
+
+  /** -1 for a path that no segment has. */
+  def find(path: String): Int = {
+    val found = places.get(path)
+    if (found == null) -1 else found
   }
 }
