@@ -106,25 +106,27 @@ private final class SkippingPlans(plan: TablePlan, columns: Int, store: IndexSto
       }
       def source(cache: BlockCache) =
         new IndexFileSource(MasterManifest.inMemory(master, index, cache), None, new TableChanges)
-      report.median(
-        what,
-        "table",
-        "cold",
-        Seq.fill(3)(Report.millis {
-          val cache = new BlockCache(CacheBytes)
-          val opened = ColumnIndex.open(store, version, cache)
-          try planned(opened, source(cache))
-          finally opened.close()
-        })
-      )
+      def cold(): (Int, Int) = {
+        val cache = new BlockCache(CacheBytes)
+        val opened = ColumnIndex.open(store, version, cache)
+        try planned(opened, source(cache))
+        finally opened.close()
+      }
+      report.median(what, "table", "cold", Seq.fill(3)(Report.millis(cold())))
+      cpu(s"$what: processor time", "cold", 3)(cold())
       val cache = new BlockCache(CacheBytes)
       val opened = ColumnIndex.open(store, version, cache)
       try {
         val files = source(cache)
         val (partitions, kept) = planned(opened, files)
         report.median(what, "table", "warm", Skipping.timed(repeats)(planned(opened, files)))
-        cpu(s"$what: processor time", repeats)(planned(opened, files))
-        cpu(s"$what: selection alone, processor time", repeats)(opened.select(condition))
+        cpu(s"$what: processor time", "warm", repeats)(planned(opened, files))
+        val selection = opened.select(condition)
+        val left = files.partitions.filter(selection.mightMatch(_: String))
+        cpu(s"$what: condition alone, processor time", "warm", repeats)(opened.select(condition))
+        cpu(s"$what: files of the partitions left alone, processor time", "warm", repeats) {
+          left.iterator.map(p => slices(p, files).size).sum
+        }
         report.add(s"$what: partitions left", "table", "", partitions.toDouble, "partitions", 1)
         report.add(s"$what: file slices left", "table", "", kept.toDouble, "files", 1)
       } finally opened.close()
@@ -132,8 +134,8 @@ private final class SkippingPlans(plan: TablePlan, columns: Int, store: IndexSto
   }
 
   /** The best of the repeats: what it costs where nothing else runs. */
-  private def cpu(what: String, repeats: Int)(call: => Any): Unit =
-    report.add(what, "table", "warm", Seq.fill(repeats)(Report.cpuMillis(call)).min, "ms", repeats)
+  private def cpu(what: String, state: String, repeats: Int)(call: => Any): Unit =
+    report.add(what, "table", state, Seq.fill(repeats)(Report.cpuMillis(call)).min, "ms", repeats)
 
   private val CacheBytes = 256L << 20
 

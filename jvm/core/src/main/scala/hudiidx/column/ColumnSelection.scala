@@ -33,24 +33,26 @@ final class ColumnSelection private[column] (
     case None        => true
     case Some(files) =>
       val ordinals = ordinalsOf(files, slice)
-      ordinals.exists(isUncovered) || {
-        val count = ordinals.length
-        condition.holds(
-          leaf => exists(count)(f => leaves(leaf).holdsByStats(files, ordinals(f))),
-          leaf => exists(count)(f => leaves(leaf).holds(files, ordinals(f))),
-          test => count != 1 || test.mightMatch(files, ordinals(0))
-        )
-      }
+      hasUncovered(ordinals) || (condition.mayHold(leaf => holdsByStats(leaves(leaf), files, ordinals)) &&
+        (!asksRecords || byRecords(files, ordinals)))
   })
+
+  private val asksRecords = condition.hasTests || leaves.exists(_.tests.nonEmpty)
+
+  /** Of a slice that statistics allow. Records of several columns are of no use where rows may come from several files. */
+  private def byRecords(files: CoveredFilesOf, ordinals: Array[Array[Int]]): Boolean = condition.holds(
+    leaf => ordinals.exists(leaves(leaf).holds(files, _)),
+    test => ordinals.length != 1 || test.mightMatch(files, ordinals(0))
+  )
+
+  private def holdsByStats(leaf: LeafState, files: CoveredFilesOf, ordinals: Array[Array[Int]]): Boolean = {
+    var i = 0
+    while (i < ordinals.length && !leaf.holdsByStats(files, ordinals(i))) i += 1
+    i < ordinals.length
+  }
 
   /** For each part of the condition what it did so far: kinds that look at records are asked slice by slice. */
   def report: Vector[LeafReport] = reports
-
-  private def exists(count: Int)(holds: Int => Boolean): Boolean = {
-    var i = 0
-    while (i < count && !holds(i)) i += 1
-    i < count
-  }
 
   /** For each file its ordinal in each column file that knows the partition, −1 where it is not covered. */
   private def ordinalsOf(files: CoveredFilesOf, slice: FileSlice): Array[Array[Int]] = {
@@ -79,10 +81,17 @@ final class ColumnSelection private[column] (
     out
   }
 
-  private def isUncovered(ordinals: Array[Int]): Boolean = {
+  /** Some file is in no column file. */
+  private def hasUncovered(ordinals: Array[Array[Int]]): Boolean = {
+    var i = 0
+    while (i < ordinals.length && isCovered(ordinals(i))) i += 1
+    i < ordinals.length
+  }
+
+  private def isCovered(ordinals: Array[Int]): Boolean = {
     var i = 0
     while (i < ordinals.length && ordinals(i) < 0) i += 1
-    i == ordinals.length
+    i < ordinals.length
   }
 }
 
@@ -135,38 +144,40 @@ private[column] final class EntryTest(records: RecordsFile, source: Int, entry: 
 private[column] sealed trait ConditionTree {
 
   /** True if nothing but leaves stands against it. */
-  def isTrueOfAll: Boolean = holds(_ => true, _ => true, _ => true)
+  lazy val isTrueOfAll: Boolean = mayHold(_ => true)
 
-  /** Cheap answers to all leaves first, those that need records only where these leave it open.
-    *
-    *  @param group answers a test on several columns
-    */
-  def holds(cheap: Int => Boolean, leaf: Int => Boolean, group: EntryTest => Boolean): Boolean =
-    mayHold(cheap) && decide(leaf, group)
-
+  /** By answers to all leaves alone. */
   def mayHold(leaf: Int => Boolean): Boolean
-  protected[column] def decide(leaf: Int => Boolean, group: EntryTest => Boolean): Boolean
+
+  /** By answers to all leaves and tests on several columns. */
+  def holds(leaf: Int => Boolean, test: EntryTest => Boolean): Boolean
+
+  /** There are tests on several columns. */
+  def hasTests: Boolean
 }
 
 private[column] object ConditionTree {
   final case class Fixed(value: Boolean) extends ConditionTree {
     def mayHold(leaf: Int => Boolean): Boolean = value
-    protected[column] def decide(leaf: Int => Boolean, group: EntryTest => Boolean): Boolean = value
+    def holds(leaf: Int => Boolean, test: EntryTest => Boolean): Boolean = value
+    def hasTests: Boolean = false
   }
   final case class Leaf(number: Int) extends ConditionTree {
     def mayHold(leaf: Int => Boolean): Boolean = leaf(number)
-    protected[column] def decide(leaf: Int => Boolean, group: EntryTest => Boolean): Boolean = leaf(number)
+    def holds(leaf: Int => Boolean, test: EntryTest => Boolean): Boolean = leaf(number)
+    def hasTests: Boolean = false
   }
 
   /** @param tests on columns that several of the members speak of */
   final case class And(members: Vector[ConditionTree], tests: Vector[EntryTest]) extends ConditionTree {
     def mayHold(leaf: Int => Boolean): Boolean = members.forall(_.mayHold(leaf))
-    protected[column] def decide(leaf: Int => Boolean, group: EntryTest => Boolean): Boolean =
-      members.forall(_.decide(leaf, group)) && tests.forall(group)
+    def holds(leaf: Int => Boolean, test: EntryTest => Boolean): Boolean =
+      members.forall(_.holds(leaf, test)) && tests.forall(test)
+    def hasTests: Boolean = tests.nonEmpty || members.exists(_.hasTests)
   }
   final case class Or(members: Vector[ConditionTree]) extends ConditionTree {
     def mayHold(leaf: Int => Boolean): Boolean = members.exists(_.mayHold(leaf))
-    protected[column] def decide(leaf: Int => Boolean, group: EntryTest => Boolean): Boolean =
-      members.exists(_.decide(leaf, group))
+    def holds(leaf: Int => Boolean, test: EntryTest => Boolean): Boolean = members.exists(_.holds(leaf, test))
+    def hasTests: Boolean = members.exists(_.hasTests)
   }
 }

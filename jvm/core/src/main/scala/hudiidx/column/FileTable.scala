@@ -1,6 +1,6 @@
 package hudiidx.column
 
-import hudiidx.bytes.{PackedInput, PackedOutput, XxHash64}
+import hudiidx.bytes.{PackedInput, PackedInts, PackedOutput, XxHash64}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
@@ -19,7 +19,8 @@ private[column] object NameDigest {
 
   def of(name: String): NameDigest = {
     val bytes = name.getBytes(UTF_8)
-    NameDigest(XxHash64.hash(bytes, 0, bytes.length, 0L), XxHash64.hash(bytes, 0, bytes.length, LowSeed))
+    val words = PackedInts.words(bytes)
+    NameDigest(XxHash64.hash(words, 0, bytes.length, 0L), XxHash64.hash(words, 0, bytes.length, LowSeed))
   }
 }
 
