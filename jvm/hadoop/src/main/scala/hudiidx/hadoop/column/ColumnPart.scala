@@ -77,6 +77,7 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
       before: IndexVersion,
       specs: Vector[IndexSpec]
   ): PartFiles = {
+    before.files.filter(owns).foreach(state.store.openWhole(_).close())
     val settings = ColumnPart.withMore(before, specs)
     val files = new ColumnFiles(engine, state, settings.choice)
     val made = files.made(ColumnWork(state.table.tablePath, table, specs), () => ColumnPart.allFiles(state))
@@ -97,7 +98,9 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
     PartFiles(before.files.filter(owns), ColumnPart.properties(settings, isComplete(before)), Vector.empty)
   }
 
+  /** DamagedIndex if a file of the part is gone or cut, or one that is merged cannot be read. */
   override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles = {
+    before.files.filter(owns).foreach(state.store.openWhole(_).close())
     val settings = ColumnSettings.of(before)
     val table = TableColumns.of(state.table)
     val files = new ColumnFiles(engine, state, settings.choice)

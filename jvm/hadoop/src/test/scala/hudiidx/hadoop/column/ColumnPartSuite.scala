@@ -2,6 +2,7 @@ package hudiidx.hadoop.column
 
 import hudiidx.column._
 import hudiidx.hadoop.TimelineCut
+import hudiidx.hadoop.record.{KeyWrite, KeyedTable}
 import hudiidx.store.IndexVersion
 import hudiidx.sync._
 import hudiidx.{Fixtures, InvalidOption}
@@ -11,9 +12,10 @@ import org.scalatest.funsuite.AnyFunSuite
 class ColumnPartSuite extends AnyFunSuite {
   import ColumnPartSuite._
 
-  for (
-    name <- Seq("v6-cow-types", "v6-mor-event", "v8-mor-part", "v9-mor-types", "v9-cow-evolution", "v9-partial-updates")
-  )
+  private val sampled = Seq("v6-cow-types", "v6-mor-event", "v6-mor-rollback", "v6-savepoint-restore", "v8-mor-part") ++
+    Seq("v9-mor-types", "v9-cow-evolution", "v9-partial-updates", "v9-cow-replace")
+
+  for (name <- sampled)
     test(s"$name: what is indexed of every file is what the file says, made at once or brought up instant by instant") {
       val path = Fixtures.copy(name)
       val cut = new TimelineCut(path)
@@ -74,6 +76,50 @@ class ColumnPartSuite extends AnyFunSuite {
     assert(noted.properties(IndexSpec.PendingProperty) === "range(city)")
     val condition = ColumnCondition.In("city", nulls = false, _ => Some(new ValueSet.Texts(Array.empty, Array.empty)))
     opened(path)((index, state) => assert(state.view.partitions.forall(index.select(condition).mightMatch)))
+  }
+
+  test("after many updates, rollbacks and replacements all is as in a fresh index, in few files") {
+    val table = new KeyedTable
+    val random = new scala.util.Random(7)
+    def keys(n: Int): Vector[String] = Vector.fill(n)(KeyedTable.uuid(random.nextInt(100000)))
+    def write(): Unit = table.write(
+      Seq.fill(1 + random.nextInt(3))(
+        KeyWrite(s"p${random.nextInt(4)}", random.nextInt(6) - 1, random.nextBoolean(), keys(5), random.nextInt(3))
+      )
+    )
+    val named = "_hoodie_record_key,_hoodie_commit_time"
+    write()
+    create(table.path, ColumnOptions(range = Some(named), bloom = Some("_hoodie_record_key")))
+    var most = 0
+    (1 to 50).foreach { n =>
+      n % 10 match {
+        case 4 => table.rollback()
+        case 7 => table.replace(s"p${random.nextInt(4)}", keys(4))
+        case 9 => table.compact()
+        case _ => write()
+      }
+      val before = new TableFiles(table.path).version.files.map(_.name).toSet
+      val after = indexer(table.path).update().version
+      val added = after.files.filter(f => ColumnKind.All(f.kind) && !before(f.name))
+      assert(added.size <= 3, s"update $n")
+      most = math.max(most, after.files.count(f => ColumnKind.All(f.kind)))
+    }
+    assert(most <= 18)
+    def held: Set[(String, String, ColumnStats)] = opened(table.path) { (index, state) =>
+      val scan = new ColumnScan(index)
+      val found = Set.newBuilder[(String, String, ColumnStats)]
+      state.view.partitions.foreach { p =>
+        val files = state.view.source.files(p).toSeq.map(f => f.fileName -> f.sizeBytes)
+        scan.stats(p, files)((file, column, stats) => found += ((file, column.path, stats)): Unit)
+        scan.records(p, files)((file, columns, r) =>
+          found += ((file, columns.head.path + r.hashCode, ColumnStats.Empty)): Unit
+        )
+      }
+      found.result()
+    }
+    val updated = held
+    create(table.path, ColumnOptions())
+    assert(updated === held && updated.size > 50)
   }
 
   test("while an index is being made its state is BUILDING, readers use what is there, and then it is READY") {

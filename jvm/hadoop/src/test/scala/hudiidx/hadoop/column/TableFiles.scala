@@ -3,6 +3,7 @@ package hudiidx.hadoop.column
 import hudiidx.hadoop.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
+import hudiidx.store.{Current, IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.{FileEntry, TableSchema}
 
@@ -12,6 +13,12 @@ final class TableFiles(path: String) {
   val table: TableContext = TableContext.load(access, path)
 
   val columns: TableColumns = TableColumns.of(table)
+
+  /** Of the index. */
+  def version: IndexVersion = new IndexStore(LocalStorage, IndexStore.defaultDir(path)).current() match {
+    case Current.Found(found, _) => found
+    case other                   => throw new NoSuchElementException(other.toString)
+  }
 
   /** All that are committed. */
   lazy val files: Vector[FileEntry] = {
