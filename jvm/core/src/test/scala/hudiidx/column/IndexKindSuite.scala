@@ -1,13 +1,15 @@
 package hudiidx.column
 
-import hudiidx.InvalidOption
+import hudiidx.{DamagedIndex, InvalidOption}
 import hudiidx.hfile.BlockCache
 import hudiidx.store.IndexStore
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.Files
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import scala.collection.JavaConverters._
 
 /** Kinds that keep records: bloom filters, value sets, and one of two columns that comes from the class path. */
 class IndexKindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -159,6 +161,35 @@ class IndexKindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       model.opened(model.version(Vector(merged), Map("bloom" -> Vector("n")))) { after =>
         assert(kept(5, after) === Seq(true, false, true, true, true))
       }
+    }
+  }
+
+  test("any flipped byte of a file of records is noticed, by name") {
+    val files = Vector.tabulate(3)(i => ModelFile("p", s"f$i.parquet", 10L + i, 5))
+    val records = Map(0 -> record(BloomKind, number, Map.empty, Seq(1L)).array, 2 -> Array[Byte](1, 2, 3))
+    withRecords(Seq(Vector(number) -> records), files) { (model, index) =>
+      val written = Files.list(model.dir).iterator.asScala.find(_.toString.endsWith(ColumnKind.Records)).get
+      val whole = Files.readAllBytes(written)
+      val version = model.version(
+        Vector(hudiidx.store.IndexFile(written.getFileName.toString, ColumnKind.Records, whole.length.toLong)),
+        Map("bloom" -> Vector("*"))
+      )
+      def readAll(): Unit = {
+        val opened = model.open(version, new BlockCache(0))
+        try {
+          opened.columns
+          val set = new ValueSet.Longs(Array(7L), Array(7L))
+          val selection = opened.select(ColumnCondition.In("n", nulls = false, _ => Some(set)))
+          files.foreach(f => selection.mightMatch(ColumnModel.slice(Seq(f))))
+        } finally opened.close()
+      }
+      readAll()
+      whole.indices.filter(i => i < whole.length - 3800 || i % 295 == 0).foreach { i =>
+        Files.write(written, whole.updated(i, (whole(i) ^ (1 << (i % 8))).toByte))
+        val error = intercept[DamagedIndex](readAll())
+        assert(error.getMessage.contains(written.getFileName.toString), s"byte $i")
+      }
+      assert(index.columns === Vector(Vector(number)))
     }
   }
 
