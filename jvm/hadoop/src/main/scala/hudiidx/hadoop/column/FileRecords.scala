@@ -33,7 +33,10 @@ private[column] final class FileRecords(table: TableColumns, specs: Vector[Index
         val row = new RowBuffer(types)
         // The paths of partitions may show null where the file has a value.
         if (spec.columns.exists(table.isPartitionColumn)) addNulls(creator, row, types.size)
-        sources.foreach(_.foreach(spec.columns, row)(() => if (!row.hasUncertain) creator.add(row)))
+        def add(): Unit = if (!row.hasUncertain) creator.add(row)
+        // Our own kinds do not count how often a value comes.
+        if (FileRecords.OfValues(spec.kind)) sources.foreach(_.foreachValue(spec.columns.head, row)(() => add()))
+        else sources.foreach(_.foreach(spec.columns, row)(() => add()))
         val bytes = if (row.hasUncertain) Array.emptyByteArray else creator.finish()
         if (bytes.isEmpty) None else Some(ColumnRecord(columns, bytes))
       }
@@ -64,4 +67,8 @@ private[column] final class FileRecords(table: TableColumns, specs: Vector[Index
     }
     if (types.forall(_.isDefined)) Some(types.flatten) else None
   }
+}
+
+private object FileRecords {
+  val OfValues: Set[String] = Set(BloomKind.name, ValuesKind.name)
 }

@@ -227,6 +227,8 @@ object ColumnPartSuite extends org.scalatest.Assertions {
       state.view.partitions.foreach { p =>
         state.view.source.files(p).foreach { file =>
           if (all) assert(index.covers(p, file.fileName, file.sizeBytes), file)
+          // A log file that was appended to since is another file.
+          assert(!index.covers(p, file.fileName, file.sizeBytes + 1), file)
           val facts = if (table.isThere(file)) table.facts(file).facts else Vector.empty
           facts.filter(f => index.choice.has(Vector(f.column)) && !f.column.path.startsWith("_hoodie")).foreach {
             fact =>

@@ -4,8 +4,13 @@ import java.nio.ByteBuffer
 
 import hudiidx.Fixtures
 import hudiidx.column._
+import hudiidx.hadoop.{ParquetLayout, ParquetTables}
 import hudiidx.storage.LocalStorage
 import hudiidx.table.FileKind
+import org.apache.parquet.column.ParquetProperties.WriterVersion
+import org.apache.parquet.example.data.Group
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.io.api.Binary
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Records of files of stock Hudi's tables: no value that a file has is ruled out, absent ones mostly are. */
@@ -51,6 +56,45 @@ class FileRecordsSuite extends AnyFunSuite {
       assert(held > 100)
       assert(wrong < absent * 0.05, s"$wrong of $absent absent values were taken for present")
     }
+
+  test("of columns whose values stand in dictionaries these are read: records are as of all rows") {
+    val types =
+      Seq("int32 i", "int64 l", "double d", "float f", "binary t (STRING)", "int64 ts (TIMESTAMP(MILLIS,true))")
+    val schema = (types :+ "fixed_len_byte_array(9) w (DECIMAL(20,2))")
+      .map("optional " + _ + ";")
+      .mkString("message m { ", " ", " }")
+    def rows(nulls: Boolean) = (0 until 3000).map { r => (g: Group) =>
+      if (!nulls || r % 7 != 0) {
+        val v = r % 13
+        g.append("i", v)
+          .append("l", v.toLong)
+          .append("d", v / 3.0)
+          .append("f", v.toFloat)
+          .append("t", s"t$v")
+          .append("ts", v.toLong)
+        g.add("w", Binary.fromConstantByteArray(Array.fill[Byte](8)(0) :+ v.toByte))
+      }
+    }
+    val specs = Seq("i", "l", "d", "f", "t", "ts", "w").toVector.flatMap(c =>
+      Vector("bloom", "values").map(IndexSpec(_, Vector(c)))
+    )
+    val table = new TableFiles(Fixtures.table("v9-cow-part")).columns
+    for (nulls <- Seq(true, false)) {
+      def records(dictionary: Boolean): Vector[(String, Vector[Byte])] = {
+        val layout = ParquetLayout(CompressionCodecName.SNAPPY, WriterVersion.PARQUET_1_0, dictionary, 1 << 10, 1 << 14)
+        val file = LocalStorage.open(ParquetTables.write(schema, layout, rows(nulls)))
+        try {
+          var values = 0
+          new ParquetRows(file).foreachValue("t", new RowBuffer(Vector(ColumnType.Text)))(() => values += 1)
+          assert((values < 3000) === dictionary)
+          new FileRecords(table, specs)
+            .of(file, FileKind.Parquet)
+            .map(r => r.columns.head.path + r.columns.head.kind -> r.bytes.toVector)
+        } finally file.close()
+      }
+      assert(records(dictionary = true) === records(dictionary = false) && records(dictionary = true).size === 14)
+    }
+  }
 
   private def rowsOf(sources: Vector[RowSource], column: IndexedColumn): Set[Option[Any]] = {
     val row = new RowBuffer(Vector(column.columnType))
