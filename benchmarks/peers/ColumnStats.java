@@ -76,8 +76,14 @@ public final class ColumnStats {
         .option("hoodie.metadata.enable", "false").mode(SaveMode.Overwrite).save(table);
   }
 
+  /** The table's properties name the metadata table's partitions once it is made: each time those of before are put back. */
   private static String stock(SparkSession spark, String table, boolean columns) throws Exception {
     delete(Paths.get(table, ".hoodie", "metadata"));
+    Path own = Paths.get(table, ".hoodie", "hoodie.properties");
+    Path kept = Paths.get(table, "..", "hoodie.properties.kept");
+    if (!Files.exists(kept)) Files.copy(own, kept);
+    Files.copy(kept, own, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+    Files.deleteIfExists(Paths.get(table, ".hoodie", ".hoodie.properties.crc"));
     TypedProperties properties = new TypedProperties();
     StockSpark.metadataOptions(false).forEach(properties::setProperty);
     properties.setProperty("hoodie.metadata.index.column.stats.enable", Boolean.toString(columns));
