@@ -22,11 +22,7 @@ private[column] object LongBounds {
     val raw = java.util.Arrays.copyOf(mins, 2 * n)
     System.arraycopy(maxs, 0, raw, n, n)
     val power = decimals(columnType, raw)
-    val strange = raw.indices.filter(i => !fits(columnType, raw(i), power)).toArray
-    val values = raw.map(toInteger(columnType, _, power))
-    // A value that stands apart must not widen the others.
-    val filler = raw.indices.find(i => fits(columnType, raw(i), power)).fold(0L)(values(_))
-    strange.foreach(i => values(i) = filler)
+    val (values, strange) = integers(columnType, raw, power)
     val (least, factor) = common(values)
     var i = 0
     while (i < values.length) {
@@ -72,6 +68,24 @@ private[column] object LongBounds {
       if (p < n) mins(p) = apart(i) else maxs(p - n) = apart(i)
     }
     (mins, maxs)
+  }
+
+  /** The values as integers, and the places of those that stand apart: these must not widen the others. */
+  private def integers(columnType: ColumnType, raw: Array[Long], power: Int): (Array[Long], Array[Int]) = {
+    val values = new Array[Long](raw.length)
+    val strange = Array.newBuilder[Int]
+    var filler = 0L
+    var i = raw.length - 1
+    while (i >= 0) {
+      if (fits(columnType, raw(i), power)) {
+        values(i) = toInteger(columnType, raw(i), power)
+        filler = values(i)
+      } else strange += i
+      i -= 1
+    }
+    val apart = strange.result().reverse
+    apart.foreach(values(_) = filler)
+    (values, apart)
   }
 
   private def add(to: Array[Long], other: Array[Long]): Unit = {
@@ -138,8 +152,15 @@ private[column] object LongBounds {
   private def common(values: Array[Long]): (Long, Long) =
     if (values.isEmpty) (0, 1)
     else {
-      val least = values.min
-      if (values.max - least < 0) (0, 1)
+      var least = values(0)
+      var most = least
+      var v = 1
+      while (v < values.length) {
+        least = math.min(least, values(v))
+        most = math.max(most, values(v))
+        v += 1
+      }
+      if (most - least < 0) (0, 1)
       else {
         var factor = 0L
         var i = 0

@@ -31,24 +31,36 @@ private[column] object RankedTexts {
 
   /** @param maxs null where there is no upper bound */
   def encode(out: PackedOutput, mins: Array[Array[Byte]], maxs: Array[Array[Byte]]): Unit = {
-    val distinct = new java.util.TreeMap[Array[Byte], Integer](ValuesCreator.Unsigned)
-    mins.foreach(distinct.put(_, 0))
-    maxs.foreach(m => if (m != null) distinct.put(m, 0))
-    val texts = distinct.keySet.toArray(new Array[Array[Byte]](0))
-    texts.indices.foreach(i => distinct.put(texts(i), i))
+    val texts = distinct(mins ++ maxs.filter(_ != null))
+    def rank(text: Array[Byte]): Long = Arrays.binarySearch(texts, text, ValuesCreator.Unsigned).toLong
     val shared = texts.indices.map(i => if (i == 0) 0L else common(texts(i - 1), texts(i)).toLong).toArray
     val n = texts.length
     out.varint(n.toLong)
     out.column(shared, n)
     out.column(Array.tabulate(n)(i => texts(i).length - shared(i)), n)
     texts.indices.foreach(i => out.raw(texts(i), shared(i).toInt, texts(i).length - shared(i).toInt))
-    val low = mins.map(m => distinct.get(m).longValue)
-    val high = maxs.indices.map(i => if (maxs(i) == null) low(i) else distinct.get(maxs(i)).longValue).toArray
+    val low = mins.map(rank)
+    val high = Array.tabulate(maxs.length)(i => if (maxs(i) == null) low(i) else rank(maxs(i)))
     PatchedColumn.of(low).write(out)
     val itself = PatchedColumn.of(high)
     val differences = PatchedColumn.of(Array.tabulate(high.length)(i => high(i) - low(i)))
     out.byte(if (differences.bits < itself.bits) Differences else Itself)
     (if (differences.bits < itself.bits) differences else itself).write(out)
+  }
+
+  /** In order; the array is sorted. */
+  private def distinct(texts: Array[Array[Byte]]): Array[Array[Byte]] = {
+    Arrays.sort(texts, ValuesCreator.Unsigned)
+    var n = 0
+    var i = 0
+    while (i < texts.length) {
+      if (n == 0 || !Arrays.equals(texts(n - 1), texts(i))) {
+        texts(n) = texts(i)
+        n += 1
+      }
+      i += 1
+    }
+    Arrays.copyOf(texts, n)
   }
 
   private def common(a: Array[Byte], b: Array[Byte]): Int = {
