@@ -251,13 +251,14 @@ public final class KeyReads {
     java.lang.reflect.Method call = api.getClass().getMethod("lookupRows", byte[].class, String.class, String.class);
     for (int n : new int[] {1, 1_000}) {
       List<Double> first = new ArrayList<>();
+      List<Double> settling = new ArrayList<>();
       List<Double> warm = new ArrayList<>();
-      for (int i = 0; i < (n == 1 ? 40 : 6); i++) {
+      for (int i = 0; i < (n == 1 ? 120 : 10); i++) {
         List<String> keys = keysOf("(id * 7919 + " + i + " * 104729) * 13 % " + count, n);
         @SuppressWarnings("unchecked")
         double millis = Report.millis(() -> ((Dataset<Row>) call.invoke(api, packed(keys), null, null)).collectAsList());
-        (i < (n == 1 ? 20 : 1) ? first : warm).add(millis);
-        if (i % 8 == 0) {
+        (i < (n == 1 ? 16 : 1) ? first : i < (n == 1 ? 60 : 4) ? settling : warm).add(millis);
+        if (i % 24 == 0) {
           @SuppressWarnings("unchecked")
           List<Row> found = ((Dataset<Row>) call.invoke(api, packed(keys), null, null)).collectAsList();
           requireSame(name + " rows of " + n + " keys", texts(found), texts(ours(name, false).where(in(keys)).collectAsList()));

@@ -65,19 +65,25 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
     if (SliceReading.hasLogs(file)) mergingOf(file).keySource(file, columns)
     else SliceKeySource(storage, Some(file.filePath.toPath.toString), columns, None)
 
-  /** Some rows of a slice, whatever filters the scan has. */
-  def rows(file: PartitionedFile, found: FoundRows): PartitionReader[ColumnarBatch] = {
-    def batches(file: PartitionedFile, types: Option[StructType]): PartitionReader[ColumnarBatch] =
-      types match {
-        case None        => readers.rowsAt(file, found.base)
-        case Some(types) => convert(file, types)(_.rowsAt(file, found.base))
-      }
+  /** The types to read a slice's base file with; None: the table's, or there is no base file. */
+  def adaptedBase(file: PartitionedFile): Option[StructType] =
+    if (SliceReading.hasBase(file)) adaptedColumns(toEnd(file)) else None
+
+  /** Some rows of a slice, whatever filters the scan has.
+    *
+    * @param types of `adaptedBase`
+    */
+  def rows(file: PartitionedFile, found: FoundRows, types: Option[StructType]): PartitionReader[ColumnarBatch] = {
     val whole = toEnd(file)
+    def batches: PartitionReader[ColumnarBatch] = types match {
+      case None        => readers.rowsAt(whole, found.base)
+      case Some(types) => convert(whole, types)(_.rowsAt(whole, found.base))
+    }
     found.merged match {
-      case None        => batches(whole, adaptedColumns(whole))
+      case None        => batches
       case Some(slice) =>
         mergingOf(file).rows(file, slice, readers.data, readers.partition, nullsOf(file), found.base.nonEmpty) { _ =>
-          BaseBatches.at(batches(whole, adaptedColumns(whole)), found.base)
+          BaseBatches.at(batches, found.base)
         }
     }
   }

@@ -1,8 +1,9 @@
 package hudiidx.spark
 
 import hudiidx.hadoop.KeyedSlice
+import org.apache.spark.sql.types.StructType
 
-/** Keyed slices that were read, the ones asked for last, up to so many bytes. Safe for several threads; what it hands out is for
+/** Keyed slices that were read, each with the types to read its base file with (see `BaseFileReaderFactory.rows`), the ones asked for last, up to so many bytes. Safe for several threads; what it hands out is for
   * one at a time.
   */
 final private[spark] class KeyedSlices(budgetBytes: Long) {
@@ -12,12 +13,12 @@ final private[spark] class KeyedSlices(budgetBytes: Long) {
   /** @param key      of the slice's rows: what changes them changes it
     * @param logBytes of the slice's logs, which stay in memory with it
     */
-  def get(key: AnyRef, logBytes: Long)(read: => KeyedSlice): KeyedSlice = {
+  def get(key: AnyRef, logBytes: Long)(read: => KeyedSlices.Keyed): KeyedSlices.Keyed = {
     val known = synchronized(kept.get(key))
     if (known != null) known.slice
     else {
       val slice = read
-      keep(key, KeyedSlices.Entry(slice, slice.bytes + logBytes))
+      keep(key, KeyedSlices.Entry(slice, slice._1.bytes + logBytes))
       slice
     }
   }
@@ -35,6 +36,8 @@ final private[spark] class KeyedSlices(budgetBytes: Long) {
   }
 }
 
-private object KeyedSlices {
-  final case class Entry(slice: KeyedSlice, bytes: Long)
+private[spark] object KeyedSlices {
+  type Keyed = (KeyedSlice, Option[StructType])
+
+  final case class Entry(slice: Keyed, bytes: Long)
 }

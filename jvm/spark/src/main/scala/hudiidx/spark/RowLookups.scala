@@ -5,12 +5,13 @@ import java.util.concurrent.{Callable, ExecutionException, Executors}
 import scala.collection.JavaConverters._
 
 import hudiidx.hadoop.record.KeptOpen
-import hudiidx.hadoop.{FoundRows, KeyColumns, KeyedSlice, WantedKeys}
+import hudiidx.hadoop.{KeyColumns, KeyedSlice, WantedKeys}
 import hudiidx.record.PackedKeys
 import hudiidx.store.IndexStore
 import hudiidx.sync.TableAccess
 import hudiidx.table.FileSlice
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.vectorized.ColumnarBatch
@@ -82,6 +83,9 @@ final class RowLookups(
 object RowLookups {
   private val PartitionColumn = "_hoodie_partition_path"
 
+  /** File slices of the partitions asked for last. */
+  private[spark] val MostHeld = 200000
+
   /** For hashes of keys, 4 bytes a row, and for logs. */
   private val KeptBytes = 64L << 20
 
@@ -97,6 +101,8 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
     PieceOfFile.readers(spark, table, Shims.parquetReaders(spark, scan.data, scan.constants, Array.empty))
   private val keyColumns = KeyColumns.of(table.config)
   private val storage = table.shared.context.storage
+  private val partitions = new java.util.LinkedHashMap[String, Vector[FileSlice]](16, 0.75f, true)
+  private var slicesHeld = 0
   private val keyColumn = columns.fieldNames.indexOf(RecordKeyFilter.KeyColumn)
 
   def columns: org.apache.spark.sql.types.StructType = scan.output
@@ -110,10 +116,22 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
     val indexed = table.records.moment.version.isDefined
     val groups = if (indexed) RecordKeyFilter.groups(keys, table).toOption else None
     val partitions = groups.fold(table.partitions)(_.partitions.toVector).filter(p => partition.forall(_ == p))
-    partitions.flatMap { p =>
-      table.slices(p).filter(s => SliceReading.filesIn(s) > 0 && groups.forall(_.contains(p, s.fileId)))
-    }
+    partitions.flatMap(p => slicesIn(p).filter(s => groups.forall(_.contains(p, s.fileId))))
   }
+
+  private def slicesIn(partition: String): Vector[FileSlice] =
+    if (partitions.containsKey(partition)) partitions.get(partition)
+    else {
+      val found = table.slices(partition).filter(SliceReading.filesIn(_) > 0)
+      partitions.put(partition, found)
+      slicesHeld += found.size
+      val oldest = partitions.values.iterator
+      while (slicesHeld > RowLookups.MostHeld && partitions.size > 1) {
+        slicesHeld -= oldest.next().size
+        oldest.remove()
+      }
+      found
+    }
 
   def read(found: Vector[FileSlice], keys: PackedKeys): Vector[InternalRow] =
     if (found.size < 2) found.flatMap(rowsOf(_, keys))
@@ -137,17 +155,16 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
   private def rowsOf(slice: FileSlice, all: PackedKeys): Vector[InternalRow] = {
     val keys = new WantedKeys(all)
     val piece = PieceOfFile.whole(slice, table, scan.constants)
-    val keyed = kept.get(identity(slice, piece), logBytes(slice)) {
-      KeyedSlice.read(readers.keySource(piece, storage, keyColumns))
+    val (keyed, types) = kept.get(identity(slice, piece), logBytes(slice)) {
+      (KeyedSlice.read(readers.keySource(piece, storage, keyColumns)), readers.adaptedBase(piece))
     }
     val hashed = keyed.rowsOf(keys)
     val found = if (storesKeys) hashed else keyed.confirmed(hashed, keys)
-    if (found.isEmpty) Vector.empty else collected(piece, found, keys)
+    if (found.isEmpty) Vector.empty else collected(readers.rows(piece, found, types), keys)
   }
 
-  private def collected(piece: PartitionedFile, found: FoundRows, keys: WantedKeys): Vector[InternalRow] = {
+  private def collected(batches: PartitionReader[ColumnarBatch], keys: WantedKeys): Vector[InternalRow] = {
     val out = Vector.newBuilder[InternalRow]
-    val batches = readers.rows(piece, found)
     try
       while (batches.next()) {
         val batch = batches.get()

@@ -165,6 +165,8 @@ object SliceReading {
 
   def hasLogs(file: PartitionedFile): Boolean = Shims.note(file, LogFiles).isDefined
 
+  def hasBase(file: PartitionedFile): Boolean = !hasLogs(file) || Shims.note(file, BaseInstant).isDefined
+
   private def filesOf(file: PartitionedFile): SliceFiles = {
     val logs = Shims.note(file, LogFiles) match {
       case Some(paths: Vector[_]) => paths.map(_.toString)
