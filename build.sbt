@@ -128,6 +128,8 @@ lazy val benchmarks = (project in file("benchmarks"))
     ivyConfigurations ++= Seq(PeerHudi, PeerIceberg),
     libraryDependencies ++= Seq(PeerHudi, PeerIceberg).map(c => "org.apache.spark" %% "spark-sql" % line.spark % c) ++ Seq(
       "org.apache.hudi" % "hudi-spark3.5-bundle_2.12" % "1.1.1" % PeerHudi intransitive (),
+      // Its incremental reads name a class of Hive.
+      "org.apache.hive" % "hive-exec" % "2.3.9" % PeerHudi classifier "core" intransitive (),
       "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.10.0" % PeerIceberg intransitive ()),
     writePeerClasspaths := {
       val resolved = update.value

@@ -131,7 +131,7 @@ public final class KeyReads {
     String day = newestDay(spark, table);
     Dataset<Row> some = all.where("day = '" + day + "'").limit(LATER);
     for (String c : all.columns()) if (c.startsWith("_hoodie_")) some = some.drop(c);
-    List<Row> kept = some.withColumn("id", functions.expr("id + 1000000000000")).collectAsList();
+    List<Row> kept = some.withColumn("id", functions.expr("concat('new-', id)")).collectAsList();
     spark.createDataFrame(kept, some.schema()).coalesce(1).write().format("hudi").option("hoodie.table.name", tableName(table))
         .option("hoodie.datasource.write.recordkey.field", "id").option("hoodie.datasource.write.partitionpath.field", "day")
         .option("hoodie.datasource.write.operation", "bulk_insert").option("hoodie.metadata.enable", "false")
