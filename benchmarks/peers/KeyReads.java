@@ -191,7 +191,7 @@ public final class KeyReads {
     one.end();
     for (boolean recent : new boolean[] {false, true}) {
       Rounds many = new Rounds("cow", "1,000 keys, " + (recent ? "of the last commits" : "random"));
-      for (int i = 0; i < 6; i++) {
+      for (int i = 0; i < 4; i++) {
         int salt = i;
         List<String> keys = keysOf(recent ? "id * 5 + " + salt % 5 + " + " + rows : "id * " + rows / LATER + " + " + salt, LATER);
         Map<String, Callable<Dataset<Row>>> systems = new LinkedHashMap<>();
@@ -207,7 +207,7 @@ public final class KeyReads {
   private void joins() throws Exception {
     for (boolean recent : new boolean[] {true, false}) {
       Rounds join = new Rounds("many", "join of 10,000 keys, " + (recent ? "of the last commits" : "random"));
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < 3; i++) {
         int salt = i;
         List<String> keys = keysOf(recent ? "id + " + rows : "id * " + rows / (10 * LATER) + " + " + salt, 10 * LATER);
         Dataset<Row> small = spark.createDataset(keys, Encoders.STRING()).toDF("k");
