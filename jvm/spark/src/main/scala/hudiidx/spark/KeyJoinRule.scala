@@ -69,7 +69,9 @@ final class KeyJoinRule(session: SparkSession) extends Rule[LogicalPlan] {
 
 object KeyJoinRule {
 
-  /** Once for a session, when it opens its first table: behind Spark's own rules, which have made the scans by then. */
+  /** Once for a session, by [[HudiIdxExtensions]] or when it opens its first table: behind Spark's own rules, which have made
+    * the scans by then.
+    */
   def register(session: SparkSession): Unit = synchronized {
     val rules = session.experimental.extraOptimizations
     if (!rules.exists(_.isInstanceOf[KeyJoinRule]))

@@ -6,7 +6,7 @@ import hudiidx.Fixtures
 import hudiidx.spark.api.HudiIdxApi
 import org.apache.spark.sql.functions.{broadcast, expr}
 import org.apache.spark.sql.types.{IntegerType, StringType, StructField, StructType}
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSession}
 
 /** A join by record key with something small, that has no filter, reads the file groups of its keys alone. */
 final class KeyJoinSuite extends SparkSuite {
@@ -81,5 +81,30 @@ final class KeyJoinSuite extends SparkSuite {
     val certain =
       read(table).join(small(Seq("a")), expr("_hoodie_record_key = k")).queryExecution.optimizedPlan.toString
     assert(certain.contains("dynamicpruning"))
+  }
+
+  test("a session with the extension has the rule before it opens a table, once") {
+    assert(spark.range(1).count() === 1)
+    SparkSession.clearActiveSession()
+    SparkSession.clearDefaultSession()
+    try {
+      // A session beside others takes extensions from its builder alone; spark.sql.extensions counts for the first one.
+      val own = SparkSession.builder().withExtensions(new HudiIdxExtensions).getOrCreate()
+      assert(own ne spark)
+      def rules = own.experimental.extraOptimizations.count(_.isInstanceOf[KeyJoinRule])
+      assert(own.range(3).where("id > 1").count() === 1)
+      assert(rules === 1)
+      val table = indexed("v9-cow-part")
+      val keys = keysOf(table, "city = 'sf'").take(3)
+      val joined = own.read
+        .format("hudiidx")
+        .load(table)
+        .join(own.createDataset(keys)(Encoders.STRING).toDF("k"), expr("_hoodie_record_key = k"))
+      assert(joined.queryExecution.optimizedPlan.toString.contains("dynamicpruning"))
+      assert(joined.count() === 3 && rules === 1)
+    } finally {
+      SparkSession.setDefaultSession(spark)
+      SparkSession.setActiveSession(spark)
+    }
   }
 }

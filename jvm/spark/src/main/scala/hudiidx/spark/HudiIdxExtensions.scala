@@ -1,0 +1,22 @@
+package hudiidx.spark
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
+
+/** Sets a session up with hudiidx's rules when it starts: `spark.sql.extensions=hudiidx.spark.HudiIdxExtensions`. Without it
+  * that is done when the session opens its first table.
+  */
+final class HudiIdxExtensions extends (SparkSessionExtensions => Unit) {
+  override def apply(extensions: SparkSessionExtensions): Unit =
+    extensions.injectOptimizerRule(new KeyJoinRegistration(_))
+}
+
+/** Spark has no place for rules behind those that make scans but the session's own list, so making the optimizer puts
+  * [[KeyJoinRule]] there.
+  */
+final private class KeyJoinRegistration(session: SparkSession) extends Rule[LogicalPlan] {
+  KeyJoinRule.register(session)
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan
+}
