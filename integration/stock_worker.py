@@ -89,20 +89,36 @@ class Stock(hudifix.Env):
         deleted: str | None = None,
         only: str = "true",
         nulls: dict[str, str] | None = None,
+        filler: str = "null",
+        marker: str = "{} as _hoodie_is_deleted",
+        columns: Sequence[str] = (),
+        narrow: bool = False,
+        renames: dict[str, str] | None = None,
         **options: str,
     ) -> None:
         """Rows ``first`` to ``end`` (exclusive); the data follow from row number and seed.
 
-        Row n is in partition ``parts[n % len(parts)]``; ``deleted`` is SQL over the row number for
-        ``_hoodie_is_deleted``, ``only`` for what is written at all, ``nulls`` by column for what is null.
+        Row n is in partition ``parts[n % len(parts)]``; ``deleted`` is SQL over the row number, which
+        ``marker`` makes a column of, ``only`` for what is written at all, ``nulls`` by column for what is
+        null, or in texts the SQL ``filler``. ``columns`` are more, as SQL over row number and ``{when}``, the
+        ordering value's SQL; ``narrow`` makes an int of column ts; ``renames`` gives columns other names.
         """
-        marker = [f"{deleted} as _hoodie_is_deleted"] if deleted else None
-        rows = hudifix.mk(self, first, end, seed, f"id + {seed} * 1000", parts, marker)
+        when = f"id + {seed} * 1000"
+        more = [c.format(when=when, seed=seed) for c in columns]
+        if deleted:
+            more.append(marker.format(deleted))
+        rows = hudifix.mk(self, first, end, seed, when, parts, more)
+        if narrow:
+            rows = rows.withColumn("ts", rows.ts.cast("int"))
         number = "cast(substr(id, 2) as int)"
         for column, where in (nulls or {}).items():
+            value = filler if dict(rows.dtypes)[column] == "string" else "null"
             condition = re.sub(r"\bid\b", number, where)
-            rows = rows.withColumn(column, expr(f"case when {condition} then null else {column} end"))
-        self.tables[name].write(rows.where(re.sub(r"\bid\b", number, only)), operation, **options)
+            rows = rows.withColumn(column, expr(f"case when {condition} then {value} else {column} end"))
+        rows = rows.where(re.sub(r"\bid\b", number, only))
+        for column, to in (renames or {}).items():
+            rows = rows.withColumnRenamed(column, to)
+        self.tables[name].write(rows, operation, **options)
 
     def op_write_sql(self, name: str, sql: str, operation: str = "upsert", **options: str) -> None:
         """The rows of a query."""
@@ -149,16 +165,27 @@ class Stock(hudifix.Env):
         deleted: str | None = None,
         added: Sequence[str] = (),
         widened: bool = False,
+        narrow: bool = False,
+        blank: str | None = None,
     ) -> None:
         """As ``op_write``, with ordering values that follow from ``when``, so that rows may be late.
 
-        ``added`` are more columns, as SQL over the row number; ``widened`` makes a long of column qty.
+        ``added`` are more columns, as SQL over the row number; ``widened`` makes a long of column qty,
+        ``narrow`` an int of column ts; ``blank`` is a column that is null in every other row.
         """
         columns = [*([f"{deleted} as _hoodie_is_deleted"] if deleted else []), *added]
         rows = hudifix.mk(self, first, end, seed, f"id + {when} * 1000", hudifix.PARTS, columns)
         if widened:
             rows = rows.withColumn("qty", rows.qty.cast("long"))
+        if narrow:
+            rows = rows.withColumn("ts", rows.ts.cast("int"))
+        if blank:
+            rows = rows.withColumn(blank, expr(f"case when n % 2 = 0 then null else {blank} end"))
         self.tables[name].write(rows, operation)
+
+    def op_clean_up(self, name: str) -> None:
+        """Runs a clean that keeps the files of the last three commits."""
+        self.tables[name].clean(3)
 
     def op_merge_into(self, name: str, first: int, end: int, seed: int, when: int) -> None:
         """Changes one column of the rows that are there: a log block of the changed columns alone."""
@@ -187,6 +214,21 @@ class Stock(hudifix.Env):
         options = {"as.of.instant": as_of} if as_of else {}
         return list(hudifix.answer(hudifix.read(self, self.tables[name].path, **options))[0])
 
+    def op_changes(self, name: str) -> Any:
+        """Incremental queries after each completed instant: ``begin``, count and checksums, or ``error``."""
+        table = self.tables[name]
+        done = [i for i in table.instants() if i["state"] == "COMPLETED" and i["action"] in WRITES]
+        begins = sorted(i["completion" if self.v1 else "requested"] for i in done)[:-1]
+
+        def rows(begin: str) -> Any:
+            options = {
+                "hoodie.datasource.query.type": "incremental",
+                "hoodie.datasource.read.begin.instanttime": begin,
+            }
+            return hudifix.attempt(lambda: hudifix.answer(hudifix.read(self, table.path, **options))[1])
+
+        return [{"begin": b, **rows(b)} for b in begins]
+
     def op_travel(self, name: str) -> Any:
         """The snapshot query as of each completed instant: count and checksums, or ``error``."""
         table = self.tables[name]
@@ -214,9 +256,19 @@ class Stock(hudifix.Env):
         """Partitions, files and views as the fixtures store them."""
         return hudifix.listing(self, self.tables[name].path, metadata_table)
 
-    def op_rows(self, name: str) -> Any:
+    def op_rows(self, name: str, options: dict[str, str] | None = None) -> Any:
         """Count and checksums of a snapshot query."""
-        return hudifix.answer(hudifix.read(self, self.tables[name].path))[1]
+        return hudifix.answer(hudifix.read(self, self.tables[name].path, **(options or {})))[1]
+
+    def op_alter(self, name: str, changes: list[str]) -> None:
+        """Changes of the table's columns, each what stands behind ALTER TABLE and its name."""
+        table = self.tables[name]
+        allowed = {
+            "hoodie.schema.on.read.enable": "true",
+            "hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true",
+        }
+        for change in changes:
+            table.call(f"alter table {table.register()} {change}", **allowed)
 
     def op_version(self, name: str) -> int:
         """Table version as stock reads it."""
@@ -229,6 +281,7 @@ class Stock(hudifix.Env):
         self.spark.sql(f"call {deed}(table => '{table.register()}', to_version => '{version}')").collect()
 
 
+WRITES = ("commit", "deltacommit", "replacecommit")
 NUMBERS = {"SIX": 6, "EIGHT": 8, "NINE": 9}
 
 
@@ -244,7 +297,9 @@ def main() -> None:
         try:
             answer = {"ok": getattr(stock, "op_" + request.pop("op"))(**request)}
         except Exception:
-            answer = {"error": traceback.format_exc()[-4000:]}
+            told = traceback.format_exc()
+            causes = "\n".join(line for line in told.splitlines() if re.match(r"(Caused by|:) ", line))
+            answer = {"error": f"{told[-3000:]}\n{causes[:1500]}"}
         print(json.dumps(answer), file=answers, flush=True)
     stock.spark.stop()
 

@@ -53,7 +53,11 @@ private[hudiidx] object KeyMerge {
   /** The version that stays of one in the log and one behind it. */
   def latest(older: KeyVersion, newer: KeyVersion, rules: LogRules): KeyVersion = {
     // 0.15 compares log records even under OverwriteWithLatestAvroPayload.
-    val byOrdering = rules.asHudi015 || rules.mode != MergeMode.CommitTime
+    val byOrdering = rules.asHudi015 || (rules.mode match {
+      case MergeMode.CommitTime     => false
+      case MergeMode.OrderedDeletes => older.isDelete || newer.isDelete
+      case _                        => true
+    })
     if (byOrdering && olderStays(older, newer, rules)) older else newer
   }
 

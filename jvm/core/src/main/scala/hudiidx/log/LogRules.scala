@@ -11,6 +11,11 @@ object MergeMode {
   /** The greater ordering value wins, the later of equal ones. */
   case object EventTime extends MergeMode
 
+  /** Of records the later wins, as in CommitTime; a delete is compared with a record as in EventTime. So Hudi 1.0 merges by
+    * payload classes that know no order.
+    */
+  case object OrderedDeletes extends MergeMode
+
   /** A payload class or merger of which hudiidx knows nothing: a row of the log may turn out to be a delete. */
   case object Custom extends MergeMode
 }
@@ -20,7 +25,8 @@ final case class DeleteMarker(field: String, value: String)
 
 /** What a table's properties say about reading its log. Made of them by `TableLogRules`.
   *
-  * @param tableVersion   on version 6 records merge as in Hudi 0.15 (format notes §7.5), later as in 1.1.1
+  * @param tableVersion   on version 6 records merge as in Hudi 0.15 (format notes §7.5), later as in 1.1.1; a later one than the
+  *                       table's where 1.1's rules are asked for
   * @param orderingFields columns that make the ordering value; none: every record has the default one
   * @param deleteMarker   beside `_hoodie_is_deleted` and `_hoodie_operation`, which every table may have
   * @param keyForm        of a table with virtual keys; None: the key is in `_hoodie_record_key`
@@ -33,6 +39,9 @@ final case class LogRules(
     keyForm: Option[RecordKeyForm]
 ) {
   private[hudiidx] val asHudi015: Boolean = tableVersion < 8
+
+  /** The base file's ordering values may decide. */
+  private[hudiidx] val comparesBase: Boolean = mode == MergeMode.EventTime || mode == MergeMode.OrderedDeletes
 }
 
 /** The columns that keys and their states need, and their places in the list handed to a reader. */

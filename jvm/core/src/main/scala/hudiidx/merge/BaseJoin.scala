@@ -2,7 +2,7 @@ package hudiidx.merge
 
 import hudiidx.UnsupportedTable
 import hudiidx.bytes.{ByteSlice, Bytes}
-import hudiidx.log.{KeyMerge, LogRules, MergeMode}
+import hudiidx.log.{KeyMerge, LogRules}
 import java.nio.ByteBuffer
 import java.util.BitSet
 
@@ -15,7 +15,7 @@ private[merge] final class BaseJoin(
     merged: MergedRows,
     byPosition: Boolean
 ) {
-  private val compares = rules.mode == MergeMode.EventTime
+  private val compares = rules.comparesBase
   private val key = new ByteSlice
   private val number = ByteBuffer.allocate(java.lang.Long.BYTES)
 

@@ -19,15 +19,30 @@ object Mixing {
     */
   case object Defaults extends Mixing
 
+  /** Those that equal their default in the schema. */
+  case object EqualDefaults extends Mixing
+
+  /** Those that are null. */
+  case object Nulls extends Mixing
+
   /** Strings and binaries that equal the text which stands for a value that the source did not send. */
   final case class Unavailable(text: String) extends Mixing
 }
 
 /** How the rows of a table's file slices come about. Format notes §7.
   *
-  * @param log how versions of a key are ordered, and which of them are deletes
+  * @param log              how versions of a key are ordered, and which of them are deletes
+  * @param withBaseAlone    records of the log replace each other whole; what is left is mixed with the base file's row
+  * @param winnersAsTheyAre a version that wins over a later one takes nothing from that
+  * @param newestMeta       the meta columns are those of the last version in log order, whichever wins
   */
-final case class MergeRules(log: LogRules, mixing: Mixing = Mixing.Never)
+final case class MergeRules(
+    log: LogRules,
+    mixing: Mixing = Mixing.Never,
+    withBaseAlone: Boolean = false,
+    winnersAsTheyAre: Boolean = false,
+    newestMeta: Boolean = false
+)
 
 object MergeRules {
   private val ReadOptimized = "hoodie.datasource.query.type=read_optimized"
@@ -35,36 +50,55 @@ object MergeRules {
   /** From this version on a property states the mixing, and the payload class no more. */
   private val StatedVersion = 9
   private val UnavailableValue = "hoodie.record.merge.property.hoodie.write.partial.update.unavailable.value"
-  private val MixingPayloads =
-    Set("PartialUpdateAvroPayload", "OverwriteNonDefaultsWithLatestAvroPayload", "PostgresDebeziumAvroPayload")
+  private val PostgresOrdering = Vector("_event_lsn")
+  private val PostgresUnavailable = "__debezium_unavailable_value"
 
-  /** UnsupportedTable for merging by a class that is not known: its code alone could tell the rows. */
-  def of(config: TableConfig): MergeRules = {
-    val log = TableLogRules.of(config)
+  /** UnsupportedTable for merging by a class that is not known: its code alone could tell the rows.
+    *
+    * @param as11 see `TableLogRules.of`
+    */
+  def of(config: TableConfig, as11: Boolean = false): MergeRules = {
+    val log = TableLogRules.of(config, as11)
     if (log.mode == MergeMode.Custom) refuse(config, s"rows are merged by ${mergerOf(config)}, which only Hudi can run")
-    MergeRules(log, mixing(config))
+    config.text("hoodie.table.partial.update.mode") match {
+      case Some("IGNORE_DEFAULTS")  => MergeRules(log, Mixing.Defaults)
+      case Some("FILL_UNAVAILABLE") =>
+        MergeRules(log, config.text(UnavailableValue).fold[Mixing](Mixing.Never)(Mixing.Unavailable(_)))
+      case Some(other) =>
+        refuse(config, s"hoodie.table.partial.update.mode is '$other', which is unknown")
+      case None if config.version < StatedVersion => ofPayload(config, log)
+      case None                                   => MergeRules(log)
+    }
   }
 
   private def refuse(config: TableConfig, what: String): Nothing = throw new UnsupportedTable(
     s"${config.file}: $what; read the base files alone with option $ReadOptimized, or the table with Hudi"
   )
 
-  private def mixing(config: TableConfig): Mixing =
-    config.text("hoodie.table.partial.update.mode") match {
-      case Some("IGNORE_DEFAULTS")  => Mixing.Defaults
-      case Some("FILL_UNAVAILABLE") => config.text(UnavailableValue).fold[Mixing](Mixing.Never)(Mixing.Unavailable(_))
-      case Some(other)              => refuse(config, s"hoodie.table.partial.update.mode is '$other', which is unknown")
-      case None                     => ofPayload(config)
-    }
-
-  private def ofPayload(config: TableConfig): Mixing = {
-    val payload = config.text("hoodie.compaction.payload.class").getOrElse("")
-    if (config.version < StatedVersion && MixingPayloads(payload.substring(payload.lastIndexOf('.') + 1)))
+  /** What payload classes did by their code before version 9. Hudi 0.15 has log records replace each other by `preCombine`, and
+    * mixes with the base file's row; only PartialUpdateAvroPayload mixes log records too. Hudi 1.0 does it otherwise.
+    */
+  private def ofPayload(config: TableConfig, log: LogRules): MergeRules =
+    if (!TableLogRules.mixesRows(config)) MergeRules(log)
+    else if (!log.asHudi015)
       refuse(
         config,
-        s"rows are mixed of several versions by the payload class $payload, in this version of tables by its code"
+        s"rows are mixed of several versions by ${mergerOf(config)}, in this version of tables by its code"
       )
-    Mixing.Never
+    else
+      TableLogRules.payload(config) match {
+        case Some("PartialUpdateAvroPayload")    => MergeRules(log, Mixing.Nulls, newestMeta = true)
+        case Some(TableLogRules.PostgresPayload) => ofPostgres(config, log)
+        case _                                   => MergeRules(log, Mixing.EqualDefaults, withBaseAlone = true)
+      }
+
+  private def ofPostgres(config: TableConfig, log: LogRules): MergeRules = {
+    if (TableLogRules.statedOrderingFields(config) != PostgresOrdering)
+      refuse(
+        config,
+        s"rows are merged by ${mergerOf(config)} in two orders, that of ${PostgresOrdering.head} and that of the ordering field"
+      )
+    MergeRules(log, Mixing.Unavailable(PostgresUnavailable), withBaseAlone = true, winnersAsTheyAre = true)
   }
 
   private def mergerOf(config: TableConfig): String =

@@ -58,7 +58,7 @@ private[merge] final class MixedWinners(
       if (winner == null || winner.isDelete || version.isDelete) {
         if (newerWins) chain = if (version.isDelete) Vector.empty else Vector(record)
       } else if (newerWins) chain = if (isWhole(record)) Vector(record) else chain :+ record
-      else if (!isWhole(chain.head)) chain = record +: chain
+      else if (!isWhole(chain.head) && !rules.winnersAsTheyAre) chain = record +: chain
       if (newerWins) winner = version
     }
     val note = if (winner.isDelete) KeyVersion.NoNote else { chains += chain; chains.size }
@@ -66,7 +66,8 @@ private[merge] final class MixedWinners(
   }
 
   /** True if nothing below the record shows. */
-  private def isWhole(record: Int): Boolean = rules.mixing == Mixing.Never && !isPartial(record)
+  private def isWhole(record: Int): Boolean =
+    (rules.mixing == Mixing.Never || rules.withBaseAlone) && !isPartial(record)
 
   private def keyOf(keys: SortedVersions): ByteSlice = {
     val key = new ByteSlice
@@ -94,7 +95,7 @@ private final class MixedJoin(
     recipes: Recipes.Builder
 ) {
   private val table = run.table
-  private val compares = rules.log.mode == MergeMode.EventTime
+  private val compares = rules.log.comparesBase
 
   def take(base: Option[BaseKeyFile]): Unit = {
     base.foreach { file =>
@@ -121,7 +122,8 @@ private final class MixedJoin(
     val baseWins = compares && KeyMerge.baseStays(winner, row.ordering, rules.log)
     val chain = if (winner.isDelete) Vector.empty else chains(winner.note - 1)
     // A base row is whole: nothing shows below it, unless any column of it may give way.
-    val mixes = chain.nonEmpty && (rules.mixing != Mixing.Never || (!baseWins && isPartial(chain.head)))
+    val yields = rules.mixing != Mixing.Never && !(baseWins && rules.winnersAsTheyAre)
+    val mixes = chain.nonEmpty && (yields || (!baseWins && isPartial(chain.head)))
     val number = BaseJoin.rowNumber(row.row)
     table.meet(entry, loses = mixes || baseWins)
     if (mixes) recipes.add(number, if (baseWins) chain :+ Recipes.Base else Recipes.Base +: chain)

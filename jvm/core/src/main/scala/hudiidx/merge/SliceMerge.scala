@@ -47,7 +47,7 @@ object SliceMerge {
       options: MergeOptions
   ): MergedRows = {
     // Ordering values that nothing is decided by are not decoded.
-    val compares = rules.log.mode == MergeMode.EventTime || rules.log.asHudi015
+    val compares = rules.log.comparesBase || rules.log.asHudi015
     val needed = if (compares) rules else rules.copy(log = rules.log.copy(orderingFields = Vector.empty))
     val merging = new SliceMerging(storage, blocks, needed, readers, base, options)
     if (rules.mixing != Mixing.Never || blocks.exists(_.block.isPartial)) merging.mixed()

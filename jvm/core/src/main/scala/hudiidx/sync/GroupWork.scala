@@ -61,9 +61,9 @@ object GroupWork {
     * @param dated commit times count as well: a late log record gives way to the base file's row and its commit time
     */
   def mergesAlike(rules: LogRules, dated: Boolean = false): Boolean = rules.mode match {
-    case MergeMode.CommitTime => true
-    case MergeMode.EventTime  => rules.tableVersion != 8 && !dated
-    case MergeMode.Custom     => false
+    case MergeMode.CommitTime                           => true
+    case MergeMode.EventTime | MergeMode.OrderedDeletes => rules.tableVersion != 8 && !dated
+    case MergeMode.Custom                               => false
   }
 
   private def rows(touch: GroupTouch, commitTimes: Boolean): TouchedRows =

@@ -99,6 +99,11 @@ object TableSnapshot {
       version: Option[IndexVersion]
   ): Either[Fallback, Usable] =
     if (!options.enabled) Left(Fallback(FallbackCode.Disabled, s"${IndexOptions.Enabled} is false"))
+    // The index names files that may be gone, and stock Hudi does not know them.
+    else if (options.damagedAsStock)
+      Left(
+        Fallback(FallbackCode.Disabled, s"${LogCheck.OptionName} is ${LogCheck.AsStock}: files are listed as they lie")
+      )
     else
       version.fold(current(store))(v => Right(Current.Found(v, Vector.empty))) match {
         case Left(fallback)                            => Left(fallback)

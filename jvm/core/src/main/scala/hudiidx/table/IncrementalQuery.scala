@@ -9,6 +9,9 @@ import hudiidx.{InvalidOption, UnsupportedTable}
 /** Which rows an incremental query returns, by their `_hoodie_commit_time`; a row without one never counts. */
 sealed trait CommitTimes extends Product with Serializable {
   def contains(commitTime: String): Boolean
+
+  /** May one of them lie between two times, both counted in? */
+  def meets(least: String, most: String): Boolean
 }
 
 object CommitTimes {
@@ -17,10 +20,15 @@ object CommitTimes {
   final case class Range(from: String, fromCounts: Boolean, to: String) extends CommitTimes {
     override def contains(commitTime: String): Boolean =
       commitTime <= to && (if (fromCounts) commitTime >= from else commitTime > from)
+
+    override def meets(least: String, most: String): Boolean =
+      least <= to && (if (fromCounts) most >= from else most > from)
   }
 
   final case class OneOf(times: Set[String]) extends CommitTimes {
     override def contains(commitTime: String): Boolean = times(commitTime)
+
+    override def meets(least: String, most: String): Boolean = times.exists(t => least <= t && t <= most)
   }
 }
 

@@ -34,6 +34,12 @@ final class ExpectedPartition private[table] (hashes: Array[Long], sizes: Array[
       }
       bad.result()
     }
+
+  /** The file, if it is expected and has fewer bytes. */
+  def shorter(fileName: String, sizeBytes: Long): Option[Suspect] = {
+    val at = Arrays.binarySearch(hashes, SizeCheck.hash(fileName))
+    if (at >= 0 && sizeBytes < sizes(at)) Some(Suspect(hashes(at), sizes(at), instants(at), sizeBytes)) else None
+  }
 }
 
 object ExpectedPartition {
@@ -65,6 +71,27 @@ object SizeCheck {
         }
       }
     }
+    resultOf(byPartition)
+  }
+
+  /** Log files that completed writes up to an instant left, with their sizes then, by partition path. Whether they are still
+    * there is another matter: a cleaner may have removed them.
+    */
+  def logsAsOf(timeline: ActiveTimeline, contents: InstantContents, asOf: String): Map[String, ExpectedPartition] = {
+    val byPartition = new JMap[String, Collector]()
+    timeline.completedWrites.reverseIterator.filter(_.requestedTime <= asOf).foreach { instant =>
+      for (
+        stat <- contents.commit(instant).writeStats; name <- stat.fileName
+        if name.startsWith(".") && stat.fileSizeBytes > 0
+      )
+        byPartition
+          .computeIfAbsent(stat.partitionPath, _ => new Collector)
+          .add(stat.fileId, name, stat.fileSizeBytes, instant)
+    }
+    resultOf(byPartition)
+  }
+
+  private def resultOf(byPartition: JMap[String, Collector]): Map[String, ExpectedPartition] = {
     val result = Map.newBuilder[String, ExpectedPartition]
     byPartition.forEach((partition, files) => result += partition -> files.result())
     result.result()

@@ -84,11 +84,27 @@ final class TableListing(
     val found = storage
       .list(Storage.join(tablePath, partitionPath))
       .flatMap(f => FileName.parse(partitionPath, f.name, f.sizeBytes))
-    still.suspects(found.toArray).filter(s => asked(s.nameHash)).foreach { s =>
-      if (!damagedAsStock) throw damaged(partitionPath, s)
-      TableListing.log.warn("{}; it is passed over, rows may be missing or old", damaged(partitionPath, s).getMessage)
-    }
+    still.suspects(found.toArray).filter(s => asked(s.nameHash)).foreach(report(partitionPath, _))
   }
+
+  private def report(partitionPath: String, suspect: Suspect): Unit = {
+    if (!damagedAsStock) throw damaged(partitionPath, suspect)
+    TableListing.log.warn(
+      "{}; it is passed over, rows may be missing or old",
+      damaged(partitionPath, suspect).getMessage
+    )
+  }
+
+  /** Of the file slices that a query of an instant reads, `expected` tells nothing: they need not be the latest ones. DamagedTable
+    * for a log file that is shorter than the writes up to that instant have left it.
+    *
+    * @param known from `SizeCheck.logsAsOf`
+    */
+  def confirmLogs(partitionPath: String, slices: Vector[FileSlice], known: Map[String, ExpectedPartition]): Unit =
+    known.get(partitionPath).foreach { expected =>
+      for (slice <- slices; log <- slice.logFiles; suspect <- expected.shorter(log.fileName, log.sizeBytes))
+        report(partitionPath, suspect)
+    }
 
   private def damaged(partitionPath: String, suspect: Suspect): DamagedTable = {
     val name =

@@ -10,22 +10,43 @@ object TableLogRules {
   private val StatedVersion = 9
   private val EventTimeStrategy = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
   private val CommitTimeStrategy = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
-  private val PostgresPayload = "PostgresDebeziumAvroPayload"
+  val PostgresPayload = "PostgresDebeziumAvroPayload"
 
   /** Payload classes by what they do to records: a delete is told by the record, the rest by order. */
   private val EventTimePayloads =
     Set("DefaultHoodieRecordPayload", "EventTimeAvroPayload", "PartialUpdateAvroPayload", PostgresPayload)
-  private val CommitTimePayloads =
-    Set("OverwriteWithLatestAvroPayload", "OverwriteNonDefaultsWithLatestAvroPayload", "AWSDmsAvroPayload")
+  private val CodedCommitTimePayloads = Set("OverwriteNonDefaultsWithLatestAvroPayload", "AWSDmsAvroPayload")
+  private val CommitTimePayloads = CodedCommitTimePayloads + "OverwriteWithLatestAvroPayload"
 
-  /** UnsupportedTable for a merge mode of another name, and for virtual keys without key fields. */
-  def of(config: TableConfig): LogRules = {
+  private val MixingPayloads =
+    Set("PartialUpdateAvroPayload", "OverwriteNonDefaultsWithLatestAvroPayload", PostgresPayload)
+
+  /** A row of a log may take columns of older rows, though its block is not partial. */
+  def mixesRows(config: TableConfig): Boolean =
+    config.text("hoodie.table.partial.update.mode").isDefined ||
+      (config.version < StatedVersion && payload(config).exists(MixingPayloads))
+
+  /** UnsupportedTable for a merge mode of another name, and for virtual keys without key fields.
+    *
+    * @param as11 a table of version 6 is merged as Hudi 1.1 does it, not as 0.15 (format notes §7.2, §7.5)
+    */
+  def of(config: TableConfig, as11: Boolean = false): LogRules = {
     val ordering = orderingFields(config)
-    val mode = mergeMode(config, ordering.nonEmpty) match {
-      case MergeMode.EventTime if ordering.isEmpty => MergeMode.CommitTime
-      case other                                   => other
+    val later = as11 && config.version < 8
+    val stated = if (later) mergeModeOf11(config, ordering.nonEmpty) else mergeMode(config, ordering.nonEmpty)
+    val mode = stated match {
+      case MergeMode.EventTime | MergeMode.OrderedDeletes if ordering.isEmpty => MergeMode.CommitTime
+      case other                                                              => other
     }
-    LogRules(config.version, mode, ordering, deleteMarker(config), virtualKeys(config))
+    LogRules(if (later) StatedVersion else config.version, mode, ordering, deleteMarker(config), virtualKeys(config))
+  }
+
+  /** 1.1 has the code of all but the plain payload classes run. */
+  private def mergeModeOf11(config: TableConfig, ordered: Boolean): MergeMode = payload(config) match {
+    case Some("DefaultHoodieRecordPayload" | "EventTimeAvroPayload") => MergeMode.EventTime
+    case Some("OverwriteWithLatestAvroPayload")                      => MergeMode.CommitTime
+    case Some(_)                                                     => MergeMode.Custom
+    case None => if (ordered) MergeMode.EventTime else MergeMode.CommitTime
   }
 
   /** Which blocks a reader of the view counts, as of an instant or of the view's last one.
@@ -60,27 +81,30 @@ object TableLogRules {
   /** Columns of the ordering value; empty if the table has none. */
   def orderingFields(config: TableConfig): Vector[String] =
     if (config.version < StatedVersion && payload(config).contains(PostgresPayload)) Vector("_event_lsn")
-    else
-      config
-        .text("hoodie.table.ordering.fields")
-        .orElse(config.text("hoodie.table.precombine.field"))
-        .toVector
-        .flatMap(_.split(','))
-        .map(_.trim)
-        .filter(_.nonEmpty)
+    else statedOrderingFields(config)
+
+  /** Those that the properties name, whatever a payload class goes by. */
+  private[hudiidx] def statedOrderingFields(config: TableConfig): Vector[String] =
+    config
+      .text("hoodie.table.ordering.fields")
+      .orElse(config.text("hoodie.table.precombine.field"))
+      .toVector
+      .flatMap(_.split(','))
+      .map(_.trim)
+      .filter(_.nonEmpty)
 
   private def mergeMode(config: TableConfig, ordered: Boolean): MergeMode = {
     val stated = if (config.version < 8) None else config.text("hoodie.record.merge.mode")
     stated match {
       case Some("COMMIT_TIME_ORDERING") => MergeMode.CommitTime
       case Some("EVENT_TIME_ORDERING")  => MergeMode.EventTime
-      case Some("CUSTOM")               => payload(config).fold[MergeMode](MergeMode.Custom)(ofPayload)
+      case Some("CUSTOM")               => payload(config).fold[MergeMode](MergeMode.Custom)(ofPayload(config, _))
       case Some(other)                  =>
         throw new UnsupportedTable(
           s"${config.file}: hoodie.record.merge.mode is '$other', known are COMMIT_TIME_ORDERING, EVENT_TIME_ORDERING and " +
             "CUSTOM; use a newer hudiidx"
         )
-      case None => payload(config).fold(withoutPayload(config, ordered))(ofPayload)
+      case None => payload(config).fold(withoutPayload(config, ordered))(ofPayload(config, _))
     }
   }
 
@@ -95,13 +119,14 @@ object TableLogRules {
         case None                     => if (ordered) MergeMode.EventTime else MergeMode.CommitTime
       }
 
-  private def ofPayload(name: String): MergeMode =
+  private def ofPayload(config: TableConfig, name: String): MergeMode =
     if (EventTimePayloads(name)) MergeMode.EventTime
+    else if (config.version == 8 && CodedCommitTimePayloads(name)) MergeMode.OrderedDeletes
     else if (CommitTimePayloads(name)) MergeMode.CommitTime
     else MergeMode.Custom
 
   /** Name without package of a payload class of Hudi's own; any other class in full. */
-  private def payload(config: TableConfig): Option[String] =
+  private[hudiidx] def payload(config: TableConfig): Option[String] =
     config.text("hoodie.compaction.payload.class").map { name =>
       val current = name.replaceFirst("^com\\.uber\\.hoodie\\.", "org.apache.hudi.")
       if (current.startsWith("org.apache.hudi.common.model.")) current.substring(current.lastIndexOf('.') + 1)

@@ -16,7 +16,12 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private implicit val dontShrink: Shrink[Vector[Version]] = Shrink.shrinkAny
 
-  for (version <- Seq(6, 9); mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime, MergeMode.Custom))
+  private val modes = for {
+    version <- Seq(6, 9)
+    mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime, MergeMode.Custom)
+  } yield (version, mode)
+
+  for ((version, mode) <- modes :+ ((8, MergeMode.OrderedDeletes)))
     test(
       s"version $version, $mode: keys and states are those of the tables, sorted, whatever spills; so are touched keys"
     ) {
@@ -214,8 +219,9 @@ private[hudiidx] object LogKeysSuite {
       case (6, MergeMode.Custom) | (9, MergeMode.Custom) => !isDelete(older, rules) && isGreater(older, newer)
       // 0.15: an empty payload in the map gives way to any record; all else is compared.
       case (6, _) => (older.kind != BlockDelete || newer.kind == BlockDelete) && isGreater(older, newer)
-      case (_, MergeMode.CommitTime) => false
-      case _                         =>
+      case (_, MergeMode.CommitTime)                                                           => false
+      case (_, MergeMode.OrderedDeletes) if !isDelete(older, rules) && !isDelete(newer, rules) => false
+      case _                                                                                   =>
         (isDelete(older, rules), isDelete(newer, rules)) match {
           case (_, true) if newer.ordering.isEmpty => false
           case (true, _) if older.ordering.isEmpty => false

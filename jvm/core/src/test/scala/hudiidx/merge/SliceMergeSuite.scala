@@ -16,7 +16,10 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private implicit val dontShrink: Shrink[Vector[Version]] = Shrink.shrinkAny
 
-  for (version <- Seq(6, 9); mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime))
+  private val modes =
+    for (version <- Seq(6, 9); mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime)) yield (version, mode)
+
+  for ((version, mode) <- modes :+ ((8, MergeMode.OrderedDeletes)))
     test(s"version $version, $mode: a slice has the rows of a plain fold, whatever spills") {
       val rules = LogRules(version, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
       forAll(logs, bases, Gen.oneOf(1L, 200L, 1L << 20), minSuccessful(150), sizeRange(60)) { (log, base, budget) =>
@@ -42,7 +45,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(Files.list(dir).count() === 0L)
   }
 
-  for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime))
+  for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime, MergeMode.OrderedDeletes))
     test(
       s"$mode: with positions a slice has the rows that keys give, and keys are asked for only where they are needed"
     ) {
@@ -55,7 +58,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val file = new CountedBase(base)
         val byPosition = merged(file, withPositions = true, MergeOptions(budget))
         assert((byPosition.droppedBase, byPosition.keptLog) === ((byKey.droppedBase, byKey.keptLog)))
-        assert(!file.keysAsked && (mode == MergeMode.EventTime || file.opened === 0))
+        assert(!file.keysAsked && (rules.comparesBase || file.opened === 0))
         val later = new CountedBase(base, "20261120000000009")
         assert(merged(later, withPositions = true, MergeOptions()).keptLog === byKey.keptLog)
         assert(later.keysAsked === blocks.exists(_.versions.nonEmpty))
@@ -72,6 +75,35 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(rowsOf(merged, base, blocks, mixing) === foldRows(blocks, base, rules))
         val rows = (0 until merged.recipes.size).map(merged.recipes.baseRow)
         assert(rows === rows.sorted && rows.filter(_ != Recipes.NoBase).forall(merged.droppedBase.get))
+      }
+    }
+
+  // What payload classes do by their code before version 9, with Hudi 0.15 and 1.0.
+  private def coded(version: Int, mode: MergeMode) =
+    LogRules(version, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
+
+  for (
+    rules <- Seq(
+      MergeRules(coded(6, MergeMode.EventTime), Mixing.Nulls, newestMeta = true),
+      MergeRules(coded(6, MergeMode.CommitTime), Mixing.EqualDefaults, withBaseAlone = true),
+      MergeRules(
+        coded(6, MergeMode.EventTime),
+        Mixing.Unavailable("default"),
+        withBaseAlone = true,
+        winnersAsTheyAre = true
+      ),
+      MergeRules(coded(8, MergeMode.EventTime), Mixing.Nulls, newestMeta = true),
+      MergeRules(coded(8, MergeMode.OrderedDeletes), Mixing.EqualDefaults),
+      MergeRules(coded(8, MergeMode.EventTime), Mixing.Unavailable("default"), winnersAsTheyAre = true)
+    )
+  )
+    test(s"$rules: rows are mixed as by a plain fold over them, whatever spills") {
+      forAll(mixable.map(_.map(_.whole)), bases, Gen.oneOf(1L, 1L << 20), minSuccessful(100)) {
+        (blocks, drawn, budget) =>
+          val base = drawn.groupBy(_.key).map(_._2.head).toVector
+          val merged =
+            mergeFiles(Vector(fileOfMixable(blocks)), Some(new CountedBase(base)), rules, MergeOptions(budget))
+          assert(rowsOf(merged, base, blocks, rules.mixing) === foldRows(blocks, base, rules))
       }
     }
 
@@ -176,6 +208,7 @@ private object SliceMergeSuite {
   /** A block whose records have only some of the columns a, b and c, where it is partial. */
   final case class Mixable(instant: String, partial: Boolean, columns: Set[String], versions: Vector[Version]) {
     def isDelete: Boolean = versions.exists(_.kind == BlockDelete)
+    def whole: Mixable = copy(partial = false, columns = Columns)
   }
 
   private val Columns = Set("a", "b", "c")
@@ -246,6 +279,7 @@ private object SliceMergeSuite {
         case Some(log) =>
           val wins = baseWins(row, log.high, rules.log)
           if (isDelete(log.high, rules.log)) (if (wins) Some(valuesOf(row)) else None)
+          else if (wins && rules.winnersAsTheyAre) Some(valuesOf(row))
           else
             Some(
               if (wins) over(valuesOf(row), log.values, rules.mixing) else over(log.values, valuesOf(row), rules.mixing)
@@ -259,7 +293,8 @@ private object SliceMergeSuite {
   private def fold(older: Folded, newer: Folded, rules: MergeRules): Folded = {
     val olderStays = olderWins(older.high, newer.high, rules.log)
     val (high, low) = if (olderStays) (older, newer) else (newer, older)
-    if (isDelete(older.high, rules.log) || isDelete(newer.high, rules.log)) high
+    val replaces = rules.withBaseAlone || (olderStays && rules.winnersAsTheyAre)
+    if (replaces || isDelete(older.high, rules.log) || isDelete(newer.high, rules.log)) high
     else Folded(high.high, over(high.values, low.values, rules.mixing))
   }
 
@@ -322,6 +357,8 @@ private object SliceMergeSuite {
 
   private def baseWins(base: BaseRow, logged: Version, rules: LogRules): Boolean = {
     val emptyPayload = rules.tableVersion == 6 && logged.kind == BlockDelete
-    rules.mode == MergeMode.EventTime && !emptyPayload && base.ordering.exists(b => logged.ordering.exists(b > _))
+    val compared =
+      rules.mode == MergeMode.EventTime || (rules.mode == MergeMode.OrderedDeletes && isDelete(logged, rules))
+    compared && !emptyPayload && base.ordering.exists(b => logged.ordering.exists(b > _))
   }
 }

@@ -54,6 +54,29 @@ final class TableLogRulesSuite extends AnyFunSuite {
     assert(rules(9).deleteMarker === None)
   }
 
+  test(
+    "before version 9 payload classes without an order are asked of deletes alone by Hudi 1.0, of log records by 0.15"
+  ) {
+    for (name <- Seq("AWSDmsAvroPayload", "OverwriteNonDefaultsWithLatestAvroPayload")) {
+      assert(rules(6, precombine, payload -> (model + name)).mode === MergeMode.CommitTime)
+      val eight = Seq("hoodie.record.merge.mode" -> "CUSTOM", payload -> (model + name))
+      assert(rules(8, eight :+ precombine: _*).mode === MergeMode.OrderedDeletes)
+      assert(rules(8, eight: _*).mode === MergeMode.CommitTime)
+    }
+  }
+
+  test("by the rules of 1.1 version 6 merges as later versions, by its payload class or its ordering field") {
+    def of(more: (String, String)*) =
+      TableLogRules.of(TableConfig.of("t", Map("hoodie.table.version" -> "6") ++ more), as11 = true)
+    assert(of(precombine, payload -> (model + "OverwriteWithLatestAvroPayload")).mode === MergeMode.CommitTime)
+    assert(of(precombine, payload -> (model + "DefaultHoodieRecordPayload")).mode === MergeMode.EventTime)
+    assert(of(precombine, payload -> (model + "PartialUpdateAvroPayload")).mode === MergeMode.Custom)
+    assert(of(precombine).mode === MergeMode.EventTime && of().mode === MergeMode.CommitTime)
+    assert(!of(precombine).asHudi015 && rules(6, precombine).asHudi015)
+    val later = TableConfig.of("t", Map("hoodie.table.version" -> "9", precombine))
+    assert(TableLogRules.of(later, as11 = true) === TableLogRules.of(later))
+  }
+
   test("key fields are needed for virtual keys alone") {
     assert(rules(9, "hoodie.table.recordkey.fields" -> "a").keyForm === None)
     val virtual = "hoodie.populate.meta.fields" -> "false"

@@ -1,11 +1,12 @@
 package hudiidx.hadoop
 
 import java.io.IOException
+import java.nio.charset.StandardCharsets
 import java.nio.file.NoSuchFileException
 
 import hudiidx.log.RecordKeyForm
 import hudiidx.storage.Storage
-import hudiidx.table.TableConfig
+import hudiidx.table.{CommitTimes, TableConfig}
 import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.hadoop.ParquetFileReader
@@ -77,6 +78,16 @@ final class BaseFileKeys private (file: ParquetFileReader, path: String, columns
     ordinals.foreach(i => require(i >= 0 && i < rowGroups.size, s"row group $i of ${rowGroups.size}"))
     new KeyRows(ordinals.map(rowGroups(_)).toVector, openGroup, path)
   }
+
+  /** Ordinals of the row groups that may have rows of these commit times, as far as the footer tells. */
+  def groupsOf(times: CommitTimes): Seq[Int] = rowGroups.map(_.ordinal).filter { i =>
+    chunkOf(i, BaseFileKeys.CommitTimeColumn).map(_.getStatistics).forall { stats =>
+      stats == null || !stats.hasNonNullValue ||
+      times.meets(text(stats.getMinBytes), text(stats.getMaxBytes))
+    }
+  }
+
+  private def text(utf8: Array[Byte]): String = new String(utf8, StandardCharsets.UTF_8)
 
   private def openGroup(group: RowGroup): KeyRowGroup = BaseFileKeys.guarded(path) {
     val stored = if (columns.keys) storesKeys(group) else StoredKeys.NotAsked

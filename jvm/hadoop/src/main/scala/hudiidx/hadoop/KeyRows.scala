@@ -84,8 +84,8 @@ private[hadoop] final class KeyRowGroup(
     layout: KeyRowLayout
 ) {
   private val keys: BytesColumn = if (layout.storedKeys) bytesColumn(BaseFileKeys.KeyColumn) else null
-  private val commits: CommitTimes =
-    if (layout.commitTimes) new CommitTimes(bytesColumn(BaseFileKeys.CommitTimeColumn)) else null
+  private val commits: ColumnOfCommitTimes =
+    if (layout.commitTimes) new ColumnOfCommitTimes(bytesColumn(BaseFileKeys.CommitTimeColumn)) else null
   private val columns = new FieldColumns(pages, schema, createdBy)
   private val builder: RecordKeyBuilder = layout.form.map(new RecordKeyBuilder(_)).orNull
   private val fields: Array[FieldColumn] = layout.form.fold(Vector.empty[String])(_.fields).map(columns.of).toArray
@@ -148,7 +148,7 @@ private[hadoop] final class KeyRowGroup(
 /** Commit times of rows. They are few in a file and mostly follow one another, so each is made into a text, a day and a
   * verdict once: by its number in the dictionary, else as long as it stays the same.
   */
-private final class CommitTimes(column: BytesColumn) {
+private final class ColumnOfCommitTimes(column: BytesColumn) {
   private val times = new Array[String](column.dictionarySize)
   private var last: String = _
   private var lastDay = 0

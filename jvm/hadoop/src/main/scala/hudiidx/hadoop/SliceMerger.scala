@@ -6,7 +6,7 @@ import hudiidx.DamagedTable
 import hudiidx.log.{BlockRules, CountedBlock, OrderingValue, SliceLog}
 import hudiidx.merge._
 import hudiidx.storage.Storage
-import hudiidx.table.TableConfig
+import hudiidx.table.{CommitTimes, TableConfig}
 
 /** A file slice whose log has been merged with its base file.
   *
@@ -20,7 +20,10 @@ final case class MergedSlice(storage: HeldFiles, blocks: Vector[CountedBlock], r
 
 /** Merges file slices of one table.
   *
-  * @param logBytes log files of a slice are kept in memory from one walk to the next up to so many bytes
+  * @param logBytes  log files of a slice are kept in memory from one walk to the next up to so many bytes
+  * @param increment of an incremental query: rows of base files that other commits wrote take no part in merging, as in stock
+  *                  Hudi, whose Parquet reader passes them over: from version 8 on row by row, before by row groups. They are
+  *                  not among the dropped ones
   */
 final class SliceMerger(
     storage: Storage,
@@ -28,9 +31,11 @@ final class SliceMerger(
     rules: MergeRules,
     counting: BlockRules,
     options: MergeOptions,
-    logBytes: Long
+    logBytes: Long,
+    increment: Option[CommitTimes] = None
 ) {
-  private val keyColumns = KeyColumns.of(config)
+  private val shown = increment.map(ShownRows(_, rowByRow = config.version >= 8))
+  private val keyColumns = KeyColumns.of(config).copy(commitTimes = shown.exists(_.rowByRow))
 
   /** Errors as [[hudiidx.merge.SliceMerge]].
     *
@@ -42,7 +47,7 @@ final class SliceMerger(
     val held = new HeldFiles(storage, logBytes)
     val blocks = SliceLog.countedBlocks(held, logs, counting, written)
     val keys = base.map { case (path, instant) =>
-      new KeysOfBaseFile(storage, path, instant, keyColumns, rules.log.orderingFields)
+      new KeysOfBaseFile(storage, path, instant, keyColumns, rules.log.orderingFields, shown)
     }
     MergedSlice(held, blocks, SliceMerge.rows(held, blocks, rules, LogReaders.all, keys, options))
   }
@@ -53,7 +58,8 @@ private final class KeysOfBaseFile(
     path: String,
     val instant: String,
     columns: KeyColumns,
-    orderingFields: Vector[String]
+    orderingFields: Vector[String],
+    shown: Option[ShownRows]
 ) extends BaseKeyFile {
 
   override def open(keys: Boolean, ordering: Boolean): BaseKeys = {
@@ -64,14 +70,25 @@ private final class KeysOfBaseFile(
         case e: NoSuchFileException =>
           throw new DamagedTable(s"$path: base file is gone; read the table again, or restore the file", e)
       }
-    new OpenBaseKeys(file)
+    new OpenBaseKeys(file, shown)
   }
 }
 
-private final class OpenBaseKeys(file: BaseFileKeys) extends BaseKeys {
-  private val rows = file.read()
+/** Which rows of a base file take part in merging. */
+private final case class ShownRows(times: CommitTimes, rowByRow: Boolean)
 
-  override def next(): Boolean = rows.next()
+private final class OpenBaseKeys(file: BaseFileKeys, shown: Option[ShownRows]) extends BaseKeys {
+  private val rows = shown.filterNot(_.rowByRow).fold(file.read())(s => file.read(file.groupsOf(s.times)))
+  private val times = shown.filter(_.rowByRow).map(_.times).orNull
+
+  override def next(): Boolean = {
+    var more = rows.next()
+    if (times != null) while (more && !counts) more = rows.next()
+    more
+  }
+
+  private def counts: Boolean = rows.commitTime != null && times.contains(rows.commitTime)
+
   override def row: Long = rows.row
   override def bytes: Array[Byte] = rows.bytes
   override def from: Int = rows.from

@@ -34,7 +34,7 @@ final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: Sc
 
   override def planInputPartitions(): Array[InputPartition] = {
     // Of a file without logs no more than its footer is read, so it counts with what opening it costs.
-    val pieces = plan.slices.map(PieceOfFile.whole(_, table, aggregates.groups)).map { p =>
+    val pieces = plan.slices.flatMap(PieceOfFile.whole(_, table, aggregates.groups)).map { p =>
       if (SliceReading.hasLogs(p)) p else p.copy(length = 0L)
     }
     Shims.pack(spark, pieces.toArray, FilePlan.maxSplitBytes(spark, pieces))

@@ -73,7 +73,7 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
 
   override def planInputPartitions(): Array[InputPartition] = {
     RecordedScans.add(table.path, spec.filters)
-    val whole = plan.slices.map(PieceOfFile.whole(_, table, columns.constants))
+    val whole = plan.slices.flatMap(PieceOfFile.whole(_, table, columns.constants))
     val enough = spec.limit.fold(whole)(n => LimitedFiles.enough(whole, n, readers))
     val maxBytes = FilePlan.maxSplitBytes(spark, enough)
     Shims.pack(spark, enough.flatMap(PieceOfFile.split(_, maxBytes)).toArray, maxBytes)

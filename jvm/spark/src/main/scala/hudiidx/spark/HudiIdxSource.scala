@@ -41,7 +41,7 @@ object HudiIdxSource {
 
   /** @param ofCatalog options that come with a single scan must not ask for other rows than the table was opened for */
   private[spark] def open(spark: SparkSession, options: Map[String, String], ofCatalog: Boolean = false): BatchTable = {
-    val read = ReadOptions.of(options, sessionOptions(spark))
+    val read = ReadOptions.of(options, spark.conf.getAll)
     val path = options
       .collectFirst { case (k, v) if k.equalsIgnoreCase("path") => v }
       .getOrElse(

@@ -42,7 +42,9 @@ object IncrementalOptions {
     OptionDoc(EndSchema, "false", "Incremental query: columns as of the last commit of the range.")
   )
 
-  /** @param own the reader's options, names in lower case. InvalidOption without a begin, and for change data capture */
+  /** @param own the reader's options and the session's, names in lower case. InvalidOption without a begin, and for change
+    *            data capture
+    */
   def of(own: Map[String, String]): IncrementalOptions = {
     refuseOthers(own)
     val begin = own.getOrElse(Begin, throw new InvalidOption(s"$Begin: an incremental query needs it"))

@@ -9,14 +9,26 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
+import org.slf4j.LoggerFactory
 
 /** File slices as Spark's file readers take them. */
 object PieceOfFile {
+  private val log = LoggerFactory.getLogger("hudiidx.spark.PieceOfFile")
 
-  /** The whole slice, with the values of the columns that are the same for all its rows. UnsupportedTable if its base file is no
-    * Parquet file, DamagedTable if that is empty.
+  /** The whole slice, with the values of the columns that are the same for all its rows; None if it has no file to be read.
+    * UnsupportedTable if its base file is no Parquet file, DamagedTable if that is empty, unless stock Hudi's behaviour is asked
+    * for and it stands alone: Spark leaves out empty files.
     */
-  def whole(slice: FileSlice, table: PinnedTable, constants: StructType): PartitionedFile = {
+  def whole(slice: FileSlice, table: PinnedTable, constants: StructType): Option[PartitionedFile] = {
+    val hasLogs = SliceReading.logsOf(slice).nonEmpty
+    val empty = slice.baseFile.filter(_.sizeBytes <= 0)
+    if (empty.isDefined && !hasLogs && table.shared.damagedAsStock) {
+      log.warn("{}: the base file is empty; it is passed over, rows are missing", pathOf(empty.get, table))
+      None
+    } else Some(pieceOf(slice, table, constants))
+  }
+
+  private def pieceOf(slice: FileSlice, table: PinnedTable, constants: StructType): PartitionedFile = {
     val nulls = if (takesStoredValues(table)) Vector.empty else table.schema.values.nulls(slice.partitionPath)
     val notes =
       if (nulls.isEmpty) Map.empty[String, Any] else Map[String, Any](BaseFileReaderFactory.NullColumns -> nulls)
@@ -76,6 +88,8 @@ object PieceOfFile {
     ColumnRules.of(table.config.version, spark.sessionState.conf.caseSensitiveAnalysis),
     Shims.batchRows(spark),
     table.shared.damagedAsStock,
+    table.mergesAs11,
+    table.increment.map(_.found.times),
     table.shared.conf
   )
 }

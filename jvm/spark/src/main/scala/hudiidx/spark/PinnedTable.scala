@@ -30,8 +30,14 @@ final class PinnedTable(
   /** What the index lacks is an error. */
   def isStrict: Boolean = options.index.strict
 
-  /** A record index is there to be asked; an incremental read takes the files of its commits. */
-  lazy val hasRecordIndex: Boolean = increment.isEmpty && shared.snapshot.use.version.exists(RecordIndex.isIn)
+  /** Version 6 is merged by 1.1's rules. */
+  def mergesAs11: Boolean = options.mergesAs11 && config.version < 8
+
+  /** A record index is there to be asked; an incremental read takes the files of its commits. By 1.1's rules other keys may be
+    * live than those that are indexed.
+    */
+  lazy val hasRecordIndex: Boolean =
+    increment.isEmpty && !mergesAs11 && shared.snapshot.use.version.exists(RecordIndex.isIn)
 
   /** Where record keys are, as of the query's instant. */
   lazy val records: SharedRecords = SharedRecords.of(shared, options.index, options.asOf)
@@ -70,8 +76,15 @@ final class PinnedTable(
         view.latestBaseFiles(partitionPath, asOf).map { base =>
           FileSlice(partitionPath, base.fileId, base.instantTime, Some(base), Vector.empty)
         }
+    // An index has the sizes of the files that it names.
+    if (logsAsOf.nonEmpty) shared.listing.confirmLogs(partitionPath, all, logsAsOf)
     increment.fold(all)(i => all.filter(i.covers))
   }
+
+  /** Empty where nothing is to be checked by it. */
+  private lazy val logsAsOf: Map[String, ExpectedPartition] = options.asOf
+    .filter(_ => hasLogs && shared.snapshot.use.version.isEmpty)
+    .fold(Map.empty[String, ExpectedPartition])(SizeCheck.logsAsOf(shared.timeline, shared.contents, _))
 
   /** How the index served so far; None where commit metadata alone names the files. */
   def indexUse: Option[IndexUse] = if (increment.exists(_.view.isDefined)) None else Some(shared.snapshot.use)
@@ -91,7 +104,7 @@ object PinnedTable {
     val config = shared.config
     RowSchema.refuseUnreadable(config)
     val hasLogs = config.isMergeOnRead && options.queryType != ReadOptions.ReadOptimized
-    if (hasLogs) MergeRules.of(config): Unit
+    if (hasLogs) MergeRules.of(config, options.mergesAs11): Unit
     options.asOf.foreach(TimeTravel.check(config, shared.timeline, shared.contents, _))
     val increment = options.increment.map(PinnedIncrement.of(shared, _))
     val endSchema = options.increment.filter(_.endSchema).flatMap(_ => increment.flatMap(_.found.last))

@@ -13,6 +13,7 @@ import hudiidx.table.QueryInstant
   *  @param queryType one of [[ReadOptions.QueryTypes]]
   *  @param view one of [[ReadOptions.Views]]: the table's rows, or a listing of it
   *  @param columnsByName files are read by the names of their columns, whatever a history of columns says
+  *  @param mergesAs11 logs of tables of version 6 are merged by the rules of Hudi 1.1, not of 0.15
   *  @param increment of an incremental query; None: a snapshot
   *  @param tagStrategy how `tag_location` looks keys up, see [[TagStrategy]]
   */
@@ -24,7 +25,8 @@ final case class ReadOptions(
     tagStrategy: String,
     increment: Option[IncrementalOptions] = None,
     pushdowns: ReadPushdowns = ReadPushdowns(),
-    columnsByName: Boolean = false
+    columnsByName: Boolean = false,
+    mergesAs11: Boolean = false
 )
 
 object ReadOptions {
@@ -53,9 +55,12 @@ object ReadOptions {
   val SchemaOnRead = "hoodie.schema.on.read.enable"
   val AsOfInstant = "as.of.instant"
   val ViewName = "view"
+  val MergeRelease = "hudiidx.read.merge.release"
+  private val Release015 = "0.15"
+  private val Release11 = "1.1"
 
-  /** All settings that a reader takes. Those that begin with `hudiidx.` may stand in the Spark session's configuration
-    * under the same name; the reader's own option wins.
+  /** All settings that a reader takes. Those that begin with `hudiidx.` or `hoodie.` may stand in the Spark session's
+    * configuration under the same name; the reader's own option wins.
     */
   val Docs: Vector[OptionDoc] = Vector(
     OptionDoc(
@@ -73,6 +78,11 @@ object ReadOptions {
       "true",
       "A table whose history of columns has renamed ones is refused; false reads its files by the names of their columns."
     ),
+    OptionDoc(
+      MergeRelease,
+      Release015,
+      s"The release of Hudi by whose rules logs of tables of version 6 are merged: $Release015 or $Release11."
+    ),
     OptionDoc(ViewName, RowsView, s"What to read: ${Views.mkString(", ")}."),
     OptionDoc(
       TagStrategy.OptionName,
@@ -83,38 +93,52 @@ object ReadOptions {
 
   val Prefix = "hudiidx."
 
+  /** Stock Hudi's settings, which it takes from the session too. */
+  val HudiPrefix = "hoodie."
+
   /** @param options the reader's own, keys in any case
-    * @param session the session's configuration, where its keys begin with `hudiidx.`
+    * @param session the session's configuration, of which keys count that begin with `hudiidx.`, and where rows are read with
+    *                `hoodie.`
     */
   def of(options: Map[String, String], session: Map[String, String]): ReadOptions = {
     val own = options.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
     val settings = session.filter(_._1.startsWith(Prefix)) ++ own
     settings.keys.filter(k => k.startsWith(Prefix) && !isKnown(k)).foreach(refuse)
-    val kind = queryType(own.get(QueryType).orElse(own.get(ViewType)).getOrElse(Snapshot))
+    val what = view(own.getOrElse(ViewName, RowsView))
+    val asked = (if (what == RowsView) session.filter(_._1.startsWith(HudiPrefix)) else Map.empty) ++ own
+    val kind = queryType(asked.get(QueryType).orElse(asked.get(ViewType)).getOrElse(Snapshot))
     ReadOptions(
       asOf = own.get(AsOfInstant).map(QueryInstant.parse(AsOfInstant, _)),
       queryType = kind,
-      view = view(own.getOrElse(ViewName, RowsView)),
+      view = what,
       index = IndexOptions.of(settings),
       tagStrategy = TagStrategy.checked(settings.getOrElse(TagStrategy.OptionName, TagStrategy.Auto)),
-      increment = if (kind == Incremental) Some(IncrementalOptions.of(own)) else None,
+      increment = if (kind == Incremental) Some(IncrementalOptions.of(asked)) else None,
       pushdowns = ReadPushdowns.of(settings),
-      columnsByName = !IndexOptions.boolean(own, SchemaOnRead, default = true)
+      columnsByName = !IndexOptions.boolean(asked, SchemaOnRead, default = true),
+      mergesAs11 = mergesAs11(settings.getOrElse(MergeRelease, Release015))
     )
   }
 
   /** Does an option, in lower case, decide how or which rows are read? */
   def isRowOption(name: String): Boolean =
-    name.startsWith(Prefix) || name.startsWith("hoodie.") || name == AsOfInstant || name == ViewName
+    name.startsWith(Prefix) || name.startsWith(HudiPrefix) || name == AsOfInstant || name == ViewName
 
   private def isKnown(name: String): Boolean =
-    IndexOptions.isKnown(name) || ReadPushdowns.isKnown(name) || name == TagStrategy.OptionName
+    IndexOptions.isKnown(name) || ReadPushdowns.isKnown(name) || name == TagStrategy.OptionName || name == MergeRelease
 
   private def view(name: String): String = {
     val lower = name.toLowerCase(Locale.ROOT)
     if (!Views.contains(lower))
       throw new InvalidOption(s"$ViewName: '$name' is no view; known are ${Views.mkString(", ")}")
     lower
+  }
+
+  private def mergesAs11(release: String): Boolean = release.trim match {
+    case Release015 => false
+    case Release11  => true
+    case other      =>
+      throw new InvalidOption(s"$MergeRelease: '$other' is not served; known are $Release015 and $Release11")
   }
 
   private def queryType(name: String): String = {

@@ -114,7 +114,7 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
   def slicesOf(keys: Set[String], partition: Option[String]): Vector[FileSlice] = {
     // Asked first: that warns, or is an error, where there is no record index.
     val indexed = table.records.moment.version.isDefined
-    val groups = if (indexed) RecordKeyFilter.groups(keys, table).toOption else None
+    val groups = if (indexed && !table.mergesAs11) RecordKeyFilter.groups(keys, table).toOption else None
     val partitions = groups.fold(table.partitions)(_.partitions.toVector).filter(p => partition.forall(_ == p))
     partitions.flatMap(p => slicesIn(p).filter(s => groups.forall(_.contains(p, s.fileId))))
   }
@@ -152,9 +152,11 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
       } finally threads.shutdownNow(): Unit
     }
 
-  private def rowsOf(slice: FileSlice, all: PackedKeys): Vector[InternalRow] = {
+  private def rowsOf(slice: FileSlice, all: PackedKeys): Vector[InternalRow] =
+    PieceOfFile.whole(slice, table, scan.constants).fold(Vector.empty[InternalRow])(rowsOf(slice, _, all))
+
+  private def rowsOf(slice: FileSlice, piece: PartitionedFile, all: PackedKeys): Vector[InternalRow] = {
     val keys = new WantedKeys(all)
-    val piece = PieceOfFile.whole(slice, table, scan.constants)
     val (keyed, types) = kept.get(identity(slice, piece), logBytes(slice)) {
       (KeyedSlice.read(readers.keySource(piece, storage, keyColumns)), readers.adaptedBase(piece))
     }

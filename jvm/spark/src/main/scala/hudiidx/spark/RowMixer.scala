@@ -3,8 +3,10 @@ package hudiidx.spark
 import java.util.{Arrays, BitSet}
 
 import hudiidx.hadoop.MergedSlice
-import hudiidx.merge.{Mixing, Recipes}
+import hudiidx.UnsupportedTable
+import hudiidx.merge.{MergeRules, Mixing, Recipes}
 import hudiidx.spark.rows.{BlockRowsReader, VectorCopy}
+import hudiidx.table.TableSchema
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
@@ -19,14 +21,15 @@ final private class RowMixer(
     slice: MergedSlice,
     columns: StructType,
     blocks: BlockRowsReader,
-    mixing: Mixing,
+    rules: MergeRules,
     defaults: => Array[WritableColumnVector],
     window: Int
 ) extends AutoCloseable {
   private val recipes = slice.rows.recipes
   private val copies = columns.fields.map(f => VectorCopy.of(f.dataType))
   private val yielding =
-    columns.fields.indices.map(i => GivesWay.of(mixing, columns(i).dataType, () => defaults(i))).toArray
+    columns.fields.indices.map(i => GivesWay.of(rules.mixing, columns(i), () => defaults(i))).toArray
+  private val ofNewest = columns.fieldNames.map(n => rules.newestMeta && TableSchema.MetaColumns.contains(n))
   private val vectors = Shims.vectors(RowMixer.FirstRows, columns)
   private var records = Array.emptyIntArray // numbers of the records in the vectors, ascending
   private var has = Array.empty[Array[Boolean]] // for each record, which columns its block has
@@ -40,10 +43,11 @@ final private class RowMixer(
   def append(recipe: Int, base: ColumnarBatch, baseRow: Int, into: Array[WritableColumnVector]): Unit = {
     if (recipe >= until) load(recipe)
     val parts = Array.tabulate(recipes.partCount(recipe))(i => place(recipes.part(recipe, i)))
+    val newest = parts.indices.maxBy(recipes.part(recipe, _))
     var column = 0
     while (column < copies.length) {
-      var i = parts.length - 1
-      while (i > 0 && givesWay(parts(i), column, base, baseRow)) i -= 1
+      var i = if (ofNewest(column)) newest else parts.length - 1
+      while (i > 0 && !ofNewest(column) && givesWay(parts(i), column, base, baseRow)) i -= 1
       if (parts(i) < 0) copies(column).append(base.column(column), baseRow, into(column))
       else copies(column).append(vectors(column), parts(i), into(column))
       column += 1
@@ -111,16 +115,32 @@ private object GivesWay {
     override def apply(vector: ColumnVector, row: Int): Boolean = vector.isNullAt(row)
   }
 
-  def of(mixing: Mixing, dataType: DataType, default: () => ColumnVector): GivesWay = (mixing, dataType) match {
+  /** UnsupportedTable for a default that only Hudi's own code compares. */
+  def of(mixing: Mixing, column: StructField, default: () => ColumnVector): GivesWay = (mixing, column.dataType) match {
     case (Mixing.Never, _)                                   => Never
-    case (Mixing.Unavailable(text), StringType | BinaryType) => new IfText(text, dataType)
+    case (Mixing.Nulls, _)                                   => IfNull
+    case (Mixing.Unavailable(text), StringType | BinaryType) => new IfText(text, column.dataType)
     case (Mixing.Unavailable(_), _)                          => Never
-    case (Mixing.Defaults, _) if default().isNullAt(0)       => IfNull
+    case (_, _) if default().isNullAt(0)                     => IfNull
+    case (Mixing.EqualDefaults, _)                           => equalDefault(column, default())
     case (Mixing.Defaults, BooleanType)                      => new IfEqual(default(), _.getBoolean(_))
     case (Mixing.Defaults, IntegerType) if isOneObject(default().getInt(0).toLong) =>
       new IfEqual(default(), _.getInt(_))
     case (Mixing.Defaults, LongType) if isOneObject(default().getLong(0)) => new IfEqual(default(), _.getLong(_))
     case (Mixing.Defaults, _)                                             => Never
+  }
+
+  private def equalDefault(column: StructField, default: ColumnVector): GivesWay = column.dataType match {
+    case BooleanType => new IfEqual(default, _.getBoolean(_))
+    case IntegerType => new IfEqual(default, _.getInt(_))
+    case LongType    => new IfEqual(default, _.getLong(_))
+    case FloatType   => new IfEqual(default, (v, row) => java.lang.Float.floatToIntBits(v.getFloat(row)))
+    case DoubleType  => new IfEqual(default, (v, row) => java.lang.Double.doubleToLongBits(v.getDouble(row)))
+    case other       =>
+      throw new UnsupportedTable(
+        s"column ${column.name} of type ${other.simpleString} has a default other than null, which the table's payload class " +
+          s"compares; read the base files alone with ${ReadOptions.QueryType}=${ReadOptions.ReadOptimized}, or the table with Hudi"
+      )
   }
 
   /** Java keeps one object of each such number. */

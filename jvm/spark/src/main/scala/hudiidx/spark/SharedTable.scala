@@ -40,7 +40,8 @@ final class SharedTable private (
   }
 
   /** The table's files as they lie on storage, under the same timeline. */
-  @transient lazy val listing: TableListing = TableSnapshot.listingOf(context, snapshot.viewTimeline)
+  @transient lazy val listing: TableListing =
+    TableSnapshot.listingOf(context, snapshot.viewTimeline, damagedAsStock = options.damagedAsStock)
 
   def damagedAsStock: Boolean = options.damagedAsStock
 

@@ -5,7 +5,7 @@ import hudiidx.log.AvroFieldPlan
 import hudiidx.merge.{MergeOptions, MergeRules}
 import hudiidx.spark.rows.{AvroColumns, BlockRowsReader, ColumnAdapter, ColumnRules}
 import hudiidx.storage.Storage
-import hudiidx.table.{BaseFile, FileSlice, TableConfig, TableLogRules, ViewTimeline}
+import hudiidx.table.{BaseFile, CommitTimes, FileSlice, TableConfig, TableLogRules, ViewTimeline}
 import org.apache.avro.Schema
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
@@ -22,6 +22,8 @@ import org.apache.spark.util.SerializableConfiguration
   * @param schema    the table's Avro schema, JSON
   * @param batchRows rows to a batch of log rows
   * @param damagedAsStock see `TableLogRules.blocks`
+  * @param mergesAs11 see `TableLogRules.of`
+  * @param increment which rows an incremental query is about; None: a snapshot
   */
 final case class SliceReading(
     config: TableConfig,
@@ -31,10 +33,12 @@ final case class SliceReading(
     columnRules: ColumnRules,
     batchRows: Int,
     damagedAsStock: Boolean,
+    mergesAs11: Boolean,
+    increment: Option[CommitTimes],
     conf: Broadcast[SerializableConfiguration]
 ) {
 
-  @transient private lazy val rules: MergeRules = MergeRules.of(config)
+  @transient private lazy val rules: MergeRules = MergeRules.of(config, mergesAs11)
   @transient private lazy val budget: Long =
     SliceReading.budgetBytes(Runtime.getRuntime.maxMemory, SliceReading.tasksAtOnce)
 
@@ -44,7 +48,8 @@ final case class SliceReading(
     rules,
     TableLogRules.blocks(config, timeline, asOf, damagedAsStock),
     MergeOptions(budget),
-    logBytes = budget
+    logBytes = budget,
+    increment
   )
 
   /** The slice's rows.
@@ -100,7 +105,7 @@ final case class SliceReading(
       fill.append(Array.emptyByteArray, 0, 0, row)
       row
     }
-    new RowMixer(merged, columns, blocks, rules.mixing, defaults, SliceReading.windowOf(merged, budget))
+    new RowMixer(merged, columns, blocks, rules, defaults, SliceReading.windowOf(merged, budget))
   }
 
   private def complete(columns: StructType, rebuilt: StructType, values: InternalRow, nulls: Vector[String])(

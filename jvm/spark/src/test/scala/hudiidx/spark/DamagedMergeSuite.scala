@@ -69,8 +69,41 @@ final class DamagedMergeSuite extends SparkSuite {
 
   test("v6-bad-missing-base: as_stock gives the rows that stock Hudi shows of the damaged table") {
     val damaged = new Damaged("v6-bad-missing-base")
-    assert(outcome(damaged.table, listed, asStock) === Right(checksum(damaged.name, "snapshot")))
+    val stock = Right(checksum(damaged.name, "snapshot"))
+    assert(outcome(damaged.table, listed, asStock) === stock)
+    damaged.indexBefore()
+    assert(outcome(damaged.table, strict, asStock) === stock)
   }
+
+  for (name <- Seq("v6-mor-part", "v9-mor-part"))
+    test(s"$name: a log cut at the border of its blocks is noticed in time travel too, with an index and without") {
+      val table = Fixtures.copy(name)
+      new HudiIdxApi(spark, table, new java.util.HashMap()).create()
+      val points = Vector.newBuilder[String]
+      Fixtures.json(name).get("time_travel").forEach(t => if (t.has("count")) points += t.get("as_of").asText)
+      val asOf = points.result()
+      // The newest query that reads a slice which is not a latest one.
+      val (instant, log) = asOf.reverseIterator
+        .flatMap { i =>
+          val at = read(table, "view" -> "latest_merged_file_slices", "as.of.instant" -> i)
+            .selectExpr("partition_path", "explode(log_files.file_name) as log")
+          val now = read(table, "view" -> "latest_merged_file_slices").selectExpr("explode(log_files.file_name) as log")
+          at.join(now, Seq("log"), "left_anti")
+            .selectExpr("partition_path", "log")
+            .collect()
+            .map(r => (i, Paths.get(table, r.getString(0), r.getString(1))))
+        }
+        .next()
+      val whole = Files.readAllBytes(log)
+      Files.write(log, Array.emptyByteArray)
+      for (option <- Seq(strict, listed)) {
+        val message =
+          outcome(table, option, "as.of.instant" -> instant).left.toOption.getOrElse(fail(s"$option: no error"))
+        assert(message.contains(log.getFileName.toString))
+      }
+      Files.write(log, whole)
+      assert(outcome(table, listed, "as.of.instant" -> instant).isRight)
+    }
 
   for (name <- Seq("v6-no-mdt-mor", "v9-no-mdt-mor"))
     test(

@@ -35,5 +35,26 @@ final class ReadOptionsSuite extends AnyFunSuite {
     assert(refused("view" -> "columns").contains("view"))
     assert(refused("hudiidx.index.enabled" -> "yes").contains("hudiidx.index.enabled"))
     assert(refused("as.of.instant" -> "now").contains("as.of.instant"))
+    assert(refused("hudiidx.read.merge.release" -> "2").contains("known are 0.15 and 1.1"))
+    assert(ReadOptions.of(Map.empty, Map("hudiidx.read.merge.release" -> "1.1")).mergesAs11)
+  }
+
+  test(
+    "stock's options are taken from the session where rows are read, the reader's own win, and as.of.instant is not"
+  ) {
+    val session = Map("hoodie.datasource.query.type" -> "read_optimized", "as.of.instant" -> "never")
+    assert(ReadOptions.of(Map.empty, session).queryType === "read_optimized")
+    assert(ReadOptions.of(Map("Hoodie.Datasource.Query.Type" -> "snapshot"), session).queryType === "snapshot")
+    val changes = Map(
+      "hoodie.datasource.query.type" -> "incremental",
+      "hoodie.datasource.read.begin.instanttime" -> "20260101000000000",
+      "hoodie.schema.on.read.enable" -> "false"
+    )
+    val read = ReadOptions.of(Map("hoodie.datasource.read.begin.instanttime" -> "000"), changes)
+    assert(read.increment.map(_.request.begin) === Some("000") && read.columnsByName)
+    // A listing is no query of rows.
+    val broken = Map("hoodie.datasource.query.type" -> "incremental")
+    assert(ReadOptions.of(Map("view" -> "files"), broken).view === "files")
+    intercept[InvalidOption](ReadOptions.of(Map.empty, broken))
   }
 }

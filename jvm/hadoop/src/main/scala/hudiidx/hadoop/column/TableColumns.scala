@@ -3,7 +3,7 @@ package hudiidx.hadoop.column
 import hudiidx.DamagedTable
 import hudiidx.column.{ColumnPath, ColumnType}
 import hudiidx.sync.TableContext
-import hudiidx.table.{TableConfig, TableSchema}
+import hudiidx.table.{TableConfig, TableLogRules, TableSchema}
 import org.apache.avro.Schema
 import org.apache.avro.generic.GenericData
 
@@ -38,7 +38,7 @@ private[column] final case class TableColumns(config: TableConfig, avroJson: Opt
   def mayMislabel(path: String): Boolean = config.version >= 9 && leaves.get(path).exists(AvroTypes.isMillis)
 
   /** Rows of logs may keep columns of older rows. */
-  def mixesRows: Boolean = config.text("hoodie.table.partial.update.mode").isDefined
+  def mixesRows: Boolean = TableLogRules.mixesRows(config)
 
   /** True if readers are certain to give null for a column of which a file has only so many leading parts. */
   def readsNull(path: String, present: Int): Boolean = !isPartitionColumn(path) && schema.exists { table =>
