@@ -30,14 +30,7 @@ VERSIONS = {
             {PAYLOAD: MODEL + "PartialUpdateAvroPayload"},
         ),
     ),
-    8: (
-        "stock_1_0",
-        (
-            {MERGE_MODE: "EVENT_TIME_ORDERING"},
-            {MERGE_MODE: "COMMIT_TIME_ORDERING"},
-            {PAYLOAD: MODEL + "PartialUpdateAvroPayload"},
-        ),
-    ),
+    8: ("stock_1_0", ({MERGE_MODE: "EVENT_TIME_ORDERING"}, {MERGE_MODE: "COMMIT_TIME_ORDERING"})),
     6: (
         "stock_0_15",
         (
