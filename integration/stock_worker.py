@@ -206,7 +206,9 @@ class Stock(hudifix.Env):
     def op_roll_back(self, name: str) -> None:
         """Takes the last completed instant back."""
         table = self.tables[name]
-        last = table.last()[-1]
+        *before, last = table.last()
+        if not before:
+            raise RuntimeError("the only write stays: without one nothing tells the table's columns")
         table.call(f"call rollback_to_instant(table => '{table.register()}', instant_time => '{last}')")
 
     def op_texts(self, name: str, as_of: str | None) -> list[str]:
