@@ -29,11 +29,15 @@ final class PinnedColumns private (index: ColumnIndex, snapshot: TableSnapshot, 
   /** Why nothing can be left out any more. */
   def failure: Option[String] = failed
 
-  /** Top-level columns of `columns` of which bounds are kept. */
-  def names(columns: StructType): Vector[String] = {
-    val ranges = index.choice.byKind.values.flatten.toSet
-    columns.fieldNames.toVector.filter(n => ranges(ColumnChoice.All) || ranges(ColumnPath.of(Seq(n))))
-  }
+  private val paths: Set[String] = index.choice.byKind.values.flatten.flatMap(ColumnPath.list).toSet
+  private val topLevel: Set[String] = paths.flatMap(p => ColumnPath.parts(p).headOption)
+
+  /** Top-level columns of `columns` that have an index. */
+  def names(columns: StructType): Vector[String] =
+    columns.fieldNames.toVector.filter(n => paths(ColumnChoice.All) || paths(ColumnPath.of(Seq(n))))
+
+  /** The top-level column, or a field in it, has an index. */
+  def mayKnow(name: String): Boolean = paths(ColumnChoice.All) || topLevel(name)
 
   /** Bounds of this column are kept. */
   def has(path: String): Boolean = {
@@ -153,11 +157,15 @@ object ColumnFilter {
 
   private def of(table: PinnedTable, make: ConditionOf => ColumnCondition): Either[String, ColumnFilter] =
     table.columns.flatMap { columns =>
-      val condition = make(new ConditionOf(unfit(table, alsoPartitions = false)))
+      def conditionOf(alsoPartitions: Boolean): ColumnCondition = {
+        val stored = unfit(table, alsoPartitions)
+        make(new ConditionOf(n => stored(n).orElse(if (columns.mayKnow(n)) None else Some("it has no index"))))
+      }
+      val condition = conditionOf(alsoPartitions = false)
       if (Conditions.paths(condition).isEmpty && condition != ColumnCondition.Nothing)
         Left(Conditions.reasons(condition).headOption.getOrElse("every row satisfies the filters"))
       else {
-        def loose = columns.select(make(new ConditionOf(unfit(table, alsoPartitions = true))))
+        def loose = columns.select(conditionOf(alsoPartitions = true))
         columns
           .select(condition)
           .map(new ColumnFilter(table, columns, _, () => loose))

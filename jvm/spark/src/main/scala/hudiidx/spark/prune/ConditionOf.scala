@@ -12,7 +12,8 @@ import org.apache.spark.unsafe.types.UTF8String
 /** A query's filters as a condition on single columns, for statistics to decide. An expression is followed from the values that
   * it must give to the values that its columns must have; where the way is not certain every value counts.
   *
-  *  @param unfit why the values of a column in files are not those of its rows, by the column's name; None if they are
+  *  @param unfit why a column cannot be judged, by its name: its values in files are not those of its rows, or nothing is known of
+  *               them; None if it can
   */
 final class ConditionOf(unfit: String => Option[String]) {
   import ConditionOf._
@@ -30,11 +31,20 @@ final class ConditionOf(unfit: String => Option[String]) {
     else if (wanted.isEverything) Always
     else if (!e.deterministic) Anything(s"${shown(e)} may differ from row to row")
     else
-      try if (e.foldable) constant(e, wanted) else found(e, wanted)
-      catch {
-        // An error that evaluation would raise is left to the rows.
-        case NonFatal(error) => Anything(s"${shown(e)}: ${error.getMessage}")
+      unjudged(e).getOrElse {
+        try if (e.foldable) constant(e, wanted) else found(e, wanted)
+        catch {
+          // An error that evaluation would raise is left to the rows.
+          case NonFatal(error) => Anything(s"${shown(e)}: ${error.getMessage}")
+        }
       }
+
+  /** Nothing is computed of columns that could not be judged by it. */
+  private def unjudged(e: Expression): Option[ColumnCondition] = {
+    val reasons = e.references.toSeq.map(a => a.name -> unfit(a.name))
+    if (reasons.isEmpty || reasons.exists(_._2.isEmpty)) None
+    else reasons.collectFirst { case (name, Some(why)) => Anything(s"$name: $why") }
+  }
 
   private def constant(e: Expression, wanted: Wanted): ColumnCondition =
     if (wanted.takes(e.eval(null), e.dataType)) Always else Nothing

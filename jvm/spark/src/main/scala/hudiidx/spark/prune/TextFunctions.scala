@@ -22,16 +22,21 @@ private[prune] object TextFunctions {
       })
 
   /** Strings of which upper or lower case is in the set, and perhaps more. */
-  def ofCase(wanted: Texts, mapping: CaseMapping): Texts =
+  def ofCase(wanted: Texts, mapping: CaseMapping): Texts = {
+    val most = (MostTexts / wanted.lows.length.max(1)).min(CaseMapping.MostTexts)
     ValueSets.texts(ValueSets.intervals(wanted).flatMap { case (from, until) =>
       val start = commonStart(from, until)
       val isOne = isSingle(from, until) && start.length == from.length
-      mapping.sources(new String(start, UTF_8)).flatMap { case (source, isWhole) =>
+      mapping.sources(new String(start, UTF_8), most).flatMap { case (source, isWhole) =>
         val bytes = source.getBytes(UTF_8)
         if (isWhole && isOne) Vector((bytes, ValueSets.next(bytes)))
         else ValueSets.intervals(ValueSets.beginning(bytes))
       }
     })
+  }
+
+  /** In all; of long lists fewer characters of each text are looked at. */
+  private val MostTexts = 20000
 
   /** What `LIKE pattern` takes; the second is false if it may take less. */
   def like(pattern: String, escape: Char): (Texts, Boolean) = {
@@ -107,12 +112,14 @@ final private[prune] class CaseMapping(map: String => String) {
     ).distinct
   }
 
-  /** Texts with which one that becomes `prefix` and more begins; true if it is all of what becomes `prefix` alone. */
-  def sources(prefix: String): Vector[(String, Boolean)] = {
+  /** Texts with which one that becomes `prefix` and more begins; true if it is all of what becomes `prefix` alone. No more
+    * than about `most`.
+    */
+  def sources(prefix: String, most: Int): Vector[(String, Boolean)] = {
     val points = prefix.codePoints.toArray
     var found = Vector(("", true))
     var i = 0
-    while (i < points.length && points(i) != CaseMapping.Damaged && found.length * 2 <= CaseMapping.MostTexts) {
+    while (i < points.length && points(i) != CaseMapping.Damaged && found.length * 2 <= most) {
       val next = froms(points(i))
       found = found.flatMap { case (head, isOpen) =>
         if (!isOpen) Vector((head, false))
@@ -135,7 +142,7 @@ final private[prune] class CaseMapping(map: String => String) {
 }
 
 private[prune] object CaseMapping {
-  private val MostTexts = 64
+  val MostTexts = 64
 
   /** What bytes that are no text are shown as. */
   private val Damaged = 0xfffd

@@ -116,6 +116,14 @@ final class ConditionSuite extends SparkSuite with PredicateHelper {
   test("large lists of values are quick, and leave out what lies between them") {
     val list = (0 until 20000).map(_ * 10).mkString(", ")
     assert(!mightMatch(s"i IN ($list)", "i", 41, 49) && mightMatch(s"i IN ($list)", "i", 41, 50))
+    val texts = (0 until 5000).map(n => s"'PARIS $n'").mkString(", ")
+    assert(
+      !mightMatch(s"upper(name) IN ($texts)", "name", "oslo") && mightMatch(
+        s"upper(name) IN ($texts)",
+        "name",
+        "Paris 7"
+      )
+    )
     assert(!mightMatch(s"i + 1 IN ($list)", "i", -30, -20) && mightMatch(s"i + 1 IN ($list)", "i", 49))
   }
 }
