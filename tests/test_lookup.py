@@ -215,10 +215,6 @@ def test_options_of_the_record_index_are_checked(spark: SparkSession, cow: Path)
         index.create(record="global", window_days=0)
     with pytest.raises(InvalidOption, match="file_groups: needs a int"):
         index.create(record="global", file_groups="many")  # type: ignore[arg-type]
-    with pytest.raises(InvalidOption, match="known: record"):
-        index.add_index("colour")
-    with pytest.raises(InvalidOption, match="known: record"):
-        index.drop_index("colour")
 
 
 def test_a_miss_in_a_window_is_told(spark: SparkSession, make_table: MakeTable) -> None:

@@ -45,7 +45,12 @@ private[column] final class ColumnFileWriter(out: OutputStream, kind: String, sh
   private var laidOut: SegmentLayout = _
 
   /** Partitions come in the order of their keys, before columns. */
-  def partition(path: String, digests: Array[NameDigest], sizes: Array[Long], rows: Array[Long]): Unit = {
+  def partition(path: String, files: IndexedSeq[CoveredFile]): Unit =
+    partition(path, files.map(f => (NameDigest.of(f.name), f.sizeBytes)).toArray, files.map(_.rows).toArray)
+
+  /** @param files digests of their names, with their sizes */
+  def partition(path: String, files: Array[(NameDigest, Long)], rows: Array[Long]): Unit = {
+    val (digests, sizes) = (files.map(_._1), files.map(_._2))
     require(laidOut == null, s"partition $path behind columns")
     append(ColumnFile.filesKey(path), FileTable.encode(digests, sizes, rows))
     paths += path

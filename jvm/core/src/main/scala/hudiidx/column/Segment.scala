@@ -14,16 +14,10 @@ final class SegmentWriter(out: OutputStream, shape: SegmentShape = SegmentShape.
   private val file = new ColumnFileWriter(out, ColumnKind.Stats, shape)
 
   /** Files in the order in which pages have them; [[SegmentOrder]] is a good one. */
-  def partition(path: String, files: IndexedSeq[CoveredFile]): Unit =
-    file.partition(
-      path,
-      files.map(f => NameDigest.of(f.name)).toArray,
-      files.map(_.sizeBytes).toArray,
-      files.map(_.rows).toArray
-    )
+  def partition(path: String, files: IndexedSeq[CoveredFile]): Unit = file.partition(path, files)
 
   private[column] def partition(path: String, files: Array[(NameDigest, Long)], rows: Array[Long]): Unit =
-    file.partition(path, files.map(_._1), files.map(_._2), rows)
+    file.partition(path, files, rows)
 
   /** Which files make up which page; once it is asked for no partition can follow. */
   def layout: SegmentLayout = file.layout
@@ -165,16 +159,10 @@ final class RecordsWriter(out: OutputStream, shape: SegmentShape = SegmentShape.
   private var number = -1
 
   /** As of [[SegmentWriter.partition]]. */
-  def partition(path: String, files: IndexedSeq[CoveredFile]): Unit =
-    file.partition(
-      path,
-      files.map(f => NameDigest.of(f.name)).toArray,
-      files.map(_.sizeBytes).toArray,
-      files.map(_.rows).toArray
-    )
+  def partition(path: String, files: IndexedSeq[CoveredFile]): Unit = file.partition(path, files)
 
   private[column] def partition(path: String, files: Array[(NameDigest, Long)], rows: Array[Long]): Unit =
-    file.partition(path, files.map(_._1), files.map(_._2), rows)
+    file.partition(path, files, rows)
 
   def layout: SegmentLayout = file.layout
 

@@ -4,6 +4,7 @@ import java.nio.file.{Files, Paths}
 
 import hudiidx.Fixtures
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.prune.TablePredicates
 import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.execution.datasources.v2.{BatchScanExec, DataSourceV2ScanRelation}
 import org.apache.spark.sql.functions.{broadcast, col, expr}
@@ -28,37 +29,6 @@ final class PushdownSuite extends SparkSuite {
   private def scanOf(frame: DataFrame): BatchScanExec =
     frame.queryExecution.sparkPlan.collectFirst { case b: BatchScanExec => b }.get
 
-  // Predicates in SQL on columns of simple types, with values of the table and others.
-  private def predicates(table: DataFrame): Gen[String] = {
-    val columns = table.schema.fields.filter(f => literal(f.dataType, "1").isDefined).map(_.name).toVector
-    val sample = table.limit(40).collect().toVector
-    def value(column: String): Gen[String] = {
-      val dataType = table.schema(column).dataType
-      val seen = sample.map(_.getAs[Any](column)).filter(_ != null).flatMap(v => literal(dataType, v.toString))
-      if (seen.isEmpty) Gen.const("NULL") else Gen.frequency(9 -> Gen.oneOf(seen), 1 -> Gen.const("NULL"))
-    }
-    val simple = for {
-      column <- Gen.oneOf(columns)
-      op <- Gen.oneOf("=", "<", ">", "<=", ">=", "<>", "<=>")
-      v <- value(column)
-      w <- value(column)
-      form <- Gen.oneOf(s"`$column` $op $v", s"`$column` IN ($v, $w)", s"`$column` IS NULL", s"NOT (`$column` $op $v)")
-    } yield form
-    for {
-      a <- simple
-      b <- simple
-      form <- Gen.oneOf(a, s"$a AND $b", s"$a OR $b", s"NOT ($a AND $b)")
-    } yield form
-  }
-
-  private def literal(dataType: DataType, text: String): Option[String] = dataType match {
-    case StringType => Some("'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'")
-    case IntegerType | LongType | DoubleType | FloatType | BooleanType => Some(s"CAST('$text' AS ${dataType.sql})")
-    case _: DecimalType                                                => Some(s"CAST('$text' AS ${dataType.sql})")
-    case DateType | TimestampType                                      => Some(s"CAST('$text' AS ${dataType.sql})")
-    case _                                                             => None
-  }
-
   private val queries: Vector[(String, DataFrame => DataFrame)] = Vector(
     "rows" -> (f => f),
     "count" -> (_.selectExpr("count(*)")),
@@ -69,7 +39,7 @@ final class PushdownSuite extends SparkSuite {
     test(s"$name: random predicates give the same with each pushdown off") {
       val table = Fixtures.copy(name)
       new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.record.mode", "partitioned")).create()
-      val gen = predicates(read(table))
+      val gen = TablePredicates.of(read(table))
       val seed = name.hashCode.toLong
       (0 until 5).foreach { i =>
         val where = gen.pureApply(Gen.Parameters.default, Seed(seed + i))

@@ -28,7 +28,7 @@ import hudiidx.spark.{
   SparkEngine,
   ViewCall
 }
-import hudiidx.store.{IndexStore, IndexVersion}
+import hudiidx.store.IndexStore
 import hudiidx.sync._
 import hudiidx.table.{QueryInstant, TableConfig}
 import org.apache.spark.sql.{DataFrame, SparkSession}
@@ -268,27 +268,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   private def timed(work: => SyncResult): String = {
     val from = System.nanoTime()
     val done = work
-    val json = JsonNodeFactory.instance.objectNode()
-    json.put("index_version", done.version.number)
-    json.put("files", IndexCounts.files(done.version)).put("partitions", IndexCounts.partitions(done.version))
-    val instants = json.putArray("instants")
-    done.instants.foreach(i => instants.add(i))
-    json
-      .put("rebuilt", done.rebuilt)
-      .put("merged", done.merged)
-      .put("published", done.published)
-      .put("rebases", done.rebases)
-    putCounts(json, "bytes_by_kind", bytesByKind(Some(done.version)))
-    json.put("elapsed_millis", (System.nanoTime() - from) / 1000000)
-    text(json)
-  }
-
-  private def bytesByKind(version: Option[IndexVersion]): Map[String, Long] =
-    version.toVector.flatMap(_.files).groupBy(_.kind).map { case (kind, files) => kind -> files.map(_.sizeBytes).sum }
-
-  private def putCounts(json: ObjectNode, name: String, counts: Map[String, Long]): Unit = {
-    val node = json.putObject(name)
-    counts.toVector.sortBy(_._1).foreach { case (key, count) => node.put(key, count) }
+    text(SyncJson.of(done, (System.nanoTime() - from) / 1000000))
   }
 
   private def text(json: ObjectNode): String = HudiIdxApi.mapper.writeValueAsString(json)

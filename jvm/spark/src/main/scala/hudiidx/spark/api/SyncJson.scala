@@ -1,0 +1,26 @@
+package hudiidx.spark.api
+
+import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
+import hudiidx.sync.{IndexCounts, SyncResult}
+
+/** What was done to an index, as `HudiIdxApi.create` gives it. */
+private[api] object SyncJson {
+
+  def of(done: SyncResult, elapsedMillis: Long): ObjectNode = {
+    val version = done.version
+    val json = JsonNodeFactory.instance.objectNode()
+    json.put("index_version", version.number)
+    json.put("files", IndexCounts.files(version)).put("partitions", IndexCounts.partitions(version))
+    val instants = json.putArray("instants")
+    done.instants.foreach(i => instants.add(i))
+    json
+      .put("rebuilt", done.rebuilt)
+      .put("merged", done.merged)
+      .put("published", done.published)
+      .put("rebases", done.rebases)
+    val bytes = json.putObject("bytes_by_kind")
+    val byKind = version.files.groupBy(_.kind).map { case (kind, files) => kind -> files.map(_.sizeBytes).sum }
+    byKind.toVector.sorted.foreach { case (kind, size) => bytes.put(kind, size) }
+    json.put("elapsed_millis", elapsedMillis)
+  }
+}
