@@ -51,17 +51,23 @@ def read_table(spark: SparkSession, index: HudiIndex) -> None:
     """Rows of one partition; says how many files were left out."""
     frame = spark.read.format("hudiidx").load(index.path).where(WHERE)
     rows = timed(f"read rows where {WHERE}", lambda: frame.select("id", "rider", "fare").collect())
-    plan = frame._jdf.queryExecution().toString()
-    said = re.search(r"partitions (\d+) of (\d+), files kept (\d+) of (\d+)", plan)
-    if said is None:
-        raise RuntimeError(f"the plan does not say what the index did: {plan}")
-    partitions_read, partitions, files_read, files = map(int, said.groups())
+    told = index.explain(frame)
+    partitions_read, partitions = kept("partitions", told)
+    files_read, files = kept("files", told)
     print(
         f"\n  {len(rows)} rows. Of {partitions} partitions {partitions_read} was read; of {files} data files"
     )
     print(f"  {files_read} was read and {files - files_read} were skipped: other partitions, older versions.")
     for row in rows[:3]:
         print(f"    {row.id}  {row.rider:<9} {row.fare:8.2f}")
+
+
+def kept(what: str, told: str) -> tuple[int, int]:
+    """How many were left, of how many, as `HudiIndex.explain` tells it."""
+    said = re.search(rf"{what}: (\d+) of (\d+)", told)
+    if said is None:
+        raise RuntimeError(f"explain does not say what the index did with {what}: {told}")
+    return int(said[1]), int(said[2])
 
 
 def main() -> None:
