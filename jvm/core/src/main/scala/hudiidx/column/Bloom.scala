@@ -31,15 +31,10 @@ object BloomKind extends IndexKind {
 
   /** Hashes of the values of a set that is a list of values. */
   private def points(set: ValueSet): Option[Array[Long]] = set match {
-    case s: ValueSet.Longs =>
-      if (s.lows.indices.forall(i => s.lows(i) == s.highs(i))) Some(s.lows.map(Bloom.hash)) else None
-    case s: ValueSet.Texts =>
-      if (s.lows.indices.forall(i => isPoint(s.lows(i), s.highs(i)))) Some(s.lows.map(Bloom.hash)) else None
+    case _ if !set.isPoints => None
+    case s: ValueSet.Longs  => Some(s.lows.map(Bloom.hash))
+    case s: ValueSet.Texts  => Some(s.lows.map(Bloom.hash))
   }
-
-  private[column] def isPoint(low: Array[Byte], high: Array[Byte]): Boolean =
-    high != null && high.length == low.length + 1 && high(low.length) == 0 &&
-      java.util.Arrays.equals(high, 0, low.length, low, 0, low.length)
 }
 
 private[column] object Bloom {

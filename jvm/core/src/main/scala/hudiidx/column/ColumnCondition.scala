@@ -26,6 +26,9 @@ object ColumnCondition {
 /** Values as sorted intervals that neither meet nor touch. */
 sealed trait ValueSet {
   def isEmpty: Boolean
+
+  /** It is a list of single values. */
+  def isPoints: Boolean
 }
 
 object ValueSet {
@@ -33,6 +36,7 @@ object ValueSet {
   /** Intervals `[lows(i), highs(i)]`, both ends within. */
   final class Longs(val lows: Array[Long], val highs: Array[Long]) extends ValueSet {
     override def isEmpty: Boolean = lows.isEmpty
+    override def isPoints: Boolean = java.util.Arrays.equals(lows, highs)
 
     /** Some value lies within min and max, both within. */
     def meets(min: Long, max: Long): Boolean = {
@@ -47,6 +51,7 @@ object ValueSet {
     */
   final class Texts(val lows: Array[Array[Byte]], val highs: Array[Array[Byte]]) extends ValueSet {
     override def isEmpty: Boolean = lows.isEmpty
+    override def isPoints: Boolean = lows.indices.forall(i => ValueSets.isPoint(lows(i), highs(i)))
 
     /** Some value lies within min and max, both within; max null: from min on. */
     def meets(min: Array[Byte], max: Array[Byte]): Boolean = {

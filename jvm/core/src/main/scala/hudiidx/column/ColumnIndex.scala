@@ -1,6 +1,7 @@
 package hudiidx.column
 
 import hudiidx.IndexNotFound
+import hudiidx.bytes.RecentlyUsed
 import hudiidx.hfile.BlockCache
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.storage.RandomReader
@@ -115,8 +116,7 @@ private[column] final class CoveredFilesOf(val path: String, val members: Array[
 
 /** Finds files by partition in all column files. Tables of the partitions last asked for are kept, up to a number of files. */
 private[column] final class CoveredFiles(sources: Vector[ColumnFileReader]) {
-  private val recent = new java.util.LinkedHashMap[String, CoveredFilesOf](16, 0.75f, true)
-  private var held = 0L
+  private val recent = new RecentlyUsed[String, CoveredFilesOf](CoveredFiles.MostHeld)(weight)
   @volatile private var last: CoveredFilesOf = _
 
   /** None for a partition that no column file knows. */
@@ -124,7 +124,7 @@ private[column] final class CoveredFiles(sources: Vector[ColumnFileReader]) {
     val before = last
     if (before != null && before.path == path) Some(before)
     else {
-      val found = recent.synchronized(recent.get(path))
+      val found = recent.get(path)
       val files = if (found != null) found else read(path)
       if (files.members.isEmpty) None
       else {
@@ -145,17 +145,8 @@ private[column] final class CoveredFiles(sources: Vector[ColumnFileReader]) {
       }
     }
     val files = new CoveredFilesOf(path, members)
-    if (members.nonEmpty) keep(files)
+    if (members.nonEmpty) recent.put(path, files)
     files
-  }
-
-  private def keep(files: CoveredFilesOf): Unit = recent.synchronized {
-    if (recent.put(files.path, files) == null) held += weight(files)
-    val oldest = recent.values.iterator
-    while (held > CoveredFiles.MostHeld && recent.size > 1 && oldest.hasNext) {
-      held -= weight(oldest.next())
-      oldest.remove()
-    }
   }
 
   private def weight(files: CoveredFilesOf): Long = files.members.iterator.map(_.table.count.toLong).sum + 16

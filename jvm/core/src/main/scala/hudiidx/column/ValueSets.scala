@@ -67,6 +67,11 @@ object ValueSets {
   /** The least string above `value`. */
   def next(value: Array[Byte]): Array[Byte] = Arrays.copyOf(value, value.length + 1)
 
+  /** The interval of texts is a single value. */
+  def isPoint(low: Array[Byte], high: Array[Byte]): Boolean =
+    high != null && high.length == low.length + 1 && high(low.length) == 0 &&
+      Arrays.equals(high, 0, low.length, low, 0, low.length)
+
   /** The least string above all that begin with `prefix`; null if there is none. */
   def afterPrefix(prefix: Array[Byte]): Array[Byte] = {
     val length = prefix.lastIndexWhere(_ != -1) + 1

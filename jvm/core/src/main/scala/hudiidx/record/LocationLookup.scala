@@ -1,5 +1,6 @@
 package hudiidx.record
 
+import hudiidx.bytes.RecentlyUsed
 import hudiidx.table.{FileGroup, FileSystemView}
 
 /** Base instants of the visible file slices as of an instant: what makes a mapping a location. Reads only the partitions it
@@ -9,31 +10,16 @@ import hudiidx.table.{FileGroup, FileSystemView}
   *  @param mostGroups file groups kept; at least the partition asked last is
   */
 final class SliceInstants(view: FileSystemView, asOf: Option[String], mostGroups: Int = SliceInstants.MostGroups) {
-  private val partitions = new java.util.LinkedHashMap[String, java.util.HashMap[String, String]](16, 0.75f, true)
-  private var held = 0
+  private val partitions = new RecentlyUsed[String, java.util.HashMap[String, String]](mostGroups)(_.size.toLong)
 
   /** Base instant of the slice that a reader sees of the group; null if it sees none. */
   def apply(group: FileGroup): String = partition(group.partitionPath).get(group.fileId)
 
-  private def partition(path: String): java.util.HashMap[String, String] = {
-    val kept = partitions.synchronized(partitions.get(path))
-    if (kept != null) kept
-    else {
-      val slices = view.latestMergedFileSlices(path, asOf)
-      val instants = new java.util.HashMap[String, String](slices.size * 2)
-      slices.foreach(s => instants.put(s.fileId, s.baseInstantTime))
-      keep(path, instants)
-      instants
-    }
-  }
-
-  private def keep(path: String, instants: java.util.HashMap[String, String]): Unit = partitions.synchronized {
-    if (partitions.put(path, instants) == null) held += instants.size
-    val oldest = partitions.entrySet.iterator
-    while (held > mostGroups && partitions.size > 1) {
-      held -= oldest.next().getValue.size
-      oldest.remove()
-    }
+  private def partition(path: String): java.util.HashMap[String, String] = partitions.getOrPut(path) {
+    val slices = view.latestMergedFileSlices(path, asOf)
+    val instants = new java.util.HashMap[String, String](slices.size * 2)
+    slices.foreach(s => instants.put(s.fileId, s.baseInstantTime))
+    instants
   }
 }
 

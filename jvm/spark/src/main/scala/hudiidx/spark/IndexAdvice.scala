@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import hudiidx.DamagedTable
 import hudiidx.column.ColumnCondition.{And, Anything, In => Leaf, Nothing, Or}
-import hudiidx.column.{ColumnCondition, ColumnType, LeafTest, ValueSet, ValueSets}
+import hudiidx.column.{ColumnCondition, ColumnType, LeafTest}
 import hudiidx.hadoop.column.{FooterStats, SourceStats}
 import hudiidx.storage.Storage
 import hudiidx.table.FileSlice
@@ -82,12 +82,7 @@ object IndexAdvice {
     a.copy(queries = a.queries + times, pointed = a.pointed + (if (points) times else 0))
   }
 
-  private def isPoints(leaf: Leaf): Boolean =
-    simpleTypes.flatMap(t => leaf.ofType(t)).headOption.exists {
-      case s: ValueSet.Longs => s.lows.sameElements(s.highs)
-      case s: ValueSet.Texts =>
-        s.lows.indices.forall(i => s.highs(i) != null && java.util.Arrays.equals(ValueSets.next(s.lows(i)), s.highs(i)))
-    }
+  private def isPoints(leaf: Leaf): Boolean = simpleTypes.flatMap(t => leaf.ofType(t)).headOption.exists(_.isPoints)
 
   private val simpleTypes: Vector[ColumnType] = {
     import ColumnType._

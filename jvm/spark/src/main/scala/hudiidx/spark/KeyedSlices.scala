@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.bytes.RecentlyUsed
 import hudiidx.hadoop.KeyedSlice
 import org.apache.spark.sql.types.StructType
 
@@ -7,31 +8,19 @@ import org.apache.spark.sql.types.StructType
   * one at a time.
   */
 final private[spark] class KeyedSlices(budgetBytes: Long) {
-  private val kept = new java.util.LinkedHashMap[AnyRef, KeyedSlices.Entry](16, 0.75f, true)
-  private var held = 0L
+  private val kept = new RecentlyUsed[AnyRef, KeyedSlices.Entry](budgetBytes)(_.bytes)
 
   /** @param key      of the slice's rows: what changes them changes it
     * @param logBytes of the slice's logs, which stay in memory with it
     */
   def get(key: AnyRef, logBytes: Long)(read: => KeyedSlices.Keyed): KeyedSlices.Keyed = {
-    val known = synchronized(kept.get(key))
+    val known = kept.get(key)
     if (known != null) known.slice
     else {
       val slice = read
-      keep(key, KeyedSlices.Entry(slice, slice._1.bytes + logBytes))
+      val bytes = slice._1.bytes + logBytes
+      if (bytes <= budgetBytes) kept.put(key, KeyedSlices.Entry(slice, bytes))
       slice
-    }
-  }
-
-  private def keep(key: AnyRef, entry: KeyedSlices.Entry): Unit = synchronized {
-    if (entry.bytes <= budgetBytes) {
-      val before = kept.put(key, entry)
-      held += entry.bytes - (if (before == null) 0L else before.bytes)
-      val oldest = kept.values.iterator
-      while (held > budgetBytes) {
-        held -= oldest.next().bytes
-        oldest.remove()
-      }
     }
   }
 }

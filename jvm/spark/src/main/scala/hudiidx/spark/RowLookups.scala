@@ -4,6 +4,7 @@ import java.util.concurrent.{Callable, ExecutionException, Executors}
 
 import scala.collection.JavaConverters._
 
+import hudiidx.bytes.RecentlyUsed
 import hudiidx.hadoop.record.KeptOpen
 import hudiidx.hadoop.{KeyColumns, KeyedSlice, WantedKeys}
 import hudiidx.record.PackedKeys
@@ -101,8 +102,7 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
     PieceOfFile.readers(spark, table, Shims.parquetReaders(spark, scan.data, scan.constants, Array.empty))
   private val keyColumns = KeyColumns.of(table.config)
   private val storage = table.shared.context.storage
-  private val partitions = new java.util.LinkedHashMap[String, Vector[FileSlice]](16, 0.75f, true)
-  private var slicesHeld = 0
+  private val partitions = new RecentlyUsed[String, Vector[FileSlice]](RowLookups.MostHeld)(_.size.toLong)
   private val keyColumn = columns.fieldNames.indexOf(RecordKeyFilter.KeyColumn)
 
   def columns: org.apache.spark.sql.types.StructType = scan.output
@@ -120,18 +120,7 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
   }
 
   private def slicesIn(partition: String): Vector[FileSlice] =
-    if (partitions.containsKey(partition)) partitions.get(partition)
-    else {
-      val found = table.slices(partition).filter(SliceReading.filesIn(_) > 0)
-      partitions.put(partition, found)
-      slicesHeld += found.size
-      val oldest = partitions.values.iterator
-      while (slicesHeld > RowLookups.MostHeld && partitions.size > 1) {
-        slicesHeld -= oldest.next().size
-        oldest.remove()
-      }
-      found
-    }
+    partitions.getOrPut(partition)(table.slices(partition).filter(SliceReading.filesIn(_) > 0))
 
   def read(found: Vector[FileSlice], keys: PackedKeys): Vector[InternalRow] =
     if (found.size < 2) found.flatMap(rowsOf(_, keys))

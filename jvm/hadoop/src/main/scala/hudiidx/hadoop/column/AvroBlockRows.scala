@@ -12,16 +12,10 @@ private[column] final class AvroBlockRows(file: RandomReader, block: LogBlock) e
   private val json = LogPlans.schemaOf(block, file.path)
   private val schema = AvroFieldPlan.parse(json, file.path)
   private lazy val leaves = AvroTypes.leaves(schema).map(l => ColumnPath.of(l._1) -> l).toMap
-  private lazy val names = AvroTypes.names(schema)
+  override protected lazy val names: FieldNames = AvroTypes.names(schema)
 
-  override def standing(path: String): Standing =
-    leaves.get(path).flatMap(l => AvroTypes.columnType(l._2)) match {
-      case Some(columnType) => Standing.There(columnType)
-      case None             =>
-        val parts = ColumnPath.parts(path)
-        val present = names.present(parts)
-        if (present < parts.size) Standing.Absent(present) else Standing.Uncertain
-    }
+  override protected def columnType(path: String): Option[ColumnType] =
+    leaves.get(path).flatMap(l => AvroTypes.columnType(l._2))
 
   override def foreach(paths: Vector[String], row: RowBuffer)(use: () => Unit): Unit = {
     val there = paths.filter(leaves.contains).distinct

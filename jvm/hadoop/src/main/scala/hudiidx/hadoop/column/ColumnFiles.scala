@@ -47,7 +47,7 @@ private[column] final class ColumnFiles(engine: TaskEngine, state: IndexState, c
 
   private def inFolder(work: ColumnWork, waves: Iterator[Vector[ColumnShare]]): MadeColumns = {
     val folder = new ColumnFolder(store, work)
-    val parts = waves.flatMap(folder.made(engine, work, _)).toVector
+    val parts = waves.flatMap(folder.made(engine, _)).toVector
     val stats = merged(parts.flatMap(_.stats), folder.files, ColumnKind.Stats)
     val records = merged(parts.flatMap(_.records), folder.files, ColumnKind.Records)
     MadeColumns(stats ++ records, Vector(folder.path))
@@ -115,7 +115,7 @@ private[column] final class ColumnFolder(index: IndexStore, work: ColumnWork) {
   val path: String = Storage.join(index.dir, name)
   val files = new IndexStore(index.storage, path)
 
-  def made(engine: TaskEngine, work: ColumnWork, shares: Vector[ColumnShare]): Vector[WrittenColumns] = {
+  def made(engine: TaskEngine, shares: Vector[ColumnShare]): Vector[WrittenColumns] = {
     val there = listed
     def found(share: ColumnShare, kind: String): Option[IndexFile] =
       there.find(f => f.name.startsWith(share.name + ".") && f.kind == kind).filter(isWhole)

@@ -18,7 +18,7 @@ import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType, Type}
 /** Rows of a base file, or of a Parquet block of a log file. */
 private[column] final class ParquetRows(file: RandomReader, override val isPartial: Boolean = false) extends RowSource {
   private lazy val schema: MessageType = reading(_.getFileMetaData.getSchema)
-  private lazy val names = FooterStats.names(schema)
+  override protected lazy val names: FieldNames = FooterStats.names(schema)
   private lazy val leaves: Map[String, ColumnDescriptor] =
     schema.getColumns.asScala.filter(_.getMaxRepetitionLevel == 0).map(c => ColumnPath.of(c.getPath.toSeq) -> c).toMap
 
@@ -28,14 +28,8 @@ private[column] final class ParquetRows(file: RandomReader, override val isParti
     finally reader.close()
   }
 
-  override def standing(path: String): Standing =
-    leaves.get(path).flatMap(c => ParquetTypes.columnType(c.getPrimitiveType)) match {
-      case Some(columnType) => Standing.There(columnType)
-      case None             =>
-        val parts = ColumnPath.parts(path)
-        val present = names.present(parts)
-        if (present < parts.size) Standing.Absent(present) else Standing.Uncertain
-    }
+  override protected def columnType(path: String): Option[ColumnType] =
+    leaves.get(path).flatMap(c => ParquetTypes.columnType(c.getPrimitiveType))
 
   override def foreach(paths: Vector[String], row: RowBuffer)(use: () => Unit): Unit = reading { reader =>
     val wanted = paths.map(leaves.get)

@@ -22,7 +22,19 @@ private[column] trait RowSource {
   /** Rows have some columns and keep the others of older ones. */
   def isPartial: Boolean
 
-  def standing(path: String): Standing
+  /** Type of a column that is there; None where its values have no order, too. */
+  protected def columnType(path: String): Option[ColumnType]
+
+  /** The fields that there are. */
+  protected def names: FieldNames
+
+  def standing(path: String): Standing = columnType(path) match {
+    case Some(known) => Standing.There(known)
+    case None        =>
+      val parts = ColumnPath.parts(path)
+      val present = names.present(parts)
+      if (present < parts.size) Standing.Absent(present) else Standing.Uncertain
+  }
 
   /** Calls `use` for each value that the column has, null too, each at least once; for all of its rows if it must be. */
   def foreachValue(path: String, row: RowBuffer)(use: () => Unit): Unit = foreach(Vector(path), row)(use)

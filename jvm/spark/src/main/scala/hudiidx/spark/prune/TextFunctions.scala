@@ -26,7 +26,7 @@ private[prune] object TextFunctions {
     val most = (MostTexts / wanted.lows.length.max(1)).min(CaseMapping.MostTexts)
     ValueSets.texts(ValueSets.intervals(wanted).flatMap { case (from, until) =>
       val start = commonStart(from, until)
-      val isOne = isSingle(from, until) && start.length == from.length
+      val isOne = ValueSets.isPoint(from, until) && start.length == from.length
       mapping.sources(new String(start, UTF_8), most).flatMap { case (source, isWhole) =>
         val bytes = source.getBytes(UTF_8)
         if (isWhole && isOne) Vector((bytes, ValueSets.next(bytes)))
@@ -53,9 +53,6 @@ private[prune] object TextFunctions {
     if (!isOpen) (ValueSets.textRange(bytes, ValueSets.next(bytes)), true)
     else (ValueSets.beginning(bytes), pattern.substring(i).forall(_ == '%'))
   }
-
-  private def isSingle(from: Array[Byte], until: Array[Byte]): Boolean =
-    until != null && java.util.Arrays.equals(ValueSets.next(from), until)
 
   private def startsOfNothing(wanted: Texts): Texts =
     if (wanted.meets(Array.emptyByteArray, Array.emptyByteArray)) ValueSets.AllTexts else ValueSets.NoTexts
