@@ -17,10 +17,10 @@ private[hfile] final class DataBlock(
   def weightBytes: Int = math.min(Int.MaxValue.toLong, bytes.length + bytes.length / 32 + 96L).toInt
 
   // A cell's parts by the index of its first byte. Only `cellEnd` checks; call it first.
-  def rowFrom(cell: Int): Int = cell + 10
   def rowLength(cell: Int): Int = buffer.getShort(cell + 8) & 0xffff
-  def valueFrom(cell: Int): Int = cell + 8 + buffer.getInt(cell)
-  def valueLength(cell: Int): Int = buffer.getInt(cell + 4)
+
+  /** Key and value length, the key's in the upper half. */
+  def lengthsAt(cell: Int): Long = buffer.getLong(cell)
 
   /** Checks the cell that starts at `cell`; the index behind it. */
   def cellEnd(cell: Int): Int = {
@@ -43,8 +43,27 @@ private[hfile] final class DataBlock(
   private def fail(what: String, cell: Int): Nothing =
     source.fail(s"$what at byte ${cell - from} of the data block", fileOffset)
 
-  def compareRow(cell: Int, key: Array[Byte], keyFrom: Int, keyLength: Int): Int =
-    Bytes.compare(bytes, rowFrom(cell), rowLength(cell), key, keyFrom, keyLength)
+  /** The cell has the lengths of one that was checked, so that all `cellEnd` would check of it holds, and the next one is
+    * `size` bytes behind it.
+    */
+  def repeats(cell: Int, lengths: Long, row: Int, size: Int): Boolean =
+    size <= to - cell && lengthsAt(cell) == lengths && rowLength(cell) == row &&
+      (!hasMvcc || bytes(cell + size - 1) >= DataBlock.LeastShortVersion)
+
+  /** Bytes from a checked cell to its end, for `repeats`; more than any block has where its version number takes several. */
+  def stepOf(cell: Int, end: Int, lengths: Long): Int = {
+    val step = 8 + (lengths >> 32).toInt + lengths.toInt + (if (hasMvcc) 1 else 0)
+    if (end - cell == step) step else Int.MaxValue
+  }
+
+  def compareRow(cell: Int, key: SeekKey): Int = {
+    val length = rowLength(cell)
+    if (length >= 8 && key.length >= 8) {
+      val head = buffer.getLong(cell + 10)
+      if (head != key.head) java.lang.Long.compareUnsigned(head, key.head)
+      else Bytes.compare(bytes, cell + 18, length - 8, key.bytes, key.from + 8, key.length - 8)
+    } else Bytes.compare(bytes, cell + 10, length, key.bytes, key.from, key.length)
+  }
 
   // Starts of every eighth cell, once walks have passed over the block twice: a sorted batch walks over it once, and a block
   // that a cache keeps is searched again and again. Two threads may both make them.
@@ -52,32 +71,47 @@ private[hfile] final class DataBlock(
   private var walkedBytes = 0L
 
   /** The first cell at or behind `start`, itself a checked cell, whose row is not below the key; `to` if there is none. */
-  def lowerBound(start: Int, key: Array[Byte], keyFrom: Int, keyLength: Int): Int = {
-    val near = if (marks == null) stride(start, key, keyFrom, keyLength) else skip(start, key, keyFrom, keyLength)
-    var cell = near
-    while (cell < to && compareRow(cell, key, keyFrom, keyLength) < 0) {
-      cell = cellEnd(cell)
-      if (cell < to) cellEnd(cell)
-    }
+  def lowerBound(start: Int, key: SeekKey): Int = {
+    var cell = if (marks == null) stride(start, key) else skip(start, key)
+    while (cell < to && compareRow(cell, key) < 0) cell = walk(cell, 1)
     cell
   }
 
   /** A cell at or behind `start` that is at most a few cells before the first whose row is not below the key. */
-  private def stride(start: Int, key: Array[Byte], keyFrom: Int, keyLength: Int): Int = {
+  private def stride(start: Int, key: SeekKey): Int = {
     var near = start
-    var ahead = start
-    do {
+    var ahead = walk(start, DataBlock.CellsPerMark)
+    while (ahead < to && compareRow(ahead, key) < 0) {
       near = ahead
-      var steps = 0
-      while (steps < DataBlock.CellsPerMark && ahead < to) {
-        ahead = cellEnd(ahead)
-        steps += 1
-      }
-      if (ahead < to) cellEnd(ahead)
-    } while (ahead < to && compareRow(ahead, key, keyFrom, keyLength) < 0)
+      ahead = walk(near, DataBlock.CellsPerMark)
+    }
     walkedBytes += near - start
     if (walkedBytes > 2L * (to - from)) marks = markedCells
     near
+  }
+
+  /** The cell that is `count` cells behind a checked one, checked as all in between; `to` if there are fewer. Mostly all
+    * cells have the same lengths: then the way to the next one does not wait for the bytes of this one.
+    */
+  private def walk(start: Int, count: Int): Int = {
+    var cell = start
+    var end = cellEnd(cell)
+    var lengths = lengthsAt(cell)
+    var row = rowLength(cell)
+    var size = stepOf(cell, end, lengths)
+    var left = count
+    while (left > 0 && end < to) {
+      cell = end
+      if (repeats(cell, lengths, row, size)) end += size
+      else {
+        end = cellEnd(cell)
+        lengths = lengthsAt(cell)
+        row = rowLength(cell)
+        size = stepOf(cell, end, lengths)
+      }
+      left -= 1
+    }
+    if (left > 0) to else cell
   }
 
   private def markedCells: Array[Int] = {
@@ -98,14 +132,14 @@ private[hfile] final class DataBlock(
   }
 
   /** As `stride`, by the marks. */
-  private def skip(start: Int, key: Array[Byte], keyFrom: Int, keyLength: Int): Int = {
+  private def skip(start: Int, key: SeekKey): Int = {
     val cells = marks
     var low = 0
     var high = cells.length - 1
     while (low <= high) {
       val middle = (low + high) >>> 1
       val cell = cells(middle)
-      if (cell <= start || compareRow(cell, key, keyFrom, keyLength) < 0) low = middle + 1 else high = middle - 1
+      if (cell <= start || compareRow(cell, key) < 0) low = middle + 1 else high = middle - 1
     }
     if (high < 0) start else math.max(start, cells(high))
   }
@@ -113,4 +147,14 @@ private[hfile] final class DataBlock(
 
 private[hfile] object DataBlock {
   val CellsPerMark = 8
+
+  /** First bytes from here on are version numbers of one byte. */
+  val LeastShortVersion: Byte = -112
+}
+
+/** A key that is looked for: `length` bytes from `from` on. */
+private[hfile] final class SeekKey(val bytes: Array[Byte], val from: Int, val length: Int) {
+
+  /** The first eight bytes, where there are as many: they mostly decide. */
+  val head: Long = if (length >= 8) ByteBuffer.wrap(bytes).getLong(from) else 0L
 }

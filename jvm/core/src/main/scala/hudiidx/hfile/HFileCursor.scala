@@ -15,6 +15,13 @@ final class HFileCursor private[hfile] (reader: HFileReader, room: BlockRoom) {
   private var block: DataBlock = _
   private var cell = 0 // first byte of the current cell
   private var cellEnd = 0
+
+  // Of the current cell, and the bytes from it to the next where that may hold of other cells as well.
+  private var lengths = 0L
+  private var row = 0
+  private var size = 0
+
+  private var walkEnd = 0 // where the block ends, if `next` has nothing to do but go to the cell behind
   private var started = false
   private var ended = false
   private var handOut = false // a cell found by `startAt` that `next` has not given yet
@@ -22,11 +29,21 @@ final class HFileCursor private[hfile] (reader: HFileReader, room: BlockRoom) {
   private var seen = 0L
 
   /** Moves to the next cell (at first: the first one); false, and for ever false, behind the last. */
-  def next(): Boolean =
-    if (handOut) {
+  def next(): Boolean = {
+    val at = cellEnd
+    if (at < walkEnd) {
+      if (block.repeats(at, lengths, row, size)) {
+        cell = at
+        cellEnd = at + size
+      } else moveTo(at)
+      seen += 1
+      true
+    } else if (handOut) {
       handOut = false
+      if (!ended) walkEnd = block.to
       !ended
     } else advance()
+  }
 
   /** Moves forward to the first cell whose key is not below `key`; it may stay where it is. Keys must be asked in
     * ascending order.
@@ -39,13 +56,17 @@ final class HFileCursor private[hfile] (reader: HFileReader, room: BlockRoom) {
     fromStart = false
     handOut = false
     if (ended) false
-    else if (!started) enter(path.find(key, keyFrom, keyLength)) && search(key, keyFrom, keyLength)
     else {
-      val order = block.compareRow(cell, key, keyFrom, keyLength)
-      if (order >= 0) order == 0
+      val wanted = new SeekKey(key, keyFrom, keyLength)
+      if (!started) enter(path.find(key, keyFrom, keyLength)) && search(wanted)
       else {
-        if (path.moveTo(key, keyFrom, keyLength)) enter(true)
-        search(key, keyFrom, keyLength)
+        walkEnd = block.to
+        val order = block.compareRow(cell, wanted)
+        if (order >= 0) order == 0
+        else {
+          if (path.moveTo(key, keyFrom, keyLength)) enter(true)
+          search(wanted)
+        }
       }
     }
   }
@@ -57,11 +78,11 @@ final class HFileCursor private[hfile] (reader: HFileReader, room: BlockRoom) {
   def blockOffset: Long = path.blockOffset
 
   def keyBytes: Array[Byte] = block.bytes
-  def keyOffset: Int = block.rowFrom(cell)
-  def keyLength: Int = block.rowLength(cell)
+  def keyOffset: Int = cell + 10
+  def keyLength: Int = row
   def valueBytes: Array[Byte] = block.bytes
-  def valueOffset: Int = block.valueFrom(cell)
-  def valueLength: Int = block.valueLength(cell)
+  def valueOffset: Int = cell + 8 + (lengths >> 32).toInt
+  def valueLength: Int = lengths.toInt
 
   /** A copy of the key. */
   def key: Array[Byte] = java.util.Arrays.copyOfRange(keyBytes, keyOffset, keyOffset + keyLength)
@@ -76,23 +97,18 @@ final class HFileCursor private[hfile] (reader: HFileReader, room: BlockRoom) {
   private[hfile] def startAt(key: Array[Byte]): Unit = {
     seek(key)
     handOut = true
+    walkEnd = 0
   }
 
+  /** Goes to the first block, or to the one behind the current one. */
   private def advance(): Boolean =
     if (ended) false
     else {
-      if (!started) enter(path.first()) else step()
+      enter(if (started) path.next() else path.first())
       if (!ended) seen += 1
       else if (fromStart) reader.checkEntryCount(seen)
       !ended
     }
-
-  /** The next cell of the block, else the first of the next block. */
-  private def step(): Unit =
-    if (cellEnd < block.to) {
-      cell = cellEnd
-      cellEnd = block.cellEnd(cell)
-    } else enter(path.next())
 
   /** Goes to the first cell of the block that the path points at. */
   private def enter(found: Boolean): Boolean = {
@@ -104,21 +120,28 @@ final class HFileCursor private[hfile] (reader: HFileReader, room: BlockRoom) {
       empty = block.from == block.to
       if (empty) more = path.next()
     }
-    if (more) {
-      cell = block.from
-      cellEnd = block.cellEnd(cell)
-    } else ended = true
+    if (more) moveTo(block.from)
+    else ended = true
+    walkEnd = if (more) block.to else 0
     more
   }
 
+  /** Makes the cell that starts at `at` the current one. */
+  private def moveTo(at: Int): Unit = {
+    cellEnd = block.cellEnd(at)
+    cell = at
+    lengths = block.lengthsAt(at)
+    row = block.rowLength(at)
+    size = block.stepOf(at, cellEnd, lengths)
+  }
+
   /** From the current cell on, within this block or at most into the next. */
-  private def search(key: Array[Byte], keyFrom: Int, keyLength: Int): Boolean = {
-    var found = block.lowerBound(cell, key, keyFrom, keyLength)
-    while (found == block.to && enter(path.next())) found = block.lowerBound(cell, key, keyFrom, keyLength)
+  private def search(key: SeekKey): Boolean = {
+    var found = block.lowerBound(cell, key)
+    while (found == block.to && enter(path.next())) found = block.lowerBound(cell, key)
     !ended && {
-      cell = found
-      cellEnd = block.cellEnd(cell)
-      block.compareRow(cell, key, keyFrom, keyLength) == 0
+      moveTo(found)
+      block.compareRow(cell, key) == 0
     }
   }
 }

@@ -148,25 +148,30 @@ object LocalStorage extends Storage {
 
 private final class LocalReader(override val path: String, channel: FileChannel) extends RandomReader {
   override val sizeBytes: Long = channel.size()
+  private val mapped = new MappedFile(path, channel, sizeBytes)
 
   override def read(offset: Long, length: Int): ByteBuffer = {
     RandomReader.requireRange(this, offset, length)
-    fill(offset, ByteBuffer.allocate(length))
+    val target = new Array[Byte](length)
+    fill(offset, length, target)
+    ByteBuffer.wrap(target)
   }
 
   override def readInto(offset: Long, length: Int, target: Array[Byte]): Unit = {
     RandomReader.requireRange(this, offset, length)
-    fill(offset, ByteBuffer.wrap(target, 0, length))
+    fill(offset, length, target)
   }
 
-  private def fill(offset: Long, buffer: ByteBuffer): ByteBuffer = {
-    val end = offset + buffer.limit()
-    while (buffer.hasRemaining)
-      if (channel.read(buffer, offset + buffer.position()) < 0)
-        throw new EOFException(s"$path: the file ends before offset $end; it was cut while being read")
-    buffer.flip()
-    buffer
-  }
+  private def fill(offset: Long, length: Int, target: Array[Byte]): Unit =
+    if (!mapped.copy(offset, length, target)) {
+      val buffer = ByteBuffer.wrap(target, 0, length)
+      while (buffer.hasRemaining)
+        if (channel.read(buffer, offset + buffer.position()) < 0)
+          throw new EOFException(s"$path: the file ends before offset ${offset + length}; it was cut while being read")
+    }
 
-  override def close(): Unit = channel.close()
+  override def close(): Unit = {
+    mapped.close()
+    channel.close()
+  }
 }
