@@ -21,8 +21,13 @@ TIMES = [
     ("scan of the key column", "warm"),
     *[(f"{deed} {n} keys", "warm") for n in (1000, 100000, 1000000) for deed in ("tag", "inner join")],
     ("update 50000 rows", ""),
+    ("update 50000 rows", "steady"),
 ]
-SIZES = [("bytes a mapping", "created"), ("bytes a mapping", "50 upserts")]
+SIZES = [
+    (what, state)
+    for state in ("created", "50 upserts")
+    for what in ("bytes a mapping", "bytes a mapping on disk")
+]
 
 
 class Results(Protocol):

@@ -1,28 +1,22 @@
-"""hudiidx's record index as a user of PySpark sees it: records.py TABLE FACTS OUT [--bundle JAR] [--upserts N].
+"""hudiidx's record index as a user of PySpark sees it: records.py TABLE FACTS OUT.
 
-Makes the index of a key table with Spark tasks on local[2] (driver of 1 GiB), looks keys up, tags DataFrames. With the jar of stock
-Hudi 1.1.1 it also upserts batches of 50,000 rows into a copy (data files as links), as stock does, and updates the index
-behind each; after `--upserts` of them the size of a mapping is taken again.
+Makes the index of a key table with Spark tasks on local[2] (driver of 1 GiB), looks keys up, tags DataFrames.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import pathlib
-import shutil
 import time
 from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from key_batches import batch, upsert_rows
+from key_batches import batch
 from pyspark.sql import SparkSession
 
 from hudiidx import HudiIndex, configure_spark
-
-UPSERT_ROWS = 50_000
 
 
 class Report:
@@ -31,10 +25,12 @@ class Report:
     def __init__(self, out: pathlib.Path, table: str) -> None:
         self.out, self.table = out, table
 
-    def add(self, what: str, state: str, values: list[float], unit: str = "ms") -> None:
+    def add(
+        self, what: str, state: str, values: list[float], unit: str = "ms", system: str = "hudiidx"
+    ) -> None:
         figure = {
             "table": self.table,
-            "system": "hudiidx",
+            "system": system,
             "what": what,
             "where": "table",
             "state": state,
@@ -97,52 +93,11 @@ def tag(spark: SparkSession, table: pathlib.Path, facts: dict[str, Any], report:
         report.add(f"tag {n} keys", "warm", times[2:])
 
 
-def upsert(spark: SparkSession, table: pathlib.Path, facts: dict[str, Any], salt: int) -> None:
-    rows = upsert_rows(spark, facts, UPSERT_ROWS, salt)
-    options = {
-        "hoodie.table.name": read_name(table),
-        "hoodie.datasource.write.recordkey.field": ",".join(facts["key_fields"]),
-        "hoodie.datasource.write.partitionpath.field": "part",
-        "hoodie.datasource.write.precombine.field": "ts",
-        "hoodie.datasource.write.operation": "upsert",
-        "hoodie.index.type": "SIMPLE",
-        "hoodie.metadata.enable": "false",
-        "hoodie.upsert.shuffle.parallelism": "4",
-    }
-    rows.write.format("hudi").options(**options).mode("append").save(str(table))
-
-
-def read_name(table: pathlib.Path) -> str:
-    for line in (table / ".hoodie" / "hoodie.properties").read_text().splitlines():
-        if line.startswith("hoodie.table.name="):
-            return line.partition("=")[2]
-    raise SystemExit(f"{table}: hoodie.properties has no hoodie.table.name")
-
-
-def updates(spark: SparkSession, table: pathlib.Path, facts: dict[str, Any], count: int, report: Report) -> None:
-    copy = table.with_name(table.name + "-ours")
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(table, copy, copy_function=os.link, ignore=shutil.ignore_patterns(".hoodie"))
-    shutil.copytree(table / ".hoodie", copy / ".hoodie")
-    index = HudiIndex(spark, copy, strict=True)
-    times = []
-    for salt in range(count):
-        upsert(spark, copy, facts, salt + 100)
-        times.append(millis(index.update))
-    report.add("update 50000 rows", "", times[1:] or times)
-    if count >= 50:
-        mappings = facts["rows"] + count * UPSERT_ROWS // 10
-        report.add("bytes a mapping", "50 upserts", [record_bytes(copy) / mappings], "bytes")
-    shutil.rmtree(copy)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table", type=pathlib.Path)
     parser.add_argument("facts", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--bundle", help="jar of stock Hudi 1.1.1 for Spark 3.5")
-    parser.add_argument("--upserts", type=int, default=4)
     args = parser.parse_args()
     facts = json.loads(args.facts.read_text())
     builder = configure_spark(
@@ -151,18 +106,12 @@ def main() -> None:
         .config("spark.ui.enabled", "false")
         .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
     )
-    if args.bundle:
-        jars = ",".join(filter(None, [builder._options.get("spark.jars"), args.bundle]))
-        builder = builder.config("spark.jars", jars).config("spark.driver.memory", "3g")
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     report = Report(args.out, facts["shape"])
-    if args.bundle:
-        updates(spark, args.table, facts, args.upserts, report)
-    else:
-        create(spark, args.table, facts, report)
-        look_up(spark, args.table, facts, report)
-        tag(spark, args.table, facts, report)
+    create(spark, args.table, facts, report)
+    look_up(spark, args.table, facts, report)
+    tag(spark, args.table, facts, report)
     spark.stop()
 
 

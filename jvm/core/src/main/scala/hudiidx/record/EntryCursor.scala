@@ -116,6 +116,9 @@ private[record] object DamagedPage {
   */
 private[record] final class MergeCursor(sources: IndexedSeq[EntryCursor], ranks: Array[Int]) extends EntryCursor {
   private val heap = new Array[Int](sources.size)
+  // Of each source's current key: what decides most comparisons.
+  private val kinds = new Array[Int](sources.size)
+  private val leads = new Array[Long](sources.size)
   private var size = 0
   private var top: EntryCursor = _
   private var started = false
@@ -152,7 +155,7 @@ private[record] final class MergeCursor(sources: IndexedSeq[EntryCursor], ranks:
     started = true
     var i = 0
     while (i < sources.size) {
-      if (sources(i).next()) {
+      if (step(i)) {
         heap(size) = i
         size += 1
       }
@@ -167,7 +170,7 @@ private[record] final class MergeCursor(sources: IndexedSeq[EntryCursor], ranks:
 
   /** Takes in all entries from `place` of the heap on that equal the top one. */
   private def absorb(place: Int): Unit =
-    while (place < size && EntryCursor.compare(sources(heap(place)), top) == 0) {
+    while (place < size && compare(heap(place), heap(0)) == 0) {
       val other = sources(heap(place))
       val otherRank = ranks(heap(place))
       if (otherRank > rank) {
@@ -182,12 +185,27 @@ private[record] final class MergeCursor(sources: IndexedSeq[EntryCursor], ranks:
     }
 
   private def advance(place: Int): Unit = {
-    if (!sources(heap(place)).next()) {
+    if (!step(heap(place))) {
       size -= 1
       heap(place) = heap(size)
     }
     if (place < size) sift(place)
   }
+
+  /** Moves a source on; false behind its last entry. */
+  private def step(source: Int): Boolean = {
+    val cursor = sources(source)
+    cursor.next() && {
+      kinds(source) = cursor.kind
+      leads(source) = KeyParts.lead(cursor)
+      true
+    }
+  }
+
+  private def compare(a: Int, b: Int): Int =
+    if (kinds(a) != kinds(b)) Integer.compare(kinds(a), kinds(b))
+    else if (leads(a) != leads(b)) java.lang.Long.compareUnsigned(leads(a), leads(b))
+    else EntryCursor.compare(sources(a), sources(b))
 
   private def sift(from: Int): Unit = {
     val moved = heap(from)
@@ -195,8 +213,8 @@ private[record] final class MergeCursor(sources: IndexedSeq[EntryCursor], ranks:
     var child = 2 * at + 1
     var settled = false
     while (!settled && child < size) {
-      if (child + 1 < size && EntryCursor.compare(sources(heap(child + 1)), sources(heap(child))) < 0) child += 1
-      settled = EntryCursor.compare(sources(moved), sources(heap(child))) <= 0
+      if (child + 1 < size && compare(heap(child + 1), heap(child)) < 0) child += 1
+      settled = compare(moved, heap(child)) <= 0
       if (!settled) {
         heap(at) = heap(child)
         at = child

@@ -126,6 +126,20 @@ private[record] object KeyParts {
       if (order != 0 || a.kind == KeyCode.Number) order else java.lang.Long.compareUnsigned(a.low, b.low)
     }
 
+  /** Unsigned, what keys of one class are ordered by unless it is the same of both: of a text its first eight bytes. */
+  def lead(key: KeyParts): Long =
+    if (key.kind != KeyCode.Text) key.high
+    else {
+      val length = math.min(8, key.textLength)
+      var value = 0L
+      var i = 0
+      while (i < length) {
+        value |= (key.text(key.textFrom + i) & 0xffL) << (56 - 8 * i)
+        i += 1
+      }
+      value
+    }
+
   /** The key's own bytes. */
   def bytes(key: KeyParts): Array[Byte] = key.kind match {
     case KeyCode.Number => KeyCode.decimal(key.high)

@@ -63,6 +63,11 @@ final class CountingStorage(inner: Storage) extends Storage {
     inner.write(path)(content)
   }
 
+  override def writeScratch(path: String)(content: OutputStream => Unit): Unit = {
+    writes.incrementAndGet()
+    inner.writeScratch(path)(content)
+  }
+
   override def publish(path: String, content: Array[Byte]): Boolean = {
     publishes.incrementAndGet()
     inner.publish(path, content)

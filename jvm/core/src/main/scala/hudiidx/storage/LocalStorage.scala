@@ -65,39 +65,44 @@ object LocalStorage extends Storage {
     if (Files.isDirectory(file)) throw new IOException(s"$path: a folder, where a file was expected")
 
   override def write(path: String)(content: OutputStream => Unit): Unit =
-    if (!createWhole(toPath(path))(content)) throw new FileAlreadyExistsException(path)
+    if (!createWhole(toPath(path), isForced = true)(content)) throw new FileAlreadyExistsException(path)
+
+  override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
+    if (!createWhole(toPath(path), isForced = false)(content)) throw new FileAlreadyExistsException(path)
 
   override def publish(path: String, content: Array[Byte]): Boolean = {
     val target = toPath(path)
-    !Files.exists(target) && createWhole(target)(_.write(content))
+    !Files.exists(target) && createWhole(target, isForced = true)(_.write(content))
   }
 
   /** Fills a hidden file beside the target, forces it to disk and links it to its name: the link is made at once or not
     *  at all, and never replaces anything. (A rename would.) False if the target was there.
+    *
+    *  @param isForced false: whether a power cut leaves the file does not matter
     */
-  private def createWhole(target: Path)(content: OutputStream => Unit): Boolean = {
+  private def createWhole(target: Path, isForced: Boolean)(content: OutputStream => Unit): Boolean = {
     Files.createDirectories(target.getParent)
     val temporary = target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID()}.tmp")
     try {
-      fill(temporary, content)
-      link(target, temporary)
+      fill(temporary, isForced, content)
+      link(target, temporary, isForced)
     } finally Files.deleteIfExists(temporary)
   }
 
-  private def fill(file: Path, content: OutputStream => Unit): Unit = {
+  private def fill(file: Path, isForced: Boolean, content: OutputStream => Unit): Unit = {
     val channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)
     try {
       val out = new BufferedOutputStream(Channels.newOutputStream(channel), BufferBytes)
       content(out)
       out.flush()
-      channel.force(true)
+      if (isForced) channel.force(true)
     } finally channel.close()
   }
 
-  private def link(target: Path, existing: Path): Boolean =
+  private def link(target: Path, existing: Path, isForced: Boolean): Boolean =
     try {
       Files.createLink(target, existing)
-      forceFolder(target.getParent)
+      if (isForced) forceFolder(target.getParent)
       true
     } catch {
       case _: FileAlreadyExistsException    => false

@@ -57,6 +57,11 @@ trait Storage {
     */
   def write(path: String)(content: OutputStream => Unit): Unit
 
+  /** As `write`, but where the machine stops (not only the process) the file may be lost, cut or hold wrong bytes: for what
+    *  is checked when it is read, and can be made again. Spares waiting for the disk.
+    */
+  def writeScratch(path: String)(content: OutputStream => Unit): Unit = write(path)(content)
+
   /** The whole file becomes visible at `path` at once, and only if nothing is there: false when somebody else was first. */
   def publish(path: String, content: Array[Byte]): Boolean
 

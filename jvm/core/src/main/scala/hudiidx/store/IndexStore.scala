@@ -110,17 +110,29 @@ final class IndexStore(val storage: Storage, val dir: String) {
   /** Writes an immutable file; `kind` says what it is in the version that names it. What `content` throws of its own
     *  (it may be reading the table) comes through as it is.
     */
-  def write(name: String, kind: String)(content: OutputStream => Unit): IndexFile = {
+  def write(name: String, kind: String)(content: OutputStream => Unit): IndexFile =
+    write(name, kind, storage.write(_)(_), content)
+
+  /** As `write`, of a file that no version names and that is checked when it is read: see [[Storage.writeScratch]]. */
+  def writeScratch(name: String, kind: String)(content: OutputStream => Unit): IndexFile =
+    write(name, kind, storage.writeScratch(_)(_), content)
+
+  private def write(
+      name: String,
+      kind: String,
+      writer: (String, OutputStream => Unit) => Unit,
+      content: OutputStream => Unit
+  ): IndexFile = {
     val path = Storage.join(dir, name)
     var size = 0L
-    try
-      writing(path)(storage.write(path) { out =>
-        val counted = new CountingOutput(out)
-        try content(counted)
-        catch { case e: IOException if !counted.failed => throw new ContentFailure(e) }
-        counted.flush()
-        size = counted.count
-      })
+    def counting(out: OutputStream): Unit = {
+      val counted = new CountingOutput(out)
+      try content(counted)
+      catch { case e: IOException if !counted.failed => throw new ContentFailure(e) }
+      counted.flush()
+      size = counted.count
+    }
+    try writing(path)(writer(path, counting))
     catch { case e: ContentFailure => throw e.failure }
     IndexFile(name, kind, size)
   }

@@ -14,7 +14,7 @@ private[sync] final class BuildProgress(store: IndexStore, startMillis: Long) {
 
   /** Leaves a marker. IndexNotWritable if that fails. */
   def show(percent: Int): Unit =
-    markers :+= store.write(s"$startMillis.$token.$percent${BuildProgress.Suffix}", BuildProgress.Kind)(_ => ())
+    markers :+= store.writeScratch(s"$startMillis.$token.$percent${BuildProgress.Suffix}", BuildProgress.Kind)(_ => ())
 
   /** The same items; markers are left as they pass. */
   def following[A](items: Iterator[A], total: Int): Iterator[A] = {

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets
 import java.nio.file.NoSuchFileException
 
 import hudiidx.log.RecordKeyForm
-import hudiidx.storage.Storage
+import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.table.{CommitTimes, TableConfig}
 import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
 import org.apache.parquet.ParquetReadOptions
@@ -55,7 +55,12 @@ object KeyColumns {
   *
   * All methods: DamagedTable if the file cannot be decoded, or a row has no key; NoSuchFileException if it is gone.
   */
-final class BaseFileKeys private (file: ParquetFileReader, path: String, columns: KeyColumns) extends AutoCloseable {
+final class BaseFileKeys private (
+    under: RandomReader,
+    file: ParquetFileReader,
+    path: String,
+    columns: KeyColumns
+) extends AutoCloseable {
   private val schema: MessageType = file.getFileMetaData.getSchema
   private val createdBy: String = file.getFileMetaData.getCreatedBy
 
@@ -139,7 +144,9 @@ final class BaseFileKeys private (file: ParquetFileReader, path: String, columns
     chunks.map(_.getTotalUncompressedSize).sum
   }
 
-  override def close(): Unit = file.close()
+  override def close(): Unit =
+    try file.close()
+    finally under.close()
 }
 
 /** Whether rows of a row group have a stored key, as far as the footer tells. */
@@ -160,11 +167,13 @@ object BaseFileKeys {
     if (!path.endsWith(".parquet"))
       throw new UnsupportedTable(s"$path: record keys are read from Parquet base files; index a table of that format")
     guarded(path) {
-      val file = ParquetFileReader.open(new StorageInputFile(storage, path), ParquetReadOptions.builder().build())
-      try new BaseFileKeys(file, path, columns)
-      catch {
+      val reader = storage.open(path)
+      try {
+        val input = new ReaderInputFile(new FooterReader(reader))
+        new BaseFileKeys(reader, ParquetFileReader.open(input, ParquetReadOptions.builder().build()), path, columns)
+      } catch {
         case e: Throwable =>
-          file.close()
+          reader.close()
           throw e
       }
     }

@@ -63,6 +63,9 @@ final class HadoopStorage(conf: Configuration) extends Storage {
     if (!NewFile.of(fs).create(fs, p)(content)) throw new FileAlreadyExistsException(path)
   }
 
+  override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
+    on(path)(_.writeScratch(path)(content))((_, _) => write(path)(content))
+
   override def publish(path: String, content: Array[Byte]): Boolean = on(path)(_.publish(path, content)) { (fs, p) =>
     NewFile.of(fs).publish(fs, p, content)
   }

@@ -2,6 +2,8 @@ package hudiidx.hadoop
 
 import java.nio.file.Path
 
+import scala.collection.JavaConverters._
+
 import hudiidx.Fixtures
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{Path => HadoopPath}
@@ -32,8 +34,17 @@ object ParquetTables {
     file
   }
 
-  /** Into a file of this name. */
-  def writeTo(file: String, schema: String, layout: ParquetLayout, rows: Seq[Group => Unit]): Unit = {
+  /** Into a file of this name.
+    *
+    *  @param keyValues what else its footer says
+    */
+  def writeTo(
+      file: String,
+      schema: String,
+      layout: ParquetLayout,
+      rows: Seq[Group => Unit],
+      keyValues: Map[String, String] = Map.empty
+  ): Unit = {
     val message: MessageType = MessageTypeParser.parseMessageType(schema)
     val writer = ExampleParquetWriter
       .builder(new HadoopPath("file://" + file))
@@ -46,6 +57,7 @@ object ParquetTables {
       .withMinRowCountForPageSizeCheck(1)
       .withMaxRowCountForPageSizeCheck(20)
       .withRowGroupSize(layout.rowGroupBytes)
+      .withExtraMetaData(keyValues.asJava)
       .build()
     try
       rows.foreach { fill =>

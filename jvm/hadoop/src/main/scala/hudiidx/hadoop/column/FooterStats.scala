@@ -3,7 +3,7 @@ package hudiidx.hadoop.column
 import scala.collection.JavaConverters._
 
 import hudiidx.column._
-import hudiidx.hadoop.{ParquetBlockRows, ReaderInputFile}
+import hudiidx.hadoop.{FooterReader, ParquetBlockRows, ReaderInputFile}
 import hudiidx.storage.RandomReader
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.hadoop.ParquetFileReader
@@ -21,7 +21,8 @@ object FooterStats {
 
   /** Reads the footer. DamagedTable if it cannot be decoded. */
   def of(file: RandomReader): SourceStats = ParquetBlockRows.guarded(file.path) {
-    val reader = ParquetFileReader.open(new ReaderInputFile(new TailReader(file)), ParquetReadOptions.builder().build())
+    val reader =
+      ParquetFileReader.open(new ReaderInputFile(new FooterReader(file)), ParquetReadOptions.builder().build())
     try of(reader.getFooter)
     finally reader.close()
   }

@@ -68,7 +68,7 @@ private[record] object ChangeTasks {
       KeyTasks.BudgetBytes,
       run => {
         val name = Storage.join(folder, RecordFileName.run(share.head.ordinal.toString, IndexStore.newToken()))
-        store.write(name, RecordKind.Run)(run.write(_))
+        store.writeScratch(name, RecordKind.Run)(run.write(_))
         written :+= ChangeRun(name, run.groups)
       }
     )

@@ -18,12 +18,17 @@ private[record] final class KeyEstimate(
     var sample = Vector.empty[BaseFile]
     val partitions = view.partitions
     val step = math.max(1, partitions.size / KeyEstimate.SampledPartitions)
+    val filesOfPartition =
+      math.max(
+        1,
+        math.min(KeyEstimate.FilesOfPartition, KeyEstimate.SampledFiles * step / math.max(1, partitions.size))
+      )
     partitions.zipWithIndex.foreach { case (p, i) =>
       val slices = view.latestMergedFileSlices(p)
       val bases = slices.flatMap(_.baseFile)
       baseBytes += bases.map(_.sizeBytes).sum
       logBytes += slices.iterator.flatMap(_.logFiles).map(_.sizeBytes).sum
-      if (i % step == 0) sample ++= bases.take(KeyEstimate.FilesOfPartition)
+      if (i % step == 0) sample ++= bases.take(filesOfPartition)
     }
     val sizes =
       engine.run("read footers", Shares.ofBytes(sample, engine.parallelism)(_ => 1L))(KeyEstimate.footers(table))
@@ -39,6 +44,7 @@ private[record] final class KeyEstimate(
 
 private object KeyEstimate {
   private val SampledPartitions = 32
+  private val SampledFiles = 32
   private val FilesOfPartition = 4
   private val UsualRowBytes = 100.0
   private val LogFactor = 3

@@ -10,8 +10,10 @@ private[record] object KeyTasks {
   /** Memory for entries that a task holds before it writes a run. */
   val BudgetBytes: Long = 256L << 20
 
-  /** Behind an input a run is written that holds at least so much, so that a killed task loses little. */
-  val RunBytes: Long = 4L << 20
+  /** Behind an input a run is written when the entries held take so much, so that a killed task loses little (some 250,000
+    * keys), and a merge has few runs.
+    */
+  val RunBytes: Long = 16L << 20
 
   /** Reads the keys of the inputs and writes runs into `folder`; their names. */
   def write(

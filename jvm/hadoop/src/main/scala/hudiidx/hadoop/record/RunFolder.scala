@@ -95,7 +95,7 @@ final class RunFolder(storage: Storage, val path: String) {
     write(RecordFileName.run(task, IndexStore.newToken()), RecordKind.Run)(run.write(_, inputs, previous))
 
   private def write(name: String, kind: String)(content: java.io.OutputStream => Unit): String = {
-    files.write(name, kind)(content)
+    files.writeScratch(name, kind)(content)
     name
   }
 
