@@ -40,6 +40,24 @@ class KeyCodeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("the first word of a key orders keys of its class as they are ordered, where it differs") {
+    def parsed(key: Array[Byte]) = {
+      val out = new ParsedKey
+      out.set(key, 0, key.length)
+      out
+    }
+    def assertAlike(a: Array[Byte], b: Array[Byte]): Unit = {
+      val (x, y) = (parsed(a), parsed(b))
+      val leads = java.lang.Long.compareUnsigned(KeyParts.lead(x), KeyParts.lead(y))
+      if (x.kind == y.kind && leads != 0)
+        assert(Integer.signum(leads) === Integer.signum(KeyParts.compare(x, y)))
+    }
+    val near = Gen.zip(KeyGen.bytes, KeyGen.bytes, Gen.choose(0, 12)).map { case (a, b, n) => a.take(n) ++ b }
+    forAll(KeyGen.bytes, KeyGen.bytes)(assertAlike(_, _))
+    forAll(near, near)(assertAlike(_, _))
+    forAll(KeyGen.bytes, near)((a, b) => assertAlike(a, a ++ b))
+  }
+
   test("only canonical numbers and canonical lower-case UUIDs are taken for such") {
     val numbers = Seq("0", "7", "-1", "9223372036854775807", "-9223372036854775808", "922337203685477580")
     numbers.foreach(k => assert(code(k).length === 9 && code(k)(0) === KeyCode.Number, k))
