@@ -1,9 +1,10 @@
 package hudiidx.record
 
 import hudiidx.hfile.BlockCache
-import hudiidx.storage.RandomReader
+import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.table.FileGroup
+import java.io.OutputStream
 
 /** A file of the record index that was written, and what it holds. */
 final case class WrittenGroup(range: HashRange, file: IndexFile, stats: RecordFileStats)
@@ -19,9 +20,14 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
   def base(range: HashRange, entries: EntryCursor): WrittenGroup =
     write(RecordFileName.base(range, instant, IndexStore.newToken()), RecordKind.Base, range, entries)
 
-  /** A delta file likewise. */
-  def delta(range: HashRange, entries: EntryCursor): WrittenGroup =
-    write(RecordFileName.delta(range, instant, IndexStore.newToken()), RecordKind.Delta, range, entries)
+  /** A delta file likewise.
+    *
+    *  @param folder below the index folder, of files that serve only this update; None: in the index folder, to stay
+    */
+  def delta(range: HashRange, entries: EntryCursor, folder: Option[String] = None): WrittenGroup = {
+    val name = RecordFileName.delta(range, instant, IndexStore.newToken())
+    write(folder.fold(name)(Storage.join(_, name)), RecordKind.Delta, range, entries, isScratch = folder.isDefined)
+  }
 
   /** The base file of group number `group` from its sections of all runs. `open` gives a new reader of each run file; short
     * sections are read at once and their files closed.
@@ -33,18 +39,19 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
   }
 
   /** The delta file of group number `group` from its sections of all runs, without what `index` has already; None if nothing
-    * is left.
+    * is left. `folder` as for `delta`.
     */
   def deltaOfRuns(
       range: HashRange,
       group: Int,
       open: IndexedSeq[() => RandomReader],
-      index: RecordIndex
+      index: RecordIndex,
+      folder: Option[String] = None
   ): Option[WrittenGroup] = {
     val sections = new RunSections(open, group, range)
     try {
       val changes = new ChangedEntries(sections.merged(), index)
-      if (changes.next()) Some(delta(range, new StartedEntries(changes))) else None
+      if (changes.next()) Some(delta(range, new StartedEntries(changes), folder)) else None
     } finally sections.close()
   }
 
@@ -97,15 +104,21 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
       GroupSegment.write(out, first, groups)
     }
 
-  private def write(name: String, kind: String, range: HashRange, entries: EntryCursor): WrittenGroup = {
+  private def write(
+      name: String,
+      kind: String,
+      range: HashRange,
+      entries: EntryCursor,
+      isScratch: Boolean = false
+  ): WrittenGroup = {
     var stats = RecordFileStats(0, 0)
+    def content(out: OutputStream): Unit = {
+      val writer = new RecordFileWriter(out, range, shape)
+      writer.appendAll(entries)
+      stats = writer.close()
+    }
     val file =
-      try
-        store.write(name, kind) { out =>
-          val writer = new RecordFileWriter(out, range, shape)
-          writer.appendAll(entries)
-          stats = writer.close()
-        }
+      try if (isScratch) store.writeScratch(name, kind)(content) else store.write(name, kind)(content)
       finally entries.close()
     WrittenGroup(range, file, stats)
   }

@@ -58,6 +58,10 @@ final case class RecordPlan(
     }
   }
 
+  /** True if any delta makes the group due for a new base, split or not: so small is its base. */
+  def rewritesAtOnce(baseBytes: Long, deltaBytes: Vector[Long], range: HashRange): Boolean =
+    withoutSplits.step(baseBytes, deltaBytes :+ RecordPlan.LeastDeltaBytes, range) == GroupStep.NewBase
+
   /** A group of twice the target is split. */
   def splits(bytes: Long, range: HashRange): Boolean = range.canSplit && bytes >= 2 * targetBytes
 
@@ -120,6 +124,9 @@ object RecordPlan {
 
   /** Bytes of a mapping with a UUID key. */
   val UsualBytes = 15.0
+
+  /** No delta file is smaller: an HFile's trailer alone takes so much. */
+  private val LeastDeltaBytes = 4096L
 
   /** Below this a group is not made smaller for the sake of tasks. */
   private val LeastBytes = 4.0 * (1 << 20)

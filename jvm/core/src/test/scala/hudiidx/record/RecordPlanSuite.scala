@@ -61,6 +61,20 @@ class RecordPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("of a group that is rewritten at once no delta of any size would stay, of others a small one would") {
+    forAll(Gen.choose(0L, 60000L), Gen.listOf(Gen.choose(4096L, 9000L)), Gen.choose(4096L, 1L << 30)) {
+      (base, deltas, delta) =>
+        val before = deltas.take(3).toVector
+        def stays(plan: RecordPlan, bytes: Long) = plan.step(base, before :+ bytes, HashRange.All) match {
+          case GroupStep.NewBase | GroupStep.Split => false
+          case _                                   => true
+        }
+        if (plan.rewritesAtOnce(base, before, HashRange.All))
+          assert(!stays(plan, delta) && !stays(plan.withoutSplits, delta))
+        else assert(stays(plan.withoutSplits, 4096))
+    }
+  }
+
   test("a group is split at twice the target, neighbours merge below half of it, and what came out is left alone") {
     assert(plan.step(2000000, Vector.empty, HashRange.All) === GroupStep.Split)
     assert(plan.step(1999999, Vector.empty, HashRange.All) === GroupStep.Keep)

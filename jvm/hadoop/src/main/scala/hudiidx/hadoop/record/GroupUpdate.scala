@@ -14,8 +14,16 @@ import hudiidx.sync._
   */
 private[record] final case class ChangedGroups(files: Vector[IndexFile], groups: Int, gained: Long)
 
-/** A hash group, by its number, and the runs that have changes of it. */
-private[record] final case class GroupChange(number: Int, range: HashRange, runs: Vector[String])
+/** A hash group, by its number, and the runs that have changes of it.
+  *
+  *  @param folder where its delta goes that only serves to make a new base at once; None: the delta is to stay
+  */
+private[record] final case class GroupChange(
+    number: Int,
+    range: HashRange,
+    runs: Vector[String],
+    folder: Option[String]
+)
 
 /** Groups to be written anew: one, or neighbours that become one.
   *
@@ -30,6 +38,7 @@ private[record] final case class GroupJob(groups: Vector[RecordGroup], step: Gro
 /** Writes an update's changes into the hash groups: a delta each, and where the rules say so merged deltas, a new base, two
   * groups or more for one, or one for neighbours. Groups that the changes do not reach keep their files.
   *
+  *  @param folder   of files that serve only this update, below the index folder
   *  @param firstDay mappings of records from before it are left out of new bases; None: there is no window
   */
 private[record] final class GroupUpdate(
@@ -38,6 +47,7 @@ private[record] final class GroupUpdate(
     before: IndexVersion,
     groups: Vector[RecordGroup],
     settings: RecordSettings,
+    folder: String,
     firstDay: Option[Int]
 ) {
   private val dir = state.store.dir
@@ -56,6 +66,8 @@ private[record] final class GroupUpdate(
       .flatten
     val rewritten = jobs.flatMap(_.groups.map(_.range)).toSet
     val kept = grown.filterNot(g => rewritten(g.range))
+    // Such a file goes when the update ends.
+    require(!kept.exists(_.files.exists(_.name.startsWith(folder))), s"a delta in $folder is not merged")
     ChangedGroups(
       kept.flatMap(_.files) ++ done.flatMap(_.files),
       kept.size + done.map(_.groups).sum,
@@ -66,8 +78,12 @@ private[record] final class GroupUpdate(
   /** A delta each for the groups that runs have entries of and that these change; other groups are not looked at. */
   private def writeDeltas(runs: Vector[ChangeRun]): Vector[WrittenGroup] = {
     val named = runs.flatMap(r => r.groups.map(_ -> r.name)).groupBy(_._1)
-    val changes =
-      named.toVector.sortBy(_._1).map { case (n, found) => GroupChange(n, groups(n).range, found.map(_._2)) }
+    val changes = named.toVector.sortBy(_._1).map { case (n, found) =>
+      val group = groups(n)
+      val isPassing =
+        settings.plan.rewritesAtOnce(group.base.fold(0L)(_.sizeBytes), group.deltas.map(_.sizeBytes), group.range)
+      GroupChange(n, group.range, found.map(_._2), if (isPassing) Some(folder) else None)
+    }
     engine
       .run(
         s"write record changes of ${changes.size} hash groups",
@@ -129,7 +145,10 @@ private[record] object GroupUpdate {
     val index = RecordIndex.open(before, store, access.cache)
     val runs = new HeldRuns(access, dir)
     val writer = new GroupWriter(store, instant)
-    try share.flatMap(c => writer.deltaOfRuns(c.range, c.number, c.runs.map(name => () => runs.open(name)), index))
+    try
+      share.flatMap(c =>
+        writer.deltaOfRuns(c.range, c.number, c.runs.map(name => () => runs.open(name)), index, c.folder)
+      )
     finally index.close()
   }
 

@@ -51,6 +51,9 @@ class SmallUpdateSuite extends AnyFunSuite {
     assert(after.size === many && changed.size <= keys.size && changed.size > keys.size / 2)
     assert(changed.forall(_._1.files.size == 1), "so small a base is written anew with the delta")
     assert(engine.pieces.values.max <= 20, engine.pieces)
+    val named = current(table.path).get.files.map(_.name).toSet
+    val deltas = LocalStorage.list(table.path + "/.hoodie/hudiidx").map(_.name).filter(_.endsWith(".record_delta"))
+    assert(deltas.forall(named), "a delta that only serves a new base is no file of the index")
     // A delta and a base each, a run, the dictionary's segment and what it is merged into, and the manifest's delta.
     assert(storage.counts.write <= 2 * changed.size + 4)
     assert(storage.counts.open <= 6 * changed.size + 30 && storage.counts.bytesRead < 60000L * changed.size)
