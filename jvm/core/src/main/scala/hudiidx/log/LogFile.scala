@@ -20,11 +20,11 @@ object LogFile {
 
   /** @param atomicWrites the store never leaves half a file (S3 and the like): lengths are trusted, as stock Hudi does */
   def blocks(reader: RandomReader, atomicWrites: Boolean = false): Iterator[LogBlock] =
-    new LogBlockIterator(new Window(reader), atomicWrites)
+    new LogBlockIterator(reader, atomicWrites)
 
   /** The block at an offset if its lengths agree with each other, whatever follows it. None for anything else. */
   private[log] def intactBlock(reader: RandomReader, offset: Long): Option[LogBlock] =
-    new LogBlockIterator(new Window(reader), atomicWrites = false, offset).intact()
+    new LogBlockIterator(reader, atomicWrites = false, offset).intact()
 
   /** Instant of the first block that is not corrupt; None if the file has no such block, or it bears no instant. */
   def firstInstantTime(reader: RandomReader, atomicWrites: Boolean = false): Option[String] =
@@ -71,15 +71,21 @@ private[log] final class Window(reader: RandomReader) {
   val path: String = reader.path
   val size: Long = reader.sizeBytes
   private var from = 0L
+  private var usual = Window.Bytes
   private var bytes = Array.emptyByteArray
 
   /** A cursor over exactly `length` bytes at `offset`; fewer if the file ends sooner. */
   def cursor(offset: Long, length: Int): ByteCursor = {
     val count = math.min(length.toLong, size - offset).toInt
-    if (offset < from || offset + count > from + bytes.length) fetch(offset, math.max(count, Window.Bytes))
+    if (offset < from || offset + count > from + bytes.length) fetch(offset, math.max(count, usual))
     val start = (offset - from).toInt
     new ByteCursor(bytes, start, start + count, path, offset, new DamagedTable(_))
   }
+
+  def holds(offset: Long, length: Int): Boolean = offset >= from && offset + length <= from + bytes.length
+
+  /** Reads so many bytes from now on, where no more are asked for: blocks of a file are alike in their headers. */
+  def expect(bytes: Long): Unit = usual = math.max(Window.LeastBytes.toLong, math.min(bytes, Window.Bytes.toLong)).toInt
 
   private def fetch(offset: Long, wanted: Int): Unit = {
     val count = math.min(wanted.toLong, size - offset).toInt
@@ -118,11 +124,14 @@ private[log] final class Window(reader: RandomReader) {
 
 private[log] object Window {
   val Bytes: Int = 8 << 10
+  val LeastBytes: Int = 512
   val ScanBytes: Int = 1 << 20
 }
 
-private final class LogBlockIterator(window: Window, atomicWrites: Boolean, from: Long = 0L)
+private final class LogBlockIterator(reader: RandomReader, atomicWrites: Boolean, from: Long = 0L)
     extends Iterator[LogBlock] {
+  // One window on a block's header, one on its end and what follows: the header of the next.
+  private var window, ahead = new Window(reader)
   private val magicBytes = LogFile.Magic.length
   private val headBytes = magicBytes + 8
   // Version, type, header count, content length, footer count and trailing length: no block is smaller.
@@ -141,6 +150,11 @@ private final class LogBlockIterator(window: Window, atomicWrites: Boolean, from
       case None       => corrupt()
     }
     at = block.endOffset
+    if (!window.holds(at, headBytes)) {
+      val behind = window
+      window = ahead
+      ahead = behind
+    }
     block
   }
 
@@ -169,9 +183,11 @@ private final class LogBlockIterator(window: Window, atomicWrites: Boolean, from
   }
 
   private def trailerAgrees(end: Long, size: Long): Boolean =
-    window.cursor(end - 8, 8).long("trailing block length") == size + magicBytes
+    on(end - 8, 8).cursor(end - 8, 8).long("trailing block length") == size + magicBytes
 
-  private def followed(end: Long): Boolean = window.size - end < magicBytes || window.hasMagic(end)
+  private def followed(end: Long): Boolean = window.size - end < magicBytes || on(end, magicBytes).hasMagic(end)
+
+  private def on(offset: Long, length: Int): Window = if (window.holds(offset, length)) window else ahead
 
   private def corrupt(): LogBlock = {
     val from = math.min(at + magicBytes, window.size)
@@ -182,7 +198,7 @@ private final class LogBlockIterator(window: Window, atomicWrites: Boolean, from
   private def whole(size: Long): LogBlock = {
     val end = at + headBytes + size
     val limit = end - 8 - 4 // trailing length, footer count
-    var in = window.cursor(at + headBytes, math.min(limit - at - headBytes, Window.Bytes.toLong).toInt)
+    var in = window.cursor(at + headBytes, 8)
     val version = in.int("block format version")
     if (version != LogFile.FormatVersion)
       throw new UnsupportedTable(
@@ -199,6 +215,10 @@ private final class LogBlockIterator(window: Window, atomicWrites: Boolean, from
     val contentOffset = in.offset
     if (contentLength < 0 || contentLength > limit - contentOffset)
       in.fail(s"log block content of $contentLength bytes passes the block's end ($limit)")
+    // Behind a long block the next read begins with its last 8 bytes; the header there may be a little longer than here.
+    val next = if (size > Window.Bytes) 8 + contentOffset - at + 32 else Window.Bytes.toLong
+    window.expect(next)
+    ahead.expect(next)
     LogBlock(kind, header, at, contentOffset, contentLength, end)
   }
 

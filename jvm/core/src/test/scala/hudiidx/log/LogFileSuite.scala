@@ -57,6 +57,32 @@ final class LogFileSuite extends AnyFunSuite {
     }
   }
 
+  test("of a file of long blocks little more is read than their headers, of one of short blocks no more often") {
+    def counts(contentBytes: Int): (Vector[LogBlock], Long, Int) = {
+      val schema = "x" * 1500
+      val header = LogFiles.instant(1) :+ (LogHeaderKey.Schema -> schema)
+      val file = Vector.fill(50)(LogFiles.block(3, header, new Array(contentBytes))).flatten.toArray
+      var bytes = 0L
+      var reads = 0
+      val under = LogFiles.reader(file)
+      val reader = new hudiidx.storage.RandomReader {
+        override def path: String = under.path
+        override def sizeBytes: Long = under.sizeBytes
+        override def close(): Unit = ()
+        override def read(offset: Long, length: Int): java.nio.ByteBuffer = {
+          bytes += length
+          reads += 1
+          under.read(offset, length)
+        }
+      }
+      (LogFile.blocks(reader).toVector, bytes, reads)
+    }
+    val (long, longBytes, longReads) = counts(100000)
+    assert(long.size === 50 && longBytes <= 50 * 1700 + 2 * Window.Bytes && longReads <= 51)
+    val (short, _, shortReads) = counts(10)
+    assert(short.size === 50 && shortReads <= 15)
+  }
+
   test("delete blocks give the keys that were deleted, with their ordering values") {
     val keys = LogFiles
       .of("v9-mor-event")
