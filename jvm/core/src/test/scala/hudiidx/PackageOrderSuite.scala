@@ -14,6 +14,7 @@ class PackageOrderSuite extends AnyFunSuite {
     Set("table", "store"),
     Set("manifest", "merge"),
     Set("record", "column"),
+    Set("logindex"),
     Set("sync"),
     Set("hadoop"),
     Set("hadoop.column"),

@@ -5,11 +5,28 @@ import hudiidx.bytes.{ByteCursor, Bytes}
 import hudiidx.storage.RandomReader
 import java.io.EOFException
 
+/** A walk over records of an Avro block. */
+trait AvroRecordWalk {
+
+  /** Moves to the next record; false behind the last. */
+  def next(): Boolean
+
+  /** A cursor at the current record's first byte. It may be moved, and is for this record alone: `next` may replace it. */
+  def cursor: ByteCursor
+
+  /** Bytes of the current record. */
+  def length: Int
+
+  /** Offset in the content of the current record's first byte, which stands behind the 4 bytes of its length. */
+  def recordOffset: Long
+}
+
 /** Walks the records of an Avro data or CDC block: ranges of bytes, each a datum of the block's schema. Format notes §6.3.
   * Bytes behind the last record belong to no record. Holds one window of the content, or one record if that is larger.
   * DamagedTable if the lengths do not fit.
   */
-final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int = AvroRecords.WindowBytes) {
+final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int = AvroRecords.WindowBytes)
+    extends AvroRecordWalk {
   private val content = LogFile.contentReader(reader, block)
   private var windowFrom = 0L // offset of the window in the content
   private var in = window(0L, 8)
@@ -25,8 +42,7 @@ final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int 
   private var size = 0
   private var end = in.position
 
-  /** Moves to the next record; false behind the last. */
-  def next(): Boolean = if (left > 0) {
+  override def next(): Boolean = if (left > 0) {
     in.moveTo(end)
     need(4)
     size = in.int("record length")
@@ -63,8 +79,7 @@ final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int 
       case e: EOFException => throw new DamagedTable(s"${reader.path}: log file got shorter; read it again", e)
     }
 
-  /** A cursor at the current record's first byte. It may be moved, and is for this record alone: `next` may replace it. */
-  def cursor: ByteCursor = in
+  override def cursor: ByteCursor = in
 
   /** The window's bytes; they change at `next`. */
   def bytes: Array[Byte] = in.bytes
@@ -72,8 +87,9 @@ final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int 
   /** Index in `bytes` of the current record's first byte. */
   def offset: Int = from
 
-  /** Bytes of the current record. */
-  def length: Int = size
+  override def length: Int = size
+
+  override def recordOffset: Long = windowFrom + from
 
   /** Offset in the content of the first byte behind the records read so far; behind all of them once `next` gave false. */
   def tailOffset: Long = windowFrom + end

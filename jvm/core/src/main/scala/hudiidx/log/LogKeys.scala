@@ -2,7 +2,9 @@ package hudiidx.log
 
 import hudiidx.bytes.{ByteCursor, ByteSlice}
 import hudiidx.storage.{CloseableIterator, RandomReader, Storage}
+import java.nio.ByteBuffer
 import java.nio.file.{Path, Paths}
+import java.util.{HashSet => JSet}
 import scala.collection.mutable
 
 /** @param budgetBytes memory for keys; what passes it goes to temporary files. One block's delete list, one window of a data
@@ -36,6 +38,28 @@ object LogKeys {
       options: LogKeysOptions
   ): CloseableIterator[LoggedKey] = read(storage, blocks, rules, readers, options, _ => true, all = true)
 
+  /** As `of`, but only the given keys, of which no version stands outside of the parts. */
+  def among(
+      keys: Iterable[Array[Byte]],
+      storage: Storage,
+      parts: Vector[BlockPart],
+      rules: LogRules,
+      readers: BlockReaders,
+      options: LogKeysOptions
+  ): CloseableIterator[LoggedKey] = {
+    val wanted = new JSet[ByteBuffer]
+    keys.foreach(k => wanted.add(ByteBuffer.wrap(k)))
+    val sorter = new EntrySorter(options.budgetBytes, options.tempDir)
+    collecting(sorter) {
+      val collector = new KeyCollector(rules, readers, sorter, wanted)
+      val records = parts.iterator.map(_.records) // blocks come in their order
+      SliceLog.foreach(storage, parts.map(_.counted)) { (reader, b) =>
+        collector.read(reader, b.block, touched = true, records.next())
+      }
+      new KeyStates(sorter, rules, collector.commitTimes)
+    }
+  }
+
   /** As `of`, but only the keys in blocks of the given instants, or in a log compaction of one of them. Their states are
     * those after all blocks.
     */
@@ -61,33 +85,43 @@ object LogKeys {
       all: Boolean
   ): CloseableIterator[LoggedKey] = {
     val sorter = new EntrySorter(options.budgetBytes, options.tempDir)
-    try {
-      val collector = new KeyCollector(rules, readers, sorter)
+    collecting(sorter) {
+      val collector = new KeyCollector(rules, readers, sorter, null)
       if (all || blocks.exists(b => touches(b.block)))
-        SliceLog.foreach(storage, blocks)((reader, b) => collector.read(reader, b.block, touches(b.block)))
+        SliceLog.foreach(storage, blocks)((reader, b) => collector.read(reader, b.block, touches(b.block), None))
       new KeyStates(sorter, rules, collector.commitTimes)
-    } catch {
+    }
+  }
+
+  private def collecting(sorter: EntrySorter)(collect: => KeyStates): KeyStates =
+    try collect
+    catch {
       case e: Throwable =>
         sorter.close()
         throw e
     }
-  }
 }
 
-/** Puts the versions of keys in blocks into a sorter, with the commit times of records as their notes. */
-private final class KeyCollector(rules: LogRules, readers: BlockReaders, sorter: EntrySorter)
+/** Puts the versions of keys in blocks into a sorter, with the commit times of records as their notes.
+  *
+  * @param wanted the keys to take; null: all
+  */
+private final class KeyCollector(rules: LogRules, readers: BlockReaders, sorter: EntrySorter, wanted: JSet[ByteBuffer])
     extends VersionReader(rules, readers) {
   val commitTimes = new CommitTimes
   private val codec = new KeyVersionCodec
   private val value, text = new ByteSlice
   private var touched = false
 
-  def read(reader: RandomReader, block: LogBlock, touched: Boolean): Unit = {
+  def read(reader: RandomReader, block: LogBlock, touched: Boolean, records: Option[Array[Int]]): Unit = {
     this.touched = touched
-    read(reader, block)
+    read(reader, block, records)
   }
 
-  override protected def take(key: ByteSlice, version: KeyVersion): Unit = {
+  private def isWanted(key: ByteSlice): Boolean =
+    wanted == null || wanted.contains(ByteBuffer.wrap(key.bytes, key.from, key.length))
+
+  override protected def take(key: ByteSlice, version: KeyVersion): Unit = if (isWanted(key)) {
     codec.encode(version, touched, value)
     sorter.add(key, value)
   }

@@ -8,6 +8,13 @@ import scala.collection.mutable
 /** A block of one of a slice's log files that readers must apply. */
 final case class CountedBlock(file: String, block: LogBlock)
 
+/** What of a block is to be read.
+  *
+  * @param records offsets in the content of an Avro block's records, ascending and distinct, of the bytes of their length;
+  *                None: the whole block
+  */
+final case class BlockPart(counted: CountedBlock, records: Option[Array[Int]])
+
 /** Decides which blocks of a slice's log count.
   *
   * @param latestInstant the query's instant: blocks of later ones do not count. None: all

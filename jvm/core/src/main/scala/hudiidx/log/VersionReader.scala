@@ -22,16 +22,24 @@ private[hudiidx] abstract class VersionReader(rules: LogRules, readers: BlockRea
   private val marker = rules.deleteMarker.fold(Array.emptyByteArray)(_.value.getBytes(UTF_8))
   private val key, text = new ByteSlice
 
+  private var walk: AvroRecordWalk = _
+
+  /** The record of an Avro block that is taken; null while anything else is. */
+  protected def record: AvroRecordWalk = walk
+
   /** Takes a version; the key's bytes are good during the call alone. */
   protected def take(key: ByteSlice, version: KeyVersion): Unit
 
   /** What is to be kept with the version of a record, see `KeyVersion.note`. Asked once for each record. */
   protected def note(row: RowFields): Int
 
-  def read(reader: RandomReader, block: LogBlock): Unit = {
+  def read(reader: RandomReader, block: LogBlock): Unit = read(reader, block, None)
+
+  /** @param records as in [[BlockPart]] */
+  def read(reader: RandomReader, block: LogBlock, records: Option[Array[Int]]): Unit = {
     def use(cellKey: ByteSlice, row: RowFields): Unit = addRow(cellKey, row, reader, block)
     block.kind match {
-      case LogBlockKind.AvroData    => avro(reader, block)
+      case LogBlockKind.AvroData    => avro(reader, block, records)
       case LogBlockKind.Delete      => deletes(reader, block)
       case LogBlockKind.HFileData   => rows(readers.hfile, reader, block)(use)
       case LogBlockKind.ParquetData => rows(readers.parquet, reader, block)(use)
@@ -51,16 +59,18 @@ private[hudiidx] abstract class VersionReader(rules: LogRules, readers: BlockRea
     found.foreach(LogFile.contentReader(reader, block), block, columns.names)(use)
   }
 
-  private def avro(reader: RandomReader, block: LogBlock): Unit = {
+  private def avro(reader: RandomReader, block: LogBlock, wanted: Option[Array[Int]]): Unit = {
     val where = s"${reader.path}: log block at offset ${block.offset}"
     val json = block.schema.getOrElse(throw new DamagedTable(s"$where has no schema; restore the file"))
     val plan = plans.getOrElseUpdate(json, AvroFieldPlan.compile(json, columns.names, where))
     val row = plan.newRow()
-    val records = new AvroRecords(reader, block)
+    val records = wanted.fold[AvroRecordWalk](new AvroRecords(reader, block))(new AvroRecordsAt(reader, block, _))
+    walk = records
     while (records.next()) {
       plan.read(records.cursor, records.length, row)
       addRow(null, row, reader, block)
     }
+    walk = null
   }
 
   private def deletes(reader: RandomReader, block: LogBlock): Unit =

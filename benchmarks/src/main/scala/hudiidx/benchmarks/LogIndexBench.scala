@@ -1,0 +1,209 @@
+package hudiidx.benchmarks
+
+import hudiidx.log._
+import hudiidx.logindex._
+import hudiidx.record.PackedKeys
+import hudiidx.storage.{CountingStorage, LocalStorage, Storage}
+import java.io.{BufferedOutputStream, ByteArrayOutputStream, DataOutputStream}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path, Paths}
+
+/** `LogIndexBench --dir DIR --out OUT [--blocks N] [--records N] [--files N] [--kind uuid|decimal|digits|two]`: the log of one
+  * file slice, 200 blocks of 10,000 records of 200 bytes in 10 files unless told, each block with its index tail. Looks 100
+  * keys up, and 100 absent ones, and reads all of the log for the same keys.
+  */
+object LogIndexBench {
+  private val Asked = 100
+  private val Repeats = 15
+  private val rules = LogRules(9, MergeMode.CommitTime, Vector.empty, None, None)
+  private val blockRules = BlockRules(9, None, _ => true)
+
+  private val schema =
+    """{"type":"record","name":"r","fields":[""" + Seq(
+      "_hoodie_commit_time",
+      "_hoodie_commit_seqno",
+      "_hoodie_record_key",
+      "_hoodie_partition_path",
+      "_hoodie_file_name",
+      "id",
+      "data"
+    ).map(f => s"""{"name":"$f","type":["null","string"],"default":null}""").mkString(",") + "]}"
+
+  def main(args: Array[String]): Unit = {
+    val o = Options.parse(args, Set("dir", "out", "blocks", "records", "files", "kind"), Set.empty)
+    def int(name: String, default: Int): Int = o.value(name).map(_.toInt).getOrElse(default)
+    val kind = o.value("kind").getOrElse("uuid")
+    val log = new BenchLog(kind, int("blocks", 200), int("records", 10000), int("files", 10))
+    val report = new Report(
+      Paths.get(o("out")),
+      s"log of ${log.blocks} blocks of ${log.records} records in ${log.files} files, $kind keys",
+      "hudiidx"
+    )
+    val dir = Files.createTempDirectory(Files.createDirectories(Paths.get(o("dir"))), "log")
+    try {
+      val files = write(log, dir, report)
+      measure(log, files, report)
+    } finally LocalStorage.delete(dir.toString): Unit
+  }
+
+  private def write(log: BenchLog, dir: Path, report: Report): Vector[String] = {
+    val names = Vector.tabulate(log.files)(f => s".5ed6f3d2-1a1c-4f08-9e7a-000000000000-0_20261121000000000.log.${f + 1}_0-1-$f")
+    var chain = Vector.empty[FilterRef]
+    var recordBytes, tailBytes, loaded = 0L
+    var tailMillis, recordMillis = 0.0
+    def load(filter: FilterRef): FilterEntries = {
+      loaded += filter.shape.length
+      new LogLookup(LocalStorage, Vector.empty).load(dir.toString + "/")(filter)
+    }
+    names.zipWithIndex.foreach { case (name, f) =>
+      val path = dir.resolve(name)
+      val out = new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(path), 1 << 20))
+      (0 until log.blocks).filter(_ * log.files / log.blocks == f).foreach { b =>
+        var content: BenchContent = null
+        recordMillis += Report.cpuMillis {
+          content = log.content(b)
+          content
+        }
+        val builder = new TailBuilder(BlockPlace(name, out.size.toLong, log.instant))
+        var tail: BuiltTail = null
+        tailMillis += Report.cpuMillis {
+          var i = 0
+          while (i < log.records) {
+            builder.add(content.bytes, content.keys(i), content.keyBytes(i), content.offsets(i))
+            i += 1
+          }
+          tail = builder.build(content.bytes.length.toLong, chain, load)
+          tail
+        }
+        recordBytes += content.bytes.length
+        tailBytes += tail.bytes.length
+        val contentAt = frame(out, log.instant, content.bytes, tail.bytes)
+        chain = tail.chain(name, contentAt + content.bytes.length)
+        // The chain is read from the file.
+        out.flush()
+      }
+      out.close()
+    }
+    report.add("bytes a record", "log", "", recordBytes.toDouble / log.blocks / log.records, "bytes", 1)
+    report.add("index tails, share of the records' bytes", "log", "", 100.0 * tailBytes / recordBytes, "%", 1)
+    report.add("earlier filters read, share of the records' bytes", "log", "", 100.0 * loaded / recordBytes, "%", 1)
+    report.add("records put together, processor time a block", "log", "", recordMillis / log.blocks, "ms", 1)
+    report.add("tail made, processor time a block", "log", "", tailMillis / log.blocks, "ms", 1)
+    names.map(dir.resolve(_).toString)
+  }
+
+  /** Writes a block; the offset of its content. */
+  private def frame(out: DataOutputStream, instant: String, records: Array[Byte], tail: Array[Byte]): Long = {
+    val header = Seq(LogHeaderKey.InstantTime -> instant, LogHeaderKey.Schema -> schema)
+    val headerBytes = header.map { case (_, v) => 8 + v.length }.sum
+    val content = records.length.toLong + tail.length
+    val size = 4 + 4 + 4 + headerBytes + 8 + content + 4 + 8
+    out.write("#HUDI#".getBytes(UTF_8))
+    out.writeLong(size)
+    out.writeInt(1)
+    out.writeInt(3)
+    out.writeInt(header.size)
+    header.foreach { case (key, value) =>
+      out.writeInt(key)
+      out.writeInt(value.length)
+      out.write(value.getBytes(UTF_8))
+    }
+    out.writeLong(content)
+    val at = out.size.toLong
+    out.write(records)
+    out.write(tail)
+    out.writeInt(0)
+    out.writeLong(size + 6)
+    at
+  }
+
+  private def measure(log: BenchLog, files: Vector[String], report: Report): Unit = {
+    val logBytes = files.map(f => Files.size(Paths.get(f))).sum
+    val random = new java.util.Random(5)
+    def present(): PackedKeys = PackedKeys.of(Vector.fill(Asked)(log.key(random.nextInt(log.blocks * log.records))))
+    def absent(): PackedKeys = PackedKeys.of(Vector.fill(Asked)(log.key(log.blocks * log.records + random.nextInt(1 << 20))))
+    report.add("log", "log", "", logBytes / 1e6, "MB", 1)
+    Seq("present" -> (() => present()), "absent" -> (() => absent())).foreach { case (name, keys) =>
+      val expected = if (name == "present") -1 else 0
+      val counting = new CountingStorage(LocalStorage)
+      val cold = lookup(counting, files, keys(), expected)
+      val counts = counting.counts
+      report.add(s"$Asked $name keys, share of bytes read", "log", "cold", 100.0 * counts.bytesRead / logBytes, "%", 1)
+      report.add(s"$Asked $name keys, reads", "log", "cold", counts.read.toDouble, "reads", 1)
+      counting.reset()
+      SliceLog.countedBlocks(counting, files, blockRules)
+      report.add(s"of them block headers, share of bytes", "log", "cold", 100.0 * counting.counts.bytesRead / logBytes, "%", 1)
+      (0 until Repeats).foreach(_ => lookup(LocalStorage, files, keys(), expected))
+      val colds = Vector.fill(Repeats)(Report.millis(lookup(LocalStorage, files, keys(), expected)))
+      report.median(s"$Asked $name keys", "log", "cold", colds)
+      val blocks = SliceLog.countedBlocks(LocalStorage, files, blockRules)
+      val open = new LogLookup(LocalStorage, blocks)
+      val warms = Vector.fill(Repeats)(Report.millis(states(open, keys())))
+      report.median(s"$Asked $name keys", "log", "warm", warms)
+      val scans = Vector.fill(5)(keys()).map(k => Report.millis(scan(files, k)))
+      report.median(s"$Asked $name keys, all of the log read", "log", "", scans)
+      println(s"$name: ${open.find(keys()).counts}, first ${cold.size} states")
+    }
+  }
+
+  private def lookup(storage: Storage, files: Vector[String], keys: PackedKeys, expected: Int): Vector[LoggedKey] = {
+    val blocks = SliceLog.countedBlocks(storage, files, blockRules)
+    val found = states(new LogLookup(storage, blocks), keys)
+    val wanted = if (expected < 0) (0 until keys.count).map(keys.key).distinct.size else expected
+    if (found.size != wanted) throw new IllegalStateException(s"$wanted keys, ${found.size} found")
+    found
+  }
+
+  private def states(lookup: LogLookup, keys: PackedKeys): Vector[LoggedKey] = {
+    val found = lookup.get(keys, rules, BlockReaders.AvroOnly)
+    try found.toVector
+    finally found.close()
+  }
+
+  private def scan(files: Vector[String], keys: PackedKeys): Vector[LoggedKey] = {
+    val parts = SliceLog.countedBlocks(LocalStorage, files, blockRules).map(BlockPart(_, None))
+    val wanted = (0 until keys.count).map(i => keys.key(i).getBytes(UTF_8))
+    val found = LogKeys.among(wanted, LocalStorage, parts, rules, BlockReaders.AvroOnly, LogKeysOptions())
+    try found.toVector
+    finally found.close()
+  }
+}
+
+/** Content of a block up to behind the records, with the places of records and of their keys. */
+private final case class BenchContent(bytes: Array[Byte], offsets: Array[Int], keys: Array[Int], keyBytes: Array[Int])
+
+private final class BenchLog(kind: String, val blocks: Int, val records: Int, val files: Int) {
+  val instant = "20261121000000000"
+  private val made = new BenchKeys(kind, blocks * records, 1)
+
+  def key(i: Int): String = made.key(i)
+
+  def content(block: Int): BenchContent = {
+    val out = new ByteArrayOutputStream(records * 210)
+    val data = new DataOutputStream(out)
+    val offsets, keys, keyBytes = new Array[Int](records)
+    data.writeInt(3)
+    data.writeInt(records)
+    val random = new java.util.Random(block.toLong)
+    (0 until records).foreach { i =>
+      val id = key(block * records + i)
+      val seqno = s"${instant}_0_$i"
+      val partition = "2026-11-21"
+      val fileId = "5ed6f3d2-1a1c-4f08-9e7a-000000000000-0"
+      val rest = new Array[Byte](math.max(1, 200 - (17 + seqno.length + 2 * id.length + 10 + 38 + 14)))
+      random.nextBytes(rest)
+      val texts = Vector(instant, seqno, id, partition, fileId, id).map(_.getBytes(UTF_8)) :+ rest.map(b => ('a' + (b & 15)).toByte)
+      offsets(i) = data.size
+      keys(i) = data.size + 4 + texts.take(2).map(_.length + 2).sum + 2
+      keyBytes(i) = texts(2).length
+      require(texts.forall(_.length < 64), "lengths of one byte")
+      data.writeInt(texts.map(_.length + 2).sum)
+      texts.foreach { t =>
+        data.writeByte(2)
+        data.writeByte(t.length * 2)
+        data.write(t)
+      }
+    }
+    BenchContent(out.toByteArray, offsets, keys, keyBytes)
+  }
+}
