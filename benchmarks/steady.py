@@ -24,7 +24,7 @@ from hudiidx import HudiIndex, configure_spark
 
 ROWS = 50_000
 STOCK = "Hudi 1.1.1 record index"
-INDEX_FILE = re.compile(r"\.?(?P<group>[^_]+)_(?:\S+_)?(?P<instant>\d{17})(?P<kind>\.hfile|\.log\.\S+)$")
+INDEX_FILE = re.compile(r"\.?(?P<group>[^_]+)_(?:\S+_)?(?P<instant>\d{17,20})(?P<kind>\.hfile|\.log\.\S+)$")
 
 
 def copy_of(table: pathlib.Path) -> pathlib.Path:
@@ -117,7 +117,11 @@ def main() -> None:
     for commit in range(1, args.commits + 1):
         writes.append(millis(lambda salt=commit: upsert(spark, table, facts, salt)))
         updates.append(millis(index.update))
-        print(f"{commit}: upsert {writes[-1]:.0f} ms, update {updates[-1]:.0f} ms, {our_bytes(table)}", flush=True)
+        ours, stocks = our_bytes(table)[0], stock_bytes(table)[0]
+        print(
+            f"{commit}: upsert {writes[-1]:.0f} ms, our update {updates[-1]:.0f} ms, {ours:,} bytes, stock's {stocks:,}",
+            flush=True,
+        )
     report.add("upsert 50000 rows", "with its record index", writes[1:], system=STOCK)
     report.add("update 50000 rows", "steady", updates[1:])
     sizes(report, table, f"{args.commits} upserts", facts["rows"] + inserts * (args.commits + 1))
