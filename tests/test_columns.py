@@ -137,5 +137,11 @@ def test_the_command(cow: Path) -> None:
         ("values", ["qty"]),
     ]
     assert "range(ts, fare); bloom(rider)" in run("info", cow).stdout.replace("\n", " ")
+    on_two = ("--master", "local[2]")
+    answer("add-index", cow, "qty", "--no-wait", *on_two)
+    assert [c["columns"] for c in answer("info", cow)["columns"] if c["pending"]] == [["ts", "fare", "qty"]]
+    assert "made at once" in run("add-index", cow, "record", "--no-wait", *on_two, code=2).stderr
+    answer("update", cow, *on_two)
+    assert not any(c["pending"] for c in answer("info", cow)["columns"])
     answer("drop-index", cow, "ts", "rider", "--master", "local[2]")
     assert json.dumps(answer("info", cow)["columns"]).count("rider") == 0

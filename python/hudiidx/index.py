@@ -186,6 +186,14 @@ class HudiIndex(TableViews):
             self._document(self._api.addColumns, _columns.indexes(what, kind or "range", options), wait)
         )
 
+    def _note_index(
+        self, what: str | Sequence[str], kind: str | None, options: Mapping[str, object]
+    ) -> Mapping[str, Any]:
+        """As `add_index` for columns, but the index is left to the next `update`: of a process that ends."""
+        if _columns.is_record(what, kind):
+            raise InvalidOption("the record index is made at once, and cannot be left to an update")
+        return dict(self._document(self._api.noteColumns, _columns.indexes(what, kind or "range", options)))
+
     def drop_index(self, what: str | Sequence[str], *, kind: str | None = None) -> Mapping[str, Any]:
         """Removes a part of the index; the listing stays. No such part is no error.
 

@@ -134,6 +134,10 @@ def add_index(
     ] = None,
     window_days: Window = None,
     file_groups: FileGroups = None,
+    no_wait: Annotated[
+        bool,
+        typer.Option("--no-wait", help="Of columns: only note it, the next update makes the index."),
+    ] = False,
     json_: Json = False,
     index_path: IndexPath = None,
     master: Master = None,
@@ -141,12 +145,24 @@ def add_index(
 ) -> None:
     """Make a part of the index, or make it anew: record, the record index, or an index on columns."""
     options: dict[str, Any] = {} if fpp is None else {"fpp": fpp}
+
+    def work(index: HudiIndex) -> Mapping[str, Any]:
+        if no_wait and mode is None and window_days is None and file_groups is None:
+            return index._note_index(_part(what), kind, options)
+        return index.add_index(
+            _part(what),
+            kind=kind,
+            mode=mode,
+            window_days=window_days,
+            file_groups=file_groups,
+            wait=not no_wait,
+            **options,
+        )
+
     done = _with_spark(
         table,
         f"making the index on {', '.join(what)}",
-        lambda i: i.add_index(
-            _part(what), kind=kind, mode=mode, window_days=window_days, file_groups=file_groups, **options
-        ),
+        work,
         index_path,
         master,
         conf,

@@ -5,27 +5,38 @@ import hudiidx.storage.FileInfo
 import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
 import java.io.IOException
 
-/** Tells others how far a `create` has come: marker files whose names say it, in steps of ten percent of the partitions.
+/** Tells others how far a `create` or an addition has come: marker files whose names say it, in steps of ten percent.
   * docs/format.md, "Index folder". Being the first files of a create, they also find out early that the folder takes none.
   */
 private[sync] final class BuildProgress(store: IndexStore, startMillis: Long) {
   private val token = IndexStore.newToken()
   private var markers = Vector.empty[IndexFile]
 
-  /** Leaves a marker. IndexNotWritable if that fails. */
-  def show(percent: Int): Unit =
-    markers :+= store.writeScratch(s"$startMillis.$token.$percent${BuildProgress.Suffix}", BuildProgress.Kind)(_ => ())
+  private var shown = -1
 
-  /** The same items; markers are left as they pass. */
-  def following[A](items: Iterator[A], total: Int): Iterator[A] = {
-    var (passed, shown) = (0L, 0)
+  /** Leaves a marker. IndexNotWritable if that fails. */
+  def begin(): Unit = show(0)
+
+  private def show(percent: Int): Unit = {
+    shown = percent
+    markers :+= store.writeScratch(s"$startMillis.$token.$percent${BuildProgress.Suffix}", BuildProgress.Kind)(_ => ())
+  }
+
+  /** What is told how much of one step of the work is done, from 0 to 1. A marker is left where that makes a difference.
+    *
+    *  @param step  place of the step among `steps` that take the same share
+    */
+  def of(step: Int, steps: Int): Double => Unit = { done =>
+    val percent = ((step + done) / steps * 10 + BuildProgress.Rounding).toInt * 10
+    if (percent > shown && percent < 100) show(percent)
+  }
+
+  /** The same items; `show` is told as they pass. */
+  def following[A](items: Iterator[A], total: Int, show: Double => Unit): Iterator[A] = {
+    var passed = 0L
     items.map { item =>
       passed += 1
-      val step = (passed * 10 / total).toInt * 10
-      if (step > shown && step < 100) {
-        shown = step
-        show(step)
-      }
+      show(passed.toDouble / total)
       item
     }
   }
@@ -39,6 +50,9 @@ private[sync] final class BuildProgress(store: IndexStore, startMillis: Long) {
 private[sync] object BuildProgress {
   private val Suffix = ".building"
   private val Kind = "progress"
+
+  /** Sums of shares come out a little below the whole number that they are. */
+  private val Rounding = 1e-9
   private val Marker = """(\d{1,18})\.[0-9a-z]+\.(\d{1,3})\.building""".r
 
   /** A create that has left no marker for so long is taken for dead. */

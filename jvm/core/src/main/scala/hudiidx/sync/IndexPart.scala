@@ -9,8 +9,14 @@ import hudiidx.table.{FileSystemView, ViewTimeline}
   *  @param table pinned properties and timeline
   *  @param view  the table's files from the manifest of that version
   *  @param store the index folder
+  *  @param show  is told how much of the part is done, from 0 to 1
   */
-final case class IndexState(table: TableContext, view: FileSystemView, store: IndexStore) {
+final case class IndexState(
+    table: TableContext,
+    view: FileSystemView,
+    store: IndexStore,
+    show: Double => Unit = _ => ()
+) {
 
   /** Requested time of the newest instant taken in, for the names of files. */
   def instant: String = table.newestInstant
@@ -22,12 +28,13 @@ object IndexState {
   private[sync] def opened[A](
       store: IndexStore,
       table: TableContext,
-      version: IndexVersion
+      version: IndexVersion,
+      show: Double => Unit
   )(use: IndexState => A): A = {
     val open = OpenIndex.open(store, version, table.access.cache)
     try {
       val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
-      use(IndexState(table, new FileSystemView(open.source(new TableChanges), view), store))
+      use(IndexState(table, new FileSystemView(open.source(new TableChanges), view), store, show))
     } finally open.close()
   }
 }

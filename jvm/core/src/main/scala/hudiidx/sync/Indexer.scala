@@ -114,7 +114,9 @@ final class Indexer(
     val published =
       if (!isInStep) None
       else {
-        val made = showingProgress(_ => IndexState.opened(store, table, version)(part.build(_, Some(version))))
+        val made = showingProgress { progress =>
+          IndexState.opened(store, table, version, progress.of(0, 1))(part.build(_, Some(version)))
+        }
         val kept = version.files.filterNot(part.owns) ++ made.files
         val properties = version.properties.filterNot(p => part.owns(p._1)) ++ made.properties
         val next = publisher.versionOf(table, kept, properties, number)
@@ -193,7 +195,7 @@ final class Indexer(
       )
       val kept = parts.filter(_.isIn(base.version))
       val others =
-        withView(manifest, base.table, base.nextNumber, kept)(updatedPart(_, _, base.version, unseen))
+        withView(manifest, base.table, base.nextNumber, kept, None)(updatedPart(_, _, base.version, unseen))
       publish(base.table, manifest, others, base.nextNumber).map { next =>
         SyncResult(
           next,
@@ -229,7 +231,7 @@ final class Indexer(
   private def showingProgress[A](work: BuildProgress => A): A = {
     val progress = new BuildProgress(store, System.currentTimeMillis())
     try {
-      progress.show(0)
+      progress.begin()
       work(progress)
     } finally progress.end()
   }
@@ -250,7 +252,8 @@ final class Indexer(
       case _ => None
     }
     before.foreach(requireParts)
-    val others = withView(written, table, number, parts)((part, state) => part.build(state, before))
+    val others =
+      withView(written, table, number, parts, Some(progress))((part, state) => part.build(state, before))
     publish(table, written, others, number) match {
       case Some(version) =>
         SyncResult(
@@ -293,17 +296,29 @@ final class Indexer(
       scan: Int => Iterator[EncodedPartition]
   ): WrittenFiles = {
     val shape = ManifestShape.choose(partitions.size.toLong * ManifestShape.UsualFiles, partitions.size.toLong)
-    MasterFiles.write(store, table, shape)(progress.following(scan(shape.entriesPerPage), partitions.size))
+    val show = progress.of(0, 1 + parts.size)
+    MasterFiles.write(store, table, shape)(progress.following(scan(shape.entriesPerPage), partitions.size, show))
   }
 
-  /** What the parts make of the table as a manifest has it that is written and not yet published. */
-  private def withView(manifest: WrittenFiles, table: TableContext, number: Long, parts: Vector[IndexPart])(
-      make: (IndexPart, IndexState) => PartFiles
-  ): Vector[PartFiles] =
+  /** What the parts make of the table as a manifest has it that is written and not yet published. The manifest was the first
+    * step of the progress, each part is one more.
+    */
+  private def withView(
+      manifest: WrittenFiles,
+      table: TableContext,
+      number: Long,
+      parts: Vector[IndexPart],
+      progress: Option[BuildProgress]
+  )(make: (IndexPart, IndexState) => PartFiles): Vector[PartFiles] =
     if (parts.isEmpty) Vector.empty
     else {
       val version = publisher.versionOf(table, manifest.files, manifest.properties, number)
-      IndexState.opened(store, table, version)(state => parts.map(make(_, state)))
+      IndexState.opened(store, table, version, _ => ()) { state =>
+        parts.zipWithIndex.map { case (part, i) =>
+          val show = progress.map(_.of(1 + i, 1 + parts.size))
+          make(part, show.fold(state)(s => state.copy(show = s)))
+        }
+      }
     }
 
   /** A writer that does not know a part of the index would publish it stale. */

@@ -13,6 +13,17 @@ trait TaskEngine {
     *  @param what for progress displays: "read 12 file slices"
     */
   def run[A, B](what: String, inputs: Vector[A])(work: (TableAccess, A) => B): Vector[B]
+
+  /** As `run`. `done` is told in the calling thread which pieces are done, by their places; those of a short call only at
+    * its end.
+    */
+  def runShowing[A, B](what: String, inputs: Vector[A], done: Seq[Int] => Unit)(
+      work: (TableAccess, A) => B
+  ): Vector[B] = {
+    val answers = run(what, inputs)(work)
+    done(inputs.indices)
+    answers
+  }
 }
 
 /** One piece after the other, in this thread. */
@@ -21,4 +32,12 @@ final class LocalEngine(access: TableAccess) extends TaskEngine {
 
   override def run[A, B](what: String, inputs: Vector[A])(work: (TableAccess, A) => B): Vector[B] =
     inputs.map(work(access, _))
+
+  override def runShowing[A, B](what: String, inputs: Vector[A], done: Seq[Int] => Unit)(
+      work: (TableAccess, A) => B
+  ): Vector[B] = inputs.zipWithIndex.map { case (input, place) =>
+    val answer = work(access, input)
+    done(Seq(place))
+    answer
+  }
 }

@@ -2,6 +2,7 @@ package hudiidx.sync
 
 import hudiidx.manifest.EncodedPartition
 import hudiidx.storage.{Fault, FaultyStorage, LocalStorage}
+import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.table.TableListing
 import java.nio.file.Files
 import java.nio.file.attribute.FileTime
@@ -39,6 +40,34 @@ class BuildProgressSuite extends AnyFunSuite {
         assert(info(table).state === IndexInfo.Ready)
         assert(!indexFiles(table).exists(_.endsWith(".building")))
       }
+    }
+  }
+
+  test("parts of an index take their share of the percentage, and one that is added the whole") {
+    tableOf(2) { table =>
+      var seen = Vector.empty[String]
+      val part = new IndexPart {
+        override def owns(file: IndexFile): Boolean = false
+        override def owns(property: String): Boolean = false
+        override def isIn(version: IndexVersion): Boolean = false
+        override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles =
+          PartFiles.None
+        override def build(state: IndexState, before: Option[IndexVersion]): PartFiles = {
+          Vector(0.0, 0.3, 0.61, 0.1, 1.0).foreach { done =>
+            state.show(done)
+            seen :+= info(table).reason
+          }
+          PartFiles.None
+        }
+      }
+      val indexer = new Indexer(accessOf(LocalStorage), table.path, IndexOptions(), LocalScanner, Vector(part))
+      indexer.create()
+      assert(seen === Vector("50 %", "60 %", "80 %", "80 %", "80 %"))
+      seen = Vector.empty
+      Thread.sleep(5) // markers count that are younger than the version in force
+      indexer.addPart(part)
+      assert(seen === Vector("0 %", "30 %", "60 %", "60 %", "60 %"))
+      assert(info(table).state === IndexInfo.Ready)
     }
   }
 

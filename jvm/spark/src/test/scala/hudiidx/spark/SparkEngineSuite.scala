@@ -17,6 +17,24 @@ class SparkEngineSuite extends SparkSuite {
     assert(engine.run("name threads", Vector(0))((_, _) => Thread.currentThread.getName) !== Vector(here))
   }
 
+  test("while pieces run the calling thread is told which are done; a failure is raised as itself") {
+    val here = Thread.currentThread
+    var told = Vector.empty[Int]
+    def done(places: Seq[Int]): Unit = {
+      assert(Thread.currentThread eq here)
+      told ++= places
+    }
+    assert(engine.runShowing("double", (1 to 50).toVector, done)(doubled) === (2 to 100 by 2))
+    assert(told.sorted === (0 until 50))
+    assert(engine.runShowing("nothing", Vector.empty[Int], done)(doubled) === Vector.empty)
+    assert(
+      intercept[DamagedIndex](engine.runShowing("fail", Vector(1, 2), done)(failing)).getMessage.contains("file 1")
+    )
+    intercept[IllegalStateException](
+      engine.runShowing("stop", (1 to 50).toVector, _ => throw new IllegalStateException("stop"))(doubled)
+    )
+  }
+
   test("an error of ours in a task is raised as itself, and the description of the job before comes back") {
     spark.sparkContext.setJobDescription("mine")
     try {

@@ -6,7 +6,7 @@ import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync.{IndexState, TaskEngine}
 import hudiidx.table.FileEntry
-import hudiidx.{DamagedIndex, IndexNotWritable}
+import hudiidx.{DamagedIndex, HudiIdxException, IndexNotWritable}
 import org.slf4j.LoggerFactory
 
 /** Makes column files of a table's files, and merges them.
@@ -31,23 +31,33 @@ private[column] final class ColumnFiles(engine: TaskEngine, state: IndexState, c
       val first = if (waves.hasNext) ColumnShare.cut(waves.head.toVector, work, engine.parallelism) else Vector.empty
       if (first.isEmpty) MadeColumns.None
       else if (first.size == 1) inOneTask(work, first)
-      else inFolder(work, waves.map(wave => ColumnShare.cut(wave.toVector, work, engine.parallelism)))
+      else {
+        val progress = new ColumnProgress(files().size, state.show)
+        inFolder(work, waves.map(wave => ColumnShare.cut(wave.toVector, work, engine.parallelism)), progress)
+      }
     } catch {
-      case e @ (_: DamagedIndex | _: IndexNotWritable) if tries > 1 && e.getMessage.contains(ColumnFolder.Prefix) =>
+      case lost: LostWork if tries > 1 =>
+        val e = lost.cause
         ColumnFiles.log.warn(s"${store.dir}: column files in the making went away or are damaged, made again: $e")
         new ColumnFolder(store, work).removeDamaged()
         made(work, files, tries - 1)
+      case lost: LostWork => throw lost.cause
     }
 
   private def inOneTask(work: ColumnWork, shares: Vector[ColumnShare]): MadeColumns = {
     val name = s"${state.instant}.${IndexStore.newToken()}"
-    val written = ColumnTasks.write(engine, work, store.dir, shares, _ => name)
+    val written = ColumnTasks.write(engine, work, store.dir, shares, _ => name, _ => ())
     MadeColumns(written.flatMap(w => w.stats.toVector ++ w.records), Vector.empty)
   }
 
-  private def inFolder(work: ColumnWork, waves: Iterator[Vector[ColumnShare]]): MadeColumns = {
+  /** LostWork where the folder is at fault. */
+  private def inFolder(
+      work: ColumnWork,
+      waves: Iterator[Vector[ColumnShare]],
+      progress: ColumnProgress
+  ): MadeColumns = {
     val folder = new ColumnFolder(store, work)
-    val parts = waves.flatMap(folder.made(engine, _)).toVector
+    val parts = waves.flatMap(shares => LostWork.ifFails(folder.made(engine, shares, progress.add))).toVector
     val stats = merged(parts.flatMap(_.stats), folder.files, ColumnKind.Stats)
     val records = merged(parts.flatMap(_.records), folder.files, ColumnKind.Records)
     MadeColumns(stats ++ records, Vector(folder.path))
@@ -58,9 +68,9 @@ private[column] final class ColumnFiles(engine: TaskEngine, state: IndexState, c
     var left = parts
     while (left.size > ColumnFiles.MostInputs) {
       val groups = left.grouped(ColumnFiles.MostInputs).toVector
-      left = groups.map(g => if (g.size == 1) g.head else merge(g, from, from, kind))
+      left = groups.map(g => if (g.size == 1) g.head else LostWork.ifFails(merge(g, from, from, kind)))
     }
-    if (left.isEmpty) Vector.empty else Vector(merge(left, from, store, kind))
+    if (left.isEmpty) Vector.empty else Vector(LostWork.ifCannotRead(merge(left, from, store, kind)))
   }
 
   /** One file of several, oldest first. */
@@ -100,6 +110,35 @@ private[column] object ColumnFiles {
   private val FilesPerWave = 200000
 }
 
+/** The work folder lacks what was there, or takes no more. */
+final private class LostWork(val cause: HudiIdxException) extends RuntimeException(cause)
+
+private object LostWork {
+
+  /** Of work that only reads and writes the folder. */
+  def ifFails[A](work: => A): A =
+    try work
+    catch {
+      case e: DamagedIndex     => throw new LostWork(e)
+      case e: IndexNotWritable => throw new LostWork(e)
+    }
+
+  /** Of work that reads the folder, and writes elsewhere. */
+  def ifCannotRead[A](work: => A): A =
+    try work
+    catch { case e: DamagedIndex => throw new LostWork(e) }
+}
+
+/** How far the reading of files has come. */
+final private class ColumnProgress(total: Int, show: Double => Unit) {
+  private var files = 0
+
+  def add(read: Int): Unit = {
+    files += read
+    show(files.toDouble / total)
+  }
+}
+
 /** @param leftovers paths of work folders */
 private[column] final case class MadeColumns(files: Vector[IndexFile], leftovers: Vector[String])
 
@@ -111,20 +150,20 @@ private[column] object MadeColumns {
   * it: names say of which files it is, and of which size these were.
   */
 private[column] final class ColumnFolder(index: IndexStore, work: ColumnWork) {
-  private val name = ColumnFolder.Prefix + work.digest
-  val path: String = Storage.join(index.dir, name)
+  val path: String = Storage.join(index.dir, s"column-build-${work.digest}")
   val files = new IndexStore(index.storage, path)
 
-  def made(engine: TaskEngine, shares: Vector[ColumnShare]): Vector[WrittenColumns] = {
+  def made(engine: TaskEngine, shares: Vector[ColumnShare], done: Int => Unit): Vector[WrittenColumns] = {
     val there = listed
     def found(share: ColumnShare, kind: String): Option[IndexFile] =
       there.find(f => f.name.startsWith(share.name + ".") && f.kind == kind).filter(isWhole)
     val known = shares.map(s => WrittenColumns(found(s, ColumnKind.Stats), found(s, ColumnKind.Records)))
     def isDone(w: WrittenColumns): Boolean =
       w.stats.isDefined == work.hasRanges && w.records.isDefined == work.hasRecords
-    val missing = shares.indices.toVector.filterNot(i => isDone(known(i)))
+    val (ready, missing) = shares.indices.toVector.partition(i => isDone(known(i)))
+    done(ready.map(shares(_).files.size).sum)
     val written =
-      ColumnTasks.write(engine, work, path, missing.map(shares), s => s"${s.name}.${IndexStore.newToken()}")
+      ColumnTasks.write(engine, work, path, missing.map(shares), s => s"${s.name}.${IndexStore.newToken()}", done)
     val made = missing.zip(written).toMap
     shares.indices.toVector.map(i => made.getOrElse(i, known(i)))
   }
@@ -148,8 +187,4 @@ private[column] final class ColumnFolder(index: IndexStore, work: ColumnWork) {
         true
       } finally reader.close()
     } catch { case _: DamagedIndex => false }
-}
-
-private[column] object ColumnFolder {
-  val Prefix = "column-build-"
 }

@@ -64,19 +64,23 @@ private[column] object ColumnTasks {
     *
     *  @param folder of an index store
     *  @param name   name of a share's file without its kind
+    *  @param done   is told of how many files columns are read, again and again
     */
   def write(
       engine: TaskEngine,
       work: ColumnWork,
       folder: String,
       shares: Vector[ColumnShare],
-      name: ColumnShare => String
+      name: ColumnShare => String,
+      done: Int => Unit
   ): Vector[WrittenColumns] =
     if (shares.isEmpty) Vector.empty
     else
-      engine.run(s"read columns of ${shares.map(_.files.size).sum} files", shares.map(s => s -> name(s)))(
-        writing(work, folder)
-      )
+      engine.runShowing(
+        s"read columns of ${shares.map(_.files.size).sum} files",
+        shares.map(s => s -> name(s)),
+        places => done(places.map(shares(_).files.size).sum)
+      )(writing(work, folder))
 
   private def writing(
       work: ColumnWork,

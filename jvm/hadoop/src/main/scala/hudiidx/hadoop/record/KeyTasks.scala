@@ -15,19 +15,32 @@ private[record] object KeyTasks {
     */
   val RunBytes: Long = 16L << 20
 
-  /** Reads the keys of the inputs and writes runs into `folder`; their names. */
+  /** Reads the keys of the inputs and writes runs into `folder`; their names.
+    *
+    *  @param show is told the share that is done, from 0 to 1
+    */
   def write(
       engine: TaskEngine,
       table: RecordTable,
       folder: String,
       ranges: Vector[HashRange],
-      inputs: Vector[SliceInput]
+      inputs: Vector[SliceInput],
+      show: Double => Unit = _ => ()
   ): Vector[String] =
     if (inputs.isEmpty) Vector.empty
     else {
       val shares = Shares.ofBytes(inputs, engine.parallelism)(_.bytes)
-      engine.run(s"read record keys of ${inputs.size} file slices", shares)(runs(table, folder, ranges)).flatten
+      val what = s"read record keys of ${inputs.size} file slices"
+      engine.runShowing(what, shares, counting(shares.size, show))(runs(table, folder, ranges)).flatten
     }
+
+  private def counting(total: Int, show: Double => Unit): Seq[Int] => Unit = {
+    var done = 0
+    places => {
+      done += places.size
+      show(done.toDouble / total)
+    }
+  }
 
   private def runs(
       table: RecordTable,
@@ -61,16 +74,18 @@ private[record] object KeyTasks {
     names
   }
 
-  /** Merges each hash group's sections of all runs into a base file. */
+  /** Merges each hash group's sections of all runs into a base file. `show` as in `write`. */
   def merge(
       engine: TaskEngine,
       indexDir: String,
       instant: String,
       ranges: Vector[HashRange],
-      runs: Vector[String]
+      runs: Vector[String],
+      show: Double => Unit
   ): Vector[WrittenGroup] = {
     val work = bases(indexDir, instant, runs)
-    engine.run(s"merge ${runs.size} runs of record keys into ${ranges.size} groups", ranges.zipWithIndex)(work)
+    val what = s"merge ${runs.size} runs of record keys into ${ranges.size} groups"
+    engine.runShowing(what, ranges.zipWithIndex, counting(ranges.size, show))(work)
   }
 
   private def bases(

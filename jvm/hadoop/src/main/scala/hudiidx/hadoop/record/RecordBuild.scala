@@ -92,6 +92,13 @@ private object RecordBuild {
   val SlicesPerWave = 200000
 
   private val Tries = 8
+
+  /** Of the work, about: reading keys. The rest is merging them. */
+  private val ReadShare = 0.7
+
+  def reading(show: Double => Unit): Double => Unit = done => show(done * ReadShare)
+
+  def merging(show: Double => Unit): Double => Unit = done => show(ReadShare + done * (1 - ReadShare))
 }
 
 /** One try to make a record index by a plan, with the runs that are there. */
@@ -121,7 +128,7 @@ private final class BuildAttempt(
       folder.writePlan(plan.copy(segments = dictionary.segments))
     }
     slices().grouped(RecordBuild.SlicesPerWave).foreach(wave => found = read(wave, dictionary, found))
-    val bases = KeyTasks.merge(engine, state.store.dir, state.instant, ranges, runs)
+    val bases = KeyTasks.merge(engine, state.store.dir, state.instant, ranges, runs, RecordBuild.merging(state.show))
     PartFiles(bases.map(_.file) ++ dictionary.segments, properties(settings, bases, dictionary), Vector(folder.path))
   }
 
@@ -137,7 +144,14 @@ private final class BuildAttempt(
     val (usable, rest) = FinishedRuns.usable(found, inputs.map(_.name).toSet)
     runs ++= usable.flatMap(_.names)
     val done = usable.flatMap(_.inputs).toSet
-    runs ++= KeyTasks.write(engine, table, folder.path, ranges, inputs.filterNot(i => done(i.name)))
+    runs ++= KeyTasks.write(
+      engine,
+      table,
+      folder.path,
+      ranges,
+      inputs.filterNot(i => done(i.name)),
+      RecordBuild.reading(state.show)
+    )
     rest
   }
 

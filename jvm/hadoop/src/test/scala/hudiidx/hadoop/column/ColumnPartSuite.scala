@@ -125,20 +125,31 @@ class ColumnPartSuite extends AnyFunSuite {
   test("while an index is being made its state is BUILDING, readers use what is there, and then it is READY") {
     val path = Fixtures.copy("v9-cow-part")
     create(path, ColumnOptions(range = Some("fare")))
-    var states = Vector.empty[String]
+    var states = Vector.empty[(String, String)]
+    val local = new LocalEngine(access)
+    def look(): Unit = {
+      val info = IndexInfo.of(access, path, IndexOptions())
+      states :+= info.state -> info.reason
+      assert(known(path) === Set("range(fare)"))
+    }
     val watching = new TaskEngine {
-      override def parallelism: Int = 1
-      override def run[A, B](what: String, inputs: Vector[A])(work: (TableAccess, A) => B): Vector[B] = {
-        states :+= IndexInfo.of(access, path, IndexOptions()).state
-        assert(known(path) === Set("range(fare)"))
-        inputs.map(work(access, _))
+      override def parallelism: Int = 4
+      override def run[A, B](what: String, inputs: Vector[A])(work: (TableAccess, A) => B): Vector[B] =
+        local.run(what, inputs)(work)
+      override def runShowing[A, B](what: String, inputs: Vector[A], done: Seq[Int] => Unit)(
+          work: (TableAccess, A) => B
+      ): Vector[B] = {
+        look()
+        local.runShowing(what, inputs, places => { done(places); look() })(work)
       }
     }
     // Markers count that are younger than the version in force.
     Thread.sleep(5)
     val change = ColumnChange.Add(Vector(IndexSpec("range", Vector("city"))))
     indexer(path).addPart(new ColumnPart(watching, ColumnOptions(), change))
-    assert(states === Vector(IndexInfo.Building))
+    assert(states.map(_._1).toSet === Set(IndexInfo.Building))
+    val percents = states.map(_._2.stripSuffix(" %").toInt)
+    assert(percents.head === 0 && percents === percents.sorted && percents.last === 90 && percents.toSet.size > 3)
     assert(IndexInfo.of(access, path, IndexOptions()).state === IndexInfo.Ready)
   }
 
