@@ -18,7 +18,7 @@ SCAN = {
     "record_keys": {"keys": 1, "file_groups": 1, "unknown_groups": 2, "why_not": None},
     "columns": {
         "partitions_skipped": 1,
-        "files_skipped": 7,
+        "files_skipped": 8,
         "parts": [
             {"column": "fare", "kinds": ["range"], "files": 7, "partitions": 1, "why_not": None},
             {
@@ -31,6 +31,8 @@ SCAN = {
         ],
         "why_not": None,
     },
+    "files_left": {"partitions": 12, "record_keys": 11, "bounds": 6, "blooms": 3},
+    "files_in_index": 61,
     "files_total": 40,
     "files_kept": 3,
     "bytes_kept": 900,
@@ -42,13 +44,13 @@ SCAN = {
 def test_a_scan_is_a_tree_of_its_stages() -> None:
     assert explanation([SCAN]).splitlines() == [
         "hudiidx /t as of 20260101000000000: rows",
-        "+- index: version 3, 1 instants overlaid",
-        "+- partitions: 1 of 4",
-        "+- record keys: 1 keys in 1 file groups and 2 that the index has not taken in",
-        "+- columns: 1 partitions and 7 files left out",
+        "+- index: version 3, 1 instants overlaid; 61 files of all instants",
+        "+- partitions: 1 of 4; 12 of 40 files left",
+        "+- record keys: 1 keys in 1 file groups and 2 that the index has not taken in; 11 files left",
+        "+- columns: left out 1 partitions whole, 8 files in all; 6 files left by bounds, 3 by blooms and values",
         "+-   fare: range ruled out 7 files and 1 partitions",
         "+-   filter: length(name) tells no range",
-        "+- files: 3 of 40 in the index, 900 bytes",
+        "+- files: 3 of 40, 900 bytes",
         "+- filters for Parquet: EqualTo(id,7)",
         "+- planned in 5 ms",
     ]

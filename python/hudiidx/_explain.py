@@ -31,12 +31,13 @@ def _title(scan: Mapping[str, Any]) -> str:
 
 def _stages(scan: Mapping[str, Any]) -> list[str]:
     filters = ", ".join(scan["file_filters"]) or "none"
+    left = scan["files_left"]
     return [
         f"index: {_index(scan)}",
-        f"partitions: {_kept(scan['partitions'])}",
-        f"record keys: {_keys(scan['record_keys'])}",
-        *_columns(scan["columns"]),
-        f"files: {scan['files_kept']}{_of(scan['files_total'])}, {scan['bytes_kept']} bytes",
+        f"partitions: {_kept(scan['partitions'])}; {left['partitions']} of {scan['files_total']} files left",
+        f"record keys: {_keys(scan['record_keys'])}; {left['record_keys']} files left",
+        *_columns(scan["columns"], left),
+        f"files: {scan['files_kept']} of {scan['files_total']}, {scan['bytes_kept']} bytes",
         f"filters for Parquet: {filters}",
         f"planned in {scan['planning_millis']} ms",
     ]
@@ -44,7 +45,8 @@ def _stages(scan: Mapping[str, Any]) -> list[str]:
 
 def _index(scan: Mapping[str, Any]) -> str:
     if scan["index_version"] is not None:
-        return f"version {scan['index_version']}, {scan['instants_overlaid']} instants overlaid"
+        held = f"{scan['files_in_index']} files of all instants"
+        return f"version {scan['index_version']}, {scan['instants_overlaid']} instants overlaid; {held}"
     fallback = scan["fallback"]
     return "not needed" if fallback is None else f"not used, {fallback['code']}: {fallback['why']}"
 
@@ -61,12 +63,13 @@ def _keys(stage: Mapping[str, Any]) -> str:
     return f"{stage['keys']} keys in {stage['file_groups']} file groups{more}"
 
 
-def _columns(stage: Mapping[str, Any]) -> list[str]:
+def _columns(stage: Mapping[str, Any], left: Mapping[str, int]) -> list[str]:
     """What the column indexes did, and each part of the filters by itself."""
     if stage["why_not"] is not None:
         return [f"columns: nothing left out{_why(stage)}"]
-    skipped = f"{stage['partitions_skipped']} partitions and {stage['files_skipped']} files left out"
-    return [f"columns: {skipped}", *(f"  {_part(p)}" for p in stage["parts"])]
+    skipped = f"{stage['partitions_skipped']} partitions whole, {stage['files_skipped']} files in all"
+    stages = f"{left['bounds']} files left by bounds, {left['blooms']} by blooms and values"
+    return [f"columns: left out {skipped}; {stages}", *(f"  {_part(p)}" for p in stage["parts"])]
 
 
 def _part(part: Mapping[str, Any]) -> str:
@@ -75,10 +78,6 @@ def _part(part: Mapping[str, Any]) -> str:
         return f"{name}: {part['why_not']}"
     kinds = " and ".join(part["kinds"]) or "range"
     return f"{name}: {kinds} ruled out {part['files']} files and {part['partitions']} partitions"
-
-
-def _of(total: int | None) -> str:
-    return "" if total is None else f" of {total} in the index"
 
 
 def _why(stage: Mapping[str, Any]) -> str:

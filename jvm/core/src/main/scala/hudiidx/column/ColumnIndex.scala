@@ -37,7 +37,7 @@ final class ColumnIndex private[column] (
 
   /** True if some segment covers the file. */
   def covers(partitionPath: String, fileName: String, sizeBytes: Long): Boolean =
-    places(partitionPath, fileName, sizeBytes).nonEmpty
+    places(partitionPath, fileName, sizeBytes).exists(_._1.source < segments.size)
 
   /** What is known of a column in a file, by the type that the file has it in; empty if nothing is. */
   def stats(
@@ -46,17 +46,21 @@ final class ColumnIndex private[column] (
       sizeBytes: Long,
       columnPath: String
   ): Vector[(IndexedColumn, ColumnStats)] = for {
-    (member, place) <- places(partitionPath, fileName, sizeBytes)
+    (member, place) <- places(partitionPath, fileName, sizeBytes) if member.source < segments.size
     segment = segments(member.source)
     entry <- segment.columns(columnPath).filter(e => choice.has(e.columns))
     found = segment.stats(entry, member.partition, place, member.table.rows(place)) if found != ColumnStats.Unknown
   } yield (entry.columns.head, found)
 
-  /** The segments that cover a file, and its place in the partition. */
-  private def places(partitionPath: String, fileName: String, sizeBytes: Long): Vector[(CoveredPartition, Int)] = {
+  /** The column files that cover a file, and its place in the partition. */
+  private[column] def places(
+      partitionPath: String,
+      fileName: String,
+      sizeBytes: Long
+  ): Vector[(CoveredPartition, Int)] = {
     val digest = NameDigest.of(fileName)
     files.of(partitionPath).toVector.flatMap { p =>
-      p.members.toVector.filter(_.source < segments.size).flatMap { m =>
+      p.members.toVector.flatMap { m =>
         val place = m.table.find(digest, sizeBytes)
         if (place < 0) None else Some((m, place))
       }

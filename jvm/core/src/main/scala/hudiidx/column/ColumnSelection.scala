@@ -37,6 +37,14 @@ final class ColumnSelection private[column] (
         (!asksRecords || byRecords(files, ordinals)))
   })
 
+  /** As `mightMatch(slice)`, by statistics alone: records of other kinds are not asked. */
+  def inBounds(slice: FileSlice): Boolean = condition.isTrueOfAll && (index.files.of(slice.partitionPath) match {
+    case None        => true
+    case Some(files) =>
+      val ordinals = ordinalsOf(files, slice)
+      hasUncovered(ordinals) || condition.mayHold(leaf => holdsByStats(leaves(leaf), files, ordinals))
+  })
+
   private val asksRecords = condition.hasTests || leaves.exists(_.tests.nonEmpty)
 
   /** Of a slice that statistics allow. Records of several columns are of no use where rows may come from several files. */

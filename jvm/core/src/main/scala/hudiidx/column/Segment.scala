@@ -108,7 +108,7 @@ final class Segment private[column] (private[column] val file: ColumnFileReader)
     }
   }
 
-  private def allRows: Array[Long] = {
+  private[column] def allRows: Array[Long] = {
     val rows = new Array[Long](counts.files)
     directory.paths.indices.foreach { p =>
       val found = file.fileTable(p).rows

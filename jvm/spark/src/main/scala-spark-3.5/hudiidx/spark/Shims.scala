@@ -12,8 +12,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, DynamicPruningSubquery, Expression, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.connector.catalog.Table
 import org.apache.spark.sql.connector.expressions.filter.Predicate
-import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
+import org.apache.spark.sql.connector.read.{HasPartitionKey, InputPartition, PartitionReader}
 import org.apache.spark.sql.execution.datasources.parquet.{
   ParquetFileFormat,
   ParquetFooterReader,
@@ -21,7 +22,7 @@ import org.apache.spark.sql.execution.datasources.parquet.{
   ParquetReadSupport,
   ParquetToSparkSchemaConverter
 }
-import org.apache.spark.sql.execution.datasources.v2.{FilePartitionReaderFactory, FileScanBuilder}
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, FilePartitionReaderFactory, FileScanBuilder}
 import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetPartitionReaderFactory
 import org.apache.spark.sql.execution.datasources.{FilePartition, InMemoryFileIndex, PartitionedFile}
 import org.apache.spark.sql.execution.metric.SQLShuffleReadMetricsReporter
@@ -36,6 +37,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.util.{MutablePair, SerializableConfiguration}
 import org.apache.spark.{Partitioner, ShuffleDependency}
 
@@ -54,6 +56,10 @@ object Shims {
 
   /** A DataFrame of a plan. */
   def frame(spark: SparkSession, plan: LogicalPlan): DataFrame = SparkInternals.frame(spark, plan)
+
+  /** What reads a table that is open. */
+  def relation(table: Table): LogicalPlan =
+    DataSourceV2Relation.create(table, None, None, CaseInsensitiveStringMap.empty)
 
   /** A DataFrame of rows that are at hand: no job makes them. */
   def localFrame(spark: SparkSession, columns: StructType, rows: Seq[InternalRow]): DataFrame =
@@ -109,6 +115,19 @@ object Shims {
   def pack(spark: SparkSession, pieces: Array[PartitionedFile], maxBytes: Long): Array[InputPartition] = {
     val bySize = pieces.sortBy(p => -p.length)
     FilePartition.getFilePartitions(spark, bySize.toSeq, maxBytes).toArray[InputPartition]
+  }
+
+  /** The same, known to hold rows of one value of the partition columns. */
+  def keyed(input: InputPartition, key: InternalRow): InputPartition = input match {
+    case f: FilePartition => new KeyedFilePartition(f.index, f.files, key)
+    case other            => other
+  }
+
+  /** Spark's readers of files take it for what it extends. */
+  final private class KeyedFilePartition(index: Int, files: Array[PartitionedFile], key: InternalRow)
+      extends FilePartition(index, files)
+      with HasPartitionKey {
+    override def partitionKey(): InternalRow = key
   }
 
   /** A reader of Parquet pieces whose rows are `data` columns, then `partition` columns. */

@@ -10,23 +10,39 @@ import org.apache.spark.sql.connector.read._
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.types.StructType
 
-/** Aggregates in place of rows, one row a file slice; Spark adds them up. Slices are those that a scan of the rows would read;
-  * those with logs are read, of others the footers.
+/** Aggregates in place of rows, one row a file slice or more of them together; Spark adds them up. Slices are those that a scan
+  * of the rows would read. What a column index does not tell of them footers tell; those with logs are read.
   */
 final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: ScanSpec, aggregates: FileAggregates)
     extends Scan
-    with Batch {
+    with Batch
+    with SupportsReportStatistics {
   @transient private lazy val plan: FilePlan = FilePlan.of(table, spec)
 
+  @transient private lazy val indexed: IndexedAggregates = IndexedAggregates.of(table, plan.slices, aggregates)
+
   def facts: PlanFacts = plan.facts
+
+  def stages: FileStages = FileStages.of(table, spec, plan)
+
+  /** Rows that the index gives. */
+  def known: Vector[InternalRow] = indexed.rows
+
+  /** No file needs to be opened. */
+  def isKnown: Boolean = indexed.left.isEmpty
+
+  override def estimateStatistics(): Statistics = {
+    val rows = indexed.rows.length.toLong + indexed.left.length
+    ScanStatistics(rows * readSchema().defaultSize, Some(rows))
+  }
 
   override def readSchema(): StructType = aggregates.output
 
   override def toBatch: Batch = this
 
   override def description(): String =
-    s"hudiidx ${table.path} ${table.instantText}, ${aggregates.wanted.map(_.field.name).mkString(", ")} from file " +
-      s"footers, ${plan.facts.text}"
+    s"hudiidx ${table.path} ${table.instantText}, ${aggregates.wanted.map(_.field.name).mkString(", ")} from " +
+      s"${if (isKnown) "the index" else "file footers"}, ${plan.facts.text}"
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.All
 
@@ -34,10 +50,12 @@ final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: Sc
 
   override def planInputPartitions(): Array[InputPartition] = {
     // Of a file without logs no more than its footer is read, so it counts with what opening it costs.
-    val pieces = plan.slices.flatMap(PieceOfFile.whole(_, table, aggregates.groups)).map { p =>
+    val pieces = indexed.left.flatMap(PieceOfFile.whole(_, table, aggregates.groups)).map { p =>
       if (SliceReading.hasLogs(p)) p else p.copy(length = 0L)
     }
-    Shims.pack(spark, pieces.toArray, FilePlan.maxSplitBytes(spark, pieces))
+    val ofIndex =
+      if (indexed.rows.isEmpty) Array.empty[InputPartition] else Array[InputPartition](KnownRows(indexed.rows))
+    ofIndex ++ Shims.pack(spark, pieces.toArray, FilePlan.maxSplitBytes(spark, pieces))
   }
 
   override def createReaderFactory(): PartitionReaderFactory = {
@@ -61,14 +79,16 @@ final private class AggregateReaderFactory(
 
   override def createReader(partition: InputPartition): PartitionReader[InternalRow] = {
     val toUnsafe = UnsafeProjection.create(aggregates.output)
-    val rows = Shims.piecesOf(partition).iterator.flatMap { piece =>
-      val whole = piece.copy(length = piece.fileSize)
-      valuesOf(whole).map { values =>
-        val groups = whole.partitionValues.toSeq(aggregates.groups)
-        toUnsafe(InternalRow.fromSeq(groups ++ values)): InternalRow
-      }
+    val rows = partition match {
+      case KnownRows(known) => known.iterator
+      case files            => Shims.piecesOf(files).iterator.flatMap(row)
     }
-    new IteratorReader(rows)
+    new IteratorReader(rows.map(r => toUnsafe(r): InternalRow))
+  }
+
+  private def row(piece: PartitionedFile): Option[InternalRow] = {
+    val whole = piece.copy(length = piece.fileSize)
+    valuesOf(whole).map(values => InternalRow.fromSeq(whole.partitionValues.toSeq(aggregates.groups) ++ values))
   }
 
   /** None for a file that is gone where Spark is set to pass over such. */

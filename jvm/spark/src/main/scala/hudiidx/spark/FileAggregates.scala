@@ -53,6 +53,23 @@ object FileAggregates {
     else Some(FileAggregates(StructType(groups.flatten), wanted.flatten))
   }
 
+  /** Of the rows of both. */
+  def merged(wanted: Vector[FileAggregate], a: Vector[Any], b: Vector[Any]): Vector[Any] =
+    wanted.indices.toVector.map { i =>
+      wanted(i) match {
+        case FileAggregate.Extreme(c, highest) => extreme(c.dataType, highest, a(i), b(i))
+        case _                                 => a(i).asInstanceOf[Long] + b(i).asInstanceOf[Long]
+      }
+    }
+
+  private def extreme(dataType: DataType, highest: Boolean, a: Any, b: Any): Any =
+    if (a == null) b
+    else if (b == null) a
+    else {
+      val order = InterpretedOrdering.forSchema(Seq(dataType)).compare(InternalRow(a), InternalRow(b))
+      if ((order >= 0) == highest) a else b
+    }
+
   private def aggregate(f: AggregateFunc, table: PinnedTable): Option[FileAggregate] = f match {
     case _: CountStar              => Some(FileAggregate.Rows)
     case c: Count if !c.isDistinct => stored(c.column, table).filter(isCounted).map(FileAggregate.Values)

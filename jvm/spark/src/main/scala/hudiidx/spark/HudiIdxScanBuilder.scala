@@ -64,7 +64,10 @@ final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable)
   override def build(): Scan = {
     val ofFiles = if (table.pushdowns.fileFilters) sourceFilters(left) else Array.empty[Filter]
     val spec = ScanSpec(columns, filters, ofFiles.toVector, limit)
-    aggregates.fold[Scan](HudiIdxScan(spark, table, spec))(AggregateScan(spark, table, spec, _))
+    aggregates.fold[Scan](HudiIdxScan(spark, table, spec)) { asked =>
+      val scan = AggregateScan(spark, table, spec, asked)
+      if (scan.isKnown) KnownAggregates(scan) else scan
+    }
   }
 
   private def sourceFilters(of: Seq[Expression]): Array[Filter] =

@@ -10,9 +10,9 @@ import hudiidx.column.{ColumnCondition, ColumnType, LeafTest}
 import hudiidx.hadoop.column.{FooterStats, SourceStats}
 import hudiidx.storage.Storage
 import hudiidx.table.FileSlice
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.catalyst.expressions.{Expression, In, InSet}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 
 /** What bounds of one column would have left out of some queries' files.
   *
@@ -40,10 +40,13 @@ object IndexAdvice {
   /** Footers that are read for all queries together. */
   val DefaultSample = 200
 
-  /** Of these queries, or, where there are none, of the scans of the table that this process has run. Best first. */
-  def of(table: PinnedTable, frames: Seq[DataFrame], sample: Int): Vector[ColumnAdvice] = {
+  /** Of these queries, or, where there are none, of the scans of the table that this process has run or that are recorded in
+    * the index folder. Best first.
+    */
+  def of(spark: SparkSession, table: PinnedTable, frames: Seq[DataFrame], sample: Int): Vector[ColumnAdvice] = {
     val asked: Seq[(Seq[Expression], Int)] =
-      if (frames.nonEmpty) frames.flatMap(f => filtersOf(f, table.path)).map(_ -> 1) else RecordedScans.of(table.path)
+      if (frames.nonEmpty) frames.flatMap(f => filtersOf(f, table.path)).map(_ -> 1)
+      else RecordedScans.of(table.path) ++ recorded(spark, table)
     val footers = new Footers(table)
     val found = mutable.LinkedHashMap.empty[String, ColumnAdvice]
     asked.foreach { case (filters, times) =>
@@ -62,6 +65,16 @@ object IndexAdvice {
     frame.queryExecution.optimizedPlan.collectWithSubqueries { case r: DataSourceV2ScanRelation => r.scan }.collect {
       case s: HudiIdxScan if s.table.path == path => s.spec.filters
     }
+
+  /** Filters on columns that the table has no more are left out. */
+  private def recorded(spark: SparkSession, table: PinnedTable): Seq[(Seq[Expression], Int)] = {
+    val rows = Shims.frame(spark, Shims.relation(new HudiIdxTable(spark, table, ofCatalog = false)))
+    val byFilter = new ScanFiles(table).ofOthers.groupBy(_.filters)
+    byFilter.toVector.sortBy(-_._2.length).take(RecordedScans.MostFilters).flatMap { case (filters, scans) =>
+      try filtersOf(rows.where(filters.mkString("(", ") AND (", ")")), table.path).map(_ -> scans.length)
+      catch { case _: AnalysisException => Seq.empty }
+    }
+  }
 
   private def isIndexed(table: PinnedTable, path: String): Boolean =
     table.columns.fold(_ => false, _.has(path))
@@ -141,35 +154,4 @@ object IndexAdvice {
         finally reader.close()
       } catch { case _: IOException | _: DamagedTable => None }
   }
-}
-
-/** Filters of the scans that this process has run, by table: which columns are asked for over time (RFC-15's hot columns). */
-object RecordedScans {
-
-  /** Different filters that are kept of a table; the oldest go first. */
-  val MostFilters = 500
-
-  private val byTable = mutable.HashMap.empty[String, mutable.LinkedHashMap[String, (Seq[Expression], Int)]]
-
-  def add(path: String, filters: Seq[Expression]): Unit =
-    if (filters.nonEmpty && filters.forall(f => f.deterministic && !f.exists(isLarge))) synchronized {
-      val text = filters.map(_.sql).mkString(" AND ")
-      val known = byTable.getOrElseUpdate(path, mutable.LinkedHashMap.empty)
-      val times = known.remove(text).fold(0)(_._2)
-      known.put(text, (filters, times + 1))
-      if (known.size > MostFilters) known.remove(known.head._1): Unit
-    }
-
-  /** Lists of so many values would take memory for as long as the process lives. */
-  private def isLarge(e: Expression): Boolean = e match {
-    case InSet(_, values) => values.size > MostValues
-    case In(_, list)      => list.size > MostValues
-    case _                => false
-  }
-
-  private val MostValues = 1000
-
-  /** Filters, and how many scans had them. */
-  def of(path: String): Vector[(Seq[Expression], Int)] =
-    synchronized(byTable.get(path).fold(Vector.empty[(Seq[Expression], Int)])(_.values.toVector))
 }

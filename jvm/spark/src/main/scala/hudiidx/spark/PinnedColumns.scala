@@ -10,6 +10,7 @@ import hudiidx.column.{
   ColumnPath,
   ColumnSelection,
   Conditions,
+  FileFacts,
   IndexKind,
   LeafReport
 }
@@ -17,8 +18,16 @@ import hudiidx.spark.prune.ConditionOf
 import hudiidx.store.IndexStore
 import hudiidx.sync.{Fallback, FallbackCode, IndexOptions, TableSnapshot}
 import hudiidx.table.FileSlice
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeReference,
+  Expression,
+  GreaterThanOrEqual,
+  InterpretedOrdering,
+  LessThanOrEqual,
+  Literal
+}
+import org.apache.spark.sql.types._
 
 /** The column index of a table at one moment. Lives on the driver. A file of it that fails is one warning, and from then on
   * nothing is left out; in strict mode it is DamagedIndex.
@@ -32,9 +41,11 @@ final class PinnedColumns private (index: ColumnIndex, snapshot: TableSnapshot, 
   private val paths: Set[String] = index.choice.byKind.values.flatten.flatMap(ColumnPath.list).toSet
   private val topLevel: Set[String] = paths.flatMap(p => ColumnPath.parts(p).headOption)
 
-  /** Top-level columns of `columns` that have an index. */
-  def names(columns: StructType): Vector[String] =
-    columns.fieldNames.toVector.filter(n => paths(ColumnChoice.All) || paths(ColumnPath.of(Seq(n))))
+  /** Top-level columns of `columns` that have an index which can tell values apart. */
+  def names(columns: StructType): Vector[String] = columns.fields.toVector.collect {
+    case f if PinnedColumns.isOrdered(f.dataType) && (paths(ColumnChoice.All) || paths(ColumnPath.of(Seq(f.name)))) =>
+      f.name
+  }
 
   /** The top-level column, or a field in it, has an index. */
   def mayKnow(name: String): Boolean = paths(ColumnChoice.All) || topLevel(name)
@@ -53,6 +64,14 @@ final class PinnedColumns private (index: ColumnIndex, snapshot: TableSnapshot, 
     guarded(true)(selection.mightMatch(partitionPath))
 
   def mightMatch(selection: ColumnSelection, slice: FileSlice): Boolean = guarded(true)(selection.mightMatch(slice))
+
+  def inBounds(selection: ColumnSelection, slice: FileSlice): Boolean = guarded(true)(selection.inBounds(slice))
+
+  /** Answers for files one after the other; None for those of which nothing is known. For one thread. */
+  def files: FileFacts = new FileFacts(index)
+
+  /** What `files` told, or nothing if a file of the index fails. */
+  def told[A](work: => Option[A]): Option[A] = guarded[Option[A]](None)(work)
 
   private def guarded[A](otherwise: A)(work: => A): A =
     if (failed.isDefined) otherwise
@@ -75,6 +94,12 @@ final class PinnedColumns private (index: ColumnIndex, snapshot: TableSnapshot, 
 }
 
 object PinnedColumns {
+
+  private def isOrdered(dataType: DataType): Boolean = dataType match {
+    case IntegerType | LongType | FloatType | DoubleType | _: DecimalType | BooleanType => true
+    case StringType | BinaryType | DateType | TimestampType | TimestampNTZType          => true
+    case _                                                                              => false
+  }
 
   /** Left tells why there is nothing to ask. DamagedIndex in strict mode. */
   def open(shared: SharedTable, options: IndexOptions): Either[String, PinnedColumns] = {
@@ -122,6 +147,9 @@ final class ColumnFilter private (
   /** False only if no row of the slice satisfies them. */
   def mightMatch(slice: FileSlice): Boolean = in(slice.partitionPath).forall(columns.mightMatch(_, slice))
 
+  /** As `mightMatch`, by bounds alone. */
+  def inBounds(slice: FileSlice): Boolean = in(slice.partitionPath).forall(columns.inBounds(_, slice))
+
   /** What each part of the condition did so far. */
   def report: Vector[LeafReport] = whole.report
 
@@ -135,10 +163,28 @@ object ColumnFilter {
     if (filters.isEmpty) Left("the query has no filter")
     else of(table, (c: ConditionOf) => c(filters))
 
+  /** More values than this are judged by the least and the greatest of them. */
+  private val MostValues = 100000
+
   /** Of values that one top-level column must have. */
   def ofValues(table: PinnedTable, column: String, values: Seq[Any]): Either[String, ColumnFilter] = {
     val field = table.schema.struct(column)
-    of(table, (c: ConditionOf) => c.values(AttributeReference(field.name, field.dataType)(), values))
+    val attribute = AttributeReference(field.name, field.dataType)()
+    val given = values.filter(_ != null)
+    of(
+      table,
+      (c: ConditionOf) => if (given.length <= MostValues) c.values(attribute, given) else c(between(attribute, given))
+    )
+  }
+
+  private[spark] def between(column: AttributeReference, values: Seq[Any]): Seq[Expression] = {
+    val rows = values.iterator.map(v => InternalRow(v))
+    val order = InterpretedOrdering.forSchema(Seq(column.dataType))
+    val (least, greatest) = rows.foldLeft((null: InternalRow, null: InternalRow)) { case ((low, high), r) =>
+      (if (low == null || order.lt(r, low)) r else low, if (high == null || order.gt(r, high)) r else high)
+    }
+    def literal(row: InternalRow) = Literal(row.get(0, column.dataType), column.dataType)
+    Seq(GreaterThanOrEqual(column, literal(least)), LessThanOrEqual(column, literal(greatest)))
   }
 
   /** A query's filters as a condition on the columns that files hold. */
@@ -176,17 +222,23 @@ object ColumnFilter {
 
 /** Which partitions and files hold no values that a scan's filters want.
   *
-  *  @param slicesSkipped file slices left out, whole partitions' not counted
+  *  @param partitionsSkipped as a whole: their files were not looked at
+  *  @param boundsSkipped  files of other partitions, left out by bounds
+  *  @param recordsSkipped likewise by blooms, values and other kinds
   *  @param leaves  by parts of the condition
   *  @param whyNot  why nothing was left out
   */
 final case class ColumnStage(
     partitionsSkipped: Int,
-    slicesSkipped: Int,
-    filesSkipped: Int,
+    boundsSkipped: Int,
+    recordsSkipped: Int,
     leaves: Vector[LeafReport],
     whyNot: Option[String]
-)
+) {
+
+  /** Of partitions that were looked into. */
+  def filesSkipped: Int = boundsSkipped + recordsSkipped
+}
 
 object ColumnStage {
   def not(why: String): ColumnStage = ColumnStage(0, 0, 0, Vector.empty, Some(why))

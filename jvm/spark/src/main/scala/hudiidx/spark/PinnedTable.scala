@@ -30,6 +30,12 @@ final class PinnedTable(
   /** What the index lacks is an error. */
   def isStrict: Boolean = options.index.strict
 
+  /** Scans leave a record in the index folder. */
+  def recordsScans: Boolean = options.recordsScans
+
+  /** Where the index is, or would be. */
+  def indexDir: String = options.index.indexDir(path)
+
   /** Version 6 is merged by 1.1's rules. */
   def mergesAs11: Boolean = options.mergesAs11 && config.version < 8
 

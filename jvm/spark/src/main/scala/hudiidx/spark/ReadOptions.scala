@@ -14,6 +14,7 @@ import hudiidx.table.QueryInstant
   *  @param view one of [[ReadOptions.Views]]: the table's rows, or a listing of it
   *  @param columnsByName files are read by the names of their columns, whatever a history of columns says
   *  @param mergesAs11 logs of tables of version 6 are merged by the rules of Hudi 1.1, not of 0.15
+  *  @param recordsScans each scan leaves a record in the index folder
   *  @param increment of an incremental query; None: a snapshot
   *  @param tagStrategy how `tag_location` looks keys up, see [[TagStrategy]]
   */
@@ -26,7 +27,8 @@ final case class ReadOptions(
     increment: Option[IncrementalOptions] = None,
     pushdowns: ReadPushdowns = ReadPushdowns(),
     columnsByName: Boolean = false,
-    mergesAs11: Boolean = false
+    mergesAs11: Boolean = false,
+    recordsScans: Boolean = false
 )
 
 object ReadOptions {
@@ -56,6 +58,7 @@ object ReadOptions {
   val AsOfInstant = "as.of.instant"
   val ViewName = "view"
   val MergeRelease = "hudiidx.read.merge.release"
+  val RecordScans = "hudiidx.read.record.scans"
   private val Release015 = "0.15"
   private val Release11 = "1.1"
 
@@ -82,6 +85,11 @@ object ReadOptions {
       MergeRelease,
       Release015,
       s"The release of Hudi by whose rules logs of tables of version 6 are merged: $Release015 or $Release11."
+    ),
+    OptionDoc(
+      RecordScans,
+      "false",
+      "Each scan leaves its filters and metrics in the index folder, for advice about indexes."
     ),
     OptionDoc(ViewName, RowsView, s"What to read: ${Views.mkString(", ")}."),
     OptionDoc(
@@ -116,7 +124,8 @@ object ReadOptions {
       increment = if (kind == Incremental) Some(IncrementalOptions.of(asked)) else None,
       pushdowns = ReadPushdowns.of(settings),
       columnsByName = !IndexOptions.boolean(asked, SchemaOnRead, default = true),
-      mergesAs11 = mergesAs11(settings.getOrElse(MergeRelease, Release015))
+      mergesAs11 = mergesAs11(settings.getOrElse(MergeRelease, Release015)),
+      recordsScans = IndexOptions.boolean(settings, RecordScans, default = false)
     )
   }
 
@@ -125,7 +134,9 @@ object ReadOptions {
     name.startsWith(Prefix) || name.startsWith(HudiPrefix) || name == AsOfInstant || name == ViewName
 
   private def isKnown(name: String): Boolean =
-    IndexOptions.isKnown(name) || ReadPushdowns.isKnown(name) || name == TagStrategy.OptionName || name == MergeRelease
+    IndexOptions.isKnown(name) || ReadPushdowns.isKnown(name) || own(name)
+
+  private val own: Set[String] = Set(TagStrategy.OptionName, MergeRelease, RecordScans)
 
   private def view(name: String): String = {
     val lower = name.toLowerCase(Locale.ROOT)

@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.column.LeafReport
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, CustomTaskMetric}
 
@@ -55,9 +56,10 @@ final case class PlanFacts(
   def text: String = {
     val index = indexVersion match {
       case Some(v) => s"index version $v, $overlaidInstants instants overlaid"
-      case None    => s"no index (${fallback.fold("commit metadata")(_._1)})"
+      case None    =>
+        s"no index (${fallback.fold("commit metadata names the files")(f => s"${f._1}: ${f._2}")})"
     }
-    val files = filesTotal.fold(s"files kept $filesKept")(t => s"files kept $filesKept of $t")
+    val files = filesTotal.fold(s"files kept $filesKept")(t => s"files kept $filesKept of $t in the index")
     s"$index, partitions ${partitions.kept} of ${partitions.total}${why(partitions.whyNot)}, $keyText, $columnText, $files, " +
       s"planned in $planningMillis ms"
   }
@@ -71,7 +73,15 @@ final case class PlanFacts(
 
   private def columnText: String = columns.whyNot match {
     case Some(why) => s"column index left nothing out ($why)"
-    case None      => s"column index left out ${columns.partitionsSkipped} partitions and ${columns.filesSkipped} files"
+    case None      =>
+      val blooms = if (columns.recordsSkipped == 0) "" else s", and ${columns.recordsSkipped} by blooms or values"
+      s"column index left out ${columns.partitionsSkipped} partitions, and of others ${columns.boundsSkipped} files by " +
+        s"bounds$blooms${parts(columns.leaves)}"
+  }
+
+  private def parts(leaves: Vector[LeafReport]): String = {
+    val reasons = leaves.flatMap(ColumnStage.whyNot)
+    why(if (reasons.isEmpty) None else Some(reasons.mkString("; ")))
   }
 
   private def why(reason: Option[String]): String = reason.fold("")(r => s" ($r)")
@@ -125,11 +135,12 @@ final class IndexVersionMetric extends Shown("indexVersion", "index version")
 final class InstantsOverlaidMetric extends Shown("instantsOverlaid", "instants read on top of the index")
 final class PartitionsTotalMetric extends Shown("partitionsTotal", "partitions in the table")
 final class PartitionsKeptMetric extends Shown("partitionsKept", "partitions to read")
-final class FilesTotalMetric extends Shown("filesTotal", "files in the index")
+final class FilesTotalMetric extends Shown("filesTotal", "files in the index, older ones too")
 final class FilesKeptMetric extends Shown("filesKept", "files to read")
 final class ColumnPartitionsSkippedMetric
     extends Shown("columnPartitionsSkipped", "partitions left out by column indexes")
-final class ColumnFilesSkippedMetric extends Shown("columnFilesSkipped", "files left out by column indexes")
+final class ColumnFilesSkippedMetric
+    extends Shown("columnFilesSkipped", "files of other partitions left out by column indexes")
 final class RecordKeysMetric extends Shown("recordKeys", "record keys looked up")
 final class KeyGroupsMetric extends Shown("keyGroups", "file groups that the record index names")
 final class KeyGroupsUnknownMetric extends Shown("keyGroupsUnknown", "file groups that the record index does not know")

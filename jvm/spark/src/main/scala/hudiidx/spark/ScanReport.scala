@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
   *
   *  @param reads the rows' moment, as a text
   *  @param answered `rows`, or `aggregates` where footers stand in for rows
+  *  @param stages how many files each stage of planning left
   *  @param fileFilters handed to the Parquet reader
   */
 final case class ScanReport(
@@ -14,7 +15,8 @@ final case class ScanReport(
     reads: String,
     answered: String,
     fileFilters: Vector[String],
-    facts: PlanFacts
+    facts: PlanFacts,
+    stages: FileStages
 ) {
 
   /** Why each index could not leave anything out: its name, the reason. */
@@ -33,12 +35,21 @@ object ScanReport {
       .collectWithSubqueries { case r: DataSourceV2ScanRelation => r.scan }
       .toVector
       .flatMap {
-        case s: HudiIdxScan   => Vector(report(s.table, "rows", s.spec, s.facts))
-        case s: AggregateScan => Vector(report(s.table, "aggregates", s.spec, s.facts))
-        case _                => Vector.empty
+        case s: HudiIdxScan if s.table.path == tablePath =>
+          Vector(report(s.table, "rows", s.spec, s.facts, s.stages))
+        case s: AggregateScan if s.table.path == tablePath =>
+          Vector(report(s.table, "aggregates", s.spec, s.facts, s.stages))
+        case s: KnownAggregates if s.of.table.path == tablePath =>
+          Vector(report(s.of.table, "aggregates", s.of.spec, s.of.facts, s.of.stages))
+        case _ => Vector.empty
       }
-      .filter(_.path == tablePath)
 
-  private def report(table: PinnedTable, answered: String, spec: ScanSpec, facts: PlanFacts): ScanReport =
-    ScanReport(table.path, table.instantText, answered, spec.fileFilters.map(_.toString), facts)
+  private def report(
+      table: PinnedTable,
+      answered: String,
+      spec: ScanSpec,
+      facts: PlanFacts,
+      stages: FileStages
+  ): ScanReport =
+    ScanReport(table.path, table.instantText, answered, spec.fileFilters.map(_.toString), facts, stages)
 }

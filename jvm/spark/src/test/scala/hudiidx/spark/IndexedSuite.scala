@@ -70,7 +70,7 @@ final class IndexedSuite extends SparkSuite {
   test("without an index the table is listed and the plan says why; strict reading is an error") {
     val table = Fixtures.table("v9-cow-part")
     val frame = read(table)
-    assert(frame.queryExecution.executedPlan.toString.contains("no index (NO_INDEX)"))
+    assert(frame.queryExecution.executedPlan.toString.contains("no index (NO_INDEX: there is no index)"))
     val thrown = intercept[IndexNotFound](read(table, strict).count())
     assert(thrown.getMessage.contains("hudiidx create"))
   }

@@ -215,7 +215,8 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
 
   /** What each scan of this table in a query reads, and why: a JSON array of `{path, reads, answered, file_filters, index_version,
     * instants_overlaid, fallback: {code, why}, partitions: {total, kept, why_not}, record_keys: {keys, file_groups, unknown_groups,
-    * why_not}, columns: {partitions_skipped, files_skipped, parts: [{column, kinds, files, partitions, why_not}], why_not}, files_total, files_kept, bytes_kept, planning_millis, why_not: [{index, reason}]}`; what is unknown is null.
+    * why_not}, columns: {partitions_skipped, files_skipped, parts: [{column, kinds, files, partitions, why_not}], why_not}, files_left: {partitions, record_keys,
+    * bounds, blooms}, files_in_index, files_total, files_kept, bytes_kept, planning_millis, why_not: [{index, reason}]}`; what is unknown is null.
     * No rows are read.
     */
   def explain(frame: DataFrame): String = HudiIdxApi.mapper.writeValueAsString(ScanJson.of(ScanReport.of(frame, path)))
@@ -233,11 +234,11 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     HudiIdxApi.mapper.writeValueAsString(PrunedFiles.paths(filtered(where, asOf, kind), path))
   }
 
-  /** What bounds of columns would leave out of these queries' files, or, where there are none, of those of the scans of this
-    * process: a JSON array of `{column, queries, files, skipped, bytes, bytes_skipped, is_indexed, pointed}`, as [[ColumnAdvice]].
+  /** What bounds of columns would leave out of these queries' files, or, where there are none, of those of the scans that this
+    * process has run or that are recorded: a JSON array of `{column, queries, files, skipped, bytes, bytes_skipped, is_indexed, pointed}`, as [[ColumnAdvice]].
     */
   def recommend(frames: java.util.List[DataFrame], sample: Int): String = {
-    val advice = IndexAdvice.of(PinnedTable.open(spark, path, read), frames.asScala.toVector, sample)
+    val advice = IndexAdvice.of(spark, PinnedTable.open(spark, path, read), frames.asScala.toVector, sample)
     HudiIdxApi.mapper.writeValueAsString(AdviceJson.of(advice))
   }
 

@@ -1,7 +1,7 @@
 package hudiidx.spark.api
 
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
-import hudiidx.spark.{ColumnStage, KeyStage, PartitionStage, PlanFacts, ScanReport}
+import hudiidx.spark.{ColumnStage, FileStages, KeyStage, PartitionStage, ScanReport}
 
 /** Reports of scans as `HudiIdxApi.explain` gives them. */
 private[api] object ScanJson {
@@ -16,12 +16,13 @@ private[api] object ScanJson {
     json.put("path", scan.path).put("reads", scan.reads).put("answered", scan.answered)
     val filters = json.putArray("file_filters")
     scan.fileFilters.foreach(f => filters.add(f))
-    putFacts(scan.facts, json)
+    putFacts(scan, json)
     val reasons = json.putArray("why_not")
     scan.whyNot.foreach { case (index, reason) => reasons.addObject().put("index", index).put("reason", reason) }
   }
 
-  private def putFacts(facts: PlanFacts, json: ObjectNode): Unit = {
+  private def putFacts(scan: ScanReport, json: ObjectNode): Unit = {
+    val (facts, stages) = (scan.facts, scan.stages)
     json.put("index_version", facts.indexVersion.map(Long.box).orNull)
     json.put("instants_overlaid", facts.overlaidInstants)
     facts.fallback match {
@@ -30,9 +31,16 @@ private[api] object ScanJson {
     }
     putPartitions(facts.partitions, json.putObject("partitions"))
     putKeys(facts.keys, json.putObject("record_keys"))
-    putColumns(facts.columns, json.putObject("columns"))
+    putColumns(facts.columns, stages, json.putObject("columns"))
     json
-      .put("files_total", facts.filesTotal.map(Long.box).orNull)
+      .putObject("files_left")
+      .put("partitions", stages.partitions)
+      .put("record_keys", stages.keys)
+      .put("bounds", stages.bounds)
+      .put("blooms", stages.records)
+    json
+      .put("files_in_index", facts.filesTotal.map(Long.box).orNull)
+      .put("files_total", stages.total)
       .put("files_kept", facts.filesKept)
       .put("bytes_kept", facts.bytesKept)
       .put("planning_millis", facts.planningMillis): Unit
@@ -48,8 +56,9 @@ private[api] object ScanJson {
       .put("unknown_groups", stage.groups.map(g => Int.box(g.unknown.size)).orNull)
       .put("why_not", stage.whyNot.orNull): Unit
 
-  private def putColumns(stage: ColumnStage, json: ObjectNode): Unit = {
-    json.put("partitions_skipped", stage.partitionsSkipped).put("files_skipped", stage.filesSkipped)
+  /** Files of partitions that were left out as a whole count too. */
+  private def putColumns(stage: ColumnStage, stages: FileStages, json: ObjectNode): Unit = {
+    json.put("partitions_skipped", stage.partitionsSkipped).put("files_skipped", stages.keys - stages.records)
     val parts = json.putArray("parts")
     stage.leaves.foreach { l =>
       val part = parts.addObject().put("column", l.path)

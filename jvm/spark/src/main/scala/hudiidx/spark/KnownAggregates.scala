@@ -1,0 +1,103 @@
+package hudiidx.spark
+
+import scala.collection.mutable
+
+import hudiidx.column.{Bounds, ColumnPath, ColumnStats, ColumnType, FileFacts}
+import hudiidx.table.FileSlice
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.read.{InputPartition, LocalScan}
+import org.apache.spark.sql.types._
+
+/** Aggregates that the index knows whole: no file is opened and no task runs. */
+final case class KnownAggregates(of: AggregateScan) extends LocalScan {
+  override def readSchema(): StructType = of.readSchema()
+
+  override def rows(): Array[InternalRow] = of.known.toArray
+
+  override def description(): String = of.description()
+}
+
+/** Those of some slices, behind the others that tasks find. */
+final case class KnownRows(rows: Vector[InternalRow]) extends InputPartition
+
+/** What the index knows of a scan's aggregates.
+  *
+  *  @param rows  one for each group, in the scan's form
+  *  @param left  slices of which it does not know them
+  */
+final case class IndexedAggregates(rows: Vector[InternalRow], left: Vector[FileSlice])
+
+/** Aggregates of base files from the column index. Exact: rows and nulls of a file are, and bounds count only where they are
+  * values themselves.
+  */
+object IndexedAggregates {
+
+  def of(table: PinnedTable, slices: Vector[FileSlice], wanted: FileAggregates): IndexedAggregates =
+    table.columns.fold(
+      _ => IndexedAggregates(Vector.empty, slices),
+      columns => {
+        val files = columns.files
+        val groups = mutable.LinkedHashMap.empty[Seq[Any], Vector[Any]]
+        val left = slices.filter { slice =>
+          val values = columns.told(valuesOf(table, files, slice, wanted.wanted))
+          values.foreach { v =>
+            val group = groupOf(table, slice, wanted.groups)
+            groups(group) = groups.get(group).fold(v)(FileAggregates.merged(wanted.wanted, _, v))
+          }
+          values.isEmpty
+        }
+        IndexedAggregates(groups.map { case (group, v) => InternalRow.fromSeq(group ++ v) }.toVector, left)
+      }
+    )
+
+  private def groupOf(table: PinnedTable, slice: FileSlice, groups: StructType): Seq[Any] =
+    if (groups.isEmpty) Seq.empty
+    else {
+      val values = table.schema.values.rebuilt(slice.partitionPath)
+      groups.map(g => values(table.schema.partitionColumns.indexWhere(_.name == g.name)))
+    }
+
+  /** None where one of them is not known without doubt. */
+  private def valuesOf(
+      table: PinnedTable,
+      files: FileFacts,
+      slice: FileSlice,
+      wanted: Vector[FileAggregate]
+  ): Option[Vector[Any]] =
+    slice.baseFile.filter(_ => SliceReading.logsOf(slice).isEmpty).flatMap { base =>
+      val nulls = table.schema.values.nulls(slice.partitionPath)
+      def statsOf(column: StructField) =
+        files.stats(slice.partitionPath, base.fileName, base.sizeBytes, ColumnPath.of(Seq(column.name)))
+      val found = wanted.map {
+        case FileAggregate.Rows => files.rows(slice.partitionPath, base.fileName, base.sizeBytes)
+        case FileAggregate.Values(c) if nulls.contains(c.name)     => Some(0L)
+        case FileAggregate.Values(c)                               => statsOf(c).flatMap(s => count(s._2))
+        case FileAggregate.Extreme(c, _) if nulls.contains(c.name) => Some(null)
+        case FileAggregate.Extreme(c, highest)                     =>
+          statsOf(c).flatMap(s => extreme(c.dataType, s._1, s._2.bounds, highest))
+      }
+      if (found.contains(None)) None else Some(found.flatten)
+    }
+
+  private def count(stats: ColumnStats): Option[Any] =
+    if (stats.rows < 0 || stats.nulls < 0) None else Some(stats.rows - stats.nulls)
+
+  private def extreme(dataType: DataType, columnType: ColumnType, bounds: Bounds, highest: Boolean): Option[Any] =
+    bounds match {
+      case Bounds.NoValues                  => Some(null)
+      case Bounds.LongRange(min, max, true) => ofLong(dataType, columnType, if (highest) max else min)
+      case _                                => None
+    }
+
+  private def ofLong(dataType: DataType, columnType: ColumnType, value: Long): Option[Any] =
+    (dataType, columnType) match {
+      case (IntegerType, ColumnType.Int32)                                                => Some(value.toInt)
+      case (LongType, ColumnType.Int64)                                                   => Some(value)
+      case (BooleanType, ColumnType.Bool)                                                 => Some(value != 0)
+      case (DateType, ColumnType.Date)                                                    => Some(value.toInt)
+      case (TimestampType, ColumnType.Timestamp)                                          => Some(value)
+      case (TimestampNTZType, ColumnType.LocalTimestamp)                                  => Some(value)
+      case (d: DecimalType, ColumnType.Decimal(p, s)) if d.precision == p && d.scale == s => Some(Decimal(value, p, s))
+      case _                                                                              => None
+    }
+}

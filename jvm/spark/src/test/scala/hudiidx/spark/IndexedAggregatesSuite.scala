@@ -1,0 +1,132 @@
+package hudiidx.spark
+
+import java.nio.file.{Files, Paths}
+
+import hudiidx.Fixtures
+import hudiidx.spark.api.HudiIdxApi
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Literal}
+import org.apache.spark.sql.execution.LocalTableScanExec
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.DataFrame
+
+/** count, min and max that the column index tells: no file is opened, and the values are those of the rows. */
+final class IndexedAggregatesSuite extends SparkSuite {
+  private val off = ReadPushdowns.Aggregates -> "false"
+
+  private def indexed(name: String): String = {
+    val table = Fixtures.copy(name)
+    new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.columns", "*")).create()
+    table
+  }
+
+  private def rows(frame: DataFrame): Vector[String] = frame.collect().map(_.toString).toVector.sorted
+
+  private def isLocal(frame: DataFrame): Boolean =
+    frame.queryExecution.sparkPlan.exists(_.isInstanceOf[LocalTableScanExec])
+
+  private def deleteFiles(table: String)(gone: String => Boolean): Unit = Fixtures
+    .filesBelow(table)
+    .filter(f => f.endsWith(".parquet") && !f.startsWith(".hoodie/") && gone(f))
+    .foreach(f => Files.delete(Paths.get(table, f)))
+
+  test("files may be gone: counts behind a filter on partitions, by partition, and of columns") {
+    val table = indexed("v9-cow-part")
+    def asked(options: (String, String)*): Vector[DataFrame] = {
+      val all = read(table, options: _*)
+      Vector(
+        all.where("city = 'sf'").selectExpr("count(*)"),
+        all.where("city like 's%'").selectExpr("count(1)", "count(note)", "min(qty)", "max(n)", "max(day)"),
+        all.groupBy("city").agg(Map("qty" -> "max", "*" -> "count")),
+        all.groupBy("city").count(),
+        all.selectExpr("max(n) - min(n)", "count(*)")
+      )
+    }
+    val wanted = asked(off).map(rows(_))
+    deleteFiles(table)(_ => true)
+    asked().zip(wanted).foreach { case (frame, rows) =>
+      assert(isLocal(frame) && this.rows(frame) === rows)
+    }
+    assert(read(table).selectExpr("count(*)").queryExecution.optimizedPlan.toString.contains("RelationV2"))
+  }
+
+  private def aggregates(frame: DataFrame): DataFrame = {
+    val simple = frame.schema.fields.filter(_.dataType match {
+      case _: StructType | _: ArrayType | _: MapType | BinaryType => false
+      case _                                                      => true
+    })
+    val all = simple.flatMap(f => Seq(s"count(`${f.name}`)", s"min(`${f.name}`)", s"max(`${f.name}`)"))
+    frame.selectExpr("count(*)" +: all: _*)
+  }
+
+  Vector(
+    "v6-cow-types",
+    "v9-cow-types",
+    "v9-mor-types",
+    "v6-cow-evolution",
+    "v9-cow-evolution",
+    "v9-cow-complex",
+    "v6-cow-complex",
+    "v9-mor-part"
+  ).foreach { name =>
+    test(s"$name: aggregates of every column are those of the rows, whole and by what the index knows of it") {
+      val table = indexed(name)
+      read(table).schema.fieldNames.grouped(3).foreach { some =>
+        def frame(options: (String, String)*): DataFrame =
+          aggregates(read(table, options: _*).select(some.map(n => col(s"`$n`")).toIndexedSeq: _*))
+        withClue(some.mkString(", "))(assert(rows(frame()) === rows(frame(off))))
+      }
+    }
+  }
+
+  test("of slices with logs, and of files that the index has not taken in, tasks tell the rest") {
+    val table = indexed("v9-mor-part")
+    val some = read(table).selectExpr("count(*)", "max(qty)")
+    assert(!isLocal(some))
+    assert(rows(some) === rows(read(table, off).selectExpr("count(*)", "max(qty)")))
+    val timeline = Fixtures.copy("v9-moved-cow")
+    val folder = Paths.get(timeline, ".hoodie", "timeline")
+    val last = Fixtures.filesBelow(folder.toString).filter(_.matches("\\d+_\\d+\\.commit")).max
+    val aside = Files.createTempDirectory("aside").resolve(last)
+    Files.move(folder.resolve(last), aside)
+    new HudiIdxApi(spark, timeline, java.util.Map.of("hudiidx.columns", "*")).create()
+    Files.move(aside, folder.resolve(last))
+    val behind = read(timeline).groupBy("city").agg(Map("n" -> "min", "*" -> "count"))
+    assert(rows(behind) === rows(read(timeline, off).groupBy("city").agg(Map("n" -> "min", "*" -> "count"))))
+  }
+
+  test("a column file that is damaged leaves it to the footers") {
+    val table = indexed("v9-cow-part")
+    val folder = Paths.get(table, ".hoodie", "hudiidx")
+    Fixtures.filesBelow(folder.toString).filter(_.contains("column_stats")).foreach { f =>
+      val bytes = Files.readAllBytes(folder.resolve(f))
+      (0 until bytes.length / 2).foreach(i => bytes(i) = 0)
+      Files.write(folder.resolve(f), bytes)
+    }
+    assert(
+      rows(read(table).selectExpr("count(*)", "max(qty)")) === rows(read(table, off).selectExpr("count(*)", "max(qty)"))
+    )
+  }
+
+  test("a list of very many values is judged by its least and greatest") {
+    val column = AttributeReference("n", LongType)()
+    val bounds = ColumnFilter.between(column, Seq(5L, 3L, 9L, 4L)).flatMap(_.collect { case l: Literal => l.value })
+    assert(bounds === Seq(3L, 9L))
+  }
+
+  test("columns of types without an order are not offered to joins") {
+    val table = Fixtures.copy("v9-cow-types")
+    new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.columns", "*")).create()
+    val scan = read(table).queryExecution.optimizedPlan.collectFirst {
+      case r: org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation => r.scan
+    }
+    val offered = scan.collect { case s: HudiIdxScan => s.filterAttributes().map(_.fieldNames.head).toSet }.get
+    read(table).schema.foreach { f =>
+      val isNested = f.dataType match {
+        case _: StructType | _: ArrayType | _: MapType => true
+        case _                                         => false
+      }
+      assert(offered(f.name) === !isNested, f.name)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package hudiidx.spark
+
+import java.nio.file.{Files, Paths}
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.Fixtures
+import hudiidx.spark.api.HudiIdxApi
+
+/** Scans that are recorded on request, and advice from them in another process. */
+final class ScanRecordsSuite extends SparkSuite {
+  private val on = ReadOptions.RecordScans -> "true"
+
+  private def indexed(): String = {
+    val table = Fixtures.copy("v9-cow-part")
+    new HudiIdxApi(spark, table, java.util.Map.of()).create()
+    table
+  }
+
+  private def records(table: String): Vector[java.nio.file.Path] = {
+    val folder = Paths.get(table, ".hoodie", "hudiidx", "scans")
+    if (!Files.exists(folder)) Vector.empty
+    else Fixtures.filesBelow(folder.toString).filter(_.endsWith(".json")).map(folder.resolve(_))
+  }
+
+  /** As if another process had left them. */
+  private def disown(table: String): Unit = records(table).foreach { f =>
+    val parts = f.getFileName.toString.split('.')
+    Files.move(f, f.resolveSibling(s"${parts(0)}.another.${parts(2)}.json"))
+  }
+
+  test("each scan with a filter leaves one record of its filters and metrics, on request alone") {
+    val table = indexed()
+    read(table).where("qty > 3").count()
+    assert(records(table).isEmpty)
+    read(table, on).count()
+    assert(records(table).isEmpty)
+    read(table, on).as("t").where("t.qty > 3 and city = 'sf' and note like 'a%'").collect()
+    assert(records(table).size === 1)
+    val json = new ObjectMapper().readTree(Files.readAllBytes(records(table).head))
+    val filters = (0 until json.get("filters").size).map(json.get("filters").get(_).asText)
+    assert(filters.exists(_.contains("qty > 3")) && !filters.exists(_.contains("t.")), filters)
+    assert(json.get("metrics").get("filesKept").asLong > 0 && json.get("metrics").get("partitionsTotal").asLong === 4)
+    assert(json.get("at_millis").asLong > 0 && json.get("reads").asText.startsWith("as of "))
+  }
+
+  test("advice without queries is about recorded scans too, those of other processes") {
+    val table = indexed()
+    Vector("qty > 40", "qty > 40", "day = DATE '2026-01-03'", "fare between 1.5D and 2.5D", "no_more = 1").foreach {
+      w =>
+        if (!w.startsWith("no_more")) read(table, on).where(w).collect()
+    }
+    disown(table)
+    val one = records(table).head
+    val gone = Files.readString(one).replaceAll("qty|fare|day", "no_more")
+    Files.writeString(one.resolveSibling("000000000000001.another.77.json"), gone)
+    Files.writeString(one.resolveSibling("000000000000002.another.78.json"), "no json")
+    val api = new HudiIdxApi(spark, table, java.util.Map.of())
+    val advice = new ObjectMapper().readTree(api.recommend(java.util.List.of(), 50))
+    val queries =
+      (0 until advice.size).map(i => advice.get(i).get("column").asText -> advice.get(i).get("queries").asInt)
+    // Those of this process count by themselves.
+    assert(queries.toMap === Map("qty" -> 4, "day" -> 2, "fare" -> 2))
+  }
+
+  test("a folder that takes no records, and a table without an index, cost a scan nothing") {
+    val table = indexed()
+    Files.writeString(Paths.get(table, ".hoodie", "hudiidx", "scans"), "a file where the folder should be")
+    assert(read(table, on).where("qty > 3").count() === read(table).where("qty > 3").count())
+    val bare = Fixtures.copy("v9-cow-part")
+    assert(read(bare, on).where("qty > 3").count() === read(table).where("qty > 3").count())
+    assert(!Files.exists(Paths.get(bare, ".hoodie", "hudiidx")))
+  }
+
+  test("an update leaves the records, and dropping the index takes them with it") {
+    val table = indexed()
+    read(table, on).where("qty > 3").collect()
+    val api = new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.clean.orphan.minutes", "0"))
+    api.update()
+    assert(records(table).size === 1)
+    api.drop()
+    assert(records(table).isEmpty)
+  }
+}
