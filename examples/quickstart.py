@@ -57,7 +57,7 @@ def read_table(spark: SparkSession, index: HudiIndex) -> None:
     print(
         f"\n  {len(rows)} rows. Of {partitions} partitions {partitions_read} was read; of {files} data files"
     )
-    print(f"  {files_read} was read and {files - files_read} were skipped: other partitions, older versions.")
+    print(f"  {files_read} was read and {files - files_read} were skipped, those of other partitions.")
     for row in rows[:3]:
         print(f"    {row.id}  {row.rider:<9} {row.fare:8.2f}")
 

@@ -47,7 +47,7 @@ def test_a_scan_is_a_tree_of_its_stages() -> None:
         "+- index: version 3, 1 instants overlaid; 61 files of all instants",
         "+- partitions: 1 of 4; 12 of 40 files left",
         "+- record keys: 1 keys in 1 file groups and 2 that the index has not taken in; 11 files left",
-        "+- columns: left out 1 partitions whole, 8 files in all; 6 files left by bounds, 3 by blooms and values",
+        "+- columns: left out 1 partitions whole, 8 files in all; bounds left 6 files, blooms and values 3",
         "+-   fare: range ruled out 7 files and 1 partitions",
         "+-   filter: length(name) tells no range",
         "+- files: 3 of 40, 900 bytes",

@@ -68,7 +68,7 @@ def _columns(stage: Mapping[str, Any], left: Mapping[str, int]) -> list[str]:
     if stage["why_not"] is not None:
         return [f"columns: nothing left out{_why(stage)}"]
     skipped = f"{stage['partitions_skipped']} partitions whole, {stage['files_skipped']} files in all"
-    stages = f"{left['bounds']} files left by bounds, {left['blooms']} by blooms and values"
+    stages = f"bounds left {left['bounds']} files, blooms and values {left['blooms']}"
     return [f"columns: left out {skipped}; {stages}", *(f"  {_part(p)}" for p in stage["parts"])]
 
 

@@ -386,7 +386,8 @@ class HudiIndex(TableViews):
         Args:
             queries: DataFrames that read this table with ``format("hudiidx")`` or through the catalog, or
                 texts: a query in SQL (``SELECT …``), else a filter as for `prune`. None: the scans of this
-                table that this process has run, up to 500 different filters.
+                table that this process has run, up to 500 different filters, and as many of those that others
+                have recorded (``hudiidx.read.record.scans``).
             sample: footers to read for all queries together, about.
 
         Returns:

@@ -30,7 +30,9 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   @transient private lazy val isRecorded = new AtomicBoolean
   @transient private var runtime: RuntimeFilter = RuntimeFilter.None
 
-  private def plan: FilePlan = if (runtime.isEmpty) planned else planned.where(runtime)
+  @transient private var filtered: Option[FilePlan] = None
+
+  private def plan: FilePlan = filtered.getOrElse(planned)
 
   def facts: PlanFacts = plan.facts
 
@@ -74,7 +76,10 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
         .toArray
     }
 
-  override def filter(predicates: Array[Predicate]): Unit = runtime = RuntimeFilter.of(predicates, table, keyColumns)
+  override def filter(predicates: Array[Predicate]): Unit = {
+    runtime = RuntimeFilter.of(predicates, table, keyColumns)
+    filtered = if (runtime.isEmpty) None else Some(planned.where(runtime))
+  }
 
   override def planInputPartitions(): Array[InputPartition] = {
     // Spark plans again where values are found at run time.

@@ -33,22 +33,34 @@ final case class IndexedAggregates(rows: Vector[InternalRow], left: Vector[FileS
 object IndexedAggregates {
 
   def of(table: PinnedTable, slices: Vector[FileSlice], wanted: FileAggregates): IndexedAggregates =
-    table.columns.fold(
-      _ => IndexedAggregates(Vector.empty, slices),
-      columns => {
-        val files = columns.files
-        val groups = mutable.LinkedHashMap.empty[Seq[Any], Vector[Any]]
-        val left = slices.filter { slice =>
-          val values = columns.told(valuesOf(table, files, slice, wanted.wanted))
-          values.foreach { v =>
-            val group = groupOf(table, slice, wanted.groups)
-            groups(group) = groups.get(group).fold(v)(FileAggregates.merged(wanted.wanted, _, v))
-          }
-          values.isEmpty
-        }
-        IndexedAggregates(groups.map { case (group, v) => InternalRow.fromSeq(group ++ v) }.toVector, left)
+    // Spark adds counts up, and nothing added up would be null.
+    if (slices.isEmpty && wanted.groups.isEmpty)
+      IndexedAggregates(Vector(InternalRow.fromSeq(wanted.wanted.map(ofNothing))), slices)
+    else table.columns.fold(_ => IndexedAggregates(Vector.empty, slices), told(table, _, slices, wanted))
+
+  private def ofNothing(aggregate: FileAggregate): Any = aggregate match {
+    case FileAggregate.Extreme(_, _) => null
+    case _                           => 0L
+  }
+
+  private def told(
+      table: PinnedTable,
+      columns: PinnedColumns,
+      slices: Vector[FileSlice],
+      wanted: FileAggregates
+  ): IndexedAggregates = {
+    val files = columns.files
+    val groups = mutable.LinkedHashMap.empty[Seq[Any], Vector[Any]]
+    val left = slices.filter { slice =>
+      val values = columns.told(valuesOf(table, files, slice, wanted.wanted))
+      values.foreach { v =>
+        val group = groupOf(table, slice, wanted.groups)
+        groups(group) = groups.get(group).fold(v)(FileAggregates.merged(wanted.wanted, _, v))
       }
-    )
+      values.isEmpty
+    }
+    IndexedAggregates(groups.map { case (group, v) => InternalRow.fromSeq(group ++ v) }.toVector, left)
+  }
 
   private def groupOf(table: PinnedTable, slice: FileSlice, groups: StructType): Seq[Any] =
     if (groups.isEmpty) Seq.empty

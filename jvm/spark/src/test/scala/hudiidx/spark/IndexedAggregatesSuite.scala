@@ -95,6 +95,15 @@ final class IndexedAggregatesSuite extends SparkSuite {
     assert(rows(behind) === rows(read(timeline, off).groupBy("city").agg(Map("n" -> "min", "*" -> "count"))))
   }
 
+  test("of no files counts are 0, with an index and without") {
+    Vector(indexed("v9-cow-part"), Fixtures.table("v9-cow-part")).foreach { table =>
+      def asked(options: (String, String)*): DataFrame =
+        read(table, options: _*).where("city = 'nowhere'").selectExpr("count(*)", "count(qty)", "max(qty)")
+      assert(rows(asked()) === Vector("[0,0,null]") && rows(asked(off)) === rows(asked()))
+      assert(read(table).where("city = 'nowhere'").groupBy("city").count().collect().isEmpty)
+    }
+  }
+
   test("a column file that is damaged leaves it to the footers") {
     val table = indexed("v9-cow-part")
     val folder = Paths.get(table, ".hoodie", "hudiidx")

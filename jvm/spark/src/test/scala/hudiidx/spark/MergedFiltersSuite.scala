@@ -1,7 +1,5 @@
 package hudiidx.spark
 
-import java.nio.file.{Files, Path, Paths, StandardCopyOption}
-
 import hudiidx.Fixtures
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.{DataFrame, Row}
@@ -14,7 +12,7 @@ final class MergedFiltersSuite extends SparkSuite {
   for (name <- Seq("v9-mor-event", "v9-commit-time", "v6-virtual-mor", "v9-partial-updates"))
     test(s"$name: filters give the rows that they leave of all rows") {
       val table = Fixtures.copy(name)
-      baseFiles(Paths.get(table)).foreach(withSmallPages)
+      SmallPages.baseFiles(table).foreach(SmallPages.rewrite(spark, _))
       val all = read(table)
       val rows = all.collect().toVector
       filters.foreach { filter =>
@@ -27,7 +25,7 @@ final class MergedFiltersSuite extends SparkSuite {
 
   test("pages that a filter rules out are not read, though the log has replaced rows of the file") {
     val table = Fixtures.copy("v9-mor-event")
-    baseFiles(Paths.get(table)).foreach(withSmallPages)
+    SmallPages.baseFiles(table).foreach(SmallPages.rewrite(spark, _))
     def readRows(frame: DataFrame): Long = {
       frame.collect()
       frame.queryExecution.executedPlan
@@ -43,27 +41,4 @@ final class MergedFiltersSuite extends SparkSuite {
   }
 
   private def texts(rows: Vector[Row]): Vector[String] = rows.map(_.toString).sorted
-
-  private def baseFiles(table: Path): Vector[Path] =
-    Fixtures
-      .filesBelow(table.toString)
-      .filter(f => f.endsWith(".parquet") && !f.startsWith(".hoodie"))
-      .map(table.resolve(_))
-
-  /** The same rows in the same order. */
-  private def withSmallPages(file: Path): Unit = {
-    val folder = Fixtures.newFolder("pages").resolve("out")
-    spark.read
-      .parquet(file.toString)
-      .coalesce(1)
-      .write
-      .option("compression", "none") // a file smaller than its commit recorded is refused
-      .option("parquet.block.size", "4096")
-      .option("parquet.page.row.count.limit", "16")
-      .option("parquet.page.size.row.check.min", "8")
-      .parquet(folder.toString)
-    val written = Fixtures.filesBelow(folder.toString).filter(_.endsWith(".parquet"))
-    assert(written.size === 1)
-    Files.copy(folder.resolve(written.head), file, StandardCopyOption.REPLACE_EXISTING): Unit
-  }
 }

@@ -29,29 +29,54 @@ final class PushdownSuite extends SparkSuite {
   private def scanOf(frame: DataFrame): BatchScanExec =
     frame.queryExecution.sparkPlan.collectFirst { case b: BatchScanExec => b }.get
 
-  private val queries: Vector[(String, DataFrame => DataFrame)] = Vector(
+  /** Of a table whose record keys are known; what each does behind a filter. */
+  private def queries(keys: DataFrame): Vector[(String, DataFrame => DataFrame)] = Vector(
     "rows" -> (f => f),
-    "count" -> (_.selectExpr("count(*)")),
-    "limit" -> (f => f.select().limit(7).selectExpr("count(*)"))
+    "aggregates" -> (f => aggregates(f.select(f.columns.take(8).map(n => col(s"`$n`")).toIndexedSeq: _*))),
+    "limit" -> (_.select().limit(7).selectExpr("count(*)")),
+    "join" -> (_.join(broadcast(keys.where("n < 5")), expr("_hoodie_record_key = k"))),
+    "fields" -> (f => f.select(fields(f.schema).map(expr).toIndexedSeq: _*))
   )
 
-  Vector("v6-cow-part", "v9-cow-complex", "v9-cow-types", "v6-cow-evolution", "v9-mor-part").foreach { name =>
-    test(s"$name: random predicates give the same with each pushdown off") {
-      val table = Fixtures.copy(name)
-      new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.record.mode", "partitioned")).create()
-      val gen = TablePredicates.of(read(table))
-      val seed = name.hashCode.toLong
-      (0 until 5).foreach { i =>
-        val where = gen.pureApply(Gen.Parameters.default, Seed(seed + i))
-        queries.foreach { case (what, query) =>
-          withClue(s"seed ${seed + i}, $what where $where: ") {
+  /** The first field of each struct, and one column more. */
+  private def fields(schema: StructType): Vector[String] =
+    "_hoodie_record_key" +: schema.fields.toVector.collect { case StructField(name, s: StructType, _, _) =>
+      s"`$name`.`${s.fieldNames.head}`"
+    }
+
+  /** Not known to the optimizer, so that its values are found while a join runs. */
+  private def keysOf(table: String): DataFrame = {
+    val keys = read(table, allOff: _*).select("_hoodie_record_key").collect().map(_.getString(0)).sorted
+    val some = keys.grouped(keys.length / 9 + 1).map(_.head).zipWithIndex.map { case (k, i) => Row(k, i) }
+    spark.createDataFrame(
+      spark.sparkContext.parallelize(some.toVector, 1),
+      StructType(Seq(StructField("k", StringType), StructField("n", IntegerType)))
+    )
+  }
+
+  /** So many predicates a table; each turns another switch off, with another query. */
+  private val predicates = switches.length * (if (sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")) 25 else 1)
+
+  Vector("v6-cow-part", "v9-cow-complex", "v9-cow-types", "v6-cow-evolution", "v9-mor-part").zipWithIndex.foreach {
+    case (name, n) =>
+      test(s"$name: random predicates give the same with each pushdown off") {
+        val table = Fixtures.copy(name)
+        val indexes = java.util.Map.of("hudiidx.record.mode", "partitioned", "hudiidx.columns", "*")
+        new HudiIdxApi(spark, table, indexes).create()
+        val gen = TablePredicates.of(read(table))
+        val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
+        val all = queries(keysOf(table))
+        (0 until predicates).foreach { i =>
+          val where = gen.pureApply(Gen.Parameters.default, Seed(seed + i))
+          val (what, query) = all((i + i / switches.length + n) % all.length)
+          val off = switches(i % switches.length)
+          withClue(s"HUDIIDX_TEST_SEED=$seed, $what where $where: ") {
             val plain = rows(query(read(table, allOff: _*).where(where)))
             assert(rows(query(read(table).where(where))) === plain)
-            assert(rows(query(read(table, switches(i % switches.length) -> "false").where(where))) === plain)
+            assert(rows(query(read(table, off -> "false").where(where))) === plain, off)
           }
         }
       }
-    }
   }
 
   private def aggregates(frame: DataFrame): DataFrame = {
@@ -114,6 +139,31 @@ final class PushdownSuite extends SparkSuite {
     assert(limited.collect().length === 3)
     assert(scanOf(limited).scan.toBatch.planInputPartitions().flatMap(Shims.piecesOf).length === 1)
     assert(read(table).limit(1000000).count() === read(table).count())
+  }
+
+  test("large files are split, and input partitions are about as large as asked for") {
+    val table = Fixtures.copy("v9-cow-part")
+    SmallPages.baseFiles(table).foreach(SmallPages.rewrite(spark, _))
+    val wanted = rows(read(table))
+    val settings = Map("spark.sql.files.maxPartitionBytes" -> "20000", "spark.sql.files.openCostInBytes" -> "0")
+    settings.foreach { case (k, v) => spark.conf.set(k, v) }
+    try {
+      assert(rows(read(table)) === wanted)
+      val parts = scanOf(read(table)).scan.toBatch.planInputPartitions().map(Shims.piecesOf)
+      assert(parts.forall(p => p.map(_.length).sum <= 20000 && p.nonEmpty) && parts.length > 4)
+      parts.flatten.groupBy(_.filePath.toString).values.foreach { of =>
+        val sorted = of.sortBy(_.start)
+        assert(sorted.head.start === 0 && sorted.map(_.length).sum === sorted.head.fileSize)
+        assert(sorted.zip(sorted.drop(1)).forall { case (a, b) => a.start + a.length == b.start })
+      }
+      val tasks = read(table).where("city = 'sf'").selectExpr("_file", "spark_partition_id()").distinct()
+      assert(tasks.groupBy("_file").count().collect().exists(_.getLong(1) > 1))
+      // Logs belong to the whole slice.
+      val merged =
+        scanOf(read(Fixtures.table("v9-mor-part"))).scan.toBatch.planInputPartitions().flatMap(Shims.piecesOf)
+      assert(merged.filter(SliceReading.hasLogs).forall(p => p.start == 0 && p.length == p.fileSize))
+      assert(merged.exists(SliceReading.hasLogs))
+    } finally settings.foreach { case (k, _) => spark.conf.unset(k) }
   }
 
   test("values that a join finds leave partitions out: their files may be gone") {

@@ -151,7 +151,42 @@ final class ColumnPruningSuite extends SparkSuite {
     val columns = told.get(0).get("columns")
     assert(columns.get("files_skipped").asInt + columns.get("partitions_skipped").asInt > 0)
     assert(columns.get("parts").size > 0)
+    // Files of partitions that were left out whole count too.
+    val left = told.get(0).get("files_left")
+    val stages = Vector("partitions", "record_keys", "bounds", "blooms").map(left.get(_).asInt)
+    val total = read(table, "view" -> "latest_base_files").count()
+    assert(told.get(0).get("files_total").asInt === total && stages.head === total)
+    assert(stages === stages.sorted.reverse && stages.last === told.get(0).get("files_kept").asInt)
+    assert(columns.get("files_skipped").asInt === total - stages.last && stages.last === 1)
+    assert(told.get(0).get("files_in_index").asInt > total)
     val without = new ObjectMapper().readTree(api(table).explain(read(table, off).where(where)))
     assert(without.get(0).get("columns").get("why_not").asText.contains(ReadPushdowns.ColumnStats))
+  }
+
+  test("explain tells what bounds and what blooms left, and the scan's description what each stage did") {
+    val table = Fixtures.copy("v9-cow-part")
+    val indexes = new java.util.HashMap[String, String]
+    indexes.put("hudiidx.columns", "n")
+    indexes.put("hudiidx.bloom.columns", "rider")
+    indexes.put("hudiidx.record.mode", "global")
+    val api = new HudiIdxApi(spark, table, indexes)
+    api.create()
+    val frame = read(table).where("n >= 0 and rider = 'nobody' and city <> 'sf'")
+    val told = new ObjectMapper().readTree(api.explain(frame)).get(0)
+    val left = told.get("files_left")
+    assert(left.get("bounds").asInt === 3 && left.get("blooms").asInt === 0 && left.get("partitions").asInt === 3)
+    val text = scanOf(frame).get.description()
+    Vector(
+      "as of ",
+      "index version 1",
+      "partitions 3 of 4",
+      "record keys not looked up (no filter asks",
+      "files by bounds",
+      "3 by blooms or values",
+      "files kept 0 of ",
+      "in the index"
+    ).foreach(part => assert(text.contains(part)))
+    val unhelpful = scanOf(read(table).where("n >= 0 and length(rider) > 3")).get.description()
+    assert(unhelpful.contains("length"))
   }
 }
