@@ -87,6 +87,37 @@ class ColumnFaultSuite extends AnyFunSuite {
     ColumnPartSuite.assertIndexed(path)
   }
 
+  test("files in the making that another creation took away, or damaged, are made again; a full index folder is not tried again") {
+    Vector[java.nio.file.Path => Unit](
+      f => Files.delete(f),
+      f => Files.write(f, Files.readAllBytes(f).dropRight(7)): Unit
+    ).foreach { harm =>
+      val path = Fixtures.copy(Table)
+      var harmed = false
+      // The file that all others are merged into is the first of its kind in the index folder itself.
+      val storage = new HookedStorage(target =>
+        if (!harmed && target.contains("column_stats") && !target.contains("column-build-")) {
+          val left = Fixtures.filesBelow(s"$path/.hoodie/hudiidx").filter(f => f.startsWith("column-build-"))
+          left.foreach(f => harm(Paths.get(path, ".hoodie/hudiidx", f)))
+          harmed = left.nonEmpty
+        }
+      )
+      indexer(Tables.access(storage, new BlockCache(0)), path).create()
+      assert(harmed)
+      ColumnPartSuite.assertIndexed(path)
+    }
+    val path = Fixtures.copy(Table)
+    var tries = 0
+    val full = new HookedStorage(target =>
+      if (target.contains("column_stats") && !target.contains("column-build-")) {
+        tries += 1
+        throw new java.io.IOException(s"$target: no room (column-build- is no part of it)")
+      }
+    )
+    intercept[hudiidx.IndexNotWritable](indexer(Tables.access(full, new BlockCache(0)), path).create())
+    assert(tries === 1)
+  }
+
   test(
     "a column file that is gone or cut is made anew by the next update or addition, and till then the state says so"
   ) {
