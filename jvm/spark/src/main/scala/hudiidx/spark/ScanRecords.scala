@@ -123,7 +123,7 @@ final class ScanFiles(table: PinnedTable) {
   def add(record: ScanRecord): Unit = {
     val number = ScanFiles.written.incrementAndGet()
     val name = f"${record.atMillis}%015d.${ScanFiles.process}.$number.json"
-    store.write(name, "scan")(_.write(record.encode))
+    store.writeScratch(name, "scan")(_.write(record.encode))
     if (number % ScanFiles.Most == 1) all.dropRight(ScanFiles.Most).foreach(f => store.remove(f.name))
   }
 

@@ -87,7 +87,9 @@ class ColumnFaultSuite extends AnyFunSuite {
     ColumnPartSuite.assertIndexed(path)
   }
 
-  test("files in the making that another creation took away, or damaged, are made again; a full index folder is not tried again") {
+  test(
+    "files in the making that another creation took away, or damaged, are made again; a full index folder is not tried again"
+  ) {
     Vector[java.nio.file.Path => Unit](
       f => Files.delete(f),
       f => Files.write(f, Files.readAllBytes(f).dropRight(7)): Unit
