@@ -11,11 +11,15 @@ object KeyState {
   /** The slice has no row of the key, whatever its base file holds. */
   case object Deleted extends KeyState
 
-  /** The slice has a row of the key only if its base file holds one with a greater ordering value. */
-  final case class DeletedUnlessBaseIsNewer(ordering: OrderingValue) extends KeyState {
+  /** The slice has a row of the key only if its base file holds one with a greater ordering value.
+    *
+    * @param bySequence as [[LogRules.bySequence]]
+    */
+  final case class DeletedUnlessBaseIsNewer(ordering: OrderingValue, bySequence: Boolean = false) extends KeyState {
 
     /** True if a base row of this ordering value outlives the delete. */
-    def spares(baseOrdering: OrderingValue): Boolean = baseOrdering.isAbove(ordering)
+    def spares(baseOrdering: OrderingValue): Boolean =
+      if (bySequence) EventSequence.olderStays(baseOrdering, ordering) else baseOrdering.isAbove(ordering)
   }
 }
 
@@ -62,7 +66,9 @@ private[hudiidx] object KeyMerge {
   }
 
   private def olderStays(older: KeyVersion, newer: KeyVersion, rules: LogRules): Boolean =
-    if (newer.isDelete && newer.ordering.isDefault && (newer.fromDeleteBlock || !rules.asHudi015)) false
+    if (rules.bySequence && !rules.asHudi015 && !older.isDelete && !newer.isDelete)
+      EventSequence.olderStays(older.ordering, newer.ordering)
+    else if (newer.isDelete && newer.ordering.isDefault && (newer.fromDeleteBlock || !rules.asHudi015)) false
     else if (older.isDelete && older.fromDeleteBlock && !newer.fromDeleteBlock && rules.asHudi015) false
     else if (older.isDelete && older.ordering.isDefault && !rules.asHudi015) false
     else older.ordering.isAbove(newer.ordering) && !(rules.mode == MergeMode.Custom && older.isDelete)
@@ -71,7 +77,8 @@ private[hudiidx] object KeyMerge {
     // 0.15 has payloads decide, and an entry of a delete block is an empty one, which deletes.
     val compared = rules.mode != MergeMode.CommitTime && !(rules.asHudi015 && last.fromDeleteBlock)
     if (!last.isDelete) KeyState.Live
-    else if (compared && !last.ordering.isDefault) KeyState.DeletedUnlessBaseIsNewer(last.ordering)
+    else if (compared && !last.ordering.isDefault)
+      KeyState.DeletedUnlessBaseIsNewer(last.ordering, rules.bySequence && !last.fromDeleteBlock)
     else KeyState.Deleted
   }
 
@@ -80,6 +87,7 @@ private[hudiidx] object KeyMerge {
     state(last, rules) match {
       case unless: KeyState.DeletedUnlessBaseIsNewer => unless.spares(baseOrdering)
       case KeyState.Deleted                          => false
+      case KeyState.Live if rules.bySequence         => EventSequence.olderStays(baseOrdering, last.ordering)
       case KeyState.Live => rules.mode == MergeMode.EventTime && baseOrdering.isAbove(last.ordering)
     }
 }

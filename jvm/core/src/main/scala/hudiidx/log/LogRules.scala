@@ -30,13 +30,16 @@ final case class DeleteMarker(field: String, value: String)
   * @param orderingFields columns that make the ordering value; none: every record has the default one
   * @param deleteMarker   beside `_hoodie_is_deleted` and `_hoodie_operation`, which every table may have
   * @param keyForm        of a table with virtual keys; None: the key is in `_hoodie_record_key`
+  * @param bySequence     ordering values are MySQL's sequences: compared as such (see [[EventSequence]]) where payload code compares
+  *                       records, that is with the base file's and from version 8 on all; elsewhere as texts
   */
 final case class LogRules(
     tableVersion: Int,
     mode: MergeMode,
     orderingFields: Vector[String],
     deleteMarker: Option[DeleteMarker],
-    keyForm: Option[RecordKeyForm]
+    keyForm: Option[RecordKeyForm],
+    bySequence: Boolean = false
 ) {
   private[hudiidx] val asHudi015: Boolean = tableVersion < 8
 

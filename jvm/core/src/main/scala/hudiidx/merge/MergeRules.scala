@@ -50,7 +50,6 @@ object MergeRules {
   /** From this version on a property states the mixing, and the payload class no more. */
   private val StatedVersion = 9
   private val UnavailableValue = "hoodie.record.merge.property.hoodie.write.partial.update.unavailable.value"
-  private val PostgresOrdering = Vector("_event_lsn")
   private val PostgresUnavailable = "__debezium_unavailable_value"
 
   /** UnsupportedTable for merging by a class that is not known: its code alone could tell the rows.
@@ -75,30 +74,21 @@ object MergeRules {
     s"${config.file}: $what; read the base files alone with option $ReadOptimized, or the table with Hudi"
   )
 
-  /** What payload classes did by their code before version 9. Hudi 0.15 has log records replace each other by `preCombine`, and
-    * mixes with the base file's row; only PartialUpdateAvroPayload mixes log records too. Hudi 1.0 does it otherwise.
+  /** What payload classes did by their code before version 9: Hudi 0.15 has log records replace each other by `preCombine`, and
+    * mixes with the base file's row; 1.0 mixes any two.
     */
-  private def ofPayload(config: TableConfig, log: LogRules): MergeRules =
-    if (!TableLogRules.mixesRows(config)) MergeRules(log)
-    else if (!log.asHudi015)
-      refuse(
-        config,
-        s"rows are mixed of several versions by ${mergerOf(config)}, in this version of tables by its code"
-      )
-    else
-      TableLogRules.payload(config) match {
-        case Some("PartialUpdateAvroPayload")    => MergeRules(log, Mixing.Nulls, newestMeta = true)
-        case Some(TableLogRules.PostgresPayload) => ofPostgres(config, log)
-        case _                                   => MergeRules(log, Mixing.EqualDefaults, withBaseAlone = true)
-      }
-
-  private def ofPostgres(config: TableConfig, log: LogRules): MergeRules = {
-    if (TableLogRules.statedOrderingFields(config) != PostgresOrdering)
-      refuse(
-        config,
-        s"rows are merged by ${mergerOf(config)} in two orders, that of ${PostgresOrdering.head} and that of the ordering field"
-      )
-    MergeRules(log, Mixing.Unavailable(PostgresUnavailable), withBaseAlone = true, winnersAsTheyAre = true)
+  private def ofPayload(config: TableConfig, log: LogRules): MergeRules = {
+    val withBaseAlone = log.asHudi015
+    TableLogRules.ownOrdering(config).filter(own => TableLogRules.statedOrderingFields(config) != Vector(own)).foreach { own =>
+      refuse(config, s"rows are merged by ${mergerOf(config)} in two orders, that of $own and that of the ordering field")
+    }
+    TableLogRules.payload(config) match {
+      case Some("PartialUpdateAvroPayload")                  => MergeRules(log, Mixing.Nulls, newestMeta = true)
+      case Some("OverwriteNonDefaultsWithLatestAvroPayload") => MergeRules(log, Mixing.EqualDefaults, withBaseAlone)
+      case Some(TableLogRules.PostgresPayload)               =>
+        MergeRules(log, Mixing.Unavailable(PostgresUnavailable), withBaseAlone, winnersAsTheyAre = true)
+      case _ => MergeRules(log)
+    }
   }
 
   private def mergerOf(config: TableConfig): String =

@@ -10,44 +10,125 @@ import hudiidx.{DamagedTable, NotAHudiTable}
 
 /** Hudi's history of a table's columns by id, kept where it is written with `hoodie.schema.on.read.enable`: files
   * `.hoodie/.schema/<instant>.schemacommit`, each with all versions so far as JSON.
+  *
+  * @param file     where it was read; None: there is no history
+  * @param versions by number, ascending: the instant from which on a version counts
   */
-object SchemaHistory {
-  private val Completed = """\d+\.schemacommit""".r
-  private val mapper = new ObjectMapper
+final class SchemaHistory private (val file: Option[String], versions: Vector[(Long, HistoryType)]) extends Serializable {
 
   /** Columns that other files may hold under another name, or another column's values under theirs: full names, sorted. Empty
-    * without a history. DamagedTable if the newest version cannot be decoded.
+    * without a history.
     */
-  def renamed(storage: Storage, tablePath: String): Vector[String] = {
+  def renamed: Vector[String] = {
+    val named = versions.flatMap(v => v._2.fullNames("")).distinct
+    val byId = named.groupBy(_._1).values.filter(_.length > 1).flatten
+    val byName = named.groupBy(_._2).values.filter(_.length > 1).flatten
+    (byId ++ byName).map(_._2).toVector.distinct.sorted
+  }
+
+  /** What the table as of an instant calls the columns of what another instant wrote; None where names say so by themselves. */
+  def names(written: String, asOf: String): Option[ColumnNames] =
+    for (own <- at(written); table <- at(asOf); names = own.namesIn(table) if !names.isPlain) yield names
+
+  /** As stock Hudi: the last version that is not after the instant. What was written before the first one had its columns. */
+  private def at(instant: String): Option[HistoryType] =
+    versions.reverseIterator.find(_._1 <= SchemaHistory.number(instant)).orElse(versions.headOption).map(_._2)
+}
+
+/** A type of one version: fields of a struct with their ids, or what an array or a map holds. */
+private final case class HistoryType(
+    fields: Vector[HistoryField],
+    element: Option[HistoryType],
+    key: Option[HistoryType],
+    value: Option[HistoryType]
+) {
+
+  /** Ids and full names of all fields below. */
+  def fullNames(prefix: String): Vector[(Int, String)] =
+    fields.flatMap { f =>
+      val name = prefix + f.name
+      (f.id -> name) +: f.fieldType.fullNames(name + ".")
+    } ++ Vector("element" -> element, "key" -> key, "value" -> value).flatMap { case (part, below) =>
+      below.toVector.flatMap(_.fullNames(s"$prefix$part."))
+    }
+
+  /** A field is the same where its id is. */
+  def namesIn(table: HistoryType): ColumnNames = ColumnNames(
+    fields.map { own =>
+      own.name -> (table.fields.find(_.id == own.id) match {
+        case Some(same) => (Some(same.name), own.fieldType.namesIn(same.fieldType))
+        case None       =>
+          // Only a namesake could be taken for it.
+          val name = if (table.fields.exists(_.name.equalsIgnoreCase(own.name))) None else Some(own.name)
+          (name, ColumnNames.Plain)
+      })
+    }.toMap,
+    for (own <- element; other <- table.element) yield own.namesIn(other),
+    for (own <- value; other <- table.value) yield own.namesIn(other)
+  )
+}
+
+private final case class HistoryField(id: Int, name: String, fieldType: HistoryType)
+
+object SchemaHistory {
+  private val Absent = new SchemaHistory(None, Vector.empty)
+  private val Completed = """(\d+)\.schemacommit""".r
+  private val mapper = new ObjectMapper
+
+  /** The newest of the history's files whose commit counts: a write that failed, or was taken back, leaves its own behind.
+    * DamagedTable if it cannot be decoded.
+    */
+  def read(storage: Storage, tablePath: String, isCommitted: String => Boolean): SchemaHistory = {
     val dir = Storage.join(tablePath, ".hoodie/.schema")
-    val newest = storage.list(dir).map(_.name).filter(n => Completed.pattern.matcher(n).matches).sorted.lastOption
-    newest.fold(Vector.empty[String]) { name =>
+    val files = storage.list(dir).map(_.name).collect { case name @ Completed(instant) if isCommitted(instant) => name }
+    val newest = files.sorted.lastOption
+    newest.fold(Absent) { name =>
       val file = Storage.join(dir, name)
-      renamed(file, NotAHudiTable.reading(file)(storage.readAll(file)))
+      of(file, NotAHudiTable.reading(file)(storage.readAll(file)))
     }
   }
 
-  private[table] def renamed(file: String, json: Array[Byte]): Vector[String] = {
+  private[table] def of(file: String, json: Array[Byte]): SchemaHistory = {
     val root =
       try mapper.readTree(json)
       catch {
         case e: IOException =>
           throw new DamagedTable(s"$file: the history of columns cannot be decoded; restore the file from a copy", e)
       }
-    val named = root.path("schemas").elements.asScala.flatMap(v => columns(v, "")).toVector.distinct
-    val byId = named.groupBy(_._1).values.filter(_.length > 1).flatten
-    val byName = named.groupBy(_._2).values.filter(_.length > 1).flatten
-    (byId ++ byName).map(_._2).toVector.distinct.sorted
+    val versions = root.path("schemas").elements.asScala.map(v => v.path("version_id").asLong -> typeOf(v)).toVector
+    new SchemaHistory(Some(file), versions.sortBy(_._1))
   }
 
-  /** Ids and full names of all fields below a type. */
-  private def columns(node: JsonNode, prefix: String): Vector[(Int, String)] = {
-    val fields = node.path("fields").elements.asScala.toVector.flatMap { f =>
-      val name = prefix + f.path("name").asText
-      (f.path("id").asInt -> name) +: columns(f.path("type"), name + ".")
-    }
-    fields ++ Vector("element", "key", "value")
-      .filter(node.has(_))
-      .flatMap(part => columns(node.path(part), s"$prefix$part."))
-  }
+  private def typeOf(node: JsonNode): HistoryType = HistoryType(
+    node
+      .path("fields")
+      .elements
+      .asScala
+      .map(f => HistoryField(f.path("id").asInt, f.path("name").asText, typeOf(f.path("type"))))
+      .toVector,
+    part(node, "element"),
+    part(node, "key"),
+    part(node, "value")
+  )
+
+  private def part(node: JsonNode, name: String): Option[HistoryType] =
+    if (node.has(name)) Some(typeOf(node.path(name))) else None
+
+  /** Instants are numbers here; what is none (a bootstrap's) comes first. */
+  private def number(instant: String): Long =
+    if (instant.nonEmpty && instant.length <= 18 && instant.forall(Character.isDigit)) instant.toLong else 0L
+}
+
+/** What a query's columns are called in files, by the instants that wrote them. Sent to tasks.
+  *
+  * @param asOf the instant whose columns are the query's
+  */
+final case class TableNames(history: SchemaHistory, asOf: String) {
+  def of(instant: String): Option[ColumnNames] = history.names(instant, asOf)
+
+  @transient private lazy val renamed: Vector[String] = history.renamed
+
+  /** True if files may hold a top-level column, or a field in it, under another name, or another column under its name. */
+  def concerns(name: String): Boolean =
+    renamed.exists(r => r.equalsIgnoreCase(name) || r.regionMatches(true, 0, name + ".", 0, name.length + 1))
 }

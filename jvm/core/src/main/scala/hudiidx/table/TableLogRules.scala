@@ -1,7 +1,7 @@
 package hudiidx.table
 
 import hudiidx.UnsupportedTable
-import hudiidx.log.{BlockRules, DeleteMarker, LogRules, MergeMode, RecordKeyForm}
+import hudiidx.log.{BlockRules, DeleteMarker, EventSequence, LogRules, MergeMode, RecordKeyForm}
 
 /** What a table's properties say about reading its log. Format notes §7.2, §7.3, §7.6. */
 object TableLogRules {
@@ -11,10 +11,14 @@ object TableLogRules {
   private val EventTimeStrategy = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
   private val CommitTimeStrategy = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
   val PostgresPayload = "PostgresDebeziumAvroPayload"
+  val MySqlPayload = "MySqlDebeziumAvroPayload"
 
   /** Payload classes by what they do to records: a delete is told by the record, the rest by order. */
   private val EventTimePayloads =
-    Set("DefaultHoodieRecordPayload", "EventTimeAvroPayload", "PartialUpdateAvroPayload", PostgresPayload)
+    Set("DefaultHoodieRecordPayload", "EventTimeAvroPayload", "PartialUpdateAvroPayload", PostgresPayload, MySqlPayload)
+
+  /** Payload classes that before version 9 compare by a column of their own. */
+  private val OwnOrdering = Map(PostgresPayload -> "_event_lsn", MySqlPayload -> EventSequence.Column)
   private val CodedCommitTimePayloads = Set("OverwriteNonDefaultsWithLatestAvroPayload", "AWSDmsAvroPayload")
   private val CommitTimePayloads = CodedCommitTimePayloads + "OverwriteWithLatestAvroPayload"
 
@@ -38,7 +42,9 @@ object TableLogRules {
       case MergeMode.EventTime | MergeMode.OrderedDeletes if ordering.isEmpty => MergeMode.CommitTime
       case other                                                              => other
     }
-    LogRules(if (later) StatedVersion else config.version, mode, ordering, deleteMarker(config), virtualKeys(config))
+    val version = if (later) StatedVersion else config.version
+    val bySequence = mode == MergeMode.EventTime && ownOrdering(config).contains(EventSequence.Column)
+    LogRules(version, mode, ordering, deleteMarker(config), virtualKeys(config), bySequence)
   }
 
   /** 1.1 has the code of all but the plain payload classes run. */
@@ -80,8 +86,11 @@ object TableLogRules {
 
   /** Columns of the ordering value; empty if the table has none. */
   def orderingFields(config: TableConfig): Vector[String] =
-    if (config.version < StatedVersion && payload(config).contains(PostgresPayload)) Vector("_event_lsn")
-    else statedOrderingFields(config)
+    ownOrdering(config).fold(statedOrderingFields(config))(Vector(_))
+
+  /** The column by which the payload class's own code compares. */
+  private[hudiidx] def ownOrdering(config: TableConfig): Option[String] =
+    if (config.version < StatedVersion) payload(config).flatMap(OwnOrdering.get) else None
 
   /** Those that the properties name, whatever a payload class goes by. */
   private[hudiidx] def statedOrderingFields(config: TableConfig): Vector[String] =
@@ -143,8 +152,8 @@ object TableLogRules {
   }
 
   private def markerOf(payload: String): Option[DeleteMarker] = payload match {
-    case "AWSDmsAvroPayload" => Some(DeleteMarker("Op", "D"))
-    case PostgresPayload     => Some(DeleteMarker("_change_operation_type", "d"))
-    case _                   => None
+    case "AWSDmsAvroPayload"            => Some(DeleteMarker("Op", "D"))
+    case PostgresPayload | MySqlPayload => Some(DeleteMarker("_change_operation_type", "d"))
+    case _                              => None
   }
 }

@@ -52,6 +52,27 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!KeyState.DeletedUnlessBaseIsNewer(OrderingValue.ofMicros(5001)).spares(OrderingValue.ofMillis(5)))
   }
 
+  test("MySQL's sequences are compared number by number, an equal one stays, and of another form is an error") {
+    def of(text: String) = OrderingValue.ofUtf8(text.getBytes)
+    def stays(older: String, newer: String) = EventSequence.olderStays(of(older), of(newer))
+    assert(stays("000010.5", "9.70") && !stays("9.70", "10.5") && stays("1.000010", "1.9") && !stays("1.9", "1.10"))
+    assert(stays("1.5", "1.5") && !EventSequence.olderStays(OrderingValue.Default, of("1.5")))
+    for (bad <- Seq("", "1", "x.1", "1.y"))
+      assert(intercept[UnsupportedTable](stays("1.5", bad)).getMessage.contains("read_optimized"))
+    intercept[UnsupportedTable](EventSequence.olderStays(of("1.5"), OrderingValue.Default))
+
+    val v6 = LogRules(6, MergeMode.EventTime, Vector("_event_seq"), None, None, bySequence = true)
+    val (nine, ten) = (KeyVersion(false, false, of("9.0"), 1), KeyVersion(false, false, of("10.0"), 2))
+    // Hudi 0.15 compares texts within the log, numbers with the base file; 1.0 numbers everywhere but for delete blocks.
+    assert(KeyMerge.latest(nine, ten, v6) === nine && KeyMerge.latest(nine, ten, v6.copy(tableVersion = 8)) === ten)
+    assert(!KeyMerge.baseStays(ten, nine.ordering, v6) && KeyMerge.baseStays(nine, ten.ordering, v6))
+    assert(KeyMerge.baseStays(nine, nine.ordering, v6))
+    val delete = KeyVersion(true, true, of("10.0"), KeyVersion.NoNote)
+    assert(KeyMerge.latest(nine, delete, v6.copy(tableVersion = 8)) === nine)
+    val marked = KeyMerge.state(ten.copy(isDelete = true), v6)
+    assert(marked === KeyState.DeletedUnlessBaseIsNewer(ten.ordering, bySequence = true))
+  }
+
   test("the commit time is the winning row's") {
     val log = Vector(Version("1", "k", Row, Some(9)), Version("2", "k", Row, Some(5)), Version("2", "l", Row, Some(1)))
     assert(read(log, event, 1, None).map(_.commitTime) === Vector(Some("1"), Some("2")))

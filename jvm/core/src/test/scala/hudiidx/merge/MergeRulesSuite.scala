@@ -19,20 +19,22 @@ final class MergeRulesSuite extends AnyFunSuite {
   private def refused(version: Int, more: (String, String)*): String =
     intercept[UnsupportedTable](rules(version, more: _*)).getMessage
 
-  private val mixing = Vector(
-    "PartialUpdateAvroPayload" -> "ts",
-    "OverwriteNonDefaultsWithLatestAvroPayload" -> "ts",
-    "debezium.PostgresDebeziumAvroPayload" -> "_event_lsn"
-  )
-
-  test("on version 6 payload classes mix as Hudi 0.15 runs their code") {
-    val Vector(nulls, defaults, postgres) =
-      mixing.map { case (name, ordering) => rules(6, precombine -> ordering, payload -> (model + name)) }
-    assert(nulls === MergeRules(nulls.log, Mixing.Nulls, newestMeta = true) && nulls.log.mode === MergeMode.EventTime)
-    assert(defaults === MergeRules(defaults.log, Mixing.EqualDefaults, withBaseAlone = true))
-    assert(postgres.mixing === Mixing.Unavailable("__debezium_unavailable_value"))
-    assert(postgres.withBaseAlone && postgres.winnersAsTheyAre)
-    assert(rules(6, precombine -> "ts", payload -> (model + "AWSDmsAvroPayload")).mixing === Mixing.Never)
+  test("before version 9 payload classes mix: Hudi 0.15 log records with the base row alone, 1.0 any two versions") {
+    for (version <- Seq(6, 8)) {
+      val nulls = rules(version, precombine -> "ts", payload -> (model + "PartialUpdateAvroPayload"))
+      assert(nulls === MergeRules(nulls.log, Mixing.Nulls, newestMeta = true))
+      assert(nulls.log.mode === MergeMode.EventTime)
+      val defaults =
+        rules(version, precombine -> "ts", payload -> (model + "OverwriteNonDefaultsWithLatestAvroPayload"))
+      assert(defaults === MergeRules(defaults.log, Mixing.EqualDefaults, withBaseAlone = version == 6))
+      val debezium = model + "debezium.PostgresDebeziumAvroPayload"
+      val postgres = rules(version, precombine -> "_event_lsn", payload -> debezium)
+      assert(postgres.mixing === Mixing.Unavailable("__debezium_unavailable_value"))
+      assert(postgres.withBaseAlone === (version == 6) && postgres.winnersAsTheyAre)
+      val mysql = rules(version, precombine -> "_event_seq", payload -> (model + "debezium.MySqlDebeziumAvroPayload"))
+      assert(mysql === MergeRules(mysql.log) && mysql.log.bySequence)
+      assert(rules(version, precombine -> "ts", payload -> (model + "AWSDmsAvroPayload")).mixing === Mixing.Never)
+    }
   }
 
   test("from version 9 on the stated mode mixes, whatever class is named") {
@@ -46,14 +48,14 @@ final class MergeRulesSuite extends AnyFunSuite {
   }
 
   test("what only Hudi's code can merge is refused by the class's name, with the way to read without it") {
-    val mysql = model + "debezium.MySqlDebeziumAvroPayload"
-    val classes = for (version <- Seq(6, 8); name <- Seq(mysql, "org.example.Mine")) yield (version, name, "_event_seq")
-    for ((version, name, ordering) <- classes ++ mixing.map { case (name, field) => (8, model + name, field) }) {
-      val message = refused(version, precombine -> ordering, payload -> name)
+    for (version <- Seq(6, 8)) {
+      val name = "org.example.Mine"
+      val message = refused(version, precombine -> "ts", payload -> name)
       assert(message.contains(name) && message.contains("hoodie.datasource.query.type=read_optimized"))
     }
     val postgres = model + "debezium.PostgresDebeziumAvroPayload"
-    assert(refused(6, precombine -> "ts", payload -> postgres).contains("two orders"))
+    val mysql = model + "debezium.MySqlDebeziumAvroPayload"
+    for (name <- Seq(postgres, mysql)) assert(refused(6, precombine -> "ts", payload -> name).contains("two orders"))
     val by11 = TableConfig.of("t", Map("hoodie.table.version" -> "6", payload -> (model + "PartialUpdateAvroPayload")))
     assert(
       intercept[UnsupportedTable](MergeRules.of(by11, as11 = true)).getMessage.contains("PartialUpdateAvroPayload")

@@ -18,7 +18,9 @@ final class SchemaHistorySuite extends AnyFunSuite {
       """{"id":5,"name":"id","optional":true,"type":"string"},{"id":6,"name":"a","optional":true,"type":"int"},""" +
       """{"id":7,"name":"b","optional":true,"type":"string"}]}]}"""
 
-  private def renamed(json: String): Vector[String] = SchemaHistory.renamed("f", json.getBytes(UTF_8))
+  private def renamed(json: String): Vector[String] = history(json).renamed
+
+  private def history(json: String): SchemaHistory = SchemaHistory.of("f", json.getBytes(UTF_8))
 
   test("a renamed column is told with both names") {
     assert(renamed(renamedByStock) === Vector("a", "a2"))
@@ -42,11 +44,46 @@ final class SchemaHistorySuite extends AnyFunSuite {
     )
   }
 
+  test("a file's columns are the table's by their ids, as of the instants of both") {
+    val renamed = history(renamedByStock)
+    assert(renamed.names("20261121151325000", "20261121151325000") === None)
+    assert(renamed.names("20261121151325362", "20261121151400000") === None)
+    val names = renamed.names("20261121151325000", "20261121151400000").get
+    assert(names.ofTable("a2").map(_._1) === Some("a") && names.ofTable("b").map(_._1) === Some("b"))
+    assert(names.ofTable("a") === None)
+    val again = history(renamedByStock.replace("\"id\":6,\"name\":\"a2\"", "\"id\":9,\"name\":\"a\""))
+    val other = again.names("0", "20261121151400000").get
+    assert(other.ofTable("a") === None && other.fields("a")._1 === None)
+    // Columns that were dropped or added and have no namesake need no care.
+    assert(history(renamedByStock.replace("\"name\":\"a2\"", "\"name\":\"c\"").replace("\"id\":6", "\"id\":9")).names("0", "1") === None)
+  }
+
+  test("an Avro schema takes the table's names, below arrays, maps, unions and structs too") {
+    val below = ColumnNames(Map("x" -> ((Some("y"), ColumnNames.Plain)), "z" -> ((None, ColumnNames.Plain))))
+    def struct(name: String, x: String, z: String) =
+      s"""{"type":"record","name":"$name","fields":[{"name":"$x","type":["null","int"],"default":null},{"name":"$z","type":"int"}]}"""
+    def schema(a: String, x: String, z: String) =
+      s"""{"type":"record","name":"t","fields":[{"name":"$a","type":["null",{"type":"array","items":${struct("e", x, z)}}]},""" +
+        s"""{"name":"m","type":{"type":"map","values":${struct("v", x, z)}}},{"name":"s","type":["null",${struct("s", x, z)}]}]}"""
+    val names = ColumnNames(
+      Map(
+        "a" -> ((Some("b"), ColumnNames(Map.empty, element = Some(below)))),
+        "m" -> ((Some("m"), ColumnNames(Map.empty, value = Some(below)))),
+        "s" -> ((Some("s"), below))
+      )
+    )
+    def parsed(json: String) = new org.apache.avro.Schema.Parser().parse(json)
+    assert(parsed(ColumnNames.renamed(schema("a", "x", "z"), names)) === parsed(schema("b", "y", ColumnNames.hidden("z"))))
+    assert(!names.isPlain && ColumnNames(Map("a" -> ((Some("a"), ColumnNames.Plain)))).isPlain)
+  }
+
   test("no history, and one that is no JSON") {
-    assert(SchemaHistory.renamed(LocalStorage, Fixtures.table("v9-cow-part")) === Vector.empty)
+    assert(SchemaHistory.read(LocalStorage, Fixtures.table("v9-cow-part"), _ => true).renamed === Vector.empty)
     val table = Fixtures.newFolder("history")
     Files.createDirectories(table.resolve(".hoodie/.schema"))
     Files.write(Paths.get(table.toString, ".hoodie", ".schema", "20260101000000000.schemacommit"), Array[Byte]('{'))
-    intercept[DamagedTable](SchemaHistory.renamed(LocalStorage, table.toString))
+    intercept[DamagedTable](SchemaHistory.read(LocalStorage, table.toString, _ => true))
+    // What a failed write left behind is not looked at.
+    assert(SchemaHistory.read(LocalStorage, table.toString, _ => false).renamed === Vector.empty)
   }
 }

@@ -50,7 +50,10 @@ final class TableLogRulesSuite extends AnyFunSuite {
     val postgres = rules(6, precombine, payload -> (model + "debezium.PostgresDebeziumAvroPayload"))
     assert(postgres.deleteMarker === Some(DeleteMarker("_change_operation_type", "d")))
     assert(postgres.orderingFields === Vector("_event_lsn") && postgres.mode === MergeMode.EventTime)
-    assert(rules(6, payload -> (model + "debezium.MySqlDebeziumAvroPayload")).mode === MergeMode.Custom)
+    val mysql = rules(8, precombine, payload -> (model + "debezium.MySqlDebeziumAvroPayload"))
+    assert(mysql.deleteMarker === postgres.deleteMarker && mysql.orderingFields === Vector("_event_seq"))
+    assert(mysql.bySequence && !postgres.bySequence)
+    assert(!rules(9, precombine, payload -> (model + "debezium.MySqlDebeziumAvroPayload")).bySequence)
     assert(rules(9).deleteMarker === None)
   }
 

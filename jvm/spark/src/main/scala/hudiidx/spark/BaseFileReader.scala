@@ -6,8 +6,9 @@ import scala.collection.JavaConverters._
 
 import hudiidx.DamagedTable
 import hudiidx.hadoop.{FoundRows, KeyColumns, SliceKeySource}
-import hudiidx.spark.rows.ColumnAdapter
+import hudiidx.spark.rows.{ColumnAdapter, RenamedColumns}
 import hudiidx.storage.Storage
+import hudiidx.table.{ColumnNames, FileName, TableNames}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile
@@ -19,9 +20,14 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
   * same for all files of a scan.
   *
   * @param merging for slices with logs; None if there are none
+  * @param names   what columns are called in files, where they were renamed
   */
-final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: Boolean, merging: Option[SliceReading])
-    extends Shims.PieceReaderFactory(readers) {
+final class BaseFileReaderFactory(
+    readers: Shims.ParquetReaders,
+    floatsByText: Boolean,
+    merging: Option[SliceReading],
+    names: Option[TableNames]
+) extends Shims.PieceReaderFactory(readers) {
 
   override def buildReader(file: PartitionedFile): PartitionReader[InternalRow] = {
     val whole = toEnd(file)
@@ -97,15 +103,20 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
 
   /** None if the file holds the columns as the table has them, or lacks them altogether. */
   private def adaptedColumns(file: PartitionedFile): Option[StructType] = {
-    val own = columnsOf(file)
+    val renamed = namesIn(file)
+    val own = renamed.fold(columnsOf(file))(RenamedColumns.toTable(columnsOf(file), _))
     val types = StructType(readers.data.map { want =>
       own.find(have => sameName(want.name, have.name)) match {
         case None       => want
         case Some(have) => StructField(want.name, ColumnAdapter.readType(want.dataType, have.dataType, sameName))
       }
     })
-    if (ColumnAdapter.sameShape(types, readers.data) && nullsOf(file).isEmpty) None else Some(types)
+    val isPlain = renamed.isEmpty && ColumnAdapter.sameShape(types, readers.data) && nullsOf(file).isEmpty
+    if (isPlain) None else Some(types)
   }
+
+  private def namesIn(file: PartitionedFile): Option[ColumnNames] =
+    names.flatMap(all => BaseFileReaderFactory.instantOf(file).flatMap(all.of))
 
   def nullsOf(file: PartitionedFile): Vector[String] =
     Shims.note(file, BaseFileReaderFactory.NullColumns) match {
@@ -144,14 +155,20 @@ final class BaseFileReaderFactory(readers: Shims.ParquetReaders, floatsByText: B
   /** Filters are left out: they speak of the table's types and values, not of the file's. */
   private def convert(file: PartitionedFile, types: StructType)(
       open: Shims.ParquetReaders => PartitionReader[ColumnarBatch]
-  ): PartitionReader[ColumnarBatch] =
-    new ConvertedBatches(open(readers.withColumns(types)), types, readers.data, nullsOf(file), floatsByText)
+  ): PartitionReader[ColumnarBatch] = {
+    val inFile = namesIn(file).fold(types)(RenamedColumns.toFile(types, columnsOf(file), _))
+    new ConvertedBatches(open(readers.withColumns(inFile)), types, readers.data, nullsOf(file), floatsByText)
+  }
 }
 
 object BaseFileReaderFactory {
 
   /** Note of a piece: names of columns that are null in all its rows, whatever the file holds. */
   val NullColumns = "null_columns"
+
+  /** The instant in a base file's name. */
+  private def instantOf(file: PartitionedFile): Option[String] =
+    FileName.parse("", file.filePath.toPath.getName, 0L).map(_.instantTime)
 }
 
 /** Batches of type `from` (and more columns behind) as batches of type `to` (and the same columns behind), with nulls for

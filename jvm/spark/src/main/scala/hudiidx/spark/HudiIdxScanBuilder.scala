@@ -56,7 +56,7 @@ final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable)
   }
 
   override def pushAggregation(aggregation: Aggregation): Boolean = {
-    if (table.pushdowns.aggregates && left.isEmpty && table.increment.isEmpty)
+    if (table.pushdowns.aggregates && left.isEmpty && table.increment.isEmpty && table.names.isEmpty)
       aggregates = FileAggregates.of(aggregation, table)
     aggregates.isDefined
   }

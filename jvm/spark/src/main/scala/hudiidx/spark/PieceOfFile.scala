@@ -77,7 +77,8 @@ object PieceOfFile {
     new BaseFileReaderFactory(
       parquet,
       floatsByText = table.config.version >= 8 || table.config.isMergeOnRead,
-      if (table.hasLogs) Some(sliceReading(spark, table)) else None
+      if (table.hasLogs) Some(sliceReading(spark, table)) else None,
+      table.names
     )
 
   private def sliceReading(spark: SparkSession, table: PinnedTable): SliceReading = SliceReading(
@@ -90,6 +91,7 @@ object PieceOfFile {
     table.shared.damagedAsStock,
     table.mergesAs11,
     table.increment.map(_.found.times),
+    table.names,
     table.shared.conf
   )
 }

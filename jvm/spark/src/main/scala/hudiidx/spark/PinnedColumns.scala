@@ -198,6 +198,7 @@ object ColumnFilter {
       if (table.schema.fromPath(name)) Some("files do not hold it, paths do")
       else if (alsoPartitions && partitionColumns(name)) Some("it is null in partitions of nulls")
       else if (!columns(name)) Some("it is no column of the table")
+      else if (table.names.exists(_.concerns(name))) Some("it was renamed, and statistics go by the names in files")
       else None
   }
 

@@ -6,11 +6,13 @@ import hudiidx.sync.IndexUse
 import hudiidx.table._
 import hudiidx.{DamagedTable, UnsupportedTable}
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.types._
 
 /** A table at one moment, for reading its rows. Lives on the driver.
   *
   *  @param hasLogs rows may stand in log files; false also for a query of the base files alone
   *  @param increment the rows are those of some commits; None: a snapshot
+  *  @param names where columns were renamed, or dropped and added again: what they are called in files
   *  @param openMillis what opening took
   */
 final class PinnedTable(
@@ -19,6 +21,7 @@ final class PinnedTable(
     options: ReadOptions,
     val hasLogs: Boolean,
     val increment: Option[PinnedIncrement],
+    val names: Option[TableNames],
     val openMillis: Long
 ) {
   def path: String = shared.path
@@ -110,7 +113,7 @@ object PinnedTable {
     val config = shared.config
     RowSchema.refuseUnreadable(config)
     val hasLogs = config.isMergeOnRead && options.queryType != ReadOptions.ReadOptimized
-    if (hasLogs) MergeRules.of(config, options.mergesAs11): Unit
+    val rules = if (hasLogs) Some(MergeRules.of(config, options.mergesAs11)) else None
     options.asOf.foreach(TimeTravel.check(config, shared.timeline, shared.contents, _))
     val increment = options.increment.map(PinnedIncrement.of(shared, _))
     val endSchema = options.increment.filter(_.endSchema).flatMap(_ => increment.flatMap(_.found.last))
@@ -121,20 +124,42 @@ object PinnedTable {
           s"${config.file}: neither a commit nor a property tells the table's columns; write to the table first"
         )
       )
-    if (schema.hasHistory && !options.columnsByName) refuseRenamed(shared)
+    val names = if (schema.hasHistory && !options.columnsByName) namesOf(shared, options.asOf.orElse(endSchema), rules) else None
     // Stock's incremental reads leave the partition columns in place, whatever the version.
     val inPlace = hasLogs || increment.isDefined
     val rows = RowSchema.of(config, schema.avroJson, spark.sessionState.conf.sessionLocalTimeZone, inPlace)
-    new PinnedTable(shared, rows, options, hasLogs, increment, (System.nanoTime() - from) / 1000000)
+    rules.filter(r => r.newestMeta && config.version == 8).foreach(_ => refuseOrdering(config, rows.struct))
+    new PinnedTable(shared, rows, options, hasLogs, increment, names, (System.nanoTime() - from) / 1000000)
   }
 
-  /** Files are read by the names of their columns. */
-  private def refuseRenamed(table: SharedTable): Unit = {
-    val renamed = SchemaHistory.renamed(table.context.storage, table.path)
-    if (renamed.nonEmpty)
+  /** Of PartialUpdateAvroPayload Hudi 1.0 compares an ordering value with a row's only where both have the same Java class. */
+  private def refuseOrdering(config: TableConfig, columns: StructType): Unit =
+    TableLogRules.orderingFields(config).flatMap(n => columns.find(_.name == n)).map(_.dataType).foreach {
+      case IntegerType | LongType | FloatType | DoubleType | TimestampType => ()
+      case other                                                           =>
+        throw new UnsupportedTable(
+          s"${config.file}: rows are merged by the payload class PartialUpdateAvroPayload by an ordering field of type " +
+            s"${other.simpleString}, which Hudi 1.0 does not compare; read the base files alone with option " +
+            s"${ReadOptions.QueryType}=${ReadOptions.ReadOptimized}, or the table with Hudi"
+        )
+    }
+
+  /** None where files are read by the names of their columns. UnsupportedTable if columns were renamed by which rows are merged or
+    * found.
+    */
+  private def namesOf(table: SharedTable, asOf: Option[String], rules: Option[MergeRules]): Option[TableNames] = {
+    val history = SchemaHistory.read(table.context.storage, table.path, table.view.timeline.isCommitted)
+    val renamed = history.renamed
+    val config = table.config
+    val ordering = rules.toVector.flatMap(r => r.log.orderingFields ++ r.log.deleteMarker.map(_.field))
+    val needed = config.recordKeyFields ++ config.partitionFields ++ ordering
+    renamed.find(needed.contains).foreach { column =>
       throw new UnsupportedTable(
-        s"${table.path}: columns were renamed, or dropped and added again (${renamed.mkString(", ")}), and files are read by " +
-          s"the names of their columns; set ${ReadOptions.SchemaOnRead} to false to read them so, as Hudi does by default"
+        s"${table.path}: the column $column was renamed, or dropped and added again, and keys, partitions or the order of records " +
+          s"go by it; set ${ReadOptions.SchemaOnRead} to false to read files by the names of their columns, as Hudi does by default"
       )
+    }
+    if (renamed.isEmpty) None
+    else asOf.orElse(table.timeline.completedWrites.lastOption.map(_.requestedTime)).map(TableNames(history, _))
   }
 }

@@ -79,7 +79,7 @@ object ReadOptions {
     OptionDoc(
       SchemaOnRead,
       "true",
-      "A table whose history of columns has renamed ones is refused; false reads its files by the names of their columns."
+      "Where a history of columns has renamed ones files are read by the ids of columns; false: by their names."
     ),
     OptionDoc(
       MergeRelease,

@@ -5,7 +5,7 @@ import hudiidx.log.AvroFieldPlan
 import hudiidx.merge.{MergeOptions, MergeRules}
 import hudiidx.spark.rows.{AvroColumns, BlockRowsReader, ColumnAdapter, ColumnRules}
 import hudiidx.storage.Storage
-import hudiidx.table.{BaseFile, CommitTimes, FileSlice, TableConfig, TableLogRules, ViewTimeline}
+import hudiidx.table.{BaseFile, CommitTimes, FileSlice, TableConfig, TableLogRules, TableNames, ViewTimeline}
 import org.apache.avro.Schema
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
@@ -24,6 +24,7 @@ import org.apache.spark.util.SerializableConfiguration
   * @param damagedAsStock see `TableLogRules.blocks`
   * @param mergesAs11 see `TableLogRules.of`
   * @param increment which rows an incremental query is about; None: a snapshot
+  * @param names where columns were renamed
   */
 final case class SliceReading(
     config: TableConfig,
@@ -35,6 +36,7 @@ final case class SliceReading(
     damagedAsStock: Boolean,
     mergesAs11: Boolean,
     increment: Option[CommitTimes],
+    names: Option[TableNames],
     conf: Broadcast[SerializableConfiguration]
 ) {
 
@@ -78,7 +80,7 @@ final case class SliceReading(
       nulls: Vector[String],
       hasBase: Boolean
   )(base: Boolean => BaseBatches): PartitionReader[ColumnarBatch] = {
-    val blocks = new BlockRowsReader(columns, Some(avroSchema), columnRules)
+    val blocks = new BlockRowsReader(columns, Some(avroSchema), columnRules, names)
     val finish: (Array[WritableColumnVector], Int) => ColumnarBatch =
       complete(columns, rebuilt, file.partitionValues, nulls)
     val logRows = new LogBatches(merged, columns, blocks, batchRows, finish)

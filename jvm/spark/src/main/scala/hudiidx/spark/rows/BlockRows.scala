@@ -3,6 +3,7 @@ package hudiidx.spark.rows
 import hudiidx.bytes.ByteSlice
 import hudiidx.log.{AvroFieldPlan, LogBlock, LogBlockKind}
 import hudiidx.storage.RandomReader
+import hudiidx.table.{ColumnNames, TableNames}
 import hudiidx.{DamagedTable, UnsupportedTable}
 import org.apache.avro.Schema
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
@@ -37,15 +38,21 @@ abstract class BlockRows extends AutoCloseable {
   *
   * @param columns names and types as the table has them
   * @param table   the table's schema, for defaults of absent fields; see `AvroColumns.compile`
+  * @param names   what columns are called in blocks, where they were renamed
   */
-final class BlockRowsReader(columns: StructType, table: Option[Schema], rules: ColumnRules) {
-  private val compiled = mutable.HashMap.empty[String, AvroColumns]
+final class BlockRowsReader(
+    columns: StructType,
+    table: Option[Schema],
+    rules: ColumnRules,
+    names: Option[TableNames] = None
+) {
+  private val compiled = mutable.HashMap.empty[(String, Option[ColumnNames]), AvroColumns]
 
   /** The rows of a data block (Avro, HFile or Parquet); closing them leaves `reader` open. */
   def open(reader: RandomReader, block: LogBlock): BlockRows = block.kind match {
     case LogBlockKind.AvroData    => new AvroBlockRows(reader, block, avroColumns(reader.path, block))
     case LogBlockKind.HFileData   => new HFileBlockRows(reader, block, avroColumns(reader.path, block))
-    case LogBlockKind.ParquetData => new ParquetBlockRows(reader, block, columns, rules)
+    case LogBlockKind.ParquetData => new ParquetBlockRows(reader, block, columns, rules, namesIn(block))
     case other                    =>
       throw new UnsupportedTable(s"${reader.path}: a block of kind $other at offset ${block.offset} holds no rows")
   }
@@ -55,9 +62,15 @@ final class BlockRowsReader(columns: StructType, table: Option[Schema], rules: C
     val json = block.schema.getOrElse(
       throw new DamagedTable(s"$path: log block without a schema at offset ${block.offset}; restore the file")
     )
+    val own = namesIn(block)
     compiled.getOrElseUpdate(
-      json,
-      AvroColumns.compile(AvroFieldPlan.parse(json, path), columns, table, rules, path)
+      (json, own), {
+        val named = own.fold(json)(ColumnNames.renamed(json, _))
+        AvroColumns.compile(AvroFieldPlan.parse(named, path), columns, table, rules, path)
+      }
     )
   }
+
+  private def namesIn(block: LogBlock): Option[ColumnNames] =
+    for (all <- names; instant <- block.instantTime; own <- all.of(instant)) yield own
 }

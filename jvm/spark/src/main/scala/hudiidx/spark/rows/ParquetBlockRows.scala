@@ -5,6 +5,7 @@ import hudiidx.bytes.ByteSlice
 import hudiidx.hadoop.ReaderInputFile
 import hudiidx.log.{LogBlock, LogFile}
 import hudiidx.storage.RandomReader
+import hudiidx.table.ColumnNames
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.spark.sql.catalyst.InternalRow
@@ -14,20 +15,24 @@ import scala.util.control.NonFatal
 
 /** Rows of a Parquet block, whose content is a whole Parquet file (format notes §6.4), through Spark's row reader with the
   * file's own types.
+  *
+  * @param names what the table calls the file's columns, where that is something else
   */
 private[rows] final class ParquetBlockRows(
     reader: RandomReader,
     block: LogBlock,
     columns: StructType,
-    rules: ColumnRules
+    rules: ColumnRules,
+    names: Option[ColumnNames]
 ) extends BlockRows {
   private val content = LogFile.contentReader(reader, block)
   private val file = new ReaderInputFile(content)
-  private val own = guarded {
+  private val inFile = guarded {
     val footer = ParquetFileReader.open(file, ParquetReadOptions.builder().build())
     try RowShims.columnsOf(footer.getFileMetaData.getSchema)
     finally footer.close()
   }
+  private val own = names.fold(inFile)(RenamedColumns.toTable(inFile, _))
   private val read = StructType(columns.flatMap { want =>
     found(want).map(have => want.copy(dataType = ColumnAdapter.readType(want.dataType, have.dataType, rules.sameName)))
   })
@@ -35,7 +40,7 @@ private[rows] final class ParquetBlockRows(
     val at = read.fieldNames.indexOf(want.name)
     if (at < 0) ParquetValue.Absent else ParquetValue.of(at, read(at).dataType, want.dataType, rules.floatsByText)
   }
-  private val rows = guarded(RowShims.parquetRows(file, read, rules.caseSensitive))
+  private val rows = guarded(RowShims.parquetRows(file, names.fold(read)(RenamedColumns.toFile(read, inFile, _)), rules.caseSensitive))
   private var row: InternalRow = _
 
   private def found(want: StructField): Option[StructField] =
