@@ -94,6 +94,7 @@ class Stock(hudifix.Env):
         columns: Sequence[str] = (),
         narrow: bool = False,
         renames: dict[str, str] | None = None,
+        retyped: dict[str, str] | None = None,
         **options: str,
     ) -> None:
         """Rows ``first`` to ``end`` (exclusive); the data follow from row number and seed.
@@ -101,7 +102,8 @@ class Stock(hudifix.Env):
         Row n is in partition ``parts[n % len(parts)]``; ``deleted`` is SQL over the row number, which
         ``marker`` makes a column of, ``only`` for what is written at all, ``nulls`` by column for what is
         null, or in texts the SQL ``filler``. ``columns`` are more, as SQL over row number and ``{when}``, the
-        ordering value's SQL; ``narrow`` makes an int of column ts; ``renames`` gives columns other names.
+        ordering value's SQL; ``narrow`` makes an int of column ts; ``retyped`` gives columns other types,
+        then ``renames`` other names, one after the other.
         """
         when = f"id + {seed} * 1000"
         more = [c.format(when=when, seed=seed) for c in columns]
@@ -116,6 +118,8 @@ class Stock(hudifix.Env):
             condition = re.sub(r"\bid\b", number, where)
             rows = rows.withColumn(column, expr(f"case when {condition} then {value} else {column} end"))
         rows = rows.where(re.sub(r"\bid\b", number, only))
+        for column, to in (retyped or {}).items():
+            rows = rows.withColumn(column, rows[column].cast(to))
         for column, to in (renames or {}).items():
             rows = rows.withColumnRenamed(column, to)
         self.tables[name].write(rows, operation, **options)
@@ -124,9 +128,10 @@ class Stock(hudifix.Env):
         """The rows of a query."""
         self.tables[name].write(self.spark.sql(sql), operation, **options)
 
-    def op_filtered(self, name: str, filters: Sequence[str]) -> Any:
+    def op_filtered(self, name: str, filters: Sequence[str], options: dict[str, str] | None = None) -> Any:
         """For each filter count and checksums of a snapshot query with it, Hudi's own data skipping off."""
-        rows = hudifix.read(self, self.tables[name].path, **{"hoodie.enable.data.skipping": "false"})
+        off = {"hoodie.enable.data.skipping": "false"}
+        rows = hudifix.read(self, self.tables[name].path, **off, **(options or {}))
         return [hudifix.answer(rows.where(where))[1] for where in filters]
 
     def op_write_at_once(self, name: str, batches: list[dict[str, Any]]) -> list[str | None]:
@@ -211,12 +216,14 @@ class Stock(hudifix.Env):
             raise RuntimeError("the only write stays: without one nothing tells the table's columns")
         table.call(f"call rollback_to_instant(table => '{table.register()}', instant_time => '{last}')")
 
-    def op_texts(self, name: str, as_of: str | None) -> list[str]:
+    def op_texts(
+        self, name: str, as_of: str | None = None, options: dict[str, str] | None = None
+    ) -> list[str]:
         """The rows of a snapshot query as the fixtures store them."""
-        options = {"as.of.instant": as_of} if as_of else {}
-        return list(hudifix.answer(hudifix.read(self, self.tables[name].path, **options))[0])
+        all_options = {**(options or {}), **({"as.of.instant": as_of} if as_of else {})}
+        return list(hudifix.answer(hudifix.read(self, self.tables[name].path, **all_options))[0])
 
-    def op_changes(self, name: str) -> Any:
+    def op_changes(self, name: str, more: dict[str, str] | None = None) -> Any:
         """Incremental queries after each completed instant: ``begin``, count and checksums, or ``error``."""
         table = self.tables[name]
         done = [i for i in table.instants() if i["state"] == "COMPLETED" and i["action"] in WRITES]
@@ -226,17 +233,18 @@ class Stock(hudifix.Env):
             options = {
                 "hoodie.datasource.query.type": "incremental",
                 "hoodie.datasource.read.begin.instanttime": begin,
+                **(more or {}),
             }
             return hudifix.attempt(lambda: hudifix.answer(hudifix.read(self, table.path, **options))[1])
 
         return [{"begin": b, **rows(b)} for b in begins]
 
-    def op_travel(self, name: str) -> Any:
+    def op_travel(self, name: str, options: dict[str, str] | None = None) -> Any:
         """The snapshot query as of each completed instant: count and checksums, or ``error``."""
         table = self.tables[name]
 
         def rows(instant: str) -> Any:
-            as_of = {"as.of.instant": instant}
+            as_of = {"as.of.instant": instant, **(options or {})}
             return hudifix.attempt(lambda: hudifix.answer(hudifix.read(self, table.path, **as_of))[1])
 
         return [{"as_of": i, **rows(i)} for i in table.last()]
@@ -261,6 +269,11 @@ class Stock(hudifix.Env):
     def op_rows(self, name: str, options: dict[str, str] | None = None) -> Any:
         """Count and checksums of a snapshot query."""
         return hudifix.answer(hudifix.read(self, self.tables[name].path, **(options or {})))[1]
+
+    def op_sums(self, name: str, sums: list[str]) -> list[str]:
+        """Aggregates of a snapshot query."""
+        row = hudifix.read(self, self.tables[name].path).selectExpr(*sums).first()
+        return [str(v) for v in row]
 
     def op_alter(self, name: str, changes: list[str]) -> None:
         """Changes of the table's columns, each what stands behind ALTER TABLE and its name."""
@@ -300,7 +313,7 @@ def main() -> None:
             answer = {"ok": getattr(stock, "op_" + request.pop("op"))(**request)}
         except Exception:
             told = traceback.format_exc()
-            causes = "\n".join(line for line in told.splitlines() if re.match(r"(Caused by|:) ", line))
+            causes = "\n".join(line for line in told.splitlines() if re.match(r"(Caused by)?: ", line))
             answer = {"error": f"{told[-3000:]}\n{causes[:1500]}"}
         print(json.dumps(answer), file=answers, flush=True)
     stock.spark.stop()

@@ -19,6 +19,7 @@ MYSQL_COLUMNS = (
     "cast({when} as long) as _event_pos",
     "concat({seed} + 5, '.', id) as _event_seq",  # '9.' and '10.': texts are in another order than numbers
 )
+TEXT = {"columns": ("concat('t', lpad(cast({when} as string), 8, '0')) as at",)}
 CHANGE = "if({}, 'd', 'u') as _change_operation_type"
 
 
@@ -31,6 +32,7 @@ class Case:
     options: dict[str, str] = field(default_factory=dict)
     rows: dict[str, Any] = field(default_factory=dict)
     deletes: bool = True
+    behind: bool = True
 
     @property
     def table(self) -> dict[str, str]:
@@ -52,8 +54,17 @@ def _postgres(stock: str) -> Case:
 
 def _mysql(stock: str, ordering: str) -> Case:
     rows = {"marker": CHANGE, "columns": MYSQL_COLUMNS}
-    deletes = stock != "stock_1_0"  # as Postgres's
-    return Case(stock, "debezium.MySqlDebeziumAvroPayload", {ORDERING: ordering}, rows, deletes=deletes)
+    options, compares = (
+        {ORDERING: ordering},
+        stock != "stock_1_0",
+    )  # as with Postgres, and no rows behind deletes
+    return Case(stock, "debezium.MySqlDebeziumAvroPayload", options, rows, compares, compares)
+
+
+def _by_text(stock: str, payload: str | None = None, **options: str) -> Case:
+    """Hudi 1.0.2 fails where rows with such an ordering value come behind deletes."""
+    compares = stock != "stock_1_0"
+    return Case(stock, payload, {ORDERING: "at", **options}, TEXT, compares, compares)
 
 
 def _marked(stock: str, options: dict[str, str]) -> Case:
@@ -74,6 +85,12 @@ def _cases() -> dict[str, Case]:
         "v6-overwrite-with-latest": Case("stock_0_15", "OverwriteWithLatestAvroPayload"),
         "v6-mysql": _mysql("stock_0_15", "_event_seq"),
         "v8-mysql": _mysql("stock_1_0", "_event_seq"),
+        "v9-by-text": _by_text("stock_1_1"),
+        "v8-by-text": _by_text("stock_1_0", **{MODE: "EVENT_TIME_ORDERING"}),
+        "v8-partial-update-by-text": _by_text("stock_1_0", "PartialUpdateAvroPayload"),
+        "v6-by-text": _by_text("stock_0_15", "DefaultHoodieRecordPayload"),
+        "v6-first-value": Case("stock_0_15", "FirstValueAvroPayload"),
+        "v8-first-value": Case("stock_1_0", "FirstValueAvroPayload"),
     }
     for version, stock in (("v6", "stock_0_15"), ("v8", "stock_1_0"), ("v9", "stock_1_1")):
         cases[f"{version}-partial-update"] = Case(stock, "PartialUpdateAvroPayload")
@@ -113,7 +130,8 @@ def test_rows_are_stocks_after_late_rows_deletes_and_rows_behind_them(
     write(20, 30, 3, deleted="true")  # late deletes
     write(30, 45, 7, deleted="id % 2 = 0", nulls={"rider": "true"})
     compare()
-    write(28, 36, 5, nulls={"qty": "id % 4 < 2"})  # rows behind deletes, late ones too
+    if case.behind:
+        write(28, 36, 5, nulls={"qty": "id % 4 < 2"})  # rows behind deletes, late ones too
     if case.deletes:
         write(50, 56, 8, operation="delete")
     write(52, 58, 2)

@@ -1,48 +1,100 @@
-"""Columns that were renamed, or dropped and added again: files are read by the ids of their columns."""
+"""Columns that were renamed, retyped, moved, or dropped and added again: files are read by their ids."""
 
 from pathlib import Path
+from typing import Any
 
+import hudifix
 import pytest
 from compare import expect_answer
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+
+from hudiidx import HudiIndex
 
 BY_ID = {"hoodie.schema.on.read.enable": "true"}
+DROPS = {"hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true"}
 SHORT = ("stock_1_1", "MOR")
 CASES = [
     pytest.param(v, kind, id=f"{v}-{kind}", marks=() if (v, kind) == SHORT else pytest.mark.slow)
-    for v in ("stock_0_15", "stock_1_1")
+    for v in ("stock_0_15", "stock_1_0", "stock_1_1")
     for kind in ("COW", "MOR")
 ]
+NESTED = "array(named_struct('{x}', id, 'y', concat('y', id))) as items"
+SWAP = ("rename column driver to swapped", "rename column note to driver", "rename column swapped to note")
+
+
+class Columns:
+    """A table whose columns change, with an index of all of them that may be behind."""
+
+    def __init__(self, spark: SparkSession, stock: Any, name: str, kind: str) -> None:
+        self.spark, self.stock, self.name = spark, stock, name
+        self.path = Path(
+            stock.new(name=name, kind=kind, options={**BY_ID, "hoodie.metadata.enable": "false"})
+        )
+
+    def write(self, first: int, end: int, seed: int, info: str, items: str, **more: Any) -> None:
+        columns = [f"named_struct('{info}', id, 'b', concat('b', id)) as info", NESTED.format(x=items)]
+        self.stock.write(
+            name=self.name, first=first, end=end, seed=seed, columns=columns, **BY_ID, **DROPS, **more
+        )
+
+    def alter(self, *changes: str) -> None:
+        self.stock.alter(name=self.name, changes=list(changes))
+
+    def read(self, **options: str) -> DataFrame:
+        return self.spark.read.format("hudiidx").options(**BY_ID, **options).load(str(self.path))
+
+    def compare(self, *filters: str) -> None:
+        """Rows, and rows under filters, with the index and without."""
+        stocks = self.stock.rows(name=self.name, options=BY_ID)
+        answers = self.stock.filtered(name=self.name, filters=list(filters), options=BY_ID)
+        for how in ({"hudiidx.index.strict": "true"}, {"hudiidx.index.enabled": "false"}):
+            expect_answer(self.read(**how), stocks)
+            for where, answer in zip(filters, answers, strict=True):
+                assert hudifix.answer(self.read(**how).where(where))[1] == answer, (where, how)
+                assert self.read(**how).where(where).count() == answer["count"], (where, how)
+
+    def compare_instants(self) -> None:
+        for travel in self.stock.travel(name=self.name, options=BY_ID):
+            assert "error" not in travel
+            expect_answer(self.read(**{"as.of.instant": travel["as_of"]}), travel)
+        for change in self.stock.changes(name=self.name, more=BY_ID):
+            begin = {"hoodie.datasource.read.begin.instanttime": change["begin"]}
+            expect_answer(self.read(**{"hoodie.datasource.query.type": "incremental"}, **begin), change)
 
 
 @pytest.mark.parametrize(("version", "kind"), CASES)
 def test_renamed_columns_are_read_by_their_ids(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, kind: str
 ) -> None:
-    stock, name = request.getfixturevalue(version), f"columns-{kind.lower()}"
-    path = Path(stock.new(name=name, kind=kind, options={**BY_ID, "hoodie.metadata.enable": "false"}))
+    stock = request.getfixturevalue(version)
+    table = Columns(spark, stock, f"columns-{kind.lower()}", kind)
+    table.write(0, 60, 1, "a", "x", operation="insert")
+    table.write(10, 40, 2, "a", "x")
+    HudiIndex(spark, table.path).create(record="global", columns="*")
+    table.compare("rider like '%-1%'", "info.a > 30")
 
-    def compare(as_of: str | None = None) -> None:
-        options = {**BY_ID, **({"as.of.instant": as_of} if as_of else {})}
-        frame = spark.read.format("hudiidx").options(**options).load(str(path))
-        expect_answer(frame, stock.rows(name=name, options=options))
-
-    struct = "named_struct('a', id, 'b', concat('b', id)) as info"
-    stock.write(name=name, first=0, end=60, seed=1, operation="insert", columns=[struct], **BY_ID)
-    stock.write(name=name, first=10, end=40, seed=2, columns=[struct], **BY_ID)
-    before = stock.travel(name=name)[-1]["as_of"]
-    compare()
-    stock.alter(name=name, changes=["rename column rider to driver", "rename column info.a to c"])
-    compare()
-    stock.alter(name=name, changes=["drop column note", "add columns (note string)"])
-    compare()
-    now = "named_struct('c', id, 'b', concat('b', id)) as info"
-    drop = {"hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true"}
-    stock.write(
-        name=name, first=30, end=70, seed=3, columns=[now], renames={"rider": "driver"}, **BY_ID, **drop
+    table.alter(
+        "rename column rider to driver", "rename column info.a to c", "rename column items.element.x to z"
     )
-    compare()
+    table.compare("driver like '%-1%'", "info.c > 30", "driver is null", "fare > 500")
+    table.write(0, 15, 3, "c", "z", renames={"rider": "driver"})
+    HudiIndex(spark, table.path).update()
+    table.compare("driver like '%-1%'", "info.c > 30", "items[0].z = 31")
+
+    table.alter("drop column note", "add columns (note string)", "alter column qty type bigint")
+    table.alter("alter column fare after id", "add columns (info.d double after b)")
+    table.compare("note is null", "note is not null", "qty > 25", "info.d is null")
+    wide = {"renames": {"rider": "driver"}, "retyped": {"qty": "bigint"}}
+    table.write(30, 70, 4, "c", "z", **wide)
+    HudiIndex(spark, table.path).update()
+    table.compare("note is null", "note is not null", "qty > 25", "id = 'k000033'")
+
+    table.alter(*SWAP)
+    table.compare("note like 'rider%'", "driver is null", "driver like 'note%'")
+    table.write(50, 75, 5, "c", "z", **{**wide, "renames": {"note": "driver", "rider": "note"}})
+    table.compare("note like 'rider%'", "driver is null", "driver like 'note%'")
     if kind == "MOR":
-        stock.compact(name=name)
-        compare()
-    compare(before)
+        stock.compact(name=table.name)
+    HudiIndex(spark, table.path).update()
+    table.compare("note like 'rider%'", "driver is null", "driver like 'note%'")
+    table.compare_instants()

@@ -11,15 +11,15 @@ object KeyState {
   /** The slice has no row of the key, whatever its base file holds. */
   case object Deleted extends KeyState
 
-  /** The slice has a row of the key only if its base file holds one with a greater ordering value.
+  /** The slice has a row of the key only if its base file holds one that is newer.
     *
-    * @param bySequence as [[LogRules.bySequence]]
+    * @param order how that is told
     */
-  final case class DeletedUnlessBaseIsNewer(ordering: OrderingValue, bySequence: Boolean = false) extends KeyState {
+  final case class DeletedUnlessBaseIsNewer(ordering: OrderingValue, order: RecordOrder = RecordOrder.LastOfEqual)
+      extends KeyState {
 
     /** True if a base row of this ordering value outlives the delete. */
-    def spares(baseOrdering: OrderingValue): Boolean =
-      if (bySequence) EventSequence.olderStays(baseOrdering, ordering) else baseOrdering.isAbove(ordering)
+    def spares(baseOrdering: OrderingValue): Boolean = KeyMerge.stays(baseOrdering, ordering, order)
   }
 }
 
@@ -66,19 +66,32 @@ private[hudiidx] object KeyMerge {
   }
 
   private def olderStays(older: KeyVersion, newer: KeyVersion, rules: LogRules): Boolean =
-    if (rules.bySequence && !rules.asHudi015 && !older.isDelete && !newer.isDelete)
-      EventSequence.olderStays(older.ordering, newer.ordering)
-    else if (newer.isDelete && newer.ordering.isDefault && (newer.fromDeleteBlock || !rules.asHudi015)) false
+    if (newer.isDelete && newer.ordering.isDefault && (newer.fromDeleteBlock || !rules.asHudi015)) false
     else if (older.isDelete && older.fromDeleteBlock && !newer.fromDeleteBlock && rules.asHudi015) false
     else if (older.isDelete && older.ordering.isDefault && !rules.asHudi015) false
-    else older.ordering.isAbove(newer.ordering) && !(rules.mode == MergeMode.Custom && older.isDelete)
+    else stays(older.ordering, newer.ordering, orderOf(older, newer, rules)) && !(rules.mode == MergeMode.Custom && older.isDelete)
+
+  /** Entries of delete blocks have no payload, and from version 8 on no delete has one. */
+  private def orderOf(older: KeyVersion, newer: KeyVersion, rules: LogRules): RecordOrder =
+    if (older.fromDeleteBlock || newer.fromDeleteBlock) RecordOrder.LastOfEqual
+    else if (rules.asHudi015) if (rules.order == RecordOrder.Sequence) RecordOrder.LastOfEqual else rules.order
+    else if (older.isDelete || newer.isDelete) RecordOrder.LastOfEqual
+    else rules.order
+
+  /** True if a version of this ordering value stays, whatever becomes of the newer one. */
+  def stays(older: OrderingValue, newer: OrderingValue, order: RecordOrder): Boolean = order match {
+    case RecordOrder.LastOfEqual  => older.isAbove(newer)
+    case RecordOrder.FirstOfEqual => older.kind != OrderingKind.Default && older.comparesWith(newer) && older.compare(newer) >= 0
+    case RecordOrder.LastUnlessNumber => older.kind.isNumber && older.kind != OrderingKind.DateKind && older.isAbove(newer)
+    case RecordOrder.Sequence     => EventSequence.olderStays(older, newer)
+  }
 
   def state(last: KeyVersion, rules: LogRules): KeyState = {
     // 0.15 has payloads decide, and an entry of a delete block is an empty one, which deletes.
     val compared = rules.mode != MergeMode.CommitTime && !(rules.asHudi015 && last.fromDeleteBlock)
     if (!last.isDelete) KeyState.Live
     else if (compared && !last.ordering.isDefault)
-      KeyState.DeletedUnlessBaseIsNewer(last.ordering, rules.bySequence && !last.fromDeleteBlock)
+      KeyState.DeletedUnlessBaseIsNewer(last.ordering, if (last.fromDeleteBlock) RecordOrder.LastOfEqual else rules.order)
     else KeyState.Deleted
   }
 
@@ -87,7 +100,7 @@ private[hudiidx] object KeyMerge {
     state(last, rules) match {
       case unless: KeyState.DeletedUnlessBaseIsNewer => unless.spares(baseOrdering)
       case KeyState.Deleted                          => false
-      case KeyState.Live if rules.bySequence         => EventSequence.olderStays(baseOrdering, last.ordering)
-      case KeyState.Live => rules.mode == MergeMode.EventTime && baseOrdering.isAbove(last.ordering)
+      case KeyState.Live                             =>
+        rules.mode == MergeMode.EventTime && stays(baseOrdering, last.ordering, rules.order)
     }
 }

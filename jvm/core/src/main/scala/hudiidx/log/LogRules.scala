@@ -20,6 +20,26 @@ object MergeMode {
   case object Custom extends MergeMode
 }
 
+/** How payload code of before version 9 holds the ordering values of two records against each other. Format notes §7.6. */
+sealed abstract class RecordOrder extends Product with Serializable
+
+object RecordOrder {
+
+  /** Of equal ones the newer wins. */
+  case object LastOfEqual extends RecordOrder
+
+  /** Of equal ones the older stays. */
+  case object FirstOfEqual extends RecordOrder
+
+  /** Of equal ones the newer wins, and of such as Hudi 1.0 has in two Java classes (all but numbers and timestamps) too. */
+  case object LastUnlessNumber extends RecordOrder
+
+  /** Values are MySQL's sequences (see [[EventSequence]]), of equal ones the older stays; within the log of version 6 they are
+    * texts, of equal ones the newer wins.
+    */
+  case object Sequence extends RecordOrder
+}
+
 /** A record whose column `field` equals `value` is a delete. */
 final case class DeleteMarker(field: String, value: String)
 
@@ -30,8 +50,7 @@ final case class DeleteMarker(field: String, value: String)
   * @param orderingFields columns that make the ordering value; none: every record has the default one
   * @param deleteMarker   beside `_hoodie_is_deleted` and `_hoodie_operation`, which every table may have
   * @param keyForm        of a table with virtual keys; None: the key is in `_hoodie_record_key`
-  * @param bySequence     ordering values are MySQL's sequences: compared as such (see [[EventSequence]]) where payload code compares
-  *                       records, that is with the base file's and from version 8 on all; elsewhere as texts
+  * @param order          of two records; deletes of delete blocks are compared as in LastOfEqual
   */
 final case class LogRules(
     tableVersion: Int,
@@ -39,7 +58,7 @@ final case class LogRules(
     orderingFields: Vector[String],
     deleteMarker: Option[DeleteMarker],
     keyForm: Option[RecordKeyForm],
-    bySequence: Boolean = false
+    order: RecordOrder = RecordOrder.LastOfEqual
 ) {
   private[hudiidx] val asHudi015: Boolean = tableVersion < 8
 

@@ -72,7 +72,7 @@ private final case class HistoryField(id: Int, name: String, fieldType: HistoryT
 
 object SchemaHistory {
   private val Absent = new SchemaHistory(None, Vector.empty)
-  private val Completed = """(\d+)\.schemacommit""".r
+  private val Completed = """(\d+)(?:_\d+)?\.schemacommit""".r // from version 8 on with the time of completion
   private val mapper = new ObjectMapper
 
   /** The newest of the history's files whose commit counts: a write that failed, or was taken back, leaves its own behind.

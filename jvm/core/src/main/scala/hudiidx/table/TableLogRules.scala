@@ -1,7 +1,7 @@
 package hudiidx.table
 
 import hudiidx.UnsupportedTable
-import hudiidx.log.{BlockRules, DeleteMarker, EventSequence, LogRules, MergeMode, RecordKeyForm}
+import hudiidx.log.{BlockRules, DeleteMarker, EventSequence, LogRules, MergeMode, RecordKeyForm, RecordOrder}
 
 /** What a table's properties say about reading its log. Format notes §7.2, §7.3, §7.6. */
 object TableLogRules {
@@ -11,11 +11,19 @@ object TableLogRules {
   private val EventTimeStrategy = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
   private val CommitTimeStrategy = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
   val PostgresPayload = "PostgresDebeziumAvroPayload"
-  val MySqlPayload = "MySqlDebeziumAvroPayload"
+  private val MySqlPayload = "MySqlDebeziumAvroPayload"
+  private val PartialUpdatePayload = "PartialUpdateAvroPayload"
+  private val FirstValuePayload = "FirstValueAvroPayload"
 
   /** Payload classes by what they do to records: a delete is told by the record, the rest by order. */
-  private val EventTimePayloads =
-    Set("DefaultHoodieRecordPayload", "EventTimeAvroPayload", "PartialUpdateAvroPayload", PostgresPayload, MySqlPayload)
+  private val EventTimePayloads = Set(
+    "DefaultHoodieRecordPayload",
+    "EventTimeAvroPayload",
+    PartialUpdatePayload,
+    FirstValuePayload,
+    PostgresPayload,
+    MySqlPayload
+  )
 
   /** Payload classes that before version 9 compare by a column of their own. */
   private val OwnOrdering = Map(PostgresPayload -> "_event_lsn", MySqlPayload -> EventSequence.Column)
@@ -23,7 +31,7 @@ object TableLogRules {
   private val CommitTimePayloads = CodedCommitTimePayloads + "OverwriteWithLatestAvroPayload"
 
   private val MixingPayloads =
-    Set("PartialUpdateAvroPayload", "OverwriteNonDefaultsWithLatestAvroPayload", PostgresPayload)
+    Set(PartialUpdatePayload, "OverwriteNonDefaultsWithLatestAvroPayload", PostgresPayload)
 
   /** A row of a log may take columns of older rows, though its block is not partial. */
   def mixesRows(config: TableConfig): Boolean =
@@ -43,8 +51,7 @@ object TableLogRules {
       case other                                                              => other
     }
     val version = if (later) StatedVersion else config.version
-    val bySequence = mode == MergeMode.EventTime && ownOrdering(config).contains(EventSequence.Column)
-    LogRules(version, mode, ordering, deleteMarker(config), virtualKeys(config), bySequence)
+    LogRules(version, mode, ordering, deleteMarker(config), virtualKeys(config), orderOf(config))
   }
 
   /** 1.1 has the code of all but the plain payload classes run. */
@@ -83,6 +90,14 @@ object TableLogRules {
             "hoodie.table.recordkey.fields; set the property"
         )
       )
+
+  private def orderOf(config: TableConfig): RecordOrder =
+    payload(config).filter(_ => config.version < StatedVersion) match {
+      case Some(MySqlPayload)      => RecordOrder.Sequence
+      case Some(FirstValuePayload) => RecordOrder.FirstOfEqual
+      case Some(PartialUpdatePayload) if config.version == 8 => RecordOrder.LastUnlessNumber
+      case _                       => RecordOrder.LastOfEqual
+    }
 
   /** Columns of the ordering value; empty if the table has none. */
   def orderingFields(config: TableConfig): Vector[String] =
@@ -129,7 +144,8 @@ object TableLogRules {
       }
 
   private def ofPayload(config: TableConfig, name: String): MergeMode =
-    if (EventTimePayloads(name)) MergeMode.EventTime
+    if (name == FirstValuePayload && config.version >= StatedVersion) MergeMode.Custom
+    else if (EventTimePayloads(name)) MergeMode.EventTime
     else if (config.version == 8 && CodedCommitTimePayloads(name)) MergeMode.OrderedDeletes
     else if (CommitTimePayloads(name)) MergeMode.CommitTime
     else MergeMode.Custom
@@ -138,9 +154,12 @@ object TableLogRules {
   private[hudiidx] def payload(config: TableConfig): Option[String] =
     config.text("hoodie.compaction.payload.class").map { name =>
       val current = name.replaceFirst("^com\\.uber\\.hoodie\\.", "org.apache.hudi.")
-      if (current.startsWith("org.apache.hudi.common.model.")) current.substring(current.lastIndexOf('.') + 1)
+      if (OwnPackages.exists(current.startsWith)) current.substring(current.lastIndexOf('.') + 1)
       else current
     }
+
+  /** The second has old names of classes of the first. */
+  private val OwnPackages = Vector("org.apache.hudi.common.model.", "org.apache.hudi.payload.")
 
   private def deleteMarker(config: TableConfig): Option[DeleteMarker] = {
     def property(name: String) = config.text("hoodie.record.merge.property." + name).orElse(config.text(name))

@@ -61,7 +61,7 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(intercept[UnsupportedTable](stays("1.5", bad)).getMessage.contains("read_optimized"))
     intercept[UnsupportedTable](EventSequence.olderStays(of("1.5"), OrderingValue.Default))
 
-    val v6 = LogRules(6, MergeMode.EventTime, Vector("_event_seq"), None, None, bySequence = true)
+    val v6 = LogRules(6, MergeMode.EventTime, Vector("_event_seq"), None, None, RecordOrder.Sequence)
     val (nine, ten) = (KeyVersion(false, false, of("9.0"), 1), KeyVersion(false, false, of("10.0"), 2))
     // Hudi 0.15 compares texts within the log, numbers with the base file; 1.0 numbers everywhere but for delete blocks.
     assert(KeyMerge.latest(nine, ten, v6) === nine && KeyMerge.latest(nine, ten, v6.copy(tableVersion = 8)) === ten)
@@ -70,7 +70,15 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val delete = KeyVersion(true, true, of("10.0"), KeyVersion.NoNote)
     assert(KeyMerge.latest(nine, delete, v6.copy(tableVersion = 8)) === nine)
     val marked = KeyMerge.state(ten.copy(isDelete = true), v6)
-    assert(marked === KeyState.DeletedUnlessBaseIsNewer(ten.ordering, bySequence = true))
+    assert(marked === KeyState.DeletedUnlessBaseIsNewer(ten.ordering, RecordOrder.Sequence))
+    // FirstValueAvroPayload: of equal values the first stays, of deletes the last.
+    val first = v6.copy(order = RecordOrder.FirstOfEqual)
+    for (rules <- Seq(first, first.copy(tableVersion = 8))) {
+      val same = nine.copy(note = 2)
+      assert(KeyMerge.latest(nine, same, rules) === nine && KeyMerge.baseStays(nine, nine.ordering, rules))
+      assert(KeyMerge.latest(nine, delete.copy(ordering = nine.ordering), rules).isDelete)
+      assert(!KeyMerge.baseStays(nine, OrderingValue.Default, rules))
+    }
   }
 
   test("the commit time is the winning row's") {

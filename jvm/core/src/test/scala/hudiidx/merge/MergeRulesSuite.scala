@@ -1,7 +1,7 @@
 package hudiidx.merge
 
 import hudiidx.UnsupportedTable
-import hudiidx.log.MergeMode
+import hudiidx.log.{MergeMode, RecordOrder}
 import hudiidx.table.TableConfig
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -32,7 +32,7 @@ final class MergeRulesSuite extends AnyFunSuite {
       assert(postgres.mixing === Mixing.Unavailable("__debezium_unavailable_value"))
       assert(postgres.withBaseAlone === (version == 6) && postgres.winnersAsTheyAre)
       val mysql = rules(version, precombine -> "_event_seq", payload -> (model + "debezium.MySqlDebeziumAvroPayload"))
-      assert(mysql === MergeRules(mysql.log) && mysql.log.bySequence)
+      assert(mysql === MergeRules(mysql.log) && mysql.log.order === RecordOrder.Sequence)
       assert(rules(version, precombine -> "ts", payload -> (model + "AWSDmsAvroPayload")).mixing === Mixing.Never)
     }
   }

@@ -83,7 +83,12 @@ final class SchemaHistorySuite extends AnyFunSuite {
     Files.createDirectories(table.resolve(".hoodie/.schema"))
     Files.write(Paths.get(table.toString, ".hoodie", ".schema", "20260101000000000.schemacommit"), Array[Byte]('{'))
     intercept[DamagedTable](SchemaHistory.read(LocalStorage, table.toString, _ => true))
-    // What a failed write left behind is not looked at.
+    // What a failed write left behind is not looked at. From version 8 on names have the time of completion too.
+    Files.write(
+      Paths.get(table.toString, ".hoodie", ".schema", "20260102000000000_20260102000000001.schemacommit"),
+      renamedByStock.getBytes(UTF_8)
+    )
+    assert(SchemaHistory.read(LocalStorage, table.toString, _ => true).renamed === Vector("a", "a2"))
     assert(SchemaHistory.read(LocalStorage, table.toString, _ => false).renamed === Vector.empty)
   }
 }

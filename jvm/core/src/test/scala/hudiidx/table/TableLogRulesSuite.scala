@@ -52,8 +52,12 @@ final class TableLogRulesSuite extends AnyFunSuite {
     assert(postgres.orderingFields === Vector("_event_lsn") && postgres.mode === MergeMode.EventTime)
     val mysql = rules(8, precombine, payload -> (model + "debezium.MySqlDebeziumAvroPayload"))
     assert(mysql.deleteMarker === postgres.deleteMarker && mysql.orderingFields === Vector("_event_seq"))
-    assert(mysql.bySequence && !postgres.bySequence)
-    assert(!rules(9, precombine, payload -> (model + "debezium.MySqlDebeziumAvroPayload")).bySequence)
+    assert(mysql.order === RecordOrder.Sequence && postgres.order === RecordOrder.LastOfEqual)
+    val nine = rules(9, precombine, payload -> (model + "debezium.MySqlDebeziumAvroPayload"))
+    assert(nine.order === RecordOrder.LastOfEqual)
+    val first = rules(8, precombine, payload -> (model + "FirstValueAvroPayload"))
+    assert(first.order === RecordOrder.FirstOfEqual && first.mode === MergeMode.EventTime)
+    assert(rules(6, payload -> "org.apache.hudi.payload.AWSDmsAvroPayload").deleteMarker === Some(DeleteMarker("Op", "D")))
     assert(rules(9).deleteMarker === None)
   }
 

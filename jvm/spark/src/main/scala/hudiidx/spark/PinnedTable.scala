@@ -6,7 +6,6 @@ import hudiidx.sync.IndexUse
 import hudiidx.table._
 import hudiidx.{DamagedTable, UnsupportedTable}
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.types._
 
 /** A table at one moment, for reading its rows. Lives on the driver.
   *
@@ -128,27 +127,19 @@ object PinnedTable {
     // Stock's incremental reads leave the partition columns in place, whatever the version.
     val inPlace = hasLogs || increment.isDefined
     val rows = RowSchema.of(config, schema.avroJson, spark.sessionState.conf.sessionLocalTimeZone, inPlace)
-    rules.filter(r => r.newestMeta && config.version == 8).foreach(_ => refuseOrdering(config, rows.struct))
     new PinnedTable(shared, rows, options, hasLogs, increment, names, (System.nanoTime() - from) / 1000000)
   }
-
-  /** Of PartialUpdateAvroPayload Hudi 1.0 compares an ordering value with a row's only where both have the same Java class. */
-  private def refuseOrdering(config: TableConfig, columns: StructType): Unit =
-    TableLogRules.orderingFields(config).flatMap(n => columns.find(_.name == n)).map(_.dataType).foreach {
-      case IntegerType | LongType | FloatType | DoubleType | TimestampType => ()
-      case other                                                           =>
-        throw new UnsupportedTable(
-          s"${config.file}: rows are merged by the payload class PartialUpdateAvroPayload by an ordering field of type " +
-            s"${other.simpleString}, which Hudi 1.0 does not compare; read the base files alone with option " +
-            s"${ReadOptions.QueryType}=${ReadOptions.ReadOptimized}, or the table with Hudi"
-        )
-    }
 
   /** None where files are read by the names of their columns. UnsupportedTable if columns were renamed by which rows are merged or
     * found.
     */
   private def namesOf(table: SharedTable, asOf: Option[String], rules: Option[MergeRules]): Option[TableNames] = {
     val history = SchemaHistory.read(table.context.storage, table.path, table.view.timeline.isCommitted)
+    if (history.file.isEmpty)
+      throw new DamagedTable(
+        s"${table.path}: its last commit has columns by id, and their history in .hoodie/.schema is gone; restore that folder, or set " +
+          s"${ReadOptions.SchemaOnRead} to false to read files by the names of their columns, as Hudi does by default"
+      )
     val renamed = history.renamed
     val config = table.config
     val ordering = rules.toVector.flatMap(r => r.log.orderingFields ++ r.log.deleteMarker.map(_.field))
