@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.sql.DataFrameReader;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SaveMode;
@@ -18,6 +19,8 @@ import org.apache.spark.sql.SparkSession;
  * <pre>
  * MergedReads make DIR ROWS            DIR/mor: 16 slices, one row in ten updated by 5 commits, a log file of each in every slice
  *                                      DIR/one: 50 slices, such logs in one of them; DIR/cow: the same without logs
+ * MergedReads check DIR ROWS           all rows of each table, and those under some filters, are stock's: without an index, and
+ *                                      with one of keys and columns beside the table, in DIR/index
  * MergedReads time DIR ROWS OUT        both readers by turns; their rows must be equal
  * MergedReads memory DIR ROWS OUT hudi|hudiidx   memory that is still in use after a collection while one reader reads DIR/mor
  * </pre>
@@ -39,6 +42,7 @@ public final class MergedReads {
     try {
       long rows = Long.parseLong(args[2]);
       if (args[0].equals("make")) make(spark, args[1], rows);
+      else if (args[0].equals("check")) check(spark, args[1], rows);
       else if (args[0].equals("time")) time(spark, args[1], rows, args[3]);
       else memory(spark, args[1], rows, args[3], args[4]);
     } finally {
@@ -81,8 +85,28 @@ public final class MergedReads {
         "id % 2 = 0 as flag");
   }
 
-  private static Dataset<Row> read(SparkSession spark, String system, String table) {
-    return spark.read().format(system).option("hoodie.metadata.enable", "false").load(table);
+  private static DataFrameReader read(SparkSession spark, String system) {
+    return spark.read().format(system).option("hoodie.metadata.enable", "false");
+  }
+
+  private static void check(SparkSession spark, String dir, long rows) {
+    String[] filters = {"true", "amount between 1000 and 90000", "part = 'p3' and quantity = 7", "note like '%version 5'",
+        "key = '" + spark.sql("select regexp_replace(md5('20'), '^(.{8})(.{4})(.{4})(.{4})(.{12})$', '$1-$2-$3-$4-$5')").first().getString(0) + "'"};
+    for (String name : new String[] {"mor", "one", "cow"}) {
+      String table = dir + "/" + name;
+      Map<String, String> index = Map.of("hudiidx.index.path", dir + "/index/" + name, "hudiidx.index.strict", "true");
+      Map<String, String> made = new HashMap<>(index);
+      made.putAll(Map.of("hudiidx.record.mode", "global", "hudiidx.columns", "*"));
+      System.out.println(new hudiidx.spark.api.HudiIdxApi(spark, table, made).create());
+      for (String where : filters) {
+        String stock = sums(read(spark, SYSTEMS[0]).option("hoodie.enable.data.skipping", "false").load(table).where(where));
+        String without = sums(read(spark, SYSTEMS[1]).option("hudiidx.index.enabled", "false").load(table).where(where));
+        String with = sums(read(spark, SYSTEMS[1]).options(index).load(table).where(where));
+        System.out.println(table + " where " + where + ": stock Hudi " + stock + ", without index " + without + ", with it " + with);
+        boolean whole = !where.equals("true") || stock.startsWith(rows + "|");
+        if (!whole || !stock.equals(without) || !stock.equals(with)) throw new IllegalStateException("not the same rows");
+      }
+    }
   }
 
   private static void time(SparkSession spark, String dir, long rows, String out) throws Exception {
@@ -98,7 +122,7 @@ public final class MergedReads {
       for (int round = 0; round <= ROUNDS; round++)
         for (String system : SYSTEMS)
           for (String name : tables) {
-            double millis = Report.millis(() -> drained(read(spark, system, dir + "/" + name).selectExpr(query.getValue())));
+            double millis = Report.millis(() -> drained(read(spark, system).load(dir + "/" + name).selectExpr(query.getValue())));
             if (round > 0) times.computeIfAbsent(name + system, s -> new ArrayList<>()).add(millis);
           }
       for (String name : tables)
@@ -107,10 +131,14 @@ public final class MergedReads {
     }
   }
 
+  /** Number of rows and sum of the hashes of all their columns. */
+  private static String sums(Dataset<Row> rows) {
+    return rows.selectExpr("concat_ws('|', count(1), sum(cast(xxhash64(struct(*)) as decimal(38,0)))) as sums").first().getString(0);
+  }
+
   private static void compare(SparkSession spark, String table, long rows) {
-    String sums = "concat_ws('|', count(1), sum(cast(xxhash64(struct(*)) as decimal(38,0)))) as sums";
-    String stock = read(spark, SYSTEMS[0], table).selectExpr(sums).first().getString(0);
-    String ours = read(spark, SYSTEMS[1], table).selectExpr(sums).first().getString(0);
+    String stock = sums(read(spark, SYSTEMS[0]).load(table));
+    String ours = sums(read(spark, SYSTEMS[1]).load(table));
     if (!stock.equals(ours) || !stock.startsWith(rows + "|"))
       throw new IllegalStateException(table + ": stock Hudi reads " + stock + ", hudiidx " + ours + " of " + rows + " rows");
   }
@@ -134,7 +162,7 @@ public final class MergedReads {
     });
     watch.setDaemon(true);
     watch.start();
-    for (int i = 0; i < 3; i++) drained(read(spark, system, dir + "/mor"));
+    for (int i = 0; i < 3; i++) drained(read(spark, system).load(dir + "/mor"));
     watch.interrupt();
     report(out, "mor", rows, system).add("heap in use after a collection, at most", "table", "", most[0] / 1048576.0, "MiB", 3);
   }
