@@ -69,7 +69,12 @@ private[hudiidx] object KeyMerge {
     if (newer.isDelete && newer.ordering.isDefault && (newer.fromDeleteBlock || !rules.asHudi015)) false
     else if (older.isDelete && older.fromDeleteBlock && !newer.fromDeleteBlock && rules.asHudi015) false
     else if (older.isDelete && older.ordering.isDefault && !rules.asHudi015) false
-    else stays(older.ordering, newer.ordering, orderOf(older, newer, rules)) && !(rules.mode == MergeMode.Custom && older.isDelete)
+    else
+      stays(
+        older.ordering,
+        newer.ordering,
+        orderOf(older, newer, rules)
+      ) && !(rules.mode == MergeMode.Custom && older.isDelete)
 
   /** Entries of delete blocks have no payload, and from version 8 on no delete has one. */
   private def orderOf(older: KeyVersion, newer: KeyVersion, rules: LogRules): RecordOrder =
@@ -81,9 +86,11 @@ private[hudiidx] object KeyMerge {
   /** True if a version of this ordering value stays, whatever becomes of the newer one. */
   def stays(older: OrderingValue, newer: OrderingValue, order: RecordOrder): Boolean = order match {
     case RecordOrder.LastOfEqual  => older.isAbove(newer)
-    case RecordOrder.FirstOfEqual => older.kind != OrderingKind.Default && older.comparesWith(newer) && older.compare(newer) >= 0
-    case RecordOrder.LastUnlessNumber => older.kind.isNumber && older.kind != OrderingKind.DateKind && older.isAbove(newer)
-    case RecordOrder.Sequence     => EventSequence.olderStays(older, newer)
+    case RecordOrder.FirstOfEqual =>
+      older.kind != OrderingKind.Default && older.comparesWith(newer) && older.compare(newer) >= 0
+    case RecordOrder.LastUnlessNumber =>
+      older.kind.isNumber && older.kind != OrderingKind.DateKind && older.isAbove(newer)
+    case RecordOrder.Sequence => EventSequence.olderStays(older, newer)
   }
 
   def state(last: KeyVersion, rules: LogRules): KeyState = {
@@ -91,7 +98,10 @@ private[hudiidx] object KeyMerge {
     val compared = rules.mode != MergeMode.CommitTime && !(rules.asHudi015 && last.fromDeleteBlock)
     if (!last.isDelete) KeyState.Live
     else if (compared && !last.ordering.isDefault)
-      KeyState.DeletedUnlessBaseIsNewer(last.ordering, if (last.fromDeleteBlock) RecordOrder.LastOfEqual else rules.order)
+      KeyState.DeletedUnlessBaseIsNewer(
+        last.ordering,
+        if (last.fromDeleteBlock) RecordOrder.LastOfEqual else rules.order
+      )
     else KeyState.Deleted
   }
 

@@ -79,8 +79,12 @@ object MergeRules {
     */
   private def ofPayload(config: TableConfig, log: LogRules): MergeRules = {
     val withBaseAlone = log.asHudi015
-    TableLogRules.ownOrdering(config).filter(own => TableLogRules.statedOrderingFields(config) != Vector(own)).foreach { own =>
-      refuse(config, s"rows are merged by ${mergerOf(config)} in two orders, that of $own and that of the ordering field")
+    TableLogRules.ownOrdering(config).filter(own => TableLogRules.statedOrderingFields(config) != Vector(own)).foreach {
+      own =>
+        refuse(
+          config,
+          s"rows are merged by ${mergerOf(config)} in two orders, that of $own and that of the ordering field"
+        )
     }
     TableLogRules.payload(config) match {
       case Some("PartialUpdateAvroPayload")                  => MergeRules(log, Mixing.Nulls, newestMeta = true)

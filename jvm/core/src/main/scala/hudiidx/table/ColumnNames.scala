@@ -35,7 +35,8 @@ object ColumnNames {
   def hidden(own: String): String = Hidden + own
 
   /** An Avro schema with the table's names: data are read by the order of fields, so the same bytes are good for it. */
-  def renamed(avroJson: String, names: ColumnNames): String = mapper.writeValueAsString(rename(mapper.readTree(avroJson), names))
+  def renamed(avroJson: String, names: ColumnNames): String =
+    mapper.writeValueAsString(rename(mapper.readTree(avroJson), names))
 
   private def rename(node: JsonNode, names: ColumnNames): JsonNode = node match {
     case union: ArrayNode =>

@@ -14,7 +14,8 @@ import hudiidx.{DamagedTable, NotAHudiTable}
   * @param file     where it was read; None: there is no history
   * @param versions by number, ascending: the instant from which on a version counts
   */
-final class SchemaHistory private (val file: Option[String], versions: Vector[(Long, HistoryType)]) extends Serializable {
+final class SchemaHistory private (val file: Option[String], versions: Vector[(Long, HistoryType)])
+    extends Serializable {
 
   /** Columns that other files may hold under another name, or another column's values under theirs: full names, sorted. Empty
     * without a history.

@@ -93,10 +93,10 @@ object TableLogRules {
 
   private def orderOf(config: TableConfig): RecordOrder =
     payload(config).filter(_ => config.version < StatedVersion) match {
-      case Some(MySqlPayload)      => RecordOrder.Sequence
-      case Some(FirstValuePayload) => RecordOrder.FirstOfEqual
+      case Some(MySqlPayload)                                => RecordOrder.Sequence
+      case Some(FirstValuePayload)                           => RecordOrder.FirstOfEqual
       case Some(PartialUpdatePayload) if config.version == 8 => RecordOrder.LastUnlessNumber
-      case _                       => RecordOrder.LastOfEqual
+      case _                                                 => RecordOrder.LastOfEqual
     }
 
   /** Columns of the ordering value; empty if the table has none. */

@@ -55,7 +55,10 @@ final class SchemaHistorySuite extends AnyFunSuite {
     val other = again.names("0", "20261121151400000").get
     assert(other.ofTable("a") === None && other.fields("a")._1 === None)
     // Columns that were dropped or added and have no namesake need no care.
-    assert(history(renamedByStock.replace("\"name\":\"a2\"", "\"name\":\"c\"").replace("\"id\":6", "\"id\":9")).names("0", "1") === None)
+    assert(
+      history(renamedByStock.replace("\"name\":\"a2\"", "\"name\":\"c\"").replace("\"id\":6", "\"id\":9"))
+        .names("0", "1") === None
+    )
   }
 
   test("an Avro schema takes the table's names, below arrays, maps, unions and structs too") {
@@ -63,8 +66,16 @@ final class SchemaHistorySuite extends AnyFunSuite {
     def struct(name: String, x: String, z: String) =
       s"""{"type":"record","name":"$name","fields":[{"name":"$x","type":["null","int"],"default":null},{"name":"$z","type":"int"}]}"""
     def schema(a: String, x: String, z: String) =
-      s"""{"type":"record","name":"t","fields":[{"name":"$a","type":["null",{"type":"array","items":${struct("e", x, z)}}]},""" +
-        s"""{"name":"m","type":{"type":"map","values":${struct("v", x, z)}}},{"name":"s","type":["null",${struct("s", x, z)}]}]}"""
+      s"""{"type":"record","name":"t","fields":[{"name":"$a","type":["null",{"type":"array","items":${struct(
+          "e",
+          x,
+          z
+        )}}]},""" +
+        s"""{"name":"m","type":{"type":"map","values":${struct("v", x, z)}}},{"name":"s","type":["null",${struct(
+            "s",
+            x,
+            z
+          )}]}]}"""
     val names = ColumnNames(
       Map(
         "a" -> ((Some("b"), ColumnNames(Map.empty, element = Some(below)))),
@@ -73,7 +84,9 @@ final class SchemaHistorySuite extends AnyFunSuite {
       )
     )
     def parsed(json: String) = new org.apache.avro.Schema.Parser().parse(json)
-    assert(parsed(ColumnNames.renamed(schema("a", "x", "z"), names)) === parsed(schema("b", "y", ColumnNames.hidden("z"))))
+    assert(
+      parsed(ColumnNames.renamed(schema("a", "x", "z"), names)) === parsed(schema("b", "y", ColumnNames.hidden("z")))
+    )
     assert(!names.isPlain && ColumnNames(Map("a" -> ((Some("a"), ColumnNames.Plain)))).isPlain)
   }
 

@@ -57,7 +57,9 @@ final class TableLogRulesSuite extends AnyFunSuite {
     assert(nine.order === RecordOrder.LastOfEqual)
     val first = rules(8, precombine, payload -> (model + "FirstValueAvroPayload"))
     assert(first.order === RecordOrder.FirstOfEqual && first.mode === MergeMode.EventTime)
-    assert(rules(6, payload -> "org.apache.hudi.payload.AWSDmsAvroPayload").deleteMarker === Some(DeleteMarker("Op", "D")))
+    assert(
+      rules(6, payload -> "org.apache.hudi.payload.AWSDmsAvroPayload").deleteMarker === Some(DeleteMarker("Op", "D"))
+    )
     assert(rules(9).deleteMarker === None)
   }
 

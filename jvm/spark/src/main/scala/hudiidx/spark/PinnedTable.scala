@@ -123,7 +123,8 @@ object PinnedTable {
           s"${config.file}: neither a commit nor a property tells the table's columns; write to the table first"
         )
       )
-    val names = if (schema.hasHistory && !options.columnsByName) namesOf(shared, options.asOf.orElse(endSchema), rules) else None
+    val names =
+      if (schema.hasHistory && !options.columnsByName) namesOf(shared, options.asOf.orElse(endSchema), rules) else None
     // Stock's incremental reads leave the partition columns in place, whatever the version.
     val inPlace = hasLogs || increment.isDefined
     val rows = RowSchema.of(config, schema.avroJson, spark.sessionState.conf.sessionLocalTimeZone, inPlace)

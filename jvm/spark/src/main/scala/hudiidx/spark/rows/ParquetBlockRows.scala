@@ -40,7 +40,9 @@ private[rows] final class ParquetBlockRows(
     val at = read.fieldNames.indexOf(want.name)
     if (at < 0) ParquetValue.Absent else ParquetValue.of(at, read(at).dataType, want.dataType, rules.floatsByText)
   }
-  private val rows = guarded(RowShims.parquetRows(file, names.fold(read)(RenamedColumns.toFile(read, inFile, _)), rules.caseSensitive))
+  private val rows = guarded(
+    RowShims.parquetRows(file, names.fold(read)(RenamedColumns.toFile(read, inFile, _)), rules.caseSensitive)
+  )
   private var row: InternalRow = _
 
   private def found(want: StructField): Option[StructField] =
