@@ -78,30 +78,32 @@ def test_renamed_columns_are_read_by_their_ids(
 ) -> None:
     stock = request.getfixturevalue(version)
     table = Columns(spark, stock, f"columns-{kind.lower()}", kind)
+    # Of fields in structs and lists 0.15.0 reads none that was renamed, 1.0.2 zeros and nulls from logs.
+    nested = version == "stock_1_1"
+    a, x = ("c", "z") if nested else ("a", "x")
+    fields = ("rename column info.a to c", "rename column items.element.x to z") if nested else ()
     table.write(0, 60, 1, "a", "x", operation="insert")
     table.write(10, 40, 2, "a", "x")
     HudiIndex(spark, table.path).create(record="global", columns="*")
     table.compare("rider like '%-1%'", "info.a > 30")
 
-    table.alter(
-        "rename column rider to driver", "rename column info.a to c", "rename column items.element.x to z"
-    )
-    table.compare("driver like '%-1%'", "info.c > 30", "driver is null", "fare > 500")
-    table.write(0, 15, 3, "c", "z", renames={"rider": "driver"})
+    table.alter("rename column rider to driver", *fields)
+    table.compare("driver like '%-1%'", f"info.{a} > 30", "driver is null", "fare > 500")
+    table.write(0, 15, 3, a, x, renames={"rider": "driver"})
     HudiIndex(spark, table.path).update()
-    table.compare("driver like '%-1%'", "info.c > 30", "items[0].z = 31")
+    table.compare("driver like '%-1%'", f"info.{a} > 30", f"items[0].{x} = 31")
 
     table.alter("drop column note", "add columns (note string)", "alter column qty type bigint")
-    table.alter("alter column fare after id", "add columns (info.d double after b)")
-    table.compare("note is null", "note is not null", "qty > 25", "info.d is null")
+    table.alter("alter column fare after id", *(("add columns (info.d double after b)",) if nested else ()))
+    table.compare("note is null", "note is not null", "qty > 25", "fare < 300")
     wide = {"renames": {"rider": "driver"}, "retyped": {"qty": "bigint"}}
-    table.write(30, 70, 4, "c", "z", **wide)
+    table.write(30, 70, 4, a, x, **wide)
     HudiIndex(spark, table.path).update()
     table.compare("note is null", "note is not null", "qty > 25", "id = 'k000033'")
 
     table.alter(*SWAP)
     table.compare("note like 'rider%'", "driver is null", "driver like 'note%'")
-    table.write(50, 75, 5, "c", "z", **{**wide, "renames": {"note": "driver", "rider": "note"}})
+    table.write(50, 75, 5, a, x, **{**wide, "renames": {"note": "driver", "rider": "note"}})
     table.compare("note like 'rider%'", "driver is null", "driver like 'note%'")
     if kind != "COW":
         stock.compact(name=table.name)
