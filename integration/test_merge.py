@@ -33,6 +33,7 @@ class Case:
     rows: dict[str, Any] = field(default_factory=dict)
     deletes: bool = True
     behind: bool = True
+    compacts: bool = True
 
     @property
     def table(self) -> dict[str, str]:
@@ -45,11 +46,10 @@ def _dms(stock: str) -> Case:
 
 def _postgres(stock: str) -> Case:
     rows = {"marker": CHANGE, "columns": POSTGRES_COLUMNS, "filler": UNAVAILABLE}
-    # Hudi 1.0.2 compares the Integer 0 of its delete operation with this payload's Longs, and fails.
-    deletes = stock != "stock_1_0"
-    return Case(
-        stock, "debezium.PostgresDebeziumAvroPayload", {ORDERING: "_event_lsn"}, rows, deletes=deletes
-    )
+    # Hudi 1.0.2 compares the Integer 0 of its delete operation with this payload's Longs, and fails;
+    # compacting does so with any delete.
+    compares, payload = stock != "stock_1_0", "debezium.PostgresDebeziumAvroPayload"
+    return Case(stock, payload, {ORDERING: "_event_lsn"}, rows, deletes=compares, compacts=compares)
 
 
 def _mysql(stock: str, ordering: str) -> Case:
@@ -121,7 +121,11 @@ def test_rows_are_stocks_after_late_rows_deletes_and_rows_behind_them(
         stock.write(name=table, first=first, end=end, seed=seed, **{**always, **more})
 
     def compare() -> None:
-        expect_answer(read(spark, path), stock.rows(name=table))
+        texts, got = hudifix.answer(read(spark, path))
+        if got != stock.rows(name=table):
+            stocks = stock.texts(name=table)
+            ours, theirs = sorted(set(texts) - set(stocks)), sorted(set(stocks) - set(texts))
+            pytest.fail(f"{len(texts)} rows of {len(stocks)}, ours {ours[:3]}, stock's {theirs[:3]}")
 
     write(0, 60, 4, operation="insert")
     write(10, 50, 6, nulls={"rider": "id % 3 = 0", "qty": "id % 2 = 0"})
@@ -136,12 +140,14 @@ def test_rows_are_stocks_after_late_rows_deletes_and_rows_behind_them(
         write(50, 56, 8, operation="delete")
     write(52, 58, 2)
     compare()
+    if not case.compacts:
+        return changes(spark, stock, table, path)
     stock.compact(name=table)
     compare()
     write(0, 70, 9, only="id % 7 = 0", nulls={"fare": "true", "rider": "id % 2 = 0"})
     write(0, 70, 8, only="id % 7 < 3", nulls={"qty": "true"})  # late ones again, of rows and of new ones
     compare()
-    changes(spark, stock, table, path)
+    return changes(spark, stock, table, path)
 
 
 def read(spark: SparkSession, path: str, **options: str) -> Any:
