@@ -26,12 +26,15 @@ class Columns:
 
     def __init__(self, spark: SparkSession, stock: Any, name: str, kind: str) -> None:
         self.spark, self.stock, self.name = spark, stock, name
+        # 0.15.0 does not read structs and lists any more once some column was changed.
+        self.structs = stock.release != "0.15.0"
         self.path = Path(
             stock.new(name=name, kind=kind, options={**BY_ID, "hoodie.metadata.enable": "false"})
         )
 
     def write(self, first: int, end: int, seed: int, info: str, items: str, **more: Any) -> None:
-        columns = [f"named_struct('{info}', id, 'b', concat('b', id)) as info", NESTED.format(x=items)]
+        info = f"named_struct('{info}', id, 'b', concat('b', id)) as info"
+        columns = [info, NESTED.format(x=items)] if self.structs else []
         self.stock.write(
             name=self.name, first=first, end=end, seed=seed, columns=columns, **BY_ID, **DROPS, **more
         )
@@ -78,20 +81,21 @@ def test_renamed_columns_are_read_by_their_ids(
 ) -> None:
     stock = request.getfixturevalue(version)
     table = Columns(spark, stock, f"columns-{kind.lower()}", kind)
-    # Of fields in structs and lists 0.15.0 reads none that was renamed, 1.0.2 zeros and nulls from logs.
+    # Of renamed fields in structs and lists 1.0.2 reads zeros and nulls from logs.
     nested = version == "stock_1_1"
     a, x = ("c", "z") if nested else ("a", "x")
+    number, after, item = ("info.a", f"info.{a}", f"items[0].{x}") if table.structs else ("n", "n", "n")
     fields = ("rename column info.a to c", "rename column items.element.x to z") if nested else ()
     table.write(0, 60, 1, "a", "x", operation="insert")
     table.write(10, 40, 2, "a", "x")
     HudiIndex(spark, table.path).create(record="global", columns="*")
-    table.compare("rider like '%-1%'", "info.a > 30")
+    table.compare("rider like '%-1%'", f"{number} > 30")
 
     table.alter("rename column rider to driver", *fields)
-    table.compare("driver like '%-1%'", f"info.{a} > 30", "driver is null", "fare > 500")
+    table.compare("driver like '%-1%'", f"{after} > 30", "driver is null", "fare > 500")
     table.write(0, 15, 3, a, x, renames={"rider": "driver"})
     HudiIndex(spark, table.path).update()
-    table.compare("driver like '%-1%'", f"info.{a} > 30", f"items[0].{x} = 31")
+    table.compare("driver like '%-1%'", f"{after} > 30", f"{item} = 31")
 
     table.alter("drop column note", "add columns (note string)", "alter column qty type bigint")
     table.alter("alter column fare after id", *(("add columns (info.d double after b)",) if nested else ()))
