@@ -104,8 +104,10 @@ final class LogFileSuite extends AnyFunSuite {
 
   test("delete blocks of before Hudi 0.14, in Kryo, are refused by their version, file and offset") {
     for (version <- Seq[Byte](1, 2)) {
-      val e = intercept[UnsupportedTable](DeleteRecords.decode(Array[Byte](0, 0, 0, version, 0, 0, 0, 1, 1), "x.log.1", 40))
-      for (told <- Seq("x.log.1", s"version $version", "offset 40", "compact the table")) assert(e.getMessage.contains(told))
+      val e =
+        intercept[UnsupportedTable](DeleteRecords.decode(Array[Byte](0, 0, 0, version, 0, 0, 0, 1, 1), "x.log.1", 40))
+      for (told <- Seq("x.log.1", s"version $version", "offset 40", "compact the table"))
+        assert(e.getMessage.contains(told))
     }
   }
 

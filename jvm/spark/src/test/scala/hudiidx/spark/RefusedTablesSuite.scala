@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths, StandardOpenOption}
 
 import hudiidx.table.{BaseFile, FileSlice}
-import hudiidx.{Fixtures, UnsupportedTable}
+import hudiidx.{DamagedTable, Fixtures, UnsupportedTable}
 import org.apache.spark.sql.types.StructType
 
 /** Tables whose rows cannot be read are refused by name, before any row is. */
@@ -58,7 +58,8 @@ final class RefusedTablesSuite extends SparkSuite {
       hoodie.resolve(last),
       text.replace("\"schema\" :", "\"latest_schema\" : \"x\", \"schema\" :").getBytes(UTF_8)
     )
-    assert(read(table).count() > 0)
+    val lost = intercept[DamagedTable](read(table).count()).getMessage
+    assert(lost.contains(".hoodie/.schema is gone") && lost.contains(ReadOptions.SchemaOnRead))
     Files.createDirectories(hoodie.resolve(".schema"))
     val versions =
       Seq("id", "key").map(n => s"""{"fields":[{"id":6,"name":"$n","type":"string"}]}""").mkString(",")
