@@ -62,12 +62,9 @@ final class IndexedAggregatesSuite extends SparkSuite {
 
   Vector(
     "v6-cow-types",
-    "v9-cow-types",
     "v9-mor-types",
-    "v6-cow-evolution",
     "v9-cow-evolution",
     "v9-cow-complex",
-    "v6-cow-complex",
     "v9-mor-part"
   ).foreach { name =>
     test(s"$name: aggregates of every column are those of the rows, whole and by what the index knows of it") {
