@@ -24,7 +24,11 @@ def test_names_and_indexes_become_texts() -> None:
     assert specs(["quadkey(lon,lat)", "bloom(a)"]) == "quadkey(lon,lat);bloom(a)"
     assert indexes(["a", "b"], "bloom", {"fpp": 0.1}) == "bloom(a,fpp=0.1);bloom(b,fpp=0.1)"
     assert indexes(["lon", "lat"], "quadkey", {}) == "quadkey(lon,lat)"
-    assert indexes("bloom(a,fpp=0.1)", "range", {}) == "bloom(a,fpp=0.1)"
+    assert indexes("bloom(a,fpp=0.1)", None, {}) == "bloom(a,fpp=0.1)"
+    assert indexes(["bloom(a)", "b", "year(ts)"], None, {}) == "bloom(a);range(b);year(ts)"
+    assert indexes("a + b", None, {}, "any") == "any(`=a + b`)"
+    assert indexes("lower(`odd name`)", "bloom", {}) == "bloom(`=lower(``odd name``)`)"
+    assert names(["ts", "date_format(ts, 'yyyy-MM')"]) == "ts,`=date_format(ts, 'yyyy-MM')`"
     assert is_record("record", None)
     assert not is_record("record", "range")
     for bad in (7, {"a": 1}, [1]):
@@ -145,3 +149,77 @@ def test_the_command(cow: Path) -> None:
     assert not any(c["pending"] for c in answer("info", cow)["columns"])
     answer("drop-index", cow, "ts", "rider", "--master", "local[2]")
     assert json.dumps(answer("info", cow)["columns"]).count("rider") == 0
+
+
+def test_an_expression_is_indexed_and_known_in_any_spelling(spark: SparkSession, cow: Path) -> None:
+    index = HudiIndex(spark, cow, strict=True)
+    index.create(columns=["fare", "n * 2 + 1"])
+    index.add_index("lpad(cast(n AS string), 9, '0')")
+    index.add_index("upper(rider)", kind="bloom", fpp=0.001)
+    index.add_index(["values(qty % 5,most=5)", "year(day)"])
+    assert {kind.split("(")[0] for kind in made(index)} == {"range", "bloom", "values"}
+    (ranges,) = (c.columns for c in index.info().columns if c.kind == "range")
+    assert ranges[0] == "fare" and len(ranges) == 4
+
+    table = spark.read.format("hudiidx").load(str(cow))
+    top = table.selectExpr("max(n)").first()[0]
+    wanted = [r.id for r in table.where(f"n = {top}").collect()]
+    for where in (f"1 + 2 * N = {2 * top + 1}", f"LPAD(CAST(n AS STRING),9,'0') >= '{top:09d}'"):
+        assert [r.id for r in table.where(where).collect()] == wanted
+        kept = index.prune(where).collect()
+        assert len(kept) < index.files().count()
+        (by,) = {r.decided_by for r in kept}
+        assert "range(" in by and "n" in by
+        assert "range" in index.explain(table.where(where))
+    for spelled in (
+        "(n*2)+1",
+        "YEAR(day)",
+        "ucase(rider)",
+        "extract(YEAR FROM day)",
+        "lpad(CAST(n AS STRING), 9, '0')",
+    ):
+        index.drop_index(spelled)
+    assert made(index) == {"range(fare)", "values((qty % 5))"}
+    for bad, why in (
+        ("rand() * n", "rand"),
+        ("nope(n)", "nope"),
+        ("array(n)", "order"),
+        ("n +", "expression"),
+    ):
+        with pytest.raises(InvalidOption, match=why):
+            index.add_index(bad)
+
+
+@pytest.mark.spark
+def test_the_command_makes_and_drops_indexes_on_expressions(indexed: HudiIndex) -> None:
+    table = indexed.path
+    answer("add-index", table, "n + qty", "upper(rider)", "--master", "local[2]")
+    (ranges,) = answer("info", table)["columns"]
+    assert [c.replace("CAST(qty AS BIGINT)", "qty") for c in ranges["columns"]] == [
+        "(n + qty)",
+        "upper(rider)",
+    ]
+    out = run("verify", table, "--columns", "--master", "local[2]").stdout
+    assert "indexes on columns" in out
+    answer("drop-index", table, "QTY+n", "UPPER(rider)", "--master", "local[2]")
+    assert answer("info", table)["columns"] == []
+
+
+def test_verify_compares_statistics_filters_and_expressions_with_the_files(
+    spark: SparkSession, cow: Path
+) -> None:
+    index = HudiIndex(spark, cow, strict=True)
+    index.create()
+    with pytest.raises(IndexNotFound):
+        index.verify(columns=True)
+    index.create(columns=["*", "n + qty"], bloom=["rider", "_hoodie_record_key"], values="city")
+    assert index.verify().columns is None
+    report = index.verify(columns=True)
+    assert report.ok and report.columns is not None and set(report.columns.counts.values()) == {0}
+    assert report.columns.files > 0 and report.columns.equal > report.columns.files * 10
+    folder = cow / ".hoodie" / "hudiidx"
+    (stats,) = folder.glob("*.column_stats")
+    stats.unlink()
+    report = index.verify(columns=True)
+    assert not report.ok and report.columns is not None and report.columns.counts["INDEX_UNUSABLE"] == 1
+    assert stats.name in report.columns.samples[0].detail

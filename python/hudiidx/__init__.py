@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from hudiidx.model import (
         BaseFile,
         ColumnAdvice,
+        ColumnDifference,
         ColumnIndexInfo,
+        ColumnReport,
         Difference,
         FileGroup,
         FileSlice,
@@ -48,7 +50,9 @@ __version__ = "0.1.0"
 __all__ = [
     "BaseFile",
     "ColumnAdvice",
+    "ColumnDifference",
     "ColumnIndexInfo",
+    "ColumnReport",
     "DamagedIndex",
     "DamagedTable",
     "Difference",
@@ -81,7 +85,9 @@ _HOME = {"HudiIndex": "hudiidx.index", "configure_spark": "hudiidx.session"}
 _MODEL = {
     "BaseFile",
     "ColumnAdvice",
+    "ColumnDifference",
     "ColumnIndexInfo",
+    "ColumnReport",
     "Difference",
     "FileGroup",
     "FileSlice",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from hudiidx.errors import InvalidOption
 
 _MEANING = set(",;=()")
+_FULL = re.compile(r"\s*[a-z][a-z0-9_]*\s*\(.*\)\s*", re.DOTALL)
+_SIGNS = re.compile(r"[()+\-*/%<>=!|&^~'\"\s]")
 _RECORD = "record"
 _TOGETHER = frozenset({"range", "bloom", "values", "any"})
 
@@ -26,14 +29,19 @@ def is_record(what: object, kind: str | None) -> bool:
     return kind == _RECORD or (kind is None and what == _RECORD)
 
 
-def indexes(what: str | Sequence[str], kind: str, options: Mapping[str, object]) -> str:
-    """Indexes of a kind: one for each column where the kind looks at one, else one over all of them."""
+def indexes(
+    what: str | Sequence[str], kind: str | None, options: Mapping[str, object], default: str = "range"
+) -> str:
+    """Indexes of a kind: one for each column where the kind looks at one, else one over all of them.
+
+    Without a kind ``name(...)`` stays as it is: an index in full, or an expression of columns.
+    """
     columns = [what] if isinstance(what, str) else _listed(what)
     if not columns:
         raise InvalidOption("no column is named")
-    full = [c for c in columns if c.rstrip().endswith(")")]
-    if full:
-        return ";".join(columns)
+    if kind is None and not options and any(map(_FULL.fullmatch, columns)):
+        return ";".join(c if _FULL.fullmatch(c) else f"{default}({_name(c)})" for c in columns)
+    kind = kind or default
     given = [f"{name}={value}" for name, value in options.items()]
     groups = [[c] for c in columns] if kind in _TOGETHER else [columns]
     return ";".join(f"{kind}({','.join([*map(_name, group), *given])})" for group in groups)
@@ -49,5 +57,8 @@ def _listed(columns: object) -> list[str]:
 
 
 def _name(column: str) -> str:
-    """A name with characters that mean something in lists goes into backquotes."""
+    """Names with characters that mean something in lists go into backquotes, expressions behind a sign."""
+    bare = "".join(column.split("`")[::2])
+    if column != "*" and _SIGNS.search(bare.strip()):
+        return "`=" + column.replace("`", "``") + "`"
     return f"`{column}`" if _MEANING & set(column) and "`" not in column else column

@@ -9,7 +9,9 @@ from typing import Any
 
 from hudiidx.model import (
     BaseFile,
+    ColumnDifference,
     ColumnIndexInfo,
+    ColumnReport,
     Difference,
     FileGroup,
     FileSlice,
@@ -117,7 +119,14 @@ def verify_report(d: Mapping[str, Any]) -> VerifyReport:
         d.get("counts") or {},
         record_report(record) if record else None,
         stock_record_report(stock) if stock else None,
+        column_report(d["columns"]) if d.get("columns") else None,
     )
+
+
+def column_report(d: Mapping[str, Any]) -> ColumnReport:
+    """The findings of a comparison of indexes on columns and table."""
+    samples = tuple(ColumnDifference(**x) for x in d["samples"])
+    return ColumnReport(d["ok"], d["counts"], samples, d["files"], d["uncovered"], d["equal"], d["seconds"])
 
 
 def record_report(d: Mapping[str, Any]) -> RecordReport:

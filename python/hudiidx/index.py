@@ -96,8 +96,9 @@ class HudiIndex(TableViews):
     ) -> Mapping[str, Any]:
         """Makes the index, whole; an index that is there is replaced at the end, in one step.
 
-        Columns are named as in SQL, those in structs with dots. What is not given of the indexes on columns
-        stays as the index has it; an empty list takes it away.
+        Columns are named as in SQL, those in structs with dots, or are expressions of columns in Spark SQL:
+        ``"date_format(ts, 'yyyy-MM')"``. What is not given of the indexes on columns stays as the index has
+        it; an empty list takes it away.
 
         Args:
             record: also a record index, for `lookup`: ``"global"`` (a key is one record of the table) or
@@ -152,7 +153,8 @@ class HudiIndex(TableViews):
 
         Args:
             what: ``"record"``, the record index; or a column, or several: with each an index of its own
-                where ``kind`` looks at one column. Also in full: ``"bloom(rider,fpp=0.001)"``.
+                where ``kind`` looks at one column. Also in full: ``"bloom(rider,fpp=0.001)"``. A column may
+                be an expression of columns: ``"date_format(ts, 'yyyy-MM')"``.
             kind: of an index on columns: ``"range"`` (bounds and counts, the default), ``"bloom"``,
                 ``"values"``, or one that a jar brings, over all the columns together.
             mode: ``"global"`` or ``"partitioned"``; default: as the index has it, global if it has none.
@@ -167,8 +169,8 @@ class HudiIndex(TableViews):
 
         Raises:
             IndexNotFound: there is no index yet; `create` makes one.
-            InvalidOption: another ``kind`` or ``mode``, a number out of range, or a column that the table
-                does not have or that the kind cannot index.
+            InvalidOption: another ``kind`` or ``mode``, a number out of range, a column that the table does
+                not have or that the kind cannot index, or an expression whose values may change.
             WriteConflict: another writer published meanwhile, again and again.
             IndexNotWritable: the index folder is read-only or full.
         """
@@ -182,9 +184,7 @@ class HudiIndex(TableViews):
             return dict(self._document(api.addIndex, "record"))
         if mode is not None or window_days is not None or file_groups is not None:
             raise InvalidOption("mode, window_days and file_groups are for the record index")
-        return dict(
-            self._document(self._api.addColumns, _columns.indexes(what, kind or "range", options), wait)
-        )
+        return dict(self._document(self._api.addColumns, _columns.indexes(what, kind, options), wait))
 
     def _note_index(
         self, what: str | Sequence[str], kind: str | None, options: Mapping[str, object]
@@ -198,7 +198,7 @@ class HudiIndex(TableViews):
         """Removes a part of the index; the listing stays. No such part is no error.
 
         Args:
-            what: ``"record"``, or columns as in `add_index`.
+            what: ``"record"``, or columns as in `add_index`; an expression in any spelling.
             kind: of an index on columns; default: every kind.
 
         Raises:
@@ -207,7 +207,7 @@ class HudiIndex(TableViews):
         """
         if _columns.is_record(what, kind):
             return dict(self._document(self._api.dropIndex, "record"))
-        return dict(self._document(self._api.dropColumns, _columns.indexes(what, kind or "any", {})))
+        return dict(self._document(self._api.dropColumns, _columns.indexes(what, kind, {}, "any")))
 
     @overload
     def lookup(
@@ -309,7 +309,12 @@ class HudiIndex(TableViews):
         return _json.index_info(self._document(self._api.info))
 
     def verify(
-        self, *, record: bool = False, samples: int = 20, scratch: str | PathLike[str] | None = None
+        self,
+        *,
+        record: bool = False,
+        columns: bool = False,
+        samples: int = 20,
+        scratch: str | PathLike[str] | None = None,
     ) -> VerifyReport:
         """Compares the index with a fresh listing and the timeline.
 
@@ -318,18 +323,20 @@ class HudiIndex(TableViews):
         Args:
             record: also compare the record index with the key columns of all files, by Spark, and with
                 Hudi's own record index where the table has one that is in step.
-            samples: most differences of a kind in the record index that are told one by one; all are counted.
+            columns: also compare the indexes on columns, and on expressions of columns, with all files, by
+                Spark: bounds and counts, bloom filters, values, and records of other kinds.
+            samples: most differences of a kind in these that are told one by one; all are counted.
             scratch: folder for the sorted keys of the table (about as large as the record index), removed
                 afterwards; the executors must reach it. Default: the index folder.
 
         Raises:
-            IndexNotFound: there is no index, or with ``record`` no record index.
+            IndexNotFound: there is no index, or no record index or none on columns where they are asked for.
             IndexNotWritable: with ``record``: the folder takes no files; ``scratch`` names another one.
         """
-        if not record:
+        if not (record or columns):
             return _json.verify_report(self._document(self._api.verify))
         folder = None if scratch is None else fspath(scratch)
-        return _json.verify_report(self._document(self._api.verifyRecord, samples, folder))
+        return _json.verify_report(self._document(self._api.verifyParts, record, columns, samples, folder))
 
     def drop(self) -> None:
         """Removes the index, and nothing else. No index is no error."""

@@ -281,15 +281,54 @@ class StockRecordReport:
 
 
 @dataclass(frozen=True)
+class ColumnDifference:
+    """Something of a file's column that the index has otherwise than the file."""
+
+    kind: str
+    partition: str
+    file: str
+    column: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """How the indexes on columns compare with the table's files.
+
+    Attributes:
+        ok: exactly when nothing is wrong, so that no row can be missed.
+        counts: differences by kind. Wrong are ``STATS_WRONG`` (bounds or counts that rule out rows of the
+            file), ``RECORD_WRONG`` (a bloom filter, values, or a record of another kind) and
+            ``INDEX_UNUSABLE``. The others cost time, not rows: ``STATS_WIDER``, ``MISSING`` (the index could
+            know more), ``UNPROVEN`` (it knows something of a column that is not certain any more).
+        samples: some differences of each kind.
+        files: files compared.
+        uncovered: files that the index knows nothing of; readers read them.
+        equal: statistics and records that are what the files give.
+        seconds: how long it took.
+    """
+
+    ok: bool
+    counts: Mapping[str, int]
+    samples: tuple[ColumnDifference, ...]
+    files: int
+    uncovered: int
+    equal: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class VerifyReport:
     """What ``verify`` found.
 
     Attributes:
-        ok: exactly when there are no differences, and none of the record index if that was compared.
+        ok: exactly when there are no differences, none of the record index if that was compared, and nothing
+            is wrong with the indexes on columns if these were.
         differences: of partitions and files.
         counts: partitions and files compared.
         record: the record index; None if it was not asked for.
         stock_record_index: Hudi's own record index; None if it was not asked for, or the table has none.
+        columns: the indexes on columns; None if they were not asked for.
     """
 
     ok: bool
@@ -297,6 +336,7 @@ class VerifyReport:
     counts: Mapping[str, int]
     record: RecordReport | None = None
     stock_record_index: StockRecordReport | None = None
+    columns: ColumnReport | None = None
 
 
 @dataclass(frozen=True)

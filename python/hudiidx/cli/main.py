@@ -338,6 +338,9 @@ def verify(
     record: Annotated[
         bool, typer.Option("--record", help="Also compare the record index with the keys in all files.")
     ] = False,
+    columns: Annotated[
+        bool, typer.Option("--columns", help="Also compare the indexes on columns with all files.")
+    ] = False,
     scratch: Annotated[
         str | None,
         typer.Option("--scratch", metavar="PATH", help="With --record: where keys are sorted, if not there."),
@@ -353,7 +356,7 @@ def verify(
     found = _with_spark(
         table,
         "verifying the index",
-        lambda i: i.verify(record=record, scratch=scratch),
+        lambda i: i.verify(record=record, columns=columns, scratch=scratch),
         index_path,
         master,
         conf,

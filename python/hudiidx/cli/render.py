@@ -168,6 +168,19 @@ def verified(out: Console, found: VerifyReport) -> None:
         record_differences(out, stock.samples)
         reasons = {**stock.only_in_hudi, **stock.only_in_index}
         summary["Hudi's record index"] = {"equal": stock.equal, **{k: n for k, n in reasons.items() if n}}
+    if found.columns:
+        for c in found.columns.samples:
+            place = "/".join(x for x in (c.partition, c.file) if x)
+            out.print(
+                f"{c.kind}  {c.column}  {place}", markup=False, highlight=False, style="bold", soft_wrap=True
+            )
+            out.print(f"  {c.detail}", markup=False, highlight=False)
+        summary["indexes on columns"] = {
+            "files": found.columns.files,
+            "uncovered": found.columns.uncovered,
+            "equal": found.columns.equal,
+            **{kind: n for kind, n in found.columns.counts.items() if n},
+        }
     info(out, summary)
 
 

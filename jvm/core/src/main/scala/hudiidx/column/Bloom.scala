@@ -26,14 +26,14 @@ object BloomKind extends IndexKind {
 
   override def test(columns: Vector[IndexedColumn], wanted: Vector[Option[LeafTest]]): Option[RecordTest] =
     wanted.headOption.flatten.flatMap { leaf =>
-      leaf.values.flatMap(points).map(hashes => new BloomTest(leaf.nulls, hashes))
+      leaf.values.flatMap(points(_, leaf.nulls))
     }
 
-  /** Hashes of the values of a set that is a list of values. */
-  private def points(set: ValueSet): Option[Array[Long]] = set match {
+  /** Of a set that is a list of values. */
+  private def points(set: ValueSet, nulls: Boolean): Option[BloomTest] = set match {
     case _ if !set.isPoints => None
-    case s: ValueSet.Longs  => Some(s.lows.map(Bloom.hash))
-    case s: ValueSet.Texts  => Some(s.lows.map(Bloom.hash))
+    case s: ValueSet.Longs  => Some(new BloomTest(nulls, s.lows.map(Bloom.hash), None))
+    case s: ValueSet.Texts  => Some(new BloomTest(nulls, s.lows.map(Bloom.hash), Some(s.lows)))
   }
 }
 
@@ -131,11 +131,17 @@ private[column] final class BloomCreator(order: ValueOrder, falsePositives: Doub
   }
 }
 
-private[column] final class BloomTest(nulls: Boolean, hashes: Array[Long]) extends RecordTest {
+/** @param texts the values themselves, of order Texts */
+private[column] final class BloomTest(nulls: Boolean, hashes: Array[Long], texts: Option[Array[Array[Byte]]])
+    extends RecordTest {
 
-  override def mightMatch(record: ByteBuffer): Boolean = BloomFilter.of(record).forall { filter =>
-    (nulls && filter.hasNulls) || filter.hasAny(hashes)
-  }
+  override def mightMatch(record: ByteBuffer): Boolean =
+    if (record.hasRemaining && record.get(record.position()) == HudiBloom.RecordVersion)
+      texts.forall(HudiBloom.hasAny(record, _))
+    else
+      BloomFilter.of(record).forall { filter =>
+        (nulls && filter.hasNulls) || filter.hasAny(hashes)
+      }
 }
 
 /** A bloom record, read where it stands. */

@@ -13,6 +13,10 @@ object ColumnPath {
   /** The names in a list with commas between them; empty ones do not count. */
   def list(text: String): Vector[String] = split(text, ',').map(_.trim).filter(_.nonEmpty)
 
+  /** Columns, and expressions of columns, in a list with commas between them. */
+  def asked(text: String): Vector[String] =
+    outside(text, ',').map(_.trim).filter(_.nonEmpty).map(ColumnExpression.asked)
+
   private def quoted(part: String): String =
     if (part.exists(c => "`.,;=()*".indexOf(c.toInt) >= 0) || part.trim != part) "`" + part.replace("`", "``") + "`"
     else part
@@ -23,15 +27,25 @@ object ColumnPath {
     else part
 
   /** Splits where no backquotes are open. */
-  private[column] def split(text: String, at: Char): Vector[String] = {
+  private[column] def split(text: String, at: Char): Vector[String] = split(text, at, "`", "")
+
+  /** Splits where neither quotes nor parentheses are open. */
+  private[column] def outside(text: String, at: Char): Vector[String] = split(text, at, "`'\"", "()")
+
+  /** @param quotes  between two of a kind nothing counts
+    * @param enclose a character that opens and one that closes; none: empty
+    */
+  private def split(text: String, at: Char, quotes: String, enclose: String): Vector[String] = {
     val out = Vector.newBuilder[String]
-    var from = 0
-    var open = false
-    var i = 0
+    var (from, i, depth) = (0, 0, 0)
+    var open = 0.toChar
     while (i < text.length) {
       val c = text.charAt(i)
-      if (c == '`') open = !open
-      else if (c == at && !open) {
+      if (open != 0) { if (c == open) open = 0 else if (c == '\\' && open != '`') i += 1 }
+      else if (quotes.indexOf(c.toInt) >= 0) open = c
+      else if (enclose.nonEmpty && c == enclose(0)) depth += 1
+      else if (enclose.nonEmpty && c == enclose(1)) depth -= 1
+      else if (c == at && depth == 0) {
         out += text.substring(from, i)
         from = i + 1
       }

@@ -29,9 +29,9 @@ object IndexSpec {
   /** InvalidOption if it is malformed. */
   def parse(text: String): IndexSpec = text.trim match {
     case Form(kind, inside) =>
-      val (options, columns) = ColumnPath.split(inside, ',').map(_.trim).filter(_.nonEmpty).partition(isOption)
+      val (options, columns) = ColumnPath.outside(inside, ',').map(_.trim).filter(_.nonEmpty).partition(isOption)
       if (columns.isEmpty) throw new InvalidOption(s"'$text' names no column; write $kind(column)")
-      IndexSpec(kind, columns.distinct, options.map(optionOf).toMap)
+      IndexSpec(kind, columns.map(ColumnExpression.asked).distinct, options.map(optionOf).toMap)
     case _ =>
       throw new InvalidOption(
         s"'$text' is no index on columns; write kind(column,column,option=value), as bloom(rider)"
@@ -39,8 +39,24 @@ object IndexSpec {
   }
 
   /** Several with semicolons between them. */
-  def parseAll(text: String): Vector[IndexSpec] =
-    ColumnPath.split(text, ';').map(_.trim).filter(_.nonEmpty).map(parse)
+  def parseAll(text: String): Vector[IndexSpec] = items(text).map(parse)
+
+  /** The same as somebody asks for them: what is of no kind is an expression of columns, as `year(ts)`, of kind `otherwise`. */
+  def asked(text: String, otherwise: String): Vector[IndexSpec] = items(text).map { item =>
+    item match {
+      case Form(kind, _) if kind == otherwise || kind == IndexKind.Range || IndexKind.find(kind).isDefined =>
+        parse(item)
+      case _ => IndexSpec(otherwise, Vector(ColumnExpression.asked(item)))
+    }
+  }
+
+  /** What stands where an index in full has its kind. */
+  def kindOf(text: String): Option[String] = text.trim match {
+    case Form(kind, _) => Some(kind)
+    case _             => None
+  }
+
+  private def items(text: String): Vector[String] = ColumnPath.outside(text, ';').map(_.trim).filter(_.nonEmpty)
 
   /** `all` and `more`; of one kind over the same columns the later one counts. Ranges are one index spec together. */
   def merged(all: Vector[IndexSpec], more: Vector[IndexSpec]): Vector[IndexSpec] = {
@@ -48,8 +64,8 @@ object IndexSpec {
     val columns = ranges.flatMap(_.columns).distinct
     val range =
       if (columns.isEmpty) None
-      // Hudi's own columns are not among all of the table's.
-      else if (columns.contains(All)) Some(IndexSpec(IndexKind.Range, All +: columns.filter(_.startsWith("_hoodie_"))))
+      // Hudi's own columns are not among all of the table's, nor are expressions.
+      else if (columns.contains(All)) Some(IndexSpec(IndexKind.Range, All +: columns.filter(isBesideAll)))
       else Some(IndexSpec(IndexKind.Range, columns))
     val latest = others.foldLeft(Vector.empty[IndexSpec]) { (kept, s) =>
       kept.filterNot(k => k.kind == s.kind && k.columns == s.columns) :+ s
@@ -57,7 +73,13 @@ object IndexSpec {
     range.toVector ++ latest
   }
 
-  private def isOption(argument: String): Boolean = ColumnPath.split(argument, '=').size > 1
+  private def isBesideAll(path: String): Boolean = path.startsWith("_hoodie_") || ColumnExpression.isOne(path)
+
+  private def isOption(argument: String): Boolean = ColumnPath.split(argument, '=').size > 1 && isNamed(argument)
+
+  /** A name stands before the sign: an expression may hold one too. */
+  private def isNamed(argument: String): Boolean =
+    argument.matches("(?s)[A-Za-z_][\\w.]*\\s*=[^=].*|[A-Za-z_][\\w.]*\\s*=")
 
   private def optionOf(argument: String): (String, String) = {
     val at = argument.indexOf('=')

@@ -1,6 +1,6 @@
 package hudiidx.sync
 
-import hudiidx.column.IndexSpec
+import hudiidx.column.{ColumnExpression, IndexSpec}
 import hudiidx.record.{RecordIndex, RecordKind, RecordProperty}
 import hudiidx.store.{Current, IndexFile, IndexStore, IndexVersion}
 import hudiidx.timeline.InstantName
@@ -37,7 +37,7 @@ final case class IndexInfo(
 /** An index on columns, as it was asked for.
   *
   *  @param kind      `range`, `bloom`, `values` or one of the class path
-  *  @param columns   their paths, or `*`; of kind `range` each is an index of its own
+  *  @param columns   their paths, SQL of expressions, or `*`; of kind `range` each is an index of its own
   *  @param options   of the kind
   *  @param isPending files that were there before it was asked for are not covered yet
   */
@@ -54,7 +54,7 @@ object ColumnIndexInfo {
     val pending = specs(IndexSpec.PendingProperty)
     specs(IndexSpec.Property).map { s =>
       val isPending = pending.exists(p => p.kind == s.kind && p.columns.forall(s.columns.contains))
-      ColumnIndexInfo(s.kind, s.columns, s.options, isPending)
+      ColumnIndexInfo(s.kind, s.columns.map(ColumnExpression.shown).distinct, s.options, isPending)
     }
   }
 }

@@ -74,7 +74,8 @@ object ColumnIndexView {
   ): Vector[InternalRow] = {
     val out = ArrayBuffer.empty[InternalRow]
     def row(file: String, column: IndexedColumn, rest: Any*): Unit = {
-      val head = Vector(partition, file, column.path, column.columnType.text).map(UTF8String.fromString)
+      val head =
+        Vector(partition, file, ColumnExpression.shown(column.path), column.columnType.text).map(UTF8String.fromString)
       out += InternalRow.fromSeq(head ++ rest)
     }
     if (name == StatsName)

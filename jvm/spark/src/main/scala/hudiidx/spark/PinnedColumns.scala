@@ -6,6 +6,7 @@ import hudiidx.DamagedIndex
 import hudiidx.column.{
   ColumnChoice,
   ColumnCondition,
+  ColumnExpression,
   ColumnIndex,
   ColumnPath,
   ColumnSelection,
@@ -14,7 +15,7 @@ import hudiidx.column.{
   IndexKind,
   LeafReport
 }
-import hudiidx.spark.prune.ConditionOf
+import hudiidx.spark.prune.{ConditionOf, IndexedExpressions}
 import hudiidx.store.IndexStore
 import hudiidx.sync.{Fallback, FallbackCode, IndexOptions, TableSnapshot}
 import hudiidx.table.FileSlice
@@ -39,6 +40,10 @@ final class PinnedColumns private (index: ColumnIndex, snapshot: TableSnapshot, 
   def failure: Option[String] = failed
 
   private val paths: Set[String] = index.choice.byKind.values.flatten.flatMap(ColumnPath.list).toSet
+
+  /** Expressions of columns that have an index. */
+  val expressions: Vector[String] = paths.filter(ColumnExpression.isOne).toVector.sorted
+
   private val topLevel: Set[String] = paths.flatMap(p => ColumnPath.parts(p).headOption)
 
   /** Top-level columns of `columns` that have an index which can tell values apart. */
@@ -151,7 +156,7 @@ final class ColumnFilter private (
   def inBounds(slice: FileSlice): Boolean = in(slice.partitionPath).forall(columns.inBounds(_, slice))
 
   /** What each part of the condition did so far. */
-  def report: Vector[LeafReport] = whole.report
+  def report: Vector[LeafReport] = whole.report.map(l => l.copy(path = ColumnExpression.shown(l.path)))
 
   def failure: Option[String] = columns.failure
 }
@@ -202,15 +207,26 @@ object ColumnFilter {
       else None
   }
 
+  /** Of several that which names an index, if one does. */
+  private def reason(condition: ColumnCondition): String = {
+    val all = Conditions.reasons(condition)
+    all
+      .find(_.startsWith(IndexedExpressions.Unused))
+      .orElse(all.headOption)
+      .getOrElse("every row satisfies the filters")
+  }
+
   private def of(table: PinnedTable, make: ConditionOf => ColumnCondition): Either[String, ColumnFilter] =
     table.columns.flatMap { columns =>
       def conditionOf(alsoPartitions: Boolean): ColumnCondition = {
         val stored = unfit(table, alsoPartitions)
-        make(new ConditionOf(n => stored(n).orElse(if (columns.mayKnow(n)) None else Some("it has no index"))))
+        def unknown(name: String): Option[String] =
+          stored(name).orElse(if (columns.mayKnow(name)) None else Some("it has no index"))
+        make(new ConditionOf(unknown, Some(table.expressions), stored))
       }
       val condition = conditionOf(alsoPartitions = false)
       if (Conditions.paths(condition).isEmpty && condition != ColumnCondition.Nothing)
-        Left(Conditions.reasons(condition).headOption.getOrElse("every row satisfies the filters"))
+        Left(reason(condition))
       else {
         def loose = columns.select(conditionOf(alsoPartitions = true))
         columns

@@ -2,10 +2,12 @@ package hudiidx.spark
 
 import hudiidx.merge.MergeRules
 import hudiidx.record.RecordIndex
+import hudiidx.spark.prune.{ExpressionFacts, IndexedExpressions}
 import hudiidx.sync.IndexUse
 import hudiidx.table._
 import hudiidx.{DamagedTable, UnsupportedTable}
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.internal.SQLConf
 
 /** A table at one moment, for reading its rows. Lives on the driver.
   *
@@ -15,6 +17,7 @@ import org.apache.spark.sql.SparkSession
   *  @param openMillis what opening took
   */
 final class PinnedTable(
+    spark: SparkSession,
     val shared: SharedTable,
     val schema: RowSchema,
     options: ReadOptions,
@@ -55,6 +58,20 @@ final class PinnedTable(
     if (!pushdowns.columnStats) Left(s"${ReadPushdowns.ColumnStats} is false")
     else if (indexUse.isEmpty) Left("an incremental read takes the files of its commits")
     else PinnedColumns.open(shared, options.index)
+
+  private var understood: Option[IndexedExpressions] = None
+
+  /** The expressions of columns that have an index, under the settings that the session has now. */
+  def expressions: IndexedExpressions = synchronized {
+    val conf = SQLConf.get.clone()
+    val now = ExpressionFacts.session(conf)
+    val found = understood.filter(_.session == now).getOrElse {
+      val mixes = hasLogs && TableLogRules.mixesRows(config)
+      new IndexedExpressions(spark, conf, schema.struct, columns.fold(_ => Vector.empty, _.expressions), mixes)
+    }
+    understood = Some(found)
+    found
+  }
 
   /** What the files are taken from. */
   private lazy val view: FileSystemView = increment.flatMap(_.view).getOrElse(shared.view)
@@ -128,7 +145,7 @@ object PinnedTable {
     // Stock's incremental reads leave the partition columns in place, whatever the version.
     val inPlace = hasLogs || increment.isDefined
     val rows = RowSchema.of(config, schema.avroJson, spark.sessionState.conf.sessionLocalTimeZone, inPlace)
-    new PinnedTable(shared, rows, options, hasLogs, increment, names, (System.nanoTime() - from) / 1000000)
+    new PinnedTable(spark, shared, rows, options, hasLogs, increment, names, (System.nanoTime() - from) / 1000000)
   }
 
   /** None where files are read by the names of their columns. UnsupportedTable if columns were renamed by which rows are merged or

@@ -17,7 +17,7 @@ class VerifyRecordSuite extends SparkSuite {
   private def api(table: String): HudiIdxApi = new HudiIdxApi(spark, table, new java.util.HashMap[String, String])
 
   private def verified(table: String, samples: Int, scratch: String = null): JsonNode =
-    new ObjectMapper().readTree(api(table).verifyRecord(samples, scratch))
+    new ObjectMapper().readTree(api(table).verifyParts(record = true, columns = false, samples, scratch))
 
   private def create(table: String): Unit = {
     val part = new RecordPart(SparkEngine.of(spark), RecordOptions(mode = Some("global"), fileGroups = Some(3)))

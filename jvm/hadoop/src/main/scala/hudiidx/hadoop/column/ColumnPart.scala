@@ -25,16 +25,25 @@ object ColumnChange {
   /** These no more; kind [[ColumnSettings.AnyKind]]: whatever their kind.
     *
     *  @param all columns of the table, that stay where one of them is taken out of [[IndexSpec.All]]
+    *  @param expressions find those that are meant; None: by their text alone
     */
-  final case class Drop(specs: Vector[IndexSpec], all: Vector[String]) extends ColumnChange
+  final case class Drop(
+      specs: Vector[IndexSpec],
+      all: Vector[String],
+      expressions: Option[TableExpressions] = None
+  ) extends ColumnChange
 }
 
 /** The indexes on columns as a part of the index: statistics from footers and log blocks, and records of other kinds, made by
   * tasks; an update adds those of new files. Every file that the manifest lists is covered, if only to say that nothing is
   * known of it. Design §3.4.
   */
-final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: ColumnChange = ColumnChange.Whole)
-    extends IndexPart {
+final class ColumnPart(
+    engine: TaskEngine,
+    options: ColumnOptions,
+    change: ColumnChange = ColumnChange.Whole,
+    expressions: Option[ExpressionEngine] = None
+) extends IndexPart {
 
   override def owns(file: IndexFile): Boolean = ColumnKind.All(file.kind)
 
@@ -45,7 +54,8 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
   override def build(state: IndexState, before: Option[IndexVersion]): PartFiles = {
     val table = TableColumns.of(state.table)
     change match {
-      case ColumnChange.Add(specs, later) if before.isDefined =>
+      case ColumnChange.Add(asked, later) if before.isDefined =>
+        val specs = new SpecExpressions(expressions, table).resolved(asked, before)
         ColumnSettings.check(specs, table)
         if (later) noted(before.get, specs)
         else
@@ -56,7 +66,8 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
               whole(state, table, ColumnPart.withMore(before.get, specs))
           }
       case _ =>
-        val settings = ColumnSettings.of(options, before)
+        val asked = ColumnSettings.of(options, before)
+        val settings = asked.copy(new SpecExpressions(expressions, table).resolved(asked.specs, before))
         ColumnSettings.check(settings.specs, table)
         whole(state, table, settings)
     }
@@ -66,9 +77,12 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
     if (settings.specs.isEmpty) PartFiles.None
     else {
       val files = new ColumnFiles(engine, state, settings.choice)
-      val made = files.made(ColumnWork(state.table.tablePath, table, settings.specs), () => ColumnPart.allFiles(state))
+      val made = files.made(work(state, table, settings.specs), () => ColumnPart.allFiles(state))
       PartFiles(made.files, ColumnPart.properties(settings, hasRanges(settings.specs)), made.leftovers)
     }
+
+  private def work(state: IndexState, table: TableColumns, specs: Vector[IndexSpec]): ColumnWork =
+    ColumnWork(state.table.tablePath, table, specs, new SpecExpressions(expressions, table).evaluated(specs))
 
   /** The others' files stay as they are. */
   private def added(
@@ -80,7 +94,7 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
     before.files.filter(owns).foreach(state.store.openWhole(_).close())
     val settings = ColumnPart.withMore(before, specs)
     val files = new ColumnFiles(engine, state, settings.choice)
-    val made = files.made(ColumnWork(state.table.tablePath, table, specs), () => ColumnPart.allFiles(state))
+    val made = files.made(work(state, table, specs), () => ColumnPart.allFiles(state))
     PartFiles(
       ColumnPart.joined(files, before.files.filter(owns), made.files),
       ColumnPart.properties(settings, hasRanges(specs) || isComplete(before)),
@@ -104,16 +118,21 @@ final class ColumnPart(engine: TaskEngine, options: ColumnOptions, change: Colum
     val settings = ColumnSettings.of(before)
     val table = TableColumns.of(state.table)
     val files = new ColumnFiles(engine, state, settings.choice)
-    def work(specs: Vector[IndexSpec]) = ColumnWork(state.table.tablePath, table, specs)
-    val made = files.made(work(settings.specs), () => ColumnPart.newFiles(state, unseen))
+    val made = files.made(work(state, table, settings.specs), () => ColumnPart.newFiles(state, unseen))
     val joined = ColumnPart.joined(files, before.files.filter(owns), made.files)
-    PartFiles(joined, ColumnPart.properties(settings, isComplete(before)), made.leftovers)
+    val fresh = if (settings.specs.exists(_.isAll)) ColumnPart.fresh(state.table, table, unseen) else Vector.empty
+    val pending = settings.pending ++ (if (fresh.isEmpty) Vector.empty else Vector(IndexSpec(IndexKind.Range, fresh)))
+    PartFiles(
+      joined,
+      ColumnPart.properties(settings.copy(pending = pending.distinct), isComplete(before)),
+      made.leftovers
+    )
   }
 
   override def drop(before: IndexVersion): PartFiles = change match {
-    case ColumnChange.Drop(specs, all) =>
+    case ColumnChange.Drop(asked, all, known) =>
       val old = ColumnSettings.of(before)
-      val settings = old.without(specs, all)
+      val settings = old.without(SpecExpressions.alike(known, asked, old.specs ++ old.pending), all)
       val kept = before.files.filter(f => owns(f) && settings.specs.exists(s => ColumnPart.kindOf(s) == f.kind))
       if (settings.specs.isEmpty) PartFiles.None
       else
@@ -164,6 +183,20 @@ private[column] object ColumnPart {
         out ++= sorted(state.view.source.files(change.partitionPath).filter(f => names(f.fileName)))
     }
     out.result().iterator
+  }
+
+  /** Columns that came with these instants: files from before have none, which readers take for null. Nothing was noted of that
+    * when those files were read, since nobody knew of the columns.
+    */
+  private def fresh(context: TableContext, table: TableColumns, unseen: Vector[UnseenInstant]): Vector[String] = {
+    val before = TableColumns.without(context, unseen.map(_.instant.requestedTime).toSet)
+    if (before.avroJson.isEmpty || before.avroJson == table.avroJson) Vector.empty
+    else {
+      val old = before.all.map(_._1).toSet
+      table.all.collect {
+        case (path, Some(_)) if !old(path) && !FileColumns.isMeta(path) && table.readsNull(path) => path
+      }
+    }
   }
 
   /** Files of before with new ones behind, merged where that is due. */

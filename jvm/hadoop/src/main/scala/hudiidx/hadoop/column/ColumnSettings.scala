@@ -65,7 +65,7 @@ object ColumnSettings {
       options: Map[String, String],
       together: Boolean = false
   ): Vector[IndexSpec] = {
-    val columns = ColumnPath.list(list).distinct
+    val columns = ColumnPath.asked(list).distinct
     if (columns.isEmpty) Vector.empty
     else if (together) Vector(IndexSpec(kind, columns, options))
     else columns.map(c => IndexSpec(kind, Vector(c), options))
@@ -75,18 +75,25 @@ object ColumnSettings {
   def columnsOf(table: TableContext): Vector[String] =
     TableColumns.of(table).all.map(_._1).filterNot(FileColumns.isMeta)
 
+  /** The table's schema, as Avro JSON; None where no commit has one. */
+  def schemaOf(table: TableContext): Option[String] = TableColumns.of(table).avroJson
+
   /** InvalidOption for a column that the table does not have, or that the kind cannot index; where the table's schema is not
-    * known everything passes.
+    * known everything passes. Expressions were judged when they were resolved.
     */
   private[column] def check(specs: Vector[IndexSpec], table: TableColumns): Unit = specs.foreach { spec =>
     val kind = if (spec.kind == IndexKind.Range) None else Some(kindOf(spec))
-    val columns = spec.columns.filterNot(_ == IndexSpec.All)
+    val (expressions, columns) = spec.columns.filterNot(_ == IndexSpec.All).partition(ColumnExpression.isOne)
+    if (expressions.nonEmpty && kind.isDefined && (spec.columns.size > 1 || !FileRecords.OfValues(spec.kind)))
+      throw new InvalidOption(
+        s"${shown(spec)}: an expression is indexed alone, by kind ${IndexKind.Range}, ${BloomKind.name} or ${ValuesKind.name}"
+      )
     if (spec.isAll && kind.isDefined)
       throw new InvalidOption(
         s"${spec.text}: ${IndexSpec.All} stands for all columns of ranges alone; name the columns"
       )
     val types = if (table.avroJson.isEmpty) Vector.empty else columns.map(c => c -> checked(c, spec, table))
-    if (types.size == columns.size)
+    if (expressions.isEmpty && types.size == columns.size)
       kind.foreach(_.creator(types.map { case (c, t) => IndexedColumn(c, t, spec.kind) }, spec.options))
   }
 
@@ -111,6 +118,10 @@ object ColumnSettings {
         val what = if (below.nonEmpty) "is a struct, name its fields" else "is not in the table's schema; it has"
         throw new InvalidOption(s"${spec.text}: column $path $what: ${known.take(MostNamed).mkString(", ")}")
     }
+
+  /** For people. */
+  private[column] def shown(spec: IndexSpec): String =
+    spec.copy(columns = spec.columns.map(ColumnExpression.shown)).text
 
   private val MostNamed = 40
 

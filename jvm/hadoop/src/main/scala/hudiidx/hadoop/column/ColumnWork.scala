@@ -25,9 +25,15 @@ private[column] final case class ReadFile(
 
 /** What tasks must know to read the columns of a table's files; sent to them.
   *
-  *  @param specs the indexes that are made
+  *  @param specs       the indexes that are made
+  *  @param expressions those of them that can be evaluated, by path
   */
-private[column] final case class ColumnWork(tablePath: String, table: TableColumns, specs: Vector[IndexSpec]) {
+private[column] final case class ColumnWork(
+    tablePath: String,
+    table: TableColumns,
+    specs: Vector[IndexSpec],
+    expressions: Map[String, RowExpression] = Map.empty
+) {
   private def ranges: Vector[IndexSpec] = specs.filter(_.kind == IndexKind.Range)
   private def others: Vector[IndexSpec] = specs.filter(_.kind != IndexKind.Range)
 
@@ -35,16 +41,22 @@ private[column] final case class ColumnWork(tablePath: String, table: TableColum
   def hasRecords: Boolean = others.nonEmpty
 
   @transient private lazy val columns: FileColumns = {
-    val named = ranges.flatMap(_.columns).distinct
+    val named = ranges.flatMap(_.columns).distinct.filterNot(ColumnExpression.isOne)
     new FileColumns(table, named.filterNot(_ == IndexSpec.All), named.contains(IndexSpec.All))
   }
 
-  @transient private lazy val records = new FileRecords(table, others)
+  private lazy val ranged: Vector[String] = ranges.flatMap(_.columns).distinct.filter(ColumnExpression.isOne)
+
+  @transient private lazy val computed = new FileExpressions(table, expressions)
+
+  @transient private lazy val records = new FileRecords(table, others, expressions)
 
   /** Of all that decides what is taken of a file. */
   def digest: String = {
     val sha = MessageDigest.getInstance("SHA-256")
-    (specs.map(_.text) ++ table.avroJson).foreach(t => sha.update((t + "\n").getBytes(UTF_8)))
+    (specs.map(_.text) ++ expressions.keys.toVector.sorted ++ table.avroJson).foreach(t =>
+      sha.update((t + "\n").getBytes(UTF_8))
+    )
     new BigInteger(1, sha.digest()).toString(36).take(16)
   }
 
@@ -59,7 +71,8 @@ private[column] final case class ColumnWork(tablePath: String, table: TableColum
         val reader = storage.open(FileColumns.pathOf(tablePath, file))
         try {
           val found = if (hasRanges) columns.facts(reader, file.kind) else FileFacts(-1, Vector.empty)
-          ReadFile(file, found.rows, found.facts, records.of(reader, file.kind))
+          val values = if (hasRanges) computed.facts(ranged, reader, file.kind) else Vector.empty
+          ReadFile(file, found.rows, found.facts ++ values, records.of(reader, file.kind))
         } finally reader.close()
       }
     catch {

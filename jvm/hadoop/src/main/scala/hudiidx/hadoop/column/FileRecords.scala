@@ -1,6 +1,7 @@
 package hudiidx.hadoop.column
 
 import hudiidx.column._
+import hudiidx.hadoop.BaseFileKeys
 import hudiidx.storage.RandomReader
 import hudiidx.table.FileKind
 
@@ -11,18 +12,33 @@ final case class ColumnRecord(columns: Vector[IndexedColumn], bytes: Array[Byte]
   *
   *  @param specs of such kinds
   */
-private[column] final class FileRecords(table: TableColumns, specs: Vector[IndexSpec]) {
+private[column] final class FileRecords(
+    table: TableColumns,
+    specs: Vector[IndexSpec],
+    expressions: Map[String, RowExpression] = Map.empty
+) {
+  private val ofExpressions = new FileExpressions(table, expressions)
 
   /** Those that can be made; a file with values that are not certain has none. DamagedTable if it cannot be decoded. */
   def of(file: RandomReader, kind: FileKind): Vector[ColumnRecord] =
     if (specs.isEmpty) Vector.empty
-    else {
-      val sources = kind match {
-        case FileKind.Parquet => Some(Vector(new ParquetRows(file)))
-        case FileKind.Log     => RowSource.ofLog(file)
-        case _                => None
+    else
+      RowSource.of(file, kind).fold(Vector.empty[ColumnRecord]) { found =>
+        specs.flatMap { spec =>
+          if (spec.columns.exists(ColumnExpression.isOne)) ofExpressions.record(spec, found, kind == FileKind.Log)
+          else ofKeys(spec, found, kind).orElse(of(spec, found, kind == FileKind.Log))
+        }
       }
-      sources.fold(Vector.empty[ColumnRecord])(found => specs.flatMap(of(_, found, kind == FileKind.Log)))
+
+  /** A base file with Hudi's own bloom filter of its record keys: the keys are not read. */
+  private def ofKeys(spec: IndexSpec, sources: Vector[RowSource], kind: FileKind): Option[ColumnRecord] =
+    sources match {
+      case Vector(base: ParquetRows)
+          if kind == FileKind.Parquet && spec.kind == BloomKind.name && spec.columns == FileRecords.Key && table.config.populateMetaFields =>
+        HudiBloom.of(base.properties.get).flatMap(_.record(BloomKind.falsePositives(spec.options))).map { bytes =>
+          ColumnRecord(Vector(IndexedColumn(FileRecords.Key.head, ColumnType.Text, spec.kind)), bytes)
+        }
+      case _ => None
     }
 
   private def of(spec: IndexSpec, sources: Vector[RowSource], isLog: Boolean): Option[ColumnRecord] =
@@ -70,5 +86,6 @@ private[column] final class FileRecords(table: TableColumns, specs: Vector[Index
 }
 
 private object FileRecords {
+  val Key: Vector[String] = Vector(BaseFileKeys.KeyColumn)
   val OfValues: Set[String] = Set(BloomKind.name, ValuesKind.name)
 }

@@ -22,6 +22,9 @@ private[column] final class ParquetRows(file: RandomReader, override val isParti
   private lazy val leaves: Map[String, ColumnDescriptor] =
     schema.getColumns.asScala.filter(_.getMaxRepetitionLevel == 0).map(c => ColumnPath.of(c.getPath.toSeq) -> c).toMap
 
+  /** What writers put into the footer beside the schema. */
+  lazy val properties: Map[String, String] = reading(_.getFileMetaData.getKeyValueMetaData.asScala.toMap)
+
   private def reading[A](use: ParquetFileReader => A): A = ParquetBlockRows.guarded(file.path) {
     val reader = ParquetFileReader.open(new ReaderInputFile(file), ParquetReadOptions.builder().build())
     try use(reader)

@@ -3,6 +3,7 @@ package hudiidx.hadoop.column
 import hudiidx.column._
 import hudiidx.log.{LogBlockKind, LogFile}
 import hudiidx.storage.RandomReader
+import hudiidx.table.FileKind
 
 /** How a column of a table stands in one file or block. */
 private[column] sealed trait Standing
@@ -84,6 +85,13 @@ private[column] final class RowBuffer(types: Vector[ColumnType]) extends ColumnV
 }
 
 private[column] object RowSource {
+
+  /** None for files whose rows are not known: with bytes that are no block, or of another format. */
+  def of(file: RandomReader, kind: FileKind): Option[Vector[RowSource]] = kind match {
+    case FileKind.Parquet => Some(Vector(new ParquetRows(file)))
+    case FileKind.Log     => ofLog(file)
+    case _                => None
+  }
 
   /** Of a log file's data blocks; None where bytes are no block. Block by block as they are asked for. */
   def ofLog(file: RandomReader): Option[Vector[RowSource]] = {

@@ -4,6 +4,7 @@ import hudiidx.DamagedTable
 import hudiidx.column.{ColumnPath, ColumnType}
 import hudiidx.sync.TableContext
 import hudiidx.table.{TableConfig, TableLogRules, TableSchema}
+import hudiidx.timeline.ActiveTimeline
 import org.apache.avro.Schema
 import org.apache.avro.generic.GenericData
 
@@ -57,6 +58,9 @@ private[column] final case class TableColumns(config: TableConfig, avroJson: Opt
     }
   }
 
+  /** The same for files that have all of the path but its last part. */
+  def readsNull(path: String): Boolean = readsNull(path, ColumnPath.parts(path).size - 1)
+
   private def hasValue(field: Schema.Field): Boolean =
     field.hasDefaultValue && GenericData.get.getDefaultValue(field) != null
 }
@@ -68,4 +72,11 @@ private[column] object TableColumns {
 
   def of(table: TableContext): TableColumns =
     TableColumns(table.config, TableSchema.latestAvroJson(table.timeline, table.contents, table.config, None))
+
+  /** As it was without some instants, by their requested times; no schema where older ones tell none. */
+  def without(table: TableContext, requestedTimes: Set[String]): TableColumns = {
+    val kept = table.timeline.instants.filterNot(i => requestedTimes(i.requestedTime))
+    val timeline = new ActiveTimeline(table.timeline.dir, table.config.timelineLayout, kept)
+    TableColumns(table.config, TableSchema.latestAvroJson(timeline, table.contents, table.config, None))
+  }
 }

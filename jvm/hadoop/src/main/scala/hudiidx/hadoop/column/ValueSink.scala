@@ -5,7 +5,7 @@ import java.math.BigInteger
 import hudiidx.column._
 
 /** Takes the values of one column, row by row, as [[ColumnType]] holds them. */
-private[column] trait ValueSink {
+trait ValueSink {
   def addNull(): Unit
   def add(value: Long): Unit
 

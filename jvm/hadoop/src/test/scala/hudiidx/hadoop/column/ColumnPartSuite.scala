@@ -34,6 +34,23 @@ class ColumnPartSuite extends AnyFunSuite {
       assert(version.files.count(_.kind == ColumnKind.Stats) === 1)
     }
 
+  for (name <- Seq("v9-cow-evolution", "v6-mor-evolution"))
+    test(s"$name: columns that the table got later are known to be null in older files") {
+      val path = Fixtures.copy(name)
+      val cut = new TimelineCut(path)
+      cut.showFirst(math.max(1, cut.size / 3))
+      create(path, ColumnOptions(range = Some("*")))
+      val before = new TableFiles(path).columns.all.map(_._1).toSet
+      cut.showAll()
+      val synced = indexer(path).update().version
+      val late = new TableFiles(path).columns.all.collect { case (c, Some(_)) if !before(c) => c }
+      val pending = ColumnSettings.of(synced).pending
+      assert(late.nonEmpty && pending.flatMap(_.columns).nonEmpty && pending.flatMap(_.columns).forall(late.contains))
+      val made = add(path, pending: _*)
+      assert(ColumnSettings.of(made) === ColumnSettings.of(synced).copy(pending = Vector.empty))
+      assertIndexed(path, nullsToo = true)
+    }
+
   test("columns are added and dropped one by one, and other columns' files stay as they are") {
     val path = Fixtures.copy("v9-cow-part")
     val first = create(path, ColumnOptions(range = Some("fare")))
@@ -232,7 +249,7 @@ object ColumnPartSuite extends org.scalatest.Assertions {
   }
 
   /** Every committed file is covered, with what it says of itself now. */
-  def assertIndexed(path: String, all: Boolean = true): Unit = {
+  def assertIndexed(path: String, all: Boolean = true, nullsToo: Boolean = false): Unit = {
     val table = new TableFiles(path)
     opened(path) { (index, state) =>
       state.view.partitions.foreach { p =>
@@ -244,8 +261,8 @@ object ColumnPartSuite extends org.scalatest.Assertions {
           facts.filter(f => index.choice.has(Vector(f.column)) && !f.column.path.startsWith("_hoodie")).foreach {
             fact =>
               val found = index.stats(p, file.fileName, file.sizeBytes, fact.column.path).distinct
-              // A column that came into the schema later was not looked for.
-              if (found.nonEmpty || (all && fact.stats.bounds != Bounds.NoValues))
+              // A column that came into the schema later was not looked for, unless that was made up for.
+              if (found.nonEmpty || nullsToo || (all && fact.stats.bounds != Bounds.NoValues))
                 assert(
                   found.contains(fact.column -> fact.stats),
                   s"${file.fileName} ${fact.column}: $found, ${fact.stats}"

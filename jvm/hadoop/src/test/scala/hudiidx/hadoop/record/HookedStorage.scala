@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import scala.collection.JavaConverters._
 
 /** Tells what files were opened, and calls `before` with the path of each file that is to be written. */
-final class HookedStorage(before: String => Unit = _ => ()) extends Storage {
+final class HookedStorage(before: String => Unit = _ => (), instead: String => String = p => p) extends Storage {
   private val opens = new ConcurrentLinkedQueue[String]
 
   /** Names of the Parquet files opened so far. */
@@ -21,7 +21,7 @@ final class HookedStorage(before: String => Unit = _ => ()) extends Storage {
 
   override def open(path: String): RandomReader = {
     opens.add(path)
-    LocalStorage.open(path)
+    LocalStorage.open(instead(path))
   }
 
   override def write(path: String)(content: OutputStream => Unit): Unit = {

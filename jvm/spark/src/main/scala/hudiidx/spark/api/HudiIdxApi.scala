@@ -7,8 +7,8 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import hudiidx.InvalidOption
-import hudiidx.column.IndexSpec
-import hudiidx.hadoop.column.{ColumnChange, ColumnPart, ColumnSettings}
+import hudiidx.column.{IndexKind, IndexSpec}
+import hudiidx.hadoop.column.{ColumnChange, ColumnPart, ColumnSettings, ColumnVerifier}
 import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
 import hudiidx.command.InfoJson
 import hudiidx.hadoop.Tables
@@ -26,6 +26,7 @@ import hudiidx.spark.{
   ScanReport,
   SharedTable,
   SparkEngine,
+  SparkExpressions,
   ViewCall
 }
 import hudiidx.store.IndexStore
@@ -75,24 +76,26 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     SyncResult(after, Vector.empty, merged = false, rebuilt = false, published = after.number >= number, rebases = 0)
   }
 
-  /** Makes indexes on columns, or makes them anew: [[IndexSpec]]s with semicolons between them. Answers as `create`. IndexNotFound
+  /** Makes indexes on columns, or makes them anew: [[IndexSpec]]s with semicolons between them, or expressions of columns. Answers as `create`. IndexNotFound
     * if there is no index, InvalidOption for a column or kind that is not there.
     *
     *  @param wait false: they are made in the background, or by a later `update` if this process ends before that
     */
   def addColumns(specs: String, wait: Boolean): String =
-    if (wait) timed(addColumns(IndexSpec.parseAll(specs)))
+    if (wait) timed(addColumns(asked(specs)))
     else {
       val noted = noteColumns(specs)
-      BackgroundWork.start(path, specs)(addColumns(IndexSpec.parseAll(specs)))
+      BackgroundWork.start(path, specs)(addColumns(asked(specs)))
       noted
     }
 
   /** Leaves indexes on columns to be made by the next `update`. Answers as `create`. */
   def noteColumns(specs: String): String = {
-    val change = ColumnChange.Add(IndexSpec.parseAll(specs), later = true)
+    val change = ColumnChange.Add(asked(specs), later = true)
     timed(indexer.addPart(columnPart(new LocalEngine(access), change)))
   }
+
+  private def asked(specs: String): Vector[IndexSpec] = IndexSpec.asked(specs, IndexKind.Range)
 
   private def addColumns(specs: Vector[IndexSpec]): SyncResult =
     indexer.addPart(columnPart(SparkEngine.of(spark), ColumnChange.Add(specs)))
@@ -101,7 +104,12 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     * error.
     */
   def dropColumns(specs: String): String = {
-    val change = ColumnChange.Drop(IndexSpec.parseAll(specs), ColumnSettings.columnsOf(TableContext.load(access, path)))
+    val table = TableContext.load(access, path)
+    val change = ColumnChange.Drop(
+      IndexSpec.asked(specs, ColumnSettings.AnyKind),
+      ColumnSettings.columnsOf(table),
+      Some(new SparkExpressions(spark).of(table.config, ColumnSettings.schemaOf(table)))
+    )
     dropped(columnPart(new LocalEngine(access), change))
   }
 
@@ -157,18 +165,29 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   /** Compares the index with a fresh listing, as `VerifyJson` writes it. IndexNotFound if there is no index. */
   def verify(): String = text(VerifyJson.of(compareFiles(verified())))
 
-  /** As `verify`, and compares the record index with the table's keys, and with Hudi's own record index where there is one.
-    * IndexNotFound if there is no record index, IndexNotWritable if the folder for sorted keys takes no files.
+  /** As `verify`, and compares the record index with the table's keys, and with Hudi's own record index where there is one, and the
+    * indexes on columns with the table's files. IndexNotFound if there is no such index, IndexNotWritable if the folder for sorted
+    * keys takes no files.
     *
     *  @param samples most differences of a kind that are told one by one
     *  @param scratch folder for sorted keys; null: the index folder
     */
-  def verifyRecord(samples: Int, scratch: String): String = {
+  def verifyParts(record: Boolean, columns: Boolean, samples: Int, scratch: String): String = {
     val table = verified()
     val files = compareFiles(table)
+    val engine = SparkEngine.of(spark)
     val options = RecordVerifyOptions(samples, Option(scratch).map(SharedTable.qualified(_, hadoop)))
-    text(VerifyJson.of(files, new RecordVerifier(SparkEngine.of(spark), options).verify(table.context, read.index)))
+    text(
+      VerifyJson.of(
+        files,
+        if (record) Some(new RecordVerifier(engine, options).verify(table.context, read.index)) else None,
+        if (columns) Some(columnVerifier(engine, samples).verify(table.context, read.index)) else None
+      )
+    )
   }
+
+  private def columnVerifier(engine: TaskEngine, samples: Int): ColumnVerifier =
+    new ColumnVerifier(engine, samples, Some(new SparkExpressions(spark)))
 
   private def verified(): SharedTable = table(read.index.copy(enabled = true, strict = true))
 
@@ -261,7 +280,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   }
 
   private def columnPart(engine: TaskEngine, change: ColumnChange): ColumnPart =
-    new ColumnPart(engine, read.index.columns, change)
+    new ColumnPart(engine, read.index.columns, change, Some(new SparkExpressions(spark)))
 
   private def recordPart(engine: TaskEngine, orElse: Option[String] = None): RecordPart =
     new RecordPart(engine, read.index.record, orElse)

@@ -1,6 +1,7 @@
 package hudiidx.spark.api
 
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
+import hudiidx.hadoop.column.ColumnVerifyResult
 import hudiidx.hadoop.record.{MappingDifference, RecordVerifyResult, StockComparison}
 import hudiidx.sync.VerifyResult
 
@@ -25,13 +26,44 @@ private[api] object VerifyJson {
     json
   }
 
-  /** As `of` without record keys, and `record: {ok, counts, samples: [{kind, key, partition, file_id, detail, cause}], keys,
+  /** As `of` without parts; with record keys `record: {ok, counts, samples: [{kind, key, partition, file_id, detail, cause}], keys,
     * mappings, file_groups, overlaid_file_groups, seconds}` and, if the table has Hudi's own record index,
-    * `stock_record_index: {skipped, equal, only_in_hudi, only_in_index, samples}`; counts are by kind. `ok` says both, but
-    * nothing of Hudi's own index.
+    * `stock_record_index: {skipped, equal, only_in_hudi, only_in_index, samples}`; with columns `columns: {ok, counts, samples: [{kind,
+    * partition, file, column, detail}], files, uncovered, equal, seconds}`; counts are by kind. `ok` says all of it, but nothing of
+    * Hudi's own index.
     */
-  def of(found: VerifyResult, record: RecordVerifyResult): ObjectNode = {
-    val json = of(found).put("ok", found.ok && record.ok)
+  def of(
+      found: VerifyResult,
+      record: Option[RecordVerifyResult],
+      columns: Option[ColumnVerifyResult]
+  ): ObjectNode = {
+    val json = of(found).put("ok", found.ok && record.forall(_.ok) && columns.forall(_.ok))
+    record.foreach(put(json, _))
+    columns.foreach(put(json.putObject("columns"), _))
+    json
+  }
+
+  private def put(part: ObjectNode, found: ColumnVerifyResult): Unit = {
+    part.put("ok", found.ok)
+    counts(part, "counts", found.counts)
+    val all = part.putArray("samples")
+    found.samples.foreach { d =>
+      all
+        .addObject()
+        .put("kind", d.kind)
+        .put("partition", d.partitionPath)
+        .put("file", d.file)
+        .put("column", d.column)
+        .put("detail", d.detail)
+    }
+    part
+      .put("files", found.files)
+      .put("uncovered", found.uncovered)
+      .put("equal", found.equal)
+      .put("seconds", found.seconds): Unit
+  }
+
+  private def put(json: ObjectNode, record: RecordVerifyResult): Unit = {
     val part = json.putObject("record")
     part.put("ok", record.ok)
     counts(part, "counts", record.counts)
@@ -43,7 +75,6 @@ private[api] object VerifyJson {
       .put("overlaid_file_groups", record.overlaidGroups)
       .put("seconds", record.seconds)
     record.stock.foreach(stock(json.putObject("stock_record_index"), _))
-    json
   }
 
   private def stock(json: ObjectNode, found: StockComparison): Unit = {

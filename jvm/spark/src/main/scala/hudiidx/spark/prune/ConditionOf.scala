@@ -14,8 +14,14 @@ import org.apache.spark.unsafe.types.UTF8String
   *
   *  @param unfit why a column cannot be judged, by its name: its values in files are not those of its rows, or nothing is known of
   *               them; None if it can
+  *  @param indexed expressions that have an index of their own
+  *  @param stored  as `unfit`, for the columns of these: None also for columns of which alone nothing is known
   */
-final class ConditionOf(unfit: String => Option[String]) {
+final class ConditionOf(
+    unfit: String => Option[String],
+    indexed: Option[IndexedExpressions] = None,
+    stored: String => Option[String] = _ => None
+) {
   import ConditionOf._
 
   /** Holds for every row for which all filters are true. */
@@ -31,18 +37,29 @@ final class ConditionOf(unfit: String => Option[String]) {
     else if (wanted.isEverything) Always
     else if (!e.deterministic) Anything(s"${shown(e)} may differ from row to row")
     else
-      unjudged(e).getOrElse {
-        try if (e.foldable) constant(e, wanted) else found(e, wanted)
-        catch {
-          // An error that evaluation would raise is left to the rows.
-          case NonFatal(error) => Anything(s"${shown(e)}: ${error.getMessage}")
-        }
+      indexed.flatMap(_.leaf(e, wanted, stored)) match {
+        case None       => judged(e, wanted)
+        case Some(leaf) =>
+          judged(e, wanted) match {
+            case _: Anything => leaf
+            case other       => Conditions.and(Seq(leaf, other))
+          }
       }
+
+  /** By what is known of single columns. */
+  private def judged(e: Expression, wanted: Wanted): ColumnCondition =
+    unjudged(e).getOrElse {
+      try if (e.foldable) constant(e, wanted) else found(e, wanted)
+      catch {
+        // An error that evaluation would raise is left to the rows.
+        case NonFatal(error) => Anything(s"${shown(e)}: ${error.getMessage}")
+      }
+    }
 
   /** Nothing is computed of columns that could not be judged by it. */
   private def unjudged(e: Expression): Option[ColumnCondition] = {
     val reasons = e.references.toSeq.map(a => a.name -> unfit(a.name))
-    if (reasons.isEmpty || reasons.exists(_._2.isEmpty)) None
+    if (reasons.isEmpty || reasons.exists { case (name, why) => why.isEmpty || indexed.exists(_.mayKnow(name)) }) None
     else reasons.collectFirst { case (name, Some(why)) => Anything(s"$name: $why") }
   }
 

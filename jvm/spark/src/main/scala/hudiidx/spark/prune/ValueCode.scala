@@ -5,7 +5,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Values of Spark's types in the order of an index, as `ColumnType` has it. */
-private[prune] object ValueCode {
+private[spark] object ValueCode {
 
   /** The type of a file that holds such a column as it is; None where no index orders it. Strings are ordered by their bytes,
     * so a string with a collation has none.
@@ -50,6 +50,14 @@ private[prune] object ValueCode {
     case b: Array[Byte] => b
     case d: Decimal     => ColumnType.ofDecimal(unscaled(d, t))
     case other          => throw new IllegalArgumentException(s"$other of ${t.simpleString}")
+  }
+
+  /** A decimal of more than 18 digits of its text: the other way of `ColumnType.ofDecimal`. */
+  def decimal(text: Array[Byte], t: DecimalType): Decimal = {
+    val bytes = text.clone()
+    bytes(0) = (bytes(0) ^ 0x80).toByte
+    val unscaled = new java.math.BigInteger(bytes)
+    Decimal(new java.math.BigDecimal(unscaled, t.scale), t.precision, t.scale)
   }
 
   private def unscaled(d: Decimal, t: DataType): java.math.BigInteger =

@@ -178,7 +178,22 @@ object PredicateGen {
     )
   }
 
-  private val leaf: Gen[String] = value.flatMap { case (v, t) =>
+  /** Functions of one column, or of two. */
+  val computed: Gen[(String, DataType)] = Gen.frequency(
+    5 -> value.suchThat { case (v, _) => v.contains("(") || v.contains(" ") },
+    1 -> Gen.zip(value, value).map { case ((a, _), (b, _)) =>
+      (s"concat_ws('-', CAST($a AS STRING), CAST($b AS STRING))", StringType)
+    },
+    1 -> Gen.zip(value, value).map { case ((a, _), (b, _)) => (s"(($a) <=> ($b))", BooleanType) },
+    1 -> Gen.zip(Gen.oneOf("i", "l", "d"), Gen.oneOf("l", "f", "d", "dec5")).map { case (a, b) =>
+      (s"(CAST($a AS DOUBLE) / CAST($b AS DOUBLE))", DoubleType)
+    }
+  )
+
+  private val leaf: Gen[String] = value.flatMap { case (v, t) => of(v, t) }
+
+  /** Filters on one value. */
+  def of(v: String, t: DataType): Gen[String] = {
     val wanted = wantedOf(v, t)
     val any = Gen.frequency(
       6 -> Gen.zip(comparison, wanted).map { case (op, l) => s"$v $op $l" },

@@ -1,0 +1,62 @@
+package hudiidx.column
+
+/** An expression of columns that is indexed as a column is: its path is one part that begins with `=`, which no column's name does.
+  * docs/format.md, "Expressions".
+  *
+  *  @param sql   the expression
+  *  @param facts what its values depend on beside the columns, by name: those of an index were made under these. Empty: as somebody
+  *               asked for it, not resolved yet
+  */
+final case class ColumnExpression(sql: String, facts: Vector[(String, String)] = Vector.empty) {
+
+  /** As [[IndexedColumn]] names it. */
+  def path: String = ColumnPath.of(Seq(ColumnExpression.Mark + sql + behind))
+
+  private def behind: String =
+    if (facts.isEmpty) "" else facts.map { case (name, value) => s"$name=$value" }.mkString(" {", "; ", "}")
+
+  def fact(name: String): Option[String] = facts.find(_._1 == name).map(_._2)
+
+  /** It is told what its values depend on. */
+  def isResolved: Boolean = facts.nonEmpty
+}
+
+object ColumnExpression {
+  private val Mark = "="
+  private val WithFacts = """(?s)(.*) \{([^{}]*)\}""".r
+
+  /** None for a column's path. */
+  def of(path: String): Option[ColumnExpression] = ColumnPath.parts(path) match {
+    case Vector(one) if one.startsWith(Mark) =>
+      one.stripPrefix(Mark) match {
+        case WithFacts(sql, facts) if facts.nonEmpty =>
+          Some(ColumnExpression(sql, facts.split("; ").toVector.map(factOf)))
+        case sql => Some(ColumnExpression(sql))
+      }
+    case _ => None
+  }
+
+  def isOne(path: String): Boolean = path.startsWith("`" + Mark)
+
+  /** For people: an expression as it is written in SQL, a column's path as it is. */
+  def shown(path: String): String = of(path).fold(path)(_.sql)
+
+  /** What somebody wrote for a column: a path, or SQL of one or more columns, which is told by characters that no name has but in
+    * backquotes.
+    */
+  def asked(text: String): String =
+    if (isOne(text) || text == IndexSpec.All || !bare(text).exists(c => Signs.indexOf(c.toInt) >= 0 || c.isWhitespace))
+      text
+    else ColumnExpression(text).path
+
+  private val Signs = "()+-*/%<>=!|&^~'\""
+
+  /** Without what stands in backquotes. */
+  private def bare(text: String): String =
+    text.split("`", -1).zipWithIndex.collect { case (t, i) if i % 2 == 0 => t }.mkString
+
+  private def factOf(text: String): (String, String) = {
+    val at = text.indexOf('=')
+    if (at < 0) text -> "" else text.take(at) -> text.drop(at + 1)
+  }
+}

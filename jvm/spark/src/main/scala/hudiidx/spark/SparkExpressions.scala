@@ -1,0 +1,76 @@
+package hudiidx.spark
+
+import hudiidx.InvalidOption
+import hudiidx.column.{ColumnExpression, ColumnPath}
+import hudiidx.hadoop.column.{ExpressionEngine, RowExpression, TableExpressions}
+import hudiidx.spark.prune._
+import hudiidx.table.TableConfig
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.types.{DataType, StructField, StructType}
+
+/** Expressions in Spark's SQL, as a session understands them, evaluated as Spark does it. */
+final class SparkExpressions(spark: SparkSession) extends ExpressionEngine {
+
+  override def of(config: TableConfig, avroJson: Option[String]): TableExpressions = {
+    val struct = avroJson.map(RowSchema.of(config, _, spark.sessionState.conf.sessionLocalTimeZone).struct)
+    new SparkTableExpressions(spark, struct)
+  }
+}
+
+/** @param struct the table's columns; None where they are not known yet */
+final private class SparkTableExpressions(spark: SparkSession, struct: Option[StructType]) extends TableExpressions {
+  private lazy val resolver = struct.map(s => new ExpressionResolver(spark, SparkTableExpressions.nullable(s)))
+
+  private def of(sql: String): ExpressionResolver = resolver.getOrElse(
+    throw new InvalidOption(s"$sql: the table has no columns yet; write to it first")
+  )
+
+  override def resolved(sql: String, known: Vector[String]): String = {
+    val conf = spark.sessionState.conf
+    val found = of(sql).resolved(sql, conf)
+    ExpressionRules.check(sql, found)
+    val path = ExpressionRules.path(sql, found, of(sql), conf)
+    val facts = ColumnExpression.of(path).map(_.facts)
+    same(found, known).find(k => ColumnExpression.of(k).map(_.facts) == facts).getOrElse(path)
+  }
+
+  override def alike(sql: String, known: Vector[String]): Vector[String] =
+    try same(of(sql).resolved(sql, spark.sessionState.conf), known)
+    catch { case _: InvalidOption => Vector.empty }
+
+  private def same(found: ResolvedExpression, known: Vector[String]): Vector[String] = known.filter { path =>
+    ColumnExpression.of(path).exists { e =>
+      try of(e.sql).resolved(e.sql, spark.sessionState.conf).meaning == found.meaning
+      catch { case _: InvalidOption => false }
+    }
+  }
+
+  override def evaluated(path: String): Either[String, RowExpression] =
+    ColumnExpression.of(path).filter(_.isResolved).toRight(s"$path is no expression").flatMap { e =>
+      val conf = ExpressionFacts.conf(e.facts)
+      try {
+        val found = of(e.sql).resolved(e.sql, conf)
+        ExpressionFacts.difference(e.facts, found.facts(conf)).toLeft {
+          SparkRowExpression(
+            found.bound,
+            found.inputs.map { case (parts, t) => ColumnPath.of(parts) -> ValueCode.columnType(t).get },
+            found.inputs.map(_._2),
+            ValueCode.columnType(found.optimized.dataType).get,
+            e.facts
+          )
+        }
+      } catch { case error: InvalidOption => Left(error.getMessage) }
+    }
+}
+
+private object SparkTableExpressions {
+
+  /** Files may lack any column. */
+  def nullable(struct: StructType): StructType =
+    StructType(struct.map(f => StructField(f.name, nullable(f.dataType), nullable = true, f.metadata)))
+
+  private def nullable(t: DataType): DataType = t match {
+    case s: StructType => nullable(s)
+    case other         => other
+  }
+}

@@ -1,0 +1,301 @@
+package hudiidx.spark.prune
+
+import scala.util.control.NonFatal
+
+import hudiidx.InvalidOption
+import hudiidx.column.ColumnCondition.Anything
+import hudiidx.column._
+import hudiidx.hadoop.column.ValueSink
+import hudiidx.spark.SparkSuite
+import hudiidx.spark.prune.ConditionSuite.MadeSlice
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  BindReferences,
+  Expression,
+  InterpretedPredicate,
+  PredicateHelper
+}
+import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.types._
+import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
+
+/** Expressions of columns: which can be indexed, which are one, and what tasks make of rows, against Spark's own evaluation. */
+final class ExpressionSuite extends SparkSuite with PredicateHelper {
+  private lazy val table = spark.createDataFrame(spark.sparkContext.emptyRDD[Row], ColumnValues.Columns)
+  private def conf = spark.sessionState.conf
+  private def resolver = new ExpressionResolver(spark, ColumnValues.Columns)
+  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
+
+  private def path(sql: String): String = {
+    val found = resolver.resolved(sql, conf)
+    ExpressionRules.check(sql, found)
+    ExpressionRules.path(sql, found, resolver, conf)
+  }
+
+  private def withConf[A](settings: (String, String)*)(body: => A): A = {
+    val before = settings.map(s => s._1 -> spark.conf.getOption(s._1))
+    settings.foreach(s => spark.conf.set(s._1, s._2))
+    try body
+    finally before.foreach { case (k, v) => v.fold(spark.conf.unset(k))(spark.conf.set(k, _)) }
+  }
+
+  private def sample[A](gen: Gen[A], n: Long): A = gen.pureApply(Gen.Parameters.default, Seed(n))
+
+  private def filters(where: String): (Seq[Expression], Option[InterpretedPredicate]) = {
+    val found = table.where(where).queryExecution.optimizedPlan.collect { case f: Filter => f }
+    val test =
+      found.headOption.map(f => InterpretedPredicate(BindReferences.bindReference(f.condition, f.child.output)))
+    // As Spark hands them to a scan: with the names of its columns.
+    val split = found.flatMap { f =>
+      splitConjunctivePredicates(f.condition).map(_.transform { case a: Attribute =>
+        f.child.output.find(_.exprId == a.exprId).getOrElse(a)
+      })
+    }
+    (split, test)
+  }
+
+  private def indexed(paths: String*): IndexedExpressions =
+    new IndexedExpressions(spark, conf.clone(), ColumnValues.Columns, paths.toVector, mixes = false)
+
+  private def condition(where: String, paths: String*): ColumnCondition =
+    new ConditionOf(_ => Some("it has no index"), Some(indexed(paths: _*)), _ => None)(filters(where)._1)
+
+  /** What tasks make of rows. */
+  private def values(
+      expression: SparkRowExpression,
+      rows: Seq[InternalRow],
+      parts: Vector[Vector[String]]
+  ): ColumnStats = {
+    val builder = new StatsBuilder(expression.result)
+    val evaluation = expression.newEvaluation()
+    val sink = new ValueSink {
+      def addNull(): Unit = builder.addNulls(1)
+      def add(value: Long): Unit = builder.add(value)
+      def add(bytes: Array[Byte], from: Int, length: Int): Unit = builder.add(bytes, from, length)
+      def addUnknown(): Unit = builder.addUnknown()
+    }
+    evaluation.within(rows.foreach(r => evaluation.add(new StoredRow(r, parts, expression.types), sink)))
+    builder.result
+  }
+
+  private def evaluator(path: String): (SparkRowExpression, Vector[Vector[String]]) = {
+    val e = ColumnExpression.of(path).get
+    val found = resolver.resolved(e.sql, ExpressionFacts.conf(e.facts))
+    val inputs = found.inputs.map { case (p, t) => ColumnPath.of(p) -> ValueCode.columnType(t).get }
+    val result = ValueCode.columnType(found.optimized.dataType).get
+    (SparkRowExpression(found.bound, inputs, found.inputs.map(_._2), result, e.facts), found.inputs.map(_._1))
+  }
+
+  test("whatever the expression, the rows and the filter: no file is left out that has a wanted row") {
+    val cases = if (sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")) 4000 else 120
+    info(s"HUDIIDX_TEST_SEED=$seed")
+    val slices = Vector.tabulate(60)(s => sample(MadeSlice.any, seed - s))
+    var (asked, wanted, left, judged) = (0, 0, 0, 0)
+    (0 until cases).foreach { n =>
+      val zone = sample(Gen.oneOf(ColumnValues.Zones), seed + n)
+      withConf("spark.sql.session.timeZone" -> zone) {
+        val (sql, t) = sample(PredicateGen.computed, seed + n)
+        val where = sample(PredicateGen.of(sql, t), seed + n)
+        val indexable =
+          try Some(path(sql))
+          catch { case _: InvalidOption => None }
+        indexable.foreach { at =>
+          asked += 1
+          val (split, test) = filters(where)
+          val (expression, parts) = evaluator(at)
+          val made = condition(where, at)
+          if (Conditions.paths(made).nonEmpty) judged += 1
+          test.foreach { t =>
+            (0 until 12).foreach { s =>
+              val slice = slices((n * 7 + s) % slices.size)
+              val stats = values(expression, slice.rows, parts)
+              val matching = slice.rows.filter(evaluates(t, _))
+              val might =
+                ConditionSuite.holds(made, MadeSlice(slice.rows, Vector(Map(at -> (expression.result -> stats)))))
+              if (matching.nonEmpty) wanted += 1
+              if (!might) left += 1
+              if (matching.nonEmpty && !might)
+                fail(
+                  s"HUDIIDX_TEST_SEED=$seed, $n, zone $zone: $where\nmade of $split\nis $made\nrow ${matching.head}\nin $stats\nof $at"
+                )
+            }
+          }
+        }
+      }
+    }
+    info(s"$asked expressions, $judged filters judged by them; $wanted files had wanted rows, $left were left out")
+    assert(asked > cases / 3 && judged > asked / 2 && wanted > asked && left > asked)
+  }
+
+  private def evaluates(test: InterpretedPredicate, row: InternalRow): Boolean =
+    try test.eval(row)
+    catch { case NonFatal(_) => false }
+
+  Vector(
+    "date_format(ts, 'yyyy-MM')" -> Vector("DATE_FORMAT( TS,'yyyy-MM' )", "date_format(`ts`, \"yyyy-MM\")"),
+    "year(ts)" -> Vector("extract(year from ts)", "date_part('YEAR', ts)", "YEAR(`Ts`)", "extract(YEARS FROM ts)"),
+    "year(day)" -> Vector("extract(year from day)", "year(CAST(day AS DATE))"),
+    "i + l" -> Vector("l + i", "CAST(i AS BIGINT) + l", "(l+i)"),
+    "i * 2 + 1" -> Vector("1 + 2 * i", "(i*2)+1"),
+    "date_format(day, 'yyyy')" -> Vector("date_format(CAST(day AS TIMESTAMP), 'yyyy')"),
+    "s.i % 7" -> Vector("mod(s.i, 7)", "S.I % 7"),
+    "upper(name)" -> Vector("ucase(name)", "UPPER(name)"),
+    "coalesce(name, 'x')" -> Vector("ifnull(name, 'x')", "nvl(name, 'x')"),
+    "length(name)" -> Vector("char_length(name)", "len(name)"),
+    "concat(name, '-', name)" -> Vector("name || '-' || name"),
+    "i > l" -> Vector("l < i", "CAST(i AS BIGINT) > l")
+  ).foreach { case (sql, others) =>
+    test(s"$sql is known however it is spelled") {
+      val made = path(sql)
+      others.foreach { other =>
+        assert(resolver.resolved(other, conf).meaning === resolver.resolved(sql, conf).meaning, other)
+        val boolean = resolver.resolved(sql, conf).optimized.dataType == BooleanType
+        val where =
+          if (boolean) other else s"($other) IS NOT NULL AND ($other) IN (($other), NULL) AND ${valued(sql, other)}"
+        assert(Conditions.paths(condition(where, made)).contains(made), other)
+      }
+    }
+  }
+
+  private def valued(sql: String, other: String): String = resolver.resolved(sql, conf).optimized.dataType match {
+    case StringType => s"($other) >= '0'"
+    case _          => s"($other) = 5"
+  }
+
+  test("what differs is another expression") {
+    Vector(
+      "year(ts)" -> "month(ts)",
+      "year(ts)" -> "year(local)",
+      "date_format(ts, 'yyyy-MM')" -> "date_format(ts, 'yyyy-mm')",
+      "i - l" -> "l - i",
+      "i + 1" -> "i + 2",
+      "s.i + 1" -> "i + 1",
+      "CAST(d AS INT)" -> "CAST(d AS BIGINT)"
+    ).foreach { case (a, b) =>
+      assert(resolver.resolved(a, conf).meaning !== resolver.resolved(b, conf).meaning, s"$a, $b")
+    }
+  }
+
+  Vector(
+    "rand() + i" -> "rand",
+    "i + uuid()" -> "",
+    "datediff(current_date(), day)" -> "current_date",
+    "date_format(now(), name)" -> "now",
+    "concat(name, current_user())" -> "current_user",
+    "concat(name, input_file_name())" -> "input_file_name",
+    "unix_timestamp() - l" -> "",
+    "plus_one(i)" -> "plus_one is a user's function",
+    "1 + 1" -> "of no column",
+    "name" -> "column",
+    "nope + 1" -> "nope",
+    "sum(i)" -> "",
+    "explode(array(i))" -> "",
+    "array(i, l)" -> "no order",
+    "to_json(s)" -> "column s is of type",
+    "i +" -> "no expression",
+    "(select 1) + i" -> "",
+    "aes_encrypt(name, 'abcdefghijklmnop')" -> "aes_encrypt"
+  ).foreach { case (sql, why) =>
+    test(s"$sql is refused, and the message says why") {
+      spark.udf.register("plus_one", (n: Int) => n + 1)
+      val e = intercept[InvalidOption](path(sql))
+      assert(e.getMessage.contains(why) && e.getMessage.contains(sql.take(8)), e.getMessage)
+    }
+  }
+
+  Vector[(String, String, (String, String))](
+    (
+      "date_format(ts, 'yyyy-MM') = '2024-01'",
+      "date_format(ts, 'yyyy-MM')",
+      "spark.sql.session.timeZone" -> "Asia/Tokyo"
+    ),
+    ("CAST(name AS INT) = 7", "CAST(name AS INT)", "spark.sql.ansi.enabled" -> "true"),
+    (
+      "to_date(name, 'yyyy-MM') > DATE'2024-01-01'",
+      "to_date(name, 'yyyy-MM')",
+      "spark.sql.legacy.timeParserPolicy" -> "LEGACY"
+    )
+  ).foreach { case (where, sql, (name, value)) =>
+    test(s"an index on $sql does not help under another $name, and says so") {
+      val made = path(sql)
+      assert(Conditions.paths(condition(where, made)) === Vector(made))
+      withConf(name -> value) {
+        val found = condition(where, made)
+        assert(Conditions.paths(found).isEmpty)
+        val label = if (name.endsWith("timeZone")) "time zone" else name
+        assert(Conditions.reasons(found).exists(r => r.contains(sql) && r.contains(label)), Conditions.reasons(found))
+        // Beside it one that is made here serves.
+        val here = path(sql)
+        assert(here != made && Conditions.paths(condition(where, made, here)) === Vector(here))
+      }
+    }
+  }
+
+  test("settings and zones that an expression does not depend on are none of its identity") {
+    val made = path("length(name)")
+    withConf("spark.sql.session.timeZone" -> "Asia/Tokyo", "spark.sql.shuffle.partitions" -> "3") {
+      assert(path("length(name)") === made)
+    }
+    assert(path("ts > TIMESTAMP'2024-01-01 00:00:00'").contains("zone=UTC"))
+    val berlin = withConf("spark.sql.session.timeZone" -> "Europe/Berlin")(path("hour(ts)"))
+    assert(berlin.matches(".*zone=Europe/Berlin#[0-9a-f]+.*"), berlin)
+  }
+
+  test("values are made under the settings of the index, whatever those of the session") {
+    val made = path("date_format(ts, 'yyyy-MM-dd HH')")
+    withConf("spark.sql.session.timeZone" -> "Asia/Tokyo") {
+      val (expression, parts) = evaluator(made)
+      val row = InternalRow.fromSeq(ColumnValues.Columns.map(f => if (f.name == "ts") 0L else null))
+      val hour = "1970-01-01 00".getBytes
+      assert(values(expression, Seq(row), parts).bounds === Bounds.TextRange(hour, hour, exact = true))
+    }
+  }
+
+  test("an error that a row raises makes what is known of its file nothing") {
+    withConf("spark.sql.ansi.enabled" -> "true") {
+      val (expression, parts) = evaluator(path("i + 1"))
+      val row = InternalRow.fromSeq(ColumnValues.Columns.map(f => if (f.name == "i") Int.MaxValue else null))
+      assert(values(expression, Seq(row), parts) === ColumnStats(1, -1, Bounds.Unknown))
+    }
+  }
+
+  test("an expression of several columns is not judged where rows mix those of several files") {
+    val (one, two) = (path("i + 1"), path("i + l"))
+    val mixing = new IndexedExpressions(spark, conf.clone(), ColumnValues.Columns, Vector(one, two), mixes = true)
+    val made =
+      new ConditionOf(_ => Some("it has no index"), Some(mixing), _ => None)(filters("i + 1 = 3 AND i + l = 4")._1)
+    assert(Conditions.paths(made) === Vector(one))
+    assert(Conditions.reasons(made).exists(_.contains("log files")))
+  }
+
+  test("a column whose values files do not hold as rows have them leaves its expressions out") {
+    val made = path("i + 1")
+    val found =
+      new ConditionOf(_ => None, Some(indexed(made)), _ => Some("it is taken from the path"))(filters("i + 1 = 3")._1)
+    assert(!Conditions.paths(found).contains(made))
+    assert(found.isInstanceOf[Anything] || Conditions.paths(found) === Vector("i"))
+  }
+}
+
+/** A row as files have it: the sign of a zero is lost, and which of the numbers that are none it was. */
+final private class StoredRow(row: InternalRow, parts: Vector[Vector[String]], types: Vector[DataType])
+    extends ColumnValues {
+  private val values: Vector[Any] = parts.zip(types).map { case (path, _) =>
+    path
+      .foldLeft((row: Any, ColumnValues.Columns: DataType)) {
+        case ((null, t), name)           => (null, t.asInstanceOf[StructType](name).dataType)
+        case ((r: InternalRow, t), name) =>
+          val struct = t.asInstanceOf[StructType]
+          val at = struct.fieldIndex(name)
+          (if (r.isNullAt(at)) null else r.get(at, struct(at).dataType), struct(at).dataType)
+        case (other, _) => other
+      }
+      ._1
+  }
+  override def isNull(column: Int): Boolean = values(column) == null
+  override def long(column: Int): Long = ValueCode.long(values(column), types(column))
+  override def text(column: Int): Array[Byte] = ValueCode.text(values(column), types(column))
+}
