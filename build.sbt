@@ -125,16 +125,20 @@ lazy val benchmarks = (project in file("benchmarks"))
       file
     },
     // Peers run in JVMs of their own, from source files in benchmarks/peers.
-    ivyConfigurations ++= Seq(PeerHudi, PeerIceberg),
-    libraryDependencies ++= Seq(PeerHudi, PeerIceberg).map(c => "org.apache.spark" %% "spark-sql" % line.spark % c) ++ Seq(
+    ivyConfigurations ++= peers,
+    libraryDependencies ++= peers.map(c => "org.apache.spark" %% "spark-sql" % line.spark % c) ++ Seq(
       "org.apache.hudi" % "hudi-spark3.5-bundle_2.12" % "1.1.1" % PeerHudi intransitive (),
       // Its incremental reads name a class of Hive.
       "org.apache.hive" % "hive-exec" % "2.3.9" % PeerHudi classifier "core" intransitive (),
-      "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.10.0" % PeerIceberg intransitive ()),
+      "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.10.0" % PeerIceberg intransitive (),
+      // All table formats in one Spark.
+      "org.apache.hudi" % "hudi-spark3.5-bundle_2.12" % "1.1.1" % PeerFormats intransitive (),
+      "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.10.0" % PeerFormats intransitive (),
+      "io.delta" %% "delta-spark" % "3.3.2" % PeerFormats),
     writePeerClasspaths := {
       val resolved = update.value
       val folder = target.value
-      Seq(PeerHudi, PeerIceberg).map { peer =>
+      peers.map { peer =>
         val file = folder / s"${peer.name}.txt"
         val jars = resolved.select(configurationFilter(peer.name))
         IO.write(file, jars.distinct.mkString(java.io.File.pathSeparator))
@@ -160,6 +164,8 @@ lazy val jmh = (project in file("benchmarks/jmh"))
 
 lazy val PeerHudi = config("peer-hudi").hide
 lazy val PeerIceberg = config("peer-iceberg").hide
+lazy val PeerFormats = config("peer-formats").hide
+lazy val peers = Seq(PeerHudi, PeerIceberg, PeerFormats)
 lazy val writeClasspath = taskKey[File]("Writes the run-time class path of the benchmarks to target/classpath.txt.")
 lazy val writePeerClasspaths = taskKey[Seq[File]]("Writes the class paths of the benchmarks' peers to target/peer-*.txt.")
 

@@ -205,6 +205,13 @@ object Shims {
     def rows(file: PartitionedFile): PartitionReader[InternalRow] = factory.buildReader(file)
     def batches(file: PartitionedFile): PartitionReader[ColumnarBatch] = factory.buildColumnarReader(file)
 
+    /** The same with the piece's footer at hand. */
+    def batches(file: PartitionedFile, footer: ParquetMetadata): PartitionReader[ColumnarBatch] =
+      fileBatches.open(file, footer)
+
+    @transient private lazy val fileBatches =
+      new FileBatches(conf, sqlConfOf(settings), factory.options, factory.filters, partition)
+
     /** The rows with these numbers, ascending, without a look at the filters. */
     def rowsAt(file: PartitionedFile, numbers: Array[Int]): PartitionReader[ColumnarBatch] =
       new RowsAt(conf, factory.sqlConf, factory.options, data, partition)
@@ -213,6 +220,9 @@ object Shims {
 
     /** The columns of a file as Spark types, from its footer. */
     def columnsOf(file: PartitionedFile): StructType = columnsOf(footer(file, ParquetFooterReader.SKIP_ROW_GROUPS))
+
+    /** The footer, with the row groups that begin in the piece. */
+    def footerOfPiece(file: PartitionedFile): ParquetMetadata = footer(file, ParquetFooterReader.WITH_ROW_GROUPS)
 
     def columnsOf(footer: ParquetMetadata): StructType =
       new ParquetToSparkSchemaConverter(conf).convert(footer.getFileMetaData.getSchema)
@@ -238,8 +248,7 @@ object Shims {
     private def reading(other: StructType, filters: Array[Filter]): ParquetReaders = {
       val conf = new Configuration(factory.broadcastedConf.value.value)
       setSchema(conf, other)
-      val sqlConf = new SQLConf
-      settings.foreach { case (key, value) => sqlConf.setConfString(key, value) }
+      val sqlConf = sqlConfOf(settings)
       // Without these the factory reads footers for its row reader, which leaves the batch reader without row groups.
       sqlConf.setConf(SQLConf.PARQUET_VECTORIZED_READER_ENABLED, true)
       sqlConf.setConf(SQLConf.PARQUET_VECTORIZED_READER_NESTED_COLUMN_ENABLED, true)
@@ -256,6 +265,12 @@ object Shims {
         caseSensitive
       )
     }
+  }
+
+  private def sqlConfOf(settings: Map[String, String]): SQLConf = {
+    val made = new SQLConf
+    settings.foreach { case (key, value) => made.setConfString(key, value) }
+    made
   }
 
   /** A broadcast that never leaves the machine where it was made. */

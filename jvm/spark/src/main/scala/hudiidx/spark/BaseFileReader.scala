@@ -9,6 +9,7 @@ import hudiidx.hadoop.{FoundRows, KeyColumns, SliceKeySource}
 import hudiidx.spark.rows.{ColumnAdapter, RenamedColumns}
 import hudiidx.storage.Storage
 import hudiidx.table.{ColumnNames, FileName, TableNames}
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile
@@ -46,11 +47,13 @@ final class BaseFileReaderFactory(
   override def buildColumnarReader(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
     val whole = toEnd(file)
     if (SliceReading.hasLogs(file)) merged(whole)
-    else
-      adaptedColumns(whole) match {
-        case None        => readers.batches(whole)
-        case Some(types) => convert(whole, types)(_.batches(whole))
+    else {
+      val footer = pieceFooter(whole)
+      adapted(whole, readers.columnsOf(footer)) match {
+        case None        => readers.batches(whole, footer)
+        case Some(types) => convert(whole, types)(_.batches(whole, footer))
       }
+    }
   }
 
   /** The rows of a slice with logs. Filters drop rows of its base file only where these stand for themselves and in the
@@ -58,10 +61,11 @@ final class BaseFileReaderFactory(
     */
   private def merged(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
     mergingOf(file).read(file, readers.data, readers.partition, nullsOf(file)) { mayMix =>
-      adaptedColumns(file) match {
+      val footer = pieceFooter(file)
+      adapted(file, readers.columnsOf(footer)) match {
         case None if !mayMix && readers.hasFilters && numbered.isEmpty =>
-          BaseBatches.numbered(readers.withRowNumbers.batches(file), readers.data.length)
-        case types => BaseBatches.inOrder(convert(file, types.getOrElse(readers.data))(_.batches(file)))
+          BaseBatches.numbered(readers.withRowNumbers.batches(file, footer), readers.data.length)
+        case types => BaseBatches.inOrder(convert(file, types.getOrElse(readers.data))(_.batches(file, footer)))
       }
     }
   }
@@ -102,9 +106,12 @@ final class BaseFileReaderFactory(
     if (file.start + file.length < file.fileSize) file else file.copy(length = Long.MaxValue - file.start)
 
   /** None if the file holds the columns as the table has them, or lacks them altogether. */
-  private def adaptedColumns(file: PartitionedFile): Option[StructType] = {
+  private def adaptedColumns(file: PartitionedFile): Option[StructType] = adapted(file, columnsOf(file))
+
+  /** @param columns the file's */
+  private def adapted(file: PartitionedFile, columns: StructType): Option[StructType] = {
     val renamed = namesIn(file)
-    val own = renamed.fold(columnsOf(file))(RenamedColumns.toTable(columnsOf(file), _))
+    val own = renamed.fold(columns)(RenamedColumns.toTable(columns, _))
     val types = StructType(readers.data.map { want =>
       own.find(have => sameName(want.name, have.name)) match {
         case None       => want
@@ -127,6 +134,9 @@ final class BaseFileReaderFactory(
   def sameName(a: String, b: String): Boolean = if (readers.caseSensitive) a == b else a.equalsIgnoreCase(b)
 
   private def columnsOf(file: PartitionedFile): StructType = footerOf(file)(readers.columnsOf(file))
+
+  /** Read once for all that it tells. */
+  private def pieceFooter(file: PartitionedFile): ParquetMetadata = footerOf(file)(readers.footerOfPiece(file))
 
   /** Rows of a whole file. */
   def rowCount(file: PartitionedFile): Long =
