@@ -234,13 +234,28 @@ def test_rows_that_others_lost(table: Skipped, where: str) -> None:
 
 
 def test_a_column_without_an_index_decides_nothing(table: Skipped, tmp_path: Path) -> None:
-    """hudi-10389, hudi-10427: a filter on an indexed column and on one that is not."""
+    """A filter on an indexed column and on one that is not (hudi-10389, hudi-10427, delta-rs-3201), and the
+    latter's values (hudi-7672)."""
     index = HudiIndex(table.spark, table.path, index_path=tmp_path / "i")
     index.create(columns=["i"])
     here = {"hudiidx.index.path": str(tmp_path / "i")}
     for where in ("i < 50 or l > 3", "i < 50 and name like 'p%'", "l > 3", "not (i < 50 and l > 3)"):
         got = hudifix.answer(table.rows(**here).where(where))[1]
         assert got == hudifix.answer(table.rows(**OFF).where(where))[1], (SEED, where)
+
+
+def test_texts_that_were_bytes(spark: SparkSession, stock_1_1: Any) -> None:
+    """hudi-18810: older files have the column as bytes."""
+    path = Path(stock_1_1.new(name="was-bytes", kind="COW", options={"hoodie.parquet.small.file.limit": "0"}))
+    for n, kind in enumerate(("binary", "string", "string")):
+        sql = f"select 'r{n}' as id, 'oslo' as city, 1L as ts, cast('{'apz'[n]}{n}' as {kind}) as b"
+        stock_1_1.write_sql(name="was-bytes", sql=sql, operation="insert")
+    index = HudiIndex(spark, path)
+    index.create(columns="*", bloom=["b"])
+    filters = ["b = 'a0'", "b like 'p%'", "b > 'q'", "b is not null", "upper(b) = 'A0'", "b in ('a0', 'z2')"]
+    for where, stocks in zip(filters, stock_1_1.filtered(name="was-bytes", filters=filters), strict=True):
+        got = hudifix.answer(spark.read.format("hudiidx").load(str(path)).where(where))[1]
+        assert answered(got) == answered(stocks) and got["count"], where
 
 
 def test_files_that_are_left_out_are_not_needed(table: Skipped, spark: SparkSession, tmp_path: Path) -> None:

@@ -26,7 +26,13 @@ final class SkipSessions {
         .config("spark.sql.session.timeZone", "UTC").config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS");
     String extensions = null;
     if (format.equals("hudi")) extensions = "org.apache.spark.sql.hudi.HoodieSparkSessionExtension";
-    if (format.equals("iceberg")) extensions = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions";
+    if (format.equals("iceberg")) {
+      extensions = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions";
+      // Tables named by their path are looked for in it.
+      builder = builder.config("spark.sql.catalog.default_iceberg", "org.apache.iceberg.spark.SparkCatalog")
+          .config("spark.sql.catalog.default_iceberg.type", "hadoop")
+          .config("spark.sql.catalog.default_iceberg.warehouse", System.getProperty("java.io.tmpdir"));
+    }
     if (format.equals("hudiidx")) extensions = "hudiidx.spark.HudiIdxExtensions";
     if (format.equals("delta")) {
       extensions = "io.delta.sql.DeltaSparkSessionExtension";

@@ -78,7 +78,7 @@ public final class Skips {
     all.put("range of the sorted column", forms(i -> "ts >= timestamp'" + at(i, 0) + "' and ts < timestamp'" + at(i, 6) + "'"));
     all.put("point of a second column", forms(i -> "cust = " + cust(i)));
     all.put("range of both",
-        forms(i -> "ts between timestamp'" + at(i, 0) + "' and timestamp'" + at(i, 720) + "' and cust between " + cust(i) + " and " + (cust(i) + 999)));
+        forms(i -> "ts between timestamp'" + at(i, 0) + "' and timestamp'" + at(i, 720) + "' and cust between " + cust(i) + " and " + (cust(i) + rows / 5000)));
     all.put("prefix of a string", forms(i -> "invoice like 'inv-" + at(i, 0).replaceAll("[-: ]", "").substring(0, 10) + "%'"));
     all.put("list of 10 values", forms(i -> "batch in (" + IntStream.range(0, 10).mapToObj(k -> Long.toString(row(i + 31 * k) / 100))
         .collect(Collectors.joining(", ")) + ")"));
@@ -101,8 +101,8 @@ public final class Skips {
     return t.format(DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss"));
   }
 
-  private static long cust(int i) {
-    return (i * 31337L + 17) % 100000;
+  private long cust(int i) {
+    return (i * 31337L + 17) % SkipTables.customers(rows);
   }
 
   private void measure(String layout, String query, String[] forms) throws Exception {

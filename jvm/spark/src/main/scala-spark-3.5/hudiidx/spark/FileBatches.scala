@@ -22,15 +22,15 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
   * that Hudi wrote that is the larger part of a small read: it holds the bloom filter of its keys.
   *
   * @param conf    of a reader of the columns wanted
-  * @param options of the same
+  * @param sqlConf the session's settings, which Spark's own object loses when it is sent
   */
 final private[spark] class FileBatches(
     conf: Configuration,
     sqlConf: SQLConf,
-    options: ParquetOptions,
     filters: Array[Filter],
     partition: StructType
 ) {
+  private val options = new ParquetOptions(Map.empty[String, String], sqlConf)
 
   /** @param footer with the row groups that begin in the piece */
   def open(file: PartitionedFile, footer: ParquetMetadata): PartitionReader[ColumnarBatch] = {

@@ -210,7 +210,7 @@ object Shims {
       fileBatches.open(file, footer)
 
     @transient private lazy val fileBatches =
-      new FileBatches(conf, sqlConfOf(settings), factory.options, factory.filters, partition)
+      new FileBatches(conf, sqlConfOf(settings), factory.filters, partition)
 
     /** The rows with these numbers, ascending, without a look at the filters. */
     def rowsAt(file: PartitionedFile, numbers: Array[Int]): PartitionReader[ColumnarBatch] =

@@ -54,6 +54,18 @@ final class KeyFilterSuite extends SparkSuite {
     assert(whole.length === 1)
   }
 
+  test("values of other columns are not taken for keys, alone and beside a key: hudi-10955") {
+    val table = Fixtures.copy("v9-cow-part")
+    api(table).create()
+    val row = read(table).selectExpr("_hoodie_record_key", "city").head()
+    val others = s"city in ('${row.getString(1)}', '${row.getString(0)}')"
+    Vector(others, s"$others and _hoodie_record_key = '${row.getString(0)}'", s"$others or n = 7").foreach { where =>
+      val found = rows(read(table).where(where))
+      assert(found.nonEmpty && found === rows(read(table, off).where(where)), where)
+    }
+    assert(plan(read(table).where(others)).contains("no filter asks for record keys"))
+  }
+
   test("as of earlier instants the rows are those of a scan") {
     val name = "v9-archived-cow"
     val table = Fixtures.copy(name)

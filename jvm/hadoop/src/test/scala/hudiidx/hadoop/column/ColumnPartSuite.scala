@@ -122,6 +122,18 @@ class ColumnPartSuite extends AnyFunSuite {
       most = math.max(most, after.files.count(f => ColumnKind.All(f.kind)))
     }
     assert(most <= 18)
+    // Of every instant the files that may have rows of it.
+    def kept: Vector[Set[(String, String)]] = opened(table.path) { (index, state) =>
+      val slices = state.view.partitions.flatMap(p => state.view.latestMergedFileSlices(p, None))
+      slices.map(_.baseInstantTime).distinct.sorted.map { instant =>
+        val selected = index.select(ColumnCondition.In("_hoodie_commit_time", nulls = false, _ => Some(point(instant))))
+        val partitions = slices.map(_.partitionPath).distinct.filter(selected.mightMatch).toSet
+        slices
+          .filter(s => partitions(s.partitionPath) && selected.mightMatch(s))
+          .map(s => s.partitionPath -> s.fileId)
+          .toSet
+      }
+    }
     def held: Set[(String, String, ColumnStats)] = opened(table.path) { (index, state) =>
       val scan = new ColumnScan(index)
       val found = Set.newBuilder[(String, String, ColumnStats)]
@@ -134,9 +146,32 @@ class ColumnPartSuite extends AnyFunSuite {
       }
       found.result()
     }
-    val updated = held
+    val (updated, selected) = (held, kept)
     create(table.path, ColumnOptions())
     assert(updated === held && updated.size > 50)
+    assert(selected === kept && selected.size > 5)
+    assert(selected.map(_.size).sum < selected.size * table.groupCount * 3 / 4)
+  }
+
+  private def point(text: String): ValueSet = {
+    val bytes = text.getBytes("UTF-8")
+    ValueSets.texts(Seq(bytes -> (bytes :+ 0.toByte)))
+  }
+
+  test("2,078 columns live in a few files, as they are made and after updates alone") {
+    val table = new KeyedTable(more = 2078)
+    def write(n: Int): Unit =
+      table.write(Seq(KeyWrite(s"p${n % 2}", -1, log = false, Vector.tabulate(3)(i => KeyedTable.uuid(n * 3 + i)), 0)))
+    write(0)
+    val named = (0 until 2078).map(c => s"c$c").mkString(",")
+    assert(create(table.path, ColumnOptions(range = Some(named))).files.count(f => ColumnKind.All(f.kind)) <= 2)
+    (1 to 12).foreach { n =>
+      write(n)
+      val before = new TableFiles(table.path).version.files.map(_.name).toSet
+      val files = indexer(table.path).update().version.files.filter(f => ColumnKind.All(f.kind))
+      assert(files.size <= 20 && files.count(f => !before(f.name)) <= 3, s"update $n")
+    }
+    assertIndexed(table.path)
   }
 
   test("while an index is being made its state is BUILDING, readers use what is there, and then it is READY") {

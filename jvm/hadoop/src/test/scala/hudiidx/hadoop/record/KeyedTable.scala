@@ -34,8 +34,10 @@ final case class KeyWrite(
 
 /** A merge-on-read table of version 9 with real base and log files, written action by action as stock Hudi writes it, and what
   * keys it holds. Instants are JSON, which readers take.
+  *
+  * @param more so many columns of whole numbers in base files, `c0` and on
   */
-final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
+final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed"), more: Int = 0) {
   import KeyedTable._
 
   private val json = new ObjectMapper
@@ -126,7 +128,7 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
     val rows = change.of(old.fold(Vector.empty[(String, String)])(_.rows), instant)
     val name = s"${id}_0-1-2_$instant.parquet"
     val file = folder(partition).resolve(name)
-    ParquetTables.writeTo(file.toString, Schema, Layout, rows.map { case (key, time) => rowOf(key, time) _ })
+    ParquetTables.writeTo(file.toString, schemaOf(more), Layout, rows.map { case (key, time) => rowOf(key, time) _ })
     groups += (partition, id) -> KeyGroup(instant, rows, hasLogs = false)
     Written(partition, id, name, old.map(_.base), change, Files.size(file))
   }
@@ -134,6 +136,7 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed")) {
   private def rowOf(key: String, time: String)(row: Group): Unit = {
     row.add("_hoodie_commit_time", time)
     row.add("_hoodie_record_key", key)
+    (0 until more).foreach(c => row.add(s"c$c", key.hashCode / 1000 + c))
   }
 
   private def writeLog(
@@ -288,8 +291,13 @@ object KeyedTable {
       |hoodie.table.recordkey.fields=id
       |hoodie.record.merge.mode=COMMIT_TIME_ORDERING
       |""".stripMargin
-  private val Schema =
-    "message m { required binary _hoodie_commit_time (UTF8); required binary _hoodie_record_key (UTF8); }"
+  private def schemaOf(more: Int): String = (0 until more)
+    .map(c => s"required int32 c$c; ")
+    .mkString(
+      "message m { required binary _hoodie_commit_time (UTF8); required binary _hoodie_record_key (UTF8); ",
+      "",
+      "}"
+    )
   private val AvroSchema =
     SchemaBuilder
       .record("r")
