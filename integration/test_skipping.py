@@ -244,20 +244,6 @@ def test_a_column_without_an_index_decides_nothing(table: Skipped, tmp_path: Pat
         assert got == hudifix.answer(table.rows(**OFF).where(where))[1], (SEED, where)
 
 
-def test_texts_that_were_bytes(spark: SparkSession, stock_1_1: Any) -> None:
-    """hudi-18810: older files have the column as bytes."""
-    path = Path(stock_1_1.new(name="was-bytes", kind="COW", options={"hoodie.parquet.small.file.limit": "0"}))
-    for n, kind in enumerate(("binary", "string", "string")):
-        sql = f"select 'r{n}' as id, 'oslo' as city, 1L as ts, cast('{'apz'[n]}{n}' as {kind}) as b"
-        stock_1_1.write_sql(name="was-bytes", sql=sql, operation="insert")
-    index = HudiIndex(spark, path)
-    index.create(columns="*", bloom=["b"])
-    filters = ["b = 'a0'", "b like 'p%'", "b > 'q'", "b is not null", "upper(b) = 'A0'", "b in ('a0', 'z2')"]
-    for where, stocks in zip(filters, stock_1_1.filtered(name="was-bytes", filters=filters), strict=True):
-        got = hudifix.answer(spark.read.format("hudiidx").load(str(path)).where(where))[1]
-        assert answered(got) == answered(stocks) and got["count"], where
-
-
 def test_files_that_are_left_out_are_not_needed(table: Skipped, spark: SparkSession, tmp_path: Path) -> None:
     """Every one of them is removed, and the rows are the same."""
     r = random.Random(SEED + 1)

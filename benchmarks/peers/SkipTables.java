@@ -58,16 +58,28 @@ final class SkipTables {
 
   void make() throws Exception {
     for (String layout : LAYOUTS) {
-      String done = dir + "/" + layout + "/done";
-      if (Files.exists(Paths.get(done))) continue;
-      SparkSession hudi = SkipSessions.of("hudi");
-      for (int p = 0; p < PARTITIONS; p++) hudi(hudi, layout, p);
-      metadataTable(hudi, table(layout, "hudi"));
-      ours(SkipSessions.of("hudiidx"), table(layout, "hudi"));
-      iceberg(SkipSessions.of("iceberg"), layout);
-      delta(SkipSessions.of("delta"), layout);
-      Files.createFile(Paths.get(done));
+      if (isMissing(layout, "hudi")) {
+        SparkSession hudi = SkipSessions.of("hudi");
+        for (int p = 0; p < PARTITIONS; p++) hudi(hudi, layout, p);
+        metadataTable(hudi, table(layout, "hudi"));
+        ours(SkipSessions.of("hudiidx"), table(layout, "hudi"));
+        done(layout, "hudi");
+      }
+      if (isMissing(layout, "iceberg")) iceberg(SkipSessions.of("iceberg"), layout);
+      if (isMissing(layout, "delta")) delta(SkipSessions.of("delta"), layout);
     }
+  }
+
+  private Path mark(String layout, String format) {
+    return Paths.get(table(layout, format) + ".done");
+  }
+
+  private boolean isMissing(String layout, String format) {
+    return !Files.exists(mark(layout, format));
+  }
+
+  private void done(String layout, String format) throws Exception {
+    Files.createFile(mark(layout, format));
   }
 
   String table(String layout, String format) {
@@ -130,15 +142,19 @@ final class SkipTables {
     properties.put("write.spark.fanout.enabled", "true");
     properties.put("write.parquet.compression-codec", "snappy");
     properties.put("write.metadata.metrics.default", "full");
-    new HadoopTables(spark.sessionState().newHadoopConf()).create(schema,
+    HadoopTables all = new HadoopTables(spark.sessionState().newHadoopConf());
+    if (all.exists(table(layout, "iceberg"))) all.dropTable(table(layout, "iceberg"), true);
+    all.create(schema,
         PartitionSpec.builderFor(schema).identity("part").build(), properties, table(layout, "iceberg"));
     data.write().format("iceberg").mode("append").save(table(layout, "iceberg"));
+    done(layout, "iceberg");
   }
 
   private void delta(SparkSession spark, String layout) throws Exception {
     hudiFiles(spark, layout).write().format("delta").partitionBy("part")
         .option("delta.dataSkippingStatsColumns", "id,key,ts,cust,invoice,batch,fare,coupon,rider,distance")
         .mode("overwrite").save(table(layout, "delta"));
+    done(layout, "delta");
   }
 
   /** A task for each file of the Hudi table, with its rows in their order. */

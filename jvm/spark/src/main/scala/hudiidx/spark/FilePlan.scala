@@ -76,7 +76,14 @@ object FilePlan {
     packed(spark, whole, maxSplitBytes(spark, whole))
 
   def packed(spark: SparkSession, whole: Vector[PartitionedFile], maxBytes: Long): Array[InputPartition] =
-    Shims.pack(spark, whole.flatMap(PieceOfFile.split(_, maxBytes)).toArray, maxBytes)
+    Shims.pack(spark, whole.flatMap(PieceOfFile.split(_, pieceBytes(spark, maxBytes))).toArray, maxBytes)
+
+  /** A piece is worth reading the footer for that tells which row groups begin in it. */
+  private val LeastPieceBytes = 32L << 20
+
+  /** How large the pieces of a file are. Hudi's files seldom have more than one row group, which only one of them can read. */
+  private def pieceBytes(spark: SparkSession, maxBytes: Long): Long =
+    math.max(maxBytes, math.min(LeastPieceBytes, spark.sessionState.conf.filesMaxPartitionBytes))
 
   /** Tasks that a scan is to have at least. */
   def cores(spark: SparkSession): Int =

@@ -156,7 +156,9 @@ object ColumnValues {
         (IntegerType, v => Decimal(BigDecimal(v.asInstanceOf[Int]).setScale(d.scale), d.precision, d.scale)),
         (DecimalType(5, 2), v => Decimal(v.asInstanceOf[Decimal].toBigDecimal.setScale(d.scale), d.precision, d.scale))
       )
-    case _ => Vector.empty
+    // hudi-18810
+    case StringType => Vector((BinaryType, v => UTF8String.fromBytes(v.asInstanceOf[Array[Byte]])))
+    case _          => Vector.empty
   }
 
   /** What an index holds of these values, null among them: exact, or wider as it may be after cutting and merging. */
