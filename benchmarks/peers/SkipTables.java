@@ -56,8 +56,8 @@ final class SkipTables {
     this.files = files;
   }
 
-  void make() throws Exception {
-    for (String layout : LAYOUTS) {
+  void make(List<String> layouts) throws Exception {
+    for (String layout : layouts) {
       if (isMissing(layout, "hudi")) {
         SparkSession hudi = SkipSessions.of("hudi");
         for (int p = 0; p < PARTITIONS; p++) hudi(hudi, layout, p);

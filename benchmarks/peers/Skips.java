@@ -50,20 +50,21 @@ public final class Skips {
     long rows = Long.parseLong(args[1]);
     int files = Integer.parseInt(args[2]);
     SkipTables tables = new SkipTables(args[0], rows, files);
+    List<String> layouts = Arrays.asList(System.getenv().getOrDefault("SKIPS", String.join(",", SkipTables.LAYOUTS)).split(","));
     try {
-      tables.make();
-      new Skips(tables, rows, files, Integer.parseInt(args[3]), args[4]).run();
+      tables.make(layouts);
+      new Skips(tables, rows, files, Integer.parseInt(args[3]), args[4]).run(layouts);
     } finally {
       SparkSession.active().stop();
     }
   }
 
-  private void run() throws Exception {
-    for (String f : FORMATS) {
-      int found = SkipTables.dataFiles(tables.table("sorted", f.equals(OURS) ? "hudi" : f)).size();
-      if (found != files) throw new IllegalStateException(f + ": " + found + " files, wanted " + files);
-    }
-    List<String> layouts = Arrays.asList(System.getenv().getOrDefault("SKIPS", String.join(",", SkipTables.LAYOUTS)).split(","));
+  private void run(List<String> layouts) throws Exception {
+    for (String layout : layouts)
+      for (String f : FORMATS) {
+        int found = SkipTables.dataFiles(tables.table(layout, f.equals(OURS) ? "hudi" : f)).size();
+        if (found != files) throw new IllegalStateException(layout + " " + f + ": " + found + " files, wanted " + files);
+      }
     // Every reader is warm before the first time that counts.
     for (Map.Entry<String, String[]> q : queries().entrySet()) for (String f : FORMATS) rowsOf(f, layouts.get(0), q.getValue()[0], null);
     for (String layout : layouts) for (Map.Entry<String, String[]> q : queries().entrySet()) measure(layout, q.getKey(), q.getValue());

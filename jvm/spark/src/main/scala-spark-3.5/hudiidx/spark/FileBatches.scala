@@ -11,7 +11,11 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.catalyst.util.RebaseDateTime.RebaseSpec
 import org.apache.spark.sql.connector.read.PartitionReader
-import org.apache.spark.sql.execution.datasources.parquet.{ParquetFilters, ParquetOptions, VectorizedParquetRecordReader}
+import org.apache.spark.sql.execution.datasources.parquet.{
+  ParquetFilters,
+  ParquetOptions,
+  VectorizedParquetRecordReader
+}
 import org.apache.spark.sql.execution.datasources.{DataSourceUtils, PartitionedFile}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.Filter
