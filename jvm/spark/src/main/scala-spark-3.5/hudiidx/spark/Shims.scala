@@ -222,7 +222,10 @@ object Shims {
     def columnsOf(file: PartitionedFile): StructType = columnsOf(footer(file, ParquetFooterReader.SKIP_ROW_GROUPS))
 
     /** The footer, with the row groups that begin in the piece. */
-    def footerOfPiece(file: PartitionedFile): ParquetMetadata = footer(file, ParquetFooterReader.WITH_ROW_GROUPS)
+    def footerOfPiece(file: PartitionedFile): ParquetMetadata = {
+      val isWhole = file.start == 0 && file.length >= file.fileSize
+      if (isWhole) KeptFooters.of(file.toPath, conf) else footer(file, ParquetFooterReader.WITH_ROW_GROUPS)
+    }
 
     def columnsOf(footer: ParquetMetadata): StructType =
       new ParquetToSparkSchemaConverter(conf).convert(footer.getFileMetaData.getSchema)
