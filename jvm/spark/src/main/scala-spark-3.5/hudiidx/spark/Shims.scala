@@ -147,7 +147,7 @@ object Shims {
     hadoop.setBoolean(SQLConf.PARQUET_INT96_AS_TIMESTAMP.key, conf.isParquetINT96AsTimestamp)
     hadoop.setBoolean(SQLConf.PARQUET_INFER_TIMESTAMP_NTZ_ENABLED.key, conf.parquetInferTimestampNTZEnabled)
     hadoop.setBoolean(SQLConf.LEGACY_PARQUET_NANOS_AS_LONG.key, conf.legacyParquetNanosAsLong)
-    val shared = spark.sparkContext.broadcast(new SerializableConfiguration(hadoop))
+    val shared = SharedTable.shared(spark, hadoop)
     new ParquetReaders(
       ParquetPartitionReaderFactory(
         conf,

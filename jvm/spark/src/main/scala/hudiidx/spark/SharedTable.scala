@@ -2,6 +2,7 @@ package hudiidx.spark
 
 import java.lang.ref.Cleaner
 
+import hudiidx.bytes.RecentlyUsed
 import hudiidx.hadoop.Tables
 import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
 import hudiidx.table.{FileSystemView, TableConfig, TableListing, ViewTimeline}
@@ -68,8 +69,17 @@ object SharedTable {
     new SharedTable(base, table.config, table.timeline.instants, options, shared(spark, hadoop))
   }
 
-  def shared(spark: SparkSession, conf: Configuration): Broadcast[SerializableConfiguration] =
-    spark.sparkContext.broadcast(new SerializableConfiguration(conf))
+  /** Settings for tasks. Sending them takes some milliseconds, so equal ones are sent once. */
+  def shared(spark: SparkSession, conf: Configuration): Broadcast[SerializableConfiguration] = {
+    val settings = new java.util.HashMap[String, String]
+    conf.forEach(e => settings.put(e.getKey, e.getValue): Unit)
+    val context = spark.sparkContext
+    sent.getOrPut((context.applicationId, settings))(context.broadcast(new SerializableConfiguration(conf)))
+  }
+
+  // By application and what is in them: sessions make new ones for each query, and anybody may change the context's.
+  private val sent =
+    new RecentlyUsed[(String, java.util.Map[String, String]), Broadcast[SerializableConfiguration]](8)(_ => 1)
 
   /** The path as the file system names it, without a slash at its end. */
   def qualified(path: String, conf: Configuration): String = {
