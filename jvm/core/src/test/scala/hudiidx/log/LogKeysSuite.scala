@@ -68,7 +68,7 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!KeyMerge.baseStays(ten, nine.ordering, v6) && KeyMerge.baseStays(nine, ten.ordering, v6))
     assert(KeyMerge.baseStays(nine, nine.ordering, v6))
     val delete = KeyVersion(true, true, of("10.0"), KeyVersion.NoNote)
-    assert(KeyMerge.latest(nine, delete, v6.copy(tableVersion = 8)) === nine)
+    assert(KeyMerge.latest(nine, delete, v6.copy(tableVersion = 8)) === delete)
     val marked = KeyMerge.state(ten.copy(isDelete = true), v6)
     assert(marked === KeyState.DeletedUnlessBaseIsNewer(ten.ordering, RecordOrder.Sequence))
     // FirstValueAvroPayload: of equal values the first stays, of deletes the last.
