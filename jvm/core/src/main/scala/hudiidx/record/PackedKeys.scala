@@ -3,6 +3,7 @@ package hudiidx.record
 import hudiidx.InvalidOption
 import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Arrays
 
 /** Keys behind one another in one array: key `i` is `bytes` from `starts(i)` until `starts(i + 1)`. */
 final class PackedKeys(val bytes: Array[Byte], val starts: Array[Int]) extends Serializable {
@@ -10,6 +11,10 @@ final class PackedKeys(val bytes: Array[Byte], val starts: Array[Int]) extends S
   def from(i: Int): Int = starts(i)
   def length(i: Int): Int = starts(i + 1) - starts(i)
   def key(i: Int): String = new String(bytes, from(i), length(i), UTF_8)
+
+  /** Those at these places. */
+  def some(places: Array[Int]): PackedKeys =
+    PackedKeys.ofBytes(places.map(i => Arrays.copyOfRange(bytes, from(i), from(i) + length(i))).toVector)
 }
 
 object PackedKeys {

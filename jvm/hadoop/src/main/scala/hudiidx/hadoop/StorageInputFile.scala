@@ -26,6 +26,8 @@ final class ReaderInputFile(reader: RandomReader) extends InputFile {
     override def path: String = reader.path
     override def sizeBytes: Long = reader.sizeBytes
     override def read(offset: Long, length: Int): ByteBuffer = reader.read(offset, length)
+    override def readInto(offset: Long, length: Int, target: Array[Byte]): Unit =
+      reader.readInto(offset, length, target)
     override def close(): Unit = ()
   }
 
@@ -62,13 +64,24 @@ private final class StorageInputStream(reader: RandomReader) extends SeekableInp
 
   override def readFully(bytes: Array[Byte], from: Int, length: Int): Unit = take(length).get(bytes, from, length): Unit
 
-  override def readFully(buffer: ByteBuffer): Unit = buffer.put(take(buffer.remaining)): Unit
+  /** Parquet reads the whole of a column so, into an array of its own: no other is made of that size. */
+  override def readFully(buffer: ByteBuffer): Unit =
+    if (buffer.hasArray && buffer.arrayOffset + buffer.position() == 0) {
+      val length = buffer.remaining
+      requireLeft(length)
+      reader.readInto(position, length, buffer.array)
+      position += length
+      buffer.position(length): Unit
+    } else buffer.put(take(buffer.remaining)): Unit
 
   private def clip(length: Int): Int = math.max(0L, math.min(length.toLong, reader.sizeBytes - position)).toInt
 
-  private def take(length: Int): ByteBuffer = {
+  private def requireLeft(length: Int): Unit =
     if (length > reader.sizeBytes - position)
       throw new EOFException(s"${reader.path}: $length bytes at $position pass the end (${reader.sizeBytes})")
+
+  private def take(length: Int): ByteBuffer = {
+    requireLeft(length)
     val bytes = reader.read(position, length)
     position += length
     bytes

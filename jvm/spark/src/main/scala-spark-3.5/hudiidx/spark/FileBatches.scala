@@ -1,5 +1,7 @@
 package hudiidx.spark
 
+import scala.collection.JavaConverters._
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.mapred.FileSplit
 import org.apache.hadoop.mapreduce.{JobID, TaskAttemptID, TaskID, TaskType}
@@ -38,29 +40,49 @@ final private[spark] class FileBatches(
 
   /** @param footer with the row groups that begin in the piece */
   def open(file: PartitionedFile, footer: ParquetMetadata): PartitionReader[ColumnarBatch] = {
-    val meta = footer.getFileMetaData
-    val written: String => String = meta.getKeyValueMetaData.get(_)
-    val dates = DataSourceUtils.datetimeRebaseSpec(written, options.datetimeRebaseModeInRead)
-    val int96 = DataSourceUtils.int96RebaseSpec(written, options.int96RebaseModeInRead)
-    val attempt = new TaskAttemptID(new TaskID(new JobID(), TaskType.MAP, 0), 0)
-    val context = new TaskAttemptContextImpl(conf, attempt)
-    pushed(footer, dates).foreach(ParquetInputFormat.setFilterPredicate(context.getConfiguration, _))
-    val isForeign = meta.getCreatedBy == null || !meta.getCreatedBy.startsWith("parquet-mr")
-    val zone =
-      if (sqlConf.isParquetINT96TimestampConversion && isForeign)
-        DateTimeUtils.getZoneId(conf.get(SQLConf.SESSION_LOCAL_TIMEZONE.key))
-      else null
+    val offHeap = sqlConf.offHeapColumnVectorEnabled && TaskContext.get() != null
+    val times = timesOf(footer)
     val reader = new VectorizedParquetRecordReader(
-      zone,
-      dates.mode.toString,
-      dates.timeZone,
-      int96.mode.toString,
-      int96.timeZone,
-      sqlConf.offHeapColumnVectorEnabled && TaskContext.get() != null,
+      times.zone,
+      times.dates.mode.toString,
+      times.dates.timeZone,
+      times.int96.mode.toString,
+      times.int96.timeZone,
+      offHeap,
       sqlConf.parquetVectorizedReaderBatchSize
     )
+    opened(reader, file)(reader.initialize(splitOf(file), context(pushed(footer, times.dates)), Some(footer)))
+  }
+
+  /** The rows with these numbers, ascending, without a look at the filters; None in a file whose columns do not tell where
+    * their pages are (Parquet before 1.11).
+    *
+    * @param footer of the whole file
+    */
+  def rows(
+      file: PartitionedFile,
+      footer: ParquetMetadata,
+      numbers: Array[Int]
+  ): Option[PartitionReader[ColumnarBatch]] =
+    if (!tellsPages(footer)) None
+    else {
+      val times = timesOf(footer)
+      val reader = new RowsReader(
+        times.zone,
+        times.dates.mode.toString,
+        times.dates.timeZone,
+        times.int96.mode.toString,
+        times.int96.timeZone,
+        math.max(1, math.min(numbers.length, sqlConf.parquetVectorizedReaderBatchSize))
+      )
+      Some(opened(reader, file)(reader.initialize(splitOf(file), context(None), footer, numbers)))
+    }
+
+  private def opened(reader: VectorizedParquetRecordReader, file: PartitionedFile)(
+      initialize: => Unit
+  ): PartitionReader[ColumnarBatch] = {
     try {
-      reader.initialize(new FileSplit(file.toPath, file.start, file.length, Array.empty[String]), context, Some(footer))
+      initialize
       reader.initBatch(partition, file.partitionValues)
       reader.enableReturningBatches()
     } catch {
@@ -70,6 +92,34 @@ final private[spark] class FileBatches(
     }
     new BatchesOf(reader)
   }
+
+  private def splitOf(file: PartitionedFile): FileSplit =
+    new FileSplit(file.toPath, file.start, file.length, Array.empty[String])
+
+  private def context(filter: Option[FilterPredicate]): TaskAttemptContextImpl = {
+    val attempt = new TaskAttemptID(new TaskID(new JobID(), TaskType.MAP, 0), 0)
+    val context = new TaskAttemptContextImpl(conf, attempt)
+    filter.foreach(ParquetInputFormat.setFilterPredicate(context.getConfiguration, _))
+    context
+  }
+
+  private def timesOf(footer: ParquetMetadata): WrittenTimes = {
+    val meta = footer.getFileMetaData
+    val written: String => String = meta.getKeyValueMetaData.get(_)
+    val isForeign = meta.getCreatedBy == null || !meta.getCreatedBy.startsWith("parquet-mr")
+    val zone =
+      if (sqlConf.isParquetINT96TimestampConversion && isForeign)
+        DateTimeUtils.getZoneId(conf.get(SQLConf.SESSION_LOCAL_TIMEZONE.key))
+      else null
+    WrittenTimes(
+      zone,
+      DataSourceUtils.datetimeRebaseSpec(written, options.datetimeRebaseModeInRead),
+      DataSourceUtils.int96RebaseSpec(written, options.int96RebaseModeInRead)
+    )
+  }
+
+  private def tellsPages(footer: ParquetMetadata): Boolean =
+    footer.getBlocks.asScala.forall(_.getColumns.asScala.forall(_.getOffsetIndexReference != null))
 
   private def pushed(footer: ParquetMetadata, dates: RebaseSpec): Option[FilterPredicate] =
     if (!sqlConf.parquetFilterPushDown || filters.isEmpty) None
@@ -87,6 +137,12 @@ final private[spark] class FileBatches(
       filters.flatMap(parquet.createFilter(_)).reduceOption(FilterApi.and)
     }
 }
+
+/** How times were written.
+  *
+  * @param zone of times of 96 bits; null: UTC
+  */
+final private case class WrittenTimes(zone: java.time.ZoneId, dates: RebaseSpec, int96: RebaseSpec)
 
 final private class BatchesOf(reader: VectorizedParquetRecordReader) extends PartitionReader[ColumnarBatch] {
   override def next(): Boolean = reader.nextKeyValue()

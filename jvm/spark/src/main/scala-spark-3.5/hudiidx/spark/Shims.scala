@@ -1,5 +1,7 @@
 package hudiidx.spark
 
+import hudiidx.hadoop.{KeyedRows, StoredKeyRows}
+import hudiidx.record.PackedKeys
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.ParquetInputFormat
@@ -9,7 +11,14 @@ import org.apache.spark.paths.SparkPath
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, DynamicPruningSubquery, Expression, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeProjection
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  BoundReference,
+  DynamicPruningSubquery,
+  Expression,
+  UnsafeRow
+}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.connector.catalog.Table
@@ -111,6 +120,9 @@ object Shims {
 
   def note(file: PartitionedFile, name: String): Option[Any] = file.otherConstantMetadataColumnValues.get(name)
 
+  def noted(file: PartitionedFile, name: String, value: Any): PartitionedFile =
+    file.copy(otherConstantMetadataColumnValues = file.otherConstantMetadataColumnValues + (name -> value))
+
   /** The pieces packed into input partitions of about `maxBytes` each, the largest first. */
   def pack(spark: SparkSession, pieces: Array[PartitionedFile], maxBytes: Long): Array[InputPartition] = {
     val bySize = pieces.sortBy(p => -p.length)
@@ -185,6 +197,16 @@ object Shims {
       vector
     }
 
+  /** Rows in Spark's own form. Compiled whatever the session's settings: Spark's interpreter takes a null number inside a
+    * struct of a batch for 0.
+    */
+  def unsafeRows(columns: StructType): InternalRow => UnsafeRow = {
+    val projection = GenerateUnsafeProjection.generate(columns.zipWithIndex.map { case (f, i) =>
+      BoundReference(i, f.dataType, nullable = true)
+    })
+    row => projection(row)
+  }
+
   /** Rows to a batch of Spark's Parquet reader. */
   def batchRows(spark: SparkSession): Int = spark.sessionState.conf.parquetVectorizedReaderBatchSize
 
@@ -212,11 +234,24 @@ object Shims {
     @transient private lazy val fileBatches =
       new FileBatches(conf, sqlConfOf(settings), factory.filters, partition)
 
-    /** The rows with these numbers, ascending, without a look at the filters. */
-    def rowsAt(file: PartitionedFile, numbers: Array[Int]): PartitionReader[ColumnarBatch] =
-      new RowsAt(conf, factory.sqlConf, factory.options, data, partition)
-        .read(file, numbers)
-        .getOrElse(new RowsByNumber(withColumns(data).batches(file), numbers))
+    /** The rows with these numbers, ascending, without a look at the filters.
+      *
+      * @param footer of the whole file
+      */
+    def rowsAt(file: PartitionedFile, footer: ParquetMetadata, numbers: Array[Int]): PartitionReader[ColumnarBatch] =
+      fileBatches
+        .rows(file, footer, numbers)
+        .getOrElse(new RowsByNumber(withColumns(data).batches(file, footer), numbers))
+
+    /** The rows that bear these record keys.
+      *
+      * @param footer of the whole file, of which `StoredKeyRows.areTold` holds
+      */
+    def rowsOfKeys(file: PartitionedFile, footer: ParquetMetadata, keys: PackedKeys): KeyedRows = {
+      val opened = SparkInternals.opened(conf, file.toPath, footer)
+      try StoredKeyRows.find(opened, keys)
+      finally opened.close()
+    }
 
     /** The columns of a file as Spark types, from its footer. */
     def columnsOf(file: PartitionedFile): StructType = columnsOf(footer(file, ParquetFooterReader.SKIP_ROW_GROUPS))

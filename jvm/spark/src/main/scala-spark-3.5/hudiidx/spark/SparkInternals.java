@@ -1,19 +1,19 @@
 package hudiidx.spark;
 
-import java.util.function.BiConsumer;
+import java.io.IOException;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.parquet.hadoop.ParquetFileReader;
+import org.apache.parquet.hadoop.metadata.ParquetMetadata;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Dataset$;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
-import org.apache.spark.sql.execution.RowToColumnConverter;
 import org.apache.spark.sql.execution.datasources.DataSourceStrategy$;
-import org.apache.spark.sql.execution.vectorized.WritableColumnVector;
 import org.apache.spark.sql.sources.Filter;
-import org.apache.spark.sql.types.StructType;
 import scala.Option;
 
 /** What Scala code outside Spark's own packages may not name, though it is public in the class files. */
@@ -32,8 +32,9 @@ final class SparkInternals {
     return filter.toV2();
   }
 
-  /** Appends rows of these columns to vectors. */
-  static BiConsumer<InternalRow, WritableColumnVector[]> rowConverter(StructType columns) {
-    return new RowToColumnConverter(columns)::convert;
+  /** A file whose footer is at hand; Parquet calls the one way to open it so deprecated. */
+  @SuppressWarnings("deprecation")
+  static ParquetFileReader opened(Configuration conf, Path path, ParquetMetadata footer) throws IOException {
+    return new ParquetFileReader(conf, path, footer);
   }
 }

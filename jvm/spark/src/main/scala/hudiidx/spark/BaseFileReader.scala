@@ -5,7 +5,8 @@ import java.io.{FileNotFoundException, IOException}
 import scala.collection.JavaConverters._
 
 import hudiidx.DamagedTable
-import hudiidx.hadoop.{FoundRows, KeyColumns, SliceKeySource}
+import hudiidx.hadoop.{FoundRows, KeyColumns, SliceKeySource, StoredKeyRows}
+import hudiidx.record.PackedKeys
 import hudiidx.spark.rows.{ColumnAdapter, RenamedColumns}
 import hudiidx.storage.Storage
 import hudiidx.table.{ColumnNames, FileName, TableNames}
@@ -13,7 +14,7 @@ import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile
-import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.sql.types.{StringType, StructField, StructType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 /** Reads pieces of base files, and whole file slices that have logs, as the table's columns. A file whose own types are the
@@ -32,40 +33,73 @@ final class BaseFileReaderFactory(
 
   override def buildReader(file: PartitionedFile): PartitionReader[InternalRow] = {
     val whole = toEnd(file)
-    if (SliceReading.hasLogs(file)) new RowsOfBatches(merged(whole))
-    else
-      adaptedColumns(whole).orElse(numbered) match {
-        case None        => readers.rows(whole)
-        case Some(types) => new RowsOfBatches(convert(whole, types)(_.batches(whole)))
+    if (SliceReading.hasLogs(file)) rowsOf(merged(whole))
+    else {
+      val base = readBase(whole)
+      ofKeys(whole, base) match {
+        case Some(some)                                => rowsOf(some)
+        case None if base.types.isEmpty && !isNumbered => readers.rows(whole)
+        case None                                      =>
+          rowsOf(convert(whole, base.footer, base.types.getOrElse(readers.data))(_.batches(whole, base.footer)))
       }
+    }
   }
 
+  private def rowsOf(batches: PartitionReader[ColumnarBatch]): PartitionReader[InternalRow] =
+    new RowsOfBatches(batches, Shims.unsafeRows(StructType(readers.data ++ readers.partition)))
+
   /** Only batches know where a row lies in its file. */
-  private def numbered: Option[StructType] =
-    if (readers.data.fieldNames.contains(ScanColumns.RowIndex)) Some(readers.data) else None
+  private def isNumbered: Boolean = readers.data.fieldNames.contains(ScanColumns.RowIndex)
 
   override def buildColumnarReader(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
     val whole = toEnd(file)
     if (SliceReading.hasLogs(file)) merged(whole)
     else {
-      val footer = pieceFooter(whole)
-      adapted(whole, readers.columnsOf(footer)) match {
-        case None        => readers.batches(whole, footer)
-        case Some(types) => convert(whole, types)(_.batches(whole, footer))
-      }
+      val base = readBase(whole)
+      ofKeys(whole, base).getOrElse(base.types match {
+        case None        => readers.batches(whole, base.footer)
+        case Some(types) => convert(whole, base.footer, types)(_.batches(whole, base.footer))
+      })
     }
   }
+
+  /** Where record keys are asked for, their rows alone; None where all rows have to be read, or that is no slower. Rows are
+    * found by the stored keys, and then of the other columns only what belongs to them is decoded.
+    */
+  private def ofKeys(file: PartitionedFile, base: ReadBase): Option[PartitionReader[ColumnarBatch]] =
+    PieceOfFile.keysOf(file).filter(isFew(_, base.footer)).flatMap { keys =>
+      val found = readers.rowsOfKeys(file, base.footer, keys)
+      if (isMuch(found.numbers.length, base.footer)) None
+      else if (found.numbers.isEmpty) Some(new NoBatches)
+      else if (base.types.isEmpty && keyColumn >= 0)
+        Some(new KeyedBatches(withoutKeys.rowsAt(file, base.footer, found.numbers), keyColumn, found.keys))
+      else Some(rows(file, FoundRows(found.numbers, None), Some(base)))
+    }
+
+  /** Where rows show their stored record keys; -1: nowhere. */
+  private val keyColumn: Int =
+    readers.data.indexWhere(f => f.name == RecordKeyFilter.KeyColumn && f.dataType == StringType)
+
+  /** Keys were read already when their rows are known, and of most columns they take the most room. */
+  @transient private lazy val withoutKeys: Shims.ParquetReaders =
+    readers.withColumns(StructType(readers.data.filterNot(_.name == RecordKeyFilter.KeyColumn)))
+
+  private def isFew(keys: PackedKeys, footer: ParquetMetadata): Boolean =
+    StoredKeyRows.areTold(footer) && !isMuch(keys.count, footer)
+
+  private def isMuch(rows: Int, footer: ParquetMetadata): Boolean =
+    rows * BaseFileReaderFactory.LeastRowsToOne > StoredKeyRows.rowCount(footer)
 
   /** The rows of a slice with logs. Filters drop rows of its base file only where these stand for themselves and in the
     * table's own types; which of them the log has replaced is known by their numbers.
     */
   private def merged(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
     mergingOf(file).read(file, readers.data, readers.partition, nullsOf(file)) { mayMix =>
-      val footer = pieceFooter(file)
-      adapted(file, readers.columnsOf(footer)) match {
-        case None if !mayMix && readers.hasFilters && numbered.isEmpty =>
+      readBase(file) match {
+        case ReadBase(footer, None) if !mayMix && readers.hasFilters && !isNumbered =>
           BaseBatches.numbered(readers.withRowNumbers.batches(file, footer), readers.data.length)
-        case types => BaseBatches.inOrder(convert(file, types.getOrElse(readers.data))(_.batches(file, footer)))
+        case ReadBase(footer, types) =>
+          BaseBatches.inOrder(convert(file, footer, types.getOrElse(readers.data))(_.batches(file, footer)))
       }
     }
   }
@@ -75,19 +109,25 @@ final class BaseFileReaderFactory(
     if (SliceReading.hasLogs(file)) mergingOf(file).keySource(file, columns)
     else SliceKeySource(storage, Some(file.filePath.toPath.toString), columns, None)
 
-  /** The types to read a slice's base file with; None: the table's, or there is no base file. */
-  def adaptedBase(file: PartitionedFile): Option[StructType] =
-    if (SliceReading.hasBase(file)) adaptedColumns(toEnd(file)) else None
+  /** How the base file of a slice is read; None if there is none. */
+  def baseOf(file: PartitionedFile): Option[ReadBase] =
+    if (SliceReading.hasBase(file)) Some(readBase(toEnd(file))) else None
+
+  /** The footer is read once for all that it tells. */
+  private def readBase(file: PartitionedFile): ReadBase = {
+    val footer = footerOf(file)(readers.footerOfPiece(file))
+    ReadBase(footer, adaptedColumns(file, footer))
+  }
 
   /** Some rows of a slice, whatever filters the scan has.
     *
-    * @param types of `adaptedBase`
+    * @param base of `baseOf`
     */
-  def rows(file: PartitionedFile, found: FoundRows, types: Option[StructType]): PartitionReader[ColumnarBatch] = {
+  def rows(file: PartitionedFile, found: FoundRows, base: Option[ReadBase]): PartitionReader[ColumnarBatch] = {
     val whole = toEnd(file)
-    def batches: PartitionReader[ColumnarBatch] = types match {
-      case None        => readers.rowsAt(whole, found.base)
-      case Some(types) => convert(whole, types)(_.rowsAt(whole, found.base))
+    def batches: PartitionReader[ColumnarBatch] = base.get match {
+      case ReadBase(footer, None)        => readers.rowsAt(whole, footer, found.base)
+      case ReadBase(footer, Some(types)) => convert(whole, footer, types)(_.rowsAt(whole, footer, found.base))
     }
     found.merged match {
       case None        => batches
@@ -106,12 +146,10 @@ final class BaseFileReaderFactory(
     if (file.start + file.length < file.fileSize) file else file.copy(length = Long.MaxValue - file.start)
 
   /** None if the file holds the columns as the table has them, or lacks them altogether. */
-  private def adaptedColumns(file: PartitionedFile): Option[StructType] = adapted(file, columnsOf(file))
-
-  /** @param columns the file's */
-  private def adapted(file: PartitionedFile, columns: StructType): Option[StructType] = {
+  private def adaptedColumns(file: PartitionedFile, footer: ParquetMetadata): Option[StructType] = {
     val renamed = namesIn(file)
-    val own = renamed.fold(columns)(RenamedColumns.toTable(columns, _))
+    val inFile = readers.columnsOf(footer)
+    val own = renamed.fold(inFile)(RenamedColumns.toTable(inFile, _))
     val types = StructType(readers.data.map { want =>
       own.find(have => sameName(want.name, have.name)) match {
         case None       => want
@@ -132,11 +170,6 @@ final class BaseFileReaderFactory(
     }
 
   def sameName(a: String, b: String): Boolean = if (readers.caseSensitive) a == b else a.equalsIgnoreCase(b)
-
-  private def columnsOf(file: PartitionedFile): StructType = footerOf(file)(readers.columnsOf(file))
-
-  /** Read once for all that it tells. */
-  private def pieceFooter(file: PartitionedFile): ParquetMetadata = footerOf(file)(readers.footerOfPiece(file))
 
   /** Rows of a whole file. */
   def rowCount(file: PartitionedFile): Long =
@@ -163,18 +196,35 @@ final class BaseFileReaderFactory(
   private def isMissing(e: Throwable): Boolean = e.isInstanceOf[FileNotFoundException]
 
   /** Filters are left out: they speak of the table's types and values, not of the file's. */
-  private def convert(file: PartitionedFile, types: StructType)(
+  private def convert(file: PartitionedFile, footer: ParquetMetadata, types: StructType)(
       open: Shims.ParquetReaders => PartitionReader[ColumnarBatch]
   ): PartitionReader[ColumnarBatch] = {
-    val inFile = namesIn(file).fold(types)(RenamedColumns.toFile(types, columnsOf(file), _))
+    val inFile = namesIn(file).fold(types)(RenamedColumns.toFile(types, readers.columnsOf(footer), _))
     new ConvertedBatches(open(readers.withColumns(inFile)), types, readers.data, nullsOf(file), floatsByText)
   }
+}
+
+/** How a base file is read.
+  *
+  * @param types to read it with; None: the table's
+  */
+final case class ReadBase(footer: ParquetMetadata, types: Option[StructType]) {
+
+  /** Memory that it takes, roughly. */
+  def bytes: Long = ReadBase.ChunkBytes * footer.getBlocks.asScala.iterator.map(_.getColumns.size.toLong).sum
+}
+
+object ReadBase {
+  private val ChunkBytes = 1024L
 }
 
 object BaseFileReaderFactory {
 
   /** Note of a piece: names of columns that are null in all its rows, whatever the file holds. */
   val NullColumns = "null_columns"
+
+  /** Where one row in so few is wanted, all are read: most pages are needed then, and looking for keys comes on top. */
+  private val LeastRowsToOne = 8L
 
   /** The instant in a base file's name. */
   private def instantOf(file: PartitionedFile): Option[String] =
@@ -207,14 +257,15 @@ final private class ConvertedBatches(
   override def close(): Unit = batches.close()
 }
 
-final private class RowsOfBatches(batches: PartitionReader[ColumnarBatch]) extends PartitionReader[InternalRow] {
+final private class RowsOfBatches(batches: PartitionReader[ColumnarBatch], toUnsafe: InternalRow => InternalRow)
+    extends PartitionReader[InternalRow] {
   private var rows: java.util.Iterator[InternalRow] = java.util.Collections.emptyIterator()
   private var row: InternalRow = _
 
   override def next(): Boolean = {
     while (!rows.hasNext && batches.next()) rows = batches.get().rowIterator()
     val more = rows.hasNext
-    if (more) row = rows.next()
+    if (more) row = toUnsafe(rows.next())
     more
   }
 

@@ -82,9 +82,16 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   }
 
   override def planInputPartitions(): Array[InputPartition] = {
-    // Spark plans again where values are found at run time.
+// Spark plans again where values are found at run time.
     if (!isRecorded.getAndSet(true)) ScanRecords.add(table, spec, plan.facts)
-    val whole = plan.slices.flatMap(s => PieceOfFile.whole(s, table, columns.constants).map(s.partitionPath -> _))
+    val whole = plan.slices.flatMap { s =>
+      val piece = PieceOfFile.whole(s, table, columns.constants).map(s.partitionPath -> _)
+      storedKeys.fold(piece)(g =>
+        piece.map { case (partition, file) =>
+          partition -> PieceOfFile.askedFor(file, g.keysIn(s.partitionPath, s.fileId))
+        }
+      )
+    }
     grouping match {
       case Some(g) => g.keyed(spark, whole)
       case None    =>
@@ -92,6 +99,9 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
         FilePlan.packed(spark, spec.limit.fold(pieces)(n => LimitedFiles.enough(pieces, n, readers)))
     }
   }
+
+  /** The keys whose rows are wanted, where rows bear them. */
+  private def storedKeys: Option[KeyGroups] = plan.facts.keys.groups.filter(_ => table.config.populateMetaFields)
 
   private def readers: BaseFileReaderFactory = PieceOfFile.readers(
     spark,

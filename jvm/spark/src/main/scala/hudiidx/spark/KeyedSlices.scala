@@ -2,10 +2,9 @@ package hudiidx.spark
 
 import hudiidx.bytes.RecentlyUsed
 import hudiidx.hadoop.KeyedSlice
-import org.apache.spark.sql.types.StructType
 
-/** Keyed slices that were read, each with the types to read its base file with (see `BaseFileReaderFactory.rows`), the ones asked for last, up to so many bytes. Safe for several threads; what it hands out is for
-  * one at a time.
+/** Keyed slices that were read, each with how its base file is read (see `BaseFileReaderFactory.rows`), the ones asked for
+  * last, up to so many bytes. Safe for several threads; what it hands out is for one at a time.
   */
 final private[spark] class KeyedSlices(budgetBytes: Long) {
   private val kept = new RecentlyUsed[AnyRef, KeyedSlices.Entry](budgetBytes)(_.bytes)
@@ -18,7 +17,7 @@ final private[spark] class KeyedSlices(budgetBytes: Long) {
     if (known != null) known.slice
     else {
       val slice = read
-      val bytes = slice._1.bytes + logBytes
+      val bytes = slice._1.bytes + logBytes + slice._2.fold(0L)(_.bytes)
       if (bytes <= budgetBytes) kept.put(key, KeyedSlices.Entry(slice, bytes))
       slice
     }
@@ -26,7 +25,7 @@ final private[spark] class KeyedSlices(budgetBytes: Long) {
 }
 
 private[spark] object KeyedSlices {
-  type Keyed = (KeyedSlice, Option[StructType])
+  type Keyed = (KeyedSlice, Option[ReadBase])
 
   final case class Entry(slice: Keyed, bytes: Long)
 }

@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.record.PackedKeys
 import hudiidx.spark.rows.ColumnRules
 import hudiidx.storage.Storage
 import hudiidx.table.{BaseFile, FileKind, FileSlice}
@@ -14,6 +15,7 @@ import org.slf4j.LoggerFactory
 /** File slices as Spark's file readers take them. */
 object PieceOfFile {
   private val log = LoggerFactory.getLogger("hudiidx.spark.PieceOfFile")
+  private val RecordKeys = "record_keys"
 
   /** The whole slice, with the values of the columns that are the same for all its rows; None if it has no file to be read.
     * UnsupportedTable if its base file is no Parquet file, DamagedTable if that is empty, unless stock Hudi's behaviour is asked
@@ -64,9 +66,18 @@ object PieceOfFile {
       })
     }
 
-  /** A slice with logs is read as a whole; a base file alone in pieces. */
+  /** The same, of which the rows of these record keys alone are wanted. */
+  def askedFor(piece: PartitionedFile, keys: PackedKeys): PartitionedFile = Shims.noted(piece, RecordKeys, keys)
+
+  /** The record keys whose rows alone are wanted of the piece, where their rows bear them. */
+  def keysOf(piece: PartitionedFile): Option[PackedKeys] = Shims.note(piece, RecordKeys) match {
+    case Some(keys: PackedKeys) => Some(keys)
+    case _                      => None
+  }
+
+  /** A slice with logs is read as a whole, and so is a file of which a few rows are wanted; other base files in pieces. */
   def split(piece: PartitionedFile, maxBytes: Long): Seq[PartitionedFile] =
-    if (SliceReading.hasLogs(piece)) Seq(piece)
+    if (SliceReading.hasLogs(piece) || keysOf(piece).isDefined) Seq(piece)
     else
       (0L until piece.length by maxBytes).map { start =>
         piece.copy(start = start, length = math.min(maxBytes, piece.length - start))

@@ -2,8 +2,10 @@ package hudiidx.spark
 
 import java.io.IOException
 
+import scala.collection.mutable
+
 import hudiidx.DamagedIndex
-import hudiidx.record.{PackedKeys, RecordIndex}
+import hudiidx.record.{Locations, PackedKeys, RecordIndex}
 import hudiidx.table.{FileGroup, TableConfig}
 import org.apache.spark.sql.catalyst.expressions.{
   And,
@@ -20,17 +22,41 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /** The file groups that may hold the record keys of a query.
   *
-  *  @param keys that the query asks for
-  *  @param located file groups that the record index names
+  *  @param wanted  the keys that the query asks for
+  *  @param located file groups that the record index names, with the places of their keys in `wanted`
   *  @param unknown file groups whose keys the index does not know as of the query's instant: they may hold any
   */
-final case class KeyGroups(keys: Int, located: Set[FileGroup], unknown: Set[FileGroup]) {
+final case class KeyGroups(wanted: PackedKeys, located: Map[FileGroup, Array[Int]], unknown: Set[FileGroup]) {
   private lazy val byPartition: Map[String, Set[String]] =
-    (located ++ unknown).groupBy(_.partitionPath).map { case (p, groups) => p -> groups.map(_.fileId) }
+    (located.keySet ++ unknown).groupBy(_.partitionPath).map { case (p, groups) => p -> groups.map(_.fileId) }
+
+  /** How many the query asks for. */
+  def keys: Int = wanted.count
 
   def partitions: Set[String] = byPartition.keySet
 
   def contains(partitionPath: String, fileId: String): Boolean = byPartition.get(partitionPath).exists(_(fileId))
+
+  /** The keys that a file group may hold. */
+  def keysIn(partitionPath: String, fileId: String): PackedKeys = {
+    val group = FileGroup(partitionPath, fileId)
+    if (unknown(group)) wanted else located.get(group).fold(PackedKeys.of(Seq.empty))(wanted.some)
+  }
+}
+
+object KeyGroups {
+
+  /** @param found locations of the wanted keys */
+  def of(wanted: PackedKeys, found: Locations, unknown: Set[FileGroup]): KeyGroups = {
+    val located = mutable.HashMap.empty[FileGroup, mutable.ArrayBuilder[Int]]
+    val groups = found.groups.map(g => FileGroup(g.partitionPath, g.fileId))
+    (0 until found.keys).foreach { key =>
+      (found.starts(key) until found.starts(key + 1)).foreach { at =>
+        located.getOrElseUpdate(groups(found.places(at)), Array.newBuilder[Int]) += key
+      }
+    }
+    KeyGroups(wanted, located.map { case (group, keys) => group -> keys.result() }.toMap, unknown)
+  }
 }
 
 /** Finds the record keys that filters ask for: `_hoodie_record_key`, or the key field of a table that takes its keys from one
@@ -73,10 +99,9 @@ object RecordKeyFilter {
         case Some(i) if i.index.windowDays.nonEmpty => Left("the record index has a window, and knows newer rows only")
         case Some(index)                            =>
           try {
-            val found = index.locate(PackedKeys.of(keys.toVector.sorted))
-            val located = found.groups.map(g => FileGroup(g.partitionPath, g.fileId)).toSet
+            val wanted = PackedKeys.of(keys.toVector.sorted)
             val unknown = records.moment.slices.map(s => FileGroup(s.partitionPath, s.fileId)).toSet
-            Right(KeyGroups(keys.size, located, unknown))
+            Right(KeyGroups.of(wanted, index.locate(wanted), unknown))
           } catch {
             case e: DamagedIndex if !table.isStrict => Left(e.getMessage)
             case e: IOException if !table.isStrict  => Left(e.toString)

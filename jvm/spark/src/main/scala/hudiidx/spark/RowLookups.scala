@@ -146,12 +146,12 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
 
   private def rowsOf(slice: FileSlice, piece: PartitionedFile, all: PackedKeys): Vector[InternalRow] = {
     val keys = new WantedKeys(all)
-    val (keyed, types) = kept.get(identity(slice, piece), logBytes(slice)) {
-      (KeyedSlice.read(readers.keySource(piece, storage, keyColumns)), readers.adaptedBase(piece))
+    val (keyed, base) = kept.get(identity(slice, piece), logBytes(slice)) {
+      (KeyedSlice.read(readers.keySource(piece, storage, keyColumns)), readers.baseOf(piece))
     }
     val hashed = keyed.rowsOf(keys)
     val found = if (storesKeys) hashed else keyed.confirmed(hashed, keys)
-    if (found.isEmpty) Vector.empty else collected(readers.rows(piece, found, types), keys)
+    if (found.isEmpty) Vector.empty else collected(readers.rows(piece, found, base), keys)
   }
 
   private def collected(batches: PartitionReader[ColumnarBatch], keys: WantedKeys): Vector[InternalRow] = {

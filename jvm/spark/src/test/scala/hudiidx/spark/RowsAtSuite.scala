@@ -44,6 +44,8 @@ final class RowsAtSuite extends SparkSuite {
   private def readers(columns: StructType): Shims.ParquetReaders =
     Shims.parquetReaders(spark, columns, constants, Array.empty)
 
+  private lazy val footer = readers(constants).footer(piece)
+
   private def texts(batches: PartitionReader[ColumnarBatch], columns: StructType): Vector[String] = {
     val found = Vector.newBuilder[String]
     val toRow = CatalystTypeConverters.createToScalaConverter(StructType(columns ++ constants))
@@ -54,21 +56,21 @@ final class RowsAtSuite extends SparkSuite {
 
   test("any rows, in files of several row groups, are those of the whole file") {
     val columns = spark.read.parquet(file).schema.add("gone", StringType)
-    val all = texts(readers(columns).batches(piece), columns)
+    val all = texts(readers(columns).batches(piece, footer), columns)
     assert(all.length === Rows)
     val random = new Random(3)
     (1 to 12).foreach { n =>
       val wanted = Array.fill(n * n)(random.nextInt(Rows)).distinct.sorted
       val expected = wanted.toVector.map(all)
-      same(texts(readers(columns).rowsAt(piece, wanted), columns), expected)
-      same(texts(new RowsByNumber(readers(columns).batches(piece), wanted), columns), expected)
+      same(texts(readers(columns).rowsAt(piece, footer, wanted), columns), expected)
+      same(texts(new RowsByNumber(readers(columns).batches(piece, footer), wanted), columns), expected)
     }
     val edges = Array(0, 1, Rows / 2, Rows - 3, Rows - 2)
-    same(texts(readers(columns).rowsAt(piece, edges), columns), edges.toVector.map(all))
+    same(texts(readers(columns).rowsAt(piece, footer, edges), columns), edges.toVector.map(all))
     val last = Array(7, Rows - 1)
-    same(texts(readers(columns).rowsAt(piece, last), columns), last.toVector.map(all))
+    same(texts(readers(columns).rowsAt(piece, footer, last), columns), last.toVector.map(all))
     val every = Array.range(0, Rows)
-    same(texts(readers(columns).rowsAt(piece, every), columns), all)
+    same(texts(readers(columns).rowsAt(piece, footer, every), columns), all)
   }
 
   private def same(found: Vector[String], expected: Vector[String]): Unit = {
