@@ -102,7 +102,9 @@ private final class SkippingPlans(plan: TablePlan, columns: Int, store: IndexSto
       def planned(index: ColumnIndex, source: IndexFileSource): (Int, Int) = {
         val selection = index.select(condition)
         val partitions = source.partitions.filter(selection.mightMatch(_: String))
-        val kept = partitions.iterator.map(p => slices(p, source).count(s => selection.mightMatch(s))).sum
+        val kept = partitions.iterator.map { p =>
+          slices(p, source, selection.wantedSizes(p)).count(s => selection.mightMatch(s))
+        }.sum
         (partitions.size, kept)
       }
       def source(cache: BlockCache) =
@@ -126,7 +128,7 @@ private final class SkippingPlans(plan: TablePlan, columns: Int, store: IndexSto
         val left = files.partitions.filter(selection.mightMatch(_: String))
         cpu(s"$what: condition alone, processor time", "warm", repeats)(opened.select(condition))
         cpu(s"$what: files of the partitions left alone, processor time", "warm", repeats) {
-          left.iterator.map(p => slices(p, files).size).sum
+          left.iterator.map(p => slices(p, files, selection.wantedSizes(p)).size).sum
         }
         report.add(s"$what: partitions left", "table", "", partitions.toDouble, "partitions", 1)
         report.add(s"$what: file slices left", "table", "", kept.toDouble, "files", 1)
@@ -162,8 +164,9 @@ private final class SkippingPlans(plan: TablePlan, columns: Int, store: IndexSto
     plan.sizeBytes(row)
   )
 
-  private def slices(partition: String, source: IndexFileSource): Iterator[FileSlice] = {
-    val files = source.files(partition)
+  /** As a file-system view makes them, of the groups that are wanted. */
+  private def slices(partition: String, source: IndexFileSource, sizes: Option[Array[Long]]): Iterator[FileSlice] = {
+    val files = sizes.fold(source.files(partition))(source.filesOfSizes(partition, _).files)
     files.indices.iterator.filter(i => i == files.length - 1 || files(i + 1).fileId != files(i).fileId).map { i =>
       val f = files(i)
       val base = BaseFile(partition, f.fileId, f.instantTime, f.fileName, f.sizeBytes)

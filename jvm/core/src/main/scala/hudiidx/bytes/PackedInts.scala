@@ -130,6 +130,9 @@ final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
   /** Index in the array of the next byte. */
   def index: Int = at
 
+  /** What is left, in an array of its own. */
+  def copied: PackedInput = new PackedInput(java.util.Arrays.copyOfRange(buffer, at, end))
+
   /** Passes `count` bytes over; the index of the first of them. */
   def skip(count: Int): Int = {
     require(count >= 0 && count <= remaining, s"$count bytes at $position pass the end")
@@ -201,6 +204,22 @@ final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
     out
   }
 
+  /** A column of `count` values that is read where it stands: for those who want few of them. */
+  def columnInPlace(count: Int): PackedColumn = {
+    val width = byte()
+    val min = zigzag()
+    require(width <= 64, s"column width $width at $position")
+    bitsInPlace(count, min, width)
+  }
+
+  /** `count` values of `width` bits plus `min`, read where they stand. */
+  def bitsInPlace(count: Int, min: Long, width: Int): PackedColumn = {
+    val total = PackedInts.bytesFor(count, width)
+    require(total <= remaining, s"column of $count x $width bits at $position passes the end")
+    at += total
+    new PackedColumn(words, at - total, count, min, width)
+  }
+
   /** Fills `out` with values of `width` bits plus `min`. */
   def bits(out: Array[Long], min: Long, width: Int): Unit = {
     val total = PackedInts.bytesFor(out.length, width)
@@ -232,6 +251,26 @@ final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
       }
       v
     }
+}
+
+/** A packed column where it stands in an array that must not change. */
+final class PackedColumn private[bytes] (words: ByteBuffer, from: Int, val length: Int, min: Long, width: Int) {
+
+  /** All values are the same. */
+  def isConstant: Boolean = width == 0
+
+  /** @param i from 0 until `length`, which is not checked */
+  def apply(i: Int): Long = if (width == 0) min else PackedInts.get(words, from, i, width) + min
+
+  def toArray: Array[Long] = {
+    val out = new Array[Long](length)
+    var i = 0
+    while (i < length) {
+      out(i) = apply(i)
+      i += 1
+    }
+    out
+  }
 }
 
 object PackedInts {

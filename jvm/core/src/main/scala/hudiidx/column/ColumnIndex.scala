@@ -158,6 +158,6 @@ private[column] final class CoveredFiles(sources: Vector[ColumnFileReader]) {
 
 private[column] object CoveredFiles {
 
-  /** Files whose names are kept, at about 40 bytes each. */
+  /** Files whose names are kept, at about 30 bytes each. */
   val MostHeld = 200000L
 }

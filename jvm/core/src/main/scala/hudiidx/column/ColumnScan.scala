@@ -48,7 +48,7 @@ final class ColumnScan(index: ColumnIndex) {
       val table = file.fileTable(at)
       val from = file.directory.starts(at)
       val rows = new Array[Long](file.counts.files)
-      System.arraycopy(table.rows, 0, rows, from, table.count)
+      System.arraycopy(table.allRows, 0, rows, from, table.count)
       val found = files.map { case (name, size) => name -> table.find(NameDigest.of(name), size) }.filter(_._2 >= 0)
       Some(rows -> found.map { case (name, place) => name -> (from + place) }.sortBy(_._2))
     }

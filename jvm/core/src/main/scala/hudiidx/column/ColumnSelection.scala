@@ -45,6 +45,39 @@ final class ColumnSelection private[column] (
       hasUncovered(ordinals) || condition.mayHold(leaf => holdsByStats(leaves(leaf), files, ordinals))
   })
 
+  /** Sizes of files of which each slice of the partition that might match has one; None where that cannot be told, or would
+    * leave out little. A slice may have one of these and not match.
+    *
+    *  @return ascending
+    */
+  def wantedSizes(partitionPath: String): Option[Array[Long]] = for {
+    leaf <- neededLeaves
+    if partitions.isCovered(partitionPath)
+    files <- index.files.of(partitionPath)
+    members <- members(leaf, files)
+  } yield {
+    val found = Array.newBuilder[Long]
+    members.foreach { case (leaf, m) => m.table.foreachSize(leaf.bits(m.source), m.from)(found += _) }
+    found.result().sorted
+  }
+
+  /** Parts of the condition one of which holds of whatever matches. */
+  private lazy val neededLeaves: Option[Set[Int]] = condition.needed(l => leaves(l).setBits)
+
+  /** By leaf, column files that have its column and together cover the partition's files. Files that are covered by several
+    * column files alike need be looked at in one of them.
+    */
+  private def members(wanted: Set[Int], files: CoveredFilesOf): Option[Vector[(LeafState, CoveredPartition)]] = {
+    val alike = files.members.toVector.filter(_.source < index.segments.size).groupBy(_.fingerprint).values.toVector
+    val found = for {
+      leaf <- wanted.toVector.map(leaves)
+      same <- alike
+    } yield same.find(m => leaf.bits(m.source) != null).map(leaf -> _)
+    val kept = found.flatten.map { case (leaf, m) => leaf.bits(m.source).countSet(m.from, m.until).toLong }.sum
+    val all = alike.map(same => (same.head.until - same.head.from).toLong).sum
+    if (found.forall(_.isDefined) && kept * ColumnSelection.WorthPicking <= all) Some(found.flatten) else None
+  }
+
   private val asksRecords = condition.hasTests || leaves.exists(_.tests.nonEmpty)
 
   /** Of a slice that statistics allow. Records of several columns are of no use where rows may come from several files. */
@@ -103,12 +136,21 @@ final class ColumnSelection private[column] (
   }
 }
 
+private[column] object ColumnSelection {
+
+  /** Where more than one of so many files may match, all are as quickly read. */
+  val WorthPicking = 2
+}
+
 /** One leaf of a condition against all column files.
   *
   *  @param bits  by segment: files whose statistics allow it; null where the segment has nothing of the column
   *  @param tests on records of the column
   */
 private[column] final class LeafState(val bits: Array[FileBits], val tests: Vector[EntryTest]) {
+
+  /** Files that are left; a segment that has nothing of the column leaves all. */
+  def setBits: Long = bits.iterator.map(b => if (b == null) Long.MaxValue / 1024 else b.countSet(0, b.size).toLong).sum
 
   /** @param ordinals of one file, by member */
   def holdsByStats(files: CoveredFilesOf, ordinals: Array[Int]): Boolean = {
@@ -154,6 +196,13 @@ private[column] sealed trait ConditionTree {
   /** True if nothing but leaves stands against it. */
   lazy val isTrueOfAll: Boolean = mayHold(_ => true)
 
+  /** Leaves of which at least one holds wherever the condition does, of several such sets the one with the fewest files; None
+    * if there is none. Empty where the condition never holds.
+    *
+    *  @param files that a leaf leaves
+    */
+  def needed(files: Int => Long): Option[Set[Int]]
+
   /** By answers to all leaves alone. */
   def mayHold(leaf: Int => Boolean): Boolean
 
@@ -166,11 +215,13 @@ private[column] sealed trait ConditionTree {
 
 private[column] object ConditionTree {
   final case class Fixed(value: Boolean) extends ConditionTree {
+    def needed(files: Int => Long): Option[Set[Int]] = if (value) None else Some(Set.empty)
     def mayHold(leaf: Int => Boolean): Boolean = value
     def holds(leaf: Int => Boolean, test: EntryTest => Boolean): Boolean = value
     def hasTests: Boolean = false
   }
   final case class Leaf(number: Int) extends ConditionTree {
+    def needed(files: Int => Long): Option[Set[Int]] = Some(Set(number))
     def mayHold(leaf: Int => Boolean): Boolean = leaf(number)
     def holds(leaf: Int => Boolean, test: EntryTest => Boolean): Boolean = leaf(number)
     def hasTests: Boolean = false
@@ -178,12 +229,20 @@ private[column] object ConditionTree {
 
   /** @param tests on columns that several of the members speak of */
   final case class And(members: Vector[ConditionTree], tests: Vector[EntryTest]) extends ConditionTree {
+    def needed(files: Int => Long): Option[Set[Int]] = {
+      val found = members.flatMap(_.needed(files))
+      if (found.isEmpty) None else Some(found.minBy(_.toVector.map(files).sum))
+    }
     def mayHold(leaf: Int => Boolean): Boolean = members.forall(_.mayHold(leaf))
     def holds(leaf: Int => Boolean, test: EntryTest => Boolean): Boolean =
       members.forall(_.holds(leaf, test)) && tests.forall(test)
     def hasTests: Boolean = tests.nonEmpty || members.exists(_.hasTests)
   }
   final case class Or(members: Vector[ConditionTree]) extends ConditionTree {
+    def needed(files: Int => Long): Option[Set[Int]] = {
+      val found = members.map(_.needed(files))
+      if (found.forall(_.isDefined)) Some(found.flatten.flatten.toSet) else None
+    }
     def mayHold(leaf: Int => Boolean): Boolean = members.exists(_.mayHold(leaf))
     def holds(leaf: Int => Boolean, test: EntryTest => Boolean): Boolean = members.exists(_.holds(leaf, test))
     def hasTests: Boolean = members.exists(_.hasTests)

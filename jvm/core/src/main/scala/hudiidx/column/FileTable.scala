@@ -1,6 +1,6 @@
 package hudiidx.column
 
-import hudiidx.bytes.{PackedInput, PackedInts, PackedOutput, XxHash64}
+import hudiidx.bytes.{PackedColumn, PackedInput, PackedInts, PackedOutput, XxHash64}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
@@ -24,22 +24,29 @@ private[column] object NameDigest {
   }
 }
 
-/** The files of one partition in a segment. docs/format.md, "Column files".
+/** The files of one partition in a segment, in the order of their names' digests. Read where they stand: most are never asked
+  * for. docs/format.md, "Column files".
   *
-  *  @param highs   upper halves of the names' digests, ascending
+  *  @param highs   upper halves of the digests, ascending
   *  @param lows    their lower halves
   *  @param places  place of each in the partition
   *  @param sizes   sizes in bytes
-  *  @param rows    rows of each file, by place
+  *  @param rowsOf  rows of each file, by place
   */
 private[column] final class FileTable(
-    highs: Array[Long],
-    lows: Array[Long],
-    places: Array[Int],
-    sizes: Array[Long],
-    val rows: Array[Long]
+    highs: PackedColumn,
+    lows: PackedColumn,
+    places: PackedColumn,
+    sizes: PackedColumn,
+    rowsOf: PackedColumn
 ) {
   def count: Int = highs.length
+
+  /** Rows of the file at a place; -1 unknown. */
+  def rows(place: Int): Long = rowsOf(place)
+
+  /** Rows of each file, by place. */
+  def allRows: Array[Long] = rowsOf.toArray
 
   /** Place of a file in the partition; -1 if it is not covered, has another size, or cannot be told from another. */
   def find(digest: NameDigest, sizeBytes: Long): Int = {
@@ -53,19 +60,37 @@ private[column] final class FileTable(
       }
       at += 1
     }
-    if (found < 0 || several || sizes(found) != sizeBytes) -1 else places(found)
+    if (found < 0 || several || sizes(found) != sizeBytes) -1 else places(found).toInt
   }
 
+  /** The first whose upper half is not below `high`. */
   private def first(high: Long): Int = {
-    var at = Arrays.binarySearch(highs, high)
-    while (at > 0 && highs(at - 1) == high) at -= 1
-    if (at < 0) count else at
+    var (low, end) = (0, count)
+    while (low < end) {
+      val middle = (low + end) >>> 1
+      if (highs(middle) < high) low = middle + 1 else end = middle
+    }
+    low
   }
+
+  /** Hands over the sizes of the files whose bits are set, the first place's bit being `from`, and of those that cannot be told
+    * from another.
+    */
+  def foreachSize(bits: FileBits, from: Int)(use: Long => Unit): Unit = {
+    var i = 0
+    while (i < count) {
+      if (bits.get(from + places(i).toInt) || (i > 0 && isAlike(i - 1, i)) || (i + 1 < count && isAlike(i, i + 1)))
+        use(sizes(i))
+      i += 1
+    }
+  }
+
+  private def isAlike(i: Int, j: Int): Boolean = highs(i) == highs(j) && lows(i) == lows(j)
 
   /** Digest and size of each file, by place. */
   def byPlace: Array[(NameDigest, Long)] = {
     val out = new Array[(NameDigest, Long)](count)
-    places.indices.foreach(i => out(places(i)) = (NameDigest(highs(i), lows(i)), sizes(i)))
+    (0 until count).foreach(i => out(places(i).toInt) = (NameDigest(highs(i), lows(i)), sizes(i)))
     out
   }
 }
@@ -86,16 +111,17 @@ private[column] object FileTable {
     out.toBytes
   }
 
-  /** IllegalArgumentException if it is malformed. */
+  /** Over the bytes of `in`, which must not change. IllegalArgumentException if it is malformed. */
   def decode(in: PackedInput): FileTable = {
     val n = in.count(128)
-    val highs = new Array[Long](n)
-    in.bits(highs, 0L, 64)
-    val lows = new Array[Long](n)
-    in.bits(lows, 0L, 64)
-    val places = in.column(n).map(p => if (p >= 0 && p < n) p.toInt else -1)
-    require(!places.contains(-1), "place of a file")
-    new FileTable(highs, lows, places, in.column(n), in.column(n))
+    val (highs, lows) = (in.bitsInPlace(n, 0L, 64), in.bitsInPlace(n, 0L, 64))
+    val places = in.columnInPlace(n)
+    var i = 0
+    while (i < n) {
+      require(places(i) >= 0 && places(i) < n, "place of a file")
+      i += 1
+    }
+    new FileTable(highs, lows, places, in.columnInPlace(n), in.columnInPlace(n))
   }
 
   /** A sum that is the same for the same files in any order. */

@@ -111,7 +111,7 @@ final class Segment private[column] (private[column] val file: ColumnFileReader)
   private[column] def allRows: Array[Long] = {
     val rows = new Array[Long](counts.files)
     directory.paths.indices.foreach { p =>
-      val found = file.fileTable(p).rows
+      val found = file.fileTable(p).allRows
       System.arraycopy(found, 0, rows, directory.starts(p), found.length)
     }
     rows

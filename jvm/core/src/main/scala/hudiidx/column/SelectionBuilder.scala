@@ -191,8 +191,11 @@ private[column] final class PartitionVerdicts(
 
   def mightMatch(path: String): Boolean = {
     val at = partitions.find(path)
-    tree.isTrueOfAll && (at < 0 || !index.isComplete || mayHaveMore(path) || alive.get(at))
+    tree.isTrueOfAll && (!isCovered(path) || alive.get(at))
   }
+
+  /** Segments cover all files that the partition may have. */
+  def isCovered(path: String): Boolean = index.isComplete && partitions.find(path) >= 0 && !mayHaveMore(path)
 
   /** Partitions that a leaf ruled out as a whole. */
   def excludedBy(leaf: Int): Long = paths.length.toLong - allowed(leaf).countSet(0, paths.length)

@@ -2,7 +2,7 @@ package hudiidx.manifest
 
 import hudiidx.DamagedIndex
 import hudiidx.bytes.{PackedInput, PackedOutput}
-import hudiidx.table.{FileEntry, FileKind}
+import hudiidx.table.FileEntry
 
 /** A page of file entries of one partition, stored by column. docs/format.md, "File page". Pure: bytes in, entries out. */
 object FilePage {
@@ -29,6 +29,15 @@ object FilePage {
   /** As above, of a page that stands within a larger array. */
   def decode(page: PackedInput, partitionPath: String, where: => String): Array[FileEntry] =
     refused(where)(new FilePageDecoder(page, partitionPath).decode())
+
+  /** Entries of the file groups that are wanted, of a page whose first entry has number `firstNumber`. */
+  private[manifest] def select(
+      page: PackedInput,
+      partitionPath: String,
+      wanted: WantedGroups,
+      firstNumber: Int,
+      where: => String
+  ): Int = refused(where)(new FilePageDecoder(page, partitionPath).select(wanted, firstNumber))
 
   private def refused[A](where: => String)(read: => A): A =
     try read
@@ -194,115 +203,4 @@ private[manifest] final class FilePageEncoder(entries: Array[FileEntry], from: I
     }
 
   private def instantOf(i: Int): PageInstant = instants(ordinal.get(entries(from + i).instantTime))
-}
-
-private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: String) {
-
-  def decode(): Array[FileEntry] = {
-    val version = in.byte()
-    require(version == FilePage.Version, s"page version $version, this hudiidx reads ${FilePage.Version}")
-    val count = FilePageDecoder.count(in)
-    val flags = in.byte()
-    val instants = readInstants((flags & FilePage.NumericInstants) != 0, (flags & FilePage.SparkTokens) != 0)
-    val times = instants.map(i => Option(i.time))
-    val completions = instants.map(i => if (i.completion.isEmpty) None else Some(i.completion))
-    val kinds = in.column(count)
-    val instant = in.column(count)
-    val logVersions = in.column(count)
-    val sizes = in.column(count)
-    val replaced = in.column(count)
-    val starts = in.column(count)
-    val ids = readIds(flags, starts)
-    val tokens = readTokens(flags, count, instants, instant)
-    require(in.remaining == 0, s"${in.remaining} bytes behind the page")
-    val out = new Array[FileEntry](count)
-    var group = -1
-    var i = 0
-    while (i < count) {
-      if (starts(i) != 0) group += 1
-      val at = instant(i).toInt
-      val kind = FileKind.ofCode(kinds(i).toInt).orNull
-      require(kind != null, s"file kind ${kinds(i)}")
-      val replacedAt = if (replaced(i) == 0) None else times((replaced(i) - 1).toInt)
-      out(i) = FileEntry(
-        partitionPath,
-        ids(group),
-        instants(at).time,
-        tokens(i),
-        kind,
-        logVersions(i).toInt,
-        sizes(i),
-        completions(at),
-        replacedAt
-      )
-      i += 1
-    }
-    out
-  }
-
-  private def readInstants(numeric: Boolean, spark: Boolean): Array[PageInstant] = {
-    val out = new Array[PageInstant](in.count(16))
-    var previous = 0L
-    var i = 0
-    while (i < out.length) {
-      if (numeric) {
-        previous += in.varint()
-        out(i) = new PageInstant(PageInstant.render(previous))
-        val completion = in.zigzag()
-        if (completion != 0) out(i).completion = PageInstant.render(previous + completion - 1)
-      } else {
-        out(i) = new PageInstant(in.string())
-        out(i).completion = in.string()
-      }
-      if (spark) {
-        out(i).stage = in.varint()
-        out(i).attempt = in.zigzag()
-      }
-      i += 1
-    }
-    out
-  }
-
-  private def readIds(flags: Int, starts: Array[Long]): Array[String] = {
-    require(starts.isEmpty || starts(0) == 1, "first entry does not start a file group")
-    var groups = 0
-    starts.foreach(s => if (s != 0) groups += 1)
-    if ((flags & FilePage.UuidIds) != 0) {
-      val random = (flags & FilePage.RandomUuids) != 0
-      val high = new Array[Long](groups)
-      val low = new Array[Long](groups)
-      in.bits(high, 0, if (random) 60 else 64)
-      in.bits(low, 0, if (random) 62 else 64)
-      val suffix = in.column(groups)
-      val render = new NameRenderer
-      Array.tabulate(groups)(i =>
-        if (random) render(UuidId.addVersion(high(i)), UuidId.addVariant(low(i)), suffix(i))
-        else render(high(i), low(i), suffix(i))
-      )
-    } else Array.fill(groups)(in.string())
-  }
-
-  private def readTokens(flags: Int, count: Int, instants: Array[PageInstant], instant: Array[Long]): Array[String] =
-    if ((flags & FilePage.SparkTokens) != 0) {
-      val tasks = in.column(count)
-      val stages = in.column(count)
-      val attempts = in.column(count)
-      val render = new NameRenderer
-      Array.tabulate(count) { i =>
-        val base = instants(instant(i).toInt)
-        render.token(tasks(i), stages(i) + base.stage, attempts(i) + tasks(i) + base.attempt)
-      }
-    } else Array.fill(count)(in.string())
-}
-
-private[manifest] object FilePageDecoder {
-
-  /** Writers stay far below; a hostile count above is refused before anything is allocated. */
-  val MaxEntries: Int = 1 << 16
-
-  def count(in: PackedInput): Int = {
-    val n = in.varint()
-    require(n >= 0 && n <= MaxEntries, s"page of $n entries")
-    n.toInt
-  }
 }

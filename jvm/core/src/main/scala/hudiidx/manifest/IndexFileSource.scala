@@ -1,6 +1,6 @@
 package hudiidx.manifest
 
-import hudiidx.table.{FileEntry, FileSource}
+import hudiidx.table.{FileEntry, FileSource, FilesFound}
 
 /** The files of a table from its index: master, delta since then, and what completed instants changed since the index
   *  version was made. Nothing of it holds more than one partition at a time.
@@ -20,6 +20,17 @@ final class IndexFileSource(master: MasterManifest, delta: Option[DeltaManifest]
     val before = indexedFiles(partitionPath)
     overlay.get(partitionPath).fold(before)(_.applyTo(before))
   }
+
+  override def filesOfSizes(partitionPath: String, sizes: Array[Long]): FilesFound =
+    if (overlay.get(partitionPath).isDefined) FilesFound(files(partitionPath), 0)
+    else {
+      val changes = delta.flatMap(d => d.partition(partitionPath))
+      val added = changes.fold(Array.empty[FileEntry])(_.added(partitionPath, delta.get.where(partitionPath)))
+      val removed = changes.fold(Array.emptyIntArray)(_.removed)
+      val wanted = new WantedGroups(sizes, removed, added.iterator.map(_.fileId).toSet)
+      if (!changes.exists(_.cleared)) master.run(partitionPath).foreach(master.select(partitionPath, _, wanted))
+      FilesFound(FileMerge.merge(wanted.entries, added), wanted.passedOver)
+    }
 
   private def indexedFiles(partitionPath: String): Array[FileEntry] = {
     val changes = delta.flatMap(d => d.partition(partitionPath))

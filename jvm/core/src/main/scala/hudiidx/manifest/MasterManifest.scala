@@ -91,6 +91,16 @@ final class MasterManifest(master: HFileReader, index: HFileReader, name: String
     out
   }
 
+  /** Takes the groups of a run that are wanted. */
+  private[manifest] def select(partitionPath: String, run: PartitionRun, wanted: WantedGroups): Unit = {
+    var at = run.firstNumber
+    eachPage(run) { cursor =>
+      val count = FilePage.select(pageOf(cursor), partitionPath, wanted, at, s"$name, files from $at")
+      at += count
+      count
+    }
+  }
+
   /** Pages of a run as they stand in the file. */
   def pages(run: PartitionRun): Vector[EncodedPage] = {
     val out = Vector.newBuilder[EncodedPage]

@@ -171,6 +171,9 @@ private[sync] final class GuardedSource(index: FileSource, listing: () => FileSo
 
   override def files(partitionPath: String): Array[FileEntry] = guarded(_.files(partitionPath))
 
+  override def filesOfSizes(partitionPath: String, sizes: Array[Long]): FilesFound =
+    guarded(_.filesOfSizes(partitionPath, sizes))
+
   private def guarded[A](call: FileSource => A): A =
     if (failed.isDefined) call(listing())
     else

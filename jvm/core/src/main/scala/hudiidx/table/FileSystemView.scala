@@ -26,9 +26,12 @@ final class FileSystemView(val source: FileSource, val timeline: ViewTimeline) {
   }
 
   /** The newest base file of each group that has one; logs and pending compactions do not count. */
-  def latestBaseFiles(partitionPath: String, asOf: Option[String] = None): Vector[BaseFile] = {
+  def latestBaseFiles(partitionPath: String, asOf: Option[String] = None): Vector[BaseFile] =
+    latestBaseFiles(groups(partitionPath), asOf)
+
+  private def latestBaseFiles(groups: GroupSlices, asOf: Option[String]): Vector[BaseFile] = {
     val found = Vector.newBuilder[BaseFile]
-    foreachLiveGroup(partitionPath, asOf) { (group, max) =>
+    foreachLive(groups, asOf) { (group, max) =>
       var s = group.latest(max)
       while (s >= 0 && group.base(s) == null) s -= 1
       if (s >= 0) found += GroupSlices.baseFile(group.base(s))
@@ -89,14 +92,31 @@ final class FileSystemView(val source: FileSource, val timeline: ViewTimeline) {
   /** What a snapshot query reads: the newest slice of each group, behind a pending compaction joined with the slice
     *  before it.
     */
-  def latestMergedFileSlices(partitionPath: String, asOf: Option[String] = None): Vector[FileSlice] = {
+  def latestMergedFileSlices(partitionPath: String, asOf: Option[String] = None): Vector[FileSlice] =
+    latestMergedFileSlices(groups(partitionPath), asOf)
+
+  private def latestMergedFileSlices(groups: GroupSlices, asOf: Option[String]): Vector[FileSlice] = {
     val found = Vector.newBuilder[FileSlice]
-    foreachLiveGroup(partitionPath, asOf) { (group, max) =>
+    foreachLive(groups, asOf) { (group, max) =>
       val s = group.latest(max)
       if (s > 0 && group.instant(s) == group.compaction) found += group.mergedWithPrevious(s)
       else if (s >= 0) found += group.slice(s)
     }
     found.result()
+  }
+
+  /** As `latestMergedFileSlices`, or as `latestBaseFiles` if `baseFiles`, of the groups that have a file of one of these
+    *  sizes, perhaps of others too.
+    *
+    *  @param sizes in bytes, ascending
+    */
+  def latestOfSizes(partitionPath: String, sizes: Array[Long], baseFiles: Boolean): SlicesFound = {
+    val found = source.filesOfSizes(partitionPath, sizes)
+    val groups = new GroupSlices(FileOrder.sorted(found.files), partitionPath, timeline)
+    val slices =
+      if (!baseFiles) latestMergedFileSlices(groups, None)
+      else latestBaseFiles(groups, None).map(FileSlice.of)
+    SlicesFound(slices, found.passedOver)
   }
 
   /** A call on every partition as one stream that holds one partition's result at a time. */
@@ -108,9 +128,10 @@ final class FileSystemView(val source: FileSource, val timeline: ViewTimeline) {
   private def foreachLiveGroup(
       partitionPath: String,
       asOf: Option[String]
-  )(use: (GroupSlices, String) => Unit): Unit = {
+  )(use: (GroupSlices, String) => Unit): Unit = foreachLive(groups(partitionPath), asOf)(use)
+
+  private def foreachLive(group: GroupSlices, asOf: Option[String])(use: (GroupSlices, String) => Unit): Unit = {
     val max = asOf.orNull
-    val group = groups(partitionPath)
     while (group.next()) if (!isReplaced(group, max)) use(group, max)
   }
 

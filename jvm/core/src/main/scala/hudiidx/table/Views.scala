@@ -16,6 +16,13 @@ final case class FileSlice(
     logFiles: Vector[LogFile]
 )
 
+object FileSlice {
+
+  /** A slice that is read as its base file alone. */
+  def of(base: BaseFile): FileSlice =
+    FileSlice(base.partitionPath, base.fileId, base.instantTime, Some(base), Vector.empty)
+}
+
 /** Where the committed files of a table come from: the index, or a listing that stands in for it.
   *  Committed means: written by a completed instant (or one before the start of the active timeline), not removed by a
   *  clean, rollback or restore; log files of rolled-back writes of version 6 stay listed, as stock lists them.
@@ -27,4 +34,22 @@ trait FileSource {
 
   /** Files of one partition in no order that callers may rely on; empty for an unknown partition. */
   def files(partitionPath: String): Array[FileEntry]
+
+  /** All files of those file groups of a partition that have a file of one of these sizes, perhaps of others too.
+    *
+    *  @param sizes in bytes, ascending
+    */
+  def filesOfSizes(partitionPath: String, sizes: Array[Long]): FilesFound = FilesFound(files(partitionPath), 0)
 }
+
+/** Files of some of a partition's file groups.
+  *
+  *  @param passedOver groups that were left out: each with a committed base file, without log files, not replaced
+  */
+final case class FilesFound(files: Array[FileEntry], passedOver: Int)
+
+/** Slices of some of a partition's file groups.
+  *
+  *  @param passedOver as of [[FilesFound]]: slices of one base file each
+  */
+final case class SlicesFound(slices: Vector[FileSlice], passedOver: Int)

@@ -79,6 +79,63 @@ class ColumnIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("every slice that a selection keeps has a file of the sizes that it wants, over any segments that cover all") {
+    val covering = for {
+      (files, more) <- table
+      // Few sizes, so that files share them.
+      sized = files.map(f => f.copy(sizeBytes = f.sizeBytes % 7))
+      first <- segment(sized)
+    } yield (
+      sized,
+      first +: more.map(s => s.copy(stats = s.stats.map { case (f, v) => f.copy(sizeBytes = f.sizeBytes % 7) -> v }))
+    )
+    forAll(covering, Gen.listOfN(4, ColumnGen.condition(columns))) { case ((files, segments), conditions) =>
+      withModel { model =>
+        model.opened(model.version(segments.map(model.write))) { index =>
+          conditions.foreach { condition =>
+            val selection = index.select(condition)
+            val wanted = files.map(_.partition).distinct.map(p => p -> selection.wantedSizes(p)).toMap
+            slices(files).filter(s => selection.mightMatch(ColumnModel.slice(s))).foreach { slice =>
+              assert(
+                wanted(slice.head.partition).forall(sizes => slice.exists(f => sizes.contains(f.sizeBytes))),
+                slice
+              )
+            }
+            val behind = index.select(condition, _ => true)
+            assert(files.forall(f => behind.wantedSizes(f.partition).isEmpty))
+          }
+        }
+        model.opened(model.version(segments.map(model.write), complete = false)) { index =>
+          val selection = index.select(conditions.head)
+          assert(files.forall(f => selection.wantedSizes(f.partition).isEmpty))
+        }
+      }
+    }
+  }
+
+  test("a selective condition wants few sizes, the rarer part of an AND deciding, both parts of an OR") {
+    withModel { model =>
+      val files = Vector.tabulate(200)(i => ModelFile("p", s"f$i.parquet", 1000L + i, 10))
+      def stats(i: Int): Vector[ColumnStats] = Vector(i.toLong, i.toLong / 10, 0L).map { v =>
+        ColumnStats(10, 0, Bounds.LongRange(v, v, exact = true))
+      }
+      val known = Vector("a", "b", "c").map(IndexedColumn(_, ColumnType.Int64, IndexKind.Range))
+      val segment = ModelSegment(known, files.indices.map(i => files(i) -> stats(i)).toMap)
+      def in(column: String, value: Long): ColumnCondition =
+        ColumnCondition.In(column, nulls = false, _ => Some(new ValueSet.Longs(Array(value), Array(value))))
+      model.opened(model.version(Vector(model.write(segment)))) { index =>
+        def wanted(condition: ColumnCondition): Option[Vector[Long]] =
+          index.select(condition).wantedSizes("p").map(_.toVector)
+        assert(wanted(in("a", 7)) === Some(Vector(1007L)))
+        assert(wanted(in("b", 7)) === Some((1070L to 1079L).toVector))
+        assert(wanted(ColumnCondition.And(Vector(in("b", 7), in("a", 75), in("c", 0)))) === Some(Vector(1075L)))
+        assert(wanted(ColumnCondition.Or(Vector(in("a", 3), in("a", 75)))) === Some(Vector(1003L, 1075L)))
+        assert(wanted(ColumnCondition.Or(Vector(in("a", 3), in("c", 0)))) === None)
+        assert(wanted(in("none", 3)) === None)
+      }
+    }
+  }
+
   test("a partition is ruled out exactly when no leaf's files can meet the condition, of one segment over all files") {
     forAll(distinctFiles.flatMap(f => Gen.zip(Gen.const(f), segment(f))), ColumnGen.condition(columns)) {
       case ((files, one), condition) =>

@@ -54,6 +54,9 @@ class FilePageSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       flipped(at) = (flipped(at) ^ bit).toByte
       try FilePage.decode(flipped, "p", "test")
       catch { case _: DamagedIndex => () }
+      val wanted = new WantedGroups(Array(entries(7).sizeBytes), Array.empty, Set.empty)
+      try FilePage.select(new PackedInput(flipped), "p", wanted, 1, "test")
+      catch { case _: DamagedIndex => () }
     }
   }
 

@@ -3,7 +3,7 @@ package hudiidx.manifest
 import hudiidx.DamagedIndex
 import hudiidx.hfile.{BlockCache, Codec, HFileReader, HFileWriter}
 import hudiidx.storage.BytesReader
-import hudiidx.table.{FileEntry, FileOrder}
+import hudiidx.table.{FileEntry, FileKind, FileOrder}
 import java.io.ByteArrayOutputStream
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -58,6 +58,65 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         rest.flatten.foreach(s => model = applied(model, s, overlay))
         check(model, new IndexFileSource(master, delta, overlay))
     }
+  }
+
+  test(
+    "groups with a file of some sizes come whole, and those left out are counted: plain ones of one base file each"
+  ) {
+    val sizes =
+      Gen.listOf(Gen.oneOf(Gen.choose(0, 12).map(_.toLong), Gen.const(1L << 45))).map(_.distinct.sorted.toArray)
+    // Few sizes, and file groups of several files.
+    def small(e: FileEntry): FileEntry =
+      e.copy(sizeBytes = e.sizeBytes % 13, fileId = e.fileId.take(2) + e.fileId.takeRight(1))
+    val few = step.map {
+      case Add(e) if e.kind.isBase => Add(small(e).copy(kind = FileKind.Parquet))
+      case Add(e)                  => Add(small(e))
+      case other                   => other
+    }
+    forAll(Gen.listOfN(40, few), Gen.listOf(few), Gen.listOf(few), Gen.choose(1, 6), sizes) {
+      (start, later, unseen, pageEntries, wanted) =>
+        var model: Model = Map.empty
+        start.foreach(s => model = applied(model, s, new TableChanges))
+        val pages =
+          model.toVector.map { case (p, es) => EncodedPartition.of(p, es.values.toArray, pageEntries) }
+        val master = write(pages, pageEntries)
+        checkSizes(model, new IndexFileSource(master, None, new TableChanges), wanted)
+        val changes = new TableChanges
+        later.foreach(s => model = applied(model, s, changes))
+        val counts = DeltaCounts(0, 0, 0, 0, 1 + start.size)
+        val delta = Some(writeDelta(master, None, changes, counts, pageEntries)._1)
+        checkSizes(model, new IndexFileSource(master, delta, new TableChanges), wanted)
+        val overlay = new TableChanges
+        unseen.foreach(s => model = applied(model, s, overlay))
+        checkSizes(model, new IndexFileSource(master, delta, overlay), wanted)
+    }
+  }
+
+  private def checkSizes(model: Model, source: IndexFileSource, sizes: Array[Long]): Unit =
+    (model.keySet + "absent").foreach { p =>
+      val found = source.filesOfSizes(p, sizes)
+      val groups = source.files(p).toVector.groupBy(_.fileId)
+      val byId = found.files.toVector.groupBy(_.fileId)
+      byId.foreach { case (id, files) => assert(files === groups(id)) }
+      val left = (groups -- byId.keySet).values
+      assert(found.passedOver === left.size)
+      left.foreach { files =>
+        assert(files.forall(f => f.isBase && f.replacedAt.isEmpty && !sizes.contains(f.sizeBytes)))
+      }
+    }
+
+  test("a master of plain groups gives few more than those asked for") {
+    val e = FileEntryGen
+      .entry("p")
+      .sample
+      .get
+      .copy(kind = FileKind.Parquet, logVersion = 0, replacedAt = None, completionTime = None)
+    val entries = Array.tabulate(1000)(i => e.copy(fileId = f"f$i%04d", sizeBytes = 5000L + i))
+    val source = new IndexFileSource(write(Vector(EncodedPartition.of("p", entries, 100)), 100), None, new TableChanges)
+    val found = source.filesOfSizes("p", Array(1L, 5007L, 5555L, 5999L, 9000L))
+    assert(Seq(7, 555, 999).forall(i => found.files.contains(entries(i))))
+    // The first and the last of each page come along.
+    assert(found.files.length <= 3 + 2 * 10 && found.passedOver === 1000 - found.files.length)
   }
 
   test("the counts of a delta follow from its cells") {

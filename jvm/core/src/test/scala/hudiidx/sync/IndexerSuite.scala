@@ -274,6 +274,7 @@ object IndexerSuite extends org.scalatest.Assertions {
       }
       indexed.view.partitions.foreach { p =>
         assert(indexed.view.latestMergedFileSlices(p) === listed.view.latestMergedFileSlices(p))
+        hudiidx.table.SlicesOfSizes.check(indexed.view, p)
         assert(indexed.view.latestBaseFiles(p) === listed.view.latestBaseFiles(p))
         assert(indexed.view.allFileSlices(p) === listed.view.allFileSlices(p))
       }

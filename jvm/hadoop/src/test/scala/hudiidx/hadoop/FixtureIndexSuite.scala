@@ -3,7 +3,7 @@ package hudiidx.hadoop
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
-import hudiidx.table.StockAnswers
+import hudiidx.table.{SlicesOfSizes, StockAnswers}
 import hudiidx.{DamagedTable, Fixtures, StaleIndex}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -85,9 +85,10 @@ class FixtureIndexSuite extends AnyFunSuite {
       (TableSnapshot.open(access, table, strict), TableSnapshot.open(access, table, strict.copy(enabled = false)))
     try {
       assert(Verifier.compare(indexed.source, listed.source).differences === Vector.empty)
-      listed.view.partitions.foreach(p =>
+      listed.view.partitions.foreach { p =>
         assert(indexed.view.latestMergedFileSlices(p) === listed.view.latestMergedFileSlices(p))
-      )
+        SlicesOfSizes.check(indexed.view, p)
+      }
     } finally { indexed.close(); listed.close() }
   }
 

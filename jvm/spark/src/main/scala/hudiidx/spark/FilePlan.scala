@@ -1,7 +1,7 @@
 package hudiidx.spark
 
 import hudiidx.sync.IndexCounts
-import hudiidx.table.FileSlice
+import hudiidx.table.{FileSlice, SlicesFound}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.read.InputPartition
 import org.apache.spark.sql.execution.datasources.PartitionedFile
@@ -29,7 +29,8 @@ object FilePlan {
     val inPartitions = table.partitions.filter(filters.inPartitions)
     val named = inPartitions.filter(filters.inKeys)
     val kept = named.filter(filters.inBounds)
-    val found = kept.flatMap(p => filters.slices(p).filter(filters.inKeys))
+    val loaded = kept.map(filters.loaded)
+    val found = loaded.flatMap(_.slices)
     val bounded = found.filter(filters.inBounds)
     val slices = bounded.filter(filters.inColumns)
     val stage = filters.columns.fold(
@@ -37,7 +38,7 @@ object FilePlan {
       c =>
         ColumnStage(
           named.length - kept.length,
-          files(found) - files(bounded),
+          files(found) + loaded.iterator.map(_.passedOver).sum - files(bounded),
           files(bounded) - files(slices),
           c.report,
           c.failure
@@ -109,6 +110,14 @@ final class PlanFilters(table: PinnedTable, spec: ScanSpec) {
 
   /** By all that is known of columns: blooms, values and other kinds too. */
   def inColumns(slice: FileSlice): Boolean = columns.forall(_.mightMatch(slice))
+
+  /** Those of a partition that keys leave; where bounds leave few files, of file groups alone that they may leave. */
+  def loaded(partitionPath: String): SlicesFound = {
+    // Which of the groups passed over the keys would leave is not known.
+    val sizes = if (keys.groups.isDefined) None else columns.toOption.flatMap(_.wantedSizes(partitionPath))
+    val found = table.slices(partitionPath, sizes)
+    found.copy(slices = found.slices.filter(s => SliceReading.filesIn(s) > 0 && inKeys(s)))
+  }
 
   /** Those of a partition that have a file to be read. */
   def slices(partitionPath: String): Vector[FileSlice] =

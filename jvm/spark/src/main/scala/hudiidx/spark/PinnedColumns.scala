@@ -78,6 +78,9 @@ final class PinnedColumns private (index: ColumnIndex, snapshot: TableSnapshot, 
   /** What `files` told, or nothing if a file of the index fails. */
   def told[A](work: => Option[A]): Option[A] = guarded[Option[A]](None)(work)
 
+  def wantedSizes(selection: ColumnSelection, partitionPath: String): Option[Array[Long]] =
+    guarded[Option[Array[Long]]](None)(selection.wantedSizes(partitionPath))
+
   private def guarded[A](otherwise: A)(work: => A): A =
     if (failed.isDefined) otherwise
     else
@@ -154,6 +157,10 @@ final class ColumnFilter private (
 
   /** As `mightMatch`, by bounds alone. */
   def inBounds(slice: FileSlice): Boolean = in(slice.partitionPath).forall(columns.inBounds(_, slice))
+
+  /** Sizes of files of which each slice of the partition that might match has one; None: not known. */
+  def wantedSizes(partitionPath: String): Option[Array[Long]] =
+    in(partitionPath).flatMap(columns.wantedSizes(_, partitionPath))
 
   /** What each part of the condition did so far. */
   def report: Vector[LeafReport] = whole.report.map(l => l.copy(path = ColumnExpression.shown(l.path)))

@@ -98,12 +98,20 @@ final class PinnedTable(
     val all =
       if (hasLogs) view.latestMergedFileSlices(partitionPath, asOf)
       else
-        view.latestBaseFiles(partitionPath, asOf).map { base =>
-          FileSlice(partitionPath, base.fileId, base.instantTime, Some(base), Vector.empty)
-        }
+        view.latestBaseFiles(partitionPath, asOf).map(FileSlice.of)
     // An index has the sizes of the files that it names.
     if (logsAsOf.nonEmpty) shared.listing.confirmLogs(partitionPath, all, logsAsOf)
     increment.fold(all)(i => all.filter(i.covers))
+  }
+
+  /** As above, of the file groups that have a file of one of these sizes, perhaps of others too.
+    *
+    *  @param sizes in bytes, ascending; None: all groups
+    */
+  def slices(partitionPath: String, sizes: Option[Array[Long]]): SlicesFound = sizes match {
+    case Some(wanted) if asOf.isEmpty && increment.isEmpty =>
+      view.latestOfSizes(partitionPath, wanted, baseFiles = !hasLogs)
+    case _ => SlicesFound(slices(partitionPath), 0)
   }
 
   /** Empty where nothing is to be checked by it. */

@@ -1,0 +1,151 @@
+package hudiidx.manifest
+
+import hudiidx.bytes.PackedInput
+import hudiidx.table.{FileEntry, FileKind}
+
+/** Columns are read where they stand, so that entries which nobody wants cost little. */
+private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: String) {
+  private val version = in.byte()
+  require(version == FilePage.Version, s"page version $version, this hudiidx reads ${FilePage.Version}")
+  private val count = FilePageDecoder.count(in)
+  private val flags = in.byte()
+  private val instants = readInstants((flags & FilePage.NumericInstants) != 0, (flags & FilePage.SparkTokens) != 0)
+  private val times = instants.map(i => Option(i.time))
+  private val completions = instants.map(i => if (i.completion.isEmpty) None else Some(i.completion))
+  private val kinds, instant, logVersions, sizes, replaced, starts = in.columnInPlace(count)
+  private val ids: Int => String = readIds()
+  private val tokens: Int => String = readTokens()
+  require(in.remaining == 0, s"${in.remaining} bytes behind the page")
+
+  def decode(): Array[FileEntry] = {
+    val out = new Array[FileEntry](count)
+    var group = -1
+    var id: String = null
+    var i = 0
+    while (i < count) {
+      if (starts(i) != 0) {
+        group += 1
+        id = ids(group)
+      }
+      out(i) = entry(i, id)
+      i += 1
+    }
+    out
+  }
+
+  /** Hands the entries of file groups that are wanted to `wanted`, and tells it of each that is not.
+    *
+    *  @param firstNumber of the page's first entry
+    *  @return entries of the page
+    */
+  def select(wanted: WantedGroups, firstNumber: Int): Int = {
+    val plain = kinds.isConstant && kinds(0) == FileKind.Parquet.code && replaced.isConstant && replaced(0) == 0
+    var group = 0
+    var from = 0
+    while (from < count) {
+      var until = from + 1
+      while (until < count && starts(until) == 0) until += 1
+      // A group at an end of the page may go on in the next one.
+      var pick = from == 0 || until == count
+      var i = from
+      while (i < until && !pick) {
+        pick = wanted.hasSize(sizes(i)) || (!plain && (kinds(i) != FileKind.Parquet.code || replaced(i) != 0))
+        i += 1
+      }
+      pick ||= wanted.isChanged(firstNumber + from, firstNumber + until)
+      if (pick || wanted.hasIds) {
+        val id = ids(group)
+        if (pick || wanted.hasId(id))
+          (from until until).foreach(i => if (!wanted.isRemoved(firstNumber + i)) wanted.add(entry(i, id)))
+        else wanted.passOver()
+      } else wanted.passOver()
+      group += 1
+      from = until
+    }
+    count
+  }
+
+  private def entry(i: Int, id: String): FileEntry = {
+    val at = instant(i).toInt
+    val kind = FileKind.ofCode(kinds(i).toInt).orNull
+    require(kind != null, s"file kind ${kinds(i)}")
+    val replacedBy = replaced(i)
+    FileEntry(
+      partitionPath,
+      id,
+      instants(at).time,
+      tokens(i),
+      kind,
+      logVersions(i).toInt,
+      sizes(i),
+      completions(at),
+      if (replacedBy == 0) None else times((replacedBy - 1).toInt)
+    )
+  }
+
+  private def readInstants(numeric: Boolean, spark: Boolean): Array[PageInstant] = {
+    val out = new Array[PageInstant](in.count(16))
+    var previous = 0L
+    var i = 0
+    while (i < out.length) {
+      if (numeric) {
+        previous += in.varint()
+        out(i) = new PageInstant(PageInstant.render(previous))
+        val completion = in.zigzag()
+        if (completion != 0) out(i).completion = PageInstant.render(previous + completion - 1)
+      } else {
+        out(i) = new PageInstant(in.string())
+        out(i).completion = in.string()
+      }
+      if (spark) {
+        out(i).stage = in.varint()
+        out(i).attempt = in.zigzag()
+      }
+      i += 1
+    }
+    out
+  }
+
+  /** Id of each file group of the page. */
+  private def readIds(): Int => String = {
+    require(count == 0 || starts(0) == 1, "first entry does not start a file group")
+    var groups = 0
+    var i = 0
+    while (i < count) {
+      if (starts(i) != 0) groups += 1
+      i += 1
+    }
+    if ((flags & FilePage.UuidIds) != 0) {
+      val random = (flags & FilePage.RandomUuids) != 0
+      val high = in.bitsInPlace(groups, 0, if (random) 60 else 64)
+      val low = in.bitsInPlace(groups, 0, if (random) 62 else 64)
+      val suffix = in.columnInPlace(groups)
+      val render = new NameRenderer
+      if (random) g => render(UuidId.addVersion(high(g)), UuidId.addVariant(low(g)), suffix(g))
+      else g => render(high(g), low(g), suffix(g))
+    } else Array.fill(groups)(in.string())
+  }
+
+  /** Write token of each entry. */
+  private def readTokens(): Int => String =
+    if ((flags & FilePage.SparkTokens) != 0) {
+      val tasks, stages, attempts = in.columnInPlace(count)
+      val render = new NameRenderer
+      i => {
+        val base = instants(instant(i).toInt)
+        render.token(tasks(i), stages(i) + base.stage, attempts(i) + tasks(i) + base.attempt)
+      }
+    } else Array.fill(count)(in.string())
+}
+
+private[manifest] object FilePageDecoder {
+
+  /** Writers stay far below; a hostile count above is refused before anything is allocated. */
+  val MaxEntries: Int = 1 << 16
+
+  def count(in: PackedInput): Int = {
+    val n = in.varint()
+    require(n >= 0 && n <= MaxEntries, s"page of $n entries")
+    n.toInt
+  }
+}
