@@ -130,8 +130,9 @@ final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
   /** Index in the array of the next byte. */
   def index: Int = at
 
-  /** What is left, in an array of its own. */
-  def copied: PackedInput = new PackedInput(java.util.Arrays.copyOfRange(buffer, at, end))
+  /** What is left, for keeping: in an array that holds little else, copied if this one does. */
+  def mostlyOwn: PackedInput =
+    if (remaining >= buffer.length / 2) this else new PackedInput(java.util.Arrays.copyOfRange(buffer, at, end))
 
   /** Passes `count` bytes over; the index of the first of them. */
   def skip(count: Int): Int = {

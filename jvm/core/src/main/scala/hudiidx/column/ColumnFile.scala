@@ -179,9 +179,8 @@ private[column] final class ColumnFileReader private (
 
   def fileTable(partition: Int): FileTable = {
     val name = directory.paths(partition)
-    // Tables are kept, blocks come and go.
     val found =
-      ColumnFile.guard(path, s"files of partition $name")(FileTable.decode(cell(ColumnFile.filesKey(name)).copied))
+      ColumnFile.guard(path, s"files of partition $name")(FileTable.decode(cell(ColumnFile.filesKey(name)).mostlyOwn))
     if (found.count != directory.starts(partition + 1) - directory.starts(partition))
       throw ColumnFile.damaged(path, s"partition $name has ${found.count} files, the list of partitions differs")
     found

@@ -77,15 +77,18 @@ private[column] final class FileTable(
     * from another.
     */
   def foreachSize(bits: FileBits, from: Int)(use: Long => Unit): Unit = {
+    var before = 0L
     var i = 0
     while (i < count) {
-      if (bits.get(from + places(i).toInt) || (i > 0 && isAlike(i - 1, i)) || (i + 1 < count && isAlike(i, i + 1)))
+      val high = highs(i)
+      if (i > 0 && high == before && lows(i) == lows(i - 1)) {
+        use(sizes(i - 1))
         use(sizes(i))
+      } else if (bits.get(from + places(i).toInt)) use(sizes(i))
+      before = high
       i += 1
     }
   }
-
-  private def isAlike(i: Int, j: Int): Boolean = highs(i) == highs(j) && lows(i) == lows(j)
 
   /** Digest and size of each file, by place. */
   def byPlace: Array[(NameDigest, Long)] = {
