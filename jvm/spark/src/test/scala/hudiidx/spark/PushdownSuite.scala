@@ -145,12 +145,12 @@ final class PushdownSuite extends SparkSuite {
     val table = Fixtures.copy("v9-cow-part")
     SmallPages.baseFiles(table).foreach(SmallPages.rewrite(spark, _))
     val wanted = rows(read(table))
-    val settings = Map("spark.sql.files.maxPartitionBytes" -> "20000", "spark.sql.files.openCostInBytes" -> "0")
+    val settings = Map("spark.sql.files.maxPartitionBytes" -> "4000", "spark.sql.files.openCostInBytes" -> "0")
     settings.foreach { case (k, v) => spark.conf.set(k, v) }
     try {
       assert(rows(read(table)) === wanted)
       val parts = scanOf(read(table)).scan.toBatch.planInputPartitions().map(Shims.piecesOf)
-      assert(parts.forall(p => p.map(_.length).sum <= 20000 && p.nonEmpty) && parts.length > 4)
+      assert(parts.forall(p => p.map(_.length).sum <= 4000 && p.nonEmpty) && parts.length > 4)
       parts.flatten.groupBy(_.filePath.toString).values.foreach { of =>
         val sorted = of.sortBy(_.start)
         assert(sorted.head.start === 0 && sorted.map(_.length).sum === sorted.head.fileSize)
