@@ -59,7 +59,7 @@ final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: Sc
   }
 
   override def createReaderFactory(): PartitionReaderFactory = {
-    val parquet = Shims.parquetReaders(spark, aggregates.columns, aggregates.groups, Array.empty)
+    val parquet = ParquetReaders.of(spark, aggregates.columns, aggregates.groups, Array.empty)
     new AggregateReaderFactory(PieceOfFile.readers(spark, table, parquet), parquet, aggregates)
   }
 
@@ -73,7 +73,7 @@ final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: Sc
 
 final private class AggregateReaderFactory(
     files: BaseFileReaderFactory,
-    parquet: Shims.ParquetReaders,
+    parquet: ParquetReaders,
     aggregates: FileAggregates
 ) extends PartitionReaderFactory {
 

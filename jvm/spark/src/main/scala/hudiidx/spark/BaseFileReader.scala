@@ -25,7 +25,7 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
   * @param names   what columns are called in files, where they were renamed
   */
 final class BaseFileReaderFactory(
-    readers: Shims.ParquetReaders,
+    readers: ParquetReaders,
     floatsByText: Boolean,
     merging: Option[SliceReading],
     names: Option[TableNames]
@@ -81,7 +81,7 @@ final class BaseFileReaderFactory(
     readers.data.indexWhere(f => f.name == RecordKeyFilter.KeyColumn && f.dataType == StringType)
 
   /** Keys were read already when their rows are known, and of most columns they take the most room. */
-  @transient private lazy val withoutKeys: Shims.ParquetReaders =
+  @transient private lazy val withoutKeys: ParquetReaders =
     readers.withColumns(StructType(readers.data.filterNot(_.name == RecordKeyFilter.KeyColumn)))
 
   private def isFew(keys: PackedKeys, footer: ParquetMetadata): Boolean =
@@ -197,7 +197,7 @@ final class BaseFileReaderFactory(
 
   /** Filters are left out: they speak of the table's types and values, not of the file's. */
   private def convert(file: PartitionedFile, footer: ParquetMetadata, types: StructType)(
-      open: Shims.ParquetReaders => PartitionReader[ColumnarBatch]
+      open: ParquetReaders => PartitionReader[ColumnarBatch]
   ): PartitionReader[ColumnarBatch] = {
     val inFile = namesIn(file).fold(types)(RenamedColumns.toFile(types, readers.columnsOf(footer), _))
     new ConvertedBatches(open(readers.withColumns(inFile)), types, readers.data, nullsOf(file), floatsByText)

@@ -106,7 +106,7 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   private def readers: BaseFileReaderFactory = PieceOfFile.readers(
     spark,
     table,
-    Shims.parquetReaders(spark, columns.data, columns.constants, spec.fileFilters.toArray ++ commitTimeFilter)
+    ParquetReaders.of(spark, columns.data, columns.constants, spec.fileFilters.toArray ++ commitTimeFilter)
   )
 
   override def createReaderFactory(): PartitionReaderFactory =

@@ -84,7 +84,7 @@ object PieceOfFile {
       }
 
   /** What reads such pieces. */
-  def readers(spark: SparkSession, table: PinnedTable, parquet: Shims.ParquetReaders): BaseFileReaderFactory =
+  def readers(spark: SparkSession, table: PinnedTable, parquet: ParquetReaders): BaseFileReaderFactory =
     new BaseFileReaderFactory(
       parquet,
       floatsByText = table.config.version >= 8 || table.config.isMergeOnRead,

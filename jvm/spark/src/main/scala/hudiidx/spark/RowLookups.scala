@@ -99,7 +99,7 @@ object RowLookups {
 final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: KeyedSlices) extends AutoCloseable {
   private val scan = ScanColumns.of(table.schema.struct, table)
   private val readers =
-    PieceOfFile.readers(spark, table, Shims.parquetReaders(spark, scan.data, scan.constants, Array.empty))
+    PieceOfFile.readers(spark, table, ParquetReaders.of(spark, scan.data, scan.constants, Array.empty))
   private val keyColumns = KeyColumns.of(table.config)
   private val storage = table.shared.context.storage
   private val partitions = new RecentlyUsed[String, Vector[FileSlice]](RowLookups.MostHeld)(_.size.toLong)

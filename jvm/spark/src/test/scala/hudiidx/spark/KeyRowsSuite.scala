@@ -42,14 +42,14 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
 
   private def factory(of: StructType): BaseFileReaderFactory =
     new BaseFileReaderFactory(
-      Shims.parquetReaders(spark, of, new StructType(), Array.empty),
+      ParquetReaders.of(spark, of, new StructType(), Array.empty),
       floatsByText = true,
       merging = None,
       names = None
     )
 
   private def footerOf(piece: PartitionedFile) =
-    Shims.parquetReaders(spark, columns, new StructType(), Array.empty).footer(piece)
+    ParquetReaders.of(spark, columns, new StructType(), Array.empty).footer(piece)
 
   private def asking(piece: PartitionedFile, keys: Seq[String]): PartitionedFile =
     PieceOfFile.askedFor(piece, PackedKeys.of(keys))

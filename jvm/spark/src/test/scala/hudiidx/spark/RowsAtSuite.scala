@@ -41,8 +41,8 @@ final class RowsAtSuite extends SparkSuite {
   private def piece: PartitionedFile =
     Shims.wholeFile(InternalRow(UTF8String.fromString("x")), file, Files.size(Paths.get(file)), Map.empty)
 
-  private def readers(columns: StructType): Shims.ParquetReaders =
-    Shims.parquetReaders(spark, columns, constants, Array.empty)
+  private def readers(columns: StructType): ParquetReaders =
+    ParquetReaders.of(spark, columns, constants, Array.empty)
 
   private lazy val footer = readers(constants).footer(piece)
 

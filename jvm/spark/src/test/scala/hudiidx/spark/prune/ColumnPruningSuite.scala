@@ -4,19 +4,15 @@ import java.nio.file.{Files, Path, Paths}
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.spark.api.HudiIdxApi
-import hudiidx.spark.{HudiIdxScan, ReadPushdowns, SparkSuite}
+import hudiidx.spark.ReadPushdowns
 import hudiidx.{DamagedIndex, Fixtures}
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.functions.broadcast
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.DataFrame
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 
 /** Filters on indexed columns leave files out, and give the same rows whatever the index's state. */
-final class ColumnPruningSuite extends SparkSuite {
-  private val off = ReadPushdowns.ColumnStats -> "false"
-  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
-  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
+final class ColumnPruningSuite extends SkippingSuite {
 
   private def api(table: String): HudiIdxApi =
     new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.columns", "*"))
@@ -26,23 +22,6 @@ final class ColumnPruningSuite extends SparkSuite {
     api(table).create()
     table
   }
-
-  private def rows(frame: DataFrame): Vector[String] = frame.collect().map(text(_)).toVector.sorted
-
-  private def text(value: Any): String = value match {
-    case row: Row           => row.toSeq.map(text(_)).mkString("[", ",", "]")
-    case bytes: Array[Byte] => bytes.mkString("0x", " ", "")
-    case other              => String.valueOf(other)
-  }
-
-  private def scanOf(frame: DataFrame): Option[HudiIdxScan] =
-    frame.queryExecution.optimizedPlan.collectFirst { case r: DataSourceV2ScanRelation => r.scan }.collect {
-      case s: HudiIdxScan => s
-    }
-
-  /** Partitions as a whole, and files of others. */
-  private def skipped(frame: DataFrame): Int =
-    scanOf(frame).map(_.facts.columns).fold(0)(c => c.partitionsSkipped + c.filesSkipped)
 
   private def some(name: String, n: Int): Vector[String] = {
     val gen = TablePredicates.of(read(Fixtures.table(name)))

@@ -5,19 +5,13 @@ import java.nio.file.{Files, Path, Paths}
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.hadoop.TimelineCut
 import hudiidx.spark.api.HudiIdxApi
-import hudiidx.spark.{HudiIdxScan, ReadPushdowns, SparkSuite}
 import hudiidx.{Fixtures, InvalidOption}
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
-import org.apache.spark.sql.{DataFrame, Row}
 
 /** Indexes on expressions of columns, on tables that stock Hudi wrote. */
-final class ExpressionIndexSuite extends SparkSuite {
+final class ExpressionIndexSuite extends SkippingSuite {
   import ExpressionIndexSuite._
 
-  private val off = ReadPushdowns.ColumnStats -> "false"
   private val json = new ObjectMapper()
-  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
-  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
 
   private def api(table: String): HudiIdxApi = new HudiIdxApi(spark, table, new java.util.HashMap[String, String]())
 
@@ -27,23 +21,6 @@ final class ExpressionIndexSuite extends SparkSuite {
     api(table).addColumns(specs, wait = true)
     table
   }
-
-  private def rows(frame: DataFrame): Vector[String] = frame.collect().map(text(_)).toVector.sorted
-
-  private def text(value: Any): String = value match {
-    case row: Row           => row.toSeq.map(text(_)).mkString("[", ",", "]")
-    case bytes: Array[Byte] => bytes.mkString("0x", " ", "")
-    case other              => String.valueOf(other)
-  }
-
-  /** None where the optimizer finds that no row satisfies the filters. */
-  private def scanOf(frame: DataFrame): Option[HudiIdxScan] =
-    frame.queryExecution.optimizedPlan.collectFirst { case r: DataSourceV2ScanRelation => r.scan }.collect {
-      case s: HudiIdxScan => s
-    }
-
-  private def skipped(frame: DataFrame): Int =
-    scanOf(frame).map(_.facts.columns).fold(0)(c => c.partitionsSkipped + c.filesSkipped)
 
   private def same(table: String, where: String): Int = withClue(s"$where: ") {
     val found = read(table).where(where)
