@@ -16,7 +16,9 @@ private[hudiidx] final class HudiBloom private (probes: Int, size: Int, private 
     */
   def record(falsePositives: Double): Option[Array[Byte]] = {
     val fill = math.pow(falsePositives, 1.0 / probes)
-    val wanted = math.ceil(math.max(1, count(bits)) / -math.log1p(-fill) / 64)
+    // Of the places that fall together some are set by several bits.
+    val unset = math.log1p(-math.max(1, count(bits)).toDouble / size)
+    val wanted = math.ceil(size * unset / math.log1p(-fill) / 64)
     Iterator
       .iterate(wanted)(_ * 1.02 + 1)
       .takeWhile(_ * 64 < size)

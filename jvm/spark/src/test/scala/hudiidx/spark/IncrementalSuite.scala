@@ -118,7 +118,7 @@ final class IncrementalSuite extends SparkSuite {
     // Of stock Hudi's answer, although almost nothing of the table is left.
     val left = changes(table, bounds(point): _*)
     assert(Answer.of(left).checksum === point.get("checksum").asText)
-    assert(left.queryExecution.executedPlan.toString.contains("no index (commit metadata)"))
+    assert(left.queryExecution.executedPlan.toString.contains("no index (commit metadata names the files)"))
   }
 
   test("a write that has not completed stops an incremental read of version 6, or bounds it") {
