@@ -54,17 +54,15 @@ def _postgres(stock: str) -> Case:
 
 def _mysql(stock: str, ordering: str) -> Case:
     rows = {"marker": CHANGE, "columns": MYSQL_COLUMNS}
-    options, compares = (
-        {ORDERING: ordering},
-        stock != "stock_1_0",
-    )  # as with Postgres, and no rows behind deletes
-    return Case(stock, "debezium.MySqlDebeziumAvroPayload", options, rows, compares, compares)
+    # As with Postgres, and no rows behind deletes.
+    compares, payload = stock != "stock_1_0", "debezium.MySqlDebeziumAvroPayload"
+    return Case(stock, payload, {ORDERING: ordering}, rows, compares, compares, compares)
 
 
 def _by_text(stock: str, payload: str | None = None, **options: str) -> Case:
-    """Hudi 1.0.2 fails where rows with such an ordering value come behind deletes."""
+    """Hudi 1.0.2 fails where such rows come behind deletes, and where it compacts both."""
     compares = stock != "stock_1_0"
-    return Case(stock, payload, {ORDERING: "at", **options}, TEXT, compares, compares)
+    return Case(stock, payload, {ORDERING: "at", **options}, TEXT, compares, compares, compares)
 
 
 def _marked(stock: str, options: dict[str, str]) -> Case:
