@@ -76,6 +76,12 @@ def stock_0_15(stock_work: Path) -> Iterator[StockHudi]:
     yield from _stock("0.15.0", stock_work)
 
 
+@pytest.fixture
+def fresh_stock_0_15(tmp_path: Path) -> Iterator[StockHudi]:
+    """A process of its own: 0.15.0 keeps what it knows of a table's columns beyond that table."""
+    yield from _stock("0.15.0", tmp_path)
+
+
 @pytest.fixture(scope="session")
 def stock_1_0(stock_work: Path) -> Iterator[StockHudi]:
     yield from _stock("1.0.2", stock_work)

@@ -284,6 +284,8 @@ class Stock(hudifix.Env):
         }
         for change in changes:
             table.call(f"alter table {table.register()} {change}", **allowed)
+        if not self.v1:  # 0.15.0 takes rows of renamed columns from batches that it has passed already
+            self.spark.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
 
     def op_version(self, name: str) -> int:
         """Table version as stock reads it."""

@@ -14,7 +14,7 @@ DROPS = {"hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "tru
 SHORT = ("stock_1_1", "MOR")
 CASES = [
     pytest.param(v, kind, id=f"{v}-{kind}", marks=() if (v, kind) == SHORT else pytest.mark.slow)
-    for v in ("stock_0_15", "stock_1_0", "stock_1_1")
+    for v in ("fresh_stock_0_15", "stock_1_0", "stock_1_1")
     for kind in ("COW", "MOR")
 ] + [pytest.param("stock_1_1", "MOR-parquet", id="stock_1_1-MOR-parquet", marks=pytest.mark.slow)]
 NESTED = "array(named_struct('{x}', id, 'y', concat('y', id))) as items"
