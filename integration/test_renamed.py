@@ -105,6 +105,10 @@ def test_renamed_columns_are_read_by_their_ids(
     HudiIndex(spark, table.path).update()
     table.compare("note is null", "note is not null", "qty > 25", "id = 'k000033'")
 
+    # Of slices with logs 1.0.2 shows under the swapped name what the dropped column held.
+    if version == "stock_1_0" and kind == "MOR":
+        table.compare_instants()
+        return
     table.alter(*SWAP)
     table.compare("note like 'rider%'", "driver is null", "driver like 'note%'")
     table.write(50, 75, 5, a, x, **{**wide, "renames": {"note": "driver", "rider": "note"}})
