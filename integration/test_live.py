@@ -128,7 +128,7 @@ def test_upgrade_and_downgrade_under_an_index_are_noticed(
     pair = Pair(spark, stock_0_15, "migrated", "COW")
     pair.write(0, 100, 1, "insert")
     pair.write(20, 40, 2)
-    pair.index().create()
+    pair.index().create(record="global")
     pair.assert_same()
     writers = {6: stock_0_15, 8: stock_1_0, 9: stock_1_1}
     names = {6: "SIX", 8: "EIGHT", 9: "NINE"}

@@ -11,7 +11,6 @@ import java.io.IOException
 private[sync] final class BuildProgress(store: IndexStore, startMillis: Long) {
   private val token = IndexStore.newToken()
   private var markers = Vector.empty[IndexFile]
-
   private var shown = -1
 
   /** Leaves a marker. IndexNotWritable if that fails. */

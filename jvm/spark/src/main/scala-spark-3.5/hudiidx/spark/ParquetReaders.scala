@@ -68,22 +68,18 @@ final class ParquetReaders private (
     finally opened.close()
   }
 
+  /** The whole footer, of all row groups. */
+  def footer(file: PartitionedFile): ParquetMetadata = KeptFooters.of(file.toPath, conf)
+
   /** The footer, with the row groups that begin in the piece. */
   def footerOfPiece(file: PartitionedFile): ParquetMetadata = {
     val isWhole = file.start == 0 && file.length >= file.fileSize
-    if (isWhole) KeptFooters.of(file.toPath, conf) else footer(file, ParquetFooterReader.WITH_ROW_GROUPS)
+    if (isWhole) footer(file) else ParquetFooterReader.readFooter(conf, file, ParquetFooterReader.WITH_ROW_GROUPS)
   }
 
   /** The columns of a file as Spark types, from its footer. */
   def columnsOf(footer: ParquetMetadata): StructType =
     new ParquetToSparkSchemaConverter(conf).convert(footer.getFileMetaData.getSchema)
-
-  /** The whole footer, of all row groups. */
-  def footer(file: PartitionedFile): ParquetMetadata =
-    footer(file.copy(start = 0L, length = Long.MaxValue), ParquetFooterReader.WITH_ROW_GROUPS)
-
-  private def footer(file: PartitionedFile, rowGroups: Boolean): ParquetMetadata =
-    ParquetFooterReader.readFooter(conf, file, rowGroups)
 
   private def conf: Configuration = factory.broadcastedConf.value.value
 
@@ -97,8 +93,8 @@ final class ParquetReaders private (
     reading(data.add(ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME, LongType), factory.filters)
 
   private def reading(other: StructType, filters: Array[Filter]): ParquetReaders = {
-    val conf = new Configuration(factory.broadcastedConf.value.value)
-    ParquetReaders.setSchema(conf, other)
+    val changed = new Configuration(conf)
+    ParquetReaders.setSchema(changed, other)
     val sqlConf = ParquetReaders.sqlConf(settings)
     // Without these the factory reads footers for its row reader, which leaves the batch reader without row groups.
     sqlConf.setConf(SQLConf.PARQUET_VECTORIZED_READER_ENABLED, true)
@@ -106,7 +102,7 @@ final class ParquetReaders private (
     new ParquetReaders(
       factory.copy(
         sqlConf = sqlConf,
-        broadcastedConf = new HeldConfiguration(new SerializableConfiguration(conf)),
+        broadcastedConf = new HeldConfiguration(new SerializableConfiguration(changed)),
         dataSchema = other,
         readDataSchema = other,
         filters = filters,

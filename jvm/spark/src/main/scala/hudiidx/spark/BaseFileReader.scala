@@ -211,11 +211,7 @@ final class BaseFileReaderFactory(
 final case class ReadBase(footer: ParquetMetadata, types: Option[StructType]) {
 
   /** Memory that it takes, roughly. */
-  def bytes: Long = ReadBase.ChunkBytes * footer.getBlocks.asScala.iterator.map(_.getColumns.size.toLong).sum
-}
-
-object ReadBase {
-  private val ChunkBytes = 1024L
+  def bytes: Long = KeptFooters.bytesOf(footer)
 }
 
 object BaseFileReaderFactory {

@@ -82,15 +82,14 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   }
 
   override def planInputPartitions(): Array[InputPartition] = {
-// Spark plans again where values are found at run time.
+    // Spark plans again where values are found at run time.
     if (!isRecorded.getAndSet(true)) ScanRecords.add(table, spec, plan.facts)
-    val whole = plan.slices.flatMap { s =>
-      val piece = PieceOfFile.whole(s, table, columns.constants).map(s.partitionPath -> _)
-      storedKeys.fold(piece)(g =>
-        piece.map { case (partition, file) =>
-          partition -> PieceOfFile.askedFor(file, g.keysIn(s.partitionPath, s.fileId))
-        }
-      )
+    val keys = storedKeys
+    val whole = for {
+      slice <- plan.slices
+      piece <- PieceOfFile.whole(slice, table, columns.constants)
+    } yield slice.partitionPath -> keys.fold(piece) { groups =>
+      PieceOfFile.askedFor(piece, groups.keysIn(slice.partitionPath, slice.fileId))
     }
     grouping match {
       case Some(g) => g.keyed(spark, whole)

@@ -3,6 +3,7 @@ package hudiidx.spark
 import scala.collection.JavaConverters._
 
 import hudiidx.bytes.RecentlyUsed
+import hudiidx.column.HudiBloom
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.HadoopReadOptions
@@ -22,7 +23,7 @@ object KeptFooters {
 
   private final case class FileKey(path: String, sizeBytes: Long, modifiedMillis: Long)
 
-  private val kept = new RecentlyUsed[FileKey, ParquetMetadata](MostBytes)(weight)
+  private val kept = new RecentlyUsed[FileKey, ParquetMetadata](MostBytes)(bytesOf)
 
   /** With all row groups. Read without settings that only some readers have, as filters. IOException, FileNotFoundException or
     * RuntimeException as Parquet's reader.
@@ -40,14 +41,13 @@ object KeptFooters {
 
   private def slim(footer: ParquetMetadata): ParquetMetadata = {
     val meta = footer.getFileMetaData
-    val pairs = meta.getKeyValueMetaData.asScala.filterNot(p => BloomFilters(p._1)).toMap.asJava
+    val pairs = meta.getKeyValueMetaData.asScala.filterNot(p => HudiBloom.FilterKeys.contains(p._1)).toMap.asJava
     if (meta.getFileDecryptor != null) footer
     else new ParquetMetadata(new FileMetaData(meta.getSchema, pairs, meta.getCreatedBy), footer.getBlocks)
   }
 
-  private val BloomFilters = Set("org.apache.hudi.bloomfilter", "com.uber.hoodie.bloomfilter")
-
-  private def weight(footer: ParquetMetadata): Long = {
+  /** Memory that it takes, roughly. */
+  def bytesOf(footer: ParquetMetadata): Long = {
     val columns = footer.getBlocks.asScala.iterator.map(_.getColumns.size.toLong).sum
     val pairs =
       footer.getFileMetaData.getKeyValueMetaData.asScala.iterator.map(p => p._1.length + p._2.length.toLong).sum

@@ -18,9 +18,8 @@ private[api] object SyncJson {
       .put("merged", done.merged)
       .put("published", done.published)
       .put("rebases", done.rebases)
-    val bytes = json.putObject("bytes_by_kind")
     val byKind = version.files.groupBy(_.kind).map { case (kind, files) => kind -> files.map(_.sizeBytes).sum }
-    byKind.toVector.sorted.foreach { case (kind, size) => bytes.put(kind, size) }
+    VerifyJson.counts(json, "bytes_by_kind", byKind)
     json.put("elapsed_millis", elapsedMillis)
   }
 }

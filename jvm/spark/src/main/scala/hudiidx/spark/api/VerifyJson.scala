@@ -98,7 +98,8 @@ private[api] object VerifyJson {
     }
   }
 
-  private def counts(json: ObjectNode, name: String, counts: Map[String, Long]): Unit = {
+  /** An object of counts by name. */
+  def counts(json: ObjectNode, name: String, counts: Map[String, Long]): Unit = {
     val node = json.putObject(name)
     counts.toVector.sortBy(_._1).foreach { case (key, count) => node.put(key, count) }
   }
