@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from test_cli import answer, run
 
 from hudiidx import ColumnIndexInfo, HudiIndex, IndexNotFound, InvalidOption
-from hudiidx._columns import indexes, is_record, names, specs
+from hudiidx._columns import indexes, names, part, specs
 
 
 def made(index: HudiIndex) -> set[str]:
@@ -29,8 +29,8 @@ def test_names_and_indexes_become_texts() -> None:
     assert indexes("a + b", None, {}, "any") == "any(`=a + b`)"
     assert indexes("lower(`odd name`)", "bloom", {}) == "bloom(`=lower(``odd name``)`)"
     assert names(["ts", "date_format(ts, 'yyyy-MM')"]) == "ts,`=date_format(ts, 'yyyy-MM')`"
-    assert is_record("record", None)
-    assert not is_record("record", "range")
+    assert part("record", None) == "record" and part("logs", None) == part("x", "logs") == "logs"
+    assert part("record", "range") is part("logs", "bloom") is part("fare", None) is None
     for bad in (7, {"a": 1}, [1]):
         with pytest.raises(InvalidOption):
             names(bad)  # type: ignore[arg-type]

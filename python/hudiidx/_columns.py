@@ -10,7 +10,7 @@ from hudiidx.errors import InvalidOption
 _MEANING = set(",;=()")
 _FULL = re.compile(r"\s*[a-z][a-z0-9_]*\s*\(.*\)\s*", re.DOTALL)
 _SIGNS = re.compile(r"[()+\-*/%<>=!|&^~'\"\s]")
-_RECORD = "record"
+_PARTS = ("record", "logs")
 _TOGETHER = frozenset({"range", "bloom", "values", "any"})
 
 
@@ -24,9 +24,9 @@ def specs(indexes: str | Sequence[str] | None) -> str | None:
     return indexes if indexes is None or isinstance(indexes, str) else ";".join(_listed(indexes))
 
 
-def is_record(what: object, kind: str | None) -> bool:
-    """Whether the record index is meant: a column of that name needs its kind said."""
-    return kind == _RECORD or (kind is None and what == _RECORD)
+def part(what: object, kind: str | None) -> str | None:
+    """``"record"`` or ``"logs"`` where that part is meant: a column of that name needs its kind said."""
+    return next((p for p in _PARTS if kind == p or (kind is None and what == p)), None)
 
 
 def indexes(

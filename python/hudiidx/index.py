@@ -93,6 +93,7 @@ class HudiIndex(TableViews):
         values: str | Sequence[str] | None = None,
         values_most: int | None = None,
         indexes: str | Sequence[str] | None = None,
+        logs: bool | None = None,
     ) -> Mapping[str, Any]:
         """Makes the index, whole; an index that is there is replaced at the end, in one step.
 
@@ -113,6 +114,8 @@ class HudiIndex(TableViews):
             values: keep the values of these columns, for files that have few of them.
             values_most: at most so many for a file; default 64.
             indexes: of other kinds, which jars bring: ``["quadkey(lon,lat,level=12)"]``.
+            logs: keep an index of the keys of log blocks, for reads by record key of slices with logs; for
+                blocks whose writer left one in the log none is kept. Default: as the index has it.
 
         Returns:
             What was done: ``index_version``, ``files``, ``partitions``, times and bytes.
@@ -133,6 +136,7 @@ class HudiIndex(TableViews):
             values=_columns.names(values),
             values_most=values_most,
             indexes=_columns.specs(indexes),
+            logs=logs,
         )
         return dict(self._document(api.create))
 
@@ -152,9 +156,10 @@ class HudiIndex(TableViews):
         Other parts, and other columns, stay as they are; writers and readers go on meanwhile.
 
         Args:
-            what: ``"record"``, the record index; or a column, or several: with each an index of its own
-                where ``kind`` looks at one column. Also in full: ``"bloom(rider,fpp=0.001)"``. A column may
-                be an expression of columns: ``"date_format(ts, 'yyyy-MM')"``.
+            what: ``"record"``, the record index; ``"logs"``, the index of log blocks, as in `create`; or a
+                column, or several: with each an index of its own where ``kind`` looks at one column. Also in
+                full: ``"bloom(rider,fpp=0.001)"``. A column may be an expression of columns:
+                ``"date_format(ts, 'yyyy-MM')"``.
             kind: of an index on columns: ``"range"`` (bounds and counts, the default), ``"bloom"``,
                 ``"values"``, or one that a jar brings, over all the columns together.
             mode: ``"global"`` or ``"partitioned"``; default: as the index has it, global if it has none.
@@ -174,39 +179,42 @@ class HudiIndex(TableViews):
             WriteConflict: another writer published meanwhile, again and again.
             IndexNotWritable: the index folder is read-only or full.
         """
-        if _columns.is_record(what, kind):
-            if options or not wait:
-                given = ", ".join([*options, *([] if wait else ["wait"])])
-                raise InvalidOption(
-                    f"{given}: not for the record index; it takes mode, window_days, file_groups"
-                )
+        part = _columns.part(what, kind)
+        if part is not None and (options or not wait):
+            given = ", ".join([*options, *([] if wait else ["wait"])])
+            raise InvalidOption(f"{given}: not for the index of {part}; options and wait are for columns")
+        if part == "record":
             api = self._with(record=mode, window_days=window_days, file_groups=file_groups)
             return dict(self._document(api.addIndex, "record"))
         if mode is not None or window_days is not None or file_groups is not None:
             raise InvalidOption("mode, window_days and file_groups are for the record index")
+        if part is not None:
+            return dict(self._document(self._api.addIndex, part))
         return dict(self._document(self._api.addColumns, _columns.indexes(what, kind, options), wait))
 
     def _note_index(
         self, what: str | Sequence[str], kind: str | None, options: Mapping[str, object]
     ) -> Mapping[str, Any]:
         """As `add_index` for columns, but the index is left to the next `update`: of a process that ends."""
-        if _columns.is_record(what, kind):
-            raise InvalidOption("the record index is made at once, and cannot be left to an update")
+        part = _columns.part(what, kind)
+        if part is not None:
+            raise InvalidOption(f"the index of {part} is made at once, and cannot be left to an update")
         return dict(self._document(self._api.noteColumns, _columns.indexes(what, kind or "range", options)))
 
     def drop_index(self, what: str | Sequence[str], *, kind: str | None = None) -> Mapping[str, Any]:
         """Removes a part of the index; the listing stays. No such part is no error.
 
         Args:
-            what: ``"record"``, or columns as in `add_index`; an expression in any spelling.
+            what: ``"record"``, ``"logs"``, or columns as in `add_index`; an expression in any spelling.
             kind: of an index on columns; default: every kind.
 
         Raises:
             IndexNotFound: there is no index at all.
             WriteConflict: another writer published meanwhile, again and again.
         """
-        if _columns.is_record(what, kind):
-            return dict(self._document(self._api.dropIndex, "record"))
+        part = _columns.part(what, kind)
+        if part is not None:
+            return dict(self._document(self._api.dropIndex, part))
         return dict(self._document(self._api.dropColumns, _columns.indexes(what, kind, {}, "any")))
 
     @overload

@@ -38,6 +38,7 @@ KNOWN: tuple[Option, ...] = (
     Option("values", "hudiidx.values.columns", str, "columns with few values in a file, which are kept"),
     Option("values_most", "hudiidx.values.most", int, "values of a file that are kept at most"),
     Option("indexes", "hudiidx.column.indexes", str, "indexes of other kinds: kind(column,option=value)"),
+    Option("logs", "hudiidx.logs", bool, "create keeps an index of log blocks"),
     Option("strict", "hudiidx.index.strict", bool, "raise instead of answering without the index"),
 )
 _BY_KEYWORD = {o.keyword: o for o in KNOWN}

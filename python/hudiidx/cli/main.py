@@ -48,7 +48,7 @@ Limit = Annotated[
 ]
 What = Annotated[
     list[str],
-    typer.Argument(metavar="WHAT...", help="The part of the index: record, or columns."),
+    typer.Argument(metavar="WHAT...", help="The part of the index: record, logs, or columns."),
 ]
 Kind = Annotated[
     str | None,
@@ -97,6 +97,9 @@ def create(
         list[str] | None,
         typer.Option("--index", metavar="KIND(A,B)", help="An index of another kind; may be repeated."),
     ] = None,
+    logs: Annotated[
+        bool | None, typer.Option("--logs/--no-logs", help="Keep an index of the keys of log blocks.")
+    ] = None,
     master: Master = None,
     conf: Conf = None,
 ) -> None:
@@ -113,6 +116,7 @@ def create(
             bloom_fpp=bloom_fpp,
             values=values,
             indexes=index or None,
+            logs=logs,
         ),
         index_path,
         master,
@@ -143,7 +147,7 @@ def add_index(
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Make a part of the index, or make it anew: record, the record index, or an index on columns."""
+    """Make a part of the index, or make it anew: record, logs (of the keys of log blocks), or on columns."""
     options: dict[str, Any] = {} if fpp is None else {"fpp": fpp}
 
     def work(index: HudiIndex) -> Mapping[str, Any]:

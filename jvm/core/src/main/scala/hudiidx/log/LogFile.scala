@@ -2,9 +2,8 @@ package hudiidx.log
 
 import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
 import hudiidx.bytes.{ByteCursor, Bytes}
-import hudiidx.storage.RandomReader
+import hudiidx.storage.{RandomReader, RangeReader}
 import java.io.EOFException
-import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.US_ASCII
 
 /** The blocks of a Hudi log file. Reads headers only; memory is that of one header and one window. Format notes §6.1,
@@ -50,20 +49,6 @@ object LogFile {
     */
   def contentReader(reader: RandomReader, block: LogBlock): RandomReader =
     new RangeReader(reader, block.contentOffset, block.contentLength)
-}
-
-/** A range of a file as a file. */
-private final class RangeReader(under: RandomReader, from: Long, val sizeBytes: Long) extends RandomReader {
-  val path: String = s"${under.path}@$from"
-
-  def read(offset: Long, length: Int): ByteBuffer = {
-    require(offset >= 0 && length >= 0, s"range of $length bytes at $offset")
-    if (offset > sizeBytes - length)
-      throw new EOFException(s"$path: $length bytes at $offset pass the end ($sizeBytes)")
-    under.read(from + offset, length)
-  }
-
-  def close(): Unit = ()
 }
 
 /** A file through a window that is read in one go, so that small fields cost no reads of their own. */

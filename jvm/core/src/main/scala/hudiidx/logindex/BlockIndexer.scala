@@ -1,6 +1,6 @@
 package hudiidx.logindex
 
-import hudiidx.UnsupportedTable
+import hudiidx.{DamagedIndex, UnsupportedTable}
 import hudiidx.bytes.ByteSlice
 import hudiidx.log._
 import hudiidx.storage.RandomReader
@@ -10,20 +10,23 @@ import hudiidx.storage.RandomReader
   */
 final class BlockIndexer(rules: LogRules, readers: BlockReaders) {
 
-  /** DamagedTable and UnsupportedTable as a read of the block.
-    *
-    * @param earlier, load as for `TailBuilder.build`
-    */
-  def tail(
-      reader: RandomReader,
-      counted: CountedBlock,
-      earlier: Vector[FilterRef],
-      load: FilterRef => FilterEntries
-  ): BuiltTail = {
+  /** False for a block that has keys and its own index of them, as its writer made it. */
+  def lacksTail(reader: RandomReader, counted: CountedBlock): Boolean = counted.block.kind match {
+    case LogBlockKind.AvroData =>
+      val own =
+        try TailReader.ofBlock(reader, counted.block, BlockPlace.of(counted))
+        catch { case _: DamagedIndex => None }
+      own.isEmpty
+    case LogBlockKind.HFileData | LogBlockKind.ParquetData | LogBlockKind.Delete => true
+    case _                                                                       => false
+  }
+
+  /** DamagedTable and UnsupportedTable as a read of the block. */
+  def tail(reader: RandomReader, counted: CountedBlock): KeptTail = {
     val keys = new BlockKeys(new TailBuilder(BlockPlace.of(counted)), rules, readers)
     keys.read(reader, counted.block)
     val isAvro = counted.block.kind == LogBlockKind.AvroData
-    keys.builder.build(if (isAvro) keys.recordsEnd else counted.block.contentLength, earlier, load)
+    keys.builder.buildKept(if (isAvro) keys.recordsEnd else counted.block.contentLength)
   }
 }
 

@@ -8,7 +8,18 @@ import hudiidx.record.KeyCode
   * @param members blocks that the filter covers
   * @param entries `hash << 24 | member`, ascending and distinct: 32 bits of the key's hash, the block's place in `members`
   */
-final case class FilterEntries(members: Vector[BlockPlace], entries: Array[Long])
+final case class FilterEntries(members: Vector[BlockPlace], entries: Array[Long]) {
+
+  /** Those of some of the members. */
+  def of(some: Set[BlockPlace]): FilterEntries = {
+    val kept = members.indices.filter(i => some(members(i)))
+    val numbers = Array.fill(members.size)(-1)
+    kept.indices.foreach(i => numbers(kept(i)) = i)
+    val mask = FilterEntries.MaxMembers - 1L
+    val left = entries.filter(e => numbers((e & mask).toInt) >= 0).map(e => (e & ~mask) | numbers((e & mask).toInt))
+    FilterEntries(kept.map(members).toVector, left)
+  }
+}
 
 object FilterEntries {
   private[logindex] val MemberBits = 24
@@ -77,6 +88,13 @@ final case class FilterShape(
   private[logindex] def bucketOf(hash: Long): Int = ((hash * buckets) >>> 32).toInt
 }
 
+object FilterShape {
+  private val Empty = Array.emptyByteArray
+
+  /** Of a tail without a filter, which says nothing of any block. */
+  val None: FilterShape = FilterShape(0, 0, 0, 0, 0, 0, 0, 0, 0L, Empty, Empty)
+}
+
 /** Writes and reads hash filters; pure. Malformed bytes raise IllegalArgumentException or IndexOutOfBoundsException. */
 private[logindex] object HashFilter {
   val BoundBytes = 32
@@ -133,6 +151,12 @@ private[logindex] object HashFilter {
   }
 
   def cut(code: Array[Byte]): Array[Byte] = code.take(BoundBytes)
+
+  def lowest(codes: Seq[Array[Byte]]): Array[Byte] =
+    codes.reduceOption((a, b) => if (Bytes.compare(a, b) <= 0) a else b).getOrElse(Array.emptyByteArray)
+
+  def highest(codes: Seq[Array[Byte]]): Array[Byte] =
+    codes.reduceOption((a, b) => if (Bytes.compare(a, b) >= 0) a else b).getOrElse(Array.emptyByteArray)
 
   /** True if a code may lie between two that were cut. */
   def within(code: Array[Byte], min: Array[Byte], max: Array[Byte]): Boolean = {

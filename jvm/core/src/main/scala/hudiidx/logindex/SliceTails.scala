@@ -14,14 +14,26 @@ import scala.collection.mutable
   */
 final case class TailPlace(path: String, from: Long, until: Long)
 
-/** Index tails that are kept beside the log, for blocks whose writer made none. */
+/** A hash filter that is kept beside the log.
+  *
+  * @param path full path of the file that it stands in
+  */
+final case class KeptFilter(path: String, offset: Long, shape: FilterShape)
+
+/** Index tails of a file slice that are kept beside the log, for blocks whose writer made none. Both calls: DamagedIndex if
+  * that cannot be read.
+  */
 trait KeptTails {
   def of(place: BlockPlace): Option[TailPlace]
+
+  /** Filters over the blocks of these tails. */
+  def filters: Vector[KeptFilter]
 }
 
 object KeptTails {
-  object None extends KeptTails {
+  object None extends KeptTails with Serializable {
     override def of(place: BlockPlace): Option[TailPlace] = scala.None
+    override def filters: Vector[KeptFilter] = Vector.empty
   }
 }
 
@@ -40,7 +52,7 @@ private[logindex] final class OpenLogs(storage: Storage) extends AutoCloseable {
 }
 
 /** The index tails of a slice's blocks, each read once, when it is asked for. */
-private[logindex] final class SliceTails(val blocks: Vector[CountedBlock], kept: KeptTails) {
+private[logindex] final class SliceTails(val blocks: Vector[CountedBlock], val kept: KeptTails) {
   private val known = new Array[Option[BlockTail]](blocks.size)
   private var damaged0 = 0
 
@@ -67,17 +79,10 @@ private[logindex] final class SliceTails(val blocks: Vector[CountedBlock], kept:
     val block = counted.block
     val own =
       if (block.kind != LogBlockKind.AvroData) None
-      else
-        whole(
-          TailReader.read(files(counted.file), block.contentOffset, block.contentOffset + block.contentLength)
-        ).flatten
-    own
-      .filter { t =>
-        t.summary.instant == place.instant && block.contentOffset + t.summary.recordsEnd == t.offset
-      }
-      .orElse(kept.of(place).flatMap { at =>
-        TailReader.read(files(at.path), at.from, at.until).filter(_.summary.instant == place.instant)
-      })
+      else whole(TailReader.ofBlock(files(counted.file), block, place)).flatten
+    own.orElse(kept.of(place).flatMap { at =>
+      TailReader.read(files(at.path), at.from, at.until).filter(_.summary.instant == place.instant)
+    })
   }
 }
 
@@ -95,7 +100,7 @@ private[logindex] final class Coverage(val filters: Vector[CoveringFilter], val 
 
 private[logindex] object Coverage {
 
-  /** From the last block backwards: its filters answer for what they cover, then the last one left speaks, and so on. So no
+  /** Filters that are kept for the slice first. Then from the last block backwards: its filters answer for what they cover, then the last one left speaks, and so on. So no
     * chain is assumed that is not there: writers at work side by side make chains that share a beginning.
     */
   def of(tails: SliceTails, files: OpenLogs): Coverage = {
@@ -104,20 +109,23 @@ private[logindex] object Coverage {
     val numbers = blocks.indices.map(i => BlockPlace.of(blocks(i)) -> i).toMap
     val filters = Vector.newBuilder[CoveringFilter]
     val direct, whole = Set.newBuilder[Int]
+    def answer(folder: String, ref: FilterRef): Unit =
+      if (left.nonEmpty) tails.whole(TailReader.members(files(folder + ref.file), ref)).foreach { members =>
+        val answered = members.map(m => numbers.get(m).filter(left).getOrElse(-1)).toArray
+        if (answered.exists(_ >= 0)) {
+          filters += new CoveringFilter(folder, ref, answered)
+          left --= answered.filter(_ >= 0)
+        }
+      }
+    tails.whole(tails.kept.filters).getOrElse(Vector.empty).foreach { f =>
+      answer(BlockPlace.folderOf(f.path), FilterRef(BlockPlace.nameOf(f.path), f.offset, f.shape))
+    }
     blocks.indices.reverse.filter(left).foreach { i =>
       if (left(i)) tails.tail(i, files) match {
         case None       => whole += i
         case Some(tail) =>
           val folder = BlockPlace.folderOf(tail.path)
-          tail.filters.foreach { ref =>
-            if (left.nonEmpty) tails.whole(TailReader.members(files(folder + ref.file), ref)).foreach { members =>
-              val answered = members.map(m => numbers.get(m).filter(left).getOrElse(-1)).toArray
-              if (answered.exists(_ >= 0)) {
-                filters += new CoveringFilter(folder, ref, answered)
-                left --= answered.filter(_ >= 0)
-              }
-            }
-          }
+          tail.filters.foreach(answer(folder, _))
           if (left(i)) direct += i
       }
       left -= i

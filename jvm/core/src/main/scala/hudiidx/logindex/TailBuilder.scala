@@ -1,7 +1,7 @@
 package hudiidx.logindex
 
-import hudiidx.bytes.{Bytes, PackedOutput, XxHash64}
-import hudiidx.record.KeyPagesBuilder
+import hudiidx.bytes.{PackedOutput, XxHash64}
+import hudiidx.record.{KeyPages, KeyPagesBuilder}
 
 /** An index tail to stand behind the last record of a block. */
 final case class BuiltTail(bytes: Array[Byte], summary: TailSummary) {
@@ -14,6 +14,12 @@ final case class BuiltTail(bytes: Array[Byte], summary: TailSummary) {
   def chain(file: String, offset: Long): Vector[FilterRef] =
     summary.earlier :+ FilterRef(file, offset + summary.filterOffset, summary.filter)
 }
+
+/** The tail of a block that has none of its own, and the hashes of its keys for the filter of its slice.
+  *
+  * @param min, max codes of its lowest and highest key, cut to `HashFilter.BoundBytes`
+  */
+final case class KeptTail(place: BlockPlace, bytes: Array[Byte], min: Array[Byte], max: Array[Byte], entries: FilterEntries)
 
 /** Makes the index tail of one block: pure, but for the earlier filters that the block's merges with. docs/format.md, "Index
   * tail".
@@ -41,16 +47,32 @@ final class TailBuilder(place: BlockPlace, pageEntries: Int = TailBuilder.PageEn
     * @param load       the entries of one of them; asked for those alone that the block's filter takes in
     */
   def build(recordsEnd: Long, earlier: Vector[FilterRef], load: FilterRef => FilterEntries): BuiltTail = {
-    val own = FilterEntries.of(place, java.util.Arrays.copyOf(hashes, count))
+    val own = entries
     val sorted = keys.build()
     val (taken, level) = TailBuilder.taken(earlier, own.entries.length)
     val merged = FilterEntries.merge(taken.map(load) :+ own)
     val withKeys = taken.map(_.shape).filter(_.entries > 0)
     val mins = withKeys.map(_.min) ++ Some(HashFilter.cut(sorted.min)).filter(_ => count > 0)
     val maxs = withKeys.map(_.max) ++ Some(HashFilter.cut(sorted.max)).filter(_ => count > 0)
-    val lowest = mins.sortWith(Bytes.compare(_, _) < 0).headOption.getOrElse(Array.emptyByteArray)
-    val highest = maxs.sortWith(Bytes.compare(_, _) > 0).headOption.getOrElse(Array.emptyByteArray)
-    val (filterBytes, shape) = HashFilter.encode(merged, level, lowest, highest)
+    val filter = HashFilter.encode(merged, level, HashFilter.lowest(mins), HashFilter.highest(maxs))
+    tail(sorted, recordsEnd, filter, earlier.filterNot(taken.contains))
+  }
+
+  /** A tail to be kept beside the log: its filters are those of the whole slice, and stand elsewhere. */
+  def buildKept(recordsEnd: Long): KeptTail = {
+    val built = tail(keys.build(), recordsEnd, (Array.emptyByteArray, FilterShape.None), Vector.empty)
+    KeptTail(place, built.bytes, built.summary.min, built.summary.max, entries)
+  }
+
+  private def entries: FilterEntries = FilterEntries.of(place, java.util.Arrays.copyOf(hashes, count))
+
+  private def tail(
+      sorted: KeyPages,
+      recordsEnd: Long,
+      filter: (Array[Byte], FilterShape),
+      earlier: Vector[FilterRef]
+  ): BuiltTail = {
+    val (filterBytes, shape) = filter
     val out = new PackedOutput(filterBytes.length + 1024)
     out.raw(TailFormat.Head, 0, TailFormat.Head.length)
     val pages = sorted.pages.map { p =>
@@ -72,7 +94,7 @@ final class TailBuilder(place: BlockPlace, pageEntries: Int = TailBuilder.PageEn
       XxHash64.hash(directory, 0, directory.length, 0L),
       filterOffset,
       shape,
-      earlier.filterNot(taken.contains)
+      earlier
     )
     out.raw(directory, 0, directory.length)
     val end = TailFormat.end(summary, out.size)
@@ -90,7 +112,7 @@ object TailBuilder {
   val Fanout = 8
 
   /** Filters do not grow beyond: a merge holds all entries, of 8 bytes each. */
-  private val MaxEntries = 1 << 22
+  private[logindex] val MaxEntries = 1 << 22
 
   /** The earlier filters that a new block's takes in, and the level of what comes of it. */
   private[logindex] def taken(earlier: Vector[FilterRef], newEntries: Int): (Vector[FilterRef], Int) = {

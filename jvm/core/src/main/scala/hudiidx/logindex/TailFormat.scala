@@ -17,6 +17,7 @@ final case class FilterRef(file: String, offset: Long, shape: FilterShape)
   * @param min, max        codes of the block's lowest and highest key, cut to `HashFilter.BoundBytes`
   * @param directoryOffset of the list of key pages
   * @param filterOffset    of the hash filter that stands in this tail: of this block, or of this and earlier ones
+  * @param filter          its shape; `FilterShape.None` where the filters stand elsewhere
   * @param earlier         filters of the blocks before that are not in this tail's
   */
 final case class TailSummary(
@@ -168,7 +169,7 @@ private[logindex] object TailFormat {
     value.toInt
   }
 
-  private def writeShape(out: PackedOutput, s: FilterShape): Unit = {
+  def writeShape(out: PackedOutput, s: FilterShape): Unit = {
     out.byte(s.level)
     out.varint(s.entries.toLong)
     out.varint(s.buckets.toLong)
@@ -182,7 +183,7 @@ private[logindex] object TailFormat {
     out.bytes(s.max)
   }
 
-  private def readShape(in: PackedInput): FilterShape = FilterShape(
+  def readShape(in: PackedInput): FilterShape = FilterShape(
     level = in.byte(),
     entries = offset(in),
     buckets = offset(in),

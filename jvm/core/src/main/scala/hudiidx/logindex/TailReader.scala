@@ -2,6 +2,7 @@ package hudiidx.logindex
 
 import hudiidx.DamagedIndex
 import hudiidx.bytes.{Bytes, XxHash64}
+import hudiidx.log.LogBlock
 import hudiidx.storage.RandomReader
 import java.io.EOFException
 
@@ -19,8 +20,10 @@ private[logindex] final class BlockTail(
 ) {
 
   /** This block's filter and those before it, as a block behind it refers to them. */
-  def filters: Vector[FilterRef] =
-    FilterRef(BlockPlace.nameOf(path), offset + summary.filterOffset, summary.filter) +: summary.earlier
+  def filters: Vector[FilterRef] = {
+    val own = FilterRef(BlockPlace.nameOf(path), offset + summary.filterOffset, summary.filter)
+    (if (summary.filter.length > 0) Vector(own) else Vector.empty) ++ summary.earlier
+  }
 
   /** The list of key pages; DamagedIndex if it is none. */
   def pages(reader: RandomReader): Vector[PageRef] = TailReader.guard(path, offset) {
@@ -62,6 +65,12 @@ private[logindex] object TailReader {
       new BlockTail(reader.path, until - tailLength, tailLength, summary, end)
     }
   }
+
+  /** The tail that an Avro block has of its own; None if there is none, or that of another block. */
+  def ofBlock(reader: RandomReader, block: LogBlock, place: BlockPlace): Option[BlockTail] =
+    read(reader, block.contentOffset, block.contentOffset + block.contentLength).filter { t =>
+      t.summary.instant == place.instant && block.contentOffset + t.summary.recordsEnd == t.offset
+    }
 
   /** All entries of a filter. */
   def entries(reader: RandomReader, filter: FilterRef): FilterEntries = guard(reader.path, filter.offset)(

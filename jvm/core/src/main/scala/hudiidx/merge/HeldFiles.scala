@@ -7,8 +7,10 @@ import scala.collection.mutable
 
 /** Reads whole files at their first opening and keeps them while they fit into a budget: a slice's log is walked for its
   * blocks, for its keys and for its rows. Files that do not fit are read piece by piece each time. For one thread.
+  *
+  * @param holds false: the file is read piece by piece whatever its size
   */
-final class HeldFiles(under: Storage, budgetBytes: Long) extends Storage {
+final class HeldFiles(under: Storage, budgetBytes: Long, holds: String => Boolean = _ => true) extends Storage {
   private val held = mutable.HashMap.empty[String, Array[Byte]]
   private var left = budgetBytes
 
@@ -26,7 +28,7 @@ final class HeldFiles(under: Storage, budgetBytes: Long) extends Storage {
   private def opened(path: String): RandomReader = {
     val reader = under.open(path)
     val size = reader.sizeBytes
-    if (size > left || size > Int.MaxValue - 16) reader
+    if (size > left || !holds(path) || size > Int.MaxValue - 16) reader
     else
       try {
         val bytes = Bytes.ofBuffer(reader.read(0L, size.toInt))

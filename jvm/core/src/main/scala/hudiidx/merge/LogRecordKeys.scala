@@ -16,7 +16,7 @@ object LogRecordKeys {
       use: (Int, ByteSlice) => Unit
   ): Unit = {
     val keys = new RecordNumbers(rules.copy(orderingFields = Vector.empty), readers) {
-      override protected def take(key: ByteSlice, version: KeyVersion): Unit =
+      override protected def add(key: ByteSlice, version: KeyVersion): Unit =
         if (version.note != KeyVersion.NoNote) use(version.note - 1, key)
     }
     SliceLog.foreach(storage, blocks)((reader, counted) => keys.read(reader, counted.block))

@@ -12,8 +12,9 @@ private[merge] final class LogWinners(
     rules: LogRules,
     readers: BlockReaders,
     options: MergeOptions,
+    wanted: KeySet,
     positions: Option[BlockPositions]
-) extends RecordNumbers(rules, readers)
+) extends RecordNumbers(rules, readers, wanted)
     with AutoCloseable {
   private var table = new WinnerTable(rules)
   private var sorter: EntrySorter = _
@@ -23,13 +24,13 @@ private[merge] final class LogWinners(
   private val known = positions.orNull
 
   /** @param number of the block in the slice */
-  def read(reader: RandomReader, counted: CountedBlock, number: Int): Unit = {
+  def read(reader: RandomReader, part: BlockPart, number: Int): Unit = {
     if (known != null) known.start(number)
-    read(reader, counted.block)
+    read(reader, part.counted.block, part.records)
     if (known != null) known.end()
   }
 
-  override protected def take(recordKey: ByteSlice, version: KeyVersion): Unit = {
+  override protected def add(recordKey: ByteSlice, version: KeyVersion): Unit = {
     val key = if (known == null) recordKey else known.next()
     if (sorter != null) sort(key, version)
     else {

@@ -14,14 +14,15 @@ private[merge] final class MixedWinners(
     rules: MergeRules,
     readers: BlockReaders,
     options: MergeOptions,
+    wanted: KeySet,
     isPartial: Int => Boolean
-) extends RecordNumbers(rules.log, readers)
+) extends RecordNumbers(rules.log, readers, wanted)
     with AutoCloseable {
   private val sorter = new EntrySorter(options.budgetBytes, options.tempDir)
   private val codec = new KeyVersionCodec
   private val value = new ByteSlice
 
-  override protected def take(key: ByteSlice, version: KeyVersion): Unit = {
+  override protected def add(key: ByteSlice, version: KeyVersion): Unit = {
     codec.encode(version, touched = false, value)
     sorter.add(key, value)
   }

@@ -1,17 +1,26 @@
 package hudiidx.merge
 
 import hudiidx.UnsupportedTable
-import hudiidx.log.{BlockReaders, LogRules, RowFields, VersionReader}
+import hudiidx.bytes.ByteSlice
+import hudiidx.log.{BlockReaders, KeyVersion, LogRules, RowFields, VersionReader}
 
-/** Knows the records of a log by their numbers: from 0 through the data blocks in order. The note of a version is its
+/** Knows the records of a log by their numbers: from 0 through all that are read, in order. The note of a version is its
   * record's number plus one.
+  *
+  * @param wanted versions of other keys are passed over, though their records are counted
   */
-private[merge] abstract class RecordNumbers(rules: LogRules, readers: BlockReaders)
+private[merge] abstract class RecordNumbers(rules: LogRules, readers: BlockReaders, wanted: KeySet = KeySet.All)
     extends VersionReader(rules, readers) {
   private var count = 0
 
   /** Records read so far. */
   final def records: Int = count
+
+  /** Takes a version; the key's bytes are good during the call alone. */
+  protected def add(key: ByteSlice, version: KeyVersion): Unit
+
+  final override protected def take(key: ByteSlice, version: KeyVersion): Unit =
+    if (wanted.contains(key.bytes, key.from, key.length)) add(key, version)
 
   final override protected def note(row: RowFields): Int = {
     if (count == Int.MaxValue)

@@ -24,7 +24,7 @@ object MergeOptions {
   * @param keptLog     numbers of the log's records that it has as they are. Records are numbered from 0 through the data
   *                    blocks in order
   * @param recipes     its rows that are mixed of several
-  * @param firstRecord number of the first record of each counted block, in their order; a delete block has none
+  * @param firstRecord number of the first record of each block that was read, in their order; a delete block has none
   */
 final case class MergedRows(droppedBase: BitSet, keptLog: BitSet, recipes: Recipes, firstRecord: Array[Int])
 
@@ -46,11 +46,9 @@ object SliceMerge {
       base: Option[BaseKeyFile],
       options: MergeOptions
   ): MergedRows = {
-    // Ordering values that nothing is decided by are not decoded.
-    val compares = rules.log.comparesBase || rules.log.asHudi015
-    val needed = if (compares) rules else rules.copy(log = rules.log.copy(orderingFields = Vector.empty))
-    val merging = new SliceMerging(storage, blocks, needed, readers, base, options)
-    if (rules.mixing != Mixing.Never || blocks.exists(_.block.isPartial)) merging.mixed()
+    val parts = blocks.map(BlockPart(_, None))
+    val merging = new SliceMerging(storage, parts, needed(rules), readers, base, options, KeySet.All)
+    if (mixes(rules, blocks)) merging.mixed()
     else
       base.flatMap(b => BlockPositions.of(blocks, b.instant)) match {
         case None      => merging.whole(None)
@@ -59,22 +57,51 @@ object SliceMerge {
           catch { case _: BlockPositions.NotForEachRecord => merging.whole(None) }
       }
   }
+
+  /** The same of some keys alone. Records of a base file are met by their keys, whatever positions blocks have: a key must not
+    * stand in several rows of it.
+    *
+    * @param parts what of the slice's counted blocks may hold versions of these keys, as `LogLookup` finds it; records are
+    *              numbered through these
+    * @param base  walks the rows that have these keys, and no others
+    */
+  def rowsOfKeys(
+      storage: Storage,
+      parts: Vector[BlockPart],
+      keys: KeySet,
+      rules: MergeRules,
+      readers: BlockReaders,
+      base: Option[BaseKeyFile],
+      options: MergeOptions
+  ): MergedRows = {
+    val merging = new SliceMerging(storage, parts, needed(rules), readers, base, options, keys)
+    if (mixes(rules, parts.map(_.counted))) merging.mixed() else merging.whole(None)
+  }
+
+  /** Ordering values that nothing is decided by are not decoded. */
+  private def needed(rules: MergeRules): MergeRules =
+    if (rules.log.comparesBase || rules.log.asHudi015) rules
+    else rules.copy(log = rules.log.copy(orderingFields = Vector.empty))
+
+  private def mixes(rules: MergeRules, blocks: Vector[CountedBlock]): Boolean =
+    rules.mixing != Mixing.Never || blocks.exists(_.block.isPartial)
 }
 
 private final class SliceMerging(
     storage: Storage,
-    blocks: Vector[CountedBlock],
+    parts: Vector[BlockPart],
     rules: MergeRules,
     readers: BlockReaders,
     base: Option[BaseKeyFile],
-    options: MergeOptions
+    options: MergeOptions,
+    wanted: KeySet
 ) {
 
   /** Each row is a row of one file. */
   def whole(positions: Option[BlockPositions]): MergedRows = {
-    val log = new LogWinners(rules.log, readers, options, positions)
+    val log = new LogWinners(rules.log, readers, options, wanted, positions)
     try {
-      val first = read(log)((reader, counted, number) => log.read(reader, counted, number))
+      val first = read(log)((reader, part, number) => log.read(reader, part, number))
       val merged = MergedRows(new BitSet, new BitSet(log.records), Recipes.Empty, first)
       val join = new BaseJoin(base, rules.log, merged, positions.isDefined)
       log.foreachRun(join.take)
@@ -85,12 +112,12 @@ private final class SliceMerging(
   /** Rows may be mixed of several. */
   def mixed(): MergedRows = {
     val partial = new BitSet
-    val log = new MixedWinners(rules, readers, options, partial.get)
+    val log = new MixedWinners(rules, readers, options, wanted, partial.get)
     try {
-      val first = read(log) { (reader, counted, _) =>
+      val first = read(log) { (reader, part, _) =>
         val from = log.records
-        log.read(reader, counted.block)
-        if (counted.block.isPartial) partial.set(from, log.records)
+        log.read(reader, part.counted.block, part.records)
+        if (part.counted.block.isPartial) partial.set(from, log.records)
       }
       val (dropped, kept) = (new BitSet, new BitSet(log.records))
       val recipes = log.join(base, dropped, kept)
@@ -98,13 +125,13 @@ private final class SliceMerging(
     } finally log.close()
   }
 
-  /** Number of each block's first record. */
-  private def read(log: RecordNumbers)(use: (RandomReader, CountedBlock, Int) => Unit): Array[Int] = {
-    val first = new Array[Int](blocks.size)
+  /** Number of each part's first record. */
+  private def read(log: RecordNumbers)(use: (RandomReader, BlockPart, Int) => Unit): Array[Int] = {
+    val first = new Array[Int](parts.size)
     var number = 0
-    SliceLog.foreach(storage, blocks) { (reader, counted) =>
+    SliceLog.foreach(storage, parts.map(_.counted)) { (reader, _) =>
       first(number) = log.records
-      use(reader, counted, number)
+      use(reader, parts(number), number)
       number += 1
     }
     first

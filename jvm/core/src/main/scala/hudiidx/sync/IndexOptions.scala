@@ -16,6 +16,7 @@ final case class OptionDoc(name: String, default: String, meaning: String)
   *  @param mergePercent  the delta is merged into a new master when it holds more than this share of the master's files
   *  @param mergeMinFiles ...and more files than this
   *  @param retention     how long index versions are kept
+  *  @param logs          of log blocks whose writers left no index one is kept; None: as the index has it
   *  @param damagedAsStock files of the table that are cut, gone or overwritten are passed over where stock Hudi does so
   *  @param record        of the record index
   *  @param columns       of the indexes on columns
@@ -30,6 +31,7 @@ final case class IndexOptions(
     retention: Retention = Retention(retained = 3, minAgeMillis = 3600000L, orphanAgeMillis = 86400000L),
     record: RecordOptions = RecordOptions(),
     columns: ColumnOptions = ColumnOptions(),
+    logs: Option[Boolean] = None,
     damagedAsStock: Boolean = false
 ) {
 
@@ -89,6 +91,7 @@ object IndexOptions {
   val ValuesColumns = "hudiidx.values.columns"
   val ValuesMost = "hudiidx.values.most"
   val OtherIndexes = "hudiidx.column.indexes"
+  val Logs = "hudiidx.logs"
   val ReadDamaged: String = LogCheck.OptionName
 
   /** auto: Hudi's metadata table where it is in step, else a listing. */
@@ -143,6 +146,11 @@ object IndexOptions {
       "Indexes of kinds from the class path, semicolons between them: kind(column,column,option=value)."
     ),
     OptionDoc(
+      Logs,
+      "as the index has it",
+      "create keeps an index of log blocks, by which records of some keys are found in logs: true or false."
+    ),
+    OptionDoc(
       ReadDamaged,
       LogCheck.AsError,
       "Files that are cut, gone or overwritten: error, or as_stock (passed over with a warning where stock Hudi passes them over)."
@@ -184,6 +192,7 @@ object IndexOptions {
         settings.get(ValuesMost),
         settings.get(OtherIndexes)
       ),
+      logs = settings.get(Logs).map(_ => boolean(settings, Logs, default = false)),
       damagedAsStock = oneOf(settings, ReadDamaged, DamagedModes, LogCheck.AsError) == LogCheck.AsStock
     )
   }

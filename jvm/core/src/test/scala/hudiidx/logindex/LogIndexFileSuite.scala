@@ -1,9 +1,11 @@
 package hudiidx.logindex
 
 import hudiidx.{DamagedIndex, Fixtures}
+import hudiidx.hfile.BlockCache
 import hudiidx.log._
 import hudiidx.record.PackedKeys
 import hudiidx.storage.{BytesReader, LocalStorage, Storage}
+import hudiidx.table.FileGroup
 import java.io.ByteArrayOutputStream
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -16,13 +18,23 @@ final class LogIndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
 
   private val sidecar = "/t/index/f1.log_index"
 
+  private val group = FileGroup("p", "f1")
+
   private def indexOf(storage: Storage, blocks: Vector[CountedBlock], rules: LogRules): Array[Byte] = {
     val out = new ByteArrayOutputStream
-    val writer = new LogIndexFileWriter(out, BlockPlace.nameOf(sidecar), new BlockIndexer(rules, BlockReaders.AvroOnly))
-    SliceLog.foreach(storage, blocks)((reader, b) => writer.add(reader, b))
+    val writer = new LogIndexFileWriter(out)
+    val indexer = new BlockIndexer(rules, BlockReaders.AvroOnly)
+    for (id <- Seq(FileGroup("", "f1"), group, FileGroup("p", "f2")))
+      writer.group(id)(slice => SliceLog.foreach(storage, blocks)((reader, b) => slice.add(indexer.tail(reader, b))))
     writer.finish()
     out.toByteArray
   }
+
+  private def opened(path: String, bytes: Array[Byte]): LogIndexFile =
+    LogIndexFile.open(new BytesReader(path, bytes), new BlockCache(0L))
+
+  private def keptIn(files: (String, Array[Byte])*): KeptCells =
+    new KeptCells(files.toVector.flatMap { case (path, bytes) => opened(path, bytes).cell(group).map(path -> _) })
 
   test("blocks without a tail are found through a kept index of some of them, beside blocks with one") {
     forAll(logs, Gen.listOf(keys), Gen.choose(0, 30), minSuccessful(100)) { (pieces, asked, indexed) =>
@@ -31,7 +43,7 @@ final class LogIndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
       val without =
         blocks.take(indexed).filter(b => new SliceTails(Vector(b), KeptTails.None).tail(0, files(log)).isEmpty)
       val bytes = indexOf(storage(log), without, event)
-      val kept = LogIndexFile.open(new BytesReader(sidecar, bytes))
+      val kept = keptIn(sidecar -> bytes)
       assert(without.forall(b => kept.of(BlockPlace.of(b)).isDefined))
       val both = storage(log :+ (sidecar -> bytes))
       agrees(both, blocks, asked, event, kept)
@@ -56,14 +68,43 @@ final class LogIndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
           blocks,
           Seq("key-3", "key-18", "x"),
           event,
-          LogIndexFile.open(new BytesReader(sidecar, bad))
+          keptIn(sidecar -> bad)
         )
       catch { case _: DamagedIndex => refused += 1 }
     }
     assert(refused > 10)
-    bytes.indices
-      .by(11)
-      .foreach(n => intercept[DamagedIndex](LogIndexFile.open(new BytesReader(sidecar, bytes.take(n)))))
+    bytes.indices.by(11).foreach(n => intercept[DamagedIndex](opened(sidecar, bytes.take(n))))
+  }
+
+  test("merged files give what each gave, without the tails of log files that are gone") {
+    forAll(logs, Gen.listOf(keys), Gen.listOfN(3, Gen.choose(0, 12)), minSuccessful(60)) { (pieces, asked, cuts) =>
+      val log = write(pieces, all)
+      val blocks =
+        counted(log, all).filter(b => new SliceTails(Vector(b), KeptTails.None).tail(0, files(log)).isEmpty)
+      // Files of parts that may overlap.
+      val parts = cuts.map(blocks.take(_)) :+ blocks
+      val inputs = parts.zipWithIndex.map { case (b, i) => s"$sidecar$i" -> indexOf(storage(log), b, event) }
+      val gone = log.headOption.map(f => BlockPlace.nameOf(f._1)).toSet
+      def merged(drops: Set[String]): Array[Byte] = {
+        val out = new ByteArrayOutputStream
+        val writer = new LogIndexFileWriter(out)
+        val live: LiveLogs = g => if (g == group) log.map(f => BlockPlace.nameOf(f._1)).toSet -- drops else Set.empty
+        val readers = inputs.map { case (path, bytes) => opened(path, bytes) }
+        val count = LogIndexMerge.write(readers.toVector, live, writer)
+        writer.finish()
+        assert(count === blocks.count(b => !drops(BlockPlace.of(b).file)))
+        out.toByteArray
+      }
+      for (drops <- Seq(Set.empty[String], gone)) {
+        val bytes = merged(drops)
+        assert(opened(sidecar, bytes).groups().forall(_._1 == group))
+        val kept = keptIn(sidecar -> bytes)
+        assert(kept.places === blocks.map(BlockPlace.of).filterNot(p => drops(p.file)).toSet)
+        agrees(storage(log :+ (sidecar -> bytes)), counted(log, all), asked, event, kept)
+        val all4 = inputs :+ (sidecar -> bytes)
+        agrees(storage(log ++ all4), counted(log, all), asked, event, keptIn(all4: _*))
+      }
+    }
   }
 
   for (table <- Seq("v6-mor-rollback", "v9-mor-part"))
@@ -77,10 +118,7 @@ final class LogIndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
         val dir = Fixtures.newFolder("log-index")
         val path = dir.resolve("kept").toString
         LocalStorage.write(path)(_.write(bytes))
-        val reader = LocalStorage.open(path)
-        val kept =
-          try LogIndexFile.open(reader)
-          finally reader.close()
+        val kept = keptIn(path -> bytes)
         val present = read(LogKeys.of(LocalStorage, blocks, rules, BlockReaders.AvroOnly, LogKeysOptions()))
         val lookup = new LogLookup(LocalStorage, blocks, kept)
         assert(present.nonEmpty)

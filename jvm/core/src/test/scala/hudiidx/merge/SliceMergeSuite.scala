@@ -78,6 +78,28 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
+  for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(Mixing.Never, Mixing.Defaults))
+    test(s"$mode, $mixing: some keys alone have the rows that a merge of all keys has for them, whatever spills") {
+      val rules = MergeRules(LogRules(9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
+      forAll(mixable, bases, Gen.choose(1, 4), Gen.oneOf(1L, 1L << 20), minSuccessful(150)) {
+        (blocks, base, oneOf, budget) =>
+          val file = Vector(fileOfMixable(blocks))
+          val all = mergeFiles(file, Some(new CountedBase(base)), rules, MergeOptions())
+          def wanted(key: String): Boolean = Math.floorMod(key.hashCode, oneOf) == 0
+          val keyOf = blocks.filterNot(_.isDelete).flatMap(_.versions.map(_.key))
+          val some = mergeKeys(file, wanted, base, rules, MergeOptions(budget))
+          assert(bits(some.keptLog) === bits(all.keptLog).filter(r => wanted(keyOf(r))))
+          assert(bits(some.droppedBase) === bits(all.droppedBase).filter(r => wanted(base(r).key)))
+          def mixed(rows: MergedRows) = (0 until rows.recipes.size).map { r =>
+            (rows.recipes.baseRow(r), (0 until rows.recipes.partCount(r)).map(rows.recipes.part(r, _)))
+          }
+          val expected = mixed(all).filter { case (row, parts) =>
+            wanted(if (row == Recipes.NoBase) keyOf(parts.head) else base(row).key)
+          }
+          assert(mixed(some).toSet === expected.toSet)
+      }
+    }
+
   // What payload classes do by their code before version 9, with Hudi 0.15 and 1.0.
   private def coded(version: Int, mode: MergeMode) =
     LogRules(version, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
@@ -326,6 +348,41 @@ private object SliceMergeSuite {
     val storage = new MemoryStorage(files.toMap)
     val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.log.tableVersion, None, _ => true))
     SliceMerge.rows(storage, blocks, rules, BlockReaders.AvroOnly, base, options)
+  }
+
+  /** As above of some keys; the base file shows their rows alone. */
+  def mergeKeys(
+      contents: Vector[Array[Byte]],
+      wanted: String => Boolean,
+      base: Vector[BaseRow],
+      rules: MergeRules,
+      options: MergeOptions
+  ): MergedRows = {
+    val files = contents.zipWithIndex.map { case (content, i) => f"f.log.$i%04d" -> content }
+    val storage = new MemoryStorage(files.toMap)
+    val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.log.tableVersion, None, _ => true))
+    val keys: KeySet = (bytes, from, length) => wanted(new String(bytes, from, length, UTF_8))
+    val some = new BaseKeyFile {
+      override def instant: String = ""
+      override def open(keys: Boolean, ordering: Boolean): BaseKeys = {
+        val rows = new CountedBase(base).open(keys, ordering)
+        new BaseKeys {
+          override def next(): Boolean = {
+            var more = rows.next()
+            while (more && !wanted(base(rows.row.toInt).key)) more = rows.next()
+            more
+          }
+          override def row: Long = rows.row
+          override def bytes: Array[Byte] = rows.bytes
+          override def from: Int = rows.from
+          override def length: Int = rows.length
+          override def ordering: OrderingValue = rows.ordering
+          override def close(): Unit = rows.close()
+        }
+      }
+    }
+    val parts = blocks.map(BlockPart(_, None))
+    SliceMerge.rowsOfKeys(storage, parts, keys, rules, BlockReaders.AvroOnly, Some(some), options)
   }
 
   /** Rows of the base file that go, and versions of the log (by their number in it) that are rows. */

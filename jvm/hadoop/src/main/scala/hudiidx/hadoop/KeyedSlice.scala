@@ -1,9 +1,8 @@
 package hudiidx.hadoop
 
-import java.nio.file.NoSuchFileException
 import java.util.{Arrays, BitSet}
 
-import hudiidx.{DamagedTable, UnsupportedTable}
+import hudiidx.UnsupportedTable
 import hudiidx.bytes.ByteSlice
 import hudiidx.log.LogRules
 import hudiidx.merge.{HeldFiles, LogRecordKeys, Recipes}
@@ -17,6 +16,22 @@ import hudiidx.storage.Storage
 final case class FoundRows(base: Array[Int], merged: Option[MergedSlice]) {
   def isEmpty: Boolean =
     base.isEmpty && merged.forall(m => m.rows.keptLog.isEmpty && m.rows.recipes.size == 0)
+}
+
+object FoundRows {
+
+  /** Those of a slice that was merged.
+    *
+    * @param base numbers of rows of the base file that were held against the log, ascending
+    */
+  def of(base: Array[Int], merged: MergedSlice): FoundRows = {
+    val rows = new BitSet
+    base.foreach(rows.set(_))
+    rows.andNot(merged.rows.droppedBase)
+    val recipes = merged.rows.recipes
+    (0 until recipes.size).map(recipes.baseRow).filter(_ != Recipes.NoBase).foreach(rows.set)
+    FoundRows(rows.stream.toArray, Some(merged))
+  }
 }
 
 /** What the keys of a slice are read by.
@@ -33,12 +48,7 @@ final case class SliceKeySource(
 
   /** Walks the rows of the base file. DamagedTable if it is gone or damaged. */
   private[hadoop] def foreachBase(start: Long => Unit)(use: (Int, KeyRows) => Unit): Unit = base.foreach { path =>
-    val file =
-      try BaseFileKeys.open(storage, path, columns)
-      catch {
-        case e: NoSuchFileException =>
-          throw new DamagedTable(s"$path: base file is gone; read the table again, or restore the file", e)
-      }
+    val file = KeysOfBaseFile.opened(storage, path, columns)
     try {
       if (file.rows > Int.MaxValue)
         throw new UnsupportedTable(
@@ -53,7 +63,7 @@ final case class SliceKeySource(
 
   /** Walks the records of the log. */
   private[hadoop] def foreachRecord(use: (Int, ByteSlice) => Unit): Unit = merged.foreach { case (slice, rules) =>
-    LogRecordKeys.foreach(slice.storage, slice.blocks, rules, LogReaders.all)(use)
+    LogRecordKeys.foreach(slice.storage, slice.parts.map(_.counted), rules, LogReaders.all)(use)
   }
 }
 

@@ -3,16 +3,20 @@ package hudiidx.hadoop
 import java.nio.file.NoSuchFileException
 
 import hudiidx.DamagedTable
-import hudiidx.log.{BlockRules, CountedBlock, OrderingValue, SliceLog}
+import hudiidx.log.{BlockPart, BlockRules, OrderingValue, SliceLog}
+import hudiidx.logindex.{KeptTails, LogLookup}
 import hudiidx.merge._
+import hudiidx.record.PackedKeys
 import hudiidx.storage.Storage
 import hudiidx.table.{CommitTimes, TableConfig}
+import org.slf4j.LoggerFactory
 
-/** A file slice whose log has been merged with its base file.
+/** A file slice whose log has been merged with its base file, or some keys of it.
   *
   * @param storage where the blocks are to be read from again: it holds their files as far as they fit
+  * @param parts   what was read of the blocks
   */
-final case class MergedSlice(storage: HeldFiles, blocks: Vector[CountedBlock], rows: MergedRows) {
+final case class MergedSlice(storage: HeldFiles, parts: Vector[BlockPart], rows: MergedRows) {
 
   /** Lets go of the files held: the blocks are not read again. */
   def release(): Unit = storage.release()
@@ -34,6 +38,8 @@ final class SliceMerger(
     logBytes: Long,
     increment: Option[CommitTimes] = None
 ) {
+  private val log = LoggerFactory.getLogger(classOf[SliceMerger])
+  private var warned = false
   private val shown = increment.map(ShownRows(_, rowByRow = config.version >= 8))
   private val keyColumns = KeyColumns.of(config).copy(commitTimes = shown.exists(_.rowByRow))
 
@@ -49,7 +55,42 @@ final class SliceMerger(
     val keys = base.map { case (path, instant) =>
       new KeysOfBaseFile(storage, path, instant, keyColumns, rules.log.orderingFields, shown)
     }
-    MergedSlice(held, blocks, SliceMerge.rows(held, blocks, rules, LogReaders.all, keys, options))
+    val merged = SliceMerge.rows(held, blocks, rules, LogReaders.all, keys, options)
+    MergedSlice(held, blocks.map(BlockPart(_, None)), merged)
+  }
+
+  private def warnOfDamage(file: String): Unit = if (!warned) {
+    warned = true
+    log.warn(
+      s"$file: the index of a log block cannot be read, so blocks are read whole; `hudiidx add-index TABLE logs` makes what is kept " +
+        "beside the log anew"
+    )
+  }
+
+  /** The rows of some keys alone, through the indexes of the log's blocks as far as they have any; the others are read whole.
+    * Not for incremental queries. Errors as above.
+    *
+    * @param base path of the base file and its rows that have these keys, each in one row at most
+    * @param kept indexes of blocks that have none of their own
+    */
+  def mergeKeys(
+      keys: PackedKeys,
+      base: Option[(String, KeyedRows)],
+      logs: Vector[String],
+      written: Map[String, Long],
+      kept: KeptTails
+  ): MergedSlice = {
+    val blocks = SliceLog.countedBlocks(storage, logs, counting, written)
+    val found = new LogLookup(storage, blocks, kept).find(keys)
+    if (found.counts.damaged > 0) warnOfDamage(logs.head)
+    val whole = found.parts.filter(_.records.isEmpty).map(_.counted.file).toSet
+    val held = new HeldFiles(storage, logBytes, whole)
+    val rowsOfKeys = base.map { case (path, rows) =>
+      new FoundBaseKeys(storage, path, rows, keyColumns, rules.log.orderingFields)
+    }
+    val merged =
+      SliceMerge.rowsOfKeys(held, found.parts, new WantedKeys(keys), rules, LogReaders.all, rowsOfKeys, options)
+    MergedSlice(held, found.parts, merged)
   }
 }
 
@@ -64,14 +105,19 @@ private final class KeysOfBaseFile(
 
   override def open(keys: Boolean, ordering: Boolean): BaseKeys = {
     val wanted = columns.copy(keys = keys, ordering = if (ordering) orderingFields else Vector.empty)
-    val file =
-      try BaseFileKeys.open(storage, path, wanted)
-      catch {
-        case e: NoSuchFileException =>
-          throw new DamagedTable(s"$path: base file is gone; read the table again, or restore the file", e)
-      }
-    new OpenBaseKeys(file, shown)
+    new OpenBaseKeys(KeysOfBaseFile.opened(storage, path, wanted), shown)
   }
+}
+
+private object KeysOfBaseFile {
+
+  /** DamagedTable if the file is gone. */
+  def opened(storage: Storage, path: String, columns: KeyColumns): BaseFileKeys =
+    try BaseFileKeys.open(storage, path, columns)
+    catch {
+      case e: NoSuchFileException =>
+        throw new DamagedTable(s"$path: base file is gone; read the table again, or restore the file", e)
+    }
 }
 
 /** Which rows of a base file take part in merging. */
@@ -98,4 +144,58 @@ private final class OpenBaseKeys(file: BaseFileKeys, shown: Option[ShownRows]) e
   override def close(): Unit =
     try rows.close()
     finally file.close()
+}
+
+/** Rows of a base file that are known already; ordering values are read of the row groups that they lie in. */
+private final class FoundBaseKeys(
+    storage: Storage,
+    path: String,
+    found: KeyedRows,
+    columns: KeyColumns,
+    orderingFields: Vector[String]
+) extends BaseKeyFile {
+
+  /** Positions of records are not used. */
+  override def instant: String = ""
+
+  override def open(keys: Boolean, ordering: Boolean): BaseKeys = {
+    val orderings = if (ordering) orderingsOf() else null
+    new BaseKeys {
+      private var at = -1
+
+      override def next(): Boolean = {
+        at += 1
+        at < found.numbers.length
+      }
+
+      override def row: Long = found.numbers(at).toLong
+      override def bytes: Array[Byte] = found.keys(at)
+      override def from: Int = 0
+      override def length: Int = found.keys(at).length
+      override def ordering: OrderingValue = orderings(at)
+      override def close(): Unit = ()
+    }
+  }
+
+  private def orderingsOf(): Array[OrderingValue] = {
+    val values = new Array[OrderingValue](found.numbers.length)
+    val file = KeysOfBaseFile.opened(storage, path, columns.copy(keys = false, ordering = orderingFields))
+    try {
+      val groups = file.rowGroups.filter { g =>
+        val first = java.util.Arrays.binarySearch(found.numbers, g.firstRow.toInt)
+        val from = if (first < 0) -first - 1 else first
+        from < found.numbers.length && found.numbers(from) < g.firstRow + g.rows
+      }
+      val rows = file.read(groups.map(_.ordinal))
+      var i = 0
+      try
+        while (i < values.length && rows.next())
+          if (rows.row == found.numbers(i)) {
+            values(i) = rows.ordering
+            i += 1
+          }
+      finally rows.close()
+    } finally file.close()
+    values
+  }
 }

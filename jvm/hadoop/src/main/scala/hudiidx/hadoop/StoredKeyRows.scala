@@ -51,11 +51,11 @@ object StoredKeyRows {
 
   def rowCount(footer: ParquetMetadata): Long = footer.getBlocks.asScala.iterator.map(_.getRowCount).sum
 
-  /** The rows that have wanted keys. IOException or a RuntimeException if it cannot be read.
+  /** The rows that have wanted keys. DamagedTable if the file cannot be decoded.
     *
     * @param file   with a footer of which `areTold` holds
     */
-  def find(file: ParquetFileReader, keys: PackedKeys): KeyedRows = {
+  def find(file: ParquetFileReader, keys: PackedKeys): KeyedRows = BaseFileKeys.guarded(file.getFile) {
     val wanted = new WantedKeys(keys)
     val sorted =
       Array.tabulate(keys.count)(i => Arrays.copyOfRange(keys.bytes, keys.from(i), keys.from(i) + keys.length(i)))

@@ -3,10 +3,11 @@ package hudiidx.hadoop
 import java.util.{Arrays, BitSet}
 
 import hudiidx.bytes.XxHash64
+import hudiidx.merge.KeySet
 import hudiidx.record.PackedKeys
 
 /** Record keys whose rows are asked for. For one thread. */
-final class WantedKeys(keys: PackedKeys) {
+final class WantedKeys(keys: PackedKeys) extends KeySet {
   private val all = new java.util.HashSet[KeyRange]
   (0 until keys.count).foreach(i => all.add(new KeyRange().set(keys.bytes, keys.from(i), keys.length(i))))
   private val hashes =
@@ -28,7 +29,7 @@ final class WantedKeys(keys: PackedKeys) {
   def has(bytes: Array[Byte], from: Int, length: Int): Boolean =
     sketches.get(WantedKeys.sketch(bytes, from, length) & mask) && contains(bytes, from, length)
 
-  def contains(bytes: Array[Byte], from: Int, length: Int): Boolean = all.contains(probe.set(bytes, from, length))
+  override def contains(bytes: Array[Byte], from: Int, length: Int): Boolean = all.contains(probe.set(bytes, from, length))
 }
 
 object WantedKeys {

@@ -1,6 +1,7 @@
 package hudiidx.spark
 
 import java.io.{FileNotFoundException, IOException}
+import java.util.BitSet
 
 import scala.collection.JavaConverters._
 
@@ -33,7 +34,7 @@ final class BaseFileReaderFactory(
 
   override def buildReader(file: PartitionedFile): PartitionReader[InternalRow] = {
     val whole = toEnd(file)
-    if (SliceReading.hasLogs(file)) rowsOf(merged(whole))
+    if (SliceReading.hasLogs(file)) rowsOf(ofKeys(whole).getOrElse(merged(whole)))
     else {
       val base = readBase(whole)
       ofKeys(whole, base) match {
@@ -53,7 +54,7 @@ final class BaseFileReaderFactory(
 
   override def buildColumnarReader(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
     val whole = toEnd(file)
-    if (SliceReading.hasLogs(file)) merged(whole)
+    if (SliceReading.hasLogs(file)) ofKeys(whole).getOrElse(merged(whole))
     else {
       val base = readBase(whole)
       ofKeys(whole, base).getOrElse(base.types match {
@@ -74,6 +75,19 @@ final class BaseFileReaderFactory(
       else if (base.types.isEmpty && keyColumn >= 0)
         Some(new KeyedBatches(withoutKeys.rowsAt(file, base.footer, found.numbers), keyColumn, found.keys))
       else Some(rows(file, FoundRows(found.numbers, None), Some(base)))
+    }
+
+  /** The same of a slice with logs: of these too only what may belong to the keys is read, as far as blocks have an index. */
+  private def ofKeys(file: PartitionedFile): Option[PartitionReader[ColumnarBatch]] =
+    PieceOfFile.keysOf(file).flatMap { keys =>
+      val base = baseOf(file)
+      if (!base.forall(b => isFew(keys, b.footer))) None
+      else {
+        val inBase = base.map(b => readers.rowsOfKeys(file, b.footer, keys))
+        mergingOf(file).found(file, keys, inBase).map { found =>
+          if (found.isEmpty) new NoBatches else rows(file, found, base)
+        }
+      }
     }
 
   /** Where rows show their stored record keys; -1: nowhere. */
@@ -132,8 +146,10 @@ final class BaseFileReaderFactory(
     found.merged match {
       case None        => batches
       case Some(slice) =>
-        mergingOf(file).rows(file, slice, readers.data, readers.partition, nullsOf(file), found.base.nonEmpty) { _ =>
-          BaseBatches.at(batches, found.base)
+        // Rows that the log replaces are not among them.
+        val left = if (slice.rows.recipes.size > 0) slice else slice.copy(rows = slice.rows.copy(droppedBase = new BitSet))
+        mergingOf(file).rows(file, left, readers.data, readers.partition, nullsOf(file), found.base.nonEmpty) { mayMix =>
+          if (mayMix) BaseBatches.at(batches, found.base) else BaseBatches.inOrder(batches)
         }
     }
   }

@@ -89,7 +89,7 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
       slice <- plan.slices
       piece <- PieceOfFile.whole(slice, table, columns.constants)
     } yield slice.partitionPath -> keys.fold(piece) { groups =>
-      PieceOfFile.askedFor(piece, groups.keysIn(slice.partitionPath, slice.fileId))
+      PieceOfFile.askedFor(piece, groups.keysIn(slice.partitionPath, slice.fileId), slice, table)
     }
     grouping match {
       case Some(g) => g.keyed(spark, whole)

@@ -89,13 +89,13 @@ final private class KeptRecords(slice: MergedSlice, kept: BitSet, blocks: BlockR
     closeBlock()
     do block += 1 while (end(block) <= wanted)
     record = first(block)
-    val counted = slice.blocks(block)
-    if (counted.file != file) {
+    val part = slice.parts(block)
+    if (part.counted.file != file) {
       closeFile()
-      reader = SliceLog.open(slice.storage, counted.file)
-      file = counted.file
+      reader = SliceLog.open(slice.storage, part.counted.file)
+      file = part.counted.file
     }
-    current = blocks.open(reader, counted.block)
+    current = blocks.open(reader, part.counted.block, part.records)
     columnsOfBlock = null
   }
 

@@ -3,7 +3,7 @@ package hudiidx.spark
 import hudiidx.record.PackedKeys
 import hudiidx.spark.rows.ColumnRules
 import hudiidx.storage.Storage
-import hudiidx.table.{BaseFile, FileKind, FileSlice}
+import hudiidx.table.{BaseFile, FileGroup, FileKind, FileSlice}
 import hudiidx.{DamagedTable, UnsupportedTable}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
@@ -67,7 +67,17 @@ object PieceOfFile {
     }
 
   /** The same, of which the rows of these record keys alone are wanted. */
-  def askedFor(piece: PartitionedFile, keys: PackedKeys): PartitionedFile = Shims.noted(piece, RecordKeys, keys)
+  def askedFor(piece: PartitionedFile, keys: PackedKeys, slice: FileSlice, table: PinnedTable): PartitionedFile = {
+    val asked = askedFor(piece, keys)
+    if (!SliceReading.hasLogs(piece)) asked
+    else
+      table.shared
+        .keptTails(FileGroup(slice.partitionPath, slice.fileId))
+        .fold(asked)(SliceReading.withTails(asked, _))
+  }
+
+  private[spark] def askedFor(piece: PartitionedFile, keys: PackedKeys): PartitionedFile =
+    Shims.noted(piece, RecordKeys, keys)
 
   /** The record keys whose rows alone are wanted of the piece, where their rows bear them. */
   def keysOf(piece: PartitionedFile): Option[PackedKeys] = Shims.note(piece, RecordKeys) match {

@@ -3,15 +3,19 @@ package hudiidx.spark
 import java.lang.ref.Cleaner
 
 import hudiidx.bytes.RecentlyUsed
+import hudiidx.DamagedIndex
 import hudiidx.hadoop.Tables
+import hudiidx.logindex.{KeptCells, LogIndex}
+import hudiidx.store.IndexStore
 import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
-import hudiidx.table.{FileSystemView, TableConfig, TableListing, ViewTimeline}
+import hudiidx.table.{FileGroup, FileSystemView, TableConfig, TableListing, ViewTimeline}
 import hudiidx.timeline.{ActiveTimeline, Instant, InstantContents}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.util.SerializableConfiguration
+import org.slf4j.LoggerFactory
 
 /** A table's files at one moment, on the driver and in tasks alike: what is sent is the pinned timeline; each process
   * opens index and files for itself. A task that finds a newer index than its timeline allows lists the table instead.
@@ -44,6 +48,33 @@ final class SharedTable private (
   @transient lazy val listing: TableListing =
     TableSnapshot.listingOf(context, snapshot.viewTimeline, damagedAsStock = options.damagedAsStock)
 
+  /** What the index keeps of log blocks, if it does. */
+  @transient private lazy val logIndex: Option[LogIndex] = snapshot.use.version.filter(LogIndex.isIn).flatMap { version =>
+    withoutIfDamaged {
+      val opened = LogIndex.open(new IndexStore(context.storage, options.indexDir(path)), version, context.access.cache)
+      SharedTable.cleaner.register(this, () => opened.close())
+      opened
+    }
+  }
+
+  /** The tails that the index keeps of a file group's log blocks. DamagedIndex, in strict mode alone, if it cannot be read. */
+  def keptTails(group: FileGroup): Option[KeptCells] =
+    logIndex.flatMap(index => withoutIfDamaged(index.kept(group))).filterNot(_.isEmpty)
+
+  private def withoutIfDamaged[A](read: => A): Option[A] =
+    try Some(read)
+    catch {
+      case e: DamagedIndex if !options.strict =>
+        if (!warned)
+          SharedTable.log.warn(
+            s"$path: log blocks are read without their index: ${e.getMessage}; `hudiidx add-index $path logs` makes it anew"
+          )
+        warned = true
+        None
+    }
+
+  @transient private var warned = false
+
   def damagedAsStock: Boolean = options.damagedAsStock
 
   def timeline: ActiveTimeline = context.timeline
@@ -60,6 +91,7 @@ final class SharedTable private (
 object SharedTable {
   // Frames live as long as somebody holds them, so files of the index are closed when they are gone.
   private[spark] val cleaner: Cleaner = Cleaner.create()
+  private val log = LoggerFactory.getLogger(classOf[SharedTable])
 
   /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as `TableConfig.read`. */
   def open(spark: SparkSession, path: String, options: IndexOptions): SharedTable = {

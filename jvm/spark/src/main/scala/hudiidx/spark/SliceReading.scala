@@ -1,8 +1,12 @@
 package hudiidx.spark
 
-import hudiidx.hadoop.{KeyColumns, MergedSlice, SliceKeySource, SliceMerger, Tables}
-import hudiidx.log.AvroFieldPlan
+import java.nio.ByteBuffer
+
+import hudiidx.hadoop.{FoundRows, KeyColumns, KeyedRows, MergedSlice, SliceKeySource, SliceMerger, Tables}
+import hudiidx.log.{AvroFieldPlan, BlockPart}
+import hudiidx.logindex.{KeptCells, KeptTails}
 import hudiidx.merge.{MergeOptions, MergeRules}
+import hudiidx.record.PackedKeys
 import hudiidx.spark.rows.{AvroColumns, BlockRowsReader, ColumnAdapter, ColumnRules}
 import hudiidx.storage.Storage
 import hudiidx.table.{BaseFile, CommitTimes, FileSlice, TableConfig, TableLogRules, TableNames, ViewTimeline}
@@ -90,6 +94,20 @@ final case class SliceReading(
     new MergedBatches(merged, opensBase, logRows, mixed)
   }
 
+  /** The rows of some keys of a slice with logs: numbers of the base file's, and what of the log belongs to them. None where
+    * the slice has to be merged as a whole.
+    *
+    * @param base rows of the base file with these keys; None without a base file
+    */
+  def found(file: PartitionedFile, keys: PackedKeys, base: Option[KeyedRows]): Option[FoundRows] =
+    if (base.exists(SliceReading.hasDuplicates)) None
+    else {
+      val slice = SliceReading.filesOf(file)
+      val kept = SliceReading.keptTails(file)
+      val merged = merger.mergeKeys(keys, slice.base.map(_._1).zip(base).headOption, slice.logs, slice.written, kept)
+      Some(FoundRows.of(base.fold(Array.emptyIntArray)(_.numbers), merged))
+    }
+
   /** What the slice's keys are read by, its log merged. */
   def keySource(file: PartitionedFile, columns: KeyColumns): SliceKeySource = {
     val slice = SliceReading.filesOf(file)
@@ -139,7 +157,9 @@ object SliceReading {
   private val LogFiles = "log_files"
   private val LogBytes = "log_bytes"
   private val BaseInstant = "base_instant"
+  private val KeptTailsNote = "kept_tails"
   private val ChangeDataSuffix = ".cdc"
+  private val UsualRecordBytes = 4096L
   private val LeastBudgetBytes = 16L << 20
   private val MostBudgetBytes = 256L << 20
 
@@ -170,9 +190,23 @@ object SliceReading {
   /** Files to be read of the slice. */
   def filesIn(slice: FileSlice): Int = slice.baseFile.size + logsOf(slice).size
 
+  /** The piece with what is kept beside its logs. */
+  def withTails(piece: PartitionedFile, kept: KeptCells): PartitionedFile = Shims.noted(piece, KeptTailsNote, kept)
+
+  private def keptTails(file: PartitionedFile): KeptTails = Shims.note(file, KeptTailsNote) match {
+    case Some(kept: KeptTails) => kept
+    case _                     => KeptTails.None
+  }
+
   def hasLogs(file: PartitionedFile): Boolean = Shims.note(file, LogFiles).isDefined
 
   def hasBase(file: PartitionedFile): Boolean = !hasLogs(file) || Shims.note(file, BaseInstant).isDefined
+
+  /** Records that are known by their place in the base file meet one of such rows, those that are known by their key the first. */
+  private def hasDuplicates(rows: KeyedRows): Boolean = {
+    val seen = new java.util.HashSet[ByteBuffer]
+    !rows.keys.forall(k => seen.add(ByteBuffer.wrap(k)))
+  }
 
   private def filesOf(file: PartitionedFile): SliceFiles = {
     val logs = Shims.note(file, LogFiles) match {
@@ -189,10 +223,14 @@ object SliceReading {
 
   /** Log records that may be held as columns: twice their bytes are counted for each. */
   private def windowOf(merged: MergedSlice, budgetBytes: Long): Int = {
-    val bytes = merged.blocks.iterator.map(_.block.contentLength).sum
+    val bytes = merged.parts.iterator.map(bytesOf).sum
     val records = math.max(1L, merged.rows.recipes.size.toLong)
     math.min(Int.MaxValue.toLong, math.max(1L, budgetBytes / math.max(1L, 2 * bytes / records))).toInt
   }
+
+  /** Records found one by one may lie anywhere in their block, so they count as the largest that are usual. */
+  private def bytesOf(part: BlockPart): Long =
+    part.records.fold(part.counted.block.contentLength)(_.length * UsualRecordBytes)
 
   /** An eighth of the heap, shared by the tasks that may run at once, for each of the things that merging holds. */
   private def budgetBytes(heapBytes: Long, tasks: Int): Long =

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import hudiidx.InvalidOption
 import hudiidx.column.{IndexKind, IndexSpec}
 import hudiidx.hadoop.column.{ColumnChange, ColumnPart, ColumnSettings, ColumnVerifier}
+import hudiidx.hadoop.logindex.LogPart
 import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
 import hudiidx.command.InfoJson
 import hudiidx.hadoop.Tables
@@ -55,19 +56,24 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     */
   def create(): String = timed(indexer.create())
 
-  /** Makes a part of the index, or makes it anew; `kind` is one of [[HudiIdxApi.Kinds]]. A record index has the mode of
-    * `hudiidx.record.mode`, else that which it had, else it is global. Answers as `create`. IndexNotFound if there is no
+  /** Makes a part of the index, or makes it anew; `kind` is one of [[HudiIdxApi.Kinds]]: the record index, or the index of log
+    * blocks. A record index has the mode of `hudiidx.record.mode`, else that which it had, else it is global. Answers as `create`. IndexNotFound if there is no
     * index, InvalidOption for a kind that is unknown.
     */
   def addIndex(kind: String): String = {
     HudiIdxApi.checkKind(kind)
-    timed(indexer.addPart(recordPart(SparkEngine.of(spark), Some(IndexOptions.GlobalMode))))
+    val engine = SparkEngine.of(spark)
+    val part =
+      if (kind == HudiIdxApi.Logs) new LogPart(engine, Some(true))
+      else recordPart(engine, Some(IndexOptions.GlobalMode))
+    timed(indexer.addPart(part))
   }
 
   /** Removes a part of the index; answers as `create`. No such part is no error. */
   def dropIndex(kind: String): String = {
     HudiIdxApi.checkKind(kind)
-    dropped(recordPart(new LocalEngine(access)))
+    val engine = new LocalEngine(access)
+    dropped(if (kind == HudiIdxApi.Logs) new LogPart(engine, Some(false)) else recordPart(engine))
   }
 
   private def dropped(part: IndexPart): String = timed {
@@ -276,7 +282,9 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     val conf = SharedTable.shared(spark, hadoop)
     val scanner = new SparkPartitionScanner(spark.sparkContext, conf)
     val engine = new SparkEngine(spark.sparkContext, conf)
-    new Indexer(access, path, read.index, scanner, Vector(recordPart(engine), columnPart(engine, ColumnChange.Whole)))
+    val parts =
+      Vector(recordPart(engine), columnPart(engine, ColumnChange.Whole), new LogPart(engine, read.index.logs))
+    new Indexer(access, path, read.index, scanner, parts)
   }
 
   private def columnPart(engine: TaskEngine, change: ColumnChange): ColumnPart =
@@ -297,8 +305,10 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
 object HudiIdxApi {
   private val mapper = new ObjectMapper()
 
+  private val Logs = "logs"
+
   /** Parts of an index beside the manifest. */
-  val Kinds: Vector[String] = Vector("record")
+  val Kinds: Vector[String] = Vector("record", Logs)
 
   private def checkKind(kind: String): Unit =
     if (!Kinds.contains(kind))

@@ -3,18 +3,22 @@ package hudiidx.spark.rows
 import hudiidx.DamagedTable
 import hudiidx.bytes.{ByteCursor, ByteSlice}
 import hudiidx.hfile.{BlockCache, HFileReader}
-import hudiidx.log.{AvroRecords, LogBlock, LogFile}
+import hudiidx.log.{AvroRecordWalk, LogBlock, LogFile}
 import hudiidx.storage.RandomReader
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 
-/** Rows of an Avro block (format notes §6.3). */
-private[rows] final class AvroBlockRows(reader: RandomReader, block: LogBlock, columns: AvroColumns) extends BlockRows {
-  private val records = new AvroRecords(reader, block)
+/** Rows of an Avro block, or some of them (format notes §6.3). */
+private[rows] final class AvroBlockRows(records: AvroRecordWalk, columns: AvroColumns) extends BlockRows {
+  private var from = 0
 
-  override def next(): Boolean = records.next()
+  override def next(): Boolean = {
+    val more = records.next()
+    if (more) from = records.cursor.position
+    more
+  }
 
   override def append(into: Array[WritableColumnVector]): Unit = {
-    records.cursor.moveTo(records.offset)
+    records.cursor.moveTo(from)
     columns.append(records.cursor, records.length, into)
   }
 

@@ -1,7 +1,7 @@
 package hudiidx.spark.rows
 
 import hudiidx.bytes.ByteSlice
-import hudiidx.log.{AvroFieldPlan, LogBlock, LogBlockKind}
+import hudiidx.log.{AvroFieldPlan, AvroRecordWalk, AvroRecords, AvroRecordsAt, LogBlock, LogBlockKind}
 import hudiidx.storage.RandomReader
 import hudiidx.table.{ColumnNames, TableNames}
 import hudiidx.{DamagedTable, UnsupportedTable}
@@ -48,9 +48,14 @@ final class BlockRowsReader(
 ) {
   private val compiled = mutable.HashMap.empty[(String, Option[ColumnNames]), AvroColumns]
 
-  /** The rows of a data block (Avro, HFile or Parquet); closing them leaves `reader` open. */
-  def open(reader: RandomReader, block: LogBlock): BlockRows = block.kind match {
-    case LogBlockKind.AvroData    => new AvroBlockRows(reader, block, avroColumns(reader.path, block))
+  /** The rows of a data block (Avro, HFile or Parquet); closing them leaves `reader` open.
+    *
+    * @param records of an Avro block alone, as in `BlockPart`
+    */
+  def open(reader: RandomReader, block: LogBlock, records: Option[Array[Int]] = None): BlockRows = block.kind match {
+    case LogBlockKind.AvroData =>
+      val walk = records.fold[AvroRecordWalk](new AvroRecords(reader, block))(new AvroRecordsAt(reader, block, _))
+      new AvroBlockRows(walk, avroColumns(reader.path, block))
     case LogBlockKind.HFileData   => new HFileBlockRows(reader, block, avroColumns(reader.path, block))
     case LogBlockKind.ParquetData => new ParquetBlockRows(reader, block, columns, rules, namesIn(block))
     case other                    =>

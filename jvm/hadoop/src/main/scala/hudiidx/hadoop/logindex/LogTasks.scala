@@ -1,0 +1,156 @@
+package hudiidx.hadoop.logindex
+
+import hudiidx.hadoop.LogReaders
+import hudiidx.log._
+import hudiidx.logindex._
+import hudiidx.manifest.PartitionKey
+import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.store.{IndexFile, IndexStore}
+import hudiidx.sync.{TableAccess, TaskEngine}
+import hudiidx.table.{FileGroup, FileSlice, TableConfig, TableLogRules}
+import hudiidx.{DamagedTable, UnsupportedTable}
+import org.slf4j.LoggerFactory
+
+/** Log files of one file group that are to be read.
+  *
+  * @param files with their sizes, in log order
+  * @param known blocks of them that have a tail kept already
+  */
+private[logindex] final case class LogWork(group: FileGroup, files: Vector[(String, Long)], known: Set[BlockPlace]) {
+  def bytes: Long = files.iterator.map(_._2).sum
+}
+
+private[logindex] object LogWork {
+  private val ChangeDataSuffix = ".cdc"
+
+  /** The slice's log files that hold rows, as far as `wanted`. */
+  def of(slice: FileSlice, known: Set[BlockPlace], wanted: String => Boolean): LogWork = LogWork(
+    FileGroup(slice.partitionPath, slice.fileId),
+    logsOf(slice).filter(f => wanted(f._1)),
+    known
+  )
+
+  def logsOf(slice: FileSlice): Vector[(String, Long)] =
+    slice.logFiles.filterNot(_.fileName.endsWith(ChangeDataSuffix)).map(f => f.fileName -> f.sizeBytes)
+
+  /** In the order of the keys of log index files. */
+  def sorted(works: Iterable[LogWork]): Vector[LogWork] = {
+    val byKey = works.map(w => LogIndexFile.keyOf(w.group) -> w).toArray
+    java.util.Arrays.sort(byKey, (a: (Array[Byte], LogWork), b: (Array[Byte], LogWork)) => PartitionKey.Order.compare(a._1, b._1))
+    byKey.iterator.map(_._2).toVector
+  }
+}
+
+/** The tasks that read logs. Made here, so that they carry what they need and nothing else. */
+private[logindex] object LogTasks {
+  private val log = LoggerFactory.getLogger("hudiidx.hadoop.logindex.LogTasks")
+  private val LeastShareBytes = 64L << 20
+  private val PerSlot = 3
+
+  /** Writes the tails of the blocks that have none, at most one file for each share of the logs.
+    *
+    * @param works in the order of keys
+    * @param show  is told the share that is done
+    */
+  def write(
+      engine: TaskEngine,
+      tablePath: String,
+      config: TableConfig,
+      store: IndexStore,
+      instant: String,
+      works: Vector[LogWork],
+      show: Double => Unit
+  ): Vector[IndexFile] = if (works.isEmpty) Vector.empty
+  else {
+    val shares = cut(works, engine.parallelism)
+    var done = 0
+    def tell(places: Seq[Int]): Unit = {
+      done += places.size
+      show(done.toDouble / shares.size)
+    }
+    engine
+      .runShowing(s"read logs of ${works.size} file slices", shares.map(_ -> LogIndex.fileName(instant)), tell)(
+        writing(tablePath, config, store.dir)
+      )
+      .flatten
+  }
+
+  /** Shares of about the same bytes, in order. */
+  private def cut(works: Vector[LogWork], slots: Int): Vector[Vector[LogWork]] = {
+    val usual = math.max(LeastShareBytes, works.map(_.bytes).sum / (slots * PerSlot) + 1)
+    val shares = Vector.newBuilder[Vector[LogWork]]
+    var share = Vector.empty[LogWork]
+    var bytes = 0L
+    works.foreach { w =>
+      share :+= w
+      bytes += w.bytes
+      if (bytes >= usual) {
+        shares += share
+        share = Vector.empty
+        bytes = 0L
+      }
+    }
+    if (share.nonEmpty) shares += share
+    shares.result()
+  }
+
+  private def writing(
+      tablePath: String,
+      config: TableConfig,
+      dir: String
+  ): (TableAccess, (Vector[LogWork], String)) => Option[IndexFile] = { case (access, (share, name)) =>
+    val store = new IndexStore(access.storage, dir)
+    val indexer = new BlockIndexer(TableLogRules.of(config), LogReaders.all)
+    var blocks = 0
+    val file = store.write(name, LogIndex.Kind) { out =>
+      blocks = 0
+      val writer = new LogIndexFileWriter(out)
+      share.foreach { work =>
+        val folder = Storage.join(tablePath, work.group.partitionPath)
+        writer.group(work.group) { slice =>
+          work.files.foreach { case (name, _) =>
+            blocks += read(access.storage, Storage.join(folder, name), work.known, indexer, slice)
+          }
+        }
+      }
+      writer.finish()
+    }
+    if (blocks > 0) Some(file)
+    else {
+      store.delete(file)
+      None
+    }
+  }
+
+  /** Blocks added. What cannot be read has no tail, so readers of the table come upon it themselves. */
+  private def read(
+      storage: Storage,
+      path: String,
+      known: Set[BlockPlace],
+      indexer: BlockIndexer,
+      slice: KeptSliceWriter
+  ): Int = passingOver(path, 0) {
+    val reader = SliceLog.open(storage, path)
+    try
+      LogFile.blocks(reader).map(CountedBlock(path, _)).filterNot(b => known(BlockPlace.of(b))).count { block =>
+        indexer.lacksTail(reader, block) && add(reader, block, indexer, slice)
+      }
+    finally reader.close()
+  }
+
+  private def add(reader: RandomReader, block: CountedBlock, indexer: BlockIndexer, slice: KeptSliceWriter): Boolean = {
+    val tail = passingOver(s"${reader.path}, block at offset ${block.block.offset}", None: Option[KeptTail]) {
+      Some(indexer.tail(reader, block))
+    }
+    tail.foreach(slice.add)
+    tail.isDefined
+  }
+
+  private def passingOver[A](what: String, orElse: A)(body: => A): A =
+    try body
+    catch {
+      case e @ (_: DamagedTable | _: UnsupportedTable) =>
+        log.warn(s"$what: not in the log index: ${e.getMessage}")
+        orElse
+    }
+}
