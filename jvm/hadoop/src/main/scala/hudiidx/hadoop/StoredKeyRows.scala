@@ -49,6 +49,30 @@ object StoredKeyRows {
     chunk.getPrimitiveType.getPrimitiveTypeName == PrimitiveTypeName.BINARY && chunk.getOffsetIndexReference != null &&
       chunk.getStatistics != null && chunk.getStatistics.isNumNullsSet && chunk.getStatistics.getNumNulls == 0
 
+  /** True if `column`, a text that record keys are made of, has the keys as they are stored: Parquet's writer made the same
+    * bytes of both, as far as bounds and sizes tell.
+    */
+  def areKeys(footer: ParquetMetadata, column: String): Boolean = {
+    val schema = footer.getFileMetaData.getSchema
+    schema.containsPath(Array(column)) && levels(schema, column) == levels(schema, BaseFileKeys.KeyColumn) &&
+    footer.getBlocks.asScala.forall(block =>
+      (keyChunk(block), chunk(block, column)) match {
+        case (Some(keys), Some(values)) => isWhole(keys) && isWhole(values) && isAlike(keys, values)
+        case _                          => false
+      }
+    )
+  }
+
+  private def levels(schema: MessageType, column: String): Int =
+    schema.getColumnDescription(Array(column)).getMaxDefinitionLevel
+
+  private def isAlike(a: ColumnChunkMetaData, b: ColumnChunkMetaData): Boolean =
+    a.getTotalSize == b.getTotalSize && a.getTotalUncompressedSize == b.getTotalUncompressedSize &&
+      a.getValueCount == b.getValueCount && a.getCodec == b.getCodec && a.getEncodings == b.getEncodings &&
+      a.getStatistics.hasNonNullValue && b.getStatistics.hasNonNullValue &&
+      Arrays.equals(a.getStatistics.getMinBytes, b.getStatistics.getMinBytes) &&
+      Arrays.equals(a.getStatistics.getMaxBytes, b.getStatistics.getMaxBytes)
+
   def rowCount(footer: ParquetMetadata): Long = footer.getBlocks.asScala.iterator.map(_.getRowCount).sum
 
   /** The rows that have wanted keys. DamagedTable if the file cannot be decoded.
@@ -127,8 +151,10 @@ object StoredKeyRows {
     }.toArray
   }
 
-  private def keyChunk(block: BlockMetaData): Option[ColumnChunkMetaData] =
-    block.getColumns.asScala.find(_.getPath.toDotString == BaseFileKeys.KeyColumn)
+  private def keyChunk(block: BlockMetaData): Option[ColumnChunkMetaData] = chunk(block, BaseFileKeys.KeyColumn)
+
+  private def chunk(block: BlockMetaData, column: String): Option[ColumnChunkMetaData] =
+    block.getColumns.asScala.find(_.getPath.equals(ColumnPath.get(column)))
 
   private def projection(schema: MessageType): MessageType =
     new MessageType(schema.getName, schema.getFields.get(schema.getFieldIndex(BaseFileKeys.KeyColumn)))

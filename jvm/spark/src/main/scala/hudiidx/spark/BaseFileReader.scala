@@ -15,7 +15,7 @@ import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile
-import org.apache.spark.sql.types.{StringType, StructField, StructType}
+import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 /** Reads pieces of base files, and whole file slices that have logs, as the table's columns. A file whose own types are the
@@ -24,13 +24,16 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
   *
   * @param merging for slices with logs; None if there are none
   * @param names   what columns are called in files, where they were renamed
+  * @param keyField the column whose values are the record keys, if there is such a one
   */
 final class BaseFileReaderFactory(
     readers: ParquetReaders,
     floatsByText: Boolean,
     merging: Option[SliceReading],
-    names: Option[TableNames]
+    names: Option[TableNames],
+    keyField: Option[String]
 ) extends Shims.PieceReaderFactory(readers) {
+  private val plain = new KeyFieldReaders(readers, keyField)
 
   override def buildReader(file: PartitionedFile): PartitionReader[InternalRow] = {
     val whole = toEnd(file)
@@ -58,7 +61,7 @@ final class BaseFileReaderFactory(
     else {
       val base = readBase(whole)
       ofKeys(whole, base).getOrElse(base.types match {
-        case None        => readers.batches(whole, base.footer)
+        case None        => plain.batches(whole, base.footer)
         case Some(types) => convert(whole, base.footer, types)(_.batches(whole, base.footer))
       })
     }
@@ -72,8 +75,7 @@ final class BaseFileReaderFactory(
       val found = readers.rowsOfKeys(file, base.footer, keys)
       if (isMuch(found.numbers.length, base.footer)) None
       else if (found.numbers.isEmpty) Some(new NoBatches)
-      else if (base.types.isEmpty && keyColumn >= 0)
-        Some(new KeyedBatches(withoutKeys.rowsAt(file, base.footer, found.numbers), keyColumn, found.keys))
+      else if (base.types.isEmpty) Some(plain.rowsOf(file, base.footer, found))
       else Some(rows(file, FoundRows(found.numbers, None), Some(base)))
     }
 
@@ -89,14 +91,6 @@ final class BaseFileReaderFactory(
         }
       }
     }
-
-  /** Where rows show their stored record keys; -1: nowhere. */
-  private val keyColumn: Int =
-    readers.data.indexWhere(f => f.name == RecordKeyFilter.KeyColumn && f.dataType == StringType)
-
-  /** Keys were read already when their rows are known, and of most columns they take the most room. */
-  @transient private lazy val withoutKeys: ParquetReaders =
-    readers.withColumns(StructType(readers.data.filterNot(_.name == RecordKeyFilter.KeyColumn)))
 
   private def isFew(keys: PackedKeys, footer: ParquetMetadata): Boolean =
     StoredKeyRows.areTold(footer) && !isMuch(keys.count, footer)
@@ -140,7 +134,7 @@ final class BaseFileReaderFactory(
   def rows(file: PartitionedFile, found: FoundRows, base: Option[ReadBase]): PartitionReader[ColumnarBatch] = {
     val whole = toEnd(file)
     def batches: PartitionReader[ColumnarBatch] = base.get match {
-      case ReadBase(footer, None)        => readers.rowsAt(whole, footer, found.base)
+      case ReadBase(footer, None)        => plain.rowsAt(whole, footer, found.base)
       case ReadBase(footer, Some(types)) => convert(whole, footer, types)(_.rowsAt(whole, footer, found.base))
     }
     found.merged match {

@@ -99,7 +99,8 @@ object PieceOfFile {
       parquet,
       floatsByText = table.config.version >= 8 || table.config.isMergeOnRead,
       if (table.hasLogs) Some(sliceReading(spark, table)) else None,
-      table.names
+      table.names,
+      RecordKeyFilter.keyField(table.config, table.schema.struct)
     )
 
   private def sliceReading(spark: SparkSession, table: PinnedTable): SliceReading = SliceReading(

@@ -81,8 +81,12 @@ object RecordKeyFilter {
   /** The columns by whose values record keys can be looked up. */
   def keyColumns(config: TableConfig, columns: Seq[StructField]): Vector[String] = {
     val own = if (config.populateMetaFields) Vector(KeyColumn) else Vector.empty
-    own ++ plainField(config).filter(name => columns.exists(c => c.name == name && isPlain(c)))
+    own ++ keyField(config, columns)
   }
+
+  /** The column whose values, as texts, are the record keys. */
+  def keyField(config: TableConfig, columns: Seq[StructField]): Option[String] =
+    plainField(config).filter(name => columns.exists(c => c.name == name && isPlain(c)))
 
   /** The record keys of rows whose `column` has one of the values; None if they cannot be told. */
   def keysOf(column: StructField, values: Seq[Any]): Option[Set[String]] =

@@ -6,8 +6,9 @@ import scala.collection.JavaConverters._
 import scala.util.Random
 
 import hudiidx.Fixtures
-import hudiidx.hadoop.StoredKeyRows
+import hudiidx.hadoop.{FoundRows, StoredKeyRows}
 import hudiidx.record.PackedKeys
+import org.apache.parquet.hadoop.metadata.BlockMetaData
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile
@@ -20,12 +21,17 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
   private val Rows = 1500
 
-  /** Several row groups of many pages; `key` is SQL over `id`. */
-  private def written(key: String): PartitionedFile = {
+  /** Several row groups of many pages; `key` and `field` are SQL over `id`. */
+  private def written(key: String, field: String = "null"): PartitionedFile = {
     val folder = Fixtures.newFolder("keys").resolve("p")
     spark
       .range(0, Rows, 1, 1)
-      .selectExpr(s"$key as _hoodie_record_key", "id", "if(id % 3 = 0, null, md5(cast(id as string))) as text")
+      .selectExpr(
+        s"$key as _hoodie_record_key",
+        "id",
+        s"cast($field as string) as field",
+        "if(id % 3 = 0, null, md5(cast(id as string))) as text"
+      )
       .write
       .option("parquet.block.size", "30000")
       .option("parquet.page.size", "4096")
@@ -40,12 +46,15 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
 
   private val numbered = StructType(columns.reverse).add(ScanColumns.RowIndex, LongType)
 
-  private def factory(of: StructType): BaseFileReaderFactory =
+  private val withField = columns.add("field", StringType)
+
+  private def factory(of: StructType, keyField: Option[String] = None): BaseFileReaderFactory =
     new BaseFileReaderFactory(
       ParquetReaders.of(spark, of, new StructType(), Array.empty),
       floatsByText = true,
       merging = None,
-      names = None
+      names = None,
+      keyField = keyField
     )
 
   private def footerOf(piece: PartitionedFile) =
@@ -68,6 +77,17 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
     try while (rows.next()) found += toRow(rows.get()).toString
     finally rows.close()
     found.result()
+  }
+
+  /** Zeros in place of parts of each row group: where they begin, and their bytes. */
+  private def overwrite(piece: PartitionedFile)(parts: BlockMetaData => Seq[(Int, Int)]): Unit = {
+    val path = Paths.get(piece.filePath.toPath.toString.stripPrefix("file:"))
+    val bytes = Files.readAllBytes(path)
+    footerOf(piece).getBlocks.asScala.flatMap(parts).foreach { case (from, length) =>
+      java.util.Arrays.fill(bytes, from, from + length, 0.toByte)
+    }
+    Files.write(path, bytes)
+    Files.deleteIfExists(path.resolveSibling("." + path.getFileName + ".crc")): Unit
   }
 
   // Keys in no order, in order, several rows to a key, and few keys, which Parquet keeps in a dictionary.
@@ -104,6 +124,61 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  private val asField = Vector(
+    withField,
+    StructType(withField.reverse),
+    StructType(withField.drop(1)),
+    StructType(Seq(withField("field"))),
+    StructType(Seq(withField("_hoodie_record_key"), withField("field"))),
+    StructType(numbered ++ Seq(withField("field")))
+  )
+
+  /** Rows, all and some, with the field that the keys are made of, are those that Spark reads. */
+  private def expectFieldRows(piece: PartitionedFile, keys: Seq[String]): Unit = {
+    val wanted = keys.toSet
+    asField.foreach { of =>
+      val plain = texts(factory(of).buildColumnarReader(piece), of)
+      val keyOf = texts(factory(columns).buildColumnarReader(piece), columns).map(_.drop(1).takeWhile(_ != ','))
+      val expected = plain.zip(keyOf).collect { case (row, key) if wanted(key) => row }
+      val twice = factory(of, Some("field"))
+      assert(texts(twice.buildColumnarReader(piece), of) === plain)
+      assert(rowTexts(twice.buildReader(piece), of) === plain)
+      assert(texts(twice.buildColumnarReader(asking(piece, keys)), of) === expected)
+      assert(rowTexts(twice.buildReader(asking(piece, keys)), of) === expected)
+      val numbers = keyOf.indices.filter(i => wanted(keyOf(i))).toArray
+      val base = twice.baseOf(piece)
+      assert(texts(twice.rows(piece, FoundRows(numbers, None), base), of) === expected)
+    }
+  }
+
+  kinds.take(3).foreach { kind =>
+    test(s"keys $kind: the field that they are made of is not read beside them") {
+      val piece = written(kind, kind)
+      assert(StoredKeyRows.areKeys(footerOf(piece), "field"))
+      val plain = texts(factory(withField).buildColumnarReader(piece), withField)
+      val keys = Vector(3, 700, 1499).map(plain(_).drop(1).takeWhile(_ != ','))
+      expectFieldRows(piece, keys)
+      overwrite(piece)(_.getColumns.asScala.filter(_.getPath.toDotString == "field").map { c =>
+        (c.getStartingPos.toInt, c.getTotalSize.toInt)
+      })
+      val twice = factory(withField, Some("field"))
+      assert(texts(twice.buildColumnarReader(piece), withField) === plain)
+      assert(texts(twice.buildColumnarReader(asking(piece, keys)), withField).nonEmpty)
+      assertThrows[Exception](texts(factory(withField).buildColumnarReader(piece), withField))
+    }
+  }
+
+  test("a field that has other values than the keys, or nulls, is read") {
+    Vector("md5(cast(id as string))" -> "md5(cast(id + 1 as string))", "cast(id as string)" -> "cast(id + 1 as string)",
+      "md5(cast(id as string))" -> "if(id = 7, null, md5(cast(id as string)))", "cast(id as string)" -> "null",
+      "if(id = 5, null, cast(id as string))" -> "if(id = 5, null, cast(id as string))").foreach { case (key, field) =>
+      val piece = written(key, field)
+      assert(!StoredKeyRows.areKeys(footerOf(piece), "field"))
+      if (!key.startsWith("if")) expectFieldRows(piece, Seq("1", "800"))
+    }
+    assert(!StoredKeyRows.areKeys(footerOf(written("id")), "gone"))
+  }
+
   test("where rows lack a stored key, or many keys are asked for, all rows are read") {
     val keys = Seq.tabulate(5)(i => s"$i")
     Vector("if(id = 5, null, cast(id as string))", "id").foreach { kind =>
@@ -121,18 +196,13 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
 
   test("of keys in order the pages of the others are not read") {
     val piece = written("lpad(cast(id as string), 9, '0')")
-    val path = Paths.get(piece.filePath.toPath.toString.stripPrefix("file:"))
-    val footer = footerOf(piece)
-    // Row groups that hold no wanted key are overwritten.
-    val last = footer.getBlocks.asScala.last
-    val bytes = Files.readAllBytes(path)
-    footer.getBlocks.asScala.init.foreach { block =>
-      val from = block.getStartingPos.toInt
-      java.util.Arrays.fill(bytes, from, from + block.getCompressedSize.toInt, 0.toByte)
+    val last = footerOf(piece).getBlocks.asScala.last
+    assert(footerOf(piece).getBlocks.size > 1 && last.getRowCount > 1)
+    // Row groups that hold no wanted key.
+    overwrite(piece) { block =>
+      if (block.getStartingPos == last.getStartingPos) Nil
+      else Seq((block.getStartingPos.toInt, block.getCompressedSize.toInt))
     }
-    Files.write(path, bytes)
-    assert(footer.getBlocks.size > 1 && last.getRowCount > 1)
-    Files.deleteIfExists(path.resolveSibling("." + path.getFileName + ".crc"))
     val key = f"${Rows - 1}%09d"
     assert(texts(factory(columns).buildColumnarReader(asking(piece, Seq(key))), columns).length === 1)
   }
