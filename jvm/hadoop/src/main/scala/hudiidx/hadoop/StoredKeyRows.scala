@@ -49,29 +49,34 @@ object StoredKeyRows {
     chunk.getPrimitiveType.getPrimitiveTypeName == PrimitiveTypeName.BINARY && chunk.getOffsetIndexReference != null &&
       chunk.getStatistics != null && chunk.getStatistics.isNumNullsSet && chunk.getStatistics.getNumNulls == 0
 
-  /** True if `column`, a text that record keys are made of, has the keys as they are stored: Parquet's writer made the same
-    * bytes of both, as far as bounds and sizes tell.
+  /** True if `column`, a text that the table's record keys are made of, looks as if it held the keys as they are stored, by
+    * its bounds and sizes: Parquet's writer makes the same bytes of both but for null marks, where only one may be null.
     */
   def areKeys(footer: ParquetMetadata, column: String): Boolean = {
     val schema = footer.getFileMetaData.getSchema
-    schema.containsPath(Array(column)) && levels(schema, column) == levels(schema, BaseFileKeys.KeyColumn) &&
-    footer.getBlocks.asScala.forall(block =>
+    schema.containsPath(Array(column)) && footer.getBlocks.asScala.forall(block =>
       (keyChunk(block), chunk(block, column)) match {
-        case (Some(keys), Some(values)) => isWhole(keys) && isWhole(values) && isAlike(keys, values)
-        case _                          => false
+        case (Some(keys), Some(values)) =>
+          val slack = if (levels(schema, column) == levels(schema, BaseFileKeys.KeyColumn)) 0.0 else NullMarks
+          isWhole(keys) && isWhole(values) && isAlike(keys, values, slack)
+        case _ => false
       }
     )
   }
 
+  // Of a page of values these are 8 bytes.
+  private val NullMarks = 0.005
+
   private def levels(schema: MessageType, column: String): Int =
     schema.getColumnDescription(Array(column)).getMaxDefinitionLevel
 
-  private def isAlike(a: ColumnChunkMetaData, b: ColumnChunkMetaData): Boolean =
-    a.getTotalSize == b.getTotalSize && a.getTotalUncompressedSize == b.getTotalUncompressedSize &&
-      a.getValueCount == b.getValueCount && a.getCodec == b.getCodec && a.getEncodings == b.getEncodings &&
-      a.getStatistics.hasNonNullValue && b.getStatistics.hasNonNullValue &&
-      Arrays.equals(a.getStatistics.getMinBytes, b.getStatistics.getMinBytes) &&
-      Arrays.equals(a.getStatistics.getMaxBytes, b.getStatistics.getMaxBytes)
+  private def isAlike(a: ColumnChunkMetaData, b: ColumnChunkMetaData, slack: Double): Boolean = {
+    def near(x: Long, y: Long): Boolean = math.abs(x - y) <= slack * math.min(x, y)
+    near(a.getTotalSize, b.getTotalSize) && near(a.getTotalUncompressedSize, b.getTotalUncompressedSize) &&
+    a.getValueCount == b.getValueCount && Vector(a, b).forall(_.getStatistics.hasNonNullValue) &&
+    Arrays.equals(a.getStatistics.getMinBytes, b.getStatistics.getMinBytes) &&
+    Arrays.equals(a.getStatistics.getMaxBytes, b.getStatistics.getMaxBytes)
+  }
 
   def rowCount(footer: ParquetMetadata): Long = footer.getBlocks.asScala.iterator.map(_.getRowCount).sum
 

@@ -151,9 +151,9 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  kinds.take(3).foreach { kind =>
-    test(s"keys $kind: the field that they are made of is not read beside them") {
-      val piece = written(kind, kind)
+  (kinds.take(3).map(k => k -> k) :+ (s"if(id < 0, null, ${kinds.head})" -> kinds.head)).foreach { case (kind, field) =>
+    test(s"keys $kind: the field $field that they are made of is not read beside them") {
+      val piece = written(kind, field)
       assert(StoredKeyRows.areKeys(footerOf(piece), "field"))
       val plain = texts(factory(withField).buildColumnarReader(piece), withField)
       val keys = Vector(3, 700, 1499).map(plain(_).drop(1).takeWhile(_ != ','))
@@ -169,9 +169,13 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
   }
 
   test("a field that has other values than the keys, or nulls, is read") {
-    Vector("md5(cast(id as string))" -> "md5(cast(id + 1 as string))", "cast(id as string)" -> "cast(id + 1 as string)",
-      "md5(cast(id as string))" -> "if(id = 7, null, md5(cast(id as string)))", "cast(id as string)" -> "null",
-      "if(id = 5, null, cast(id as string))" -> "if(id = 5, null, cast(id as string))").foreach { case (key, field) =>
+    Vector(
+      "md5(cast(id as string))" -> "md5(cast(id + 1 as string))",
+      "cast(id as string)" -> "cast(id + 1 as string)",
+      "md5(cast(id as string))" -> "if(id = 7, null, md5(cast(id as string)))",
+      "cast(id as string)" -> "null",
+      "if(id = 5, null, cast(id as string))" -> "if(id = 5, null, cast(id as string))"
+    ).foreach { case (key, field) =>
       val piece = written(key, field)
       assert(!StoredKeyRows.areKeys(footerOf(piece), "field"))
       if (!key.startsWith("if")) expectFieldRows(piece, Seq("1", "800"))
