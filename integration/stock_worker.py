@@ -70,11 +70,11 @@ class Stock(hudifix.Env):
         self.tables[name] = hudifix.Table(self, name, kind, **MANY, **options)
         return str(self.tables[name].path)
 
-    def op_adopt(self, name: str, path: str, kind: str) -> None:
-        """A table that another version wrote, to be written further."""
+    def op_adopt(self, name: str, path: str, kind: str, options: dict[str, str] | None = None) -> None:
+        """A table that another writer made, to be written further."""
         if name in self.tables:
             return
-        table = hudifix.Table(self, name, kind, **MANY)
+        table = hudifix.Table(self, name, kind, **MANY, **(options or {}))
         table.path, table.first = path, False
         self.tables[name] = table
 

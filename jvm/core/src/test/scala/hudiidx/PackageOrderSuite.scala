@@ -16,6 +16,7 @@ class PackageOrderSuite extends AnyFunSuite {
     Set("record", "column"),
     Set("logindex"),
     Set("sync"),
+    Set("write"),
     Set("hadoop"),
     Set("hadoop.column"),
     Set("command"),

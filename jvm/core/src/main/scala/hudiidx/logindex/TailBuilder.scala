@@ -2,6 +2,7 @@ package hudiidx.logindex
 
 import hudiidx.bytes.{PackedOutput, XxHash64}
 import hudiidx.record.{KeyPages, KeyPagesBuilder}
+import hudiidx.storage.BytesReader
 
 /** An index tail to stand behind the last record of a block. */
 final case class BuiltTail(bytes: Array[Byte], summary: TailSummary) {
@@ -13,6 +14,10 @@ final case class BuiltTail(bytes: Array[Byte], summary: TailSummary) {
     */
   def chain(file: String, offset: Long): Vector[FilterRef] =
     summary.earlier :+ FilterRef(file, offset + summary.filterOffset, summary.filter)
+
+  /** The entries of this tail's filter. */
+  def entries: FilterEntries =
+    TailReader.entries(new BytesReader("tail", bytes), FilterRef("", summary.filterOffset.toLong, summary.filter))
 }
 
 /** The tail of a block that has none of its own, and the hashes of its keys for the filter of its slice.

@@ -68,6 +68,16 @@ final class CountingStorage(inner: Storage) extends Storage {
     inner.writeScratch(path)(content)
   }
 
+  override def writeInPlace(path: String)(content: OutputStream => Unit): Unit = {
+    writes.incrementAndGet()
+    inner.writeInPlace(path)(content)
+  }
+
+  override def replace(path: String, content: Array[Byte]): Unit = {
+    writes.incrementAndGet()
+    inner.replace(path, content)
+  }
+
   override def publish(path: String, content: Array[Byte]): Boolean = {
     publishes.incrementAndGet()
     inner.publish(path, content)

@@ -14,6 +14,7 @@ import java.nio.file.{
 }
 import java.nio.file.{Path, SimpleFileVisitor, StandardOpenOption}
 import java.util.UUID
+import scala.util.control.NonFatal
 
 /** Files of the local disk through java.nio. Paths are plain, or URIs that start with `file:` (not percent-encoded, as
   *  Hadoop prints them). I/O errors name the file.
@@ -69,6 +70,26 @@ object LocalStorage extends Storage {
 
   override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
     if (!createWhole(toPath(path), isForced = false)(content)) throw new FileAlreadyExistsException(path)
+
+  override def writeInPlace(path: String)(content: OutputStream => Unit): Unit = {
+    val target = toPath(path)
+    Files.createDirectories(target.getParent)
+    if (Files.exists(target)) throw new FileAlreadyExistsException(path)
+    try fill(target, isForced = true, content)
+    catch {
+      case e: FileAlreadyExistsException => throw e
+      case NonFatal(e)                   =>
+        Files.deleteIfExists(target)
+        throw e
+    }
+    forceFolder(target.getParent)
+  }
+
+  override def replace(path: String, content: Array[Byte]): Unit = {
+    val target = toPath(path)
+    Files.createDirectories(target.getParent)
+    Files.write(target, content): Unit
+  }
 
   override def publish(path: String, content: Array[Byte]): Boolean = {
     val target = toPath(path)

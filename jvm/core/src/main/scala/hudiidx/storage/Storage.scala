@@ -62,6 +62,17 @@ trait Storage {
     */
   def writeScratch(path: String)(content: OutputStream => Unit): Unit = write(path)(content)
 
+  /** As `write`, but the file grows under its own name and under no other: a process that ends meanwhile leaves what it had
+    * written there, and nothing beside it. For files whose place tells whether they count.
+    */
+  def writeInPlace(path: String)(content: OutputStream => Unit): Unit = write(path)(content)
+
+  /** Writes a file that may be there already; a reader may meanwhile see it absent or cut. */
+  def replace(path: String, content: Array[Byte]): Unit = {
+    delete(path)
+    writeInPlace(path)(_.write(content))
+  }
+
   /** The whole file becomes visible at `path` at once, and only if nothing is there: false when somebody else was first. */
   def publish(path: String, content: Array[Byte]): Boolean
 

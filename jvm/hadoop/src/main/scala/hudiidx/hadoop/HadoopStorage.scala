@@ -66,6 +66,17 @@ final class HadoopStorage(conf: Configuration) extends Storage {
   override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
     on(path)(_.writeScratch(path)(content))((_, _) => write(path)(content))
 
+  override def writeInPlace(path: String)(content: OutputStream => Unit): Unit =
+    on(path)(_.writeInPlace(path)(content)) { (fs, p) =>
+      if (!ByCreation.create(fs, p)(content)) throw new FileAlreadyExistsException(path)
+    }
+
+  override def replace(path: String, content: Array[Byte]): Unit = on(path)(_.replace(path, content)) { (fs, p) =>
+    val out = fs.create(p, true)
+    try out.write(content)
+    finally out.close()
+  }
+
   override def publish(path: String, content: Array[Byte]): Boolean = on(path)(_.publish(path, content)) { (fs, p) =>
     NewFile.of(fs).publish(fs, p, content)
   }

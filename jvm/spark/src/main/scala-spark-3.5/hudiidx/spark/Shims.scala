@@ -3,7 +3,7 @@ package hudiidx.spark
 import org.apache.hadoop.fs.Path
 import org.apache.spark.paths.SparkPath
 import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeProjection
 import org.apache.spark.sql.catalyst.expressions.{
@@ -61,6 +61,10 @@ object Shims {
 
   /** What a column of a DataFrame stands for in its plan; AnalysisException if there is none of this name. */
   def expression(frame: DataFrame, name: String): Expression = frame.col(name).expr
+
+  def expression(column: Column): Expression = column.expr
+
+  def column(expression: Expression): Column = new Column(expression)
 
   /** Sends each row to the part that it comes with. Rows may be used again by whoever hands them over. */
   def shuffled(rows: RDD[(Int, UnsafeRow)], columns: Int, parts: Int): RDD[InternalRow] = {

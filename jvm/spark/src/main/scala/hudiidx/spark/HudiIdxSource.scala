@@ -5,19 +5,24 @@ import java.util
 import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
-import org.apache.spark.sql.SparkSession
+import hudiidx.spark.write.SaveTable
 import org.apache.spark.sql.connector.catalog.{Table, TableProvider}
 import org.apache.spark.sql.connector.expressions.Transform
-import org.apache.spark.sql.sources.DataSourceRegister
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.sources.{BaseRelation, CreatableRelationProvider, DataSourceRegister}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.apache.spark.sql.{DataFrame, SQLContext, SaveMode, SparkSession}
 
-/** The data source `hudiidx`: `spark.read.format("hudiidx").load(path)`. */
-final class HudiIdxSource extends TableProvider with DataSourceRegister {
+/** The data source `hudiidx`: `spark.read.format("hudiidx").load(path)` and `df.write.format("hudiidx").save(path)`. */
+final class HudiIdxSource extends TableProvider with DataSourceRegister with CreatableRelationProvider {
   // Spark asks one instance for the schema and then for the table: both must be of the same moment.
   private var opened: Option[(CaseInsensitiveStringMap, BatchTable)] = None
 
   override def shortName(): String = HudiIdxSource.Name
+
+  /** True for writes: Spark then does not ask for the schema of a table that is not there yet. */
+  override def supportsExternalMetadata(): Boolean = true
 
   override def inferSchema(options: CaseInsensitiveStringMap): StructType = {
     val table = HudiIdxSource.open(SparkSession.active, options.asCaseSensitiveMap.asScala.toMap)
@@ -32,9 +37,31 @@ final class HudiIdxSource extends TableProvider with DataSourceRegister {
   ): Table =
     opened match {
       case Some((options, table)) if options.asCaseSensitiveMap == properties => table
-      case _ => HudiIdxSource.open(SparkSession.active, properties.asScala.toMap)
+      case Some(_) => HudiIdxSource.open(SparkSession.active, properties.asScala.toMap)
+      case None    => new UnopenedTable(schema)
     }
+
+  override def createRelation(
+      context: SQLContext,
+      mode: SaveMode,
+      options: Map[String, String],
+      rows: DataFrame
+  ): BaseRelation = {
+    SaveTable.run(context.sparkSession, mode, options, rows)
+    new WrittenRelation(context, rows.schema)
+  }
 }
+
+/** What Spark gets for a write, and for a read with a schema of the user's. It cannot be written to: Spark then calls
+  * `createRelation`.
+  */
+final private class UnopenedTable(columns: StructType) extends BatchTable(HudiIdxSource.Name, columns) {
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder =
+    throw new InvalidOption("schema: a Hudi table has its own; read without one, and select or cast")
+}
+
+/** What a write leaves to Spark. */
+final private class WrittenRelation(val sqlContext: SQLContext, val schema: StructType) extends BaseRelation
 
 object HudiIdxSource {
   val Name = "hudiidx"

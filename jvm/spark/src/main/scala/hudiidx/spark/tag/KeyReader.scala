@@ -75,7 +75,7 @@ object KeyReader {
   }
 
   /** Adds a value as Spark holds it inside. */
-  private[tag] def add(key: RecordKeyBuilder, dataType: DataType, value: Any): Unit =
+  private[spark] def add(key: RecordKeyBuilder, dataType: DataType, value: Any): Unit =
     if (value == null) key.nullValue()
     else
       dataType match {

@@ -1,0 +1,109 @@
+package hudiidx.write
+
+import hudiidx.storage.Storage
+import hudiidx.table.TableConfig
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import java.util.zip.CRC32
+
+/** A merge-on-read table that is to be made.
+  *
+  * @param keyFields       at least one
+  * @param partitionFields none: not partitioned
+  * @param orderingField   None: the later write wins
+  * @param isComplex       keys are `f1:v1,f2:v2`
+  * @param version         6 or 9
+  * @param isEventTime     the greater ordering value wins; false: the later write
+  */
+final case class NewTable(
+    name: String,
+    database: String,
+    version: Int,
+    keyFields: Vector[String],
+    partitionFields: Vector[String],
+    orderingField: Option[String],
+    isComplex: Boolean,
+    isEventTime: Boolean,
+    hiveStyle: Boolean,
+    urlEncode: Boolean
+) {
+
+  /** Of hoodie.properties. Format notes §1.3. */
+  def properties: Map[String, String] = common ++ (if (version < NewTable.TypedVersion) untyped else typed)
+
+  private def common: Map[String, String] = Map(
+    "hoodie.table.name" -> name,
+    "hoodie.database.name" -> database,
+    "hoodie.table.type" -> "MERGE_ON_READ",
+    "hoodie.table.version" -> version.toString,
+    "hoodie.table.checksum" -> NewTable.checksum(database, name).toString,
+    "hoodie.table.recordkey.fields" -> keyFields.mkString(","),
+    "hoodie.table.partition.fields" -> partitionFields.mkString(","),
+    "hoodie.table.base.file.format" -> "PARQUET",
+    "hoodie.table.timeline.timezone" -> "LOCAL",
+    "hoodie.table.cdc.enabled" -> "false",
+    "hoodie.populate.meta.fields" -> "true",
+    "hoodie.partition.metafile.use.base.format" -> "false",
+    "hoodie.datasource.write.drop.partition.columns" -> "false",
+    "hoodie.datasource.write.hive_style_partitioning" -> hiveStyle.toString,
+    "hoodie.datasource.write.partitionpath.urlencode" -> urlEncode.toString
+  )
+
+  private def keyGenerator: (String, String) =
+    if (partitionFields.isEmpty) ("NonpartitionedKeyGenerator", "NON_PARTITION")
+    else if (isComplex) ("ComplexKeyGenerator", "COMPLEX")
+    else ("SimpleKeyGenerator", "SIMPLE")
+
+  private def untyped: Map[String, String] = Map(
+    "hoodie.timeline.layout.version" -> "1",
+    "hoodie.archivelog.folder" -> "archived",
+    "hoodie.table.keygenerator.class" -> s"org.apache.hudi.keygen.${keyGenerator._1}",
+    "hoodie.compaction.record.merger.strategy" -> "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5",
+    "hoodie.compaction.payload.class" -> ("org.apache.hudi.common.model." +
+      (if (isEventTime) "DefaultHoodieRecordPayload" else "OverwriteWithLatestAvroPayload"))
+  ) ++ orderingField.map("hoodie.table.precombine.field" -> _)
+
+  private def typed: Map[String, String] = Map(
+    "hoodie.table.initial.version" -> version.toString,
+    "hoodie.table.format" -> "native",
+    "hoodie.timeline.layout.version" -> "2",
+    "hoodie.timeline.path" -> "timeline",
+    "hoodie.timeline.history.path" -> "history",
+    "hoodie.archivelog.folder" -> "history",
+    "hoodie.table.multiple.base.file.formats.enable" -> "false",
+    "hoodie.table.keygenerator.type" -> keyGenerator._2,
+    "hoodie.record.merge.mode" -> (if (isEventTime) "EVENT_TIME_ORDERING" else "COMMIT_TIME_ORDERING")
+  ) ++ orderingField.map("hoodie.table.ordering.fields" -> _)
+
+  /** Writes hoodie.properties, by which the table is there; false if there is one already. */
+  def create(storage: Storage, tablePath: String): Boolean =
+    storage.publish(
+      Storage.join(Storage.join(tablePath, TableConfig.HoodieFolder), "hoodie.properties"),
+      NewTable.text(properties)
+    )
+}
+
+object NewTable {
+
+  /** Versions that tables can be made in. */
+  val Versions: Vector[Int] = Vector(6, 9)
+
+  /** From here on properties name types of key generators and merge modes instead of classes. */
+  private val TypedVersion = 8
+
+  /** CRC-32 of the names. Format notes §1.2. */
+  private def checksum(database: String, name: String): Long = {
+    val crc = new CRC32
+    crc.update(s"$database.$name".getBytes("UTF-8"))
+    crc.getValue
+  }
+
+  /** As java.util.Properties reads it. */
+  private[write] def text(properties: Map[String, String]): Array[Byte] = {
+    val all = new java.util.Properties
+    properties.foreach { case (k, v) => all.setProperty(k, v) }
+    val out = new java.io.ByteArrayOutputStream
+    all.store(out, "Properties of a Hudi table")
+    // Java writes the time of day into a comment in ISO 8859-1.
+    new String(out.toByteArray, ISO_8859_1).getBytes(ISO_8859_1)
+  }
+}

@@ -1,0 +1,114 @@
+package hudiidx.write
+
+import hudiidx.WriteConflict
+import hudiidx.storage.Storage
+import hudiidx.sync.{TableAccess, TableContext}
+import hudiidx.table.TableConfig
+import hudiidx.timeline._
+
+/** A write to a table from its request to its end: a deltacommit. Nothing of it is visible before `complete`, and `abandon`
+  * takes all of it away. A process that ends meanwhile leaves requested and inflight files, markers and a heartbeat, by
+  * which the next writer, ours or stock's, rolls it back.
+  *
+  * @param table as of a moment after the request: what completed before it is in, and nothing else was pending
+  */
+final class OpenWrite private (
+    val table: TableContext,
+    val instant: String,
+    heartbeats: Heartbeats,
+    beating: AutoCloseable
+) {
+  private def storage: Storage = table.storage
+
+  val markers: Markers = new Markers(storage, table.tablePath, table.config.version, instant)
+
+  private def file(extension: String): String = s"${table.timeline.dir}/$instant.${Action.DeltaCommit}$extension"
+
+  /** Says that files are about to be written. */
+  def start(): Unit =
+    if (!storage.publish(file(OpenWrite.Inflight), Array.emptyByteArray)) throw lost("it was started by another writer")
+
+  /** Makes the write visible, whole. Files of attempts that did not count are removed before. WriteConflict if somebody took
+    * the write for a failed one and rolled it back.
+    */
+  def complete(write: CompletedWrite): Unit = {
+    val counted = write.files.map(_.path).toSet
+    markers.all.filterNot(m => counted(m.path)).foreach(m => storage.delete(Storage.join(table.tablePath, m.path)))
+    if (storage.status(file(OpenWrite.Inflight)).isEmpty) throw lost("its inflight file is gone")
+    val content = CommitContent.of(write, table.config.version, instant)
+    if (!storage.publish(completedPath, content)) throw lost("it is complete already")
+    beating.close()
+    markers.delete()
+    heartbeats.delete(instant)
+  }
+
+  private def completedPath: String =
+    if (table.config.timelineLayout == 1) file("")
+    else {
+      val now = OpenWrite.later(instant, table.config)
+      s"${table.timeline.dir}/${instant}_$now.${Action.DeltaCommit}"
+    }
+
+  /** Takes back whatever the write has done. */
+  def abandon(): Unit = {
+    beating.close()
+    Rollback.run(table, instant)
+  }
+
+  private def lost(why: String): WriteConflict = new WriteConflict(
+    s"${table.tablePath}: the write $instant was taken from this writer: $why; write again, and let one writer at a time write"
+  )
+}
+
+object OpenWrite {
+  private val Inflight = ".inflight"
+
+  /** Requests a write. Failed writes of ours are rolled back before. WriteConflict if another writer is at work. */
+  def begin(access: TableAccess, tablePath: String, heartbeat: HeartbeatOptions): OpenWrite = {
+    val before = TableContext.load(access, tablePath)
+    val heartbeats = new Heartbeats(access.storage, tablePath)
+    new PendingWrites(before, heartbeats, heartbeat).settle()
+    val instant = next(before)
+    val beating = heartbeats.start(instant, heartbeat)
+    var isBegun = false
+    try {
+      val requested = s"${before.timeline.dir}/$instant.${Action.DeltaCommit}.requested"
+      if (!access.storage.publish(requested, Array.emptyByteArray)) throw conflict(tablePath, instant, "has the same instant")
+      // What others requested before this request is seen now, and they see this one.
+      val table = TableContext.load(access, tablePath)
+      requireAlone(table, instant)
+      isBegun = true
+      new OpenWrite(table, instant, heartbeats, beating)
+    } finally
+      if (!isBegun) {
+        beating.close()
+        Rollback.run(before, instant)
+      }
+  }
+
+  private def requireAlone(table: TableContext, instant: String): Unit = {
+    val others = table.timeline.instants.filter(_.requestedTime != instant)
+    others.filter(PendingWrites.isWrite).foreach(i => throw conflict(table.tablePath, i.requestedTime, "is at work"))
+    others.filter(i => i.requestedTime > instant || i.completionTime.exists(_ > instant)).foreach { i =>
+      throw conflict(table.tablePath, i.requestedTime, "began meanwhile")
+    }
+  }
+
+  private def conflict(tablePath: String, other: String, does: String): WriteConflict =
+    new WriteConflict(s"$tablePath: another writer ($other) $does; write again when it is done: one writer at a time")
+
+  /** Behind all that the timeline has. */
+  private def next(table: TableContext): String = {
+    val all = table.timeline.instants.flatMap(i => i.completionTime.toVector :+ i.requestedTime)
+    val last = if (all.isEmpty) "" else all.max
+    later(last, table.config)
+  }
+
+  /** Now, or just behind a time that is not past. */
+  private def later(than: String, config: TableConfig): String = {
+    val zone = config.timelineZone
+    val now = InstantName.format(System.currentTimeMillis(), zone)
+    if (now > than) now
+    else InstantName.toMillis(than, zone).map(m => InstantName.format(m + 1, zone)).filter(_ > than).getOrElse(now)
+  }
+}

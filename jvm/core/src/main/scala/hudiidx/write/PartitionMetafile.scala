@@ -1,0 +1,21 @@
+package hudiidx.write
+
+import hudiidx.storage.Storage
+
+/** `.hoodie_partition_metadata`, by which a folder is a partition. Format notes §4.7. */
+object PartitionMetafile {
+  private val Name = ".hoodie_partition_metadata"
+
+  /** Makes it unless it is there.
+    *
+    * @param instant of the write that makes the partition
+    */
+  def ensure(storage: Storage, tablePath: String, partitionPath: String, instant: String): Unit = {
+    val path = Storage.join(Storage.join(tablePath, partitionPath), Name)
+    if (storage.status(path).isEmpty) {
+      val depth = if (partitionPath.isEmpty) 0 else partitionPath.count(_ == '/') + 1
+      val properties = Map("commitTime" -> instant, "partitionDepth" -> depth.toString)
+      storage.publish(path, NewTable.text(properties)): Unit
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package hudiidx.write
+
+import hudiidx.WriteConflict
+import hudiidx.storage.Storage
+import hudiidx.sync.TableContext
+import hudiidx.timeline.{Action, Instant}
+import org.slf4j.LoggerFactory
+
+/** Writes that somebody began and did not end. Ours whose heartbeat stopped are rolled back; whether a stock writer is still
+  * at work nobody can tell, so it is left to stock Hudi.
+  */
+private[write] final class PendingWrites(table: TableContext, heartbeats: Heartbeats, options: HeartbeatOptions) {
+  private val log = LoggerFactory.getLogger(classOf[OpenWrite])
+  private val known = heartbeats.all
+
+  /** WriteConflict if a pending write may be alive. */
+  def settle(): Unit = {
+    val now = System.currentTimeMillis()
+    val pending = table.timeline.instants.filter(PendingWrites.isWrite)
+    pending.foreach { i =>
+      known.find(_.instant == i.requestedTime) match {
+        case Some(beat) if beat.isOurs && isSilent(beat, now) =>
+          log.warn("{}: the write {} failed, its writer is silent; it is rolled back", table.tablePath, i.requestedTime: Any)
+          Rollback.run(table, i.requestedTime)
+        case Some(beat) if beat.isOurs => throw alive(i, s"was alive ${(now - beat.lastMillis) / 1000} s ago")
+        case _                         => throw stocks(i)
+      }
+    }
+    sweep(pending.map(_.requestedTime).toSet, now)
+  }
+
+  private def isSilent(beat: Heartbeat, now: Long): Boolean = now - beat.lastMillis > options.expiryMillis
+
+  /** Heartbeats and markers of writes that are no more: their writers ended between two steps of the end. */
+  private def sweep(pending: Set[String], now: Long): Unit =
+    known.filter(b => b.isOurs && !pending(b.instant) && isSilent(b, now)).foreach { b =>
+      new Markers(table.storage, table.tablePath, table.config.version, b.instant).delete()
+      heartbeats.delete(b.instant)
+    }
+
+  private def alive(i: Instant, how: String): WriteConflict = new WriteConflict(
+    s"${table.tablePath}: another writer's ${i.action} ${i.requestedTime} is pending, it $how; write again when it is done, " +
+      s"or, if that writer ended, when it has been silent for ${options.expiryMillis / 1000} s: then it is rolled back"
+  )
+
+  private def stocks(i: Instant): WriteConflict = new WriteConflict(
+    s"${table.tablePath}: the ${i.action} ${i.requestedTime} of another writer is pending; write again when it is done. If " +
+      "that writer ended, stock Hudi rolls it back with its next write (or hudi-cli: commit rollback)"
+  )
+}
+
+private[write] object PendingWrites {
+  private val Actions = Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit, Action.Restore)
+
+  /** Plans of compaction and clustering stand beside writes; before version 8 those of clustering look like other
+    * replacements.
+    */
+  def isWrite(i: Instant): Boolean = !i.isCompleted && Actions(i.action)
+}
+
+/** Takes a pending deltacommit of ours away. Each step may be the last one of a process: the next rollback does the rest. */
+private[write] object Rollback {
+
+  def run(table: TableContext, instant: String): Unit = {
+    val storage = table.storage
+    val markers = new Markers(storage, table.tablePath, table.config.version, instant)
+    markers.all.foreach(m => storage.delete(Storage.join(table.tablePath, m.path)))
+    // The inflight file goes before the requested one, so that what is left is pending until the end.
+    Vector(".inflight", ".requested").foreach(e => storage.delete(s"${table.timeline.dir}/$instant.${Action.DeltaCommit}$e"))
+    markers.delete()
+    new Heartbeats(storage, table.tablePath).delete(instant)
+  }
+}

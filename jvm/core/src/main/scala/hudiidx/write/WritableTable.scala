@@ -1,0 +1,77 @@
+package hudiidx.write
+
+import hudiidx.UnsupportedTable
+import hudiidx.log.MergeMode
+import hudiidx.table.{TableConfig, TableLogRules}
+
+/** Tables that hudiidx writes to. Whatever it would not keep in step or could not write as stock Hudi does is refused before
+  * anything is written.
+  */
+object WritableTable {
+
+  /** UnsupportedTable, with what to do, for a table that is not one. */
+  def check(tablePath: String, config: TableConfig): Unit = {
+    def refuse(what: String, remedy: String): Nothing = throw new UnsupportedTable(s"$tablePath: $what; $remedy")
+    if (!config.isMergeOnRead)
+      refuse("hudiidx writes to merge-on-read tables alone, this one is copy-on-write", OtherWriter)
+    if (!NewTable.Versions.contains(config.version))
+      refuse(s"hudiidx writes to tables of versions 6 and 9, this one has ${config.version}", OtherWriter)
+    metadataPartitions(config).foreach { names =>
+      refuse(
+        s"the table has Hudi's metadata table ($names), which this writer does not keep",
+        s"write once with stock Hudi and hoodie.metadata.enable=false, which removes it, or: $OtherWriter"
+      )
+    }
+    unserved(config).foreach { case (name, value) => refuse(s"$name is '$value', which this writer does not serve", OtherWriter) }
+    if (TableLogRules.orderingFields(config).size > 1)
+      refuse("the table has several ordering fields", OtherWriter)
+    val rules = TableLogRules.of(config)
+    if (TableLogRules.mixesRows(config) || rules.mode == MergeMode.Custom || rules.deleteMarker.isDefined)
+      refuse("the table merges records by a payload class or merger of its own", OtherWriter)
+    KeyGenerators.isComplex(tablePath, config): Unit
+  }
+
+  private val OtherWriter = "use stock Hudi's writer, with hoodie.index.class=hudiidx.hudi.RecordIndex (docs/writers.md)"
+
+  private def metadataPartitions(config: TableConfig): Option[String] =
+    Vector("hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight").flatMap(config.text).headOption
+
+  /** A property whose value, other than the only one served, changes what files must look like. */
+  private def unserved(config: TableConfig): Option[(String, String)] =
+    Vector(
+      "hoodie.populate.meta.fields" -> "true",
+      "hoodie.datasource.write.drop.partition.columns" -> "false",
+      "hoodie.table.base.file.format" -> "PARQUET",
+      "hoodie.table.multiple.base.file.formats.enable" -> "false",
+      "hoodie.table.cdc.enabled" -> "false",
+      "hoodie.partition.metafile.use.base.format" -> "false",
+      "hoodie.bootstrap.base.path" -> "",
+      "hoodie.table.partial.update.mode" -> ""
+    ).flatMap { case (name, served) => config.text(name).filterNot(_.equalsIgnoreCase(served)).map(name -> _) }.headOption
+}
+
+/** Key generators of tables that hudiidx writes to. */
+object KeyGenerators {
+  private val Simple = Set("SIMPLEKEYGENERATOR", "SIMPLE", "SIMPLE_AVRO", "SIMPLEAVROKEYGENERATOR")
+  private val Complex = Set("COMPLEXKEYGENERATOR", "COMPLEX", "COMPLEX_AVRO", "COMPLEXAVROKEYGENERATOR")
+  private val Without =
+    Set("NONPARTITIONEDKEYGENERATOR", "NON_PARTITION", "NON_PARTITION_AVRO", "NONPARTITIONEDAVROKEYGENERATOR")
+
+  /** Are keys and paths made of several fields, or as if they were? UnsupportedTable for a generator that is not served, or a
+    * table without key fields.
+    */
+  def isComplex(tablePath: String, config: TableConfig): Boolean = {
+    val name = config.keyGenerator.getOrElse("SIMPLE")
+    if (config.recordKeyFields.isEmpty)
+      throw new UnsupportedTable(s"$tablePath: the table names no key fields (hoodie.table.recordkey.fields), so that no keys can be made")
+    of(name).getOrElse(throw new UnsupportedTable(s"$tablePath: the table's keys are made by $name; $Served"))
+  }
+
+  /** As `isComplex` by a class or type; None: not served. */
+  def of(name: String): Option[Boolean] = {
+    val short = name.substring(name.lastIndexOf('.') + 1).toUpperCase
+    if (Simple(short) || Without(short)) Some(false) else if (Complex(short)) Some(true) else None
+  }
+
+  val Served = "served are the key generators simple, complex and non-partitioned"
+}

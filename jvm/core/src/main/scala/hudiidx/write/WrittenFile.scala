@@ -1,0 +1,39 @@
+package hudiidx.write
+
+/** What a write did to one log file.
+  *
+  * @param sliceInstant of the file slice that the file was written for; its own instant for a new file group
+  * @param baseFile     name of that slice's base file; empty without one
+  * @param earlierLogs  names of the slice's log files before this one
+  * @param isNewGroup   the file group was made by this write
+  */
+final case class WrittenFile(
+    partitionPath: String,
+    fileId: String,
+    fileName: String,
+    logVersion: Int,
+    sliceInstant: String,
+    baseFile: String,
+    earlierLogs: Vector[String],
+    isNewGroup: Boolean,
+    sizeBytes: Long,
+    inserts: Long,
+    updates: Long,
+    deletes: Long
+) {
+
+  /** Relative to the table's base path. */
+  def path: String = if (partitionPath.isEmpty) fileName else s"$partitionPath/$fileName"
+}
+
+/** What a write says of itself when it completes.
+  *
+  * @param operation of HoodieCommitMetadata: `UPSERT`, `INSERT`, `BULK_INSERT` or `DELETE`
+  * @param schema    Avro JSON of the table's columns, without meta columns
+  */
+final case class CompletedWrite(
+    operation: String,
+    schema: String,
+    files: Vector[WrittenFile],
+    extra: Map[String, String] = Map.empty
+)

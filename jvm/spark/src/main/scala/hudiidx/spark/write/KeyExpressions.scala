@@ -1,0 +1,69 @@
+package hudiidx.spark.write
+
+import hudiidx.InvalidOption
+import hudiidx.log.{RecordKeyBuilder, RecordKeyForm}
+import hudiidx.spark.tag.{KeyColumnsOf, KeyReader}
+import hudiidx.table.PartitionPathForm
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** The record key of a row, as Hudi's key generators make it. A row without one is InvalidOption: Hudi takes none either. */
+final case class RecordKeyOf(children: Seq[Expression], form: RecordKeyForm) extends Expression with CodegenFallback {
+  @transient private lazy val reader: KeyReader = KeyColumnsOf(children.toVector, Some(form)).reader()
+
+  override def nullable: Boolean = false
+
+  override def dataType: DataType = StringType
+
+  override def eval(row: InternalRow): Any = {
+    if (!reader.read(row))
+      throw new InvalidOption(s"key fields ${form.fields.mkString(", ")}: a row has no value in any of them, and so no record key")
+    UTF8String.fromBytes(java.util.Arrays.copyOf(reader.bytes, reader.length))
+  }
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Expression =
+    copy(children = newChildren)
+}
+
+/** The partition path of a row. Format notes §8.4. */
+final case class PartitionPathOf(children: Seq[Expression], form: PartitionPathForm)
+    extends Expression
+    with CodegenFallback {
+  @transient private lazy val builder = new RecordKeyBuilder(RecordKeyForm(Vector("value"), named = false, timestamps = false))
+
+  override def nullable: Boolean = false
+
+  override def dataType: DataType = StringType
+
+  override def eval(row: InternalRow): Any = UTF8String.fromString(form.path(children.toVector.map(text(_, row))))
+
+  /** Empty for a null. */
+  private def text(child: Expression, row: InternalRow): String = {
+    builder.start()
+    KeyReader.add(builder, child.dataType, child.eval(row))
+    new String(builder.bytes, 0, builder.length, "UTF-8")
+  }
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Expression =
+    copy(children = newChildren)
+}
+
+/** The number of the file group that a row goes to, from its partition path, the file id of its location and its key. */
+final case class FileGroupOf(children: Seq[Expression], groups: WriteGroups) extends Expression with CodegenFallback {
+  override def nullable: Boolean = false
+
+  override def dataType: DataType = org.apache.spark.sql.types.IntegerType
+
+  override def eval(row: InternalRow): Any = {
+    val fileId = children(1).eval(row).asInstanceOf[UTF8String]
+    val partition = children.head.eval(row).toString
+    if (fileId != null) groups.ofLocation(partition, fileId.toString)
+    else groups.ofInsert(partition, children(2).eval(row).asInstanceOf[UTF8String].hashCode)
+  }
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Expression =
+    copy(children = newChildren)
+}

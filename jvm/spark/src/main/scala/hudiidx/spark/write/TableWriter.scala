@@ -1,0 +1,273 @@
+package hudiidx.spark.write
+
+import java.util.UUID
+
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import hudiidx.{IndexNotFound, InvalidOption, UnsupportedTable, WriteConflict}
+import hudiidx.hadoop.Tables
+import hudiidx.spark._
+import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.tag.TagLocation
+import hudiidx.storage.Storage
+import hudiidx.sync.{IndexOptions, TableContext}
+import hudiidx.table._
+import hudiidx.write._
+import org.apache.avro.Schema
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, Expression}
+import org.apache.spark.sql.functions.{coalesce, col, lit, struct}
+import org.apache.spark.sql.types.{NullType, StringType, StructType}
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.storage.StorageLevel
+import org.slf4j.LoggerFactory
+
+/** Writes rows to a table: one deltacommit, then the index is brought up behind it.
+  *
+  * @param path qualified
+  */
+final class TableWriter(spark: SparkSession, path: String, options: WriteOptions) {
+  private val access = Tables.access(spark.sessionState.newHadoopConf())
+
+  def exists: Boolean =
+    access.storage.status(Storage.join(Storage.join(path, TableConfig.HoodieFolder), "hoodie.properties")).isDefined
+
+  /** Makes the table if there is none. */
+  def write(rows: DataFrame): Unit = {
+    if (!exists) WriteOptions.newTable(options, path).create(access.storage, path): Unit
+    val config = TableConfig.read(access.storage, path)
+    WritableTable.check(path, config)
+    requireSame(config)
+    val open = OpenWrite.begin(access, path, options.heartbeat)
+    val done =
+      try new RowWrite(spark, path, options, open).run(rows)
+      catch {
+        case e: Throwable =>
+          abandon(open, e)
+          throw e
+      }
+    open.complete(done)
+    updateIndex()
+  }
+
+  private def abandon(open: OpenWrite, because: Throwable): Unit =
+    try open.abandon()
+    catch { case NonFatal(e) => because.addSuppressed(e) }
+
+  /** Options that say what the table is not are mistakes. */
+  private def requireSame(config: TableConfig): Unit = {
+    def check(option: String, given: Vector[String], has: Vector[String]): Unit =
+      if (given.nonEmpty && given != has)
+        throw new InvalidOption(
+          s"$option: '${given.mkString(",")}' for the table at $path, which has '${has.mkString(",")}'; leave the option out"
+        )
+    check(WriteOptions.KeyFields, options.list(WriteOptions.KeyFields), config.recordKeyFields)
+    check(
+      WriteOptions.PartitionFields,
+      options.list(WriteOptions.PartitionFields).map(_.takeWhile(_ != ':')),
+      config.partitionFields
+    )
+    check(WriteOptions.OrderingField, options.list(WriteOptions.OrderingField), TableLogRules.orderingFields(config))
+    check(WriteOptions.TableType, options.list(WriteOptions.TableType), Vector(config.tableType.name))
+  }
+
+  /** What fails here costs time, never a write: the next lookup lays over the index what it has not seen. */
+  private def updateIndex(): Unit = {
+    val mode = IndexOptions.RecordMode -> (if (options.isGlobal) IndexOptions.GlobalMode else "partitioned")
+    val api = new HudiIdxApi(spark, path, (Map(mode) ++ options.index).asJava)
+    try
+      try api.update(): Unit
+      catch { case _: IndexNotFound if options.createsIndex => api.create(): Unit }
+    catch {
+      case _: IndexNotFound => ()
+      case NonFatal(e)      =>
+        TableWriter.log.warn(s"$path: the index stays behind, the next write or `hudiidx update $path` tries again: $e")
+    }
+  }
+}
+
+object TableWriter {
+  private val log = LoggerFactory.getLogger(classOf[TableWriter])
+}
+
+/** The rows of one open write on their way to log files. */
+final private class RowWrite(spark: SparkSession, path: String, options: WriteOptions, open: OpenWrite) {
+  private val config = open.table.config
+  private val deletesAll = options.operation == WriteOperation.Delete
+  private val shared = SharedTable.open(spark, path, IndexOptions.of(options.index))
+
+  /** Writes all files; nothing of it is visible yet. */
+  def run(rows: DataFrame): CompletedWrite = {
+    val given = withoutMeta(rows)
+    val schema = schemaOf(given)
+    val keyed = withKeys(given, schema)
+    val tagged = withLocations(keyed).persist(StorageLevel.MEMORY_AND_DISK)
+    try {
+      val groups = plan(tagged)
+      open.start()
+      val files = if (groups.all.isEmpty) Vector.empty else writeFiles(tagged, groups, schema)
+      CompletedWrite(options.operation.committedName, schema.avro.toString, files)
+    } finally tagged.unpersist(): Unit
+  }
+
+  private def withoutMeta(rows: DataFrame): DataFrame = rows.drop(TableSchema.MetaColumns: _*)
+
+  private def schemaOf(rows: DataFrame): WriteSchema = {
+    val latest = TableSchema.latest(open.table.timeline, open.table.contents, config, None)
+    latest match {
+      case Some(s) if s.hasHistory =>
+        throw new UnsupportedTable(
+          s"$path: the table keeps a history of its columns (hoodie.schema.on.read.enable), which this writer does not keep; " +
+            "use stock Hudi's writer, with hoodie.index.class=hudiidx.hudi.RecordIndex (docs/writers.md)"
+        )
+      case Some(s) =>
+        val data = new Schema.Parser().parse(TableSchema.withMetaColumns(s.avroJson, populated = false, path))
+        if (deletesAll) WriteSchema.ofTable(data, path) else WriteSchema.merged(data, rows.schema, path)
+      case None => WriteSchema.ofNew(rows.schema, config.tableName)
+    }
+  }
+
+  /** Columns: the key, the partition path, and the table's columns as one. */
+  private def withKeys(rows: DataFrame, schema: WriteSchema): DataFrame = {
+    val form = config.recordKeyForm.get
+    val key = Shims.column(RecordKeyOf(fields(rows, form.fields), form))
+    val partition = Shims.column(PartitionPathOf(fields(rows, config.partitionFields), PartitionPathForm.of(config)))
+    val columns =
+      if (deletesAll) lit(null).cast(schema.struct)
+      else struct(schema.struct.map(f => rows.col(quoted(f.name)).cast(f.dataType).as(f.name)): _*)
+    rows.select(key.as(RowWrite.Key), partition.as(RowWrite.Partition), columns.as(RowWrite.Columns))
+  }
+
+  private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
+
+  private def fields(rows: DataFrame, names: Vector[String]): Vector[Expression] = names.map { name =>
+    try {
+      val e = Shims.expression(rows, name)
+      if (e.dataType == NullType) Cast(e, StringType) else e
+    } catch {
+      case e: org.apache.spark.sql.AnalysisException =>
+        throw new InvalidOption(s"$name: a key or partition field of the table at $path, which the rows do not have", e)
+    }
+  }
+
+  /** With file id and partition path of each row's record; both null for one that is not there. */
+  private def withLocations(rows: DataFrame): DataFrame = {
+    val looksUp = options.operation == WriteOperation.Upsert || deletesAll
+    if (!looksUp || open.table.timeline.completedWrites.isEmpty)
+      TagLocation.Columns.foldLeft(rows)((frame, c) => frame.withColumn(c, lit(null).cast(StringType)))
+    else {
+      val records = SharedRecords.of(shared, IndexOptions.of(options.index), None)
+      requireWhole(records.moment.windowDays)
+      val partition = if (options.isGlobal) None else Some(RowWrite.Partition)
+      TagLocation.tag(rows, records, Vector(RowWrite.Key), isText = true, partition, TagStrategy.Auto)
+    }
+  }
+
+  private def requireWhole(windowDays: Option[Int]): Unit =
+    windowDays.filterNot(d => options.text(IndexOptions.RecordWindowDays).contains(d.toString)).foreach { d =>
+      throw new InvalidOption(
+        s"$path: the record index has a window of $d days: older records are not found, so that an upsert inserts them again; " +
+          s"make one of all records, or, if only the last $d days are to be free of duplicates, set " +
+          s"${IndexOptions.RecordWindowDays}=$d for the write"
+      )
+    }
+
+  private def plan(tagged: DataFrame): WriteGroups = {
+    val perGroup = known(tagged).groupBy(RowWrite.Target, RowWrite.FileId).count().collect().toVector
+    val counts = perGroup.map(r => (r.getString(0), r.getString(1), r.getLong(2)))
+    val plans = shared.viewTimeline.plans
+    counts.find { case (p, f, _) => f != null && plans.clustering.contains(FileGroup(p, f)) }.foreach { case (p, f, _) =>
+      throw new WriteConflict(
+        s"$path: file group $f of partition '$p' is being clustered (${plans.clustering(FileGroup(p, f))}); write again when that " +
+          "is done"
+      )
+    }
+    val fillsUp = options.operation != WriteOperation.BulkInsert
+    WriteGroups.plan(
+      counts,
+      p => shared.view.latestFileSlices(p),
+      s => fillsUp && !plans.clustering.contains(FileGroup(s.partitionPath, s.fileId)),
+      sizes,
+      () => s"${UUID.randomUUID()}-0"
+    )
+  }
+
+  /** Bytes of a record by what the newest commit with records says. */
+  private def sizes: GroupSizes = {
+    val table: TableContext = open.table
+    val measured = table.timeline.completedWrites.reverseIterator
+      .take(RowWrite.LookBack)
+      .map(i => table.contents.commit(i).writeStats.filter(s => s.fileName.exists(_.startsWith("."))))
+      .map(stats => (stats.map(_.fileSizeBytes).sum, stats.map(_.numWrites).sum))
+      .collectFirst { case (bytes, records) if records > 0 => math.max(1L, bytes / records) }
+    GroupSizes(options.smallFileBytes, options.maxFileBytes, measured.getOrElse(1024L), RowWrite.LogShare)
+  }
+
+  private def writeFiles(tagged: DataFrame, groups: WriteGroups, schema: WriteSchema): Vector[WrittenFile] = {
+    val ordering = TableLogRules.orderingFields(config).headOption.filterNot(_ => deletesAll)
+    val routed = known(tagged).select(
+      groupOf(groups).as("group"),
+      col(RowWrite.Key),
+      RowWrite.FileId.isNotNull.as("known"),
+      col(RowWrite.Columns)
+    )
+    val cores = math.max(spark.sparkContext.defaultParallelism, spark.sessionState.conf.numShufflePartitions)
+    val order = Seq(col("group"), col(RowWrite.Key)) ++ ordering.map(f => col(RowWrite.Columns).getField(f))
+    val sorted =
+      routed.repartition(math.min(groups.all.size, cores), col("group")).sortWithinPartitions(order: _*)
+    val sent = spark.sparkContext.broadcast(logWrite(groups, schema, ordering))
+    sorted.queryExecution.toRdd
+      .mapPartitions { rows =>
+        val task = TaskContext.get()
+        new GroupLogs(sent.value, s"${task.partitionId()}-${task.stageId()}-${task.taskAttemptId()}").run(rows)
+      }
+      .collect()
+      .toVector
+  }
+
+  private def logWrite(groups: WriteGroups, schema: WriteSchema, ordering: Option[String]): LogWrite = LogWrite(
+    shared,
+    open.instant,
+    groups,
+    schema.avro.toString,
+    WriteSchema.withMeta(schema.avro, TableSchema.MetaColumns).toString,
+    schema.struct,
+    ordering.map(bound(schema.struct, _)),
+    schema.struct.fieldNames.indexOf("_hoodie_is_deleted"),
+    deletesAll,
+    options.blockBytes
+  )
+
+  private def bound(columns: StructType, field: String): Expression = {
+    val at = columns.fieldNames.indexOf(field)
+    if (at < 0) throw new InvalidOption(s"$field: the ordering field of the table at $path, which is no column of the rows")
+    BoundReference(at, columns(at).dataType, nullable = true)
+  }
+
+  /** Deletes of keys that are nowhere are passed over. */
+  private def known(tagged: DataFrame): DataFrame = if (deletesAll) tagged.where(RowWrite.FileId.isNotNull) else tagged
+
+  private def groupOf(groups: WriteGroups): Column = {
+    val inputs = Seq(RowWrite.Target, RowWrite.FileId, col(RowWrite.Key))
+    Shims.column(FileGroupOf(inputs.map(Shims.expression), groups))
+  }
+}
+
+private object RowWrite {
+  val Key = "_hoodie_record_key"
+  val Partition = "_hoodie_partition_path"
+  val Columns = "columns"
+
+  /** Of a row's location. */
+  val FileId: Column = col(TagLocation.Columns(1))
+
+  /** The partition that a row goes to: a known record stays where it is. */
+  val Target: Column = coalesce(col(TagLocation.Columns.head), col(Partition))
+
+  /** Bytes in a base file of one byte of log, as Hudi assumes. */
+  val LogShare = 0.35
+
+  /** Commits that are looked at for the size of a record. */
+  val LookBack = 10
+}

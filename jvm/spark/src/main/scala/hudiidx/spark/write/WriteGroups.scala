@@ -1,0 +1,114 @@
+package hudiidx.spark.write
+
+import hudiidx.table.FileSlice
+import scala.collection.mutable
+
+/** A file group that a write has rows for.
+  *
+  * @param slice to whose log they go; None: the group is made by this write
+  */
+final case class TargetGroup(partitionPath: String, fileId: String, slice: Option[FileSlice])
+
+/** Where the rows of a write go; sent to tasks.
+  *
+  * @param all     groups by number
+  * @param inserts by partition path: numbers of groups that take inserts, and up to which share of all each does
+  */
+final class WriteGroups(val all: Vector[TargetGroup], inserts: Map[String, InsertShares]) extends Serializable {
+  private lazy val byPlace: Map[(String, String), Int] =
+    all.zipWithIndex.map { case (g, i) => (g.partitionPath, g.fileId) -> i }.toMap
+
+  def ofLocation(partitionPath: String, fileId: String): Int = byPlace((partitionPath, fileId))
+
+  /** @param hash of the key, so that rows of one key come together */
+  def ofInsert(partitionPath: String, hash: Int): Int = inserts(partitionPath).of(hash)
+
+  // The number of a row's group is an argument in plans; they would show all groups.
+  override def toString: String = s"${all.size} file groups"
+}
+
+/** @param until ascending: of `until.last` hashes the first `until(0)` go to `groups(0)`, and so on */
+final case class InsertShares(groups: Vector[Int], until: Vector[Long]) {
+  def of(hash: Int): Int = {
+    val at = Math.floorMod(hash.toLong * InsertShares.Spread >>> 1, until.last)
+    groups(until.indexWhere(at < _))
+  }
+}
+
+object InsertShares {
+  // The hash of Spark's rows is used for their way to tasks as well.
+  private val Spread = 0x9e3779b97f4a7c15L
+}
+
+/** How large file groups grow. Sizes are bytes of base files; logs count by what is left of them in one.
+  *
+  * @param smallBytes  groups below it take inserts
+  * @param maxBytes    up to which they do
+  * @param recordBytes of a record in a log
+  * @param logShare    bytes in a base file of one byte of log
+  */
+final case class GroupSizes(smallBytes: Long, maxBytes: Long, recordBytes: Long, logShare: Double) {
+  def of(slice: FileSlice): Long =
+    slice.baseFile.fold(0L)(_.sizeBytes) + (slice.logFiles.map(_.sizeBytes).sum * logShare).toLong
+
+  /** Records that `bytes` of a base file hold, at least one. */
+  def records(bytes: Long): Long = math.max(1L, (bytes / (recordBytes * logShare)).toLong)
+}
+
+/** Decides which file groups a write goes to. */
+object WriteGroups {
+
+  /** @param counts  rows by partition path and the file id of their location; null: inserts
+    * @param slices   the newest slices of a partition, those behind pending compactions too
+    * @param takesInserts false for groups that are to be left alone
+    * @param newId    makes file ids
+    */
+  def plan(
+      counts: Vector[(String, String, Long)],
+      slices: String => Vector[FileSlice],
+      takesInserts: FileSlice => Boolean,
+      sizes: GroupSizes,
+      newId: () => String
+  ): WriteGroups = {
+    val all = mutable.ArrayBuffer.empty[TargetGroup]
+    val inserts = mutable.HashMap.empty[String, InsertShares]
+    counts.groupBy(_._1).toVector.sortBy(_._1).foreach { case (partition, rows) =>
+      val known = slices(partition).map(s => s.fileId -> s).toMap
+      val from = all.size
+      rows.filter(_._2 != null).map(_._2).distinct.sorted.foreach { id =>
+        all += TargetGroup(partition, id, known.get(id))
+      }
+      val toInsert = rows.filter(_._2 == null).map(_._3).sum
+      if (toInsert > 0) {
+        val touched = all.drop(from).zipWithIndex.map { case (g, i) => g.fileId -> (from + i) }.toMap
+        val small = known.values.toVector.filter(s => sizes.of(s) < sizes.smallBytes && takesInserts(s)).sortBy(_.fileId)
+        val rooms = small.map(s => s -> sizes.records(sizes.maxBytes - sizes.of(s)))
+        val taken = roomFor(rooms.map(_._2), toInsert)
+        val into = mutable.ArrayBuffer.empty[(Int, Long)]
+        rooms.zip(taken).filter(_._2 > 0).foreach { case ((slice, _), share) =>
+          val number = touched.getOrElse(slice.fileId, { all += TargetGroup(partition, slice.fileId, Some(slice)); all.size - 1 })
+          into += number -> share
+        }
+        val left = toInsert - taken.sum
+        val perGroup = sizes.records(sizes.maxBytes)
+        val more = ((left + perGroup - 1) / perGroup).toInt
+        (0 until more).foreach { _ =>
+          all += TargetGroup(partition, newId(), None)
+          into += (all.size - 1) -> math.max(1L, left / more)
+        }
+        inserts(partition) = InsertShares(into.map(_._1).toVector, into.map(_._2).scanLeft(0L)(_ + _).tail.toVector)
+      }
+    }
+    new WriteGroups(all.toVector, inserts.toMap)
+  }
+
+  /** Of so many records, how many go to each room. */
+  private def roomFor(rooms: Vector[Long], records: Long): Vector[Long] = {
+    var left = records
+    rooms.map { room =>
+      val taken = math.min(room, left)
+      left -= taken
+      taken
+    }
+  }
+}

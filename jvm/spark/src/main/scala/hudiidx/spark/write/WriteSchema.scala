@@ -1,0 +1,124 @@
+package hudiidx.spark.write
+
+import hudiidx.InvalidOption
+import hudiidx.spark.rows.AvroSchemaConverter
+import org.apache.avro.{LogicalTypes, Schema}
+import org.apache.spark.sql.types._
+import scala.collection.JavaConverters._
+
+/** The columns of a table after a write, without meta columns.
+  *
+  * @param avro   what the commit says, and with meta columns the log blocks
+  * @param struct the same as Spark has it
+  */
+final case class WriteSchema(avro: Schema, struct: StructType)
+
+object WriteSchema {
+
+  /** Of a table that is to be made, as stock Hudi names it. */
+  def ofNew(struct: StructType, tableName: String): WriteSchema = {
+    val name = tableName.replaceAll("[^A-Za-z0-9_]", "_")
+    val clean = if (name.headOption.forall(_.isDigit)) s"_$name" else name
+    val avro = record(struct, s"${clean}_record", s"hoodie.$clean")
+    WriteSchema(avro, AvroSchemaConverter.structType(avro, tableName))
+  }
+
+  /** Of a table that is there, as it is.
+    *
+    * @param table without meta columns
+    */
+  def ofTable(table: Schema, where: String): WriteSchema =
+    WriteSchema(table, AvroSchemaConverter.structType(table, where))
+
+  /** Of a table that is there, with what the rows add to it at the end. InvalidOption for rows that lack a column of it, or
+    * have one of a type that it cannot take.
+    *
+    * @param table without meta columns
+    */
+  def merged(table: Schema, rows: StructType, where: String): WriteSchema = {
+    val struct = AvroSchemaConverter.structType(table, where)
+    val byName = rows.map(f => f.name -> f).toMap
+    val missing = struct.filterNot(f => byName.contains(f.name)).map(_.name)
+    if (missing.nonEmpty)
+      throw new InvalidOption(
+        s"$where: the rows lack columns of the table: ${missing.mkString(", ")}; an upsert replaces whole rows, so give them all"
+      )
+    struct.foreach(f => requireFits(byName(f.name), f, where))
+    val added = rows.filterNot(f => struct.exists(_.name == f.name))
+    if (added.isEmpty) WriteSchema(table, struct)
+    else {
+      val fields = table.getFields.asScala.map(copyOf) ++ added.map(f => field(f.copy(nullable = true), table.getFullName))
+      val avro = Schema.createRecord(table.getName, table.getDoc, table.getNamespace, false, fields.asJava)
+      WriteSchema(avro, AvroSchemaConverter.structType(avro, where))
+    }
+  }
+
+  /** With the meta columns in front. */
+  def withMeta(data: Schema, metaColumns: Vector[String]): Schema = {
+    val text = Schema.createUnion(Schema.create(Schema.Type.NULL), Schema.create(Schema.Type.STRING))
+    val meta = metaColumns.map(n => new Schema.Field(n, text, "", Schema.Field.NULL_DEFAULT_VALUE))
+    val fields = meta ++ data.getFields.asScala.map(copyOf)
+    Schema.createRecord(data.getName, data.getDoc, data.getNamespace, false, fields.asJava)
+  }
+
+  private def copyOf(f: Schema.Field): Schema.Field = new Schema.Field(f, f.schema)
+
+  private def requireFits(given: StructField, wanted: StructField, where: String): Unit =
+    if (!fits(given.dataType, wanted.dataType))
+      throw new InvalidOption(
+        s"$where: column ${given.name} is ${given.dataType.simpleString}, in the table it is ${wanted.dataType.simpleString}; " +
+          "cast it before the write"
+      )
+
+  /** Can every value be cast without loss? */
+  private def fits(given: DataType, wanted: DataType): Boolean = (given, wanted) match {
+    case (a, b) if DataType.equalsIgnoreNullability(a, b)               => true
+    case (ByteType | ShortType, IntegerType | LongType)                 => true
+    case (IntegerType, LongType) | (FloatType, DoubleType)              => true
+    case (NullType, _)                                                  => true
+    case (a: DecimalType, b: DecimalType)                               =>
+      b.scale >= a.scale && b.precision - b.scale >= a.precision - a.scale
+    case _                                                              => false
+  }
+
+  private def record(struct: StructType, name: String, namespace: String): Schema = {
+    val fields = struct.map(field(_, s"$namespace.$name"))
+    Schema.createRecord(name, null, namespace, false, fields.asJava)
+  }
+
+  /** @param parent full name of the record */
+  private def field(f: StructField, parent: String): Schema.Field = {
+    val schema = of(f.dataType, f.name, s"$parent.${f.name}", parent)
+    if (f.nullable) new Schema.Field(f.name, optional(schema), null, Schema.Field.NULL_DEFAULT_VALUE)
+    else new Schema.Field(f.name, schema, null, null: Object)
+  }
+
+  private def optional(schema: Schema): Schema = Schema.createUnion(Schema.create(Schema.Type.NULL), schema)
+
+  private def maybe(schema: Schema, nullable: Boolean): Schema = if (nullable) optional(schema) else schema
+
+  private def of(dataType: DataType, name: String, path: String, namespace: String): Schema = dataType match {
+    case BooleanType                        => Schema.create(Schema.Type.BOOLEAN)
+    case ByteType | ShortType | IntegerType => Schema.create(Schema.Type.INT)
+    case LongType                           => Schema.create(Schema.Type.LONG)
+    case FloatType                          => Schema.create(Schema.Type.FLOAT)
+    case DoubleType                         => Schema.create(Schema.Type.DOUBLE)
+    case StringType                         => Schema.create(Schema.Type.STRING)
+    case BinaryType                         => Schema.create(Schema.Type.BYTES)
+    case DateType                           => LogicalTypes.date().addToSchema(Schema.create(Schema.Type.INT))
+    case TimestampType    => LogicalTypes.timestampMicros().addToSchema(Schema.create(Schema.Type.LONG))
+    case TimestampNTZType => LogicalTypes.localTimestampMicros().addToSchema(Schema.create(Schema.Type.LONG))
+    case d: DecimalType   =>
+      val fixed = Schema.createFixed("fixed", null, path, bytesFor(d.precision))
+      LogicalTypes.decimal(d.precision, d.scale).addToSchema(fixed)
+    case ArrayType(element, nullable) => Schema.createArray(maybe(of(element, name, path, namespace), nullable))
+    case MapType(StringType, value, nullable) => Schema.createMap(maybe(of(value, name, path, namespace), nullable))
+    case s: StructType                        => record(s, name, namespace)
+    case other                                =>
+      throw new InvalidOption(s"column $name is ${other.simpleString}, for which Hudi's tables have no type; cast it")
+  }
+
+  /** Bytes of the largest unscaled number of so many digits, with its sign. */
+  private def bytesFor(precision: Int): Int =
+    java.math.BigInteger.TEN.pow(precision).subtract(java.math.BigInteger.ONE).bitLength / 8 + 1
+}
