@@ -3,7 +3,7 @@ package hudiidx.storage
 import java.io.{BufferedOutputStream, EOFException, IOException, OutputStream}
 import java.nio.ByteBuffer
 import java.nio.channels.{Channels, FileChannel}
-import java.nio.file.attribute.BasicFileAttributes
+import java.nio.file.attribute.{BasicFileAttributes, FileTime}
 import java.nio.file.{
   DirectoryIteratorException,
   FileAlreadyExistsException,
@@ -85,11 +85,8 @@ object LocalStorage extends Storage {
     forceFolder(target.getParent)
   }
 
-  override def replace(path: String, content: Array[Byte]): Unit = {
-    val target = toPath(path)
-    Files.createDirectories(target.getParent)
-    Files.write(target, content): Unit
-  }
+  override def touch(path: String): Unit =
+    Files.setLastModifiedTime(toPath(path), FileTime.fromMillis(System.currentTimeMillis())): Unit
 
   override def publish(path: String, content: Array[Byte]): Boolean = {
     val target = toPath(path)

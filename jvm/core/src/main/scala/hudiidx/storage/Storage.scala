@@ -67,11 +67,8 @@ trait Storage {
     */
   def writeInPlace(path: String)(content: OutputStream => Unit): Unit = write(path)(content)
 
-  /** Writes a file that may be there already; a reader may meanwhile see it absent or cut. */
-  def replace(path: String, content: Array[Byte]): Unit = {
-    delete(path)
-    writeInPlace(path)(_.write(content))
-  }
+  /** Makes now the modification time of a file, which stays whole. */
+  def touch(path: String): Unit = throw new UnsupportedOperationException(s"$path: times are not set here")
 
   /** The whole file becomes visible at `path` at once, and only if nothing is there: false when somebody else was first. */
   def publish(path: String, content: Array[Byte]): Boolean

@@ -84,7 +84,8 @@ object CommitContent {
 
   private def optional(schema: Schema): Schema = Schema.createUnion(Schema.create(Schema.Type.NULL), schema)
 
-  private val longs = Vector("numWrites", "numDeletes", "numUpdateWrites", "numInserts", "totalWriteBytes", "fileSizeInBytes")
+  private val longs =
+    Vector("numWrites", "numDeletes", "numUpdateWrites", "numInserts", "totalWriteBytes", "fileSizeInBytes")
 
   /** The fields that a delta commit's stat needs: readers take others' defaults, null. */
   private val statSchema: Schema = {

@@ -68,7 +68,9 @@ final class DeleteBlock {
       list.zigzag(7L)
       text(OrderingValue.bytes(ordering))
     case other =>
-      throw new UnsupportedTable(s"deletes with an ordering value of kind $other cannot be written; use stock Hudi's writer")
+      throw new UnsupportedTable(
+        s"deletes with an ordering value of kind $other cannot be written; use stock Hudi's writer"
+      )
   }
 
   private def number(bits: Long, bytes: Int): Unit =

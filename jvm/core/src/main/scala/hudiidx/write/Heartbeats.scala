@@ -17,7 +17,8 @@ final case class HeartbeatOptions(intervalMillis: Long = 60000L, misses: Int = 2
 
 /** What is known of the writer of a pending instant.
   *
-  * @param isOurs a hudiidx writer's
+  * @param instant or the name of what is left of a file that did not become one
+  * @param isOurs  a hudiidx writer's
   */
 final case class Heartbeat(instant: String, lastMillis: Long, isOurs: Boolean)
 
@@ -28,17 +29,17 @@ final class Heartbeats(storage: Storage, tablePath: String) {
   private val dir = s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/.heartbeat"
 
   def all: Vector[Heartbeat] = storage.list(dir).filterNot(_.isDirectory).map { f =>
-    Heartbeat(f.name, f.modifiedMillis, f.sizeBytes == Heartbeats.Mark.length)
+    Heartbeat(f.name, f.modifiedMillis, f.sizeBytes == Heartbeats.Mark.length || f.name.startsWith("."))
   }
 
-  def beat(instant: String): Unit = storage.replace(s"$dir/$instant", Heartbeats.Mark)
+  private def path(instant: String): String = s"$dir/$instant"
 
-  def delete(instant: String): Unit = storage.delete(s"$dir/$instant"): Unit
+  def delete(instant: String): Unit = storage.delete(path(instant)): Unit
 
   /** Beats until it is closed. */
   def start(instant: String, options: HeartbeatOptions): AutoCloseable = {
-    beat(instant)
-    new Beating(() => beat(instant), options.intervalMillis)
+    storage.publish(path(instant), Heartbeats.Mark)
+    new Beating(() => storage.touch(path(instant)), options.intervalMillis)
   }
 }
 

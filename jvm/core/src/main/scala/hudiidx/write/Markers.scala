@@ -31,7 +31,15 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
     else {
       val at = f.name.lastIndexOf(Markers.Infix)
       if (at < 0) Vector.empty
-      else Vector(Marked(f.path.substring(f.path.lastIndexOf(s"/.temp/$instant/") + s"/.temp/$instant/".length, f.path.length - f.name.length + at)))
+      else
+        Vector(
+          Marked(
+            f.path.substring(
+              f.path.lastIndexOf(s"/.temp/$instant/") + s"/.temp/$instant/".length,
+              f.path.length - f.name.length + at
+            )
+          )
+        )
     }
   }
 

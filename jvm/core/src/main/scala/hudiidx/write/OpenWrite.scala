@@ -73,7 +73,8 @@ object OpenWrite {
     var isBegun = false
     try {
       val requested = s"${before.timeline.dir}/$instant.${Action.DeltaCommit}.requested"
-      if (!access.storage.publish(requested, Array.emptyByteArray)) throw conflict(tablePath, instant, "has the same instant")
+      if (!access.storage.publish(requested, Array.emptyByteArray))
+        throw conflict(tablePath, instant, "has the same instant")
       // What others requested before this request is seen now, and they see this one.
       val table = TableContext.load(access, tablePath)
       requireAlone(table, instant)

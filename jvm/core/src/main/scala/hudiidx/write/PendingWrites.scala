@@ -20,7 +20,11 @@ private[write] final class PendingWrites(table: TableContext, heartbeats: Heartb
     pending.foreach { i =>
       known.find(_.instant == i.requestedTime) match {
         case Some(beat) if beat.isOurs && isSilent(beat, now) =>
-          log.warn("{}: the write {} failed, its writer is silent; it is rolled back", table.tablePath, i.requestedTime: Any)
+          log.warn(
+            "{}: the write {} failed, its writer is silent; it is rolled back",
+            table.tablePath,
+            i.requestedTime: Any
+          )
           Rollback.run(table, i.requestedTime)
         case Some(beat) if beat.isOurs => throw alive(i, s"was alive ${(now - beat.lastMillis) / 1000} s ago")
         case _                         => throw stocks(i)
@@ -66,7 +70,9 @@ private[write] object Rollback {
     val markers = new Markers(storage, table.tablePath, table.config.version, instant)
     markers.all.foreach(m => storage.delete(Storage.join(table.tablePath, m.path)))
     // The inflight file goes before the requested one, so that what is left is pending until the end.
-    Vector(".inflight", ".requested").foreach(e => storage.delete(s"${table.timeline.dir}/$instant.${Action.DeltaCommit}$e"))
+    Vector(".inflight", ".requested").foreach(e =>
+      storage.delete(s"${table.timeline.dir}/$instant.${Action.DeltaCommit}$e")
+    )
     markers.delete()
     new Heartbeats(storage, table.tablePath).delete(instant)
   }

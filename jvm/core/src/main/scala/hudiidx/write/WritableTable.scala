@@ -13,28 +13,30 @@ object WritableTable {
   def check(tablePath: String, config: TableConfig): Unit = {
     def refuse(what: String, remedy: String): Nothing = throw new UnsupportedTable(s"$tablePath: $what; $remedy")
     if (!config.isMergeOnRead)
-      refuse("hudiidx writes to merge-on-read tables alone, this one is copy-on-write", OtherWriter)
+      refuse("hudiidx writes to merge-on-read tables alone, this one is copy-on-write", StockWriter.Remedy)
     if (!NewTable.Versions.contains(config.version))
-      refuse(s"hudiidx writes to tables of versions 6 and 9, this one has ${config.version}", OtherWriter)
+      refuse(s"hudiidx writes to tables of versions 6 and 9, this one has ${config.version}", StockWriter.Remedy)
     metadataPartitions(config).foreach { names =>
       refuse(
         s"the table has Hudi's metadata table ($names), which this writer does not keep",
-        s"write once with stock Hudi and hoodie.metadata.enable=false, which removes it, or: $OtherWriter"
+        s"write once with stock Hudi and hoodie.metadata.enable=false, which removes it, or: ${StockWriter.Remedy}"
       )
     }
-    unserved(config).foreach { case (name, value) => refuse(s"$name is '$value', which this writer does not serve", OtherWriter) }
+    unserved(config).foreach { case (name, value) =>
+      refuse(s"$name is '$value', which this writer does not serve", StockWriter.Remedy)
+    }
     if (TableLogRules.orderingFields(config).size > 1)
-      refuse("the table has several ordering fields", OtherWriter)
+      refuse("the table has several ordering fields", StockWriter.Remedy)
     val rules = TableLogRules.of(config)
     if (TableLogRules.mixesRows(config) || rules.mode == MergeMode.Custom || rules.deleteMarker.isDefined)
-      refuse("the table merges records by a payload class or merger of its own", OtherWriter)
+      refuse("the table merges records by a payload class or merger of its own", StockWriter.Remedy)
     KeyGenerators.isComplex(tablePath, config): Unit
   }
 
-  private val OtherWriter = "use stock Hudi's writer, with hoodie.index.class=hudiidx.hudi.RecordIndex (docs/writers.md)"
-
   private def metadataPartitions(config: TableConfig): Option[String] =
-    Vector("hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight").flatMap(config.text).headOption
+    Vector("hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight")
+      .flatMap(config.text)
+      .headOption
 
   /** A property whose value, other than the only one served, changes what files must look like. */
   private def unserved(config: TableConfig): Option[(String, String)] =
@@ -47,7 +49,18 @@ object WritableTable {
       "hoodie.partition.metafile.use.base.format" -> "false",
       "hoodie.bootstrap.base.path" -> "",
       "hoodie.table.partial.update.mode" -> ""
-    ).flatMap { case (name, served) => config.text(name).filterNot(_.equalsIgnoreCase(served)).map(name -> _) }.headOption
+    ).flatMap { case (name, served) =>
+      config.text(name).filterNot(_.equalsIgnoreCase(served)).map(name -> _)
+    }.headOption
+}
+
+/** Who writes what this writer does not. */
+object StockWriter {
+
+  /** That of the module for stock Hudi's writers, of which this one knows nothing. */
+  private val indexClass = Vector("hudiidx", "hudi", "RecordIndex").mkString(".")
+
+  val Remedy: String = s"use stock Hudi's writer, with hoodie.index.class=$indexClass (docs/writers.md)"
 }
 
 /** Key generators of tables that hudiidx writes to. */
@@ -63,7 +76,9 @@ object KeyGenerators {
   def isComplex(tablePath: String, config: TableConfig): Boolean = {
     val name = config.keyGenerator.getOrElse("SIMPLE")
     if (config.recordKeyFields.isEmpty)
-      throw new UnsupportedTable(s"$tablePath: the table names no key fields (hoodie.table.recordkey.fields), so that no keys can be made")
+      throw new UnsupportedTable(
+        s"$tablePath: the table names no key fields (hoodie.table.recordkey.fields), so that no keys can be made"
+      )
     of(name).getOrElse(throw new UnsupportedTable(s"$tablePath: the table's keys are made by $name; $Served"))
   }
 

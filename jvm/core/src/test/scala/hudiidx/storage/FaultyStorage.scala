@@ -47,6 +47,8 @@ final class FaultyStorage(inner: Storage, failAt: Int, fault: Fault) extends Sto
         .write(s"${path.substring(0, cut)}.${path.substring(cut)}.killed.tmp")(_.write(content, 0, content.length / 2))
     }
 
+  override def touch(path: String): Unit = mutate(s"touch $path", inner.touch(path))(())
+
   override def delete(path: String): Boolean = mutate(s"delete $path", inner.delete(path))(())
 
   private def mutate[A](what: String, whole: => A)(partial: => Unit): A = {

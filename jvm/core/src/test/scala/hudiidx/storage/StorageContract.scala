@@ -41,6 +41,27 @@ trait StorageContract extends AnyFunSuite {
     assert(!storage.delete(s"$dir/none"))
   }
 
+  test("a file written in place is whole, replaces nothing, and is gone when its writer fails") {
+    val dir = newFolder()
+    storage.writeInPlace(s"$dir/a/f")(_.write("one".getBytes(UTF_8)))
+    intercept[IOException](storage.writeInPlace(s"$dir/a/f")(_.write("two".getBytes(UTF_8))))
+    assert(text(s"$dir/a/f") === "one")
+    intercept[IllegalStateException](storage.writeInPlace(s"$dir/a/g") { out =>
+      out.write(1)
+      throw new IllegalStateException("no more")
+    })
+    assert(storage.list(s"$dir/a").map(_.name) === Vector("f"))
+  }
+
+  test("a touched file is new and holds what it held") {
+    val dir = newFolder()
+    put(s"$dir/f", "four")
+    val before = storage.status(s"$dir/f").get.modifiedMillis
+    Thread.sleep(1100) // some stores tell seconds
+    storage.touch(s"$dir/f")
+    assert(storage.status(s"$dir/f").get.modifiedMillis > before && text(s"$dir/f") === "four")
+  }
+
   test("status tells files from folders") {
     val dir = newFolder()
     put(s"$dir/f", "four")

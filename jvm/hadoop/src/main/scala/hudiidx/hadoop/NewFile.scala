@@ -13,6 +13,9 @@ private[hadoop] trait NewFile {
   /** Writes by streaming; false if something is at `target`. On a failure nothing is left. */
   def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean
 
+  /** Makes now the modification time of a file. */
+  def touch(fs: FileSystem, target: Path): Unit
+
   /** As `create`, for content that several writers may offer under one name at once: one of them gets true. */
   def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean = create(fs, target)(_.write(content))
 }
@@ -40,6 +43,8 @@ private[hadoop] object ByRename extends NewFile {
       isMoved
     } finally if (!isMoved) fs.delete(temporary, false): Unit
   }
+
+  override def touch(fs: FileSystem, target: Path): Unit = fs.setTimes(target, System.currentTimeMillis(), -1L)
 
   /** A rename onto a folder would move into it, hence the look before; that of a file returns false or throws. */
   private def rename(fs: FileSystem, from: Path, to: Path): Boolean =
@@ -72,6 +77,17 @@ private[hadoop] object ByCreation extends NewFile {
     } catch {
       case _: FileAlreadyExistsException | _: java.nio.file.FileAlreadyExistsException => false
     }
+
+  /** These stores know no such call, and put a small file anew at once. */
+  override def touch(fs: FileSystem, target: Path): Unit = {
+    val bytes = new Array[Byte](fs.getFileStatus(target).getLen.toInt)
+    val in = fs.open(target)
+    try in.readFully(0L, bytes)
+    finally in.close()
+    val out = fs.create(target, true)
+    try out.write(bytes)
+    finally out.close()
+  }
 
   /** Closing would make the part written so far visible. Stores that cannot abort must remove it. */
   private def abandon(fs: FileSystem, target: Path, out: FSDataOutputStream): Unit =

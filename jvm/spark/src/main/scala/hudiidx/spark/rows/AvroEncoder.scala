@@ -35,7 +35,9 @@ object AvroEncoder {
   private def fieldsOf(schema: Schema, struct: StructType, where: String): Array[AvroEncoder] = {
     if (schema.getFields.size != struct.length)
       throw new InvalidOption(s"$where: ${struct.length} columns for ${schema.getFields.size} fields of the table")
-    struct.fields.zipWithIndex.map { case (f, i) => of(schema.getFields.get(i).schema, f.dataType, s"$where.${f.name}") }
+    struct.fields.zipWithIndex.map { case (f, i) =>
+      of(schema.getFields.get(i).schema, f.dataType, s"$where.${f.name}")
+    }
   }
 
   /** Of one value.
@@ -56,22 +58,24 @@ object AvroEncoder {
   }
 
   private def unfit(schema: Schema, dataType: DataType, where: String): Nothing =
-    throw new InvalidOption(s"$where: ${dataType.simpleString} cannot be written as the table's ${schema.getType.getName}")
+    throw new InvalidOption(
+      s"$where: ${dataType.simpleString} cannot be written as the table's ${schema.getType.getName}"
+    )
 
   private def plain(schema: Schema, dataType: DataType, where: String): AvroEncoder = (schema.getType, dataType) match {
-    case (Schema.Type.BOOLEAN, BooleanType)                         => Bool
-    case (Schema.Type.INT, IntegerType | DateType)                  => Int32
-    case (Schema.Type.INT, ShortType)                               => Int16
-    case (Schema.Type.INT, ByteType)                                => Int8
-    case (Schema.Type.LONG, LongType)                               => Int64
-    case (Schema.Type.LONG, TimestampType | TimestampNTZType)       => if (isMillis(schema)) Millis else Int64
-    case (Schema.Type.FLOAT, FloatType)                             => Float32
-    case (Schema.Type.DOUBLE, DoubleType)                           => Float64
-    case (Schema.Type.STRING, StringType)                           => Text
-    case (Schema.Type.ENUM, StringType)                             => new Symbols(schema, where)
-    case (Schema.Type.BYTES, BinaryType)                            => Bytes
-    case (Schema.Type.FIXED, BinaryType)                            => new FixedBytes(schema.getFixedSize, where)
-    case (Schema.Type.BYTES | Schema.Type.FIXED, d: DecimalType)    => new Decimals(schema, d)
+    case (Schema.Type.BOOLEAN, BooleanType)                      => Bool
+    case (Schema.Type.INT, IntegerType | DateType)               => Int32
+    case (Schema.Type.INT, ShortType)                            => Int16
+    case (Schema.Type.INT, ByteType)                             => Int8
+    case (Schema.Type.LONG, LongType)                            => Int64
+    case (Schema.Type.LONG, TimestampType | TimestampNTZType)    => if (isMillis(schema)) Millis else Int64
+    case (Schema.Type.FLOAT, FloatType)                          => Float32
+    case (Schema.Type.DOUBLE, DoubleType)                        => Float64
+    case (Schema.Type.STRING, StringType)                        => Text
+    case (Schema.Type.ENUM, StringType)                          => new Symbols(schema, where)
+    case (Schema.Type.BYTES, BinaryType)                         => Bytes
+    case (Schema.Type.FIXED, BinaryType)                         => new FixedBytes(schema.getFixedSize, where)
+    case (Schema.Type.BYTES | Schema.Type.FIXED, d: DecimalType) => new Decimals(schema, d)
     case (Schema.Type.ARRAY, ArrayType(element, _)) => new Arrays(of(schema.getElementType, element, s"$where.element"))
     case (Schema.Type.MAP, MapType(StringType, value, _)) => new Maps(of(schema.getValueType, value, s"$where.value"))
     case (Schema.Type.RECORD, struct: StructType)         => new Records(fieldsOf(schema, struct, where), struct.length)
@@ -85,7 +89,8 @@ object AvroEncoder {
 
   final private class Required(value: AvroEncoder, where: String) extends AvroEncoder {
     override def write(from: SpecializedGetters, at: Int, out: PackedOutput): Unit =
-      if (from.isNullAt(at)) throw new InvalidOption(s"$where: a value is null, which the table's schema does not allow")
+      if (from.isNullAt(at))
+        throw new InvalidOption(s"$where: a value is null, which the table's schema does not allow")
       else value.write(from, at, out)
   }
 
@@ -112,7 +117,8 @@ object AvroEncoder {
   }
 
   private object Int16 extends AvroEncoder {
-    override def write(from: SpecializedGetters, at: Int, out: PackedOutput): Unit = out.zigzag(from.getShort(at).toLong)
+    override def write(from: SpecializedGetters, at: Int, out: PackedOutput): Unit =
+      out.zigzag(from.getShort(at).toLong)
   }
 
   private object Int32 extends AvroEncoder {

@@ -183,7 +183,8 @@ final class GroupLogs(write: LogWrite, token: String) {
     else
       try {
         val rules = TableLogRules.blocks(config, write.table.viewTimeline, None)
-        val lookup = new LogLookup(storage, SliceLog.countedBlocks(storage, slice.logFiles.map(folder + _.fileName), rules))
+        val lookup =
+          new LogLookup(storage, SliceLog.countedBlocks(storage, slice.logFiles.map(folder + _.fileName), rules))
         EarlierFilters(lookup.chain(folder), lookup.load(folder))
       } catch { case _: DamagedTable => EarlierFilters.None }
 }

@@ -20,7 +20,9 @@ final case class RecordKeyOf(children: Seq[Expression], form: RecordKeyForm) ext
 
   override def eval(row: InternalRow): Any = {
     if (!reader.read(row))
-      throw new InvalidOption(s"key fields ${form.fields.mkString(", ")}: a row has no value in any of them, and so no record key")
+      throw new InvalidOption(
+        s"key fields ${form.fields.mkString(", ")}: a row has no value in any of them, and so no record key"
+      )
     UTF8String.fromBytes(java.util.Arrays.copyOf(reader.bytes, reader.length))
   }
 
@@ -32,7 +34,9 @@ final case class RecordKeyOf(children: Seq[Expression], form: RecordKeyForm) ext
 final case class PartitionPathOf(children: Seq[Expression], form: PartitionPathForm)
     extends Expression
     with CodegenFallback {
-  @transient private lazy val builder = new RecordKeyBuilder(RecordKeyForm(Vector("value"), named = false, timestamps = false))
+  @transient private lazy val builder = new RecordKeyBuilder(
+    RecordKeyForm(Vector("value"), named = false, timestamps = false)
+  )
 
   override def nullable: Boolean = false
 

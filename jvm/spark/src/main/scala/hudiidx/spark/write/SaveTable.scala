@@ -41,7 +41,9 @@ object SaveTable {
       case _ => false
     }
     if (reads)
-      throw new InvalidOption(s"mode: the rows are read from $path, which mode overwrite removes first; write to another path")
+      throw new InvalidOption(
+        s"mode: the rows are read from $path, which mode overwrite removes first; write to another path"
+      )
     if (writer.exists) storage.delete(path): Unit
     else if (storage.list(path).nonEmpty)
       throw new InvalidOption(s"path: $path holds files that are no Hudi table; give another path")

@@ -119,7 +119,7 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
       case Some(s) if s.hasHistory =>
         throw new UnsupportedTable(
           s"$path: the table keeps a history of its columns (hoodie.schema.on.read.enable), which this writer does not keep; " +
-            "use stock Hudi's writer, with hoodie.index.class=hudiidx.hudi.RecordIndex (docs/writers.md)"
+            StockWriter.Remedy
         )
       case Some(s) =>
         val data = new Schema.Parser().parse(TableSchema.withMetaColumns(s.avroJson, populated = false, path))
@@ -177,11 +177,12 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
     val perGroup = known(tagged).groupBy(RowWrite.Target, RowWrite.FileId).count().collect().toVector
     val counts = perGroup.map(r => (r.getString(0), r.getString(1), r.getLong(2)))
     val plans = shared.viewTimeline.plans
-    counts.find { case (p, f, _) => f != null && plans.clustering.contains(FileGroup(p, f)) }.foreach { case (p, f, _) =>
-      throw new WriteConflict(
-        s"$path: file group $f of partition '$p' is being clustered (${plans.clustering(FileGroup(p, f))}); write again when that " +
-          "is done"
-      )
+    counts.find { case (p, f, _) => f != null && plans.clustering.contains(FileGroup(p, f)) }.foreach {
+      case (p, f, _) =>
+        throw new WriteConflict(
+          s"$path: file group $f of partition '$p' is being clustered (${plans.clustering(FileGroup(p, f))}); write again when that " +
+            "is done"
+        )
     }
     val fillsUp = options.operation != WriteOperation.BulkInsert
     WriteGroups.plan(
@@ -241,7 +242,8 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
 
   private def bound(columns: StructType, field: String): Expression = {
     val at = columns.fieldNames.indexOf(field)
-    if (at < 0) throw new InvalidOption(s"$field: the ordering field of the table at $path, which is no column of the rows")
+    if (at < 0)
+      throw new InvalidOption(s"$field: the ordering field of the table at $path, which is no column of the rows")
     BoundReference(at, columns(at).dataType, nullable = true)
   }
 

@@ -81,12 +81,14 @@ object WriteGroups {
       val toInsert = rows.filter(_._2 == null).map(_._3).sum
       if (toInsert > 0) {
         val touched = all.drop(from).zipWithIndex.map { case (g, i) => g.fileId -> (from + i) }.toMap
-        val small = known.values.toVector.filter(s => sizes.of(s) < sizes.smallBytes && takesInserts(s)).sortBy(_.fileId)
+        val small =
+          known.values.toVector.filter(s => sizes.of(s) < sizes.smallBytes && takesInserts(s)).sortBy(_.fileId)
         val rooms = small.map(s => s -> sizes.records(sizes.maxBytes - sizes.of(s)))
         val taken = roomFor(rooms.map(_._2), toInsert)
         val into = mutable.ArrayBuffer.empty[(Int, Long)]
         rooms.zip(taken).filter(_._2 > 0).foreach { case ((slice, _), share) =>
-          val number = touched.getOrElse(slice.fileId, { all += TargetGroup(partition, slice.fileId, Some(slice)); all.size - 1 })
+          val number =
+            touched.getOrElse(slice.fileId, { all += TargetGroup(partition, slice.fileId, Some(slice)); all.size - 1 })
           into += number -> share
         }
         val left = toInsert - taken.sum

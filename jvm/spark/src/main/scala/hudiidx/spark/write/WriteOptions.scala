@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.sync.{IndexOptions, OptionDoc}
-import hudiidx.write.{HeartbeatOptions, KeyGenerators, NewTable}
+import hudiidx.write.{HeartbeatOptions, KeyGenerators, NewTable, StockWriter}
 import java.util.Locale
 
 /** What a write does with its rows, named as in Hudi. */
@@ -78,7 +78,11 @@ object WriteOptions {
     OptionDoc(TableVersion, "9", s"Of a table that is to be made: ${NewTable.Versions.mkString(" or ")}."),
     OptionDoc(KeyFields, "-", "Key fields of a table that is to be made, commas between them."),
     OptionDoc(PartitionFields, "none", "Partition fields of a table that is to be made."),
-    OptionDoc(OrderingField, "none", "Ordering field of a table that is to be made; `hoodie.table.ordering.fields` too."),
+    OptionDoc(
+      OrderingField,
+      "none",
+      "Ordering field of a table that is to be made; `hoodie.table.ordering.fields` too."
+    ),
     OptionDoc(KeyGenerator, "by the fields", "Simple, complex or non-partitioned; or `…keygenerator.type`."),
     OptionDoc(HiveStyle, "false", "Partition folders of a table that is to be made are named field=value."),
     OptionDoc(UrlEncode, "false", "Partition values of a table that is to be made are URL-encoded."),
@@ -112,8 +116,7 @@ object WriteOptions {
     }
     if (IndexOptions.boolean(given, MovesPartition, default = false))
       throw new InvalidOption(
-        s"$MovesPartition: records stay in their partition here; to move them use stock Hudi's writer with " +
-          "hoodie.index.class=hudiidx.hudi.RecordIndex"
+        s"$MovesPartition: records stay in their partition here; to move them ${StockWriter.Remedy}"
       )
     val name = given.getOrElse(Operation, WriteOperation.Upsert.name).trim.toLowerCase(Locale.ROOT)
     WriteOptions(
@@ -155,8 +158,7 @@ object WriteOptions {
     val kind = options.text(TableType).getOrElse("MERGE_ON_READ")
     if (!kind.equalsIgnoreCase("MERGE_ON_READ"))
       throw new InvalidOption(
-        s"$TableType: hudiidx writes MERGE_ON_READ tables, not $kind ones; write those with stock Hudi and " +
-          "hoodie.index.class=hudiidx.hudi.RecordIndex (docs/writers.md)"
+        s"$TableType: hudiidx writes MERGE_ON_READ tables, not $kind ones; for those ${StockWriter.Remedy}"
       )
     val keys = options.list(KeyFields, "hoodie.table.recordkey.fields")
     if (keys.isEmpty) needed(KeyFields)
@@ -196,10 +198,10 @@ object WriteOptions {
 
   private def isEventTime(options: WriteOptions, isOrdered: Boolean): Boolean =
     options.text(MergeMode).map(_.toUpperCase(Locale.ROOT)) match {
-      case None                               => isOrdered
-      case Some("COMMIT_TIME_ORDERING")       => false
+      case None                                     => isOrdered
+      case Some("COMMIT_TIME_ORDERING")             => false
       case Some("EVENT_TIME_ORDERING") if isOrdered => true
-      case Some("EVENT_TIME_ORDERING")        =>
+      case Some("EVENT_TIME_ORDERING")              =>
         throw new InvalidOption(s"$MergeMode: EVENT_TIME_ORDERING needs $OrderingField")
       case Some(other) =>
         throw new InvalidOption(

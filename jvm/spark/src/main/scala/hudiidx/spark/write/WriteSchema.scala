@@ -47,7 +47,8 @@ object WriteSchema {
     val added = rows.filterNot(f => struct.exists(_.name == f.name))
     if (added.isEmpty) WriteSchema(table, struct)
     else {
-      val fields = table.getFields.asScala.map(copyOf) ++ added.map(f => field(f.copy(nullable = true), table.getFullName))
+      val fields =
+        table.getFields.asScala.map(copyOf) ++ added.map(f => field(f.copy(nullable = true), table.getFullName))
       val avro = Schema.createRecord(table.getName, table.getDoc, table.getNamespace, false, fields.asJava)
       WriteSchema(avro, AvroSchemaConverter.structType(avro, where))
     }
@@ -72,13 +73,13 @@ object WriteSchema {
 
   /** Can every value be cast without loss? */
   private def fits(given: DataType, wanted: DataType): Boolean = (given, wanted) match {
-    case (a, b) if DataType.equalsIgnoreNullability(a, b)               => true
-    case (ByteType | ShortType, IntegerType | LongType)                 => true
-    case (IntegerType, LongType) | (FloatType, DoubleType)              => true
-    case (NullType, _)                                                  => true
-    case (a: DecimalType, b: DecimalType)                               =>
+    case (a, b) if DataType.equalsIgnoreNullability(a, b)  => true
+    case (ByteType | ShortType, IntegerType | LongType)    => true
+    case (IntegerType, LongType) | (FloatType, DoubleType) => true
+    case (NullType, _)                                     => true
+    case (a: DecimalType, b: DecimalType)                  =>
       b.scale >= a.scale && b.precision - b.scale >= a.precision - a.scale
-    case _                                                              => false
+    case _ => false
   }
 
   private def record(struct: StructType, name: String, namespace: String): Schema = {
@@ -111,7 +112,7 @@ object WriteSchema {
     case d: DecimalType   =>
       val fixed = Schema.createFixed("fixed", null, path, bytesFor(d.precision))
       LogicalTypes.decimal(d.precision, d.scale).addToSchema(fixed)
-    case ArrayType(element, nullable) => Schema.createArray(maybe(of(element, name, path, namespace), nullable))
+    case ArrayType(element, nullable)         => Schema.createArray(maybe(of(element, name, path, namespace), nullable))
     case MapType(StringType, value, nullable) => Schema.createMap(maybe(of(value, name, path, namespace), nullable))
     case s: StructType                        => record(s, name, namespace)
     case other                                =>

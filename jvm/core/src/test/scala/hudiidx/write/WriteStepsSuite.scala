@@ -1,0 +1,131 @@
+package hudiidx.write
+
+import hudiidx.{Fixtures, WriteConflict}
+import hudiidx.log._
+import hudiidx.storage._
+import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
+import hudiidx.table.{FileKind, FileName}
+import org.apache.avro.generic.GenericData
+import org.apache.avro.{Schema, SchemaBuilder}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Writes that end at any step: readers see the state before or after, and the next writer leaves nothing of it. */
+class WriteStepsSuite extends AnyFunSuite {
+  import WriteStepsSuite._
+
+  for (version <- NewTable.Versions; fault <- Fault.All)
+    test(s"version $version: killed ${fault.toString.toLowerCase} every step, a write is whole or not there") {
+      val steps = new FaultyStorage(LocalStorage, Int.MaxValue, fault)
+      val whole = newTable(version)
+      write(LocalStorage, whole, "a")
+      write(steps, whole, "b", slow)
+      assert(steps.mutatingCalls >= 8)
+      (1 to steps.mutatingCalls).foreach { step =>
+        val table = newTable(version)
+        write(LocalStorage, table, "a")
+        intercept[Exception](write(new FaultyStorage(LocalStorage, step, fault), table, "b", slow))
+        assert(Set(Set("a"), Set("a", "b"))(keys(table)), s"step $step")
+        val before = keys(table)
+        Thread.sleep(3) // the dead writer's heartbeat is past
+        write(LocalStorage, table, "c")
+        assert(keys(table) === before + "c", s"step $step")
+        val left = Fixtures.filesBelow(table)
+        assert(left.filter(f => f.contains("/.temp/") || f.contains("/.heartbeat/")) === Vector.empty, s"step $step")
+        val written = left.count(f => FileName.parse("p", f.substring(f.lastIndexOf('/') + 1), 0L).isDefined)
+        assert(written === before.size + 1, s"step $step")
+      }
+    }
+
+  for (version <- NewTable.Versions)
+    test(s"version $version: a writer that may be alive is a conflict, and so is stock's") {
+      val table = newTable(version)
+      val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
+      val alive = intercept[WriteConflict](OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow))
+      assert(alive.getMessage.contains(open.instant) && alive.getMessage.contains("write again"))
+      open.abandon()
+      val requested = s"${open.table.timeline.dir}/20200101000000000.deltacommit.requested"
+      LocalStorage.publish(requested, Array.emptyByteArray)
+      val stocks = intercept[WriteConflict](OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, quick))
+      assert(stocks.getMessage.contains("stock Hudi rolls it back"))
+      LocalStorage.delete(requested)
+      write(LocalStorage, table, "a")
+      assert(keys(table) === Set("a"))
+    }
+
+  test("a write that somebody rolled back does not complete") {
+    val table = newTable(9)
+    val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
+    open.start()
+    LocalStorage.delete(s"${open.table.timeline.dir}/${open.instant}.deltacommit.inflight")
+    intercept[WriteConflict](open.complete(CompletedWrite("UPSERT", schema.toString, Vector.empty)))
+    assert(keys(table) === Set.empty)
+  }
+}
+
+private object WriteStepsSuite {
+  val slow: HeartbeatOptions = HeartbeatOptions()
+  val quick: HeartbeatOptions = HeartbeatOptions(intervalMillis = 1, misses = 1)
+
+  val schema: Schema = {
+    val text = Schema.createUnion(Schema.create(Schema.Type.NULL), Schema.create(Schema.Type.STRING))
+    hudiidx.table.TableSchema.MetaColumns
+      .foldLeft(SchemaBuilder.record("t_record").fields())((all, n) => all.name(n).`type`(text).withDefault(null))
+      .endRecord()
+  }
+
+  def newTable(version: Int): String = {
+    val path = Fixtures.newFolder("written").resolve("t").toString
+    val made = NewTable("t", "", version, Vector("k"), Vector("p"), None, false, false, false, false)
+    require(made.create(LocalStorage, path))
+    path
+  }
+
+  /** One record, in a file group of its own. As a dead process it does not clean up, whatever fails. */
+  def write(storage: Storage, table: String, key: String, beats: HeartbeatOptions = quick): Unit = {
+    val open = OpenWrite.begin(IndexerSuite.accessOf(storage), table, beats)
+    open.start()
+    PartitionMetafile.ensure(storage, table, "p", open.instant)
+    val fileId = s"${java.util.UUID.randomUUID}-0"
+    val name = FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1)
+    open.markers.create(s"p/$name")
+    var size = 0L
+    storage.writeInPlace(s"$table/p/$name") { out =>
+      val log = new LogFileWriter(out, name, "p", open.instant, schema.toString, EarlierFilters.None, 1 << 20)
+      val record = new GenericData.Record(schema)
+      record.put("_hoodie_record_key", key)
+      val datum = LogBlocks.encode(schema, record)
+      log.add(key.getBytes, key.length, datum, datum.length)
+      log.finish()
+      size = log.written
+    }
+    val file = WrittenFile("p", fileId, name, 1, open.instant, "", Vector.empty, isNewGroup = true, size, 1, 0, 0)
+    open.complete(CompletedWrite("UPSERT", schema.toString, Vector(file)))
+  }
+
+  /** Keys that a reader sees. */
+  def keys(table: String): Set[String] = {
+    val access = IndexerSuite.accessOf(LocalStorage)
+    val snapshot = TableSnapshot.of(TableContext.load(access, table), IndexOptions(enabled = false))
+    val rules = BlockRules(snapshot.config.version, None, snapshot.viewTimeline.isCommitted)
+    val found = for {
+      partition <- snapshot.view.partitions
+      slice <- snapshot.view.latestMergedFileSlices(partition)
+      counted <- SliceLog.countedBlocks(LocalStorage, slice.logFiles.map(l => s"$table/p/${l.fileName}"), rules)
+      key <- keysOf(counted)
+    } yield key
+    found.toSet
+  }
+
+  private def keysOf(counted: CountedBlock): Vector[String] = LogFiles.using(counted.file) { reader =>
+    val records = new AvroRecords(reader, counted.block)
+    val found = Vector.newBuilder[String]
+    while (records.next()) {
+      val in = records.cursor
+      val bytes = in.bytes.slice(in.position, in.position + records.length)
+      val decoder = org.apache.avro.io.DecoderFactory.get.binaryDecoder(bytes, null)
+      val record = new org.apache.avro.generic.GenericDatumReader[GenericData.Record](schema).read(null, decoder)
+      found += record.get("_hoodie_record_key").toString
+    }
+    found.result()
+  }
+}

@@ -1,0 +1,271 @@
+package hudiidx.spark.write
+
+import java.sql.{Date, Timestamp}
+
+import scala.collection.JavaConverters._
+
+import hudiidx.hadoop.Tables
+import hudiidx.spark.SparkSuite
+import hudiidx.spark.api.HudiIdxApi
+import hudiidx.storage.LocalStorage
+import hudiidx.write.{HeartbeatOptions, OpenWrite}
+import hudiidx.{Fixtures, InvalidOption, UnsupportedTable, WriteConflict}
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.{DataFrame, Row}
+
+/** What a write leaves is what was written. Stock Hudi reads such tables in the tests of `integration/`. */
+final class TableWriterSuite extends SparkSuite {
+  private val base = Map(
+    "hoodie.table.name" -> "t",
+    "hoodie.datasource.write.recordkey.field" -> "id",
+    "hoodie.datasource.write.partitionpath.field" -> "p",
+    "hoodie.datasource.write.precombine.field" -> "ts"
+  )
+
+  private def newPath(): String = Fixtures.newFolder("write").resolve("t").toString
+
+  private def save(frame: DataFrame, path: String, options: Map[String, String], mode: String = "append"): Unit =
+    frame.write.format("hudiidx").options(options).mode(mode).save(path)
+
+  private def made(version: Int, more: (String, String)*): Map[String, String] =
+    base + ("hoodie.write.table.version" -> version.toString) ++ more
+
+  private def rows(ids: Range, ts: Int): DataFrame = {
+    import spark.implicits._
+    ids.map(i => (f"k$i%03d", s"p${i % 3}", i.toLong + ts * 1000L, s"v$ts-$i")).toDF("id", "p", "ts", "v")
+  }
+
+  private def data(path: String): Map[String, Row] = {
+    val frame = read(path)
+    val columns = frame.columns.filterNot(_.startsWith("_hoodie_c")).filterNot(_ == "_hoodie_file_name")
+    frame.select(columns.map(col): _*).collect().map(r => r.getAs[String]("_hoodie_record_key") -> r).toMap
+  }
+
+  private def values(path: String): Map[String, String] =
+    read(path).collect().map(r => r.getAs[String]("_hoodie_record_key") -> r.getAs[String]("v")).toMap
+
+  for (version <- Seq(6, 9))
+    test(s"version $version: upserts, deletes and late rows, index behind, absent and damaged") {
+      val path = newPath()
+      save(rows(0 until 30, 1), path, made(version))
+      save(rows(20 until 50, 2), path, made(version))
+      new HudiIdxApi(spark, path, Map("hudiidx.record.mode" -> "global").asJava).create()
+      save(rows(25 until 35, 0), path, base)
+      save(rows(0 until 5, 9).select("id", "p"), path, base + ("hoodie.datasource.write.operation" -> "delete"))
+      save(rows(3 until 4, 0), path, base)
+      LocalStorage.list(s"$path/.hoodie/hudiidx/versions").foreach(f => LocalStorage.delete(f.path))
+      save(rows(40 until 60, 3), path, base)
+      val wanted =
+        (5 until 20).map(i => i -> 1) ++ (20 until 40).map(i => i -> 2) ++ (40 until 60).map(i => i -> 3) :+ (3 -> 0)
+      assert(values(path) === wanted.map { case (i, ts) => f"k$i%03d" -> s"v$ts-$i" }.toMap)
+      assert(read(path).groupBy("_hoodie_record_key").count().where("count > 1").count() === 0)
+    }
+
+  test("rows of one key in one write: the one with the greatest ordering value is written") {
+    val path = newPath()
+    save(rows(0 until 9, 1).union(rows(0 until 9, 5)).union(rows(0 until 9, 3)), path, made(9))
+    assert(values(path).values.forall(_.startsWith("v5-")) && values(path).size === 9)
+  }
+
+  test("commit-time ordering: the later write wins whatever the ordering value") {
+    val path = newPath()
+    save(rows(0 until 9, 5), path, made(9, "hoodie.write.record.merge.mode" -> "COMMIT_TIME_ORDERING"))
+    save(rows(0 until 9, 1), path, base)
+    assert(values(path).values.forall(_.startsWith("v1-")))
+  }
+
+  test("_hoodie_is_deleted rows delete, late ones do not") {
+    val path = newPath()
+    val flagged = (ids: Range, ts: Int, gone: Boolean) => rows(ids, ts).withColumn("_hoodie_is_deleted", lit(gone))
+    save(flagged(0 until 20, 2, false), path, made(9))
+    save(
+      flagged(0 until 10, 3, true).union(flagged(10 until 15, 1, true)).union(flagged(90 until 95, 1, true)),
+      path,
+      base
+    )
+    assert(values(path).keySet === (10 until 20).map(i => f"k$i%03d").toSet)
+  }
+
+  test("every type, nested ones too, comes back as it went, nulls included") {
+    val schema = new StructType()
+      .add("id", StringType)
+      .add("p", StringType)
+      .add("ts", TimestampType)
+      .add("b", BooleanType)
+      .add("i", IntegerType)
+      .add("f", FloatType)
+      .add("d", DoubleType)
+      .add("bin", BinaryType)
+      .add("day", DateType)
+      .add("small", DecimalType(7, 2))
+      .add("large", DecimalType(38, 10))
+      .add("ntz", TimestampNTZType)
+      .add("list", ArrayType(LongType))
+      .add("map", MapType(StringType, ArrayType(IntegerType)))
+      .add("st", new StructType().add("x", StringType).add("y", new StructType().add("z", DecimalType(5, 1))))
+    val dec = (s: String) => new java.math.BigDecimal(s)
+    val full = Row(
+      "k1",
+      "p0",
+      Timestamp.valueOf("2024-05-06 07:08:09.123456"),
+      true,
+      -7,
+      1.5f,
+      Double.NaN,
+      Array[Byte](0, -1, 5),
+      Date.valueOf("1969-12-30"),
+      dec("-12345.67"),
+      dec("-1234567890123456789012345678.0123456789"),
+      java.time.LocalDateTime.parse("2024-01-02T03:04:05.678901"),
+      Seq(1L, null, -3L),
+      Map("a" -> Seq(1, null), "b" -> Nil),
+      Row("é", Row(dec("-0.5")))
+    )
+    val sparse =
+      Row.fromSeq(Seq("k2", "p1", Timestamp.valueOf("2024-05-06 07:08:10")) ++ Seq.fill[Any](schema.length - 3)(null))
+    val frame = spark.createDataFrame(java.util.Arrays.asList(full, sparse), schema)
+    val path = newPath()
+    save(frame, path, made(9))
+    val found = read(path).select(schema.fieldNames.map(col): _*).orderBy("id")
+    assert(found.schema.fields.map(_.dataType) === schema.fields.map(_.dataType))
+    def texts(f: DataFrame) = f
+      .orderBy("id")
+      .selectExpr("to_json(struct(*), map('ignoreNullFields', 'false'))")
+      .collect()
+      .map(_.getString(0))
+      .toVector
+    assert(texts(found) === texts(frame))
+  }
+
+  test("keys of several fields, hive style and encoded partitions, and none at all") {
+    val frame = rows(0 until 6, 1)
+      .withColumn("n", expr("cast(substr(id, 2) as int)"))
+      .withColumn("p", expr("concat('a/b=', n % 2)"))
+    val complex = newPath()
+    val two =
+      Map("hoodie.datasource.write.recordkey.field" -> "id,n", "hoodie.datasource.write.partitionpath.field" -> "p,v")
+    val styled = Map(
+      "hoodie.datasource.write.hive_style_partitioning" -> "true",
+      "hoodie.datasource.write.partitionpath.urlencode" -> "true"
+    )
+    save(frame, complex, made(9) ++ two ++ styled)
+    val first = read(complex).where("n = 3").select("_hoodie_record_key", "_hoodie_partition_path").head()
+    assert(first === Row("id:k003,n:3", "p=a%2Fb%3D1/v=v1-3"))
+    val plain = newPath()
+    save(frame, plain, (made(6) - "hoodie.datasource.write.partitionpath.field"))
+    save(frame, plain, base - "hoodie.datasource.write.partitionpath.field")
+    assert(read(plain).select("_hoodie_partition_path").distinct().collect().toSeq === Seq(Row("")))
+    assert(data(plain).size === 6)
+  }
+
+  test("columns that rows add are the table's from then on; missing or unfit ones are refused") {
+    val path = newPath()
+    save(rows(0 until 6, 1), path, made(9))
+    save(rows(3 until 9, 2).withColumn("more", lit(7)), path, base)
+    assert(read(path).where("more = 7").count() === 6 && read(path).where("more is null").count() === 3)
+    val missing = intercept[InvalidOption](save(rows(0 until 1, 3), path, base))
+    assert(missing.getMessage.contains("more"))
+    val unfit = intercept[InvalidOption](save(rows(0 until 1, 3).withColumn("more", lit("x")), path, base))
+    assert(unfit.getMessage.contains("column more is string, in the table it is int"))
+    assert(
+      !LocalStorage.list(s"$path/.hoodie/timeline").exists(f => f.name.endsWith("requested") && isPending(path, f.name))
+    )
+  }
+
+  private def isPending(path: String, requested: String): Boolean = {
+    val instant = requested.takeWhile(_ != '.')
+    !LocalStorage.list(s"$path/.hoodie/timeline").exists(_.name.startsWith(s"${instant}_"))
+  }
+
+  test("inserts fill small file groups up to their size, then new ones") {
+    val path = newPath()
+    val few = Map("hoodie.parquet.max.file.size" -> "20000")
+    val insert = "hoodie.datasource.write.operation" -> "insert"
+    save(rows(0 until 30, 1), path, made(9) ++ few + insert)
+    val groups =
+      () => read(path, "view" -> "latest_merged_file_slices").select("file_id").collect().map(_.getString(0)).toSet
+    val first = groups()
+    assert(first.size === 3)
+    save(rows(30 until 60, 1), path, base ++ few + insert)
+    assert(groups() === first)
+    save(rows(60 until 90, 1), path, base ++ few + insert + ("hoodie.parquet.small.file.limit" -> "0"))
+    assert(groups().size === 6)
+    save(rows(90 until 96, 1), path, base + ("hoodie.datasource.write.operation" -> "bulk_insert"))
+    assert(groups().size === 9 && values(path).size === 96)
+  }
+
+  test("a task that is tried again leaves one file of each group") {
+    val path = newPath()
+    val failing = udf { (id: String) =>
+      val task = org.apache.spark.TaskContext.get()
+      if (id == "k005" && task != null && task.attemptNumber() == 0) throw new IllegalStateException("once")
+      id
+    }
+    intercept[Exception](save(rows(0 until 9, 1).withColumn("v", failing(col("id"))), path, made(9)))
+    // Nothing of the failed write is left, and the table takes the next one.
+    assert(LocalStorage.list(s"$path/.hoodie/timeline") === Vector.empty)
+    save(rows(0 until 9, 2), path, base)
+    assert(values(path).size === 9)
+  }
+
+  test("save modes") {
+    val path = newPath()
+    save(rows(0 until 6, 1), path, made(9), "errorifexists")
+    intercept[InvalidOption](save(rows(0 until 6, 2), path, made(9), "errorifexists"))
+    save(rows(0 until 6, 2), path, made(9), "ignore")
+    assert(values(path).values.forall(_.startsWith("v1-")))
+    val own = intercept[InvalidOption](save(read(path), path, made(9), "overwrite"))
+    assert(own.getMessage.contains("read from"))
+    save(rows(3 until 9, 2), path, made(9), "overwrite")
+    assert(values(path).keySet === (3 until 9).map(i => f"k$i%03d").toSet)
+  }
+
+  test("tables and options that are not served are refused before anything is written") {
+    def refused(table: String, words: String*): Unit = {
+      val path = Fixtures.copy(table)
+      val before = Fixtures.filesBelow(path)
+      val e = intercept[UnsupportedTable](save(rows(0 until 1, 1), path, Map.empty))
+      words.foreach(w => assert(e.getMessage.contains(w), e.getMessage))
+      assert(Fixtures.filesBelow(path) === before)
+    }
+    refused("v9-cow-part", "copy-on-write", "hoodie.index.class=hudiidx.hudi.RecordIndex")
+    refused("v8-mor-part", "versions 6 and 9")
+    refused("v9-mor-part", "metadata table", "hoodie.metadata.enable=false")
+    def wrong(options: (String, String)*): String =
+      intercept[InvalidOption](save(rows(0 until 1, 1), newPath(), made(9) ++ options)).getMessage
+    assert(wrong("hoodie.datasource.write.operation" -> "merge").contains("'merge' is not served"))
+    assert(wrong("hoodie.datasource.write.table.type" -> "COPY_ON_WRITE").contains("MERGE_ON_READ tables"))
+    assert(wrong("hoodie.write.table.version" -> "7").contains("6, 9"))
+    assert(wrong("hudiidx.write.globl" -> "true").contains("hudiidx.write.global"))
+    assert(wrong("hoodie.datasource.write.recordkey.field" -> "").contains("hoodie.datasource.write.recordkey.field"))
+    assert(wrong("hoodie.datasource.write.recordkey.field" -> "none").contains("none"))
+    val path = newPath()
+    save(rows(0 until 1, 1), path, made(9))
+    val other =
+      intercept[InvalidOption](save(rows(0 until 1, 1), path, Map("hoodie.datasource.write.recordkey.field" -> "v")))
+    assert(other.getMessage.contains("leave the option out"))
+    val withoutKey = rows(0 until 1, 1).withColumn("id", lit(null).cast("string"))
+    assert(causes(intercept[Exception](save(withoutKey, path, base))).exists(_.contains("no record key")))
+  }
+
+  private def causes(e: Throwable): Vector[String] =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).map(t => String.valueOf(t.getMessage)).toVector
+
+  test("another writer at work is a conflict, early") {
+    val path = newPath()
+    save(rows(0 until 6, 1), path, made(9))
+    val other = OpenWrite.begin(Tables.access(new Configuration), path, HeartbeatOptions())
+    val e = intercept[WriteConflict](save(rows(0 until 6, 2), path, base))
+    assert(e.getMessage.contains(other.instant))
+    other.abandon()
+    save(rows(0 until 6, 2), path, base)
+    assert(values(path).values.forall(_.startsWith("v2-")))
+  }
+
+  test("the page of writing names every option with its default") {
+    val page = java.nio.file.Files.readString(Fixtures.repoRoot.resolve("docs").resolve("writing.md"))
+    WriteOptions.Docs.foreach(o => assert(page.contains(s"| `${o.name}` | `${o.default}` |"), o.name))
+  }
+}
