@@ -24,7 +24,13 @@ final case class BuiltTail(bytes: Array[Byte], summary: TailSummary) {
   *
   * @param min, max codes of its lowest and highest key, cut to `HashFilter.BoundBytes`
   */
-final case class KeptTail(place: BlockPlace, bytes: Array[Byte], min: Array[Byte], max: Array[Byte], entries: FilterEntries)
+final case class KeptTail(
+    place: BlockPlace,
+    bytes: Array[Byte],
+    min: Array[Byte],
+    max: Array[Byte],
+    entries: FilterEntries
+)
 
 /** Makes the index tail of one block: pure, but for the earlier filters that the block's merges with. docs/format.md, "Index
   * tail".

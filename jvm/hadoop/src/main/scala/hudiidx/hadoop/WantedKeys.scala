@@ -29,7 +29,8 @@ final class WantedKeys(keys: PackedKeys) extends KeySet {
   def has(bytes: Array[Byte], from: Int, length: Int): Boolean =
     sketches.get(WantedKeys.sketch(bytes, from, length) & mask) && contains(bytes, from, length)
 
-  override def contains(bytes: Array[Byte], from: Int, length: Int): Boolean = all.contains(probe.set(bytes, from, length))
+  override def contains(bytes: Array[Byte], from: Int, length: Int): Boolean =
+    all.contains(probe.set(bytes, from, length))
 }
 
 object WantedKeys {

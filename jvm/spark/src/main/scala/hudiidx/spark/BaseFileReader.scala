@@ -141,9 +141,11 @@ final class BaseFileReaderFactory(
       case None        => batches
       case Some(slice) =>
         // Rows that the log replaces are not among them.
-        val left = if (slice.rows.recipes.size > 0) slice else slice.copy(rows = slice.rows.copy(droppedBase = new BitSet))
-        mergingOf(file).rows(file, left, readers.data, readers.partition, nullsOf(file), found.base.nonEmpty) { mayMix =>
-          if (mayMix) BaseBatches.at(batches, found.base) else BaseBatches.inOrder(batches)
+        val left =
+          if (slice.rows.recipes.size > 0) slice else slice.copy(rows = slice.rows.copy(droppedBase = new BitSet))
+        mergingOf(file).rows(file, left, readers.data, readers.partition, nullsOf(file), found.base.nonEmpty) {
+          mayMix =>
+            if (mayMix) BaseBatches.at(batches, found.base) else BaseBatches.inOrder(batches)
         }
     }
   }

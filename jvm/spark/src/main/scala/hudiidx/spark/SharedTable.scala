@@ -49,13 +49,15 @@ final class SharedTable private (
     TableSnapshot.listingOf(context, snapshot.viewTimeline, damagedAsStock = options.damagedAsStock)
 
   /** What the index keeps of log blocks, if it does. */
-  @transient private lazy val logIndex: Option[LogIndex] = snapshot.use.version.filter(LogIndex.isIn).flatMap { version =>
-    withoutIfDamaged {
-      val opened = LogIndex.open(new IndexStore(context.storage, options.indexDir(path)), version, context.access.cache)
-      SharedTable.cleaner.register(this, () => opened.close())
-      opened
+  @transient private lazy val logIndex: Option[LogIndex] =
+    snapshot.use.version.filter(LogIndex.isIn).flatMap { version =>
+      withoutIfDamaged {
+        val opened =
+          LogIndex.open(new IndexStore(context.storage, options.indexDir(path)), version, context.access.cache)
+        SharedTable.cleaner.register(this, () => opened.close())
+        opened
+      }
     }
-  }
 
   /** The tails that the index keeps of a file group's log blocks. DamagedIndex, in strict mode alone, if it cannot be read. */
   def keptTails(group: FileGroup): Option[KeptCells] =

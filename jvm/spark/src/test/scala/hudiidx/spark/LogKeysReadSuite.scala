@@ -37,11 +37,13 @@ final class LogKeysReadSuite extends SparkSuite {
 
   private def rows(frame: DataFrame): Vector[String] = frame.collect().map(text).toVector.sorted
 
-  private def text(row: Row): String = row.toSeq.map {
-    case bytes: Array[Byte] => bytes.toVector
-    case nested: Row        => text(nested)
-    case other              => other
-  }.mkString(",")
+  private def text(row: Row): String = row.toSeq
+    .map {
+      case bytes: Array[Byte] => bytes.toVector
+      case nested: Row        => text(nested)
+      case other              => other
+    }
+    .mkString(",")
 
   private def version(table: String): IndexVersion =
     new IndexStore(Tables.access(spark.sessionState.newHadoopConf()).storage, IndexStore.defaultDir(table))

@@ -13,7 +13,9 @@ private[logindex] final class LogIndexing(engine: TaskEngine, state: IndexState)
   private val live = new LiveLogsOfView(state)
 
   def whole(): PartFiles = {
-    val works = state.view.partitions.iterator.flatMap(p => state.view.latestMergedFileSlices(p).map(LogWork.of(_, Set.empty, _ => true)))
+    val works = state.view.partitions.iterator.flatMap(p =>
+      state.view.latestMergedFileSlices(p).map(LogWork.of(_, Set.empty, _ => true))
+    )
     val written = write(LogWork.sorted(works.filter(_.files.nonEmpty).toVector))
     val files = joined(written)
     PartFiles(files, LogIndexing.Properties, leftovers(written, files))

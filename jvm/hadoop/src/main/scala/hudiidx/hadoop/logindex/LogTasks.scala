@@ -36,7 +36,8 @@ private[logindex] object LogWork {
   /** In the order of the keys of log index files. */
   def sorted(works: Iterable[LogWork]): Vector[LogWork] = {
     val byKey = works.map(w => LogIndexFile.keyOf(w.group) -> w).toArray
-    java.util.Arrays.sort(byKey, (a: (Array[Byte], LogWork), b: (Array[Byte], LogWork)) => PartitionKey.Order.compare(a._1, b._1))
+    java.util.Arrays
+      .sort(byKey, (a: (Array[Byte], LogWork), b: (Array[Byte], LogWork)) => PartitionKey.Order.compare(a._1, b._1))
     byKey.iterator.map(_._2).toVector
   }
 }
