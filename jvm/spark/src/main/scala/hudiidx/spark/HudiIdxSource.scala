@@ -5,17 +5,16 @@ import java.util
 import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
-import hudiidx.spark.write.SaveTable
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.{Table, TableProvider}
 import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.connector.read.ScanBuilder
-import org.apache.spark.sql.sources.{BaseRelation, CreatableRelationProvider, DataSourceRegister}
+import org.apache.spark.sql.sources.DataSourceRegister
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
-import org.apache.spark.sql.{DataFrame, SQLContext, SaveMode, SparkSession}
 
-/** The data source `hudiidx`: `spark.read.format("hudiidx").load(path)` and `df.write.format("hudiidx").save(path)`. */
-final class HudiIdxSource extends TableProvider with DataSourceRegister with CreatableRelationProvider {
+/** What the data source `hudiidx` reads: `spark.read.format("hudiidx").load(path)`. */
+abstract class HudiIdxSource extends TableProvider with DataSourceRegister {
   // Spark asks one instance for the schema and then for the table: both must be of the same moment.
   private var opened: Option[(CaseInsensitiveStringMap, BatchTable)] = None
 
@@ -40,28 +39,15 @@ final class HudiIdxSource extends TableProvider with DataSourceRegister with Cre
       case Some(_) => HudiIdxSource.open(SparkSession.active, properties.asScala.toMap)
       case None    => new UnopenedTable(schema)
     }
-
-  override def createRelation(
-      context: SQLContext,
-      mode: SaveMode,
-      options: Map[String, String],
-      rows: DataFrame
-  ): BaseRelation = {
-    SaveTable.run(context.sparkSession, mode, options, rows)
-    new WrittenRelation(context, rows.schema)
-  }
 }
 
-/** What Spark gets for a write, and for a read with a schema of the user's. It cannot be written to: Spark then calls
-  * `createRelation`.
+/** What Spark gets for a write, and for a read with a schema of the user's. It cannot be written to: Spark then asks the
+  * source itself.
   */
 final private class UnopenedTable(columns: StructType) extends BatchTable(HudiIdxSource.Name, columns) {
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder =
     throw new InvalidOption("schema: a Hudi table has its own; read without one, and select or cast")
 }
-
-/** What a write leaves to Spark. */
-final private class WrittenRelation(val sqlContext: SQLContext, val schema: StructType) extends BaseRelation
 
 object HudiIdxSource {
   val Name = "hudiidx"

@@ -110,27 +110,13 @@ final class GroupLogs(write: LogWrite, token: String) {
       sliceInstant: String,
       earlier: EarlierFilters
   ): WrittenFile = {
-    val relative = if (target.partitionPath.isEmpty) name else s"${target.partitionPath}/$name"
-    markers.create(relative)
-    var inserts, updates, deletes, size = 0L
+    val counts = new RowCounts
+    var size = 0L
+    markers.create(if (target.partitionPath.isEmpty) name else s"${target.partitionPath}/$name")
     storage.writeInPlace(folder + name) { out =>
       val log =
         new LogFileWriter(out, name, target.partitionPath, write.instant, write.blockSchema, earlier, write.blockBytes)
-      val names = new MetaNames(target)
-      while (skipIdle(rows)) {
-        val row = rows.next()
-        val key = row.getUTF8String(RowForm.Key).getBytes
-        val isKnown = row.getBoolean(RowForm.IsKnown)
-        if (isDelete(row)) {
-          log.delete(key, if (write.deletesAll) OrderingValue.Default else orderingOf(row))
-          deletes += 1
-        } else {
-          record(row, key, names)
-          log.add(key, key.length, datum.array, datum.size)
-          if (isKnown) updates += 1 else inserts += 1
-        }
-      }
-      log.finish()
+      fill(log, rows, new MetaNames(target), counts)
       size = log.written
     }
     WrittenFile(
@@ -143,10 +129,30 @@ final class GroupLogs(write: LogWrite, token: String) {
       target.slice.fold(Vector.empty[String])(_.logFiles.map(_.fileName)),
       target.slice.isEmpty,
       size,
-      inserts,
-      updates,
-      deletes
+      counts.inserts,
+      counts.updates,
+      counts.deletes
     )
+  }
+
+  private def fill(log: LogFileWriter, rows: GroupRows, names: MetaNames, counts: RowCounts): Unit = {
+    while (skipIdle(rows)) {
+      val row = rows.next()
+      val key = row.getUTF8String(RowForm.Key).getBytes
+      if (isDelete(row)) {
+        log.delete(key, if (write.deletesAll) OrderingValue.Default else orderingOf(row))
+        counts.deletes += 1
+      } else {
+        record(row, key, names)
+        log.add(key, key.length, datum.array, datum.size)
+        if (row.getBoolean(RowForm.IsKnown)) counts.updates += 1 else counts.inserts += 1
+      }
+    }
+    log.finish()
+  }
+
+  final private class RowCounts {
+    var inserts, updates, deletes = 0L
   }
 
   /** Partition path and file id as the records of a group have them. */

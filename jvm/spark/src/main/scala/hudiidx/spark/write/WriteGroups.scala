@@ -71,37 +71,41 @@ object WriteGroups {
       newId: () => String
   ): WriteGroups = {
     val all = mutable.ArrayBuffer.empty[TargetGroup]
-    val inserts = mutable.HashMap.empty[String, InsertShares]
-    counts.groupBy(_._1).toVector.sortBy(_._1).foreach { case (partition, rows) =>
-      val known = slices(partition).map(s => s.fileId -> s).toMap
-      val from = all.size
-      rows.filter(_._2 != null).map(_._2).distinct.sorted.foreach { id =>
-        all += TargetGroup(partition, id, known.get(id))
-      }
+    val inserts = counts.groupBy(_._1).toVector.sortBy(_._1).flatMap { case (partition, rows) =>
+      val known = slices(partition)
+      val byId = known.map(s => s.fileId -> s).toMap
+      val touched = rows.flatMap(r => Option(r._2)).distinct.sorted
+      val numbers = touched.zipWithIndex.map { case (id, i) => id -> (all.size + i) }.toMap
+      all ++= touched.map(id => TargetGroup(partition, id, byId.get(id)))
       val toInsert = rows.filter(_._2 == null).map(_._3).sum
-      if (toInsert > 0) {
-        val touched = all.drop(from).zipWithIndex.map { case (g, i) => g.fileId -> (from + i) }.toMap
-        val small =
-          known.values.toVector.filter(s => sizes.of(s) < sizes.smallBytes && takesInserts(s)).sortBy(_.fileId)
-        val rooms = small.map(s => s -> sizes.records(sizes.maxBytes - sizes.of(s)))
-        val taken = roomFor(rooms.map(_._2), toInsert)
-        val into = mutable.ArrayBuffer.empty[(Int, Long)]
-        rooms.zip(taken).filter(_._2 > 0).foreach { case ((slice, _), share) =>
-          val number =
-            touched.getOrElse(slice.fileId, { all += TargetGroup(partition, slice.fileId, Some(slice)); all.size - 1 })
-          into += number -> share
+      if (toInsert == 0) None
+      else {
+        val small = known.filter(s => sizes.of(s) < sizes.smallBytes && takesInserts(s)).sortBy(_.fileId)
+        val into = shares(partition, small, toInsert, sizes, newId).map { case (group, share) =>
+          val number = numbers.getOrElse(group.fileId, all.size)
+          if (number == all.size) all += group
+          (number, share)
         }
-        val left = toInsert - taken.sum
-        val perGroup = sizes.records(sizes.maxBytes)
-        val more = ((left + perGroup - 1) / perGroup).toInt
-        (0 until more).foreach { _ =>
-          all += TargetGroup(partition, newId(), None)
-          into += (all.size - 1) -> math.max(1L, left / more)
-        }
-        inserts(partition) = InsertShares(into.map(_._1).toVector, into.map(_._2).scanLeft(0L)(_ + _).tail.toVector)
+        Some(partition -> InsertShares(into.map(_._1), into.map(_._2).scanLeft(0L)(_ + _).tail))
       }
     }
     new WriteGroups(all.toVector, inserts.toMap)
+  }
+
+  /** Groups that take so many records, each with how many: small ones first, then new ones. */
+  private def shares(
+      partition: String,
+      small: Vector[FileSlice],
+      records: Long,
+      sizes: GroupSizes,
+      newId: () => String
+  ): Vector[(TargetGroup, Long)] = {
+    val taken = roomFor(small.map(s => sizes.records(sizes.maxBytes - sizes.of(s))), records)
+    val left = records - taken.sum
+    val perGroup = sizes.records(sizes.maxBytes)
+    val more = ((left + perGroup - 1) / perGroup).toInt
+    val filled = small.zip(taken).filter(_._2 > 0).map { case (s, n) => TargetGroup(partition, s.fileId, Some(s)) -> n }
+    filled ++ Vector.fill(more)(TargetGroup(partition, newId(), None) -> math.max(1L, left / more))
   }
 
   /** Of so many records, how many go to each room. */
