@@ -86,9 +86,6 @@ final class ParquetReaders private (
   /** The same with other column types and without filters. */
   def withColumns(other: StructType): ParquetReaders = reading(other, Array.empty)
 
-  /** The same with some of the columns, filters too. */
-  def keeping(some: StructType): ParquetReaders = reading(some, factory.filters)
-
   /** The same, filters too, with the number of each row in its file as a column behind the others (a long; the reader also
     * calls it null, which it is not).
     */

@@ -21,9 +21,12 @@ final private[spark] class KeyFieldReaders(readers: ParquetReaders, keyField: Op
   private def placeOf(column: String): Int =
     readers.data.indexWhere(f => f.name == column && f.dataType == StringType)
 
-  /** @param footer of the same piece */
+  /** Parquet takes a column that it is not to read for nulls where a filter names it: with filters all are read.
+    *
+    * @param footer of the same piece
+    */
   def batches(file: PartitionedFile, footer: ParquetMetadata): PartitionReader[ColumnarBatch] =
-    once(footer)(_.batches(file, footer))
+    if (readers.hasFilters) readers.batches(file, footer) else once(footer)(_.batches(file, footer))
 
   /** The rows with these numbers, ascending, without a look at the filters.
     *
@@ -52,7 +55,7 @@ final private[spark] class KeyFieldReaders(readers: ParquetReaders, keyField: Op
   private def without(places: Seq[Int]): ParquetReaders = synchronized {
     made.getOrElseUpdate(
       places,
-      readers.keeping(StructType(readers.data.zipWithIndex.collect { case (f, i) if !places.contains(i) => f }))
+      readers.withColumns(StructType(readers.data.zipWithIndex.collect { case (f, i) if !places.contains(i) => f }))
     )
   }
 }
