@@ -3,12 +3,13 @@ package hudiidx.spark
 import scala.collection.JavaConverters._
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.mapred.FileSplit
+import org.apache.hadoop.mapred.{FileSplit, JobConf}
 import org.apache.hadoop.mapreduce.{JobID, TaskAttemptID, TaskID, TaskType}
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
 import org.apache.parquet.filter2.predicate.{FilterApi, FilterPredicate}
 import org.apache.parquet.hadoop.ParquetInputFormat
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.apache.parquet.schema.MessageType
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.catalyst.util.RebaseDateTime.RebaseSpec
@@ -51,7 +52,7 @@ final private[spark] class FileBatches(
       offHeap,
       sqlConf.parquetVectorizedReaderBatchSize
     )
-    opened(reader, file)(reader.initialize(splitOf(file), context(pushed(footer, times.dates)), Some(footer)))
+    opened(reader, file)(reader.initialize(splitOf(file), pushing(footer, times.dates), Some(footer)))
   }
 
   /** The rows with these numbers, ascending, without a look at the filters; None in a file whose columns do not tell where
@@ -75,7 +76,7 @@ final private[spark] class FileBatches(
         times.int96.timeZone,
         math.max(1, math.min(numbers.length, sqlConf.parquetVectorizedReaderBatchSize))
       )
-      Some(opened(reader, file)(reader.initialize(splitOf(file), context(None), footer, numbers)))
+      Some(opened(reader, file)(reader.initialize(splitOf(file), plain, footer, numbers)))
     }
 
   private def opened(reader: VectorizedParquetRecordReader, file: PartitionedFile)(
@@ -96,11 +97,28 @@ final private[spark] class FileBatches(
   private def splitOf(file: PartitionedFile): FileSplit =
     new FileSplit(file.toPath, file.start, file.length, Array.empty[String])
 
-  private def context(filter: Option[FilterPredicate]): TaskAttemptContextImpl = {
-    val attempt = new TaskAttemptID(new TaskID(new JobID(), TaskType.MAP, 0), 0)
-    val context = new TaskAttemptContextImpl(conf, attempt)
-    filter.foreach(ParquetInputFormat.setFilterPredicate(context.getConfiguration, _))
-    context
+  // A context copies settings that are no JobConf, a thousand of them, for each file.
+  private lazy val settings = new JobConf(conf)
+
+  private lazy val plain = context(settings)
+
+  private def context(settings: JobConf): TaskAttemptContextImpl =
+    new TaskAttemptContextImpl(settings, new TaskAttemptID(new TaskID(new JobID(), TaskType.MAP, 0), 0))
+
+  // Files of one schema are asked the same.
+  @volatile private var pushedLast: Option[PushedFilters] = None
+
+  private def pushing(footer: ParquetMetadata, dates: RebaseSpec): TaskAttemptContextImpl = {
+    val schema = footer.getFileMetaData.getSchema
+    pushedLast.filter(p => p.dates == dates && p.schema == schema).map(_.context).getOrElse {
+      val asking = pushed(schema, dates).fold(plain) { filter =>
+        val own = new JobConf(settings)
+        ParquetInputFormat.setFilterPredicate(own, filter)
+        context(own)
+      }
+      pushedLast = Some(PushedFilters(schema, dates, asking))
+      asking
+    }
   }
 
   private def timesOf(footer: ParquetMetadata): WrittenTimes = {
@@ -121,11 +139,11 @@ final private[spark] class FileBatches(
   private def tellsPages(footer: ParquetMetadata): Boolean =
     footer.getBlocks.asScala.forall(_.getColumns.asScala.forall(_.getOffsetIndexReference != null))
 
-  private def pushed(footer: ParquetMetadata, dates: RebaseSpec): Option[FilterPredicate] =
+  private def pushed(schema: MessageType, dates: RebaseSpec): Option[FilterPredicate] =
     if (!sqlConf.parquetFilterPushDown || filters.isEmpty) None
     else {
       val parquet = new ParquetFilters(
-        footer.getFileMetaData.getSchema,
+        schema,
         sqlConf.parquetFilterPushDownDate,
         sqlConf.parquetFilterPushDownTimestamp,
         sqlConf.parquetFilterPushDownDecimal,
@@ -137,6 +155,9 @@ final private[spark] class FileBatches(
       filters.flatMap(parquet.createFilter(_)).reduceOption(FilterApi.and)
     }
 }
+
+/** The filters for files of one schema. */
+final private case class PushedFilters(schema: MessageType, dates: RebaseSpec, context: TaskAttemptContextImpl)
 
 /** How times were written.
   *
