@@ -37,7 +37,7 @@ public final class RangeParquet {
       expect(records.count(), all);
       report.median("scan all", "table", "warm", timed(5, () -> {
         records.write().format("noop").mode("overwrite").save();
-        return null;
+        return records;
       }));
       Object[] few = new Object[10];
       for (int i = 0; i < few.length; i++) few[i] = files.get((i * 97 + 1) % files.size());

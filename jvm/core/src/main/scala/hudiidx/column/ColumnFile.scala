@@ -179,8 +179,10 @@ private[column] final class ColumnFileReader private (
 
   def fileTable(partition: Int): FileTable = {
     val name = directory.paths(partition)
-    val found =
-      ColumnFile.guard(path, s"files of partition $name")(FileTable.decode(cell(ColumnFile.filesKey(name)).mostlyOwn))
+    val found = ColumnFile.guard(path, s"files of partition $name") {
+      val bytes = cell(ColumnFile.filesKey(name)).mostlyOwn
+      FileTable.decode(bytes, detail => ColumnFile.damaged(path, s"files of partition $name: $detail"))
+    }
     if (found.count != directory.starts(partition + 1) - directory.starts(partition))
       throw ColumnFile.damaged(path, s"partition $name has ${found.count} files, the list of partitions differs")
     found

@@ -32,15 +32,23 @@ private[column] object NameDigest {
   *  @param places  place of each in the partition
   *  @param sizes   sizes in bytes
   *  @param rowsOf  rows of each file, by place
+  *  @param damaged error for a place that no file can have: looked at where it is asked for
   */
 private[column] final class FileTable(
     highs: PackedColumn,
     lows: PackedColumn,
     places: PackedColumn,
     sizes: PackedColumn,
-    rowsOf: PackedColumn
+    rowsOf: PackedColumn,
+    damaged: String => RuntimeException
 ) {
   def count: Int = highs.length
+
+  private def place(i: Int): Int = {
+    val found = places(i)
+    if (found < 0 || found >= count) throw damaged(s"file $i of $count has place $found")
+    found.toInt
+  }
 
   /** Rows of the file at a place; -1 unknown. */
   def rows(place: Int): Long = rowsOf(place)
@@ -60,7 +68,7 @@ private[column] final class FileTable(
       }
       at += 1
     }
-    if (found < 0 || several || sizes(found) != sizeBytes) -1 else places(found).toInt
+    if (found < 0 || several || sizes(found) != sizeBytes) -1 else place(found)
   }
 
   /** The first whose upper half is not below `high`. */
@@ -77,23 +85,35 @@ private[column] final class FileTable(
     * from another.
     */
   def foreachSize(bits: FileBits, from: Int)(use: Long => Unit): Unit = {
+    var i = 0
+    while (i < count) {
+      if (bits.get(from + place(i))) use(sizes(i))
+      i += 1
+    }
+    twins.foreach(at => use(sizes(at)))
+  }
+
+  /** Where files stand that cannot be told from another. */
+  private lazy val twins: Array[Int] = {
+    val found = Array.newBuilder[Int]
     var before = 0L
     var i = 0
     while (i < count) {
       val high = highs(i)
       if (i > 0 && high == before && lows(i) == lows(i - 1)) {
-        use(sizes(i - 1))
-        use(sizes(i))
-      } else if (bits.get(from + places(i).toInt)) use(sizes(i))
+        found += i - 1
+        found += i
+      }
       before = high
       i += 1
     }
+    found.result()
   }
 
   /** Digest and size of each file, by place. */
   def byPlace: Array[(NameDigest, Long)] = {
     val out = new Array[(NameDigest, Long)](count)
-    (0 until count).foreach(i => out(places(i).toInt) = (NameDigest(highs(i), lows(i)), sizes(i)))
+    (0 until count).foreach(i => out(place(i)) = (NameDigest(highs(i), lows(i)), sizes(i)))
     out
   }
 }
@@ -115,16 +135,10 @@ private[column] object FileTable {
   }
 
   /** Over the bytes of `in`, which must not change. IllegalArgumentException if it is malformed. */
-  def decode(in: PackedInput): FileTable = {
+  def decode(in: PackedInput, damaged: String => RuntimeException = new IllegalArgumentException(_)): FileTable = {
     val n = in.count(128)
     val (highs, lows) = (in.bitsInPlace(n, 0L, 64), in.bitsInPlace(n, 0L, 64))
-    val places = in.columnInPlace(n)
-    var i = 0
-    while (i < n) {
-      require(places(i) >= 0 && places(i) < n, "place of a file")
-      i += 1
-    }
-    new FileTable(highs, lows, places, in.columnInPlace(n), in.columnInPlace(n))
+    new FileTable(highs, lows, in.columnInPlace(n), in.columnInPlace(n), in.columnInPlace(n), damaged)
   }
 
   /** A sum that is the same for the same files in any order. */

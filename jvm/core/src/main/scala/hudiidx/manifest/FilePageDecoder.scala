@@ -10,8 +10,6 @@ private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: St
   private val count = FilePageDecoder.count(in)
   private val flags = in.byte()
   private val instants = readInstants((flags & FilePage.NumericInstants) != 0, (flags & FilePage.SparkTokens) != 0)
-  private val times = instants.map(i => Option(i.time))
-  private val completions = instants.map(i => if (i.completion.isEmpty) None else Some(i.completion))
   private val kinds, instant, logVersions, sizes, replaced, starts = in.columnInPlace(count)
   private val ids: Int => String = readIds()
   private val tokens: Int => String = readTokens()
@@ -73,33 +71,29 @@ private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: St
     FileEntry(
       partitionPath,
       id,
-      instants(at).time,
+      instants.time(at),
       tokens(i),
       kind,
       logVersions(i).toInt,
       sizes(i),
-      completions(at),
-      if (replacedBy == 0) None else times((replacedBy - 1).toInt)
+      instants.completion(at),
+      if (replacedBy == 0) None else instants.replacing((replacedBy - 1).toInt)
     )
   }
 
-  private def readInstants(numeric: Boolean, spark: Boolean): Array[PageInstant] = {
-    val out = new Array[PageInstant](in.count(16))
+  private def readInstants(numeric: Boolean, spark: Boolean): DecodedInstants = {
+    val out = new DecodedInstants(in.count(16))
     var previous = 0L
     var i = 0
-    while (i < out.length) {
+    while (i < out.count) {
       if (numeric) {
         previous += in.varint()
-        out(i) = new PageInstant(PageInstant.render(previous))
         val completion = in.zigzag()
-        if (completion != 0) out(i).completion = PageInstant.render(previous + completion - 1)
-      } else {
-        out(i) = new PageInstant(in.string())
-        out(i).completion = in.string()
-      }
+        out.setNumbers(i, previous, if (completion == 0) DecodedInstants.Missing else previous + completion - 1)
+      } else out.setTexts(i, in.string(), in.string())
       if (spark) {
-        out(i).stage = in.varint()
-        out(i).attempt = in.zigzag()
+        out.stages(i) = in.varint()
+        out.attempts(i) = in.zigzag()
       }
       i += 1
     }
@@ -132,10 +126,58 @@ private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: St
       val tasks, stages, attempts = in.columnInPlace(count)
       val render = new NameRenderer
       i => {
-        val base = instants(instant(i).toInt)
-        render.token(tasks(i), stages(i) + base.stage, attempts(i) + tasks(i) + base.attempt)
+        val at = instant(i).toInt
+        render.token(tasks(i), stages(i) + instants.stages(at), attempts(i) + tasks(i) + instants.attempts(at))
       }
     } else Array.fill(count)(in.string())
+}
+
+/** Instants of a page, as texts when they are asked for: of most pages few entries are wanted. */
+private[manifest] final class DecodedInstants(val count: Int) {
+  val stages, attempts = new Array[Long](count)
+  private val numbers, completionNumbers = new Array[Long](count)
+  private val times = new Array[String](count)
+  private val completions, replacings = new Array[Option[String]](count)
+
+  def setNumbers(i: Int, time: Long, completion: Long): Unit = {
+    DecodedInstants.check(time)
+    if (completion != DecodedInstants.Missing) DecodedInstants.check(completion)
+    numbers(i) = time
+    completionNumbers(i) = completion
+  }
+
+  def setTexts(i: Int, time: String, completion: String): Unit = {
+    times(i) = time
+    completions(i) = Some(completion).filter(_.nonEmpty)
+  }
+
+  def time(i: Int): String = {
+    if (times(i) == null) times(i) = PageInstant.render(numbers(i))
+    times(i)
+  }
+
+  def completion(i: Int): Option[String] = {
+    if (completions(i) == null)
+      completions(i) =
+        if (completionNumbers(i) == DecodedInstants.Missing) None else Some(PageInstant.render(completionNumbers(i)))
+    completions(i)
+  }
+
+  /** As a file's instant of replacement. */
+  def replacing(i: Int): Option[String] = {
+    if (replacings(i) == null) replacings(i) = Some(time(i))
+    replacings(i)
+  }
+}
+
+private[manifest] object DecodedInstants {
+
+  /** Not completed. */
+  val Missing: Long = Long.MinValue
+
+  def check(time: Long): Unit =
+    if (time < 0 || time >= 100000000000000000L)
+      throw new IllegalArgumentException(s"instant $time is not one of 17 digits")
 }
 
 private[manifest] object FilePageDecoder {
