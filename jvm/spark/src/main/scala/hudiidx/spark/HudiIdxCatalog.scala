@@ -3,26 +3,32 @@ package hudiidx.spark
 import java.time.format.DateTimeFormatter
 import java.time.temporal.ChronoUnit
 import java.time.{Instant, ZoneId}
-import java.util
 
 import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
+import hudiidx.spark.catalog.{DelegatingCatalog, HudiTableReads, NamedTable, StagedTables, V1Tables}
 import hudiidx.table.TableConfig
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog._
-import org.apache.spark.sql.connector.expressions.Transform
-import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-/** A catalog whose tables are paths: with `spark.sql.catalog.hudiidx=hudiidx.spark.HudiIdxCatalog`, SQL reads
-  * ``SELECT * FROM hudiidx.`/data/trips` ``, also with `VERSION AS OF '<instant>'` or `TIMESTAMP AS OF '<time>'`. Settings
-  * `spark.sql.catalog.hudiidx.<option>` are options of every read. It keeps no state and changes nothing.
+/** Hudi tables by name in SQL, also with `VERSION AS OF '<instant>'` or `TIMESTAMP AS OF '<time>'`, and with the name of a view
+  * behind: `.files`, `.timeline` and the others of [[NamedTable.Views]].
+  *
+  *  - `spark.sql.catalog.hudiidx=hudiidx.spark.HudiIdxCatalog`: a catalog beside others. Its tables are paths,
+  *    ``hudiidx.`/data/trips` ``, and the Hudi tables of the session's metastore, `hudiidx.db.trips`. It changes nothing.
+  *  - `spark.sql.catalog.spark_catalog=hudiidx.spark.HudiIdxCatalog`: in front of the session's own catalog, or of the one that
+  *    `spark.sql.catalog.spark_catalog.delegate` names (Hudi's own). With [[HudiIdxExtensions]] Hudi's tables are then read by
+  *    hudiidx under their own names; everything else is the catalog's behind.
+  *
+  * Settings `spark.sql.catalog.<name>.<option>` are options of every read.
   */
-final class HudiIdxCatalog extends TableCatalog {
+final class HudiIdxCatalog extends DelegatingCatalog with StagedTables {
   private var title: String = HudiIdxSource.Name
   private var options: Map[String, String] = Map.empty
+  private var session: Option[CatalogPlugin] = None
 
   override def initialize(name: String, settings: CaseInsensitiveStringMap): Unit = {
     title = name
@@ -31,58 +37,117 @@ final class HudiIdxCatalog extends TableCatalog {
 
   override def name(): String = title
 
-  override def loadTable(ident: Identifier): Table = open(ident, None)
+  /** Spark calls it if this is the session's catalog. */
+  override def setDelegateCatalog(own: CatalogPlugin): Unit =
+    session = Some(options.get(HudiIdxCatalog.Delegate).fold(own)(HudiIdxCatalog.delegate(_, title, options, own)))
 
-  /** VERSION AS OF: any form in which `as.of.instant` is taken. */
-  override def loadTable(ident: Identifier, version: String): Table = open(ident, Some(version))
+  /** In front of the session's own catalog, whose names it keeps. */
+  private[spark] def isSession: Boolean = session.isDefined
 
-  /** TIMESTAMP AS OF: microseconds since 1970. */
-  override def loadTable(ident: Identifier, timestamp: Long): Table = {
-    val spark = SparkSession.active
-    val hadoop = spark.sessionState.newHadoopConf()
-    val zone = TableConfig.read(Tables.access(hadoop).storage, SharedTable.qualified(path(ident), hadoop)).timelineZone
-    open(ident, Some(HudiIdxCatalog.instantTime(timestamp, zone)))
+  override protected def behind: CatalogPlugin =
+    session.getOrElse(SparkSession.active.sessionState.catalogManager.catalog(HudiTableReads.SessionCatalog))
+
+  override protected def refusal(deed: String): Option[UnsupportedOperationException] =
+    if (isSession) None
+    else Some(new UnsupportedOperationException(s"catalog $title reads tables; they are $deed with Hudi"))
+
+  /** A Hudi table's rows; None if the name is no Hudi table's. */
+  private[spark] def find(ident: Identifier): Option[BatchTable] = named(ident).map(open(_, Map.empty))
+
+  override def loadTable(ident: Identifier): Table =
+    if (!isSession) open(known(ident), Map.empty)
+    else viewNamed(ident).map(open(_, Map.empty)).getOrElse(forReading(super.loadTable(ident)))
+
+  private def forReading(found: Table): Table = {
+    val definition = V1Tables.definition(found)
+    if (definition.isPresent && NamedTable.isHudi(definition.get) && HudiTableReads.isOn(SparkSession.active))
+      V1Tables.of(HudiTableReads.marked(definition.get))
+    else found
   }
 
-  private def open(ident: Identifier, asOf: Option[String]): Table =
-    HudiIdxSource.open(
-      SparkSession.active,
-      options ++ asOf.map(ReadOptions.AsOfInstant -> _) + ("path" -> path(ident)),
-      ofCatalog = true
+  /** VERSION AS OF: any form in which `as.of.instant` is taken. */
+  override def loadTable(ident: Identifier, version: String): Table =
+    table(ident)(t => open(t, Map(ReadOptions.AsOfInstant -> version)), super.loadTable(ident, version))
+
+  /** TIMESTAMP AS OF: microseconds since 1970. */
+  override def loadTable(ident: Identifier, timestamp: Long): Table =
+    table(ident)(
+      t => open(t, Map(ReadOptions.AsOfInstant -> HudiIdxCatalog.instantTime(timestamp, zone(t)))),
+      super.loadTable(ident, timestamp)
     )
 
-  private def path(ident: Identifier): String =
-    if (ident.namespace.isEmpty) ident.name
-    else
-      throw new InvalidOption(
-        s"$title.${(ident.namespace :+ ident.name).mkString(".")}: tables of this catalog are paths in backquotes, as in " +
-          s"$title.`/data/trips`"
-      )
+  override def tableExists(ident: Identifier): Boolean =
+    if (isSession) viewNamed(ident).isDefined || super.tableExists(ident) else named(ident).isDefined
 
-  /** Empty: paths are not listed. */
-  override def listTables(namespace: Array[String]): Array[Identifier] = Array.empty
+  /** Of a catalog beside others: the Hudi tables. Paths are not listed. */
+  override def listTables(namespace: Array[String]): Array[Identifier] = {
+    val all = if (isSession || namespace.nonEmpty) super.listTables(namespace) else Array.empty[Identifier]
+    if (isSession) all else all.filter(NamedTable.inMetastore(SparkSession.active, _).isDefined)
+  }
 
-  override def createTable(
-      ident: Identifier,
-      schema: StructType,
-      partitions: Array[Transform],
-      properties: util.Map[String, String]
-  ): Table = refuse("created")
+  private def table(ident: Identifier)(ours: NamedTable => Table, other: => Table): Table =
+    if (isSession) named(ident).fold(other)(ours) else ours(known(ident))
 
-  override def alterTable(ident: Identifier, changes: TableChange*): Table = refuse("altered")
+  private def named(ident: Identifier): Option[NamedTable] = {
+    val path = if (isSession) None else NamedTable.byPath(ident)
+    path.orElse(NamedTable.inMetastore(SparkSession.active, ident))
+  }
 
-  override def dropTable(ident: Identifier): Boolean = refuse("dropped")
+  private def viewNamed(ident: Identifier): Option[NamedTable] = if (ident.namespace.length == 2) named(ident) else None
 
-  override def renameTable(oldIdent: Identifier, newIdent: Identifier): Unit = refuse("renamed")
+  private def known(ident: Identifier): NamedTable = named(ident).getOrElse(
+    throw new InvalidOption(
+      s"$title.${(ident.namespace :+ ident.name).mkString(".")}: neither a Hudi table of the session's metastore, as in $title.db.trips, " +
+        s"nor a path in backquotes, as in $title.`/data/trips`"
+    )
+  )
 
-  private def refuse(deed: String): Nothing =
-    throw new UnsupportedOperationException(s"catalog $title reads tables; they are $deed with Hudi")
+  private def open(table: NamedTable, more: Map[String, String]): BatchTable = {
+    val all = options.filterNot(_._1 == HudiIdxCatalog.Delegate) ++ table.options ++ more
+    HudiIdxSource.open(SparkSession.active, all + ("path" -> table.path), ofCatalog = true)
+  }
+
+  private def zone(table: NamedTable): ZoneId = {
+    val hadoop = SparkSession.active.sessionState.newHadoopConf()
+    TableConfig.read(Tables.access(hadoop).storage, SharedTable.qualified(table.path, hadoop)).timelineZone
+  }
 }
 
 private object HudiIdxCatalog {
+
+  /** Names the catalog behind, where that is not Spark's own. */
+  val Delegate = "delegate"
+
   private val Millis = DateTimeFormatter.ofPattern("yyyyMMddHHmmssSSS")
 
   /** The last instant time that is not after the moment, in the zone of the table's instants. */
   def instantTime(micros: Long, zone: ZoneId): String =
     Millis.withZone(zone).format(Instant.EPOCH.plus(micros, ChronoUnit.MICROS))
+
+  private def delegate(
+      className: String,
+      title: String,
+      options: Map[String, String],
+      own: CatalogPlugin
+  ): CatalogPlugin = {
+    val made =
+      try Class.forName(className, true, Thread.currentThread.getContextClassLoader).getConstructor().newInstance()
+      catch {
+        case e: ReflectiveOperationException =>
+          throw new InvalidOption(
+            s"spark.sql.catalog.$title.$Delegate=$className: no such class with a plain constructor; add its jar, or leave the setting " +
+              s"away (${e.getClass.getSimpleName})"
+          )
+      }
+    made match {
+      case extension: CatalogExtension =>
+        extension.initialize(title, new CaseInsensitiveStringMap((options - Delegate).asJava))
+        extension.setDelegateCatalog(own)
+        extension
+      case _ =>
+        throw new InvalidOption(
+          s"spark.sql.catalog.$title.$Delegate=$className: a catalog in front of Spark's own is needed (CatalogExtension)"
+        )
+    }
+  }
 }

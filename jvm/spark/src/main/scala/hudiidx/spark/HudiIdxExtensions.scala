@@ -1,15 +1,20 @@
 package hudiidx.spark
 
+import hudiidx.spark.catalog.HudiTableReads
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
 
 /** Sets a session up with hudiidx's rules when it starts: `spark.sql.extensions=hudiidx.spark.HudiIdxExtensions`. Without it
-  * that is done when the session opens its first table.
+  * joins by record key are set up when the session opens its first table, and SQL has neither `CALL system.<procedure>` nor Hudi
+  * tables under their own names.
   */
 final class HudiIdxExtensions extends (SparkSessionExtensions => Unit) {
-  override def apply(extensions: SparkSessionExtensions): Unit =
+  override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectOptimizerRule(new KeyJoinRegistration(_))
+    extensions.injectResolutionRule(new HudiTableReads(_))
+    Shims.injectCalls(extensions)
+  }
 }
 
 /** Spark has no place for rules behind those that make scans but the session's own list, so making the optimizer puts

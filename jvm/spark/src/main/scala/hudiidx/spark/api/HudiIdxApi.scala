@@ -13,7 +13,7 @@ import hudiidx.hadoop.logindex.LogPart
 import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
 import hudiidx.command.InfoJson
 import hudiidx.hadoop.Tables
-import hudiidx.record.{PackedKeys, PackedLocations}
+import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
 import hudiidx.spark.SharedRecords
 import hudiidx.spark.tag.TagLocation
@@ -127,6 +127,12 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     val answer = lookups.locate(PackedKeys.decode(keys), Option(partition), instant(asOf))
     val why = answer.use.fallback.fold("")(_.code)
     AnswerPieces.of(PackedLocations.encode(answer.locations, answer.windowDays, answer.use.counts, why))
+  }
+
+  /** The same for few keys, in their order. */
+  private[spark] def locations(keys: Seq[String], partition: Option[String]): Vector[RecordLocation] = {
+    val packed = PackedKeys.of(keys)
+    lookups.locate(packed, partition, None).locations.records(packed)
   }
 
   /** The rows of record keys, packed as for `lookup`: a DataFrame of the table's columns whose rows are at hand. Each row comes

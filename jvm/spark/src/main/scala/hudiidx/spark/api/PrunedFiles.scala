@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.{LongType, StringType, StructType}
 import org.apache.spark.sql.{DataFrame, Row}
 
 /** The files that a query of one table reads, and which indexes decided that. */
-private[api] object PrunedFiles {
+private[spark] object PrunedFiles {
 
   /** `partition_path, file_id, file_name, kind` (`base` or `log`), `instant_time, size, decided_by`: the indexes that left files
     * out, the same in every row; empty if none did.

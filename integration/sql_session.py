@@ -1,0 +1,91 @@
+"""A Spark session with Hudi's SQL and ours: sql_session.py EXTENSIONS WAREHOUSE HUDI_JAR.
+
+Prints what each step answers as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from hudiidx import configure_spark
+
+
+def main(extensions: str, warehouse: str, jar: str) -> None:
+    builder = SparkSession.builder.master("local[2]").config("spark.jars", jar)
+    builder = builder.config("spark.driver.extraClassPath", jar)
+    for key, value in {
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": warehouse,
+        "spark.sql.extensions": extensions,
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+        "spark.sql.catalog.spark_catalog": "hudiidx.spark.HudiIdxCatalog",
+        "spark.sql.catalog.spark_catalog.delegate": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+        "hoodie.embed.timeline.server": "false",
+    }.items():
+        builder = builder.config(key, value)
+    spark = configure_spark(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    out: dict[str, object] = {}
+
+    def rows(text: str) -> list[list[object]]:
+        return sorted([list(r) for r in spark.sql(text).collect()], key=str)
+
+    def is_ours(text: str) -> bool:
+        return "hudiidx" in spark.sql("EXPLAIN " + text).head()[0].lower()
+
+    stock_path = f"{warehouse}/db.db/trips"
+    spark.sql("CREATE DATABASE db")
+    spark.sql(
+        "CREATE TABLE db.trips (id INT, fare DOUBLE, ts BIGINT, city STRING) USING hudi "
+        "PARTITIONED BY (city) TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts', type = 'mor')"
+    )
+    spark.sql("INSERT INTO db.trips VALUES (1, 1.5, 1, 'oslo'), (2, 2.5, 1, 'oslo'), (3, 3.5, 1, 'lima')")
+    select = "SELECT id, fare, city FROM db.trips"
+    out["inserted"] = rows(select)
+    out["read by hudiidx"] = is_ours(select)
+    spark.sql("UPDATE db.trips SET fare = fare * 2 WHERE id = 2")
+    spark.sql("DELETE FROM db.trips WHERE id = 1")
+    spark.sql(
+        "MERGE INTO db.trips t USING (SELECT 3 AS id, 9.5D AS fare, 5L AS ts, 'lima' AS city UNION ALL "
+        "SELECT 4, 4.5D, 5L, 'nyc') s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * "
+        "WHEN NOT MATCHED THEN INSERT *"
+    )
+    out["changed"] = rows(select)
+    out["of hudi's own reader"] = sorted(
+        [list(r) for r in spark.read.format("hudi").load(stock_path).select("id", "fare", "city").collect()],
+        key=str,
+    )
+    spark.sql("ALTER TABLE db.trips ADD COLUMNS (tip DOUBLE)")
+    spark.sql(
+        "INSERT INTO db.trips SELECT id + 10, fare, ts, 1.0D AS tip, city FROM db.trips WHERE city = 'nyc'"
+    )
+    out["with a column more"] = rows("SELECT id, tip FROM db.trips")
+    out["partitions"] = rows("SHOW PARTITIONS db.trips")
+    spark.sql(
+        "CREATE TABLE db.copied USING hudi TBLPROPERTIES (primaryKey = 'id') AS SELECT id, fare FROM db.trips"
+    )
+    out["copied"] = rows("SELECT id, fare FROM db.copied")
+    out["provider"] = [r[1] for r in rows("DESCRIBE EXTENDED db.trips") if r[0] == "Provider"]
+    out["files"] = len(rows("SELECT * FROM db.trips.files"))
+    out["created"] = spark.sql("CALL system.create_index(table => 'db.trips', record => 'global')").head()[
+        "published"
+    ]
+    out["looked up"] = [r[:2] for r in rows("CALL system.lookup('db.trips', array('4', '99'))")]
+    out["verified"] = rows("CALL spark_catalog.system.verify(table => 'db.trips', record => true)")[0][0]
+    out["hudi's commits"] = len(rows("CALL show_commits(table => 'db.trips', limit => 10)")) > 0
+    spark.sql("DROP TABLE db.copied")
+    out["tables"] = [r[1] for r in rows("SHOW TABLES IN db")]
+    spark.stop()
+    print(json.dumps(out))
+
+
+if __name__ == "__main__":
+    assert Path(sys.argv[3]).exists(), f"{sys.argv[3]}: missing; run `make bundles`"
+    main(*sys.argv[1:])

@@ -1,0 +1,43 @@
+"""SQL with Hudi's extension and catalog in one session: Hudi writes, hudiidx reads, by the same names."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from stored import ROOT
+
+HERE = Path(__file__).parent
+OURS = "hudiidx.spark.HudiIdxExtensions"
+HUDI = "org.apache.spark.sql.hudi.HoodieSparkSessionExtension"
+
+
+@pytest.mark.parametrize("extensions", [f"{HUDI},{OURS}", f"{OURS},{HUDI}"], ids=["hudi-first", "ours-first"])
+def test_names_of_hudi_tables(tmp_path: Path, extensions: str) -> None:
+    jar = ROOT / "build" / "lib" / "hudi-spark3.5-bundle_2.12-1.1.1.jar"
+    command = [
+        sys.executable,
+        str(HERE / "sql_session.py"),
+        extensions,
+        str(tmp_path / "warehouse"),
+        str(jar),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == {
+        "inserted": [[1, 1.5, "oslo"], [2, 2.5, "oslo"], [3, 3.5, "lima"]],
+        "read by hudiidx": True,
+        "changed": [[2, 5.0, "oslo"], [3, 9.5, "lima"], [4, 4.5, "nyc"]],
+        "of hudi's own reader": [[2, 5.0, "oslo"], [3, 9.5, "lima"], [4, 4.5, "nyc"]],
+        "with a column more": [[14, 1.0], [2, None], [3, None], [4, None]],
+        "partitions": [["city=lima"], ["city=nyc"], ["city=oslo"]],
+        "copied": [[14, 4.5], [2, 5.0], [3, 9.5], [4, 4.5]],
+        "provider": ["hudi"],
+        "files": 9,
+        "created": True,
+        "looked up": [["4", "city=nyc"]],
+        "verified": True,
+        "hudi's commits": True,
+        "tables": ["trips"],
+    }

@@ -1,0 +1,63 @@
+package hudiidx.spark.catalog
+
+import hudiidx.spark.HudiIdxCatalog
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation, UnresolvedCatalogRelation}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+/** Reads of Hudi tables under their own names, where [[HudiIdxCatalog]] is the session's catalog. The catalog gives such a table to
+  * Spark as one of Hive's, which Spark looks up without opening any reader, and here its relation becomes ours. Commands and writes
+  * go by the name, and find the table as it is.
+  */
+final class HudiTableReads(spark: SparkSession) extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsDown {
+    case i: InsertIntoStatement => written(i.table).fold[LogicalPlan](i)(t => i.copy(table = t))
+    case m: MergeIntoTable      => written(m.targetTable).fold[LogicalPlan](m)(t => m.copy(targetTable = t))
+    case u: UpdateTable         => written(u.table).fold[LogicalPlan](u)(t => u.copy(table = t))
+    case d: DeleteFromTable     => written(d.table).fold[LogicalPlan](d)(t => d.copy(table = t))
+    case r: HiveTableRelation if HudiTableReads.isMarked(r.tableMeta) => read(r.tableMeta).getOrElse(r)
+  }
+
+  /** The table as it is, if Spark took for the target of a write what it had looked up for a read of the same query. */
+  private def written(target: LogicalPlan): Option[LogicalPlan] = {
+    val asIs = target.transformDown {
+      case r: HiveTableRelation if HudiTableReads.isMarked(r.tableMeta) =>
+        UnresolvedCatalogRelation(HudiTableReads.unmarked(r.tableMeta))
+    }
+    if (asIs eq target) None else Some(asIs)
+  }
+
+  private def read(table: CatalogTable): Option[LogicalPlan] =
+    spark.sessionState.catalogManager.catalog(HudiTableReads.SessionCatalog) match {
+      case ours: HudiIdxCatalog =>
+        val ident = Identifier.of(Array(table.database), table.identifier.table)
+        ours.find(ident).map(DataSourceV2Relation.create(_, Some(ours), Some(ident), CaseInsensitiveStringMap.empty))
+      case _ => None
+    }
+}
+
+object HudiTableReads {
+
+  /** Spark's name of a session's own catalog. */
+  val SessionCatalog = "spark_catalog"
+
+  private val Mark = "hudiidx.read"
+  private val Extensions = "spark.sql.extensions"
+
+  /** Whether the session has the rule. */
+  def isOn(spark: SparkSession): Boolean = spark.conf
+    .getOption(Extensions)
+    .exists(_.split(',').exists(_.trim == classOf[hudiidx.spark.HudiIdxExtensions].getName))
+
+  def marked(table: CatalogTable): CatalogTable =
+    table.copy(provider = Some("hive"), properties = table.properties + (Mark -> "true"))
+
+  private def unmarked(table: CatalogTable): CatalogTable =
+    table.copy(provider = Some(NamedTable.Provider), properties = table.properties - Mark)
+
+  private def isMarked(table: CatalogTable): Boolean = table.properties.contains(Mark)
+}

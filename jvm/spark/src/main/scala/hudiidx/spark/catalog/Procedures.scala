@@ -1,0 +1,190 @@
+package hudiidx.spark.catalog
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import hudiidx.InvalidOption
+import hudiidx.spark.api.{HudiIdxApi, PrunedFiles}
+import hudiidx.sync.IndexOptions
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.{Row, SparkSession}
+
+/** The procedures of namespace `system`, shaped as Iceberg's: the table is `table => 'db.trips'`, a name of the session's metastore,
+  * or a path.
+  */
+object Procedures {
+  private val texts = ArrayType(StringType)
+  private val table = Parameter("table", StringType, required = true)
+  private val recordParameters =
+    Vector(Parameter("record", StringType), Parameter("window_days", LongType), Parameter("file_groups", LongType))
+  private val columnParameters = Vector(
+    Parameter("columns", texts),
+    Parameter("bloom", texts),
+    Parameter("values", texts),
+    Parameter("indexes", texts)
+  )
+  private val done = new StructType()
+    .add("index_version", LongType)
+    .add("files", LongType)
+    .add("partitions", LongType)
+    .add("rebuilt", BooleanType)
+    .add("published", BooleanType)
+    .add("elapsed_millis", LongType)
+  private val location = new StructType()
+    .add("record_key", StringType)
+    .add("partition_path", StringType)
+    .add("file_id", StringType)
+    .add("instant_time", StringType)
+  private val difference =
+    new StructType().add("ok", BooleanType).add("kind", StringType).add("file", StringType).add("detail", StringType)
+
+  val All: Vector[Procedure] = Vector(
+    Procedure(
+      "create_index",
+      "Makes the index, whole; columns are named as in Python's `create`.",
+      table +: (recordParameters ++ columnParameters),
+      done,
+      (spark, call) => synced(api(spark, call, created(call)).create())
+    ),
+    Procedure(
+      "add_index",
+      "Makes a record index, or indexes on columns, beside what the index has.",
+      table +: (recordParameters ++ columnParameters),
+      done,
+      addIndex
+    ),
+    Procedure(
+      "drop_index",
+      "Removes indexes: the record index (`record => true`), those on columns, or, where none is named, all of the index.",
+      Vector(table, Parameter("record", BooleanType), Parameter("columns", texts)),
+      done,
+      dropIndex
+    ),
+    Procedure(
+      "update_index",
+      "Brings the index up to the timeline.",
+      Vector(table),
+      done,
+      (spark, call) => synced(api(spark, call).update())
+    ),
+    Procedure(
+      "index_info",
+      "The state of the index, as JSON.",
+      Vector(table),
+      new StructType().add("info", StringType),
+      (spark, call) => Seq(Row(api(spark, call).info()))
+    ),
+    Procedure(
+      "verify",
+      "Compares the index with the table: one row says ok, or a row for each difference that is told.",
+      Vector(table, Parameter("record", BooleanType), Parameter("columns", BooleanType)),
+      difference,
+      verify
+    ),
+    Procedure(
+      "lookup",
+      "Where record keys are.",
+      Vector(table, Parameter("keys", texts, required = true), Parameter("partition", StringType)),
+      location,
+      lookup
+    ),
+    Procedure(
+      "prune",
+      "The files that a query with this filter reads.",
+      Vector(table, Parameter("where", StringType, required = true)),
+      PrunedFiles.schema,
+      (spark, call) => api(spark, call).prune(call.text("where").get, null).collect().toSeq
+    )
+  )
+
+  def named(name: String): Procedure = All
+    .find(_.name.equalsIgnoreCase(name))
+    .getOrElse(throw new InvalidOption(s"system.$name is no procedure; there are ${All.map(_.name).mkString(", ")}"))
+
+  private def created(call: Arguments): Map[String, String] = recordOptions(call) ++ Seq(
+    IndexOptions.Columns -> "columns",
+    IndexOptions.BloomColumns -> "bloom",
+    IndexOptions.ValuesColumns -> "values"
+  ).flatMap { case (option, name) => call.texts(name).map(option -> _.mkString(",")) } ++
+    call.texts("indexes").map(IndexOptions.OtherIndexes -> _.mkString(";"))
+
+  private def recordOptions(call: Arguments): Map[String, String] =
+    (call.text("record").map(IndexOptions.RecordMode -> _) ++
+      call.whole("window_days").map(IndexOptions.RecordWindowDays -> _.toString) ++
+      call.whole("file_groups").map(IndexOptions.RecordFileGroups -> _.toString)).toMap
+
+  private def addIndex(spark: SparkSession, call: Arguments): Seq[Row] = {
+    val specs = Seq("columns" -> "range", "bloom" -> "bloom", "values" -> "values").flatMap { case (name, kind) =>
+      call.texts(name).toVector.flatten.map(column => s"$kind($column)")
+    } ++ call.texts("indexes").toVector.flatten
+    val record = recordOptions(call)
+    if (specs.isEmpty && record.isEmpty)
+      call.procedure.refuse("name what to make: record, columns, bloom, values or indexes")
+    val ofRecords = if (record.isEmpty) Seq.empty else synced(api(spark, call, record).addIndex("record"))
+    if (specs.isEmpty) ofRecords else synced(api(spark, call).addColumns(specs.mkString(";"), wait = true))
+  }
+
+  private def dropIndex(spark: SparkSession, call: Arguments): Seq[Row] = {
+    val columns = call.texts("columns").toVector.flatten
+    val ofRecords = if (call.flag("record")) synced(api(spark, call).dropIndex("record")) else Seq.empty
+    if (columns.nonEmpty) synced(api(spark, call).dropColumns(columns.map(c => s"any($c)").mkString(";")))
+    else if (ofRecords.nonEmpty) ofRecords
+    else {
+      api(spark, call).drop()
+      Seq(Row(null, 0L, 0L, false, true, null))
+    }
+  }
+
+  private def verify(spark: SparkSession, call: Arguments): Seq[Row] = {
+    val (record, columns) = (call.flag("record"), call.flag("columns"))
+    val told = api(spark, call)
+    val found = json(if (record || columns) told.verifyParts(record, columns, 20, null) else told.verify())
+    val all = found.get("differences").asScala.toVector ++
+      Seq("record", "columns").flatMap(part => Option(found.get(part)).toVector.flatMap(_.get("samples").asScala))
+    val rows = all.map(d => Row(false, text(d, "kind"), text(d, "file"), text(d, "detail")))
+    if (rows.isEmpty) Seq(Row(found.get("ok").asBoolean, null, null, null)) else rows
+  }
+
+  private def lookup(spark: SparkSession, call: Arguments): Seq[Row] = {
+    val keys = call.texts("keys").toVector.flatten
+    api(spark, call)
+      .locations(keys, call.text("partition"))
+      .map(l => Row(l.key, l.partitionPath, l.fileId, l.instantTime))
+  }
+
+  private def api(spark: SparkSession, call: Arguments, more: Map[String, String] = Map.empty): HudiIdxApi = {
+    val named = tableOf(spark, call.text("table").get)
+    new HudiIdxApi(spark, named.path, (named.options ++ more).asJava)
+  }
+
+  private def tableOf(spark: SparkSession, name: String): NamedTable =
+    if (name.contains('/')) NamedTable(name, Map.empty)
+    else {
+      val parts = spark.sessionState.sqlParser.parseMultipartIdentifier(name).toVector
+      val inCatalog = if (parts.length > 2) parts.tail else parts
+      val full = if (inCatalog.length == 1) spark.catalog.currentDatabase +: inCatalog else inCatalog
+      NamedTable
+        .inMetastore(spark, Identifier.of(full.init.toArray, full.last))
+        .getOrElse(
+          throw new InvalidOption(
+            s"table => '$name': no Hudi table of the session's metastore; name one, or give a path"
+          )
+        )
+    }
+
+  private val mapper = new ObjectMapper()
+
+  private def json(text: String): JsonNode = mapper.readTree(text)
+
+  private def text(node: JsonNode, name: String): String =
+    Option(node.get(name)).filterNot(_.isNull).map(_.asText).orNull
+
+  private def synced(answer: String): Seq[Row] = {
+    val node = json(answer)
+    Seq(Row.fromSeq(done.fields.toSeq.map { f =>
+      val value = node.get(f.name)
+      if (f.dataType == LongType) value.asLong else value.asBoolean
+    }))
+  }
+}

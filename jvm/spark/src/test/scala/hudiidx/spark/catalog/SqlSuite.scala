@@ -1,0 +1,196 @@
+package hudiidx.spark.catalog
+
+import java.net.URI
+
+import scala.collection.JavaConverters._
+
+import hudiidx.spark.{Answer, HudiIdxCatalog, HudiIdxExtensions, HudiIdxScan, SparkSuite}
+import hudiidx.{Fixtures, InvalidOption}
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.catalog.{CatalogStorageFormat, CatalogTable, CatalogTableType}
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.{DataFrame, SparkSession}
+
+/** A session with the extension and the catalog in front of its own: Hudi tables under their names, without any class of Hudi. */
+final class SqlSuite extends SparkSuite {
+  private val fixture = "v9-mor-event"
+
+  private lazy val session: SparkSession = {
+    val settings = Map(
+      "spark.sql.extensions" -> classOf[HudiIdxExtensions].getName,
+      "spark.sql.catalog.spark_catalog" -> classOf[HudiIdxCatalog].getName,
+      "spark.sql.catalog.hudiidx" -> classOf[HudiIdxCatalog].getName
+    )
+    spark.range(1).count()
+    SparkSession.clearActiveSession()
+    SparkSession.clearDefaultSession()
+    val made = settings
+      .foldLeft(SparkSession.builder().withExtensions(new HudiIdxExtensions)) { case (b, (k, v)) => b.config(k, v) }
+      .getOrCreate()
+    SparkSession.setDefaultSession(spark)
+    made.sql(s"CREATE DATABASE db LOCATION '${Fixtures.newFolder("warehouse")}'")
+    define(made, "trips", Map.empty)
+    define(made, "trips_ro", Map("hoodie.query.as.ro.table" -> "true"))
+    made
+  }
+
+  /** As Hudi's writers leave it in a metastore. */
+  private def define(session: SparkSession, name: String, properties: Map[String, String]): Unit = {
+    val path = Fixtures.table(fixture)
+    val storage = CatalogStorageFormat.empty.copy(locationUri = Some(new URI(s"file:$path")), properties = properties)
+    val columns: StructType = read(path).schema
+    val table = CatalogTable(
+      TableIdentifier(name, Some("db")),
+      CatalogTableType.EXTERNAL,
+      storage,
+      columns,
+      provider = Some("hudi")
+    )
+    session.sessionState.catalog.createTable(table, ignoreIfExists = false)
+  }
+
+  private def sql(text: String): DataFrame = session.sql(text)
+
+  private def snapshot: String = Fixtures.json(fixture).get("snapshot").get("checksum").asText
+
+  private def isOurs(frame: DataFrame): Boolean =
+    frame.queryExecution.optimizedPlan
+      .collect { case r: DataSourceV2ScanRelation => r.scan }
+      .exists(_.isInstanceOf[HudiIdxScan])
+
+  Vector("db.trips", "spark_catalog.db.trips", "hudiidx.db.trips").foreach { name =>
+    test(s"$name has stock Hudi's rows, read by hudiidx") {
+      val found = sql(s"SELECT * FROM $name")
+      assert(isOurs(found))
+      assert(Answer.of(found).checksum === snapshot)
+      assert(Answer.of(session.table(name)).checksum === snapshot)
+    }
+  }
+
+  test("a name of base files alone is read so") {
+    val base = session.read
+      .format("hudiidx")
+      .option("hoodie.datasource.query.type", "read_optimized")
+      .load(Fixtures.table(fixture))
+    assert(Answer.of(sql("SELECT * FROM db.trips_ro")).checksum === Answer.of(base).checksum)
+    assert(Answer.of(base).checksum !== snapshot)
+  }
+
+  test("names in views, subqueries, joins and after USE") {
+    val count = session.table("db.trips").count()
+    val both = count + session.table("db.trips_ro").count()
+    sql("USE db")
+    try {
+      sql(
+        "CREATE VIEW seen AS SELECT _hoodie_record_key AS k FROM trips UNION ALL SELECT _hoodie_record_key FROM db.trips_ro"
+      )
+      assert(sql("SELECT * FROM seen").count() === both)
+      assert(sql("SELECT * FROM trips").count() === count)
+      assert(sql("WITH trips AS (SELECT 1) SELECT * FROM trips").count() === 1)
+      assert(
+        sql(
+          "SELECT * FROM trips t WHERE EXISTS (SELECT 1 FROM trips u WHERE u._hoodie_record_key = t._hoodie_record_key)"
+        ).count() === count
+      )
+      assert(sql("SELECT trips._hoodie_record_key FROM db.trips").columns === Array("_hoodie_record_key"))
+      session.range(3).createOrReplaceTempView("trips")
+      assert(sql("SELECT * FROM trips").count() === 3)
+      assert(sql("SELECT * FROM db.seen").count() === both)
+    } finally {
+      session.catalog.dropTempView("trips"): Unit
+      sql("USE default"): Unit
+    }
+  }
+
+  test("time travel by name is stock Hudi's") {
+    val points = Fixtures.json(fixture).get("time_travel").elements.asScala.filter(_.has("checksum")).toVector
+    assert(points.nonEmpty)
+    points.foreach { p =>
+      val found = sql(s"SELECT * FROM db.trips VERSION AS OF '${p.get("as_of").asText}'")
+      assert(Answer.of(found).checksum === p.get("checksum").asText)
+    }
+  }
+
+  test("what is known about a table is tables behind its name") {
+    val views = Vector("db.trips", "hudiidx.db.trips", s"hudiidx.`${Fixtures.table(fixture)}`")
+    def rows(name: String): Vector[String] = sql(s"SELECT * FROM $name").collect().map(_.toString).toVector.sorted
+    Vector("files", "partitions", "timeline").foreach { view =>
+      val direct = session.read.format("hudiidx").option("view", view).load(Fixtures.table(fixture))
+      val expected = direct.collect().map(_.toString).toVector.sorted
+      assert(expected.nonEmpty)
+      views.foreach(name => withClue(s"$name.$view: ")(assert(rows(s"$name.$view") === expected)))
+    }
+    assert(
+      intercept[InvalidOption](sql(s"SELECT * FROM hudiidx.`${Fixtures.table(fixture)}`.nothing")).getMessage
+        .contains("files")
+    )
+  }
+
+  test("other tables and commands stay with the catalog behind") {
+    sql("CREATE TABLE db.plain USING parquet AS SELECT id FROM range(5)")
+    sql("INSERT INTO db.plain VALUES (7)")
+    sql("ALTER TABLE db.plain SET TBLPROPERTIES ('a' = 'b')")
+    sql("ANALYZE TABLE db.plain COMPUTE STATISTICS")
+    assert(sql("SELECT * FROM db.plain").count() === 6)
+    assert(sql("SHOW TABLES IN hudiidx.db").collect().map(_.getString(1)).toSet === Set("trips", "trips_ro"))
+    assert(sql("SHOW TABLES IN db").collect().map(_.getString(1)).toSet.intersect(Set("trips", "plain")).size === 2)
+    sql("ALTER TABLE db.trips SET TBLPROPERTIES ('keeper' = 'ops')")
+    val stored = session.sessionState.catalog.getTableMetadata(TableIdentifier("trips", Some("db")))
+    assert(
+      stored.provider.contains("hudi") && stored.properties("keeper") === "ops" && !stored.properties.contains(
+        "hudiidx.read"
+      )
+    )
+    val described = sql("DESCRIBE TABLE EXTENDED db.trips").collect().map(r => r.getString(0) -> r.getString(1)).toMap
+    assert(described("Provider") === "hudi" && described.contains("_hoodie_record_key"))
+    assert(sql("DESCRIBE TABLE hudiidx.db.trips").collect().map(_.getString(0)).contains("_hoodie_record_key"))
+    intercept[UnsupportedOperationException](sql("DROP TABLE hudiidx.db.trips"))
+    sql("DROP TABLE db.plain")
+  }
+
+  test("CALL makes, asks, checks and removes an index") {
+    val path = Fixtures.copy(fixture)
+    val keys = read(path).select("_hoodie_record_key", "_hoodie_partition_path").collect().take(3)
+    val made =
+      sql(s"CALL system.create_index('$path', record => 'global', columns => array('_hoodie_record_key'))").head()
+    assert(made.getAs[Long]("files") > 0 && made.getAs[Boolean]("published"))
+    val asked = keys.map(k => s"'${k.getString(0)}'").mkString("array(", ", ", ")")
+    val found = sql(s"CALL hudiidx.system.lookup(table => '$path', keys => $asked)").collect()
+    assert(
+      found.map(r => (r.getString(0), r.getString(1))).toSet === keys.map(r => (r.getString(0), r.getString(1))).toSet
+    )
+    assert(sql(s"CALL system.lookup('$path', 'no such key')").count() === 0)
+    assert(sql(s"CALL system.verify('$path', record => true, columns => true)").head().getBoolean(0))
+    assert(sql(s"CALL system.update_index('$path')").head().getAs[Boolean]("published") === false)
+    val filter = s"_hoodie_record_key = '${keys(0).getString(0)}'"
+    assert(sql(s"""CALL system.prune('$path', where => "$filter")""").count() >= 1)
+    assert(sql(s"CALL system.add_index('$path', bloom => '_hoodie_record_key')").head().getAs[Boolean]("published"))
+    assert(sql(s"CALL system.index_info('$path')").head().getString(0).contains("READY"))
+    sql(s"CALL system.drop_index('$path', record => true, columns => array('_hoodie_record_key'))")
+    sql(s"CALL system.drop_index('$path')")
+    assert(!sql(s"CALL system.index_info('$path')").head().getString(0).contains("READY"))
+    assert(sql("CALL system.index_info(table => 'db.trips')").count() === 1)
+  }
+
+  test("a CALL that does not fit is refused and says how") {
+    def refused(text: String): String = intercept[InvalidOption](sql(text)).getMessage
+    assert(refused("CALL system.nothing('t')").contains("create_index"))
+    assert(refused("CALL system.lookup(table => 'db.trips')").contains("keys is needed"))
+    assert(refused("CALL system.lookup(table => 'db.trips', keys => 'a', how => 'b')").contains("no how"))
+    assert(refused("CALL system.lookup('db.trips', 'a', 'b', 'c')").contains("4 arguments"))
+    assert(refused("CALL system.lookup('db.trips', table => 'db.trips', keys => 'a')").contains("table twice"))
+    assert(refused("CALL system.verify('db.trips', record => 'yes')").contains("true or false"))
+    assert(refused("CALL system.update_index('db.none')").contains("no Hudi table"))
+    intercept[ParseException](sql("CALL other.lookup('t')"))
+  }
+
+  test("a delegate that is not there is refused") {
+    val catalog = new HudiIdxCatalog
+    val options = Map("delegate" -> "no.such.Catalog").asJava
+    catalog.initialize("spark_catalog", new org.apache.spark.sql.util.CaseInsensitiveStringMap(options))
+    val behind = session.sessionState.catalogManager.currentCatalog
+    assert(intercept[InvalidOption](catalog.setDelegateCatalog(behind)).getMessage.contains("no.such.Catalog"))
+  }
+}
