@@ -175,6 +175,24 @@ class TableViews:
         """The newest slices, each behind a pending compaction merged with the one before it."""
         return self._view("latest_merged_file_slices", partition, as_of, _json.file_slice)
 
+    def log_blocks(self, partition: str | None = None, as_of: str | None = None) -> DataFrame:
+        """The blocks of the latest file slices' log files, whether readers count them or not.
+
+        Returns:
+            One row a block: ``partition_path``, ``file_id``, ``file_name`` strings; ``block`` int, its number
+            in the file from 0; ``kind`` string (``avro_data``, ``hfile_data``, ``parquet_data``, ``delete``,
+            ``rollback``, ``command``, ``corrupt``); ``instant_time`` string; ``size`` long (bytes);
+            ``records`` long, ``min_key``, ``max_key`` strings, null where nothing tells (of long keys the
+            first 31 bytes; numbers and UUIDs in their own order); ``indexed`` string: ``tail`` (its writer
+            left an index in the log), ``sidecar`` (the index folder has one) or ``none``.
+
+        Raises:
+            DamagedTable: a log file is gone or cannot be understood.
+        """
+        path = None if partition is None else partition_path(partition)
+        with translated():
+            return frame(self._spark, self._api.logBlocks(path, instant_time(as_of)))
+
     def _view(
         self, call: str, partition: str | None, as_of: str | None, of: Callable[[Mapping[str, Any]], T]
     ) -> list[T] | DataFrame:

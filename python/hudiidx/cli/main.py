@@ -1,7 +1,7 @@
 """The command ``hudiidx``: arguments in, the answer out, an exit code that says how it went.
 
-Exit codes: 0 done; 1 ``verify`` found differences, ``lookup`` missed a key; 2 wrong usage; 3 the table;
-4 the index; 5 anything else.
+Exit codes: 0 done; 1 ``verify`` found differences, ``lookup`` or ``log find`` missed a key; 2 wrong usage;
+3 the table; 4 the index; 5 anything else.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 verify found differences or lookup missed a key, 2 usage, 3 the table, "
     "4 the index, 5 other.",
 )
+_log = typer.Typer(no_args_is_help=True, help="Look into a log file: its blocks, and keys in it.")
+app.add_typer(_log, name="log")
 
 Path_ = Annotated[str, typer.Argument(metavar="TABLE", help="Folder or URI of the Hudi table.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -62,6 +64,7 @@ FileGroups = Annotated[
 ]
 _MODES = "global (a key is one record of the table) or partitioned (of its partition)"
 _SHOWN = 200
+LogFile = Annotated[str, typer.Argument(metavar="FILE", help="A log file of a table.")]
 Master = Annotated[
     str | None, typer.Option("--master", metavar="URL", help="Spark master; default local[*].")
 ]
@@ -301,6 +304,41 @@ def lookup(
         render.rows(_console(), found)
     else:
         render.locations(_console(), found)
+    if found["missing"]:
+        raise typer.Exit(1)
+
+
+@_log.command("show")
+def log_show(
+    file: LogFile, json_: Json = False, index_path: IndexPath = None, strict: Strict = False
+) -> None:
+    """Show the blocks of a log file: kinds, instants, keys, and how each is indexed."""
+    found = _plain("log-show", file, index_path=index_path, strict=strict)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json(found)
+    else:
+        render.log_blocks(_console(), found)
+
+
+@_log.command("find")
+def log_find(
+    file: LogFile,
+    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Record keys.")],
+    json_: Json = False,
+    index_path: IndexPath = None,
+    strict: Strict = False,
+) -> None:
+    """Find the versions of keys in a log file; exit code 1 if it has none of a key."""
+    options = {"index_path": index_path, "strict": strict}
+    found = _run_plain("log-find", file, _keys.pack(keys), options)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json(found)
+    else:
+        render.log_hits(_console(), found)
     if found["missing"]:
         raise typer.Exit(1)
 

@@ -104,6 +104,50 @@ def rows(out: Console, document: Mapping[str, Any]) -> None:
         out.print(f"not found: {key}", markup=False, highlight=False, soft_wrap=True)
 
 
+def log_blocks(out: Console, document: Mapping[str, Any]) -> None:
+    """Blocks of a log file, with their keys in a line below."""
+    t = table(
+        ("block", "right"),
+        ("kind", "left"),
+        ("instant", "left"),
+        ("size", "right"),
+        ("records", "right"),
+        ("indexed", "left"),
+    )
+    for b in document["blocks"]:
+        count = "-" if b["records"] is None else str(b["records"])
+        t.add_row(str(b["block"]), b["kind"], b["instant_time"] or "-", size(b["size"]), count, b["indexed"])
+    out.print(t)
+    for b in document["blocks"]:
+        if b["min_key"] is not None:
+            out.print(
+                f"block {b['block']}: keys {b['min_key']} to {b['max_key']}",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
+
+
+def log_hits(out: Console, document: Mapping[str, Any]) -> None:
+    """Versions of keys in a log file, then the keys that it has none of."""
+    t = table(("key", "left"), ("block", "right"), ("kind", "left"), ("instant", "left"), ("deletes", "left"))
+    for h in document["hits"]:
+        t.add_row(
+            Text(h["key"]),
+            str(h["block"]),
+            h["kind"],
+            h["instant_time"] or "-",
+            "yes" if h["is_delete"] else "",
+        )
+    if document["hits"]:
+        out.print(t)
+    for key in document["missing"]:
+        out.print(f"not found: {key}", markup=False, highlight=False, soft_wrap=True)
+    work = document["work"]
+    told = f"{work['whole_blocks']} blocks read whole, {size(work['bytes_read'])} read"
+    out.print(told, markup=False, highlight=False, style="dim")
+
+
 def _work(w: Mapping[str, int]) -> str:
     """A lookup in one line, or two."""
     index = f"{w['groups_opened']} groups, {w['pages_decoded']} pages, {size(w['bytes_read'])} read"

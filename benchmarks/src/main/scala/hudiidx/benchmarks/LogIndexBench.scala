@@ -10,7 +10,8 @@ import java.nio.file.{Files, Path, Paths}
 
 /** `LogIndexBench --dir DIR --out OUT [--blocks N] [--records N] [--files N] [--kind uuid|decimal|digits|two]`: the log of one
   * file slice, 200 blocks of 10,000 records of 200 bytes in 10 files unless told, each block with its index tail. Looks 100
-  * keys up, and 100 absent ones, and reads all of the log for the same keys.
+  * keys up, and 100 absent ones, reads all of the log for the same keys, and finds the same keys in a base file of the same
+  * rows. Prints what issues ask for as a table at the end.
   */
 object LogIndexBench {
   private val Asked = 100
@@ -19,15 +20,7 @@ object LogIndexBench {
   private val blockRules = BlockRules(9, None, _ => true)
 
   private val schema =
-    """{"type":"record","name":"r","fields":[""" + Seq(
-      "_hoodie_commit_time",
-      "_hoodie_commit_seqno",
-      "_hoodie_record_key",
-      "_hoodie_partition_path",
-      "_hoodie_file_name",
-      "id",
-      "data"
-    ).map(f => s"""{"name":"$f","type":["null","string"],"default":null}""").mkString(",") + "]}"
+    """{"type":"record","name":"r","fields":[""" + BenchLog.Columns.map(f => s"""{"name":"$f","type":["null","string"],"default":null}""").mkString(",") + "]}"
 
   def main(args: Array[String]): Unit = {
     val o = Options.parse(args, Set("dir", "out", "blocks", "records", "files", "kind"), Set.empty)
@@ -42,12 +35,35 @@ object LogIndexBench {
     val dir = Files.createTempDirectory(Files.createDirectories(Paths.get(o("dir"))), "log")
     try {
       val files = write(log, dir, report)
-      measure(log, files, report)
+      val base = LogBenchBase.write(log, dir)
+      measure(log, files, base, report)
+      println(table(report))
     } finally LocalStorage.delete(dir.toString): Unit
   }
 
+  /** Figures beside their limits. */
+  private def table(r: Report): String = {
+    val keys = s"$Asked present keys"
+    val absent = s"$Asked absent keys"
+    val scan = r(s"$keys, all of the log read", "log")
+    val base = r(s"$keys, by turns", "base file")
+    val (cold, warm) = (r(s"$keys, by turns", "log", "cold"), r(s"$keys, by turns", "log", "warm"))
+    val (records, tail) =
+      (r("records put together, processor time a block", "log"), r("tail made, processor time a block", "log"))
+    Vector(
+      "| | limit | |",
+      "|---|---|---|",
+      f"| $Asked keys, of the log's bytes | 2 %% | ${r(s"$keys, share of bytes read", "log", "cold")}%.2f %% |",
+      f"| $Asked keys, faster than reading all of the log | 20 x | ${scan / cold}%.0f x just opened, ${scan / warm}%.0f x again |",
+      f"| $Asked absent keys, of the log's bytes | 0.2 %% | ${r(s"$absent, share of bytes read", "log", "cold")}%.2f %% |",
+      f"| $Asked keys, by the time to find them in a base file of the rows | 1.5 x | ${cold / base}%.2f x just opened, ${warm / base}%.2f x again ($base%.1f ms) |",
+      f"| index tails, of the records' bytes | 12 %% | ${r("index tails, share of the records' bytes", "log")}%.1f %% |",
+      f"| making a tail, a record | | ${1000 * tail / r("records a block", "log")}%.2f us, beside ${1000 * records / r("records a block", "log")}%.2f us to put it together |"
+    ).mkString("\n")
+  }
+
   private def write(log: BenchLog, dir: Path, report: Report): Vector[String] = {
-    val names = Vector.tabulate(log.files)(f => s".5ed6f3d2-1a1c-4f08-9e7a-000000000000-0_20261121000000000.log.${f + 1}_0-1-$f")
+    val names = Vector.tabulate(log.files)(f => s".${BenchLog.FileId}_20261121000000000.log.${f + 1}_0-1-$f")
     var chain = Vector.empty[FilterRef]
     var recordBytes, tailBytes, loaded = 0L
     var tailMillis, recordMillis = 0.0
@@ -84,6 +100,7 @@ object LogIndexBench {
       }
       out.close()
     }
+    report.add("records a block", "log", "", log.records.toDouble, "records", 1)
     report.add("bytes a record", "log", "", recordBytes.toDouble / log.blocks / log.records, "bytes", 1)
     report.add("index tails, share of the records' bytes", "log", "", 100.0 * tailBytes / recordBytes, "%", 1)
     report.add("earlier filters read, share of the records' bytes", "log", "", 100.0 * loaded / recordBytes, "%", 1)
@@ -117,7 +134,7 @@ object LogIndexBench {
     at
   }
 
-  private def measure(log: BenchLog, files: Vector[String], report: Report): Unit = {
+  private def measure(log: BenchLog, files: Vector[String], base: String, report: Report): Unit = {
     val logBytes = files.map(f => Files.size(Paths.get(f))).sum
     val random = new java.util.Random(5)
     def present(): PackedKeys = PackedKeys.of(Vector.fill(Asked)(log.key(random.nextInt(log.blocks * log.records))))
@@ -140,6 +157,19 @@ object LogIndexBench {
       val open = new LogLookup(LocalStorage, blocks)
       val warms = Vector.fill(Repeats)(Report.millis(states(open, keys())))
       report.median(s"$Asked $name keys", "log", "warm", warms)
+      (0 until 3).foreach(_ => LogBenchBase.rowsOf(base, keys()))
+      // By turns, since other work on the machine comes and goes.
+      val turns = Vector.fill(Repeats) {
+        val asked = keys()
+        (
+          Report.millis(lookup(LocalStorage, files, asked, expected)),
+          Report.millis(states(open, asked)),
+          Report.millis(LogBenchBase.rowsOf(base, asked))
+        )
+      }
+      report.median(s"$Asked $name keys, by turns", "log", "cold", turns.map(_._1))
+      report.median(s"$Asked $name keys, by turns", "log", "warm", turns.map(_._2))
+      report.median(s"$Asked $name keys, by turns", "base file", "", turns.map(_._3))
       val scans = Vector.fill(5)(keys()).map(k => Report.millis(scan(files, k)))
       report.median(s"$Asked $name keys, all of the log read", "log", "", scans)
       println(s"$name: ${open.find(keys()).counts}, first ${cold.size} states")
@@ -172,11 +202,37 @@ object LogIndexBench {
 /** Content of a block up to behind the records, with the places of records and of their keys. */
 private final case class BenchContent(bytes: Array[Byte], offsets: Array[Int], keys: Array[Int], keyBytes: Array[Int])
 
+private object BenchLog {
+  val FileId = "5ed6f3d2-1a1c-4f08-9e7a-000000000000-0"
+
+  val Columns: Vector[String] = Vector(
+    "_hoodie_commit_time",
+    "_hoodie_commit_seqno",
+    "_hoodie_record_key",
+    "_hoodie_partition_path",
+    "_hoodie_file_name",
+    "id",
+    "data"
+  )
+}
+
 private final class BenchLog(kind: String, val blocks: Int, val records: Int, val files: Int) {
   val instant = "20261121000000000"
   private val made = new BenchKeys(kind, blocks * records, 1)
 
   def key(i: Int): String = made.key(i)
+
+  /** Values of the columns of a block's records. */
+  def rows(block: Int): Iterator[Vector[String]] = {
+    val random = new java.util.Random(block.toLong)
+    Iterator.range(0, records).map { i =>
+      val id = key(block * records + i)
+      val seqno = s"${instant}_0_$i"
+      val rest = new Array[Byte](math.max(1, 200 - (17 + seqno.length + 2 * id.length + 10 + 38 + 14)))
+      random.nextBytes(rest)
+      Vector(instant, seqno, id, "2026-11-21", BenchLog.FileId, id, new String(rest.map(b => ('a' + (b & 15)).toByte), UTF_8))
+    }
+  }
 
   def content(block: Int): BenchContent = {
     val out = new ByteArrayOutputStream(records * 210)
@@ -184,15 +240,8 @@ private final class BenchLog(kind: String, val blocks: Int, val records: Int, va
     val offsets, keys, keyBytes = new Array[Int](records)
     data.writeInt(3)
     data.writeInt(records)
-    val random = new java.util.Random(block.toLong)
-    (0 until records).foreach { i =>
-      val id = key(block * records + i)
-      val seqno = s"${instant}_0_$i"
-      val partition = "2026-11-21"
-      val fileId = "5ed6f3d2-1a1c-4f08-9e7a-000000000000-0"
-      val rest = new Array[Byte](math.max(1, 200 - (17 + seqno.length + 2 * id.length + 10 + 38 + 14)))
-      random.nextBytes(rest)
-      val texts = Vector(instant, seqno, id, partition, fileId, id).map(_.getBytes(UTF_8)) :+ rest.map(b => ('a' + (b & 15)).toByte)
+    rows(block).zipWithIndex.foreach { case (values, i) =>
+      val texts = values.map(_.getBytes(UTF_8))
       offsets(i) = data.size
       keys(i) = data.size + 4 + texts.take(2).map(_.length + 2).sum + 2
       keyBytes(i) = texts(2).length

@@ -9,6 +9,10 @@ import java.nio.file.StandardOpenOption
 
 /** Figures of one system on one table: one JSON object a line, as benchmarks/results.py reads them. */
 final class Report(out: Path, table: String, system: String) {
+  private var figures = Map.empty[(String, String, String), Double]
+
+  /** A figure that was added. */
+  def apply(what: String, where: String, state: String = ""): Double = figures((what, where, state))
 
   /** @param what  the row of the result table
     *  @param where the part of the table asked: `table`, `average` or `largest` partition
@@ -30,6 +34,7 @@ final class Report(out: Path, table: String, system: String) {
       unit: String,
       repeats: Int
   ): Unit = {
+    figures += (what, where, state) -> value
     val row = Report.json.createObjectNode()
     row.put("table", table).put("system", system).put("what", what).put("where", where).put("state", state)
     row.put("value", value).put("best", best).put("unit", unit).put("repeats", repeats)

@@ -126,10 +126,8 @@ final class KeptCells(cells: Vector[(String, Array[Byte])]) extends KeptTails wi
   def isEmpty: Boolean = cells.isEmpty
 
   override def of(place: BlockPlace): Option[TailPlace] = slices.iterator
-    .flatMap { s =>
-      s.numbers.get(place).map(i => TailPlace(s.path, s.starts(i), s.ends(i)))
-    }
-    .collectFirst { case found => found }
+    .map(s => s.numbers.get(place).map(i => TailPlace(s.path, s.starts(i), s.ends(i))))
+    .collectFirst { case Some(found) => found }
 
   override def filters: Vector[KeptFilter] = slices.flatMap(_.filters)
 

@@ -13,7 +13,7 @@ import org.apache.hadoop.conf.Configuration
 
 /** The commands that need no Spark: `hudiidx.command.Main COMMAND TABLE [options]`. One JSON document on standard output;
   *  an error is one JSON line on standard error. Exit codes: 0 done, 2 usage, 3 the table, 4 the index, 5 anything else.
-  *  `lookup` takes its keys from standard input, packed ([[PackedKeys.decode]]): texts of arguments may hold anything.
+  *  `log-show` and `log-find` take a log file for the table. `lookup` and `log-find` take their keys from standard input, packed ([[PackedKeys.decode]]): texts of arguments may hold anything.
   */
 object Main {
   def main(args: Array[String]): Unit = System.exit(run(args, System.in, System.out, System.err))
@@ -35,10 +35,13 @@ object Main {
   private def command(call: CommandLine, in: InputStream, json: JsonGenerator): Unit = {
     val access = Tables.access(new Configuration())
     call.command match {
-      case "info"   => InfoJson.write(IndexInfo.of(access, call.table, call.options), json)
-      case "perf"   => new Perf(access, call.table, call.options).report(call.sweep, json)
-      case "lookup" => lookup(access, call, PackedKeys.decode(in.readAllBytes()), json)
-      case listing  =>
+      case "info"     => InfoJson.write(IndexInfo.of(access, call.table, call.options), json)
+      case "perf"     => new Perf(access, call.table, call.options).report(call.sweep, json)
+      case "lookup"   => lookup(access, call, PackedKeys.decode(in.readAllBytes()), json)
+      case "log-show" => new LogCommands(access, call.table, call.options).show(json)
+      case "log-find" =>
+        new LogCommands(access, call.table, call.options).find(PackedKeys.decode(in.readAllBytes()), json)
+      case listing =>
         val snapshot = TableSnapshot.open(access, call.table, call.options)
         try new ListingJson(snapshot, call, json).write(listing)
         finally snapshot.close()
@@ -80,7 +83,8 @@ final case class CommandLine(
 )
 
 object CommandLine {
-  val Commands: Vector[String] = Vector("partitions", "files", "slices", "lookup", "info", "perf")
+  val Commands: Vector[String] =
+    Vector("partitions", "files", "slices", "lookup", "info", "perf", "log-show", "log-find")
   private val Usage =
     s"usage: ${Commands.mkString("|")} TABLE [--partition P] [--as-of T] [--index-path P] [--strict] [--limit N] [--sweep]"
 

@@ -4,7 +4,7 @@ import java.nio.file.NoSuchFileException
 
 import hudiidx.DamagedTable
 import hudiidx.log.{BlockPart, BlockRules, OrderingValue, SliceLog}
-import hudiidx.logindex.{KeptTails, LogLookup}
+import hudiidx.logindex.{KeptTails, LogBlockFacts, LogLookup}
 import hudiidx.merge._
 import hudiidx.record.PackedKeys
 import hudiidx.storage.Storage
@@ -58,6 +58,9 @@ final class SliceMerger(
     val merged = SliceMerge.rows(held, blocks, rules, LogReaders.all, keys, options)
     MergedSlice(held, blocks.map(BlockPart(_, None)), merged)
   }
+
+  /** The last data block of a log file has an index tail. */
+  def isIndexed(log: String): Boolean = LogBlockFacts.hasTail(storage, log)
 
   private def warnOfDamage(file: String): Unit = if (!warned) {
     warned = true

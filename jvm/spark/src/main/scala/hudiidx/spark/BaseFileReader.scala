@@ -6,7 +6,7 @@ import java.util.BitSet
 import scala.collection.JavaConverters._
 
 import hudiidx.DamagedTable
-import hudiidx.hadoop.{FoundRows, KeyColumns, SliceKeySource, StoredKeyRows}
+import hudiidx.hadoop.{FoundRows, KeyColumns, KeyedRows, SliceKeySource, StoredKeyRows, WantedKeys}
 import hudiidx.record.PackedKeys
 import hudiidx.spark.rows.{ColumnAdapter, RenamedColumns}
 import hudiidx.storage.Storage
@@ -92,6 +92,42 @@ final class BaseFileReaderFactory(
       }
     }
 
+  /** Blocks of the slice's log have indexes, by which some keys are found sooner than by a merge of all of it. */
+  def isIndexed(file: PartitionedFile): Boolean = mergingOf(file).isIndexed(file)
+
+  /** The rows of some keys of a slice with logs. None where it has to be merged as a whole.
+    *
+    * @param numbers of rows of the base file, among which all that bear these keys are; ascending
+    */
+  def found(file: PartitionedFile, base: Option[ReadBase], numbers: Array[Int], keys: PackedKeys): Option[FoundRows] =
+    if (base.forall(b => StoredKeyRows.areTold(b.footer)))
+      mergingOf(file).found(file, keys, base.map(keysAt(file, _, numbers, new WantedKeys(keys))))
+    else None
+
+  /** Those of the rows that bear wanted keys. */
+  private def keysAt(file: PartitionedFile, base: ReadBase, numbers: Array[Int], keys: WantedKeys): KeyedRows = {
+    val rows = Vector.newBuilder[(Int, Array[Byte])]
+    if (numbers.nonEmpty) {
+      val batches = keysAlone.rowsAt(toEnd(file), base.footer, numbers)
+      var at = 0
+      try
+        while (batches.next()) {
+          val batch = batches.get()
+          (0 until batch.numRows).foreach { i =>
+            val key = batch.column(0).getUTF8String(i).getBytes
+            if (keys.contains(key, 0, key.length)) rows += numbers(at) -> key
+            at += 1
+          }
+        }
+      finally batches.close()
+    }
+    val found = rows.result()
+    KeyedRows(found.map(_._1).toArray, found.map(_._2).toArray)
+  }
+
+  @transient private lazy val keysAlone: ParquetReaders =
+    readers.withColumns(StructType(Seq(StructField(RecordKeyFilter.KeyColumn, StringType))))
+
   private def isFew(keys: PackedKeys, footer: ParquetMetadata): Boolean =
     StoredKeyRows.areTold(footer) && !isMuch(keys.count, footer)
 
@@ -115,7 +151,13 @@ final class BaseFileReaderFactory(
   /** What the keys of a slice are read by, its log merged. */
   def keySource(file: PartitionedFile, storage: Storage, columns: KeyColumns): SliceKeySource =
     if (SliceReading.hasLogs(file)) mergingOf(file).keySource(file, columns)
-    else SliceKeySource(storage, Some(file.filePath.toPath.toString), columns, None)
+    else baseKeySource(file, storage, columns)
+
+  /** What those of its base file are read by, if it has one. */
+  def baseKeySource(file: PartitionedFile, storage: Storage, columns: KeyColumns): SliceKeySource = {
+    val path = if (SliceReading.hasBase(file)) Some(file.filePath.toPath.toString) else None
+    SliceKeySource(storage, path, columns, None)
+  }
 
   /** How the base file of a slice is read; None if there is none. */
   def baseOf(file: PartitionedFile): Option[ReadBase] =

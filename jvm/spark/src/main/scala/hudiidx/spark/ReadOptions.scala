@@ -38,7 +38,13 @@ object ReadOptions {
 
   /** Names that the `view` option takes. */
   val Views: Vector[String] =
-    Vector(RowsView, PartitionsView, TimelineView, RecordIndexView.Name) ++ ColumnIndexView.Names ++ ViewCall.All.map(
+    Vector(
+      RowsView,
+      PartitionsView,
+      TimelineView,
+      RecordIndexView.Name,
+      LogBlocksView.Name
+    ) ++ ColumnIndexView.Names ++ ViewCall.All.map(
       _.name
     )
 

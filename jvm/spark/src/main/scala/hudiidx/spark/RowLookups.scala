@@ -103,6 +103,7 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
   private val keyColumns = KeyColumns.of(table.config)
   private val storage = table.shared.context.storage
   private val partitions = new RecentlyUsed[String, Vector[FileSlice]](RowLookups.MostHeld)(_.size.toLong)
+  private val indexed = new RecentlyUsed[FileSlice, java.lang.Boolean](RowLookups.MostHeld)(_ => 1L)
   private val keyColumn = columns.fieldNames.indexOf(RecordKeyFilter.KeyColumn)
 
   def columns: org.apache.spark.sql.types.StructType = scan.output
@@ -144,7 +145,29 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
   private def rowsOf(slice: FileSlice, all: PackedKeys): Vector[InternalRow] =
     PieceOfFile.whole(slice, table, scan.constants).fold(Vector.empty[InternalRow])(rowsOf(slice, _, all))
 
-  private def rowsOf(slice: FileSlice, piece: PartitionedFile, all: PackedKeys): Vector[InternalRow] = {
+  private def rowsOf(slice: FileSlice, piece: PartitionedFile, all: PackedKeys): Vector[InternalRow] =
+    if (!SliceReading.hasLogs(piece) || !storesKeys) byHashes(slice, piece, all)
+    else {
+      val asked = PieceOfFile.askedFor(piece, all, slice, table)
+      val found = if (isIndexed(slice, asked)) byLogIndex(asked, all) else None
+      found.getOrElse(byHashes(slice, piece, all))
+    }
+
+  private def isIndexed(slice: FileSlice, piece: PartitionedFile): Boolean =
+    indexed.getOrPut(slice)(Boolean.box(readers.isIndexed(piece)))
+
+  /** Of the log no more is read than what may belong to the keys; hashes of the base file's keys are kept. */
+  private def byLogIndex(piece: PartitionedFile, all: PackedKeys): Option[Vector[InternalRow]] = {
+    val keys = new WantedKeys(all)
+    def inBase = (KeyedSlice.read(readers.baseKeySource(piece, storage, keyColumns)), readers.baseOf(piece))
+    val (keyed, base) =
+      if (SliceReading.hasBase(piece)) kept.get(piece.filePath, 0L)(inBase) else inBase
+    readers.found(piece, base, keyed.rowsOf(keys).base, all).map { found =>
+      if (found.isEmpty) Vector.empty else collected(readers.rows(piece, found, base), keys)
+    }
+  }
+
+  private def byHashes(slice: FileSlice, piece: PartitionedFile, all: PackedKeys): Vector[InternalRow] = {
     val keys = new WantedKeys(all)
     val (keyed, base) = kept.get(identity(slice, piece), logBytes(slice)) {
       (KeyedSlice.read(readers.keySource(piece, storage, keyColumns)), readers.baseOf(piece))

@@ -108,6 +108,10 @@ final case class SliceReading(
       Some(FoundRows.of(base.fold(Array.emptyIntArray)(_.numbers), merged))
     }
 
+  /** The last block of the slice's log has an index, in the log or kept beside it. */
+  def isIndexed(file: PartitionedFile): Boolean =
+    SliceReading.keptTails(file) != KeptTails.None || merger.isIndexed(SliceReading.filesOf(file).logs.last)
+
   /** What the slice's keys are read by, its log merged. */
   def keySource(file: PartitionedFile, columns: KeyColumns): SliceKeySource = {
     val slice = SliceReading.filesOf(file)

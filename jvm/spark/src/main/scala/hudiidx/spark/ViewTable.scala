@@ -44,6 +44,8 @@ object ViewTable {
       case RecordIndexView.Name =>
         val records = SharedRecords.of(shared, options.index, options.asOf).checked()
         new ViewTable(title, RecordIndexView.Schema, () => new RecordIndexView(spark, title, records))
+      case LogBlocksView.Name =>
+        new ViewTable(title, LogBlocksView.Schema, () => new LogBlocksView(spark, title, shared, options.asOf))
       case name if ColumnIndexView.Names.contains(name) =>
         def scan = new ColumnIndexView(spark, title, shared, options.index, name)
         new ViewTable(title, ColumnIndexView.schemaOf(name), () => scan)

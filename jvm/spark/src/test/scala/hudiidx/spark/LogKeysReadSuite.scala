@@ -8,6 +8,7 @@ import scala.util.Random
 import hudiidx.Fixtures
 import hudiidx.hadoop.Tables
 import hudiidx.logindex.LogIndex
+import hudiidx.record.PackedKeys
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.store.{Current, IndexStore, IndexVersion}
 import org.apache.spark.sql.functions.col
@@ -60,6 +61,7 @@ final class LogKeysReadSuite extends SparkSuite {
     if (all.columns.contains("_hoodie_record_key")) {
       val byKey = all.collect().groupBy(_.getAs[String]("_hoodie_record_key")).filter(_._1 != null)
       val random = new Random(seed)
+      val lookups = api(table)
       val keys = random.shuffle(byKey.keys.toVector.sorted)
       // Of keys that were deleted some are asked for too.
       val gone = read(table, "hoodie.datasource.query.type" -> "read_optimized")
@@ -72,6 +74,7 @@ final class LogKeysReadSuite extends SparkSuite {
         val found = read(table).where(col("_hoodie_record_key").isin(some: _*))
         val expected = some.distinct.flatMap(k => byKey.getOrElse(k, Array.empty).toVector).map(text).sorted
         assert(rows(found) === expected, s"$n keys of $table")
+        assert(rows(lookups.lookupRows(PackedKeys.encode(some), null, null)) === expected, s"$n keys of $table")
       }
     }
   }

@@ -8,7 +8,7 @@ import hudiidx.sync._
 import hudiidx.table.{FileGroup, FileSlice}
 
 /** Makes the log index of a table as it stands, and brings one up to it. */
-private[logindex] final class LogIndexing(engine: TaskEngine, state: IndexState) {
+private[logindex] final class LogIndexing(engine: TaskEngine, state: IndexState, shareBytes: Long) {
   private val store = state.store
   private val live = new LiveLogsOfView(state)
 
@@ -51,7 +51,7 @@ private[logindex] final class LogIndexing(engine: TaskEngine, state: IndexState)
       .filter(_.files.nonEmpty)
 
   private def write(works: Vector[LogWork]): Vector[IndexFile] =
-    LogTasks.write(engine, state.table.tablePath, state.table.config, store, state.instant, works, state.show)
+    LogTasks.write(engine, state, LogTasks.cut(works, engine.parallelism, shareBytes))
 
   /** What tasks wrote side by side, in few files. */
   private def joined(files: Vector[IndexFile]): Vector[IndexFile] = {

@@ -7,9 +7,11 @@ import hudiidx.sync._
 /** The index of log blocks whose writers left none, as a part of the index: made by tasks that read the latest slices' logs
   * once; an update reads the blocks that came since. Design §3.5.
   *
-  *  @param asked true: the index is to have the part; false: not; None: as it has it
+  *  @param asked      true: the index is to have the part; false: not; None: as it has it
+  *  @param shareBytes bytes of logs that a task reads at least
   */
-final class LogPart(engine: TaskEngine, asked: Option[Boolean]) extends IndexPart {
+final class LogPart(engine: TaskEngine, asked: Option[Boolean], shareBytes: Long = LogPart.ShareBytes)
+    extends IndexPart {
 
   override def owns(file: IndexFile): Boolean = file.kind == LogIndex.Kind
 
@@ -18,9 +20,13 @@ final class LogPart(engine: TaskEngine, asked: Option[Boolean]) extends IndexPar
   override def isIn(version: IndexVersion): Boolean = LogIndex.isIn(version)
 
   override def build(state: IndexState, before: Option[IndexVersion]): PartFiles =
-    if (asked.getOrElse(before.exists(isIn))) new LogIndexing(engine, state).whole() else PartFiles.None
+    if (asked.getOrElse(before.exists(isIn))) new LogIndexing(engine, state, shareBytes).whole() else PartFiles.None
 
   /** DamagedIndex if a file of the part is gone or cut, or one that is needed cannot be read. */
   override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles =
-    new LogIndexing(engine, state).updated(before, unseen)
+    new LogIndexing(engine, state, shareBytes).updated(before, unseen)
+}
+
+object LogPart {
+  private val ShareBytes = 64L << 20
 }

@@ -6,7 +6,7 @@ import hudiidx.logindex._
 import hudiidx.manifest.PartitionKey
 import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexStore}
-import hudiidx.sync.{TableAccess, TaskEngine}
+import hudiidx.sync.{IndexState, TableAccess, TaskEngine}
 import hudiidx.table.{FileGroup, FileSlice, TableConfig, TableLogRules}
 import hudiidx.{DamagedTable, UnsupportedTable}
 import org.slf4j.LoggerFactory
@@ -45,40 +45,35 @@ private[logindex] object LogWork {
 /** The tasks that read logs. Made here, so that they carry what they need and nothing else. */
 private[logindex] object LogTasks {
   private val log = LoggerFactory.getLogger("hudiidx.hadoop.logindex.LogTasks")
-  private val LeastShareBytes = 64L << 20
   private val PerSlot = 3
 
   /** Writes the tails of the blocks that have none, at most one file for each share of the logs.
     *
-    * @param works in the order of keys
-    * @param show  is told the share that is done
+    * @param shares works in the order of keys
     */
-  def write(
-      engine: TaskEngine,
-      tablePath: String,
-      config: TableConfig,
-      store: IndexStore,
-      instant: String,
-      works: Vector[LogWork],
-      show: Double => Unit
-  ): Vector[IndexFile] = if (works.isEmpty) Vector.empty
-  else {
-    val shares = cut(works, engine.parallelism)
-    var done = 0
-    def tell(places: Seq[Int]): Unit = {
-      done += places.size
-      show(done.toDouble / shares.size)
+  def write(engine: TaskEngine, state: IndexState, shares: Vector[Vector[LogWork]]): Vector[IndexFile] =
+    if (shares.isEmpty) Vector.empty
+    else {
+      var done = 0
+      def tell(places: Seq[Int]): Unit = {
+        done += places.size
+        state.show(done.toDouble / shares.size)
+      }
+      engine
+        .runShowing(
+          s"read logs of ${shares.map(_.size).sum} file slices",
+          shares.map(_ -> LogIndex.fileName(state.instant)),
+          tell
+        )(writing(state.table.tablePath, state.table.config, state.store.dir))
+        .flatten
     }
-    engine
-      .runShowing(s"read logs of ${works.size} file slices", shares.map(_ -> LogIndex.fileName(instant)), tell)(
-        writing(tablePath, config, store.dir)
-      )
-      .flatten
-  }
 
-  /** Shares of about the same bytes, in order. */
-  private def cut(works: Vector[LogWork], slots: Int): Vector[Vector[LogWork]] = {
-    val usual = math.max(LeastShareBytes, works.map(_.bytes).sum / (slots * PerSlot) + 1)
+  /** Shares of about the same bytes, in order.
+    *
+    * @param leastBytes of a share
+    */
+  def cut(works: Vector[LogWork], slots: Int, leastBytes: Long): Vector[Vector[LogWork]] = {
+    val usual = math.max(leastBytes, works.map(_.bytes).sum / (slots * PerSlot) + 1)
     val shares = Vector.newBuilder[Vector[LogWork]]
     var share = Vector.empty[LogWork]
     var bytes = 0L

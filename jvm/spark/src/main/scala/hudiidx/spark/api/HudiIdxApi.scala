@@ -20,12 +20,14 @@ import hudiidx.spark.tag.TagLocation
 import hudiidx.spark.{
   HudiIdxSource,
   IndexAdvice,
+  LogBlocksView,
   PinnedTable,
   ReadOptions,
   RowJson,
   RowLookups,
   ScanReport,
   SharedTable,
+  Shims,
   SparkEngine,
   SparkExpressions,
   ViewCall
@@ -228,10 +230,19 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     RowJson.array(known.rows(table().view, partition, instant(asOf)), known.schema)
   }
 
+  /** The blocks of the latest file slices' logs, as `LogBlocksView` has them; of one partition here and now, of all by tasks.
+    * Both may be null.
+    */
+  def logBlocks(partition: String, asOf: String): DataFrame =
+    if (partition == null) frame(LogBlocksView.Name, asOf)
+    else
+      Shims.localFrame(spark, LogBlocksView.Schema, LogBlocksView.rows(table(), partition, instant(asOf)).toVector)
+
   /** The same call on the whole table, computed by tasks. */
-  def viewFrame(call: String, asOf: String): DataFrame = {
-    val reader =
-      spark.read.format(HudiIdxSource.Name).options(given).option(ReadOptions.ViewName, ViewCall.of(call).name)
+  def viewFrame(call: String, asOf: String): DataFrame = frame(ViewCall.of(call).name, asOf)
+
+  private def frame(view: String, asOf: String): DataFrame = {
+    val reader = spark.read.format(HudiIdxSource.Name).options(given).option(ReadOptions.ViewName, view)
     val timed = if (asOf == null) reader else reader.option(ReadOptions.AsOfInstant, asOf)
     timed.load(tablePath)
   }
