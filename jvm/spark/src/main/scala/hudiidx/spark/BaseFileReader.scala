@@ -15,8 +15,8 @@ import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile
-import org.apache.spark.sql.types.{StructField, StructType}
-import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+import org.apache.spark.sql.types.{StringType, StructField, StructType}
+import org.apache.spark.sql.vectorized.ColumnarBatch
 
 /** Reads pieces of base files, and whole file slices that have logs, as the table's columns. A file whose own types are the
   * table's goes through Spark's reader untouched; any other is read with its own types and converted. Batches or rows: the
@@ -279,48 +279,4 @@ object BaseFileReaderFactory {
   /** The instant in a base file's name. */
   private def instantOf(file: PartitionedFile): Option[String] =
     FileName.parse("", file.filePath.toPath.getName, 0L).map(_.instantTime)
-}
-
-/** Batches of type `from` (and more columns behind) as batches of type `to` (and the same columns behind), with nulls for
-  * the columns named by `nulls`.
-  */
-final private class ConvertedBatches(
-    batches: PartitionReader[ColumnarBatch],
-    from: StructType,
-    to: StructType,
-    nulls: Vector[String],
-    floatsByText: Boolean
-) extends PartitionReader[ColumnarBatch] {
-
-  override def next(): Boolean = batches.next()
-
-  override def get(): ColumnarBatch = {
-    val batch = batches.get()
-    val columns = Array.tabulate[ColumnVector](batch.numCols) { i =>
-      if (i >= to.length) batch.column(i)
-      else if (nulls.contains(to(i).name)) ColumnAdapter.nulls(to(i).dataType)
-      else ColumnAdapter.adapt(batch.column(i), from(i).dataType, to(i).dataType, floatsByText)
-    }
-    new ColumnarBatch(columns, batch.numRows)
-  }
-
-  override def close(): Unit = batches.close()
-}
-
-final private class RowsOfBatches(batches: PartitionReader[ColumnarBatch], toUnsafe: InternalRow => InternalRow)
-    extends PartitionReader[InternalRow] {
-  private var rows: java.util.Iterator[InternalRow] = java.util.Collections.emptyIterator()
-  private var row: InternalRow = _
-
-  override def next(): Boolean = {
-    while (!rows.hasNext && batches.next()) rows = batches.get().rowIterator()
-    val more = rows.hasNext
-    if (more) row = toUnsafe(rows.next())
-    more
-  }
-
-  /** The same row until `next`. */
-  override def get(): InternalRow = row
-
-  override def close(): Unit = batches.close()
 }

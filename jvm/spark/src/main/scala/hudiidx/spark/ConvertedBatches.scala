@@ -1,0 +1,51 @@
+package hudiidx.spark
+
+import hudiidx.spark.rows.ColumnAdapter
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.read.PartitionReader
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+
+/** Batches of type `from` (and more columns behind) as batches of type `to` (and the same columns behind), with nulls for
+  * the columns named by `nulls`.
+  */
+final private[spark] class ConvertedBatches(
+    batches: PartitionReader[ColumnarBatch],
+    from: StructType,
+    to: StructType,
+    nulls: Vector[String],
+    floatsByText: Boolean
+) extends PartitionReader[ColumnarBatch] {
+
+  override def next(): Boolean = batches.next()
+
+  override def get(): ColumnarBatch = {
+    val batch = batches.get()
+    val columns = Array.tabulate[ColumnVector](batch.numCols) { i =>
+      if (i >= to.length) batch.column(i)
+      else if (nulls.contains(to(i).name)) ColumnAdapter.nulls(to(i).dataType)
+      else ColumnAdapter.adapt(batch.column(i), from(i).dataType, to(i).dataType, floatsByText)
+    }
+    new ColumnarBatch(columns, batch.numRows)
+  }
+
+  override def close(): Unit = batches.close()
+}
+
+final private[spark] class RowsOfBatches(batches: PartitionReader[ColumnarBatch], toUnsafe: InternalRow => InternalRow)
+    extends PartitionReader[InternalRow] {
+  private var rows: java.util.Iterator[InternalRow] = java.util.Collections.emptyIterator()
+  private var row: InternalRow = _
+
+  override def next(): Boolean = {
+    while (!rows.hasNext && batches.next()) rows = batches.get().rowIterator()
+    val more = rows.hasNext
+    if (more) row = toUnsafe(rows.next())
+    more
+  }
+
+  /** The same row until `next`. */
+  override def get(): InternalRow = row
+
+  override def close(): Unit = batches.close()
+}
