@@ -1,10 +1,9 @@
 package hudiidx.spark
 
-import hudiidx.spark.catalog.{CallParser, CallsOfHudi}
 import org.apache.hadoop.fs.Path
 import org.apache.spark.paths.SparkPath
 import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.{Column, DataFrame, SparkSession, SparkSessionExtensions}
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeProjection
 import org.apache.spark.sql.catalyst.expressions.{
@@ -38,12 +37,6 @@ import org.apache.spark.{Partitioner, ShuffleDependency}
 
 /** All that depends on the inner parts of Spark 3.5. */
 object Shims {
-
-  /** `CALL` of our procedures. */
-  def injectCalls(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectParser(new CallParser(_, _))
-    extensions.injectResolutionRule(new CallsOfHudi(_))
-  }
 
   /** The filter in Spark's public form; None if it has none. */
   def translate(filter: Expression): Option[Filter] = SparkInternals.translate(filter)

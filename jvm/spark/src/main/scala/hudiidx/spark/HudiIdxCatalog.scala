@@ -8,7 +8,6 @@ import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
-import hudiidx.spark.catalog.{DelegatingCatalog, HudiTableReads, NamedTable, StagedTables, V1Tables}
 import hudiidx.table.TableConfig
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog._

@@ -1,19 +1,16 @@
 package hudiidx.spark
 
-import hudiidx.spark.catalog.HudiTableReads
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
 
 /** Sets a session up with hudiidx's rules when it starts: `spark.sql.extensions=hudiidx.spark.HudiIdxExtensions`. Without it
-  * joins by record key are set up when the session opens its first table, and SQL has neither `CALL system.<procedure>` nor Hudi
-  * tables under their own names.
+  * joins by record key are set up when the session opens its first table, and SQL does not read Hudi tables under their own names.
   */
 final class HudiIdxExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectOptimizerRule(new KeyJoinRegistration(_))
     extensions.injectResolutionRule(new HudiTableReads(_))
-    Shims.injectCalls(extensions)
   }
 }
 

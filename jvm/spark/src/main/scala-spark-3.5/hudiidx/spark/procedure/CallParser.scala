@@ -1,7 +1,7 @@
-package hudiidx.spark.catalog
+package hudiidx.spark.procedure
 
 import hudiidx.spark.HudiIdxCatalog
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{SparkSession, SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedArgumentExpression}
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
@@ -9,6 +9,14 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.types.{DataType, StructType}
+
+/** Spark finds it by itself wherever our jar is: `CALL` needs no setting but the catalog. */
+final class CallExtension extends SparkSessionExtensionsProvider {
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectParser(new CallParser(_, _))
+    extensions.injectResolutionRule(new CallsOfHudi(_))
+  }
+}
 
 /** Takes `CALL [catalog.]system.<procedure>(...)` where the catalog is [[HudiIdxCatalog]], which Spark 3.5 has no words for;
   * all else goes to the parser behind.

@@ -1,9 +1,10 @@
-package hudiidx.spark.catalog
+package hudiidx.spark.procedure
 
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.InvalidOption
+import hudiidx.spark.NamedTable
 import hudiidx.spark.api.{HudiIdxApi, PrunedFiles}
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.connector.catalog.Identifier

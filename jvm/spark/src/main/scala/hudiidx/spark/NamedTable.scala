@@ -1,7 +1,6 @@
-package hudiidx.spark.catalog
+package hudiidx.spark
 
 import hudiidx.InvalidOption
-import hudiidx.spark.{ColumnIndexView, ReadOptions, RecordIndexView}
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.TableIdentifier
@@ -21,7 +20,7 @@ object NamedTable {
   val Views: Vector[String] =
     Vector("files", ReadOptions.PartitionsView, ReadOptions.TimelineView, RecordIndexView.Name) ++ ColumnIndexView.Names
 
-  private[catalog] val Provider = "hudi"
+  private[spark] val Provider = "hudi"
 
   /** In stock Hudi's and its Hive sync's definition of a table: the name shows base files alone. */
   private val BaseFilesAlone = "hoodie.query.as.ro.table"

@@ -1,4 +1,4 @@
-package hudiidx.spark.catalog
+package hudiidx.spark.procedure
 
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}

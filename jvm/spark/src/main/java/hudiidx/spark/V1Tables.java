@@ -1,4 +1,4 @@
-package hudiidx.spark.catalog;
+package hudiidx.spark;
 
 import java.util.Optional;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;

@@ -1,4 +1,4 @@
-package hudiidx.spark.catalog
+package hudiidx.spark.procedure
 
 import hudiidx.InvalidOption
 import org.apache.spark.sql.types.{DataType, StructType}
@@ -43,7 +43,7 @@ final case class Procedure(
     Arguments(this, given)
   }
 
-  private[catalog] def refuse(why: String): Nothing = throw new InvalidOption(s"CALL system.$usage: $why")
+  private[procedure] def refuse(why: String): Nothing = throw new InvalidOption(s"CALL system.$usage: $why")
 }
 
 /** Arguments of one call by the names of parameters; those that were left out or NULL are not there. */

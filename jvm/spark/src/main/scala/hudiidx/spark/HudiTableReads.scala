@@ -1,6 +1,5 @@
-package hudiidx.spark.catalog
+package hudiidx.spark
 
-import hudiidx.spark.HudiIdxCatalog
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation, UnresolvedCatalogRelation}
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -51,7 +50,7 @@ object HudiTableReads {
   /** Whether the session has the rule. */
   def isOn(spark: SparkSession): Boolean = spark.conf
     .getOption(Extensions)
-    .exists(_.split(',').exists(_.trim == classOf[hudiidx.spark.HudiIdxExtensions].getName))
+    .exists(_.split(',').exists(_.trim == classOf[HudiIdxExtensions].getName))
 
   def marked(table: CatalogTable): CatalogTable =
     table.copy(provider = Some("hive"), properties = table.properties + (Mark -> "true"))

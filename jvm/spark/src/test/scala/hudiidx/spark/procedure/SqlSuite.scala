@@ -1,4 +1,4 @@
-package hudiidx.spark.catalog
+package hudiidx.spark.procedure
 
 import java.net.URI
 
