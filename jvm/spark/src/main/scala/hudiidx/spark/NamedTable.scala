@@ -18,7 +18,8 @@ object NamedTable {
 
   /** Names behind a table's name, as in `db.trips.files`, and the views that they show. */
   val Views: Vector[String] =
-    Vector("files", ReadOptions.PartitionsView, ReadOptions.TimelineView, RecordIndexView.Name) ++ ColumnIndexView.Names
+    Vector("files", ReadOptions.PartitionsView, ReadOptions.TimelineView, RecordIndexView.Name, LogBlocksView.Name) ++
+      ColumnIndexView.Names
 
   private[spark] val Provider = "hudi"
 

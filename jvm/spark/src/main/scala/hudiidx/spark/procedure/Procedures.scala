@@ -19,6 +19,7 @@ object Procedures {
   private val table = Parameter("table", StringType, required = true)
   private val recordParameters =
     Vector(Parameter("record", StringType), Parameter("window_days", LongType), Parameter("file_groups", LongType))
+  private val logs = Parameter("logs", BooleanType)
   private val columnParameters = Vector(
     Parameter("columns", texts),
     Parameter("bloom", texts),
@@ -44,21 +45,21 @@ object Procedures {
     Procedure(
       "create_index",
       "Makes the index, whole; columns are named as in Python's `create`.",
-      table +: (recordParameters ++ columnParameters),
+      table +: (recordParameters ++ columnParameters :+ logs),
       done,
       (spark, call) => synced(api(spark, call, created(call)).create())
     ),
     Procedure(
       "add_index",
-      "Makes a record index, or indexes on columns, beside what the index has.",
-      table +: (recordParameters ++ columnParameters),
+      "Makes a record index, an index of log blocks, or indexes on columns, beside what the index has.",
+      table +: (recordParameters ++ columnParameters :+ logs),
       done,
       addIndex
     ),
     Procedure(
       "drop_index",
-      "Removes indexes: the record index (`record => true`), those on columns, or, where none is named, all of the index.",
-      Vector(table, Parameter("record", BooleanType), Parameter("columns", texts)),
+      "Removes indexes: the record index (`record => true`), that of log blocks (`logs => true`), those on columns, or, where none is named, all of the index.",
+      Vector(table, Parameter("record", BooleanType), Parameter("columns", texts), logs),
       done,
       dropIndex
     ),
@@ -108,7 +109,8 @@ object Procedures {
     IndexOptions.BloomColumns -> "bloom",
     IndexOptions.ValuesColumns -> "values"
   ).flatMap { case (option, name) => call.texts(name).map(option -> _.mkString(",")) } ++
-    call.texts("indexes").map(IndexOptions.OtherIndexes -> _.mkString(";"))
+    call.texts("indexes").map(IndexOptions.OtherIndexes -> _.mkString(";")) ++
+    call.values.get("logs").map(_ => IndexOptions.Logs -> call.flag("logs").toString)
 
   private def recordOptions(call: Arguments): Map[String, String] =
     (call.text("record").map(IndexOptions.RecordMode -> _) ++
@@ -120,21 +122,22 @@ object Procedures {
       call.texts(name).toVector.flatten.map(column => s"$kind($column)")
     } ++ call.texts("indexes").toVector.flatten
     val record = recordOptions(call)
-    if (specs.isEmpty && record.isEmpty)
-      call.procedure.refuse("name what to make: record, columns, bloom, values or indexes")
-    val ofRecords = if (record.isEmpty) Seq.empty else synced(api(spark, call, record).addIndex("record"))
-    if (specs.isEmpty) ofRecords else synced(api(spark, call).addColumns(specs.mkString(";"), wait = true))
+    val made = Vector(
+      if (record.nonEmpty) Some(api(spark, call, record).addIndex("record")) else None,
+      if (call.flag("logs")) Some(api(spark, call).addIndex("logs")) else None,
+      if (specs.nonEmpty) Some(api(spark, call).addColumns(specs.mkString(";"), wait = true)) else None
+    ).flatten
+    made.lastOption.fold(call.procedure.refuse("name what to make: record, logs, columns, bloom, values or indexes"))(
+      synced
+    )
   }
 
   private def dropIndex(spark: SparkSession, call: Arguments): Seq[Row] = {
     val columns = call.texts("columns").toVector.flatten
-    val ofRecords = if (call.flag("record")) synced(api(spark, call).dropIndex("record")) else Seq.empty
-    if (columns.nonEmpty) synced(api(spark, call).dropColumns(columns.map(c => s"any($c)").mkString(";")))
-    else if (ofRecords.nonEmpty) ofRecords
-    else {
-      api(spark, call).drop()
-      Seq(Row(null, 0L, 0L, false, true, null))
-    }
+    val dropped = Vector("record", "logs").filter(call.flag).map(api(spark, call).dropIndex) ++
+      (if (columns.isEmpty) None else Some(api(spark, call).dropColumns(columns.map(c => s"any($c)").mkString(";"))))
+    if (dropped.isEmpty) api(spark, call).drop()
+    dropped.lastOption.fold[Seq[Row]](Seq(Row(null, 0L, 0L, false, true, null)))(synced)
   }
 
   private def verify(spark: SparkSession, call: Arguments): Seq[Row] = {

@@ -116,7 +116,7 @@ final class SqlSuite extends SparkSuite {
   test("what is known about a table is tables behind its name") {
     val views = Vector("db.trips", "hudiidx.db.trips", s"hudiidx.`${Fixtures.table(fixture)}`")
     def rows(name: String): Vector[String] = sql(s"SELECT * FROM $name").collect().map(_.toString).toVector.sorted
-    Vector("files", "partitions", "timeline").foreach { view =>
+    Vector("files", "partitions", "timeline", "log_blocks").foreach { view =>
       val direct = session.read.format("hudiidx").option("view", view).load(Fixtures.table(fixture))
       val expected = direct.collect().map(_.toString).toVector.sorted
       assert(expected.nonEmpty)
@@ -167,8 +167,9 @@ final class SqlSuite extends SparkSuite {
     val filter = s"_hoodie_record_key = '${keys(0).getString(0)}'"
     assert(sql(s"""CALL system.prune('$path', where => "$filter")""").count() >= 1)
     assert(sql(s"CALL system.add_index('$path', bloom => '_hoodie_record_key')").head().getAs[Boolean]("published"))
+    assert(sql(s"CALL system.add_index('$path', logs => true)").head().getAs[Boolean]("published"))
     assert(sql(s"CALL system.index_info('$path')").head().getString(0).contains("READY"))
-    sql(s"CALL system.drop_index('$path', record => true, columns => array('_hoodie_record_key'))")
+    sql(s"CALL system.drop_index('$path', record => true, logs => true, columns => array('_hoodie_record_key'))")
     sql(s"CALL system.drop_index('$path')")
     assert(!sql(s"CALL system.index_info('$path')").head().getString(0).contains("READY"))
     assert(sql("CALL system.index_info(table => 'db.trips')").count() === 1)
