@@ -2,6 +2,7 @@ package hudiidx.hadoop
 
 import java.io.{ByteArrayOutputStream, IOException, OutputStream}
 import java.net.URI
+import java.nio.file.{Files, Paths}
 
 import hudiidx.Fixtures
 import hudiidx.storage.{LocalStorage, Storage, StorageContract}
@@ -90,17 +91,18 @@ class ObjectFileSystem extends RelabelledFileSystem("objects") {
       progress: Progressable
   ): FSDataOutputStream = {
     if (!overwrite && exists(path)) throw new FileAlreadyExistsException(path.toString)
-    new FSDataOutputStream(new PutOnClose(path.toUri.getPath), null)
+    new FSDataOutputStream(new PutOnClose(path.toUri.getPath, overwrite), null)
   }
 
-  private final class PutOnClose(path: String) extends OutputStream {
+  private final class PutOnClose(path: String, overwrite: Boolean) extends OutputStream {
     private val content = new ByteArrayOutputStream
     private var isClosed = false
     override def write(b: Int): Unit = content.write(b)
     override def write(b: Array[Byte], from: Int, length: Int): Unit = content.write(b, from, length)
     override def close(): Unit = if (!isClosed) {
       isClosed = true
-      if (!LocalStorage.publish(path, content.toByteArray)) throw new FileAlreadyExistsException(path)
+      if (overwrite) Files.write(Paths.get(path), content.toByteArray): Unit
+      else if (!LocalStorage.publish(path, content.toByteArray)) throw new FileAlreadyExistsException(path)
     }
   }
 }
