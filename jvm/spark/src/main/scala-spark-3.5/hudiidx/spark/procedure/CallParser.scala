@@ -1,7 +1,7 @@
 package hudiidx.spark.procedure
 
-import hudiidx.spark.HudiIdxCatalog
-import org.apache.spark.sql.{SparkSession, SparkSessionExtensions, SparkSessionExtensionsProvider}
+import hudiidx.spark.{HudiIdxCatalog, SessionPart}
+import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedArgumentExpression}
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
@@ -10,8 +10,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** Spark finds it by itself wherever our jar is: `CALL` needs no setting but the catalog. */
-final class CallExtension extends SparkSessionExtensionsProvider {
+/** `CALL` in sessions with our extension. */
+final class CallExtension extends SessionPart {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectParser(new CallParser(_, _))
     extensions.injectResolutionRule(new CallsOfHudi(_))
