@@ -13,7 +13,6 @@ import hudiidx.{DamagedTable, NotAHudiTable}
   *  the file may be absent or cut short for a moment, and the backup is then whole. Format notes §1.2.
   */
 private[table] object PropertiesFile {
-  private val FileName = "hoodie.properties"
   private val BackupSuffix = ".backup"
   private val Tries = 4
 
@@ -21,7 +20,7 @@ private[table] object PropertiesFile {
 
   /** The file that was read, and its properties. */
   def read(storage: Storage, tablePath: String, pause: Int => Unit): (String, Map[String, String]) = {
-    val main = Storage.join(Storage.join(tablePath, TableConfig.HoodieFolder), FileName)
+    val main = TableConfig.propertiesFile(tablePath)
     var found = load(storage, main, tablePath)
     var attempt = 1
     while (found.isLeft && attempt < Tries) {

@@ -91,6 +91,11 @@ final case class TableConfig(
 
 object TableConfig {
   val HoodieFolder = ".hoodie"
+
+  /** The file by which a folder is a table. */
+  def propertiesFile(tablePath: String): String =
+    Storage.join(Storage.join(tablePath, HoodieFolder), "hoodie.properties")
+
   val SupportedVersions: Vector[Int] = Vector(6, 8, 9)
 
   /** Reads `<table>/.hoodie/hoodie.properties`, or its backup while a writer replaces it.

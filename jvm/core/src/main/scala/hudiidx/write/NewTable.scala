@@ -2,7 +2,6 @@ package hudiidx.write
 
 import hudiidx.storage.Storage
 import hudiidx.table.TableConfig
-import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.util.zip.CRC32
 
 /** A merge-on-read table that is to be made.
@@ -76,10 +75,7 @@ final case class NewTable(
 
   /** Writes hoodie.properties, by which the table is there; false if there is one already. */
   def create(storage: Storage, tablePath: String): Boolean =
-    storage.publish(
-      Storage.join(Storage.join(tablePath, TableConfig.HoodieFolder), "hoodie.properties"),
-      NewTable.text(properties)
-    )
+    storage.publish(TableConfig.propertiesFile(tablePath), NewTable.text(properties))
 }
 
 object NewTable {
@@ -103,7 +99,6 @@ object NewTable {
     properties.foreach { case (k, v) => all.setProperty(k, v) }
     val out = new java.io.ByteArrayOutputStream
     all.store(out, "Properties of a Hudi table")
-    // Java writes the time of day into a comment in ISO 8859-1.
-    new String(out.toByteArray, ISO_8859_1).getBytes(ISO_8859_1)
+    out.toByteArray
   }
 }

@@ -6,7 +6,7 @@ import hudiidx.hfile.BlockCache
 import hudiidx.log.{LogBlock, LogRules, MergeMode}
 import hudiidx.logindex._
 import hudiidx.record.PackedKeys
-import hudiidx.storage.{CountingStorage, Storage}
+import hudiidx.storage.CountingStorage
 import hudiidx.store.{Current, IndexStore}
 import hudiidx.sync.{IndexOptions, TableAccess}
 import hudiidx.table.{FileGroup, FileName, TableConfig, TableLogRules}
@@ -24,7 +24,7 @@ final class LogCommands(access: TableAccess, file: String, options: IndexOptions
     .iterate(parent(path))(_.flatMap(parent))
     .takeWhile(_.isDefined)
     .flatten
-    .find(dir => access.storage.status(Storage.join(dir, ".hoodie/hoodie.properties")).isDefined)
+    .find(dir => access.storage.status(TableConfig.propertiesFile(dir)).isDefined)
 
   private def parent(path: String): Option[String] = {
     val at = path.lastIndexOf('/')

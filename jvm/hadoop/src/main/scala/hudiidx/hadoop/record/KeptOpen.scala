@@ -55,7 +55,7 @@ private object TableMarks {
 
   /** @param timelineDir where it was; another layout comes with other properties */
   def of(storage: Storage, path: String, timelineDir: Option[String], store: IndexStore): TableMarks = {
-    val properties = storage.status(Storage.join(path, ".hoodie/hoodie.properties"))
+    val properties = storage.status(TableConfig.propertiesFile(path))
     val dir = timelineDir.getOrElse(TableConfig.read(storage, path).timelineDir(path))
     TableMarks(dir, properties, storage.list(dir).filterNot(_.isDirectory), store.versionNumbers())
   }

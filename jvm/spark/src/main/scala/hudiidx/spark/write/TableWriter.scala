@@ -10,7 +10,6 @@ import hudiidx.hadoop.Tables
 import hudiidx.spark._
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.tag.TagLocation
-import hudiidx.storage.Storage
 import hudiidx.sync.{IndexOptions, TableContext}
 import hudiidx.table._
 import hudiidx.write._
@@ -30,8 +29,7 @@ import org.slf4j.LoggerFactory
 final class TableWriter(spark: SparkSession, path: String, options: WriteOptions) {
   private val access = Tables.access(spark.sessionState.newHadoopConf())
 
-  def exists: Boolean =
-    access.storage.status(Storage.join(Storage.join(path, TableConfig.HoodieFolder), "hoodie.properties")).isDefined
+  def exists: Boolean = access.storage.status(TableConfig.propertiesFile(path)).isDefined
 
   /** Makes the table if there is none. */
   def write(rows: DataFrame): Unit = {
