@@ -123,7 +123,7 @@ object LogHits {
       readers: BlockReaders,
       kept: KeptTails
   ): (Vector[LogHit], LookupCounts) = {
-    val blocks = LogBlockFacts.of(storage, path, KeptTails.None).map(_.block)
+    val blocks = blocksOf(storage, path)
     val data = blocks.map(CountedBlock(path, _)).filter(b => holdsKeys(b.block.kind))
     val found = new LogLookup(storage, data, kept).find(keys)
     val hits = new HitReader(keys, rules, readers)
@@ -133,6 +133,12 @@ object LogHits {
       hits.read(reader, counted.block, parts.next().records)
     }
     (hits.result, found.counts)
+  }
+
+  private def blocksOf(storage: Storage, path: String): Vector[LogBlock] = {
+    val reader = SliceLog.open(storage, path)
+    try LogFile.blocks(reader).toVector
+    finally reader.close()
   }
 
   private def holdsKeys(kind: LogBlockKind): Boolean = kind match {

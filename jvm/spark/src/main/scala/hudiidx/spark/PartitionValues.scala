@@ -1,6 +1,6 @@
 package hudiidx.spark
 
-import hudiidx.table.TableConfig
+import hudiidx.table.{PartitionPathForm, TableConfig}
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -25,7 +25,7 @@ final class PartitionValues(config: TableConfig, columns: Vector[StructField], z
   def nulls(partitionPath: String): Vector[String] = texts(partitionPath) match {
     case None        => Vector.empty
     case Some(parts) =>
-      columns.zip(parts).collect { case (c, PartitionValues.DefaultPartition) if isPlain(c.name) => c.name }
+      columns.zip(parts).collect { case (c, PartitionPathForm.NoValue) if isPlain(c.name) => c.name }
   }
 
   /** The values of columns that are not stored in the data files: one each, null where the path has no value. */
@@ -33,7 +33,7 @@ final class PartitionValues(config: TableConfig, columns: Vector[StructField], z
     case None        => columns.map(_ => null)
     case Some(parts) =>
       columns.zip(parts).map { case (c, text) =>
-        if (text == PartitionValues.DefaultPartition) null else cast(text, c.dataType)
+        if (text == PartitionPathForm.NoValue) null else cast(text, c.dataType)
       }
   }
 
@@ -72,7 +72,7 @@ final class PartitionValues(config: TableConfig, columns: Vector[StructField], z
     .toSet
 
   private def possibleOf(text: String, column: StructField): Option[Vector[Any]] =
-    if (text == PartitionValues.DefaultPartition) Some(Vector(null))
+    if (text == PartitionPathForm.NoValue) Some(Vector(null))
     else if (column.dataType == StringType && (text.isEmpty || text == PartitionValues.OldDefaultPartition))
       Some(Vector(null, UTF8String.EMPTY_UTF8, UTF8String.fromString(text)))
     else if (!PartitionValues.isCertain(text, column.dataType)) None
@@ -84,7 +84,6 @@ final class PartitionValues(config: TableConfig, columns: Vector[StructField], z
 }
 
 object PartitionValues {
-  private val DefaultPartition = "__HIVE_DEFAULT_PARTITION__"
   private val OldDefaultPartition = "default"
 
   /** Generators that put a value's own text into the path. */

@@ -56,7 +56,7 @@ trait StagedTables extends DelegatingCatalog with StagingTableCatalog {
       by: Array[Transform],
       properties: Properties
   ): StagedTable =
-    stageCreate(id, columnsOf(schema), by, properties)
+    stageCreate(id, DelegatingCatalog.columnsOf(schema), by, properties)
 
   override def stageReplace(
       id: Identifier,
@@ -64,16 +64,14 @@ trait StagedTables extends DelegatingCatalog with StagingTableCatalog {
       by: Array[Transform],
       properties: Properties
   ): StagedTable =
-    stageReplace(id, columnsOf(schema), by, properties)
+    stageReplace(id, DelegatingCatalog.columnsOf(schema), by, properties)
 
   override def stageCreateOrReplace(
       id: Identifier,
       schema: StructType,
       by: Array[Transform],
       properties: Properties
-  ): StagedTable = stageCreateOrReplace(id, columnsOf(schema), by, properties)
-
-  private def columnsOf(schema: StructType): Array[Column] = DelegatingCatalog.columnsOf(schema)
+  ): StagedTable = stageCreateOrReplace(id, DelegatingCatalog.columnsOf(schema), by, properties)
 
   final private class MadeFirst(id: Identifier, made: Table) extends StagedTable with SupportsWrite {
     override def name(): String = made.name
