@@ -3,28 +3,11 @@ package hudiidx.spark
 import hudiidx.logindex.{KeptTails, LogBlockFacts}
 import hudiidx.storage.Storage
 import hudiidx.table.{FileGroup, FileSlice}
-import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.connector.read._
 import org.apache.spark.sql.types.{IntegerType, LongType, StringType, StructField, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /** The blocks of the latest file slices' logs, a row each: the view `log_blocks`. Reads headers and summaries. */
-final class LogBlocksView(spark: SparkSession, title: String, table: SharedTable, asOf: Option[String])
-    extends Scan
-    with Batch {
-  override def readSchema(): StructType = LogBlocksView.Schema
-  override def description(): String = title
-  override def toBatch: Batch = this
-
-  override def planInputPartitions(): Array[InputPartition] =
-    ViewTable.chunks(table.view.partitions, spark.sparkContext.defaultParallelism).map(PartitionChunk).toArray
-
-  override def createReaderFactory(): PartitionReaderFactory =
-    new LogBlockReaders(spark.sparkContext.broadcast(table), asOf)
-}
-
 object LogBlocksView {
   val Name = "log_blocks"
 
@@ -72,12 +55,4 @@ object LogBlocksView {
   }
 
   private def text(value: String): UTF8String = UTF8String.fromString(value)
-}
-
-final private class LogBlockReaders(table: Broadcast[SharedTable], asOf: Option[String])
-    extends PartitionReaderFactory {
-  override def createReader(input: InputPartition): PartitionReader[InternalRow] = {
-    val partitions = input match { case PartitionChunk(paths) => paths }
-    new IteratorReader(partitions.iterator.flatMap(LogBlocksView.rows(table.value, _, asOf)))
-  }
 }

@@ -34,6 +34,7 @@ object ViewTable {
   def open(spark: SparkSession, path: String, options: ReadOptions): ViewTable = {
     val shared = SharedTable.open(spark, path, options.index)
     val title = s"${HudiIdxSource.Name} ${options.view} of ${shared.path}"
+    val asOf = options.asOf
     options.view match {
       case ReadOptions.PartitionsView =>
         val rows = shared.view.partitions.iterator.map(p => InternalRow(text(p)))
@@ -45,15 +46,18 @@ object ViewTable {
         val records = SharedRecords.of(shared, options.index, options.asOf).checked()
         new ViewTable(title, RecordIndexView.Schema, () => new RecordIndexView(spark, title, records))
       case LogBlocksView.Name =>
-        new ViewTable(title, LogBlocksView.Schema, () => new LogBlocksView(spark, title, shared, options.asOf))
+        byPartition(spark, title, shared, LogBlocksView.Schema)(LogBlocksView.rows(_, _, asOf))
       case name if ColumnIndexView.Names.contains(name) =>
         def scan = new ColumnIndexView(spark, title, shared, options.index, name)
         new ViewTable(title, ColumnIndexView.schemaOf(name), () => scan)
       case name =>
-        val call = ViewCall.of(name)
-        new ViewTable(title, call.schema, () => new ViewScan(spark, title, shared, call, options.asOf))
+        byPartition(spark, title, shared, ViewCall.of(name).schema)((t, p) => ViewCall.of(name).rows(t.view, p, asOf))
     }
   }
+
+  private def byPartition(spark: SparkSession, title: String, table: SharedTable, struct: StructType)(
+      rows: (SharedTable, String) => Iterator[InternalRow]
+  ): ViewTable = new ViewTable(title, struct, () => new ViewScan(spark, title, table, struct, rows))
 
   private def timelineRows(timeline: ActiveTimeline): Array[InternalRow] = timeline.instants.map { i =>
     InternalRow(
@@ -81,16 +85,19 @@ final private class RowsScan(title: String, struct: StructType, rows: Array[Inte
   override def rows(): Array[InternalRow] = rows
 }
 
-/** One view call on every partition, answered by tasks. */
+/** Rows of every partition, answered by tasks.
+  *
+  * @param rows of one partition; sent to tasks
+  */
 final private class ViewScan(
     spark: SparkSession,
     title: String,
     table: SharedTable,
-    call: ViewCall,
-    asOf: Option[String]
+    struct: StructType,
+    rows: (SharedTable, String) => Iterator[InternalRow]
 ) extends Scan
     with Batch {
-  override def readSchema(): StructType = call.schema
+  override def readSchema(): StructType = struct
   override def description(): String = title
   override def toBatch: Batch = this
 
@@ -98,18 +105,18 @@ final private class ViewScan(
     ViewTable.chunks(table.view.partitions, spark.sparkContext.defaultParallelism).map(PartitionChunk).toArray
 
   override def createReaderFactory(): PartitionReaderFactory =
-    new ViewReaderFactory(spark.sparkContext.broadcast(table), call.name, asOf)
+    new ViewReaderFactory(spark.sparkContext.broadcast(table), rows)
 }
 
 final private case class PartitionChunk(partitions: Vector[String]) extends InputPartition
 
-final private class ViewReaderFactory(table: Broadcast[SharedTable], callName: String, asOf: Option[String])
-    extends PartitionReaderFactory {
+final private class ViewReaderFactory(
+    table: Broadcast[SharedTable],
+    rows: (SharedTable, String) => Iterator[InternalRow]
+) extends PartitionReaderFactory {
   override def createReader(input: InputPartition): PartitionReader[InternalRow] = {
-    val call = ViewCall.of(callName)
-    val view = table.value.view
     val partitions = input match { case PartitionChunk(paths) => paths }
-    new IteratorReader(partitions.iterator.flatMap(p => call.rows(view, p, asOf)))
+    new IteratorReader(partitions.iterator.flatMap(rows(table.value, _)))
   }
 }
 
