@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -34,8 +33,8 @@ public final class RangeParquet {
       Dataset<Row> records = spark.read().parquet(dir.resolve("records.parquet").toString());
       Report report = new Report(Paths.get(args[1]), "rfc27", "Parquet, Spark SQL");
       long all = (long) columns.size() * files.size();
-      expect(records.count(), all);
-      report.median("scan all", "table", "warm", timed(5, () -> {
+      Report.expect(records.count(), all);
+      report.median("scan all", "table", "warm", Report.timed(5, () -> {
         records.write().format("noop").mode("overwrite").save();
         return records;
       }));
@@ -43,26 +42,14 @@ public final class RangeParquet {
       for (int i = 0; i < few.length; i++) few[i] = files.get((i * 97 + 1) % files.size());
       Dataset<Row> ten =
           records.where(col("column").equalTo(columns.get(118 % columns.size())).and(col("file").isin(few)));
-      report.median("10 records", "table", "warm", timed(7, () -> expect(ten.collectAsList().size(), few.length)));
+      report.median("10 records", "table", "warm", Report.timed(7, () -> Report.expect(ten.collectAsList().size(), few.length)));
       Object[] some = new Object[4];
       for (int i = 0; i < some.length; i++) some[i] = columns.get((i * 211 + 13) % columns.size());
       Dataset<Row> many = records.where(col("column").isin(some));
       long wanted = (long) some.length * files.size();
-      report.median("5,000 records", "table", "warm", timed(7, () -> expect(many.collectAsList().size(), wanted)));
+      report.median("5,000 records", "table", "warm", Report.timed(7, () -> Report.expect(many.collectAsList().size(), wanted)));
     } finally {
       spark.stop();
     }
-  }
-
-  private static Object expect(long found, long wanted) {
-    if (found != wanted) throw new IllegalStateException(found + " records, not " + wanted);
-    return found;
-  }
-
-  private static List<Double> timed(int repeats, Callable<?> call) throws Exception {
-    call.call();
-    List<Double> millis = new ArrayList<>();
-    for (int i = 0; i < repeats; i++) millis.add(Report.millis(call));
-    return millis;
   }
 }

@@ -96,20 +96,20 @@ public final class RangeStock {
     for (int i = 0; i < 10; i++) few.add(Pair.of(PARTITION, files.get((i * 97 + 1) % files.size())));
     List<String> some = new ArrayList<>();
     for (int i = 0; i < 4; i++) some.add(names.get((i * 211 + 13) % names.size()));
-    report.median("scan all", "table", "warm", timed(3, () -> {
+    report.median("scan all", "table", "warm", Report.timed(3, () -> {
       try (HoodieBackedTableMetadata metadata = opened.call()) {
         return ofColumns(metadata, names, files.size());
       }
     }));
-    report.median("10 records", "table", "cold", timed(7, () -> {
+    report.median("10 records", "table", "cold", Report.timed(7, () -> {
       try (HoodieBackedTableMetadata metadata = opened.call()) {
-        return expect(metadata.getColumnStats(few, names.get(118 % names.size())).size(), few.size());
+        return Report.expect(metadata.getColumnStats(few, names.get(118 % names.size())).size(), few.size());
       }
     }));
     try (HoodieBackedTableMetadata metadata = opened.call()) {
       report.median("10 records", "table", "warm",
-          timed(7, () -> expect(metadata.getColumnStats(few, names.get(118 % names.size())).size(), few.size())));
-      report.median("5,000 records", "table", "warm", timed(7, () -> ofColumns(metadata, some, files.size())));
+          Report.timed(7, () -> Report.expect(metadata.getColumnStats(few, names.get(118 % names.size())).size(), few.size())));
+      report.median("5,000 records", "table", "warm", Report.timed(7, () -> ofColumns(metadata, some, files.size())));
     }
   }
 
@@ -118,7 +118,7 @@ public final class RangeStock {
     for (String name : names) keys.add(new ColumnStatsIndexPrefixRawKey(name));
     long found = metadata.getRecordsByKeyPrefixes(HoodieListData.lazy(keys), STATS, true)
         .map(r -> r.getData().getColumnStatMetadata().get().getValueCount()).collectAsList().size();
-    return expect(found, (long) names.size() * files);
+    return Report.expect(found, (long) names.size() * files);
   }
 
   /** A table of one file with a metadata table of its files. */
@@ -159,17 +159,5 @@ public final class RangeStock {
   /** The physical form in which columns.py keeps a type. */
   private static String form(String type) {
     return type.equals("string") || type.equals("double") ? type : "long";
-  }
-
-  private static Object expect(long found, long wanted) {
-    if (found != wanted) throw new IllegalStateException(found + " records, not " + wanted);
-    return found;
-  }
-
-  private static List<Double> timed(int repeats, Callable<?> call) throws Exception {
-    call.call();
-    List<Double> millis = new ArrayList<>();
-    for (int i = 0; i < repeats; i++) millis.add(Report.millis(call));
-    return millis;
   }
 }

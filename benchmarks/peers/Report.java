@@ -63,6 +63,20 @@ final class Report {
     return millis;
   }
 
+  /** Milliseconds of each of so many calls, behind one that is not counted. */
+  static List<Double> timed(int repeats, Callable<?> call) throws Exception {
+    call.call();
+    List<Double> millis = new ArrayList<>();
+    for (int i = 0; i < repeats; i++) millis.add(millis(call));
+    return millis;
+  }
+
+  /** The number found, which must be the one wanted. */
+  static Object expect(long found, long wanted) {
+    if (found != wanted) throw new IllegalStateException(found + " records, not " + wanted);
+    return found;
+  }
+
   static JsonNode facts(String file) throws IOException {
     return JSON.readTree(new File(file));
   }
