@@ -136,16 +136,19 @@ private[timeline] object ActionDecoder {
   /** HoodieCompactionOperation or HoodieSliceInfo; the latter names the base instant in the data file's name only. */
   private def plannedGroup(in: ValueReader): PlannedFileGroup = {
     var partition, fileId, baseInstant, dataFile: String = null
+    var logFiles = Vector.empty[String]
     in.fields {
       case "partitionPath"   => partition = in.string()
       case "fileId"          => fileId = in.string()
       case "baseInstantTime" => baseInstant = in.string()
       case "dataFilePath"    => dataFile = in.string()
+      case "deltaFilePaths"  => logFiles = in.strings().map(TablePath.name)
       case _                 => in.skip()
     }
     if (fileId == null || fileId.isEmpty) throw new BadContent("a file group in the plan has no fileId")
     val base = Option(baseInstant).orElse(Option(dataFile).flatMap(baseInstantOf)).filter(_.nonEmpty)
-    PlannedFileGroup(if (partition == null) "" else partition, fileId, base)
+    val baseFile = Option(dataFile).filter(_.nonEmpty).map(TablePath.name)
+    PlannedFileGroup(if (partition == null) "" else partition, fileId, base, baseFile, logFiles)
   }
 
   /** `<fileId>_<token>_<instant>.<extension>`. */

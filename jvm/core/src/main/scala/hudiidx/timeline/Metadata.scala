@@ -56,5 +56,15 @@ final case class RolledBackPartition(
 /** @param removedInstants requested times of the instants that the restore took off the timeline */
 final case class RestoreMetadata(removedInstants: Vector[String], rollbacks: Vector[RollbackMetadata])
 
-/** One file group of a compaction or clustering plan. */
-final case class PlannedFileGroup(partitionPath: String, fileId: String, baseInstantTime: Option[String])
+/** One file group of a compaction or clustering plan.
+  *
+  * @param baseFile name of the slice's base file, if it has one
+  * @param logFiles names of its log files
+  */
+final case class PlannedFileGroup(
+    partitionPath: String,
+    fileId: String,
+    baseInstantTime: Option[String],
+    baseFile: Option[String] = None,
+    logFiles: Vector[String] = Vector.empty
+)

@@ -16,11 +16,14 @@ final case class Marked(path: String)
 final class Markers(storage: Storage, tablePath: String, tableVersion: Int, instant: String) {
   private val dir = s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/.temp/$instant"
 
-  /** Before version 8 stock's rollback expects log files to be appended to, and from then on to be made. */
-  private val suffix = ".marker." + (if (tableVersion < 8) "APPEND" else "CREATE")
+  /** Before version 8 stock's rollback expects log files to be appended to, and from then on to be made; base files always. */
+  private def suffix(path: String): String = {
+    val isLog = path.charAt(path.lastIndexOf('/') + 1) == '.'
+    Markers.Infix + (if (isLog && tableVersion < 8) "APPEND" else "CREATE")
+  }
 
   def create(path: String): Unit =
-    try storage.writeInPlace(s"$dir/$path$suffix")(_ => ())
+    try storage.writeInPlace(s"$dir/$path${suffix(path)}")(_ => ())
     catch { case _: FileAlreadyExistsException => () }
 
   /** All files announced. */

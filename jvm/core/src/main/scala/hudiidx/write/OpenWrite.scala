@@ -6,15 +6,29 @@ import hudiidx.sync.{TableAccess, TableContext}
 import hudiidx.table.TableConfig
 import hudiidx.timeline._
 
-/** A write to a table from its request to its end: a deltacommit. Nothing of it is visible before `complete`, and `abandon`
-  * takes all of it away. A process that ends meanwhile leaves requested and inflight files, markers and a heartbeat, by
-  * which the next writer, ours or stock's, rolls it back.
+/** What a write is on the timeline.
+  *
+  * @param pending   action while it is not complete
+  * @param completed action from then on
+  * @param keepsPlan its requested file is a plan, which outlives a failed try
+  */
+private[write] sealed abstract class WriteKind(val pending: String, val completed: String, val keepsPlan: Boolean)
+
+private[write] object WriteKind {
+  case object Delta extends WriteKind(Action.DeltaCommit, Action.DeltaCommit, keepsPlan = false)
+  case object Compaction extends WriteKind(Action.Compaction, Action.Commit, keepsPlan = true)
+}
+
+/** A write to a table from its request to its end: a deltacommit, or a planned compaction that is run. Nothing of it is visible
+  * before `complete`, and `abandon` takes all of it away. A process that ends meanwhile leaves requested and inflight files,
+  * markers and a heartbeat, by which the next writer, ours or stock's, rolls it back.
   *
   * @param table as of a moment after the request: what completed before it is in, and nothing else was pending
   */
-final class OpenWrite private (
+final class OpenWrite private[write] (
     val table: TableContext,
     val instant: String,
+    kind: WriteKind,
     heartbeats: Heartbeats,
     beating: AutoCloseable
 ) {
@@ -22,7 +36,7 @@ final class OpenWrite private (
 
   val markers: Markers = new Markers(storage, table.tablePath, table.config.version, instant)
 
-  private def file(extension: String): String = s"${table.timeline.dir}/$instant.${Action.DeltaCommit}$extension"
+  private def file(extension: String): String = s"${table.timeline.dir}/$instant.${kind.pending}$extension"
 
   /** Says that files are about to be written. */
   def start(): Unit =
@@ -33,7 +47,9 @@ final class OpenWrite private (
     */
   def complete(write: CompletedWrite): Unit = {
     val counted = write.files.map(_.path).toSet
-    markers.all.filterNot(m => counted(m.path)).foreach(m => storage.delete(Storage.join(table.tablePath, m.path)))
+    val marked = markers.all
+    if (!counted.subsetOf(marked.map(_.path).toSet)) throw lost("its markers are gone")
+    marked.filterNot(m => counted(m.path)).foreach(m => storage.delete(Storage.join(table.tablePath, m.path)))
     if (storage.status(file(OpenWrite.Inflight)).isEmpty) throw lost("its inflight file is gone")
     val content = CommitContent.of(write, table.config.version, instant)
     if (!storage.publish(completedPath, content)) throw lost("it is complete already")
@@ -43,16 +59,16 @@ final class OpenWrite private (
   }
 
   private def completedPath: String =
-    if (table.config.timelineLayout == 1) file("")
+    if (table.config.timelineLayout == 1) s"${table.timeline.dir}/$instant.${kind.completed}"
     else {
       val now = OpenWrite.later(instant, table.config)
-      s"${table.timeline.dir}/${instant}_$now.${Action.DeltaCommit}"
+      s"${table.timeline.dir}/${instant}_$now.${kind.completed}"
     }
 
   /** Takes back whatever the write has done. */
   def abandon(): Unit = {
     beating.close()
-    Rollback.run(table, instant)
+    Rollback.run(table, instant, kind)
   }
 
   private def lost(why: String): WriteConflict = new WriteConflict(
@@ -79,7 +95,7 @@ object OpenWrite {
       val table = TableContext.load(access, tablePath)
       requireAlone(table, instant)
       isBegun = true
-      new OpenWrite(table, instant, heartbeats, beating)
+      new OpenWrite(table, instant, WriteKind.Delta, heartbeats, beating)
     } finally
       if (!isBegun) {
         beating.close()
@@ -106,7 +122,7 @@ object OpenWrite {
   }
 
   /** Now, or just behind a time that is not past. */
-  private def later(than: String, config: TableConfig): String = {
+  private[write] def later(than: String, config: TableConfig): String = {
     val zone = config.timelineZone
     val now = InstantName.format(System.currentTimeMillis(), zone)
     if (now > than) now

@@ -30,7 +30,8 @@ private[write] final class PendingWrites(table: TableContext, heartbeats: Heartb
         case _                         => throw stocks(i)
       }
     }
-    sweep(pending.map(_.requestedTime).toSet, now)
+    // Compactions and clusterings go on beside writes.
+    sweep(table.timeline.instants.filterNot(_.isCompleted).map(_.requestedTime).toSet, now)
   }
 
   private def isSilent(beat: Heartbeat, now: Long): Boolean = now - beat.lastMillis > options.expiryMillis
@@ -62,17 +63,16 @@ private[write] object PendingWrites {
   def isWrite(i: Instant): Boolean = !i.isCompleted && Actions(i.action)
 }
 
-/** Takes a pending deltacommit of ours away. Each step may be the last one of a process: the next rollback does the rest. */
+/** Takes a pending write of ours away, a compaction back to its plan. Each step may be the last one of a process: the next rollback does the rest. */
 private[write] object Rollback {
 
-  def run(table: TableContext, instant: String): Unit = {
+  def run(table: TableContext, instant: String, kind: WriteKind = WriteKind.Delta): Unit = {
     val storage = table.storage
     val markers = new Markers(storage, table.tablePath, table.config.version, instant)
     markers.all.foreach(m => storage.delete(Storage.join(table.tablePath, m.path)))
     // The inflight file goes before the requested one, so that what is left is pending until the end.
-    Vector(".inflight", ".requested").foreach(e =>
-      storage.delete(s"${table.timeline.dir}/$instant.${Action.DeltaCommit}$e")
-    )
+    val states = if (kind.keepsPlan) Vector(".inflight") else Vector(".inflight", ".requested")
+    states.foreach(state => storage.delete(s"${table.timeline.dir}/$instant.${kind.pending}$state"))
     markers.delete()
     new Heartbeats(storage, table.tablePath).delete(instant)
   }

@@ -1,10 +1,12 @@
 package hudiidx.write
 
-/** What a write did to one log file.
+/** What a write did to one file: a log file, or a base file.
   *
-  * @param sliceInstant of the file slice that the file was written for; its own instant for a new file group
+  * @param logVersion   0 of a base file
+  * @param sliceInstant of the file slice that the file was written for, or that a base file takes the place of; its own
+  *                     instant for a new file group
   * @param baseFile     name of that slice's base file; empty without one
-  * @param earlierLogs  names of the slice's log files before this one
+  * @param earlierLogs  names of the slice's log files before this one; of a base file those merged into it
   * @param isNewGroup   the file group was made by this write
   */
 final case class WrittenFile(
@@ -19,16 +21,24 @@ final case class WrittenFile(
     sizeBytes: Long,
     inserts: Long,
     updates: Long,
-    deletes: Long
+    deletes: Long,
+    base: Option[BaseContent] = None
 ) {
 
   /** Relative to the table's base path. */
   def path: String = if (partitionPath.isEmpty) fileName else s"$partitionPath/$fileName"
 }
 
+/** What a base file holds.
+  *
+  * @param rows     in it
+  * @param logBytes of the log files merged into it
+  */
+final case class BaseContent(rows: Long, logBytes: Long)
+
 /** What a write says of itself when it completes.
   *
-  * @param operation of HoodieCommitMetadata: `UPSERT`, `INSERT`, `BULK_INSERT` or `DELETE`
+  * @param operation of HoodieCommitMetadata: `UPSERT`, `INSERT`, `BULK_INSERT`, `DELETE` or `COMPACT`
   * @param schema    Avro JSON of the table's columns, without meta columns
   */
 final case class CompletedWrite(

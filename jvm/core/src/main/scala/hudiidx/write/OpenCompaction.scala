@@ -1,0 +1,105 @@
+package hudiidx.write
+
+import hudiidx.WriteConflict
+import hudiidx.storage.Storage
+import hudiidx.sync.{TableAccess, TableContext}
+import hudiidx.table.{FileName, FileSlice}
+import hudiidx.timeline.{Action, Instant, InstantState, PlannedFileGroup}
+import org.slf4j.LoggerFactory
+
+/** Compactions: first a plan on the timeline, from which on logs of its file groups go to the slice of the compaction's instant,
+  * then base files, of which nothing is visible until all are. Writes go on between the two. Format notes §3.3, §4.6.
+  */
+object OpenCompaction {
+  private val log = LoggerFactory.getLogger(classOf[OpenWrite])
+
+  /** Plans one. None if there is nothing to plan. WriteConflict if a writer is at work: what it writes would be in neither slice.
+    *
+    * @param choose slices with logs, of groups that no pending plan has, by the table as of a moment at which nobody writes
+    */
+  def schedule(access: TableAccess, tablePath: String, heartbeat: HeartbeatOptions)(
+      choose: TableContext => Vector[FileSlice]
+  ): Option[String] = {
+    // As long as this write stands on the timeline no other begins.
+    val alone = OpenWrite.begin(access, tablePath, heartbeat)
+    try {
+      val slices = choose(alone.table)
+      val config = alone.table.config
+      val instant = OpenWrite.later(alone.instant, config)
+      if (slices.isEmpty) None
+      else if (
+        !access.storage.publish(
+          file(alone.table, instant, ".requested"),
+          CompactionPlan.content(slices, config.version)
+        )
+      )
+        throw new WriteConflict(s"$tablePath: another compaction was planned at the same instant $instant; try again")
+      else Some(instant)
+    } finally alone.abandon()
+  }
+
+  /** Those that are planned, oldest first; some may be running. */
+  def planned(table: TableContext): Vector[Instant] = table.timeline.pending(Action.Compaction)
+
+  /** Starts a planned one. What a failed try of ours left is removed before. WriteConflict if somebody runs it, or may.
+    *
+    * @param plan of `planned`, of the same table
+    */
+  def begin(table: TableContext, plan: Instant, heartbeat: HeartbeatOptions): OpenWrite = {
+    val heartbeats = new Heartbeats(table.storage, table.tablePath)
+    val instant = plan.requestedTime
+    takeBack(table, plan, heartbeats.all.find(_.instant == instant), heartbeat)
+    val beating = heartbeats.start(instant, heartbeat)
+    var isBegun = false
+    try {
+      val open = new OpenWrite(table, instant, WriteKind.Compaction, heartbeats, beating)
+      open.start()
+      removeStrays(table, instant)
+      isBegun = true
+      open
+    } finally if (!isBegun) beating.close()
+  }
+
+  private def takeBack(table: TableContext, plan: Instant, beat: Option[Heartbeat], options: HeartbeatOptions): Unit = {
+    val silence = System.currentTimeMillis() - beat.fold(0L)(_.lastMillis)
+    val isRunning = plan.state == InstantState.Inflight
+    def conflict(why: String) =
+      throw new WriteConflict(s"${table.tablePath}: the compaction ${plan.requestedTime} is run by another: $why")
+    beat match {
+      case Some(b) if b.isOurs && silence > options.expiryMillis =>
+        if (isRunning)
+          log.warn(
+            "{}: the compaction {} failed, its writer is silent; it is run again",
+            table.tablePath,
+            plan.requestedTime: Any
+          )
+        Rollback.run(table, plan.requestedTime, WriteKind.Compaction)
+      case Some(b) if b.isOurs =>
+        conflict(
+          s"it was alive ${silence / 1000} s ago; wait for it, or, if it ended, until it has been silent for " +
+            s"${options.expiryMillis / 1000} s: then this command runs it again"
+        )
+      case _ if isRunning =>
+        conflict("stock Hudi began it; wait for it, or, if it ended, let stock Hudi run its compaction once more")
+      case _ => ()
+    }
+  }
+
+  /** Base files of this instant that a try left which nobody took back: with ours they would be two of one slice. */
+  private def removeStrays(table: TableContext, instant: String): Unit =
+    groups(table, instant).groupBy(_.partitionPath).foreach { case (partition, planned) =>
+      val ids = planned.map(_.fileId).toSet
+      table.storage.list(Storage.join(table.tablePath, partition)).filterNot(_.isDirectory).foreach { f =>
+        FileName.parse(partition, f.name, f.sizeBytes).foreach { entry =>
+          if (entry.isBase && entry.instantTime == instant && ids(entry.fileId)) table.storage.delete(f.path): Unit
+        }
+      }
+    }
+
+  /** What its plan says. */
+  def groups(table: TableContext, instant: String): Vector[PlannedFileGroup] =
+    planned(table).find(_.requestedTime == instant).fold(Vector.empty[PlannedFileGroup])(table.contents.compactionPlan)
+
+  private def file(table: TableContext, instant: String, state: String): String =
+    s"${table.timeline.dir}/$instant.${Action.Compaction}$state"
+}
