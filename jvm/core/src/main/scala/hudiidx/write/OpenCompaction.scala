@@ -52,7 +52,7 @@ object OpenCompaction {
     val beating = heartbeats.start(instant, heartbeat)
     var isBegun = false
     try {
-      val open = new OpenWrite(table, instant, WriteKind.Compaction, heartbeats, beating)
+      val open = new OpenWrite(table, instant, WriteKind.Compaction, heartbeats, beating, lock = None)
       open.start()
       removeStrays(table, instant)
       isBegun = true

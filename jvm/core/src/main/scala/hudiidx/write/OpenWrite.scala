@@ -23,14 +23,17 @@ private[write] object WriteKind {
   * before `complete`, and `abandon` takes all of it away. A process that ends meanwhile leaves requested and inflight files,
   * markers and a heartbeat, by which the next writer, ours or stock's, rolls it back.
   *
-  * @param table as of a moment after the request: what completed before it is in, and nothing else was pending
+  * @param table as of a moment after the request: what completed before it is in, and, without a lock, nothing else was
+  *              pending
+  * @param lock  None: one writer at a time
   */
 final class OpenWrite private[write] (
     val table: TableContext,
     val instant: String,
     kind: WriteKind,
     heartbeats: Heartbeats,
-    beating: AutoCloseable
+    beating: AutoCloseable,
+    lock: Option[TableLock]
 ) {
   private def storage: Storage = table.storage
 
@@ -42,28 +45,50 @@ final class OpenWrite private[write] (
   def start(): Unit =
     if (!storage.publish(file(OpenWrite.Inflight), Array.emptyByteArray)) throw lost("it was started by another writer")
 
-  /** Makes the write visible, whole. Files of attempts that did not count are removed before. WriteConflict if somebody took
-    * the write for a failed one and rolled it back.
+  /** Makes the write visible, whole. Files of attempts that did not count are removed before. WriteConflict, and nothing of
+    * the write is left, if another writer took it for a failed one, or wrote to the same file groups meanwhile.
+    *
+    * @param recheck called if records came meanwhile, with the table as it is now; for what file groups do not tell
     */
-  def complete(write: CompletedWrite): Unit = {
+  def complete(write: CompletedWrite, recheck: TableContext => Unit = _ => ()): Unit = {
     val counted = write.files.map(_.path).toSet
     val marked = markers.all
     if (!counted.subsetOf(marked.map(_.path).toSet)) throw lost("its markers are gone")
     marked.filterNot(m => counted(m.path)).foreach(m => storage.delete(Storage.join(table.tablePath, m.path)))
-    if (storage.status(file(OpenWrite.Inflight)).isEmpty) throw lost("its inflight file is gone")
-    val content = CommitContent.of(write, table.config.version, instant)
-    if (!storage.publish(completedPath, content)) throw lost("it is complete already")
+    lock match {
+      case None       => publish(write, table)
+      case Some(lock) => lock.held(publishBesideOthers(write, recheck, lock))
+    }
     beating.close()
     markers.delete()
     heartbeats.delete(instant)
   }
 
-  private def completedPath: String =
-    if (table.config.timelineLayout == 1) s"${table.timeline.dir}/$instant.${kind.completed}"
-    else {
-      val now = OpenWrite.later(instant, table.config)
-      s"${table.timeline.dir}/${instant}_$now.${kind.completed}"
+  private def publishBesideOthers(write: CompletedWrite, recheck: TableContext => Unit, lock: TableLock): Unit = {
+    val now = TableContext.load(table.access, table.tablePath)
+    try {
+      val others = new ConcurrentWrites(table, now)
+      others.check(instant, write)
+      if (others.haveInserts) recheck(now)
+      lock.requireHeld()
+    } catch {
+      case e: Throwable =>
+        abandon()
+        throw e
     }
+    publish(write, now)
+  }
+
+  /** @param now the timeline that the write's completion is behind */
+  private def publish(write: CompletedWrite, now: TableContext): Unit = {
+    if (storage.status(file(OpenWrite.Inflight)).isEmpty) throw lost("its inflight file is gone")
+    val content = CommitContent.of(write, table.config.version, instant)
+    if (!storage.publish(completedPath(now), content)) throw lost("it is complete already")
+  }
+
+  private def completedPath(now: TableContext): String =
+    if (table.config.timelineLayout == 1) s"${table.timeline.dir}/$instant.${kind.completed}"
+    else s"${table.timeline.dir}/${instant}_${OpenWrite.next(now)}.${kind.completed}"
 
   /** Takes back whatever the write has done. */
   def abandon(): Unit = {
@@ -72,18 +97,36 @@ final class OpenWrite private[write] (
   }
 
   private def lost(why: String): WriteConflict = new WriteConflict(
-    s"${table.tablePath}: the write $instant was taken from this writer: $why; write again, and let one writer at a time write"
+    s"${table.tablePath}: the write $instant was taken from this writer: $why; write again"
   )
 }
 
 object OpenWrite {
   private val Inflight = ".inflight"
 
-  /** Requests a write. Failed writes of ours are rolled back before. WriteConflict if another writer is at work. */
-  def begin(access: TableAccess, tablePath: String, heartbeat: HeartbeatOptions): OpenWrite = {
+  /** Requests a write. Failed writes of ours are rolled back before.
+    *
+    * @param lock shared with other writers that may be at work; None: whoever else is at work is a WriteConflict
+    */
+  def begin(
+      access: TableAccess,
+      tablePath: String,
+      heartbeat: HeartbeatOptions,
+      lock: Option[LockOptions] = None
+  ): OpenWrite = {
+    val shared = lock.map(new TableLock(access.storage, tablePath, _))
+    shared.fold(request(access, tablePath, heartbeat, None))(l => l.held(request(access, tablePath, heartbeat, shared)))
+  }
+
+  private def request(
+      access: TableAccess,
+      tablePath: String,
+      heartbeat: HeartbeatOptions,
+      lock: Option[TableLock]
+  ): OpenWrite = {
     val before = TableContext.load(access, tablePath)
     val heartbeats = new Heartbeats(access.storage, tablePath)
-    new PendingWrites(before, heartbeats, heartbeat).settle()
+    new PendingWrites(before, heartbeats, heartbeat).settle(isAlone = lock.isEmpty)
     val instant = next(before)
     val beating = heartbeats.start(instant, heartbeat)
     var isBegun = false
@@ -93,9 +136,9 @@ object OpenWrite {
         throw conflict(tablePath, instant, "has the same instant")
       // What others requested before this request is seen now, and they see this one.
       val table = TableContext.load(access, tablePath)
-      requireAlone(table, instant)
+      if (lock.isEmpty) requireAlone(table, instant)
       isBegun = true
-      new OpenWrite(table, instant, WriteKind.Delta, heartbeats, beating)
+      new OpenWrite(table, instant, WriteKind.Delta, heartbeats, beating, lock)
     } finally
       if (!isBegun) {
         beating.close()

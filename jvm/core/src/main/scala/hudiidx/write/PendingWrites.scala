@@ -13,8 +13,8 @@ private[write] final class PendingWrites(table: TableContext, heartbeats: Heartb
   private val log = LoggerFactory.getLogger(classOf[OpenWrite])
   private val known = heartbeats.all
 
-  /** WriteConflict if a pending write may be alive. */
-  def settle(): Unit = {
+  /** @param isAlone a pending write that may be alive is a WriteConflict */
+  def settle(isAlone: Boolean): Unit = {
     val now = System.currentTimeMillis()
     val pending = table.timeline.instants.filter(PendingWrites.isWrite)
     pending.foreach { i =>
@@ -26,6 +26,7 @@ private[write] final class PendingWrites(table: TableContext, heartbeats: Heartb
             i.requestedTime: Any
           )
           Rollback.run(table, i.requestedTime)
+        case _ if !isAlone             => ()
         case Some(beat) if beat.isOurs => throw alive(i, s"was alive ${(now - beat.lastMillis) / 1000} s ago")
         case _                         => throw stocks(i)
       }

@@ -27,7 +27,7 @@ import org.apache.spark.sql.execution.vectorized.{
   OnHeapColumnVector,
   WritableColumnVector
 }
-import org.apache.spark.sql.execution.{ShuffledRowRDD, UnsafeRowSerializer}
+import org.apache.spark.sql.execution.{LogicalRDD, ShuffledRowRDD, UnsafeRowSerializer}
 import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnVector
@@ -58,6 +58,10 @@ object Shims {
   /** A DataFrame of rows that are at hand: no job makes them. */
   def localFrame(spark: SparkSession, columns: StructType, rows: Seq[InternalRow]): DataFrame =
     frame(spark, LocalRelation(DataTypeUtils.toAttributes(columns), rows))
+
+  /** A DataFrame of rows that an RDD has. */
+  def rddFrame(spark: SparkSession, columns: StructType, rows: RDD[InternalRow]): DataFrame =
+    frame(spark, LogicalRDD(DataTypeUtils.toAttributes(columns), rows)(spark))
 
   /** What a column of a DataFrame stands for in its plan; AnalysisException if there is none of this name. */
   def expression(frame: DataFrame, name: String): Expression = frame.col(name).expr

@@ -51,7 +51,9 @@ final class LogPartSuite extends AnyFunSuite {
             .map { f =>
               val path = Storage.join(Storage.join(table, slice.partitionPath), f.fileName)
               val blocks = blocksOf(path)
-              assert(blocks.filterNot(kept.places) === Vector.empty, path)
+              // Hudi 0.15 appends to files that stay when a write has failed: what is not committed need not be known.
+              val committed = blocks.filter(b => snapshot.viewTimeline.isCommitted(b.instant))
+              assert(committed.filterNot(kept.places) === Vector.empty, path)
               assert(blocks.nonEmpty || kept.places.forall(_.file != f.fileName))
               blocks.size
             }
@@ -64,7 +66,7 @@ final class LogPartSuite extends AnyFunSuite {
     }
   }
 
-  for (name <- Seq("v6-mor-rollback", "v8-mor-part", "v9-mor-part", "v9-mor-log-compaction"))
+  for (name <- Seq("v6-mor-part", "v6-mor-rollback", "v8-mor-part", "v9-mor-part", "v9-mor-log-compaction"))
     test(s"$name: updates keep a tail of every block of the latest slices, and let go of the others") {
       val table = Fixtures.copy(name)
       val cut = new TimelineCut(table)

@@ -1,6 +1,7 @@
 package hudiidx.spark.write
 
 import java.util.UUID
+import java.util.concurrent.ThreadLocalRandom
 
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
@@ -15,6 +16,8 @@ import hudiidx.table._
 import hudiidx.write._
 import org.apache.avro.Schema
 import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, Expression}
 import org.apache.spark.sql.functions.{coalesce, col, lit, struct}
 import org.apache.spark.sql.types.{NullType, StringType, StructType}
@@ -37,21 +40,10 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     val config = TableConfig.read(access.storage, path)
     WritableTable.check(path, config)
     requireSame(config)
-    val open = OpenWrite.begin(access, path, options.heartbeat)
-    val done =
-      try new RowWrite(spark, path, options, open).run(rows)
-      catch {
-        case e: Throwable =>
-          abandon(open, e)
-          throw e
-      }
-    open.complete(done)
+    val open = OpenWrite.begin(access, path, options.heartbeat, options.lock)
+    new RowWrite(spark, path, options, open).run(rows)
     updateIndex()
   }
-
-  private def abandon(open: OpenWrite, because: Throwable): Unit =
-    try open.abandon()
-    catch { case NonFatal(e) => because.addSuppressed(e) }
 
   /** Options that say what the table is not are mistakes. */
   private def requireSame(config: TableConfig): Unit = {
@@ -93,20 +85,52 @@ object TableWriter {
 final private class RowWrite(spark: SparkSession, path: String, options: WriteOptions, open: OpenWrite) {
   private val config = open.table.config
   private val deletesAll = options.operation == WriteOperation.Delete
+  private val looksUp = options.operation == WriteOperation.Upsert || deletesAll
   private val shared = SharedTable.open(spark, path, IndexOptions.of(options.index))
 
-  /** Writes all files; nothing of it is visible yet. */
-  def run(rows: DataFrame): CompletedWrite = {
-    val given = withoutMeta(rows)
-    val schema = schemaOf(given)
-    val keyed = withKeys(given, schema)
-    val tagged = withLocations(keyed).persist(StorageLevel.MEMORY_AND_DISK)
+  /** Writes all files and completes the write; a write that fails before leaves nothing. */
+  def run(rows: DataFrame): Unit = {
+    var kept = Option.empty[RDD[InternalRow]]
     try {
-      val groups = plan(tagged)
-      open.start()
-      val files = if (groups.all.isEmpty) Vector.empty else writeFiles(tagged, groups, schema)
-      CompletedWrite(options.operation.committedName, schema.avro.toString, files)
-    } finally tagged.unpersist(): Unit
+      val (done, tagged) =
+        try {
+          val given = withoutMeta(rows)
+          val schema = schemaOf(given)
+          val located = withLocations(withKeys(given, schema))
+          // Not the session's cache: it makes other queries wait for the jobs of this one.
+          kept = Some(located.queryExecution.toRdd.map(_.copy()).persist(StorageLevel.MEMORY_AND_DISK))
+          val tagged = Shims.rddFrame(spark, located.schema, kept.get)
+          (write(tagged, schema), tagged)
+        } catch {
+          case e: Throwable =>
+            abandon(e)
+            throw e
+        }
+      val inserts = done.files.map(_.inserts).sum
+      open.complete(done, _ => if (looksUp && inserts > 0) requireNew(tagged))
+    } finally kept.foreach(_.unpersist())
+  }
+
+  private def write(tagged: DataFrame, schema: WriteSchema): CompletedWrite = {
+    val groups = plan(tagged)
+    open.start()
+    val files = if (groups.all.isEmpty) Vector.empty else writeFiles(tagged, groups, schema)
+    CompletedWrite(options.operation.committedName, schema.avro.toString, files)
+  }
+
+  private def abandon(because: Throwable): Unit =
+    try open.abandon()
+    catch { case NonFatal(e) => because.addSuppressed(e) }
+
+  /** WriteConflict if others inserted records meanwhile that this write inserts too: file groups do not show it. */
+  private def requireNew(tagged: DataFrame): Unit = {
+    val inserts = tagged.where(RowWrite.FileId.isNull).select(RowWrite.Key, RowWrite.Partition)
+    val now = SharedTable.open(spark, path, IndexOptions.of(options.index))
+    located(inserts, now).where(RowWrite.FileId.isNotNull).select(RowWrite.Key).take(1).foreach { r =>
+      throw new WriteConflict(
+        s"$path: another writer inserted record '${r.getString(0)}' beside the write ${open.instant}, which inserts it too; write again"
+      )
+    }
   }
 
   private def withoutMeta(rows: DataFrame): DataFrame = rows.drop(TableSchema.MetaColumns: _*)
@@ -151,15 +175,16 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
 
   /** With file id and partition path of each row's record; both null for one that is not there. */
   private def withLocations(rows: DataFrame): DataFrame = {
-    val looksUp = options.operation == WriteOperation.Upsert || deletesAll
     if (!looksUp || open.table.timeline.completedWrites.isEmpty)
       TagLocation.Columns.foldLeft(rows)((frame, c) => frame.withColumn(c, lit(null).cast(StringType)))
-    else {
-      val records = SharedRecords.of(shared, IndexOptions.of(options.index), None)
-      requireWhole(records.moment.windowDays)
-      val partition = if (options.isGlobal) None else Some(RowWrite.Partition)
-      TagLocation.tag(rows, records, Vector(RowWrite.Key), isText = true, partition, TagStrategy.Auto)
-    }
+    else located(rows, shared)
+  }
+
+  private def located(rows: DataFrame, table: SharedTable): DataFrame = {
+    val records = SharedRecords.of(table, IndexOptions.of(options.index), None)
+    requireWhole(records.moment.windowDays)
+    val partition = if (options.isGlobal) None else Some(RowWrite.Partition)
+    TagLocation.tag(rows, records, Vector(RowWrite.Key), isText = true, partition, TagStrategy.Auto)
   }
 
   private def requireWhole(windowDays: Option[Int]): Unit =
@@ -216,10 +241,12 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
     val sorted =
       routed.repartition(math.min(groups.all.size, cores), col("group")).sortWithinPartitions(order: _*)
     val sent = spark.sparkContext.broadcast(logWrite(groups, schema, ordering))
+    // Before version 8 the names of two writers' files in one file group differ by it alone.
+    val writer = ThreadLocalRandom.current().nextInt(1, Int.MaxValue)
     sorted.queryExecution.toRdd
       .mapPartitions { rows =>
         val task = TaskContext.get()
-        new GroupLogs(sent.value, s"${task.partitionId()}-${task.stageId()}-${task.taskAttemptId()}").run(rows)
+        new GroupLogs(sent.value, s"${task.partitionId()}-$writer-${task.taskAttemptId()}").run(rows)
       }
       .collect()
       .toVector

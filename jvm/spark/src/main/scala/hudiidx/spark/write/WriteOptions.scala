@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.sync.{IndexOptions, OptionDoc}
-import hudiidx.write.{HeartbeatOptions, KeyGenerators, NewTable, StockWriter}
+import hudiidx.write.{HeartbeatOptions, KeyGenerators, LockOptions, NewTable, StockWriter}
 import java.util.Locale
 
 /** What a write does with its rows, named as in Hudi. */
@@ -24,6 +24,7 @@ object WriteOperation {
   *
   * @param isGlobal     a record key is unique in the table; false: in its partition
   * @param createsIndex an index is made behind the write if there is none
+  * @param lock         None: one writer at a time
   * @param index        the settings of hudiidx' index, by name
   */
 final case class WriteOptions(
@@ -35,6 +36,7 @@ final case class WriteOptions(
     maxFileBytes: Long,
     blockBytes: Int,
     heartbeat: HeartbeatOptions,
+    lock: Option[LockOptions],
     index: Map[String, String]
 ) {
 
@@ -98,7 +100,7 @@ object WriteOptions {
     OptionDoc(HeartbeatMisses, "2", "A writer that missed so many is taken for failed, and its write is rolled back."),
     OptionDoc(Global, "true", "A record key is unique in the whole table; false: within its partition."),
     OptionDoc(Create, "false", "true makes the index behind the write if there is none.")
-  )
+  ) ++ LockSettings.Docs
 
   /** Does a session's setting of this name count for writes? */
   def isOfSession(name: String): Boolean = name.startsWith("hoodie.") || name == Global || name == Create ||
@@ -135,6 +137,7 @@ object WriteOptions {
         number(given, HeartbeatInterval, 60000L, 100L),
         number(given, HeartbeatMisses, 2L, 1L).toInt
       ),
+      lock = LockSettings.of(given, number(given, _, _, _)),
       index = ours.filter { case (k, _) => IndexOptions.isKnown(k) }
     )
   }

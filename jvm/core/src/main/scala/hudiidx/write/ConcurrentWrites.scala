@@ -1,0 +1,96 @@
+package hudiidx.write
+
+import hudiidx.WriteConflict
+import hudiidx.sync.TableContext
+import hudiidx.table.{FileGroup, TableSchema, ViewTimeline}
+import hudiidx.timeline._
+import org.apache.avro.Schema
+import scala.collection.JavaConverters._
+
+/** What others did to a table between two moments, and whether a write of ours stands beside it: as for Hudi's
+  * SimpleConcurrentFileWritesConflictResolutionStrategy, if it touched no file group that they touched.
+  *
+  * @param before as the write knew the table
+  * @param now    later, while nobody else can commit
+  */
+final class ConcurrentWrites(before: TableContext, now: TableContext) {
+  private val known = before.timeline.instants.map(i => i.requestedTime -> i).toMap
+
+  /** Instants that completed meanwhile, whenever they were requested. */
+  private val completed: Vector[Instant] =
+    now.timeline.completed.filterNot(i => known.get(i.requestedTime).exists(k => k.isCompleted && k.action == i.action))
+
+  private val writes: Vector[(Instant, CommitMetadata)] =
+    completed.filter(i => TableContext.Writes(i.action)).map(i => i -> now.contents.commit(i))
+
+  /** May records have come that `before` has not? */
+  def haveInserts: Boolean = writes.exists { case (i, commit) =>
+    !isCompaction(i, commit) && commit.writeStats.exists(s => s.numInserts > 0 || s.prevCommit.isEmpty)
+  }
+
+  /** WriteConflict if the write must not complete. */
+  def check(instant: String, write: CompletedWrite): Unit = {
+    requireSameTimeline(instant)
+    val ours = write.files.map(f => FileGroup(f.partitionPath, f.fileId)).toSet
+    touched.find(t => ours(t._2)).foreach { case (by, group) =>
+      throw conflict(instant, s"both wrote file group ${group.fileId} of partition '${group.partitionPath}'", by)
+    }
+    writes.foreach { case (i, commit) =>
+      commit.extraMetadata.get("schema").filter(_.nonEmpty).filterNot(sameColumns(_, write.schema)).foreach { _ =>
+        throw conflict(instant, "it changed the table's columns", i.requestedTime)
+      }
+    }
+  }
+
+  /** File groups with the instant that wrote or replaced them, or plans to. */
+  private def touched: Vector[(String, FileGroup)] = {
+    val done = for {
+      (i, commit) <- writes if !(isCompaction(i, commit) && isHarmless)
+      group <- commit.writeStats.map(s => FileGroup(s.partitionPath, s.fileId)) ++
+        commit.replacedFileIds.toVector.flatMap { case (p, ids) => ids.map(FileGroup(p, _)) }
+      // One that was planned before is what the write's slices began with.
+      if !(isCompaction(i, commit) && known.contains(i.requestedTime))
+    } yield i.requestedTime -> group
+    val plans = ViewTimeline.load(now.config, now.timeline, now.contents, _ => None).plans
+    val compactions = plans.compaction.toVector.collect { case (g, i) if !isHarmless && !known.contains(i) => i -> g }
+    done ++ compactions ++ plans.clustering.toVector.map(_.swap)
+  }
+
+  private def isCompaction(i: Instant, commit: CommitMetadata): Boolean =
+    i.action == Action.Commit && commit.operationType.forall(_.equalsIgnoreCase("COMPACT"))
+
+  /** From version 8 on a log file belongs to the slice after every compaction that was planned before the file's commit. */
+  private def isHarmless: Boolean = now.config.version >= ViewTimeline.CompletionTimeVersion
+
+  /** What was there is there still, and so is all that came since: neither taken back nor archived. */
+  private def requireSameTimeline(instant: String): Unit = {
+    val there = now.timeline.completed.map(_.requestedTime).toSet
+    before.timeline.completedWrites.lastOption.filterNot(i => there(i.requestedTime)).foreach { i =>
+      throw conflict(instant, "it was taken back or archived meanwhile", i.requestedTime)
+    }
+    completed.foreach { i =>
+      val takesBack = i.action match {
+        case Action.Restore  => true
+        case Action.Rollback =>
+          now.contents.rollback(i).commitsRolledBack.exists(t => known.get(t).exists(_.isCompleted))
+        case _ => false
+      }
+      if (takesBack) throw conflict(instant, "it took a commit back", i.requestedTime)
+    }
+  }
+
+  private def sameColumns(one: String, other: String): Boolean = columns(one) == columns(other)
+
+  private def columns(schema: String): Vector[(String, Schema)] =
+    new Schema.Parser()
+      .parse(schema)
+      .getFields
+      .asScala
+      .map(f => f.name -> f.schema)
+      .filterNot(f => TableSchema.MetaColumns.contains(f._1))
+      .toVector
+
+  private def conflict(instant: String, why: String, other: String): WriteConflict = new WriteConflict(
+    s"${now.tablePath}: another writer ($other) was at work beside the write $instant: $why; write again"
+  )
+}
