@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +35,37 @@ def facade(spark: SparkSession, table_path: str, options: Mapping[str, str]) -> 
             "the hudiidx jar is not on the driver's class path: build the session with "
             "hudiidx.configure_spark(builder), or pass it to spark-submit --jars"
         )
+    with translated():
+        return found(session, table_path, _packed(spark, options))
+
+
+def compact(
+    spark: SparkSession,
+    table_path: str,
+    options: Mapping[str, str],
+    op: str,
+    partitions: Sequence[str] | None,
+) -> str:
+    """Compacts a table; the answer is a JSON document. The session must have our jar, as `facade` checks."""
+    jvm: Any = spark._jvm
+    paths = None
+    if partitions is not None:
+        paths = jvm.java.util.ArrayList()
+        for path in partitions:
+            paths.add(path)
+    with translated():
+        answer: str = jvm.hudiidx.spark.compact.CompactionApi.run(
+            spark._jsparkSession, table_path, _packed(spark, options), op, paths
+        )
+    return answer
+
+
+def _packed(spark: SparkSession, options: Mapping[str, str]) -> Any:
+    jvm: Any = spark._jvm
     packed = jvm.java.util.HashMap()
     for key, value in options.items():
         packed.put(key, value)
-    with translated():
-        return found(session, table_path, packed)
+    return packed
 
 
 def frame(spark: SparkSession, java_frame: Any) -> DataFrame:

@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hudiidx import _columns, _explain, _json, _keys
-from hudiidx._jvm import facade, frame, translated
+from hudiidx._jvm import compact, facade, frame, translated
 from hudiidx._views import TableViews, instant_time, partition_path
 from hudiidx.errors import InvalidOption
 from hudiidx.model import (
@@ -311,6 +311,39 @@ class HudiIndex(TableViews):
             IndexNotWritable: the index folder is read-only or full; `index_path=` puts it elsewhere.
         """
         return dict(self._document(self._api.update))
+
+    def compact_table(
+        self,
+        *,
+        op: str = "schedule_and_execute",
+        partitions: Sequence[str] | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> Mapping[str, Any]:
+        """Merges the log files of a merge-on-read table into base files, and brings the index up.
+
+        Plans that are there, stock Hudi's too, run first. Writers may go on while a plan runs, not while
+        one is made.
+
+        Args:
+            op: ``schedule_and_execute``, ``schedule`` (stock Hudi may run the plan) or ``execute``.
+            partitions: partition paths that are planned for; default: all.
+            options: ``hoodie.*`` settings of base files and heartbeats, docs/writing.md.
+
+        Returns:
+            ``scheduled``: instant of the plan that was made, or None where there are no log files; and
+            ``compactions``, one for each plan that ran: ``instant``, ``file_groups``, ``log_files``, ``rows``,
+            ``bytes_read`` (of log files), ``bytes_written``, ``elapsed_millis``.
+
+        Raises:
+            UnsupportedTable: the table is copy-on-write, or one that is not compacted here.
+            WriteConflict: a writer, or another compaction, is at work.
+            DamagedTable: files cannot be merged; the plan stays and is run by the next call.
+            InvalidOption: an unknown ``op``, or a bad value of an option.
+        """
+        if isinstance(partitions, str):
+            raise TypeError(f"partitions must be a list of partition paths, got the single string {partitions!r}")
+        given = {**self._options, **(options or {})}
+        return dict(self._document(lambda: compact(self._spark, self._path, given, op, partitions)))
 
     def info(self) -> IndexInfo:
         """The state of the index. An absent or broken index is a state, not an error."""

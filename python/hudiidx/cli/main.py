@@ -216,6 +216,36 @@ def update(
     _print_document(done, json_)
 
 
+@app.command("compact-table")
+def compact_table(
+    table: Path_,
+    op: Annotated[
+        str,
+        typer.Option("--op", metavar="OP", help="schedule_and_execute, schedule or execute."),
+    ] = "schedule_and_execute",
+    partition: Annotated[
+        list[str] | None,
+        typer.Option("--partition", metavar="P", help="Plan for this partition path only; may be repeated."),
+    ] = None,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Merge the log files of a merge-on-read table into base files."""
+
+    def work(index: HudiIndex) -> Mapping[str, Any]:
+        return index.compact_table(op=op, partitions=partition)
+
+    done = _with_spark(table, "compacting the table", work, index_path, master, conf)
+    if json_:
+        _print_document(done, json_)
+    else:
+        from hudiidx.cli import render
+
+        render.compacted(_console(), done)
+
+
 @app.command()
 def info(table: Path_, json_: Json = False, index_path: IndexPath = None) -> None:
     """Show the state of the index."""

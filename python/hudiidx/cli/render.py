@@ -175,6 +175,22 @@ def info(out: Console, document: Mapping[str, Any]) -> None:
     out.print(t)
 
 
+def compacted(out: Console, document: Mapping[str, Any]) -> None:
+    """A line for each compaction that ran."""
+    done = document["compactions"]
+    for c in done:
+        out.print(
+            f"{c['instant']}: {c['log_files']:,} log files of {c['file_groups']:,} file groups "
+            f"({size(c['bytes_read'])}) in base files of {size(c['bytes_written'])}, {c['rows']:,} rows, "
+            f"{c['elapsed_millis'] / 1000:.1f} s"
+        )
+    planned = document["scheduled"]
+    if planned and all(c["instant"] != planned for c in done):
+        out.print(f"{planned}: planned")
+    elif not done:
+        out.print("no log files to compact")
+
+
 def differences(out: Console, found: Sequence[Mapping[str, Any]]) -> None:
     """One paragraph a difference: wide tables do not fit."""
     for d in found:

@@ -44,7 +44,7 @@ private[merge] final class BaseJoin(
 
   private def walkPositions(rows: BaseKeys, table: WinnerTable): Unit = {
     val touched = new BitSet
-    foreachPosition(table)(touched.set)
+    foreachPosition(table)((_, row) => touched.set(row))
     while (rows.next())
       if (touched.get(BaseJoin.rowNumber(rows.row))) {
         BlockPositions.key(rows.row, number)
@@ -52,13 +52,19 @@ private[merge] final class BaseJoin(
       }
   }
 
-  private def dropPositions(table: WinnerTable): Unit = foreachPosition(table)(merged.droppedBase.set)
+  private def dropPositions(table: WinnerTable): Unit =
+    foreachPosition(table)((entry, row) => drop(table, entry, row))
 
-  private def foreachPosition(table: WinnerTable)(use: Int => Unit): Unit = {
+  private def drop(table: WinnerTable, entry: Int, row: Int): Unit = {
+    merged.droppedBase.set(row)
+    if (table.isDelete(entry)) merged.deletedBase.set(row)
+  }
+
+  private def foreachPosition(table: WinnerTable)(use: (Int, Int) => Unit): Unit = {
     var entry = 0
     while (entry < table.size) {
       table.key(entry, key)
-      use(BaseJoin.rowNumber(BlockPositions.position(key)))
+      use(entry, BaseJoin.rowNumber(BlockPositions.position(key)))
       entry += 1
     }
   }
@@ -66,7 +72,7 @@ private[merge] final class BaseJoin(
   private def meet(row: BaseKeys, table: WinnerTable, entry: Int): Unit = {
     val stays = compares && KeyMerge.baseStays(table.version(entry), row.ordering, rules)
     table.meet(entry, loses = stays)
-    if (!stays) merged.droppedBase.set(BaseJoin.rowNumber(row.row))
+    if (!stays) drop(table, entry, BaseJoin.rowNumber(row.row))
   }
 }
 

@@ -28,7 +28,7 @@ private[merge] final class MixedWinners(
   }
 
   /** Holds all keys against the base file, as many at a time as the budget allows. */
-  def join(base: Option[BaseKeyFile], droppedBase: BitSet, keptLog: BitSet): Recipes = {
+  def join(base: Option[BaseKeyFile], droppedBase: BitSet, deletedBase: BitSet, keptLog: BitSet): Recipes = {
     val keys = new SortedVersions(sorter.sorted())
     val recipes = new Recipes.Builder
     var above: Option[Array[Byte]] = None
@@ -43,7 +43,7 @@ private[merge] final class MixedWinners(
         more = keys.next()
       } while (more && table.bytes + chains.size * MixedWinners.ChainBytes <= options.budgetBytes)
       val run = new WinnerRun(table, above, if (more) Some(last) else None)
-      new MixedJoin(rules, run, chains, isPartial, droppedBase, keptLog, recipes).take(base)
+      new MixedJoin(rules, run, chains, isPartial, droppedBase, deletedBase, keptLog, recipes).take(base)
       above = Some(last)
     }
     recipes.result()
@@ -92,6 +92,7 @@ private final class MixedJoin(
     chains: mutable.ArrayBuffer[Vector[Int]],
     isPartial: Int => Boolean,
     droppedBase: BitSet,
+    deletedBase: BitSet,
     keptLog: BitSet,
     recipes: Recipes.Builder
 ) {
@@ -129,5 +130,6 @@ private final class MixedJoin(
     table.meet(entry, loses = mixes || baseWins)
     if (mixes) recipes.add(number, if (baseWins) chain :+ Recipes.Base else Recipes.Base +: chain)
     if (mixes || !baseWins) droppedBase.set(number)
+    if (!baseWins && winner.isDelete) deletedBase.set(number)
   }
 }

@@ -24,9 +24,16 @@ object MergeOptions {
   * @param keptLog     numbers of the log's records that it has as they are. Records are numbered from 0 through the data
   *                    blocks in order
   * @param recipes     its rows that are mixed of several
+  * @param deletedBase of the dropped ones those that no other version of their key takes the place of
   * @param firstRecord number of the first record of each block that was read, in their order; a delete block has none
   */
-final case class MergedRows(droppedBase: BitSet, keptLog: BitSet, recipes: Recipes, firstRecord: Array[Int])
+final case class MergedRows(
+    droppedBase: BitSet,
+    deletedBase: BitSet,
+    keptLog: BitSet,
+    recipes: Recipes,
+    firstRecord: Array[Int]
+)
 
 /** Merges file slices. Format notes §7. */
 object SliceMerge {
@@ -102,7 +109,7 @@ private final class SliceMerging(
     val log = new LogWinners(rules.log, readers, options, wanted, positions)
     try {
       val first = read(log)((reader, part, number) => log.read(reader, part, number))
-      val merged = MergedRows(new BitSet, new BitSet(log.records), Recipes.Empty, first)
+      val merged = MergedRows(new BitSet, new BitSet, new BitSet(log.records), Recipes.Empty, first)
       val join = new BaseJoin(base, rules.log, merged, positions.isDefined)
       log.foreachRun(join.take)
       merged
@@ -119,9 +126,9 @@ private final class SliceMerging(
         log.read(reader, part.counted.block, part.records)
         if (part.counted.block.isPartial) partial.set(from, log.records)
       }
-      val (dropped, kept) = (new BitSet, new BitSet(log.records))
-      val recipes = log.join(base, dropped, kept)
-      MergedRows(dropped, kept, recipes, first)
+      val (dropped, deleted, kept) = (new BitSet, new BitSet, new BitSet(log.records))
+      val recipes = log.join(base, dropped, deleted, kept)
+      MergedRows(dropped, deleted, kept, recipes, first)
     } finally log.close()
   }
 

@@ -14,23 +14,39 @@ object WritableTable {
     def refuse(what: String, remedy: String): Nothing = throw new UnsupportedTable(s"$tablePath: $what; $remedy")
     if (!config.isMergeOnRead)
       refuse("hudiidx writes to merge-on-read tables alone, this one is copy-on-write", StockWriter.Remedy)
-    if (!NewTable.Versions.contains(config.version))
-      refuse(s"hudiidx writes to tables of versions 6 and 9, this one has ${config.version}", StockWriter.Remedy)
-    metadataPartitions(config).foreach { names =>
-      refuse(
-        s"the table has Hudi's metadata table ($names), which this writer does not keep",
-        s"write once with stock Hudi and hoodie.metadata.enable=false, which removes it, or: ${StockWriter.Remedy}"
-      )
-    }
-    unserved(config).foreach { case (name, value) =>
-      refuse(s"$name is '$value', which this writer does not serve", StockWriter.Remedy)
-    }
+    checkCommon(config, refuse(_, _), StockWriter.Remedy)
     if (TableLogRules.orderingFields(config).size > 1)
       refuse("the table has several ordering fields", StockWriter.Remedy)
     val rules = TableLogRules.of(config)
     if (TableLogRules.mixesRows(config) || rules.mode == MergeMode.Custom || rules.deleteMarker.isDefined)
       refuse("the table merges records by a payload class or merger of its own", StockWriter.Remedy)
     KeyGenerators.isComplex(tablePath, config): Unit
+  }
+
+  /** As `check`, for compactions: rows are merged as readers merge them, and keys stay what they are. */
+  def checkCompaction(tablePath: String, config: TableConfig): Unit = {
+    def refuse(what: String, remedy: String): Nothing = throw new UnsupportedTable(s"$tablePath: $what; $remedy")
+    if (!config.isMergeOnRead)
+      refuse("the table is copy-on-write: it has no log files to compact", "nothing is to be done")
+    checkCommon(config, refuse(_, _), "compact with stock Hudi")
+  }
+
+  /** What neither writes nor compactions serve.
+    *
+    * @param remedy where there is no other
+    */
+  private def checkCommon(config: TableConfig, refuse: (String, String) => Nothing, remedy: String): Unit = {
+    if (!NewTable.Versions.contains(config.version))
+      refuse(s"hudiidx writes to tables of versions 6 and 9, this one has ${config.version}", remedy)
+    metadataPartitions(config).foreach { names =>
+      refuse(
+        s"the table has Hudi's metadata table ($names), which this writer does not keep",
+        s"write once with stock Hudi and hoodie.metadata.enable=false, which removes it, or: $remedy"
+      )
+    }
+    unserved(config).foreach { case (name, value) =>
+      refuse(s"$name is '$value', which this writer does not serve", remedy)
+    }
   }
 
   private def metadataPartitions(config: TableConfig): Option[String] =
@@ -47,8 +63,7 @@ object WritableTable {
       "hoodie.table.multiple.base.file.formats.enable" -> "false",
       "hoodie.table.cdc.enabled" -> "false",
       "hoodie.partition.metafile.use.base.format" -> "false",
-      "hoodie.bootstrap.base.path" -> "",
-      "hoodie.table.partial.update.mode" -> ""
+      "hoodie.bootstrap.base.path" -> ""
     ).flatMap { case (name, served) =>
       config.text(name).filterNot(_.equalsIgnoreCase(served)).map(name -> _)
     }.headOption

@@ -17,7 +17,7 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
   * @param mixed   makes the mixed rows
   */
 final class MergedBatches(
-    slice: MergedSlice,
+    val slice: MergedSlice,
     base: Option[() => BaseBatches],
     logRows: PartitionReader[ColumnarBatch],
     mixed: MixedRows

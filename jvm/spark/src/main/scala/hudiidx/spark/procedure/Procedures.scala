@@ -5,6 +5,7 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.InvalidOption
 import hudiidx.spark.NamedTable
+import hudiidx.spark.compact.{CompactionApi, CompactionSteps}
 import hudiidx.spark.api.{HudiIdxApi, PrunedFiles}
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.connector.catalog.Identifier
@@ -32,6 +33,14 @@ object Procedures {
     .add("partitions", LongType)
     .add("rebuilt", BooleanType)
     .add("published", BooleanType)
+    .add("elapsed_millis", LongType)
+  private val compacted = new StructType()
+    .add("instant", StringType)
+    .add("file_groups", LongType)
+    .add("log_files", LongType)
+    .add("rows", LongType)
+    .add("bytes_read", LongType)
+    .add("bytes_written", LongType)
     .add("elapsed_millis", LongType)
   private val location = new StructType()
     .add("record_key", StringType)
@@ -69,6 +78,13 @@ object Procedures {
       Vector(table),
       done,
       (spark, call) => synced(api(spark, call).update())
+    ),
+    Procedure(
+      "compact_table",
+      "Merges the log files of a merge-on-read table into base files: a row for each plan that was run or made.",
+      Vector(table, Parameter("op", StringType), Parameter("partitions", texts)),
+      compacted,
+      compactTable
     ),
     Procedure(
       "index_info",
@@ -138,6 +154,16 @@ object Procedures {
       (if (columns.isEmpty) None else Some(api(spark, call).dropColumns(columns.map(c => s"any($c)").mkString(";"))))
     if (dropped.isEmpty) api(spark, call).drop()
     dropped.lastOption.fold[Seq[Row]](Seq(Row(null, 0L, 0L, false, true, null)))(synced)
+  }
+
+  private def compactTable(spark: SparkSession, call: Arguments): Seq[Row] = {
+    val named = tableOf(spark, call.text("table").get)
+    val op = call.text("op").getOrElse(CompactionSteps.Both.name)
+    val report = CompactionApi.compact(spark, named.path, named.options, op, call.texts("partitions").map(_.toSet))
+    val planned = report.scheduled.filterNot(i => report.done.exists(_.instant == i))
+    report.done.map { c =>
+      Row(c.instant, c.fileGroups.toLong, c.logFiles, c.rows, c.readBytes, c.writtenBytes, c.elapsedMillis)
+    } ++ planned.map(Row(_, null, null, null, null, null, null))
   }
 
   private def verify(spark: SparkSession, call: Arguments): Seq[Row] = {

@@ -3,13 +3,11 @@ package hudiidx.spark.write
 import java.util.UUID
 import java.util.concurrent.ThreadLocalRandom
 
-import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
-import hudiidx.{IndexNotFound, InvalidOption, UnsupportedTable, WriteConflict}
+import hudiidx.{InvalidOption, UnsupportedTable, WriteConflict}
 import hudiidx.hadoop.Tables
 import hudiidx.spark._
-import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.tag.TagLocation
 import hudiidx.sync.{IndexOptions, TableContext}
 import hudiidx.table._
@@ -23,7 +21,6 @@ import org.apache.spark.sql.functions.{coalesce, col, lit, struct}
 import org.apache.spark.sql.types.{NullType, StringType, StructType}
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.apache.spark.storage.StorageLevel
-import org.slf4j.LoggerFactory
 
 /** Writes rows to a table: one deltacommit, then the index is brought up behind it.
   *
@@ -42,7 +39,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     requireSame(config)
     val open = OpenWrite.begin(access, path, options.heartbeat, options.lock)
     new RowWrite(spark, path, options, open).run(rows)
-    updateIndex()
+    IndexUpdate.run(spark, path, options)
   }
 
   /** Options that say what the table is not are mistakes. */
@@ -62,23 +59,6 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     check(WriteOptions.TableType, options.list(WriteOptions.TableType), Vector(config.tableType.name))
   }
 
-  /** What fails here costs time, never a write: the next lookup lays over the index what it has not seen. */
-  private def updateIndex(): Unit = {
-    val mode = IndexOptions.RecordMode -> (if (options.isGlobal) IndexOptions.GlobalMode else "partitioned")
-    val api = new HudiIdxApi(spark, path, (Map(mode) ++ options.index).asJava)
-    try
-      try api.update(): Unit
-      catch { case _: IndexNotFound if options.createsIndex => api.create(): Unit }
-    catch {
-      case _: IndexNotFound => ()
-      case NonFatal(e)      =>
-        TableWriter.log.warn(s"$path: the index stays behind, the next write or `hudiidx update $path` tries again: $e")
-    }
-  }
-}
-
-object TableWriter {
-  private val log = LoggerFactory.getLogger(classOf[TableWriter])
 }
 
 /** The rows of one open write on their way to log files. */

@@ -37,6 +37,7 @@ final case class WriteOptions(
     blockBytes: Int,
     heartbeat: HeartbeatOptions,
     lock: Option[LockOptions],
+    base: BaseFileOptions,
     index: Map[String, String]
 ) {
 
@@ -67,11 +68,15 @@ object WriteOptions {
   val SmallFile = "hoodie.parquet.small.file.limit"
   val MaxFile = "hoodie.parquet.max.file.size"
   val BlockSize = "hoodie.logfile.data.block.max.size"
+  val Codec = "hoodie.parquet.compression.codec"
+  val RowGroup = "hoodie.parquet.block.size"
   val HeartbeatInterval = "hoodie.client.heartbeat.interval_in_ms"
   val HeartbeatMisses = "hoodie.client.heartbeat.tolerable.misses"
   val MovesPartition = "hoodie.record.index.update.partition.path"
   val Global = "hudiidx.write.global"
   val Create = "hudiidx.write.create"
+
+  private val Codecs = Vector("gzip", "snappy", "zstd", "lz4_raw", "uncompressed")
 
   val Docs: Vector[OptionDoc] = Vector(
     OptionDoc(Operation, "upsert", WriteOperation.All.map(_.name).mkString(", ") + "."),
@@ -96,6 +101,8 @@ object WriteOptions {
     OptionDoc(SmallFile, "104857600", "File groups smaller than so many bytes take inserts; 0: none does."),
     OptionDoc(MaxFile, "125829120", "Inserts fill file groups up to so many bytes."),
     OptionDoc(BlockSize, "67108864", "Bytes of a log block's records, about."),
+    OptionDoc(Codec, "gzip", s"Of base files: ${Codecs.mkString(", ")}."),
+    OptionDoc(RowGroup, "125829120", "Bytes of a base file's row groups; a task holds about one in memory."),
     OptionDoc(HeartbeatInterval, "60000", "Milliseconds between a writer's signs of life."),
     OptionDoc(HeartbeatMisses, "2", "A writer that missed so many is taken for failed, and its write is rolled back."),
     OptionDoc(Global, "true", "A record key is unique in the whole table; false: within its partition."),
@@ -138,8 +145,16 @@ object WriteOptions {
         number(given, HeartbeatMisses, 2L, 1L).toInt
       ),
       lock = LockSettings.of(given, number(given, _, _, _)),
+      base = BaseFileOptions(codec(given), number(given, RowGroup, 125829120L, 1L << 20)),
       index = ours.filter { case (k, _) => IndexOptions.isKnown(k) }
     )
+  }
+
+  private def codec(given: Map[String, String]): String = {
+    val name = given.getOrElse(Codec, Codecs.head).trim.toLowerCase(Locale.ROOT)
+    Codecs.find(_ == name).getOrElse {
+      throw new InvalidOption(s"$Codec: '$name' is not served; known are ${Codecs.mkString(", ")}")
+    }
   }
 
   /** A block is put together in memory, and its lengths are ints. */

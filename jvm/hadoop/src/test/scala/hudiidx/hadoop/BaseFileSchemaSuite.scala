@@ -1,0 +1,30 @@
+package hudiidx.hadoop
+
+import hudiidx.Fixtures
+import hudiidx.storage.LocalStorage
+import org.apache.avro.Schema
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Held against base files of stock Hudi's Avro writers, of all fixtures. */
+class BaseFileSchemaSuite extends AnyFunSuite {
+
+  test("the Parquet schema of an Avro schema is that of stock Hudi's base files") {
+    val files = for {
+      name <- Fixtures.good
+      file <- Fixtures.filesBelow(Fixtures.table(name)) if file.endsWith(".parquet")
+    } yield s"${Fixtures.table(name)}/$file"
+    val compared = files.filterNot(_.contains("/.hoodie/")).flatMap { file =>
+      val reader = ParquetFileReader.open(new StorageInputFile(LocalStorage, file))
+      try {
+        val meta = reader.getFooter.getFileMetaData
+        Option(meta.getKeyValueMetaData.get("parquet.avro.schema")).map { avro =>
+          val made = BaseFileSchema.of(new Schema.Parser().setValidateDefaults(false).parse(avro), file)
+          assert(made.toString === meta.getSchema.toString, file)
+          made.toString
+        }
+      } finally reader.close()
+    }
+    assert(compared.distinct.size > 3)
+  }
+}

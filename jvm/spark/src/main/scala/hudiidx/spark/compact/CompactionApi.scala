@@ -1,0 +1,61 @@
+package hudiidx.spark.compact
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.spark.SharedTable
+import hudiidx.spark.write.WriteOptions
+import hudiidx.sync.IndexOptions
+import org.apache.spark.sql.SparkSession
+
+/** Compaction as other languages call it: texts in, a JSON document out. */
+object CompactionApi {
+  private val mapper = new ObjectMapper
+
+  /** `{scheduled, compactions: [{instant, file_groups, log_files, rows, bytes_read, bytes_written, elapsed_millis}]}`; `scheduled`
+    * is the instant of the plan that was made, or null; sizes are bytes, those read of log files. Errors as
+    * `TableCompaction.run`; InvalidOption for steps that are unknown.
+    *
+    *  @param options    `hoodie.*` and `hudiidx.*` settings by name; those of the session count too, these win
+    *  @param op         `schedule_and_execute`, `schedule` or `execute`
+    *  @param partitions paths that are planned for; null: all
+    */
+  def run(
+      spark: SparkSession,
+      tablePath: String,
+      options: java.util.Map[String, String],
+      op: String,
+      partitions: java.util.List[String]
+  ): String = {
+    val report = compact(spark, tablePath, options.asScala.toMap, op, Option(partitions).map(_.asScala.toSet))
+    val json = mapper.createObjectNode()
+    json.put("scheduled", report.scheduled.orNull)
+    val all = json.putArray("compactions")
+    report.done.foreach { c =>
+      all
+        .addObject()
+        .put("instant", c.instant)
+        .put("file_groups", c.fileGroups)
+        .put("log_files", c.logFiles)
+        .put("rows", c.rows)
+        .put("bytes_read", c.readBytes)
+        .put("bytes_written", c.writtenBytes)
+        .put("elapsed_millis", c.elapsedMillis)
+    }
+    mapper.writeValueAsString(json)
+  }
+
+  private[spark] def compact(
+      spark: SparkSession,
+      tablePath: String,
+      options: Map[String, String],
+      op: String,
+      partitions: Option[Set[String]]
+  ): CompactionReport = {
+    val path = SharedTable.qualified(tablePath, spark.sessionState.newHadoopConf())
+    val session = spark.conf.getAll.filter { case (k, _) => WriteOptions.isOfSession(k) }
+    // Settings of reads go with a table too.
+    val own = options.filter { case (k, _) => !k.startsWith("hudiidx.") || IndexOptions.isKnown(k) }
+    new TableCompaction(spark, path, WriteOptions.of(session ++ own)).run(CompactionSteps.named(op), partitions)
+  }
+}

@@ -1,0 +1,123 @@
+package hudiidx.spark.compact
+
+import hudiidx.DamagedTable
+import hudiidx.spark.write.{BaseFileOptions, BaseFileWriter}
+import hudiidx.spark.{BaseFileReaderFactory, MergedBatches, SharedTable, SliceReading}
+import hudiidx.storage.Storage
+import hudiidx.table._
+import hudiidx.timeline.PlannedFileGroup
+import hudiidx.write.{BaseContent, Markers, WrittenFile}
+import org.apache.avro.Schema
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.datasources.PartitionedFile
+import org.apache.spark.sql.types.StructType
+
+/** What the tasks of a compaction need to know; sent to them.
+  *
+  * @param schema  Avro JSON of the rows, meta columns included
+  * @param struct  the same as `readers` reads them
+  */
+final case class CompactionJob(
+    table: SharedTable,
+    instant: String,
+    schema: String,
+    struct: StructType,
+    readers: BaseFileReaderFactory,
+    options: BaseFileOptions
+)
+
+/** Merges file slices into base files, one after the other.
+  *
+  * @param token of this try of the task, in the names of files
+  */
+final class SliceCompactor(job: CompactionJob, token: String) {
+  private val table = job.table
+  private val storage: Storage = table.context.storage
+  private val markers = new Markers(storage, table.path, table.config.version, job.instant)
+  private val schema = new Schema.Parser().setValidateDefaults(false).parse(job.schema)
+
+  def run(planned: PlannedFileGroup): WrittenFile = {
+    val slice = filesOf(planned)
+    val name = FileName.render(slice.fileId, job.instant, token, FileKind.Parquet, 0)
+    markers.create(if (slice.partitionPath.isEmpty) name else s"${slice.partitionPath}/$name")
+    val piece = SliceReading.piece(table.path, slice, InternalRow.empty, Map.empty)
+    var done: WrittenFile = null
+    storage.writeInPlace(Storage.join(folderOf(slice.partitionPath), name))(out =>
+      done = write(piece, slice, name, out)
+    )
+    done
+  }
+
+  private def folderOf(partitionPath: String): String = Storage.join(table.path, partitionPath)
+
+  /** The plan's files, in log order. DamagedTable if one is gone. */
+  private def filesOf(planned: PlannedFileGroup): FileSlice = {
+    val folder = folderOf(planned.partitionPath)
+    def entry(name: String): FileEntry = {
+      val status = storage.status(Storage.join(folder, name))
+      val found = status.flatMap(s => FileName.parse(planned.partitionPath, name, s.sizeBytes))
+      found.getOrElse(
+        throw new DamagedTable(
+          s"${Storage.join(folder, name)}: the compaction ${job.instant} is planned for it, and it is gone; restore it, or roll " +
+            "the compaction's plan back with Hudi (hudi-cli: compaction unschedule)"
+        )
+      )
+    }
+    val logs = FileOrder.sorted(planned.logFiles.map(entry).toArray).toVector
+    FileSlice(
+      planned.partitionPath,
+      planned.fileId,
+      planned.baseInstantTime.getOrElse(job.instant),
+      planned.baseFile.map(entry).map(b => BaseFile(b.partitionPath, b.fileId, b.instantTime, b.fileName, b.sizeBytes)),
+      logs.map(l => LogFile(l.fileName, l.sizeBytes, l.logVersion))
+    )
+  }
+
+  private def write(piece: PartitionedFile, slice: FileSlice, name: String, out: java.io.OutputStream): WrittenFile = {
+    val rows = job.readers.buildColumnarReader(piece)
+    try {
+      val file = new BaseFileWriter(out, schema, job.struct, name, job.options, table.path)
+      try
+        while (rows.next()) {
+          stopIfKilled()
+          val batch = rows.get().rowIterator()
+          while (batch.hasNext) file.write(batch.next())
+        }
+      finally file.close()
+      val counts = rows match {
+        case merged: MergedBatches =>
+          val (dropped, deleted) =
+            (merged.slice.rows.droppedBase.cardinality, merged.slice.rows.deletedBase.cardinality)
+          SliceCounts(file.rows, slice.baseFile.fold(0L)(_ => job.readers.rowCount(piece)), dropped - deleted, deleted)
+        case _ => SliceCounts(file.rows, file.rows, 0, 0)
+      }
+      written(slice, name, file, counts)
+    } finally rows.close()
+  }
+
+  private def stopIfKilled(): Unit = {
+    val task = TaskContext.get()
+    if (task != null && task.isInterrupted()) throw new org.apache.spark.TaskKilledException
+  }
+
+  private def written(slice: FileSlice, name: String, file: BaseFileWriter, counts: SliceCounts): WrittenFile =
+    WrittenFile(
+      slice.partitionPath,
+      slice.fileId,
+      name,
+      logVersion = 0,
+      slice.baseInstantTime,
+      slice.baseFile.fold("")(_.fileName),
+      slice.logFiles.map(_.fileName),
+      isNewGroup = false,
+      file.written,
+      counts.rows - (counts.inBase - counts.deleted),
+      counts.updated,
+      counts.deleted,
+      Some(BaseContent(counts.rows, slice.logFiles.map(_.sizeBytes).sum))
+    )
+}
+
+/** @param inBase rows of the base file before, of which so many were replaced and deleted */
+final private case class SliceCounts(rows: Long, inBase: Long, updated: Long, deleted: Long)

@@ -1,0 +1,180 @@
+package hudiidx.spark.compact
+
+import java.util.Locale
+
+import scala.util.control.NonFatal
+
+import hudiidx.hadoop.Tables
+import hudiidx.merge.MergeRules
+import hudiidx.spark._
+import hudiidx.spark.write.{IndexUpdate, WriteOptions}
+import hudiidx.sync.{IndexOptions, TableContext}
+import hudiidx.table._
+import hudiidx.timeline.{Instant, PlannedFileGroup}
+import hudiidx.write._
+import hudiidx.{HudiIdxException, InvalidOption, UnsupportedTable}
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.types.StructType
+
+/** Which steps of a compaction are taken. */
+sealed abstract class CompactionSteps(val name: String, val schedules: Boolean, val executes: Boolean)
+
+object CompactionSteps {
+  case object Both extends CompactionSteps("schedule_and_execute", schedules = true, executes = true)
+  case object Schedule extends CompactionSteps("schedule", schedules = true, executes = false)
+  case object Execute extends CompactionSteps("execute", schedules = false, executes = true)
+  val All: Vector[CompactionSteps] = Vector(Both, Schedule, Execute)
+
+  def named(name: String): CompactionSteps = All
+    .find(_.name == name.trim.toLowerCase(Locale.ROOT))
+    .getOrElse(throw new InvalidOption(s"op: '$name' is no step; known are ${All.map(_.name).mkString(", ")}"))
+}
+
+/** A compaction that was run.
+  *
+  * @param rows      in its base files
+  * @param readBytes of the base and log files merged
+  */
+final case class CompactionDone(
+    instant: String,
+    fileGroups: Int,
+    logFiles: Long,
+    rows: Long,
+    readBytes: Long,
+    writtenBytes: Long,
+    elapsedMillis: Long
+)
+
+/** @param scheduled instant of the plan that was made, if there was anything to plan
+  * @param done      in the order in which they ran
+  */
+final case class CompactionReport(scheduled: Option[String], done: Vector[CompactionDone])
+
+/** Compacts a table's log files into base files.
+  *
+  * @param path qualified
+  */
+final class TableCompaction(spark: SparkSession, path: String, options: WriteOptions) {
+  private val access = Tables.access(spark.sessionState.newHadoopConf())
+  private val index = IndexOptions.of(options.index)
+
+  /** Runs what is planned, by whomever, then plans and runs what there is. UnsupportedTable for a table that is not compacted here,
+    * WriteConflict if another is at work, DamagedTable for files that cannot be merged: the plan stays, and is run again.
+    *
+    * @param partitions partition paths that are planned for; None: all
+    */
+  def run(steps: CompactionSteps, partitions: Option[Set[String]]): CompactionReport = {
+    val config = TableConfig.read(access.storage, path)
+    WritableTable.checkCompaction(path, config)
+    MergeRules.of(config): Unit
+    val before = if (steps.executes) executePlanned() else Vector.empty
+    val scheduled = if (steps.schedules) schedule(partitions) else None
+    val after = if (steps.executes && scheduled.isDefined) executePlanned() else Vector.empty
+    val done = before ++ after
+    if (done.nonEmpty || scheduled.isDefined) IndexUpdate.run(spark, path, options)
+    CompactionReport(scheduled, done)
+  }
+
+  private def schedule(partitions: Option[Set[String]]): Option[String] =
+    OpenCompaction.schedule(access, path, options.heartbeat) { table =>
+      requirePlain(table)
+      val shared = SharedTable.open(spark, path, index)
+      val plans = shared.viewTimeline.plans
+      def isFree(slice: FileSlice) = {
+        val group = FileGroup(slice.partitionPath, slice.fileId)
+        !plans.compaction.contains(group) && !plans.clustering.contains(group)
+      }
+      for {
+        partition <- shared.view.partitions if partitions.forall(_.contains(partition))
+        slice <- shared.view.latestFileSlices(partition) if slice.logFiles.nonEmpty && isFree(slice)
+      } yield slice
+    }
+
+  /** A compaction by stock Hudi goes by the ids of columns there. */
+  private def requirePlain(table: TableContext): Unit =
+    TableSchema.latest(table.timeline, table.contents, table.config, None).filter(_.hasHistory).foreach { _ =>
+      throw new UnsupportedTable(
+        s"$path: the table keeps a history of its columns (hoodie.schema.on.read.enable), which compaction here does not keep; " +
+          "compact with stock Hudi"
+      )
+    }
+
+  private def executePlanned(): Vector[CompactionDone] = {
+    val table = TableContext.load(access, path)
+    OpenCompaction.planned(table).map(execute)
+  }
+
+  private def execute(plan: Instant): CompactionDone = {
+    val from = System.nanoTime()
+    val table = PinnedTable.open(spark, path, ReadOptions.of(options.index, Map.empty))
+    requirePlain(table.shared.context)
+    val groups = table.shared.contents.compactionPlan(plan)
+    val open = OpenCompaction.begin(table.shared.context, plan, options.heartbeat)
+    try {
+      val files = merged(table, plan.requestedTime, groups)
+      val schema = TableSchema.withMetaColumns(table.schema.avroJson, populated = false, path)
+      open.complete(CompletedWrite("COMPACT", schema, files))
+      TableCompaction.summary(plan.requestedTime, groups, files, (System.nanoTime() - from) / 1000000)
+    } catch {
+      case e: Throwable =>
+        try open.abandon()
+        catch { case NonFatal(more) => e.addSuppressed(more) }
+        throw TableCompaction.cause(e)
+    }
+  }
+
+  /** A task for each file group, those with most log files first. */
+  private def merged(table: PinnedTable, instant: String, groups: Vector[PlannedFileGroup]): Vector[WrittenFile] =
+    if (groups.isEmpty) Vector.empty
+    else {
+      val struct = table.schema.struct
+      val parquet = ParquetReaders.of(spark, struct, new StructType, Array.empty)
+      val job = CompactionJob(
+        table.shared,
+        instant,
+        table.schema.avroJson,
+        struct,
+        PieceOfFile.readers(spark, table, parquet),
+        options.base
+      )
+      val sent = spark.sparkContext.broadcast(job)
+      val bySize = groups.sortBy(g => -g.logFiles.size)
+      spark.sparkContext
+        .parallelize(bySize, bySize.size)
+        .map { group =>
+          val task = TaskContext.get()
+          val token = s"${task.partitionId()}-${task.stageId()}-${task.taskAttemptId()}"
+          new SliceCompactor(sent.value, token).run(group)
+        }
+        .collect()
+        .toVector
+    }
+}
+
+private object TableCompaction {
+
+  def summary(
+      instant: String,
+      groups: Vector[PlannedFileGroup],
+      files: Vector[WrittenFile],
+      elapsedMillis: Long
+  ): CompactionDone = CompactionDone(
+    instant,
+    groups.size,
+    files.map(_.earlierLogs.size.toLong).sum,
+    files.flatMap(_.base).map(_.rows).sum,
+    files.flatMap(_.base).map(_.logBytes).sum,
+    files.map(_.sizeBytes).sum,
+    elapsedMillis
+  )
+
+  /** What failed in a task, without Spark's wrapping. */
+  def cause(e: Throwable): Throwable =
+    Iterator
+      .iterate(e)(_.getCause)
+      .takeWhile(_ != null)
+      .take(12)
+      .collectFirst { case ours: HudiIdxException => ours }
+      .getOrElse(e)
+}
