@@ -116,7 +116,7 @@ private object WriteStepsSuite {
     found.toSet
   }
 
-  private def keysOf(counted: CountedBlock): Vector[String] = LogFiles.using(counted.file) { reader =>
+  def keysOf(counted: CountedBlock): Vector[String] = LogFiles.using(counted.file) { reader =>
     val records = new AvroRecords(reader, counted.block)
     val found = Vector.newBuilder[String]
     while (records.next()) {

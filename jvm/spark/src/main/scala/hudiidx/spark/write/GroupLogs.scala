@@ -33,7 +33,31 @@ final case class LogWrite(
     isDeleted: Int,
     deletesAll: Boolean,
     blockBytes: Int
-)
+) {
+
+  /** Moves to the first row that is written; false if there is none. Deletes of keys that are nowhere are not. */
+  private[write] def skipIdle(rows: GroupRows): Boolean = {
+    while (rows.hasNext && isDelete(rows.head) && !rows.head.getBoolean(RowForm.IsKnown)) rows.next()
+    rows.hasNext
+  }
+
+  private[write] def isDelete(row: InternalRow): Boolean = deletesAll || (isDeleted >= 0 && {
+    val columns = row.getStruct(RowForm.Columns, struct.length)
+    !columns.isNullAt(isDeleted) && columns.getBoolean(isDeleted)
+  })
+}
+
+/** Values of `_hoodie_commit_seqno`, of one task. */
+private[write] final class SequenceNumbers(instant: String, token: String) {
+  private val prefix = s"${instant}_${token.takeWhile(_ != '-')}_"
+  private var number = 0L
+
+  def next(): String = {
+    val text = prefix + number
+    number += 1
+    text
+  }
+}
 
 /** A row on its way: group number, key, whether it has a location, and the columns; null where keys are to be deleted. */
 private[write] object RowForm {
@@ -56,22 +80,14 @@ final class GroupLogs(write: LogWrite, token: String) {
   private val encode = AvroEncoder.record(new Schema.Parser().parse(write.dataSchema), write.struct, tablePath)
   private val datum = new PackedOutput(1 << 12)
   private val instantBytes = write.instant.getBytes("UTF-8")
-  private val seqnoPrefix = s"${write.instant}_${token.takeWhile(_ != '-')}_"
-  private var sequence = 0L
+  private val numbers = new SequenceNumbers(write.instant, token)
 
-  def run(rows: Iterator[InternalRow]): Iterator[WrittenFile] = {
-    val ahead = rows.buffered
-    val files = Vector.newBuilder[WrittenFile]
-    while (ahead.hasNext) {
-      val number = ahead.head.getInt(RowForm.Group)
-      files ++= group(write.groups.all(number), new GroupRows(ahead, number))
-    }
-    files.result().iterator
-  }
+  def run(rows: Iterator[InternalRow]): Iterator[WrittenFile] =
+    GroupRows.each(rows)((number, ofGroup) => group(write.groups.all(number), ofGroup))
 
   /** None if no row of the group has anything to write. */
   private def group(target: TargetGroup, rows: GroupRows): Option[WrittenFile] =
-    if (!skipIdle(rows)) None
+    if (!write.skipIdle(rows)) None
     else {
       PartitionMetafile.ensure(storage, tablePath, target.partitionPath, write.instant)
       val folder = Storage.join(tablePath, target.partitionPath) + "/"
@@ -89,17 +105,6 @@ final class GroupLogs(write: LogWrite, token: String) {
       }
       done
     }
-
-  /** Moves to the first row that is written; false if there is none. Deletes of keys that are nowhere are not. */
-  private def skipIdle(rows: GroupRows): Boolean = {
-    while (rows.hasNext && isDelete(rows.head) && !rows.head.getBoolean(RowForm.IsKnown)) rows.next()
-    rows.hasNext
-  }
-
-  private def isDelete(row: InternalRow): Boolean = write.deletesAll || (write.isDeleted >= 0 && {
-    val columns = row.getStruct(RowForm.Columns, write.struct.length)
-    !columns.isNullAt(write.isDeleted) && columns.getBoolean(write.isDeleted)
-  })
 
   private def file(
       target: TargetGroup,
@@ -136,10 +141,10 @@ final class GroupLogs(write: LogWrite, token: String) {
   }
 
   private def fill(log: LogFileWriter, rows: GroupRows, names: MetaNames, counts: RowCounts): Unit = {
-    while (skipIdle(rows)) {
+    while (write.skipIdle(rows)) {
       val row = rows.next()
       val key = row.getUTF8String(RowForm.Key).getBytes
-      if (isDelete(row)) {
+      if (write.isDelete(row)) {
         log.delete(key, if (write.deletesAll) OrderingValue.Default else orderingOf(row))
         counts.deletes += 1
       } else {
@@ -165,11 +170,10 @@ final class GroupLogs(write: LogWrite, token: String) {
   private def record(row: InternalRow, key: Array[Byte], names: MetaNames): Unit = {
     datum.clear()
     meta(instantBytes)
-    meta((seqnoPrefix + sequence).getBytes("UTF-8"))
+    meta(numbers.next().getBytes("UTF-8"))
     meta(key)
     meta(names.partitionPath)
     meta(names.fileId)
-    sequence += 1
     encode(row.getStruct(RowForm.Columns, write.struct.length), datum)
   }
 
@@ -193,6 +197,20 @@ final class GroupLogs(write: LogWrite, token: String) {
           new LogLookup(storage, SliceLog.countedBlocks(storage, slice.logFiles.map(folder + _.fileName), rules))
         EarlierFilters(lookup.chain(folder), lookup.load(folder))
       } catch { case _: DamagedTable => EarlierFilters.None }
+}
+
+private object GroupRows {
+
+  /** What `use` makes of the groups that the rows come for, one after the other; told the group's number. */
+  def each(rows: Iterator[InternalRow])(use: (Int, GroupRows) => Option[WrittenFile]): Iterator[WrittenFile] = {
+    val ahead = rows.buffered
+    val files = Vector.newBuilder[WrittenFile]
+    while (ahead.hasNext) {
+      val number = ahead.head.getInt(RowForm.Group)
+      files ++= use(number, new GroupRows(ahead, number))
+    }
+    files.result().iterator
+  }
 }
 
 /** The rows of one group, of each key the last. */

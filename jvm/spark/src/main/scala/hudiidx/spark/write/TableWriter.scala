@@ -221,12 +221,14 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
     val sorted =
       routed.repartition(math.min(groups.all.size, cores), col("group")).sortWithinPartitions(order: _*)
     val sent = spark.sparkContext.broadcast(logWrite(groups, schema, ordering))
+    val base = if (options.operation == WriteOperation.BulkInsert) Some(options.base) else None
     // Before version 8 the names of two writers' files in one file group differ by it alone.
     val writer = ThreadLocalRandom.current().nextInt(1, Int.MaxValue)
     sorted.queryExecution.toRdd
       .mapPartitions { rows =>
         val task = TaskContext.get()
-        new GroupLogs(sent.value, s"${task.partitionId()}-$writer-${task.taskAttemptId()}").run(rows)
+        val token = s"${task.partitionId()}-$writer-${task.taskAttemptId()}"
+        base.fold(new GroupLogs(sent.value, token).run(rows))(new GroupBaseFiles(sent.value, _, token).run(rows))
       }
       .collect()
       .toVector

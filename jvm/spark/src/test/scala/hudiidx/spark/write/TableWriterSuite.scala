@@ -194,6 +194,10 @@ final class TableWriterSuite extends SparkSuite {
     assert(groups().size === 6)
     save(rows(90 until 96, 1), path, base + ("hoodie.datasource.write.operation" -> "bulk_insert"))
     assert(groups().size === 9 && values(path).size === 96)
+    val inBase = read(path, "hoodie.datasource.query.type" -> "read_optimized")
+    assert(inBase.select("id").collect().map(_.getString(0)).toSet === (90 until 96).map(i => f"k$i%03d").toSet)
+    save(rows(93 until 99, 2), path, base)
+    assert(values(path).count(_._2.startsWith("v2-")) === 6 && values(path).size === 99)
   }
 
   test("a write whose task fails takes all of it away, and the table takes the next one") {

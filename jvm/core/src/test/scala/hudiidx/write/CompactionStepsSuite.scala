@@ -1,0 +1,142 @@
+package hudiidx.write
+
+import hudiidx.log.{BlockRules, SliceLog}
+import hudiidx.storage._
+import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
+import hudiidx.table._
+import hudiidx.{Fixtures, WriteConflict}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Compactions that end at any step: rows are there all the time, writers go on, and the next compaction finishes. Base files
+  * hold keys as plain text here: what stands in them is no matter of steps.
+  */
+class CompactionStepsSuite extends AnyFunSuite {
+  import WriteStepsSuite.{keys => _, _}
+
+  private def slices(table: TableContext): Vector[FileSlice] = {
+    val view = TableSnapshot.of(table, IndexOptions(enabled = false)).view
+    view.partitions.flatMap(p => view.latestMergedFileSlices(p))
+  }
+
+  private def keysOf(table: TableContext, slice: FileSlice): Vector[String] = {
+    val folder = s"${table.tablePath}/${slice.partitionPath}/"
+    val snapshot = TableSnapshot.of(table, IndexOptions(enabled = false))
+    val rules = BlockRules(snapshot.config.version, None, snapshot.viewTimeline.isCommitted)
+    val base =
+      slice.baseFile.toVector.flatMap(b => new String(LocalStorage.readAll(folder + b.fileName)).split('\n').toVector)
+    base ++ SliceLog
+      .countedBlocks(LocalStorage, slice.logFiles.map(l => folder + l.fileName), rules)
+      .flatMap(WriteStepsSuite.keysOf)
+  }
+
+  private def keys(path: String): Vector[String] = {
+    val table = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
+    slices(table).flatMap(keysOf(table, _)).sorted
+  }
+
+  private def plan(storage: Storage, path: String, beats: HeartbeatOptions): Option[String] =
+    OpenCompaction.schedule(IndexerSuite.accessOf(storage), path, beats) { table =>
+      val snapshot = TableSnapshot.of(table, IndexOptions(enabled = false))
+      val planned = snapshot.viewTimeline.plans.compaction
+      snapshot.view.partitions
+        .flatMap(p => snapshot.view.latestFileSlices(p))
+        .filter(s => s.logFiles.nonEmpty && !planned.contains(FileGroup(s.partitionPath, s.fileId)))
+    }
+
+  private def run(storage: Storage, path: String, beats: HeartbeatOptions): Unit = {
+    val table = TableContext.load(IndexerSuite.accessOf(storage), path)
+    OpenCompaction.planned(table).foreach { instant =>
+      val planned = table.contents.compactionPlan(instant)
+      val view = TableSnapshot.of(table, IndexOptions(enabled = false)).view
+      val open = OpenCompaction.begin(table, instant, beats)
+      val files = planned.map { g =>
+        val slice = view.latestUncompactedFileSlices(g.partitionPath).find(_.fileId == g.fileId).get
+        assert(slice.logFiles.map(_.fileName) === g.logFiles && slice.baseFile.map(_.fileName) === g.baseFile)
+        val content = keysOf(table, slice).mkString("\n").getBytes
+        val name = FileName.render(g.fileId, open.instant, s"0-1-${System.nanoTime()}", FileKind.Parquet, 0)
+        open.markers.create(s"p/$name")
+        storage.writeInPlace(s"$path/p/$name")(_.write(content))
+        WrittenFile(
+          "p",
+          g.fileId,
+          name,
+          0,
+          slice.baseInstantTime,
+          slice.baseFile.fold("")(_.fileName),
+          g.logFiles,
+          isNewGroup = false,
+          content.length.toLong,
+          1,
+          0,
+          0,
+          Some(BaseContent(1, 1))
+        )
+      }
+      open.complete(CompletedWrite("COMPACT", schema.toString, files))
+    }
+  }
+
+  private def compact(storage: Storage, path: String, beats: HeartbeatOptions): Unit = {
+    plan(storage, path, beats)
+    run(storage, path, beats)
+  }
+
+  private def written(version: Int): String = {
+    val path = newTable(version)
+    Seq("a", "b").foreach(write(LocalStorage, path, _))
+    path
+  }
+
+  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
+
+  for (version <- NewTable.Versions; fault <- Fault.All if isLong || version == 9 || fault == Fault.After)
+    test(
+      s"version $version: killed ${fault.toString.toLowerCase} every step, a compaction changes no row and is finished later"
+    ) {
+      val steps = new FaultyStorage(LocalStorage, Int.MaxValue, fault)
+      compact(steps, written(version), slow)
+      assert(steps.mutatingCalls >= 12)
+      (1 to steps.mutatingCalls).foreach { step =>
+        val path = written(version)
+        intercept[Exception](compact(new FaultyStorage(LocalStorage, step, fault), path, slow))
+        assert(keys(path) === Vector("a", "b"), s"step $step")
+        Thread.sleep(3) // the dead writer's heartbeat is past
+        write(LocalStorage, path, "c")
+        assert(keys(path) === Vector("a", "b", "c"), s"step $step")
+        compact(LocalStorage, path, quick)
+        assert(keys(path) === Vector("a", "b", "c"), s"step $step")
+        write(LocalStorage, path, "d")
+        assert(keys(path) === Vector("a", "b", "c", "d"), s"step $step")
+        val left = Fixtures.filesBelow(path)
+        assert(left.filter(f => f.contains("/.temp/") || f.contains("/.heartbeat/")) === Vector.empty, s"step $step")
+        assert(left.count(_.endsWith(".parquet")) === 3, s"step $step")
+      }
+    }
+
+  for (version <- NewTable.Versions) {
+    test(s"version $version: a compaction that may be alive is a conflict, and so is stock's; writers go on") {
+      val path = written(version)
+      plan(LocalStorage, path, slow)
+      val table = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
+      val open = OpenCompaction.begin(table, OpenCompaction.planned(table).head, slow)
+      assert(intercept[WriteConflict](run(LocalStorage, path, slow)).getMessage.contains("was alive"))
+      write(LocalStorage, path, "c", slow)
+      open.abandon()
+      run(LocalStorage, path, slow)
+      assert(keys(path) === Vector("a", "b", "c"))
+      plan(LocalStorage, path, slow)
+      val stocks = OpenCompaction.planned(TableContext.load(IndexerSuite.accessOf(LocalStorage), path)).head
+      LocalStorage.publish(s"${table.timeline.dir}/${stocks.requestedTime}.compaction.inflight", Array.emptyByteArray)
+      assert(intercept[WriteConflict](run(LocalStorage, path, quick)).getMessage.contains("stock Hudi"))
+    }
+
+    test(s"version $version: nothing is planned while a writer is at work, nor a group twice") {
+      val path = written(version)
+      val other = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), path, slow)
+      intercept[WriteConflict](plan(LocalStorage, path, slow))
+      other.abandon()
+      assert(plan(LocalStorage, path, slow).isDefined)
+      assert(plan(LocalStorage, path, slow) === None)
+    }
+  }
+}
