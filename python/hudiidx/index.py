@@ -331,8 +331,8 @@ class HudiIndex(TableViews):
 
         Returns:
             ``scheduled``: instant of the plan that was made, or None where there are no log files; and
-            ``compactions``, one for each plan that ran: ``instant``, ``file_groups``, ``log_files``, ``rows``,
-            ``bytes_read`` (of log files), ``bytes_written``, ``elapsed_millis``.
+            ``compactions``, one for each plan that ran: ``instant``, ``file_groups``, ``log_files``,
+            ``rows``, ``bytes_read`` (of log files), ``bytes_written``, ``elapsed_millis``.
 
         Raises:
             UnsupportedTable: the table is copy-on-write, or one that is not compacted here.
@@ -341,7 +341,9 @@ class HudiIndex(TableViews):
             InvalidOption: an unknown ``op``, or a bad value of an option.
         """
         if isinstance(partitions, str):
-            raise TypeError(f"partitions must be a list of partition paths, got the single string {partitions!r}")
+            raise TypeError(
+                f"partitions must be a list of partition paths, got the single string {partitions!r}"
+            )
         given = {**self._options, **(options or {})}
         return dict(self._document(lambda: compact(self._spark, self._path, given, op, partitions)))
 

@@ -13,29 +13,35 @@ import org.slf4j.LoggerFactory
 object OpenCompaction {
   private val log = LoggerFactory.getLogger(classOf[OpenWrite])
 
-  /** Plans one. None if there is nothing to plan. WriteConflict if a writer is at work: what it writes would be in neither slice.
+  /** Plans one. None if there is nothing to plan.
     *
-    * @param choose slices with logs, of groups that no pending plan has, by the table as of a moment at which nobody writes
+    * @param lock   shared with other writers, which see the plan when they commit; None: a writer at work is a WriteConflict,
+    *               since on version 6 what it writes would be in neither slice
+    * @param choose slices with logs, of groups that no pending plan has, by the table as of a moment at which nobody plans or
+    *               commits
     */
-  def schedule(access: TableAccess, tablePath: String, heartbeat: HeartbeatOptions)(
+  def schedule(access: TableAccess, tablePath: String, heartbeat: HeartbeatOptions, lock: Option[LockOptions] = None)(
       choose: TableContext => Vector[FileSlice]
-  ): Option[String] = {
-    // As long as this write stands on the timeline no other begins.
-    val alone = OpenWrite.begin(access, tablePath, heartbeat)
-    try {
-      val slices = choose(alone.table)
-      val config = alone.table.config
-      val instant = OpenWrite.later(alone.instant, config)
-      if (slices.isEmpty) None
-      else if (
-        !access.storage.publish(
-          file(alone.table, instant, ".requested"),
-          CompactionPlan.content(slices, config.version)
-        )
-      )
-        throw new WriteConflict(s"$tablePath: another compaction was planned at the same instant $instant; try again")
-      else Some(instant)
-    } finally alone.abandon()
+  ): Option[String] = lock match {
+    case Some(options) =>
+      new TableLock(access.storage, tablePath, options).held(publish(TableContext.load(access, tablePath), choose))
+    case None =>
+      // As long as this write stands on the timeline no other begins.
+      val alone = OpenWrite.begin(access, tablePath, heartbeat)
+      try publish(alone.table, choose)
+      finally alone.abandon()
+  }
+
+  private def publish(table: TableContext, choose: TableContext => Vector[FileSlice]): Option[String] = {
+    val slices = choose(table)
+    val instant = OpenWrite.next(table)
+    if (slices.isEmpty) None
+    else {
+      val path = s"${table.timeline.dir}/$instant.${Action.Compaction}.requested"
+      if (!table.storage.publish(path, CompactionPlan.content(slices, table.config.version)))
+        throw new WriteConflict(s"$path: another compaction was planned at the same instant; try again")
+      Some(instant)
+    }
   }
 
   /** Those that are planned, oldest first; some may be running. */
@@ -45,14 +51,20 @@ object OpenCompaction {
     *
     * @param plan of `planned`, of the same table
     */
-  def begin(table: TableContext, plan: Instant, heartbeat: HeartbeatOptions): OpenWrite = {
+  def begin(
+      table: TableContext,
+      plan: Instant,
+      heartbeat: HeartbeatOptions,
+      lock: Option[LockOptions] = None
+  ): OpenWrite = {
     val heartbeats = new Heartbeats(table.storage, table.tablePath)
     val instant = plan.requestedTime
     takeBack(table, plan, heartbeats.all.find(_.instant == instant), heartbeat)
     val beating = heartbeats.start(instant, heartbeat)
+    val shared = lock.map(new TableLock(table.storage, table.tablePath, _))
     var isBegun = false
     try {
-      val open = new OpenWrite(table, instant, WriteKind.Compaction, heartbeats, beating, lock = None)
+      val open = new OpenWrite(table, instant, WriteKind.Compaction, heartbeats, beating, shared)
       open.start()
       removeStrays(table, instant)
       isBegun = true
@@ -99,7 +111,4 @@ object OpenCompaction {
   /** What its plan says. */
   def groups(table: TableContext, instant: String): Vector[PlannedFileGroup] =
     planned(table).find(_.requestedTime == instant).fold(Vector.empty[PlannedFileGroup])(table.contents.compactionPlan)
-
-  private def file(table: TableContext, instant: String, state: String): String =
-    s"${table.timeline.dir}/$instant.${Action.Compaction}$state"
 }

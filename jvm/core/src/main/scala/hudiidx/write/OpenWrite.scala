@@ -56,8 +56,10 @@ final class OpenWrite private[write] (
     if (!counted.subsetOf(marked.map(_.path).toSet)) throw lost("its markers are gone")
     marked.filterNot(m => counted(m.path)).foreach(m => storage.delete(Storage.join(table.tablePath, m.path)))
     lock match {
-      case None       => publish(write, table)
-      case Some(lock) => lock.held(publishBesideOthers(write, recheck, lock))
+      case None => publish(write, table)
+      // Writes that began behind its plan do not touch the slices that a compaction merges.
+      case Some(lock) if kind.keepsPlan => lock.held(publish(write, TableContext.load(table.access, table.tablePath)))
+      case Some(lock)                   => lock.held(publishBesideOthers(write, recheck, lock))
     }
     beating.close()
     markers.delete()
@@ -158,14 +160,14 @@ object OpenWrite {
     new WriteConflict(s"$tablePath: another writer ($other) $does; write again when it is done: one writer at a time")
 
   /** Behind all that the timeline has. */
-  private def next(table: TableContext): String = {
+  private[write] def next(table: TableContext): String = {
     val all = table.timeline.instants.flatMap(i => i.completionTime.toVector :+ i.requestedTime)
     val last = if (all.isEmpty) "" else all.max
     later(last, table.config)
   }
 
   /** Now, or just behind a time that is not past. */
-  private[write] def later(than: String, config: TableConfig): String = {
+  private def later(than: String, config: TableConfig): String = {
     val zone = config.timelineZone
     val now = InstantName.format(System.currentTimeMillis(), zone)
     if (now > than) now

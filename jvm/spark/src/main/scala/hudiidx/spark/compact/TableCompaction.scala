@@ -77,7 +77,7 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
   }
 
   private def schedule(partitions: Option[Set[String]]): Option[String] =
-    OpenCompaction.schedule(access, path, options.heartbeat) { table =>
+    OpenCompaction.schedule(access, path, options.heartbeat, options.lock) { table =>
       requirePlain(table)
       val shared = SharedTable.open(spark, path, index)
       val plans = shared.viewTimeline.plans
@@ -110,7 +110,7 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
     val table = PinnedTable.open(spark, path, ReadOptions.of(options.index, Map.empty))
     requirePlain(table.shared.context)
     val groups = table.shared.contents.compactionPlan(plan)
-    val open = OpenCompaction.begin(table.shared.context, plan, options.heartbeat)
+    val open = OpenCompaction.begin(table.shared.context, plan, options.heartbeat, options.lock)
     try {
       val files = merged(table, plan.requestedTime, groups)
       val schema = TableSchema.withMetaColumns(table.schema.avroJson, populated = false, path)
