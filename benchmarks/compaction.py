@@ -2,7 +2,8 @@
 
 Stock makes a merge-on-read table of version 9 (ROWS rows of some 200 bytes in 8 partitions, three upserts of 20 % each into logs,
 every tenth of these a delete) and plans its compaction. Copies of it are compacted by both, each in a JVM of its own with local[2] and
-3 GiB, by turns of one; the first round of each warms up and is told apart. Rows of the compacted copies must be the same.
+3 GiB; the first round of each warms up and is told apart. CPU seconds are those of the JVM: they tell the work apart from what else
+the machine does. Rows of the compacted copies must be the same.
 """
 
 from __future__ import annotations
@@ -82,22 +83,23 @@ def make(table: Path, bundle: str, rows: int) -> None:
     spark.stop()
 
 
-def compact(spark: SparkSession, who: str, table: Path) -> float:
-    """Seconds."""
-    began = time.perf_counter()
+def compact(spark: SparkSession, who: str, table: Path) -> tuple[float, float]:
+    """Seconds, and CPU seconds of the JVM."""
+    machine = spark._jvm.java.lang.management.ManagementFactory.getOperatingSystemMXBean()
+    began, worked = time.perf_counter(), machine.getProcessCpuTime()
     if who == "hudiidx":
         HudiIndex(spark, table).compact_table(op="execute")
     else:
         spark.sql(
             f"call run_compaction(op => 'run', path => '{table}', options => 'hoodie.metadata.enable=false')"
         ).collect()
-    return time.perf_counter() - began
+    return time.perf_counter() - began, (machine.getProcessCpuTime() - worked) / 1e9
 
 
 def rounds(who: str, table: Path, bundle: str) -> None:
     """Compacts copies, one after the other, and prints seconds and the rows' sums."""
     spark = session(None if who == "hudiidx" else bundle)
-    seconds: list[float] = []
+    seconds: list[tuple[float, float]] = []
     sums: Any = None
     for n in range(ROUNDS):
         copy = table.with_name(f"{table.name}-{who}-{n}")
@@ -149,11 +151,14 @@ def tell(folder: Path, table: Path, bundle: str, rows: str) -> None:
     print(
         f"{int(rows):,} rows in {len(bases)} base files of {size(bases) / 1e6:.0f} MB, logs of {size(logs) / 1e6:.0f} MB"
     )
-    print("| compaction | first, s | then, s | MB/s |\n|---|---|---|---|")
+    print("| compaction | first, s | then, s | MB/s | CPU s | MB a CPU s |\n|---|---|---|---|---|---|")
     with (folder / "results" / "compaction.jsonl").open("a") as out:
         for one in found:
-            later = statistics.median(one["seconds"][1:])
-            print(f"| {one['who']} | {one['seconds'][0]:.1f} | {later:.1f} | {megabytes / later:.1f} |")
+            wall, cpu = (statistics.median(s[i] for s in one["seconds"][1:]) for i in (0, 1))
+            print(
+                f"| {one['who']} | {one['seconds'][0][0]:.1f} | {wall:.1f} | {megabytes / wall:.1f} | {cpu:.1f} | "
+                f"{megabytes / cpu:.1f} |"
+            )
             out.write(
                 json.dumps({**one, "rows": int(rows), "megabytes": megabytes, "cpus": os.cpu_count()}) + "\n"
             )

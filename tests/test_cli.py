@@ -55,6 +55,19 @@ def test_create_update_verify_drop(cow: Path) -> None:
     assert answer("info", cow)["state"] == "ABSENT"
 
 
+@pytest.mark.spark
+def test_compact_table(make_table: MakeTable, cow: Path) -> None:
+    table = make_table("v9-no-mdt-mor")
+    local = ("--master", "local[2]")
+    planned = answer("compact-table", table, "--op", "schedule", *local)
+    assert planned["compactions"] == []
+    done = answer("compact-table", table, *local)["compactions"]
+    assert [c["instant"] for c in done] == [planned["scheduled"]]
+    assert done[0]["log_files"] > 0 < done[0]["bytes_written"]
+    assert "no log files" in run("compact-table", table, *local).stdout
+    assert "copy-on-write" in run("compact-table", cow, *local, code=3).stderr
+
+
 def test_partitions(spark: SparkSession, indexed: HudiIndex) -> None:
     assert run("partitions", indexed.path).stdout.split() == ["lima", "nyc", "oslo", "sf"]
     found = answer("partitions", indexed.path, "--strict")

@@ -4,10 +4,14 @@ import java.nio.file.{Files, Paths}
 
 import scala.collection.JavaConverters._
 
+import hudiidx.hadoop.Tables
 import hudiidx.spark.{Answer, SparkSuite}
 import hudiidx.storage.LocalStorage
+import hudiidx.sync.TableContext
 import hudiidx.table.TableConfig
-import hudiidx.{Fixtures, UnsupportedTable, WriteConflict}
+import hudiidx.timeline.CommitMetadata
+import hudiidx.{DamagedTable, Fixtures, InvalidOption, UnsupportedTable, WriteConflict}
+import org.apache.hadoop.conf.Configuration
 
 /** Stock Hudi's tables are compacted: rows are what they were, and stand in base files alone. Stock Hudi reads such tables in
   * the tests of `integration/`.
@@ -49,6 +53,62 @@ final class CompactionSuite extends SparkSuite {
       assert(report.done.size === (if (name.endsWith("-mor-part")) 2 else report.scheduled.size))
       assert(compact(path) === CompactionReport(None, Vector.empty), "a second one finds nothing")
     }
+  }
+
+  for ((name, instant) <- Seq("v6-mor-part" -> "20261120234312573", "v9-mor-part" -> "20261120234343216"))
+    test(s"$name: a plan of stock's that is run again counts what stock counted") {
+      val path = Fixtures.copy(name)
+      withoutMetadataTable(path)
+      val table = TableContext.load(Tables.access(new Configuration), path)
+      val done = table.timeline.completedWrites.find(_.requestedTime == instant).get
+      val stocks = counts(table.contents.commit(done))
+      // As it was when the plan was made.
+      val files = Fixtures.filesBelow(path).filterNot(_.contains("hoodie.properties"))
+      files.filter(f => instantOf(f).exists(_ > instant)).foreach(f => LocalStorage.delete(s"$path/$f"))
+      files
+        .filter(f => f.contains(instant) && !f.endsWith(".requested"))
+        .foreach(f => LocalStorage.delete(s"$path/$f"))
+      val report = compact(path, "execute")
+      assert(report.done.map(_.instant) === Vector(instant))
+      val after = TableContext.load(Tables.access(new Configuration), path)
+      val ours = after.timeline.completedWrites.find(_.requestedTime == instant).get
+      assert(ours.action === "commit")
+      assert(counts(after.contents.commit(ours)) === stocks)
+      assert(after.contents.commit(ours).operationType === Some("COMPACT"))
+    }
+
+  private def instantOf(file: String): Option[String] =
+    raw"\d{17}".r.findFirstIn(file.substring(file.lastIndexOf('/') + 1))
+
+  private def counts(commit: CommitMetadata) = commit.writeStats
+    .map(s => (s.partitionPath, s.fileId, s.prevCommit, s.numWrites, s.numInserts, s.numUpdateWrites, s.numDeletes))
+    .sortBy(_.toString)
+
+  test("a file of the plan that is gone is DamagedTable, and the plan is run when it is back") {
+    val path = Fixtures.copy("v9-no-mdt-mor")
+    val before = Answer.of(read(path)).rows
+    val planned = compact(path, "schedule").scheduled.get
+    val log = Fixtures.filesBelow(path).find(f => f.contains(".log.") && !f.endsWith(".crc")).get
+    val content = LocalStorage.readAll(s"$path/$log")
+    LocalStorage.delete(s"$path/$log")
+    val e = intercept[DamagedTable](compact(path, "execute"))
+    assert(e.getMessage.contains(log.substring(log.lastIndexOf('/') + 1)))
+    val files = Fixtures.filesBelow(path)
+    assert(!files.exists(f => f.contains(planned) && !f.endsWith(s"$planned.compaction.requested")))
+    LocalStorage.write(s"$path/$log")(_.write(content))
+    assert(compact(path, "execute").done.map(_.instant) === Vector(planned))
+    assert(Answer.of(read(path)).rows === before)
+  }
+
+  test("partitions and steps are taken as they are asked for") {
+    val path = Fixtures.copy("v9-no-mdt-mor")
+    val partitions = read(path).select("_hoodie_partition_path").distinct().collect().map(_.getString(0))
+    val one = CompactionApi.compact(spark, path, Map.empty, "schedule", Some(Set(partitions.head)))
+    val table = TableContext.load(Tables.access(new Configuration), path)
+    val plan = table.timeline.pending("compaction").flatMap(table.contents.compactionPlan)
+    assert(plan.map(_.partitionPath).toSet === Set(partitions.head) && one.done.isEmpty)
+    assert(intercept[InvalidOption](compact(path, "merge")).getMessage.contains("schedule_and_execute"))
+    assert(compact(path, options = Map("hoodie.parquet.compression.codec" -> "zstd")).done.size === 2)
   }
 
   test("copy-on-write tables, and those with a metadata table, are refused") {

@@ -194,4 +194,15 @@ final class SqlSuite extends SparkSuite {
     val behind = session.sessionState.catalogManager.currentCatalog
     assert(intercept[InvalidOption](catalog.setDelegateCatalog(behind)).getMessage.contains("no.such.Catalog"))
   }
+
+  test("CALL system.compact_table merges logs into base files") {
+    val path = Fixtures.copy("v9-no-mdt-mor")
+    val before = Answer.of(read(path)).rows
+    val planned = sql(s"CALL system.compact_table(table => '$path', op => 'schedule')").collect()
+    assert(planned.length === 1 && planned.head.isNullAt(1))
+    val done = sql(s"CALL system.compact_table('$path')").collect()
+    assert(done.map(_.getString(0)) === planned.map(_.getString(0)) && done.head.getLong(2) > 0)
+    assert(Answer.of(read(path, "hoodie.datasource.query.type" -> "read_optimized")).rows === before)
+    assert(sql(s"CALL system.compact_table('$path')").count() === 0)
+  }
 }
