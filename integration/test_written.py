@@ -1,6 +1,10 @@
 """Tables that hudiidx writes: stock Hudi reads them, writes and compacts them, and hudiidx goes on."""
 
+import functools
+import random
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +33,7 @@ class Written:
     def __init__(self, spark: SparkSession, stock: Any, version: int, path: Path, **options: str) -> None:
         self.spark, self.stock, self.path, self.rows = spark, stock, path, dict[str, Row]()
         self.name = path.name
-        self._options = {
+        self.options = {
             "hoodie.table.name": "t",
             "hoodie.datasource.write.recordkey.field": "id",
             "hoodie.datasource.write.partitionpath.field": "city",
@@ -43,7 +47,7 @@ class Written:
         return hudifix.mk(self, first, end, seed, f"id + {when} * 1000", cols=columns)
 
     def save(self, rows: DataFrame, operation: str = "upsert", **options: str) -> None:
-        all_options = {**self._options, "hoodie.datasource.write.operation": operation, **options}
+        all_options = {**self.options, "hoodie.datasource.write.operation": operation, **options}
         rows.write.format("hudiidx").options(**all_options).mode("append").save(str(self.path))
 
     def upsert(self, rows: DataFrame) -> None:
@@ -161,3 +165,92 @@ def assert_same_history(table: Written) -> None:
         }
         found = hudifix.answer(table.ours(**options))[1]
         assert {k: change.get(k) for k in found} == found, change
+
+
+TOGETHER = {
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+    "hoodie.write.lock.client.wait_time_ms_between_retry": "200",
+    "hoodie.write.lock.client.num_retries": "300",
+    "hoodie.cleaner.policy.failed.writes": "LAZY",
+}
+CONFLICTS = ("WriteConflict", "ConcurrentModificationException")
+
+
+def attempt(write: Any) -> bool:
+    """Did the write commit? False after a conflict with the other one."""
+    try:
+        write()
+    except Exception as e:
+        if not any(c in str(e) for c in CONFLICTS):
+            raise
+        return False
+    return True
+
+
+def beside_stock(table: Written, rounds: int, seed: int) -> list[int]:
+    """Rounds of two writes at once, one of them stock's; how often none, one and both of them committed."""
+    drawn, counts = random.Random(seed), [0, 0, 0]
+    print(f"HUDIIDX_TEST_SEED={seed}, {rounds} rounds")
+    with ThreadPoolExecutor(1) as pool:
+        for n in range(rounds):
+            # Each has new records of its own: stock does not look for those of others.
+            wheres = []
+            for new in (1000 + 20 * n, 1010 + 20 * n):
+                cities = "', '".join(drawn.sample(hudifix.PARTS, drawn.randint(1, 2)))
+                wheres.append(f"city in ('{cities}') and (id < 90 or id >= {new} and id < {new + 6})")
+            begin, end, seeds = drawn.randint(0, 40), 1020 + 20 * n, (10 + 2 * n, 11 + 2 * n)
+            made = [
+                table.make(begin, end, s, s).where(w.replace("id ", "cast(substr(id, 2) as int) "))
+                for s, w in zip(seeds, wheres, strict=True)
+            ]
+            asked = {"name": table.name, "first": begin, "end": end, "seed": seeds[0], "only": wheres[0]}
+            theirs = pool.submit(attempt, functools.partial(table.stock.write, **asked))
+            time.sleep(drawn.random())
+            ours = attempt(functools.partial(table.save, made[1]))
+            done = [theirs.result(), ours]
+            for rows, committed in zip(made, done, strict=True):
+                if committed:
+                    table.expect(rows)
+            counts[sum(done)] += 1
+            table.assert_right()
+    return counts
+
+
+def written_together(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str, path: Path
+) -> Written:
+    """A table of 90 records that stock and we write at the same time."""
+    table = Written(spark, request.getfixturevalue(version), VERSIONS[version], path, **TOGETHER)
+    table.upsert(table.make(0, 90, 1, 1))
+    table.adopt(**TOGETHER)
+    return table
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_stock_and_we_write_at_once(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
+) -> None:
+    table = written_together(spark, request, version, tmp_path / f"at-once-{version[-2:]}")
+    # Stock waits for the lock file that we would make.
+    lock = table.path / ".hoodie" / "lock"
+    lock.touch()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(table.stock.write, name=table.name, first=0, end=9, seed=2)
+        time.sleep(4)
+        assert not waiting.done()
+        lock.unlink()
+        waiting.result()
+    table.expect(table.make(0, 9, 2, 2))
+    table.assert_right()
+    assert sum(beside_stock(table, 4, time.time_ns())[1:]) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", VERSIONS)
+def test_stock_and_we_write_at_once_in_many_rounds(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
+) -> None:
+    table = written_together(spark, request, version, tmp_path / f"many-{version[-2:]}")
+    _, one, both = beside_stock(table, 100, time.time_ns())
+    assert one > 0 and both > 0
