@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from hudiidx import HudiIndex, configure_spark
 
-ROUNDS = 4
+ROUNDS = 3
 SUMS = "count(1), sum(xxhash64(_hoodie_record_key, _hoodie_commit_time, ts, fare, note))"
 WRITE = {
     "hoodie.table.name": "compaction",
@@ -102,7 +102,7 @@ def rounds(who: str, table: Path, bundle: str) -> None:
     seconds: list[tuple[float, float]] = []
     sums: Any = None
     for n in range(ROUNDS):
-        copy = table.with_name(f"{table.name}-{who}-{n}")
+        copy = table.with_name(f"{table.name}-{who.split()[0]}-{n}")
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(table, copy)
         seconds.append(compact(spark, who, copy))

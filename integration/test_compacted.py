@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from test_written import OURS, VERSIONS, Written
+from test_written import OURS, VERSIONS, Written, leave_traces
 
 from hudiidx import HudiIndex, WriteConflict
 
@@ -122,12 +122,7 @@ def undo_last_step(path: Path, instant: str) -> None:
     timeline = hoodie / "timeline" if (hoodie / "timeline").exists() else hoodie
     for done in timeline.glob(f"{instant}*.commit"):
         done.unlink()
-    for file in path.glob(f"*/*_{instant}.parquet"):
-        marker = hoodie / ".temp" / instant / file.parent.name / f"{file.name}.marker.CREATE"
-        marker.parent.mkdir(parents=True, exist_ok=True)
-        marker.touch()
-    (hoodie / ".heartbeat").mkdir(exist_ok=True)
-    (hoodie / ".heartbeat" / instant).write_text("hudiidx")
+    leave_traces(hoodie, instant, path.glob(f"*/*_{instant}.parquet"), "CREATE")
 
 
 @pytest.mark.parametrize("name", TABLES)

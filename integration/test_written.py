@@ -4,6 +4,7 @@ import functools
 import random
 import sys
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -91,12 +92,18 @@ def fail_last_write(table: Written) -> None:
     instant = done.name.split(".")[0].split("_")[0]
     v6 = timeline == hoodie
     done.unlink()
-    for log in table.path.glob("*/.*.log.*"):
-        if log.stat().st_size and instant.encode() in log.read_bytes():
-            kind = "APPEND" if v6 else "CREATE"
-            marker = hoodie / ".temp" / instant / log.parent.name / f"{log.name}.marker.{kind}"
-            marker.parent.mkdir(parents=True, exist_ok=True)
-            marker.touch()
+    logs = [
+        f for f in table.path.glob("*/.*.log.*") if f.stat().st_size and instant.encode() in f.read_bytes()
+    ]
+    leave_traces(hoodie, instant, logs, "APPEND" if v6 else "CREATE")
+
+
+def leave_traces(hoodie: Path, instant: str, files: Iterable[Path], kind: str) -> None:
+    """Markers of the files and a heartbeat, as a writer of ours has them until its end."""
+    for file in files:
+        marker = hoodie / ".temp" / instant / file.parent.name / f"{file.name}.marker.{kind}"
+        marker.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch()
     (hoodie / ".heartbeat").mkdir(exist_ok=True)
     (hoodie / ".heartbeat" / instant).write_text("hudiidx")
 
