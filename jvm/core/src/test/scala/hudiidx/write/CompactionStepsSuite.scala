@@ -34,8 +34,13 @@ class CompactionStepsSuite extends AnyFunSuite {
     slices(table).flatMap(keysOf(table, _)).sorted
   }
 
-  private def plan(storage: Storage, path: String, beats: HeartbeatOptions): Option[String] =
-    OpenCompaction.schedule(IndexerSuite.accessOf(storage), path, beats) { table =>
+  private def plan(
+      storage: Storage,
+      path: String,
+      beats: HeartbeatOptions,
+      lock: Option[LockOptions] = None
+  ): Option[String] =
+    OpenCompaction.schedule(IndexerSuite.accessOf(storage), path, beats, lock) { table =>
       val snapshot = TableSnapshot.of(table, IndexOptions(enabled = false))
       val planned = snapshot.viewTimeline.plans.compaction
       snapshot.view.partitions
@@ -128,6 +133,24 @@ class CompactionStepsSuite extends AnyFunSuite {
       val stocks = OpenCompaction.planned(TableContext.load(IndexerSuite.accessOf(LocalStorage), path)).head
       LocalStorage.publish(s"${table.timeline.dir}/${stocks.requestedTime}.compaction.inflight", Array.emptyByteArray)
       assert(intercept[WriteConflict](run(LocalStorage, path, quick)).getMessage.contains("stock Hudi"))
+    }
+
+    test(s"version $version: planned beside a writer that shares the lock, a compaction loses nothing of it") {
+      val path = written(version)
+      val lock = Some(LockOptions())
+      val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), path, slow, lock)
+      open.start()
+      val slice = slices(open.table).head
+      val (named, number) = if (version == 6) (slice.baseInstantTime, 2) else (open.instant, 1)
+      val name = FileName.render(slice.fileId, named, "0-1-3", FileKind.Log, number)
+      val file = logFile(LocalStorage, open, slice.fileId, name, "c")
+      assert(plan(LocalStorage, path, slow, lock).isDefined)
+      def complete() = open.complete(CompletedWrite("UPSERT", schema.toString, Vector(file)))
+      if (version == 6) assert(intercept[WriteConflict](complete()).getMessage.contains(slice.fileId)) else complete()
+      val kept = if (version == 6) Vector("a", "b") else Vector("a", "b", "c")
+      assert(keys(path) === kept)
+      run(LocalStorage, path, slow)
+      assert(keys(path) === kept)
     }
 
     test(s"version $version: nothing is planned while a writer is at work, nor a group twice") {

@@ -87,6 +87,12 @@ private object WriteStepsSuite {
     PartitionMetafile.ensure(storage, table, "p", open.instant)
     val fileId = s"${java.util.UUID.randomUUID}-0"
     val name = FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1)
+    open.complete(CompletedWrite("UPSERT", schema.toString, Vector(logFile(storage, open, fileId, name, key))))
+  }
+
+  /** A log file of one record. */
+  def logFile(storage: Storage, open: OpenWrite, fileId: String, name: String, key: String): WrittenFile = {
+    val table = open.table.tablePath
     open.markers.create(s"p/$name")
     var size = 0L
     storage.writeInPlace(s"$table/p/$name") { out =>
@@ -98,8 +104,7 @@ private object WriteStepsSuite {
       log.finish()
       size = log.written
     }
-    val file = WrittenFile("p", fileId, name, 1, open.instant, "", Vector.empty, isNewGroup = true, size, 1, 0, 0)
-    open.complete(CompletedWrite("UPSERT", schema.toString, Vector(file)))
+    WrittenFile("p", fileId, name, 1, open.instant, "", Vector.empty, isNewGroup = true, size, 1, 0, 0)
   }
 
   /** Keys that a reader sees. */
