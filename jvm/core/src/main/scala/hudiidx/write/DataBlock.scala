@@ -6,9 +6,10 @@ import java.nio.ByteBuffer
 
 /** Content of an Avro data block with its index tail behind the last record. Format notes §6.3; docs/format.md, "Index tail".
   *
-  * @param place where the block will stand
+  * @param place     where the block will stand
+  * @param isIndexed false: without the tail
   */
-final class DataBlock(place: BlockPlace) {
+final class DataBlock(place: BlockPlace, isIndexed: Boolean = true) {
   private val records = new PackedOutput(1 << 16)
   private val tail = new TailBuilder(place)
   private var count0 = 0
@@ -20,25 +21,21 @@ final class DataBlock(place: BlockPlace) {
 
   /** A record: an Avro datum of the block's schema, in the first `datumLength` bytes. */
   def add(key: Array[Byte], keyLength: Int, datum: Array[Byte], datumLength: Int): Unit = {
-    tail.add(key, 0, keyLength, sizeBytes)
+    if (isIndexed) tail.add(key, 0, keyLength, sizeBytes)
     int(datumLength)
     records.raw(datum, 0, datumLength)
     count0 += 1
   }
 
-  /** The content, and its tail.
+  /** The content, and its tail if it has one.
     *
     * @param earlier, load as for `TailBuilder.build`
     */
-  def build(earlier: Vector[FilterRef], load: FilterRef => FilterEntries): (Vector[BytesPiece], BuiltTail) = {
+  def build(earlier: Vector[FilterRef], load: FilterRef => FilterEntries): (Vector[BytesPiece], Option[BuiltTail]) = {
     val head = ByteBuffer.allocate(DataBlock.HeadBytes).putInt(DataBlock.Version).putInt(count0).array()
-    val built = tail.build(sizeBytes.toLong, earlier, load)
-    val content = Vector(
-      BytesPiece(head, head.length),
-      BytesPiece(records.array, records.size),
-      BytesPiece(built.bytes, built.bytes.length)
-    )
-    (content, built)
+    val built = if (isIndexed) Some(tail.build(sizeBytes.toLong, earlier, load)) else None
+    val content = Vector(BytesPiece(head, head.length), BytesPiece(records.array, records.size))
+    (content ++ built.map(t => BytesPiece(t.bytes, t.bytes.length)), built)
   }
 
   private def int(value: Int): Unit = {

@@ -54,15 +54,16 @@ final class LogFileWriter(
     if (deletes.count > 0) write(LogBlockWriter.block(LogBlockKind.Delete, instant, schema, deletes.content))
   }
 
-  private def newBlock(): DataBlock = new DataBlock(BlockPlace(name, written0, instant))
+  private def newBlock(): DataBlock = new DataBlock(BlockPlace(name, written0, instant), LogFileWriter.writesTails)
 
   private def closeBlock(): Unit = {
     val (content, tail) = data.build(chain, load)
     val block = LogBlockWriter.block(LogBlockKind.AvroData, instant, schema, content)
-    // Behind the content stand the empty footer and the trailing length.
-    val tailAt = written0 + block.length - LogFileWriter.EndBytes - tail.bytes.length
-    chain = tail.chain(name, tailAt)
-    own = (own + (chain.last -> tail)).filter { case (ref, _) => chain.contains(ref) }
+    tail.foreach { t =>
+      // Behind the content stand the empty footer and the trailing length.
+      chain = t.chain(name, written0 + block.length - LogFileWriter.EndBytes - t.bytes.length)
+      own = (own + (chain.last -> t)).filter { case (ref, _) => chain.contains(ref) }
+    }
     write(block)
     data = newBlock()
   }
@@ -77,4 +78,7 @@ final class LogFileWriter(
 
 object LogFileWriter {
   private val EndBytes = 4 + 8
+
+  /** For benchmarks, which measure what tails cost. */
+  private def writesTails: Boolean = System.getProperty("hudiidx.internal.tails") != "false"
 }

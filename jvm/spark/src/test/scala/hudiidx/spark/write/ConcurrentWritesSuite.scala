@@ -135,7 +135,7 @@ final class ConcurrentWritesSuite extends SparkSuite {
           Try(d())
         }
       }
-      Await.result(Future.sequence(all), Duration(90, TimeUnit.SECONDS))
+      Await.result(Future.sequence(all), Duration(10, TimeUnit.MINUTES))
     } finally pool.shutdown()
   }
 
