@@ -129,9 +129,9 @@ class Stock(hudifix.Env):
         self.tables[name].write(self.spark.sql(sql), operation, **options)
 
     def op_filtered(self, name: str, filters: Sequence[str], options: dict[str, str] | None = None) -> Any:
-        """For each filter count and checksums of a snapshot query with it, Hudi's own data skipping off."""
-        off = {"hoodie.enable.data.skipping": "false"}
-        rows = hudifix.read(self, self.tables[name].path, **off, **(options or {}))
+        """For each filter count and checksums of a snapshot query with it; data skipping off unless given."""
+        all_options = {"hoodie.enable.data.skipping": "false", **(options or {})}
+        rows = hudifix.read(self, self.tables[name].path, **all_options)
         return [hudifix.answer(rows.where(where))[1] for where in filters]
 
     def op_write_at_once(self, name: str, batches: list[dict[str, Any]]) -> list[str | None]:

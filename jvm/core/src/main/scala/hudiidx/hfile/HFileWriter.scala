@@ -11,12 +11,14 @@ import scala.collection.immutable.TreeMap
   * @param blockBytes      most bytes of a data block before compression; one larger cell makes a block of its own
   * @param indexBlockBytes most bytes of an index block; a larger index gets one more level. The default lets root index,
   *                        file info and trailer come in one read of 64 KiB
+  * @param comparator      class name of the keys' order, for HBase's readers; the default needs no jar of Hudi's
   */
 final case class HFileOptions(
     codec: Codec = Codec.Zstd(3),
     blockBytes: Int = 64 << 10,
     checksum: Checksum = Checksum.Crc32c,
-    indexBlockBytes: Int = 32 << 10
+    indexBlockBytes: Int = 32 << 10,
+    comparator: String = "org.apache.hadoop.hbase.CellComparatorImpl"
 ) {
   require(blockBytes > 0, s"blockBytes is $blockBytes")
   require(indexBlockBytes > 0, s"indexBlockBytes is $indexBlockBytes")
@@ -120,7 +122,7 @@ final class HFileWriter(out: OutputStream, options: HFileOptions) extends AutoCl
       firstBlock,
       lastBlock,
       options.codec
-    ).encode
+    ).encode(options.comparator)
     val fileInfo = FileInfoBlock.encode(info ++ ownInfo(trailer))
     blocks.write(HFileFormat.FileInfoMagic, fileInfo, fileInfo.length)
     out.write(trailer)

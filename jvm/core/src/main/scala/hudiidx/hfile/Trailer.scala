@@ -20,8 +20,11 @@ private[hfile] final case class Trailer(
     codec: Codec
 ) {
 
-  /** The 4096 bytes, as HBase writes them. */
-  def encode: Array[Byte] = {
+  /** The 4096 bytes, as HBase writes them.
+    *
+    * @param comparatorName of the class that orders keys: HBase's readers load it, Hudi's ignore it
+    */
+  def encode(comparatorName: String): Array[Byte] = {
     val message = new ByteArrayOutputStream
     def number(field: Int, value: Long): Unit = {
       Varint.write(message, (field << 3).toLong)
@@ -37,7 +40,7 @@ private[hfile] final case class Trailer(
     number(8, indexLevels.toLong)
     number(9, firstDataBlockOffset)
     number(10, lastDataBlockOffset)
-    val comparator = Trailer.Comparator.getBytes(UTF_8)
+    val comparator = comparatorName.getBytes(UTF_8)
     Varint.write(message, (11 << 3 | 2).toLong)
     Varint.write(message, comparator.length.toLong)
     message.write(comparator, 0, comparator.length)
@@ -54,9 +57,6 @@ private[hfile] final case class Trailer(
 }
 
 private[hfile] object Trailer {
-
-  // HBase's own byte order: so that HBase's tools open the file without Hudi's jar. Hudi's readers ignore it.
-  private val Comparator = "org.apache.hadoop.hbase.CellComparatorImpl"
   private val MaxLevels = 16
 
   /** Reads the trailer that starts at the cursor of a file of `fileSize` bytes, and checks every offset and count. */

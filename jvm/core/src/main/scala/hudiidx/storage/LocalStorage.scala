@@ -147,6 +147,8 @@ object LocalStorage extends Storage {
 
   private object Remover extends SimpleFileVisitor[Path] {
     override def visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult = {
+      // A checksum that stays behind would be held against the next file of this name.
+      Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
       Files.deleteIfExists(file)
       FileVisitResult.CONTINUE
     }

@@ -13,7 +13,7 @@ import scala.util.control.NonFatal
   */
 object MetadataTable {
   private val Folder = ".hoodie/metadata"
-  private val FilesPartition = "files"
+  val FilesPartition = "files"
   private[table] val RecordIndexPartition = "record_index"
   private val InitInstantPrefix = "00000000000000"
   private val FileChanging =
@@ -53,6 +53,21 @@ object MetadataTable {
     if (!config.metadataPartitions.contains(RecordIndexPartition)) None
     else Some(new MetadataTableOpener(storage, tablePath, timeline, contents, cache, history).recordIndex())
 
+  /** Where a record of partition `files` goes that is written now. The metadata table must be there; DamagedTable if it
+    * cannot be understood. Arguments as `open`.
+    */
+  def filesGroup(
+      storage: Storage,
+      tablePath: String,
+      timeline: ActiveTimeline,
+      contents: InstantContents,
+      history: (String, TableConfig) => TimelineHistory = (_, _) => TimelineHistory.Empty
+  ): MetadataFileGroup =
+    new MetadataTableOpener(storage, tablePath, timeline, contents, new BlockCache(0L), history).filesGroup()
+
+  /** Base path of a table's metadata table. */
+  def path(tablePath: String): String = Storage.join(tablePath, Folder)
+
   private final class MetadataTableOpener(
       storage: Storage,
       tablePath: String,
@@ -61,7 +76,7 @@ object MetadataTable {
       cache: BlockCache,
       history: (String, TableConfig) => TimelineHistory
   ) {
-    private val root = Storage.join(tablePath, Folder)
+    private val root = path(tablePath)
     private val ownConfig = TableConfig.read(storage, root)
     private val own =
       TimelineReader.read(storage, ownConfig.timelineDir(root), ownConfig.timelineLayout, ownConfig.timelineZone)
@@ -106,6 +121,27 @@ object MetadataTable {
         StockRecordIndex(Storage.join(root, RecordIndexPartition), groups, isInStep && partition.areCertain && isPlain)
       } finally opened.result().foreach(_.close())
 
+    def filesGroup(): MetadataFileGroup =
+      try {
+        val files = new ListedPartition(FilesPartition)
+        files.latest match {
+          case Vector(slice) => MetadataFileGroup(ownConfig, slice, schemaOf(files.slices.head))
+          case other         =>
+            throw new DamagedTable(
+              s"$root: partition '$FilesPartition' has ${other.size} file groups instead of one; rebuild the metadata table"
+            )
+        }
+      } finally opened.result().foreach(_.close())
+
+    /** Of a slice's records: the base file's, or the newest log block's. */
+    private def schemaOf(slice: FileSlice): String =
+      slice.baseFile
+        .map(b => baseLayer(b.fileName).writerSchema)
+        .orElse(logLayers(slice).lastOption.map(_.writerSchema))
+        .getOrElse(
+          throw new DamagedTable(s"$root: partition '$FilesPartition' has no records; rebuild the metadata table")
+        )
+
     private def closingOnFailure[A](body: => A): A =
       try body
       catch {
@@ -127,6 +163,9 @@ object MetadataTable {
       def files(partitionPath: String): Array[FileEntry] = listed
 
       lazy val slices: Vector[FileSlice] = new FileSystemView(this, view).latestMergedFileSlices(name)
+
+      /** Behind a pending compaction the slices that begin there. */
+      def latest: Vector[FileSlice] = new FileSystemView(this, view).latestFileSlices(name)
 
       def areCertain: Boolean = slices.nonEmpty && slices.forall(isCertain)
 
@@ -249,3 +288,11 @@ object MetadataTable {
     }
   }
 }
+
+/** The file group of the metadata table's partition `files`.
+  *
+  * @param config of the metadata table
+  * @param slice  the newest
+  * @param schema Avro JSON of its records
+  */
+final case class MetadataFileGroup(config: TableConfig, slice: FileSlice, schema: String)

@@ -57,7 +57,7 @@ final class MetadataTableListing private[table] (layers: Vector[MetadataLayer], 
   }
 }
 
-private[table] object MetadataTableListing {
+object MetadataTableListing {
   val AllPartitions = "__all_partitions__"
 
   /** Stands for the empty partition path. */
@@ -65,8 +65,12 @@ private[table] object MetadataTableListing {
 }
 
 /** One HFile of the metadata table's `files` partition: a base file, or a block of a log file. */
-private[table] final class MetadataLayer(hfile: HFileReader, writerSchema: String, path: String, closing: AutoCloseable)
-    extends AutoCloseable {
+private[table] final class MetadataLayer(
+    hfile: HFileReader,
+    val writerSchema: String,
+    path: String,
+    closing: AutoCloseable
+) extends AutoCloseable {
   private val schema =
     try new Schema.Parser().parse(writerSchema)
     catch {

@@ -1,6 +1,6 @@
 package hudiidx.table
 
-import java.io.{ByteArrayInputStream, IOException}
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
 import java.util.Properties
@@ -9,10 +9,10 @@ import java.util.zip.CRC32
 import hudiidx.storage.Storage
 import hudiidx.{DamagedTable, NotAHudiTable}
 
-/** Reads hoodie.properties the way writers replace it: copy to the backup, delete, write anew, delete the backup. So
-  *  the file may be absent or cut short for a moment, and the backup is then whole. Format notes §1.2.
+/** Reads hoodie.properties, and replaces it, the way writers do: copy to the backup, delete, write anew, delete the backup.
+  *  So the file may be absent or cut short for a moment, and the backup is then whole. Format notes §1.2.
   */
-private[table] object PropertiesFile {
+private[hudiidx] object PropertiesFile {
   private val BackupSuffix = ".backup"
   private val Tries = 4
 
@@ -36,6 +36,41 @@ private[table] object PropertiesFile {
         )
       case Left(reason) => throw new DamagedTable(s"$main: $reason; restore the file from a backup")
     }
+  }
+
+  /** Puts in the place of the properties what `change` makes of them; does nothing if that is the same. Who stops half-way
+    * leaves a backup by which readers, and the next writer, go on. One writer at a time.
+    */
+  def update(storage: Storage, tablePath: String)(change: Map[String, String] => Map[String, String]): Unit = {
+    val main = TableConfig.propertiesFile(tablePath)
+    val backup = main + BackupSuffix
+    recover(storage, main, backup)
+    val (_, old) = read(storage, tablePath, DefaultPause)
+    val changed = change(old)
+    if (changed != old) {
+      storage.publish(backup, text(old))
+      storage.delete(main)
+      storage.publish(main, text(changed))
+      storage.delete(backup): Unit
+    }
+  }
+
+  /** Ends what another update left. */
+  private def recover(storage: Storage, main: String, backup: String): Unit = {
+    if (loadOne(storage, main).isLeft) loadOne(storage, backup).foreach { properties =>
+      storage.delete(main)
+      storage.publish(main, text(properties))
+    }
+    if (loadOne(storage, main).isRight) storage.delete(backup): Unit
+  }
+
+  /** As java.util.Properties reads it. */
+  def text(properties: Map[String, String]): Array[Byte] = {
+    val all = new Properties
+    properties.foreach { case (k, v) => all.setProperty(k, v) }
+    val out = new ByteArrayOutputStream
+    all.store(out, "Properties of a Hudi table")
+    out.toByteArray
   }
 
   private type Loaded = Either[String, (String, Map[String, String])]

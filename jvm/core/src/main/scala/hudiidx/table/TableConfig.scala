@@ -65,6 +65,10 @@ final case class TableConfig(
   /** Zone in which instants are formatted: the writers' own when the table says LOCAL, taken to be this JVM's. */
   def timelineZone: ZoneId = if (timelineTimezone == "UTC") ZoneOffset.UTC else ZoneId.systemDefault()
 
+  /** Partitions of the metadata table that are being built. */
+  def inflightMetadataPartitions: Vector[String] =
+    new TypedProperties(file, properties).list(TableConfig.InflightMetadataPartitions)
+
   /** Folder of the active timeline's instant files. */
   def timelineDir(tablePath: String): String = {
     val hoodie = Storage.join(tablePath, TableConfig.HoodieFolder)
@@ -91,6 +95,8 @@ final case class TableConfig(
 
 object TableConfig {
   val HoodieFolder = ".hoodie"
+  val MetadataPartitions = "hoodie.table.metadata.partitions"
+  val InflightMetadataPartitions = "hoodie.table.metadata.partitions.inflight"
 
   /** The file by which a folder is a table. */
   def propertiesFile(tablePath: String): String =
@@ -135,7 +141,7 @@ object TableConfig {
         .orElse(p.text("hoodie.table.ro.file.format"))
         .getOrElse("PARQUET")
         .toUpperCase,
-      metadataPartitions = p.list("hoodie.table.metadata.partitions"),
+      metadataPartitions = p.list(MetadataPartitions),
       tableFormat = format,
       timelineTimezone = p.text("hoodie.table.timeline.timezone").getOrElse("LOCAL").toUpperCase
     )

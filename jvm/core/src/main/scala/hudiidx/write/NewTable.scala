@@ -1,7 +1,7 @@
 package hudiidx.write
 
 import hudiidx.storage.Storage
-import hudiidx.table.TableConfig
+import hudiidx.table.{PropertiesFile, TableConfig}
 import java.util.zip.CRC32
 
 /** A merge-on-read table that is to be made.
@@ -75,7 +75,7 @@ final case class NewTable(
 
   /** Writes hoodie.properties, by which the table is there; false if there is one already. */
   def create(storage: Storage, tablePath: String): Boolean =
-    storage.publish(TableConfig.propertiesFile(tablePath), NewTable.text(properties))
+    storage.publish(TableConfig.propertiesFile(tablePath), PropertiesFile.text(properties))
 }
 
 object NewTable {
@@ -91,14 +91,5 @@ object NewTable {
     val crc = new CRC32
     crc.update(s"$database.$name".getBytes("UTF-8"))
     crc.getValue
-  }
-
-  /** As java.util.Properties reads it. */
-  private[write] def text(properties: Map[String, String]): Array[Byte] = {
-    val all = new java.util.Properties
-    properties.foreach { case (k, v) => all.setProperty(k, v) }
-    val out = new java.io.ByteArrayOutputStream
-    all.store(out, "Properties of a Hudi table")
-    out.toByteArray
   }
 }

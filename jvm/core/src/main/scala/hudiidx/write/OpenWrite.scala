@@ -83,10 +83,27 @@ final class OpenWrite private[write] (
 
   /** @param now the timeline that the write's completion is behind */
   private def publish(write: CompletedWrite, now: TableContext): Unit = {
-    if (storage.status(file(OpenWrite.Inflight)).isEmpty) throw lost("its inflight file is gone")
+    requireInflight()
+    val changes = write.files.map(f => FileChange(f.partitionPath, f.fileName, Some(f.sizeBytes)))
+    try MetadataTableWriter.commit(now, instant, changes, keepsKeys = kind == WriteKind.Compaction)
+    catch {
+      case e: WriteConflict =>
+        abandon()
+        throw e
+    }
+    // Who rolled the write back before its commit there did not see it.
+    try requireInflight()
+    catch {
+      case e: WriteConflict =>
+        MetadataTableWriter.undo(storage, table.tablePath, instant)
+        throw e
+    }
     val content = CommitContent.of(write, table.config.version, instant)
     if (!storage.publish(completedPath(now), content)) throw lost("it is complete already")
   }
+
+  private def requireInflight(): Unit =
+    if (storage.status(file(OpenWrite.Inflight)).isEmpty) throw lost("its inflight file is gone")
 
   private def completedPath(now: TableContext): String =
     if (table.config.timelineLayout == 1) s"${table.timeline.dir}/$instant.${kind.completed}"
@@ -167,7 +184,7 @@ object OpenWrite {
   }
 
   /** Now, or just behind a time that is not past. */
-  private def later(than: String, config: TableConfig): String = {
+  private[write] def later(than: String, config: TableConfig): String = {
     val zone = config.timelineZone
     val now = InstantName.format(System.currentTimeMillis(), zone)
     if (now > than) now

@@ -1,6 +1,7 @@
 package hudiidx.write
 
 import hudiidx.storage.Storage
+import hudiidx.table.PropertiesFile
 
 /** `.hoodie_partition_metadata`, by which a folder is a partition. Format notes §4.7. */
 object PartitionMetafile {
@@ -15,7 +16,7 @@ object PartitionMetafile {
     if (storage.status(path).isEmpty) {
       val depth = if (partitionPath.isEmpty) 0 else partitionPath.count(_ == '/') + 1
       val properties = Map("commitTime" -> instant, "partitionDepth" -> depth.toString)
-      storage.publish(path, NewTable.text(properties)): Unit
+      storage.publish(path, PropertiesFile.text(properties)): Unit
     }
   }
 }

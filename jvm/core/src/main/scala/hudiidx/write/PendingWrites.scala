@@ -28,7 +28,7 @@ private[write] final class PendingWrites(table: TableContext, heartbeats: Heartb
           Rollback.run(table, i.requestedTime)
         case _ if !isAlone             => ()
         case Some(beat) if beat.isOurs => throw alive(i, s"was alive ${(now - beat.lastMillis) / 1000} s ago")
-        case _                         => throw stocks(i)
+        case _                         => throw PendingWrites.isAtWork(table.tablePath, i)
       }
     }
     // Compactions and clusterings go on beside writes.
@@ -48,20 +48,27 @@ private[write] final class PendingWrites(table: TableContext, heartbeats: Heartb
     s"${table.tablePath}: another writer's ${i.action} ${i.requestedTime} is pending, it $how; write again when it is done, " +
       s"or, if that writer ended, when it has been silent for ${options.expiryMillis / 1000} s: then it is rolled back"
   )
-
-  private def stocks(i: Instant): WriteConflict = new WriteConflict(
-    s"${table.tablePath}: the ${i.action} ${i.requestedTime} of another writer is pending; write again when it is done. If " +
-      "that writer ended, stock Hudi rolls it back with its next write (or hudi-cli: commit rollback)"
-  )
 }
 
 private[write] object PendingWrites {
-  private val Actions = Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit, Action.Restore)
+  private val Actions = Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit, Action.Restore, Action.Indexing)
 
-  /** Plans of compaction and clustering stand beside writes; before version 8 those of clustering look like other
+  /** Who builds a part of the metadata table would take a write that has its delta commit there for one that it need not
+    * look at. Plans of compaction and clustering stand beside writes; before version 8 those of clustering look like other
     * replacements.
     */
   def isWrite(i: Instant): Boolean = !i.isCompleted && Actions(i.action)
+
+  /** A writer that is not ours may be at work. */
+  def isAtWork(tablePath: String, i: Instant): WriteConflict = {
+    val ended =
+      if (i.action == Action.Indexing) "drop that index with stock Hudi (HoodieIndexer: --mode dropindex)"
+      else "stock Hudi rolls it back with its next write (or hudi-cli: commit rollback)"
+    new WriteConflict(
+      s"$tablePath: the ${i.action} ${i.requestedTime} of another writer is pending; write again when it is done. If that " +
+        s"writer ended, $ended"
+    )
+  }
 }
 
 /** Takes a pending write of ours away, a compaction back to its plan. Each step may be the last one of a process: the next rollback does the rest. */
@@ -71,6 +78,7 @@ private[write] object Rollback {
     val storage = table.storage
     val markers = new Markers(storage, table.tablePath, table.config.version, instant)
     markers.all.foreach(m => storage.delete(Storage.join(table.tablePath, m.path)))
+    MetadataTableWriter.undo(storage, table.tablePath, instant)
     // The inflight file goes before the requested one, so that what is left is pending until the end.
     val states = if (kind.keepsPlan) Vector(".inflight") else Vector(".inflight", ".requested")
     states.foreach(state => storage.delete(s"${table.timeline.dir}/$instant.${kind.pending}$state"))

@@ -15,6 +15,12 @@ object WritableTable {
     if (!config.isMergeOnRead)
       refuse("hudiidx writes to merge-on-read tables alone, this one is copy-on-write", StockWriter.Remedy)
     checkCommon(config, refuse(_, _), StockWriter.Remedy)
+    if ((config.metadataPartitions ++ config.inflightMetadataPartitions).contains(MetadataTableWriter.RecordIndex))
+      refuse(
+        "Hudi's metadata table has a record index, which this writer does not keep; without it stock Hudi's next write would " +
+          "look for keys in base files alone, and insert again what is in logs",
+        s"write once with stock Hudi and hoodie.metadata.record.index.enable=false, which removes it, then: ${StockWriter.Remedy}"
+      )
     if (TableLogRules.orderingFields(config).size > 1)
       refuse("the table has several ordering fields", StockWriter.Remedy)
     val rules = TableLogRules.of(config)
@@ -38,21 +44,10 @@ object WritableTable {
   private def checkCommon(config: TableConfig, refuse: (String, String) => Nothing, remedy: String): Unit = {
     if (!NewTable.Versions.contains(config.version))
       refuse(s"hudiidx writes to tables of versions 6 and 9, this one has ${config.version}", remedy)
-    metadataPartitions(config).foreach { names =>
-      refuse(
-        s"the table has Hudi's metadata table ($names), which this writer does not keep",
-        s"write once with stock Hudi and hoodie.metadata.enable=false, which removes it, or: $remedy"
-      )
-    }
     unserved(config).foreach { case (name, value) =>
       refuse(s"$name is '$value', which this writer does not serve", remedy)
     }
   }
-
-  private def metadataPartitions(config: TableConfig): Option[String] =
-    Vector("hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight")
-      .flatMap(config.text)
-      .headOption
 
   /** A property whose value, other than the only one served, changes what files must look like. */
   private def unserved(config: TableConfig): Option[(String, String)] =

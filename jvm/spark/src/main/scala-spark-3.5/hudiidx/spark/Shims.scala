@@ -51,6 +51,10 @@ object Shims {
   /** A DataFrame of a plan. */
   def frame(spark: SparkSession, plan: LogicalPlan): DataFrame = SparkInternals.frame(spark, plan)
 
+  /** Rows of these columns as a DataFrame. */
+  def frame(spark: SparkSession, rows: RDD[InternalRow], columns: StructType): DataFrame =
+    SparkInternals.frame(spark, rows, columns)
+
   /** What reads a table that is open. */
   def relation(table: Table): LogicalPlan =
     DataSourceV2Relation.create(table, None, None, CaseInsensitiveStringMap.empty)

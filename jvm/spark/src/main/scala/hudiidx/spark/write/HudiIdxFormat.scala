@@ -1,12 +1,21 @@
 package hudiidx.spark.write
 
 import hudiidx.spark.HudiIdxSource
-import org.apache.spark.sql.sources.{BaseRelation, CreatableRelationProvider}
+import org.apache.spark.sql.execution.streaming.Sink
+import org.apache.spark.sql.sources.{BaseRelation, CreatableRelationProvider, StreamSinkProvider}
+import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, SQLContext, SaveMode}
 
-/** The data source `hudiidx`: what it reads, and `df.write.format("hudiidx").save(path)`. */
-final class HudiIdxFormat extends HudiIdxSource with CreatableRelationProvider {
+/** The data source `hudiidx`: what it reads, `df.write.format("hudiidx").save(path)` and `df.writeStream.format("hudiidx")`. */
+final class HudiIdxFormat extends HudiIdxSource with CreatableRelationProvider with StreamSinkProvider {
+
+  override def createSink(
+      context: SQLContext,
+      options: Map[String, String],
+      partitionFields: Seq[String],
+      mode: OutputMode
+  ): Sink = StreamSink.of(options, partitionFields, mode)
 
   override def createRelation(
       context: SQLContext,

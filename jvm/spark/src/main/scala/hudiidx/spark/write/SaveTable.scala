@@ -11,14 +11,8 @@ object SaveTable {
 
   /** @param options of the write; those of the session that begin with `hudiidx.` or `hoodie.` count too, these win */
   def run(spark: SparkSession, mode: SaveMode, options: Map[String, String], rows: DataFrame): Unit = {
-    val given = options
-      .collectFirst { case (k, v) if k.equalsIgnoreCase("path") => v }
-      .getOrElse(
-        throw new InvalidOption("path: a table's base path is needed, as in df.write.format(\"hudiidx\").save(path)")
-      )
-    val path = SharedTable.qualified(given, spark.sessionState.newHadoopConf())
-    val settings = spark.conf.getAll.filter { case (k, _) => WriteOptions.isOfSession(k) } ++ options
-    val writer = new TableWriter(spark, path, WriteOptions.of(settings))
+    val path = pathOf(spark, options)
+    val writer = new TableWriter(spark, path, optionsOf(spark, options))
     mode match {
       case SaveMode.Append                         => writer.write(rows)
       case SaveMode.Ignore if writer.exists        => ()
@@ -28,6 +22,19 @@ object SaveTable {
       case _                  => writer.write(rows)
     }
   }
+
+  /** The table's base path, qualified. */
+  private[write] def pathOf(spark: SparkSession, options: Map[String, String]): String = {
+    val given = options
+      .collectFirst { case (k, v) if k.equalsIgnoreCase("path") => v }
+      .getOrElse(
+        throw new InvalidOption("path: a table's base path is needed, as in df.write.format(\"hudiidx\").save(path)")
+      )
+    SharedTable.qualified(given, spark.sessionState.newHadoopConf())
+  }
+
+  private[write] def optionsOf(spark: SparkSession, options: Map[String, String]): WriteOptions =
+    WriteOptions.of(spark.conf.getAll.filter { case (k, _) => WriteOptions.isOfSession(k) } ++ options)
 
   /** The table that is there goes away, with all that belongs to it, and a new one is made. */
   private def overwrite(spark: SparkSession, path: String, writer: TableWriter, rows: DataFrame): Unit = {

@@ -31,16 +31,27 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 
   def exists: Boolean = access.storage.status(TableConfig.propertiesFile(path)).isDefined
 
-  /** Makes the table if there is none. */
-  def write(rows: DataFrame): Unit = {
+  /** Makes the table if there is none.
+    *
+    * @param batch the rows' number in a stream: nothing is done if the table has them
+    */
+  def write(rows: DataFrame, batch: Option[StreamBatch] = None): Unit = {
     if (!exists) WriteOptions.newTable(options, path).create(access.storage, path): Unit
     val config = TableConfig.read(access.storage, path)
     WritableTable.check(path, config)
     requireSame(config)
     val open = OpenWrite.begin(access, path, options.heartbeat, options.lock)
-    new RowWrite(spark, path, options, open).run(rows)
+    if (isThere(batch, open)) open.abandon() else new RowWrite(spark, path, options, open).run(rows, batch)
     IndexUpdate.run(spark, path, options)
   }
+
+  private def isThere(batch: Option[StreamBatch], open: OpenWrite): Boolean =
+    try batch.exists(_.isIn(open.table))
+    catch {
+      case e: Throwable =>
+        open.abandon()
+        throw e
+    }
 
   /** Options that say what the table is not are mistakes. */
   private def requireSame(config: TableConfig): Unit = {
@@ -69,7 +80,7 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
   private val shared = SharedTable.open(spark, path, IndexOptions.of(options.index))
 
   /** Writes all files and completes the write; a write that fails before leaves nothing. */
-  def run(rows: DataFrame): Unit = {
+  def run(rows: DataFrame, batch: Option[StreamBatch]): Unit = {
     var kept = Option.empty[RDD[InternalRow]]
     try {
       val (done, tagged) =
@@ -87,7 +98,13 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
             throw e
         }
       val inserts = done.files.map(_.inserts).sum
-      open.complete(done, _ => if (looksUp && inserts > 0) requireNew(tagged))
+      open.complete(
+        done.copy(extra = batch.fold(Map.empty[String, String])(_.metadata)),
+        now => {
+          if (looksUp && inserts > 0) requireNew(tagged)
+          batch.filter(_.isIn(now)).foreach(b => throw taken(b))
+        }
+      )
     } finally kept.foreach(_.unpersist())
   }
 
@@ -112,6 +129,10 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
       )
     }
   }
+
+  private def taken(batch: StreamBatch): WriteConflict = new WriteConflict(
+    s"$path: another run of the stream ${batch.writer} wrote its batch ${batch.id} beside the write ${open.instant}; let one run at a time"
+  )
 
   private def withoutMeta(rows: DataFrame): DataFrame = rows.drop(TableSchema.MetaColumns: _*)
 

@@ -25,6 +25,7 @@ object WriteOperation {
   * @param isGlobal     a record key is unique in the table; false: in its partition
   * @param createsIndex an index is made behind the write if there is none
   * @param lock         None: one writer at a time
+  * @param stream       how batches of a stream are written
   * @param index        the settings of hudiidx' index, by name
   */
 final case class WriteOptions(
@@ -38,6 +39,7 @@ final case class WriteOptions(
     heartbeat: HeartbeatOptions,
     lock: Option[LockOptions],
     base: BaseFileOptions,
+    stream: StreamOptions,
     index: Map[String, String]
 ) {
 
@@ -51,6 +53,14 @@ final case class WriteOptions(
   def flag(name: String): Option[Boolean] =
     text(name).map(v => IndexOptions.boolean(Map(name -> v), name, default = false))
 }
+
+/** How batches of a stream are written.
+  *
+  * @param writer      whose batches are numbered; None: the query's
+  * @param retries     of a batch that met another writer
+  * @param retryMillis between them
+  */
+final case class StreamOptions(writer: Option[String], retries: Int, retryMillis: Long)
 
 object WriteOptions {
   val Operation = "hoodie.datasource.write.operation"
@@ -72,6 +82,9 @@ object WriteOptions {
   val RowGroup = "hoodie.parquet.block.size"
   val HeartbeatInterval = "hoodie.client.heartbeat.interval_in_ms"
   val HeartbeatMisses = "hoodie.client.heartbeat.tolerable.misses"
+  val StreamWriter = "hoodie.datasource.write.streaming.checkpoint.identifier"
+  val StreamRetries = "hoodie.datasource.write.streaming.retry.count"
+  val StreamRetryInterval = "hoodie.datasource.write.streaming.retry.interval.ms"
   val MovesPartition = "hoodie.record.index.update.partition.path"
   val Global = "hudiidx.write.global"
   val Create = "hudiidx.write.create"
@@ -105,6 +118,9 @@ object WriteOptions {
     OptionDoc(RowGroup, "125829120", "Bytes of a base file's row groups; a task holds about one in memory."),
     OptionDoc(HeartbeatInterval, "60000", "Milliseconds between a writer's signs of life."),
     OptionDoc(HeartbeatMisses, "2", "A writer that missed so many is taken for failed, and its write is rolled back."),
+    OptionDoc(StreamWriter, "the query's id", "Whose batches are numbered: a batch that the table has is passed over."),
+    OptionDoc(StreamRetries, "90", "Of a batch that meets another writer."),
+    OptionDoc(StreamRetryInterval, "2000", "Milliseconds between them."),
     OptionDoc(Global, "true", "A record key is unique in the whole table; false: within its partition."),
     OptionDoc(Create, "false", "true makes the index behind the write if there is none.")
   ) ++ LockSettings.Docs
@@ -146,6 +162,11 @@ object WriteOptions {
       ),
       lock = LockSettings.of(given, number(given, _, _, _)),
       base = BaseFileOptions(codec(given), number(given, RowGroup, 125829120L, 1L << 20)),
+      stream = StreamOptions(
+        given.get(StreamWriter).map(_.trim).filter(_.nonEmpty),
+        number(given, StreamRetries, 90L, 0L).toInt,
+        number(given, StreamRetryInterval, 2000L, 0L)
+      ),
       index = ours.filter { case (k, _) => IndexOptions.isKnown(k) }
     )
   }

@@ -8,7 +8,7 @@ import hudiidx.hadoop.Tables
 import hudiidx.spark.{Answer, SparkSuite}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
-import hudiidx.table.TableConfig
+import hudiidx.table.{MetadataTable, TableConfig}
 import hudiidx.timeline.CommitMetadata
 import hudiidx.{DamagedTable, Fixtures, InvalidOption, UnsupportedTable, WriteConflict}
 import org.apache.hadoop.conf.Configuration
@@ -27,7 +27,7 @@ final class CompactionSuite extends SparkSuite {
   private def compact(path: String, op: String = "schedule_and_execute", options: Map[String, String] = Map.empty) =
     CompactionApi.compact(spark, path, options, op, None)
 
-  /** Without Hudi's metadata table, which is not kept here. */
+  /** Without Hudi's metadata table. */
   private def withoutMetadataTable(path: String): Unit = {
     val file = Paths.get(TableConfig.read(LocalStorage, path).file)
     val kept = Files.readAllLines(file).asScala.filterNot(_.startsWith("hoodie.table.metadata.partitions"))
@@ -111,8 +111,24 @@ final class CompactionSuite extends SparkSuite {
     assert(compact(path, options = Map("hoodie.parquet.compression.codec" -> "zstd")).done.size === 2)
   }
 
-  test("copy-on-write tables, and those with a metadata table, are refused") {
+  test("copy-on-write tables are refused") {
     assert(intercept[UnsupportedTable](compact(Fixtures.copy("v9-cow-part"))).getMessage.contains("copy-on-write"))
-    assert(intercept[UnsupportedTable](compact(Fixtures.copy("v9-mor-part"))).getMessage.contains("metadata table"))
+  }
+
+  test("the metadata table has the base files, and keeps what maps keys") {
+    val path = Fixtures.copy("v9-mor-part")
+    val before = Answer.of(read(path)).rows
+    assert(compact(path).done.nonEmpty)
+    assert(Answer.of(read(path)).rows === before)
+    val table = TableContext.load(Tables.access(new Configuration), path)
+    assert(table.config.metadataPartitions.toSet === Set("files", "record_index"))
+    val listing = MetadataTable.open(LocalStorage, path, table.config, table.timeline, table.contents).get
+    try {
+      assert(listing.inStep)
+      val files = listing.partitions.flatMap(p => listing.files(p).map(_.fileName)).filter(_.endsWith(".parquet"))
+      val stored =
+        listing.partitions.flatMap(p => LocalStorage.list(s"$path/$p").map(_.name)).filter(_.endsWith(".parquet"))
+      assert(files.toSet === stored.toSet)
+    } finally listing.close()
   }
 }

@@ -8,6 +8,7 @@ import hudiidx.hadoop.Tables
 import hudiidx.spark.SparkSuite
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.storage.LocalStorage
+import hudiidx.table.{PropertiesFile, TableConfig}
 import hudiidx.write.{HeartbeatOptions, OpenWrite}
 import hudiidx.{Fixtures, InvalidOption, UnsupportedTable, WriteConflict}
 import org.apache.hadoop.conf.Configuration
@@ -227,6 +228,25 @@ final class TableWriterSuite extends SparkSuite {
     assert(values(path).keySet === (3 until 9).map(i => f"k$i%03d").toSet)
   }
 
+  private def withoutRecordIndex(name: String): String = {
+    val path = Fixtures.copy(name)
+    PropertiesFile.update(LocalStorage, path)(
+      _ + (TableConfig.MetadataPartitions -> "bloom_filters,column_stats,files,partition_stats")
+    )
+    path
+  }
+
+  for (name <- Seq("v6-mor-part", "v9-mor-part"))
+    test(s"a table of stock Hudi with its metadata table is written to, which lists the files: $name") {
+      val path = withoutRecordIndex(name)
+      val before = read(path).drop("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_file_name")
+      val later = before.where("n % 3 = 0").withColumn("ts", col("ts") + 1000000L).withColumn("note", lit("new"))
+      val wanted = before.where("n % 3 <> 0").union(later).collect().toSet
+      save(later, path, Map.empty)
+      assert(read(path).select(before.columns.map(col): _*).collect().toSet === wanted)
+      assert(TableConfig.read(LocalStorage, path).metadataPartitions === Vector("files"))
+    }
+
   test("tables and options that are not served are refused before anything is written") {
     def refused(table: String, words: String*): Unit = {
       val path = Fixtures.copy(table)
@@ -237,7 +257,7 @@ final class TableWriterSuite extends SparkSuite {
     }
     refused("v9-cow-part", "copy-on-write", "hoodie.index.class=hudiidx.hudi.RecordIndex")
     refused("v8-mor-part", "versions 6 and 9")
-    refused("v9-mor-part", "metadata table", "hoodie.metadata.enable=false")
+    refused("v9-mor-part", "record index", "hoodie.metadata.record.index.enable=false")
     def wrong(options: (String, String)*): String =
       intercept[InvalidOption](save(rows(0 until 1, 1), newPath(), made(9) ++ options)).getMessage
     assert(wrong("hoodie.datasource.write.operation" -> "merge").contains("'merge' is not served"))

@@ -1,0 +1,191 @@
+package hudiidx.write
+
+import hudiidx.storage.Storage
+import hudiidx.sync.TableContext
+import hudiidx.table._
+import hudiidx.timeline._
+import hudiidx.{DamagedTable, NotAHudiTable, WriteConflict}
+import org.slf4j.LoggerFactory
+
+/** A data file that an instant added, let grow or deleted.
+  *
+  * @param partitionPath empty for a table that is not partitioned
+  * @param sizeBytes     of the whole file; None: it is gone
+  */
+final case class FileChange(partitionPath: String, fileName: String, sizeBytes: Option[Long])
+
+/** Keeps Hudi's own metadata table in step with instants that hudiidx completes: partition `files` as stock Hudi does; all
+  * others are taken out, so that nobody asks them for what they have not seen. Stock Hudi makes those anew with its next
+  * write. Format notes §10.
+  *
+  * Who completes an instant calls `commit` when all its files are there, just before; who rolls one back calls `undo` while
+  * the instant is still pending. In between the metadata table is ahead, and nobody counts what it has of a pending instant.
+  */
+object MetadataTableWriter {
+  private val log = LoggerFactory.getLogger(classOf[OpenWrite])
+  private val SecondaryIndex = "secondary_index_"
+  private val Inflight = s".${Action.DeltaCommit}.inflight"
+  private val Requested = s".${Action.DeltaCommit}.requested"
+
+  val RecordIndex = "record_index"
+
+  /** Nothing happens to a table without a metadata table. One that cannot be understood is taken away. WriteConflict if a
+    * part of it is being built: who does that passes over instants that it finds in the metadata table.
+    *
+    * @param table     its instants as they are now; properties are read again
+    * @param changes   all that the instant did to files
+    * @param keepsKeys each record stays as it is, in its file group: what maps keys stays true
+    */
+  def commit(table: TableContext, instant: String, changes: Vector[FileChange], keepsKeys: Boolean): Unit = {
+    val (storage, path) = (table.storage, table.tablePath)
+    table.timeline.pending(Action.Indexing).headOption.foreach(i => throw PendingWrites.isAtWork(path, i))
+    val config = TableConfig.read(storage, path)
+    if (config.metadataPartitions.contains(MetadataTable.FilesPartition))
+      try {
+        val group = filesGroup(table)
+        takeOut(storage, path, config, keepsKeys)
+        append(storage, path, group, instant, FilesRecords.content(group.schema, changes), changes.size)
+      } catch { case e @ (_: NotAHudiTable | _: DamagedTable) => remove(storage, path, e.getMessage) }
+    else if (config.inflightMetadataPartitions.nonEmpty) remove(storage, path, "it was never finished")
+  }
+
+  private def filesGroup(table: TableContext): MetadataFileGroup = MetadataTable.filesGroup(
+    table.storage,
+    table.tablePath,
+    table.timeline,
+    table.contents,
+    table.access.histories.open(table.storage, _, _)
+  )
+
+  /** Partitions that hold no more. */
+  private def takeOut(storage: Storage, tablePath: String, config: TableConfig, keepsKeys: Boolean): Unit = {
+    def isTrue(partition: String): Boolean = partition == MetadataTable.FilesPartition ||
+      (keepsKeys && (partition == RecordIndex || partition.startsWith(SecondaryIndex)))
+    val (kept, others) = config.metadataPartitions.partition(isTrue)
+    val all = others ++ config.inflightMetadataPartitions.filterNot(kept.contains)
+    if (all.nonEmpty) {
+      log.warn(
+        "{}: partitions {} of Hudi's metadata table are taken away: this writer does not keep them. Stock Hudi makes them " +
+          "anew with its next write; until then its queries go without them",
+        tablePath,
+        all.sorted.mkString(", "): Any
+      )
+      leave(storage, tablePath, kept)
+      all.foreach(p => storage.delete(Storage.join(MetadataTable.path(tablePath), p)))
+    }
+  }
+
+  /** The whole metadata table goes, as it does when stock Hudi writes with `hoodie.metadata.enable=false`. */
+  private def remove(storage: Storage, tablePath: String, why: String): Unit = {
+    log.warn(
+      "{}: Hudi's metadata table is taken away ({}); stock Hudi makes it anew with its next write",
+      tablePath,
+      why: Any
+    )
+    leave(storage, tablePath, Vector.empty)
+    storage.delete(MetadataTable.path(tablePath)): Unit
+  }
+
+  /** The partitions that may be read; properties first, for a folder that nobody reads may be there. */
+  private def leave(storage: Storage, tablePath: String, partitions: Vector[String]): Unit =
+    PropertiesFile.update(storage, tablePath)(
+      _ + (TableConfig.MetadataPartitions -> partitions.mkString(",")) + (TableConfig.InflightMetadataPartitions -> "")
+    )
+
+  /** A deltacommit of one log file. Its inflight file has the file's name, by which `undo` finds it. */
+  private def append(
+      storage: Storage,
+      tablePath: String,
+      group: MetadataFileGroup,
+      instant: String,
+      records: Vector[BytesPiece],
+      changed: Int
+  ): Unit = {
+    val root = MetadataTable.path(tablePath)
+    val dir = group.config.timelineDir(root)
+    if (!storage.publish(s"$dir/$instant$Requested", Array.emptyByteArray)) throw taken(tablePath, instant)
+    val block = LogBlockWriter.block(hudiidx.log.LogBlockKind.HFileData, instant, group.schema, records)
+    val file = newFile(storage, root, group, instant, block.length.toLong, changed)
+    val content =
+      CommitContent.of(CompletedWrite("UPSERT_PREPPED", group.schema, Vector(file)), group.config.version, instant)
+    storage.publish(s"$dir/$instant$Inflight", content)
+    if (!storage.publish(s"$root/${file.path}", block)) throw taken(tablePath, instant)
+    if (!storage.publish(completedPath(dir, group.config, instant), content)) throw taken(tablePath, instant)
+  }
+
+  private def newFile(
+      storage: Storage,
+      root: String,
+      group: MetadataFileGroup,
+      instant: String,
+      bytes: Long,
+      changed: Int
+  ): WrittenFile = {
+    val slice = group.slice
+    val byName = group.config.timelineLayout == 1
+    val named = if (byName) slice.baseInstantTime else instant
+    val first = if (byName) (0 +: slice.logFiles.map(_.version)).max + 1 else 1
+    // What a failed write left may have the name.
+    val (name, version) = Iterator
+      .from(first)
+      .map(v => FileName.render(slice.fileId, named, "0-0-0", FileKind.Log, v) -> v)
+      .find { case (n, _) => storage.status(s"$root/${MetadataTable.FilesPartition}/$n").isEmpty }
+      .get
+    WrittenFile(
+      MetadataTable.FilesPartition,
+      slice.fileId,
+      name,
+      version,
+      slice.baseInstantTime,
+      slice.baseFile.fold("")(_.fileName),
+      slice.logFiles.map(_.fileName),
+      isNewGroup = false,
+      bytes,
+      inserts = 0,
+      updates = changed.toLong,
+      deletes = 0
+    )
+  }
+
+  private def completedPath(dir: String, config: TableConfig, instant: String): String =
+    if (config.timelineLayout == 1) s"$dir/$instant.${Action.DeltaCommit}"
+    else s"$dir/${instant}_${OpenWrite.later(instant, config)}.${Action.DeltaCommit}"
+
+  private def taken(tablePath: String, instant: String): WriteConflict = new WriteConflict(
+    s"$tablePath: another writer did the same step of $instant in Hudi's metadata table; write again, and let one writer at a " +
+      "time write"
+  )
+
+  /** Takes away what `commit` did for an instant that is still pending. Each step may be the last one of a process: the next
+    * call does the rest. The partitions taken out stay so.
+    */
+  def undo(storage: Storage, tablePath: String, instant: String): Unit = {
+    val root = MetadataTable.path(tablePath)
+    val config =
+      try Some(TableConfig.read(storage, root, _ => ()))
+      catch { case _: NotAHudiTable => None }
+    config.foreach { c =>
+      val dir = c.timelineDir(root)
+      if (storage.status(s"$dir/$instant$Requested").isDefined) {
+        completed(storage, dir, c, instant).foreach(f => storage.delete(f))
+        announced(storage, dir, instant).foreach(f => storage.delete(Storage.join(root, f)))
+        Vector(Inflight, Requested).foreach(suffix => storage.delete(s"$dir/$instant$suffix"))
+      }
+    }
+  }
+
+  private def completed(storage: Storage, dir: String, config: TableConfig, instant: String): Vector[String] =
+    if (config.timelineLayout == 1) Vector(s"$dir/$instant.${Action.DeltaCommit}")
+    else
+      storage.list(dir).map(_.path).filter { f =>
+        f.startsWith(s"$dir/${instant}_") && f.endsWith(s".${Action.DeltaCommit}")
+      }
+
+  /** Files that the inflight instant names. */
+  private def announced(storage: Storage, dir: String, instant: String): Vector[String] =
+    if (storage.status(s"$dir/$instant$Inflight").isEmpty) Vector.empty
+    else {
+      val inflight = Instant(instant, Action.DeltaCommit, InstantState.Inflight, None, s"$instant$Inflight")
+      new InstantContents(storage, dir).commit(inflight).writeStats.flatMap(_.path)
+    }
+}

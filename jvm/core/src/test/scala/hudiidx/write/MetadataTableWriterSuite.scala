@@ -1,0 +1,169 @@
+package hudiidx.write
+
+import hudiidx.storage._
+import hudiidx.sync.{IndexerSuite, TableContext}
+import hudiidx.table.{FileName, MetadataTable, MetadataTableListing, PropertiesFile, TableConfig}
+import hudiidx.{Fixtures, WriteConflict}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Tables of stock Hudi with its metadata table, of which a write here keeps the files, killed at any step or not. */
+class MetadataTableWriterSuite extends AnyFunSuite {
+  import MetadataTableWriterSuite._
+  import WriteStepsSuite.{quick, slow, write}
+
+  for (name <- Tables) {
+    test(s"$name: a write adds its files to the metadata table, which stays in step; what is not kept goes") {
+      val table = Fixtures.copy(name)
+      val before = listed(table)
+      assert(TableConfig.read(LocalStorage, table).metadataPartitions.size > 1)
+      (1 to 3).foreach(n => write(LocalStorage, table, s"key-$n"))
+      val after = listed(table)
+      assert(after - "p" === before)
+      assert(after("p") === filesOf(table, "p") && after("p").size === 3)
+      val config = TableConfig.read(LocalStorage, table)
+      assert(config.metadataPartitions === Vector("files") && config.inflightMetadataPartitions === Vector.empty)
+      assert(partitionFolders(table) === Set("files"))
+      val kept = properties(Fixtures.table(name)) -- changed
+      assert(properties(table) -- changed === kept)
+      assert(Fixtures.filesBelow(table).filter(_.endsWith(".backup")) === Vector.empty)
+    }
+
+    for (fault <- if (name.startsWith("v9")) Fault.All else Vector(Fault.After))
+      test(
+        s"$name: killed ${fault.toString.toLowerCase} every step, the metadata table has a write whole or not at all"
+      ) {
+        val steps = new FaultyStorage(LocalStorage, Int.MaxValue, fault)
+        write(steps, Fixtures.copy(name), "a", slow)
+        assert(steps.mutatingCalls >= 18)
+        val before = listed(Fixtures.table(name))
+        (1 to steps.mutatingCalls).foreach { step =>
+          val table = Fixtures.copy(name)
+          intercept[Exception](write(new FaultyStorage(LocalStorage, step, fault), table, "a", slow))
+          val killed = committed(table)
+          assert(listed(table) === before ++ killed, s"step $step")
+          Thread.sleep(3) // the dead writer's heartbeat is past
+          write(LocalStorage, table, "b")
+          val files = filesOf(table, "p")
+          assert(files.size === killed.values.map(_.size).sum + 1, s"step $step")
+          assert(listed(table) === before + ("p" -> files), s"step $step")
+          assert(instants(table).groupBy(_.takeWhile(_ != '.')).values.forall(_.size == 2), s"step $step")
+          assert(TableConfig.read(LocalStorage, table).metadataPartitions === Vector("files"), s"step $step")
+        }
+      }
+  }
+
+  test("a metadata table that cannot be read, or was never finished, is taken away") {
+    val damaged = Fixtures.copy("v9-mor-part")
+    LocalStorage.delete(s"$damaged/.hoodie/metadata/.hoodie")
+    write(LocalStorage, damaged, "a")
+    val begun = Fixtures.copy("v9-mor-part")
+    PropertiesFile.update(LocalStorage, begun)(
+      _ + (TableConfig.MetadataPartitions -> "") + (TableConfig.InflightMetadataPartitions -> "files")
+    )
+    write(LocalStorage, begun, "a")
+    Seq(damaged, begun).foreach { table =>
+      val config = TableConfig.read(LocalStorage, table)
+      assert(config.metadataPartitions ++ config.inflightMetadataPartitions === Vector.empty)
+      assert(LocalStorage.status(s"$table/.hoodie/metadata") === None)
+    }
+  }
+
+  test("an instant that moves no record leaves what maps keys") {
+    val table = Fixtures.copy("v9-mor-part")
+    val context = TableContext.load(IndexerSuite.accessOf(LocalStorage), table)
+    MetadataTableWriter.commit(context, "20990101000000000", Vector.empty, keepsKeys = true)
+    assert(TableConfig.read(LocalStorage, table).metadataPartitions.toSet === Set("files", "record_index"))
+    assert(partitionFolders(table) === Set("files", "record_index"))
+    assert(listed(table) === listed(Fixtures.table("v9-mor-part")))
+    MetadataTableWriter.commit(context, "20990101000000001", Vector(FileChange("sf", "gone", None)), keepsKeys = false)
+    assert(TableConfig.read(LocalStorage, table).metadataPartitions === Vector("files"))
+  }
+
+  test("files that are gone are gone") {
+    val table = Fixtures.copy("v9-mor-part")
+    val context = TableContext.load(IndexerSuite.accessOf(LocalStorage), table)
+    val before = listed(table)
+    val (partition, name) = (before.keys.min, before(before.keys.min).keys.min)
+    MetadataTableWriter.commit(
+      context,
+      "20990101000000000",
+      Vector(FileChange(partition, name, None)),
+      keepsKeys = false
+    )
+    assert(listed(table) === before + (partition -> (before(partition) - name)))
+  }
+
+  test("who builds a part of the metadata table is a writer at work") {
+    val table = Fixtures.copy("v9-mor-part")
+    val timeline = TableConfig.read(LocalStorage, table).timelineDir(table)
+    LocalStorage.publish(s"$timeline/20990101000000000.indexing.requested", Array.emptyByteArray)
+    val e = intercept[WriteConflict](write(LocalStorage, table, "a", quick))
+    assert(e.getMessage.contains("indexing 20990101000000000") && e.getMessage.contains("dropindex"))
+  }
+
+  test("properties are replaced whole; who stops half-way is finished by the next") {
+    val table = Fixtures.copy("v9-mor-part")
+    val old = properties(table)
+    for (fault <- Fault.All; step <- 1 to 4) {
+      val copy = Fixtures.copy("v9-mor-part")
+      intercept[InjectedFault](
+        PropertiesFile.update(new FaultyStorage(LocalStorage, step, fault), copy)(_ + ("a" -> "1"))
+      )
+      assert(Set(old, old + ("a" -> "1"))(properties(copy)), s"$fault $step")
+      PropertiesFile.update(LocalStorage, copy)(_ + ("b" -> "2"))
+      assert(properties(copy) - "a" === old + ("b" -> "2"), s"$fault $step")
+      assert(LocalStorage.list(s"$copy/.hoodie").map(_.name).filter(_.endsWith(".backup")) === Vector.empty)
+    }
+  }
+}
+
+private object MetadataTableWriterSuite {
+  val Tables: Vector[String] = Vector("v6-mor-part", "v9-mor-part")
+  val changed: Set[String] = Set(TableConfig.MetadataPartitions, TableConfig.InflightMetadataPartitions)
+
+  def properties(table: String): Map[String, String] = TableConfig.read(LocalStorage, table).properties
+
+  /** What the metadata table says of each partition: sizes by name. */
+  def listed(table: String): Map[String, Map[String, Long]] = {
+    val context = TableContext.load(IndexerSuite.accessOf(LocalStorage), table)
+    val listing: MetadataTableListing =
+      MetadataTable.open(LocalStorage, table, context.config, context.timeline, context.contents).get
+    try {
+      require(listing.inStep)
+      listing.partitions.map(p => p -> listing.files(p).map(f => f.fileName -> f.sizeBytes).toMap).toMap
+    } finally listing.close()
+  }
+
+  def filesOf(table: String, partition: String): Map[String, Long] = LocalStorage
+    .list(s"$table/$partition")
+    .filter(f => FileName.parse(partition, f.name, 0L).isDefined)
+    .map(f => f.name -> f.sizeBytes)
+    .toMap
+
+  /** Files of partition `p` that completed instants name; empty without any. */
+  def committed(table: String): Map[String, Map[String, Long]] = {
+    val context = TableContext.load(IndexerSuite.accessOf(LocalStorage), table)
+    context.timeline.completedWrites
+      .flatMap(i => context.contents.commit(i).writeStats)
+      .filter(_.partitionPath == "p")
+      .flatMap(s => s.fileName.map(_ -> s.fileSizeBytes)) match {
+      case Vector() => Map.empty
+      case files    => Map("p" -> files.toMap)
+    }
+  }
+
+  def partitionFolders(table: String): Set[String] = LocalStorage
+    .list(MetadataTable.path(table))
+    .filter(f => f.isDirectory && f.name != ".hoodie")
+    .map(_.name)
+    .toSet
+
+  /** Pending files of the metadata table's deltacommits. */
+  def instants(table: String): Vector[String] = {
+    val root = MetadataTable.path(table)
+    LocalStorage
+      .list(TableConfig.read(LocalStorage, root).timelineDir(root))
+      .map(_.name)
+      .filter(n => n.endsWith(".deltacommit.requested") || n.endsWith(".deltacommit.inflight"))
+  }
+}

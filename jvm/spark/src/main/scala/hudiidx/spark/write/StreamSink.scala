@@ -1,0 +1,67 @@
+package hudiidx.spark.write
+
+import scala.annotation.tailrec
+
+import hudiidx.spark.Shims
+import hudiidx.write.StreamBatch
+import hudiidx.{InvalidOption, WriteConflict}
+import org.apache.spark.sql.execution.streaming.{Sink, StreamExecution}
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.slf4j.LoggerFactory
+
+/** `df.writeStream.format("hudiidx")`: each batch is one write, once, however often Spark brings it.
+  *
+  * @param options of the write; those of the session count too, these win
+  */
+final class StreamSink(options: Map[String, String]) extends Sink {
+
+  override def addBatch(batchId: Long, data: DataFrame): Unit = {
+    val spark = data.sparkSession
+    val write = SaveTable.optionsOf(spark, options)
+    val batch = StreamBatch(write.stream.writer.getOrElse(queryId(spark)), batchId)
+    val writer = new TableWriter(spark, SaveTable.pathOf(spark, options), write)
+    // Spark allows the rows to be taken once, by its own plan.
+    val rows = Shims.frame(spark, data.queryExecution.toRdd, data.schema)
+    attempt(write.stream.retries, write.stream.retryMillis)(writer.write(rows, Some(batch)))
+  }
+
+  private def queryId(spark: SparkSession): String = spark.sparkContext.getLocalProperty(StreamExecution.QUERY_ID_KEY)
+
+  /** A query that starts again finds what its last process left, and must wait until that one is known to be dead. */
+  @tailrec
+  private def attempt(left: Int, pauseMillis: Long)(write: => Unit): Unit = {
+    val conflict =
+      try {
+        write
+        None
+      } catch { case e: WriteConflict if left > 0 => Some(e) }
+    conflict match {
+      case None    => ()
+      case Some(e) =>
+        StreamSink.log.warn("the batch waits, {} tries are left: {}", left, e.getMessage: Any)
+        Thread.sleep(pauseMillis)
+        attempt(left - 1, pauseMillis)(write)
+    }
+  }
+}
+
+object StreamSink {
+  private val log = LoggerFactory.getLogger(classOf[StreamSink])
+
+  /** InvalidOption for an output mode whose batches would have to take the rows of earlier ones away.
+    *
+    * @param partitionFields as `partitionBy` has them
+    */
+  def of(options: Map[String, String], partitionFields: Seq[String], mode: OutputMode): StreamSink = {
+    if (mode == OutputMode.Complete())
+      throw new InvalidOption(
+        "outputMode: complete is not served, rows of earlier batches stay; with mode update the rows that changed are upserted"
+      )
+    val given = options.keys.exists(_.equalsIgnoreCase(WriteOptions.PartitionFields))
+    val fields =
+      if (given || partitionFields.isEmpty) Map.empty
+      else Map(WriteOptions.PartitionFields -> partitionFields.mkString(","))
+    new StreamSink(options ++ fields)
+  }
+}

@@ -1,0 +1,185 @@
+package hudiidx.spark.write
+
+import scala.collection.JavaConverters._
+
+import hudiidx.hadoop.Tables
+import hudiidx.spark.SparkSuite
+import hudiidx.spark.api.HudiIdxApi
+import hudiidx.storage.LocalStorage
+import hudiidx.sync.TableContext
+import hudiidx.write.{HeartbeatOptions, OpenWrite, StreamBatch}
+import hudiidx.{Fixtures, InvalidOption, WriteConflict}
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.streaming.MemoryStream
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}
+
+/** Batches of streams are written once each, wherever the query ends. */
+final class StreamSinkSuite extends SparkSuite {
+  private type Event = (String, String, Long, String)
+
+  private val base = Map(
+    "hoodie.table.name" -> "t",
+    "hoodie.datasource.write.recordkey.field" -> "id",
+    "hoodie.datasource.write.partitionpath.field" -> "p",
+    "hoodie.datasource.write.precombine.field" -> "ts",
+    // A batch that is written twice is there twice.
+    "hoodie.datasource.write.operation" -> "insert",
+    "hoodie.datasource.write.streaming.retry.interval.ms" -> "100"
+  )
+
+  /** A stream and where it goes; it can be stopped and started again. */
+  private final class Stream(val path: String = newPath(), more: Map[String, String] = Map.empty) {
+    private val checkpoint = newPath()
+    private val input = {
+      implicit val context: org.apache.spark.sql.SQLContext = spark.sqlContext
+      import spark.implicits._
+      MemoryStream[Event]
+    }
+
+    def add(ids: Range, ts: Int): Unit =
+      input.addData(ids.map(i => (f"k$i%03d", s"p${i % 3}", ts.toLong, s"v$ts"))): Unit
+
+    def frame: DataFrame = input.toDF().toDF("id", "p", "ts", "v")
+
+    def start(rows: DataFrame = frame, mode: String = "append"): StreamingQuery = rows.writeStream
+      .format("hudiidx")
+      .options(base ++ more)
+      .option("checkpointLocation", checkpoint)
+      .outputMode(mode)
+      .start(path)
+
+    /** Runs until all that was added is written. */
+    def run(rows: DataFrame = frame, mode: String = "append"): Unit = {
+      val query = start(rows, mode)
+      try query.processAllAvailable()
+      finally query.stop()
+    }
+
+    /** As a process leaves it that ends after the last batch was written, before Spark noted it. */
+    def forgetLast(): Unit = {
+      val noted = LocalStorage.list(s"$checkpoint/commits")
+      LocalStorage.delete(noted.maxBy(_.name.toInt).path): Unit
+    }
+  }
+
+  private def newPath(): String = Fixtures.newFolder("stream").resolve("t").toString
+
+  private def counts(path: String): Map[String, Long] =
+    read(path).groupBy("v").count().collect().map(r => r.getString(0) -> r.getLong(1)).toMap
+
+  private def commits(path: String): Int =
+    TableContext.load(Tables.access(new Configuration), path).timeline.completedWrites.size
+
+  test("batches are written one by one, and a query that starts again goes on behind them") {
+    val stream = new Stream()
+    stream.add(0 until 10, 1)
+    stream.run()
+    stream.add(10 until 30, 2)
+    stream.run()
+    stream.add(30 until 40, 3)
+    stream.run()
+    assert(counts(stream.path) === Map("v1" -> 10L, "v2" -> 20L, "v3" -> 10L))
+    assert(commits(stream.path) === 3)
+  }
+
+  test("a batch that was written before the query ended is passed over when it comes again") {
+    val stream = new Stream()
+    stream.add(0 until 10, 1)
+    stream.run()
+    stream.forgetLast()
+    stream.run()
+    assert(counts(stream.path) === Map("v1" -> 10L) && commits(stream.path) === 1)
+    stream.add(10 until 20, 2)
+    stream.run()
+    // Others write, with and without streams, before it comes again.
+    val other = new Stream(stream.path)
+    other.add(50 until 55, 7)
+    other.run()
+    read(stream.path).limit(0).drop("_hoodie_commit_time").write.format("hudiidx").mode("append").save(stream.path)
+    stream.forgetLast()
+    stream.add(20 until 30, 3)
+    stream.run()
+    assert(counts(stream.path) === Map("v1" -> 10L, "v2" -> 10L, "v3" -> 10L, "v7" -> 5L))
+    assert(read(stream.path).groupBy("id").count().where("count > 1").count() === 0)
+  }
+
+  test("numbers are those of a query, or of a writer that is named") {
+    val path = newPath()
+    Seq(1, 2).foreach { n =>
+      val stream = new Stream(path)
+      stream.add(n * 10 until n * 10 + 5, n)
+      stream.run()
+    }
+    assert(counts(path) === Map("v1" -> 5L, "v2" -> 5L))
+    val named = newPath()
+    Seq(1, 2).foreach { n =>
+      val stream = new Stream(named, Map("hoodie.datasource.write.streaming.checkpoint.identifier" -> "one"))
+      stream.add(n * 10 until n * 10 + 5, n)
+      stream.run()
+    }
+    assert(counts(named) === Map("v1" -> 5L))
+  }
+
+  test("states are kept: changed counts are upserted") {
+    val stream =
+      new Stream(more = Map("hoodie.datasource.write.operation" -> "upsert", "hudiidx.write.create" -> "true"))
+    val counted = stream.frame
+      .groupBy("p")
+      .agg(count("*").as("n"), max("ts").as("ts"))
+      .select(col("p").as("id"), col("p"), col("ts"), col("n").cast("string").as("v"))
+    stream.add(0 until 9, 1)
+    stream.run(counted, "update")
+    stream.add(0 until 4, 2)
+    stream.run(counted, "update")
+    stream.forgetLast()
+    stream.run(counted, "update")
+    val found = read(stream.path).collect().map(r => r.getAs[String]("id") -> r.getAs[String]("v")).toMap
+    assert(found === Map("p0" -> "5", "p1" -> "4", "p2" -> "4"))
+    val info = new HudiIdxApi(spark, stream.path, Map.empty[String, String].asJava).verify()
+    assert(info.contains("\"ok\":true"), info)
+  }
+
+  test("a batch waits for another writer, and ends where that one does not") {
+    val stream = new Stream(more = Map("hoodie.datasource.write.streaming.retry.count" -> "200"))
+    stream.add(0 until 3, 1)
+    stream.run()
+    val other = OpenWrite.begin(Tables.access(new Configuration), stream.path, HeartbeatOptions())
+    stream.add(3 until 6, 2)
+    val query = stream.start()
+    Thread.sleep(2000)
+    assert(commits(stream.path) === 1)
+    other.abandon()
+    query.processAllAvailable()
+    query.stop()
+    assert(counts(stream.path) === Map("v1" -> 3L, "v2" -> 3L))
+
+    val hasty = new Stream(stream.path, Map("hoodie.datasource.write.streaming.retry.count" -> "1"))
+    hasty.add(6 until 9, 3)
+    val again = OpenWrite.begin(Tables.access(new Configuration), stream.path, HeartbeatOptions())
+    val e = intercept[StreamingQueryException](hasty.run())
+    assert(Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).exists(_.isInstanceOf[WriteConflict]))
+    again.abandon()
+  }
+
+  test("output mode complete is refused") {
+    val stream = new Stream()
+    val counted = stream.frame.groupBy("id", "p").agg(max("ts").as("ts"), max("v").as("v"))
+    val e = intercept[InvalidOption](stream.start(counted, "complete"))
+    assert(e.getMessage.contains("mode update"))
+  }
+
+  test("what stands in the metadata of others' commits is no number of ours") {
+    val access = Tables.access(new Configuration)
+    val path = newPath()
+    val rows = spark.range(1).selectExpr("'k' as id", "'p' as p", "1L as ts", "'v' as v")
+    rows.write.format("hudiidx").options(base).save(path)
+    def isIn(id: Long): Boolean = StreamBatch("w", id).isIn(TableContext.load(access, path))
+    assert(!isIn(0) && !isIn(5))
+    val write = new TableWriter(spark, path, SaveTable.optionsOf(spark, base))
+    write.write(rows, Some(StreamBatch("w", 5)))
+    write.write(rows, Some(StreamBatch("\"other\", w", 9)))
+    assert(isIn(0) && isIn(5) && !isIn(6))
+  }
+}
