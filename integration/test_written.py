@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import lit
 
 from hudiidx import HudiIndex
 
@@ -157,6 +158,60 @@ def test_stock_and_we_write_by_turns(
     table.upsert(table.make(0, 2, 8, 8))
     table.assert_right()
     assert not list((table.path / ".hoodie" / ".temp").glob("*"))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_statements_of_sql(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
+) -> None:
+    """INSERT, UPDATE, DELETE and MERGE, records that change their partition among them."""
+    stock = request.getfixturevalue(version)
+    table = Written(spark, stock, VERSIONS[version], tmp_path / f"sql-{version[-2:]}")
+    table.upsert(table.make(0, 60, 1, 1))
+    table.adopt()
+    spark.conf.set("spark.sql.catalog.hudiidx", "hudiidx.spark.HudiIdxCatalog")
+    name = f"hudiidx.`{table.path}`"
+
+    spark.sql(f"UPDATE {name} SET city = 'moved' WHERE id < 'k000010'")
+    for n in range(10):
+        table.rows[f"k{n:06d}"]["city"] = "moved"
+    table.assert_right()
+
+    spark.sql(f"DELETE FROM {name} WHERE id BETWEEN 'k000010' AND 'k000014'")
+    for n in range(10, 15):
+        table.rows.pop(f"k{n:06d}")
+    changes = table.make(5, 75, 2, 2)
+    changes.createOrReplaceTempView("changes")
+    spark.sql(
+        f"MERGE INTO {name} t USING changes s ON t.id = s.id WHEN MATCHED AND s.id >= 'k000050' THEN DELETE "
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+    table.expect(changes)
+    for n in range(50, 60):
+        table.rows.pop(f"k{n:06d}")
+    table.assert_right()
+    assert_same_history(table)
+
+    # Late rows are passed over, what was deleted is there again.
+    late = table.make(40, 90, 3, 0)
+    late.createOrReplaceTempView("changes")
+    spark.sql(f"INSERT INTO {name} SELECT * FROM changes")
+    table.expect(late)
+    moves = {"hoodie.record.index.update.partition.path": "true"}
+    moved = table.make(20, 30, 4, 4).withColumn("city", lit("back"))
+    table.save(moved, **moves)
+    table.expect(moved)
+    table.assert_right()
+
+    stock.schedule_compaction(name=table.name)
+    spark.sql(f"DELETE FROM {name} WHERE city = 'back' AND id < 'k000025'")
+    for n in range(20, 25):
+        table.rows.pop(f"k{n:06d}")
+    stock.compact(name=table.name)
+    table.assert_right()
+    assert_same_history(table)
+    report = HudiIndex(spark, table.path, strict=True).verify()
+    assert report.ok, report.differences
 
 
 def assert_same_history(table: Written) -> None:

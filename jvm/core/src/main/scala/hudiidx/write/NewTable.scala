@@ -11,6 +11,7 @@ import java.util.zip.CRC32
   * @param orderingField   None: the later write wins
   * @param isComplex       keys are `f1:v1,f2:v2`
   * @param version         6 or 9
+  * @param createSchema Avro JSON of the columns, without meta columns, until a commit tells them
   * @param isEventTime     the greater ordering value wins; false: the later write
   */
 final case class NewTable(
@@ -23,11 +24,14 @@ final case class NewTable(
     isComplex: Boolean,
     isEventTime: Boolean,
     hiveStyle: Boolean,
-    urlEncode: Boolean
+    urlEncode: Boolean,
+    createSchema: Option[String] = None
 ) {
 
   /** Of hoodie.properties. Format notes §1.3. */
-  def properties: Map[String, String] = common ++ (if (version < NewTable.TypedVersion) untyped else typed)
+  def properties: Map[String, String] =
+    common ++ createSchema.map("hoodie.table.create.schema" -> _) ++ (if (version < NewTable.TypedVersion) untyped
+                                                                      else typed)
 
   private def common: Map[String, String] = Map(
     "hoodie.table.name" -> name,

@@ -21,6 +21,7 @@ object WritableTable {
           "look for keys in base files alone, and insert again what is in logs",
         s"write once with stock Hudi and hoodie.metadata.record.index.enable=false, which removes it, then: ${StockWriter.Remedy}"
       )
+    if (BucketIndex.isNamed(config)) throw BucketIndex.refusal(tablePath)
     if (TableLogRules.orderingFields(config).size > 1)
       refuse("the table has several ordering fields", StockWriter.Remedy)
     val rules = TableLogRules.of(config)

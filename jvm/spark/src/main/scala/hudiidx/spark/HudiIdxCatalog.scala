@@ -11,16 +11,19 @@ import hudiidx.hadoop.Tables
 import hudiidx.table.TableConfig
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog._
+import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /** Hudi tables by name in SQL, also with `VERSION AS OF '<instant>'` or `TIMESTAMP AS OF '<time>'`, and with the name of a view
   * behind: `.files`, `.timeline` and the others of [[NamedTable.Views]].
   *
   *  - `spark.sql.catalog.hudiidx=hudiidx.spark.HudiIdxCatalog`: a catalog beside others. Its tables are paths,
-  *    ``hudiidx.`/data/trips` ``, and the Hudi tables of the session's metastore, `hudiidx.db.trips`. It changes nothing.
+  *    ``hudiidx.`/data/trips` ``, and the Hudi tables of the session's metastore, `hudiidx.db.trips`. `INSERT`, `DELETE`, `UPDATE` and
+  *    `MERGE` are hudiidx' own writes, and so is `CREATE TABLE` of a path; nothing else is changed.
   *  - `spark.sql.catalog.spark_catalog=hudiidx.spark.HudiIdxCatalog`: in front of the session's own catalog, or of the one that
   *    `spark.sql.catalog.spark_catalog.delegate` names (Hudi's own). With [[HudiIdxExtensions]] Hudi's tables are then read by
-  *    hudiidx under their own names; everything else is the catalog's behind.
+  *    hudiidx under their own names, and written by it unless a delegate is named; everything else is the catalog's behind.
   *
   * Settings `spark.sql.catalog.<name>.<option>` are options of every read.
   */
@@ -48,7 +51,7 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables {
 
   override protected def refusal(deed: String): Option[UnsupportedOperationException] =
     if (isSession) None
-    else Some(new UnsupportedOperationException(s"catalog $title reads tables; they are $deed with Hudi"))
+    else Some(new UnsupportedOperationException(s"catalog $title reads and writes tables; they are $deed with Hudi"))
 
   /** A Hudi table's rows; None if the name is no Hudi table's. */
   private[spark] def find(ident: Identifier): Option[BatchTable] = named(ident).map(open(_, Map.empty))
@@ -56,6 +59,56 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables {
   override def loadTable(ident: Identifier): Table =
     if (!isSession) open(known(ident), Map.empty)
     else viewNamed(ident).map(open(_, Map.empty)).getOrElse(forReading(super.loadTable(ident)))
+
+  /** For statements that change rows. */
+  override def loadTable(ident: Identifier, privileges: java.util.Set[TableWritePrivilege]): Table =
+    if (!isSession) target(known(ident)) else findTarget(ident).getOrElse(super.loadTable(ident, privileges))
+
+  /** A table that hudiidx writes; None: the catalog behind does, which a delegate always does. */
+  private[spark] def findTarget(ident: Identifier): Option[Table] =
+    if (isSession && options.contains(HudiIdxCatalog.Delegate)) None else named(ident).map(target)
+
+  private def target(table: NamedTable): Table =
+    TableChanges.found.target(SparkSession.active, table, options - HudiIdxCatalog.Delegate)
+
+  override def createTable(
+      ident: Identifier,
+      columns: Array[Column],
+      partitions: Array[Transform],
+      properties: java.util.Map[String, String]
+  ): Table = definition(ident, columns, partitions, properties).fold(
+    super.createTable(ident, columns, partitions, properties)
+  ) { made =>
+    TableChanges.found.create(SparkSession.active, made)
+    loadTable(ident)
+  }
+
+  override def stageCreate(
+      ident: Identifier,
+      columns: Array[Column],
+      partitions: Array[Transform],
+      properties: java.util.Map[String, String]
+  ): StagedTable = definition(ident, columns, partitions, properties).fold(
+    super.stageCreate(ident, columns, partitions, properties)
+  )(TableChanges.found.createAs(SparkSession.active, _))
+
+  /** Of a table by its path; None: it is made by the catalog behind, or not at all. */
+  private def definition(
+      ident: Identifier,
+      columns: Array[Column],
+      partitions: Array[Transform],
+      properties: java.util.Map[String, String]
+  ): Option[TableDefinition] =
+    if (isSession || ident.namespace.nonEmpty || !ident.name.contains('/')) None
+    else {
+      val by = partitions.map {
+        case t if t.name == "identity" && t.references.length == 1 => t.references.head.fieldNames.mkString(".")
+        case t => throw new InvalidOption(s"PARTITIONED BY $t: Hudi's partitions are columns")
+      }
+      val struct = StructType(columns.map(c => StructField(c.name, c.dataType, c.nullable)))
+      val given = options - HudiIdxCatalog.Delegate ++ properties.asScala
+      Some(TableDefinition(ident.name, struct, by.toVector, given))
+    }
 
   private def forReading(found: Table): Table = {
     val definition = V1Tables.definition(found)
@@ -76,7 +129,13 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables {
     )
 
   override def tableExists(ident: Identifier): Boolean =
-    if (isSession) viewNamed(ident).isDefined || super.tableExists(ident) else named(ident).isDefined
+    if (isSession) viewNamed(ident).isDefined || super.tableExists(ident) else named(ident).exists(isThere)
+
+  private def isThere(table: NamedTable): Boolean = {
+    val hadoop = SparkSession.active.sessionState.newHadoopConf()
+    val file = TableConfig.propertiesFile(SharedTable.qualified(table.path, hadoop))
+    Tables.access(hadoop).storage.status(file).isDefined
+  }
 
   /** Of a catalog beside others: the Hudi tables. Paths are not listed. */
   override def listTables(namespace: Array[String]): Array[Identifier] = {

@@ -31,6 +31,15 @@ final class HudiIdxTable(spark: SparkSession, table: PinnedTable, ofCatalog: Boo
     extends BatchTable(s"${HudiIdxSource.Name} ${table.path}", table.schema.struct)
     with SupportsMetadataColumns {
 
+  private def pinned: PinnedTable = table
+
+  override def equals(other: Any): Boolean = other match {
+    case o: HudiIdxTable => o.pinned == table
+    case _               => false
+  }
+
+  override def hashCode: Int = table.hashCode
+
   override def metadataColumns(): Array[MetadataColumn] = ScanColumns.Metadata
 
   override def canRenameConflictingMetadataColumns: Boolean = false

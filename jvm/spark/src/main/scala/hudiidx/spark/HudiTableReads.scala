@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation, UnresolvedCatalogRelation}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.connector.catalog.{Identifier, Table}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -21,22 +21,41 @@ final class HudiTableReads(spark: SparkSession) extends Rule[LogicalPlan] {
     case r: HiveTableRelation if HudiTableReads.isMarked(r.tableMeta) => read(r.tableMeta).getOrElse(r)
   }
 
-  /** The table as it is, if Spark took for the target of a write what it had looked up for a read of the same query. */
+  private def relation(table: Table, catalog: HudiIdxCatalog, ident: Identifier): LogicalPlan =
+    DataSourceV2Relation.create(table, Some(catalog), Some(ident), CaseInsensitiveStringMap.empty)
+
+  /** What is to be written, if Spark took for the target of a statement what it had looked up for a read of the same query:
+    * ours where hudiidx writes the table, else the table as it is.
+    */
   private def written(target: LogicalPlan): Option[LogicalPlan] = {
     val asIs = target.transformDown {
       case r: HiveTableRelation if HudiTableReads.isMarked(r.tableMeta) =>
-        UnresolvedCatalogRelation(HudiTableReads.unmarked(r.tableMeta))
+        val ident = identOf(r.tableMeta)
+        sessions
+          .flatMap(ours => ours.findTarget(ident).map(relation(_, ours, ident)))
+          .getOrElse(UnresolvedCatalogRelation(HudiTableReads.unmarked(r.tableMeta)))
+      case r @ DataSourceV2Relation(_: HudiIdxTable, _, Some(ours: HudiIdxCatalog), Some(ident), _) =>
+        ours.findTarget(ident).fold(r) { t =>
+          val names = t.columns.map(_.name).toSet
+          r.copy(table = t, output = r.output.filter(a => names(a.name)))
+        }
     }
     if (asIs eq target) None else Some(asIs)
   }
 
-  private def read(table: CatalogTable): Option[LogicalPlan] =
+  private def identOf(table: CatalogTable): Identifier =
+    Identifier.of(Array(table.database), table.identifier.table)
+
+  private def sessions: Option[HudiIdxCatalog] =
     spark.sessionState.catalogManager.catalog(HudiTableReads.SessionCatalog) match {
-      case ours: HudiIdxCatalog =>
-        val ident = Identifier.of(Array(table.database), table.identifier.table)
-        ours.find(ident).map(DataSourceV2Relation.create(_, Some(ours), Some(ident), CaseInsensitiveStringMap.empty))
-      case _ => None
+      case ours: HudiIdxCatalog => Some(ours)
+      case _                    => None
     }
+
+  private def read(table: CatalogTable): Option[LogicalPlan] = {
+    val ident = identOf(table)
+    sessions.flatMap(ours => ours.find(ident).map(relation(_, ours, ident)))
+  }
 }
 
 object HudiTableReads {

@@ -28,6 +28,16 @@ final class PinnedTable(
 ) {
   def path: String = shared.path
 
+  // Tables of the same moment have the same rows: what Spark keeps of one serves for the other.
+  private lazy val identity = (path, shared.timeline.instants, schema.struct, options)
+
+  override def equals(other: Any): Boolean = other match {
+    case o: PinnedTable => (o eq this) || o.identity == identity
+    case _              => false
+  }
+
+  override def hashCode: Int = identity.hashCode
+
   def config: TableConfig = shared.config
 
   def pushdowns: ReadPushdowns = options.pushdowns

@@ -106,17 +106,18 @@ object ReadOptions {
   ) ++ IncrementalOptions.Docs ++ ReadPushdowns.Docs ++ IndexOptions.Docs
 
   val Prefix = "hudiidx."
+  private val WritePrefix = "hudiidx.write."
 
   /** Stock Hudi's settings, which it takes from the session too. */
   val HudiPrefix = "hoodie."
 
   /** @param options the reader's own, keys in any case
-    * @param session the session's configuration, of which keys count that begin with `hudiidx.`, and where rows are read with
-    *                `hoodie.`
+    * @param session the session's configuration, of which keys count that begin with `hudiidx.`, but those of writes, and where
+    *                rows are read with `hoodie.`
     */
   def of(options: Map[String, String], session: Map[String, String]): ReadOptions = {
     val own = options.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
-    val settings = session.filter(_._1.startsWith(Prefix)) ++ own
+    val settings = session.filter { case (k, _) => k.startsWith(Prefix) && !k.startsWith(WritePrefix) } ++ own
     settings.keys.filter(k => k.startsWith(Prefix) && !isKnown(k)).foreach(refuse)
     val what = view(own.getOrElse(ViewName, RowsView))
     val asked = (if (what == RowsView) session.filter(_._1.startsWith(HudiPrefix)) else Map.empty) ++ own

@@ -20,7 +20,6 @@ import org.apache.spark.sql.types.StructType
   * @param blockSchema the same with meta columns
   * @param ordering    of a row of the columns
   * @param isDeleted   place of `_hoodie_is_deleted` among the columns; -1: there is none
-  * @param deletesAll  the rows are keys to delete
   */
 final case class LogWrite(
     table: SharedTable,
@@ -31,7 +30,6 @@ final case class LogWrite(
     struct: StructType,
     ordering: Option[Expression],
     isDeleted: Int,
-    deletesAll: Boolean,
     blockBytes: Int
 ) {
 
@@ -41,7 +39,7 @@ final case class LogWrite(
     rows.hasNext
   }
 
-  private[write] def isDelete(row: InternalRow): Boolean = deletesAll || (isDeleted >= 0 && {
+  private[write] def isDelete(row: InternalRow): Boolean = row.isNullAt(RowForm.Columns) || (isDeleted >= 0 && {
     val columns = row.getStruct(RowForm.Columns, struct.length)
     !columns.isNullAt(isDeleted) && columns.getBoolean(isDeleted)
   })
@@ -145,7 +143,7 @@ final class GroupLogs(write: LogWrite, token: String) {
       val row = rows.next()
       val key = row.getUTF8String(RowForm.Key).getBytes
       if (write.isDelete(row)) {
-        log.delete(key, if (write.deletesAll) OrderingValue.Default else orderingOf(row))
+        log.delete(key, if (row.isNullAt(RowForm.Columns)) OrderingValue.Default else orderingOf(row))
         counts.deletes += 1
       } else {
         record(row, key, names)

@@ -30,6 +30,34 @@ final case class RecordKeyOf(children: Seq[Expression], form: RecordKeyForm) ext
     copy(children = newChildren)
 }
 
+/** The record key of a row that stands in for another; InvalidOption if that is another record to Hudi.
+  *
+  * @param children the key and the key that the record has; then, if it may not move, its partition path and the one that it has
+  */
+final case class SameRecord(children: Seq[Expression]) extends Expression with CodegenFallback {
+  override def nullable: Boolean = false
+
+  override def dataType: DataType = StringType
+
+  override def eval(row: InternalRow): Any = {
+    val key = children.head.eval(row)
+    val old = children(1).eval(row)
+    if (key != old)
+      throw new InvalidOption(
+        s"an UPDATE gives record $old the key $key: a record keeps its key; delete the one and insert the other"
+      )
+    if (children.size > 2 && children(2).eval(row) != children(3).eval(row))
+      throw new InvalidOption(
+        s"an UPDATE gives record $key another partition: where ${WriteOptions.Global} is false a record keeps it; delete the one and " +
+          "insert the other"
+      )
+    key
+  }
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Expression =
+    copy(children = newChildren)
+}
+
 /** The partition path of a row. Format notes §8.4. */
 final case class PartitionPathOf(children: Seq[Expression], form: PartitionPathForm)
     extends Expression

@@ -51,6 +51,7 @@ object SaveTable {
       throw new InvalidOption(
         s"mode: the rows are read from $path, which mode overwrite removes first; write to another path"
       )
+    writer.checkNew(rows)
     if (writer.exists) storage.delete(path): Unit
     else if (storage.list(path).nonEmpty)
       throw new InvalidOption(s"path: $path holds files that are no Hudi table; give another path")

@@ -7,20 +7,19 @@ import scala.util.control.NonFatal
 
 import hudiidx.{InvalidOption, UnsupportedTable, WriteConflict}
 import hudiidx.hadoop.Tables
+import hudiidx.log.MergeMode
 import hudiidx.spark._
 import hudiidx.spark.tag.TagLocation
 import hudiidx.sync.{IndexOptions, TableContext}
 import hudiidx.table._
+import hudiidx.timeline.ActiveTimeline
 import hudiidx.write._
 import org.apache.avro.Schema
 import org.apache.spark.TaskContext
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, Expression}
 import org.apache.spark.sql.functions.{coalesce, col, lit, struct}
 import org.apache.spark.sql.types.{NullType, StringType, StructType}
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
-import org.apache.spark.storage.StorageLevel
 
 /** Writes rows to a table: one deltacommit, then the index is brought up behind it.
   *
@@ -31,17 +30,31 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 
   def exists: Boolean = access.storage.status(TableConfig.propertiesFile(path)).isDefined
 
+  /** InvalidOption, as `write` where there is no table, and nothing is made. */
+  def checkNew(rows: DataFrame): Unit =
+    WriteSchema.ofNew(rows.drop(TableSchema.MetaColumns: _*).schema, WriteOptions.newTable(options, path).name): Unit
+
   /** Makes the table if there is none.
     *
     * @param batch the rows' number in a stream: nothing is done if the table has them
     */
   def write(rows: DataFrame, batch: Option[StreamBatch] = None): Unit = {
     if (!exists) WriteOptions.newTable(options, path).create(access.storage, path): Unit
+    commit(batch)(_.run(rows, batch))
+  }
+
+  /** Changes rows of a table that is there.
+    *
+    * @param read what the changes were made from; WriteConflict if rows changed since
+    */
+  def change(changes: RowChanges, read: ActiveTimeline): Unit = commit(None)(_.run(changes, read))
+
+  private def commit(batch: Option[StreamBatch])(work: RowWrite => Unit): Unit = {
     val config = TableConfig.read(access.storage, path)
     WritableTable.check(path, config)
     requireSame(config)
     val open = OpenWrite.begin(access, path, options.heartbeat, options.lock)
-    if (isThere(batch, open)) open.abandon() else new RowWrite(spark, path, options, open).run(rows, batch)
+    if (isThere(batch, open)) open.abandon() else work(new RowWrite(spark, path, options, open))
     IndexUpdate.run(spark, path, options)
   }
 
@@ -73,24 +86,35 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 }
 
 /** The rows of one open write on their way to log files. */
-final private class RowWrite(spark: SparkSession, path: String, options: WriteOptions, open: OpenWrite) {
+final private[write] class RowWrite(spark: SparkSession, path: String, options: WriteOptions, open: OpenWrite) {
   private val config = open.table.config
   private val deletesAll = options.operation == WriteOperation.Delete
   private val looksUp = options.operation == WriteOperation.Upsert || deletesAll
   private val shared = SharedTable.open(spark, path, IndexOptions.of(options.index))
 
   /** Writes all files and completes the write; a write that fails before leaves nothing. */
-  def run(rows: DataFrame, batch: Option[StreamBatch]): Unit = {
-    var kept = Option.empty[RDD[InternalRow]]
+  def run(rows: DataFrame, batch: Option[StreamBatch]): Unit = commit(batch) { kept =>
+    val given = withoutMeta(rows)
+    val schema = schemaOf(given)
+    val tagged = kept(withLocations(withKeys(given, schema)))
+    (if (options.movesPartition && moves) placed(tagged, schema, kept) else tagged, schema)
+  }
+
+  /** The same of what a statement of SQL does. */
+  def run(changes: RowChanges, read: ActiveTimeline): Unit = commit(None) { kept =>
+    RowChanges.requireCurrent(read, open.table.timeline, path)
+    val schema = schemaOf(changes.columns)
+    val tagged = kept(new ChangedRows(this, changes.copy(rows = kept(changes.rows)), schema).located)
+    (if (moves) placed(tagged, schema, kept) else tagged, schema)
+  }
+
+  private def commit(batch: Option[StreamBatch])(rows: KeptRows => (DataFrame, WriteSchema)): Unit = {
+    val kept = new KeptRows(spark)
     try {
       val (done, tagged) =
         try {
-          val given = withoutMeta(rows)
-          val schema = schemaOf(given)
-          val located = withLocations(withKeys(given, schema))
-          // Not the session's cache: it makes other queries wait for the jobs of this one.
-          kept = Some(located.queryExecution.toRdd.map(_.copy()).persist(StorageLevel.MEMORY_AND_DISK))
-          val tagged = Shims.rddFrame(spark, located.schema, kept.get)
+          BucketIndex.refuse(open.table)
+          val (tagged, schema) = rows(kept)
           (write(tagged, schema), tagged)
         } catch {
           case e: Throwable =>
@@ -105,8 +129,30 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
           batch.filter(_.isIn(now)).foreach(b => throw taken(b))
         }
       )
-    } finally kept.foreach(_.unpersist())
+    } finally kept.close()
   }
+
+  /** Whether records can move to another partition. */
+  def moves: Boolean = options.isGlobal && looksUp && !deletesAll && config.partitionFields.nonEmpty
+
+  private def placed(tagged: DataFrame, schema: WriteSchema, kept: KeptRows): DataFrame = {
+    val moved = partitionMoves(schema)(tagged)
+    if (moved eq tagged) tagged else kept(moved)
+  }
+
+  private def partitionMoves(schema: WriteSchema): PartitionMoves = {
+    val ordering = TableLogRules.orderingFields(config).headOption
+    val isEventTime = TableLogRules.of(config).mode == MergeMode.EventTime
+    def existing = {
+      val read = options.index ++ Map("path" -> path, ReadOptions.QueryType -> ReadOptions.Snapshot)
+      val rows = Shims.frame(spark, Shims.relation(HudiIdxSource.open(spark, read)))
+      rows.select((Vector(RowWrite.Key, RowWrite.Partition) ++ ordering).map(col): _*)
+    }
+    new PartitionMoves(schema.struct, ordering, if (isEventTime && ordering.isDefined) Some(() => existing) else None)
+  }
+
+  /** Of the file groups that are there. */
+  def fileIds(partition: String): Set[String] = shared.view.latestFileSlices(partition).map(_.fileId).toSet
 
   private def write(tagged: DataFrame, schema: WriteSchema): CompletedWrite = {
     val groups = plan(tagged)
@@ -121,9 +167,14 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
 
   /** WriteConflict if others inserted records meanwhile that this write inserts too: file groups do not show it. */
   private def requireNew(tagged: DataFrame): Unit = {
-    val inserts = tagged.where(RowWrite.FileId.isNull).select(RowWrite.Key, RowWrite.Partition)
+    // A record that moves is inserted in one place and deleted in another, where it still is.
+    val deleted = tagged.where(col(RowWrite.Columns).isNull).select(RowWrite.Key)
+    val inserts = tagged
+      .where(RowWrite.FileId.isNull)
+      .select(RowWrite.Key, RowWrite.Partition)
+      .join(deleted, Seq(RowWrite.Key), "left_anti")
     val now = SharedTable.open(spark, path, IndexOptions.of(options.index))
-    located(inserts, now).where(RowWrite.FileId.isNotNull).select(RowWrite.Key).take(1).foreach { r =>
+    located(inserts, now, samePartition).where(RowWrite.FileId.isNotNull).select(RowWrite.Key).take(1).foreach { r =>
       throw new WriteConflict(
         s"$path: another writer inserted record '${r.getString(0)}' beside the write ${open.instant}, which inserts it too; write again"
       )
@@ -151,15 +202,16 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
     }
   }
 
-  /** Columns: the key, the partition path, and the table's columns as one. */
-  private def withKeys(rows: DataFrame, schema: WriteSchema): DataFrame = {
+  /** Columns: the key, the partition path, the table's columns as one, and others. */
+  def withKeys(rows: DataFrame, schema: WriteSchema, also: Vector[String] = Vector.empty): DataFrame = {
     val form = config.recordKeyForm.get
     val key = Shims.column(RecordKeyOf(fields(rows, form.fields), form))
     val partition = Shims.column(PartitionPathOf(fields(rows, config.partitionFields), PartitionPathForm.of(config)))
     val columns =
       if (deletesAll) lit(null).cast(schema.struct)
       else struct(schema.struct.map(f => rows.col(quoted(f.name)).cast(f.dataType).as(f.name)): _*)
-    rows.select(key.as(RowWrite.Key), partition.as(RowWrite.Partition), columns.as(RowWrite.Columns))
+    val own = Vector(key.as(RowWrite.Key), partition.as(RowWrite.Partition), columns.as(RowWrite.Columns))
+    rows.select(own ++ also.map(col): _*)
   }
 
   private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
@@ -175,16 +227,20 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
   }
 
   /** With file id and partition path of each row's record; both null for one that is not there. */
-  private def withLocations(rows: DataFrame): DataFrame = {
+  def withLocations(rows: DataFrame): DataFrame = {
     if (!looksUp || open.table.timeline.completedWrites.isEmpty)
       TagLocation.Columns.foldLeft(rows)((frame, c) => frame.withColumn(c, lit(null).cast(StringType)))
-    else located(rows, shared)
+    else located(rows, shared, samePartition)
   }
 
-  private def located(rows: DataFrame, table: SharedTable): DataFrame = {
+  /** @param partition column of the partition paths where keys are looked for */
+  def locatedIn(rows: DataFrame, partition: String): DataFrame = located(rows, shared, Some(partition))
+
+  private def samePartition: Option[String] = if (options.isGlobal) None else Some(RowWrite.Partition)
+
+  private def located(rows: DataFrame, table: SharedTable, partition: Option[String]): DataFrame = {
     val records = SharedRecords.of(table, IndexOptions.of(options.index), None)
     requireWhole(records.moment.windowDays)
-    val partition = if (options.isGlobal) None else Some(RowWrite.Partition)
     TagLocation.tag(rows, records, Vector(RowWrite.Key), isText = true, partition, TagStrategy.Auto)
   }
 
@@ -238,7 +294,10 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
       col(RowWrite.Columns)
     )
     val cores = math.max(spark.sparkContext.defaultParallelism, spark.sessionState.conf.numShufflePartitions)
-    val order = Seq(col("group"), col(RowWrite.Key)) ++ ordering.map(f => col(RowWrite.Columns).getField(f))
+    // Of a record that is deleted and written by one statement the last counts, which is what is written.
+    val order = Seq(col("group"), col(RowWrite.Key), col(RowWrite.Columns).isNotNull) ++ ordering.map(f =>
+      col(RowWrite.Columns).getField(f)
+    )
     val sorted =
       routed.repartition(math.min(groups.all.size, cores), col("group")).sortWithinPartitions(order: _*)
     val sent = spark.sparkContext.broadcast(logWrite(groups, schema, ordering))
@@ -263,8 +322,7 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
     WriteSchema.withMeta(schema.avro, TableSchema.MetaColumns).toString,
     schema.struct,
     ordering.map(bound(schema.struct, _)),
-    schema.struct.fieldNames.indexOf("_hoodie_is_deleted"),
-    deletesAll,
+    schema.struct.fieldNames.indexOf(PartitionMoves.Deleted),
     options.blockBytes
   )
 
@@ -276,7 +334,8 @@ final private class RowWrite(spark: SparkSession, path: String, options: WriteOp
   }
 
   /** Deletes of keys that are nowhere are passed over. */
-  private def known(tagged: DataFrame): DataFrame = if (deletesAll) tagged.where(RowWrite.FileId.isNotNull) else tagged
+  private def known(tagged: DataFrame): DataFrame =
+    tagged.where(RowWrite.FileId.isNotNull || col(RowWrite.Columns).isNotNull)
 
   private def groupOf(groups: WriteGroups): Column = {
     val inputs = Seq(RowWrite.Target, RowWrite.FileId, col(RowWrite.Key))

@@ -23,6 +23,7 @@ object WriteOperation {
 /** Settings of one write, by Hudi's names and `hudiidx.` ones; those about the table may be left out where there is one.
   *
   * @param isGlobal     a record key is unique in the table; false: in its partition
+  * @param movesPartition a record that comes with another partition moves there; false: it stays where it is
   * @param createsIndex an index is made behind the write if there is none
   * @param lock         None: one writer at a time
   * @param stream       how batches of a stream are written
@@ -32,6 +33,7 @@ final case class WriteOptions(
     operation: WriteOperation,
     given: Map[String, String],
     isGlobal: Boolean,
+    movesPartition: Boolean,
     createsIndex: Boolean,
     smallFileBytes: Long,
     maxFileBytes: Long,
@@ -86,6 +88,16 @@ object WriteOptions {
   val StreamRetries = "hoodie.datasource.write.streaming.retry.count"
   val StreamRetryInterval = "hoodie.datasource.write.streaming.retry.interval.ms"
   val MovesPartition = "hoodie.record.index.update.partition.path"
+
+  /** With stock Hudi's names of it for other indexes. */
+  private val Moves =
+    Vector(
+      MovesPartition,
+      "hoodie.bloom.index.update.partition.path",
+      "hoodie.simple.index.update.partition.path"
+    )
+  val InsertOperation = "hoodie.spark.sql.insert.into.operation"
+  val IndexType = "hoodie.index.type"
   val Global = "hudiidx.write.global"
   val Create = "hudiidx.write.create"
 
@@ -93,6 +105,7 @@ object WriteOptions {
 
   val Docs: Vector[OptionDoc] = Vector(
     OptionDoc(Operation, "upsert", WriteOperation.All.map(_.name).mkString(", ") + "."),
+    OptionDoc(InsertOperation, "upsert", "What `INSERT INTO` does: upsert, insert or bulk_insert."),
     OptionDoc(TableName, "-", "Name of a table that is to be made."),
     OptionDoc(TableType, "MERGE_ON_READ", "Of a table that is to be made; no other is written."),
     OptionDoc(TableVersion, "9", s"Of a table that is to be made: ${NewTable.Versions.mkString(" or ")}."),
@@ -121,6 +134,11 @@ object WriteOptions {
     OptionDoc(StreamWriter, "the query's id", "Whose batches are numbered: a batch that the table has is passed over."),
     OptionDoc(StreamRetries, "90", "Of a batch that meets another writer."),
     OptionDoc(StreamRetryInterval, "2000", "Milliseconds between them."),
+    OptionDoc(
+      MovesPartition,
+      "false",
+      "A record that comes with another partition moves there; `hoodie.bloom.…` and `hoodie.simple.…` too. Statements of SQL: true."
+    ),
     OptionDoc(Global, "true", "A record key is unique in the whole table; false: within its partition."),
     OptionDoc(Create, "false", "true makes the index behind the write if there is none.")
   ) ++ LockSettings.Docs
@@ -139,10 +157,11 @@ object WriteOptions {
     ours.keys.filterNot(k => k == Global || k == Create || IndexOptions.isKnown(k)).toVector.sorted.foreach { k =>
       throw new InvalidOption(s"$k: no such option of a write; known are $Global, $Create and those of the index")
     }
-    if (IndexOptions.boolean(given, MovesPartition, default = false))
+    given.get(IndexType).filter(_.trim.toUpperCase(Locale.ROOT).endsWith("BUCKET")).foreach { kind =>
       throw new InvalidOption(
-        s"$MovesPartition: records stay in their partition here; to move them ${StockWriter.Remedy}"
+        s"$IndexType: tables with '$kind', whose file groups are fixed by a hash of the key, are not written; ${StockWriter.Remedy}"
       )
+    }
     val name = given.getOrElse(Operation, WriteOperation.Upsert.name).trim.toLowerCase(Locale.ROOT)
     WriteOptions(
       operation = WriteOperation.All.find(_.name == name).getOrElse {
@@ -152,6 +171,7 @@ object WriteOptions {
       },
       given = given,
       isGlobal = IndexOptions.boolean(given, Global, default = true),
+      movesPartition = Moves.exists(IndexOptions.boolean(given, _, default = false)),
       createsIndex = IndexOptions.boolean(given, Create, default = false),
       smallFileBytes = number(given, SmallFile, 104857600L, 0L),
       maxFileBytes = number(given, MaxFile, 125829120L, 1L),
@@ -178,6 +198,23 @@ object WriteOptions {
     }
   }
 
+  /** Of a statement of SQL.
+    *
+    * @param settings  of the session and others; those that are not of writes do not count
+    * @param operation None: what a setting names for inserts, else upsert. InvalidOption if that does not insert
+    */
+  def ofStatement(settings: Map[String, String], operation: Option[WriteOperation]): WriteOptions = {
+    val given = settings.filter { case (k, _) => isOfSession(k.toLowerCase(Locale.ROOT)) }
+    val insert = given.collectFirst { case (k, v) if k.equalsIgnoreCase(InsertOperation) => v.trim }.filter(_.nonEmpty)
+    val name = operation.map(_.name).orElse(insert).getOrElse(WriteOperation.Upsert.name)
+    // In SQL the partition is a column like others: the row that stands for a record says where it is.
+    val moves = if (given.keys.exists(k => Moves.exists(k.equalsIgnoreCase))) None else Some(MovesPartition -> "true")
+    val options = of(given.filterNot(_._1.equalsIgnoreCase(Operation)) ++ moves + (Operation -> name))
+    if (operation.isEmpty && options.operation == WriteOperation.Delete)
+      throw new InvalidOption(s"$InsertOperation: '$name' inserts nothing; known are upsert, insert and bulk_insert")
+    options
+  }
+
   /** A block is put together in memory, and its lengths are ints. */
   private val MostBlockBytes = 512L << 20
 
@@ -194,7 +231,8 @@ object WriteOptions {
       s"$name: there is no table at $path yet; to make one give $TableName, $KeyFields and, if it has them, $PartitionFields " +
         s"and $OrderingField"
     )
-    val kind = options.text(TableType).getOrElse("MERGE_ON_READ")
+    val kind =
+      options.text(TableType).map(k => TypeNames.getOrElse(k.toLowerCase(Locale.ROOT), k)).getOrElse("MERGE_ON_READ")
     if (!kind.equalsIgnoreCase("MERGE_ON_READ"))
       throw new InvalidOption(
         s"$TableType: hudiidx writes MERGE_ON_READ tables, not $kind ones; for those ${StockWriter.Remedy}"
@@ -217,6 +255,9 @@ object WriteOptions {
       urlEncode = options.flag(UrlEncode).getOrElse(false)
     )
   }
+
+  /** Short names, as in Hudi's SQL. */
+  private val TypeNames = Map("mor" -> "MERGE_ON_READ", "cow" -> "COPY_ON_WRITE")
 
   private def tableVersion(options: WriteOptions): Int = {
     val text = options.text(TableVersion).getOrElse("9")

@@ -5,7 +5,7 @@ import java.net.URI
 import scala.collection.JavaConverters._
 
 import hudiidx.spark.{Answer, HudiIdxCatalog, HudiIdxExtensions, HudiIdxScan, SparkSuite}
-import hudiidx.{Fixtures, InvalidOption}
+import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogStorageFormat, CatalogTable, CatalogTableType}
 import org.apache.spark.sql.catalyst.parser.ParseException
@@ -31,14 +31,14 @@ final class SqlSuite extends SparkSuite {
       .getOrCreate()
     SparkSession.setDefaultSession(spark)
     made.sql(s"CREATE DATABASE db LOCATION '${Fixtures.newFolder("warehouse")}'")
-    define(made, "trips", Map.empty)
-    define(made, "trips_ro", Map("hoodie.query.as.ro.table" -> "true"))
+    val path = Fixtures.table(fixture)
+    define(made, "trips", path, Map.empty)
+    define(made, "trips_ro", path, Map("hoodie.query.as.ro.table" -> "true"))
     made
   }
 
   /** As Hudi's writers leave it in a metastore. */
-  private def define(session: SparkSession, name: String, properties: Map[String, String]): Unit = {
-    val path = Fixtures.table(fixture)
+  private def define(session: SparkSession, name: String, path: String, properties: Map[String, String]): Unit = {
     val storage = CatalogStorageFormat.empty.copy(locationUri = Some(new URI(s"file:$path")), properties = properties)
     val columns: StructType = read(path).schema
     val table = CatalogTable(
@@ -148,6 +148,47 @@ final class SqlSuite extends SparkSuite {
     assert(sql("DESCRIBE TABLE hudiidx.db.trips").collect().map(_.getString(0)).contains("_hoodie_record_key"))
     intercept[UnsupportedOperationException](sql("DROP TABLE hudiidx.db.trips"))
     sql("DROP TABLE db.plain")
+  }
+
+  test("statements change tables under their own names, and may read them too") {
+    val path = Fixtures.newFolder("named").resolve("t").toString
+    session
+      .sql(
+        s"CREATE TABLE hudiidx.`$path` USING hudiidx PARTITIONED BY (p) TBLPROPERTIES (primaryKey = 'id', preCombineField = 'n') " +
+          "AS SELECT id, concat('p', id % 2) AS p, id AS n FROM range(4)"
+      )
+    define(session, "changed", path, Map.empty)
+    define(session, "changed_ro", path, Map("hoodie.query.as.ro.table" -> "true"))
+    def rows: Set[(Long, String, Long)] = sql("SELECT id, p, n FROM db.changed")
+      .collect()
+      .map(r => (r.getLong(0), r.getString(1), r.getLong(2)))
+      .toSet
+    sql("INSERT INTO db.changed VALUES (10, 'p1', 10)")
+    sql("UPDATE db.changed SET n = n + 100 WHERE id = 10")
+    sql("DELETE FROM hudiidx.db.changed WHERE id = (SELECT min(id) FROM hudiidx.db.changed)")
+    assert(rows === Set((1L, "p1", 1L), (2L, "p0", 2L), (3L, "p1", 3L), (10L, "p1", 110L)))
+    Vector("db.changed" -> 20, "spark_catalog.db.changed" -> 40, "hudiidx.db.changed" -> 80, s"hudiidx.`$path`" -> 160)
+      .foreach { case (name, shift) =>
+        sql(s"INSERT INTO $name SELECT id + $shift, p, n FROM $name WHERE id = 3")
+      }
+    sql(
+      "MERGE INTO db.changed t USING (SELECT id + 1 AS id, p, n FROM db.changed) s ON t.id = s.id WHEN MATCHED THEN DELETE"
+    )
+    assert(rows.map(_._1) === Set(1L, 10L, 23L, 43L, 83L, 163L))
+    assert(rows.filter(_._1 > 20).forall(r => r._2 == "p1" && r._3 == 3L))
+    assert(intercept[InvalidOption](sql("DELETE FROM db.changed_ro")).getMessage.contains("plain name"))
+    intercept[UnsupportedTable](sql("DELETE FROM db.trips"))
+    sql("USE db")
+    try {
+      sql("INSERT INTO changed SELECT id + 1000, p, n FROM changed WHERE id = 1")
+      sql("DELETE FROM changed WHERE id < 100")
+      session.range(2).createOrReplaceTempView("changed")
+      intercept[Exception](sql("INSERT INTO changed VALUES (7)"))
+    } finally {
+      session.catalog.dropTempView("changed"): Unit
+      sql("USE default"): Unit
+    }
+    assert(rows.map(_._1) === Set(163L, 1001L))
   }
 
   test("CALL makes, asks, checks and removes an index") {

@@ -1,5 +1,6 @@
 package hudiidx.spark.write
 
+import java.nio.file.Files
 import java.sql.{Date, Timestamp}
 
 import scala.collection.JavaConverters._
@@ -87,6 +88,51 @@ final class TableWriterSuite extends SparkSuite {
       base
     )
     assert(values(path).keySet === (10 until 20).map(i => f"k$i%03d").toSet)
+  }
+
+  private val moving = Map("hoodie.record.index.update.partition.path" -> "true")
+
+  /** Partition and value by key. */
+  private def places(path: String): Map[String, (String, String)] =
+    read(path).collect().map(r => r.getAs[String]("id") -> ((r.getAs[String]("p"), r.getAs[String]("v")))).toMap
+
+  private def inPartition(frame: DataFrame, p: String): DataFrame = frame.withColumn("p", lit(p))
+
+  for (version <- Seq(6, 9))
+    test(s"version $version: records move with their partition if they are to, late ones and deletes do not") {
+      val path = newPath()
+      save(rows(0 until 12, 2).withColumn("_hoodie_is_deleted", lit(false)), path, made(version))
+      val later = inPartition(rows(0 until 4, 3), "p7").withColumn("_hoodie_is_deleted", lit(false))
+      save(later, path, base)
+      assert(places(path)("k001") === (("p7", "v3-1")) && read(path).where("_hoodie_partition_path = 'p7'").isEmpty)
+      // Also rows of the same keys that count less, a new key in two partitions, a late one, and deletes.
+      val flagged = inPartition(rows(8 until 10, 4), "p7").withColumn("_hoodie_is_deleted", lit(true))
+      val same = (frame: DataFrame) => frame.withColumn("_hoodie_is_deleted", lit(false))
+      val batch = Seq(
+        same(inPartition(rows(0 until 6, 4), "p7")),
+        same(inPartition(rows(2 until 4, 3), "p8")),
+        same(inPartition(rows(6 until 8, 1), "p7")),
+        flagged,
+        same(inPartition(rows(20 until 21, 5), "p8")),
+        same(inPartition(rows(20 until 21, 6), "p9"))
+      ).reduce(_ union _)
+      save(batch, path, base ++ moving)
+      val wanted = (0 until 6).map(i => f"k$i%03d" -> (("p7", s"v4-$i"))) ++
+        Seq(6, 7, 10, 11).map(i => f"k$i%03d" -> ((s"p${i % 3}", s"v2-$i"))) :+ ("k020" -> (("p9", "v6-20")))
+      assert(places(path) === wanted.toMap)
+      assert(read(path).count() === wanted.size)
+      assert(read(path).where("p <> _hoodie_partition_path").isEmpty)
+      // And back again, to where the delete was.
+      save(same(rows(0 until 3, 5)), path, base ++ moving)
+      assert((0 until 3).forall(i => places(path)(f"k$i%03d") === ((s"p${i % 3}", s"v5-$i"))))
+      assert(read(path).count() === wanted.size)
+    }
+
+  test("commit-time ordering: a record moves whatever its ordering value") {
+    val path = newPath()
+    save(rows(0 until 6, 5), path, made(9, "hoodie.write.record.merge.mode" -> "COMMIT_TIME_ORDERING"))
+    save(inPartition(rows(0 until 3, 1), "p9"), path, base + ("hoodie.simple.index.update.partition.path" -> "true"))
+    assert((0 until 3).forall(i => places(path)(f"k$i%03d") === (("p9", s"v1-$i"))) && read(path).count() === 6)
   }
 
   test("every type, nested ones too, comes back as it went, nulls included") {
@@ -224,6 +270,11 @@ final class TableWriterSuite extends SparkSuite {
     assert(values(path).values.forall(_.startsWith("v1-")))
     val own = intercept[InvalidOption](save(read(path), path, made(9), "overwrite"))
     assert(own.getMessage.contains("read from"))
+    val unfit = intercept[InvalidOption](save(rows(0 until 6, 2), path, base - "hoodie.table.name", "overwrite"))
+    assert(unfit.getMessage.contains("hoodie.table.name") && values(path).size === 6)
+    val bad = rows(0 until 6, 2).withColumn("v", expr("map(1, v)"))
+    assert(intercept[InvalidOption](save(bad, path, made(9), "overwrite")).getMessage.contains("column v"))
+    assert(values(path).size === 6)
     save(rows(3 until 9, 2), path, made(9), "overwrite")
     assert(values(path).keySet === (3 until 9).map(i => f"k$i%03d").toSet)
   }
@@ -258,6 +309,8 @@ final class TableWriterSuite extends SparkSuite {
     refused("v9-cow-part", "copy-on-write", "hoodie.index.class=hudiidx.hudi.RecordIndex")
     refused("v8-mor-part", "versions 6 and 9")
     refused("v9-mor-part", "record index", "hoodie.metadata.record.index.enable=false")
+    refusedBuckets("v6-mor-bucket")
+    refusedBuckets("v9-mor-bucket")
     def wrong(options: (String, String)*): String =
       intercept[InvalidOption](save(rows(0 until 1, 1), newPath(), made(9) ++ options)).getMessage
     assert(wrong("hoodie.datasource.write.operation" -> "merge").contains("'merge' is not served"))
@@ -265,6 +318,7 @@ final class TableWriterSuite extends SparkSuite {
     assert(wrong("hoodie.write.table.version" -> "7").contains("6, 9"))
     assert(wrong("hudiidx.write.globl" -> "true").contains("hudiidx.write.global"))
     assert(wrong("hoodie.datasource.write.recordkey.field" -> "").contains("hoodie.datasource.write.recordkey.field"))
+    assert(wrong("hoodie.index.type" -> "BUCKET").contains("hash of the key"))
     assert(wrong("hoodie.datasource.write.recordkey.field" -> "none").contains("none"))
     val path = newPath()
     save(rows(0 until 1, 1), path, made(9))
@@ -273,6 +327,22 @@ final class TableWriterSuite extends SparkSuite {
     assert(other.getMessage.contains("leave the option out"))
     val withoutKey = rows(0 until 1, 1).withColumn("id", lit(null).cast("string"))
     assert(causes(intercept[Exception](save(withoutKey, path, base))).exists(_.contains("no record key")))
+  }
+
+  /** As file ids tell, and as the properties do of tables that Hudi's SQL made. */
+  private def refusedBuckets(table: String): Unit = {
+    val path = Fixtures.copy(table)
+    val file = java.nio.file.Paths.get(path, ".hoodie", "hoodie.properties")
+    val plain = Files.readString(file).linesIterator.filterNot(_.startsWith("hoodie.table.metadata")).mkString("\n")
+    def refusal(properties: String): String = {
+      Files.writeString(file, properties)
+      val before = Fixtures.filesBelow(path)
+      val e = intercept[UnsupportedTable](save(rows(0 until 1, 1), path, Map.empty))
+      assert(Fixtures.filesBelow(path).toSet.diff(before.toSet) === Set.empty)
+      e.getMessage
+    }
+    assert(refusal(plain).contains("bucket index"))
+    assert(refusal(plain + "\nhoodie.bucket.index.num.buckets=2\n").contains("hoodie.index.type=BUCKET"))
   }
 
   private def causes(e: Throwable): Vector[String] =
@@ -290,7 +360,7 @@ final class TableWriterSuite extends SparkSuite {
   }
 
   test("the page of writing names every option with its default") {
-    val page = java.nio.file.Files.readString(Fixtures.repoRoot.resolve("docs").resolve("writing.md"))
+    val page = Files.readString(Fixtures.repoRoot.resolve("docs").resolve("writing.md"))
     WriteOptions.Docs.foreach(o => assert(page.contains(s"| `${o.name}` | `${o.default}` |"), o.name))
   }
 }

@@ -1,0 +1,87 @@
+package hudiidx.spark.write
+
+import hudiidx.spark.tag.TagLocation
+import org.apache.spark.sql.expressions.Window
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.{Column, DataFrame}
+
+/** Records that come with another partition than they are in: a delete there and an insert here, in one commit, as stock
+  * Hudi's global indexes have it. A record that is older than the one that is there moves nothing and is left out, and a delete
+  * goes to where the record is.
+  *
+  * @param ordering the ordering field: of rows of one key that come together the one with the greatest value counts
+  * @param existing rows of the table, with record key, partition path and the ordering field's value, if a greater value that is
+  *                 there wins too; None: the later write does
+  */
+final private[write] class PartitionMoves(
+    columns: StructType,
+    ordering: Option[String],
+    existing: Option[() => DataFrame]
+) {
+  import RowWrite.{Columns, FileId, Key, Partition}
+
+  private val location: Column = col(TagLocation.Columns.head)
+
+  private val isDelete: Column =
+    if (columns.fieldNames.contains(PartitionMoves.Deleted))
+      coalesce(col(Columns).getField(PartitionMoves.Deleted), lit(false))
+    else lit(false)
+
+  private val isMoved: Column =
+    FileId.isNotNull && location =!= col(Partition) && col(Columns).isNotNull && !isDelete
+
+  /** @param tagged rows with their locations, several for a key with several */
+  def apply(tagged: DataFrame): DataFrame = {
+    val keys = tagged.where(isMoved).select(Key).union(scattered(tagged)).distinct()
+    if (keys.isEmpty) tagged
+    else {
+      val latest = newest(tagged.join(keys, Seq(Key), "left_semi"))
+      val rest = tagged.join(keys, Seq(Key), "left_anti")
+      val current = withoutLate(latest)
+      val moved = current.where(isMoved)
+      val stay = current.where(!isMoved)
+      rest.union(stay).union(deletes(moved)).union(inserts(moved, stay))
+    }
+  }
+
+  /** New keys that come with several partitions. */
+  private def scattered(tagged: DataFrame): DataFrame = tagged
+    .where(FileId.isNull && col(Columns).isNotNull)
+    .groupBy(Key)
+    .agg(min(Partition).as("first"), max(Partition).as("last"))
+    .where(col("first") =!= col("last"))
+    .select(Key)
+
+  /** Of the rows of a key the one with the greatest ordering value, for each location. */
+  private def newest(rows: DataFrame): DataFrame = {
+    val order = ordering.map(f => col(Columns).getField(f).desc_nulls_last).toSeq ++
+      Seq(isDelete.desc, col(Partition).desc)
+    val byPlace = Window.partitionBy(col(Key), location, FileId).orderBy(order: _*)
+    val place = "place"
+    // Deletes without columns are of records, not of keys.
+    val (gone, written) = (rows.where(col(Columns).isNull), rows.where(col(Columns).isNotNull))
+    gone.union(written.withColumn(place, row_number().over(byPlace)).where(col(place) === 1).drop(place))
+  }
+
+  private def withoutLate(rows: DataFrame): DataFrame = existing.fold(rows) { read =>
+    val there = read().toDF("there_key", "there_partition", "there_value")
+    val joined = rows.join(there, col(Key) === col("there_key") && location === col("there_partition"), "left")
+    val late = coalesce(col("there_value") > col(Columns).getField(ordering.get), lit(false))
+    joined.where(!(isMoved && late)).select(rows.columns.map(col): _*)
+  }
+
+  private def deletes(moved: DataFrame): DataFrame = moved
+    .withColumn(Partition, location)
+    .withColumn(Columns, lit(null).cast(columns))
+
+  /** One for each key, unless one of its records is in the new partition already. */
+  private def inserts(moved: DataFrame, stay: DataFrame): DataFrame = {
+    val new0 = moved.dropDuplicates(Key).join(stay.where(col(Columns).isNotNull).select(Key), Seq(Key), "left_anti")
+    TagLocation.Columns.foldLeft(new0)((f, c) => f.withColumn(c, lit(null).cast("string")))
+  }
+}
+
+private[write] object PartitionMoves {
+  val Deleted = "_hoodie_is_deleted"
+}

@@ -1,0 +1,104 @@
+package hudiidx.spark.write
+
+import hudiidx.WriteConflict
+import hudiidx.spark.Shims
+import hudiidx.spark.tag.TagLocation
+import hudiidx.timeline.{Action, ActiveTimeline}
+import org.apache.spark.sql.functions.{col, lit, substring_index}
+import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.{Column, DataFrame}
+
+/** What a statement of SQL does to rows, as Spark found them.
+  *
+  * @param rows   one of [[RowChanges.Operations]]; record key, partition path and file name of a row that is there; then the
+  *               table's columns, null for deletes. Names are those of [[RowChanges]], and the columns' own
+  * @param hasInserts rows may be new ones
+  */
+final case class RowChanges(rows: DataFrame, hasInserts: Boolean) {
+
+  /** The table's columns alone. */
+  def columns: DataFrame =
+    rows.drop(RowChanges.Operation, RowChanges.OldKey, RowChanges.OldPartition, RowChanges.OldFile)
+}
+
+object RowChanges {
+  val Operation = "__change"
+  val OldKey = "__old_key"
+  val OldPartition = "__old_partition"
+  val OldFile = "__old_file"
+
+  // Numbers as Spark has them.
+  val Delete = 1
+  val Update = 2
+  val Insert = 3
+
+  /** WriteConflict if rows changed since the statement read them. */
+  private[write] def requireCurrent(read: ActiveTimeline, now: ActiveTimeline, path: String): Unit = {
+    def changing(t: ActiveTimeline): Set[(String, String)] =
+      t.completed.filter(i => Changing(i.action)).map(i => (i.requestedTime, i.action)).toSet
+    (changing(now) -- changing(read)).foreach { case (instant, action) =>
+      throw new WriteConflict(
+        s"$path: the $action $instant was completed while the statement was at work, which so may have read old rows; run it again"
+      )
+    }
+  }
+
+  // A compaction, of action commit, moves no record to another file group.
+  private val Changing = Set(Action.DeltaCommit, Action.ReplaceCommit, Action.Restore)
+}
+
+/** Rows of a statement with their locations; they are gone through several times. */
+final private[write] class ChangedRows(write: RowWrite, changes: RowChanges, schema: WriteSchema) {
+  import RowChanges._
+
+  private val rows = changes.rows
+
+  /** As `RowWrite.withLocations` has them. */
+  def located: DataFrame = {
+    val known = rows.where(col(Operation) =!= Insert)
+    val (deletes, updates) = (known.where(col(Operation) === Delete), known.where(col(Operation) === Update))
+    val gone = deletes.select(
+      old(OldKey, RowWrite.Key),
+      old(OldPartition, RowWrite.Partition),
+      lit(null).cast(schema.struct).as(RowWrite.Columns),
+      col(OldPartition),
+      col(OldFile)
+    )
+    val keyed = write.withKeys(updates, schema, Vector(OldKey, OldPartition, OldFile))
+    val kept = Seq(RowWrite.Key, OldKey) ++ (if (write.moves) Nil else Seq(RowWrite.Partition, OldPartition))
+    val same = Shims.column(SameRecord(kept.map(Shims.expression(keyed, _))))
+    val stay = keyed.select(
+      same.as(RowWrite.Key),
+      col(RowWrite.Partition),
+      col(RowWrite.Columns),
+      col(OldPartition),
+      col(OldFile)
+    )
+    val there = located(gone.union(stay), known)
+    if (!changes.hasInserts) there
+    else
+      there.union(write.withLocations(write.withKeys(rows.where(col(Operation) === Insert), schema)))
+  }
+
+  private def old(name: String, as: String): Column = col(name).as(as)
+
+  /** By the file names of the records, unless one of them is not that of a file group. */
+  private def located(rows: DataFrame, known: DataFrame): DataFrame = {
+    val group = substring_index(col(OldFile), "_", 1)
+    val named = known.select(col(OldPartition), group).distinct().collect().toVector
+    val live = named.groupBy(_.getString(0)).forall { case (partition, files) =>
+      val ids = write.fileIds(partition)
+      files.forall(f => ids(f.getString(1)))
+    }
+    val plain = rows.drop(OldPartition, OldFile)
+    if (live)
+      rows.select(
+        plain.columns.map(col) ++ Seq(
+          col(OldPartition).as(TagLocation.Columns(0)),
+          group.as(TagLocation.Columns(1)),
+          lit(null).cast(StringType).as(TagLocation.Columns(2))
+        ): _*
+      )
+    else write.locatedIn(rows.drop(OldFile), OldPartition).drop(OldPartition)
+  }
+}

@@ -1,0 +1,285 @@
+package hudiidx.spark.write
+
+import scala.util.Random
+
+import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
+import hudiidx.storage.LocalStorage
+import hudiidx.{Fixtures, InvalidOption, UnsupportedTable, WriteConflict}
+import org.apache.spark.sql.connector.catalog.{Identifier, TableWritePrivilege}
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.{DataFrame, Row}
+
+/** Statements of SQL that change rows do to a table what they do to a plain model of it. */
+final class RowLevelSuite extends SparkSuite {
+  private lazy val sql: String => DataFrame = {
+    spark.conf.set("spark.sql.catalog.hudiidx", classOf[HudiIdxCatalog].getName)
+    text => spark.sql(text)
+  }
+
+  private def newPath(): String = Fixtures.newFolder("rows").resolve("t").toString
+
+  private def made(version: Int, more: String = ""): String = {
+    val path = newPath()
+    sql(
+      s"CREATE TABLE hudiidx.`$path` (id STRING, p STRING, ts BIGINT, n INT, v STRING) USING hudiidx PARTITIONED BY (p) " +
+        s"TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts', hoodie.write.table.version = '$version'$more)"
+    )
+    path
+  }
+
+  private type State = Map[String, Record]
+
+  private def rows(path: String): Set[Record] = sql(s"SELECT id, p, ts, n, v FROM hudiidx.`$path`")
+    .collect()
+    .map(r => Record(r.getString(0), r.getString(1), r.getLong(2), r.getInt(3), r.getString(4)))
+    .toSet
+
+  private def commits(path: String): Int =
+    Seq(s"$path/.hoodie", s"$path/.hoodie/timeline")
+      .flatMap(LocalStorage.list)
+      .count(f => f.name.endsWith(".deltacommit"))
+
+  private def literals(records: Iterable[Record]): String =
+    records.map(r => s"('${r.id}', '${r.p}', ${r.ts}L, ${r.n}, '${r.v}')").mkString(", ")
+
+  private def given(records: Iterable[Record]): String =
+    s"(SELECT * FROM VALUES ${literals(records)} AS s(id, p, ts, n, v))"
+
+  /** What event-time ordering leaves of a record and a later write of it. */
+  private def later(old: Option[Record], now: Record): Record = old.filter(_.ts > now.ts).getOrElse(now)
+
+  private class Step(random: Random, path: String, when: Int) {
+    private val (modulus, rest) = (2 + random.nextInt(5), random.nextInt(2))
+    private val condition = s"n % $modulus = $rest"
+    private def holds(r: Record): Boolean = r.n % modulus == rest
+
+    private def records(count: Int): Vector[Record] = Vector
+      .fill(count)(random.nextInt(40))
+      .distinct
+      .map { k =>
+        val n = random.nextInt(100)
+        Record(f"k$k%02d", s"p${random.nextInt(3)}", when * 10L - random.nextInt(25), n, s"v$when-$n")
+      }
+
+    private def changed(state: State, change: Record => Record): State = state.map { case (k, r) =>
+      k -> (if (holds(r)) later(Some(r), change(r)) else r)
+    }
+
+    def run(state: State): State = random.nextInt(7) match {
+      case 0 =>
+        sql(s"DELETE FROM hudiidx.`$path` WHERE $condition AND ts < ${when * 10}")
+        state.filterNot { case (_, r) => holds(r) && r.ts < when * 10 }
+      case 1 =>
+        sql(s"UPDATE hudiidx.`$path` SET v = concat(v, '+'), n = n + 1 WHERE $condition")
+        changed(state, r => r.copy(v = r.v + "+", n = r.n + 1))
+      case 2 =>
+        val shift = random.nextInt(7) - 3
+        sql(s"UPDATE hudiidx.`$path` SET ts = ts + $shift, p = 'p${when % 4}' WHERE $condition")
+        changed(state, r => r.copy(ts = r.ts + shift, p = s"p${when % 4}"))
+      case 3 =>
+        val source = records(8)
+        sql(s"INSERT INTO hudiidx.`$path` VALUES ${literals(source)}")
+        source.foldLeft(state)((s, r) => s + (r.id -> later(s.get(r.id), r)))
+      case 4 =>
+        val source = records(12)
+        sql(
+          s"MERGE INTO hudiidx.`$path` t USING ${given(source)} s ON t.id = s.id WHEN MATCHED AND s.$condition THEN DELETE " +
+            "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED AND s.ts % 2 = 0 THEN INSERT *"
+        )
+        source.foldLeft(state) { (s, r) =>
+          s.get(r.id) match {
+            case Some(_) if holds(r)   => s - r.id
+            case Some(old)             => s + (r.id -> later(Some(old), r))
+            case None if r.ts % 2 == 0 => s + (r.id -> r)
+            case None                  => s
+          }
+        }
+      case 5 =>
+        val source = records(12)
+        sql(
+          s"MERGE INTO hudiidx.`$path` t USING ${given(source)} s ON t.id = s.id AND t.p = s.p WHEN MATCHED THEN UPDATE SET t.v = s.v " +
+            s"WHEN NOT MATCHED BY SOURCE AND t.$condition THEN UPDATE SET t.n = t.n + 2 WHEN NOT MATCHED BY SOURCE AND t.n > 90 THEN DELETE"
+        )
+        val bySource = source.map(r => (r.id, r.p) -> r).toMap
+        state.flatMap { case (k, r) =>
+          bySource.get((r.id, r.p)) match {
+            case Some(s)          => Some(k -> r.copy(v = s.v))
+            case None if holds(r) => Some(k -> r.copy(n = r.n + 2))
+            case None if r.n > 90 => None
+            case None             => Some(k -> r)
+          }
+        }
+      case _ =>
+        sql(s"DELETE FROM hudiidx.`$path` WHERE id IN (SELECT max(id) FROM hudiidx.`$path` GROUP BY p)")
+        val last = state.values.groupBy(_.p).values.map(_.map(_.id).max).toSet
+        state.filterNot { case (k, _) => last(k) }
+    }
+  }
+
+  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
+
+  for ((version, seed) <- Seq(6 -> 11L, 9 -> 13L) ++ (if (isLong) (20L until 40L).map(9 -> _) else Nil))
+    test(s"version $version, seed $seed: statements by turns do what they do to a model") {
+      val path = made(version)
+      val random = new Random(seed)
+      val first = (0 until 30).map(i => Record(f"k$i%02d", s"p${i % 3}", i % 5L, i, s"v$i"))
+      sql(s"INSERT INTO hudiidx.`$path` VALUES ${literals(first)}")
+      var state: State = first.map(r => r.id -> r).toMap
+      assert(rows(path) === state.values.toSet)
+      for (when <- 1 to (if (isLong) 30 else 5)) {
+        state = new Step(random, path, when).run(state)
+        withClue(s"statement $when: ")(assert(rows(path) === state.values.toSet))
+        assert(commits(path) === when + 1)
+      }
+      assert(sql(s"SELECT count(*), count(DISTINCT id) FROM hudiidx.`$path`").head() === {
+        Row(state.size.toLong, state.size.toLong)
+      })
+    }
+
+  private val small = (0 until 6).map(i => Record(s"k$i", s"p${i % 2}", 1L, i, s"v$i"))
+
+  private def filled(more: String = ""): String = {
+    val path = made(9, more)
+    sql(s"INSERT INTO hudiidx.`$path` VALUES ${literals(small)}")
+    path
+  }
+
+  test("inserts by position, by name, into a partition and by writeTo; Hudi's columns are made") {
+    val path = filled()
+    sql(s"INSERT INTO hudiidx.`$path` (ts, id, v, n, p) VALUES (5, 'a', 'x', null, 'p9')")
+    sql(s"INSERT INTO hudiidx.`$path` PARTITION (p = 'p8') VALUES ('b', 5, 7, 'x')")
+    spark
+      .range(1)
+      .selectExpr("'c' AS id", "'p7' AS p", "9L AS ts", "1 AS n", "'w' AS v")
+      .writeTo(s"hudiidx.`$path`")
+      .append()
+    val found =
+      sql(s"SELECT _hoodie_record_key, _hoodie_partition_path, n FROM hudiidx.`$path` WHERE id < 'k'").collect()
+    assert(found.toSet === Set(Row("a", "p9", null), Row("b", "p8", 7), Row("c", "p7", 1)))
+    sql(s"INSERT INTO hudiidx.`$path` VALUES ('a', 'p9', 6, 2, 'again')")
+    assert(sql(s"SELECT * FROM hudiidx.`$path` WHERE id = 'a'").count() === 1)
+    spark.conf.set("hoodie.spark.sql.insert.into.operation", "insert")
+    try sql(s"INSERT INTO hudiidx.`$path` VALUES ('a', 'p9', 6, 2, 'twice')")
+    finally spark.conf.unset("hoodie.spark.sql.insert.into.operation")
+    assert(sql(s"SELECT * FROM hudiidx.`$path` WHERE id = 'a'").count() >= 1)
+  }
+
+  test("Hudi's columns name rows in statements") {
+    val path = filled()
+    sql(s"DELETE FROM hudiidx.`$path` WHERE _hoodie_record_key = 'k1'")
+    sql(s"UPDATE hudiidx.`$path` SET v = _hoodie_partition_path WHERE _hoodie_record_key IN ('k2', 'k3')")
+    assert(
+      rows(path).map(r => r.id -> r.v).toMap ===
+        Map("k0" -> "v0", "k2" -> "p0", "k3" -> "p1", "k4" -> "v4", "k5" -> "v5")
+    )
+  }
+
+  test("a record keeps its key; what a statement may not do is refused and leaves the table as it is") {
+    val path = filled()
+    val before = rows(path)
+    def message(text: String): String = causes(intercept[Exception](sql(text))).mkString("; ")
+    assert(message(s"UPDATE hudiidx.`$path` SET id = concat(id, 'x')").contains("a record keeps its key"))
+    assert(message(s"INSERT OVERWRITE hudiidx.`$path` VALUES ('a', 'p', 1, 1, 'v')").contains("DELETE FROM and INSERT"))
+    assert(message(s"INSERT INTO hudiidx.`$path` VALUES (null, 'p', 1, 1, 'v')").contains("no record key"))
+    assert(message(s"INSERT INTO hudiidx.`$path`.files VALUES (1)").contains("plain name"))
+    val twice = given(Seq(small.head, small.head.copy(v = "other")))
+    val cardinality = s"MERGE INTO hudiidx.`$path` t USING $twice s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v"
+    assert(message(cardinality).contains("MERGE_CARDINALITY_VIOLATION"))
+    assert(rows(path) === before && commits(path) === 1)
+    assert(sql(s"UPDATE hudiidx.`$path` SET id = id, v = 'w'").isEmpty && rows(path).forall(_.v == "w"))
+    spark.conf.set("hudiidx.write.global", "false")
+    try assert(message(s"UPDATE hudiidx.`$path` SET p = 'p7' WHERE n = 3").contains("another partition"))
+    finally spark.conf.unset("hudiidx.write.global")
+    val cow = Fixtures.copy("v9-cow-part")
+    intercept[UnsupportedTable](sql(s"DELETE FROM hudiidx.`$cow`"))
+    assert(
+      intercept[UnsupportedOperationException](sql(s"DROP TABLE hudiidx.`$path`")).getMessage.contains("with Hudi")
+    )
+  }
+
+  private def causes(e: Throwable): Vector[String] =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).map(t => String.valueOf(t.getMessage)).toVector
+
+  test("rows that changed while a statement was at work are a conflict") {
+    val path = filled()
+    val statement = spark.sessionState.sqlParser.parsePlan(s"UPDATE hudiidx.`$path` SET n = n + 1")
+    val execution = spark.sessionState.executePlan(statement)
+    execution.assertAnalyzed()
+    sql(s"UPDATE hudiidx.`$path` SET n = n + 100")
+    val e = intercept[WriteConflict](execution.commandExecuted)
+    assert(e.getMessage.contains("run it again"))
+    assert(rows(path).map(_.n) === small.map(_.n + 100).toSet)
+    sql(s"UPDATE hudiidx.`$path` SET n = n + 1")
+    assert(rows(path).map(_.n) === small.map(_.n + 101).toSet)
+  }
+
+  test("file names that are no file group's: records are looked up") {
+    val path = filled()
+    val table = spark.sessionState.catalogManager.catalog("hudiidx").asInstanceOf[HudiIdxCatalog]
+    val target = table
+      .loadTable(Identifier.of(Array.empty[String], path), java.util.Set.of[TableWritePrivilege]())
+      .asInstanceOf[TargetTable]
+    val found = read(path)
+      .where("n >= 3")
+      .select(
+        lit(RowChanges.Update).as(RowChanges.Operation),
+        col("_hoodie_record_key").as(RowChanges.OldKey),
+        col("_hoodie_partition_path").as(RowChanges.OldPartition),
+        lit("nowhere").as(RowChanges.OldFile),
+        col("id"),
+        col("p"),
+        col("ts"),
+        col("n"),
+        lit("changed").as("v")
+      )
+    val writer = target.writer(Map.empty, Some(WriteOperation.Upsert))
+    writer.change(RowChanges(found, hasInserts = false), target.table.shared.timeline)
+    assert(rows(path).filter(_.v == "changed").map(_.id) === Set("k3", "k4", "k5") && rows(path).size === 6)
+  }
+
+  test("a table that is cached answers from the cache until the next commit") {
+    val path = filled()
+    sql(s"CACHE TABLE hudiidx.`$path`")
+    def isCached: Boolean =
+      sql(s"SELECT id FROM hudiidx.`$path`").queryExecution.withCachedData.exists(_.isInstanceOf[InMemoryRelation])
+    assert(isCached && rows(path) === small.toSet)
+    sql(s"UPDATE hudiidx.`$path` SET v = 'new'")
+    assert(!isCached && rows(path).forall(_.v == "new"))
+    assert(read(path).queryExecution.analyzed.sameResult(read(path).queryExecution.analyzed))
+    spark.catalog.clearCache()
+  }
+
+  test("CREATE TABLE makes an empty table, AS SELECT one with rows, or none") {
+    val path = made(6)
+    assert(rows(path).isEmpty)
+    sql(s"CREATE TABLE IF NOT EXISTS hudiidx.`$path` (id STRING) TBLPROPERTIES (primaryKey = 'id')")
+    val filled = newPath()
+    sql(
+      s"CREATE TABLE hudiidx.`$filled` USING hudiidx PARTITIONED BY (p) TBLPROPERTIES (primaryKey = 'id', type = 'mor') AS " +
+        "SELECT concat('k', id) AS id, concat('p', id % 2) AS p, id AS n FROM range(6)"
+    )
+    assert(
+      sql(s"SELECT id, n FROM hudiidx.`$filled` WHERE p = 'p1'").collect().toSet ===
+        Set(Row("k1", 1L), Row("k3", 3L), Row("k5", 5L))
+    )
+    sql(s"UPDATE hudiidx.`$filled` SET n = 0 WHERE p = 'p1'")
+    assert(sql(s"SELECT sum(n) FROM hudiidx.`$filled`").head() === Row(6L))
+    val failed = newPath()
+    val boom = "SELECT id, raise_error('no more') AS n FROM range(3)"
+    intercept[Exception](sql(s"CREATE TABLE hudiidx.`$failed` TBLPROPERTIES (primaryKey = 'id') AS $boom"))
+    assert(LocalStorage.list(failed).isEmpty)
+    def refused(rest: String): String =
+      intercept[InvalidOption](sql(s"CREATE TABLE hudiidx.`$failed` $rest")).getMessage
+    assert(refused("(id INT) USING parquet").contains("USING hudiidx"))
+    assert(refused("(id INT) TBLPROPERTIES (primaryKey = 'key')").contains("no column of the table"))
+    assert(refused("(id INT) TBLPROPERTIES (primaryKey = 'id', type = 'cow')").contains("MERGE_ON_READ"))
+    assert(
+      refused("(id INT, d STRING) PARTITIONED BY (bucket(4, d)) TBLPROPERTIES (primaryKey = 'id')").contains("columns")
+    )
+    assert(LocalStorage.list(failed).isEmpty)
+  }
+}
+
+/** A row of the suite's tables. */
+final private case class Record(id: String, p: String, ts: Long, n: Int, v: String)
