@@ -1,13 +1,14 @@
-# make build | quickstart | test | test-fast | test-all | lint | format | bundles | clean
+# make build | quickstart | test | test-fast | test-all | test-lines | lint | format | bundles | clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build quickstart test test-fast test-all lint format bundles clean preflight
+.PHONY: build quickstart test test-fast test-all test-lines lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
-JAR_NAME := hudiidx-spark-3.5_2.12-$(VERSION).jar
-JAR := dist/$(JAR_NAME)
+# One jar for each Spark line; the wheel carries them all.
+JAR := dist/hudiidx-spark-3.5_2.12-$(VERSION).jar
+JARS_4 := $(patsubst %,dist/hudiidx-spark-%_2.13-$(VERSION).jar,4.0 4.1)
 WRITER_JAR_NAME := hudiidx-hudi_2.12-$(VERSION).jar
 WHEEL := dist/hudiidx-$(VERSION)-py3-none-any.whl
 ifdef JAVA_HOME
@@ -32,11 +33,16 @@ preflight:
 $(JAR): $(JVM_SOURCES)
 	@scripts/preflight
 	build/sbt bundle/assembly hudi/package
-	@mkdir -p dist python/hudiidx/jars
-	@rm -f dist/*.jar python/hudiidx/jars/*.jar
-	cp jvm/bundle/target/scala-2.12/$(JAR_NAME) jvm/hudi/target/scala-2.12/$(WRITER_JAR_NAME) python/hudiidx/jars/
+	@mkdir -p dist
 	cp jvm/hudi/target/scala-2.12/$(WRITER_JAR_NAME) dist/
-	cp jvm/bundle/target/scala-2.12/$(JAR_NAME) $@
+	cp jvm/bundle/target/scala-2.12/$(@F) $@
+
+# The same for Spark 4, without the writers' jar: stock Hudi has no bundle for it.
+$(JARS_4): dist/hudiidx-spark-%_2.13-$(VERSION).jar: $(JVM_SOURCES)
+	@scripts/preflight
+	HUDIIDX_SPARK=$* build/sbt bundle/assembly
+	@mkdir -p dist
+	cp jvm/bundle/target/spark-$*/scala-2.13/$(@F) $@
 
 $(STAMPS)/venv: python/requirements-dev.txt
 	@scripts/preflight
@@ -46,8 +52,10 @@ $(STAMPS)/venv: python/requirements-dev.txt
 	.venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation -r python/requirements-dev.txt
 	@mkdir -p $(STAMPS) && touch $@
 
-$(WHEEL): $(JAR) $(PY_SOURCES) $(STAMPS)/venv
-	rm -f dist/*.whl
+$(WHEEL): $(JAR) $(JARS_4) $(PY_SOURCES) $(STAMPS)/venv
+	rm -rf dist/*.whl python/hudiidx/jars
+	@mkdir -p python/hudiidx/jars
+	cp $(JAR) $(JARS_4) dist/$(WRITER_JAR_NAME) python/hudiidx/jars/
 	.venv/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist ./python
 	@touch $@
 
@@ -81,6 +89,10 @@ test-fast: build
 
 test-all: build bundles $(STAMPS)/readers
 	@$(PY) scripts/run_tests.py all
+
+# The Scala suites and the quick start on Spark 4.0 and 4.1, each in an environment of the wheel and that PySpark alone.
+test-lines: build
+	@scripts/test_lines
 
 lint: build
 	@$(PY) scripts/run_tests.py lint

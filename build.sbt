@@ -5,9 +5,9 @@ val line = selected
 ThisBuild / organization := "io.hudiidx"
 ThisBuild / version := "0.1.0"
 ThisBuild / scalaVersion := line.scala
-ThisBuild / scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xlint", "-Xfatal-warnings", "-encoding", "utf8")
-ThisBuild / javacOptions ++= Seq("--release", "17", "-Xlint:all")
-ThisBuild / Compile / doc / sources := Nil
+ThisBuild / scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xfatal-warnings", "-encoding", "utf8") ++
+  // One source for both Scalas and all libraries: what the older has alone, the newer deprecates.
+  (if (line.scala.startsWith("2.13")) Seq("-Xlint:_,-strict-unsealed-patmat", "-Wconf:cat=deprecation&msg=(JavaConverters|decompressedSize|BytesInput|explicit array value|method createTable|method stage(Create|Replace)):s,msg=it will become a keyword in Scala 3:s") else Seq("-Xlint"))
 
 // Spark 3.5 on Java 17 reaches into these packages.
 val addOpens = Seq("java.lang", "java.lang.invoke", "java.io", "java.net", "java.nio", "java.util", "java.util.concurrent",
@@ -60,7 +60,11 @@ val hfileOracles = (
 ).map(m => (m % Test).intransitive())
 
 val common = Seq(
+  // Each line compiles into a folder of its own, so that going from one to another compiles nothing anew.
+  target := { if (line == SparkVersions.Spark35) target.value else target.value / s"spark-${line.short}" },
   Test / fork := true,
+  // Tests are linted as 2.12 does it.
+  Test / scalacOptions ~= (_.filterNot(_.startsWith("-Xlint:"))),
   Test / javaOptions ++= addOpens ++ Seq("-Xmx2g", "-Djava.net.preferIPv4Stack=true", "-Duser.timezone=UTC"),
   Test / parallelExecution := false,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
@@ -88,7 +92,8 @@ lazy val spark = (project in file("jvm/spark"))
   .dependsOn(hadoopModule % "compile->compile;test->test")
   .settings(common, name := "hudiidx-spark")
   .settings(
-    Compile / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s),
+    Compile / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s"scala-$s"),
+    Compile / unmanagedResourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s"resources-$s"),
     libraryDependencies += sparkSql)
 
 // The index class of stock writers, a jar of its own: a writer has it beside the bundle, a reader does not need it. One source
@@ -170,5 +175,5 @@ lazy val writeClasspath = taskKey[File]("Writes the run-time class path of the b
 lazy val writePeerClasspaths = taskKey[Seq[File]]("Writes the class paths of the benchmarks' peers to target/peer-*.txt.")
 
 lazy val root = (project in file("."))
-  .aggregate(core, hadoopModule, spark, hudi, bundle)
+  .aggregate((Seq[ProjectReference](core, hadoopModule, spark, bundle) ++ (if (line == SparkVersions.Spark35) Seq[ProjectReference](hudi) else Nil)): _*)
   .settings(name := "hudiidx", publish / skip := true)

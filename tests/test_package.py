@@ -6,17 +6,53 @@ import sys
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 
+import pyspark
 import pytest
 from stored import ROOT
 
 import hudiidx
-from hudiidx import BaseFile, IndexInfo, configure_spark, errors
+from hudiidx import BaseFile, IndexInfo, configure_spark, errors, session
+from hudiidx._spark import spark_jars, spark_line
 from hudiidx.session import jar_path
 
 
 def test_the_wheel_carries_the_jar() -> None:
     assert jar_path().is_file()
     assert "site-packages" in str(jar_path())
+
+
+def test_the_wheel_carries_a_jar_for_each_spark_line_and_the_installed_one_gets_its_own() -> None:
+    names = sorted(p.name for p in jar_path().parent.glob("hudiidx-spark-*.jar"))
+    version = hudiidx.__version__
+    lines = ["3.5_2.12", "4.0_2.13", "4.1_2.13"]
+    assert names == [f"hudiidx-spark-{line}-{version}.jar" for line in lines]
+    assert spark_line(spark_jars()) == ".".join(pyspark.__version__.split(".")[:2])
+    assert jar_path().name.startswith(f"hudiidx-spark-{spark_line(spark_jars())}_")
+
+
+@pytest.mark.parametrize(
+    ("core", "line"), [("2.13-4.0.1", "4.0"), ("2.13-4.1.1-custom", "4.1"), ("2.12-3.5.0", "3.5")]
+)
+def test_the_jar_is_that_of_the_spark_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, core: str, line: str
+) -> None:
+    (tmp_path / f"spark-core_{core}.jar").touch()
+    monkeypatch.setattr(session, "spark_jars", lambda: tmp_path)
+    assert jar_path().name.startswith(f"hudiidx-spark-{line}_")
+    if line != "3.5":
+        with pytest.raises(RuntimeError, match=r"need Spark 3\.5"):
+            session.writer_jars()
+
+
+def test_a_spark_line_without_a_jar_is_an_error_that_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "spark_jars", lambda: tmp_path)
+    with pytest.raises(RuntimeError, match="no Spark jars; install PySpark"):
+        jar_path()
+    (tmp_path / "spark-core_2.13-9.1.0.jar").touch()
+    with pytest.raises(RuntimeError, match=r"Spark 9\.1 is installed .* 3\.5, 4\.0, 4\.1: .*pyspark==4\.1"):
+        jar_path()
 
 
 def test_python_and_scala_have_one_version() -> None:

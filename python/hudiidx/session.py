@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hudiidx._spark import spark_jars, spark_line
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -12,23 +14,40 @@ _JARS = Path(__file__).parent / "jars"
 
 
 def jar_path() -> Path:
-    """The jar inside this package.
+    """The jar inside this package for the Spark that is installed.
 
     Raises:
-        RuntimeError: the package holds none, as in a source checkout without ``make build``.
+        RuntimeError: the package holds none, as in a source checkout without ``make build``; none for the
+            installed Spark; no Spark is installed.
     """
-    found = sorted(_JARS.glob("hudiidx-spark-*.jar"))
+    found = {_line(jar): jar for jar in sorted(_JARS.glob("hudiidx-spark-*.jar"))}
     if not found:
         raise RuntimeError(f"{_JARS}: no hudiidx jar; run `make build`, or install the wheel")
-    return found[-1]
+    jars = spark_jars()
+    line = spark_line(jars)
+    if line not in found:
+        raise RuntimeError(
+            f"Spark {line} is installed ({jars}); this hudiidx has jars for Spark {', '.join(found)}: "
+            f"install one of these, such as pip install 'pyspark=={max(found)}.*'"
+        )
+    return found[line]
+
+
+def _line(jar: Path) -> str:
+    """``3.5`` of ``hudiidx-spark-3.5_2.12-0.1.0.jar``."""
+    return jar.name.removeprefix("hudiidx-spark-").partition("_")[0]
 
 
 def writer_jars() -> tuple[Path, Path]:
     """The jar inside this package and the one with the index class for stock Hudi's writers, which needs it.
 
     Raises:
-        RuntimeError: as `jar_path`.
+        RuntimeError: as `jar_path`; or the installed Spark is not 3.5, the last that stock Hudi writes with.
     """
+    if spark_line(spark_jars()) != "3.5":
+        raise RuntimeError(
+            f"{spark_jars()}: stock Hudi's writers, and our index class for them, need Spark 3.5"
+        )
     found = sorted(_JARS.glob("hudiidx-hudi_*.jar"))
     if not found:
         raise RuntimeError(f"{_JARS}: no jar for Hudi's writers; run `make build`, or install the wheel")

@@ -7,11 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from hudiidx._json import load
+from hudiidx._spark import spark_jars
 from hudiidx.errors import HudiIdxException, of_jvm_class
 from hudiidx.session import jar_path
 
@@ -74,22 +74,13 @@ def java() -> str:
 
 def class_path() -> str:
     """Our jar, the PySpark jars it needs, and what HUDIIDX_CLASSPATH adds (stores such as S3)."""
-    jars = spark_jars()
+    try:
+        jars, jar = spark_jars(), jar_path()
+    except RuntimeError as error:
+        raise CommandFailed(str(error)) from None
     needed = sorted(str(j) for j in jars.glob("*.jar") if j.name.startswith(_NEEDED))
-    if not needed:
-        raise CommandFailed(f"{jars}: no Hadoop jars; install PySpark 3.5: pip install 'pyspark>=3.5,<3.6'")
     extra = [e for e in os.environ.get("HUDIIDX_CLASSPATH", "").split(os.pathsep) if e]
-    return os.pathsep.join([str(jar_path()), *needed, *extra])
-
-
-def spark_jars() -> Path:
-    """The jars folder of the installed PySpark (not imported: that takes half a second), or of SPARK_HOME."""
-    spec = find_spec("pyspark")
-    if spec and spec.submodule_search_locations:
-        return Path(next(iter(spec.submodule_search_locations)), "jars")
-    if os.environ.get("SPARK_HOME"):
-        return Path(os.environ["SPARK_HOME"], "jars")
-    raise CommandFailed("PySpark is not installed: pip install 'pyspark>=3.5,<3.6'")
+    return os.pathsep.join([str(jar), *needed, *extra])
 
 
 def _failure(code: int, stderr: str) -> Exception:

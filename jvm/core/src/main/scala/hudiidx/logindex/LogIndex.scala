@@ -91,7 +91,10 @@ object LogIndexMerge {
     (living, all)
   }
 
-  private final class Source(val file: LogIndexFile, val groups: BufferedIterator[(FileGroup, KeptSlice)])
+  private final class Source(
+      val file: LogIndexFile,
+      val groups: scala.collection.BufferedIterator[(FileGroup, KeptSlice)]
+  )
 
   private val KeyOrder: Ordering[Array[Byte]] = Ordering.comparatorToOrdering(java.util.Arrays.compareUnsigned(_, _))
 

@@ -120,7 +120,7 @@ final class GroupSegmentReader private[record] (file: HFileReader, path: String,
 final class GroupDictionary(segments: IndexedSeq[GroupSegmentReader]) {
   private val pages = new java.util.LinkedHashMap[Integer, Array[FileGroup]](16, 0.75f, true) {
     override def removeEldestEntry(e: java.util.Map.Entry[Integer, Array[FileGroup]]): Boolean =
-      size > GroupDictionary.PagesKept
+      this.size > GroupDictionary.PagesKept
   }
   private val firsts: Array[Int] = segments.map(_.first).toArray
   private val judged, outdated = new java.util.BitSet

@@ -1,5 +1,7 @@
 package hudiidx.store
 
+import scala.collection.JavaConverters._
+
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory}
@@ -164,15 +166,8 @@ object IndexVersion {
     Vector.tabulate(array.size)(i => array.get(i))
   }
 
-  private def members(node: JsonNode): Map[String, String] = {
-    val it = node.fields()
-    val b = Map.newBuilder[String, String]
-    while (it.hasNext) {
-      val e = it.next()
-      b += e.getKey -> e.getValue.asText
-    }
-    b.result()
-  }
+  private def members(node: JsonNode): Map[String, String] =
+    node.properties.asScala.iterator.map(e => e.getKey -> e.getValue.asText).toMap
 
   private def checksum(text: String): String = {
     val crc = new CRC32C

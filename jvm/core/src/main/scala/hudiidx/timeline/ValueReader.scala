@@ -69,7 +69,7 @@ private[timeline] final class JsonReader(parser: JsonParser) extends ValueReader
   override def fields(onField: String => Unit): Unit = next() match {
     case JsonToken.VALUE_NULL   => ()
     case JsonToken.START_OBJECT =>
-      while (next() != JsonToken.END_OBJECT) onField(parser.getCurrentName)
+      while (next() != JsonToken.END_OBJECT) onField(parser.currentName)
     case other => wrong("an object", other)
   }
 
@@ -110,7 +110,7 @@ private[timeline] final class JsonReader(parser: JsonParser) extends ValueReader
 
   override def requireEnd(): Unit =
     if (parser.nextToken() != null)
-      throw new BadContent(s"something follows the JSON value at offset ${parser.getTokenLocation.getByteOffset}")
+      throw new BadContent(s"something follows the JSON value at offset ${parser.currentTokenLocation.getByteOffset}")
 
   /** True when the token to hand out next was already fetched, to see whether an array goes on. */
   private var held = false
@@ -123,10 +123,10 @@ private[timeline] final class JsonReader(parser: JsonParser) extends ValueReader
   }
 
   private def cut(): Nothing =
-    throw new BadContent(s"the JSON ends too soon at offset ${parser.getTokenLocation.getByteOffset}")
+    throw new BadContent(s"the JSON ends too soon at offset ${parser.currentTokenLocation.getByteOffset}")
 
   private def wrong(expected: String, found: JsonToken): Nothing =
-    throw new BadContent(s"$found where $expected was expected at offset ${parser.getTokenLocation.getByteOffset}")
+    throw new BadContent(s"$found where $expected was expected at offset ${parser.currentTokenLocation.getByteOffset}")
 }
 
 private[timeline] object JsonReader {

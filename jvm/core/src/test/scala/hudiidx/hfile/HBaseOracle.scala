@@ -120,14 +120,14 @@ final class RawZstdCodec extends DefaultCodec {
         val zstd = new ZstdOutputStream(frame)
         pending.writeTo(zstd)
         zstd.close()
-        frame.writeTo(out)
+        frame.writeTo(this.out)
         resetState()
       }
     }
 
   override def createInputStream(in: InputStream, decompressor: Decompressor): CompressionInputStream =
     new CompressionInputStream(in) {
-      private val plain = new ZstdInputStream(in)
+      private val plain = new ZstdInputStream(this.in)
       override def read(): Int = plain.read()
       override def read(b: Array[Byte], from: Int, length: Int): Int = plain.read(b, from, length)
       override def resetState(): Unit = ()

@@ -26,7 +26,7 @@ object BaseFileSchema {
     new MessageType(record.getFullName, fieldsOf(record, where).asJava)
 
   private def fieldsOf(record: Schema, where: String): Seq[Type] =
-    record.getFields.asScala.map(f => field(f.name, f.schema, s"$where.${f.name}"))
+    record.getFields.asScala.toVector.map(f => field(f.name, f.schema, s"$where.${f.name}"))
 
   private def field(name: String, schema: Schema, where: String): Type = optional(schema) match {
     case Some(Some(value)) => plain(name, value, Repetition.OPTIONAL, where)

@@ -68,6 +68,7 @@ private[hadoop] final class BytesColumn(pages: PageReader, descriptor: ColumnDes
         }
         val bytes = v2.getData.toByteArray
         values = PageValues.of(v2.getDataEncoding, bytes, 0, left - v2.getNullCount, dictionary)
+      case other => throw new IOException(s"pages of ${other.getClass.getName} are not known")
     }
   }
 }

@@ -38,7 +38,7 @@ class FooterReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Said(
         reader.getRecordCount,
         meta.getSchema.toString,
-        blocks,
+        blocks.toVector,
         meta.getCreatedBy,
         meta.getKeyValueMetaData.size
       )

@@ -81,7 +81,7 @@ final private class AggregateReaderFactory(
     val toUnsafe = UnsafeProjection.create(aggregates.output)
     val rows = partition match {
       case KnownRows(known) => known.iterator
-      case files            => Shims.piecesOf(files).iterator.flatMap(row)
+      case pieces           => Shims.piecesOf(pieces).iterator.flatMap(row(_))
     }
     new IteratorReader(rows.map(r => toUnsafe(r): InternalRow))
   }

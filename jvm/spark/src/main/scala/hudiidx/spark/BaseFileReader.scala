@@ -219,7 +219,7 @@ final class BaseFileReaderFactory(
 
   def nullsOf(file: PartitionedFile): Vector[String] =
     Shims.note(file, BaseFileReaderFactory.NullColumns) match {
-      case Some(names: Vector[_]) => names.map(_.toString)
+      case Some(noted: Vector[_]) => noted.map(_.toString)
       case _                      => Vector.empty
     }
 

@@ -27,7 +27,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
   *
   * Settings `spark.sql.catalog.<name>.<option>` are options of every read.
   */
-final class HudiIdxCatalog extends DelegatingCatalog with StagedTables {
+final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with CatalogProcedures {
   private var title: String = HudiIdxSource.Name
   private var options: Map[String, String] = Map.empty
   private var session: Option[CatalogPlugin] = None

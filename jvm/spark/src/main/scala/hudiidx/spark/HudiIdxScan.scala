@@ -105,7 +105,7 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   private def readers: BaseFileReaderFactory = PieceOfFile.readers(
     spark,
     table,
-    ParquetReaders.of(spark, columns.data, columns.constants, spec.fileFilters.toArray ++ commitTimeFilter)
+    ParquetReaders.of(spark, columns.data, columns.constants, (spec.fileFilters ++ commitTimeFilter).toArray)
   )
 
   override def createReaderFactory(): PartitionReaderFactory =

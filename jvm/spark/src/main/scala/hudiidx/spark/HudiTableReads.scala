@@ -34,13 +34,18 @@ final class HudiTableReads(spark: SparkSession) extends Rule[LogicalPlan] {
         sessions
           .flatMap(ours => ours.findTarget(ident).map(relation(_, ours, ident)))
           .getOrElse(UnresolvedCatalogRelation(HudiTableReads.unmarked(r.tableMeta)))
-      case r @ DataSourceV2Relation(_: HudiIdxTable, _, Some(ours: HudiIdxCatalog), Some(ident), _) =>
-        ours.findTarget(ident).fold(r) { t =>
+      case r: DataSourceV2Relation =>
+        targetOf(r).fold(r) { t =>
           val names = t.columns.map(_.name).toSet
           r.copy(table = t, output = r.output.filter(a => names(a.name)))
         }
     }
     if (asIs eq target) None else Some(asIs)
+  }
+
+  private def targetOf(read: DataSourceV2Relation) = (read.table, read.catalog, read.identifier) match {
+    case (_: HudiIdxTable, Some(ours: HudiIdxCatalog), Some(ident)) => ours.findTarget(ident)
+    case _                                                          => None
   }
 
   private def identOf(table: CatalogTable): Identifier =

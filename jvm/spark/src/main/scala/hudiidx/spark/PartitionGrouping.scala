@@ -29,7 +29,7 @@ final class PartitionGrouping private (columns: Vector[StructField], table: Pinn
       .flatMap { case (path, all) =>
         FilePlan.packed(spark, all.map(_._2), maxBytes).map(Shims.keyed(_, key(path)))
       }
-      .toArray
+      .toArray[InputPartition]
   }
 
   private def key(partitionPath: String): InternalRow =

@@ -120,7 +120,8 @@ object ReadOptions {
     val settings = session.filter { case (k, _) => k.startsWith(Prefix) && !k.startsWith(WritePrefix) } ++ own
     settings.keys.filter(k => k.startsWith(Prefix) && !isKnown(k)).foreach(refuse)
     val what = view(own.getOrElse(ViewName, RowsView))
-    val asked = (if (what == RowsView) session.filter(_._1.startsWith(HudiPrefix)) else Map.empty) ++ own
+    val asked =
+      (if (what == RowsView) session.filter(_._1.startsWith(HudiPrefix)) else Map.empty[String, String]) ++ own
     val kind = queryType(asked.get(QueryType).orElse(asked.get(ViewType)).getOrElse(Snapshot))
     ReadOptions(
       asOf = own.get(AsOfInstant).map(QueryInstant.parse(AsOfInstant, _)),

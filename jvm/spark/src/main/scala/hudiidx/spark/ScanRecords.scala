@@ -106,7 +106,7 @@ object ScanRecord {
       val json = mapper.readTree(new String(bytes, UTF_8))
       if (json == null || !json.path("filters").isArray) None
       else {
-        val metrics = json.path("metrics").fields.asScala.map(e => e.getKey -> e.getValue.asLong).toMap
+        val metrics = json.path("metrics").properties.asScala.map(e => e.getKey -> e.getValue.asLong).toMap
         Some(ScanRecord(json.path("at_millis").asLong, json.path("reads").asText, texts(json), metrics))
       }
     } catch { case _: IOException => None }

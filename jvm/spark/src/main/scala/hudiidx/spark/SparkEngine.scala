@@ -25,7 +25,7 @@ final class SparkEngine(context: SparkContext, conf: Broadcast[SerializableConfi
   override def parallelism: Int = context.defaultParallelism
 
   override def run[A, B](what: String, inputs: Vector[A])(work: (TableAccess, A) => B): Vector[B] =
-    if (inputs.isEmpty) Vector.empty else described(what)(tasks(inputs, work).collect().map(TaskBytes.read[B]).toVector)
+    if (inputs.isEmpty) Vector.empty else described(what)(tasks(inputs, work).collect().toVector.map(TaskBytes.read[B]))
 
   override def runShowing[A, B](what: String, inputs: Vector[A], done: Seq[Int] => Unit)(
       work: (TableAccess, A) => B

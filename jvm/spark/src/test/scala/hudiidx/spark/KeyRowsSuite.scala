@@ -172,7 +172,7 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
       val plain = texts(factory(withField).buildColumnarReader(piece), withField)
       val keys = Vector(3, 700, 1499).map(plain(_).drop(1).takeWhile(_ != ','))
       expectFieldRows(piece, keys)
-      overwrite(piece)(_.getColumns.asScala.filter(_.getPath.toDotString == "field").map { c =>
+      overwrite(piece)(_.getColumns.asScala.toVector.filter(_.getPath.toDotString == "field").map { c =>
         (c.getStartingPos.toInt, c.getTotalSize.toInt)
       })
       val twice = factory(withField, Some("field"))

@@ -41,9 +41,9 @@ private[column] object AvroTypes {
   def value(schema: Schema): Schema =
     if (schema.getType != Schema.Type.UNION) schema
     else
-      schema.getTypes.asScala.filter(_.getType != Schema.Type.NULL) match {
-        case Seq(one) => one
-        case _        => schema
+      schema.getTypes.asScala.filter(_.getType != Schema.Type.NULL).toVector match {
+        case Vector(one) => one
+        case _           => schema
       }
 
   def isMillis(schema: Schema): Boolean = value(schema).getLogicalType match {

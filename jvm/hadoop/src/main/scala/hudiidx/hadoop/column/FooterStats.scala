@@ -38,7 +38,7 @@ object FooterStats {
     footer.getBlocks.asScala.foreach(addBlock(_, byPath, leaves))
     SourceStats(
       footer.getBlocks.asScala.map(_.getRowCount).sum,
-      leaves.map(l => ColumnPath.of(l.path) -> TypedStats(l.columnType, l.result)).toMap,
+      leaves.map(l => ColumnPath.of(l.path.toVector) -> TypedStats(l.columnType, l.result)).toMap,
       names(schema)
     )
   }

@@ -141,7 +141,7 @@ private[record] object BuildPlanJson {
     if (root.path("format").asInt(0) != FormatVersion) None
     else {
       val properties = Map.newBuilder[String, String]
-      root.path("properties").fields.forEachRemaining(p => properties += p.getKey -> p.getValue.asText: Unit)
+      root.path("properties").properties.forEach(p => properties += p.getKey -> p.getValue.asText: Unit)
       val segments = root.path("segments")
       Some(
         BuildPlan(

@@ -37,7 +37,7 @@ final case class Procedure(
         .name -> value
     }
     val all = placed ++ named
-    all.groupBy(_._1).collectFirst { case (name, twice) if twice.length > 1 => refuse(s"$name twice") }: Unit
+    all.groupBy(_._1).collectFirst { case (which, twice) if twice.length > 1 => refuse(s"$which twice") }: Unit
     val given = all.filter(_._2 != null).toMap
     parameters.find(p => p.required && !given.contains(p.name)).foreach(p => refuse(s"${p.name} is needed"))
     Arguments(this, given)

@@ -185,7 +185,7 @@ private[prune] object OrderedFunctions {
 
   private def ofInstants(e: Expression, x: Expression, f: OrderedFunction): Option[OrderedFunction] = e match {
     case t: TruncTimestamp if isInstant(x)         => Some(zoned(years(f, 1), t).copy(isTotal = false))
-    case t: TimeAdd if isInstant(x)                => Some(zoned(years(f, 1), t))
+    case t: IntervalAdded if isInstant(x)          => Some(zoned(years(f, 1), t))
     case t: TimestampAddYMInterval if isInstant(x) => Some(zoned(years(f, 1), t))
     case s: SubtractTimestamps if isInstant(x) && isInstant(s.left) && isInstant(s.right) && !s.legacyInterval =>
       Some(zoned(years(f, 1), s).copy(isRising = s.left eq x))

@@ -185,18 +185,18 @@ object VectorCopy {
   private final class Arrays(element: VectorCopy) extends VectorCopy {
     override protected def value(from: SpecializedGetters, at: Int, into: WritableColumnVector): Unit = {
       val array = from.getArray(at)
-      into.appendArray(array.numElements)
-      all(array, array.numElements, element, into.getChild(0))
+      into.appendArray(array.numElements())
+      all(array, array.numElements(), element, into.getChild(0))
     }
   }
 
   private final class Maps(key: VectorCopy, mapped: VectorCopy) extends VectorCopy {
     override protected def value(from: SpecializedGetters, at: Int, into: WritableColumnVector): Unit = {
       val map = from.getMap(at)
-      val count = map.numElements
+      val count = map.numElements()
       into.appendArray(count)
-      all(map.keyArray, count, key, into.getChild(0))
-      all(map.valueArray, count, mapped, into.getChild(1))
+      all(map.keyArray(), count, key, into.getChild(0))
+      all(map.valueArray(), count, mapped, into.getChild(1))
     }
   }
 

@@ -1,5 +1,7 @@
 package hudiidx.spark.write
 
+import scala.collection.BufferedIterator
+
 import hudiidx.DamagedTable
 import hudiidx.bytes.PackedOutput
 import hudiidx.log.{OrderingValue, SliceLog}

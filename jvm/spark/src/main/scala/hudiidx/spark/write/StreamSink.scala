@@ -5,7 +5,7 @@ import scala.annotation.tailrec
 import hudiidx.spark.Shims
 import hudiidx.write.StreamBatch
 import hudiidx.{InvalidOption, WriteConflict}
-import org.apache.spark.sql.execution.streaming.{Sink, StreamExecution}
+import org.apache.spark.sql.execution.streaming.Sink
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.slf4j.LoggerFactory
@@ -22,11 +22,11 @@ final class StreamSink(options: Map[String, String]) extends Sink {
     val batch = StreamBatch(write.stream.writer.getOrElse(queryId(spark)), batchId)
     val writer = new TableWriter(spark, SaveTable.pathOf(spark, options), write)
     // Spark allows the rows to be taken once, by its own plan.
-    val rows = Shims.frame(spark, data.queryExecution.toRdd, data.schema)
+    val rows = Shims.rddFrame(spark, data.schema, data.queryExecution.toRdd)
     attempt(write.stream.retries, write.stream.retryMillis)(writer.write(rows, Some(batch)))
   }
 
-  private def queryId(spark: SparkSession): String = spark.sparkContext.getLocalProperty(StreamExecution.QUERY_ID_KEY)
+  private def queryId(spark: SparkSession): String = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
 
   /** A query that starts again finds what its last process left, and must wait until that one is known to be dead. */
   @tailrec

@@ -177,7 +177,8 @@ final class SqlSuite extends SparkSuite {
     assert(rows.map(_._1) === Set(1L, 10L, 23L, 43L, 83L, 163L))
     assert(rows.filter(_._1 > 20).forall(r => r._2 == "p1" && r._3 == 3L))
     assert(intercept[InvalidOption](sql("DELETE FROM db.changed_ro")).getMessage.contains("plain name"))
-    intercept[UnsupportedTable](sql("DELETE FROM db.trips"))
+    val copyOnWrite = Fixtures.table("v9-cow-part")
+    assert(intercept[UnsupportedTable](sql(s"DELETE FROM hudiidx.`$copyOnWrite`")).getMessage.contains("copy-on-write"))
     sql("USE db")
     try {
       sql("INSERT INTO changed SELECT id + 1000, p, n FROM changed WHERE id = 1")

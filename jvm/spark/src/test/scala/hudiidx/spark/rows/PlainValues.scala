@@ -41,12 +41,12 @@ object PlainValues {
         case s: StructType                    => struct(from.getStruct(at, s.length), s)
         case a: ArrayType                     =>
           val array = from.getArray(at)
-          Vector.tabulate(array.numElements)(spark(array, _, a.elementType))
+          Vector.tabulate(array.numElements())(spark(array, _, a.elementType))
         case m: MapType =>
           val map = from.getMap(at)
           Vector
-            .tabulate(map.numElements) { i =>
-              spark(map.keyArray, i, m.keyType) -> spark(map.valueArray, i, m.valueType)
+            .tabulate(map.numElements()) { i =>
+              spark(map.keyArray(), i, m.keyType) -> spark(map.valueArray(), i, m.valueType)
             }
             .toMap
       }

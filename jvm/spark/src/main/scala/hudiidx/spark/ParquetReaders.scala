@@ -12,7 +12,6 @@ import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.execution.datasources.parquet.{
   ParquetFileFormat,
-  ParquetFooterReader,
   ParquetOptions,
   ParquetReadSupport,
   ParquetToSparkSchemaConverter
@@ -74,7 +73,7 @@ final class ParquetReaders private (
   /** The footer, with the row groups that begin in the piece. */
   def footerOfPiece(file: PartitionedFile): ParquetMetadata = {
     val isWhole = file.start == 0 && file.length >= file.fileSize
-    if (isWhole) footer(file) else ParquetFooterReader.readFooter(conf, file, ParquetFooterReader.WITH_ROW_GROUPS)
+    if (isWhole) footer(file) else LineShims.footerOfPiece(conf, file)
   }
 
   /** The columns of a file as Spark types, from its footer. */

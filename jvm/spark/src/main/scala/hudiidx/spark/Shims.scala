@@ -6,13 +6,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeProjection
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  BoundReference,
-  DynamicPruningSubquery,
-  Expression,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.connector.catalog.Table
@@ -27,7 +21,7 @@ import org.apache.spark.sql.execution.vectorized.{
   OnHeapColumnVector,
   WritableColumnVector
 }
-import org.apache.spark.sql.execution.{LogicalRDD, ShuffledRowRDD, UnsafeRowSerializer}
+import org.apache.spark.sql.execution.{ShuffledRowRDD, UnsafeRowSerializer}
 import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnVector
@@ -35,7 +29,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.util.MutablePair
 import org.apache.spark.{Partitioner, ShuffleDependency}
 
-/** All that depends on the inner parts of Spark 3.5. */
+/** All that depends on the inner parts of Spark. What differs between its lines is in [[LineShims]]. */
 object Shims {
 
   /** The filter in Spark's public form; None if it has none. */
@@ -46,14 +40,10 @@ object Shims {
 
   /** True while `column` may have one of the values that `key` has in `small`; found when the query runs. */
   def runtimeFilter(column: Attribute, small: LogicalPlan, key: Expression): Expression =
-    DynamicPruningSubquery(column, small, Seq(key), 0, onlyInBroadcast = false)
+    LineShims.runtimeFilter(column, small, key)
 
   /** A DataFrame of a plan. */
-  def frame(spark: SparkSession, plan: LogicalPlan): DataFrame = SparkInternals.frame(spark, plan)
-
-  /** Rows of these columns as a DataFrame. */
-  def frame(spark: SparkSession, rows: RDD[InternalRow], columns: StructType): DataFrame =
-    SparkInternals.frame(spark, rows, columns)
+  def frame(spark: SparkSession, plan: LogicalPlan): DataFrame = LineShims.frame(spark, plan)
 
   /** What reads a table that is open. */
   def relation(table: Table): LogicalPlan =
@@ -65,14 +55,14 @@ object Shims {
 
   /** A DataFrame of rows that an RDD has. */
   def rddFrame(spark: SparkSession, columns: StructType, rows: RDD[InternalRow]): DataFrame =
-    frame(spark, LogicalRDD(DataTypeUtils.toAttributes(columns), rows)(spark))
+    frame(spark, LineShims.plan(spark, DataTypeUtils.toAttributes(columns), rows))
 
   /** What a column of a DataFrame stands for in its plan; AnalysisException if there is none of this name. */
-  def expression(frame: DataFrame, name: String): Expression = frame.col(name).expr
+  def expression(frame: DataFrame, name: String): Expression = expression(frame.col(name))
 
-  def expression(column: Column): Expression = column.expr
+  def expression(column: Column): Expression = LineShims.expression(column)
 
-  def column(expression: Expression): Column = new Column(expression)
+  def column(expression: Expression): Column = LineShims.column(expression)
 
   /** Sends each row to the part that it comes with. Rows may be used again by whoever hands them over. */
   def shuffled(rows: RDD[(Int, UnsafeRow)], columns: Int, parts: Int): RDD[InternalRow] = {
@@ -98,7 +88,7 @@ object Shims {
     override def hashCode: Int = numPartitions
   }
 
-  /** A scan builder that is handed the query's filters as Spark's own expressions: this line does so for builders of file
+  /** A scan builder that is handed the query's filters as Spark's own expressions: Spark does so for builders of file
     * sources alone. The empty file index is never asked.
     */
   abstract class FilteredScanBuilder(spark: SparkSession, columns: StructType)

@@ -16,7 +16,6 @@ import org.apache.parquet.internal.column.columnindex.OffsetIndex;
 import org.apache.parquet.internal.filter2.columnindex.RowRanges;
 import org.apache.spark.sql.execution.datasources.parquet.SpecificParquetRecordReaderBase;
 import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecordReader;
-import scala.Option;
 
 /**
  * Spark's reader of batches, told the numbers of the rows to read: of each column only the pages that hold them are read, and
@@ -32,7 +31,7 @@ final class RowsReader extends VectorizedParquetRecordReader {
   /** @param rows ascending */
   void initialize(InputSplit split, TaskAttemptContext context, ParquetMetadata footer, int[] rows)
       throws IOException, InterruptedException {
-    initialize(split, context, Option.apply(footer));
+    LineShims.initialize(this, split, context, footer);
     try {
       Field groups = field(SpecificParquetRecordReaderBase.class);
       Object all = groups.get(this);

@@ -12,7 +12,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnVector
 
-/** All of this package that depends on the inner parts of Spark 3.5. */
+/** All of this package that depends on the inner parts of Spark. */
 object RowShims {
 
   /** Where the elements of an array or map begin in their own vector, and how many there are. */

@@ -5,18 +5,10 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.hadoop.metadata.ParquetMetadata;
-import org.apache.spark.rdd.RDD;
-import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.Dataset$;
-import org.apache.spark.sql.Row;
-import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.execution.datasources.DataSourceStrategy$;
 import org.apache.spark.sql.sources.Filter;
-import org.apache.spark.sql.types.StructType;
 import scala.Option;
 
 /** What Scala code outside Spark's own packages may not name, though it is public in the class files. */
@@ -25,14 +17,6 @@ final class SparkInternals {
 
   static Option<Filter> translate(Expression filter) {
     return DataSourceStrategy$.MODULE$.translateFilter(filter, true);
-  }
-
-  static Dataset<Row> frame(SparkSession spark, LogicalPlan plan) {
-    return Dataset$.MODULE$.ofRows(spark, plan);
-  }
-
-  static Dataset<Row> frame(SparkSession spark, RDD<InternalRow> rows, StructType columns) {
-    return spark.internalCreateDataFrame(rows, columns, false);
   }
 
   static Predicate predicate(Filter filter) {
