@@ -1,0 +1,297 @@
+package hudiidx.spark.write
+
+import java.util.UUID
+import java.util.concurrent.ThreadLocalRandom
+
+import scala.util.control.NonFatal
+
+import hudiidx.{InvalidOption, UnsupportedTable, WriteConflict}
+import hudiidx.log.MergeMode
+import hudiidx.spark._
+import hudiidx.spark.tag.TagLocation
+import hudiidx.sync.{IndexOptions, TableContext}
+import hudiidx.table._
+import hudiidx.timeline.ActiveTimeline
+import hudiidx.write._
+import org.apache.avro.Schema
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, Expression}
+import org.apache.spark.sql.functions.{coalesce, col, lit, struct}
+import org.apache.spark.sql.types.{NullType, StringType, StructType}
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+
+/** The rows of one open write on their way to log files. */
+final private[write] class RowWrite(spark: SparkSession, path: String, options: WriteOptions, open: OpenWrite) {
+  private val config = open.table.config
+  private val deletesAll = options.operation == WriteOperation.Delete
+  private val looksUp = options.operation == WriteOperation.Upsert || deletesAll
+  private val shared = SharedTable.open(spark, path, IndexOptions.of(options.index))
+
+  /** Writes all files and completes the write; a write that fails before leaves nothing. */
+  def run(rows: DataFrame, batch: Option[StreamBatch]): Unit = commit(batch) { kept =>
+    val given = withoutMeta(rows)
+    val schema = schemaOf(given)
+    val tagged = kept(withLocations(withKeys(given, schema)))
+    (if (options.movesPartition && moves) placed(tagged, schema, kept) else tagged, schema)
+  }
+
+  /** The same of what a statement of SQL does. */
+  def run(changes: RowChanges, read: ActiveTimeline): Unit = commit(None) { kept =>
+    RowChanges.requireCurrent(read, open.table.timeline, path)
+    val schema = schemaOf(changes.columns)
+    val tagged = kept(new ChangedRows(this, changes.copy(rows = kept(changes.rows)), schema).located)
+    (if (moves) placed(tagged, schema, kept) else tagged, schema)
+  }
+
+  private def commit(batch: Option[StreamBatch])(rows: KeptRows => (DataFrame, WriteSchema)): Unit = {
+    val kept = new KeptRows(spark)
+    try {
+      val (done, tagged) =
+        try {
+          BucketIndex.refuse(open.table)
+          val (tagged, schema) = rows(kept)
+          (write(tagged, schema), tagged)
+        } catch {
+          case e: Throwable =>
+            abandon(e)
+            throw e
+        }
+      val inserts = done.files.map(_.inserts).sum
+      open.complete(
+        done.copy(extra = batch.fold(Map.empty[String, String])(_.metadata)),
+        now => {
+          if (looksUp && inserts > 0) requireNew(tagged)
+          batch.filter(_.isIn(now)).foreach(b => throw taken(b))
+        }
+      )
+    } finally kept.close()
+  }
+
+  /** Whether records can move to another partition. */
+  def moves: Boolean = options.isGlobal && looksUp && !deletesAll && config.partitionFields.nonEmpty
+
+  private def placed(tagged: DataFrame, schema: WriteSchema, kept: KeptRows): DataFrame = {
+    val moved = partitionMoves(schema)(tagged)
+    if (moved eq tagged) tagged else kept(moved)
+  }
+
+  private def partitionMoves(schema: WriteSchema): PartitionMoves = {
+    val ordering = TableLogRules.orderingFields(config).headOption
+    val isEventTime = TableLogRules.of(config).mode == MergeMode.EventTime
+    def existing = {
+      val read = options.index ++ Map("path" -> path, ReadOptions.QueryType -> ReadOptions.Snapshot)
+      val rows = Shims.frame(spark, Shims.relation(HudiIdxSource.open(spark, read)))
+      rows.select((Vector(RowWrite.Key, RowWrite.Partition) ++ ordering).map(col): _*)
+    }
+    new PartitionMoves(schema.struct, ordering, if (isEventTime && ordering.isDefined) Some(() => existing) else None)
+  }
+
+  /** Of the file groups that are there. */
+  def fileIds(partition: String): Set[String] = shared.view.latestFileSlices(partition).map(_.fileId).toSet
+
+  private def write(tagged: DataFrame, schema: WriteSchema): CompletedWrite = {
+    val groups = plan(tagged)
+    open.start()
+    val files = if (groups.all.isEmpty) Vector.empty else writeFiles(tagged, groups, schema)
+    CompletedWrite(options.operation.committedName, schema.avro.toString, files)
+  }
+
+  private def abandon(because: Throwable): Unit =
+    try open.abandon()
+    catch { case NonFatal(e) => because.addSuppressed(e) }
+
+  /** WriteConflict if others inserted records meanwhile that this write inserts too: file groups do not show it. */
+  private def requireNew(tagged: DataFrame): Unit = {
+    // A record that moves is inserted in one place and deleted in another, where it still is.
+    val deleted = tagged.where(col(RowWrite.Columns).isNull).select(RowWrite.Key)
+    val inserts = tagged
+      .where(RowWrite.FileId.isNull)
+      .select(RowWrite.Key, RowWrite.Partition)
+      .join(deleted, Seq(RowWrite.Key), "left_anti")
+    val now = SharedTable.open(spark, path, IndexOptions.of(options.index))
+    located(inserts, now, samePartition).where(RowWrite.FileId.isNotNull).select(RowWrite.Key).take(1).foreach { r =>
+      throw new WriteConflict(
+        s"$path: another writer inserted record '${r.getString(0)}' beside the write ${open.instant}, which inserts it too; write again"
+      )
+    }
+  }
+
+  private def taken(batch: StreamBatch): WriteConflict = new WriteConflict(
+    s"$path: another run of the stream ${batch.writer} wrote its batch ${batch.id} beside the write ${open.instant}; let one run at a time"
+  )
+
+  private def withoutMeta(rows: DataFrame): DataFrame = rows.drop(TableSchema.MetaColumns: _*)
+
+  private def schemaOf(rows: DataFrame): WriteSchema = {
+    val latest = TableSchema.latest(open.table.timeline, open.table.contents, config, None)
+    latest match {
+      case Some(s) if s.hasHistory =>
+        throw new UnsupportedTable(
+          s"$path: the table keeps a history of its columns (hoodie.schema.on.read.enable), which this writer does not keep; " +
+            StockWriter.Remedy
+        )
+      case Some(s) =>
+        val data = new Schema.Parser().parse(TableSchema.withMetaColumns(s.avroJson, populated = false, path))
+        if (deletesAll) WriteSchema.ofTable(data, path) else WriteSchema.merged(data, rows.schema, path)
+      case None => WriteSchema.ofNew(rows.schema, config.tableName)
+    }
+  }
+
+  /** Columns: the key, the partition path, the table's columns as one, and others. */
+  def withKeys(rows: DataFrame, schema: WriteSchema, also: Vector[String] = Vector.empty): DataFrame = {
+    val form = config.recordKeyForm.get
+    val key = Shims.column(RecordKeyOf(fields(rows, form.fields), form))
+    val partition = Shims.column(PartitionPathOf(fields(rows, config.partitionFields), PartitionPathForm.of(config)))
+    val columns =
+      if (deletesAll) lit(null).cast(schema.struct)
+      else struct(schema.struct.map(f => rows.col(quoted(f.name)).cast(f.dataType).as(f.name)): _*)
+    val own = Vector(key.as(RowWrite.Key), partition.as(RowWrite.Partition), columns.as(RowWrite.Columns))
+    rows.select(own ++ also.map(col): _*)
+  }
+
+  private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
+
+  private def fields(rows: DataFrame, names: Vector[String]): Vector[Expression] = names.map { name =>
+    try {
+      val e = Shims.expression(rows, name)
+      if (e.dataType == NullType) Cast(e, StringType) else e
+    } catch {
+      case e: org.apache.spark.sql.AnalysisException =>
+        throw new InvalidOption(s"$name: a key or partition field of the table at $path, which the rows do not have", e)
+    }
+  }
+
+  /** With file id and partition path of each row's record; both null for one that is not there. */
+  def withLocations(rows: DataFrame): DataFrame = {
+    if (!looksUp || open.table.timeline.completedWrites.isEmpty)
+      TagLocation.Columns.foldLeft(rows)((frame, c) => frame.withColumn(c, lit(null).cast(StringType)))
+    else located(rows, shared, samePartition)
+  }
+
+  /** @param partition column of the partition paths where keys are looked for */
+  def locatedIn(rows: DataFrame, partition: String): DataFrame = located(rows, shared, Some(partition))
+
+  private def samePartition: Option[String] = if (options.isGlobal) None else Some(RowWrite.Partition)
+
+  private def located(rows: DataFrame, table: SharedTable, partition: Option[String]): DataFrame = {
+    val records = SharedRecords.of(table, IndexOptions.of(options.index), None)
+    requireWhole(records.moment.windowDays)
+    TagLocation.tag(rows, records, Vector(RowWrite.Key), isText = true, partition, TagStrategy.Auto)
+  }
+
+  private def requireWhole(windowDays: Option[Int]): Unit =
+    windowDays.filterNot(d => options.text(IndexOptions.RecordWindowDays).contains(d.toString)).foreach { d =>
+      throw new InvalidOption(
+        s"$path: the record index has a window of $d days: older records are not found, so that an upsert inserts them again; " +
+          s"make one of all records, or, if only the last $d days are to be free of duplicates, set " +
+          s"${IndexOptions.RecordWindowDays}=$d for the write"
+      )
+    }
+
+  private def plan(tagged: DataFrame): WriteGroups = {
+    val perGroup = known(tagged).groupBy(RowWrite.Target, RowWrite.FileId).count().collect().toVector
+    val counts = perGroup.map(r => (r.getString(0), r.getString(1), r.getLong(2)))
+    val plans = shared.viewTimeline.plans
+    counts.find { case (p, f, _) => f != null && plans.clustering.contains(FileGroup(p, f)) }.foreach {
+      case (p, f, _) =>
+        throw new WriteConflict(
+          s"$path: file group $f of partition '$p' is being clustered (${plans.clustering(FileGroup(p, f))}); write again when that " +
+            "is done"
+        )
+    }
+    val fillsUp = options.operation != WriteOperation.BulkInsert
+    WriteGroups.plan(
+      counts,
+      p => shared.view.latestFileSlices(p),
+      s => fillsUp && !plans.clustering.contains(FileGroup(s.partitionPath, s.fileId)),
+      sizes,
+      () => s"${UUID.randomUUID()}-0"
+    )
+  }
+
+  /** Bytes of a record by what the newest commit with records says. */
+  private def sizes: GroupSizes = {
+    val table: TableContext = open.table
+    val measured = table.timeline.completedWrites.reverseIterator
+      .take(RowWrite.LookBack)
+      .map(i => table.contents.commit(i).writeStats.filter(s => s.fileName.exists(_.startsWith("."))))
+      .map(stats => (stats.map(_.fileSizeBytes).sum, stats.map(_.numWrites).sum))
+      .collectFirst { case (bytes, records) if records > 0 => math.max(1L, bytes / records) }
+    GroupSizes(options.smallFileBytes, options.maxFileBytes, measured.getOrElse(1024L), RowWrite.LogShare)
+  }
+
+  private def writeFiles(tagged: DataFrame, groups: WriteGroups, schema: WriteSchema): Vector[WrittenFile] = {
+    val ordering = TableLogRules.orderingFields(config).headOption.filterNot(_ => deletesAll)
+    val routed = known(tagged).select(
+      groupOf(groups).as("group"),
+      col(RowWrite.Key),
+      RowWrite.FileId.isNotNull.as("known"),
+      col(RowWrite.Columns)
+    )
+    val cores = math.max(spark.sparkContext.defaultParallelism, spark.sessionState.conf.numShufflePartitions)
+    // Of a record that is deleted and written by one statement the last counts, which is what is written.
+    val order = Seq(col("group"), col(RowWrite.Key), col(RowWrite.Columns).isNotNull) ++ ordering.map(f =>
+      col(RowWrite.Columns).getField(f)
+    )
+    val sorted =
+      routed.repartition(math.min(groups.all.size, cores), col("group")).sortWithinPartitions(order: _*)
+    val sent = spark.sparkContext.broadcast(logWrite(groups, schema, ordering))
+    val base = if (options.operation == WriteOperation.BulkInsert) Some(options.base) else None
+    // Before version 8 the names of two writers' files in one file group differ by it alone.
+    val writer = ThreadLocalRandom.current().nextInt(1, Int.MaxValue)
+    sorted.queryExecution.toRdd
+      .mapPartitions { rows =>
+        val task = TaskContext.get()
+        val token = s"${task.partitionId()}-$writer-${task.taskAttemptId()}"
+        base.fold(new GroupLogs(sent.value, token).run(rows))(new GroupBaseFiles(sent.value, _, token).run(rows))
+      }
+      .collect()
+      .toVector
+  }
+
+  private def logWrite(groups: WriteGroups, schema: WriteSchema, ordering: Option[String]): LogWrite = LogWrite(
+    shared,
+    open.instant,
+    groups,
+    schema.avro.toString,
+    WriteSchema.withMeta(schema.avro, TableSchema.MetaColumns).toString,
+    schema.struct,
+    ordering.map(bound(schema.struct, _)),
+    schema.struct.fieldNames.indexOf(PartitionMoves.Deleted),
+    options.blockBytes
+  )
+
+  private def bound(columns: StructType, field: String): Expression = {
+    val at = columns.fieldNames.indexOf(field)
+    if (at < 0)
+      throw new InvalidOption(s"$field: the ordering field of the table at $path, which is no column of the rows")
+    BoundReference(at, columns(at).dataType, nullable = true)
+  }
+
+  /** Deletes of keys that are nowhere are passed over. */
+  private def known(tagged: DataFrame): DataFrame =
+    tagged.where(RowWrite.FileId.isNotNull || col(RowWrite.Columns).isNotNull)
+
+  private def groupOf(groups: WriteGroups): Column = {
+    val inputs = Seq(RowWrite.Target, RowWrite.FileId, col(RowWrite.Key))
+    Shims.column(FileGroupOf(inputs.map(Shims.expression), groups))
+  }
+}
+
+private object RowWrite {
+  val Key = "_hoodie_record_key"
+  val Partition = "_hoodie_partition_path"
+  val Columns = "columns"
+
+  /** Of a row's location. */
+  val FileId: Column = col(TagLocation.Columns(1))
+
+  /** The partition that a row goes to: a known record stays where it is. */
+  val Target: Column = coalesce(col(TagLocation.Columns.head), col(Partition))
+
+  /** Bytes in a base file of one byte of log, as Hudi assumes. */
+  val LogShare = 0.35
+
+  /** Commits that are looked at for the size of a record. */
+  val LookBack = 10
+}
