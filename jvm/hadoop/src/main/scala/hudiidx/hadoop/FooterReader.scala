@@ -74,6 +74,7 @@ private[hadoop] object CompactFooter {
   private val Magic = "PAR1"
   private val KeyValuesField = 5
   private val ListType = 9
+  private val StructType = 12
   private val MostDepth = 64
 
   /** Head of a list of no structs. */
@@ -134,6 +135,8 @@ private[hadoop] object CompactFooter {
       while (cut.isEmpty && head != 0) {
         field = if (head >> 4 == 0) walk.zigzag() else field + (head >> 4)
         val start = walk.at
+        // Readers of Parquet take what a list says of its elements for granted, so a wrong byte there tells only us.
+        if ((head & 15) == ListType && (footer(start) & 15) != StructType) throw new Malformed
         walk.skip(head & 15, 0)
         if (field == KeyValuesField && (head & 15) == ListType) cut = Some(footer.cut(start, walk.at))
         else head = walk.byte()
@@ -184,7 +187,7 @@ private[hadoop] object CompactFooter {
         case 7             => pass(8)
         case 8             => pass(varint())
         case ListType | 10 => list(depth)
-        case 12            =>
+        case StructType    =>
           var head = byte()
           while (head != 0) {
             if (head >> 4 == 0) zigzag(): Unit
@@ -199,13 +202,11 @@ private[hadoop] object CompactFooter {
       val head = byte()
       val count = if (head >> 4 == 15) varint() else (head >> 4).toLong
       val elementType = head & 15
-      if (elementType <= 3) pass(count)
-      else {
-        var left = count
-        while (left > 0) {
-          skip(elementType, depth + 1)
-          left -= 1
-        }
+      if (elementType <= 3) throw new Malformed // footers have no lists of booleans or bytes
+      var left = count
+      while (left > 0) {
+        skip(elementType, depth + 1)
+        left -= 1
       }
     }
   }
