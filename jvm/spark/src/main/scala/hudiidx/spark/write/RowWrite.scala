@@ -144,7 +144,8 @@ final private[write] class RowWrite(spark: SparkSession, path: String, options: 
     val partition = Shims.column(PartitionPathOf(fields(rows, config.partitionFields), PartitionPathForm.of(config)))
     val columns =
       if (deletesAll) lit(null).cast(schema.struct)
-      else struct(schema.struct.map(f => rows.col(quoted(f.name)).cast(f.dataType).as(f.name)): _*)
+      else
+        struct(schema.struct.map(f => rows.col(quoted(f.name)).cast(WriteSchema.nullable(f.dataType)).as(f.name)): _*)
     val own = Vector(key.as(RowWrite.Key), partition.as(RowWrite.Partition), columns.as(RowWrite.Columns))
     rows.select(own ++ also.map(col): _*)
   }

@@ -186,6 +186,27 @@ final class TableWriterSuite extends SparkSuite {
     assert(texts(found) === texts(frame))
   }
 
+  test("rows that could hold null inside where the table may not are written if they hold none") {
+    val path = newPath()
+    val inner = "named_struct('a', id, 'b', array(id), 'c', map('k', id)) AS s"
+    save(spark.range(3).selectExpr("id", "id % 2 AS p", "id AS ts", inner), path, made(9))
+    def loose(id: String): DataFrame =
+      spark
+        .sql(s"SELECT $id AS id, 0L AS p, 9L AS ts")
+        .selectExpr("id", "p", "ts", inner.replace("id", "nullif(id, 7L)"))
+    save(loose("2L"), path, base)
+    assert(
+      read(path).selectExpr("id", "s.a", "s.b[0]", "s.c['k']").where("id = 2").collect().toSeq === Seq(
+        Row(2L, 2L, 2L, 2L)
+      )
+    )
+    val refused = intercept[Exception](save(loose("7L"), path, base))
+    assert(
+      Iterator.iterate[Throwable](refused)(_.getCause).takeWhile(_ != null).exists(_.getMessage.contains("is null"))
+    )
+    assert(read(path).count() === 3)
+  }
+
   test("keys of several fields, hive style and encoded partitions, and none at all") {
     val frame = rows(0 until 6, 1)
       .withColumn("n", expr("cast(substr(id, 2) as int)"))
