@@ -88,9 +88,10 @@ test-fast: build
 	@$(PY) scripts/run_tests.py fast
 
 test-all: build bundles $(STAMPS)/readers
+	@scripts/test_lines
 	@$(PY) scripts/run_tests.py all
 
-# The Scala suites and the quick start on Spark 4.0 and 4.1, each in an environment of the wheel and that PySpark alone.
+# The Scala suites, the quick start and a round trip on Spark 4.0 and 4.1, each in an environment of the wheel and that PySpark alone.
 test-lines: build
 	@scripts/test_lines
 
