@@ -34,11 +34,12 @@ class Listed(Written):
 
     def __init__(self, spark: SparkSession, stock: Any, fixture: str, name: str) -> None:
         path = stock.new(name=name, kind="MOR", options={**ALL, **INDEX})
-        super().__init__(spark, stock, VERSIONS[fixture], Path(path))
-        self._options = {
+        # Writers that died are known to be dead at once.
+        heartbeat = {
             "hoodie.client.heartbeat.interval_in_ms": "100",
             "hoodie.client.heartbeat.tolerable.misses": "1",
         }
+        super().__init__(spark, stock, VERSIONS[fixture], Path(path), **heartbeat)
 
     def stock_writes(self, first: int, end: int, seed: int) -> None:
         self.stock.write(name=self.name, first=first, end=end, seed=seed)
@@ -59,8 +60,8 @@ class Listed(Written):
         found = self.stock.filtered(name=self.name, filters=FILTERS, options=TRUSTING)
         assert [answer["count"] for answer in found] == wanted
 
-    def assert_listed(self) -> None:
-        """Stock lists by the metadata table what it lists by folders."""
+    def assert_listed(self, whole: bool = True) -> None:
+        """Stock lists by the metadata table what it lists by folders; not whole: nothing else than that."""
         by_metadata = self.stock.listing(name=self.name, metadata_table=True)
         by_folders = self.stock.listing(name=self.name, metadata_table=False)
         assert by_metadata["reader"] == "HoodieBackedTableMetadata"
@@ -68,9 +69,12 @@ class Listed(Written):
         for partition in by_folders["partitions"]:
             files, found = (dict(x["per_partition"][partition]["files"]) for x in (by_folders, by_metadata))
             # A rollback of 0.15.0 gives log files size 1.
-            assert {k: files[k] if v == 1 else v for k, v in found.items()} == files
-            for view in ("latestFileSlices", "allFileGroups", "latestBaseFiles"):
-                assert names(by_metadata, partition, view) == names(by_folders, partition, view)
+            sized = {k: files[k] if v == 1 else v for k, v in found.items()}
+            assert sized.items() <= files.items()
+            if whole:
+                assert sized == files
+                for view in ("latestFileSlices", "allFileGroups", "latestBaseFiles"):
+                    assert names(by_metadata, partition, view) == names(by_folders, partition, view)
 
 
 def names(listing: Any, partition: str, view: str) -> Any:
@@ -165,4 +169,5 @@ def test_writes_of_ours_that_end_at_any_step(
             else:
                 table.upsert(table.make(60, 80, 2 * steps + 1, 2 * steps + 1))
             table.assert_rows()
-            table.assert_listed()
+            # Rollbacks of 0.15.0 leave logs of failed writes where they are, which its metadata table need not list.
+            table.assert_listed(whole=version != "stock_0_15")
