@@ -169,5 +169,5 @@ def test_writes_of_ours_that_end_at_any_step(
             else:
                 table.upsert(table.make(60, 80, 2 * steps + 1, 2 * steps + 1))
             table.assert_rows()
-            # Rollbacks of 0.15.0 leave logs of failed writes where they are, which its metadata table need not list.
+            # 0.15.0 leaves logs of failed writes where they are; its metadata table need not list them.
             table.assert_listed(whole=version != "stock_0_15")
