@@ -1,6 +1,6 @@
 """Hudiidx and stock Hudi write one table by turns, for as long as one likes, beside a copy of its rows.
 
-The suite runs some thirty commits. A long run, with its seed on the screen:
+`make test-all` runs some thirty commits. A long run, with its seed on the screen:
 
     HUDIIDX_COMMITS=3000 pytest -s integration/test_long_run.py -k stock_1_1
 """
@@ -164,6 +164,7 @@ def times(rows: dict[str, Row]) -> dict[str, Any]:
     return {key: row["ts"] for key, row in rows.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_stock_and_we_write_by_turns_for_long(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
