@@ -8,6 +8,8 @@ ThisBuild / scalaVersion := line.scala
 ThisBuild / scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xfatal-warnings", "-encoding", "utf8") ++
   // One source for both Scalas and all libraries: what the older has alone, the newer deprecates.
   (if (line.scala.startsWith("2.13")) Seq("-Xlint:_,-strict-unsealed-patmat", "-Wconf:cat=deprecation&msg=(JavaConverters|decompressedSize|BytesInput|explicit array value|method createTable|method stage(Create|Replace)):s,msg=it will become a keyword in Scala 3:s") else Seq("-Xlint"))
+ThisBuild / javacOptions ++= Seq("--release", "17", "-Xlint:all")
+ThisBuild / Compile / doc / sources := Nil
 
 // Spark 3.5 on Java 17 reaches into these packages.
 val addOpens = Seq("java.lang", "java.lang.invoke", "java.io", "java.net", "java.nio", "java.util", "java.util.concurrent",
