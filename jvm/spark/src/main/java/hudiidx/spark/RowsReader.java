@@ -31,7 +31,7 @@ final class RowsReader extends VectorizedParquetRecordReader {
   /** @param rows ascending */
   void initialize(InputSplit split, TaskAttemptContext context, ParquetMetadata footer, int[] rows)
       throws IOException, InterruptedException {
-    LineShims.initialize(this, split, context, footer);
+    ParquetShims.initialize(this, split, context, footer);
     try {
       Field groups = field(SpecificParquetRecordReaderBase.class);
       Object all = groups.get(this);

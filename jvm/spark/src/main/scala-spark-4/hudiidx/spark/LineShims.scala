@@ -1,15 +1,10 @@
 package hudiidx.spark
 
-import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.mapreduce.{InputSplit, TaskAttemptContext}
-import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, DynamicPruningSubquery, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.LogicalRDD
-import org.apache.spark.sql.execution.datasources.PartitionedFile
-import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecordReader
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 
 /** What differs between Spark's lines, as Spark 4 has it. */
@@ -25,14 +20,4 @@ private[spark] object LineShims {
 
   def runtimeFilter(column: Attribute, small: LogicalPlan, key: Expression): Expression =
     DynamicPruningSubquery(column, small, Seq(key), Seq(0), onlyInBroadcast = false)
-
-  def initialize(
-      reader: VectorizedParquetRecordReader,
-      split: InputSplit,
-      context: TaskAttemptContext,
-      footer: ParquetMetadata
-  ): Unit = ParquetShims.initialize(reader, split, context, footer)
-
-  def footerOfPiece(conf: Configuration, file: PartitionedFile): ParquetMetadata =
-    ParquetShims.footerOfPiece(conf, file)
 }

@@ -52,7 +52,7 @@ final private[spark] class FileBatches(
       offHeap,
       sqlConf.parquetVectorizedReaderBatchSize
     )
-    opened(reader, file)(LineShims.initialize(reader, splitOf(file), pushing(footer, times.dates), footer))
+    opened(reader, file)(ParquetShims.initialize(reader, splitOf(file), pushing(footer, times.dates), footer))
   }
 
   /** The rows with these numbers, ascending, without a look at the filters; None in a file whose columns do not tell where

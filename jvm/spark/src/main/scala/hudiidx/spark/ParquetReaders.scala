@@ -73,7 +73,7 @@ final class ParquetReaders private (
   /** The footer, with the row groups that begin in the piece. */
   def footerOfPiece(file: PartitionedFile): ParquetMetadata = {
     val isWhole = file.start == 0 && file.length >= file.fileSize
-    if (isWhole) footer(file) else LineShims.footerOfPiece(conf, file)
+    if (isWhole) footer(file) else ParquetShims.footerOfPiece(conf, file)
   }
 
   /** The columns of a file as Spark types, from its footer. */

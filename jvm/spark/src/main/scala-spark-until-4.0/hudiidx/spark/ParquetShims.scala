@@ -6,7 +6,7 @@ import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetFooterReader, VectorizedParquetRecordReader}
 
-/** How Spark 4.0 opens Parquet files. */
+/** How Spark 3.5 and 4.0 open Parquet files. */
 private[spark] object ParquetShims {
   def initialize(
       reader: VectorizedParquetRecordReader,

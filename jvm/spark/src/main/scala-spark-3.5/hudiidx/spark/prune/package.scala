@@ -1,7 +1,0 @@
-package hudiidx.spark
-
-package object prune {
-
-  /** An instant and an interval added to it, as Spark 3.5 names it. */
-  private[prune] type IntervalAdded = org.apache.spark.sql.catalyst.expressions.TimeAdd
-}
