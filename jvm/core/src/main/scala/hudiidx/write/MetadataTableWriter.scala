@@ -110,7 +110,14 @@ object MetadataTableWriter {
       CommitContent.of(CompletedWrite("UPSERT_PREPPED", group.schema, Vector(file)), group.config.version, instant)
     storage.publish(s"$dir/$instant$Inflight", content)
     if (!storage.publish(s"$root/${file.path}", block)) throw taken(tablePath, instant)
-    if (!storage.publish(completedPath(dir, group.config, instant), content)) throw taken(tablePath, instant)
+    val done = OpenWrite.completedPath(
+      dir,
+      group.config,
+      instant,
+      Action.DeltaCommit,
+      OpenWrite.later(instant, group.config)
+    )
+    if (!storage.publish(done, content)) throw taken(tablePath, instant)
   }
 
   private def newFile(
@@ -146,10 +153,6 @@ object MetadataTableWriter {
       deletes = 0
     )
   }
-
-  private def completedPath(dir: String, config: TableConfig, instant: String): String =
-    if (config.timelineLayout == 1) s"$dir/$instant.${Action.DeltaCommit}"
-    else s"$dir/${instant}_${OpenWrite.later(instant, config)}.${Action.DeltaCommit}"
 
   private def taken(tablePath: String, instant: String): WriteConflict = new WriteConflict(
     s"$tablePath: another writer did the same step of $instant in Hudi's metadata table; write again, and let one writer at a " +

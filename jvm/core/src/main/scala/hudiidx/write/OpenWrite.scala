@@ -99,15 +99,13 @@ final class OpenWrite private[write] (
         throw e
     }
     val content = CommitContent.of(write, table.config.version, instant)
-    if (!storage.publish(completedPath(now), content)) throw lost("it is complete already")
+    val path =
+      OpenWrite.completedPath(table.timeline.dir, table.config, instant, kind.completed, OpenWrite.next(now))
+    if (!storage.publish(path, content)) throw lost("it is complete already")
   }
 
   private def requireInflight(): Unit =
     if (storage.status(file(OpenWrite.Inflight)).isEmpty) throw lost("its inflight file is gone")
-
-  private def completedPath(now: TableContext): String =
-    if (table.config.timelineLayout == 1) s"${table.timeline.dir}/$instant.${kind.completed}"
-    else s"${table.timeline.dir}/${instant}_${OpenWrite.next(now)}.${kind.completed}"
 
   /** Takes back whatever the write has done. */
   def abandon(): Unit = {
@@ -175,6 +173,16 @@ object OpenWrite {
 
   private def conflict(tablePath: String, other: String, does: String): WriteConflict =
     new WriteConflict(s"$tablePath: another writer ($other) $does; write again when it is done: one writer at a time")
+
+  /** @param completion time, where the timeline's layout names it */
+  private[write] def completedPath(
+      dir: String,
+      config: TableConfig,
+      instant: String,
+      action: String,
+      completion: => String
+  ): String =
+    if (config.timelineLayout == 1) s"$dir/$instant.$action" else s"$dir/${instant}_$completion.$action"
 
   /** Behind all that the timeline has. */
   private[write] def next(table: TableContext): String = {
