@@ -305,6 +305,10 @@ class HudiIndex(TableViews):
     def update(self) -> Mapping[str, Any]:
         """Brings the index up to the timeline; lists no data partition. Nothing to do is no error.
 
+        Returns:
+            As `create`; ``instants``: requested times of those taken in, ``lag_millis``: how long before the
+            new version the oldest of these had completed, None without any and where the table was listed.
+
         Raises:
             IndexNotFound: there is no index; make one with `create`.
             WriteConflict: another writer published meanwhile, again and again.

@@ -3,8 +3,6 @@ package hudiidx.sync
 import hudiidx.column.{ColumnExpression, IndexSpec}
 import hudiidx.record.{RecordIndex, RecordKind, RecordProperty}
 import hudiidx.store.{Current, IndexFile, IndexStore, IndexVersion}
-import hudiidx.timeline.InstantName
-import java.time.ZoneId
 
 /** State of an index for people and monitors.
   *
@@ -121,11 +119,16 @@ object IndexInfo {
       case Current.Found(version, _) =>
         SyncPlan.of(version, table) match {
           case Standing.Unsound(fallback) => broken(store, path, fallback, Some(version))
-          case Standing.Sound(unseen)     => sound(store, version, unseen, table.config.timelineZone)
+          case Standing.Sound(unseen)     => sound(store, version, unseen, table)
         }
     }
 
-  private def sound(store: IndexStore, v: IndexVersion, unseen: Vector[UnseenInstant], zone: ZoneId): IndexInfo = {
+  private def sound(
+      store: IndexStore,
+      v: IndexVersion,
+      unseen: Vector[UnseenInstant],
+      table: TableContext
+  ): IndexInfo = {
     val missing =
       v.files.filter(f => store.storage.status(s"${store.dir}/${f.name}").forall(_.sizeBytes != f.sizeBytes))
     val state = if (missing.nonEmpty) Broken else if (unseen.isEmpty) Ready else Lagging
@@ -138,7 +141,7 @@ object IndexInfo {
       store.dir,
       Some(v),
       unseen.size,
-      lag(unseen, zone),
+      SyncLag.millis(unseen, table, System.currentTimeMillis()).getOrElse(0L) / 1000,
       IndexCounts.partitions(v),
       IndexCounts.files(v)
     )
@@ -146,10 +149,4 @@ object IndexInfo {
 
   private def broken(store: IndexStore, path: String, fallback: Fallback, version: Option[IndexVersion]): IndexInfo =
     IndexInfo(Broken, s"${fallback.code}: ${fallback.why}; ${fallback.remedy(path)}", store.dir, version, 0, 0, 0, 0)
-
-  private def lag(unseen: Vector[UnseenInstant], zone: ZoneId): Long =
-    unseen.headOption
-      .flatMap(u => InstantName.toMillis(u.instant.completionTime.getOrElse(u.instant.requestedTime), zone))
-      .map(t => math.max(0L, (System.currentTimeMillis() - t) / 1000))
-      .getOrElse(0L)
 }

@@ -14,6 +14,8 @@ import org.slf4j.LoggerFactory
   *  @param rebuilt    the table was listed anew
   *  @param published  false: the index was in step already
   *  @param rebases    times that another writer was first and the work was done again on its version
+  *  @param lagMillis  how long before the version was published the oldest of `instants` had completed; None: there is none,
+  *                    or the table was listed anew
   */
 final case class SyncResult(
     version: IndexVersion,
@@ -21,7 +23,8 @@ final case class SyncResult(
     merged: Boolean,
     rebuilt: Boolean,
     published: Boolean,
-    rebases: Int
+    rebases: Int,
+    lagMillis: Option[Long] = None
 )
 
 /** Makes an index and keeps it in step. Needs no lock: of two writers that finish at once one publishes, the other re-bases
@@ -45,7 +48,7 @@ final class Indexer(
   def create(): SyncResult = {
     val built = build(0)
     val after = update()
-    after.copy(instants = built.instants ++ after.instants, rebuilt = true, published = true)
+    after.copy(instants = built.instants ++ after.instants, rebuilt = true, published = true, lagMillis = None)
   }
 
   /** Takes in the instants completed since the current version. Makes the index anew where the version cannot be brought
@@ -187,7 +190,8 @@ final class Indexer(
           written.merged,
           rebuilt = false,
           published = true,
-          rebases
+          rebases,
+          SyncLag.millis(unseen, base.table, System.currentTimeMillis())
         )
       }
     } finally open.close()

@@ -1,11 +1,19 @@
 package hudiidx.timeline
 
+import java.time.ZoneId
+
 /** The instants on a table's active timeline, one entry each in its highest state, by (requested time, action).
   *
   *  @param dir    folder of the instant files: `<table>/.hoodie`, or the timeline folder of layout 2
   *  @param layout 1 (table version 6) or 2 (8 and later)
+  *  @param modified of layout 1: when the files of completed instants were last modified, in epoch milliseconds by file name
   */
-final class ActiveTimeline(val dir: String, val layout: Int, val instants: Vector[Instant]) {
+final class ActiveTimeline(
+    val dir: String,
+    val layout: Int,
+    val instants: Vector[Instant],
+    modified: Map[String, Long] = Map.empty
+) {
 
   val completed: Vector[Instant] = instants.filter(_.isCompleted)
 
@@ -24,6 +32,14 @@ final class ActiveTimeline(val dir: String, val layout: Int, val instants: Vecto
   private val completedWriteTimes: Set[String] = completedWrites.map(_.requestedTime).toSet
 
   def isCompletedWrite(instantTime: String): Boolean = completedWriteTimes(instantTime)
+
+  /** When a completed instant completed, in epoch milliseconds: by its completion time, read in the table's zone, or else, as
+    *  layout 1 has none, by its file. None where neither is known.
+    */
+  def completedMillis(instant: Instant, zone: ZoneId): Option[Long] = instant.completionTime match {
+    case Some(time) => InstantName.toMillis(time, zone)
+    case None       => modified.get(instant.fileName)
+  }
 
   def pending(action: String): Vector[Instant] = instants.filter(i => !i.isCompleted && i.action == action)
 }

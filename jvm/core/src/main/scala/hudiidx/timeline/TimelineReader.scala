@@ -31,8 +31,14 @@ object TimelineReader {
       if (i + 1 == found.size || !sameGroup(found.get(i), found.get(i + 1))) kept += found.get(i)
       i += 1
     }
-    new ActiveTimeline(dir, layout, kept.result())
+    new ActiveTimeline(dir, layout, kept.result(), if (layout == 1) modified(files) else Map.empty)
   }
+
+  private def modified(files: Vector[FileInfo]): Map[String, Long] =
+    files.iterator
+      .filter(f => InstantName.parse(f.name, 1).exists(_.isCompleted))
+      .map(f => f.name -> f.modifiedMillis)
+      .toMap
 
   private def sameGroup(a: Instant, b: Instant): Boolean =
     a.requestedTime == b.requestedTime && InstantName.comparableAction(a.action) ==

@@ -4,8 +4,10 @@ import hudiidx._
 import hudiidx.hfile.BlockCache
 import hudiidx.storage._
 import hudiidx.table.TableConfig
-import hudiidx.timeline.{ArchivedTimeline, TimelineHistory}
+import hudiidx.timeline.{ArchivedTimeline, InstantName, TimelineHistory}
+import java.nio.file.attribute.FileTime
 import java.nio.file.{Files, Path}
+import java.time.ZoneId
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -82,6 +84,50 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(counting.counts.list - listsBefore <= 4)
     }
   }
+
+  test("an update with nothing to do lists timeline and versions, and reads properties and version: no more") {
+    withTable(9) { table =>
+      (0 until 20).foreach(i => table.write(Seq(FakeWrite(s"p$i", -1, isLog = false, 10)), complete = true))
+      val counting = new CountingStorage(LocalStorage)
+      val access = accessOf(counting)
+      new Indexer(access, table.path, IndexOptions()).create()
+      counting.reset()
+      assert(!new Indexer(access, table.path, IndexOptions()).update().published)
+      assert(counting.counts.copy(bytesRead = 0) === StorageCounts(2, 0, 0, 0, 2, 0, 0, 0, 0))
+    }
+  }
+
+  for (version <- Seq(6, 9))
+    test(s"on version $version the lag of an update counts from the first completion among the instants it takes in") {
+      withTable(version) { table =>
+        val access = accessOf(LocalStorage)
+        def indexer = new Indexer(access, table.path, IndexOptions())
+        def write(partition: String) = table.write(Seq(FakeWrite(partition, -1, isLog = false, 10)), complete = true)
+        write("a")
+        assert(indexer.create().lagMillis === None)
+        assert(indexer.update().lagMillis === None)
+        val first = Seq(write("b"), write("c")).zipWithIndex.map { case (w, i) => completedAt(table, w, i) }.min
+        val before = System.currentTimeMillis() - first
+        val told = IndexInfo.of(access, table.path, IndexOptions()).lagSeconds
+        val lag = indexer.update().lagMillis.get
+        val after = System.currentTimeMillis() - first
+        assert(before <= lag && lag <= after)
+        assert(before / 1000 <= told && told <= after / 1000)
+        assert(IndexInfo.of(access, table.path, IndexOptions()).lagSeconds === 0)
+      }
+    }
+
+  /** When a deltacommit completed: on version 9 its name tells, on version 6 its file, which is given a time here. */
+  private def completedAt(table: FakeTable, instant: String, n: Int): Long =
+    if (table.version == 6) {
+      val millis = System.currentTimeMillis() - (n + 1) * 5000000L
+      Files.setLastModifiedTime(table.dir.resolve(s".hoodie/$instant.deltacommit"), FileTime.fromMillis(millis))
+      millis
+    } else {
+      val names = table.dir.resolve(".hoodie/timeline").toFile.list()
+      val name = names.find(_.startsWith(s"${instant}_")).get
+      InstantName.toMillis(name.drop(instant.length + 1).takeWhile(_ != '.'), ZoneId.systemDefault()).get
+    }
 
   test(
     "without an index, with a damaged one and with one of another table a reader lists, says why, and strict raises"

@@ -117,4 +117,15 @@ class NameNodeCallsSuite extends AnyFunSuite with BeforeAndAfterAll {
     info(s"update: ${calls(0)}")
     assert(calls(0) === calls(1))
   }
+
+  test("an update with nothing to do asks the NameNode for two lists and two files") {
+    val calls = tables.map { table =>
+      def update() = new Indexer(access(), table.path, IndexOptions(strict = true)).update()
+      update()
+      callsOf(update())
+    }
+    info(s"update with nothing to do: ${calls(0)}")
+    assert(calls(0) === calls(1))
+    assert(calls(0).values.sum <= 6)
+  }
 }

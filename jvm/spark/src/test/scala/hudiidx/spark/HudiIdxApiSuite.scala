@@ -54,7 +54,9 @@ class HudiIdxApiSuite extends SparkSuite {
       lookup(kept, keys.take(1))
       cut.showFirst(cut.size)
       assert(lookup(kept, keys) === stock(name))
-      kept.update()
+      val done = new ObjectMapper().readTree(kept.update())
+      assert(done.path("instants").size > 0 && done.path("lag_millis").asLong > 0)
+      assert(new ObjectMapper().readTree(kept.update()).path("lag_millis").isNull)
       assert(lookup(kept, keys) === stock(name))
       val partition = stock(name).head._2
       assert(lookup(kept, keys, partition) === stock(name).filter(_._2 == partition))

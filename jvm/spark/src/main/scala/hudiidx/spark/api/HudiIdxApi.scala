@@ -52,9 +52,8 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   private lazy val rowLookups = new RowLookups(spark, access, path, read, given)
   SharedTable.cleaner.register(this, HudiIdxApi.closing(lookups))
 
-  /** Makes the index. `{index_version, files, partitions, instants, rebuilt, merged, published, rebases,
-    * bytes_by_kind,
-    * elapsed_millis}`; bytes by kind of index file.
+  /** Makes the index. `{index_version, files, partitions, instants, rebuilt, merged, published, rebases, bytes_by_kind,
+    * lag_millis, elapsed_millis}`; bytes by kind of index file; `lag_millis` as [[SyncResult]] has it, or null.
     */
   def create(): String = timed(indexer.create())
 
@@ -163,7 +162,11 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     if (pending.isEmpty || BackgroundWork.isOn(path)) synced
     else {
       val made = addColumns(pending)
-      made.copy(instants = synced.instants ++ made.instants, published = true)
+      made.copy(
+        instants = synced.instants ++ made.instants,
+        published = true,
+        lagMillis = (synced.lagMillis ++ made.lagMillis).reduceOption(_ max _)
+      )
     }
   }
 

@@ -20,6 +20,6 @@ private[api] object SyncJson {
       .put("rebases", done.rebases)
     val byKind = version.files.groupBy(_.kind).map { case (kind, files) => kind -> files.map(_.sizeBytes).sum }
     VerifyJson.counts(json, "bytes_by_kind", byKind)
-    json.put("elapsed_millis", elapsedMillis)
+    json.put("lag_millis", done.lagMillis.map(Long.box).orNull).put("elapsed_millis", elapsedMillis)
   }
 }
