@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from hudiidx import ColumnAdvice, HudiIndex, UnsupportedTable
-from hudiidx.cli import main
+from hudiidx.cli import main, reads
 
 WHERE = "city = 'sf' and id > ''"
 
@@ -65,7 +65,7 @@ def test_recommend_reads_footers_alone(spark: SparkSession, cow: Path) -> None:
 
 def test_the_command_shows_them(columns: HudiIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     # The session of the tests stands in for the command's own.
-    monkeypatch.setattr(main, "_with_spark", lambda table, title, work, *_: work(columns))
+    monkeypatch.setattr(reads, "with_spark", lambda table, title, work, *_: work(columns))
     rows = columns.prune(WHERE).collect()
     told = CliRunner().invoke(main.app, ["prune", columns.path, WHERE, "--json"])
     assert told.exit_code == 0, told.output

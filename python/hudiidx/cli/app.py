@@ -1,0 +1,84 @@
+"""What the commands share: the app itself, arguments that several take, and how an answer comes about."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hudiidx.index import HudiIndex
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Index an Apache Hudi table, list it and find its records from the index.",
+    epilog="Exit codes: 0 done, 1 verify found differences or lookup missed a key, 2 usage, 3 the table, "
+    "4 the index, 5 other.",
+)
+
+Path_ = Annotated[str, typer.Argument(metavar="TABLE", help="Folder or URI of the Hudi table.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+IndexPath = Annotated[
+    str | None,
+    typer.Option("--index-path", metavar="PATH", help="Where the index lives, if not in the table."),
+]
+Master = Annotated[
+    str | None, typer.Option("--master", metavar="URL", help="Spark master; default local[*].")
+]
+Conf = Annotated[
+    list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A Spark setting; may be repeated.")
+]
+
+
+def with_spark(
+    table: str,
+    title: str,
+    work: Callable[[HudiIndex], Any],
+    index_path: str | None,
+    master: str | None,
+    conf: list[str] | None,
+    strict: bool | None = None,
+) -> Any:
+    """What ``work`` makes of the index, in a session of its own; ``title`` is for the progress bar."""
+    from hudiidx.cli.progress import with_progress
+    from hudiidx.cli.spark import session
+    from hudiidx.index import HudiIndex
+
+    spark = session(master, conf or [])
+    try:
+        index = HudiIndex(spark, table, index_path=index_path, strict=strict)
+        return with_progress(spark, console(stderr=True), title, lambda: work(index))
+    finally:
+        spark.stop()
+
+
+def console(stderr: bool = False) -> Console:
+    """Where tables and progress are drawn."""
+    from rich.console import Console
+
+    return Console(stderr=stderr)
+
+
+def print_document(document: Mapping[str, Any], as_json: bool) -> None:
+    """Prints what was done, as JSON or a line for each field."""
+    from hudiidx.cli import render
+
+    if as_json:
+        render.as_json(dict(document))
+    else:
+        render.info(console(), document)
+
+
+def lines_of(file: str, option: str) -> list[str]:
+    """The lines of a UTF-8 text, ``-`` being standard input; empty lines are none. ``option`` named it."""
+    try:
+        with open(sys.stdin.fileno() if file == "-" else file, encoding="utf-8", closefd=file != "-") as f:
+            return [line for line in f.read().split("\n") if line]
+    except (OSError, UnicodeDecodeError) as e:
+        raise typer.BadParameter(f"{option} {file}: {e}") from e

@@ -1,0 +1,313 @@
+"""Commands that read: listings, records by key, log files, and what an index is worth."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hudiidx import _keys
+from hudiidx.cli.app import (
+    Conf,
+    IndexPath,
+    Json,
+    Master,
+    Path_,
+    app,
+    console,
+    lines_of,
+    print_document,
+    with_spark,
+)
+from hudiidx.cli.plain import run
+
+if TYPE_CHECKING:
+    from hudiidx.index import HudiIndex
+
+_log = typer.Typer(no_args_is_help=True, help="Look into a log file: its blocks, and keys in it.")
+app.add_typer(_log, name="log")
+
+Strict = Annotated[bool, typer.Option("--strict", help="Fail instead of answering without the index.")]
+Partition = Annotated[str | None, typer.Option("--partition", metavar="P", help="One partition path only.")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="INSTANT", help="As the table was at this instant.")
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Rows to show; default 200, with --json all.")
+]
+_SHOWN = 200
+LogFile = Annotated[str, typer.Argument(metavar="FILE", help="A log file of a table.")]
+
+
+@app.command()
+def info(table: Path_, json_: Json = False, index_path: IndexPath = None) -> None:
+    """Show the state of the index."""
+    print_document(_plain("info", table, index_path=index_path), json_)
+
+
+@app.command()
+def partitions(
+    table: Path_,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    strict: Strict = False,
+    limit: Limit = None,
+) -> None:
+    """List the partitions."""
+    _listing("partitions", table, json_, limit, index_path, strict)
+
+
+@app.command()
+def files(
+    table: Path_,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    strict: Strict = False,
+    partition: Partition = None,
+    as_of: AsOf = None,
+    limit: Limit = None,
+) -> None:
+    """List the committed files."""
+    _listing("files", table, json_, limit, index_path, strict, partition=partition, as_of=as_of)
+
+
+@app.command()
+def slices(
+    table: Path_,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    strict: Strict = False,
+    partition: Partition = None,
+    as_of: AsOf = None,
+    limit: Limit = None,
+) -> None:
+    """List the latest file slices."""
+    _listing("slices", table, json_, limit, index_path, strict, partition=partition, as_of=as_of)
+
+
+@app.command()
+def lookup(
+    table: Path_,
+    keys: Annotated[list[str] | None, typer.Argument(metavar="KEY...", help="Record keys.")] = None,
+    file: Annotated[
+        str | None,
+        typer.Option("--file", metavar="FILE", help="Also the keys in a file, one a line; - is stdin."),
+    ] = None,
+    rows: Annotated[bool, typer.Option("--rows", help="Show the records themselves; starts Spark.")] = False,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    strict: Strict = False,
+    partition: Partition = None,
+    as_of: AsOf = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Find records by key; exit code 1 if a key has no location. Several key fields: a:1,b:2."""
+    asked = [*(keys or ()), *(lines_of(file, "--file") if file else ())]
+    if not asked:
+        raise typer.BadParameter("no keys: name them behind the table, or pass --file")
+    if not rows and (master or conf):
+        raise typer.BadParameter("--master and --conf are for --rows")
+    from hudiidx.cli import render
+
+    if rows:
+        from hudiidx.cli.rows import found_rows
+
+        def work(index: HudiIndex) -> dict[str, Any]:
+            return found_rows(index, asked, partition, as_of)
+
+        found = with_spark(table, "reading records", work, index_path, master, conf, strict)
+    else:
+        options = {"index_path": index_path, "strict": strict, "partition": partition, "as_of": as_of}
+        found = _run_plain("lookup", table, _keys.pack(asked), options)
+        _warn_of(found, table, "record keys were read from files", f"hudiidx add-index {table} record")
+    if json_:
+        render.as_json(found)
+    elif rows:
+        render.rows(console(), found)
+    else:
+        render.locations(console(), found)
+    if found["missing"]:
+        raise typer.Exit(1)
+
+
+@_log.command("show")
+def log_show(
+    file: LogFile, json_: Json = False, index_path: IndexPath = None, strict: Strict = False
+) -> None:
+    """Show the blocks of a log file: kinds, instants, keys, and how each is indexed."""
+    found = _plain("log-show", file, index_path=index_path, strict=strict)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json(found)
+    else:
+        render.log_blocks(console(), found)
+
+
+@_log.command("find")
+def log_find(
+    file: LogFile,
+    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Record keys.")],
+    json_: Json = False,
+    index_path: IndexPath = None,
+    strict: Strict = False,
+) -> None:
+    """Find the versions of keys in a log file; exit code 1 if it has none of a key."""
+    options = {"index_path": index_path, "strict": strict}
+    found = _run_plain("log-find", file, _keys.pack(keys), options)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json(found)
+    else:
+        render.log_hits(console(), found)
+    if found["missing"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+def prune(
+    table: Path_,
+    where: Annotated[
+        str, typer.Argument(metavar="FILTER", help="In Spark SQL, as \"fare > 90 and city = 'oslo'\".")
+    ],
+    json_: Json = False,
+    index_path: IndexPath = None,
+    as_of: AsOf = None,
+    limit: Limit = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Show the files that a query with this filter reads, and which indexes decided that."""
+
+    def pruned(index: HudiIndex) -> dict[str, Any]:
+        rows = [row.asDict() for row in index.prune(where, as_of).collect()]
+        by = rows[0]["decided_by"] if rows else ""
+        files = [{k: v for k, v in row.items() if k != "decided_by"} for row in rows]
+        return {"files": files, "decided_by": by}
+
+    found = with_spark(table, "planning", pruned, index_path, master, conf)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json({**found, "files": found["files"][:limit]})
+    else:
+        render.files(console(), found["files"], limit or _SHOWN)
+        console().print(f"decided by: {found['decided_by'] or 'no index'}", highlight=False)
+
+
+@app.command()
+def verify(
+    table: Path_,
+    record: Annotated[
+        bool, typer.Option("--record", help="Also compare the record index with the keys in all files.")
+    ] = False,
+    columns: Annotated[
+        bool, typer.Option("--columns", help="Also compare the indexes on columns with all files.")
+    ] = False,
+    scratch: Annotated[
+        str | None,
+        typer.Option("--scratch", metavar="PATH", help="With --record: where keys are sorted, if not there."),
+    ] = None,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Compare the index with the table; exit code 1 if they differ."""
+    if scratch and not record:
+        raise typer.BadParameter("--scratch is for --record")
+    found = with_spark(
+        table,
+        "verifying the index",
+        lambda i: i.verify(record=record, columns=columns, scratch=scratch),
+        index_path,
+        master,
+        conf,
+    )
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json(asdict(found))
+    else:
+        render.verified(console(), found)
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def perf(
+    table: Path_,
+    json_: Json = False,
+    index_path: IndexPath = None,
+    sweep: Annotated[bool, typer.Option("--sweep", help="Also try other page sizes and codecs.")] = False,
+) -> None:
+    """Time the index against plain listing: RFC-15's "metadata perf" table."""
+    found = _plain("perf", table, index_path=index_path, sweep=sweep)
+    from hudiidx.cli import render
+
+    if json_:
+        render.as_json(found)
+        return
+    render.perf(console(), found)
+
+
+@app.command()
+def jar(
+    writer: Annotated[bool, typer.Option("--writer", help="Also the jar with the index class.")] = False,
+) -> None:
+    """Print the path of the jar, for spark-submit --jars; with --writer two, comma between them."""
+    from hudiidx.session import jar_path, writer_jars
+
+    print(",".join(map(str, writer_jars())) if writer else jar_path())
+
+
+def _listing(
+    what: str,
+    table: str,
+    as_json: bool,
+    limit: int | None,
+    index_path: str | None,
+    strict: bool,
+    **options: str | None,
+) -> None:
+    """Prints the listing ``what``; asks for one row more than is shown, to know whether there are more."""
+    shown = limit or _SHOWN
+    asked = limit if as_json else shown + 1
+    cut = None if asked is None else str(asked)
+    found = _plain(what, table, index_path=index_path, strict=strict, limit=cut, **options)
+    from hudiidx.cli import render
+
+    _warn_of(found, table, "the table was listed", f"hudiidx create {table}")
+    if as_json:
+        render.as_json(found)
+    else:
+        getattr(render, what)(console(), found[what], shown)
+
+
+def _run_plain(command: str, table: str, stdin: bytes, options: Mapping[str, str | bool | None]) -> Any:
+    arguments = [command, table]
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            arguments.append(flag)
+        elif isinstance(value, str):
+            arguments += [flag, value]
+    return run(arguments, stdin)
+
+
+def _plain(command: str, table: str, **options: str | bool | None) -> Any:
+    return _run_plain(command, table, b"", options)
+
+
+def _warn_of(found: Mapping[str, Any], table: str, instead: str, remedy: str) -> None:
+    if found.get("fallback"):
+        print(
+            f"hudiidx: warning: the index was not used ({found['fallback']}), {instead}; "
+            f"see `hudiidx info {table}`, mend with `{remedy}`",
+            file=sys.stderr,
+        )
