@@ -237,5 +237,5 @@ def test_help_names_every_command() -> None:
     shown = run("--help").stdout
     for command in ("create", "update", "info", "partitions", "files", "slices", "verify", "perf", "drop"):
         assert command in shown
-    for command in ("lookup", "add-index", "drop-index"):
+    for command in ("lookup", "add-index", "drop-index", "watch"):
         assert command in shown

@@ -43,7 +43,10 @@ if TYPE_CHECKING:
         TableFile,
         VerifyReport,
     )
+    from hudiidx.poll import Poll
     from hudiidx.session import configure_spark
+    from hudiidx.stream import update_after
+    from hudiidx.watch import Watcher
 
 __version__ = "0.1.0"
 
@@ -67,6 +70,7 @@ __all__ = [
     "LogFile",
     "LookupWork",
     "NotAHudiTable",
+    "Poll",
     "RecordDifference",
     "RecordInfo",
     "RecordLocation",
@@ -77,11 +81,19 @@ __all__ = [
     "TableFile",
     "UnsupportedTable",
     "VerifyReport",
+    "Watcher",
     "WriteConflict",
     "configure_spark",
+    "update_after",
 ]
 
-_HOME = {"HudiIndex": "hudiidx.index", "configure_spark": "hudiidx.session"}
+_HOME = {
+    "HudiIndex": "hudiidx.index",
+    "Poll": "hudiidx.poll",
+    "Watcher": "hudiidx.watch",
+    "configure_spark": "hudiidx.session",
+    "update_after": "hudiidx.stream",
+}
 _MODEL = {
     "BaseFile",
     "ColumnAdvice",
