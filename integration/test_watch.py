@@ -84,8 +84,8 @@ class Watch:
         for line in self._process.stdout:
             self.polls.append(json.loads(line))
 
-    def until(self, what: Callable[[], bool]) -> None:
-        end = time.monotonic() + PATIENCE
+    def until(self, what: Callable[[], bool], patience: float = PATIENCE) -> None:
+        end = time.monotonic() + patience
         while not what():
             assert self._process.poll() is None, self._log.read_text()[-3000:]
             assert time.monotonic() < end, f"{self.polls[-5:]} {self._log.read_text()[-3000:]}"
@@ -182,7 +182,8 @@ def run_watch(
     tables = [*idle, *(w.path for w in written)]
     marks: list[tuple[float, int, int]] = []
     with watching(tables, folder, interval) as watch:
-        watch.until(lambda: len({p["table"] for p in watch.polls if p["rebuilt"]}) == len(tables))
+        made = PATIENCE + 5 * len(tables)
+        watch.until(lambda: len({p["table"] for p in watch.polls if p["rebuilt"]}) == len(tables), made)
         began, rounds = time.monotonic(), 0
         while go_on(rounds, time.monotonic() - began):
             rounds += 1
@@ -213,7 +214,7 @@ def test_twelve_tables_are_followed(
     spark: SparkSession, stock_0_15: Any, stock_1_1: Any, tmp_path: Path
 ) -> None:
     written = written_tables([stock_1_1, stock_0_15, stock_1_1], 3)
-    run_watch(spark, written, idle_tables(tmp_path, 9), tmp_path, 3.0, lambda n, _: n < 6, 8 * MEBI)
+    run_watch(spark, written, idle_tables(tmp_path, 9), tmp_path, 3.0, lambda n, _: n < 4, 8 * MEBI)
 
 
 @pytest.mark.slow

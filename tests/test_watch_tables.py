@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import queue
 import re
 import shlex
@@ -16,7 +17,7 @@ import pytest
 import stored
 import typer
 from pyspark.sql import DataFrame, SparkSession
-from test_cli import run
+from test_cli import COMMAND, run
 from test_readme import run as run_statement
 
 from hudiidx import HudiIndex, Poll, Watcher, update_after
@@ -168,6 +169,20 @@ def test_a_signal_lets_the_sync_end(
     (done,) = map(json.loads, out.splitlines())
     assert done["published"] and len(done["instants"]) == 1 and done["index_version"] == 2
     assert HudiIndex(spark, table).info().state == "READY"
+
+
+def test_the_end_of_the_jvm_is_the_end_of_the_command(spark: SparkSession, indexed: HudiIndex) -> None:
+    command = [COMMAND, "watch", indexed.path, "--interval", "0.1", *LOCAL]
+    watching = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert watching.stderr
+    while "watching 1 table" not in (line := watching.stderr.readline()):
+        assert line
+    (java,) = Path(f"/proc/{watching.pid}/task/{watching.pid}/children").read_text().split()
+    os.kill(int(java), signal.SIGKILL)
+    _, told = watching.communicate(timeout=PATIENCE)
+    assert watching.returncode == 5
+    last = told.splitlines()[-1]
+    assert last.startswith("hudiidx: RuntimeError: the Spark session has ended; start anew (")
 
 
 def examples(language: str, title: str) -> list[str]:

@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -112,7 +112,8 @@ def watch(
                 print(_greeting(watcher, interval, metrics_address), file=sys.stderr, flush=True)
                 watcher.join()
     finally:
-        spark.stop()
+        with suppress(Exception):  # nothing is left of a session whose JVM died
+            spark.stop()
     if failed:
         raise typer.Exit(_FAILED)
 
