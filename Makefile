@@ -1,15 +1,16 @@
-# make build | quickstart | test | test-fast | test-all | test-lines | lint | format | bundles | clean
+# make build | hive | quickstart | test | test-fast | test-all | test-lines | lint | format | bundles | clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build quickstart test test-fast test-all test-lines lint format bundles clean preflight
+.PHONY: build hive quickstart test test-fast test-all test-lines lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
 # One jar for each Spark line; the wheel carries them all.
 JAR := dist/hudiidx-spark-3.5_2.12-$(VERSION).jar
 JARS_4 := $(patsubst %,dist/hudiidx-spark-%_2.13-$(VERSION).jar,4.0 4.1)
 WRITER_JAR_NAME := hudiidx-hudi_2.12-$(VERSION).jar
+HIVE_JAR := dist/hudiidx-hive_2.12-$(VERSION).jar
 WHEEL := dist/hudiidx-$(VERSION)-py3-none-any.whl
 ifdef JAVA_HOME
 export PATH := $(JAVA_HOME)/bin:$(PATH)
@@ -43,6 +44,15 @@ $(JARS_4): dist/hudiidx-spark-%_2.13-$(VERSION).jar: $(JVM_SOURCES)
 	HUDIIDX_SPARK=$* build/sbt bundle/assembly
 	@mkdir -p dist
 	cp jvm/bundle/target/spark-$*/scala-2.13/$(@F) $@
+
+# The jar for Hive and MapReduce, for who wants it: no other target needs it.
+hive: $(HIVE_JAR)
+
+$(HIVE_JAR): $(JVM_SOURCES)
+	@scripts/preflight
+	build/sbt hiveBundle/assembly
+	@mkdir -p dist
+	cp jvm/hive-bundle/target/scala-2.12/$(@F) $@
 
 $(STAMPS)/venv: python/requirements-dev.txt
 	@scripts/preflight

@@ -24,6 +24,8 @@ val addOpens = Seq("java.lang", "java.lang.invoke", "java.io", "java.net", "java
 val jackson = Seq("jackson-core", "jackson-databind").map(a => "com.fasterxml.jackson.core" % a % line.jackson % Provided)
 val avro = "org.apache.avro" % "avro" % line.avro % Provided
 val zstd = "com.github.luben" % "zstd-jni" % line.zstd % Provided
+// zstd in Java, for class paths without zstd-jni. Spark has it too.
+val aircompressor = ("io.airlift" % "aircompressor" % "0.27" % Provided).intransitive()
 val slf4j = "org.slf4j" % "slf4j-api" % "2.0.7" % Provided
 val hadoop = Seq(
   "org.apache.hadoop" % "hadoop-client-api" % line.hadoop % Provided,
@@ -57,7 +59,6 @@ val hfileOracles = (
       "ch.qos.reload4j" % "reload4j" % "1.2.22",
       "com.google.protobuf" % "protobuf-java" % "3.25.5",
       "org.apache.zookeeper" % "zookeeper" % "3.5.7",
-      "io.airlift" % "aircompressor" % "0.27",
       "org.apache.hudi" % "hudi-io" % "1.1.1")
 ).map(m => (m % Test).intransitive())
 
@@ -74,13 +75,13 @@ val common = Seq(
 
 lazy val core = (project in file("jvm/core"))
   .settings(common, name := "hudiidx-core")
-  .settings(libraryDependencies ++= jackson ++ Seq(avro, zstd, slf4j, xxhashOracle) ++ hfileOracles)
+  .settings(libraryDependencies ++= jackson ++ Seq(avro, zstd, aircompressor, slf4j, xxhashOracle) ++ hfileOracles)
 
 lazy val hadoopModule = (project in file("jvm/hadoop"))
   .dependsOn(core % "compile->compile;test->test")
   .settings(common, name := "hudiidx-hadoop")
   .settings(
-    libraryDependencies ++= jackson ++ hadoop ++ Seq(avro, parquet, zstd, slf4j),
+    libraryDependencies ++= jackson ++ hadoop ++ Seq(avro, parquet, zstd, aircompressor, slf4j),
     // The example of an index of one's own, on the class path as a user's jar would be.
     Test / unmanagedSourceDirectories += (ThisBuild / baseDirectory).value / "examples" / "quadkey",
     Test / unmanagedResourceDirectories += (ThisBuild / baseDirectory).value / "examples" / "quadkey",
@@ -106,6 +107,65 @@ lazy val hudi = (project in file("jvm/hudi"))
   .settings(libraryDependencies ++= Seq(
     sparkSql,
     "org.apache.hudi" %% s"hudi-spark${line.short}-bundle" % "1.1.1" % Provided intransitive ()))
+
+// Input formats for Hive and MapReduce. Spark runs Hive 2.3, whatever its line, so the line of Scala 2.12 builds them for all.
+val hiveVersion = "2.3.9"
+val hiveJars = Seq(
+  ("org.apache.hive" % "hive-exec" % hiveVersion).classifier("core"),
+  "org.apache.hive" % "hive-serde" % hiveVersion,
+  "org.apache.hive" % "hive-common" % hiveVersion,
+  "org.apache.hive" % "hive-storage-api" % "2.8.1").map(m => (m % Provided).intransitive())
+
+lazy val hive = (project in file("jvm/hive"))
+  .dependsOn(hadoopModule % "compile->compile;test->test", spark % "test->test")
+  .settings(common, name := "hudiidx-hive")
+  // The job of the docs.
+  .settings(Test / unmanagedSourceDirectories += (ThisBuild / baseDirectory).value / "examples" / "mapreduce")
+  .settings(libraryDependencies ++= jackson ++ hadoop ++ hiveJars ++ Seq(avro, parquet, zstd, slf4j) ++ Seq(
+    "org.apache.spark" %% "spark-hive" % line.spark % Test,
+    "org.apache.spark" %% "spark-sql" % line.spark % Test))
+
+// The jar for Hive and MapReduce: what such a cluster lacks, or has in another version, is in it under names of ours.
+lazy val hiveBundle = (project in file("jvm/hive-bundle"))
+  .dependsOn(hive, core % "test->test")
+  .settings(common, name := "hudiidx-hive-bundle")
+  .settings(
+    assembly / assemblyJarName := s"hudiidx-hive_${scalaBinaryVersion.value}-${version.value}.jar",
+    assembly / test := {},
+    assembly / assemblyShadeRules := Seq(
+      "scala" -> "scala",
+      "org.apache.avro" -> "avro",
+      "org.apache.parquet" -> "parquet",
+      "shaded.parquet" -> "parquet.shaded",
+      "com.fasterxml.jackson" -> "jackson",
+      "io.airlift" -> "airlift").map { case (from, to) => ShadeRule.rename(s"$from.**" -> s"hudiidx.shaded.$to.@1").inAll },
+    assembly / assemblyMergeStrategy := {
+      case name if name.startsWith("META-INF/") && name.matches("META-INF/(LICENSE|NOTICE)[^/]*") => MergeStrategy.concat
+      case name if name.endsWith(".class") && !name.startsWith("META-INF/") && name != "module-info.class" => MergeStrategy.deduplicate
+      case _ => MergeStrategy.discard
+    },
+    assembly := JarCheck.onlyOursForHive(assembly.value),
+    libraryDependencies ++= Seq(
+      "org.apache.avro" % "avro" % line.avro,
+      "com.fasterxml.jackson.core" % "jackson-core" % line.jackson,
+      "com.fasterxml.jackson.core" % "jackson-databind" % line.jackson,
+      "com.fasterxml.jackson.core" % "jackson-annotations" % line.jackson,
+      "io.airlift" % "aircompressor" % "0.27").map(_.intransitive()) ++
+      Seq("hadoop", "column", "common", "encoding", "format-structures", "jackson")
+        .map(a => ("org.apache.parquet" % s"parquet-$a" % line.parquet).intransitive()),
+    // A cluster without Scala, Parquet or zstd-jni, on which the jar is tried.
+    ivyConfigurations += Cluster,
+    libraryDependencies ++= Seq(
+      "org.apache.hadoop" % "hadoop-client-api" % line.hadoop % Cluster,
+      "org.apache.hadoop" % "hadoop-client-runtime" % line.hadoop % Cluster,
+      "org.slf4j" % "slf4j-nop" % "1.7.36" % Cluster),
+    Test / unmanagedSourceDirectories += (ThisBuild / baseDirectory).value / "examples" / "mapreduce",
+    libraryDependencies ++= hadoop :+ zstd,
+    Test / javaOptions ++= Seq(
+      s"-Dhudiidx.hive.jar=${assembly.value}",
+      s"-Dhudiidx.cluster=${update.value.select(configurationFilter(Cluster.name)).distinct.mkString(java.io.File.pathSeparator)}"))
+
+lazy val Cluster = config("cluster").hide
 
 lazy val bundle = (project in file("jvm/bundle"))
   .dependsOn(spark)
@@ -177,5 +237,5 @@ lazy val writeClasspath = taskKey[File]("Writes the run-time class path of the b
 lazy val writePeerClasspaths = taskKey[Seq[File]]("Writes the class paths of the benchmarks' peers to target/peer-*.txt.")
 
 lazy val root = (project in file("."))
-  .aggregate((Seq[ProjectReference](core, hadoopModule, spark, bundle) ++ (if (line == SparkVersions.Spark35) Seq[ProjectReference](hudi) else Nil)): _*)
+  .aggregate((Seq[ProjectReference](core, hadoopModule, spark, bundle) ++ (if (line == SparkVersions.Spark35) Seq[ProjectReference](hudi, hive, hiveBundle) else Nil)): _*)
   .settings(name := "hudiidx", publish / skip := true)

@@ -14,14 +14,27 @@ object JarCheck {
     "META-INF/services/org.apache.spark.sql.sources.DataSourceRegister"
   )
 
+  private val NeededForHive = Seq(
+    "hudiidx/hive/HudiIdxInputFormat.class",
+    "hudiidx/hive/mapreduce/HudiIdxInputFormat.class",
+    "hudiidx/shaded/scala/Option.class",
+    "hudiidx/shaded/parquet/hadoop/ParquetFileReader.class",
+    "hudiidx/shaded/airlift/compress/zstd/ZstdDecompressor.class"
+  )
+
   /** The jar itself; fails the build if it holds a foreign class or lacks what makes it work. */
-  def onlyOurs(jar: File): File = {
+  def onlyOurs(jar: File): File = onlyOurs(jar, Needed)
+
+  /** The same of the jar for Hive, which brings what Hive does not, under names of ours. */
+  def onlyOursForHive(jar: File): File = onlyOurs(jar, NeededForHive)
+
+  private def onlyOurs(jar: File, needed: Seq[String]): File = {
     val zip = new ZipFile(jar)
     try {
       val names = zip.entries().asScala.filterNot(_.isDirectory).map(_.getName).toVector
       val foreign = names.filterNot(n => Ours.exists(n.startsWith(_)) || n.startsWith("META-INF/"))
       if (foreign.nonEmpty) sys.error(s"$jar: holds ${foreign.size} foreign files, such as ${foreign.take(5).mkString(", ")}")
-      val missing = Needed.filterNot(names.contains)
+      val missing = needed.filterNot(names.contains)
       if (missing.nonEmpty) sys.error(s"$jar: lacks ${missing.mkString(", ")}")
       jar
     } finally zip.close()

@@ -1,8 +1,6 @@
 package hudiidx.hfile
 
-import com.github.luben.zstd.{Zstd, ZstdDecompressCtx, ZstdException, ZstdInputStream}
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, InputStream}
-import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.zip.{Deflater, GZIPInputStream, Inflater, ZipException}
 
 /** How the blocks of an HFile are compressed. `number` is the one in the trailer. */
@@ -43,11 +41,7 @@ private[hfile] object BlockCompression {
     case Codec.Gzip =>
       val packed = gzip(bytes, length)
       (packed, packed.length)
-    case Codec.Zstd(level) =>
-      val target = new Array[Byte](Zstd.compressBound(length.toLong).toInt)
-      val size = Zstd.compressByteArray(target, 0, target.length, bytes, 0, length, level)
-      if (Zstd.isError(size)) throw new IllegalStateException(s"zstd: ${Zstd.getErrorName(size)} for $length bytes")
-      (target, size.toInt)
+    case Codec.Zstd(level) => ZstdLibrary.current.compress(bytes, length, level)
   }
 
   // Written by hand because java.util.zip.GZIPOutputStream differs in its header between Java releases.
@@ -166,22 +160,18 @@ private[hfile] object BlockCompression {
       expected: Int,
       room: BlockRoom
   )(fail: String => Nothing): Array[Byte] = {
-    val known = Zstd.decompressedSize(bytes, from, length)
+    val zstd = ZstdLibrary.current
+    val known = zstd.plainSize(bytes, from, length)
     if (known == expected && expected > 0) {
       val plain = target(room, expected)
-      val context = Option(idle.poll()).getOrElse(new ZstdDecompressCtx)
       val size =
-        try context.decompressByteArray(plain, 0, expected, bytes, from, length)
-        catch { case e: ZstdException => fail(s"zstd block cannot be decoded (${e.getMessage})") }
-        finally idle.offer(context)
+        try zstd.decompress(bytes, from, length, plain, expected)
+        catch { case e: java.io.IOException => fail(s"zstd block cannot be decoded (${e.getMessage})") }
       if (size != expected) fail(s"zstd block holds $size bytes, its header says $expected")
       plain
     } else if (known > 0) fail(s"zstd block holds $known bytes, its header says $expected")
-    else drain(new ZstdInputStream(new ByteArrayInputStream(bytes, from, length)), expected, "zstd")(fail)
+    else drain(zstd.open(new ByteArrayInputStream(bytes, from, length)), expected, "zstd")(fail)
   }
-
-  // A context takes longer to make than a block to decompress. As many as threads that ever decompressed at once.
-  private val idle = new ConcurrentLinkedQueue[ZstdDecompressCtx]
 
   // Grows with the bytes that really come, so that a wrong `expected` costs nothing.
   private def drain(open: => InputStream, expected: Int, name: String)(fail: String => Nothing): Array[Byte] =
@@ -222,7 +212,7 @@ private[hfile] final class ChunkedZstd(bytes: Array[Byte], from: Int, length: In
       if (plainLeft <= 0) plainLeft = int()
       val size = if (in.remaining == 0) 0 else int()
       if (plainLeft < 0 || size < 0 || size > in.remaining) throw new java.io.IOException(s"chunk of $size bytes")
-      current = new ZstdInputStream(new ByteArrayInputStream(bytes, in.position(), size))
+      current = ZstdLibrary.current.open(new ByteArrayInputStream(bytes, in.position(), size))
       in.position(in.position() + size)
       true
     }

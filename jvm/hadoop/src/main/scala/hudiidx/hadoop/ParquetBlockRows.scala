@@ -39,7 +39,7 @@ object ParquetBlockRows extends DataBlockRows {
     } finally reader.close()
   }
 
-  private[hadoop] def guarded[A](path: String)(body: => A): A =
+  private[hudiidx] def guarded[A](path: String)(body: => A): A =
     try body
     catch {
       case e: HudiIdxException                        => throw e

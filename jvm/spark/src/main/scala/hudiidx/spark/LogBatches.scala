@@ -1,12 +1,7 @@
 package hudiidx.spark
 
-import java.util.BitSet
-
-import hudiidx.DamagedTable
-import hudiidx.hadoop.MergedSlice
-import hudiidx.log.SliceLog
-import hudiidx.spark.rows.{BlockRows, BlockRowsReader}
-import hudiidx.storage.RandomReader
+import hudiidx.hadoop.{KeptRecords, MergedSlice}
+import hudiidx.spark.rows.BlockRowsReader
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.StructType
@@ -50,66 +45,4 @@ final class LogBatches(
         vectors.foreach(_.close())
         vectors = null
       }
-}
-
-/** Walks chosen records of a slice's log; blocks without any are not opened. */
-final private class KeptRecords(slice: MergedSlice, kept: BitSet, blocks: BlockRowsReader) extends AutoCloseable {
-  private val first = slice.rows.firstRecord
-  private var block = -1
-  private var record = 0 // number of the next record
-  private var file: String = _
-  private var reader: RandomReader = _
-  private var current: BlockRows = _
-  private var columnsOfBlock: Array[Boolean] = _
-
-  /** What the current record stands in. */
-  def rows: BlockRows = current
-
-  /** For each of `count` columns, whether the current record's block has it. One array for a block. */
-  def present(count: Int): Array[Boolean] = {
-    if (columnsOfBlock == null) columnsOfBlock = Array.tabulate(count)(current.present)
-    columnsOfBlock
-  }
-
-  /** Moves to the next record that is kept; false behind the last. */
-  def next(): Boolean = {
-    val wanted = kept.nextSetBit(record)
-    if (wanted >= 0) {
-      if (current == null || wanted >= end(block)) openBlockOf(wanted)
-      current.skip(wanted - record)
-      if (!current.next()) throw new DamagedTable(s"$file: log file got shorter; read it again")
-      record = wanted + 1
-    }
-    wanted >= 0
-  }
-
-  private def end(block: Int): Int = if (block + 1 < first.length) first(block + 1) else Int.MaxValue
-
-  private def openBlockOf(wanted: Int): Unit = {
-    closeBlock()
-    do block += 1 while (end(block) <= wanted)
-    record = first(block)
-    val part = slice.parts(block)
-    if (part.counted.file != file) {
-      closeFile()
-      reader = SliceLog.open(slice.storage, part.counted.file)
-      file = part.counted.file
-    }
-    current = blocks.open(reader, part.counted.block, part.records)
-    columnsOfBlock = null
-  }
-
-  private def closeBlock(): Unit = if (current != null) {
-    current.close()
-    current = null
-  }
-
-  private def closeFile(): Unit = if (reader != null) {
-    reader.close()
-    reader = null
-  }
-
-  override def close(): Unit =
-    try closeBlock()
-    finally closeFile()
 }

@@ -145,7 +145,7 @@ object PinnedTable {
     val from = System.nanoTime()
     val shared = SharedTable.open(spark, path, options.index)
     val config = shared.config
-    RowSchema.refuseUnreadable(config)
+    ReadableRows.check(config)
     val hasLogs = config.isMergeOnRead && options.queryType != ReadOptions.ReadOptimized
     val rules = if (hasLogs) Some(MergeRules.of(config, options.mergesAs11)) else None
     options.asOf.foreach(TimeTravel.check(config, shared.timeline, shared.contents, _))

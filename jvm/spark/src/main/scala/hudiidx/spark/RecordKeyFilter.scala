@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import hudiidx.DamagedIndex
 import hudiidx.record.{Locations, PackedKeys, RecordIndex}
-import hudiidx.table.{FileGroup, TableConfig}
+import hudiidx.table.{FileGroup, KeyField, TableConfig}
 import org.apache.spark.sql.catalyst.expressions.{
   And,
   AttributeReference,
@@ -67,7 +67,7 @@ object RecordKeyFilter {
 
   /** Some(keys): a row whose record key is none of them satisfies no filter. */
   def keys(filters: Seq[Expression], config: TableConfig, columns: Seq[StructField]): Option[Set[String]] = {
-    val plain = plainField(config).flatMap(name => columns.find(_.name == name)).filter(c => isPlain(c))
+    val plain = KeyField.of(config).flatMap(name => columns.find(_.name == name)).filter(c => isPlain(c))
     val found = filters.flatMap(conjuncts).flatMap { filter =>
       equality(filter).flatMap { case (column, values) =>
         if (column.name == KeyColumn && config.populateMetaFields) texts(values, column.dataType)
@@ -86,7 +86,7 @@ object RecordKeyFilter {
 
   /** The column whose values, as texts, are the record keys. */
   def keyField(config: TableConfig, columns: Seq[StructField]): Option[String] =
-    plainField(config).filter(name => columns.exists(c => c.name == name && isPlain(c)))
+    KeyField.of(config).filter(name => columns.exists(c => c.name == name && isPlain(c)))
 
   /** The record keys of rows whose `column` has one of the values; None if they cannot be told. */
   def keysOf(column: StructField, values: Seq[Any]): Option[Set[String]] =
@@ -142,19 +142,6 @@ object RecordKeyFilter {
       case IntegerType | LongType => if (values.contains(null)) None else Some(values.map(_.toString).toSet)
       case _                      => None
     }
-
-  /** The key field of a table whose record keys are its values. Generators of composite keys put the field's name in front of a
-    * single one or not, by release.
-    */
-  private def plainField(config: TableConfig): Option[String] = {
-    val generator = config.keyGenerator.getOrElse("").toUpperCase
-    config.recordKeyForm.collect {
-      case form
-          if form.fields.length == 1 && !form.named && !generator
-            .contains("COMPLEX") && !generator.contains("CUSTOM") =>
-        form.fields.head
-    }
-  }
 
   private def isPlain(column: StructField): Boolean =
     column.dataType == StringType || column.dataType == IntegerType || column.dataType == LongType

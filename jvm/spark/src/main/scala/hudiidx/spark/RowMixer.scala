@@ -2,7 +2,7 @@ package hudiidx.spark
 
 import java.util.{Arrays, BitSet}
 
-import hudiidx.hadoop.MergedSlice
+import hudiidx.hadoop.{KeptRecords, MergedSlice}
 import hudiidx.UnsupportedTable
 import hudiidx.merge.{MergeRules, Mixing, Recipes}
 import hudiidx.spark.rows.{BlockRowsReader, VectorCopy}

@@ -2,7 +2,7 @@ package hudiidx.spark
 
 import hudiidx.spark.rows.AvroSchemaConverter
 import hudiidx.table.{TableConfig, TableSchema}
-import hudiidx.{DamagedTable, UnsupportedTable}
+import hudiidx.DamagedTable
 import org.apache.avro.{AvroRuntimeException, Schema}
 import org.apache.spark.sql.types._
 
@@ -72,20 +72,4 @@ object RowSchema {
 
   private def isMeta(field: StructField): Boolean =
     TableSchema.MetaColumns.contains(field.name) || field.name == OperationColumn
-
-  /** Tables whose rows are not all in their own files, or in files that are not Parquet. A table of several formats is told
-    * by its files.
-    */
-  def refuseUnreadable(config: TableConfig): Unit = {
-    config.bootstrapBasePath.foreach { source =>
-      throw new UnsupportedTable(
-        s"${config.file}: the table was bootstrapped from $source and its rows are partly there; read it with Hudi"
-      )
-    }
-    if (config.baseFileFormat != "PARQUET")
-      throw new UnsupportedTable(
-        s"${config.file}: the table's base files are ${config.baseFileFormat}, only Parquet can be read; read it with Hudi " +
-          "(option view=files, partitions or timeline works here)"
-      )
-  }
 }

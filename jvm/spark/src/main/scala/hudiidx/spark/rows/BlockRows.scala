@@ -1,6 +1,7 @@
 package hudiidx.spark.rows
 
 import hudiidx.bytes.ByteSlice
+import hudiidx.hadoop.{BlockOpener, BlockWalk}
 import hudiidx.log.{AvroFieldPlan, AvroRecordWalk, AvroRecords, AvroRecordsAt, LogBlock, LogBlockKind}
 import hudiidx.storage.RandomReader
 import hudiidx.table.{ColumnNames, TableNames}
@@ -10,28 +11,14 @@ import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.StructType
 import scala.collection.mutable
 
-/** The rows of one data block of a log, in the order written. Before the first row until `next`. DamagedTable, with file and
-  * offset, if they cannot be decoded. For one thread.
-  */
-abstract class BlockRows extends AutoCloseable {
-
-  /** Moves to the next row; false behind the last. */
-  def next(): Boolean
-
-  /** Passes over so many rows, or to the end if there are fewer. */
-  def skip(rows: Int): Unit = {
-    var left = rows
-    while (left > 0 && next()) left -= 1
-  }
+/** The rows of one data block of a log, as values of column vectors. */
+abstract class BlockRows extends BlockWalk {
 
   /** Appends the current row: one value to each vector. */
   def append(into: Array[WritableColumnVector]): Unit
 
   /** The key that the file itself holds for the current row (HFile); null where keys are columns. Valid until `next`. */
   def key: ByteSlice
-
-  /** True if the block has column `column` of those that were asked for; else it is filled with its default. */
-  def present(column: Int): Boolean
 }
 
 /** Opens data blocks as rows of the same columns. Keeps what it compiles for each schema. For one thread.
@@ -45,22 +32,23 @@ final class BlockRowsReader(
     table: Option[Schema],
     rules: ColumnRules,
     names: Option[TableNames] = None
-) {
+) extends BlockOpener[BlockRows] {
   private val compiled = mutable.HashMap.empty[(String, Option[ColumnNames]), AvroColumns]
 
   /** The rows of a data block (Avro, HFile or Parquet); closing them leaves `reader` open.
     *
     * @param records of an Avro block alone, as in `BlockPart`
     */
-  def open(reader: RandomReader, block: LogBlock, records: Option[Array[Int]] = None): BlockRows = block.kind match {
-    case LogBlockKind.AvroData =>
-      val walk = records.fold[AvroRecordWalk](new AvroRecords(reader, block))(new AvroRecordsAt(reader, block, _))
-      new AvroBlockRows(walk, avroColumns(reader.path, block))
-    case LogBlockKind.HFileData   => new HFileBlockRows(reader, block, avroColumns(reader.path, block))
-    case LogBlockKind.ParquetData => new ParquetBlockRows(reader, block, columns, rules, namesIn(block))
-    case other                    =>
-      throw new UnsupportedTable(s"${reader.path}: a block of kind $other at offset ${block.offset} holds no rows")
-  }
+  override def open(reader: RandomReader, block: LogBlock, records: Option[Array[Int]] = None): BlockRows =
+    block.kind match {
+      case LogBlockKind.AvroData =>
+        val walk = records.fold[AvroRecordWalk](new AvroRecords(reader, block))(new AvroRecordsAt(reader, block, _))
+        new AvroBlockRows(walk, avroColumns(reader.path, block))
+      case LogBlockKind.HFileData   => new HFileBlockRows(reader, block, avroColumns(reader.path, block))
+      case LogBlockKind.ParquetData => new ParquetBlockRows(reader, block, columns, rules, namesIn(block))
+      case other                    =>
+        throw new UnsupportedTable(s"${reader.path}: a block of kind $other at offset ${block.offset} holds no rows")
+    }
 
   /** What decodes the rows of an Avro or HFile block. */
   def avroColumns(path: String, block: LogBlock): AvroColumns = {

@@ -1,0 +1,52 @@
+package hudiidx.hive
+
+import java.io.{
+  ByteArrayInputStream,
+  ByteArrayOutputStream,
+  InputStream,
+  ObjectInputStream,
+  ObjectOutputStream,
+  ObjectStreamClass
+}
+import java.util.zip.{DeflaterOutputStream, InflaterInputStream}
+
+import hudiidx.table.{TableConfig, ViewTimeline}
+
+/** What a task must know of a table beside its slice: the moment that splits were made at, whatever is written since.
+  *
+  * @param timeline of pieces with logs alone: it tells which log blocks count
+  * @param asOf     requested time of the query's instant; None: the latest
+  * @param schema   the table's Avro schema, JSON
+  * @param keys     rows of these record keys alone
+  */
+private[hive] final case class ReadPlan(
+    config: TableConfig,
+    timeline: Option[ViewTimeline],
+    asOf: Option[String],
+    schema: String,
+    damagedAsStock: Boolean,
+    mergesAs11: Boolean,
+    keys: Option[Set[String]]
+) {
+
+  /** As splits carry it. */
+  def encoded: Array[Byte] = {
+    val bytes = new ByteArrayOutputStream
+    val out = new ObjectOutputStream(new DeflaterOutputStream(bytes))
+    out.writeObject(this)
+    out.close()
+    bytes.toByteArray
+  }
+}
+
+private[hive] object ReadPlan {
+  def decode(bytes: Array[Byte]): ReadPlan =
+    new OwnClasses(new InflaterInputStream(new ByteArrayInputStream(bytes))).readObject().asInstanceOf[ReadPlan]
+
+  /** The loader that a stream takes by itself may be that of Scala's collections, which need not know our classes. */
+  private final class OwnClasses(in: InputStream) extends ObjectInputStream(in) {
+    override def resolveClass(described: ObjectStreamClass): Class[_] =
+      try Class.forName(described.getName, false, ReadPlan.getClass.getClassLoader)
+      catch { case _: ClassNotFoundException => super.resolveClass(described) }
+  }
+}

@@ -1,0 +1,164 @@
+package hudiidx.hive
+
+import java.nio.file.{Files, Paths}
+
+import hudiidx.hadoop.{Tables, TimelineCut}
+import hudiidx.hadoop.record.RecordPart
+import hudiidx.hfile.BlockCache
+import hudiidx.storage.LocalStorage
+import hudiidx.sync._
+import hudiidx.{Fixtures, HudiIdxException, IndexNotFound}
+import org.apache.hadoop.hive.ql.exec.SerializationUtilities
+import org.apache.hadoop.hive.ql.plan.{ExprNodeColumnDesc, ExprNodeConstantDesc, ExprNodeDesc, ExprNodeGenericFuncDesc}
+import org.apache.hadoop.hive.ql.udf.generic.{
+  GenericUDF,
+  GenericUDFIn,
+  GenericUDFOPAnd,
+  GenericUDFOPEqual,
+  GenericUDFOPGreaterThan,
+  GenericUDFOPOr
+}
+import org.apache.hadoop.hive.serde2.typeinfo.TypeInfoFactory
+import org.apache.hadoop.mapred.JobConf
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What leaves files out leaves no row out: the index in any state, partitions, keys, and predicates that Hive hands down. */
+final class HivePruningSuite extends AnyFunSuite {
+  private val tables = Vector("v6-cow-part", "v9-mor-part", "v9-mor-event", "v9-moved-mor", "v9-dup-keys")
+
+  private def access: TableAccess = Tables.access(LocalStorage, new BlockCache(4 << 20))
+
+  private def indexer(table: String): Indexer = {
+    val a = access
+    val part = new RecordPart(new LocalEngine(a), RecordOptions(mode = Some(IndexOptions.GlobalMode)))
+    new Indexer(a, table, IndexOptions(source = "listing"), LocalScanner, Vector(part))
+  }
+
+  private def indexed(name: String): String = {
+    val table = Fixtures.copy(name)
+    indexer(table).create()
+    table
+  }
+
+  private def texts(job: JobConf): Vector[String] = HiveTables.rows(job).map(_.mkString("|")).sorted
+
+  private val Key = ReadSettings.Columns -> """["_hoodie_record_key", "_hoodie_partition_path", "n"]"""
+
+  tables.foreach { name =>
+    test(s"$name: an index that is fresh, stale, damaged or not there gives the same rows") {
+      val expected = texts(HiveTables.job(Seq(Fixtures.table(name)), IndexOptions.Enabled -> "false"))
+      assert(expected.nonEmpty)
+      val table = Fixtures.copy(name)
+      assert(texts(HiveTables.job(Seq(table))) === expected, "no index")
+      val timeline = new TimelineCut(table)
+      timeline.showFirst(timeline.size - 1)
+      indexer(table).create()
+      timeline.showAll()
+      assert(texts(HiveTables.job(Seq(table), IndexOptions.Strict -> "true")) === expected, "stale")
+      indexer(table).update()
+      assert(texts(HiveTables.job(Seq(table), IndexOptions.Strict -> "true")) === expected, "fresh")
+      damage(table)
+      assert(texts(HiveTables.job(Seq(table))) === expected, "damaged")
+      intercept[HudiIdxException](texts(HiveTables.job(Seq(table), IndexOptions.Strict -> "true")))
+    }
+  }
+
+  private def damage(table: String): Unit = {
+    val folder = Paths.get(table, ".hoodie/hudiidx")
+    Fixtures.filesBelow(folder.toString).filter(_.contains("master_manifest")).foreach { file =>
+      val bytes = Files.readAllBytes(folder.resolve(file))
+      bytes.indices.foreach(i => bytes(i) = (bytes(i) ^ 0x5a).toByte)
+      Files.write(folder.resolve(file), bytes)
+    }
+  }
+
+  test("in strict mode a table without an index is IndexNotFound, and an index elsewhere is found there") {
+    val table = Fixtures.table("v9-cow-part")
+    intercept[IndexNotFound](texts(HiveTables.job(Seq(table), IndexOptions.Strict -> "true")))
+    val folder = Fixtures.newFolder("index").toString
+    new Indexer(access, table, IndexOptions(indexPath = Some(folder), source = "listing")).create()
+    val job = HiveTables.job(Seq(table), IndexOptions.Strict -> "true", IndexOptions.Path -> folder)
+    assert(texts(job) === texts(HiveTables.job(Seq(table))))
+  }
+
+  tables.foreach { name =>
+    test(s"$name: rows of some keys, with an index and without, are those of a filter; an index leaves splits out") {
+      val table = indexed(name)
+      val all = HiveTables.rows(HiveTables.job(Seq(table), Key)).map(_.mkString("|")).sorted
+      val keys = all.map(_.takeWhile(_ != '|')).distinct
+      Vector(Vector(keys.head), keys.grouped(keys.length / 5).map(_.head).toVector, Vector("no such key")).foreach {
+        some =>
+          val expected = all.filter(r => some.contains(r.takeWhile(_ != '|')))
+          val asked = ReadSettings.Keys -> ReadSettings.json(some)
+          assert(texts(HiveTables.job(Seq(table), Key, asked)) === expected)
+          assert(texts(HiveTables.job(Seq(table), Key, asked, IndexOptions.Enabled -> "false")) === expected)
+      }
+      val one = HiveTables.job(Seq(table), ReadSettings.Keys -> ReadSettings.json(Seq(keys.head)))
+      val groups = HiveTables.splits(HiveTables.job(Seq(table))).length
+      if (groups > 2) assert(HiveTables.splits(one).length < groups)
+    }
+  }
+
+  test("partitions that are named are read alone") {
+    val table = Fixtures.table("v9-mor-part")
+    val some = HiveTables.job(Seq(table), ReadSettings.Partitions -> """["sf", "nyc", "nowhere"]""", Key)
+    val expected = texts(HiveTables.job(Seq(table), Key)).filter(r => Set("sf", "nyc")(r.split('|')(1)))
+    assert(expected.nonEmpty && texts(some) === expected)
+  }
+
+  private val HiveColumns = Vector(
+    "columns" -> "_hoodie_record_key,_hoodie_partition_path,id,n",
+    "columns.types" -> "string:string:string:bigint"
+  )
+
+  private def column(name: String, of: String = "string"): ExprNodeDesc =
+    new ExprNodeColumnDesc(TypeInfoFactory.getPrimitiveTypeInfo(of), name, "t", false)
+
+  private def call(function: GenericUDF, name: String, of: ExprNodeDesc*): ExprNodeGenericFuncDesc = {
+    val children = new java.util.ArrayList[ExprNodeDesc]
+    of.foreach(children.add)
+    new ExprNodeGenericFuncDesc(TypeInfoFactory.booleanTypeInfo, function, name, children)
+  }
+
+  private def equal(name: String, value: String): ExprNodeDesc =
+    call(new GenericUDFOPEqual, "=", column(name), new ExprNodeConstantDesc(TypeInfoFactory.stringTypeInfo, value))
+
+  private def pushed(table: String, predicate: ExprNodeDesc): JobConf = HiveTables.job(
+    Seq(table),
+    HiveColumns :+ ("hive.io.filter.expr.serialized" ->
+      SerializationUtilities.serializeExpression(predicate.asInstanceOf[ExprNodeGenericFuncDesc])): _*
+  )
+
+  test("a predicate of Hive's that asks for keys leaves splits out, and none of the rows that satisfy it") {
+    val table = indexed("v9-mor-part")
+    val all = HiveTables.splits(HiveTables.job(Seq(table), HiveColumns: _*)).length
+    val keys = HiveTables.rows(HiveTables.job(Seq(table), HiveColumns: _*)).map(_(0).toString)
+    val (a, b) = (keys.head, keys.last)
+    def constant(v: Any, of: String): ExprNodeDesc =
+      new ExprNodeConstantDesc(TypeInfoFactory.getPrimitiveTypeInfo(of), v)
+    val more = call(new GenericUDFOPGreaterThan, ">", column("n", "bigint"), constant(Long.box(-1L), "bigint"))
+    val in = call(new GenericUDFIn, "in", column("_hoodie_record_key"), constant(a, "string"), constant(b, "string"))
+    val found = Vector[(ExprNodeDesc, Set[String])](
+      equal("_hoodie_record_key", a) -> Set(a),
+      equal("id", b) -> Set(b),
+      in -> Set(a, b),
+      call(new GenericUDFOPAnd, "and", more, equal("id", a)) -> Set(a)
+    )
+    found.foreach { case (predicate, wanted) =>
+      val job = pushed(table, predicate)
+      val left = HiveTables.rows(job).map(_(0).toString)
+      assert(HiveTables.splits(job).length < all, predicate.getExprString)
+      assert(wanted.forall(left.contains), predicate.getExprString)
+    }
+    // Neither of these tells the keys of all rows that satisfy it.
+    Vector(more, call(new GenericUDFOPOr, "or", more, equal("id", a))).foreach { predicate =>
+      assert(HiveTables.splits(pushed(table, predicate)).length === all, predicate.getExprString)
+    }
+  }
+
+  test("a predicate that cannot be read leaves nothing out") {
+    val table = indexed("v9-cow-part")
+    val job = HiveTables.job(Seq(table), HiveColumns :+ ("hive.io.filter.expr.serialized" -> "bm9uc2Vuc2U="): _*)
+    assert(HiveTables.rows(job).length === HiveTables.rows(HiveTables.job(Seq(table))).length)
+  }
+}

@@ -1,0 +1,88 @@
+package hudiidx.hive
+
+import com.fasterxml.jackson.databind.JsonNode
+import hudiidx.spark.Answer
+import hudiidx.{Fixtures, HudiIdxException, InvalidOption, UnsupportedTable}
+import org.apache.spark.sql.types.{DataType, StructType}
+
+/** Rows of every fixture through the input format are stock Hudi's: snapshot, base files alone, and as of instants. */
+final class StockHiveRowsSuite extends HiveSuite {
+  private val readOptimized = ReadSettings.QueryType -> "read_optimized"
+
+  private val tables = Fixtures.good.filter { n =>
+    val answers = Fixtures.json(n)
+    answers.has("schema") && answers.path("table_config").path("hoodie.record.merge.mode").asText != "CUSTOM"
+  }
+
+  private def answer(name: String, settings: (String, String)*): Answer = {
+    val schema = DataType.fromJson(Fixtures.json(name).get("schema").toString).asInstanceOf[StructType]
+    val columns = ReadSettings.Columns -> ReadSettings.json(schema.fieldNames.toSeq)
+    val rows = HiveTables.rows(HiveTables.job(Seq(Fixtures.table(name)), settings :+ columns: _*))
+    Answer.of(HiveTables.frame(spark, schema, rows))
+  }
+
+  private def expect(stock: JsonNode, found: Answer): Unit = {
+    assert(found.rows.length === stock.get("count").asInt)
+    if (stock.has("rows")) {
+      val rows = Vector.newBuilder[String]
+      stock.get("rows").forEach(r => rows += r.asText)
+      assert(found.rows.diff(rows.result()).take(2) === Vector.empty)
+    }
+    assert(found.dataChecksum === stock.get("checksum_data").asText)
+    assert(found.checksum === stock.get("checksum").asText): Unit
+  }
+
+  test("there are tables of every version and type") {
+    for (version <- Seq("v6-", "v8-", "v9-"); kind <- Seq("COPY_ON_WRITE", "MERGE_ON_READ"))
+      assert(tables.exists(n => n.startsWith(version) && Fixtures.json(n).get("table_type").asText == kind))
+  }
+
+  tables.foreach { name =>
+    test(s"$name: rows are stock Hudi's") {
+      expect(Fixtures.json(name).get("snapshot"), answer(name))
+      if (Fixtures.json(name).has("read_optimized"))
+        withClue("read_optimized: ")(expect(Fixtures.json(name).get("read_optimized"), answer(name, readOptimized)))
+    }
+  }
+
+  Vector("v6-mor-part", "v8-savepoint-restore", "v9-mor-part", "v9-cow-replace").foreach { name =>
+    test(s"$name: rows as of each instant are stock Hudi's, and refused where stock refuses") {
+      Fixtures.json(name).get("time_travel").forEach { point =>
+        val asOf = point.get("as_of").asText
+        def found = answer(name, ReadSettings.AsOfInstant -> asOf)
+        if (point.has("error")) assert(intercept[HudiIdxException](found).getMessage.contains(asOf))
+        else withClue(s"as of $asOf: ")(expect(point, found))
+      }
+    }
+  }
+
+  test("the other format gives the rows of base files alone") {
+    val name = "v9-mor-part"
+    val schema = DataType.fromJson(Fixtures.json(name).get("schema").toString).asInstanceOf[StructType]
+    val rows = HiveTables.rows(HiveTables.job(Seq(Fixtures.table(name))), 1, new HudiIdxReadOptimizedInputFormat)
+    expect(Fixtures.json(name).get("read_optimized"), Answer.of(HiveTables.frame(spark, schema, rows)))
+  }
+
+  test("rows that a payload class of its own merges are refused by its name; base files alone are stock Hudi's rows") {
+    val name = "v9-mor-payload"
+    val refused = intercept[UnsupportedTable](answer(name))
+    assert(refused.getMessage.contains("org.apache.hudi.common.model.HoodieAvroPayload"))
+    expect(Fixtures.json(name).get("read_optimized"), answer(name, readOptimized))
+  }
+
+  test("settings that are none are refused by their names") {
+    val table = Seq(Fixtures.table("v9-cow-part"))
+    Vector(
+      ReadSettings.QueryType -> "incremental",
+      ReadSettings.Columns -> """["id", "nothing"]""",
+      ReadSettings.Keys -> "k1,k2",
+      ReadSettings.MergeRelease -> "0.14",
+      ReadSettings.AsOfInstant -> "yesterday"
+    ).foreach { setting =>
+      val refused = intercept[InvalidOption](HiveTables.rows(HiveTables.job(table, setting)))
+      assert(refused.getMessage.contains(setting._1))
+    }
+    val virtual = HiveTables.job(Seq(Fixtures.table("v9-virtual-cow")), ReadSettings.Keys -> """["k"]""")
+    assert(intercept[InvalidOption](HiveTables.rows(virtual)).getMessage.contains("hoodie.populate.meta.fields"))
+  }
+}
