@@ -73,9 +73,9 @@ $(STAMPS)/wheel: $(WHEEL)
 	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)
 	@touch $@
 
-# DuckDB, Polars and Arrow, for the tests that read files with them.
-$(STAMPS)/readers: python/requirements-readers.txt $(STAMPS)/venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements-readers.txt
+# What tests alone need: readers of files beside Spark, linters of docker/
+$(STAMPS)/tests: python/requirements-tests.txt $(STAMPS)/venv
+	.venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements-tests.txt
 	@touch $@
 
 # Stock Hudi, for the tests that ask it: one Spark bundle for each table version.
@@ -91,13 +91,13 @@ bundles: $(HUDI_JARS)
 quickstart: build
 	@$(PY) examples/quickstart.py
 
-test: build bundles $(STAMPS)/readers
+test: build bundles $(STAMPS)/tests
 	@$(PY) scripts/run_tests.py test
 
 test-fast: build
 	@$(PY) scripts/run_tests.py fast
 
-test-all: build bundles $(STAMPS)/readers
+test-all: build bundles $(STAMPS)/tests
 	@scripts/test_lines
 	@$(PY) scripts/run_tests.py all
 

@@ -24,6 +24,7 @@ BIN = ROOT / ".venv" / "bin"
 REPORTS = ROOT / "build" / "test-reports"
 PYTHON = ["python", "tests", "integration", "examples", "scripts", "conftest.py"]
 SCALA_REPORTS = "jvm/*/target/test-reports"
+IN_HALVES = ["-n", "2", "--dist", "loadfile"]
 
 LINT = {
     "scalafmt": ["build/sbt", "scalafmtCheckAll"],
@@ -78,11 +79,16 @@ def scala(tasks: list[str]) -> Counts:
 
 
 def pytest(title: str, arguments: list[str]) -> Counts:
-    """Runs pytest and counts from its report."""
+    """Runs pytest, two files at a time, and counts from its report.
+
+    Each of the two has a Spark session and stock Hudis of its own.
+    """
     REPORTS.mkdir(parents=True, exist_ok=True)
     report = REPORTS / f"{title.replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
-    ok = run(title, [str(BIN / "python"), "-m", "pytest", "-q", f"--junitxml={report}", *arguments])
+    ok = run(
+        title, [str(BIN / "python"), "-m", "pytest", "-q", *IN_HALVES, f"--junitxml={report}", *arguments]
+    )
     return checked(read_reports([report] if report.exists() else []), ok)
 
 

@@ -53,7 +53,7 @@ class TableViews:
             pyspark.errors.AnalysisException: a filter that Spark cannot understand.
         """
         with translated():
-            return frame(self._spark, self._api.prune(_where(where), instant_time(as_of)))
+            return frame(self._spark, self._api.prune(filter_text(where), instant_time(as_of)))
 
     @overload
     def files(
@@ -95,8 +95,8 @@ class TableViews:
                 raise ValueError(
                     "files: name a partition or a filter, not both; a filter may name partitions"
                 )
-            found = self._document(self._api.paths, _where(where), instant_time(as_of), read_optimized)
-            return [_plain(path) for path in found]
+            found = self._document(self._api.paths, filter_text(where), instant_time(as_of), read_optimized)
+            return [local_path(path) for path in found]
         if partition is None:
             return self._frame("files", as_of)
         found = self._document(self._api.view, "files", partition_path(partition), instant_time(as_of))
@@ -218,13 +218,14 @@ def partition_path(partition: object) -> str:
     return partition
 
 
-def _where(where: object) -> str:
+def filter_text(where: object) -> str:
+    """A filter in SQL; TypeError for anything but text."""
     if not isinstance(where, str):
         raise TypeError(f"where must be a filter in SQL, got {where!r} ({type(where).__name__})")
     return where
 
 
-def _plain(path: str) -> str:
+def local_path(path: str) -> str:
     """A local path without its scheme: readers beside Spark take no ``file:``."""
     return path[len("file:") :] if path.startswith("file:/") else path
 

@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hudiidx import _columns, _explain, _json, _keys
+from hudiidx._exports import TableExports
 from hudiidx._jvm import compact, facade, frame, translated
 from hudiidx._views import TableViews, instant_time, partition_path
 from hudiidx.errors import InvalidOption
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class HudiIndex(TableViews):
+class HudiIndex(TableViews, TableExports):
     """The index of one Hudi table: makes it, keeps it in step, and answers listings from it.
 
     Without a usable index every listing is answered from the table itself, with one warning; never
@@ -384,6 +385,25 @@ class HudiIndex(TableViews):
             return _json.verify_report(self._document(self._api.verify))
         folder = None if scratch is None else fspath(scratch)
         return _json.verify_report(self._document(self._api.verifyParts, record, columns, samples, folder))
+
+    def expire_index_versions(
+        self, *, retain_last: int | None = None, older_than_minutes: int | None = None
+    ) -> list[str]:
+        """Removes old index versions, and index files that no version names. Each update does so too.
+
+        Args:
+            retain_last: newest versions that stay whatever their age; default 3.
+            older_than_minutes: younger versions stay: a reader may have one open; default 60.
+
+        Returns:
+            Names of the files that were removed, relative to the index folder.
+
+        Raises:
+            IndexNotFound: there is no index.
+            InvalidOption: a number out of range.
+        """
+        api = self._with(retain_last=retain_last, older_than_minutes=older_than_minutes)
+        return list(self._document(api.expireVersions))
 
     def drop(self) -> None:
         """Removes the index, and nothing else. No index is no error."""

@@ -39,6 +39,15 @@ KNOWN: tuple[Option, ...] = (
     Option("values_most", "hudiidx.values.most", int, "values of a file that are kept at most"),
     Option("indexes", "hudiidx.column.indexes", str, "indexes of other kinds: kind(column,option=value)"),
     Option("logs", "hudiidx.logs", bool, "create keeps an index of log blocks"),
+    Option(
+        "retain_last", "hudiidx.clean.retained.versions", int, "newest index versions that stay at any age"
+    ),
+    Option(
+        "older_than_minutes",
+        "hudiidx.clean.retained.minutes",
+        int,
+        "younger index versions stay in any number",
+    ),
     Option("strict", "hudiidx.index.strict", bool, "raise instead of answering without the index"),
 )
 _BY_KEYWORD = {o.keyword: o for o in KNOWN}

@@ -58,6 +58,25 @@ def with_spark(
         spark.stop()
 
 
+def run_plain(command: str, table: str, stdin: bytes, options: Mapping[str, str | bool | None]) -> Any:
+    """The document of a command that needs no Spark, from a plain JVM; options by name."""
+    from hudiidx.cli.plain import run
+
+    arguments = [command, table]
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            arguments.append(flag)
+        elif isinstance(value, str):
+            arguments += [flag, value]
+    return run(arguments, stdin)
+
+
+def plain(command: str, table: str, **options: str | bool | None) -> Any:
+    """As `run_plain`, of a command that reads no standard input."""
+    return run_plain(command, table, b"", options)
+
+
 def console(stderr: bool = False) -> Console:
     """Where tables and progress are drawn."""
     from rich.console import Console

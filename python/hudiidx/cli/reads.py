@@ -19,10 +19,11 @@ from hudiidx.cli.app import (
     app,
     console,
     lines_of,
+    plain,
     print_document,
+    run_plain,
     with_spark,
 )
-from hudiidx.cli.plain import run
 
 if TYPE_CHECKING:
     from hudiidx.index import HudiIndex
@@ -45,7 +46,7 @@ LogFile = Annotated[str, typer.Argument(metavar="FILE", help="A log file of a ta
 @app.command()
 def info(table: Path_, json_: Json = False, index_path: IndexPath = None) -> None:
     """Show the state of the index."""
-    print_document(_plain("info", table, index_path=index_path), json_)
+    print_document(plain("info", table, index_path=index_path), json_)
 
 
 @app.command()
@@ -122,7 +123,7 @@ def lookup(
         found = with_spark(table, "reading records", work, index_path, master, conf, strict)
     else:
         options = {"index_path": index_path, "strict": strict, "partition": partition, "as_of": as_of}
-        found = _run_plain("lookup", table, _keys.pack(asked), options)
+        found = run_plain("lookup", table, _keys.pack(asked), options)
         _warn_of(found, table, "record keys were read from files", f"hudiidx add-index {table} record")
     if json_:
         render.as_json(found)
@@ -139,7 +140,7 @@ def log_show(
     file: LogFile, json_: Json = False, index_path: IndexPath = None, strict: Strict = False
 ) -> None:
     """Show the blocks of a log file: kinds, instants, keys, and how each is indexed."""
-    found = _plain("log-show", file, index_path=index_path, strict=strict)
+    found = plain("log-show", file, index_path=index_path, strict=strict)
     from hudiidx.cli import render
 
     if json_:
@@ -158,7 +159,7 @@ def log_find(
 ) -> None:
     """Find the versions of keys in a log file; exit code 1 if it has none of a key."""
     options = {"index_path": index_path, "strict": strict}
-    found = _run_plain("log-find", file, _keys.pack(keys), options)
+    found = run_plain("log-find", file, _keys.pack(keys), options)
     from hudiidx.cli import render
 
     if json_:
@@ -247,7 +248,7 @@ def perf(
     sweep: Annotated[bool, typer.Option("--sweep", help="Also try other page sizes and codecs.")] = False,
 ) -> None:
     """Time the index against plain listing: RFC-15's "metadata perf" table."""
-    found = _plain("perf", table, index_path=index_path, sweep=sweep)
+    found = plain("perf", table, index_path=index_path, sweep=sweep)
     from hudiidx.cli import render
 
     if json_:
@@ -279,7 +280,7 @@ def _listing(
     shown = limit or _SHOWN
     asked = limit if as_json else shown + 1
     cut = None if asked is None else str(asked)
-    found = _plain(what, table, index_path=index_path, strict=strict, limit=cut, **options)
+    found = plain(what, table, index_path=index_path, strict=strict, limit=cut, **options)
     from hudiidx.cli import render
 
     _warn_of(found, table, "the table was listed", f"hudiidx create {table}")
@@ -287,21 +288,6 @@ def _listing(
         render.as_json(found)
     else:
         getattr(render, what)(console(), found[what], shown)
-
-
-def _run_plain(command: str, table: str, stdin: bytes, options: Mapping[str, str | bool | None]) -> Any:
-    arguments = [command, table]
-    for name, value in options.items():
-        flag = "--" + name.replace("_", "-")
-        if value is True:
-            arguments.append(flag)
-        elif isinstance(value, str):
-            arguments += [flag, value]
-    return run(arguments, stdin)
-
-
-def _plain(command: str, table: str, **options: str | bool | None) -> Any:
-    return _run_plain(command, table, b"", options)
 
 
 def _warn_of(found: Mapping[str, Any], table: str, instead: str, remedy: str) -> None:

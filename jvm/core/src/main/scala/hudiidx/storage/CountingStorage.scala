@@ -73,6 +73,11 @@ final class CountingStorage(inner: Storage) extends Storage {
     inner.writeInPlace(path)(content)
   }
 
+  override def replace(path: String, content: Array[Byte]): Unit = {
+    writes.incrementAndGet()
+    inner.replace(path, content)
+  }
+
   override def touch(path: String): Unit = {
     writes.incrementAndGet()
     inner.touch(path)

@@ -12,7 +12,7 @@ import java.nio.file.{
   Files,
   NoSuchFileException
 }
-import java.nio.file.{Path, SimpleFileVisitor, StandardOpenOption}
+import java.nio.file.{Path, SimpleFileVisitor, StandardCopyOption, StandardOpenOption}
 import java.util.UUID
 import scala.util.control.NonFatal
 
@@ -85,6 +85,19 @@ object LocalStorage extends Storage {
     forceFolder(target.getParent)
   }
 
+  override def replace(path: String, content: Array[Byte]): Unit = {
+    val target = toPath(path)
+    Files.createDirectories(target.getParent)
+    val temporary = temporaryBeside(target)
+    try {
+      fill(temporary, isForced = true, _.write(content))
+      // Hadoop's local file system would hold the checksum of the file before against this one.
+      Files.deleteIfExists(checksumOf(target))
+      Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING)
+      forceFolder(target.getParent)
+    } finally Files.deleteIfExists(temporary): Unit
+  }
+
   override def touch(path: String): Unit =
     Files.setLastModifiedTime(toPath(path), FileTime.fromMillis(System.currentTimeMillis())): Unit
 
@@ -100,12 +113,17 @@ object LocalStorage extends Storage {
     */
   private def createWhole(target: Path, isForced: Boolean)(content: OutputStream => Unit): Boolean = {
     Files.createDirectories(target.getParent)
-    val temporary = target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID()}.tmp")
+    val temporary = temporaryBeside(target)
     try {
       fill(temporary, isForced, content)
       link(target, temporary, isForced)
     } finally Files.deleteIfExists(temporary)
   }
+
+  private def temporaryBeside(target: Path): Path =
+    target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID()}.tmp")
+
+  private def checksumOf(file: Path): Path = file.resolveSibling(s".${file.getFileName}.crc")
 
   private def fill(file: Path, isForced: Boolean, content: OutputStream => Unit): Unit = {
     val channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)
@@ -148,7 +166,7 @@ object LocalStorage extends Storage {
   private object Remover extends SimpleFileVisitor[Path] {
     override def visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult = {
       // A checksum that stays behind would be held against the next file of this name.
-      Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
+      Files.deleteIfExists(checksumOf(file))
       Files.deleteIfExists(file)
       FileVisitResult.CONTINUE
     }

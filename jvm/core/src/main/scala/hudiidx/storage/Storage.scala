@@ -67,6 +67,10 @@ trait Storage {
     */
   def writeInPlace(path: String)(content: OutputStream => Unit): Unit = write(path)(content)
 
+  /** Puts a small file in the place of what is at `path`, if anything is: a reader finds the one or the other, whole. */
+  def replace(path: String, content: Array[Byte]): Unit =
+    throw new UnsupportedOperationException(s"$path: files are not replaced here")
+
   /** Makes now the modification time of a file, which stays whole. */
   def touch(path: String): Unit = throw new UnsupportedOperationException(s"$path: times are not set here")
 

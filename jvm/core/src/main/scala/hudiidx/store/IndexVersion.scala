@@ -6,8 +6,6 @@ import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory}
 import hudiidx.DamagedIndex
-import java.nio.charset.StandardCharsets.UTF_8
-import java.util.zip.CRC32C
 
 /** An instant by what names it on a timeline. */
 final case class InstantId(requestedTime: String, action: String)
@@ -74,7 +72,6 @@ object IndexVersion {
 
   /** Raised only when an older reader would misread the file, or a file that it names. */
   val FormatVersion = 1
-  private val ChecksumMark = ",\"crc32c\":\""
   private val json = new ObjectMapper()
 
   def encode(v: IndexVersion): Array[Byte] = {
@@ -89,9 +86,7 @@ object IndexVersion {
     v.files.foreach(f => files.addObject().put("name", f.name).put("kind", f.kind).put("size", f.sizeBytes))
     val properties = root.putObject("properties")
     v.properties.toVector.sorted.foreach { case (k, value) => properties.put(k, value) }
-    val body = json.writeValueAsString(root)
-    val open = body.substring(0, body.length - 1)
-    (open + ChecksumMark + checksum(open) + "\"}").getBytes(UTF_8)
+    CheckedJson.encode(root)
   }
 
   /** Raises DamagedIndex for anything but a whole version of a format that is known. */
@@ -104,20 +99,12 @@ object IndexVersion {
 
   private def isKnown(bytes: Array[Byte]): Boolean = json.readTree(bytes).path("format").asInt(0) >= FormatVersion
 
-  private def decoded(bytes: Array[Byte], file: String)(checked: JsonNode => JsonNode): IndexVersion = {
-    val text = new String(bytes, UTF_8)
-    val mark = text.lastIndexOf(ChecksumMark)
-    if (mark < 0) throw damaged(file, s"no checksum in ${bytes.length} bytes")
-    val (expected, tail) = text.substring(mark + ChecksumMark.length).splitAt(8)
-    if (tail != "\"}") throw damaged(file, "it does not end behind the checksum")
-    val actual = checksum(text.substring(0, mark))
-    if (expected != actual) throw damaged(file, s"checksum is $actual, the file says $expected")
-    try read(checked(json.readTree(text)))
+  private def decoded(bytes: Array[Byte], file: String)(accepted: JsonNode => JsonNode): IndexVersion =
+    try read(accepted(json.readTree(CheckedJson.checked(bytes))))
     catch {
       case e: IllegalArgumentException => throw damaged(file, e.getMessage)
       case e: JsonProcessingException  => throw damaged(file, e.getOriginalMessage)
     }
-  }
 
   /** The document if it is of a format that is read. */
   private def known(root: JsonNode, file: String): JsonNode = {
@@ -168,12 +155,6 @@ object IndexVersion {
 
   private def members(node: JsonNode): Map[String, String] =
     node.properties.asScala.iterator.map(e => e.getKey -> e.getValue.asText).toMap
-
-  private def checksum(text: String): String = {
-    val crc = new CRC32C
-    crc.update(text.getBytes(UTF_8))
-    String.format("%08x", Long.box(crc.getValue))
-  }
 
   private def damaged(file: String, what: String): DamagedIndex =
     new DamagedIndex(s"$file: index version cannot be read: $what; `hudiidx create` makes a new one")

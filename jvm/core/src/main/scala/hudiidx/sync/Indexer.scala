@@ -118,10 +118,15 @@ final class Indexer(
   /** Publishes a version without the part, or with what is left of it; the same version if there is nothing to drop.
     * IndexNotFound without an index.
     */
-  def dropPart(part: IndexPart): IndexVersion = {
+  def dropPart(part: IndexPart): IndexVersion = setPart(part)(part.drop)
+
+  /** Publishes a version whose files and properties of a part are these, of the version in force; the same version if they are
+    * so already. IndexNotFound without an index.
+    */
+  def setPart(part: IndexPart)(to: IndexVersion => PartFiles): IndexVersion = {
     val number = store.nextNumber()
     val version = inForce()
-    val left = part.drop(version)
+    val left = to(version)
     val files = version.files.filterNot(part.owns) ++ left.files
     val properties = version.properties.filterNot(p => part.owns(p._1)) ++ left.properties
     if (files.toSet == version.files.toSet && properties == version.properties) version
@@ -132,9 +137,19 @@ final class Indexer(
         properties = properties,
         createdAtMillis = System.currentTimeMillis()
       )
-      if (publisher.publish(next, left.leftovers)) next else dropPart(part)
+      if (publisher.publish(next, left.leftovers)) next else setPart(part)(to)
     }
   }
+
+  /** Removes versions beyond those that the retention keeps, and files that no version names and no writer may need: their
+    * names. Each update does so too. IndexNotFound without an index, IndexNotWritable if one cannot be removed.
+    */
+  def expire(): Vector[String] =
+    try store.expire(inForce().number, options.retention, System.currentTimeMillis())
+    catch {
+      case e: java.io.IOException =>
+        throw new IndexNotWritable(s"${store.dir}: old files cannot be removed ($e); make the folder writable", e)
+    }
 
   private def inForce(): IndexVersion = store.current() match {
     case Current.Found(version, _) => version

@@ -2,7 +2,7 @@ package hudiidx.column
 
 import hudiidx.hfile.{BlockCache, Codec, HFileOptions}
 import hudiidx.manifest.PartitionKey
-import hudiidx.storage.LocalStorage
+import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.store._
 import hudiidx.table.{BaseFile, FileSlice, LogFile}
 import java.nio.file.{Files, Path}
@@ -16,9 +16,9 @@ final case class ModelSegment(columns: Vector[IndexedColumn], stats: Map[ModelFi
 }
 
 /** Column files in a folder of their own, beside a plain evaluation of conditions over what they should hold. */
-final class ColumnModel(shape: SegmentShape) {
+final class ColumnModel(shape: SegmentShape, storage: Storage = LocalStorage) {
   val dir: Path = Files.createTempDirectory("column")
-  val store = new IndexStore(LocalStorage, dir.toString)
+  val store = new IndexStore(storage, dir.toString)
 
   def write(segment: ModelSegment): IndexFile =
     store.write(ColumnKind.fileName("20260101000000000", IndexStore.newToken(), ColumnKind.Stats), ColumnKind.Stats) {

@@ -47,6 +47,9 @@ final class FaultyStorage(inner: Storage, failAt: Int, fault: Fault) extends Sto
         .write(s"${path.substring(0, cut)}.${path.substring(cut)}.killed.tmp")(_.write(content, 0, content.length / 2))
     }
 
+  override def replace(path: String, content: Array[Byte]): Unit =
+    mutate(s"replace $path", inner.replace(path, content))(())
+
   override def touch(path: String): Unit = mutate(s"touch $path", inner.touch(path))(())
 
   override def delete(path: String): Boolean = mutate(s"delete $path", inner.delete(path))(())

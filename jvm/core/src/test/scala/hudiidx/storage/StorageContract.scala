@@ -53,6 +53,15 @@ trait StorageContract extends AnyFunSuite {
     assert(storage.list(s"$dir/a").map(_.name) === Vector("f"))
   }
 
+  test("a file that is put in another's place is whole, and so is one where none was") {
+    val dir = newFolder()
+    Seq("one", "another one", "2").foreach { content =>
+      storage.replace(s"$dir/a/f", content.getBytes(UTF_8))
+      assert(text(s"$dir/a/f") === content)
+    }
+    assert(storage.list(s"$dir/a").map(_.name) === Vector("f"))
+  }
+
   test("a touched file is new and holds what it held") {
     val dir = newFolder()
     put(s"$dir/f", "four")

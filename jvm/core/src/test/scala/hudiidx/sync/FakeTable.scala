@@ -2,7 +2,7 @@ package hudiidx.sync
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
-import java.nio.file.{Files, Path}
+import java.nio.file.{Files, Path, StandardCopyOption}
 import java.util.UUID
 import scala.collection.mutable
 
@@ -267,8 +267,9 @@ final class FakeTable(val dir: Path, val version: Int) {
 
   private def complete(instant: String, action: String, body: ObjectNode): Unit = {
     val name = if (layout == 1) s"$instant.$action" else s"${instant}_${tick()}.$action"
-    Files.writeString(timeline.resolve(name), json.writeValueAsString(body))
-    ()
+    // Whole at once, as stock Hudi does it: a reader may be looking.
+    val written = Files.writeString(hoodie.resolve(s"$name.tmp"), json.writeValueAsString(body))
+    Files.move(written, timeline.resolve(name), StandardCopyOption.ATOMIC_MOVE): Unit
   }
 
   private def instantFiles(instant: String, action: String): Vector[Path] =

@@ -3,6 +3,7 @@ package hudiidx.command
 import com.fasterxml.jackson.core.JsonGenerator
 import hudiidx.hadoop.record.LookupAnswer
 import hudiidx.record.{PackedKeys, RecordLocation}
+import hudiidx.symlink.{SymlinkResult, SymlinkSettings}
 import hudiidx.sync._
 import hudiidx.table._
 
@@ -90,6 +91,7 @@ object InfoJson {
     json.writeArrayFieldStart("columns")
     info.columns.foreach(column(_, json))
     json.writeEndArray()
+    json.writeStringField("symlink_manifest", info.version.flatMap(SymlinkSettings.of).fold("")(_.path))
     json.writeObjectFieldStart("fallbacks")
     FallbackCounters.snapshot(info.indexDir).toVector.sorted.foreach { case (code, n) =>
       json.writeNumberField(code, n)
@@ -121,6 +123,20 @@ object InfoJson {
     json.writeNumberField("size", r.sizeBytes)
     json.writeNumberField("base_files", r.baseFiles)
     json.writeNumberField("delta_files", r.deltaFiles)
+    json.writeEndObject()
+  }
+}
+
+/** What an export of symlink manifests did, as JSON. */
+object SymlinkJson {
+  def write(done: SymlinkResult, json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeStringField("path", done.path)
+    json.writeNumberField("partitions", done.partitions)
+    json.writeNumberField("files", done.files)
+    json.writeNumberField("written", done.written)
+    json.writeNumberField("removed", done.removed)
+    json.writeNumberField("index_version", done.indexVersion)
     json.writeEndObject()
   }
 }

@@ -6,6 +6,8 @@ import hudiidx._
 import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.RecordLookups
 import hudiidx.record.PackedKeys
+import hudiidx.store.Retention
+import hudiidx.symlink.SymlinkExport
 import hudiidx.sync._
 import hudiidx.table.QueryInstant
 import java.io.{InputStream, OutputStream, PrintStream}
@@ -41,11 +43,29 @@ object Main {
       case "log-show" => new LogCommands(access, call.table, call.options).show(json)
       case "log-find" =>
         new LogCommands(access, call.table, call.options).find(PackedKeys.decode(in.readAllBytes()), json)
-      case listing =>
+      case "expire"          => expire(access, call, json)
+      case "export-symlinks" => exportSymlinks(access, call, json)
+      case listing           =>
         val snapshot = TableSnapshot.open(access, call.table, call.options)
         try new ListingJson(snapshot, call, json).write(listing)
         finally snapshot.close()
     }
+  }
+
+  /** Other engines resolve names in their own way, so manifests name files by whole URIs. */
+  private def exportSymlinks(access: TableAccess, call: CommandLine, json: JsonGenerator): Unit = {
+    val conf = new Configuration()
+    val symlinks = new SymlinkExport(access, Tables.qualified(call.table, conf), call.options)
+    val folder = call.output.map(Tables.qualified(_, conf))
+    SymlinkJson.write(symlinks.now(folder, call.readOptimized, call.keep), json)
+  }
+
+  private def expire(access: TableAccess, call: CommandLine, json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeArrayFieldStart("removed")
+    new Indexer(access, call.table, call.options).expire().foreach(name => json.writeString(name))
+    json.writeEndArray()
+    json.writeEndObject()
   }
 
   private def lookup(access: TableAccess, call: CommandLine, keys: PackedKeys, json: JsonGenerator): Unit = {
@@ -71,7 +91,10 @@ object Main {
   }
 }
 
-/** @param limit most files or slices to print; None = all */
+/** @param limit  most files or slices to print; None = all
+  *  @param output folder of an export; None: the usual one
+  *  @param keep   whether updates of the index keep the export in step from now on; None: as it is
+  */
 final case class CommandLine(
     command: String,
     table: String,
@@ -79,14 +102,31 @@ final case class CommandLine(
     asOf: Option[String],
     limit: Option[Int],
     sweep: Boolean,
-    options: IndexOptions
-)
+    options: IndexOptions,
+    output: Option[String] = None,
+    readOptimized: Boolean = false,
+    keep: Option[Boolean] = None
+) {
+  private[command] def retaining(change: Retention => Retention): CommandLine =
+    copy(options = options.copy(retention = change(options.retention)))
+}
 
 object CommandLine {
   val Commands: Vector[String] =
-    Vector("partitions", "files", "slices", "lookup", "info", "perf", "log-show", "log-find")
+    Vector(
+      "partitions",
+      "files",
+      "slices",
+      "lookup",
+      "info",
+      "perf",
+      "log-show",
+      "log-find",
+      "export-symlinks",
+      "expire"
+    )
   private val Usage =
-    s"usage: ${Commands.mkString("|")} TABLE [--partition P] [--as-of T] [--index-path P] [--strict] [--limit N] [--sweep]"
+    s"usage: ${Commands.mkString("|")} TABLE [--partition P] [--as-of T] [--index-path P] [--strict] [--limit N] [--sweep] [--output P] [--read-optimized] [--keep|--no-keep] [--retain-last N] [--older-than-minutes N]"
 
   /** InvalidOption for anything that is not a call. */
   def parse(args: Array[String]): CommandLine = {
@@ -99,10 +139,18 @@ object CommandLine {
       case "--limit" :: value :: more      => call = call.copy(limit = Some(count(value))); more
       case "--index-path" :: value :: more =>
         call = call.copy(options = call.options.copy(indexPath = Some(value))); more
-      case "--strict" :: more => call = call.copy(options = call.options.copy(strict = true)); more
-      case "--sweep" :: more  => call = call.copy(sweep = true); more
-      case other :: _         => throw new InvalidOption(s"argument '$other' is unknown or lacks its value; $Usage")
-      case Nil                => Nil
+      case "--strict" :: more               => call = call.copy(options = call.options.copy(strict = true)); more
+      case "--sweep" :: more                => call = call.copy(sweep = true); more
+      case "--retain-last" :: value :: more =>
+        call = call.retaining(_.copy(retained = Math.max(1, count(value)))); more
+      case "--older-than-minutes" :: value :: more =>
+        call = call.retaining(_.copy(minAgeMillis = count(value) * 60000L)); more
+      case "--output" :: value :: more => call = call.copy(output = Some(value)); more
+      case "--read-optimized" :: more  => call = call.copy(readOptimized = true); more
+      case "--keep" :: more            => call = call.copy(keep = Some(true)); more
+      case "--no-keep" :: more         => call = call.copy(keep = Some(false)); more
+      case other :: _ => throw new InvalidOption(s"argument '$other' is unknown or lacks its value; $Usage")
+      case Nil        => Nil
     }
     call
   }

@@ -71,6 +71,9 @@ final class HadoopStorage(conf: Configuration) extends Storage {
       if (!ByCreation.create(fs, p)(content)) throw new FileAlreadyExistsException(path)
     }
 
+  override def replace(path: String, content: Array[Byte]): Unit =
+    on(path)(_.replace(path, content))((fs, p) => NewFile.of(fs).replace(fs, p, content))
+
   override def touch(path: String): Unit = on(path)(_.touch(path))((fs, p) => NewFile.of(fs).touch(fs, p))
 
   override def publish(path: String, content: Array[Byte]): Boolean = on(path)(_.publish(path, content)) { (fs, p) =>

@@ -5,16 +5,19 @@ import java.util.UUID
 
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.{FSDataOutputStream, FileAlreadyExistsException, FileSystem, Path}
+import org.apache.hadoop.fs.{FSDataOutputStream, FileAlreadyExistsException, FileContext, FileSystem, Options, Path}
 
-/** How a store makes a file that is whole or not there, and never replaces one. */
+/** How a store makes a file that is whole or not there. */
 private[hadoop] trait NewFile {
 
-  /** Writes by streaming; false if something is at `target`. On a failure nothing is left. */
+  /** Writes by streaming; false if something is at `target`, which stays. On a failure nothing is left. */
   def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean
 
   /** Makes now the modification time of a file. */
   def touch(fs: FileSystem, target: Path): Unit
+
+  /** Puts a small file in the place of what is at `target`, in one step. */
+  def replace(fs: FileSystem, target: Path, content: Array[Byte]): Unit
 
   /** As `create`, for content that several writers may offer under one name at once: one of them gets true. */
   def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean = create(fs, target)(_.write(content))
@@ -32,14 +35,24 @@ private[hadoop] object NewFile {
 /** A hidden file beside the target, renamed when whole. */
 private[hadoop] object ByRename extends NewFile {
 
-  override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean = {
+  override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
+    renamed(fs, target, content)(rename(fs, _, target))
+
+  /** A plain rename refuses a target that exists; this one takes its place. */
+  override def replace(fs: FileSystem, target: Path, content: Array[Byte]): Unit =
+    renamed(fs, target, _.write(content)) { temporary =>
+      FileContext.getFileContext(fs.getUri, fs.getConf).rename(temporary, target, Options.Rename.OVERWRITE)
+      true
+    }: Unit
+
+  private def renamed(fs: FileSystem, target: Path, content: OutputStream => Unit)(rename: Path => Boolean): Boolean = {
     val temporary = new Path(target.getParent, s".${target.getName}.${UUID.randomUUID()}.tmp")
     var isMoved = false
     try {
       val out = fs.create(temporary, false)
       try content(out)
       finally out.close()
-      isMoved = rename(fs, temporary, target)
+      isMoved = rename(temporary)
       isMoved
     } finally if (!isMoved) fs.delete(temporary, false): Unit
   }
@@ -84,8 +97,12 @@ private[hadoop] object ByCreation extends NewFile {
     val in = fs.open(target)
     try in.readFully(0L, bytes)
     finally in.close()
+    replace(fs, target, bytes)
+  }
+
+  override def replace(fs: FileSystem, target: Path, content: Array[Byte]): Unit = {
     val out = fs.create(target, true)
-    try out.write(bytes)
+    try out.write(content)
     finally out.close()
   }
 

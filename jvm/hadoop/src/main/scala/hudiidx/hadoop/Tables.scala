@@ -6,6 +6,7 @@ import hudiidx.sync.{HistoryOpener, TableAccess}
 import hudiidx.table.TableConfig
 import hudiidx.timeline.TimelineHistory
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
 
 /** Access to tables through Hadoop's FileSystem, with one block cache for the process. */
 object Tables {
@@ -16,6 +17,12 @@ object Tables {
   private val histories: HistoryOpener = new HistoryOpener {
     override def open(storage: Storage, tablePath: String, config: TableConfig): TimelineHistory =
       TableHistory.of(storage, tablePath, config)
+  }
+
+  /** The path with its store's name and no slash at the end, as it is told to others. */
+  def qualified(path: String, conf: Configuration): String = {
+    val raw = new Path(path)
+    raw.getFileSystem(conf).makeQualified(raw).toString.stripSuffix("/")
   }
 
   def access(conf: Configuration): TableAccess = new TableAccess(new HadoopStorage(conf), histories, sharedCache)

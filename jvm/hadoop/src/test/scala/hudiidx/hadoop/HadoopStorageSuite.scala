@@ -8,7 +8,16 @@ import hudiidx.Fixtures
 import hudiidx.storage.{LocalStorage, Storage, StorageContract}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.permission.FsPermission
-import org.apache.hadoop.fs.{FSDataOutputStream, FileAlreadyExistsException, FileStatus, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{
+  AbstractFileSystem,
+  DelegateToFileSystem,
+  FSDataOutputStream,
+  FileAlreadyExistsException,
+  FileStatus,
+  FileSystem,
+  Path,
+  RawLocalFileSystem
+}
 import org.apache.hadoop.util.Progressable
 
 class HadoopStorageOnLocalSuite extends StorageContract {
@@ -30,6 +39,7 @@ class HadoopStorageOnLocalSuite extends StorageContract {
 class HadoopStorageByRenameSuite extends StorageContract {
   private val conf = new Configuration
   conf.setClass("fs.hdfs.impl", classOf[RenamingFileSystem], classOf[org.apache.hadoop.fs.FileSystem])
+  conf.setClass("fs.AbstractFileSystem.hdfs.impl", classOf[RenamingFiles], classOf[AbstractFileSystem])
   override val storage: Storage = new HadoopStorage(conf)
   override def newFolder(): String = "hdfs://test" + Fixtures.newFolder("hadoop-rename")
 
@@ -70,6 +80,18 @@ class RenamingFileSystem extends RelabelledFileSystem("hdfs") {
 
 object RenamingFileSystem
 
+/** The same as renames with options reach it. */
+class RenamingFiles(uri: URI, conf: Configuration)
+    extends DelegateToFileSystem(uri, RenamingFiles.initialised(uri, conf), conf, "hdfs", false)
+
+object RenamingFiles {
+  private def initialised(uri: URI, conf: Configuration): FileSystem = {
+    val fs = new RenamingFileSystem
+    fs.initialize(uri, conf)
+    fs
+  }
+}
+
 class ObjectFileSystem extends RelabelledFileSystem("objects") {
 
   override def create(
@@ -101,8 +123,10 @@ class ObjectFileSystem extends RelabelledFileSystem("objects") {
     override def write(b: Array[Byte], from: Int, length: Int): Unit = content.write(b, from, length)
     override def close(): Unit = if (!isClosed) {
       isClosed = true
-      if (overwrite) Files.write(Paths.get(path), content.toByteArray): Unit
-      else if (!LocalStorage.publish(path, content.toByteArray)) throw new FileAlreadyExistsException(path)
+      if (overwrite) {
+        Files.createDirectories(Paths.get(path).getParent)
+        Files.write(Paths.get(path), content.toByteArray): Unit
+      } else if (!LocalStorage.publish(path, content.toByteArray)) throw new FileAlreadyExistsException(path)
     }
   }
 }

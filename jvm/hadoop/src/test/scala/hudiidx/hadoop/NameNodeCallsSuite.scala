@@ -109,6 +109,16 @@ class NameNodeCallsSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(calls(1) - calls(0) >= sizes(1) - sizes(0))
   }
 
+  test("a file takes another's place") {
+    val storage = new HadoopStorage(cluster.getConfiguration(0))
+    val path = fs.makeQualified(new Path("/replaced/f")).toString
+    Seq("one", "another one", "2").foreach { content =>
+      storage.replace(path, content.getBytes("UTF-8"))
+      assert(new String(storage.readAll(path), "UTF-8") === content)
+    }
+    assert(storage.list(path.stripSuffix("/f")).map(_.name) === Vector("f"))
+  }
+
   test("an update with one commit asks the NameNode as often for a large table as for a small one") {
     val calls = tables.map { table =>
       table.write(Seq("p001"))

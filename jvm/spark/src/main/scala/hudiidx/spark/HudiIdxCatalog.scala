@@ -133,7 +133,7 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
 
   private def isThere(table: NamedTable): Boolean = {
     val hadoop = SparkSession.active.sessionState.newHadoopConf()
-    val file = TableConfig.propertiesFile(SharedTable.qualified(table.path, hadoop))
+    val file = TableConfig.propertiesFile(Tables.qualified(table.path, hadoop))
     Tables.access(hadoop).storage.status(file).isDefined
   }
 
@@ -167,7 +167,7 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
 
   private def zone(table: NamedTable): ZoneId = {
     val hadoop = SparkSession.active.sessionState.newHadoopConf()
-    TableConfig.read(Tables.access(hadoop).storage, SharedTable.qualified(table.path, hadoop)).timelineZone
+    TableConfig.read(Tables.access(hadoop).storage, Tables.qualified(table.path, hadoop)).timelineZone
   }
 }
 

@@ -11,7 +11,6 @@ import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
 import hudiidx.table.{FileGroup, FileSystemView, TableConfig, TableListing, ViewTimeline}
 import hudiidx.timeline.{ActiveTimeline, Instant, InstantContents}
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.util.SerializableConfiguration
@@ -98,7 +97,7 @@ object SharedTable {
   /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as `TableConfig.read`. */
   def open(spark: SparkSession, path: String, options: IndexOptions): SharedTable = {
     val hadoop = spark.sessionState.newHadoopConf()
-    val base = qualified(path, hadoop)
+    val base = Tables.qualified(path, hadoop)
     val table = TableContext.load(Tables.access(hadoop), base)
     new SharedTable(base, table.config, table.timeline.instants, options, shared(spark, hadoop))
   }
@@ -114,10 +113,4 @@ object SharedTable {
   // By application and what is in them: sessions make new ones for each query, and anybody may change the context's.
   private val sent =
     new RecentlyUsed[(String, java.util.Map[String, String]), Broadcast[SerializableConfiguration]](8)(_ => 1)
-
-  /** The path as the file system names it, without a slash at its end. */
-  def qualified(path: String, conf: Configuration): String = {
-    val raw = new Path(path)
-    raw.getFileSystem(conf).makeQualified(raw).toString.stripSuffix("/")
-  }
 }

@@ -4,14 +4,14 @@ import java.io.StringWriter
 
 import scala.collection.JavaConverters._
 
-import com.fasterxml.jackson.databind.ObjectMapper
-import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
+import com.fasterxml.jackson.core.JsonGenerator
+import com.fasterxml.jackson.databind.node.JsonNodeFactory
 import hudiidx.InvalidOption
 import hudiidx.column.{IndexKind, IndexSpec}
 import hudiidx.hadoop.column.{ColumnChange, ColumnPart, ColumnSettings, ColumnVerifier}
 import hudiidx.hadoop.logindex.LogPart
 import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
-import hudiidx.command.InfoJson
+import hudiidx.command.{InfoJson, SymlinkJson}
 import hudiidx.hadoop.Tables
 import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
@@ -19,13 +19,10 @@ import hudiidx.spark.SharedRecords
 import hudiidx.spark.tag.TagLocation
 import hudiidx.spark.{
   HudiIdxSource,
-  IndexAdvice,
   LogBlocksView,
-  PinnedTable,
   ReadOptions,
   RowJson,
   RowLookups,
-  ScanReport,
   SharedTable,
   Shims,
   SparkEngine,
@@ -33,8 +30,9 @@ import hudiidx.spark.{
   ViewCall
 }
 import hudiidx.store.IndexStore
+import hudiidx.symlink.{SymlinkExport, SymlinkPart}
 import hudiidx.sync._
-import hudiidx.table.{QueryInstant, TableConfig}
+import hudiidx.table.TableConfig
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** The index of one table as other languages call it: texts and maps in, JSON documents and DataFrames out. Names in
@@ -42,11 +40,8 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
   *
   *  @param options `hudiidx.*` settings by name; those of the session count too, these win
   */
-final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.util.Map[String, String]) {
-  private val given: Map[String, String] = options.asScala.toMap
-  private val read: ReadOptions = ReadOptions.of(given, HudiIdxSource.sessionOptions(spark))
-  private val hadoop = spark.sessionState.newHadoopConf()
-  private val path = SharedTable.qualified(tablePath, hadoop)
+final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.util.Map[String, String])
+    extends PlanningApi(spark, tablePath, options.asScala.toMap) {
   private val access = Tables.access(hadoop)
   private val lookups = HudiIdxApi.lookups(spark, access, path, read.index)
   private lazy val rowLookups = new RowLookups(spark, access, path, read, given)
@@ -55,7 +50,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   /** Makes the index. `{index_version, files, partitions, instants, rebuilt, merged, published, rebases, bytes_by_kind,
     * lag_millis, elapsed_millis}`; bytes by kind of index file; `lag_millis` as [[SyncResult]] has it, or null.
     */
-  def create(): String = timed(indexer.create())
+  def create(): String = timed(following(indexer.create()))
 
   /** Makes a part of the index, or makes it anew; `kind` is one of [[HudiIdxApi.Kinds]]: the record index, or the index of log
     * blocks. A record index has the mode of `hudiidx.record.mode`, else that which it had, else it is global. Answers as `create`. IndexNotFound if there is no
@@ -156,7 +151,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   /** Takes in what completed since, and makes what [[addColumns]] left to be made; answers as `create`. IndexNotFound if there
     * is no index.
     */
-  def update(): String = timed {
+  def update(): String = timed(following {
     val synced = indexer.update()
     val pending = ColumnSettings.of(synced.version).pending
     if (pending.isEmpty || BackgroundWork.isOn(path)) synced
@@ -168,13 +163,32 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
         lagMillis = (synced.lagMillis ++ made.lagMillis).reduceOption(_ max _)
       )
     }
+  })
+
+  /** Brings the symlink manifests up that the index keeps in step, if it does. */
+  private def following(done: SyncResult): SyncResult = {
+    symlinks.follow(done.version)
+    done
   }
 
+  /** Writes symlink manifests: `{path, partitions, files, written, removed, index_version}`, as
+    * [[hudiidx.symlink.SymlinkExport.now]]. `folder` and `keep` may be null.
+    */
+  def exportSymlinks(folder: String, readOptimized: Boolean, keep: java.lang.Boolean): String = {
+    val to = Option(folder).map(Tables.qualified(_, hadoop))
+    val done = symlinks.now(to, readOptimized, Option(keep).map(_.booleanValue))
+    written(SymlinkJson.write(done, _))
+  }
+
+  private def symlinks: SymlinkExport = new SymlinkExport(access, path, read.index)
+
   /** The state of the index, as `InfoJson` writes it for the command too. */
-  def info(): String = {
+  def info(): String = written(InfoJson.write(IndexInfo.of(access, path, read.index), _))
+
+  private def written(write: JsonGenerator => Unit): String = {
     val out = new StringWriter
-    val json = HudiIdxApi.mapper.createGenerator(out)
-    InfoJson.write(IndexInfo.of(access, path, read.index), json)
+    val json = mapper.createGenerator(out)
+    write(json)
     json.close()
     out.toString
   }
@@ -193,7 +207,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     val table = verified()
     val files = compareFiles(table)
     val engine = SparkEngine.of(spark)
-    val options = RecordVerifyOptions(samples, Option(scratch).map(SharedTable.qualified(_, hadoop)))
+    val options = RecordVerifyOptions(samples, Option(scratch).map(Tables.qualified(_, hadoop)))
     text(
       VerifyJson.of(
         files,
@@ -210,6 +224,15 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
 
   private def compareFiles(table: SharedTable): VerifyResult = new SparkVerifier(spark.sparkContext).verify(table)
 
+  /** Removes index versions beyond those that are kept, and files that no version names: names of the files, as a JSON array.
+    * IndexNotFound if there is no index.
+    */
+  def expireVersions(): String = {
+    val json = JsonNodeFactory.instance.arrayNode()
+    indexer.expire().foreach(name => json.add(name))
+    mapper.writeValueAsString(json)
+  }
+
   /** Removes the index and nothing else. InvalidOption if the folder holds files but no index: it may be somebody's. */
   def drop(): Unit = {
     val store = new IndexStore(access.storage, read.index.indexDir(path))
@@ -224,7 +247,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   def partitions(): String = {
     val json = JsonNodeFactory.instance.arrayNode()
     table().view.partitions.foreach(p => json.add(p))
-    HudiIdxApi.mapper.writeValueAsString(json)
+    mapper.writeValueAsString(json)
   }
 
   /** One of the calls of `ViewCall` on one partition: a JSON array of its rows. `asOf` may be null. */
@@ -258,52 +281,19 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     TagLocation.tag(frame, records, keys.asScala.toVector, isText, Option(partition), read.tagStrategy)
   }
 
-  /** What each scan of this table in a query reads, and why: a JSON array of `{path, reads, answered, file_filters, index_version,
-    * instants_overlaid, fallback: {code, why}, partitions: {total, kept, why_not}, record_keys: {keys, file_groups, unknown_groups,
-    * why_not}, columns: {partitions_skipped, files_skipped, parts: [{column, kinds, files, partitions, why_not}], why_not}, files_left: {partitions, record_keys,
-    * bounds, blooms}, files_in_index, files_total, files_kept, bytes_kept, planning_millis, why_not: [{index, reason}]}`; what is unknown is null.
-    * No rows are read.
-    */
-  def explain(frame: DataFrame): String = HudiIdxApi.mapper.writeValueAsString(ScanJson.of(ScanReport.of(frame, path)))
-
-  /** The files that a query with this filter reads, as [[PrunedFiles]] has them. `asOf` may be null. No rows are read. */
-  def prune(where: String, asOf: String): DataFrame = PrunedFiles.frame(filtered(where, asOf, Map.empty))
-
-  /** Paths of the base files that hold all rows of a query with this filter: a JSON array. UnsupportedTable if one of the file
-    * slices has log files, since those must be merged.
-    *
-    *  @param readOptimized log files do not count
-    */
-  def paths(where: String, asOf: String, readOptimized: Boolean): String = {
-    val kind = if (readOptimized) Map(ReadOptions.QueryType -> ReadOptions.ReadOptimized) else Map.empty[String, String]
-    HudiIdxApi.mapper.writeValueAsString(PrunedFiles.paths(filtered(where, asOf, kind), path))
-  }
-
-  /** What bounds of columns would leave out of these queries' files, or, where there are none, of those of the scans that this
-    * process has run or that are recorded: a JSON array of `{column, queries, files, skipped, bytes, bytes_skipped, is_indexed, pointed}`, as [[ColumnAdvice]].
-    */
-  def recommend(frames: java.util.List[DataFrame], sample: Int): String = {
-    val advice = IndexAdvice.of(spark, PinnedTable.open(spark, path, read), frames.asScala.toVector, sample)
-    HudiIdxApi.mapper.writeValueAsString(AdviceJson.of(advice))
-  }
-
-  private def filtered(where: String, asOf: String, more: Map[String, String]): DataFrame = {
-    val reader = spark.read.format(HudiIdxSource.Name).options(given ++ more)
-    val timed = if (asOf == null) reader else reader.option(ReadOptions.AsOfInstant, asOf)
-    timed.load(tablePath).where(where)
-  }
-
   private def table(index: IndexOptions = read.index): SharedTable = SharedTable.open(spark, path, index)
-
-  private def instant(asOf: String): Option[String] =
-    Option(asOf).map(QueryInstant.parse(ReadOptions.AsOfInstant, _))
 
   private def indexer: Indexer = {
     val conf = SharedTable.shared(spark, hadoop)
     val scanner = new SparkPartitionScanner(spark.sparkContext, conf)
     val engine = new SparkEngine(spark.sparkContext, conf)
     val parts =
-      Vector(recordPart(engine), columnPart(engine, ColumnChange.Whole), new LogPart(engine, read.index.logs))
+      Vector(
+        recordPart(engine),
+        columnPart(engine, ColumnChange.Whole),
+        new LogPart(engine, read.index.logs),
+        SymlinkPart
+      )
     new Indexer(access, path, read.index, scanner, parts)
   }
 
@@ -318,13 +308,9 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     val done = work
     text(SyncJson.of(done, (System.nanoTime() - from) / 1000000))
   }
-
-  private def text(json: ObjectNode): String = HudiIdxApi.mapper.writeValueAsString(json)
 }
 
 object HudiIdxApi {
-  private val mapper = new ObjectMapper()
-
   private val Logs = "logs"
 
   /** Parts of an index beside the manifest. */

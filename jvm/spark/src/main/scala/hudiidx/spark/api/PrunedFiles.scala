@@ -2,9 +2,9 @@ package hudiidx.spark.api
 
 import scala.collection.JavaConverters._
 
-import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory}
+import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
 import hudiidx.UnsupportedTable
-import hudiidx.spark.{ColumnStage, HudiIdxScan, PlanFacts, SliceReading}
+import hudiidx.spark.{ColumnStage, HudiIdxScan, PinnedTable, PlanFacts, SliceReading}
 import hudiidx.storage.Storage
 import hudiidx.table.FileSlice
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -48,6 +48,29 @@ private[spark] object PrunedFiles {
       slice.baseFile.foreach(b => json.add(Storage.join(Storage.join(tablePath, slice.partitionPath), b.fileName)))
     }
     json
+  }
+
+  /** `{paths, schema}`: as `paths`, and the query's columns as Spark writes a schema in JSON, by whose names the files are to be read.
+    * UnsupportedTable too if files hold columns under other names than the table, or lack those of partitions.
+    */
+  def dataset(query: DataFrame, tablePath: String): ObjectNode = {
+    scanOf(query.queryExecution.optimizedPlan).foreach(scan => requireNames(scan.table))
+    val json = JsonNodeFactory.instance.objectNode()
+    json.set[ObjectNode]("paths", paths(query, tablePath)).put("schema", query.schema.json)
+  }
+
+  private def requireNames(table: PinnedTable): Unit = {
+    table.names.foreach { names =>
+      throw new UnsupportedTable(
+        s"${table.path}: columns were renamed, or dropped and added again (${names.history.renamed.mkString(", ")}), so that files are " +
+          "not to be read by the names in them; read the table with Spark"
+      )
+    }
+    if (table.config.dropPartitionColumns)
+      throw new UnsupportedTable(
+        s"${table.path}: the files lack the columns of partitions (${table.config.partitionFields.mkString(", ")}), which stand in " +
+          "paths alone; read the table with Spark"
+      )
   }
 
   private def scanOf(plan: LogicalPlan): Option[HudiIdxScan] =

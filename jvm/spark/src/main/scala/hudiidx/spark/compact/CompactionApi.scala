@@ -3,7 +3,7 @@ package hudiidx.spark.compact
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.spark.SharedTable
+import hudiidx.hadoop.Tables
 import hudiidx.spark.write.WriteOptions
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.SparkSession
@@ -52,7 +52,7 @@ object CompactionApi {
       op: String,
       partitions: Option[Set[String]]
   ): CompactionReport = {
-    val path = SharedTable.qualified(tablePath, spark.sessionState.newHadoopConf())
+    val path = Tables.qualified(tablePath, spark.sessionState.newHadoopConf())
     val session = spark.conf.getAll.filter { case (k, _) => WriteOptions.isOfSession(k) }
     // Settings of reads go with a table too.
     val own = options.filter { case (k, _) => !k.startsWith("hudiidx.") || IndexOptions.isKnown(k) }

@@ -11,13 +11,15 @@ final case class Parameter(name: String, dataType: DataType, required: Boolean =
   *
   *  @param what  one sentence, for docs
   *  @param run   arguments by name, as Scala values, to rows of `output`
+  *  @param before what stands before its name where it is called
   */
 final case class Procedure(
     name: String,
     what: String,
     parameters: Vector[Parameter],
     output: StructType,
-    run: (SparkSession, Arguments) => Seq[Row]
+    run: (SparkSession, Arguments) => Seq[Row],
+    before: String = "CALL system."
 ) {
   def usage: String =
     parameters.map(p => s"${p.name} => ${p.dataType.sql}${if (p.required) "" else "?"}").mkString(s"$name(", ", ", ")")
@@ -43,7 +45,7 @@ final case class Procedure(
     Arguments(this, given)
   }
 
-  private[procedure] def refuse(why: String): Nothing = throw new InvalidOption(s"CALL system.$usage: $why")
+  private[procedure] def refuse(why: String): Nothing = throw new InvalidOption(s"$before$usage: $why")
 }
 
 /** Arguments of one call by the names of parameters; those that were left out or NULL are not there. */

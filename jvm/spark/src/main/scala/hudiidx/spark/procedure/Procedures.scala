@@ -47,6 +47,13 @@ object Procedures {
     .add("partition_path", StringType)
     .add("file_id", StringType)
     .add("instant_time", StringType)
+  private val exported = new StructType()
+    .add("path", StringType)
+    .add("partitions", LongType)
+    .add("files", LongType)
+    .add("written", LongType)
+    .add("removed", LongType)
+    .add("index_version", LongType)
   private val difference =
     new StructType().add("ok", BooleanType).add("kind", StringType).add("file", StringType).add("detail", StringType)
 
@@ -113,6 +120,25 @@ object Procedures {
       Vector(table, Parameter("where", StringType, required = true)),
       PrunedFiles.schema,
       (spark, call) => api(spark, call).prune(call.text("where").get, null).collect().toSeq
+    ),
+    Procedure(
+      "expire_index_versions",
+      "Removes old versions of the index, and files that no version names: a row for each file removed.",
+      Vector(table, Parameter("retain_last", LongType), Parameter("older_than_minutes", LongType)),
+      new StructType().add("file_name", StringType),
+      expire
+    ),
+    Procedure(
+      "export_symlink_manifest",
+      "Writes texts that name the latest base files, for Presto, Trino and Athena.",
+      Vector(
+        table,
+        Parameter("path", StringType),
+        Parameter("read_optimized", BooleanType),
+        Parameter("keep", BooleanType)
+      ),
+      exported,
+      exportSymlinks
     )
   )
 
@@ -176,6 +202,17 @@ object Procedures {
     if (rows.isEmpty) Seq(Row(found.get("ok").asBoolean, null, null, null)) else rows
   }
 
+  private def expire(spark: SparkSession, call: Arguments): Seq[Row] = {
+    val settings = call.whole("retain_last").map(IndexOptions.RetainedVersions -> _.toString) ++
+      call.whole("older_than_minutes").map(IndexOptions.RetainedMinutes -> _.toString)
+    json(api(spark, call, settings.toMap).expireVersions()).elements.asScala.map(name => Row(name.asText)).toVector
+  }
+
+  private def exportSymlinks(spark: SparkSession, call: Arguments): Seq[Row] = {
+    val keep = call.values.get("keep").map(_ => Boolean.box(call.flag("keep"))).orNull
+    Seq(rowOf(api(spark, call).exportSymlinks(call.text("path").orNull, call.flag("read_optimized"), keep), exported))
+  }
+
   private def lookup(spark: SparkSession, call: Arguments): Seq[Row] = {
     val keys = call.texts("keys").toVector.flatten
     api(spark, call)
@@ -188,7 +225,7 @@ object Procedures {
     new HudiIdxApi(spark, named.path, (named.options ++ more).asJava)
   }
 
-  private def tableOf(spark: SparkSession, name: String): NamedTable =
+  private[procedure] def tableOf(spark: SparkSession, name: String): NamedTable =
     if (name.contains('/')) NamedTable(name, Map.empty)
     else {
       val parts = spark.sessionState.sqlParser.parseMultipartIdentifier(name).toVector
@@ -210,11 +247,17 @@ object Procedures {
   private def text(node: JsonNode, name: String): String =
     Option(node.get(name)).filterNot(_.isNull).map(_.asText).orNull
 
-  private def synced(answer: String): Seq[Row] = {
+  private def synced(answer: String): Seq[Row] = Seq(rowOf(answer, done))
+
+  private def rowOf(answer: String, columns: StructType): Row = {
     val node = json(answer)
-    Seq(Row.fromSeq(done.fields.toSeq.map { f =>
+    Row.fromSeq(columns.fields.toSeq.map { f =>
       val value = node.get(f.name)
-      if (f.dataType == LongType) value.asLong else value.asBoolean
-    }))
+      f.dataType match {
+        case LongType   => value.asLong
+        case StringType => value.asText
+        case _          => value.asBoolean
+      }
+    })
   }
 }

@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
-import hudiidx.spark.{HudiIdxSource, HudiIdxTable, SharedTable}
+import hudiidx.spark.{HudiIdxSource, HudiIdxTable}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.{DataFrame, SaveMode, SparkSession}
 
@@ -30,7 +30,7 @@ object SaveTable {
       .getOrElse(
         throw new InvalidOption("path: a table's base path is needed, as in df.write.format(\"hudiidx\").save(path)")
       )
-    SharedTable.qualified(given, spark.sessionState.newHadoopConf())
+    Tables.qualified(given, spark.sessionState.newHadoopConf())
   }
 
   private[write] def optionsOf(spark: SparkSession, options: Map[String, String]): WriteOptions =

@@ -30,7 +30,7 @@ final class SqlChanges extends TableChanges {
   }
 
   override def create(spark: SparkSession, made: TableDefinition): Unit = {
-    val path = SharedTable.qualified(made.path, spark.sessionState.newHadoopConf())
+    val path = Tables.qualified(made.path, spark.sessionState.newHadoopConf())
     val given = made.properties.map { case (k, v) => SqlChanges.hudiName(k) -> v } - "provider"
     made.properties.get("provider").filterNot(p => SqlChanges.Providers(p.toLowerCase(Locale.ROOT))).foreach { p =>
       throw new InvalidOption(s"USING $p: tables by path are Hudi tables; say USING ${HudiIdxSource.Name}")

@@ -211,10 +211,57 @@ final class SqlSuite extends SparkSuite {
     assert(sql(s"CALL system.add_index('$path', bloom => '_hoodie_record_key')").head().getAs[Boolean]("published"))
     assert(sql(s"CALL system.add_index('$path', logs => true)").head().getAs[Boolean]("published"))
     assert(sql(s"CALL system.index_info('$path')").head().getString(0).contains("READY"))
+    val expired = sql(s"CALL system.expire_index_versions('$path', retain_last => 1, older_than_minutes => 0)")
+    assert(expired.collect().map(_.getString(0)).count(_.endsWith(".json")) === 2)
+    assert(sql(s"CALL system.expire_index_versions(table => '$path')").count() === 0)
+    val exported = sql(s"CALL system.export_symlink_manifest('$path', read_optimized => true)").head()
+    assert(exported.getAs[Long]("files") > 0 && exported.getAs[String]("path").endsWith("symlink_manifest"))
     sql(s"CALL system.drop_index('$path', record => true, logs => true, columns => array('_hoodie_record_key'))")
     sql(s"CALL system.drop_index('$path')")
     assert(!sql(s"CALL system.index_info('$path')").head().getString(0).contains("READY"))
     assert(sql("CALL system.index_info(table => 'db.trips')").count() === 1)
+  }
+
+  test("functions of tables stand in queries") {
+    val path = Fixtures.table(fixture)
+    val keys = read(path).select("_hoodie_record_key", "_hoodie_partition_path").collect().take(3)
+    val asked = keys.map(k => s"'${k.getString(0)}'").mkString("array(", ", ", ")")
+    Vector(path, "db.trips").foreach { table =>
+      val found = sql(
+        s"SELECT l.partition_path, count(*) FROM hudiidx_lookup('$table', $asked) l JOIN db.trips t " +
+          "ON l.record_key = t._hoodie_record_key GROUP BY 1"
+      )
+      assert(found.collect().map(r => r.getString(0) -> r.getLong(1)).toMap === keys.groupBy(_.getString(1)).map {
+        case (p, ks) => p -> ks.length.toLong
+      })
+    }
+    val files = sql(s"SELECT count(*) FROM hudiidx_prune('db.trips', 'true')").head().getLong(0)
+    assert(files === sql("CALL system.prune('db.trips', where => 'true')").count() && files > 0)
+    val instants = sql("SELECT requested_time FROM db.trips.timeline WHERE action = 'deltacommit'")
+      .collect()
+      .map(_.getString(0))
+      .sorted
+    val (begin, end) = (instants(instants.length - 3), instants(instants.length - 2))
+    val reader = session.read.format("hudiidx").option("hoodie.datasource.query.type", "incremental")
+    val since = reader.option("hoodie.datasource.read.begin.instanttime", begin)
+    assert(
+      Answer.of(sql(s"SELECT * FROM hudiidx_changes('db.trips', '$begin')")).checksum === Answer
+        .of(since.load(path))
+        .checksum
+    )
+    val between = since.option("hoodie.datasource.read.end.instanttime", end).load(path)
+    assert(
+      Answer.of(sql(s"SELECT * FROM hudiidx_changes('$path', '$begin', '$end')")).checksum === Answer
+        .of(between)
+        .checksum
+    )
+    assert(
+      intercept[InvalidOption](sql("SELECT * FROM hudiidx_changes('db.trips')")).getMessage.contains("begin is needed")
+    )
+    assert(
+      intercept[InvalidOption](sql("SELECT * FROM hudiidx_prune('db.trips', rand())")).getMessage
+        .contains("no constant")
+    )
   }
 
   test("a CALL that does not fit is refused and says how") {

@@ -1,0 +1,215 @@
+package hudiidx.symlink
+
+import hudiidx.{IndexNotWritable, UnsupportedTable, WriteConflict}
+import hudiidx.storage.Storage
+import hudiidx.store.IndexStore
+import hudiidx.sync.TableSnapshot
+import hudiidx.table.{BaseFile, FileKind, FileSlice, SchemaHistory}
+import java.io.IOException
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.zip.CRC32C
+
+/** What an export did.
+  *
+  *  @param path       folder of the manifests
+  *  @param partitions partitions that have a manifest
+  *  @param files      base files that the manifests name
+  *  @param written    manifests that were written, the others being right already
+  *  @param removed    manifests of partitions that have no files any more
+  *  @param indexVersion 0 if the files come from a listing
+  */
+final case class SymlinkResult(
+    path: String,
+    partitions: Int,
+    files: Long,
+    written: Int,
+    removed: Int,
+    indexVersion: Long
+)
+
+/** A table's latest base files as texts that name them, one `manifest` in a folder for each partition, as Hive's
+  * SymlinkTextInputFormat, Presto, Trino and Athena read them. docs/format.md, "Symlink manifests".
+  *
+  * A manifest is replaced in one step; of several partitions one comes after the other. Of two exports that run at once the one
+  * that began later counts: it knows a later table. The other notices before each step, waits for it, and puts
+  * right what it may have put in its way.
+  */
+final class SymlinkManifest(storage: Storage, tablePath: String, settings: SymlinkSettings) {
+  private val folder = settings.path.stripSuffix("/")
+  private val statePath = Storage.join(folder, SymlinkState.FileName)
+
+  /** True if the manifests are known to name the files of this index version, or of a later one. */
+  def isInStep(indexVersion: Long): Boolean =
+    state().exists(s => s.isComplete && s.tablePath == tablePath && s.indexVersion >= indexVersion)
+
+  /** Writes the manifests that are not as the table is now. UnsupportedTable if a file slice has logs and not only base
+    * files were asked for, or the table was bootstrapped: no manifest is touched then. IndexNotWritable if the folder refuses a write. WriteConflict if others
+    * export without end.
+    *
+    *  @param inForce number of the index version in force, 0 without one
+    *  @param open    opens the table as it is when it is called
+    */
+  def export(inForce: () => Long, open: () => TableSnapshot): SymlinkResult = {
+    var result: Option[SymlinkResult] = None
+    var doubtful = Set.empty[String]
+    var tries = 0
+    while (result.isEmpty) {
+      if (tries > 0) awaitOther(tries)
+      tries += 1
+      val done = once(inForce, open, doubtful)
+      result = done.result
+      doubtful ++= done.put
+    }
+    result.get
+  }
+
+  private def once(inForce: () => Long, open: () => TableSnapshot, doubtful: Set[String]): ExportTry = {
+    // The folder is claimed before the table is opened: whoever claims later opens a later table.
+    val before = state()
+    requireTable(before)
+    val exporter = IndexStore.newToken()
+    put(SymlinkState(exporter, isComplete = false, tablePath, 0, Map.empty))
+    // Read before the table is: the timeline then has all that this version has taken in.
+    val known = inForce()
+    val snapshot = open()
+    try {
+      val wanted = manifestsOf(snapshot)
+      val written = before.filter(_.isComplete).map(_.manifests -- doubtful)
+      val changed = wanted.filter { case (p, m) => !written.exists(_.get(p).contains(m.crc)) }.toVector.sortBy(_._1)
+      val gone = (written.map(_.keySet ++ doubtful).getOrElse(manifestsThere()) -- wanted.keySet).toVector.sorted
+      val done = steps(exporter, changed.map { case (p, m) => p -> Some(m) } ++ gone.map(_ -> None))
+      val isLast = done.size == changed.size + gone.size && isMine(exporter)
+      if (isLast)
+        put(SymlinkState(exporter, isComplete = true, tablePath, known, wanted.map { case (p, m) => p -> m.crc }))
+      val files = wanted.valuesIterator.map(_.files.toLong).sum
+      val version = snapshot.use.version.fold(0L)(_.number)
+      val result = SymlinkResult(folder, wanted.size, files, changed.size, gone.size, version)
+      ExportTry(if (isLast) Some(result) else None, done)
+    } finally snapshot.close()
+  }
+
+  /** By partition path, of partitions that have files. */
+  private def manifestsOf(snapshot: TableSnapshot): Map[String, Manifest] = {
+    requireRowsInFiles(snapshot)
+    snapshot.view.partitions.iterator
+      .map(p => p -> baseFiles(snapshot, p))
+      .filter(_._2.nonEmpty)
+      .map { case (p, files) => p -> Manifest(files.size, text(files)) }
+      .toMap
+  }
+
+  /** Partitions of the steps that were taken: all, unless another export began. */
+  private def steps(exporter: String, all: Vector[(String, Option[Manifest])]): Set[String] =
+    all.iterator
+      .takeWhile(_ => isMine(exporter))
+      .map { case (partition, manifest) =>
+        writing(manifest match {
+          case Some(m) => storage.replace(manifestPath(partition), m.bytes)
+          case None    => storage.delete(manifestPath(partition)): Unit
+        })
+        partition
+      }
+      .toSet
+
+  private def baseFiles(snapshot: TableSnapshot, partition: String): Vector[BaseFile] =
+    if (settings.readOptimized) snapshot.view.latestBaseFiles(partition)
+    else {
+      val slices = snapshot.view.latestMergedFileSlices(partition)
+      slices
+        .find(_.logFiles.exists(l => !l.fileName.endsWith(FileKind.CdcLog.extension)))
+        .foreach(s => throw withLogs(s))
+      slices.flatMap(_.baseFile)
+    }
+
+  /** Who reads by manifests knows files alone, and columns by the names in them. */
+  private def requireRowsInFiles(snapshot: TableSnapshot): Unit = {
+    snapshot.config.bootstrapBasePath.foreach { source =>
+      throw new UnsupportedTable(
+        s"${snapshot.config.file}: the table was bootstrapped from $source and its rows are partly there; read it with Hudi"
+      )
+    }
+    val renamed = SchemaHistory.read(storage, tablePath, snapshot.viewTimeline.isCommitted).renamed
+    if (renamed.nonEmpty)
+      throw new UnsupportedTable(
+        s"$tablePath: columns were renamed, or dropped and added again (${renamed.mkString(", ")}), so that files are not to be read " +
+          "by the names in them; read the table with Spark"
+      )
+  }
+
+  private def withLogs(s: FileSlice): UnsupportedTable = new UnsupportedTable(
+    s"$tablePath: file group ${s.fileId} of partition '${s.partitionPath}' has log files, and its rows are those of all of " +
+      "them merged: a symlink manifest cannot say that; compact the table, or export the base files alone with --read-optimized"
+  )
+
+  private def text(files: Vector[BaseFile]): Array[Byte] =
+    files
+      .map(f => Storage.join(Storage.join(tablePath, f.partitionPath), f.fileName))
+      .mkString("", "\n", "\n")
+      .getBytes(UTF_8)
+
+  private def manifestPath(partition: String): String =
+    Storage.join(Storage.join(folder, partition), SymlinkManifest.FileName)
+
+  /** Partitions that have a manifest, where no export says which. */
+  private def manifestsThere(): Set[String] = {
+    def below(partition: String): Vector[String] = storage.list(Storage.join(folder, partition)).flatMap { f =>
+      if (f.isDirectory) below(if (partition.isEmpty) f.name else s"$partition/${f.name}")
+      else if (f.name == SymlinkManifest.FileName) Vector(partition)
+      else Vector.empty
+    }
+    below("").toSet
+  }
+
+  private def state(): Option[SymlinkState] = SymlinkState.read(storage, folder)
+
+  private def put(state: SymlinkState): Unit = writing(storage.replace(statePath, SymlinkState.encode(state)))
+
+  private def isMine(exporter: String): Boolean = state().exists(_.exporter == exporter)
+
+  private def requireTable(before: Option[SymlinkState]): Unit =
+    before.filter(_.tablePath != tablePath).foreach { other =>
+      throw new IndexNotWritable(
+        s"$folder: holds symlink manifests of ${other.tablePath}; export to another folder, or remove this one"
+      )
+    }
+
+  /** Until the other export is complete; one that takes longer than this has died. */
+  private def awaitOther(tries: Int): Unit = {
+    if (tries > SymlinkManifest.MaxTries)
+      throw new WriteConflict(s"$folder: other exports began $tries times meanwhile; run this one again later")
+    val until = System.nanoTime() + SymlinkManifest.PatienceNanos
+    while (!state().exists(_.isComplete) && System.nanoTime() < until) Thread.sleep(50)
+  }
+
+  private def writing(body: => Unit): Unit =
+    try body
+    catch {
+      case e: IOException =>
+        throw new IndexNotWritable(
+          s"$folder: symlink manifests cannot be written ($e); make the folder writable, or export to another",
+          e
+        )
+    }
+}
+
+/** @param result None if another export began meanwhile
+  *  @param put    partitions whose manifests it has touched
+  */
+final private case class ExportTry(result: Option[SymlinkResult], put: Set[String])
+
+/** A manifest's bytes, and how many files they name. */
+final private case class Manifest(files: Int, bytes: Array[Byte]) {
+  val crc: Long = {
+    val sum = new CRC32C
+    sum.update(bytes)
+    sum.getValue
+  }
+}
+
+object SymlinkManifest {
+
+  /** Name of the file in each partition's folder. */
+  val FileName = "manifest"
+  private val MaxTries = 20
+  private val PatienceNanos = 10000000000L
+}

@@ -1,0 +1,72 @@
+package hudiidx.spark.api
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.node.ObjectNode
+import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.hadoop.Tables
+import hudiidx.spark.{HudiIdxSource, IndexAdvice, PinnedTable, ReadOptions, ScanReport}
+import hudiidx.table.QueryInstant
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.{DataFrame, SparkSession}
+
+/** What queries of one table read, and which indexes decide that. Reads no rows. */
+private[api] abstract class PlanningApi(
+    spark: SparkSession,
+    tablePath: String,
+    protected val given: Map[String, String]
+) {
+  protected val read: ReadOptions = ReadOptions.of(given, HudiIdxSource.sessionOptions(spark))
+  protected val hadoop: Configuration = spark.sessionState.newHadoopConf()
+  protected val path: String = Tables.qualified(tablePath, hadoop)
+  protected val mapper: ObjectMapper = PlanningApi.mapper
+
+  /** What each scan of this table in a query reads, and why: a JSON array of `{path, reads, answered, file_filters, index_version,
+    * instants_overlaid, fallback: {code, why}, partitions: {total, kept, why_not}, record_keys: {keys, file_groups, unknown_groups,
+    * why_not}, columns: {partitions_skipped, files_skipped, parts: [{column, kinds, files, partitions, why_not}], why_not}, files_left: {partitions, record_keys,
+    * bounds, blooms}, files_in_index, files_total, files_kept, bytes_kept, planning_millis, why_not: [{index, reason}]}`; what is unknown is null.
+    * No rows are read.
+    */
+  def explain(frame: DataFrame): String = mapper.writeValueAsString(ScanJson.of(ScanReport.of(frame, path)))
+
+  /** The files that a query with this filter reads, as [[PrunedFiles]] has them. `asOf` may be null. No rows are read. */
+  def prune(where: String, asOf: String): DataFrame = PrunedFiles.frame(filtered(where, asOf, Map.empty))
+
+  /** Paths of the base files that hold all rows of a query with this filter: a JSON array. UnsupportedTable if one of the file
+    * slices has log files, since those must be merged.
+    *
+    *  @param readOptimized log files do not count
+    */
+  def paths(where: String, asOf: String, readOptimized: Boolean): String =
+    mapper.writeValueAsString(PrunedFiles.paths(filtered(where, asOf, kind(readOptimized)), path))
+
+  /** The same and the table's columns, for readers that know files alone: `{paths, schema}`, as [[PrunedFiles.dataset]]. */
+  def dataset(where: String, asOf: String, readOptimized: Boolean): String =
+    text(PrunedFiles.dataset(filtered(where, asOf, kind(readOptimized)), path))
+
+  private def kind(readOptimized: Boolean): Map[String, String] =
+    if (readOptimized) Map(ReadOptions.QueryType -> ReadOptions.ReadOptimized) else Map.empty
+
+  /** What bounds of columns would leave out of these queries' files, or, where there are none, of those of the scans that this
+    * process has run or that are recorded: a JSON array of `{column, queries, files, skipped, bytes, bytes_skipped, is_indexed, pointed}`, as [[ColumnAdvice]].
+    */
+  def recommend(frames: java.util.List[DataFrame], sample: Int): String = {
+    val advice = IndexAdvice.of(spark, PinnedTable.open(spark, path, read), frames.asScala.toVector, sample)
+    mapper.writeValueAsString(AdviceJson.of(advice))
+  }
+
+  private def filtered(where: String, asOf: String, more: Map[String, String]): DataFrame = {
+    val reader = spark.read.format(HudiIdxSource.Name).options(given ++ more)
+    val timed = if (asOf == null) reader else reader.option(ReadOptions.AsOfInstant, asOf)
+    timed.load(tablePath).where(where)
+  }
+
+  protected def instant(asOf: String): Option[String] =
+    Option(asOf).map(QueryInstant.parse(ReadOptions.AsOfInstant, _))
+
+  protected def text(json: ObjectNode): String = mapper.writeValueAsString(json)
+}
+
+private object PlanningApi {
+  private val mapper = new ObjectMapper()
+}

@@ -1,0 +1,117 @@
+"""A table for readers that know files alone: Arrow datasets, symlink manifests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from hudiidx._views import filter_text, instant_time, local_path
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset
+
+
+class TableExports:
+    """The calls of `HudiIndex` that let other engines read the table."""
+
+    _api: Any
+    _document: Callable[..., Any]
+
+    def arrow_dataset(
+        self,
+        where: str = "true",
+        as_of: str | None = None,
+        *,
+        read_optimized: bool = False,
+        filesystem: Any = None,
+    ) -> Dataset:
+        """The base files that hold all rows of a filter, as a dataset for Arrow, DuckDB or Polars.
+
+        No rows are read. The indexes choose the files; these hold other rows too, so the reader filters
+        again. The dataset has the table's columns and types: what files lack is null, what they have in a
+        narrower type is widened. It stands for the table as it was at the call.
+
+        Args:
+            where: a filter in Spark SQL over the table's columns, as for `prune`; default: all files.
+            as_of: an instant time of the table, as for the views.
+            read_optimized: base files alone, though newer rows stand in log files.
+            filesystem: of Arrow (or fsspec) to read them with; default: that of the table's URI.
+
+        Returns:
+            A ``pyarrow.dataset.Dataset``.
+
+        Raises:
+            UnsupportedTable: rows stand in log files, columns were renamed, or files lack the columns of
+                partitions.
+            ImportError: there is no pyarrow.
+        """
+        datasets = import_module("pyarrow.dataset")
+        found = self._document(self._api.dataset, filter_text(where), instant_time(as_of), read_optimized)
+        paths: Sequence[str] = [local_path(path) for path in found["paths"]]
+        if filesystem is None:
+            filesystem = _filesystem(paths)
+        return datasets.FileSystemDataset.from_paths(
+            [_key(path) for path in paths],
+            schema=_arrow_schema(found["schema"]),
+            format=datasets.ParquetFileFormat(),
+            filesystem=filesystem,
+        )
+
+    def export_symlink_manifest(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        read_optimized: bool = False,
+        keep: bool | None = None,
+    ) -> Mapping[str, Any]:
+        """Writes texts that name the table's latest base files, for Hive, Presto, Trino and Athena.
+
+        One file ``manifest`` in a folder for each partition, as SymlinkTextInputFormat reads them; those that
+        are right already stay. Needs no index.
+
+        Args:
+            path: folder of the manifests; default: where the index keeps them, or ``symlink_manifest`` in the
+                index folder.
+            read_optimized: of a merge-on-read table name base files, though newer rows stand in log files.
+            keep: true: each `update` brings the manifests up from now on; false: none does; None: as it is.
+
+        Returns:
+            ``path``, ``partitions`` and ``files`` named, manifests ``written`` and ``removed``,
+            ``index_version`` (0: the files come from a listing).
+
+        Raises:
+            UnsupportedTable: rows stand in log files, the table was bootstrapped, or columns were renamed.
+            IndexNotFound: with ``keep=True``: there is no index.
+            IndexNotWritable: the folder takes no files, or holds manifests of another table.
+            WriteConflict: others export without end.
+        """
+        folder = None if path is None else fspath(path)
+        return dict(self._document(self._api.exportSymlinks, folder, read_optimized, keep))
+
+
+def _arrow_schema(spark_schema: str) -> Any:
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    return to_arrow_schema(StructType.fromJson(json.loads(spark_schema)))
+
+
+def _filesystem(paths: Sequence[str]) -> Any:
+    """Arrow's, by the first path: all are of one table."""
+    stores = import_module("pyarrow.fs")
+    if not paths or "://" not in paths[0]:
+        return stores.LocalFileSystem()
+    scheme, rest = paths[0].split("://", 1)
+    # Hadoop has names of its own for S3.
+    return stores.FileSystem.from_uri(f"{'s3' if scheme in ('s3a', 's3n') else scheme}://{rest}")[0]
+
+
+def _key(path: str) -> str:
+    """A path as Arrow's file systems take it: bucket and key, or from the root of HDFS."""
+    if "://" not in path:
+        return path
+    scheme, rest = path.split("://", 1)
+    return "/" + rest.split("/", 1)[1] if scheme in ("hdfs", "viewfs") else rest

@@ -1,0 +1,125 @@
+"""Tables for engines that know files alone: symlink manifests by Hive's own class, Arrow datasets."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from hudiidx import HudiIndex, IndexNotFound, UnsupportedTable
+
+WHERE = "qty > 40"
+
+
+@pytest.fixture
+def index(spark: SparkSession, cow: Path) -> HudiIndex:
+    made = HudiIndex(spark, cow, strict=True)
+    made.create(columns="qty")
+    return made
+
+
+def _seen_by_hive(spark: SparkSession, folder: str, partition: str) -> set[str]:
+    """The files that Hive's SymlinkTextInputFormat makes splits of, for a partition at this folder."""
+    jvm = spark._jvm  # type: ignore[attr-defined]
+    job = jvm.org.apache.hadoop.mapred.JobConf()
+    jvm.org.apache.hadoop.mapred.FileInputFormat.setInputPaths(
+        job, f"{folder}/{partition}" if partition else folder
+    )
+    splits = jvm.org.apache.hadoop.hive.ql.io.SymlinkTextInputFormat().getSplits(job, 1)
+    return {split.getTargetSplit().getPath().toString() for split in splits}
+
+
+def _latest(index: HudiIndex, partition: str) -> set[str]:
+    base = Path(index.path).absolute()
+    files = index.latest_base_files(partition)
+    return {f"file:{base / partition / f.file_name}" for f in files}
+
+
+def test_hive_finds_the_latest_base_files(spark: SparkSession, index: HudiIndex) -> None:
+    done = index.export_symlink_manifest()
+    named = 0
+    for partition in index.partitions():
+        wanted = _latest(index, partition)
+        assert _seen_by_hive(spark, done["path"], partition) == wanted
+        named += len(wanted)
+    assert done["files"] == named > 0
+    assert index.export_symlink_manifest()["written"] == 0
+
+
+def test_an_update_brings_kept_manifests_up(spark: SparkSession, cow: Path, tmp_path: Path) -> None:
+    index = HudiIndex(spark, cow, strict=True)
+    with pytest.raises(IndexNotFound, match="hudiidx create"):
+        index.export_symlink_manifest(tmp_path / "m", keep=True)
+    newest = max((cow / ".hoodie" / "timeline").glob("*.commit"))
+    hidden = newest.rename(tmp_path / newest.name)
+    index.create()
+    done = index.export_symlink_manifest(tmp_path / "m", keep=True)
+    assert index.info().symlink_manifest == done["path"]
+    before = {p: _seen_by_hive(spark, done["path"], p) for p in index.partitions()}
+    hidden.rename(newest)
+    index.update()
+    after = {p: _seen_by_hive(spark, done["path"], p) for p in index.partitions()}
+    assert after == {p: _latest(index, p) for p in index.partitions()} != before
+    index.export_symlink_manifest(keep=False)
+    assert index.info().symlink_manifest is None
+
+
+def test_rows_in_logs_are_refused(
+    spark: SparkSession, make_table: Callable[[str], Path], tmp_path: Path
+) -> None:
+    index = HudiIndex(spark, make_table("v9-mor-part"))
+    with pytest.raises(UnsupportedTable, match="--read-optimized"):
+        index.export_symlink_manifest(tmp_path)
+    index.export_symlink_manifest(tmp_path, read_optimized=True)
+    for partition in index.partitions():
+        assert _seen_by_hive(spark, f"file:{tmp_path}", partition) == _latest(index, partition)
+
+
+@pytest.mark.parametrize("reader", ["arrow", "duckdb", "polars"])
+def test_datasets_have_the_rows_of_a_query(spark: SparkSession, index: HudiIndex, reader: str) -> None:
+    dataset = index.arrow_dataset(WHERE)
+    frame = spark.read.format("hudiidx").option("hudiidx.index.enabled", "false").load(index.path)
+    wanted = sorted((row.id, row.qty) for row in frame.where(WHERE).collect())
+    assert wanted and sorted(_READERS[reader](dataset)) == wanted
+    assert dataset.schema.names == frame.columns
+    assert len(index.arrow_dataset(f"{WHERE} AND city = 'sf'").files) < len(dataset.files)
+
+
+def _by_arrow(dataset: object) -> list[tuple[str, int]]:
+    compute = import_module("pyarrow.compute")
+    table = dataset.to_table(columns=["id", "qty"], filter=compute.field("qty") > 40)  # type: ignore[attr-defined]
+    return [(row["id"], row["qty"]) for row in table.to_pylist()]
+
+
+def _by_duckdb(dataset: object) -> list[tuple[str, int]]:
+    duckdb = import_module("duckdb")
+    connection = duckdb.connect()
+    connection.register("trips", dataset)
+    return list(connection.sql(f"SELECT id, qty FROM trips WHERE {WHERE}").fetchall())
+
+
+def _by_polars(dataset: object) -> list[tuple[str, int]]:
+    pl = import_module("polars")
+    return list(
+        pl.scan_pyarrow_dataset(dataset).filter(pl.col("qty") > 40).select("id", "qty").collect().rows()
+    )
+
+
+_READERS: dict[str, Callable[[object], list[tuple[str, int]]]] = {
+    "arrow": _by_arrow,
+    "duckdb": _by_duckdb,
+    "polars": _by_polars,
+}
+
+
+def test_the_docs_example_runs(spark: SparkSession, index: HudiIndex) -> None:
+    text = (Path(__file__).parents[1] / "docs" / "engines.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    assert "/data/trips" in code
+    exec(compile(code.replace("/data/trips", index.path), "engines.md", "exec"), {"spark": spark})
+
+
+def test_a_dataset_of_rows_in_logs_is_refused(spark: SparkSession, make_table: Callable[[str], Path]) -> None:
+    with pytest.raises(UnsupportedTable, match="log files"):
+        HudiIndex(spark, make_table("v9-mor-part")).arrow_dataset()
