@@ -131,7 +131,8 @@ def watching(tables: list[Path], folder: Path, interval: float) -> Iterator[Watc
         watch.kill()
 
 
-def written_tables(stocks: list[Any], many: int) -> list[Written]:
+def written_tables(spark: SparkSession, stocks: list[Any], many: int) -> list[Written]:
+    """Tables with indexes of every kind, whose updates are Spark jobs."""
     made = []
     for n in range(many):
         stock, kind = stocks[n % len(stocks)], "MOR" if n % 3 else "COW"
@@ -139,6 +140,9 @@ def written_tables(stocks: list[Any], many: int) -> list[Written]:
         path = Path(stock.new(name=name, kind=kind, options=NO_STATS))
         made.append(Written(stock, name, kind, path))
         stock.write(name=name, first=0, end=100, seed=1, operation="insert")
+        HudiIndex(spark, path).create(
+            record="global", columns=["fare", "ts"], bloom=["rider"], logs=kind == "MOR"
+        )
     return made
 
 
@@ -154,6 +158,8 @@ def assert_followed(spark: SparkSession, written: list[Written], idle: list[Path
         report = index.verify()
         assert report.ok, report.differences
     for w in written:
+        report = HudiIndex(spark, w.path, strict=True).verify(record=True, columns=True)
+        assert report.ok, report
         assert_same(spark, w.stock, w.name, w.path, w.kind)
 
 
@@ -183,7 +189,7 @@ def run_watch(
     marks: list[tuple[float, int, int]] = []
     with watching(tables, folder, interval) as watch:
         made = PATIENCE + 5 * len(tables)
-        watch.until(lambda: len({p["table"] for p in watch.polls if p["rebuilt"]}) == len(tables), made)
+        watch.until(lambda: len({p["table"] for p in watch.polls if p["rebuilt"]}) == len(idle), made)
         began, rounds = time.monotonic(), 0
         while go_on(rounds, time.monotonic() - began):
             rounds += 1
@@ -202,7 +208,7 @@ def run_watch(
     assert half[-1][1] - half[0][1] < grows_by and half[-1][2] - half[0][2] < grows_by
     for w in written:
         taken = [i for p in watch.polls if p["table"] == str(w.path) for i in p["instants"]]
-        assert len(taken) == len({*taken}) > rounds
+        assert len(taken) == len({*taken}) >= rounds
         assert found[f'hudiidx_watch_instants_total{{table="{w.path}"}}'] == len(taken)
     syncs = sum(v for name, v in found.items() if name.startswith("hudiidx_watch_syncs_total"))
     assert syncs == sum(p["published"] for p in watch.polls)
@@ -213,15 +219,15 @@ def run_watch(
 def test_twelve_tables_are_followed(
     spark: SparkSession, stock_0_15: Any, stock_1_1: Any, tmp_path: Path
 ) -> None:
-    written = written_tables([stock_1_1, stock_0_15, stock_1_1], 3)
-    run_watch(spark, written, idle_tables(tmp_path, 9), tmp_path, 3.0, lambda n, _: n < 4, 8 * MEBI)
+    written = written_tables(spark, [stock_1_1, stock_0_15, stock_1_1], 3)
+    run_watch(spark, written, idle_tables(tmp_path, 9), tmp_path, 6.0, lambda n, _: n < 4, 8 * MEBI)
 
 
 @pytest.mark.slow
 def test_a_hundred_tables_are_followed_for_an_hour(
     spark: SparkSession, stock_0_15: Any, stock_1_1: Any, tmp_path: Path
 ) -> None:
-    written = written_tables([stock_1_1, stock_0_15], 10)
+    written = written_tables(spark, [stock_1_1, stock_0_15], 10)
     idle = idle_tables(tmp_path, 90)
     run_watch(spark, written, idle, tmp_path, 10.0, lambda _, s: s < MINUTES * 60, 8 * MEBI)
     shutil.rmtree(tmp_path, ignore_errors=True)
