@@ -1,6 +1,5 @@
 package hudiidx.hive
 
-import com.fasterxml.jackson.databind.JsonNode
 import hudiidx.spark.Answer
 import hudiidx.{Fixtures, HudiIdxException, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.types.{DataType, StructType}
@@ -21,17 +20,6 @@ final class StockHiveRowsSuite extends HiveSuite {
     Answer.of(HiveTables.frame(spark, schema, rows))
   }
 
-  private def expect(stock: JsonNode, found: Answer): Unit = {
-    assert(found.rows.length === stock.get("count").asInt)
-    if (stock.has("rows")) {
-      val rows = Vector.newBuilder[String]
-      stock.get("rows").forEach(r => rows += r.asText)
-      assert(found.rows.diff(rows.result()).take(2) === Vector.empty)
-    }
-    assert(found.dataChecksum === stock.get("checksum_data").asText)
-    assert(found.checksum === stock.get("checksum").asText): Unit
-  }
-
   test("there are tables of every version and type") {
     for (version <- Seq("v6-", "v8-", "v9-"); kind <- Seq("COPY_ON_WRITE", "MERGE_ON_READ"))
       assert(tables.exists(n => n.startsWith(version) && Fixtures.json(n).get("table_type").asText == kind))
@@ -39,9 +27,11 @@ final class StockHiveRowsSuite extends HiveSuite {
 
   tables.foreach { name =>
     test(s"$name: rows are stock Hudi's") {
-      expect(Fixtures.json(name).get("snapshot"), answer(name))
+      Answer.expect(Fixtures.json(name).get("snapshot"), answer(name))
       if (Fixtures.json(name).has("read_optimized"))
-        withClue("read_optimized: ")(expect(Fixtures.json(name).get("read_optimized"), answer(name, readOptimized)))
+        withClue("read_optimized: ")(
+          Answer.expect(Fixtures.json(name).get("read_optimized"), answer(name, readOptimized))
+        )
     }
   }
 
@@ -51,7 +41,7 @@ final class StockHiveRowsSuite extends HiveSuite {
         val asOf = point.get("as_of").asText
         def found = answer(name, ReadSettings.AsOfInstant -> asOf)
         if (point.has("error")) assert(intercept[HudiIdxException](found).getMessage.contains(asOf))
-        else withClue(s"as of $asOf: ")(expect(point, found))
+        else withClue(s"as of $asOf: ")(Answer.expect(point, found))
       }
     }
   }
@@ -60,14 +50,14 @@ final class StockHiveRowsSuite extends HiveSuite {
     val name = "v9-mor-part"
     val schema = DataType.fromJson(Fixtures.json(name).get("schema").toString).asInstanceOf[StructType]
     val rows = HiveTables.rows(HiveTables.job(Seq(Fixtures.table(name))), 1, new HudiIdxReadOptimizedInputFormat)
-    expect(Fixtures.json(name).get("read_optimized"), Answer.of(HiveTables.frame(spark, schema, rows)))
+    Answer.expect(Fixtures.json(name).get("read_optimized"), Answer.of(HiveTables.frame(spark, schema, rows)))
   }
 
   test("rows that a payload class of its own merges are refused by its name; base files alone are stock Hudi's rows") {
     val name = "v9-mor-payload"
     val refused = intercept[UnsupportedTable](answer(name))
     assert(refused.getMessage.contains("org.apache.hudi.common.model.HoodieAvroPayload"))
-    expect(Fixtures.json(name).get("read_optimized"), answer(name, readOptimized))
+    Answer.expect(Fixtures.json(name).get("read_optimized"), answer(name, readOptimized))
   }
 
   test("settings that are none are refused by their names") {

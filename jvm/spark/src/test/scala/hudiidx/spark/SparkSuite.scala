@@ -4,8 +4,10 @@ import java.math.BigInteger
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 
+import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.functions.{col, lit, regexp_extract, struct, to_json}
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.scalatest.Assertions
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Suites that share one small Spark session. */
@@ -37,7 +39,7 @@ object SparkSuite {
 /** The text and checksums by which stock Hudi's rows are stored (tests/fixtures/README.md). */
 final case class Answer(rows: Vector[String], checksum: String, dataChecksum: String)
 
-object Answer {
+object Answer extends Assertions {
   private val Meta =
     Vector("_hoodie_commit_time", "_hoodie_record_key", "_hoodie_partition_path")
   private val Options: Map[String, String] =
@@ -46,6 +48,18 @@ object Answer {
   def of(frame: DataFrame): Answer = {
     val texts = rowTexts(frame).collect().map(r => (r.getString(0), r.getString(1)))
     Answer(texts.map(_._1).toVector.sorted, checksum(texts.map(_._1)), checksum(texts.map(_._2)))
+  }
+
+  /** The rows are those that stock Hudi gave. */
+  def expect(stock: JsonNode, found: Answer): Unit = {
+    assert(found.rows.length === stock.get("count").asInt)
+    if (stock.has("rows")) {
+      val rows = Vector.newBuilder[String]
+      stock.get("rows").forEach(r => rows += r.asText)
+      assert(found.rows.diff(rows.result()).take(2) === Vector.empty)
+    }
+    assert(found.dataChecksum === stock.get("checksum_data").asText)
+    assert(found.checksum === stock.get("checksum").asText): Unit
   }
 
   private def rowTexts(frame: DataFrame): DataFrame = {

@@ -1,9 +1,8 @@
 package hudiidx.hive.mapreduce
 
-import java.io.{DataInput, DataOutput}
 import java.util.{ArrayList => JArrayList, List => JList}
 
-import hudiidx.hive.{ColumnChoice, JobInput, PieceRows, PlainWritables, ReadSettings, SlicePiece}
+import hudiidx.hive.{ColumnChoice, JobInput, PieceRows, PieceSplit, PlainWritables, ReadSettings, SlicePiece}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.io.{ArrayWritable, NullWritable}
@@ -50,21 +49,12 @@ object HudiIdxInputFormat {
 }
 
 /** A piece of a table. */
-final class HudiIdxSplit private[mapreduce] (private[mapreduce] var piece: SlicePiece)
-    extends FileSplit(new Path(piece.path), piece.start, piece.bytes, Array.empty[String]) {
+final class HudiIdxSplit private[mapreduce] (private[hive] override var piece: SlicePiece)
+    extends FileSplit(new Path(piece.path), piece.start, piece.bytes, Array.empty[String])
+    with PieceSplit {
 
   /** For Hadoop, which reads the rest behind it. */
   def this() = this(SlicePiece.None)
-
-  override def write(out: DataOutput): Unit = {
-    super.write(out)
-    piece.write(out)
-  }
-
-  override def readFields(in: DataInput): Unit = {
-    super.readFields(in)
-    piece = SlicePiece.read(in)
-  }
 }
 
 private final class HudiIdxRecordReader extends RecordReader[NullWritable, ArrayWritable] {
