@@ -20,6 +20,12 @@ HUDI_BUNDLE := hudi-spark3.5-bundle_2.12
 HUDI_VERSIONS := 0.15.0 1.0.2 1.1.1
 HUDI_JARS := $(HUDI_VERSIONS:%=build/lib/$(HUDI_BUNDLE)-%.jar)
 
+OTHER_JARS := $(addprefix build/lib/,iceberg-spark-runtime-3.5_2.12-1.10.0.jar delta-spark_2.12-3.3.2.jar delta-storage-3.3.2.jar)
+# The jar that a rule is about, by its group; the rest is in its name: <artifact>-<version>.jar.
+COPY_JAR = scripts/preflight && mkdir -p build/lib && \
+  mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+  -Dartifact=$(1):$(patsubst %-$*.jar,%,$(@F)):$* -DoutputDirectory=$(CURDIR)/build/lib && touch $@
+
 JVM_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.properties) \
   $(shell find jvm -path '*/src/main/*' -type f)
 PY_SOURCES := python/pyproject.toml $(shell find python/hudiidx -name '*.py' -o -name py.typed)
@@ -80,13 +86,14 @@ $(STAMPS)/tests: python/requirements-tests.txt $(STAMPS)/venv
 
 # Stock Hudi, for the tests that ask it: one Spark bundle for each table version.
 build/lib/$(HUDI_BUNDLE)-%.jar:
-	@scripts/preflight
-	@mkdir -p build/lib
-	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
-	  -Dartifact=org.apache.hudi:$(HUDI_BUNDLE):$* -DoutputDirectory=$(CURDIR)/build/lib
-	@touch $@
+	@$(call COPY_JAR,org.apache.hudi)
 
-bundles: $(HUDI_JARS)
+# Other formats, that a class path may hold beside ours.
+build/lib/iceberg-spark-runtime-3.5_2.12-%.jar: ; @$(call COPY_JAR,org.apache.iceberg)
+build/lib/delta-spark_2.12-%.jar: ; @$(call COPY_JAR,io.delta)
+build/lib/delta-storage-%.jar: ; @$(call COPY_JAR,io.delta)
+
+bundles: $(HUDI_JARS) $(OTHER_JARS)
 
 quickstart: build
 	@$(PY) examples/quickstart.py

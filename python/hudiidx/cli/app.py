@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from hudiidx.index import HudiIndex
 
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Index an Apache Hudi table, list it and find its records from the index.",

@@ -43,7 +43,9 @@ object Main {
       case "log-show" => new LogCommands(access, call.table, call.options).show(json)
       case "log-find" =>
         new LogCommands(access, call.table, call.options).find(PackedKeys.decode(in.readAllBytes()), json)
-      case "expire"          => expire(access, call, json)
+      case "expire" => expire(access, call, json)
+      case "doctor" =>
+        Doctor.write(new Doctor(access, call.table, call.options, () => System.currentTimeMillis()).findings(), json)
       case "export-symlinks" => exportSymlinks(access, call, json)
       case listing           =>
         val snapshot = TableSnapshot.open(access, call.table, call.options)
@@ -123,7 +125,8 @@ object CommandLine {
       "log-show",
       "log-find",
       "export-symlinks",
-      "expire"
+      "expire",
+      "doctor"
     )
   private val Usage =
     s"usage: ${Commands.mkString("|")} TABLE [--partition P] [--as-of T] [--index-path P] [--strict] [--limit N] [--sweep] [--output P] [--read-optimized] [--keep|--no-keep] [--retain-last N] [--older-than-minutes N]"

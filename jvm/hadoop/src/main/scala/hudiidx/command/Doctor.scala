@@ -1,0 +1,142 @@
+package hudiidx.command
+
+import com.fasterxml.jackson.core.JsonGenerator
+import hudiidx.HudiIdxException
+import hudiidx.storage.Storage
+import hudiidx.store.IndexStore
+import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext}
+import java.io.IOException
+
+/** One thing that was looked at.
+  *
+  *  @param status `ok`, `warning` or `failed`
+  *  @param found  what was found
+  *  @param advice what to do, empty if nothing
+  */
+final case class Finding(check: String, status: String, found: String, advice: String)
+
+object Finding {
+  val Ok = "ok"
+  val Warning = "warning"
+  val Failed = "failed"
+}
+
+/** Looks whether a table and its index folder can be worked with. What it writes into the index folder it removes, and the folder
+  * too if that was not there.
+  *
+  *  @param now milliseconds since 1970 of this machine's clock
+  */
+final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions, now: () => Long) {
+  import Finding._
+  private val storage = access.storage
+  private val path = tablePath.stripSuffix("/")
+  private val indexDir = options.indexDir(path)
+
+  /** The table, and if it can be read its index, and the store under that. */
+  def findings(): Vector[Finding] = table() match {
+    case failed if failed.status == Failed => Vector(failed)
+    case read                              => Vector(read, index()) ++ store()
+  }
+
+  private def table(): Finding = checked("table", "check the path, and that the files in .hoodie can be read") {
+    val context = TableContext.load(access, path)
+    val config = context.config
+    val told =
+      s"${config.tableName}, ${config.tableType.name}, version ${config.version}, ${context.completed.size} commits"
+    Finding("table", Ok, told, "")
+  }
+
+  private def index(): Finding = checked("index", s"run `hudiidx create $path`") {
+    val info = IndexInfo.of(access, path, options)
+    val told = if (info.reason.isEmpty) info.state else s"${info.state}: ${info.reason}"
+    info.state match {
+      case IndexInfo.Ready | IndexInfo.Building => Finding("index", Ok, told, "")
+      case IndexInfo.Lagging                    =>
+        Finding("index", Warning, s"$told, ${info.instantsBehind} instants behind", s"run `hudiidx update $path`")
+      case IndexInfo.Absent => Finding("index", Warning, told, s"run `hudiidx create $path`")
+      case _                => Finding("index", Failed, told, s"run `hudiidx create $path`")
+    }
+  }
+
+  /** Writes a file, looks whether it is there at once and when it says it was written, tries to write it again, and removes it. */
+  private def store(): Vector[Finding] = {
+    val before = storage.status(indexDir).isDefined
+    val probe = Storage.join(indexDir, s"doctor.${IndexStore.newToken()}")
+    val bytes = "hudiidx doctor".getBytes("UTF-8")
+    try {
+      val from = System.nanoTime()
+      if (!storage.publish(probe, bytes)) throw new IOException("a new name is taken")
+      val millis = (System.nanoTime() - from) / 1000000
+      Vector(
+        Finding("index folder", Ok, s"$indexDir can be written ($millis ms for a small file)", ""),
+        consistency(probe, bytes),
+        clock(probe)
+      )
+    } catch {
+      case e: IOException =>
+        val advice = "make the folder writable, or set hudiidx.index.path (--index-path) to one elsewhere"
+        Vector(Finding("index folder", Failed, s"$indexDir cannot be written: $e", advice))
+    } finally removed(if (before) probe else indexDir)
+  }
+
+  private def consistency(probe: String, bytes: Array[Byte]): Finding = {
+    val isListed = storage.list(indexDir).exists(_.path == probe)
+    val isRead = java.util.Arrays.equals(storage.readAll(probe), bytes)
+    val isReplaced = storage.publish(probe, bytes)
+    if (!isListed || !isRead)
+      Finding(
+        "store",
+        Failed,
+        "a file that was written is not there at once",
+        "use a store that is consistent after a write"
+      )
+    else if (isReplaced)
+      Finding(
+        "store",
+        Failed,
+        "a file was put in the place of another of its name, where it was to be refused",
+        "let one process at a time write the index"
+      )
+    else Finding("store", Ok, "files are there once written, and names are taken once", "")
+  }
+
+  private def clock(probe: String): Finding = {
+    val skew = math.abs(now() - storage.status(probe).fold(now())(_.modifiedMillis))
+    val told = f"this machine's and the store's are ${skew / 1000.0}%.1f s apart"
+    if (skew < Doctor.MostSkewMillis) Finding("clock", Ok, told, "")
+    else Finding("clock", Warning, told, "set the clocks: lag and the age of files are told by them")
+  }
+
+  private def checked(check: String, advice: String)(look: => Finding): Finding =
+    try look
+    catch {
+      case e: HudiIdxException => Finding(check, Failed, e.getMessage, "")
+      case e: IOException      => Finding(check, Failed, e.toString, advice)
+    }
+
+  private def removed(what: String): Unit =
+    try storage.delete(what): Unit
+    catch { case _: IOException => () }
+}
+
+object Doctor {
+
+  /** More than a store's rounding of times and a request's way. */
+  private val MostSkewMillis = 10000L
+
+  /** `{findings: [{check, status, found, advice}]}` */
+  def write(findings: Vector[Finding], json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeArrayFieldStart("findings")
+    findings.foreach { f =>
+      json.writeStartObject()
+      json.writeStringField("check", f.check)
+      json.writeStringField("status", f.status)
+      json.writeStringField("found", f.found)
+      json.writeStringField("advice", f.advice)
+      json.writeEndObject()
+    }
+    json.writeEndArray()
+    json.writeEndObject()
+  }
+}

@@ -1,0 +1,68 @@
+package hudiidx.command
+
+import java.io.OutputStream
+
+import hudiidx.Fixtures
+import hudiidx.hadoop.Tables
+import hudiidx.hfile.BlockCache
+import hudiidx.storage.{FileInfo, LocalStorage, RandomReader, Storage}
+import hudiidx.sync.{IndexOptions, Indexer}
+import org.scalatest.funsuite.AnyFunSuite
+
+class DoctorSuite extends AnyFunSuite {
+  private def findings(storage: Storage, table: String, laterMillis: Long = 0): Map[String, Finding] = {
+    val doctor =
+      new Doctor(
+        Tables.access(storage, new BlockCache(0)),
+        table,
+        IndexOptions(),
+        () => System.currentTimeMillis() + laterMillis
+      )
+    doctor.findings().map(f => f.check -> f).toMap
+  }
+
+  test("an indexed table on a good store is well, and nothing stays behind") {
+    val table = Fixtures.copy("v6-cow-part")
+    new Indexer(Tables.access(LocalStorage, new BlockCache), table, IndexOptions()).create()
+    val before = LocalStorage.list(s"$table/.hoodie/hudiidx").map(_.name)
+    val found = findings(LocalStorage, table)
+    assert(found.values.forall(_.status == Finding.Ok), found)
+    assert(found("index").found === "READY")
+    assert(LocalStorage.list(s"$table/.hoodie/hudiidx").map(_.name) === before)
+  }
+
+  test("a store that lists late, replaces files, or whose clock differs is told apart") {
+    val table = Fixtures.copy("v6-cow-part")
+    val late = findings(
+      new Store {
+        override def list(dir: String): Vector[FileInfo] =
+          if (dir.endsWith("/hudiidx")) Vector.empty else LocalStorage.list(dir)
+      },
+      table
+    )
+    assert(late("store").status === Finding.Failed && late("store").found.contains("not there at once"))
+    val replacing = findings(
+      new Store {
+        override def publish(path: String, content: Array[Byte]): Boolean = {
+          LocalStorage.replace(path, content)
+          true
+        }
+      },
+      table
+    )
+    assert(replacing("store").status === Finding.Failed)
+    assert(replacing("store").advice.contains("one process at a time"))
+    assert(findings(LocalStorage, table, laterMillis = 60000)("clock").status === Finding.Warning)
+    assert(LocalStorage.status(s"$table/.hoodie/hudiidx") === None)
+  }
+
+  private class Store extends Storage {
+    override def list(dir: String): Vector[FileInfo] = LocalStorage.list(dir)
+    override def status(path: String): Option[FileInfo] = LocalStorage.status(path)
+    override def open(path: String): RandomReader = LocalStorage.open(path)
+    override def readAll(path: String): Array[Byte] = LocalStorage.readAll(path)
+    override def write(path: String)(content: OutputStream => Unit): Unit = LocalStorage.write(path)(content)
+    override def publish(path: String, content: Array[Byte]): Boolean = LocalStorage.publish(path, content)
+    override def delete(path: String): Boolean = LocalStorage.delete(path)
+  }
+}
