@@ -4,7 +4,7 @@ import hudiidx.{IndexNotWritable, UnsupportedTable, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.store.IndexStore
 import hudiidx.sync.TableSnapshot
-import hudiidx.table.{BaseFile, FileKind, FileSlice, SchemaHistory}
+import hudiidx.table.{BaseFile, FileKind, FileSlice, ReadableRows, SchemaHistory}
 import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.zip.CRC32C
@@ -123,11 +123,7 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
 
   /** Who reads by manifests knows files alone, and columns by the names in them. */
   private def requireRowsInFiles(snapshot: TableSnapshot): Unit = {
-    snapshot.config.bootstrapBasePath.foreach { source =>
-      throw new UnsupportedTable(
-        s"${snapshot.config.file}: the table was bootstrapped from $source and its rows are partly there; read it with Hudi"
-      )
-    }
+    ReadableRows.check(snapshot.config)
     val renamed = SchemaHistory.read(storage, tablePath, snapshot.viewTimeline.isCommitted).renamed
     if (renamed.nonEmpty)
       throw new UnsupportedTable(
