@@ -16,7 +16,7 @@ class PackageOrderSuite extends AnyFunSuite {
     Set("record", "column"),
     Set("logindex"),
     Set("sync"),
-    Set("write", "symlink"),
+    Set("write", "symlink", "report"),
     Set("hadoop"),
     Set("hadoop.column"),
     Set("command"),

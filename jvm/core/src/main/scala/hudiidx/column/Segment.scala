@@ -92,19 +92,38 @@ final class Segment private[column] (private[column] val file: ColumnFileReader)
   def foreach(entries: Vector[ColumnEntry])(use: (ColumnEntry, Int, ColumnStats) => Unit): Unit = {
     val rows = allRows
     entries.foreach { entry =>
-      val cursor = file.file.scan(ColumnFile.cellKey(entry.number, 0))
-      var p = 0
-      while (p < pages) {
-        val from = p * file.filesPerPage
-        val until = math.min(rows.length.toLong, from.toLong + file.filesPerPage).toInt
-        val page = pageAt(cursor, entry, p, java.util.Arrays.copyOfRange(rows, from, until))
+      foreachPage(entry, java.util.Arrays.copyOfRange(rows, _, _)) { (from, page) =>
         var i = 0
         while (i < page.count) {
           use(entry, from + i, page.stats(i))
           i += 1
         }
-        p += 1
       }
+    }
+  }
+
+  /** Hands bounds of a column and all files to `use`, files by ordinal; what is known of rows and nulls is not read. */
+  private[column] def foreachBounds(entry: ColumnEntry)(use: (Int, Bounds) => Unit): Unit =
+    foreachPage(entry, (_, _) => null) { (from, page) =>
+      var i = 0
+      while (i < page.count) {
+        use(from + i, page.stats(i).bounds)
+        i += 1
+      }
+    }
+
+  /** @param rowsOf rows of the files from an ordinal until another; null if nobody asks for them */
+  private def foreachPage(
+      entry: ColumnEntry,
+      rowsOf: (Int, Int) => Array[Long]
+  )(use: (Int, StatsPage) => Unit): Unit = {
+    val cursor = file.file.scan(ColumnFile.cellKey(entry.number, 0))
+    var p = 0
+    while (p < pages) {
+      val from = p * file.filesPerPage
+      val until = math.min(counts.files.toLong, from.toLong + file.filesPerPage).toInt
+      use(from, pageAt(cursor, entry, p, rowsOf(from, until)))
+      p += 1
     }
   }
 

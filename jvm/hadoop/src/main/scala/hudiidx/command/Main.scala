@@ -6,6 +6,7 @@ import hudiidx._
 import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.RecordLookups
 import hudiidx.record.PackedKeys
+import hudiidx.report.TableReport
 import hudiidx.store.Retention
 import hudiidx.symlink.SymlinkExport
 import hudiidx.sync._
@@ -46,6 +47,9 @@ object Main {
       case "expire" => expire(access, call, json)
       case "doctor" =>
         Doctor.write(new Doctor(access, call.table, call.options, () => System.currentTimeMillis()).findings(), json)
+      case "report" =>
+        val now = System.currentTimeMillis()
+        ReportJson.write(TableReport.of(access, call.table, call.options), now, json)
       case "export-symlinks" => exportSymlinks(access, call, json)
       case listing           =>
         val snapshot = TableSnapshot.open(access, call.table, call.options)
@@ -126,7 +130,8 @@ object CommandLine {
       "log-find",
       "export-symlinks",
       "expire",
-      "doctor"
+      "doctor",
+      "report"
     )
   private val Usage =
     s"usage: ${Commands.mkString("|")} TABLE [--partition P] [--as-of T] [--index-path P] [--strict] [--limit N] [--sweep] [--output P] [--read-optimized] [--keep|--no-keep] [--retain-last N] [--older-than-minutes N]"

@@ -9,6 +9,7 @@ import hudiidx.column.ColumnCondition.{And, Anything, In => Leaf, Nothing, Or}
 import hudiidx.column.{ColumnCondition, ColumnType, LeafTest}
 import hudiidx.hadoop.column.{FooterStats, SourceStats}
 import hudiidx.storage.Storage
+import hudiidx.store.ScanFiles
 import hudiidx.table.FileSlice
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
@@ -69,7 +70,7 @@ object IndexAdvice {
   /** Filters on columns that the table has no more are left out. */
   private def recorded(spark: SparkSession, table: PinnedTable): Seq[(Seq[Expression], Int)] = {
     val rows = Shims.frame(spark, Shims.relation(new HudiIdxTable(spark, table, ofCatalog = false)))
-    val byFilter = new ScanFiles(table).ofOthers.groupBy(_.filters)
+    val byFilter = new ScanFiles(table.shared.context.storage, table.indexDir).ofOthers.groupBy(_.filters)
     byFilter.toVector.sortBy(-_._2.length).take(RecordedScans.MostFilters).flatMap { case (filters, scans) =>
       try filtersOf(rows.where(filters.mkString("(", ") AND (", ")")), table.path).map(_ -> scans.length)
       catch { case _: AnalysisException => Seq.empty }

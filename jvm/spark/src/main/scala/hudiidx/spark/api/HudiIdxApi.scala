@@ -11,9 +11,10 @@ import hudiidx.column.{IndexKind, IndexSpec}
 import hudiidx.hadoop.column.{ColumnChange, ColumnPart, ColumnSettings, ColumnVerifier}
 import hudiidx.hadoop.logindex.LogPart
 import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
-import hudiidx.command.{InfoJson, SymlinkJson}
+import hudiidx.command.{InfoJson, ReportJson, SymlinkJson}
 import hudiidx.hadoop.Tables
 import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
+import hudiidx.report.TableReport
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
 import hudiidx.spark.SharedRecords
 import hudiidx.spark.tag.TagLocation
@@ -184,6 +185,12 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
 
   /** The state of the index, as `InfoJson` writes it for the command too. */
   def info(): String = written(InfoJson.write(IndexInfo.of(access, path, read.index), _))
+
+  /** What there is to know of the table and its index, as `ReportJson` writes it for the command too. Commands that it advises have
+    * the path as it was given.
+    */
+  def report(): String =
+    written(ReportJson.write(TableReport.of(access, tablePath, read.index), System.currentTimeMillis(), _))
 
   private def written(write: JsonGenerator => Unit): String = {
     val out = new StringWriter

@@ -1,0 +1,77 @@
+package hudiidx.report
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.store.ScanFiles
+import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext, TableSnapshot}
+import hudiidx.table.{TableConfig, TableSchema}
+
+/** What there is to know of a table and its index, for a page: no more than histograms and lists of bounded length, whatever the
+  * table's size.
+  *
+  *  @param fallback why the files come from a listing: code of [[hudiidx.sync.FallbackCode]]
+  *  @param columns  top-level columns of the table's rows
+  */
+final case class TableReport(
+    path: String,
+    config: TableConfig,
+    info: IndexInfo,
+    fallback: Option[String],
+    files: FileTally,
+    timeline: TimelineFacts,
+    bounds: ColumnsFacts,
+    scans: ScanFacts,
+    columns: Vector[String],
+    advice: Vector[Advice]
+)
+
+object TableReport {
+
+  /** Errors as [[TableSnapshot.open]]. */
+  def of(access: TableAccess, tablePath: String, options: IndexOptions): TableReport = {
+    val path = tablePath.stripSuffix("/")
+    val info = IndexInfo.of(access, path, options)
+    val scans = ScanFacts.of(new ScanFiles(access.storage, options.indexDir(path)).newest(ScanFacts.MostScans))
+    val snapshot = TableSnapshot.open(access, path, options)
+    try {
+      val (files, bounds) = tally(snapshot, options.indexDir(path), scans)
+      val bare = TableReport(
+        path,
+        snapshot.config,
+        info,
+        snapshot.use.fallback.map(_.code),
+        files,
+        TimelineFacts.of(snapshot.table),
+        bounds,
+        scans,
+        columnsOf(snapshot.table),
+        Vector.empty
+      )
+      bare.copy(advice = new Advisor(bare, options.indexPath).all)
+    } finally snapshot.close()
+  }
+
+  private def tally(snapshot: TableSnapshot, indexDir: String, scans: ScanFacts): (FileTally, ColumnsFacts) = {
+    val files = new FileTally
+    val bounds = new ColumnTally(snapshot, indexDir)
+    try {
+      snapshot.view.partitions.foreach { p =>
+        val all = snapshot.source.files(p)
+        val latest = snapshot.view.latestMergedFileSlices(p)
+        files.add(p, all, latest)
+        bounds.add(latest)
+      }
+      (files, bounds.facts(scans.naming))
+    } finally bounds.close()
+  }
+
+  /** Without Hudi's own. Empty where no commit tells. */
+  private def columnsOf(table: TableContext): Vector[String] =
+    TableSchema.latestAvroJson(table.timeline, table.contents, table.config, None).fold(Vector.empty[String]) { json =>
+      val fields = mapper.readTree(json).path("fields").elements.asScala
+      fields.map(_.path("name").asText).filterNot(TableSchema.MetaColumns.contains).toVector
+    }
+
+  private val mapper = new ObjectMapper
+}
