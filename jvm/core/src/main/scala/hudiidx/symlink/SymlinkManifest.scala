@@ -124,12 +124,8 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
   /** Who reads by manifests knows files alone, and columns by the names in them. */
   private def requireRowsInFiles(snapshot: TableSnapshot): Unit = {
     ReadableRows.check(snapshot.config)
-    val renamed = SchemaHistory.read(storage, tablePath, snapshot.viewTimeline.isCommitted).renamed
-    if (renamed.nonEmpty)
-      throw new UnsupportedTable(
-        s"$tablePath: columns were renamed, or dropped and added again (${renamed.mkString(", ")}), so that files are not to be read " +
-          "by the names in them; read the table with Spark"
-      )
+    val history = SchemaHistory.read(storage, tablePath, snapshot.viewTimeline.isCommitted)
+    ReadableRows.requireNamesOfFiles(tablePath, history.renamed)
   }
 
   private def withLogs(s: FileSlice): UnsupportedTable = new UnsupportedTable(

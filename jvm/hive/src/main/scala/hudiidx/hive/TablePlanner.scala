@@ -59,19 +59,20 @@ private[hive] final class TablePlanner(
           s"${config.file}: neither a commit nor a property tells the table's columns; write to the table first"
         )
       )
-    if (schema.hasHistory && !settings.columnsByName) refuseRenamed()
+    if (schema.hasHistory && !settings.columnsByName) requireNamesOfFiles()
     val timeline = snapshot.viewTimeline.withoutHistory
     val damaged = settings.index.damagedAsStock
     ReadPlan(config, Some(timeline), settings.asOf, schema.avroJson, damaged, settings.mergesAs11, settings.keys)
   }
 
-  private def refuseRenamed(): Unit = {
+  private def requireNamesOfFiles(): Unit = {
+    val byNames = s"set ${ReadSettings.SchemaOnRead} to false to read files by the names of their columns"
     val history = SchemaHistory.read(snapshot.table.storage, snapshot.tablePath, snapshot.viewTimeline.isCommitted)
-    if (history.file.isEmpty || history.renamed.nonEmpty)
-      throw new UnsupportedTable(
-        s"$tablePath: columns were renamed, or dropped and added again (${history.renamed.mkString(", ")}), and files have them under " +
-          s"other names; read the table with Spark, or set ${ReadSettings.SchemaOnRead} to false to read files by the names of their columns"
+    if (history.file.isEmpty)
+      throw new DamagedTable(
+        s"$tablePath: its last commit has columns by id, and their history in .hoodie/.schema is gone; restore that folder, or $byNames"
       )
+    ReadableRows.requireNamesOfFiles(tablePath, history.renamed, s", or $byNames")
   }
 
   private def groups(plan: ReadPlan): Option[Set[FileGroup]] = {

@@ -1,11 +1,9 @@
 package hudiidx.spark
 
-import java.util.{Arrays, BitSet}
-
-import hudiidx.hadoop.{KeptRecords, MergedSlice}
+import hudiidx.hadoop.{MergedSlice, RecipeRecords, RecordHolder}
 import hudiidx.UnsupportedTable
-import hudiidx.merge.{MergeRules, Mixing, Recipes}
-import hudiidx.spark.rows.{BlockRowsReader, VectorCopy}
+import hudiidx.merge.{MergeRules, Mixing}
+import hudiidx.spark.rows.{BlockRows, BlockRowsReader, VectorCopy}
 import hudiidx.table.TableSchema
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types._
@@ -25,15 +23,16 @@ final private class RowMixer(
     defaults: => Array[WritableColumnVector],
     window: Int
 ) extends AutoCloseable {
-  private val recipes = slice.rows.recipes
   private val copies = columns.fields.map(f => VectorCopy.of(f.dataType))
   private val yielding =
     columns.fields.indices.map(i => GivesWay.of(rules.mixing, columns(i), () => defaults(i))).toArray
   private val ofNewest = columns.fieldNames.map(n => rules.newestMeta && TableSchema.MetaColumns.contains(n))
   private val vectors = Shims.vectors(RowMixer.FirstRows, columns)
-  private var records = Array.emptyIntArray // numbers of the records in the vectors, ascending
-  private var has = Array.empty[Array[Boolean]] // for each record, which columns its block has
-  private var until = 0 // first recipe whose records are not in the vectors
+  private val holder = new RecordHolder[BlockRows] {
+    override def begin(records: Int): Unit = vectors.foreach(_.reset())
+    override def add(walk: BlockRows): Unit = walk.append(vectors)
+  }
+  private val records = new RecipeRecords(slice, blocks, window, columns.length, holder)
 
   /** Appends a row.
     *
@@ -41,57 +40,21 @@ final private class RowMixer(
     * @param baseRow number of the row in the batch
     */
   def append(recipe: Int, base: ColumnarBatch, baseRow: Int, into: Array[WritableColumnVector]): Unit = {
-    if (recipe >= until) load(recipe)
-    val parts = Array.tabulate(recipes.partCount(recipe))(i => place(recipes.part(recipe, i)))
-    val newest = parts.indices.maxBy(recipes.part(recipe, _))
+    val places = records.places(recipe)
+    val newest = records.newest(recipe)
     var column = 0
     while (column < copies.length) {
-      var i = if (ofNewest(column)) newest else parts.length - 1
-      while (i > 0 && !ofNewest(column) && givesWay(parts(i), column, base, baseRow)) i -= 1
-      if (parts(i) < 0) copies(column).append(base.column(column), baseRow, into(column))
-      else copies(column).append(vectors(column), parts(i), into(column))
+      var i = if (ofNewest(column)) newest else places.length - 1
+      while (i > 0 && !ofNewest(column) && givesWay(places(i), column, base, baseRow)) i -= 1
+      if (places(i) < 0) copies(column).append(base.column(column), baseRow, into(column))
+      else copies(column).append(vectors(column), places(i), into(column))
       column += 1
     }
   }
 
-  /** Row of a record in the vectors; negative for the base row. */
-  private def place(part: Int): Int = if (part == Recipes.Base) -1 else Arrays.binarySearch(records, part)
-
   private def givesWay(place: Int, column: Int, base: ColumnarBatch, baseRow: Int): Boolean =
     if (place < 0) yielding(column)(base.column(column), baseRow)
-    else !has(place)(column) || yielding(column)(vectors(column), place)
-
-  /** Reads the records of as many recipes as the window takes, from this one on. */
-  private def load(from: Int): Unit = {
-    val wanted = new BitSet
-    var count = 0
-    until = from
-    while (until < recipes.size && (until == from || count < window)) {
-      var i = 0
-      while (i < recipes.partCount(until)) {
-        if (recipes.part(until, i) != Recipes.Base) wanted.set(recipes.part(until, i))
-        i += 1
-      }
-      count += i
-      until += 1
-    }
-    read(wanted)
-  }
-
-  private def read(wanted: BitSet): Unit = {
-    vectors.foreach(_.reset())
-    records = wanted.stream.toArray
-    has = new Array[Array[Boolean]](records.length)
-    val rows = new KeptRecords(slice, wanted, blocks)
-    try {
-      var i = 0
-      while (rows.next()) {
-        rows.rows.append(vectors)
-        has(i) = rows.present(columns.length)
-        i += 1
-      }
-    } finally rows.close()
-  }
+    else !records.has(place, column) || yielding(column)(vectors(column), place)
 
   override def close(): Unit = vectors.foreach(_.close())
 }

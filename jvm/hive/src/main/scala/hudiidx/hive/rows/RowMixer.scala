@@ -1,11 +1,13 @@
 package hudiidx.hive.rows
 
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.{Arrays, BitSet}
+import java.util.Arrays
+
+import scala.collection.mutable
 
 import hudiidx.UnsupportedTable
-import hudiidx.hadoop.{KeptRecords, MergedSlice}
-import hudiidx.merge.{MergeRules, Mixing, Recipes}
+import hudiidx.hadoop.{MergedSlice, RecipeRecords, RecordHolder}
+import hudiidx.merge.{MergeRules, Mixing}
 import hudiidx.table.TableSchema
 
 /** Makes the rows of a slice that take their columns from several versions.
@@ -19,61 +21,30 @@ private[hive] final class RowMixer(
     rules: MergeRules,
     window: Int
 ) {
-  private val recipes = slice.rows.recipes
   private val yielding = columns.fields.map(GivesWay.of(rules.mixing, _)).toArray
   private val ofNewest =
     columns.fields.map(f => rules.newestMeta && TableSchema.MetaColumns.contains(f.name)).toArray
-  private var records = Array.emptyIntArray // numbers of the records held, ascending
-  private var held = Array.empty[Array[Any]]
-  private var has = Array.empty[Array[Boolean]] // for each record, which columns its block has
-  private var until = 0 // first recipe whose records are not held
+  private val held = mutable.ArrayBuffer.empty[Array[Any]]
+  private val holder = new RecordHolder[LogBlockRows] {
+    override def begin(records: Int): Unit = held.clear()
+    override def add(walk: LogBlockRows): Unit = held += walk.row
+  }
+  private val records = new RecipeRecords(slice, blocks, window, yielding.length, holder)
 
   /** @param base the base file's row; null if the recipe has none */
   def row(recipe: Int, base: Array[Any]): Array[Any] = {
-    if (recipe >= until) load(recipe)
-    val parts = Array.tabulate(recipes.partCount(recipe))(i => place(recipes.part(recipe, i)))
-    val newest = parts.indices.maxBy(recipes.part(recipe, _))
+    val places = records.places(recipe)
+    val newest = records.newest(recipe)
     Array.tabulate[Any](yielding.length) { column =>
-      var i = if (ofNewest(column)) newest else parts.length - 1
-      while (i > 0 && !ofNewest(column) && givesWay(parts(i), column, base)) i -= 1
-      if (parts(i) < 0) base(column) else held(parts(i))(column)
+      var i = if (ofNewest(column)) newest else places.length - 1
+      while (i > 0 && !ofNewest(column) && givesWay(places(i), column, base)) i -= 1
+      if (places(i) < 0) base(column) else held(places(i))(column)
     }
   }
-
-  /** Where a record is held; negative for the base row. */
-  private def place(part: Int): Int = if (part == Recipes.Base) -1 else Arrays.binarySearch(records, part)
 
   private def givesWay(place: Int, column: Int, base: Array[Any]): Boolean =
     if (place < 0) yielding(column)(base(column))
-    else !has(place)(column) || yielding(column)(held(place)(column))
-
-  /** Reads the records of as many recipes as the window takes, from this one on. */
-  private def load(from: Int): Unit = {
-    val wanted = new BitSet
-    var count = 0
-    until = from
-    while (until < recipes.size && (until == from || count < window)) {
-      (0 until recipes.partCount(until)).map(recipes.part(until, _)).filter(_ != Recipes.Base).foreach(wanted.set)
-      count += recipes.partCount(until)
-      until += 1
-    }
-    read(wanted)
-  }
-
-  private def read(wanted: BitSet): Unit = {
-    records = wanted.stream.toArray
-    held = new Array[Array[Any]](records.length)
-    has = new Array[Array[Boolean]](records.length)
-    val rows = new KeptRecords(slice, wanted, blocks)
-    try {
-      var i = 0
-      while (rows.next()) {
-        held(i) = rows.rows.row
-        has(i) = rows.present(yielding.length)
-        i += 1
-      }
-    } finally rows.close()
-  }
+    else !records.has(place, column) || yielding(column)(held(place)(column))
 }
 
 /** Whether a column's value in a row that wins gives way. */

@@ -58,7 +58,7 @@ final private class BoundCall(procedure: Procedure, types: Vector[DataType]) ext
       val value = if (values.isNullAt(i)) null else values.get(i, dataType)
       Option(p.name) -> CatalystTypeConverters.convertToScala(value, dataType)
     }
-    val rows = procedure.run(SparkSession.active, procedure.bind(given))
+    val rows = procedure.run(SparkSession.active, procedure.signature.bind(given))
     val toCatalyst = CatalystTypeConverters.createToCatalystConverter(procedure.output)
     Iterator[Scan](new CallRows(procedure, rows.map(toCatalyst(_).asInstanceOf[InternalRow]).toArray)).asJava
   }

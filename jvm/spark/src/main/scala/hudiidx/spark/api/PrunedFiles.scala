@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNo
 import hudiidx.UnsupportedTable
 import hudiidx.spark.{ColumnStage, HudiIdxScan, PinnedTable, PlanFacts, SliceReading}
 import hudiidx.storage.Storage
-import hudiidx.table.FileSlice
+import hudiidx.table.{FileSlice, ReadableRows}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
@@ -60,12 +60,7 @@ private[spark] object PrunedFiles {
   }
 
   private def requireNames(table: PinnedTable): Unit = {
-    table.names.foreach { names =>
-      throw new UnsupportedTable(
-        s"${table.path}: columns were renamed, or dropped and added again (${names.history.renamed.mkString(", ")}), so that files are " +
-          "not to be read by the names in them; read the table with Spark"
-      )
-    }
+    table.names.foreach(names => ReadableRows.requireNamesOfFiles(table.path, names.history.renamed))
     if (table.config.dropPartitionColumns)
       throw new UnsupportedTable(
         s"${table.path}: the files lack the columns of partitions (${table.config.partitionFields.mkString(", ")}), which stand in " +

@@ -7,20 +7,11 @@ import org.apache.spark.sql.{Row, SparkSession}
 /** @param dataType what values are taken for, such as ARRAY<STRING>; a text is taken for an array of one */
 final case class Parameter(name: String, dataType: DataType, required: Boolean = false)
 
-/** What `CALL system.<name>(...)` runs.
+/** What a call takes.
   *
-  *  @param what  one sentence, for docs
-  *  @param run   arguments by name, as Scala values, to rows of `output`
-  *  @param before what stands before its name where it is called
+  *  @param name as it is called, with what stands before it
   */
-final case class Procedure(
-    name: String,
-    what: String,
-    parameters: Vector[Parameter],
-    output: StructType,
-    run: (SparkSession, Arguments) => Seq[Row],
-    before: String = "CALL system."
-) {
+final case class Signature(name: String, parameters: Vector[Parameter]) {
   def usage: String =
     parameters.map(p => s"${p.name} => ${p.dataType.sql}${if (p.required) "" else "?"}").mkString(s"$name(", ", ", ")")
 
@@ -45,11 +36,26 @@ final case class Procedure(
     Arguments(this, given)
   }
 
-  private[procedure] def refuse(why: String): Nothing = throw new InvalidOption(s"$before$usage: $why")
+  private[procedure] def refuse(why: String): Nothing = throw new InvalidOption(s"$usage: $why")
+}
+
+/** What `CALL system.<name>(...)` runs.
+  *
+  *  @param what  one sentence, for docs
+  *  @param run   arguments by name, as Scala values, to rows of `output`
+  */
+final case class Procedure(
+    name: String,
+    what: String,
+    parameters: Vector[Parameter],
+    output: StructType,
+    run: (SparkSession, Arguments) => Seq[Row]
+) {
+  def signature: Signature = Signature(s"CALL system.$name", parameters)
 }
 
 /** Arguments of one call by the names of parameters; those that were left out or NULL are not there. */
-final case class Arguments(procedure: Procedure, values: Map[String, Any]) {
+final case class Arguments(of: Signature, values: Map[String, Any]) {
   def text(name: String): Option[String] = values.get(name).map {
     case s: String => s
     case other     => refuse(name, other, "a text")
@@ -74,5 +80,5 @@ final case class Arguments(procedure: Procedure, values: Map[String, Any]) {
   }
 
   private def refuse(name: String, value: Any, wanted: String): Nothing =
-    procedure.refuse(s"$name => $value: $wanted is needed")
+    of.refuse(s"$name => $value: $wanted is needed")
 }

@@ -169,7 +169,7 @@ object Procedures {
       if (call.flag("logs")) Some(api(spark, call).addIndex("logs")) else None,
       if (specs.nonEmpty) Some(api(spark, call).addColumns(specs.mkString(";"), wait = true)) else None
     ).flatten
-    made.lastOption.fold(call.procedure.refuse("name what to make: record, logs, columns, bloom, values or indexes"))(
+    made.lastOption.fold(call.of.refuse("name what to make: record, logs, columns, bloom, values or indexes"))(
       synced
     )
   }

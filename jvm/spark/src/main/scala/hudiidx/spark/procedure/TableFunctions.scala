@@ -4,7 +4,7 @@ import hudiidx.spark.{HudiIdxSource, IncrementalOptions, ReadOptions, SessionPar
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, FunctionIdentifier}
-import org.apache.spark.sql.types.{StringType, StructType}
+import org.apache.spark.sql.types.StringType
 import org.apache.spark.sql.{DataFrame, SparkSession, SparkSessionExtensions}
 
 /** What is asked of a table within a query: `SELECT * FROM hudiidx_lookup('db.trips', array('k1'))`. Arguments are constants, by
@@ -12,45 +12,39 @@ import org.apache.spark.sql.{DataFrame, SparkSession, SparkSessionExtensions}
   */
 final class TableFunctions extends SessionPart {
   override def apply(extensions: SparkSessionExtensions): Unit = TableFunctions.All.foreach { f =>
-    val info = new ExpressionInfo(classOf[TableFunctions].getName, f.name)
-    extensions.injectTableFunction((FunctionIdentifier(f.name), info, f.plan _))
+    val info = new ExpressionInfo(classOf[TableFunctions].getName, f.signature.name)
+    extensions.injectTableFunction((FunctionIdentifier(f.signature.name), info, f.plan _))
   }
 }
 
-/** A function by the procedure that checks its arguments, with what makes its rows. */
 final private[procedure] case class TableFunction(
-    name: String,
-    procedure: Procedure,
+    signature: Signature,
     rows: (SparkSession, Arguments) => LogicalPlan
 ) {
   def plan(arguments: Seq[Expression]): LogicalPlan = {
-    arguments.find(!_.foldable).foreach(a => procedure.refuse(s"${a.sql} is no constant"))
+    arguments.find(!_.foldable).foreach(a => signature.refuse(s"${a.sql} is no constant"))
     val given = arguments.map(a => Option.empty[String] -> CatalystTypeConverters.convertToScala(a.eval(), a.dataType))
-    rows(SparkSession.active, procedure.bind(given))
+    rows(SparkSession.active, signature.bind(given))
   }
 }
 
 private[procedure] object TableFunctions {
 
   /** The rows that were written behind `begin`, up to and with `end`: an incremental read. */
-  private val changes = Procedure(
+  private val changes = Signature(
     "hudiidx_changes",
-    "The rows that were written behind an instant.",
     Vector(
       Parameter("table", StringType, required = true),
       Parameter("begin", StringType, required = true),
       Parameter("end", StringType)
-    ),
-    new StructType(),
-    (_, _) => Nil,
-    before = ""
+    )
   )
 
   val All: Vector[TableFunction] =
-    TableFunction(changes.name, changes, (spark, call) => plan(changesOf(spark, call))) +:
+    TableFunction(changes, (spark, call) => changesOf(spark, call).queryExecution.analyzed) +:
       Vector("lookup", "prune").map { name =>
         val procedure = Procedures.named(name)
-        TableFunction(s"hudiidx_$name", procedure.copy(name = s"hudiidx_$name", before = ""), answered(procedure))
+        TableFunction(Signature(s"hudiidx_$name", procedure.parameters), answered(procedure))
       }
 
   private def answered(procedure: Procedure)(spark: SparkSession, call: Arguments): LogicalPlan = {
@@ -67,6 +61,4 @@ private[procedure] object TableFunctions {
       .option(IncrementalOptions.Begin, call.text("begin").get)
     call.text("end").fold(reader)(reader.option(IncrementalOptions.End, _)).load(table.path)
   }
-
-  private def plan(frame: DataFrame): LogicalPlan = frame.queryExecution.analyzed
 }
