@@ -73,6 +73,12 @@ val common = Seq(
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
   libraryDependencies ++= testing)
 
+// Tests of two modules at a time, each in a JVM of its own: much of what they do waits for a disk or a lock.
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(math.max(2, EvaluateTask.SystemProcessors)),
+  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.exclusiveGroup(Tags.Clean))
+
 lazy val core = (project in file("jvm/core"))
   .settings(common, name := "hudiidx-core")
   .settings(libraryDependencies ++= jackson ++ Seq(avro, zstd, aircompressor, slf4j, xxhashOracle) ++ hfileOracles)
