@@ -1,9 +1,9 @@
-# make build | hive | quickstart | test | test-fast | test-all | test-lines | lint | format | bundles | clean
+# make build | hive | quickstart | test | test-fast | test-all | test-lines | bugs | reproducible | lint | format | bundles | clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build hive quickstart test test-fast test-all test-lines lint format bundles clean preflight
+.PHONY: build hive quickstart test test-fast test-all test-lines bugs reproducible lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
 # One jar for each Spark line; the wheel carries them all.
@@ -30,6 +30,8 @@ JVM_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.
   $(shell find jvm -path '*/src/main/*' -type f)
 PY_SOURCES := python/pyproject.toml $(shell find python/hudiidx -name '*.py' -o -name py.typed)
 STAMPS := .venv/.stamps
+# What a wheel says of its files' age: that of the commit.
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1735689600)
 
 build: $(STAMPS)/wheel
 
@@ -107,6 +109,14 @@ test-fast: build
 test-all: build bundles $(STAMPS)/tests
 	@scripts/test_lines
 	@$(PY) scripts/run_tests.py all
+
+# Plants bugs, one after the other: each must be caught by the test that it names.
+bugs: $(STAMPS)/venv
+	@$(PY) scripts/seeded_bugs.py
+
+# Builds jars and wheel twice, in two folders, and compares them byte by byte.
+reproducible:
+	@scripts/reproducible
 
 # The Scala suites, the quick start and a round trip on Spark 4.0 and 4.1, each in an environment of the wheel and that PySpark alone.
 test-lines: build

@@ -1,0 +1,89 @@
+"""Plants the bugs of integration/seeded-bugs, one after the other: the test that each names must fail.
+
+Usage: seeded_bugs.py [PATCH...]
+
+A patch says above its lines which law it breaks, what is wrong then, and the module, suite and test that
+must notice. The work is done in a copy of the committed tree. Exit code 1 if a bug passes, or does not compile.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUGS = ROOT / "integration" / "seeded-bugs"
+FIELDS = ("Law", "Bug", "Module", "Suite", "Test")
+
+
+@dataclass
+class Bug:
+    """A patch and what must notice it. ``test`` is a part of the test's name."""
+
+    patch: Path
+    law: str
+    bug: str
+    module: str
+    suite: str
+    test: str
+
+    @classmethod
+    def read(cls, patch: Path) -> "Bug":
+        """ValueError, with the file's name, if one of the lines above the patch is missing."""
+        head = patch.read_text().split("diff --git")[0]
+        told = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
+        missing = [f for f in FIELDS if f not in told]
+        if missing:
+            raise ValueError(f"{patch}: no line {', '.join(missing)}")
+        return cls(patch, *(told[f] for f in FIELDS))
+
+
+def all_bugs() -> list[Bug]:
+    """In the order of their numbers."""
+    return [Bug.read(p) for p in sorted(BUGS.glob("*.patch"))]
+
+
+def is_caught(bug: Bug, tree: Path) -> str:
+    """Empty if the test fails with the bug; else what happened instead."""
+    for old in tree.glob("jvm/*/target/test-reports/*.xml"):
+        old.unlink()
+    subprocess.run(["git", "apply", str(bug.patch)], cwd=tree, check=True)
+    try:
+        task = f'{bug.module}/testOnly {bug.suite} -- -z "{bug.test}"'
+        done = subprocess.run(["build/sbt", task], cwd=tree, capture_output=True, text=True, check=False)
+        cases = [
+            case
+            for report in tree.glob("jvm/*/target/test-reports/*.xml")
+            for case in ElementTree.parse(report).getroot().iter("testcase")
+            if bug.test in (case.get("name") or "")
+        ]
+        failed = [c for c in cases if c.find("failure") is not None or c.find("error") is not None]
+        if failed:
+            return ""
+        return "the test passed" if cases else f"no such test ran:\n{done.stdout[-2000:]}"
+    finally:
+        subprocess.run(["git", "apply", "--reverse", str(bug.patch)], cwd=tree, check=True)
+
+
+def main(names: list[str]) -> int:
+    """Prints a line for each bug."""
+    passed = 0
+    bugs = [b for b in all_bugs() if not names or any(n in b.patch.name for n in names)]
+    with tempfile.TemporaryDirectory(prefix="hudiidx-bugs-") as folder:
+        tree = Path(folder) / "tree"
+        subprocess.run(["git", "clone", "--quiet", "--local", str(ROOT), str(tree)], check=True)
+        for bug in bugs:
+            start = time.monotonic()
+            why = is_caught(bug, tree)
+            passed += why != ""
+            took = f"{time.monotonic() - start:.0f} s"
+            print(f"{bug.patch.stem} ({bug.law}): {why or f'caught by {bug.suite}'}, {took}", flush=True)
+    print(f"{len(bugs) - passed} of {len(bugs)} bugs caught")
+    return 1 if passed or not bugs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
