@@ -33,6 +33,11 @@ private[hfile] object BlockCompression {
   private val GzipHeader = Array[Byte](0x1f, 0x8b.toByte, 8, 0, 0, 0, 0, 0, 0, 0)
   private val GzipTrailerBytes = 8
   private val GzipMaxRatio = 1040L
+
+  /** zstd knows no such bound: beyond this size the one of gzip holds for its blocks too, so that few bytes cannot ask for all
+    * memory.
+    */
+  private val ZstdFreeBytes = 64 << 20
   private val ZstdMagic = 0x28b52ffd
 
   /** The compressed form of the first `length` bytes; the array itself if the codec is none. */
@@ -83,7 +88,10 @@ private[hfile] object BlockCompression {
     case Codec.Gzip =>
       if (expected > length * GzipMaxRatio) fail(s"gzip block of $length bytes cannot hold $expected")
       gunzip(bytes, from, length, expected, room)(fail)
-    case _: Codec.Zstd => unzstd(bytes, from, length, expected, room)(fail)
+    case _: Codec.Zstd =>
+      if (expected > ZstdFreeBytes && expected > length * GzipMaxRatio)
+        fail(s"zstd block of $length bytes says it holds $expected, more than is taken for true")
+      unzstd(bytes, from, length, expected, room)(fail)
   }
 
   private def target(room: BlockRoom, length: Int): Array[Byte] =

@@ -3,6 +3,7 @@ package hudiidx.manifest
 import hudiidx.DamagedIndex
 import hudiidx.bytes.{PackedInput, PackedOutput}
 import hudiidx.hfile.{HFileReader, HFileWriter}
+import hudiidx.storage.Storage
 
 /** Reads a delta manifest: all changes since the master, one cell a partition, and a cell of the partitions that came or
   *  went. docs/format.md, "Delta manifest".
@@ -68,7 +69,9 @@ object PartitionListChange {
   def decode(bytes: Array[Byte], name: String): PartitionListChange =
     try {
       val in = new PackedInput(bytes)
-      PartitionListChange(Vector.fill(in.count(8))(in.string()), Vector.fill(in.count(8))(in.string()))
+      val change = PartitionListChange(Vector.fill(in.count(8))(in.string()), Vector.fill(in.count(8))(in.string()))
+      change.added.foreach(p => require(!Storage.leaves(p), s"partition '$p' leaves the table"))
+      change
     } catch {
       case e: IllegalArgumentException =>
         throw new DamagedIndex(

@@ -90,7 +90,7 @@ private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: St
         previous += in.varint()
         val completion = in.zigzag()
         out.setNumbers(i, previous, if (completion == 0) DecodedInstants.Missing else previous + completion - 1)
-      } else out.setTexts(i, in.string(), in.string())
+      } else out.setTexts(i, part(), part())
       if (spark) {
         out.stages(i) = in.varint()
         out.attempts(i) = in.zigzag()
@@ -117,7 +117,7 @@ private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: St
       val render = new NameRenderer
       if (random) g => render(UuidId.addVersion(high(g)), UuidId.addVariant(low(g)), suffix(g))
       else g => render(high(g), low(g), suffix(g))
-    } else Array.fill(groups)(in.string())
+    } else Array.fill(groups)(part())
   }
 
   /** Write token of each entry. */
@@ -129,7 +129,14 @@ private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: St
         val at = instant(i).toInt
         render.token(tasks(i), stages(i) + instants.stages(at), attempts(i) + tasks(i) + instants.attempts(at))
       }
-    } else Array.fill(count)(in.string())
+    } else Array.fill(count)(part())
+
+  /** Part of a file's name: its text, where it is of no usual form. */
+  private def part(): String = {
+    val text = in.string()
+    require(text.indexOf('/') < 0, s"'$text' is part of no file name")
+    text
+  }
 }
 
 /** Instants of a page, as texts when they are asked for: of most pages few entries are wanted. */

@@ -3,7 +3,7 @@ package hudiidx.manifest
 import hudiidx.DamagedIndex
 import hudiidx.bytes.{PackedInput, PackedOutput}
 import hudiidx.hfile.{BlockCache, HFileCursor, HFileReader, HFileWriter}
-import hudiidx.storage.BytesReader
+import hudiidx.storage.{BytesReader, Storage}
 import hudiidx.table.FileEntry
 import java.io.OutputStream
 import java.nio.ByteBuffer
@@ -54,10 +54,17 @@ final class MasterManifest(master: HFileReader, index: HFileReader, name: String
     private var more = cursor.next()
     override def hasNext: Boolean = more
     override def next(): String = {
-      val path = PartitionKey.decode(cursor.key)
+      val path = partitionAt(cursor)
       more = cursor.next()
       path
     }
+  }
+
+  private def partitionAt(cursor: HFileCursor): String = {
+    val path = PartitionKey.decode(cursor.key)
+    if (Storage.leaves(path))
+      throw new DamagedIndex(s"$name: partition '$path' leaves the table; `hudiidx create` makes a new index")
+    path
   }
 
   def run(partitionPath: String): Option[PartitionRun] = {
@@ -71,7 +78,7 @@ final class MasterManifest(master: HFileReader, index: HFileReader, name: String
     private var more = cursor.next()
     override def hasNext: Boolean = more
     override def next(): (String, PartitionRun) = {
-      val found = PartitionKey.decode(cursor.key) -> MasterManifest.decodeRun(cursor.valueBuffer, name)
+      val found = partitionAt(cursor) -> MasterManifest.decodeRun(cursor.valueBuffer, name)
       more = cursor.next()
       found
     }

@@ -2,6 +2,7 @@ package hudiidx.record
 
 import hudiidx.bytes.{PackedInput, PackedOutput, XxHash64}
 import hudiidx.manifest.{NameRenderer, UuidId}
+import hudiidx.storage.Storage
 import hudiidx.table.FileGroup
 import java.nio.charset.StandardCharsets.UTF_8
 
@@ -43,6 +44,7 @@ private[record] object GroupPage {
     val n = count.toInt
     val flags = in.byte()
     val paths = Array.fill(in.count(8))(in.string())
+    paths.foreach(p => require(!Storage.leaves(p), s"partition '$p' leaves the table"))
     val place = in.column(n)
     val ids = if ((flags & UuidIds) != 0) uuids(in, n, (flags & RandomUuids) != 0) else Array.fill(n)(in.string())
     require(in.remaining == 0, s"${in.remaining} bytes behind the page")

@@ -86,4 +86,9 @@ object Storage {
   /** Joins a base path and a relative path; an empty relative path is the base itself. */
   def join(base: String, relative: String): String =
     if (relative.isEmpty) base else if (base.endsWith("/")) base + relative else base + "/" + relative
+
+  /** True if a path that is joined to a base would lead out of it. What files of a table say of paths is asked this before it
+    * is joined.
+    */
+  def leaves(relative: String): Boolean = relative.contains("..") && relative.split('/').contains("..")
 }

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory}
 import hudiidx.DamagedIndex
+import hudiidx.storage.Storage
 
 /** An instant by what names it on a timeline. */
 final case class InstantId(requestedTime: String, action: String)
@@ -125,11 +126,17 @@ object IndexVersion {
       number = root.path("version").asLong,
       table = TableIdentity(text(t, "name"), text(t, "type")),
       coverage = Coverage(text(root, "watermark"), instants(root.path("pending")), instants(root.path("covered"))),
-      files = elements(root.path("files")).map(f => IndexFile(text(f, "name"), text(f, "kind"), f.path("size").asLong)),
+      files = elements(root.path("files")).map(file),
       properties = members(root.path("properties")),
       createdAtMillis = root.path("created_at_millis").asLong,
       writer = text(root, "writer")
     )
+  }
+
+  private def file(node: JsonNode): IndexFile = {
+    val name = text(node, "name")
+    require(!Storage.leaves(name), s"file $name is outside the index folder")
+    IndexFile(name, text(node, "kind"), node.path("size").asLong)
   }
 
   private def putInstants(array: ArrayNode, ids: Vector[InstantId]): Unit =

@@ -53,6 +53,8 @@ private[symlink] object SymlinkState {
   private def decode(bytes: Array[Byte]): SymlinkState = {
     val root = json.readTree(CheckedJson.checked(bytes))
     require(root.path("format").asInt == Format, "another format")
+    // Manifests of partitions that are gone are removed by these names.
+    require(!root.path("manifests").fieldNames.asScala.exists(Storage.leaves), "a manifest outside the folder")
     SymlinkState(
       root.path("exporter").asText,
       root.path("complete").asBoolean,

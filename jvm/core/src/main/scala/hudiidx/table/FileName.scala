@@ -23,7 +23,7 @@ object FileName {
     val first = name.indexOf('_')
     val second = name.indexOf('_', first + 1)
     val dot = name.indexOf('.', second + 1)
-    if (first <= 0 || second < 0 || dot < 0) None
+    if (first <= 0 || second < 0 || dot < 0 || name.indexOf('/') >= 0) None
     else
       FileKind.All.find(k => k.isBase && name.length - k.extension.length == dot && name.endsWith(k.extension)).map {
         kind =>
@@ -39,7 +39,7 @@ object FileName {
       }
   }
 
-  private val LogName = """^\.([^._]+)_([^.]*)\.log\.(\d{1,9})(?:_(\d+-\d+-\d+)(\.cdc)?)?$""".r
+  private val LogName = """^\.([^._/]+)_([^./]*)\.log\.(\d{1,9})(?:_(\d+-\d+-\d+)(\.cdc)?)?$""".r
 
   private def parseLog(partitionPath: String, name: String, sizeBytes: Long): Option[FileEntry] = name match {
     case LogName(fileId, instant, version, token, cdc) =>

@@ -1,7 +1,10 @@
 package hudiidx.table
 
 import hudiidx.DamagedTable
+import hudiidx.bytes.ByteCursor
 import hudiidx.hfile.HFileReader
+import hudiidx.log.AvroSkips
+import hudiidx.storage.Storage
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{LinkedHashMap => JMap}
@@ -77,6 +80,7 @@ private[table] final class MetadataLayer(
       case e: org.apache.avro.SchemaParseException =>
         throw new DamagedTable(s"$path: the schema of its records cannot be parsed (${e.getMessage})", e)
     }
+  private val datum = new AvroDatum(schema)
 
   /** Gives name, size and deletion mark of each entry under the key; nothing if the key is not here. */
   def entries(key: Array[Byte])(use: (String, Long, Boolean) => Unit): Unit = {
@@ -92,7 +96,7 @@ private[table] final class MetadataLayer(
           info match {
             case i: GenericRecord =>
               (i.get("size"), i.get("isDeleted")) match {
-                case (size: java.lang.Long, deleted: java.lang.Boolean) => use(name.toString, size, deleted)
+                case (size: java.lang.Long, deleted: java.lang.Boolean) => use(inside(name.toString), size, deleted)
                 case _                                                  => damaged("file entry without size", null)
               }
             case _ => damaged("file entry that is no record", null)
@@ -102,8 +106,12 @@ private[table] final class MetadataLayer(
       case _    => damaged("files that are no map", null)
     }
 
+  private def inside(name: String): String =
+    if (Storage.leaves(name)) damaged(s"path '$name' that leaves the table", null) else name
+
   private def decode(value: ByteBuffer, key: Array[Byte]): GenericRecord =
     try {
+      datum.requireFits(value, path)
       val decoder =
         DecoderFactory.get.binaryDecoder(value.array, value.arrayOffset + value.position(), value.remaining, null)
       new GenericDatumReader[GenericRecord](schema).read(null, decoder)
@@ -116,4 +124,17 @@ private[table] final class MetadataLayer(
     throw new DamagedTable(s"$path: the metadata table has a $what; rebuild it with Hudi, or list without it", cause)
 
   override def close(): Unit = closing.close()
+}
+
+/** Looks through data of a schema before Avro's own reader does, which takes the memory that a length asks for before it looks
+  * whether there are so many bytes.
+  */
+private[table] final class AvroDatum(schema: Schema) {
+  private val skip = new AvroSkips().of(schema)
+
+  /** DamagedTable if the datum reaches beyond the value. */
+  def requireFits(value: ByteBuffer, path: String): Unit = {
+    val from = value.arrayOffset + value.position()
+    skip.run(new ByteCursor(value.array, from, from + value.remaining, path, 0L, new DamagedTable(_)))
+  }
 }

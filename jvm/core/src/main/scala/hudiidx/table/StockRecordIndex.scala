@@ -160,6 +160,7 @@ private final class StockLocations(writerSchema: String, path: String) {
         throw new DamagedTable(s"$path: the schema of its records cannot be parsed (${e.getMessage})", e)
     }
   private val reader = new GenericDatumReader[GenericRecord](schema)
+  private val datum = new AvroDatum(schema)
   private val InFileId = 1
 
   /** None for a record that is deleted. */
@@ -167,6 +168,7 @@ private final class StockLocations(writerSchema: String, path: String) {
     if (!value.hasRemaining) None
     else
       try {
+        datum.requireFits(value, path)
         val bytes =
           DecoderFactory.get.binaryDecoder(value.array, value.arrayOffset + value.position(), value.remaining, null)
         reader.read(null, bytes).get("recordIndexMetadata") match {

@@ -67,24 +67,29 @@ final case class TableConfig(
 
   /** Partitions of the metadata table that are being built. */
   def inflightMetadataPartitions: Vector[String] =
-    new TypedProperties(file, properties).list(TableConfig.InflightMetadataPartitions)
+    new TypedProperties(file, properties).folders(TableConfig.InflightMetadataPartitions)
 
   /** Folder of the active timeline's instant files. */
   def timelineDir(tablePath: String): String = {
     val hoodie = Storage.join(tablePath, TableConfig.HoodieFolder)
-    if (timelineLayout == 1) hoodie else Storage.join(hoodie, text("hoodie.timeline.path").getOrElse("timeline"))
+    if (timelineLayout == 1) hoodie else Storage.join(hoodie, folder("hoodie.timeline.path", "timeline"))
   }
 
   /** Folder of the archived timeline of layout 2. */
   def historyDir(tablePath: String): String =
-    Storage.join(timelineDir(tablePath), text("hoodie.timeline.history.path").getOrElse("history"))
+    Storage.join(timelineDir(tablePath), folder("hoodie.timeline.history.path", "history"))
 
   /** Folder of the archived timeline of layout 1. */
   def archiveDir(tablePath: String): String =
-    Storage.join(
-      Storage.join(tablePath, TableConfig.HoodieFolder),
-      text("hoodie.archivelog.folder").getOrElse("archived")
-    )
+    Storage.join(Storage.join(tablePath, TableConfig.HoodieFolder), folder("hoodie.archivelog.folder", "archived"))
+
+  /** A folder of the table that a property names. */
+  private def folder(key: String, default: String): String = {
+    val name = text(key).getOrElse(default)
+    if (Storage.leaves(name))
+      throw new DamagedTable(s"$file: $key is '$name', which leaves the table; restore the file from a backup")
+    name
+  }
 
   /** A key's value; None if absent or blank. */
   def text(key: String): Option[String] = properties.get(key).map(_.trim).filter(_.nonEmpty)
@@ -141,7 +146,7 @@ object TableConfig {
         .orElse(p.text("hoodie.table.ro.file.format"))
         .getOrElse("PARQUET")
         .toUpperCase,
-      metadataPartitions = p.list(MetadataPartitions),
+      metadataPartitions = p.folders(MetadataPartitions),
       tableFormat = format,
       timelineTimezone = p.text("hoodie.table.timeline.timezone").getOrElse("LOCAL").toUpperCase
     )
@@ -182,6 +187,15 @@ private final class TypedProperties(file: String, properties: Map[String, String
 
   def list(key: String): Vector[String] =
     text(key).toVector.flatMap(_.split(',')).map(_.trim).filter(_.nonEmpty)
+
+  /** Names of folders that stand in one, none of them a path. */
+  def folders(key: String): Vector[String] = {
+    val names = list(key)
+    names.find(n => n.contains('/') || n == "." || n == "..").foreach { name =>
+      throw new DamagedTable(s"$file: $key has '$name', which is no folder's name; restore the file from a backup")
+    }
+    names
+  }
 
   def int(key: String): Option[Int] = text(key).map { value =>
     try value.toInt

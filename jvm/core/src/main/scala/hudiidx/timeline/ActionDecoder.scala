@@ -8,7 +8,7 @@ private[timeline] object ActionDecoder {
     var partitions = Map.empty[String, CleanedPartition]
     var retain: String = null
     in.record("partitionMetadata") {
-      case "partitionMetadata"      => in.fields(partition => partitions += partition -> cleanedPartition(in))
+      case "partitionMetadata"      => in.fields(p => partitions += TablePath.partition(p) -> cleanedPartition(in))
       case "earliestCommitToRetain" => retain = in.string()
       case _                        => in.skip()
     }
@@ -32,7 +32,7 @@ private[timeline] object ActionDecoder {
     var partitions = Map.empty[String, RolledBackPartition]
     in.record("partitionMetadata") {
       case "commitsRollback"   => commits = in.strings()
-      case "partitionMetadata" => in.fields(partition => partitions += partition -> rolledBackPartition(in))
+      case "partitionMetadata" => in.fields(p => partitions += TablePath.partition(p) -> rolledBackPartition(in))
       case _                   => in.skip()
     }
     RollbackMetadata(commits, partitions)
@@ -82,7 +82,8 @@ private[timeline] object ActionDecoder {
     var partitions = Map.empty[String, Set[String]]
     in.record("partitionMetadata") {
       case "partitionMetadata" =>
-        in.fields { partition =>
+        in.fields { key =>
+          val partition = TablePath.partition(key)
           in.fields {
             case "savepointDataFile" => partitions += partition -> in.strings().map(TablePath.name).toSet
             case _                   => in.skip()
@@ -146,9 +147,11 @@ private[timeline] object ActionDecoder {
       case _                 => in.skip()
     }
     if (fileId == null || fileId.isEmpty) throw new BadContent("a file group in the plan has no fileId")
+    // Names of files are made of it.
+    if (fileId.contains('/')) throw new BadContent(s"file id '$fileId' in the plan is part of no file name")
     val base = Option(baseInstant).orElse(Option(dataFile).flatMap(baseInstantOf)).filter(_.nonEmpty)
     val baseFile = Option(dataFile).filter(_.nonEmpty).map(TablePath.name)
-    PlannedFileGroup(if (partition == null) "" else partition, fileId, base, baseFile, logFiles)
+    PlannedFileGroup(if (partition == null) "" else TablePath.partition(partition), fileId, base, baseFile, logFiles)
   }
 
   /** `<fileId>_<token>_<instant>.<extension>`. */

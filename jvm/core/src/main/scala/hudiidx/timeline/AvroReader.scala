@@ -16,6 +16,9 @@ private[timeline] final class AvroReader(bytes: Array[Byte], start: Int, end: In
   /** Schema of the value that comes next. */
   private var next: Schema = root
 
+  /** Values of arrays and maps so far, those inside others too. */
+  private var counted = 0L
+
   def position: Int = at
 
   def nextSchema: Schema = next
@@ -119,7 +122,8 @@ private[timeline] final class AvroReader(bytes: Array[Byte], start: Int, end: In
   }
 
   /** Arrays and maps: blocks of a count and so many values, the last with count 0. A negative count is followed by the
-    *  block's size in bytes. A value takes at least one byte, so a greater count than bytes left is damage.
+    *  block's size in bytes. A value takes at least one byte, so a greater count than bytes left is damage, and so are more
+    *  values altogether than the datum has bytes: without that a few bytes could count any number of values that have none.
     */
   private def blocks(onValue: () => Unit): Unit = {
     var count = readLong()
@@ -128,7 +132,8 @@ private[timeline] final class AvroReader(bytes: Array[Byte], start: Int, end: In
         count = -count
         readLong()
       }
-      if (count < 0 || count > end - at)
+      counted += math.max(count, 0L)
+      if (count < 0 || count > end - at || counted > end - start)
         throw new BadContent(s"a block of $count values passes the end (${end - at} bytes left) at offset $at")
       while (count > 0) {
         onValue()

@@ -1,5 +1,7 @@
 package hudiidx.timeline
 
+import hudiidx.storage.Storage
+
 /** HoodieCommitMetadata and HoodieReplaceCommitMetadata. Format notes §3.1, §3.2. */
 private[timeline] object CommitDecoder {
 
@@ -10,8 +12,11 @@ private[timeline] object CommitDecoder {
     var operation: String = null
     in.record("partitionToWriteStats") {
       case "partitionToWriteStats" if withStats =>
-        in.fields(partition => in.items(() => stats += writeStat(in, partition)))
-      case "partitionToReplaceFileIds" => in.fields(partition => replaced += partition -> in.strings())
+        in.fields { key =>
+          val partition = TablePath.partition(key)
+          in.items(() => stats += writeStat(in, partition))
+        }
+      case "partitionToReplaceFileIds" => in.fields(key => replaced += TablePath.partition(key) -> in.strings())
       case "extraMetadata"             => extra = in.stringMap()
       case "operationType"             => operation = in.string()
       case _                           => in.skip()
@@ -70,6 +75,10 @@ private[timeline] object TablePath {
       parts.mkString("/")
     }
   }
+
+  /** A partition path as metadata has it. BadContent for one that leaves the table. */
+  def partition(path: String): String =
+    if (Storage.leaves(path)) throw new BadContent(s"partition path '$path' leaves the table") else path
 
   private def hasScheme(path: String): Boolean = {
     val at = path.indexOf("://")

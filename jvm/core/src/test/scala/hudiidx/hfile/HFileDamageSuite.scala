@@ -56,6 +56,24 @@ final class HFileDamageSuite extends AnyFunSuite {
     }
   }
 
+  test("a zstd block that says it holds very much more than its bytes is refused before memory is asked for") {
+    val claimed = 1 << 30
+    // A frame of one block: single segment, a size of four bytes, and what it holds are runs of one byte.
+    val frame = java.nio.ByteBuffer.allocate(13).order(java.nio.ByteOrder.LITTLE_ENDIAN)
+    frame.putInt(0xfd2fb528).put(0xa0.toByte).putInt(claimed).put(Array[Byte](3, 0, 0x10, 7))
+    val bytes = frame.array
+    val said = intercept[DamagedIndex] {
+      BlockCompression.decompress(Codec.Zstd(3), bytes, 0, bytes.length, claimed, null)(w => throw new DamagedIndex(w))
+    }
+    assert(said.getMessage === s"zstd block of 13 bytes says it holds $claimed, more than is taken for true")
+    // What compresses as well, and is not so large, is read.
+    val many = new Array[Byte](8 << 20)
+    val (packed, length) = BlockCompression.compress(Codec.Zstd(3), many, many.length)
+    assert(many.length > length * 1040L)
+    val plain = BlockCompression.decompress(Codec.Zstd(3), packed, 0, length, many.length, null)(w => fail(w))
+    assert(java.util.Arrays.equals(plain, many))
+  }
+
   test("damage of a table's file has the table's error, and names file and offset") {
     val bad = file(Codec.None)
     bad(40) = (bad(40) ^ 1).toByte

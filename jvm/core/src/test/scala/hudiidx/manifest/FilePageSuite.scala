@@ -46,6 +46,14 @@ class FilePageSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertThrows[DamagedIndex](FilePage.decode(page :+ 0.toByte, "p", "m"))
   }
 
+  test("parts of file names with a folder in them are refused") {
+    val plain = entry(1)
+    for (bad <- Seq(plain.copy(fileId = "../f"), plain.copy(writeToken = "a/b"), plain.copy(instantTime = "/1"))) {
+      val page = FilePage.encode(Array(bad), 0, 1)
+      assert(intercept[DamagedIndex](FilePage.decode(page, "p", "m")).getMessage.contains("part of no file name"))
+    }
+  }
+
   test("a flipped byte gives other entries or a typed error, nothing else") {
     val entries = FileOrder.sorted(Array.tabulate(30)(entry))
     val page = FilePage.encode(entries, 0, entries.length)

@@ -119,6 +119,17 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(found.files.length <= 3 + 2 * 10 && found.passedOver === 1000 - found.files.length)
   }
 
+  test("partitions that leave the table are damage of the index, in master and delta") {
+    val e = FileEntryGen.entry("..").sample.get.copy(completionTime = None, replacedAt = None)
+    val hostile = write(Vector(EncodedPartition.of("..", Array(e), 4)), 4)
+    assert(intercept[DamagedIndex](hostile.partitions.toVector).getMessage.contains("'..' leaves the table"))
+    intercept[DamagedIndex](hostile.runs.toVector)
+    val changes = new TableChanges
+    changes.of("a/../../b").add(e.copy(partitionPath = "a/../../b"))
+    val (delta, _) = writeDelta(write(Vector.empty, 4), None, changes, DeltaCounts(0, 0, 0, 0, 1), 4)
+    assert(intercept[DamagedIndex](delta.partitionChanges).getMessage.contains("leaves the table"))
+  }
+
   test("the counts of a delta follow from its cells") {
     forAll(Gen.listOf(step), Gen.listOf(Gen.listOf(step))) { (start, batches) =>
       var model: Model = Map.empty

@@ -63,6 +63,11 @@ class GroupDictionarySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(cache.counters.bytesRead < bytes.length / 3)
   }
 
+  test("a partition that leaves the table is damage") {
+    val hostile = new GroupDictionary(Vector(open(segment(0, Vector(FileGroup("a/../../b", "1"))))))
+    assert(intercept[DamagedIndex](hostile(0)).getMessage.contains("leaves the table"))
+  }
+
   test("segments that leave a gap or overlap are damage") {
     val a = Vector(FileGroup("", "1"), FileGroup("", "2"))
     Seq(0, 1, 3).foreach { first =>

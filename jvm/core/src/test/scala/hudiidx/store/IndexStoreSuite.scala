@@ -61,6 +61,14 @@ class IndexStoreSuite extends AnyFunSuite {
     assert(store.current() === Current.Found(version(2, "two"), Vector.empty))
   }
 
+  test("a version that names a file outside the index folder is refused") {
+    for (name <- Seq("../f", "a/../../f", "..")) {
+      val said = intercept[DamagedIndex](IndexVersion.decode(IndexVersion.encode(version(1, "f", name)), "v"))
+      assert(said.getMessage.contains(s"$name is outside the index folder"))
+    }
+    assert(IndexVersion.decode(IndexVersion.encode(version(1, "a/..f")), "v").files.map(_.name) === Vector("a/..f"))
+  }
+
   test("a version of a later format is refused by name, not guessed at") {
     val text = new String(IndexVersion.encode(version(1)), UTF_8).replace("\"format\":1", "\"format\":2")
     val body = text.substring(0, text.lastIndexOf(",\"crc32c\""))

@@ -53,6 +53,17 @@ class SymlinkManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
+  test("an export's state that names a manifest outside the folder is not believed") {
+    val folder = Fixtures.newFolder("state").toString
+    def read(partition: String): Option[SymlinkState] = {
+      val state = SymlinkState("x", isComplete = true, "/t", 1, Map(partition -> 1L))
+      LocalStorage.replace(s"$folder/${SymlinkState.FileName}", SymlinkState.encode(state))
+      SymlinkState.read(LocalStorage, folder)
+    }
+    assert(read("a/b").exists(_.manifests.contains("a/b")))
+    assert(read("a/../../b") === None)
+  }
+
   test("what an export that died left is put right by the next, wherever it died") {
     for (fault <- Fault.All; step <- 1 to 8) withTable(9) { table =>
       val access = accessOf(LocalStorage)

@@ -1,10 +1,15 @@
 package hudiidx.table
 
 import com.fasterxml.jackson.databind.JsonNode
-import hudiidx.storage.LocalStorage
+import hudiidx.hfile.{BlockCache, Codec, HFileOptions, HFileReader, HFileWriter}
+import hudiidx.storage.{BytesReader, LocalStorage}
 import hudiidx.timeline.{InstantContents, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures}
+import java.io.ByteArrayOutputStream
 import java.nio.file.{Files, Paths}
+import org.apache.avro.Schema
+import org.apache.avro.generic.{GenericData, GenericDatumWriter}
+import org.apache.avro.io.EncoderFactory
 import org.scalatest.funsuite.AnyFunSuite
 
 final class MetadataTableSuite extends AnyFunSuite {
@@ -53,6 +58,54 @@ final class MetadataTableSuite extends AnyFunSuite {
         assert(listing.inStep || (name.contains("archived") && !name.startsWith("v6")))
       } finally listing.close()
     }
+
+  test("a metadata table whose paths leave the table, or whose lengths pass their record, is damaged") {
+    def listing(key: String, name: String): MetadataTableListing = ofOneRecord(key, record(Map(name -> 7L)))
+    assert(listing("p", "f_1-0-1_20260101000000000.parquet").files("p").map(_.sizeBytes).toVector === Vector(7L))
+    assert(listing(MetadataTableListing.AllPartitions, "a/b").partitions === Vector("a/b"))
+    for (bad <- Seq("../q", "a/../../q")) {
+      val said = intercept[DamagedTable](listing(MetadataTableListing.AllPartitions, bad).partitions).getMessage
+      assert(said.contains(s"'$bad' that leaves the table"))
+    }
+    val name = "f_1-0-1_20260101000000000.parquet"
+    intercept[DamagedTable](listing("p", s"../$name").files("p"))
+    assert(listing("p", s"q/$name").files("p").isEmpty) // a name with a folder in it is no file's
+    // A map of one entry whose key says that it has 1.9 GB.
+    val hostile = Array[Byte](2, 0x80.toByte, 0x80.toByte, 0x80.toByte, 0x80.toByte, 14, 'x')
+    intercept[DamagedTable](ofOneRecord("p", hostile).files("p"))
+  }
+
+  private val recordSchema = new Schema.Parser().parse(
+    """{"type":"record","name":"r","fields":[{"name":"filesystemMetadata","type":{"type":"map","values":{"type":"record",""" +
+      """"name":"f","fields":[{"name":"size","type":"long"},{"name":"isDeleted","type":"boolean"}]}}}]}"""
+  )
+
+  private def record(sizes: Map[String, Long]): Array[Byte] = {
+    val files = new java.util.HashMap[String, GenericData.Record]
+    sizes.foreach { case (name, size) =>
+      val file = new GenericData.Record(recordSchema.getFields.get(0).schema.getValueType)
+      file.put("size", size)
+      file.put("isDeleted", false)
+      files.put(name, file)
+    }
+    val whole = new GenericData.Record(recordSchema)
+    whole.put("filesystemMetadata", files)
+    val out = new ByteArrayOutputStream
+    val encoder = EncoderFactory.get.binaryEncoder(out, null)
+    new GenericDatumWriter[GenericData.Record](recordSchema).write(whole, encoder)
+    encoder.flush()
+    out.toByteArray
+  }
+
+  private def ofOneRecord(key: String, value: Array[Byte]): MetadataTableListing = {
+    val out = new ByteArrayOutputStream
+    val writer = new HFileWriter(out, HFileOptions(Codec.None))
+    writer.append(key.getBytes("UTF-8"), value)
+    writer.close()
+    val bytes = new BytesReader("files.hfile", out.toByteArray)
+    val hfile = HFileReader.open(bytes, new BlockCache, new DamagedTable(_))
+    new MetadataTableListing(Vector(new MetadataLayer(hfile, recordSchema.toString, bytes.path, bytes)), true)
+  }
 
   test("a table that lists no metadata partition 'files' has no metadata table to read") {
     Seq("v6-no-mdt-cow", "v9-no-mdt-mor").foreach(name => assert(open(Fixtures.table(name)).isEmpty, name))

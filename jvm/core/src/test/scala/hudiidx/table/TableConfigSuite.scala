@@ -80,6 +80,23 @@ class TableConfigSuite extends AnyFunSuite {
     assert(refusal("hoodie.table.version=9\nhoodie.table.format=iceberg").contains("'iceberg'"))
   }
 
+  test("properties that name a folder outside the table are refused by name") {
+    def having(property: String): TableConfig =
+      read(tableOf(s"hoodie.table.name=t\nhoodie.table.version=9\n$property\n"))
+    def refused(property: String)(ask: TableConfig => Any): Unit = {
+      val said = intercept[DamagedTable](ask(having(property))).getMessage
+      assert(said.contains(property.takeWhile(_ != '=')), said)
+    }
+    refused("hoodie.timeline.path=../../other")(_.timelineDir("/t"))
+    refused("hoodie.timeline.history.path=a/../../..")(_.historyDir("/t"))
+    refused("hoodie.archivelog.folder=..")(_.archiveDir("/t"))
+    // A write takes the folders of these away.
+    refused("hoodie.table.metadata.partitions=files,../../p")(_.metadataPartitions)
+    refused("hoodie.table.metadata.partitions=..")(_.metadataPartitions)
+    refused("hoodie.table.metadata.partitions.inflight=a/b")(_.inflightMetadataPartitions)
+    assert(having("hoodie.timeline.path=a/..b").timelineDir("/t") === "/t/.hoodie/a/..b")
+  }
+
   test("a path that is missing or no table is NotAHudiTable, at once") {
     val dir = Fixtures.newFolder("none").toString
     val noPause: Int => Unit = _ => fail("must not wait")

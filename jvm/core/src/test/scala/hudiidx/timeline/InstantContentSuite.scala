@@ -53,6 +53,25 @@ class InstantContentSuite extends AnyFunSuite {
       assert(damage(path(bad)).contains(s"'$bad'"))
   }
 
+  test("partition paths that leave the table are refused in every kind of metadata, and ids that are part of no name") {
+    for (bad <- Seq("..", "../p", "p/../../q", "p/..")) {
+      val said = Seq[() => Any](
+        () => content(s"""{"partitionToWriteStats":{"$bad":[]}}""").commit,
+        () => content(s"""{"partitionToWriteStats":{},"partitionToReplaceFileIds":{"$bad":["f"]}}""").commit,
+        () => content(s"""{"partitionMetadata":{"$bad":{"deletePathPatterns":["f"]}}}""").clean,
+        () => content(s"""{"partitionMetadata":{"$bad":{"successDeleteFiles":["f"]}}}""").rollback,
+        () => content(s"""{"hoodieRestoreMetadata":{"1":[{"partitionMetadata":{"$bad":{}}}]}}""").restore,
+        () => content(s"""{"partitionMetadata":{"$bad":{"savepointDataFile":["f"]}}}""").savepoint,
+        () => content(s"""{"operations":[{"partitionPath":"$bad","fileId":"f"}]}""").compactionPlan
+      )
+      said.foreach(decode => assert(damage(decode()).contains(s"'$bad' leaves the table")))
+    }
+    assert(
+      damage(content("""{"operations":[{"partitionPath":"p","fileId":"../f"}]}""").compactionPlan).contains("../f")
+    )
+    assert(content("""{"partitionToWriteStats":{"a..b/c=..d":[]}}""").commit === CommitMetadata.Empty)
+  }
+
   test("garbage, another value and another record are damage, never empty") {
     for (
       bad <- Seq(
@@ -111,6 +130,18 @@ class InstantContentSuite extends AnyFunSuite {
       data <- Seq(avroLong(Long.MaxValue), avroLong(Long.MinValue) ++ avroLong(1), avroLong(1) ++ avroLong(1L << 60))
     )
       damage(InstantContent.of("f", file(data ++ new Array[Byte](8))).compactionPlan)
+  }
+
+  test("values without bytes are no more than the bytes of their file, however many blocks count them") {
+    val schema =
+      """{"type":"record","name":"r","fields":[{"name":"partitionToWriteStats","type":{"type":"map","values":""" +
+        """{"type":"array","items":"null"}}}]}"""
+    val blocks = Array.fill(2000)(avroLong(4000)).flatten // 4,000 nulls each, in two bytes
+    val data = avroLong(1) ++ avroString("p") ++ blocks ++ avroLong(0) ++ avroLong(0)
+    val header = Array[Byte]('O', 'b', 'j', 1) ++ avroLong(1) ++ avroString("avro.schema") ++ avroString(schema) ++
+      avroLong(0) ++ new Array[Byte](16)
+    val file = header ++ avroLong(1) ++ avroLong(data.length.toLong) ++ data ++ new Array[Byte](16)
+    assert(damage(InstantContent.of("f", file).commit).contains("4000 values"))
   }
 
   private def avroLong(value: Long): Array[Byte] = {

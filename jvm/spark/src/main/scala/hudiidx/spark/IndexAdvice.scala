@@ -4,13 +4,14 @@ import java.io.IOException
 
 import scala.collection.mutable
 
-import hudiidx.DamagedTable
 import hudiidx.column.ColumnCondition.{And, Anything, In => Leaf, Nothing, Or}
 import hudiidx.column.{ColumnCondition, ColumnType, LeafTest}
 import hudiidx.hadoop.column.{FooterStats, SourceStats}
+import hudiidx.spark.prune.ExpressionRules
 import hudiidx.storage.Storage
 import hudiidx.store.ScanFiles
 import hudiidx.table.FileSlice
+import hudiidx.{DamagedTable, InvalidOption}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
@@ -67,13 +68,17 @@ object IndexAdvice {
       case s: HudiIdxScan if s.table.path == path => s.spec.filters
     }
 
-  /** Filters on columns that the table has no more are left out. */
+  /** Filters on columns that the table has no more are left out, and those with queries or functions of somebody's. */
   private def recorded(spark: SparkSession, table: PinnedTable): Seq[(Seq[Expression], Int)] = {
     val rows = Shims.frame(spark, Shims.relation(new HudiIdxTable(spark, table, ofCatalog = false)))
     val byFilter = new ScanFiles(table.shared.context.storage, table.indexDir).ofOthers.groupBy(_.filters)
     byFilter.toVector.sortBy(-_._2.length).take(RecordedScans.MostFilters).flatMap { case (filters, scans) =>
-      try filtersOf(rows.where(filters.mkString("(", ") AND (", ")")), table.path).map(_ -> scans.length)
-      catch { case _: AnalysisException => Seq.empty }
+      val text = filters.mkString("(", ") AND (", ")")
+      try {
+        // Anybody who may write into the index folder may have written it.
+        ExpressionRules.requireBuiltIn(text, spark.sessionState.sqlParser.parseExpression(text))
+        filtersOf(rows.where(text), table.path).map(_ -> scans.length)
+      } catch { case _: AnalysisException | _: InvalidOption => Seq.empty }
     }
   }
 

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Paths}
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.Fixtures
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.store.ScanRecord
 
 /** Scans that are recorded on request, and advice from them in another process. */
 final class ScanRecordsSuite extends SparkSuite {
@@ -60,6 +61,25 @@ final class ScanRecordsSuite extends SparkSuite {
       (0 until advice.size).map(i => advice.get(i).get("column").asText -> advice.get(i).get("queries").asInt)
     // Those of this process count by themselves.
     assert(queries.toMap === Map("qty" -> 4, "day" -> 2, "fare" -> 2))
+  }
+
+  test("recorded filters of queries, or of functions that call whatever class is named, are passed over") {
+    val table = indexed()
+    read(table, on).where("qty > 40").collect()
+    disown(table)
+    val folder = records(table).head.getParent
+    val hostile = Vector(
+      "reflect('hudiidx.spark.prune.LoadedByName$', 'hashCode') = 'x'",
+      "qty IN (select max(value) from text.`/nowhere`)"
+    )
+    hostile.zipWithIndex.foreach { case (filter, n) =>
+      val record = ScanRecord(n.toLong, "as of a moment", Seq("qty > 41", filter), Map.empty)
+      Files.write(folder.resolve(s"00000000000000$n.another.9$n.json"), record.encode)
+    }
+    val api = new HudiIdxApi(spark, table, java.util.Map.of())
+    val advice = new ObjectMapper().readTree(api.recommend(java.util.List.of(), 50))
+    assert(advice.size === 1 && advice.get(0).get("queries").asInt === 2)
+    assert(System.getProperty("hudiidx.test.loaded-by-name") === null)
   }
 
   test("a folder that takes no records, and a table without an index, cost a scan nothing") {

@@ -149,7 +149,9 @@ private[record] object BuildPlanJson {
           root.path("groups").asInt,
           Vector.tabulate(segments.size) { i =>
             val s = segments.get(i)
-            IndexFile(s.path("name").asText, RecordKind.Groups, s.path("size").asLong)
+            val name = s.path("name").asText
+            require(!Storage.leaves(name), s"segment $name is outside the index folder")
+            IndexFile(name, RecordKind.Groups, s.path("size").asLong)
           }
         )
       )

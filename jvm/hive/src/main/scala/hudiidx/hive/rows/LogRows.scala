@@ -8,7 +8,16 @@ import scala.collection.mutable
 import hudiidx.bytes.ByteCursor
 import hudiidx.hadoop.{BlockOpener, BlockWalk, ReaderInputFile}
 import hudiidx.hfile.{BlockCache, HFileReader}
-import hudiidx.log.{AvroFieldPlan, AvroRecordWalk, AvroRecords, AvroRecordsAt, LogBlock, LogBlockKind, LogFile}
+import hudiidx.log.{
+  AvroFieldPlan,
+  AvroRecordWalk,
+  AvroRecords,
+  AvroRecordsAt,
+  AvroSkips,
+  LogBlock,
+  LogBlockKind,
+  LogFile
+}
 import hudiidx.storage.RandomReader
 import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
 import org.apache.avro.Schema
@@ -68,6 +77,7 @@ private[hive] final class AvroRows(
   private val own = wanted.fields.map(f => find(f.name)).toArray
   private val projection = projected(own.filter(_ != null).distinct.sortBy(_.pos).toVector)
   private val reader = new GenericDatumReader[IndexedRecord](writer, projection)
+  private val skip = new AvroSkips().of(writer)
   private val places = own.map(f => if (f == null) -1 else projection.getField(f.name).pos)
   private val convert: Array[Any => Any] = own.zip(wanted.fields).map { case (from, to) =>
     if (from == null) null
@@ -86,6 +96,10 @@ private[hive] final class AvroRows(
   def row(in: ByteCursor, length: Int): Array[Any] = {
     val from = in.position
     try {
+      // Avro's reader takes the memory that a length asks for before it looks whether there are so many bytes.
+      skip.run(in)
+      if (in.position > from + length) in.fail(s"record of $length bytes is longer by its schema")
+      in.moveTo(from)
       decoder = DecoderFactory.get.binaryDecoder(in.bytes, from, length, decoder)
       last = reader.read(last, decoder)
       if (!decoder.isEnd) in.fail(s"record of $length bytes is shorter by its schema, the log is damaged; it stands")

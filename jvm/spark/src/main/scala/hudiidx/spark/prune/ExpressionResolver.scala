@@ -1,11 +1,15 @@
 package hudiidx.spark.prune
 
+import java.util.Locale
+
 import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import hudiidx.InvalidOption
 import hudiidx.column.{ColumnExpression, ColumnPath}
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Project, Statistics}
 import org.apache.spark.sql.internal.SQLConf
@@ -82,7 +86,9 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
     try {
       val state = spark.sessionState
       val rows = TableRows(struct.map(f => AttributeReference(f.name, f.dataType, f.nullable)()))
-      val plan = state.analyzer.execute(Project(Seq(Alias(state.sqlParser.parseExpression(sql), "value")()), rows))
+      val parsed = state.sqlParser.parseExpression(sql)
+      ExpressionRules.requireBuiltIn(sql, parsed)
+      val plan = state.analyzer.execute(Project(Seq(Alias(parsed, "value")()), rows))
       state.analyzer.checkAnalysis(plan)
       val analyzed = named(only(sql, plan), rows.output)
       val optimized = named(only(sql, state.optimizer.execute(plan)), rows.output)
@@ -117,9 +123,26 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
 /** Whether an index over an expression can be made, and how it is written. */
 private[spark] object ExpressionRules {
 
+  private def refused(sql: String, why: String): Nothing = throw new InvalidOption(s"$sql cannot be indexed: $why")
+
+  /** InvalidOption for an expression of queries, or of functions that are not Spark's own, before anything of it is resolved: SQL
+    * comes from index folders too, and resolving these reads other tables and loads classes.
+    */
+  def requireBuiltIn(sql: String, parsed: Expression): Unit = parsed.foreach {
+    case _: SubqueryExpression => refused(sql, "it holds a query")
+    case f: UnresolvedFunction =>
+      val name = f.nameParts.mkString(".")
+      if (Reflective(name.toLowerCase(Locale.ROOT))) refused(sql, s"$name calls whatever class is named")
+      if (f.nameParts.size > 1 || !FunctionRegistry.builtin.functionExists(FunctionIdentifier(name)))
+        refused(sql, s"$name is a user's function, which may change, or none")
+    case _ => ()
+  }
+
+  private val Reflective = Set("reflect", "java_method", "try_reflect")
+
   /** InvalidOption unless the expression gives the same for a row at any time and in any session, in an order. */
   def check(sql: String, e: ResolvedExpression): Unit = {
-    def refuse(why: String): Unit = throw new InvalidOption(s"$sql cannot be indexed: $why")
+    def refuse(why: String): Unit = refused(sql, why)
     Seq(e.analyzed, e.plain).foreach(_.foreach(part => unfit(part).foreach(refuse)))
     if (ResolvedExpression.inputs(e.analyzed).isEmpty) refuse("it is of no column")
     if (e.inputs.isEmpty || ColumnPaths.parts(e.optimized).isDefined) refuse("it is a column or a constant")
@@ -141,7 +164,7 @@ private[spark] object ExpressionRules {
     case _ => None
   }
 
-  private val Changing = Set("aes_encrypt", "try_aes_encrypt", "reflect", "java_method")
+  private val Changing = Set("aes_encrypt", "try_aes_encrypt")
 
   private def isFixed(leaf: LeafExpression): Boolean = leaf match {
     case l: Literal => ValueCode.columnType(l.dataType).isDefined || isSimple(l.dataType)

@@ -165,6 +165,12 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
     case _          => s"($other) = 5"
   }
 
+  test("no class that an expression names is loaded") {
+    val sql = "length(reflect('hudiidx.spark.prune.LoadedByName$', 'hashCode', name))"
+    assert(intercept[InvalidOption](resolver.resolved(sql, conf)).getMessage.contains("whatever class is named"))
+    assert(System.getProperty(LoadedByName.Mark) === null)
+  }
+
   test("what differs is another expression") {
     Vector(
       "year(ts)" -> "month(ts)",
@@ -196,7 +202,10 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
     "array(i, l)" -> "no order",
     "to_json(s)" -> "column s is of type",
     "i +" -> "no expression",
-    "(select 1) + i" -> "",
+    "(select 1) + i" -> "a query",
+    "i IN (select max(value) from text.`/nowhere`)" -> "a query",
+    "no_function(i)" -> "no_function is a user's function, which may change, or none",
+    "java_method('java.lang.Math', 'abs', i)" -> "java_method",
     "aes_encrypt(name, 'abcdefghijklmnop')" -> "aes_encrypt"
   ).foreach { case (sql, why) =>
     test(s"$sql is refused, and the message says why") {
@@ -298,4 +307,10 @@ final private class StoredRow(row: InternalRow, parts: Vector[Vector[String]], t
   override def isNull(column: Int): Boolean = values(column) == null
   override def long(column: Int): Long = ValueCode.long(values(column), types(column))
   override def text(column: Int): Array[Byte] = ValueCode.text(values(column), types(column))
+}
+
+/** Leaves a mark when it is loaded. */
+object LoadedByName {
+  final val Mark = "hudiidx.test.loaded-by-name"
+  System.setProperty(Mark, "yes")
 }

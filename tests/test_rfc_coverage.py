@@ -1,0 +1,105 @@
+"""docs/rfc-coverage.md and SECURITY.md name tests, code, pages and results that are there."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from stored import ROOT
+
+PAGE = (ROOT / "docs" / "rfc-coverage.md").read_text(encoding="utf-8")
+SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+DESIGNS = {"6": "RFC-06", "8": "RFC-08", "15": "RFC-15", "27": "RFC-27"}
+MENTION = re.compile(r'`([\w./]+)` "([^"]+)"')
+ROW = re.compile(r"^\| (\d+)\.(\d+) \|.*\| ([^|]+) \|$", re.MULTILINE)
+NONE = "None yet"
+
+
+def rows() -> list[tuple[str, int, str]]:
+    """Design, number and proof of each row, but for those of the section at the top."""
+    top, rest = PAGE.split("\n## RFC-06", 1)
+    assert "## Without proof yet" in top
+    return [(m[1], int(m[2]), m[3]) for m in ROW.finditer(rest)]
+
+
+@cache
+def suites() -> dict[str, str]:
+    """Scala's test sources by their names, without ``.scala``."""
+    files = [f for f in (ROOT / "jvm").glob("*/src/test/**/*.scala") if "target" not in f.parts]
+    return {f.stem: f.read_text(encoding="utf-8") for f in files}
+
+
+@cache
+def headings(page: Path) -> set[str]:
+    found = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {h.strip() for h in found}
+
+
+def is_there(where: str, name: str) -> bool:
+    if where == "RESULTS.md":
+        return name in headings(ROOT / "benchmarks" / where)
+    if where.endswith(".md"):
+        return name in headings(ROOT / where if "/" in where else ROOT / "docs" / where)
+    if where.endswith(".py"):
+        files = [ROOT / folder / where for folder in ("tests", "integration")]
+        return any(f.is_file() and f"def {name}(" in f.read_text(encoding="utf-8") for f in files)
+    return f'"{name}"' in suites().get(where, "")
+
+
+def test_everything_that_is_named_exists() -> None:
+    for page, least in ((PAGE, 150), (SECURITY, 30)):
+        named = set(MENTION.findall(page))
+        assert len(named) > least
+        assert sorted(m for m in named if not is_there(*m)) == []
+
+
+def test_code_that_the_security_page_names_exists() -> None:
+    named = set(re.findall(r"`(\w+\.scala)`", SECURITY))
+    assert len(named) > 20
+    code = {f.name for f in (ROOT / "jvm").glob("*/src/main/**/*.scala")}
+    assert sorted(named - code) == []
+
+
+def test_what_the_security_page_says_is_done_has_a_test_or_says_none() -> None:
+    said = SECURITY.split("## What comes from a table", 1)[1].split("## What is not defended from")[0]
+    lines = [line for line in said.splitlines() if re.match(r"\| (?!wh(?:at|ere it stands) \|)", line)]
+    assert len(lines) > 20
+    assert [line for line in lines if not MENTION.search(line) and "none yet" not in line] == []
+
+
+def test_what_is_not_there_is_noticed() -> None:
+    assert not is_there("RESULTS.md", "No such section")
+    assert not is_there("laws.md", "No such heading")
+    assert not is_there("test_rfc_coverage.py", "test_of_nothing")
+    assert not is_there("RecordIndexSuite", "a test that nobody wrote")
+    assert not is_there(
+        "NoSuchSuite", "a page gives back its entries, and finds exactly the entries of any key"
+    )
+
+
+def test_rows_are_numbered_from_1_on_in_every_design() -> None:
+    found = rows()
+    assert {d for d, _, _ in found} == DESIGNS.keys()
+    for design in DESIGNS:
+        numbers = [n for d, n, _ in found if d == design]
+        assert numbers == list(range(1, len(numbers) + 1)), design
+    # No line of a table is another kind of line.
+    lines = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| row |")]
+    assert len(lines) == len(found) + len(without_proof())
+
+
+def test_every_row_has_a_proof_or_is_named_at_the_top() -> None:
+    silent = [f"{d}.{n}" for d, n, proof in rows() if not MENTION.search(proof)]
+    assert silent == []
+    assert without_proof() == [f"{d}.{n}" for d, n, proof in rows() if proof.startswith(NONE)]
+
+
+def without_proof() -> list[str]:
+    top = PAGE.split("\n## RFC-06", 1)[0]
+    return re.findall(r"^\| (\d+\.\d+) \|", top, re.MULTILINE)
+
+
+def test_every_design_and_its_sections_are_headings() -> None:
+    for design in DESIGNS.values():
+        assert any(h.startswith(design) for h in headings(ROOT / "docs" / "rfc-coverage.md")), design
+    table_of = re.split(r"^### ", PAGE, flags=re.MULTILINE)[1:]
+    assert [s.splitlines()[0] for s in table_of if "| row |" not in s] == []
