@@ -16,39 +16,30 @@ _PREFIX = "hudiidx."
 
 @dataclass(frozen=True)
 class Option:
-    """An option: its two names, the type of its value and what it does."""
+    """An option that has a keyword: its two names and the Python type of its value."""
 
     keyword: str
     name: str
     kind: type
-    doc: str
 
 
+# What they mean and their defaults are declared once, in Scala; docs/options.md is made of both.
 KNOWN: tuple[Option, ...] = (
-    Option("index_path", "hudiidx.index.path", str, "where the index lives, if not inside the table"),
-    Option("source", "hudiidx.create.source", str, "where create takes the files from"),
-    Option("record", "hudiidx.record.mode", str, "create makes a record index: global or partitioned"),
-    Option(
-        "window_days", "hudiidx.record.window.days", int, "days of commit time that the record index holds"
-    ),
-    Option("file_groups", "hudiidx.record.file.groups", int, "hash groups that a record index is made with"),
-    Option("columns", "hudiidx.columns", str, "columns whose bounds are indexed, or *"),
-    Option("bloom", "hudiidx.bloom.columns", str, "columns with bloom filters"),
-    Option("bloom_fpp", "hudiidx.bloom.fpp", float, "share of absent values that these take for present"),
-    Option("values", "hudiidx.values.columns", str, "columns with few values in a file, which are kept"),
-    Option("values_most", "hudiidx.values.most", int, "values of a file that are kept at most"),
-    Option("indexes", "hudiidx.column.indexes", str, "indexes of other kinds: kind(column,option=value)"),
-    Option("logs", "hudiidx.logs", bool, "create keeps an index of log blocks"),
-    Option(
-        "retain_last", "hudiidx.clean.retained.versions", int, "newest index versions that stay at any age"
-    ),
-    Option(
-        "older_than_minutes",
-        "hudiidx.clean.retained.minutes",
-        int,
-        "younger index versions stay in any number",
-    ),
-    Option("strict", "hudiidx.index.strict", bool, "raise instead of answering without the index"),
+    Option("index_path", "hudiidx.index.path", str),
+    Option("source", "hudiidx.create.source", str),
+    Option("record", "hudiidx.record.mode", str),
+    Option("window_days", "hudiidx.record.window.days", int),
+    Option("file_groups", "hudiidx.record.file.groups", int),
+    Option("columns", "hudiidx.columns", str),
+    Option("bloom", "hudiidx.bloom.columns", str),
+    Option("bloom_fpp", "hudiidx.bloom.fpp", float),
+    Option("values", "hudiidx.values.columns", str),
+    Option("values_most", "hudiidx.values.most", int),
+    Option("indexes", "hudiidx.column.indexes", str),
+    Option("logs", "hudiidx.logs", bool),
+    Option("retain_last", "hudiidx.clean.retained.versions", int),
+    Option("older_than_minutes", "hudiidx.clean.retained.minutes", int),
+    Option("strict", "hudiidx.index.strict", bool),
 )
 _BY_KEYWORD = {o.keyword: o for o in KNOWN}
 

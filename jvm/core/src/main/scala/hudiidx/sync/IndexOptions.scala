@@ -1,11 +1,10 @@
 package hudiidx.sync
 
-import hudiidx.InvalidOption
+import hudiidx.column.{BloomKind, ValuesKind}
+import hudiidx.record.RecordPlan
 import hudiidx.store.{IndexStore, Retention}
+import hudiidx.sync.OptionKind.{Flag, OneOf, Text, Whole}
 import hudiidx.table.LogCheck
-
-/** One option of hudiidx: what docs and error messages say of it. */
-final case class OptionDoc(name: String, default: String, meaning: String)
 
 /** Settings of an index, from reader options, `hudiidx.*` session settings or keywords.
   *
@@ -101,61 +100,141 @@ object IndexOptions {
   val GlobalMode = "global"
   val RecordModes: Set[String] = Set(GlobalMode, "partitioned")
 
-  private val DamagedModes: Set[String] = Set(LogCheck.AsError, LogCheck.AsStock)
   private val MostFileGroups = 1 << 14
   private val LeastGroupBytes = 1 << 16
+  private val MostMinutes = 10000000
+  private val Minute = 60000L
 
-  val Docs: Vector[OptionDoc] = Vector(
-    OptionDoc(Path, "<table>/.hoodie/hudiidx", "Folder of the index; set it for a table that is read-only."),
-    OptionDoc(Enabled, "true", "false plans from a listing, as if there were no index."),
-    OptionDoc(Strict, "false", "true raises an error where hudiidx would fall back to listing."),
-    OptionDoc(Source, "auto", "Where create takes files from: auto, listing, or metadata (Hudi's own metadata table)."),
+  // What holds where nothing is given: the defaults of the classes above.
+  private val usual = IndexOptions()
+  private val Kept = "(as the index has it, else none)"
+  private val ColumnList = "columns, commas between them"
+
+  private val path =
     OptionDoc(
-      MergePercent,
-      "5",
-      "The delta manifest is merged when it holds more than this share of the master's files..."
-    ),
-    OptionDoc(MergeMinFiles, "2000", "...and more files than this."),
-    OptionDoc(RetainedVersions, "3", "So many newest index versions are kept whatever their age."),
-    OptionDoc(RetainedMinutes, "60", "An index version younger than this is kept: a reader may have it open."),
-    OptionDoc(OrphanMinutes, "1440", "A file that no version names is removed when it is older than this."),
+      Path,
+      Text("path"),
+      "(`<table>/.hoodie/hudiidx`)",
+      "Folder of the index; set it for a table that is read-only."
+    )
+  private val enabled =
+    OptionDoc(Enabled, Flag, usual.enabled.toString, "`false`: do as if there were no index, list the table.")
+  private val strict = OptionDoc(
+    Strict,
+    Flag,
+    usual.strict.toString,
+    "`true`: an index that is missing, damaged or of another table is an error, not a warning."
+  )
+  private val source = OptionDoc(
+    Source,
+    OneOf(Sources.toVector.sorted),
+    usual.source,
+    "Where `create` takes the files from: `listing`, `metadata` (Hudi's own metadata table), `auto` (that where it is in step, " +
+      "else a listing)."
+  )
+  private val mergePercent = OptionDoc(
+    MergePercent,
+    Whole(1, 100),
+    usual.mergePercent.toString,
+    "The delta manifest is merged into a new master when it holds more than this share of the master's files, in percent…"
+  )
+  private val mergeMinFiles =
+    OptionDoc(MergeMinFiles, Whole(0, Int.MaxValue), usual.mergeMinFiles.toString, "…and more files than this.")
+  private val retained = OptionDoc(
+    RetainedVersions,
+    Whole(1, 10000),
+    usual.retention.retained.toString,
+    "So many newest index versions are kept, whatever their age."
+  )
+  private val retainedMinutes = OptionDoc(
+    RetainedMinutes,
+    Whole(0, MostMinutes),
+    (usual.retention.minAgeMillis / Minute).toString,
+    "An index version younger than this is kept: a reader may have it open."
+  )
+  private val orphanMinutes = OptionDoc(
+    OrphanMinutes,
+    Whole(0, MostMinutes),
+    (usual.retention.orphanAgeMillis / Minute).toString,
+    "An index file that no version names is removed when it is older than this."
+  )
+  private val recordMode = OptionDoc(
+    RecordMode,
+    OneOf(RecordModes.toVector.sorted),
+    Kept,
+    "`create` makes a record index: `global` (a key is one record of the table) or `partitioned` (of its partition)."
+  )
+  private val windowDays = OptionDoc(
+    RecordWindowDays,
+    Whole(1, 36500),
+    "(all)",
+    "The record index holds records committed in the last so many days only, counted from the newest instant."
+  )
+  private val fileGroups = OptionDoc(
+    RecordFileGroups,
+    Whole(1, MostFileGroups),
+    "(by size)",
+    "Hash groups that a record index is made with; they split as it grows."
+  )
+  private val groupBytes = OptionDoc(
+    RecordGroupBytes,
+    Whole(LeastGroupBytes, Int.MaxValue),
+    s"(as the index has it, else ${RecordPlan.TargetBytes})",
+    "A hash group of the record index is split when it has twice so many bytes. The index keeps it."
+  )
+  private val damaged = OptionDoc(
+    ReadDamaged,
+    OneOf(Vector(LogCheck.AsError, LogCheck.AsStock)),
+    LogCheck.AsError,
+    "Files of the table that are cut, gone or overwritten: `error`, or `as_stock` (passed over with a warning, where stock Hudi " +
+      "passes them over and returns fewer or older rows without a word; files are then listed, whatever the index says)."
+  )
+  private val logs = OptionDoc(
+    Logs,
+    Flag,
+    "(as the index has it, else `false`)",
+    "`true`: `create` keeps an index of the keys of log blocks (merge-on-read), by which reads of some record keys find their " +
+      "records in logs; `false` takes it away."
+  )
+
+  /** Values of these are read where indexes on columns are made. */
+  private val columnDocs = Vector(
     OptionDoc(
-      RecordMode,
-      "as the index has it",
-      "create makes a record index: global (a key is one record of the table) or partitioned (of its partition)."
+      Columns,
+      Text(ColumnList),
+      Kept,
+      "`create` keeps bounds and counts of these columns for every file: names, those in structs with dots, expressions of " +
+        "columns (`date_format(ts, 'yyyy-MM')`), or `*` for all columns, later ones included."
     ),
-    OptionDoc(RecordWindowDays, "all", "The record index holds records committed in the last so many days only."),
-    OptionDoc(RecordFileGroups, "by size", "Hash groups that a record index is made with; they split as it grows."),
+    OptionDoc(BloomColumns, Text(ColumnList), Kept, "`create` keeps bloom filters of these columns."),
     OptionDoc(
-      RecordGroupBytes,
-      "67108864",
-      "A hash group of the record index is split when it has twice so many bytes."
+      BloomFpp,
+      Text("number between 0 and 1"),
+      BloomKind.DefaultFalsePositives.toString,
+      "Share of absent values that a bloom filter takes for present."
     ),
-    OptionDoc(Columns, "as the index has it", "create indexes the bounds of these columns: names with commas, or *."),
-    OptionDoc(BloomColumns, "as the index has it", "create makes bloom filters of these columns."),
-    OptionDoc(BloomFpp, "0.01", "Share of absent values that a bloom filter takes for present."),
     OptionDoc(
       ValuesColumns,
-      "as the index has it",
-      "create keeps the values of these columns, which have few in a file."
+      Text(ColumnList),
+      Kept,
+      "`create` keeps the values of these columns, for files that have few of them."
     ),
-    OptionDoc(ValuesMost, "64", "Values that a file's set has at most; of a file that has more none are kept."),
+    OptionDoc(
+      ValuesMost,
+      Text("integer"),
+      ValuesKind.DefaultMost.toString,
+      "Values that are kept of a file at most; of one that has more none are."
+    ),
     OptionDoc(
       OtherIndexes,
-      "as the index has it",
-      "Indexes of kinds from the class path, semicolons between them: kind(column,column,option=value)."
-    ),
-    OptionDoc(
-      Logs,
-      "as the index has it",
-      "create keeps an index of log blocks, by which records of some keys are found in logs: true or false."
-    ),
-    OptionDoc(
-      ReadDamaged,
-      LogCheck.AsError,
-      "Files that are cut, gone or overwritten: error, or as_stock (passed over with a warning where stock Hudi passes them over)."
+      Text("`kind(column,column,option=value)`, semicolons between them"),
+      Kept,
+      "Indexes of kinds from the class path."
     )
   )
+
+  val Docs: Vector[OptionDoc] = Vector(path, enabled, strict, source, recordMode, windowDays, fileGroups, groupBytes) ++
+    columnDocs ++ Vector(logs, mergePercent, mergeMinFiles, retained, retainedMinutes, orphanMinutes, damaged)
 
   private val names: Set[String] = Docs.map(_.name).toSet
 
@@ -163,26 +242,25 @@ object IndexOptions {
 
   /** Reads the options above from `settings`; other names are somebody else's. Raises InvalidOption for a bad value. */
   def of(settings: Map[String, String]): IndexOptions = {
-    val d = IndexOptions()
+    def ifGiven[A](option: OptionDoc, read: OptionDoc => A): Option[A] =
+      if (settings.contains(option.name)) Some(read(option)) else None
     IndexOptions(
       indexPath = settings.get(Path).filter(_.nonEmpty),
-      enabled = boolean(settings, Enabled, d.enabled),
-      strict = boolean(settings, Strict, d.strict),
-      source = oneOf(settings, Source, Sources, d.source),
-      mergePercent = integer(settings, MergePercent, 1, 100, d.mergePercent),
-      mergeMinFiles = integer(settings, MergeMinFiles, 0, Int.MaxValue, d.mergeMinFiles),
+      enabled = enabled.flag(settings),
+      strict = strict.flag(settings),
+      source = source.choice(settings),
+      mergePercent = mergePercent.whole(settings).toInt,
+      mergeMinFiles = mergeMinFiles.whole(settings).toInt,
       retention = Retention(
-        integer(settings, RetainedVersions, 1, 10000, d.retention.retained),
-        integer(settings, RetainedMinutes, 0, 10000000, 60) * 60000L,
-        integer(settings, OrphanMinutes, 0, 10000000, 1440) * 60000L
+        retained.whole(settings).toInt,
+        retainedMinutes.whole(settings) * Minute,
+        orphanMinutes.whole(settings) * Minute
       ),
       record = RecordOptions(
-        mode = settings.get(RecordMode).map(_ => oneOf(settings, RecordMode, RecordModes, "")),
-        windowDays = settings.get(RecordWindowDays).map(_ => integer(settings, RecordWindowDays, 1, 36500, 0)),
-        fileGroups = settings.get(RecordFileGroups).map(_ => integer(settings, RecordFileGroups, 1, MostFileGroups, 0)),
-        groupBytes = settings.get(RecordGroupBytes).map { _ =>
-          integer(settings, RecordGroupBytes, LeastGroupBytes, Int.MaxValue, 0).toLong
-        }
+        mode = ifGiven(recordMode, _.choice(settings)),
+        windowDays = ifGiven(windowDays, _.whole(settings).toInt),
+        fileGroups = ifGiven(fileGroups, _.whole(settings).toInt),
+        groupBytes = ifGiven(groupBytes, _.whole(settings))
       ),
       columns = ColumnOptions(
         settings.get(Columns),
@@ -192,37 +270,8 @@ object IndexOptions {
         settings.get(ValuesMost),
         settings.get(OtherIndexes)
       ),
-      logs = settings.get(Logs).map(_ => boolean(settings, Logs, default = false)),
-      damagedAsStock = oneOf(settings, ReadDamaged, DamagedModes, LogCheck.AsError) == LogCheck.AsStock
+      logs = ifGiven(logs, _.flag(settings)),
+      damagedAsStock = damaged.choice(settings) == LogCheck.AsStock
     )
   }
-
-  /** A setting that is true or false, in any case; InvalidOption for anything else. */
-  def boolean(settings: Map[String, String], name: String, default: Boolean): Boolean =
-    settings.get(name).map(_.trim.toLowerCase) match {
-      case None          => default
-      case Some("true")  => true
-      case Some("false") => false
-      case Some(other)   => throw new InvalidOption(s"option $name is '$other'; it takes true or false")
-    }
-
-  private def oneOf(settings: Map[String, String], name: String, allowed: Set[String], default: String): String =
-    settings.get(name) match {
-      case None                  => default
-      case Some(v) if allowed(v) => v
-      case Some(v)               =>
-        throw new InvalidOption(s"option $name is '$v'; it takes one of ${allowed.toVector.sorted.mkString(", ")}")
-    }
-
-  private def integer(settings: Map[String, String], name: String, min: Int, max: Int, default: Int): Int =
-    settings.get(name) match {
-      case None    => default
-      case Some(v) =>
-        val n =
-          try v.trim.toLong
-          catch { case _: NumberFormatException => Long.MinValue }
-        if (n < min || n > max)
-          throw new InvalidOption(s"option $name is '$v'; it takes a whole number from $min to $max")
-        n.toInt
-    }
 }

@@ -4,7 +4,7 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.InvalidOption
-import hudiidx.sync.IndexOptions
+import hudiidx.sync.{IndexOptions, OptionDoc, OptionKind}
 import hudiidx.table.QueryInstant
 import org.apache.hadoop.conf.Configuration
 
@@ -39,19 +39,20 @@ private[hive] object ReadSettings {
   private val ReadOptimized = "read_optimized"
   private val QueryTypes = Vector("snapshot", ReadOptimized)
   private val Releases = Vector("0.15", "1.1")
+  private val schemaOnRead =
+    OptionDoc(SchemaOnRead, OptionKind.Flag, "true", "`false`: files are read by the names of their columns.")
   private val mapper = new ObjectMapper
 
   /** InvalidOption for a value that is none. */
   def of(conf: Configuration): ReadSettings = {
     def text(name: String): Option[String] = Option(conf.getTrimmed(name)).filter(_.nonEmpty)
     val index = IndexOptions.Docs.map(_.name).flatMap(n => text(n).map(n -> _)).toMap
-    val byId = text(SchemaOnRead).map(SchemaOnRead -> _).toMap
     ReadSettings(
       IndexOptions.of(index),
       readOptimized = one(QueryType, text(QueryType), QueryTypes) == ReadOptimized,
       asOf = text(AsOfInstant).map(QueryInstant.parse(AsOfInstant, _)),
       mergesAs11 = one(MergeRelease, text(MergeRelease), Releases) == Releases.last,
-      columnsByName = !IndexOptions.boolean(byId, SchemaOnRead, default = true),
+      columnsByName = !schemaOnRead.flag(text(SchemaOnRead).map(SchemaOnRead -> _).toMap),
       partitions = text(Partitions).map(list(Partitions, _).toSet),
       keys = text(Keys).map(list(Keys, _).toSet),
       columns = text(Columns).map(list(Columns, _))

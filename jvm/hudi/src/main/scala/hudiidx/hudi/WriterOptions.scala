@@ -5,6 +5,7 @@ import java.util.Properties
 import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
+import hudiidx.spark.write.WriteOptionDocs
 import hudiidx.sync.{IndexOptions, OptionDoc}
 
 /** Settings of a stock writer that tags through hudiidx, from the options of its write.
@@ -39,25 +40,12 @@ final case class WriterOptions(
 }
 
 object WriterOptions {
-  val Global = "hudiidx.write.global"
-  val LogInserts = "hudiidx.write.log.inserts"
-  val Create = "hudiidx.write.create"
-  val MovesPartition = "hoodie.record.index.update.partition.path"
+  val Global: String = WriteOptionDocs.global.name
+  val LogInserts: String = WriteOptionDocs.logInserts.name
+  val Create: String = WriteOptionDocs.creates.name
+  val MovesPartition: String = WriteOptionDocs.moves.name
 
-  val Docs: Vector[OptionDoc] = Vector(
-    OptionDoc(Global, "true", "A record key is unique in the whole table; false: within its partition."),
-    OptionDoc(
-      LogInserts,
-      "false",
-      "Merge-on-read: true sends inserts to log files; every writer of the table must then use this index class."
-    ),
-    OptionDoc(Create, "false", "true makes the index before the first tagging if there is none."),
-    OptionDoc(
-      MovesPartition,
-      "false",
-      "Hudi's own: with a global index, true moves a record whose partition path changed; false updates it where it is."
-    )
-  )
+  val Docs: Vector[OptionDoc] = WriteOptionDocs.Own ++ Vector(WriteOptionDocs.logInserts, WriteOptionDocs.moves)
 
   /** Raises InvalidOption for an unknown `hudiidx.` name or a bad value. */
   def of(properties: Properties): WriterOptions = {
@@ -69,10 +57,10 @@ object WriterOptions {
       )
     }
     WriterOptions(
-      global = IndexOptions.boolean(all, Global, default = true),
-      logInserts = IndexOptions.boolean(all, LogInserts, default = false),
-      create = IndexOptions.boolean(all, Create, default = false),
-      movesPartition = IndexOptions.boolean(all, MovesPartition, default = false),
+      global = WriteOptionDocs.global.flag(all),
+      logInserts = WriteOptionDocs.logInserts.flag(all),
+      create = WriteOptionDocs.creates.flag(all),
+      movesPartition = WriteOptionDocs.moves.flag(all),
       index = ours.filter { case (k, _) => IndexOptions.isKnown(k) }
     )
   }

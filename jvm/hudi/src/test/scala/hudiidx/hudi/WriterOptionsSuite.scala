@@ -1,9 +1,8 @@
 package hudiidx.hudi
 
-import java.nio.file.Files
 import java.util.Properties
 
-import hudiidx.{Fixtures, InvalidOption}
+import hudiidx.InvalidOption
 import hudiidx.sync.IndexOptions
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -48,10 +47,5 @@ class WriterOptionsSuite extends AnyFunSuite {
         refused.getMessage.contains("window of 3 days") && refused.getMessage.contains("hudiidx.record.window.days=3")
       )
     }
-  }
-
-  test("the writers' page names every option with its default") {
-    val page = Files.readString(Fixtures.repoRoot.resolve("docs").resolve("writers.md"))
-    WriterOptions.Docs.foreach(o => assert(page.contains(s"| `${o.name}` | `${o.default}` |"), o.name))
   }
 }

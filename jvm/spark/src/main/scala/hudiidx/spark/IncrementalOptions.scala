@@ -3,7 +3,8 @@ package hudiidx.spark
 import java.util.Locale
 
 import hudiidx.InvalidOption
-import hudiidx.sync.{IndexOptions, OptionDoc}
+import hudiidx.sync.OptionDoc
+import hudiidx.sync.OptionKind.{Flag, OneOf, Text}
 import hudiidx.table.{IncrementalRequest, QueryInstant}
 
 /** Settings of an incremental read, under stock Hudi's names.
@@ -24,22 +25,52 @@ object IncrementalOptions {
   val Format = "hoodie.datasource.query.incremental.format"
   private val Filters = "hoodie.datasource.read.incr.filters"
 
+  private val Fail = "FAIL"
+  private val Block = "BLOCK"
+
+  private val fallback = OptionDoc(
+    Fallback,
+    Flag,
+    "(`true` from version 8 on)",
+    "Incremental: where commits of the range are archived, or files that they wrote are cleaned, take their rows from the " +
+      "table's latest files. Else archived commits are left out (version 6) and a file that is gone is `DamagedTable`."
+  )
+  private val holes = OptionDoc(
+    Holes,
+    OneOf(Vector(Fail, Block)),
+    Fail,
+    "Incremental, version 6: at a write that has not completed while later ones have, `FAIL` is an `InvalidOption`, `BLOCK` " +
+      "reads the commits before it."
+  )
+  private val skipCompaction = OptionDoc(
+    SkipCompaction,
+    Flag,
+    "false",
+    "Incremental, merge-on-read from version 8 on: pass over compactions."
+  )
+  private val endSchema =
+    OptionDoc(EndSchema, Flag, "false", "Incremental: columns as of the last commit of the range.")
+
   val Docs: Vector[OptionDoc] = Vector(
-    OptionDoc(Begin, "none", "Incremental query: the commits after this instant; on tables of version 8 with it."),
-    OptionDoc(End, "the latest", "Incremental query: the commits up to this instant, with it."),
     OptionDoc(
-      Fallback,
-      "true from version 8 on",
-      "Incremental query: where commits of the range are archived or their files cleaned, read the table's latest files."
+      Begin,
+      Text("instant"),
+      "(none)",
+      "Incremental, which needs it: commits after this instant. A requested time on tables of version 6, a completion time later; " +
+        "the first digits are enough, `000` is before all. On tables of version 8 a commit that completed at this very time " +
+        "counts, as in Hudi 1.0."
     ),
+    OptionDoc(End, Text("instant"), "(the latest)", "Incremental: commits up to this instant, with it."),
+    fallback,
+    holes,
     OptionDoc(
-      Holes,
-      "FAIL",
-      "Incremental query, version 6: FAIL or BLOCK (stop before it) at a write that has not completed."
+      PathGlob,
+      Text("glob pattern"),
+      "(none)",
+      "Incremental: only files whose path ends as this pattern says."
     ),
-    OptionDoc(PathGlob, "none", "Incremental query: only files whose path ends as this glob pattern says."),
-    OptionDoc(SkipCompaction, "false", "Incremental query of merge-on-read tables: pass over compactions."),
-    OptionDoc(EndSchema, "false", "Incremental query: columns as of the last commit of the range.")
+    skipCompaction,
+    endSchema
   )
 
   /** @param own the reader's options and the session's, names in lower case. InvalidOption without a begin, and for change
@@ -52,12 +83,12 @@ object IncrementalOptions {
       IncrementalRequest(
         instant(Begin, begin),
         own.get(End).map(instant(End, _)),
-        own.get(Fallback).map(_ => IndexOptions.boolean(own, Fallback, default = true)),
-        blockHoles = blocks(own.getOrElse(Holes, "FAIL")),
-        skipCompaction = IndexOptions.boolean(own, SkipCompaction, default = false)
+        own.get(Fallback).map(_ => fallback.flag(own)),
+        blockHoles = holes.choice(own) == Block,
+        skipCompaction = IncrementalOptions.skipCompaction.flag(own)
       ),
       own.get(PathGlob).filter(_.nonEmpty),
-      IndexOptions.boolean(own, EndSchema, default = false)
+      IncrementalOptions.endSchema.flag(own)
     )
   }
 
@@ -79,10 +110,4 @@ object IncrementalOptions {
   /** Compared as a string, so the first digits of an instant are enough: `000` is before all. */
   private def instant(option: String, value: String): String =
     if (value.matches("\\d{1,17}")) value else QueryInstant.parse(option, value)
-
-  private def blocks(policy: String): Boolean = policy.toUpperCase(Locale.ROOT) match {
-    case "FAIL"  => false
-    case "BLOCK" => true
-    case _       => throw new InvalidOption(s"$Holes: '$policy' is not served; known are FAIL and BLOCK")
-  }
 }

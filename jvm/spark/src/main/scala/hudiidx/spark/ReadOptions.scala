@@ -5,6 +5,7 @@ import java.util.Locale
 import hudiidx.InvalidOption
 
 import hudiidx.sync.{IndexOptions, OptionDoc}
+import hudiidx.sync.OptionKind.{Flag, OneOf, Text}
 import hudiidx.table.QueryInstant
 
 /** Settings of one read, resolved and checked.
@@ -25,7 +26,7 @@ final case class ReadOptions(
     index: IndexOptions,
     tagStrategy: String,
     increment: Option[IncrementalOptions] = None,
-    pushdowns: ReadPushdowns = ReadPushdowns(),
+    pushdowns: ReadPushdowns = ReadPushdowns.of(Map.empty),
     columnsByName: Boolean = false,
     mergesAs11: Boolean = false,
     recordsScans: Boolean = false
@@ -68,42 +69,70 @@ object ReadOptions {
   private val Release015 = "0.15"
   private val Release11 = "1.1"
 
+  private val queryTypeDoc = OptionDoc(
+    QueryType,
+    OneOf(QueryTypes),
+    Snapshot,
+    s"`$ReadOptimized` reads the base files of a merge-on-read table alone, without its logs; `$Incremental`: the rows that some " +
+      s"commits wrote, as they left them. (`$ViewType` is taken for it too.)"
+  )
+  private val schemaOnRead = OptionDoc(
+    SchemaOnRead,
+    Flag,
+    "true",
+    "Where the table keeps a history of its columns (`.hoodie/.schema`) files are read by the ids of columns, so that ones that " +
+      "were renamed, or dropped and added again, are found; where keys, partitions or ordering fields were renamed the table is " +
+      "`UnsupportedTable`. `false` reads files by the names of their columns, as stock Hudi does by default."
+  )
+  private val mergeRelease = OptionDoc(
+    MergeRelease,
+    OneOf(Vector(Release015, Release11)),
+    Release015,
+    s"The release of Hudi by whose rules the logs of tables of version 6 are merged. `$Release11`: other rows where records or " +
+      "deletes come late (of two log records under OverwriteWithLatestAvroPayload the later wins, a late delete under " +
+      "DefaultHoodieRecordPayload deletes nothing). Record indexes hold keys by the rules of 0.15, so then scans ask none."
+  )
+  private val recordScans = OptionDoc(
+    RecordScans,
+    Flag,
+    "false",
+    "`true`: each scan of a table that has an index leaves its filters and metrics as a small file in the index folder " +
+      "(`scans/`, the newest 1,000), by which `recommend` goes in any later process."
+  )
+  private val viewName = OptionDoc(
+    ViewName,
+    OneOf(Views),
+    RowsView,
+    "What to read: the table's rows, or a listing of it as a DataFrame ([python.md](python.md))."
+  )
+  private val tagStrategy = OptionDoc(
+    TagStrategy.OptionName,
+    OneOf(TagStrategy.All),
+    TagStrategy.Auto,
+    "How `tag_location` looks keys up: `driver`, `direct` (each task its own rows), `shuffle` (rows go by the hash of their keys " +
+      "first)."
+  )
+
+  /** Those that any session or reader may name. */
+  val OwnDocs: Vector[OptionDoc] = Vector(tagStrategy, mergeRelease, recordScans)
+
+  /** Those of the reader alone, and stock Hudi's. */
+  val ReaderDocs: Vector[OptionDoc] = Vector(
+    OptionDoc(
+      AsOfInstant,
+      Text("instant"),
+      "(the latest)",
+      "Time travel, as stock Hudi spells it: `yyyyMMddHHmmss[SSS]`, `yyyy-MM-dd HH:mm:ss[.SSS]`, `yyyy-MM-dd`."
+    ),
+    queryTypeDoc,
+    schemaOnRead,
+    viewName
+  ) ++ IncrementalOptions.Docs
+
   /** All settings that a reader takes. Those that begin with `hudiidx.` or `hoodie.` may stand in the Spark session's
     * configuration under the same name; the reader's own option wins.
     */
-  val Docs: Vector[OptionDoc] = Vector(
-    OptionDoc(
-      AsOfInstant,
-      "the latest",
-      "Time travel: the table as of this instant; yyyyMMddHHmmss[SSS], 'yyyy-MM-dd HH:mm:ss[.SSS]' or yyyy-MM-dd."
-    ),
-    OptionDoc(
-      QueryType,
-      Snapshot,
-      s"${QueryTypes.mkString(", ")}: read_optimized reads the base files of a merge-on-read table alone, without its logs."
-    ),
-    OptionDoc(
-      SchemaOnRead,
-      "true",
-      "Where a history of columns has renamed ones files are read by the ids of columns; false: by their names."
-    ),
-    OptionDoc(
-      MergeRelease,
-      Release015,
-      s"The release of Hudi by whose rules logs of tables of version 6 are merged: $Release015 or $Release11."
-    ),
-    OptionDoc(
-      RecordScans,
-      "false",
-      "Each scan leaves its filters and metrics in the index folder, for advice about indexes."
-    ),
-    OptionDoc(ViewName, RowsView, s"What to read: ${Views.mkString(", ")}."),
-    OptionDoc(
-      TagStrategy.OptionName,
-      TagStrategy.Auto,
-      s"How tag_location looks keys up: ${TagStrategy.All.mkString(", ")}."
-    )
-  ) ++ IncrementalOptions.Docs ++ ReadPushdowns.Docs ++ IndexOptions.Docs
+  val Docs: Vector[OptionDoc] = ReaderDocs ++ OwnDocs ++ ReadPushdowns.Docs ++ IndexOptions.Docs
 
   val Prefix = "hudiidx."
   private val WritePrefix = "hudiidx.write."
@@ -119,21 +148,21 @@ object ReadOptions {
     val own = options.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
     val settings = session.filter { case (k, _) => k.startsWith(Prefix) && !k.startsWith(WritePrefix) } ++ own
     settings.keys.filter(k => k.startsWith(Prefix) && !isKnown(k)).foreach(refuse)
-    val what = view(own.getOrElse(ViewName, RowsView))
+    val what = view(viewName.text(own))
     val asked =
       (if (what == RowsView) session.filter(_._1.startsWith(HudiPrefix)) else Map.empty[String, String]) ++ own
-    val kind = queryType(asked.get(QueryType).orElse(asked.get(ViewType)).getOrElse(Snapshot))
+    val kind = queryType(asked.get(QueryType).orElse(asked.get(ViewType)).getOrElse(queryTypeDoc.default))
     ReadOptions(
       asOf = own.get(AsOfInstant).map(QueryInstant.parse(AsOfInstant, _)),
       queryType = kind,
       view = what,
       index = IndexOptions.of(settings),
-      tagStrategy = TagStrategy.checked(settings.getOrElse(TagStrategy.OptionName, TagStrategy.Auto)),
+      tagStrategy = TagStrategy.checked(ReadOptions.tagStrategy.text(settings)),
       increment = if (kind == Incremental) Some(IncrementalOptions.of(asked)) else None,
       pushdowns = ReadPushdowns.of(settings),
-      columnsByName = !IndexOptions.boolean(asked, SchemaOnRead, default = true),
-      mergesAs11 = mergesAs11(settings.getOrElse(MergeRelease, Release015)),
-      recordsScans = IndexOptions.boolean(settings, RecordScans, default = false)
+      columnsByName = !schemaOnRead.flag(asked),
+      mergesAs11 = mergesAs11(mergeRelease.text(settings)),
+      recordsScans = recordScans.flag(settings)
     )
   }
 
@@ -144,7 +173,7 @@ object ReadOptions {
   private def isKnown(name: String): Boolean =
     IndexOptions.isKnown(name) || ReadPushdowns.isKnown(name) || own(name)
 
-  private val own: Set[String] = Set(TagStrategy.OptionName, MergeRelease, RecordScans)
+  private val own: Set[String] = OwnDocs.map(_.name).toSet
 
   private def view(name: String): String = {
     val lower = name.toLowerCase(Locale.ROOT)

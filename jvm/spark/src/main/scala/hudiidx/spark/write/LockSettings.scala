@@ -2,6 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.sync.OptionDoc
+import hudiidx.sync.OptionKind.{OneOf, Text, Whole}
 import hudiidx.write.LockOptions
 import java.util.Locale
 
@@ -12,33 +13,48 @@ private[write] object LockSettings {
   val Folder = "hoodie.write.lock.filesystem.path"
   val Expire = "hoodie.write.lock.filesystem.expire"
   val Retries = "hoodie.write.lock.client.num_retries"
-  val Wait = "hoodie.write.lock.client.wait_time_ms_between_retry"
+  val Wait = "hoodie.write.lock.client.pausetime_ms_between_retry"
 
   private val SingleWriter = "SINGLE_WRITER"
   private val Optimistic = "OPTIMISTIC_CONCURRENCY_CONTROL"
   private val Served = "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"
 
+  private val usual = LockOptions()
+  private val mode = OptionDoc(
+    Mode,
+    OneOf(Vector(SingleWriter, Optimistic).map(_.toLowerCase(Locale.ROOT))),
+    SingleWriter.toLowerCase(Locale.ROOT),
+    "`optimistic_concurrency_control`: several writers at a time, behind a lock ([writing.md](writing.md))."
+  )
+  private val expire = OptionDoc(
+    Expire,
+    Whole(0),
+    usual.expireMinutes.toString,
+    "Minutes after which a lock is nobody's; `0`: never, and the lock of a writer that died is removed by hand."
+  )
+  private val retries =
+    OptionDoc(Retries, Whole(0), usual.retries.toString, "How often a writer asks for the lock.")
+  private val pause = OptionDoc(Wait, Whole(1), usual.waitMillis.toString, "Milliseconds between two times.")
+
   val Docs: Vector[OptionDoc] = Vector(
-    OptionDoc(Mode, "single_writer", "`optimistic_concurrency_control`: several writers at a time, behind a lock."),
-    OptionDoc(Provider, "-", s"With several writers: `$Served`."),
-    OptionDoc(Folder, "the table's .hoodie", "Folder of the lock file."),
-    OptionDoc(Expire, "0", "Minutes after which a lock is nobody's; 0: never."),
-    OptionDoc(Retries, "50", "How often a writer asks for the lock."),
-    OptionDoc(Wait, "5000", "Milliseconds between two times.")
+    mode,
+    OptionDoc(Provider, Text("class"), "(none)", s"With several writers, the only one served: `$Served`."),
+    OptionDoc(Folder, Text("path"), "(the table's `.hoodie`)", "Folder of the lock file."),
+    expire,
+    retries,
+    pause
   )
 
   /** None: one writer at a time. InvalidOption for a mode or a kind of lock that is not served.
-    *
-    * @param number value of an option, its default and the least value
     */
-  def of(given: Map[String, String], number: (String, Long, Long) => Long): Option[LockOptions] =
-    given.get(Mode).map(_.trim.toUpperCase(Locale.ROOT)).filter(_.nonEmpty) match {
-      case None | Some(SingleWriter) => None
-      case Some(Optimistic)          =>
+  def of(given: Map[String, String]): Option[LockOptions] =
+    mode.text(given).toUpperCase(Locale.ROOT) match {
+      case "" | SingleWriter => None
+      case Optimistic        =>
         requireServed(given.get(Provider).map(_.trim))
         val folder = given.get(Folder).map(_.trim).filter(_.nonEmpty)
-        Some(LockOptions(folder, number(Expire, 0L, 0L).toInt, number(Retries, 50L, 0L).toInt, number(Wait, 5000L, 1L)))
-      case Some(other) =>
+        Some(LockOptions(folder, expire.whole(given).toInt, retries.whole(given).toInt, pause.whole(given)))
+      case other =>
         throw new InvalidOption(
           s"$Mode: '$other' is not served; known are single_writer and optimistic_concurrency_control"
         )

@@ -52,8 +52,8 @@ final case class WriteOptions(
   def list(names: String*): Vector[String] =
     text(names: _*).toVector.flatMap(_.split(',')).map(_.trim).filter(_.nonEmpty)
 
-  def flag(name: String): Option[Boolean] =
-    text(name).map(v => IndexOptions.boolean(Map(name -> v), name, default = false))
+  /** Of an option that may be given or not. */
+  def flag(option: OptionDoc): Option[Boolean] = text(option.name).map(v => option.flag(Map(option.name -> v)))
 }
 
 /** How batches of a stream are written.
@@ -101,47 +101,7 @@ object WriteOptions {
   val Global = "hudiidx.write.global"
   val Create = "hudiidx.write.create"
 
-  private val Codecs = Vector("gzip", "snappy", "zstd", "lz4_raw", "uncompressed")
-
-  val Docs: Vector[OptionDoc] = Vector(
-    OptionDoc(Operation, "upsert", WriteOperation.All.map(_.name).mkString(", ") + "."),
-    OptionDoc(InsertOperation, "upsert", "What `INSERT INTO` does: upsert, insert or bulk_insert."),
-    OptionDoc(TableName, "-", "Name of a table that is to be made."),
-    OptionDoc(TableType, "MERGE_ON_READ", "Of a table that is to be made; no other is written."),
-    OptionDoc(TableVersion, "9", s"Of a table that is to be made: ${NewTable.Versions.mkString(" or ")}."),
-    OptionDoc(KeyFields, "-", "Key fields of a table that is to be made, commas between them."),
-    OptionDoc(PartitionFields, "none", "Partition fields of a table that is to be made."),
-    OptionDoc(
-      OrderingField,
-      "none",
-      "Ordering field of a table that is to be made; `hoodie.table.ordering.fields` too."
-    ),
-    OptionDoc(KeyGenerator, "by the fields", "Simple, complex or non-partitioned; or `…keygenerator.type`."),
-    OptionDoc(HiveStyle, "false", "Partition folders of a table that is to be made are named field=value."),
-    OptionDoc(UrlEncode, "false", "Partition values of a table that is to be made are URL-encoded."),
-    OptionDoc(
-      MergeMode,
-      "by the ordering field",
-      "Of a table that is to be made: EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING."
-    ),
-    OptionDoc(SmallFile, "104857600", "File groups smaller than so many bytes take inserts; 0: none does."),
-    OptionDoc(MaxFile, "125829120", "Inserts fill file groups up to so many bytes."),
-    OptionDoc(BlockSize, "67108864", "Bytes of a log block's records, about."),
-    OptionDoc(Codec, "gzip", s"Of base files: ${Codecs.mkString(", ")}."),
-    OptionDoc(RowGroup, "125829120", "Bytes of a base file's row groups; a task holds about one in memory."),
-    OptionDoc(HeartbeatInterval, "60000", "Milliseconds between a writer's signs of life."),
-    OptionDoc(HeartbeatMisses, "2", "A writer that missed so many is taken for failed, and its write is rolled back."),
-    OptionDoc(StreamWriter, "the query's id", "Whose batches are numbered: a batch that the table has is passed over."),
-    OptionDoc(StreamRetries, "90", "Of a batch that meets another writer."),
-    OptionDoc(StreamRetryInterval, "2000", "Milliseconds between them."),
-    OptionDoc(
-      MovesPartition,
-      "false",
-      "A record that comes with another partition moves there; `hoodie.bloom.…` and `hoodie.simple.…` too. Statements of SQL: true."
-    ),
-    OptionDoc(Global, "true", "A record key is unique in the whole table; false: within its partition."),
-    OptionDoc(Create, "false", "true makes the index behind the write if there is none.")
-  ) ++ LockSettings.Docs
+  def Docs: Vector[OptionDoc] = WriteOptionDocs.All
 
   /** Does a session's setting of this name count for writes? */
   def isOfSession(name: String): Boolean = name.startsWith("hoodie.") || name == Global || name == Create ||
@@ -162,7 +122,7 @@ object WriteOptions {
         s"$IndexType: tables with '$kind', whose file groups are fixed by a hash of the key, are not written; ${StockWriter.Remedy}"
       )
     }
-    val name = given.getOrElse(Operation, WriteOperation.Upsert.name).trim.toLowerCase(Locale.ROOT)
+    val name = WriteOptionDocs.operation.text(given).toLowerCase(Locale.ROOT)
     WriteOptions(
       operation = WriteOperation.All.find(_.name == name).getOrElse {
         throw new InvalidOption(
@@ -170,32 +130,23 @@ object WriteOptions {
         )
       },
       given = given,
-      isGlobal = IndexOptions.boolean(given, Global, default = true),
-      movesPartition = Moves.exists(IndexOptions.boolean(given, _, default = false)),
-      createsIndex = IndexOptions.boolean(given, Create, default = false),
-      smallFileBytes = number(given, SmallFile, 104857600L, 0L),
-      maxFileBytes = number(given, MaxFile, 125829120L, 1L),
-      blockBytes = math.min(number(given, BlockSize, 67108864L, 1L), MostBlockBytes).toInt,
-      heartbeat = HeartbeatOptions(
-        number(given, HeartbeatInterval, 60000L, 100L),
-        number(given, HeartbeatMisses, 2L, 1L).toInt
-      ),
-      lock = LockSettings.of(given, number(given, _, _, _)),
-      base = BaseFileOptions(codec(given), number(given, RowGroup, 125829120L, 1L << 20)),
+      isGlobal = WriteOptionDocs.global.flag(given),
+      movesPartition = Moves.exists(name => WriteOptionDocs.moves.copy(name = name).flag(given)),
+      createsIndex = WriteOptionDocs.creates.flag(given),
+      smallFileBytes = WriteOptionDocs.smallFile.whole(given),
+      maxFileBytes = WriteOptionDocs.maxFile.whole(given),
+      blockBytes = math.min(WriteOptionDocs.blockSize.whole(given), MostBlockBytes).toInt,
+      heartbeat =
+        HeartbeatOptions(WriteOptionDocs.beatInterval.whole(given), WriteOptionDocs.beatMisses.whole(given).toInt),
+      lock = LockSettings.of(given),
+      base = BaseFileOptions(WriteOptionDocs.codec.choice(given), WriteOptionDocs.rowGroup.whole(given)),
       stream = StreamOptions(
         given.get(StreamWriter).map(_.trim).filter(_.nonEmpty),
-        number(given, StreamRetries, 90L, 0L).toInt,
-        number(given, StreamRetryInterval, 2000L, 0L)
+        WriteOptionDocs.streamRetries.whole(given).toInt,
+        WriteOptionDocs.streamPause.whole(given)
       ),
       index = ours.filter { case (k, _) => IndexOptions.isKnown(k) }
     )
-  }
-
-  private def codec(given: Map[String, String]): String = {
-    val name = given.getOrElse(Codec, Codecs.head).trim.toLowerCase(Locale.ROOT)
-    Codecs.find(_ == name).getOrElse {
-      throw new InvalidOption(s"$Codec: '$name' is not served; known are ${Codecs.mkString(", ")}")
-    }
   }
 
   /** Of a statement of SQL.
@@ -218,13 +169,6 @@ object WriteOptions {
   /** A block is put together in memory, and its lengths are ints. */
   private val MostBlockBytes = 512L << 20
 
-  private def number(given: Map[String, String], name: String, default: Long, least: Long): Long =
-    given.get(name).map(_.trim).fold(default) { text =>
-      val value = scala.util.Try(text.toLong).getOrElse(throw new InvalidOption(s"$name: '$text' is no number"))
-      if (value < least) throw new InvalidOption(s"$name: $value is below $least")
-      value
-    }
-
   /** The table that the options describe. InvalidOption where they say too little, or what is not served. */
   def newTable(options: WriteOptions, path: String): NewTable = {
     def needed(name: String): Nothing = throw new InvalidOption(
@@ -232,7 +176,10 @@ object WriteOptions {
         s"and $OrderingField"
     )
     val kind =
-      options.text(TableType).map(k => TypeNames.getOrElse(k.toLowerCase(Locale.ROOT), k)).getOrElse("MERGE_ON_READ")
+      options
+        .text(TableType)
+        .map(k => TypeNames.getOrElse(k.toLowerCase(Locale.ROOT), k))
+        .getOrElse(WriteOptionDocs.tableType.default)
     if (!kind.equalsIgnoreCase("MERGE_ON_READ"))
       throw new InvalidOption(
         s"$TableType: hudiidx writes MERGE_ON_READ tables, not $kind ones; for those ${StockWriter.Remedy}"
@@ -251,8 +198,8 @@ object WriteOptions {
       orderingField = ordering.headOption,
       isComplex = isComplex(options, keys.size > 1 || partitions.size > 1),
       isEventTime = isEventTime(options, ordering.nonEmpty),
-      hiveStyle = options.flag(HiveStyle).getOrElse(false),
-      urlEncode = options.flag(UrlEncode).getOrElse(false)
+      hiveStyle = options.flag(WriteOptionDocs.hiveStyle).getOrElse(false),
+      urlEncode = options.flag(WriteOptionDocs.urlEncode).getOrElse(false)
     )
   }
 
@@ -260,7 +207,7 @@ object WriteOptions {
   private val TypeNames = Map("mor" -> "MERGE_ON_READ", "cow" -> "COPY_ON_WRITE")
 
   private def tableVersion(options: WriteOptions): Int = {
-    val text = options.text(TableVersion).getOrElse("9")
+    val text = options.text(TableVersion).getOrElse(WriteOptionDocs.version.default)
     NewTable.Versions.find(_.toString == text).getOrElse {
       throw new InvalidOption(s"$TableVersion: '$text' is not served; known are ${NewTable.Versions.mkString(", ")}")
     }

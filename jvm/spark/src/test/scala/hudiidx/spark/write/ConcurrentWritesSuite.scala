@@ -210,7 +210,7 @@ final class ConcurrentWritesSuite extends SparkSuite {
     assert(
       wrong("hoodie.write.lock.provider" -> "x.ZookeeperBasedLockProvider").contains("FileSystemBasedLockProvider")
     )
-    assert(wrong("hoodie.write.lock.filesystem.expire" -> "-1").contains("below 0"))
+    assert(wrong("hoodie.write.lock.filesystem.expire" -> "-1").contains("takes a whole number, 0 or more"))
   }
 }
 

@@ -379,9 +379,4 @@ final class TableWriterSuite extends SparkSuite {
     save(rows(0 until 6, 2), path, base)
     assert(values(path).values.forall(_.startsWith("v2-")))
   }
-
-  test("the page of writing names every option with its default") {
-    val page = Files.readString(Fixtures.repoRoot.resolve("docs").resolve("writing.md"))
-    WriteOptions.Docs.foreach(o => assert(page.contains(s"| `${o.name}` | `${o.default}` |"), o.name))
-  }
 }

@@ -1,0 +1,152 @@
+package hudiidx.spark.write
+
+import hudiidx.spark.write.WriteOptions._
+import hudiidx.sync.OptionDoc
+import hudiidx.sync.OptionKind.{Flag, OneOf, Text, Whole}
+import hudiidx.write.{HeartbeatOptions, NewTable}
+
+/** The options of writes, with their defaults, as docs/options.md shows them. */
+object WriteOptionDocs {
+  private val usualBeat = HeartbeatOptions()
+  private val usualBase = BaseFileOptions()
+  private val OfNew = "Of a table that is to be made: "
+
+  val operation = OptionDoc(
+    Operation,
+    OneOf(WriteOperation.All.map(_.name)),
+    WriteOperation.Upsert.name,
+    "`insert` and `bulk_insert` look nothing up, the second fills no file groups that are there; for `delete` rows need key and " +
+      "partition fields only."
+  )
+  val tableType =
+    OptionDoc(TableType, OneOf(Vector("MERGE_ON_READ")), "MERGE_ON_READ", OfNew + "no other is written.")
+  val version = OptionDoc(
+    TableVersion,
+    OneOf(NewTable.Versions.map(_.toString)),
+    NewTable.Versions.max.toString,
+    OfNew + "its version."
+  )
+  val hiveStyle =
+    OptionDoc(HiveStyle, Flag, "false", OfNew + "its partition folders are named `field=value`.")
+  val urlEncode =
+    OptionDoc(UrlEncode, Flag, "false", OfNew + "its partition values are URL-encoded.")
+  val smallFile = OptionDoc(
+    SmallFile,
+    Whole(0),
+    "104857600",
+    "File groups smaller than so many bytes take inserts; `0`: none does. A byte of log counts as 0.35."
+  )
+  val maxFile =
+    OptionDoc(MaxFile, Whole(1), "125829120", "Inserts fill file groups up to so many bytes.")
+  val blockSize = OptionDoc(
+    BlockSize,
+    Whole(1),
+    "67108864",
+    "Bytes of a log block's records, about; a block is put together in memory."
+  )
+  val codec = OptionDoc(
+    Codec,
+    OneOf(Vector("gzip", "snappy", "zstd", "lz4_raw", "uncompressed")),
+    usualBase.codec,
+    "Compression of base files."
+  )
+  val rowGroup = OptionDoc(
+    RowGroup,
+    Whole(1L << 20),
+    usualBase.groupBytes.toString,
+    "Bytes of a base file's row groups; a task holds about one in memory."
+  )
+  val beatInterval = OptionDoc(
+    HeartbeatInterval,
+    Whole(100),
+    usualBeat.intervalMillis.toString,
+    "Milliseconds between a writer's signs of life."
+  )
+  val beatMisses = OptionDoc(
+    HeartbeatMisses,
+    Whole(1),
+    usualBeat.misses.toString,
+    "A writer that is silent for so many intervals failed, and its write is rolled back."
+  )
+  val streamRetries =
+    OptionDoc(StreamRetries, Whole(0), "90", "Of a batch of a stream that meets another writer.")
+  val streamPause = OptionDoc(StreamRetryInterval, Whole(0), "2000", "Milliseconds between them.")
+  val moves = OptionDoc(
+    MovesPartition,
+    Flag,
+    "false",
+    "`true`: a record that comes with another partition moves there; `hoodie.bloom.index.update.partition.path` and " +
+      "`hoodie.simple.index.update.partition.path` say the same. Statements of SQL: `true`."
+  )
+  val global = OptionDoc(
+    Global,
+    Flag,
+    "true",
+    "A record key is unique in the whole table; `false`: within its partition."
+  )
+  val creates = OptionDoc(Create, Flag, "false", "`true` makes the index with the write if there is none.")
+
+  /** Of stock Hudi's writers with our index class alone. */
+  val logInserts = OptionDoc(
+    "hudiidx.write.log.inserts",
+    Flag,
+    "false",
+    "Stock Hudi's writers with [our index class](writers.md), merge-on-read: `true` sends inserts to log files; every writer of " +
+      "the table must then use this index class, since Hudi's BLOOM, SIMPLE and GLOBAL_SIMPLE look into base files only. Not " +
+      "with Hudi 0.15.0 where records move to other partitions: it cannot read them there (`InvalidOption`)."
+  )
+
+  /** Ours, which stock Hudi's writers with our index class take too. */
+  val Own: Vector[OptionDoc] = Vector(global, creates)
+
+  val All: Vector[OptionDoc] = Own ++ Vector(
+    operation,
+    OptionDoc(
+      InsertOperation,
+      OneOf(Vector(WriteOperation.Upsert, WriteOperation.Insert, WriteOperation.BulkInsert).map(_.name)),
+      WriteOperation.Upsert.name,
+      "What `INSERT INTO` does ([sql.md](sql.md))."
+    ),
+    moves,
+    OptionDoc(TableName, Text("name"), "(none)", OfNew + "its name."),
+    tableType,
+    version,
+    OptionDoc(KeyFields, Text("columns, commas between them"), "(none)", OfNew + "its key fields."),
+    OptionDoc(PartitionFields, Text("columns, commas between them"), "(none)", OfNew + "its partition fields."),
+    OptionDoc(
+      OrderingField,
+      Text("column"),
+      "(none)",
+      OfNew + "its ordering field; `hoodie.table.ordering.fields` too."
+    ),
+    OptionDoc(
+      KeyGenerator,
+      Text("class"),
+      "(by the fields)",
+      s"${OfNew}simple, complex or non-partitioned; or `$KeyGeneratorType`."
+    ),
+    hiveStyle,
+    urlEncode,
+    OptionDoc(
+      MergeMode,
+      OneOf(Vector("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")),
+      "(by the ordering field)",
+      OfNew + "`EVENT_TIME_ORDERING` where there is an ordering field, else `COMMIT_TIME_ORDERING`."
+    ),
+    smallFile,
+    maxFile,
+    blockSize,
+    codec,
+    rowGroup,
+    beatInterval,
+    beatMisses,
+    OptionDoc(
+      StreamWriter,
+      Text("name"),
+      "(the query's id)",
+      "Whose batches are numbered: a batch that the table has is passed over."
+    ),
+    streamRetries,
+    streamPause
+  ) ++ LockSettings.Docs
+}
