@@ -1,9 +1,9 @@
-# make build | hive | quickstart | test | test-fast | test-all | test-lines | bugs | reproducible | lint | format | bundles | clean
+# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | bugs | reproducible | lint | format | bundles | clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build hive quickstart test test-fast test-all test-lines bugs reproducible lint format bundles clean preflight
+.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines bugs reproducible lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
 # One jar for each Spark line; the wheel carries them all.
@@ -28,7 +28,7 @@ COPY_JAR = scripts/preflight && mkdir -p build/lib && \
 
 JVM_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.properties) \
   $(shell find jvm -path '*/src/main/*' -type f)
-PY_SOURCES := python/pyproject.toml $(shell find python/hudiidx -name '*.py' -o -name py.typed)
+PY_SOURCES := LICENSE NOTICE python/pyproject.toml $(shell find python/hudiidx -name '*.py' -o -name py.typed)
 STAMPS := .venv/.stamps
 # What a wheel says of its files' age: that of the commit.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1735689600)
@@ -100,6 +100,23 @@ bundles: $(HUDI_JARS) $(OTHER_JARS)
 quickstart: build
 	@$(PY) examples/quickstart.py
 
+# The site of docs/, in build/docs; any warning is an error. Its tools have an environment of their own.
+docs: build/docs-venv/.stamp
+	rm -rf build/docs
+	build/docs-venv/bin/sphinx-build -q -W --keep-going -b html docs build/docs
+	@echo build/docs/index.html
+
+build/docs-venv/.stamp: python/requirements-docs.txt
+	@scripts/preflight
+	rm -rf build/docs-venv
+	"$$(scripts/preflight --python)" -m venv build/docs-venv
+	build/docs-venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements-docs.txt
+	@touch $@
+
+# The tables of docs/options.md, from what the code declares.
+docs-options: build
+	@$(PY) scripts/options_page.py
+
 test: build bundles $(STAMPS)/tests
 	@$(PY) scripts/run_tests.py test
 
@@ -131,7 +148,7 @@ format: $(STAMPS)/venv
 	.venv/bin/ruff format python tests integration examples scripts
 
 clean:
-	rm -rf .venv dist build/lib build/test-reports python/hudiidx/jars .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv dist build/lib build/docs build/docs-venv build/test-reports python/hudiidx/jars .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -type d \( -name target -o -name __pycache__ \) -prune -exec rm -rf {} +
 
 -include benchmarks/bench.mk

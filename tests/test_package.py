@@ -21,6 +21,11 @@ def test_the_wheel_carries_the_jar() -> None:
     assert "site-packages" in str(jar_path())
 
 
+def test_the_wheel_carries_licence_and_notice() -> None:
+    for name in ("LICENSE", "NOTICE"):
+        assert (jar_path().parents[1] / name).read_text() == (ROOT / name).read_text()
+
+
 def test_the_wheel_carries_a_jar_for_each_spark_line_and_the_installed_one_gets_its_own() -> None:
     names = sorted(p.name for p in jar_path().parent.glob("hudiidx-spark-*.jar"))
     version = hudiidx.__version__
