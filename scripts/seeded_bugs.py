@@ -3,7 +3,7 @@
 Usage: seeded_bugs.py [PATCH...]
 
 A patch says above its lines which law it breaks, what is wrong then, and the module, suite and test that
-must notice. The work is done in a copy of the committed tree. Exit code 1 if a bug passes or does not compile.
+must notice. The work is done in a copy of the committed tree. Exit code 1 if a bug passes.
 """
 
 import subprocess
