@@ -28,7 +28,7 @@ COPY_JAR = scripts/preflight && mkdir -p build/lib && \
 
 JVM_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.properties) \
   $(shell find jvm -path '*/src/main/*' -type f)
-PY_SOURCES := LICENSE NOTICE python/pyproject.toml $(shell find python/hudiidx -name '*.py' -o -name py.typed)
+PY_SOURCES := LICENSE NOTICE python/pyproject.toml $(shell find python/hudiidx -type f -not -path '*/jars/*' -not -name '*.pyc')
 STAMPS := .venv/.stamps
 # What a wheel says of its files' age: that of the commit.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1735689600)
@@ -86,6 +86,13 @@ $(STAMPS)/tests: python/requirements-tests.txt $(STAMPS)/venv
 	.venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements-tests.txt
 	@touch $@
 
+# The headless Chromium in which tests look at the report's page.
+BROWSER := tests/page/node_modules/.stamp
+$(BROWSER): tests/page/package-lock.json tests/page/.npmrc
+	@scripts/preflight --node
+	cd tests/page && npm ci --no-progress --loglevel=error
+	@touch $@
+
 # Stock Hudi, for the tests that ask it: one Spark bundle for each table version.
 build/lib/$(HUDI_BUNDLE)-%.jar:
 	@$(call COPY_JAR,org.apache.hudi)
@@ -117,13 +124,13 @@ build/docs-venv/.stamp: python/requirements-docs.txt
 docs-options: build
 	@$(PY) scripts/options_page.py
 
-test: build bundles $(STAMPS)/tests
+test: build bundles $(STAMPS)/tests $(BROWSER)
 	@$(PY) scripts/run_tests.py test
 
 test-fast: build
 	@$(PY) scripts/run_tests.py fast
 
-test-all: build bundles $(STAMPS)/tests
+test-all: build bundles $(STAMPS)/tests $(BROWSER)
 	@scripts/test_lines
 	@$(PY) scripts/run_tests.py all
 
@@ -148,7 +155,7 @@ format: $(STAMPS)/venv
 	.venv/bin/ruff format python tests integration examples scripts
 
 clean:
-	rm -rf .venv dist build/lib build/docs build/docs-venv build/test-reports python/hudiidx/jars .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv dist build/lib build/docs build/docs-venv build/test-reports tests/page/node_modules python/hudiidx/jars .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -type d \( -name target -o -name __pycache__ \) -prune -exec rm -rf {} +
 
 -include benchmarks/bench.mk

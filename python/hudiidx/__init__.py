@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         VerifyReport,
     )
     from hudiidx.poll import Poll
+    from hudiidx.report import Report
     from hudiidx.session import configure_spark
     from hudiidx.stream import update_after
     from hudiidx.watch import Watcher
@@ -76,6 +77,7 @@ __all__ = [
     "RecordLocation",
     "RecordLocations",
     "RecordReport",
+    "Report",
     "StaleIndex",
     "StockRecordReport",
     "TableFile",
@@ -90,6 +92,7 @@ __all__ = [
 _HOME = {
     "HudiIndex": "hudiidx.index",
     "Poll": "hudiidx.poll",
+    "Report": "hudiidx.report",
     "Watcher": "hudiidx.watch",
     "configure_spark": "hudiidx.session",
     "update_after": "hudiidx.stream",

@@ -24,6 +24,8 @@ from hudiidx.options import resolve
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from hudiidx.report import Report
+
 
 class HudiIndex(TableViews, TableExports):
     """The index of one Hudi table: makes it, keeps it in step, and answers listings from it.
@@ -475,6 +477,19 @@ class HudiIndex(TableViews, TableExports):
             raise ValueError(f"sample must be at least 1, got {sample!r}")
         frames = [_java_frame(self._query(q) if isinstance(q, str) else q) for q in queries]
         return [ColumnAdvice(**d) for d in self._document(self._api.recommend, frames, sample)]
+
+    def report(self) -> Report:
+        """What there is to know of the table and its index, as a page; shown by itself in a notebook.
+
+        Files and timeline, compaction debt, how well indexed columns are clustered, which recorded scans the
+        index helped, and what would help more. Reads index and timeline, no rows, without a Spark job.
+
+        Returns:
+            A `hudiidx.report.Report`: ``save(path)`` writes the page, one file that needs nothing else.
+        """
+        from hudiidx.report import Report
+
+        return Report(self._document(self._api.report))
 
     def _query(self, text: str) -> DataFrame:
         if text.split(maxsplit=1)[0].lower() in ("select", "with"):

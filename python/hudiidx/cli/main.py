@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 
-from hudiidx.cli import changes, doctor, reads, upkeep, watch  # noqa: F401 - with them come the commands
+from hudiidx.cli import changes, doctor, reads, report, upkeep, watch  # noqa: F401 - with them come the commands
 from hudiidx.cli.app import app
 from hudiidx.cli.plain import CommandFailed
 from hudiidx.errors import HudiIdxException, exit_code

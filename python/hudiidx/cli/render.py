@@ -12,20 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hudiidx._text import size
+
 if TYPE_CHECKING:
     from hudiidx.model import RecordDifference, VerifyReport
-
-_UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
-
-
-def size(n: int | None) -> str:
-    """Bytes for people: ``9.2 KB``."""
-    if n is None:
-        return "-"
-    x, unit = float(n), 0
-    while x >= 1024 and unit < len(_UNITS) - 1:
-        x, unit = x / 1024, unit + 1
-    return f"{int(x)} B" if unit == 0 else f"{x:.1f} {_UNITS[unit]}"
 
 
 def as_json(document: Any) -> None:

@@ -54,7 +54,7 @@ private[report] final class ColumnTally(snapshot: TableSnapshot, indexDir: Strin
   private def column(path: String): Option[ColumnFacts] =
     guarded(bounds.flatMap(_.of(path))).flatten.map { case (columnType, found) =>
       val (least, greatest) = ValueText.ends(columnType, found)
-      ColumnFacts(ColumnExpression.shown(path), columnType.text, least, greatest, Overlap.of(found))
+      ColumnFacts(ColumnExpression.shown(path), columnType.text, least, greatest, Overlap.of(columnType, found))
     }
 
   /** What cannot be read of an index is told, and no reason to tell nothing else. */

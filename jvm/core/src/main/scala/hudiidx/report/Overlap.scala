@@ -1,6 +1,6 @@
 package hudiidx.report
 
-import hudiidx.column.Bounds
+import hudiidx.column.{Bounds, ColumnType}
 
 /** How far the bounds of a column keep file slices apart.
   *
@@ -8,8 +8,9 @@ import hudiidx.column.Bounds
   *  @param unknown       of these without bounds: every query reads them
   *  @param empty         of these without a value: no query for values reads them
   *  @param deepest       most slices that may hold one value
-  *  @param skippedOfOne  share of slices that a query for one value skips, on average over the ends of all bounds
-  *  @param skippedOfTenth the same for a query for a tenth of the values in a row
+  *  @param skippedOfOne  share of slices that a query for one value skips, on average over values that are spread evenly from
+  *                       the lower to the upper bound of each slice: where rows are, queries ask
+  *  @param skippedOfTenth the same for a query for a tenth of these values in a row
   *  @param grid          a picture: a row for each group of slices, by their lowest value; in it a digit for each group of
   *                       values, from lowest to highest: how many tenths of the slices may hold such values, 0 for none of them
   */
@@ -30,8 +31,8 @@ object Overlap {
 
   private val Windows = 19
 
-  def of(bounds: Array[Bounds]): Overlap = {
-    val ranges = Ranges.of(bounds)
+  def of(columnType: ColumnType, bounds: Array[Bounds]): Overlap = {
+    val ranges = Ranges.of(columnType, bounds)
     val unknown = bounds.count(_ == Bounds.Unknown)
     val n = bounds.length.max(1).toDouble
     val one = if (ranges.count == 0) 0.0 else ranges.meanDepth
@@ -50,109 +51,117 @@ object Overlap {
   private def share(skipped: Double, of: Double): Double = math.max(0.0, skipped / of)
 }
 
-/** Ranges of values as ranks among all their ends: what the values are does not matter.
-  *
-  *  @param lows  rank of the lower end of each
-  *  @param highs of the upper end, included
-  *  @param ranks how many ranks there are
-  */
-private[report] final class Ranges(lows: Array[Int], highs: Array[Int], ranks: Int) {
+/** Ranges of values as numbers; both ends are included. */
+private[report] final class Ranges(lows: Array[Double], highs: Array[Double]) {
+  import Ranges._
+
   def count: Int = lows.length
-
-  /** Ranges over each rank. */
-  private lazy val depths: Array[Int] = {
-    val change = new Array[Int](ranks + 1)
-    lows.foreach(l => change(l) += 1)
-    highs.foreach(h => change(h + 1) -= 1)
-    change.scanLeft(0)(_ + _).slice(1, ranks + 1)
-  }
-
-  def deepest: Int = if (count == 0) 0 else depths.max
-
-  /** Ranges over an end of a range, on average. */
-  def meanDepth: Double =
-    lows.indices.map(i => depths(lows(i)).toDouble + depths(highs(i))).sum / (2.0 * count)
 
   private lazy val sortedLows = lows.sorted
   private lazy val sortedHighs = highs.sorted
-  private lazy val ends = (lows ++ highs).sorted
 
-  /** Ranges that meet a window of a share of all ends, on average over windows from the lowest to the highest. */
+  /** Values of all ranges, sorted. */
+  private lazy val points: Array[Double] =
+    lows.indices.toArray.flatMap(i => Array.tabulate(PointsOfRange)(point(lows(i), highs(i), _))).sorted
+
+  def deepest: Int = if (count == 0) 0 else lows.map(l => meeting(l, l)).max
+
+  /** Ranges over a point, on average. */
+  def meanDepth: Double = points.map(p => meeting(p, p).toDouble).sum / points.length
+
+  /** Ranges that meet a window of a share of all points, on average over windows from the lowest to the highest. */
   def meanMet(windows: Int, share: Double): Double = {
-    val width = math.max(1, (ends.length * share).round.toInt)
+    val width = math.max(1, (points.length * share).round.toInt)
     val met = (0 until windows).map { w =>
-      val from = ((ends.length - width).toLong * w / math.max(1, windows - 1)).toInt
-      val (low, high) = (ends(from), ends(from + width - 1))
-      below(sortedLows, high + 1) - below(sortedHighs, low)
+      val from = ((points.length - width).toLong * w / math.max(1, windows - 1)).toInt
+      meeting(points(from), points(from + width - 1)).toDouble
     }
-    met.map(_.toDouble).sum / windows
+    met.sum / windows
   }
 
-  /** How many are below `limit`. */
-  private def below(sorted: Array[Int], limit: Int): Int = {
-    val at = java.util.Arrays.binarySearch(sorted, limit)
-    var i = if (at < 0) -at - 1 else at
-    while (i > 0 && sorted(i - 1) == limit) i -= 1
-    i
-  }
+  private def meeting(low: Double, high: Double): Int = notAbove(sortedLows, high) - below(sortedHighs, low)
 
-  /** As [[Overlap.grid]]. Values are grouped so that about as many ends fall to each group. */
+  /** As [[Overlap.grid]]. Values are grouped so that about as many points fall to each group. */
   def grid(side: Int): Vector[String] = if (count == 0) Vector.empty
   else {
     val rows = math.min(side, count)
-    val columns = math.min(side, ranks)
-    val columnOf = groups(columns)
+    val firsts = (1 until side).map(k => (k.toLong * points.length / side).toInt).filter(_ > 0)
+    val edges = firsts.map(edge).distinct.toArray
     val order = lows.indices.sortBy(i => (lows(i), highs(i)))
-    val change = Array.fill(rows)(new Array[Int](columns + 1))
+    val change = Array.fill(rows)(new Array[Int](edges.length + 2))
     val sizes = new Array[Int](rows)
     order.indices.foreach { place =>
       val row = (place.toLong * rows / count).toInt
       sizes(row) += 1
-      change(row)(columnOf(lows(order(place)))) += 1
-      change(row)(columnOf(highs(order(place))) + 1) -= 1
+      change(row)(notAbove(edges, lows(order(place)))) += 1
+      change(row)(notAbove(edges, highs(order(place))) + 1) -= 1
     }
     change.indices.map { r =>
-      change(r).scanLeft(0)(_ + _).slice(1, columns + 1).map(digit(_, sizes(r))).mkString
+      change(r).scanLeft(0)(_ + _).slice(1, edges.length + 2).map(digit(_, sizes(r))).mkString
     }.toVector
   }
 
-  /** Group of each rank. */
-  private def groups(columns: Int): Array[Int] =
-    if (columns == ranks) Array.tabulate(ranks)(identity)
-    else {
-      val weights = new Array[Int](ranks)
-      ends.foreach(weights(_) += 1)
-      val before = weights.scanLeft(0L)(_ + _)
-      Array.tabulate(ranks)(r => (before(r) * columns / ends.length).toInt)
-    }
+  /** Between a point and the one before. */
+  private def edge(at: Int): Double = points(at - 1) + (points(at) - points(at - 1)) / 2
 
   private def digit(met: Int, of: Int): Int = if (met == 0) 0 else math.max(1, math.min(9, met * 10 / of))
 }
 
 private[report] object Ranges {
 
+  /** So many values of each range are asked for. */
+  val PointsOfRange = 8
+
+  /** @param n from 0 to one below [[PointsOfRange]] */
+  def point(low: Double, high: Double, n: Int): Double = low + (high - low) * ((n + 0.5) / PointsOfRange)
+
   /** Of the bounds that have values; those of no known upper end reach as far as any. */
-  def of(bounds: Array[Bounds]): Ranges = {
+  def of(columnType: ColumnType, bounds: Array[Bounds]): Ranges = {
     val longs = bounds.collect { case r: Bounds.LongRange => r }
-    if (longs.nonEmpty) ofLongs(longs) else ofTexts(bounds.collect { case r: Bounds.TextRange => r })
+    if (longs.nonEmpty) ofLongs(columnType, longs) else ofTexts(bounds.collect { case r: Bounds.TextRange => r })
   }
 
-  private def ofLongs(ranges: Array[Bounds.LongRange]): Ranges = {
-    val ends = (ranges.map(_.min) ++ ranges.map(_.max)).distinct.sorted
-    def rank(value: Long): Int = java.util.Arrays.binarySearch(ends, value)
-    new Ranges(ranges.map(r => rank(r.min)), ranges.map(r => rank(r.max)), ends.length)
+  private def ofLongs(columnType: ColumnType, ranges: Array[Bounds.LongRange]): Ranges = {
+    val isFloating = columnType == ColumnType.Float32 || columnType == ColumnType.Float64
+    def number(value: Long): Double = if (isFloating) ColumnType.toDouble(value) else value.toDouble
+    val finite = ranges.flatMap(r => Array(number(r.min), number(r.max))).filter(x => !x.isNaN && !x.isInfinite)
+    val (least, most) = if (finite.isEmpty) (0.0, 0.0) else (finite.min, finite.max)
+    // Not a number is above all others.
+    def within(x: Double): Double = if (x.isNaN) most else math.max(least, math.min(most, x))
+    new Ranges(ranges.map(r => within(number(r.min))), ranges.map(r => within(number(r.max))))
   }
 
   private def ofTexts(ranges: Array[Bounds.TextRange]): Ranges = {
-    val order: java.util.Comparator[Array[Byte]] = (a, b) => java.util.Arrays.compareUnsigned(a, b)
-    val set = new java.util.TreeSet[Array[Byte]](order)
-    ranges.foreach { r =>
-      set.add(r.min)
-      if (r.max != null) set.add(r.max): Unit
+    val ends = ranges.flatMap(r => Array(r.min) ++ Option(r.max))
+    val common = if (ends.isEmpty) 0 else ends.map(e => sharing(ends.head, e)).min
+    def number(text: Array[Byte]): Double =
+      (0 until TextBytes).foldLeft(0.0)((x, i) =>
+        x * 256 + (if (common + i < text.length) text(common + i) & 0xff else 0)
+      )
+    val most = if (ends.isEmpty) 0.0 else ends.map(number).max
+    new Ranges(ranges.map(r => number(r.min)), ranges.map(r => if (r.max == null) most else number(r.max)))
+  }
+
+  /** A double holds so many whole. */
+  private val TextBytes = 6
+
+  private def sharing(a: Array[Byte], b: Array[Byte]): Int = {
+    val differ = java.util.Arrays.mismatch(a, b)
+    if (differ < 0) a.length else differ
+  }
+
+  /** How many are not above `limit`. */
+  private def notAbove(sorted: Array[Double], limit: Double): Int = first(sorted, _ > limit)
+
+  private def below(sorted: Array[Double], limit: Double): Int = first(sorted, _ >= limit)
+
+  /** The first place from which on it holds. */
+  private def first(sorted: Array[Double], holds: Double => Boolean): Int = {
+    var (low, high) = (0, sorted.length)
+    while (low < high) {
+      val mid = (low + high) >>> 1
+      if (holds(sorted(mid))) high = mid else low = mid + 1
     }
-    val ends = set.toArray(Array.empty[Array[Byte]])
-    def rank(value: Array[Byte]): Int = java.util.Arrays.binarySearch(ends, value, order)
-    val highs = ranges.map(r => if (r.max == null) ends.length - 1 else rank(r.max))
-    new Ranges(ranges.map(r => rank(r.min)), highs, ends.length)
+    low
   }
 }
