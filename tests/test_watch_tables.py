@@ -189,7 +189,7 @@ def examples(language: str, title: str) -> list[str]:
     """Blocks of code under a heading of the page."""
     section = PAGE.read_text().split(f"\n## {title}\n")[1].split("\n## ")[0]
     if language == "shell":
-        return re.findall(r"^    (hudiidx .*)$", section, re.MULTILINE)
+        return re.findall(r"^hudiidx .*$", "\n".join(examples("bash", title)), re.MULTILINE)
     return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
 
 

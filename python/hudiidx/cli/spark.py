@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
 
     from hudiidx.session import configure_spark
 
+    # When the JVM is gone its client tells of it with stacks of Python; the command says it in a line.
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
     builder = (
         SparkSession.builder.appName("hudiidx")
         .config("spark.ui.enabled", "false")
