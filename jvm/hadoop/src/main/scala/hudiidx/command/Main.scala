@@ -7,7 +7,6 @@ import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.RecordLookups
 import hudiidx.record.PackedKeys
 import hudiidx.report.TableReport
-import hudiidx.store.Retention
 import hudiidx.symlink.SymlinkExport
 import hudiidx.sync._
 import hudiidx.table.QueryInstant
@@ -95,75 +94,4 @@ object Main {
     err.println(node.toString)
     code
   }
-}
-
-/** @param limit  most files or slices to print; None = all
-  *  @param output folder of an export; None: the usual one
-  *  @param keep   whether updates of the index keep the export in step from now on; None: as it is
-  */
-final case class CommandLine(
-    command: String,
-    table: String,
-    partition: Option[String],
-    asOf: Option[String],
-    limit: Option[Int],
-    sweep: Boolean,
-    options: IndexOptions,
-    output: Option[String] = None,
-    readOptimized: Boolean = false,
-    keep: Option[Boolean] = None
-) {
-  private[command] def retaining(change: Retention => Retention): CommandLine =
-    copy(options = options.copy(retention = change(options.retention)))
-}
-
-object CommandLine {
-  val Commands: Vector[String] =
-    Vector(
-      "partitions",
-      "files",
-      "slices",
-      "lookup",
-      "info",
-      "perf",
-      "log-show",
-      "log-find",
-      "export-symlinks",
-      "expire",
-      "doctor",
-      "report"
-    )
-  private val Usage =
-    s"usage: ${Commands.mkString("|")} TABLE [--partition P] [--as-of T] [--index-path P] [--strict] [--limit N] [--sweep] [--output P] [--read-optimized] [--keep|--no-keep] [--retain-last N] [--older-than-minutes N]"
-
-  /** InvalidOption for anything that is not a call. */
-  def parse(args: Array[String]): CommandLine = {
-    if (args.length < 2 || !Commands.contains(args(0))) throw new InvalidOption(Usage)
-    var call = CommandLine(args(0), args(1), None, None, None, sweep = false, IndexOptions())
-    var rest = args.drop(2).toList
-    while (rest.nonEmpty) rest = rest match {
-      case "--partition" :: value :: more  => call = call.copy(partition = Some(value)); more
-      case "--as-of" :: value :: more      => call = call.copy(asOf = Some(value)); more
-      case "--limit" :: value :: more      => call = call.copy(limit = Some(count(value))); more
-      case "--index-path" :: value :: more =>
-        call = call.copy(options = call.options.copy(indexPath = Some(value))); more
-      case "--strict" :: more               => call = call.copy(options = call.options.copy(strict = true)); more
-      case "--sweep" :: more                => call = call.copy(sweep = true); more
-      case "--retain-last" :: value :: more =>
-        call = call.retaining(_.copy(retained = Math.max(1, count(value)))); more
-      case "--older-than-minutes" :: value :: more =>
-        call = call.retaining(_.copy(minAgeMillis = count(value) * 60000L)); more
-      case "--output" :: value :: more => call = call.copy(output = Some(value)); more
-      case "--read-optimized" :: more  => call = call.copy(readOptimized = true); more
-      case "--keep" :: more            => call = call.copy(keep = Some(true)); more
-      case "--no-keep" :: more         => call = call.copy(keep = Some(false)); more
-      case other :: _ => throw new InvalidOption(s"argument '$other' is unknown or lacks its value; $Usage")
-      case Nil        => Nil
-    }
-    call
-  }
-
-  private def count(value: String): Int =
-    try Math.max(0, value.toInt)
-    catch { case _: NumberFormatException => throw new InvalidOption(s"--limit takes a whole number, not '$value'") }
 }
