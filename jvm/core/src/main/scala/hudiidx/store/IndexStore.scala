@@ -33,10 +33,10 @@ final class IndexStore(val storage: Storage, val dir: String) {
 
   /** The highest version that is whole. One that is unreadable, gone or of a later format is passed over. */
   def current(): Current =
-    try currentOf(versionNumbers())
+    try currentOf(versionNumbers(), IndexStore.MostListings)
     catch { case e: DamagedIndex => Current.Unreadable(Vector(e.getMessage), isLater = false, None) }
 
-  private def currentOf(all: Vector[Long]): Current = {
+  private def currentOf(all: Vector[Long], listings: Int): Current = {
     var failures = Vector.empty[DamagedIndex]
     var found: Option[IndexVersion] = None
     val numbers = all.reverseIterator
@@ -52,8 +52,10 @@ final class IndexStore(val storage: Storage, val dir: String) {
       case Some(v) =>
         reasons.foreach(r => log.warn("{}", r))
         Current.Found(v, reasons)
-      case None if reasons.isEmpty => Current.Absent
-      case None                    => Current.Unreadable(reasons, failures.head.isLater, earlier(all))
+      // All that was listed has been expired since, by who published newer ones.
+      case None if reasons.isEmpty && all.nonEmpty && listings > 1 => currentOf(versionNumbers(), listings - 1)
+      case None if reasons.isEmpty                                 => Current.Absent
+      case None => Current.Unreadable(reasons, failures.head.isLater, earlier(all))
     }
   }
 
@@ -72,6 +74,13 @@ final class IndexStore(val storage: Storage, val dir: String) {
       throw new DamagedIndex(s"$path: holds index version ${version.number}; `hudiidx create` makes a new one")
     version
   }
+
+  /** Whole versions of lower numbers, the highest first. */
+  def before(number: Long): Iterator[IndexVersion] =
+    versionNumbers().reverseIterator.filter(_ < number).flatMap { n =>
+      try Some(read(n))
+      catch { case _: DamagedIndex | _: NoSuchFileException | _: FileNotFoundException => None }
+    }
 
   /** Numbers of all version files, ascending, whole or not. */
   def versionNumbers(): Vector[Long] = versionFiles().map(numberOf)
@@ -199,7 +208,11 @@ final class IndexStore(val storage: Storage, val dir: String) {
   /** None for a version of a later format: what it names cannot be told. */
   private def namesIn(versionFile: FileInfo): Option[Vector[String]] =
     try Some(read(numberOf(versionFile)).files.map(_.name))
-    catch { case e: DamagedIndex => if (e.isLater) None else Some(Vector.empty) }
+    catch {
+      case e: DamagedIndex                                   => if (e.isLater) None else Some(Vector.empty)
+      case _: NoSuchFileException | _: FileNotFoundException =>
+        Some(Vector.empty) // removed by another, who expires too
+    }
 
   private def versionFiles(): Vector[FileInfo] =
     reading(versionsDir)(storage.list(versionsDir)).filter(isVersion)
@@ -222,6 +235,9 @@ final case class Retention(retained: Int, minAgeMillis: Long, orphanAgeMillis: L
 
 object IndexStore {
   private val VersionName = """\d{20}\.json""".r
+
+  /** Times that the folder is listed, each of which may be overtaken. */
+  private val MostListings = 10
 
   /** What names of folders begin with in which writers keep files that serve only the making of a version. */
   private val WorkFolders = Vector("column-build", "record-build", "record-update-", "record-verify-")

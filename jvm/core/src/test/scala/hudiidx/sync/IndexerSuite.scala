@@ -235,6 +235,55 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  for (version <- Seq(6, 9); job <- Seq("create", "update"))
+    test(
+      s"on version $version what completes between any two steps of $job is laid over it, and the next update has it"
+    ) {
+      meanwhile.foreach { deed =>
+        var step = 0
+        var wasReached = true
+        while (wasReached) {
+          step += 1
+          withTable(version) { table =>
+            val access = accessOf(LocalStorage)
+            Seq(FakeWrite("a", -1, isLog = false, 10), FakeWrite("b/c", -1, isLog = false, 10))
+              .foreach(w => table.write(Seq(w, w.copy(isLog = true, group = 0)), complete = true))
+            val ofPending = deed == CompletePending || deed == RollBack(ofPending = true)
+            table.write(Seq(FakeWrite("a", 0, isLog = false, 20)), complete = !ofPending)
+            if (job == "update") {
+              new Indexer(access, table.path, IndexOptions()).create()
+              table.write(Seq(FakeWrite("e", -1, isLog = false, 30)), complete = true)
+            }
+            var calls = 0
+            val storage = new DenyingStorage(
+              LocalStorage,
+              (_, _) => {
+                calls += 1
+                if (calls == step) perform(deed, table, null)
+                false
+              }
+            )
+            val indexer = new Indexer(accessOf(storage), table.path, IndexOptions())
+            if (job == "create") indexer.create() else indexer.update()
+            wasReached = calls >= step
+            checkAgainstListing(access, table, IndexOptions(strict = true))
+            new Indexer(access, table.path, IndexOptions()).update()
+            assert(IndexInfo.of(access, table.path, IndexOptions()).state === IndexInfo.Ready, s"$deed at step $step")
+            checkAgainstListing(access, table, IndexOptions(strict = true))
+          }
+        }
+        assert(step > 5)
+      }
+    }
+
+  /** What others do while an index is made. */
+  private val meanwhile: Vector[Deed] = Vector(
+    Write(List(FakeWrite("a", -1, isLog = false, 40), FakeWrite("b/c", 0, isLog = true, 50)), complete = true),
+    Replace("a", 0),
+    CompletePending,
+    RollBack(ofPending = true)
+  )
+
   test("old versions and the files of crashed writers are removed by retention") {
     withTable(9) { table =>
       val access = accessOf(LocalStorage)
