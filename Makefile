@@ -1,9 +1,9 @@
-# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | bugs | reproducible | lint | format | bundles | clean
+# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | bugs | reproducible | report-pictures | lint | format | bundles | clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines bugs reproducible lint format bundles clean preflight
+.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines bugs reproducible report-pictures lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
 # One jar for each Spark line; the wheel carries them all.
@@ -141,6 +141,10 @@ bugs: $(STAMPS)/venv
 # Builds jars and wheel twice, in two folders, and compares them byte by byte.
 reproducible:
 	@scripts/reproducible
+
+# The pictures of docs/report.md; LARGE is the folder of a large table, such as M of benchmarks/README.md.
+report-pictures: build $(BROWSER)
+	@$(PY) scripts/report_pictures.py $(LARGE)
 
 # The Scala suites, the quick start and a round trip on Spark 4.0 and 4.1, each in an environment of the wheel and that PySpark alone.
 test-lines: build

@@ -74,6 +74,14 @@ final class HFileDamageSuite extends AnyFunSuite {
     assert(java.util.Arrays.equals(plain, many))
   }
 
+  test("no class that a trailer names for the order of keys is loaded") {
+    val hostile = HFileOptions(Codec.None, 200).copy(comparator = classOf[HostileOrder].getName)
+    assert(readAll(HFiles.write(cells, hostile, Map.empty))._1 === HFiles.plain(cells))
+    assert(!HostileOrder.wasMade)
+    val absent = hostile.copy(comparator = "org.example.Absent")
+    assert(readAll(HFiles.write(cells, absent, Map.empty))._1 === HFiles.plain(cells))
+  }
+
   test("damage of a table's file has the table's error, and names file and offset") {
     val bad = file(Codec.None)
     bad(40) = (bad(40) ^ 1).toByte
@@ -84,4 +92,14 @@ final class HFileDamageSuite extends AnyFunSuite {
     assert(error.getMessage.startsWith("t/x.hfile: block differs from its checksum"))
     assert(error.getMessage.endsWith("at offset 0"))
   }
+}
+
+/** Tells that somebody made one. */
+final class HostileOrder extends java.util.Comparator[AnyRef] {
+  HostileOrder.wasMade = true
+  override def compare(a: AnyRef, b: AnyRef): Int = 0
+}
+
+object HostileOrder {
+  @volatile var wasMade = false
 }

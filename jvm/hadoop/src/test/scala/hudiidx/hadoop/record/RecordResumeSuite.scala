@@ -92,7 +92,7 @@ class RecordResumeSuite extends AnyFunSuite {
     val size = Files.size(folder(whole).resolve(run)).toInt
     val damages =
       (0 until size by size / 6).map(at => run -> (flip(at) _)) :+ (run -> (cut _)) :+ ("plan" -> (flip(3) _)) :+
-        ("plan" -> (cut _)) :+ ("segment" -> (flip(200) _)) :+ ("segment" -> (cut _))
+        ("plan" -> (cut _)) :+ ("plan" -> (outside _)) :+ ("segment" -> (flip(200) _)) :+ ("segment" -> (cut _))
     damages.foreach { case (what, harm) =>
       val path = RecordFaultSuite.copy(whole.path)
       val index = Paths.get(path, ".hoodie/hudiidx")
@@ -111,6 +111,13 @@ class RecordResumeSuite extends AnyFunSuite {
   private def flip(at: Int)(bytes: Array[Byte]): Array[Byte] = bytes.updated(at, (bytes(at) ^ 0x10).toByte)
 
   private def cut(bytes: Array[Byte]): Array[Byte] = bytes.take(bytes.length / 2)
+
+  /** A plan that names a segment outside the index folder. */
+  private def outside(plan: Array[Byte]): Array[Byte] = {
+    val (text, segments) = (new String(plan, "UTF-8"), """"segments":[""")
+    assert(text.contains(segments))
+    text.replace(s"$segments]", segments + """{"name":"../hoodie.properties","size":1}]""").getBytes("UTF-8")
+  }
 
   for ((name, other) <- Seq("the same" -> two, "other" -> two.copy(fileGroups = Some(3))))
     test(s"of two creations at once with $name settings both end, and the index is right") {
