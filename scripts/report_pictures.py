@@ -87,7 +87,10 @@ def main(large: str | None) -> None:
             reports["large"] = HudiIndex(spark, large).report()
         jobs = []
         for name, report in reports.items():
-            page = str(report.save(into / f"{name}.html"))
+            facts = json.dumps(dict(report.facts), default=dict)
+            for place in (folder, str(Path(large).parent) if large else folder):
+                facts = facts.replace(place, "/data")
+            page = str(Report(json.loads(facts)).save(into / f"{name}.html"))
             for view, (width, dark) in VIEWS.items():
                 picture = str(IMAGES / f"report-{name}-{view}.png")
                 jobs.append(
