@@ -62,6 +62,11 @@ val hfileOracles = (
       "org.apache.hudi" % "hudi-io" % "1.1.1")
 ).map(m => (m % Test).intransitive())
 
+// Hadoop's client for S3 without the bundle of every service of AWS, which it would bring.
+val s3Clients = Seq("org.apache.hadoop" % "hadoop-aws" % line.hadoop % Test intransitive ()) ++
+  (if (line.hadoop.startsWith("3.3")) Seq("core", "s3", "kms", "sts", "dynamodb").map(a => "com.amazonaws" % s"aws-java-sdk-$a" % "1.12.262" % Test)
+   else Seq("s3", "s3-transfer-manager", "sts", "apache-client").map(a => "software.amazon.awssdk" % a % "2.29.52" % Test))
+
 val common = Seq(
   // Each line compiles into a folder of its own, so that going from one to another compiles nothing anew.
   target := { if (line == SparkVersions.Spark35) target.value else target.value / s"spark-${line.short}" },
@@ -95,7 +100,15 @@ lazy val hadoopModule = (project in file("jvm/hadoop"))
     // A NameNode to count calls at; it logs through Log4j 1.
     libraryDependencies ++= Seq(
       "org.apache.hadoop" % "hadoop-client-minicluster" % line.hadoop % Test,
-      "ch.qos.reload4j" % "reload4j" % "1.2.22" % Test))
+      "ch.qos.reload4j" % "reload4j" % "1.2.22" % Test),
+    // A store that speaks S3, in a process of its own, and Hadoop's client of it.
+    ivyConfigurations += S3Proxy,
+    libraryDependencies ++= s3Clients ++ Seq("org.gaul" % "s3proxy" % "4.1.0" % S3Proxy),
+    s3proxy := s"-Dhudiidx.s3proxy=${update.value.select(configurationFilter(S3Proxy.name)).distinct.mkString(java.io.File.pathSeparator)}",
+    Test / javaOptions += s3proxy.value)
+
+lazy val S3Proxy = config("s3proxy").hide
+lazy val s3proxy = taskKey[String]("The option that tells tests the class path of the S3-compatible server.")
 
 lazy val spark = (project in file("jvm/spark"))
   .dependsOn(hadoopModule % "compile->compile;test->test")
@@ -103,7 +116,8 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(
     Compile / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s"scala-$s"),
     Compile / unmanagedResourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s"resources-$s"),
-    libraryDependencies += sparkSql)
+    Test / javaOptions += (hadoopModule / s3proxy).value,
+    libraryDependencies ++= sparkSql +: s3Clients)
 
 // The index class of stock writers, a jar of its own: a writer has it beside the bundle, a reader does not need it. One source
 // and one jar for Hudi 0.15.0 and 1.1.1.

@@ -28,8 +28,13 @@ private[hadoop] object NewFile {
   /** Stores whose rename is one step and refuses a target that exists. */
   private val RenameSchemes = Set("hdfs", "viewfs", "webhdfs", "swebhdfs", "ofs", "o3fs", "abfs", "abfss")
 
+  /** Of the client for S3, whatever the scheme it is used for. */
+  private val S3Package = "org.apache.hadoop.fs.s3a."
+
   def of(fs: FileSystem): NewFile =
-    if (RenameSchemes(fs.getUri.getScheme)) ByRename else ByCreation
+    if (RenameSchemes(fs.getUri.getScheme)) ByRename
+    else if (fs.getClass.getName.startsWith(S3Package)) ConditionalPut
+    else ByCreation
 }
 
 /** A hidden file beside the target, renamed when whole. */

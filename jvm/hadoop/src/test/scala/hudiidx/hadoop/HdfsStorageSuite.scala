@@ -1,0 +1,43 @@
+package hudiidx.hadoop
+
+import java.nio.file.Path
+import java.util.concurrent.atomic.AtomicInteger
+
+import hudiidx.Fixtures
+import hudiidx.storage.{Storage, StorageContract}
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.hdfs.MiniDFSCluster
+import org.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream
+import org.scalatest.BeforeAndAfterAll
+
+/** On HDFS: a NameNode and a DataNode. */
+class HdfsStorageSuite extends StorageContract with BeforeAndAfterAll {
+  private lazy val cluster = HdfsCluster.start(Fixtures.newFolder("hdfs"))
+  private val folders = new AtomicInteger
+  override lazy val storage: Storage = new HadoopStorage(cluster.getConfiguration(0))
+
+  override def newFolder(): String = {
+    val folder = cluster.getFileSystem.makeQualified(new org.apache.hadoop.fs.Path(s"/f${folders.incrementAndGet()}"))
+    cluster.getFileSystem.mkdirs(folder)
+    folder.toString
+  }
+
+  override def afterAll(): Unit = cluster.shutdown()
+}
+
+object HdfsCluster {
+
+  /** A client that closes a file before the DataNode has told of its block asks again after this, by default after 400 ms. */
+  def quick(conf: Configuration): Unit =
+    conf.setInt("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", 5)
+
+  /** Its files are below `folder`. */
+  def start(folder: Path): MiniDFSCluster = {
+    // Three waits for the disk for each file would be most of the time.
+    EditLogFileOutputStream.setShouldSkipFsyncForTesting(true)
+    val conf = new Configuration
+    quick(conf)
+    conf.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, folder.toString)
+    new MiniDFSCluster.Builder(conf).numDataNodes(1).build()
+  }
+}

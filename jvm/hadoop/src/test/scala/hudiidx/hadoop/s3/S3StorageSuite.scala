@@ -1,0 +1,81 @@
+package hudiidx.hadoop.s3
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.concurrent.{Callable, Executors}
+import java.util.concurrent.atomic.AtomicInteger
+
+import hudiidx.Figures
+import hudiidx.hadoop.HadoopStorage
+import hudiidx.storage.{Storage, StorageContract}
+import org.scalatest.BeforeAndAfterAll
+
+/** On an S3-compatible server, through hadoop-aws. */
+class S3StorageSuite extends StorageContract with BeforeAndAfterAll {
+  private lazy val server = new S3Server
+  private val buckets = new AtomicInteger
+  override lazy val storage: Storage = new HadoopStorage(server.configuration)
+
+  /** A folder of an object store is there when something is in it. */
+  override def newFolder(): String = {
+    val folder = s"${newBucket()}/folder"
+    folder
+  }
+
+  private def newBucket(): String = {
+    val name = s"bucket-${buckets.incrementAndGet()}"
+    server.bucket(name)
+    s"s3a://$name"
+  }
+
+  override def afterAll(): Unit = server.close()
+
+  private def publishAtOnce(folder: String, writers: Int, rounds: Int): Vector[Int] = {
+    val pool = Executors.newFixedThreadPool(writers)
+    try {
+      (0 until rounds).toVector.map { round =>
+        val offers = (0 until writers).map { w =>
+          pool.submit(new Callable[Boolean] {
+            override def call(): Boolean = storage.publish(s"$folder/$round", s"of $w".getBytes(UTF_8))
+          })
+        }
+        val winners = offers.indices.filter(w => offers(w).get())
+        if (winners.size == 1)
+          assert(new String(storage.readAll(s"$folder/$round"), UTF_8) === s"of ${winners.head}")
+        winners.size
+      }
+    } finally pool.shutdown()
+  }
+
+  test("of many who publish at once one wins, round after round") {
+    Figures.add("rounds of six who publish at once on S3", 50)
+    assert(publishAtOnce(newFolder(), 6, 50).forall(_ == 1))
+  }
+
+  test("a version costs one put, and the first of a bucket a look and one more that must be refused") {
+    val folder = newFolder()
+    def callsOf(deed: => Unit): Map[String, Long] = {
+      server.reset()
+      deed
+      server.calls
+    }
+    storage.list(folder)
+    assert(callsOf(assert(storage.publish(s"$folder/1", "a".getBytes))) === Map("head" -> 1, "list" -> 1, "put" -> 2))
+    assert(callsOf(assert(storage.publish(s"$folder/2", "a".getBytes))) === Map("put" -> 1))
+    assert(callsOf(assert(!storage.publish(s"$folder/2", "b".getBytes))) === Map("put" -> 1, "head" -> 1))
+  }
+
+  Seq(Conditions.PassedOver, Conditions.Refused).foreach { conditions =>
+    test(s"where the store has conditions $conditions what is there is looked for first") {
+      val folder = newFolder()
+      server.conditions = conditions
+      try {
+        storage.write(s"$folder/0")(_.write("zero".getBytes(UTF_8)))
+        assert(!storage.publish(s"$folder/0", "one".getBytes(UTF_8)))
+        assert(new String(storage.readAll(s"$folder/0"), UTF_8) === "zero")
+        assert(storage.publish(s"$folder/1", "one".getBytes(UTF_8)))
+        assert(!storage.publish(s"$folder/1", "two".getBytes(UTF_8)))
+        assert(new String(storage.readAll(s"$folder/1"), UTF_8) === "one")
+      } finally server.conditions = Conditions.Kept
+    }
+  }
+}

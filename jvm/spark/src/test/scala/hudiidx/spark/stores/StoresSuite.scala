@@ -1,0 +1,120 @@
+package hudiidx.spark.stores
+
+import java.nio.file.Paths
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.Fixtures
+import hudiidx.hadoop.s3.S3Server
+import hudiidx.hadoop.{HdfsCluster, RemoteTable}
+import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.compact.CompactionApi
+import hudiidx.spark.{Answer, SparkSuite}
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.DataFrame
+import org.scalatest.BeforeAndAfterAll
+
+/** Tables on a remote store are read, indexed, asked and written as on the local disk. */
+abstract class RemoteTables extends SparkSuite with BeforeAndAfterAll {
+
+  /** A folder for all tables of the suite, and how it is reached. */
+  protected def root: String
+  protected def configuration: Configuration
+  protected def fixtures: Seq[String]
+  private val made = new AtomicInteger
+  private val all = Map("hudiidx.record.mode" -> "global", "hudiidx.columns" -> "*", "hudiidx.index.strict" -> "true")
+  private val strict = "hudiidx.index.strict" -> "true"
+
+  override def beforeAll(): Unit = {
+    val settings = spark.sparkContext.hadoopConfiguration
+    HdfsCluster.quick(settings)
+    configuration.getPropsWithPrefix("fs.s3a.").asScala.foreach { case (k, v) => settings.set(s"fs.s3a.$k", v) }
+  }
+
+  private def newPath(): String = s"$root/t${made.incrementAndGet()}"
+
+  private def put(fixture: String): String = {
+    val to = new Path(newPath())
+    RemoteTable.copy(Paths.get(Fixtures.table(fixture)), to.getFileSystem(configuration), to)
+    to.toString
+  }
+
+  private def api(path: String): HudiIdxApi = new HudiIdxApi(spark, path, all.asJava)
+
+  private def isWhole(path: String): Boolean =
+    new ObjectMapper().readTree(api(path).verifyParts(record = true, columns = true, 20, null)).get("ok").asBoolean
+
+  fixtures.foreach { name =>
+    test(s"$name: rows and time travel are stock Hudi's, without an index and with one, which is whole") {
+      val path = put(name)
+      val stock = Fixtures.json(name)
+      Answer.expect(stock.get("snapshot"), Answer.of(read(path)))
+      api(path).create()
+      Answer.expect(stock.get("snapshot"), Answer.of(read(path, strict)))
+      stock.get("time_travel").asScala.filterNot(_.has("error")).toVector.takeRight(1).foreach { point =>
+        Answer.expect(point, Answer.of(read(path, strict, "as.of.instant" -> point.get("as_of").asText)))
+      }
+      val key = read(path).select("_hoodie_record_key").head().getString(0)
+      assert(read(path, strict).where(s"_hoodie_record_key = '$key'").count() >= 1)
+      assert(api(path).locations(Seq(key, "none"), None).map(_.key) === Vector(key))
+      assert(isWhole(path))
+    }
+  }
+
+  private def save(rows: DataFrame, path: String, more: (String, String)*): Unit = {
+    val options = Map(
+      "hoodie.table.name" -> "t",
+      "hoodie.datasource.write.recordkey.field" -> "id",
+      "hoodie.datasource.write.partitionpath.field" -> "p",
+      "hoodie.datasource.write.precombine.field" -> "n"
+    )
+    rows.write.format("hudiidx").options(options ++ more).mode("append").save(path)
+  }
+
+  Seq("6", "9").foreach { version =>
+    test(s"version $version: a table is made, written to, indexed and compacted") {
+      val path = newPath()
+      def rows(from: Long, until: Long, n: Long): DataFrame =
+        spark.range(from, until).selectExpr("id", "cast(id % 3 AS string) AS p", s"id + $n AS n")
+      save(rows(0, 100, 0), path, "hoodie.write.table.version" -> version)
+      api(path).create()
+      save(rows(90, 120, 1000), path)
+      save(rows(0, 5, 0), path, "hoodie.datasource.write.operation" -> "delete")
+      val wanted = (5L until 90).map(i => i -> i).toMap ++ (90L until 120).map(i => i -> (i + 1000))
+      def found(options: (String, String)*) =
+        read(path, options: _*).select("id", "n").collect().map(r => r.getLong(0) -> r.getLong(1)).toMap
+      assert(found(strict) === wanted && isWhole(path))
+      CompactionApi.compact(spark, path, Map.empty, "schedule_and_execute", None)
+      assert(found("hoodie.datasource.query.type" -> "read_optimized") === wanted)
+      assert(found() === wanted)
+      api(path).update()
+      assert(found(strict) === wanted && isWhole(path))
+    }
+  }
+}
+
+/** On an S3-compatible server. */
+final class S3TablesSuite extends RemoteTables {
+  private lazy val server = new S3Server
+  override protected lazy val configuration: Configuration = server.configuration
+  override protected def fixtures: Seq[String] = Seq("v9-no-mdt-mor")
+  override protected lazy val root: String = {
+    server.bucket("tables")
+    "s3a://tables/of"
+  }
+
+  override def afterAll(): Unit = server.close()
+}
+
+/** On a NameNode and a DataNode. */
+final class HdfsTablesSuite extends RemoteTables {
+  private lazy val cluster = HdfsCluster.start(Fixtures.newFolder("hdfs-tables"))
+  override protected lazy val configuration: Configuration = cluster.getConfiguration(0)
+  override protected def fixtures: Seq[String] = Seq("v6-no-mdt-mor", "v9-no-mdt-mor")
+  override protected lazy val root: String = cluster.getFileSystem.makeQualified(new Path("/tables")).toString
+
+  override def afterAll(): Unit = cluster.shutdown()
+}
