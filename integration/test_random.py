@@ -8,6 +8,7 @@ from typing import Any
 
 import hudifix
 import pytest
+from compare import figure
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
@@ -114,10 +115,16 @@ class Written:
     def rows(self, **options: str) -> DataFrame:
         return self.spark.read.format("hudiidx").options(**options).load(str(self.path))
 
+    def is_spoilt(self) -> bool:
+        """Stock 1.1.1 may write what MERGE INTO changed into a base file, in other columns' places."""
+        base = self.rows(**{"hoodie.datasource.query.type": "read_optimized"})
+        return base.where("id is null and _hoodie_record_key is not null").count() > 0
+
     def compare(self, answer: dict[str, Any], as_of: str | None = None) -> None:
         """With the index, behind as it may be, and without."""
         travel = {"as.of.instant": as_of} if as_of else {}
         for how in ({"hudiidx.index.strict": "true"}, {"hudiidx.index.enabled": "false"}):
+            figure("answers compared with stock Hudi's")
             texts, got = hudifix.answer(self.rows(**travel, **how))
             if got["checksum"] != answer["checksum"] or got["count"] != answer["count"]:
                 stocks = self.stock.texts(name=self.name, as_of=as_of)
@@ -133,6 +140,7 @@ def check(spark: SparkSession, stock: Any, seed: int, version: int, length: tupl
     # Stock 1.1.1 cannot read a log of partial updates of a table that has the column _hoodie_is_deleted.
     marked = "merge_into" not in {deed for deed, _, _ in steps}
     # Stock 1.0.2 compares its own deletes, which bear the Integer 0, with ordering values as they are.
+    figure("random sequences of stock Hudi's writes and services")
     table = Written(spark, stock, merging, marked=marked, narrow=version == 8)
     try:
         for step in steps:
@@ -141,6 +149,8 @@ def check(spark: SparkSession, stock: Any, seed: int, version: int, length: tupl
                 done.append(f"{step}")
             except RuntimeError as refused:
                 done.append(f"{step} refused: {str(refused).splitlines()[-1]}")
+            if step[0] == "merge_into" and table.is_spoilt():
+                return [*done, "stock spoilt its table: the sequence ends"]
             table.compare(stock.rows(name=table.name))
         for travel in stock.travel(name=table.name):
             done.append(f"as of {travel['as_of']}{' refused' if 'error' in travel else ''}")

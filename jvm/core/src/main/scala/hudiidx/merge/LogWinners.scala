@@ -2,7 +2,6 @@ package hudiidx.merge
 
 import hudiidx.bytes.ByteSlice
 import hudiidx.log._
-import hudiidx.storage.RandomReader
 
 /** Gathers the winners of a log. Versions of a key must be merged one after the other: of three it may matter whether the
   * first two or the last two are merged first. So a table that outgrows the budget is written out once, each key's winner
@@ -14,30 +13,19 @@ private[merge] final class LogWinners(
     options: MergeOptions,
     wanted: KeySet,
     positions: Option[BlockPositions]
-) extends RecordNumbers(rules, readers, wanted)
+) extends RecordNumbers(rules, readers, wanted, positions)
     with AutoCloseable {
   private var table = new WinnerTable(rules)
   private var sorter: EntrySorter = _
   private val codec = new KeyVersionCodec
   private val value = new ByteSlice
 
-  private val known = positions.orNull
-
-  /** @param number of the block in the slice */
-  def read(reader: RandomReader, part: BlockPart, number: Int): Unit = {
-    if (known != null) known.start(number)
-    read(reader, part.counted.block, part.records)
-    if (known != null) known.end()
-  }
-
-  override protected def add(recordKey: ByteSlice, version: KeyVersion): Unit = {
-    val key = if (known == null) recordKey else known.next()
+  override protected def add(key: ByteSlice, version: KeyVersion): Unit =
     if (sorter != null) sort(key, version)
     else {
       table.add(key, version)
       if (table.bytes > options.budgetBytes) spill()
     }
-  }
 
   private def sort(key: ByteSlice, version: KeyVersion): Unit = {
     codec.encode(version, touched = false, value)

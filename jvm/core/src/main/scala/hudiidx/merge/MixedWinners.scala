@@ -15,8 +15,9 @@ private[merge] final class MixedWinners(
     readers: BlockReaders,
     options: MergeOptions,
     wanted: KeySet,
+    positions: Option[BlockPositions],
     isPartial: Int => Boolean
-) extends RecordNumbers(rules.log, readers, wanted)
+) extends RecordNumbers(rules.log, readers, wanted, positions)
     with AutoCloseable {
   private val sorter = new EntrySorter(options.budgetBytes, options.tempDir)
   private val codec = new KeyVersionCodec
@@ -30,6 +31,7 @@ private[merge] final class MixedWinners(
   /** Holds all keys against the base file, as many at a time as the budget allows. */
   def join(base: Option[BaseKeyFile], droppedBase: BitSet, deletedBase: BitSet, keptLog: BitSet): Recipes = {
     val keys = new SortedVersions(sorter.sorted())
+    val walk = new BaseWalk(base, rules.log.comparesBase, positions.isDefined)
     val recipes = new Recipes.Builder
     var above: Option[Array[Byte]] = None
     var more = keys.next()
@@ -43,7 +45,7 @@ private[merge] final class MixedWinners(
         more = keys.next()
       } while (more && table.bytes + chains.size * MixedWinners.ChainBytes <= options.budgetBytes)
       val run = new WinnerRun(table, above, if (more) Some(last) else None)
-      new MixedJoin(rules, run, chains, isPartial, droppedBase, deletedBase, keptLog, recipes).take(base)
+      new MixedJoin(rules, run, chains, isPartial, droppedBase, deletedBase, keptLog, recipes).take(walk)
       above = Some(last)
     }
     recipes.result()
@@ -99,16 +101,8 @@ private final class MixedJoin(
   private val table = run.table
   private val compares = rules.log.comparesBase
 
-  def take(base: Option[BaseKeyFile]): Unit = {
-    base.foreach { file =>
-      val rows = file.open(keys = true, compares)
-      try
-        while (rows.next()) {
-          val entry = if (run.covers(rows)) table.find(rows.bytes, rows.from, rows.length) else -1
-          if (entry >= 0 && !table.isMet(entry)) meet(rows, entry)
-        }
-      finally rows.close()
-    }
+  def take(walk: BaseWalk): Unit = {
+    walk.foreach(run)(meet)
     var entry = 0
     while (entry < table.size) {
       if (table.isKept(entry)) {
@@ -126,7 +120,7 @@ private final class MixedJoin(
     // A base row is whole: nothing shows below it, unless any column of it may give way.
     val yields = rules.mixing != Mixing.Never && !(baseWins && rules.winnersAsTheyAre)
     val mixes = chain.nonEmpty && (yields || (!baseWins && isPartial(chain.head)))
-    val number = BaseJoin.rowNumber(row.row)
+    val number = BaseWalk.rowNumber(row.row)
     table.meet(entry, loses = mixes || baseWins)
     if (mixes) recipes.add(number, if (baseWins) chain :+ Recipes.Base else Recipes.Base +: chain)
     if (mixes || !baseWins) droppedBase.set(number)

@@ -2,16 +2,30 @@ package hudiidx.merge
 
 import hudiidx.UnsupportedTable
 import hudiidx.bytes.ByteSlice
-import hudiidx.log.{BlockReaders, KeyVersion, LogRules, RowFields, VersionReader}
+import hudiidx.log.{BlockPart, BlockReaders, KeyVersion, LogRules, RowFields, VersionReader}
+import hudiidx.storage.RandomReader
 
 /** Knows the records of a log by their numbers: from 0 through all that are read, in order. The note of a version is its
   * record's number plus one.
   *
-  * @param wanted versions of other keys are passed over, though their records are counted
+  * @param wanted    versions of other keys are passed over, though their records are counted
+  * @param positions where they are known they stand for keys; all keys are wanted then
   */
-private[merge] abstract class RecordNumbers(rules: LogRules, readers: BlockReaders, wanted: KeySet = KeySet.All)
-    extends VersionReader(rules, readers) {
+private[merge] abstract class RecordNumbers(
+    rules: LogRules,
+    readers: BlockReaders,
+    wanted: KeySet = KeySet.All,
+    positions: Option[BlockPositions] = None
+) extends VersionReader(rules, readers) {
   private var count = 0
+  private val known = positions.orNull
+
+  /** @param number of the block in the slice */
+  final def read(reader: RandomReader, part: BlockPart, number: Int): Unit = {
+    if (known != null) known.start(number)
+    read(reader, part.counted.block, part.records)
+    if (known != null) known.end()
+  }
 
   /** Records read so far. */
   final def records: Int = count
@@ -20,7 +34,8 @@ private[merge] abstract class RecordNumbers(rules: LogRules, readers: BlockReade
   protected def add(key: ByteSlice, version: KeyVersion): Unit
 
   final override protected def take(key: ByteSlice, version: KeyVersion): Unit =
-    if (wanted.contains(key.bytes, key.from, key.length)) add(key, version)
+    if (known != null) add(known.next(), version)
+    else if (wanted.contains(key.bytes, key.from, key.length)) add(key, version)
 
   final override protected def note(row: RowFields): Int = {
     if (count == Int.MaxValue)

@@ -55,14 +55,14 @@ object SliceMerge {
   ): MergedRows = {
     val parts = blocks.map(BlockPart(_, None))
     val merging = new SliceMerging(storage, parts, needed(rules), readers, base, options, KeySet.All)
-    if (mixes(rules, blocks)) merging.mixed()
-    else
-      base.flatMap(b => BlockPositions.of(blocks, b.instant)) match {
-        case None      => merging.whole(None)
-        case positions =>
-          try merging.whole(positions)
-          catch { case _: BlockPositions.NotForEachRecord => merging.whole(None) }
-      }
+    def merged(positions: Option[BlockPositions]) =
+      if (mixes(rules, blocks)) merging.mixed(positions) else merging.whole(positions)
+    base.flatMap(b => BlockPositions.of(blocks, b.instant)) match {
+      case None      => merged(None)
+      case positions =>
+        try merged(positions)
+        catch { case _: BlockPositions.NotForEachRecord => merged(None) }
+    }
   }
 
   /** The same of some keys alone. Records of a base file are met by their keys, whatever positions blocks have: a key must not
@@ -82,7 +82,7 @@ object SliceMerge {
       options: MergeOptions
   ): MergedRows = {
     val merging = new SliceMerging(storage, parts, needed(rules), readers, base, options, keys)
-    if (mixes(rules, parts.map(_.counted))) merging.mixed() else merging.whole(None)
+    if (mixes(rules, parts.map(_.counted))) merging.mixed(None) else merging.whole(None)
   }
 
   /** Ordering values that nothing is decided by are not decoded. */
@@ -117,13 +117,13 @@ private final class SliceMerging(
   }
 
   /** Rows may be mixed of several. */
-  def mixed(): MergedRows = {
+  def mixed(positions: Option[BlockPositions]): MergedRows = {
     val partial = new BitSet
-    val log = new MixedWinners(rules, readers, options, wanted, partial.get)
+    val log = new MixedWinners(rules, readers, options, wanted, positions, partial.get)
     try {
-      val first = read(log) { (reader, part, _) =>
+      val first = read(log) { (reader, part, number) =>
         val from = log.records
-        log.read(reader, part.counted.block, part.records)
+        log.read(reader, part, number)
         if (part.counted.block.isPartial) partial.set(from, log.records)
       }
       val (dropped, deleted, kept) = (new BitSet, new BitSet, new BitSet(log.records))

@@ -50,19 +50,45 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       s"$mode: with positions a slice has the rows that keys give, and keys are asked for only where they are needed"
     ) {
       val rules = LogRules(9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
-      val base = Vector.tabulate(40)(i => BaseRow(s"key$i", if (i % 4 == 0) None else Some((i % 5).toLong)))
-      forAll(positioned(base.map(_.key)), Gen.oneOf(1L, 1L << 20), minSuccessful(60)) { (blocks, budget) =>
-        def merged(file: CountedBase, withPositions: Boolean, options: MergeOptions) =
-          mergeFiles(Vector(fileOfPositioned(blocks, withPositions)), Some(file), rules, options)
-        val byKey = merged(new CountedBase(base), withPositions = false, MergeOptions())
-        val file = new CountedBase(base)
-        val byPosition = merged(file, withPositions = true, MergeOptions(budget))
+      forAll(positioned(fortyRows.map(_.key)), Gen.oneOf(1L, 1L << 20), minSuccessful(60)) { (blocks, budget) =>
+        val (byKey, byPosition, file) = mergedBothWays(blocks, MergeRules(rules), budget)
         assert((byPosition.droppedBase, byPosition.keptLog) === ((byKey.droppedBase, byKey.keptLog)))
         assert(!file.keysAsked && (rules.comparesBase || file.opened === 0))
-        val later = new CountedBase(base, "20261120000000009")
-        assert(merged(later, withPositions = true, MergeOptions()).keptLog === byKey.keptLog)
+        val later = new CountedBase(fortyRows, "20261120000000009")
+        val log = Vector(fileOfPositioned(blocks, withPositions = true))
+        assert(mergeFiles(log, Some(later), rules, MergeOptions()).keptLog === byKey.keptLog)
         assert(later.keysAsked === blocks.exists(_.versions.nonEmpty))
       }
+    }
+
+  for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime))
+    test(
+      s"$mode: with positions rows are mixed as with keys, and keys of the base file are not read, whatever spills"
+    ) {
+      val rules = MergeRules(LogRules(9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), Mixing.Nulls)
+      forAll(positioned(fortyRows.map(_.key)), Gen.oneOf(1L, 1L << 20), minSuccessful(60)) { (blocks, budget) =>
+        val (byKey, byPosition, file) = mergedBothWays(blocks, rules, budget)
+        assert((byPosition.droppedBase, byPosition.keptLog) === ((byKey.droppedBase, byKey.keptLog)))
+        assert(recipesOf(byPosition).toSet === recipesOf(byKey).toSet)
+        assert(!file.keysAsked)
+      }
+    }
+
+  for (mixing <- Seq(Mixing.Never, Mixing.Nulls))
+    test(s"$mixing: of two rows of one key each is replaced by the record that bears its position") {
+      val rules = MergeRules(LogRules(9, MergeMode.CommitTime, Vector.empty, None, None), mixing)
+      val base = Vector("a", "b", "a").map(BaseRow(_, None))
+      val log = Positioned("1", Vector(0 -> Version("1", "a", Row, None), 2 -> Version("1", "a", Row, None)))
+      def replaced(positions: Boolean) = bits(
+        mergeFiles(
+          Vector(fileOfPositioned(Vector(log), positions)),
+          Some(new CountedBase(base)),
+          rules,
+          MergeOptions()
+        ).droppedBase
+      )
+      assert(replaced(positions = true) === Set(0, 2))
+      assert(replaced(positions = false) === Set(0))
     }
 
   for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(Mixing.Never, Mixing.Defaults))
@@ -90,13 +116,10 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           val some = mergeKeys(file, wanted, base, rules, MergeOptions(budget))
           assert(bits(some.keptLog) === bits(all.keptLog).filter(r => wanted(keyOf(r))))
           assert(bits(some.droppedBase) === bits(all.droppedBase).filter(r => wanted(base(r).key)))
-          def mixed(rows: MergedRows) = (0 until rows.recipes.size).map { r =>
-            (rows.recipes.baseRow(r), (0 until rows.recipes.partCount(r)).map(rows.recipes.part(r, _)))
-          }
-          val expected = mixed(all).filter { case (row, parts) =>
+          val expected = recipesOf(all).filter { case (row, parts) =>
             wanted(if (row == Recipes.NoBase) keyOf(parts.head) else base(row).key)
           }
-          assert(mixed(some).toSet === expected.toSet)
+          assert(recipesOf(some).toSet === expected.toSet)
       }
     }
 
@@ -224,6 +247,23 @@ private object SliceMergeSuite {
     Gen.listOf(block).map(_.toVector.take(6))
   }
 
+  val fortyRows: Vector[BaseRow] =
+    Vector.tabulate(40)(i => BaseRow(s"key$i", if (i % 4 == 0) None else Some((i % 5).toLong)))
+
+  /** The forty rows and these blocks merged by keys, and by positions with the base file that was asked. */
+  def mergedBothWays(
+      blocks: Vector[Positioned],
+      rules: MergeRules,
+      budget: Long
+  ): (MergedRows, MergedRows, CountedBase) = {
+    val (keyed, positioned) = (new CountedBase(fortyRows), new CountedBase(fortyRows))
+    val byKey =
+      mergeFiles(Vector(fileOfPositioned(blocks, withPositions = false)), Some(keyed), rules, MergeOptions())
+    val byPosition =
+      mergeFiles(Vector(fileOfPositioned(blocks, withPositions = true)), Some(positioned), rules, MergeOptions(budget))
+    (byKey, byPosition, positioned)
+  }
+
   def fileOfPositioned(blocks: Vector[Positioned], withPositions: Boolean): Array[Byte] =
     blocks.flatMap(b => b.bytes(if (withPositions) Some(b.versions.map(_._1.toLong)) else None)).toArray
 
@@ -318,6 +358,11 @@ private object SliceMergeSuite {
     val replaces = rules.withBaseAlone || (olderStays && rules.winnersAsTheyAre)
     if (replaces || isDelete(older.high, rules.log) || isDelete(newer.high, rules.log)) high
     else Folded(high.high, over(high.values, low.values, rules.mixing))
+  }
+
+  /** Each mixed row: its row of the base file, and its parts. */
+  def recipesOf(rows: MergedRows): Seq[(Int, Seq[Int])] = (0 until rows.recipes.size).map { r =>
+    (rows.recipes.baseRow(r), (0 until rows.recipes.partCount(r)).map(rows.recipes.part(r, _)))
   }
 
   def bits(set: java.util.BitSet): Set[Int] = set.stream.toArray.toSet

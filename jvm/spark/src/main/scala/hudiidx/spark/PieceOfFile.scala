@@ -22,7 +22,7 @@ object PieceOfFile {
     * for and it stands alone: Spark leaves out empty files.
     */
   def whole(slice: FileSlice, table: PinnedTable, constants: StructType): Option[PartitionedFile] = {
-    val hasLogs = SliceReading.logsOf(slice).nonEmpty
+    val hasLogs = slice.dataLogFiles.nonEmpty
     val empty = slice.baseFile.filter(_.sizeBytes <= 0)
     if (empty.isDefined && !hasLogs && table.shared.damagedAsStock) {
       log.warn("{}: the base file is empty; it is passed over, rows are missing", pathOf(empty.get, table))
@@ -36,7 +36,7 @@ object PieceOfFile {
       if (nulls.isEmpty) Map.empty[String, Any] else Map[String, Any](BaseFileReaderFactory.NullColumns -> nulls)
     slice.baseFile.foreach(check(_, table))
     val row = values(slice, table, constants)
-    if (SliceReading.logsOf(slice).nonEmpty) SliceReading.piece(table.path, slice, row, notes)
+    if (slice.dataLogFiles.nonEmpty) SliceReading.piece(table.path, slice, row, notes)
     else {
       val base = slice.baseFile.get
       Shims.wholeFile(row, pathOf(base, table), base.sizeBytes, notes)

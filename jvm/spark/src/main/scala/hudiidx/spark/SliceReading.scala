@@ -162,14 +162,9 @@ object SliceReading {
   private val LogBytes = "log_bytes"
   private val BaseInstant = "base_instant"
   private val KeptTailsNote = "kept_tails"
-  private val ChangeDataSuffix = ".cdc"
   private val UsualRecordBytes = 4096L
   private val LeastBudgetBytes = 16L << 20
   private val MostBudgetBytes = 256L << 20
-
-  /** The slice's log files that hold rows. */
-  def logsOf(slice: FileSlice): Vector[hudiidx.table.LogFile] =
-    slice.logFiles.filterNot(_.fileName.endsWith(ChangeDataSuffix))
 
   /** A whole slice as one piece, for the base file's path or else the first log's; its length is that of all files. */
   def piece(
@@ -179,7 +174,7 @@ object SliceReading {
       notes: Map[String, Any]
   ): PartitionedFile = {
     val folder = Storage.join(tablePath, slice.partitionPath)
-    val logs = logsOf(slice)
+    val logs = slice.dataLogFiles
     val names = logs.map(_.fileName)
     val path = Storage.join(folder, slice.baseFile.fold(names.head)(_.fileName))
     val own = slice.baseFile.map(BaseInstant -> _.instantTime) ++
@@ -189,10 +184,10 @@ object SliceReading {
 
   /** Bytes to be read of the slice. */
   def bytesOf(slice: FileSlice): Long =
-    slice.baseFile.fold(0L)((b: BaseFile) => b.sizeBytes) + logsOf(slice).iterator.map(_.sizeBytes).sum
+    slice.baseFile.fold(0L)((b: BaseFile) => b.sizeBytes) + slice.dataLogFiles.iterator.map(_.sizeBytes).sum
 
   /** Files to be read of the slice. */
-  def filesIn(slice: FileSlice): Int = slice.baseFile.size + logsOf(slice).size
+  def filesIn(slice: FileSlice): Int = slice.baseFile.size + slice.dataLogFiles.size
 
   /** The piece with what is kept beside its logs. */
   def withTails(piece: PartitionedFile, kept: KeptCells): PartitionedFile = Shims.noted(piece, KeptTailsNote, kept)
