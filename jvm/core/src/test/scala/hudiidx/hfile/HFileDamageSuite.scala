@@ -1,6 +1,6 @@
 package hudiidx.hfile
 
-import hudiidx.{DamagedIndex, DamagedTable}
+import hudiidx.{DamagedIndex, DamagedTable, Figures}
 import hudiidx.storage.BytesReader
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.{Failure, Success, Try}
@@ -32,6 +32,7 @@ final class HFileDamageSuite extends AnyFunSuite {
     test(s"every flipped byte of a file with CRC32C is noticed: $codec") {
       val good = file(codec)
       assert(readAll(good)._1 === HFiles.plain(cells))
+      Figures.add("bytes of index files changed", good.length.toLong)
       for (at <- good.indices) {
         val mask = masks(at % masks.size)
         val bad = good.clone()
