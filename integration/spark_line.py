@@ -9,7 +9,7 @@ from pathlib import Path
 import pyspark
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from hudiidx import HudiIndex, configure_spark
+from hudiidx import HudiIndex, NotAHudiTable, configure_spark
 
 OPTIONS = {
     "hoodie.table.name": "line",
@@ -107,6 +107,16 @@ def compacts_and_streams(spark: SparkSession, table: str, expected: dict[int, in
     assert numbers(spark.read.format("hudiidx").load(table)) == expected
 
 
+def raises_ours(spark: SparkSession) -> None:
+    """Errors of Spark's own calls are Python's."""
+    try:
+        spark.read.format("hudiidx").load("/nowhere").count()
+    except NotAHudiTable as error:
+        assert "/nowhere" in str(error)
+    else:
+        raise AssertionError("a table where none is")
+
+
 def main() -> None:
     """All of it on one table."""
     spark = session()
@@ -116,6 +126,7 @@ def main() -> None:
         finds_keys(spark, table)
         runs_sql(spark, table, expected)
         compacts_and_streams(spark, table, expected)
+        raises_ours(spark)
         spark.stop()
     print(f"Spark {pyspark.__version__}: writes, reads, keys, SQL, compaction and streams agree")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import stored
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from hudiidx import (
@@ -20,7 +21,6 @@ from hudiidx import (
     StaleIndex,
     UnsupportedTable,
 )
-from hudiidx._jvm import translated
 
 MakeTable = Callable[[str], Path]
 FALLBACK = (DamagedIndex, IndexNotFound, StaleIndex)
@@ -71,7 +71,7 @@ def test_merging_by_a_payload_class_of_the_users_is_refused_clearly(
         text.replace("org.apache.hudi.common.model.OverwriteWithLatestAvroPayload", "com.example.Merge")
     )
     reader = spark.read.format("hudiidx")
-    with pytest.raises(UnsupportedTable, match=r"com\.example\.Merge.*read_optimized"), translated():
+    with pytest.raises(UnsupportedTable, match=r"com\.example\.Merge.*read_optimized"):
         reader.load(str(table)).count()
     expected = stored.load("v6-mor-part").answers["read_optimized"]["count"]
     base_only = reader.option("hoodie.datasource.query.type", "read_optimized").load(str(table))
@@ -95,7 +95,22 @@ def test_a_missing_data_file_is_never_passed_over(
         assert gone in str(e)
 
 
-def test_update_without_an_index_names_create(spark: SparkSession, cow: Path) -> None:
+def test_errors_of_spark_calls_are_ours_and_the_others_stay(spark: SparkSession, cow: Path) -> None:
+    rows = spark.read.format("hudiidx").load(str(cow))
+    newest = Path(str(rows.select("_file").first()[0]).removeprefix("file:"))
+    newest.write_bytes(b"PAR1" * 30)
+    with pytest.raises(HudiIdxException, match=newest.name) as told:
+        rows.collect()
+    assert "\tat " not in str(told.value) and told.value.__cause__ is None
+    with pytest.raises(NotAHudiTable, match="nowhere"):
+        spark.read.format("hudiidx").load("/nowhere").show()
+    with pytest.raises(AnalysisException, match="no_such_column"):
+        rows.select("no_such_column")
+
+
+def test_update_without_an_index_names_create(spark: SparkSession, cow: Path, tmp_path: Path) -> None:
+    with pytest.raises(NotAHudiTable, match="nowhere"):
+        HudiIndex(spark, tmp_path / "nowhere").update()
     with pytest.raises(IndexNotFound, match="create"):
         HudiIndex(spark, cow).update()
 

@@ -35,6 +35,7 @@ def facade(spark: SparkSession, table_path: str, options: Mapping[str, str]) -> 
             "the hudiidx jar is not on the driver's class path: build the session with "
             "hudiidx.configure_spark(builder), or pass it to spark-submit --jars"
         )
+    raise_ours()
     with translated():
         return found(session, table_path, _packed(spark, options))
 
@@ -73,6 +74,21 @@ def frame(spark: SparkSession, java_frame: Any) -> DataFrame:
     from pyspark.sql import DataFrame
 
     return DataFrame(java_frame, spark)
+
+
+def raise_ours() -> None:
+    """Makes every call of Spark raise our exceptions as their Python peers, as Spark does with its own."""
+    from pyspark.errors.exceptions import captured
+
+    patched: Any = captured
+    of_spark = patched.convert_exception
+    if of_spark.__module__ == __name__:
+        return
+
+    def convert(thrown: Any) -> Any:
+        return _ours(thrown) or of_spark(thrown)
+
+    patched.convert_exception = convert
 
 
 @contextmanager

@@ -7,13 +7,36 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from click import Context
+from typer.core import TyperGroup
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from hudiidx.index import HudiIndex
 
+# Headings of the help, in this order.
+HEADINGS = MAKE, ASK, CHECK, TABLE, ELSEWHERE = (
+    "Make an index and keep it",
+    "Ask",
+    "Check and look",
+    "Change the table",
+    "Use elsewhere",
+)
+
+
+class _ByHeading(TyperGroup):
+    """Lists commands by their headings, whichever module registered them first."""
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        def heading(name: str) -> int:
+            return HEADINGS.index(getattr(self.commands[name], "rich_help_panel", MAKE))
+
+        return sorted(self.commands, key=heading)
+
+
 app = typer.Typer(
+    cls=_ByHeading,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Index an Apache Hudi table, list it and find its records from the index.",
@@ -21,17 +44,34 @@ app = typer.Typer(
     "4 the index, 5 other.",
 )
 
-Path_ = Annotated[str, typer.Argument(metavar="TABLE", help="Folder or URI of the Hudi table.")]
+
+def command(
+    heading: str, *examples: str, name: str | None = None, of: typer.Typer = app
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Registers a command under a heading of the help, with examples below its own."""
+    epilog = "\n\n".join(["Examples:", *examples])
+    return of.command(name, rich_help_panel=heading, epilog=epilog)
+
+
+def argument(metavar: str, help: str) -> Any:
+    """An argument without a default to show."""
+    return typer.Argument(show_default=False, metavar=metavar, help=help)
+
+
+def optional(*names: str, **more: Any) -> Any:
+    """An option that says in its help what is done without it."""
+    return typer.Option(*names, show_default=False, **more)
+
+
+Path_ = Annotated[str, argument("TABLE", "Folder or URI of the Hudi table.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 IndexPath = Annotated[
     str | None,
-    typer.Option("--index-path", metavar="PATH", help="Where the index lives, if not in the table."),
+    optional("--index-path", metavar="PATH", help="Where the index lives, if not in the table."),
 ]
-Master = Annotated[
-    str | None, typer.Option("--master", metavar="URL", help="Spark master; default local[*].")
-]
+Master = Annotated[str | None, optional("--master", metavar="URL", help="Spark master; default local[*].")]
 Conf = Annotated[
-    list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A Spark setting; may be repeated.")
+    list[str] | None, optional("--conf", metavar="NAME=VALUE", help="A Spark setting; may be repeated.")
 ]
 
 

@@ -8,57 +8,77 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hudiidx.cli.app import Conf, IndexPath, Json, Master, Path_, app, console, print_document, with_spark
+from hudiidx.cli.app import (
+    ELSEWHERE,
+    MAKE,
+    TABLE,
+    Conf,
+    IndexPath,
+    Json,
+    Master,
+    Path_,
+    argument,
+    command,
+    console,
+    optional,
+    print_document,
+    with_spark,
+)
 
 if TYPE_CHECKING:
     from hudiidx.index import HudiIndex
 
 What = Annotated[
     list[str],
-    typer.Argument(metavar="WHAT...", help="The part of the index: record, logs, or columns."),
+    argument("WHAT...", "The part of the index: record, logs, or columns."),
 ]
 Kind = Annotated[
     str | None,
-    typer.Option("--kind", metavar="KIND", help="Of an index on columns: range, bloom, values, or another."),
+    optional("--kind", metavar="KIND", help="Of an index on columns: range, bloom, values, or another."),
 ]
 Window = Annotated[
-    int | None, typer.Option("--window-days", min=1, help="Only records committed in so many last days.")
+    int | None, optional("--window-days", min=1, help="Only records committed in so many last days.")
 ]
 FileGroups = Annotated[
-    int | None, typer.Option("--file-groups", min=1, help="Hash groups of the record index; default by size.")
+    int | None, optional("--file-groups", min=1, help="Hash groups of the record index; default by size.")
 ]
 _MODES = "global (a key is one record of the table) or partitioned (of its partition)"
 
 
-@app.command()
+@command(
+    MAKE,
+    "hudiidx create /data/trips",
+    "hudiidx create /data/trips --record global --columns ts,fare --bloom rider",
+    "hudiidx create s3a://lake/trips --master spark://master:7077 --conf spark.executor.memory=4g",
+)
 def create(
     table: Path_,
     json_: Json = False,
     index_path: IndexPath = None,
     record: Annotated[
-        str | None, typer.Option("--record", metavar="MODE", help=f"Also a record index: {_MODES}.")
+        str | None, optional("--record", metavar="MODE", help=f"Also a record index: {_MODES}.")
     ] = None,
     window_days: Window = None,
     file_groups: FileGroups = None,
     columns: Annotated[
         str | None,
-        typer.Option("--columns", metavar="A,B", help="Index the bounds of these columns; * for all."),
+        optional("--columns", metavar="A,B", help="Index the bounds of these columns; * for all."),
     ] = None,
     bloom: Annotated[
-        str | None, typer.Option("--bloom", metavar="A,B", help="Bloom filters of these columns.")
+        str | None, optional("--bloom", metavar="A,B", help="Bloom filters of these columns.")
     ] = None,
     bloom_fpp: Annotated[
-        float | None, typer.Option("--bloom-fpp", help="Absent values that these take for present; 0.01.")
+        float | None, optional("--bloom-fpp", help="Absent values that these take for present; 0.01.")
     ] = None,
     values: Annotated[
-        str | None, typer.Option("--values", metavar="A,B", help="Columns with few values in a file.")
+        str | None, optional("--values", metavar="A,B", help="Columns with few values in a file.")
     ] = None,
     index: Annotated[
         list[str] | None,
-        typer.Option("--index", metavar="KIND(A,B)", help="An index of another kind; may be repeated."),
+        optional("--index", metavar="KIND(A,B)", help="An index of another kind; may be repeated."),
     ] = None,
     logs: Annotated[
-        bool | None, typer.Option("--logs/--no-logs", help="Keep an index of the keys of log blocks.")
+        bool | None, optional("--logs/--no-logs", help="Keep an index of the keys of log blocks.")
     ] = None,
     master: Master = None,
     conf: Conf = None,
@@ -85,17 +105,22 @@ def create(
     print_document(done, json_)
 
 
-@app.command("add-index")
+@command(
+    MAKE,
+    "hudiidx add-index /data/trips record",
+    "hudiidx add-index /data/trips fare addr.city",
+    "hudiidx add-index /data/trips rider --kind bloom --fpp 0.001",
+    "hudiidx add-index /data/trips logs",
+    name="add-index",
+)
 def add_index(
     table: Path_,
     what: What,
     kind: Kind = None,
     fpp: Annotated[
-        float | None, typer.Option("--fpp", help="Of a bloom filter: absent values taken for present.")
+        float | None, optional("--fpp", help="Of a bloom filter: absent values taken for present.")
     ] = None,
-    mode: Annotated[
-        str | None, typer.Option("--mode", metavar="MODE", help=f"{_MODES}; default global.")
-    ] = None,
+    mode: Annotated[str | None, optional("--mode", metavar="MODE", help=f"{_MODES}; default global.")] = None,
     window_days: Window = None,
     file_groups: FileGroups = None,
     no_wait: Annotated[
@@ -134,7 +159,12 @@ def add_index(
     print_document(done, json_)
 
 
-@app.command("drop-index")
+@command(
+    MAKE,
+    "hudiidx drop-index /data/trips fare",
+    "hudiidx drop-index /data/trips rider --kind bloom",
+    name="drop-index",
+)
 def drop_index(
     table: Path_,
     what: What,
@@ -160,7 +190,7 @@ def _part(what: list[str]) -> str | list[str]:
     return what[0] if len(what) == 1 else what
 
 
-@app.command()
+@command(MAKE, "hudiidx update /data/trips", "hudiidx update /data/trips --json")
 def update(
     table: Path_,
     json_: Json = False,
@@ -173,7 +203,12 @@ def update(
     print_document(done, json_)
 
 
-@app.command("compact-table")
+@command(
+    TABLE,
+    "hudiidx compact-table /data/trips",
+    "hudiidx compact-table /data/trips --partition 2026-11-01 --op schedule",
+    name="compact-table",
+)
 def compact_table(
     table: Path_,
     op: Annotated[
@@ -182,7 +217,7 @@ def compact_table(
     ] = "schedule_and_execute",
     partition: Annotated[
         list[str] | None,
-        typer.Option("--partition", metavar="P", help="Plan for this partition path only; may be repeated."),
+        optional("--partition", metavar="P", help="Plan for this partition path only; may be repeated."),
     ] = None,
     json_: Json = False,
     index_path: IndexPath = None,
@@ -203,7 +238,7 @@ def compact_table(
         render.compacted(console(), done)
 
 
-@app.command()
+@command(MAKE, "hudiidx drop /data/trips", "hudiidx drop /data/trips --yes")
 def drop(
     table: Path_,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
@@ -223,10 +258,17 @@ def drop(
     print_document({"dropped": table}, json_)
 
 
-@app.command()
+@command(
+    ELSEWHERE,
+    "hudiidx tag /data/trips keys.csv --key id -o tagged",
+    "hudiidx tag /data/trips rows.parquet --key a --key b -o tagged.parquet --overwrite",
+)
 def tag(
     table: Path_,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Rows with keys: .csv, .json or .parquet.")],
+    file: Annotated[
+        str,
+        argument("FILE", "Rows with keys: .csv, .json or .parquet."),
+    ],
     key: Annotated[
         list[str],
         typer.Option("--key", metavar="COLUMN", help="The key's column; once for each field of the key."),
@@ -234,7 +276,7 @@ def tag(
     output: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="File or folder to write.")],
     partition: Annotated[
         str | None,
-        typer.Option("--partition-column", metavar="COLUMN", help="Only locations in its partition."),
+        optional("--partition-column", metavar="COLUMN", help="Only locations in its partition."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     json_: Json = False,

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hudiidx.cli.app import IndexPath, Json, app, console, plain
+from hudiidx.cli.app import CHECK, IndexPath, Json, argument, command, console, plain
 from hudiidx.cli.plain import CommandFailed, java
 from hudiidx.errors import HudiIdxException
 
@@ -21,11 +21,11 @@ _MARKS = {"ok": "[green]ok[/green]", "warning": "[yellow]warning[/yellow]", "fai
 Finding = dict[str, str]
 
 
-@app.command()
+@command(CHECK, "hudiidx doctor", "hudiidx doctor /data/trips --json")
 def doctor(
     table: Annotated[
         str | None,
-        typer.Argument(metavar="[TABLE]", help="Also look at this table, its index and the store."),
+        argument("[TABLE]", "Also look at this table, its index and the store."),
     ] = None,
     json_: Json = False,
     index_path: IndexPath = None,

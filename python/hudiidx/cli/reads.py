@@ -11,14 +11,20 @@ import typer
 
 from hudiidx import _keys
 from hudiidx.cli.app import (
+    ASK,
+    CHECK,
+    ELSEWHERE,
     Conf,
     IndexPath,
     Json,
     Master,
     Path_,
     app,
+    argument,
+    command,
     console,
     lines_of,
+    optional,
     plain,
     print_document,
     run_plain,
@@ -29,27 +35,24 @@ if TYPE_CHECKING:
     from hudiidx.index import HudiIndex
 
 _log = typer.Typer(no_args_is_help=True, help="Look into a log file: its blocks, and keys in it.")
-app.add_typer(_log, name="log")
+app.add_typer(_log, name="log", rich_help_panel=ASK)
 
 Strict = Annotated[bool, typer.Option("--strict", help="Fail instead of answering without the index.")]
-Partition = Annotated[str | None, typer.Option("--partition", metavar="P", help="One partition path only.")]
-AsOf = Annotated[
-    str | None, typer.Option("--as-of", metavar="INSTANT", help="As the table was at this instant.")
-]
-Limit = Annotated[
-    int | None, typer.Option("--limit", min=1, help="Rows to show; default 200, with --json all.")
-]
+Partition = Annotated[str | None, optional("--partition", metavar="P", help="One partition path only.")]
+AsOf = Annotated[str | None, optional("--as-of", metavar="INSTANT", help="As the table was at this instant.")]
+Limit = Annotated[int | None, optional("--limit", min=1, help="Rows to show; default 200, with --json all.")]
 _SHOWN = 200
-LogFile = Annotated[str, typer.Argument(metavar="FILE", help="A log file of a table.")]
+_A_LOG = "/data/trips/oslo/.f1-0_20261101120000000.log.1_0-1-1"
+LogFile = Annotated[str, argument("FILE", "A log file of a table.")]
 
 
-@app.command()
+@command(ASK, "hudiidx info /data/trips", "hudiidx info /data/trips --json")
 def info(table: Path_, json_: Json = False, index_path: IndexPath = None) -> None:
     """Show the state of the index."""
     print_document(plain("info", table, index_path=index_path), json_)
 
 
-@app.command()
+@command(ASK, "hudiidx partitions /data/trips", "hudiidx partitions /data/trips --json")
 def partitions(
     table: Path_,
     json_: Json = False,
@@ -61,7 +64,11 @@ def partitions(
     _listing("partitions", table, json_, limit, index_path, strict)
 
 
-@app.command()
+@command(
+    ASK,
+    "hudiidx files /data/trips --partition 2026-11-01",
+    "hudiidx files /data/trips --as-of 20261101120000000 --limit 20",
+)
 def files(
     table: Path_,
     json_: Json = False,
@@ -75,7 +82,7 @@ def files(
     _listing("files", table, json_, limit, index_path, strict, partition=partition, as_of=as_of)
 
 
-@app.command()
+@command(ASK, "hudiidx slices /data/trips --partition 2026-11-01 --json")
 def slices(
     table: Path_,
     json_: Json = False,
@@ -89,13 +96,18 @@ def slices(
     _listing("slices", table, json_, limit, index_path, strict, partition=partition, as_of=as_of)
 
 
-@app.command()
+@command(
+    ASK,
+    "hudiidx lookup /data/trips k1 k2",
+    "hudiidx lookup /data/trips --file keys.txt --json",
+    "hudiidx lookup /data/trips a:1,b:2 --rows",
+)
 def lookup(
     table: Path_,
-    keys: Annotated[list[str] | None, typer.Argument(metavar="KEY...", help="Record keys.")] = None,
+    keys: Annotated[list[str] | None, argument("KEY...", "Record keys.")] = None,
     file: Annotated[
         str | None,
-        typer.Option("--file", metavar="FILE", help="Also the keys in a file, one a line; - is stdin."),
+        optional("--file", metavar="FILE", help="Also the keys in a file, one a line; - is stdin."),
     ] = None,
     rows: Annotated[bool, typer.Option("--rows", help="Show the records themselves; starts Spark.")] = False,
     json_: Json = False,
@@ -135,7 +147,7 @@ def lookup(
         raise typer.Exit(1)
 
 
-@_log.command("show")
+@command(ASK, f"hudiidx log show {_A_LOG}", name="show", of=_log)
 def log_show(
     file: LogFile, json_: Json = False, index_path: IndexPath = None, strict: Strict = False
 ) -> None:
@@ -149,10 +161,15 @@ def log_show(
         render.log_blocks(console(), found)
 
 
-@_log.command("find")
+@command(
+    ASK,
+    f"hudiidx log find {_A_LOG} k1 k2",
+    name="find",
+    of=_log,
+)
 def log_find(
     file: LogFile,
-    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Record keys.")],
+    keys: Annotated[list[str], argument("KEY...", "Record keys.")],
     json_: Json = False,
     index_path: IndexPath = None,
     strict: Strict = False,
@@ -170,11 +187,12 @@ def log_find(
         raise typer.Exit(1)
 
 
-@app.command()
+@command(ASK, "hudiidx prune /data/trips \"fare > 90 and city = 'oslo'\"")
 def prune(
     table: Path_,
     where: Annotated[
-        str, typer.Argument(metavar="FILTER", help="In Spark SQL, as \"fare > 90 and city = 'oslo'\".")
+        str,
+        argument("FILTER", "In Spark SQL, as \"fare > 90 and city = 'oslo'\"."),
     ],
     json_: Json = False,
     index_path: IndexPath = None,
@@ -201,7 +219,7 @@ def prune(
         console().print(f"decided by: {found['decided_by'] or 'no index'}", highlight=False)
 
 
-@app.command()
+@command(CHECK, "hudiidx verify /data/trips", "hudiidx verify /data/trips --record --columns")
 def verify(
     table: Path_,
     record: Annotated[
@@ -212,7 +230,7 @@ def verify(
     ] = False,
     scratch: Annotated[
         str | None,
-        typer.Option("--scratch", metavar="PATH", help="With --record: where keys are sorted, if not there."),
+        optional("--scratch", metavar="PATH", help="With --record: where keys are sorted, if not there."),
     ] = None,
     json_: Json = False,
     index_path: IndexPath = None,
@@ -240,7 +258,7 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command()
+@command(CHECK, "hudiidx perf /data/trips")
 def perf(
     table: Path_,
     json_: Json = False,
@@ -257,14 +275,24 @@ def perf(
     render.perf(console(), found)
 
 
-@app.command()
+@command(
+    ELSEWHERE,
+    "spark-submit --jars $(hudiidx jar) job.py",
+    "spark-submit --jars $(hudiidx jar --writer) job.py",
+)
 def jar(
     writer: Annotated[bool, typer.Option("--writer", help="Also the jar with the index class.")] = False,
+    json_: Json = False,
 ) -> None:
     """Print the path of the jar, for spark-submit --jars; with --writer two, comma between them."""
+    from hudiidx.cli import render
     from hudiidx.session import jar_path, writer_jars
 
-    print(",".join(map(str, writer_jars())) if writer else jar_path())
+    jars = list(map(str, writer_jars() if writer else [jar_path()]))
+    if json_:
+        render.as_json({"jars": jars})
+    else:
+        print(",".join(jars))
 
 
 def _listing(

@@ -7,18 +7,15 @@ from typing import Annotated
 
 import typer
 
-from hudiidx.cli.app import IndexPath, Path_, app, plain
-
-_EXAMPLES = """Examples:
-
-hudiidx report /data/trips
-
-hudiidx report /data/trips -o trips.html
-
-hudiidx report s3a://lake/trips --json"""
+from hudiidx.cli.app import CHECK, IndexPath, Path_, command, plain
 
 
-@app.command(epilog=_EXAMPLES)
+@command(
+    CHECK,
+    "hudiidx report /data/trips",
+    "hudiidx report /data/trips -o trips.html",
+    "hudiidx report s3a://lake/trips --json",
+)
 def report(
     table: Path_,
     output: Annotated[

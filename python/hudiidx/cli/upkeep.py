@@ -6,27 +6,42 @@ from typing import Annotated
 
 import typer
 
-from hudiidx.cli.app import IndexPath, Json, Path_, app, plain, print_document
+from hudiidx.cli.app import (
+    ELSEWHERE,
+    MAKE,
+    IndexPath,
+    Json,
+    Path_,
+    app,
+    command,
+    optional,
+    plain,
+    print_document,
+)
 
 _export = typer.Typer(no_args_is_help=True, help="Name the table's files for engines that know files alone.")
-app.add_typer(_export, name="export")
+app.add_typer(_export, name="export", rich_help_panel=ELSEWHERE)
 
 
-@_export.command("symlink-manifest")
+@command(
+    ELSEWHERE,
+    "hudiidx export symlink-manifest /data/trips",
+    "hudiidx export symlink-manifest /data/trips --read-optimized --keep",
+    name="symlink-manifest",
+    of=_export,
+)
 def symlink_manifest(
     table: Path_,
     output: Annotated[
         str | None,
-        typer.Option(
-            "-o", "--output", metavar="PATH", help="Folder; default: symlink_manifest in the index."
-        ),
+        optional("-o", "--output", metavar="PATH", help="Folder; default: symlink_manifest in the index."),
     ] = None,
     read_optimized: Annotated[
         bool, typer.Option("--read-optimized", help="Base files, though newer rows stand in log files.")
     ] = False,
     keep: Annotated[
         bool | None,
-        typer.Option("--keep/--no-keep", help="Let every update of the index bring it up from now on."),
+        optional("--keep/--no-keep", help="Let every update of the index bring it up from now on."),
     ] = None,
     json_: Json = False,
     index_path: IndexPath = None,
@@ -39,14 +54,16 @@ def symlink_manifest(
     print_document(done, json_)
 
 
-@app.command()
+@command(
+    MAKE, "hudiidx expire /data/trips", "hudiidx expire /data/trips --retain-last 1 --older-than-minutes 0"
+)
 def expire(
     table: Path_,
     retain_last: Annotated[
-        int | None, typer.Option("--retain-last", min=1, help="Newest versions that stay at any age; 3.")
+        int | None, optional("--retain-last", min=1, help="Newest versions that stay at any age; 3.")
     ] = None,
     older_than_minutes: Annotated[
-        int | None, typer.Option("--older-than-minutes", min=0, help="Younger versions stay; 60.")
+        int | None, optional("--older-than-minutes", min=0, help="Younger versions stay; 60.")
     ] = None,
     json_: Json = False,
     index_path: IndexPath = None,

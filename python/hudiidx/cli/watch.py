@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hudiidx.cli.app import Conf, IndexPath, Master, app, lines_of
+from hudiidx.cli.app import MAKE, Conf, IndexPath, Master, argument, command, lines_of, optional
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,14 +30,20 @@ _SHORT_MEMORY = (
 _FAILED = 4
 
 
-@app.command()
+@command(
+    MAKE,
+    "hudiidx watch /data/trips /data/riders --interval 30",
+    "hudiidx watch --tables-file tables.txt --create --metrics-port 9400",
+    "hudiidx watch /data/trips --once",
+)
 def watch(
     tables: Annotated[
-        list[str] | None, typer.Argument(metavar="TABLE...", help="Folders or URIs of Hudi tables.")
+        list[str] | None,
+        argument("TABLE...", "Folders or URIs of Hudi tables."),
     ] = None,
     tables_file: Annotated[
         str | None,
-        typer.Option("--tables-file", metavar="FILE", help="Also those in a file, one a line; - is stdin."),
+        optional("--tables-file", metavar="FILE", help="Also those in a file, one a line; - is stdin."),
     ] = None,
     interval: Annotated[
         float,
@@ -66,7 +72,7 @@ def watch(
     ] = False,
     metrics_port: Annotated[
         int | None,
-        typer.Option("--metrics-port", min=0, max=65535, help="Serve Prometheus metrics; 0: a free port."),
+        optional("--metrics-port", min=0, max=65535, help="Serve Prometheus metrics; 0: a free port."),
     ] = None,
     metrics_address: Annotated[
         str, typer.Option("--metrics-address", metavar="ADDRESS", help="Where the metrics are served.")
