@@ -66,7 +66,7 @@ def skewed(spark: SparkSession, into: Path) -> Report:
         write(f"id % 90 = {n}", "upsert", 1)
     index = HudiIndex(spark, table)
     index.update()
-    events = spark.read.format("hudiidx").option("hudiidx.read.record.scans", "true").load(table)
+    events = spark.read.format("hudiidx").option("hudiidx.read.history", "true").load(table)
     for n in range(12):
         events.where(f"ts >= '2026-03-{n + 1:02d}' and ts < '2026-03-{n + 2:02d}'").count()
         events.where(f"rider = {n}").count()

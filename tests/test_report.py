@@ -179,7 +179,7 @@ def test_advice_goes_by_the_state_of_table_and_index(spark: SparkSession, make_t
     index.create()
     ready = kinds(index.report())
     assert ready["compact"] == f"hudiidx compact-table {table}"
-    assert {"create", "update"}.isdisjoint(ready) and "record_scans" in ready
+    assert {"create", "update"}.isdisjoint(ready) and "read_history" in ready
     index.compact_table()
     after = index.report()
     assert "compact" not in kinds(after) and after.facts["files"]["log_files"] == 0
@@ -188,7 +188,7 @@ def test_advice_goes_by_the_state_of_table_and_index(spark: SparkSession, make_t
 def test_advice_on_indexes_goes_by_the_scans_that_were_recorded(spark: SparkSession, cow: Path) -> None:
     index = HudiIndex(spark, cow)
     index.create(columns=["fare"], bloom=["rider"])
-    trips = spark.read.format("hudiidx").option("hudiidx.read.record.scans", "true").load(str(cow))
+    trips = spark.read.format("hudiidx").option("hudiidx.read.history", "true").load(str(cow))
     for n in range(20):
         trips.where(f"qty > {n} and city = 'sf'").count()
     report = index.report()
@@ -203,7 +203,7 @@ def test_advice_on_indexes_goes_by_the_scans_that_were_recorded(spark: SparkSess
     assert f"hudiidx add-index {cow} qty" in commands
     assert f"hudiidx drop-index {cow} fare --kind range" in commands
     assert f"hudiidx drop-index {cow} rider --kind bloom" in commands
-    assert "record_scans" not in kinds(report)
+    assert "read_history" not in kinds(report)
     index.add_index("qty")
     index.drop_index("fare", kind="range")
     index.drop_index("rider", kind="bloom")

@@ -36,14 +36,14 @@ def holding(text: str, folder: Path) -> list[str]:
 def test_secrets_of_a_session_come_out_nowhere(secretive: SparkSession, cow: Path, tmp_path: Path) -> None:
     index = HudiIndex(secretive, cow)
     told = [str(index.create(record="global", columns=["fare", "upper(rider)"], bloom=["rider"]))]
-    secretive.conf.set("hudiidx.read.record.scans", "true")
+    secretive.conf.set("hudiidx.read.history", "true")
     try:
         frame = secretive.read.format("hudiidx").load(str(cow)).where("fare > 20")
         frame.count()
         told += [index.explain(frame), index.why_not(frame), frame._jdf.queryExecution().toString()]
         told += [str(index.recommend()), str(index.info()), str(index.verify(record=True, columns=True))]
     finally:
-        secretive.conf.unset("hudiidx.read.record.scans")
+        secretive.conf.unset("hudiidx.read.history")
     told += [str(index.update()), json.dumps(index.report().facts, default=str), index.report()._repr_html_()]
     with pytest.raises(IndexNotFound) as refused:
         HudiIndex(secretive, cow, index_path=str(tmp_path / "absent")).update()

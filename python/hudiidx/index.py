@@ -94,7 +94,7 @@ class HudiIndex(TableViews, TableExports):
         bloom: str | Sequence[str] | None = None,
         bloom_fpp: float | None = None,
         values: str | Sequence[str] | None = None,
-        values_most: int | None = None,
+        values_max: int | None = None,
         indexes: str | Sequence[str] | None = None,
         logs: bool | None = None,
     ) -> Mapping[str, Any]:
@@ -115,7 +115,7 @@ class HudiIndex(TableViews, TableExports):
             bloom: keep bloom filters of these columns.
             bloom_fpp: share of absent values that these take for present; default 0.01.
             values: keep the values of these columns, for files that have few of them.
-            values_most: at most so many for a file; default 64.
+            values_max: at most so many for a file; default 64.
             indexes: of other kinds, which jars bring: ``["quadkey(lon,lat,level=12)"]``.
             logs: keep an index of the keys of log blocks, for reads by record key of slices with logs; for
                 blocks whose writer left one in the log none is kept. Default: as the index has it.
@@ -137,7 +137,7 @@ class HudiIndex(TableViews, TableExports):
             bloom=_columns.names(bloom),
             bloom_fpp=bloom_fpp,
             values=_columns.names(values),
-            values_most=values_most,
+            values_max=values_max,
             indexes=_columns.specs(indexes),
             logs=logs,
         )
@@ -463,7 +463,7 @@ class HudiIndex(TableViews, TableExports):
             queries: DataFrames that read this table with ``format("hudiidx")`` or through the catalog, or
                 texts: a query in SQL (``SELECT …``), else a filter as for `prune`. None: the scans of this
                 table that this process has run, up to 500 different filters, and as many of those that others
-                have recorded (``hudiidx.read.record.scans``).
+                have recorded (``hudiidx.read.history``).
             sample: footers to read for all queries together, about.
 
         Returns:

@@ -34,11 +34,11 @@ KNOWN: tuple[Option, ...] = (
     Option("bloom", "hudiidx.bloom.columns", str),
     Option("bloom_fpp", "hudiidx.bloom.fpp", float),
     Option("values", "hudiidx.values.columns", str),
-    Option("values_most", "hudiidx.values.most", int),
+    Option("values_max", "hudiidx.values.max", int),
     Option("indexes", "hudiidx.column.indexes", str),
     Option("logs", "hudiidx.logs", bool),
-    Option("retain_last", "hudiidx.clean.retained.versions", int),
-    Option("older_than_minutes", "hudiidx.clean.retained.minutes", int),
+    Option("retain_last", "hudiidx.expire.retain.last", int),
+    Option("older_than_minutes", "hudiidx.expire.older.than.minutes", int),
     Option("strict", "hudiidx.index.strict", bool),
 )
 _BY_KEYWORD = {o.keyword: o for o in KNOWN}

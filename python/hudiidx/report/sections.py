@@ -207,7 +207,7 @@ def queries(facts: Facts) -> Markup:
     """Which recorded scans were helped."""
     found, files = facts["scans"], facts["files"]
     if not found["shapes"]:
-        setting = code("hudiidx.read.record.scans")
+        setting = code("hudiidx.read.history")
         lead = joined(["No scans are recorded. With the setting ", setting, " they are, and show here."])
         return section("Queries", lead=lead)
     latest = files["base_files"] + files["log_files"]

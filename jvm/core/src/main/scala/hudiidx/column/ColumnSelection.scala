@@ -1,6 +1,6 @@
 package hudiidx.column
 
-import hudiidx.table.{FileKind, FileSlice}
+import hudiidx.table.FileSlice
 import java.util.concurrent.atomic.LongAdder
 
 /** What became of one part of a condition.
@@ -97,8 +97,7 @@ final class ColumnSelection private[column] (
 
   /** For each file its ordinal in each column file that knows the partition, −1 where it is not covered. */
   private def ordinalsOf(files: CoveredFilesOf, slice: FileSlice): Array[Array[Int]] = {
-    // Readers pass over change-data files.
-    val logs = slice.logFiles.filterNot(_.fileName.endsWith(FileKind.CdcLog.extension))
+    val logs = slice.dataLogFiles
     val out = new Array[Array[Int]](slice.baseFile.size + logs.size)
     slice.baseFile.foreach(b => out(0) = ordinalsOf(files, b.fileName, b.sizeBytes))
     var i = slice.baseFile.size

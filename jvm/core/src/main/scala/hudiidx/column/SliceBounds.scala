@@ -1,6 +1,6 @@
 package hudiidx.column
 
-import hudiidx.table.{FileKind, FileSlice}
+import hudiidx.table.FileSlice
 import scala.collection.mutable
 
 /** Bounds of columns over some file slices: of a slice those of its files together. Add slices, partition after partition, then
@@ -21,9 +21,7 @@ final class SliceBounds(index: ColumnIndex) {
 
   def add(slice: FileSlice): Unit = {
     slice.baseFile.foreach(b => addFile(slice.partitionPath, b.fileName, b.sizeBytes))
-    slice.logFiles.foreach { l =>
-      if (!l.fileName.endsWith(FileKind.CdcLog.extension)) addFile(slice.partitionPath, l.fileName, l.sizeBytes)
-    }
+    slice.dataLogFiles.foreach(l => addFile(slice.partitionPath, l.fileName, l.sizeBytes))
     added += 1
   }
 

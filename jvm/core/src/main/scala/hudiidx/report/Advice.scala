@@ -5,7 +5,7 @@ import hudiidx.sync.IndexInfo
 
 /** Something that would help.
   *
-  *  @param kind    `create`, `update`, `compact`, `cluster`, `add_index`, `drop_index` or `record_scans`
+  *  @param kind    `create`, `update`, `compact`, `cluster`, `add_index`, `drop_index` or `read_history`
   *  @param title   what to do, in a few words
   *  @param why     what was seen
   *  @param command that does it
@@ -23,7 +23,7 @@ private[report] final class Advisor(report: TableReport, indexPath: Option[Strin
   private val where = indexPath.fold("")(p => s" --index-path ${quoted(p)}")
   private val ranged: Vector[String] = info.columns.filter(_.kind == Range).flatMap(_.columns)
 
-  def all: Vector[Advice] = state.toVector ++ compact ++ cluster ++ addIndex ++ dropIndex ++ recordScans
+  def all: Vector[Advice] = state.toVector ++ compact ++ cluster ++ addIndex ++ dropIndex ++ readHistory
 
   private def state: Option[Advice] = info.state match {
     case IndexInfo.Absent =>
@@ -93,15 +93,15 @@ private[report] final class Advisor(report: TableReport, indexPath: Option[Strin
         shell("drop_index", s"Drop ${index.kind}(${names.mkString(", ")})", why, command)
       }
 
-  private def recordScans: Option[Advice] =
+  private def readHistory: Option[Advice] =
     if (scans.scans > 0 || !hasIndex) None
     else
       Some(
         Advice(
-          "record_scans",
-          "Record scans",
+          "read_history",
+          "Record what is read",
           "No scans are recorded: with them this page tells which queries the index helps, and which columns to index.",
-          """spark.conf.set("hudiidx.read.record.scans", "true")""",
+          """spark.conf.set("hudiidx.read.history", "true")""",
           "python"
         )
       )

@@ -1,6 +1,6 @@
 package hudiidx.report
 
-import hudiidx.table.{FileEntry, FileKind, FileSlice}
+import hudiidx.table.{FileEntry, FileSlice}
 
 /** What a snapshot reads of one partition. */
 final case class PartitionFacts(path: String, slices: Int, files: Int, bytes: Long)
@@ -42,8 +42,7 @@ final class FileTally {
   }
 
   private def add(slice: FileSlice): Unit = {
-    // Readers pass over change-data files.
-    val logs = slice.logFiles.filterNot(_.fileName.endsWith(FileKind.CdcLog.extension))
+    val logs = slice.dataLogFiles
     slices += 1
     if (slice.baseFile.isEmpty) slicesWithoutBase += 1
     slice.baseFile.foreach { b =>

@@ -4,7 +4,7 @@ import hudiidx.{IndexNotWritable, UnsupportedTable, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.store.IndexStore
 import hudiidx.sync.TableSnapshot
-import hudiidx.table.{BaseFile, FileKind, FileSlice, ReadableRows, SchemaHistory}
+import hudiidx.table.{BaseFile, FileSlice, ReadableRows, SchemaHistory}
 import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.zip.CRC32C
@@ -115,9 +115,7 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
     if (settings.readOptimized) snapshot.view.latestBaseFiles(partition)
     else {
       val slices = snapshot.view.latestMergedFileSlices(partition)
-      slices
-        .find(_.logFiles.exists(l => !l.fileName.endsWith(FileKind.CdcLog.extension)))
-        .foreach(s => throw withLogs(s))
+      slices.find(_.dataLogFiles.nonEmpty).foreach(s => throw withLogs(s))
       slices.flatMap(_.baseFile)
     }
 

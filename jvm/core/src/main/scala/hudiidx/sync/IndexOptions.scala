@@ -77,9 +77,9 @@ object IndexOptions {
   val Source = "hudiidx.create.source"
   val MergePercent = "hudiidx.update.merge.percent"
   val MergeMinFiles = "hudiidx.update.merge.min.files"
-  val RetainedVersions = "hudiidx.clean.retained.versions"
-  val RetainedMinutes = "hudiidx.clean.retained.minutes"
-  val OrphanMinutes = "hudiidx.clean.orphan.minutes"
+  val RetainLast = "hudiidx.expire.retain.last"
+  val OlderThanMinutes = "hudiidx.expire.older.than.minutes"
+  val OrphanMinutes = "hudiidx.expire.orphan.minutes"
   val RecordMode = "hudiidx.record.mode"
   val RecordWindowDays = "hudiidx.record.window.days"
   val RecordFileGroups = "hudiidx.record.file.groups"
@@ -88,7 +88,7 @@ object IndexOptions {
   val BloomColumns = "hudiidx.bloom.columns"
   val BloomFpp = "hudiidx.bloom.fpp"
   val ValuesColumns = "hudiidx.values.columns"
-  val ValuesMost = "hudiidx.values.most"
+  val ValuesMax = "hudiidx.values.max"
   val OtherIndexes = "hudiidx.column.indexes"
   val Logs = "hudiidx.logs"
   val ReadDamaged: String = LogCheck.OptionName
@@ -141,13 +141,13 @@ object IndexOptions {
   private val mergeMinFiles =
     OptionDoc(MergeMinFiles, Whole(0, Int.MaxValue), usual.mergeMinFiles.toString, "…and more files than this.")
   private val retained = OptionDoc(
-    RetainedVersions,
+    RetainLast,
     Whole(1, 10000),
     usual.retention.retained.toString,
     "So many newest index versions are kept, whatever their age."
   )
-  private val retainedMinutes = OptionDoc(
-    RetainedMinutes,
+  private val olderThanMinutes = OptionDoc(
+    OlderThanMinutes,
     Whole(0, MostMinutes),
     (usual.retention.minAgeMillis / Minute).toString,
     "An index version younger than this is kept: a reader may have it open."
@@ -220,7 +220,7 @@ object IndexOptions {
       "`create` keeps the values of these columns, for files that have few of them."
     ),
     OptionDoc(
-      ValuesMost,
+      ValuesMax,
       Text("integer"),
       ValuesKind.DefaultMost.toString,
       "Values that are kept of a file at most; of one that has more none are."
@@ -234,7 +234,7 @@ object IndexOptions {
   )
 
   val Docs: Vector[OptionDoc] = Vector(path, enabled, strict, source, recordMode, windowDays, fileGroups, groupBytes) ++
-    columnDocs ++ Vector(logs, mergePercent, mergeMinFiles, retained, retainedMinutes, orphanMinutes, damaged)
+    columnDocs ++ Vector(logs, mergePercent, mergeMinFiles, retained, olderThanMinutes, orphanMinutes, damaged)
 
   private val names: Set[String] = Docs.map(_.name).toSet
 
@@ -253,7 +253,7 @@ object IndexOptions {
       mergeMinFiles = mergeMinFiles.whole(settings).toInt,
       retention = Retention(
         retained.whole(settings).toInt,
-        retainedMinutes.whole(settings) * Minute,
+        olderThanMinutes.whole(settings) * Minute,
         orphanMinutes.whole(settings) * Minute
       ),
       record = RecordOptions(
@@ -267,7 +267,7 @@ object IndexOptions {
         settings.get(BloomColumns),
         settings.get(BloomFpp),
         settings.get(ValuesColumns),
-        settings.get(ValuesMost),
+        settings.get(ValuesMax),
         settings.get(OtherIndexes)
       ),
       logs = ifGiven(logs, _.flag(settings)),

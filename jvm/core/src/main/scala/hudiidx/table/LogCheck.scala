@@ -38,7 +38,7 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
   override def read(file: String, block: LogBlock): Unit = block.kind match {
     case LogBlockKind.Command if !block.isRollback =>
       report(file, block.offset, "a command block without a known command")
-    case LogBlockKind.CdcData if !file.endsWith(LogCheck.ChangeDataSuffix) =>
+    case LogBlockKind.CdcData if !file.endsWith(FileKind.CdcLog.extension) =>
       report(file, block.offset, "a change-data block in a file of data blocks")
     case LogBlockKind.Command | LogBlockKind.CdcData => ()
     case _ => if (ownInstants) LogCheck.instantOf(file).foreach(i => compareInstants(file, block, i))
@@ -88,7 +88,6 @@ object LogCheck {
   val AsError = "error"
   val AsStock = "as_stock"
 
-  private val ChangeDataSuffix = ".cdc"
   private val log = LoggerFactory.getLogger(classOf[LogCheck])
 
   /** The instant in a log file's name. */

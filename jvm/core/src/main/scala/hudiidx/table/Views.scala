@@ -14,7 +14,11 @@ final case class FileSlice(
     baseInstantTime: String,
     baseFile: Option[BaseFile],
     logFiles: Vector[LogFile]
-)
+) {
+
+  /** Those that hold rows: readers of rows pass over change-data files. */
+  def dataLogFiles: Vector[LogFile] = logFiles.filterNot(_.fileName.endsWith(FileKind.CdcLog.extension))
+}
 
 object FileSlice {
 

@@ -98,9 +98,7 @@ private[hive] final class TablePlanner(
 
   private def pieceOf(slice: FileSlice, light: Array[Byte], full: Array[Byte]): Option[SlicePiece] = {
     val folder = Storage.join(snapshot.tablePath, slice.partitionPath)
-    val logs = slice.logFiles
-      .filterNot(_.fileName.endsWith(FileKind.CdcLog.extension))
-      .map(l => Storage.join(folder, l.fileName) -> l.sizeBytes)
+    val logs = slice.dataLogFiles.map(l => Storage.join(folder, l.fileName) -> l.sizeBytes)
     val base = slice.baseFile.map(b => requireParquet(Storage.join(folder, b.fileName)) -> b.instantTime)
     val bytes = slice.baseFile.fold(0L)(_.sizeBytes) + logs.map(_._2).sum
     val plan = if (logs.isEmpty) light else full

@@ -76,7 +76,7 @@ object IndexedAggregates {
       slice: FileSlice,
       wanted: Vector[FileAggregate]
   ): Option[Vector[Any]] =
-    slice.baseFile.filter(_ => SliceReading.logsOf(slice).isEmpty).flatMap { base =>
+    slice.baseFile.filter(_ => slice.dataLogFiles.isEmpty).flatMap { base =>
       val nulls = table.schema.values.nulls(slice.partitionPath)
       def statsOf(column: StructField) =
         files.stats(slice.partitionPath, base.fileName, base.sizeBytes, ColumnPath.of(Seq(column.name)))

@@ -34,7 +34,7 @@ object LogBlocksView {
   private def rows(table: SharedTable, slice: FileSlice): Iterator[InternalRow] = {
     val folder = Storage.join(table.path, slice.partitionPath)
     lazy val kept = table.keptTails(FileGroup(slice.partitionPath, slice.fileId)).getOrElse(KeptTails.None)
-    SliceReading.logsOf(slice).iterator.flatMap { log =>
+    slice.dataLogFiles.iterator.flatMap { log =>
       val path = Storage.join(folder, log.fileName)
       LogBlockFacts.of(table.context.storage, path, kept).map { b =>
         InternalRow(

@@ -46,7 +46,7 @@ final class PinnedTable(
   def isStrict: Boolean = options.index.strict
 
   /** Scans leave a record in the index folder. */
-  def recordsScans: Boolean = options.recordsScans
+  def keepsHistory: Boolean = options.keepsHistory
 
   /** Where the index is, or would be. */
   def indexDir: String = options.index.indexDir(path)

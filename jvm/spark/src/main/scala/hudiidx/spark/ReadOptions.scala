@@ -15,7 +15,7 @@ import hudiidx.table.QueryInstant
   *  @param view one of [[ReadOptions.Views]]: the table's rows, or a listing of it
   *  @param columnsByName files are read by the names of their columns, whatever a history of columns says
   *  @param mergesAs11 logs of tables of version 6 are merged by the rules of Hudi 1.1, not of 0.15
-  *  @param recordsScans each scan leaves a record in the index folder
+  *  @param keepsHistory each scan leaves a record in the index folder
   *  @param increment of an incremental query; None: a snapshot
   *  @param tagStrategy how `tag_location` looks keys up, see [[TagStrategy]]
   */
@@ -29,7 +29,7 @@ final case class ReadOptions(
     pushdowns: ReadPushdowns = ReadPushdowns.of(Map.empty),
     columnsByName: Boolean = false,
     mergesAs11: Boolean = false,
-    recordsScans: Boolean = false
+    keepsHistory: Boolean = false
 )
 
 object ReadOptions {
@@ -65,7 +65,7 @@ object ReadOptions {
   val AsOfInstant = "as.of.instant"
   val ViewName = "view"
   val MergeRelease = "hudiidx.read.merge.release"
-  val RecordScans = "hudiidx.read.record.scans"
+  val ReadHistory = "hudiidx.read.history"
   private val Release015 = "0.15"
   private val Release11 = "1.1"
 
@@ -92,8 +92,8 @@ object ReadOptions {
       "deletes come late (of two log records under OverwriteWithLatestAvroPayload the later wins, a late delete under " +
       "DefaultHoodieRecordPayload deletes nothing). Record indexes hold keys by the rules of 0.15, so then scans ask none."
   )
-  private val recordScans = OptionDoc(
-    RecordScans,
+  private val readHistory = OptionDoc(
+    ReadHistory,
     Flag,
     "false",
     "`true`: each scan of a table that has an index leaves its filters and metrics as a small file in the index folder " +
@@ -114,7 +114,7 @@ object ReadOptions {
   )
 
   /** Those that any session or reader may name. */
-  val OwnDocs: Vector[OptionDoc] = Vector(tagStrategy, mergeRelease, recordScans)
+  val OwnDocs: Vector[OptionDoc] = Vector(tagStrategy, mergeRelease, readHistory)
 
   /** Those of the reader alone, and stock Hudi's. */
   val ReaderDocs: Vector[OptionDoc] = Vector(
@@ -162,7 +162,7 @@ object ReadOptions {
       pushdowns = ReadPushdowns.of(settings),
       columnsByName = !schemaOnRead.flag(asked),
       mergesAs11 = mergesAs11(mergeRelease.text(settings)),
-      recordsScans = recordScans.flag(settings)
+      keepsHistory = readHistory.flag(settings)
     )
   }
 

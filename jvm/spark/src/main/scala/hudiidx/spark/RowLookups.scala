@@ -199,7 +199,7 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
   private def identity(slice: FileSlice, piece: PartitionedFile): AnyRef =
     if (SliceReading.hasLogs(piece)) (this, slice) else piece.filePath
 
-  private def logBytes(slice: FileSlice): Long = SliceReading.logsOf(slice).iterator.map(_.sizeBytes).sum
+  private def logBytes(slice: FileSlice): Long = slice.dataLogFiles.iterator.map(_.sizeBytes).sum
 
   /** Files of the index are closed when the table is forgotten, see `SharedTable`. */
   override def close(): Unit = ()

@@ -11,14 +11,14 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression
 import org.slf4j.LoggerFactory
 
 /** Scans that were run, for advice: which columns are asked for over time (RFC-15's hot columns). Those of this process are kept in
-  * memory; with `hudiidx.read.record.scans` each scan of a table that has an index leaves a file in its index folder.
+  * memory; with `hudiidx.read.history` each scan of a table that has an index leaves a file in its index folder.
   */
 object ScanRecords {
 
   /** Of a scan that is about to run. A failure to write it is one warning, and does no harm to the scan. */
   def add(table: PinnedTable, spec: ScanSpec, facts: PlanFacts): Unit = if (isKept(spec.filters)) {
     RecordedScans.add(table.path, spec.filters)
-    if (table.recordsScans && table.indexUse.exists(_.version.isDefined)) {
+    if (table.keepsHistory && table.indexUse.exists(_.version.isDefined)) {
       val files = new ScanFiles(table.shared.context.storage, table.indexDir)
       val metrics = facts.metrics.map(m => m.name -> m.value).toMap
       try files.add(ScanRecord(System.currentTimeMillis(), table.instantText, spec.filters.map(textOf), metrics))

@@ -68,7 +68,7 @@ object ScanStatistics {
   private def rowsOf(files: hudiidx.column.FileFacts, slice: FileSlice): Option[Long] = slice.baseFile match {
     case Some(base) => files.rows(slice.partitionPath, base.fileName, base.sizeBytes)
     case None       =>
-      val logs = SliceReading.logsOf(slice).map(l => files.rows(slice.partitionPath, l.fileName, l.sizeBytes))
+      val logs = slice.dataLogFiles.map(l => files.rows(slice.partitionPath, l.fileName, l.sizeBytes))
       if (logs.contains(None)) None else Some(logs.flatten.sum)
   }
 

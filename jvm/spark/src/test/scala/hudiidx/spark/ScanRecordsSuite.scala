@@ -9,7 +9,7 @@ import hudiidx.store.ScanRecord
 
 /** Scans that are recorded on request, and advice from them in another process. */
 final class ScanRecordsSuite extends SparkSuite {
-  private val on = ReadOptions.RecordScans -> "true"
+  private val on = ReadOptions.ReadHistory -> "true"
 
   private def indexed(): String = {
     val table = Fixtures.copy("v9-cow-part")
@@ -94,7 +94,7 @@ final class ScanRecordsSuite extends SparkSuite {
   test("an update leaves the records, and dropping the index takes them with it") {
     val table = indexed()
     read(table, on).where("qty > 3").collect()
-    val api = new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.clean.orphan.minutes", "0"))
+    val api = new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.expire.orphan.minutes", "0"))
     api.update()
     assert(records(table).size === 1)
     api.drop()

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 
 import com.fasterxml.jackson.databind.JsonNode
+import hudiidx.Figures
 import org.apache.spark.sql.functions.{col, lit, regexp_extract, struct, to_json}
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.scalatest.Assertions
@@ -52,6 +53,7 @@ object Answer extends Assertions {
 
   /** The rows are those that stock Hudi gave. */
   def expect(stock: JsonNode, found: Answer): Unit = {
+    Figures.add("answers compared with stock Hudi's", 1)
     assert(found.rows.length === stock.get("count").asInt)
     if (stock.has("rows")) {
       val rows = Vector.newBuilder[String]

@@ -122,7 +122,7 @@ private final class LiveLogsOfView(state: IndexState) extends LiveLogs {
     if (group.partitionPath != partition) {
       names = state.view
         .latestMergedFileSlices(group.partitionPath)
-        .map((s: FileSlice) => s.fileId -> LogWork.logsOf(s).map(_._1).toSet)
+        .map((s: FileSlice) => s.fileId -> s.dataLogFiles.map(_.fileName).toSet)
         .toMap
       partition = group.partitionPath
     }

@@ -21,17 +21,13 @@ private[logindex] final case class LogWork(group: FileGroup, files: Vector[(Stri
 }
 
 private[logindex] object LogWork {
-  private val ChangeDataSuffix = ".cdc"
 
   /** The slice's log files that hold rows, as far as `wanted`. */
   def of(slice: FileSlice, known: Set[BlockPlace], wanted: String => Boolean): LogWork = LogWork(
     FileGroup(slice.partitionPath, slice.fileId),
-    logsOf(slice).filter(f => wanted(f._1)),
+    slice.dataLogFiles.map(f => f.fileName -> f.sizeBytes).filter(f => wanted(f._1)),
     known
   )
-
-  def logsOf(slice: FileSlice): Vector[(String, Long)] =
-    slice.logFiles.filterNot(_.fileName.endsWith(ChangeDataSuffix)).map(f => f.fileName -> f.sizeBytes)
 
   /** In the order of the keys of log index files. */
   def sorted(works: Iterable[LogWork]): Vector[LogWork] = {

@@ -4,7 +4,7 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
 import hudiidx.UnsupportedTable
-import hudiidx.spark.{ColumnStage, HudiIdxScan, PinnedTable, PlanFacts, SliceReading}
+import hudiidx.spark.{ColumnStage, HudiIdxScan, PinnedTable, PlanFacts}
 import hudiidx.storage.Storage
 import hudiidx.table.{FileSlice, ReadableRows}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -40,7 +40,7 @@ private[spark] object PrunedFiles {
   def paths(query: DataFrame, tablePath: String): ArrayNode = {
     val json = JsonNodeFactory.instance.arrayNode()
     scanOf(query.queryExecution.optimizedPlan).toVector.flatMap(_.slices).foreach { slice =>
-      if (SliceReading.logsOf(slice).nonEmpty)
+      if (slice.dataLogFiles.nonEmpty)
         throw new UnsupportedTable(
           s"$tablePath: file group ${slice.fileId} of partition '${slice.partitionPath}' has log files, and its rows are those of " +
             "all of them merged; compact the table, read it with Spark, or ask for the base files alone with read_optimized=True"
@@ -75,7 +75,7 @@ private[spark] object PrunedFiles {
     val base = slice.baseFile.map { b =>
       Row(slice.partitionPath, slice.fileId, b.fileName, "base", b.instantTime, b.sizeBytes, by)
     }
-    base.toVector ++ SliceReading.logsOf(slice).map { l =>
+    base.toVector ++ slice.dataLogFiles.map { l =>
       Row(slice.partitionPath, slice.fileId, l.fileName, "log", slice.baseInstantTime, l.sizeBytes, by)
     }
   }

@@ -4,7 +4,7 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.InvalidOption
-import hudiidx.spark.NamedTable
+import hudiidx.spark.{HudiIdxCatalog, HudiTableReads, NamedTable}
 import hudiidx.spark.compact.{CompactionApi, CompactionSteps}
 import hudiidx.spark.api.{HudiIdxApi, PrunedFiles}
 import hudiidx.sync.IndexOptions
@@ -203,8 +203,8 @@ object Procedures {
   }
 
   private def expire(spark: SparkSession, call: Arguments): Seq[Row] = {
-    val settings = call.whole("retain_last").map(IndexOptions.RetainedVersions -> _.toString) ++
-      call.whole("older_than_minutes").map(IndexOptions.RetainedMinutes -> _.toString)
+    val settings = call.whole("retain_last").map(IndexOptions.RetainLast -> _.toString) ++
+      call.whole("older_than_minutes").map(IndexOptions.OlderThanMinutes -> _.toString)
     json(api(spark, call, settings.toMap).expireVersions()).elements.asScala.map(name => Row(name.asText)).toVector
   }
 
@@ -229,7 +229,7 @@ object Procedures {
     if (name.contains('/')) NamedTable(name, Map.empty)
     else {
       val parts = spark.sessionState.sqlParser.parseMultipartIdentifier(name).toVector
-      val inCatalog = if (parts.length > 2) parts.tail else parts
+      val inCatalog = if (parts.length > 2 && readsMetastore(spark, parts.head)) parts.tail else parts
       val full = if (inCatalog.length == 1) spark.catalog.currentDatabase +: inCatalog else inCatalog
       NamedTable
         .inMetastore(spark, Identifier.of(full.init.toArray, full.last))
@@ -238,6 +238,13 @@ object Procedures {
             s"table => '$name': no Hudi table of the session's metastore; name one, or give a path"
           )
         )
+    }
+
+  /** Tables of any other catalog may have the names of the metastore's. */
+  private def readsMetastore(spark: SparkSession, catalog: String): Boolean =
+    catalog.equalsIgnoreCase(HudiTableReads.SessionCatalog) || {
+      val catalogs = spark.sessionState.catalogManager
+      catalogs.isCatalogRegistered(catalog) && catalogs.catalog(catalog).isInstanceOf[HudiIdxCatalog]
     }
 
   private val mapper = new ObjectMapper()

@@ -219,7 +219,9 @@ final class SqlSuite extends SparkSuite {
     sql(s"CALL system.drop_index('$path', record => true, logs => true, columns => array('_hoodie_record_key'))")
     sql(s"CALL system.drop_index('$path')")
     assert(!sql(s"CALL system.index_info('$path')").head().getString(0).contains("READY"))
-    assert(sql("CALL system.index_info(table => 'db.trips')").count() === 1)
+    Vector("db.trips", "spark_catalog.db.trips", "hudiidx.db.trips").foreach { name =>
+      assert(sql(s"CALL system.index_info(table => '$name')").count() === 1, name)
+    }
   }
 
   test("functions of tables stand in queries") {
@@ -272,7 +274,9 @@ final class SqlSuite extends SparkSuite {
     assert(refused("CALL system.lookup('db.trips', 'a', 'b', 'c')").contains("4 arguments"))
     assert(refused("CALL system.lookup('db.trips', table => 'db.trips', keys => 'a')").contains("table twice"))
     assert(refused("CALL system.verify('db.trips', record => 'yes')").contains("true or false"))
-    assert(refused("CALL system.update_index('db.none')").contains("no Hudi table"))
+    Vector("db.none", "other.db.trips").foreach { name =>
+      assert(refused(s"CALL system.update_index('$name')").contains("no Hudi table"), name)
+    }
     intercept[ParseException](sql("CALL other.lookup('t')"))
   }
 

@@ -2,6 +2,7 @@ package hudiidx.spark.prune
 
 import scala.util.control.NonFatal
 
+import hudiidx.Figures
 import hudiidx.column.ColumnCondition._
 import hudiidx.column.{ColumnCondition, ColumnStats, ColumnType, LeafTest}
 import hudiidx.spark.SparkSuite
@@ -73,6 +74,8 @@ final class ConditionSuite extends SparkSuite with PredicateHelper {
         }
       }
     }
+    Figures.add("random filters held against rows", cases.toLong)
+    Figures.add("file slices held against them", slices.toLong)
     info(s"$cases filters on $slices slices: $wanted had wanted rows, $kept were kept")
     assert(wanted > slices / 20 && kept < slices * 19 / 20)
   }

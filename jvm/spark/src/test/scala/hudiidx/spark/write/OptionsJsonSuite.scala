@@ -30,7 +30,7 @@ final class OptionsJsonSuite extends AnyFunSuite {
   test("nothing given is what the defaults of the page say") {
     assert(IndexOptions.of(Map.empty) === IndexOptions())
     val given = IndexOptions.Docs.filterNot(_.default.startsWith("(")).map(o => o.name -> o.default).toMap
-    val named = Set(IndexOptions.BloomFpp, IndexOptions.ValuesMost)
+    val named = Set(IndexOptions.BloomFpp, IndexOptions.ValuesMax)
     assert(IndexOptions.of(given.filterNot(o => named(o._1))) === IndexOptions())
     val write = WriteOptions.of(Map.empty)
     val spelled = WriteOptions.Docs.filterNot(_.default.startsWith("(")).map(o => o.name -> o.default).toMap
