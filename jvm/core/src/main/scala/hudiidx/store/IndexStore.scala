@@ -41,11 +41,8 @@ final class IndexStore(val storage: Storage, val dir: String) {
     var found: Option[IndexVersion] = None
     val numbers = all.reverseIterator
     while (found.isEmpty && numbers.hasNext) {
-      try found = Some(read(numbers.next()))
-      catch {
-        case e: DamagedIndex                                   => failures :+= e
-        case _: NoSuchFileException | _: FileNotFoundException => () // expired between the listing and the read
-      }
+      try found = readIfThere(numbers.next())
+      catch { case e: DamagedIndex => failures :+= e }
     }
     val reasons = failures.map(_.getMessage)
     found match {
@@ -75,11 +72,16 @@ final class IndexStore(val storage: Storage, val dir: String) {
     version
   }
 
+  /** None if another writer expired it after it was listed. */
+  private def readIfThere(number: Long): Option[IndexVersion] =
+    try Some(read(number))
+    catch { case _: NoSuchFileException | _: FileNotFoundException => None }
+
   /** Whole versions of lower numbers, the highest first. */
   def before(number: Long): Iterator[IndexVersion] =
     versionNumbers().reverseIterator.filter(_ < number).flatMap { n =>
-      try Some(read(n))
-      catch { case _: DamagedIndex | _: NoSuchFileException | _: FileNotFoundException => None }
+      try readIfThere(n)
+      catch { case _: DamagedIndex => None }
     }
 
   /** Numbers of all version files, ascending, whole or not. */
@@ -205,14 +207,10 @@ final class IndexStore(val storage: Storage, val dir: String) {
     if (files.isEmpty) folder.modifiedMillis else files.map(_.modifiedMillis).max
   }
 
-  /** None for a version of a later format: what it names cannot be told. */
+  /** None for a version that cannot be read now, or by this release: what it names cannot be told. */
   private def namesIn(versionFile: FileInfo): Option[Vector[String]] =
-    try Some(read(numberOf(versionFile)).files.map(_.name))
-    catch {
-      case e: DamagedIndex                                   => if (e.isLater) None else Some(Vector.empty)
-      case _: NoSuchFileException | _: FileNotFoundException =>
-        Some(Vector.empty) // removed by another, who expires too
-    }
+    try Some(readIfThere(numberOf(versionFile)).fold(Vector.empty[String])(_.files.map(_.name)))
+    catch { case _: DamagedIndex => None }
 
   private def versionFiles(): Vector[FileInfo] =
     reading(versionsDir)(storage.list(versionsDir)).filter(isVersion)

@@ -65,8 +65,7 @@ final class Indexer(
   private def update(rebases: Int): SyncResult = {
     requireTries(rebases)
     store.current() match {
-      case Current.Absent =>
-        throw new IndexNotFound(s"$path: there is no index in ${store.dir}; run `hudiidx create $path`")
+      case Current.Absent => absent()
       // Two writers of different formats would make the index anew in turn.
       case Current.Unreadable(reasons, true, _) => throw new DamagedIndex(reasons.mkString("; "), isLater = true)
       case Current.Unreadable(reasons, _, None) =>
@@ -152,10 +151,15 @@ final class Indexer(
     }
 
   private def inForce(): IndexVersion = store.current() match {
-    case Current.Found(version, _) => version
-    case Current.Absent            =>
-      throw new IndexNotFound(s"$path: there is no index in ${store.dir}; run `hudiidx create $path`")
+    case Current.Found(version, _)               => version
+    case Current.Absent                          => absent()
     case Current.Unreadable(reasons, isLater, _) => throw new DamagedIndex(reasons.mkString("; "), isLater = isLater)
+  }
+
+  /** NotAHudiTable where there is no table either. */
+  private def absent(): Nothing = {
+    TableContext.load(access, path): Unit
+    throw new IndexNotFound(s"$path: there is no index in ${store.dir}; run `hudiidx create $path`")
   }
 
   private def rebuild(rebases: Int, why: String): SyncResult = {

@@ -1,7 +1,7 @@
 package hudiidx.store
 
 import hudiidx.DamagedIndex
-import hudiidx.storage.LocalStorage
+import hudiidx.storage.{DenyingStorage, LocalStorage}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
@@ -99,6 +99,22 @@ class IndexStoreSuite extends AnyFunSuite {
       )
     )
     assert(store.versionNumbers() === Vector(1, 4, 5))
+  }
+
+  test("expiring removes no file while a version that stays cannot be read, whatever the reason") {
+    val store = newStore()
+    (1 to 3).foreach { n =>
+      store.write(s"f$n", "kind")(_.write("abc".getBytes))
+      store.publish(version(n.toLong, s"f$n"))
+    }
+    val now = System.currentTimeMillis() + 3600000L
+    val rule = Retention(2, 0, 0)
+    val behindBadMount = new IndexStore(DenyingStorage.unreadable(versionFile(store, 3).toString), store.dir)
+    assert(behindBadMount.expire(3, rule, now) === Vector("00000000000000000001.json"))
+    Files.write(versionFile(store, 2), Array[Byte](1))
+    assert(store.expire(3, rule, now) === Vector.empty)
+    store.publish(version(4, "f3"))
+    assert(store.expire(4, rule, now) === Vector("00000000000000000002.json", "f1", "f2"))
   }
 
   test("expiring removes work folders in which nothing was written for long, and no other folder") {
