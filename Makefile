@@ -1,9 +1,9 @@
-# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | bugs | reproducible | report-pictures | lint | format | bundles | clean
+# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | bugs | reliability | fuzz | reproducible | report-pictures | lint | format | bundles | clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines bugs reproducible report-pictures lint format bundles clean preflight
+.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines bugs reliability fuzz reproducible report-pictures lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
 # One jar for each Spark line; the wheel carries them all.
@@ -137,6 +137,15 @@ test-all: build bundles $(STAMPS)/tests $(BROWSER)
 # Plants bugs, one after the other: each must be caught by the test that it names.
 bugs: $(STAMPS)/venv
 	@$(PY) scripts/seeded_bugs.py
+
+# Hours of what tries hudiidx hardest; how much was tried goes to docs/reliability.md.
+reliability: build bundles $(STAMPS)/tests
+	@$(PY) scripts/reliability.py
+
+# A coverage-guided fuzzer on every parser, SECONDS each.
+SECONDS_EACH := 60
+fuzz: preflight
+	@scripts/fuzz $(SECONDS_EACH)
 
 # Builds jars and wheel twice, in two folders, and compares them byte by byte.
 reproducible:

@@ -39,6 +39,7 @@ class IndexFaultSuite extends AnyFunSuite {
         counting.mutatingCalls
       }
       assert(steps >= (if (job.needsIndex) 2 else 3))
+      Figures.add("writes of an index stopped at a step", steps.toLong)
       (1 to steps).foreach { step =>
         withJob(job) { table =>
           val faulty = new FaultyStorage(LocalStorage, step, fault)
@@ -164,6 +165,7 @@ class IndexFaultSuite extends AnyFunSuite {
       kinds.foreach { name =>
         val path = s"${table.path}/.hoodie/hudiidx/$name"
         val whole = LocalStorage.readAll(path)
+        Figures.add("bytes of index files changed", whole.length.toLong)
         whole.indices.foreach { at =>
           val bad = whole.clone()
           bad(at) = (bad(at) ^ (1 << (at % 8))).toByte

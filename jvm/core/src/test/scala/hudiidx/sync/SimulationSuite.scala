@@ -1,6 +1,6 @@
 package hudiidx.sync
 
-import hudiidx.IndexNotFound
+import hudiidx.{Figures, IndexNotFound}
 import hudiidx.storage.Storage
 import hudiidx.store.{IndexStore, Retention}
 import org.scalatest.funsuite.AnyFunSuite
@@ -23,6 +23,9 @@ final class SimulationSuite extends AnyFunSuite {
       }
     }
     info(s"$schedules schedules from seed $first, ${seen.steps} steps; $seen")
+    Figures.add("orders of steps simulated", schedules.toLong)
+    Figures.add("steps of them", seen.steps)
+    Figures.add("reads in them", seen.reads)
     // Else nothing was tried of what this is for.
     assert(seen.reads > schedules && seen.overlaid > 0 && seen.rebases > 0 && seen.killed > 0 && seen.listed > 0)
   }

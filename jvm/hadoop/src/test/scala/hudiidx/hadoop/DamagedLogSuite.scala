@@ -4,7 +4,7 @@ import hudiidx.log._
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, TableSnapshot}
 import hudiidx.table.{FileSlice, TableLogRules}
-import hudiidx.{DamagedTable, Fixtures, HudiIdxException}
+import hudiidx.{DamagedTable, Figures, Fixtures, HudiIdxException}
 import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.{Failure, Random, Success, Try}
@@ -106,6 +106,7 @@ final class DamagedLogSuite extends AnyFunSuite {
       val all = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
       val places =
         if (all) log.whole.indices else (frames ++ contents ++ Seq.fill(300)(random.nextInt(log.whole.length))).distinct
+      Figures.add("bytes of logs changed", places.size.toLong)
       places.filter(_ < log.whole.length).foreach { at =>
         val bad = log.whole.clone()
         bad(at) = (bad(at) ^ (if (all) 1 + random.nextInt(255) else 1 << random.nextInt(8))).toByte

@@ -1,6 +1,6 @@
 package hudiidx.hadoop.record
 
-import hudiidx.Fixtures
+import hudiidx.{Figures, Fixtures}
 import hudiidx.hadoop.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.record.{RecordGroup, RecordLocation}
@@ -119,6 +119,7 @@ class RecordFaultSuite extends AnyFunSuite {
       val tried = copy(ready.path)
       work(job, tried, counting)
       assert(before.forall(v => job.did(v, current(tried).get)))
+      Figures.add("writes of an index stopped at a step", counting.mutatingCalls.toLong)
       (1 to counting.mutatingCalls).foreach { step =>
         val path = copy(ready.path)
         val faulty = new FaultyStorage(LocalStorage, step, Fault.All((step + n) % Fault.All.size))

@@ -21,7 +21,7 @@ final class CompactionSuite extends SparkSuite {
   private val sample =
     Set("v6-mor-part", "v9-mor-part", "v6-mor-types", "v9-mor-evolution", "v9-partial-updates", "v6-mor-log-only")
   private val merged = Fixtures.good.filter { n =>
-    !n.startsWith("v8-") && Seq("-mor-", "-no-mdt-mor", "-time", "-updates", "-restore").exists(n.contains)
+    !n.startsWith("v8-") && Fixtures.json(n).path("table_type").asText == "MERGE_ON_READ"
   }
 
   private def compact(path: String, op: String = "schedule_and_execute", options: Map[String, String] = Map.empty) =

@@ -10,7 +10,7 @@ import hudiidx.hadoop.Tables
 import hudiidx.spark.SparkSuite
 import hudiidx.storage.LocalStorage
 import hudiidx.write.{CompletedWrite, HeartbeatOptions, LockOptions, OpenWrite}
-import hudiidx.{Fixtures, InvalidOption, WriteConflict}
+import hudiidx.{Figures, Fixtures, InvalidOption, WriteConflict}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.{col, udf}
@@ -119,6 +119,7 @@ final class ConcurrentWritesSuite extends SparkSuite {
         assert(wanted.contains(found), s"round $round: $deeds, done: $done, from $state")
         state = found
       }
+      Figures.add("rounds of two writers at once", rounds.toLong)
       info(s"both committed in $both rounds")
       if (isLong) assert(both > 0 && both < rounds, "rounds must be of both kinds")
     }
