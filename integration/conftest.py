@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 class StockHudi:
     """A stock Hudi of one version, asked by name: ``stock.write(name="t", ...)``."""
 
-    def __init__(self, version: str, work: Path) -> None:
+    def __init__(self, version: str, work: Path, memory: str = "2g") -> None:
         jar = ROOT / "build" / "lib" / f"hudi-spark3.5-bundle_2.12-{version}.jar"
         assert jar.exists(), f"{jar}: missing; run `make bundles`"
         jars = ":".join(map(str, (jar, *writer_jars())))
@@ -27,7 +27,7 @@ class StockHudi:
         self._log = work / "stock.log"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [sys.executable, str(HERE / "stock_worker.py"), version, jars, str(work)],
+                [sys.executable, str(HERE / "stock_worker.py"), version, jars, str(work), memory],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -92,9 +92,15 @@ def stock_1_1(stock_work: Path) -> Iterator[StockHudi]:
     yield from _stock("1.1.1", stock_work)
 
 
-def _stock(version: str, work: Path) -> Iterator[StockHudi]:
+@pytest.fixture
+def large_stock_1_1(tmp_path: Path) -> Iterator[StockHudi]:
+    """With memory for file groups of gigabytes, which it rewrites whole."""
+    yield from _stock("1.1.1", tmp_path, "9g")
+
+
+def _stock(version: str, work: Path, memory: str = "2g") -> Iterator[StockHudi]:
     folder = work / version
     folder.mkdir()
-    stock = StockHudi(version, folder)
+    stock = StockHudi(version, folder, memory)
     yield stock
     stock.close()

@@ -34,12 +34,12 @@ MANY = {"hoodie.keep.min.commits": "40", "hoodie.keep.max.commits": "60"}
 class Stock(hudifix.Env):
     """The fixtures' helpers over a small session."""
 
-    def __init__(self, version: str, jars: str, work: str) -> None:
+    def __init__(self, version: str, jars: str, work: str, memory: str) -> None:
         self.version, self.work, self.v1 = version, work, version.startswith("1.")
         self.tables: dict[str, hudifix.Table] = {}
         self.spark = (
             SparkSession.builder.master("local[2]")
-            .config("spark.driver.memory", "2g")
+            .config("spark.driver.memory", memory)
             .config("spark.jars", jars.replace(":", ","))
             .config("spark.driver.extraClassPath", jars)
             .config("spark.driver.extraJavaOptions", JVM)
@@ -304,10 +304,10 @@ NUMBERS = {"SIX": 6, "EIGHT": 8, "NINE": 9}
 
 def main() -> None:
     """Answers requests until stdin ends."""
-    version, jars, work = sys.argv[1:4]
+    version, jars, work, memory = sys.argv[1:5]
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what Spark and Hive print goes to stderr
-    stock = Stock(version, jars, work)
+    stock = Stock(version, jars, work, memory)
     print(json.dumps({"ok": version}), file=answers, flush=True)
     for line in sys.stdin:
         request = json.loads(line)

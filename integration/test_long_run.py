@@ -169,6 +169,8 @@ def times(rows: dict[str, Row]) -> dict[str, Any]:
 def test_stock_and_we_write_by_turns_for_long(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
 ) -> None:
+    from compare import figure  # this file is a program too, which has no path to it
+
     seed = int(os.environ.get("HUDIIDX_TEST_SEED", time.time_ns()))
     print(f"HUDIIDX_TEST_SEED={seed}, {COMMITS} commits")
     stock = request.getfixturevalue(version)
@@ -176,6 +178,7 @@ def test_stock_and_we_write_by_turns_for_long(
     run = LongRun(table, seed)
     try:
         run.run(COMMITS)
+        figure("commits of one table by stock Hudi and hudiidx, some of them killed", COMMITS)
     finally:
         run.killed.close()
         print(run.counts)

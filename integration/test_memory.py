@@ -37,7 +37,10 @@ def ids_of(commit: int, when: int, each: int) -> str:
 
 
 @pytest.mark.parametrize("megabytes", SIZES)
-def test_logs_of_many_times_the_heap_are_merged(spark: SparkSession, stock_1_1: Any, megabytes: int) -> None:
+def test_logs_of_many_times_the_heap_are_merged(
+    spark: SparkSession, request: pytest.FixtureRequest, megabytes: int
+) -> None:
+    stock: Any = request.getfixturevalue("stock_1_1" if megabytes == SIZES[0] else "large_stock_1_1")
     each = (megabytes << 20) // ROW_BYTES // len(COMMITS)
     one_group = {
         "hoodie.parquet.max.file.size": str(16 << 30),
@@ -47,12 +50,12 @@ def test_logs_of_many_times_the_heap_are_merged(spark: SparkSession, stock_1_1: 
         "hoodie.metadata.enable": "false",
     }
     name = f"memory-{megabytes}"
-    path = Path(stock_1_1.new(name=name, kind="MOR", options=one_group))
+    path = Path(stock.new(name=name, kind="MOR", options=one_group))
     every = f"select id, 1 as ts from range(0, {each * (len(COMMITS) + 3) // 2}, 1, 2)"
-    stock_1_1.write_sql(name=name, sql=rows(every), operation="insert")
+    stock.write_sql(name=name, sql=rows(every), operation="insert")
     commits = [ids_of(i, when, each) for i, when in enumerate(COMMITS)]
     for ids in commits:
-        stock_1_1.write_sql(name=name, sql=rows(ids))
+        stock.write_sql(name=name, sql=rows(ids))
     logs = [p for p in (path / "sf").glob(".*.log.*") if p.suffix != ".crc"]
     assert len(list((path / "sf").glob("*.parquet"))) == 1 and len(logs) == len(COMMITS)
     written = sum(p.stat().st_size for p in logs)
@@ -61,7 +64,7 @@ def test_logs_of_many_times_the_heap_are_merged(spark: SparkSession, stock_1_1: 
     last = f"select id, max(ts) as ts from ({' union all '.join([every, *commits])}) group by id"
     expected = [str(v) for v in spark.sql(rows(last)).selectExpr(*SUMS).first()]
     if megabytes == SIZES[0]:
-        assert stock_1_1.sums(name=name, sums=list(SUMS)) == expected
+        assert stock.sums(name=name, sums=list(SUMS)) == expected
     start = time.monotonic()
     command = [sys.executable, str(HERE / "small_reader.py"), str(jar_path()), HEAP, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
