@@ -41,21 +41,27 @@ private[hadoop] object ConditionalPut extends NewFile {
 
   /** A store may pass over the header: the same put once more tells. */
   private def probe(client: S3Client, fs: FileSystem, target: Path, content: Array[Byte]): Unit =
-    if (client.put(content, UUID.randomUUID().toString) == Taken) refusing.put(fs.getUri.toString, true): Unit
+    if (send(client, target, content, UUID.randomUUID().toString) == Taken) refusing.put(fs.getUri.toString, true): Unit
     else warn(fs, "it passes over the condition of a conditional put (If-None-Match)")
 
   /** The status of the answer, `Taken` only if the object is another's: a put whose answer was lost is sent again. */
   private def put(client: S3Client, target: Path, content: Array[Byte]): Int = {
     val writer = UUID.randomUUID().toString
-    var status = Conflict
+    val status = send(client, target, content, writer)
+    if (status == Taken && client.writer().contains(writer)) Done else status
+  }
+
+  /** The status of the answer, once it is not that another put is at work. */
+  private def send(client: S3Client, target: Path, content: Array[Byte], writer: String): Int = {
+    var status = client.put(content, writer)
     var conflicts = 0
     while (status == Conflict) {
-      if (conflicts == MostConflicts) throw new IOException(s"$target: the store told of $conflicts conflicts in a row")
-      if (conflicts > 0) Thread.sleep(ConflictPauseMillis)
       conflicts += 1
+      if (conflicts == MostConflicts) throw new IOException(s"$target: the store told of $conflicts conflicts in a row")
+      Thread.sleep(ConflictPauseMillis)
       status = client.put(content, writer)
     }
-    if (status == Taken && client.writer().contains(writer)) Done else status
+    status
   }
 
   private def unsafely(fs: FileSystem, target: Path, content: Array[Byte], why: String): Boolean = {

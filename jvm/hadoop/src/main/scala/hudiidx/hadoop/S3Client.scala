@@ -9,7 +9,10 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 /** One object, through the client that `hadoop-aws` has made with the user's settings and credentials. By reflection: which SDK
   * it is, if any, is known at run time alone.
   */
-private[hadoop] abstract class S3Client {
+private[hadoop] abstract class S3Client(fs: FileSystem, target: Path) {
+  protected val requests: AnyRef = S3Client.call(fs, "getRequestFactory")
+  protected val bucket: String = S3Client.call(fs, "getBucket").asInstanceOf[String]
+  protected val key: String = S3Client.call(fs, "pathToKey", classOf[Path] -> target).asInstanceOf[String]
 
   /** The status of a put that is to succeed only where no object is; `writer` is kept with it. */
   def put(content: Array[Byte], writer: String): Int
@@ -35,11 +38,8 @@ private[hadoop] object S3Client {
     catch { case _: ReflectiveOperationException => None }
 
   /** hadoop-aws 3.3 and the SDK for Java 1. */
-  private final class Sdk1(fs: FileSystem, target: Path) extends S3Client {
+  private final class Sdk1(fs: FileSystem, target: Path) extends S3Client(fs, target) {
     private val client = call(fs, "getAmazonS3ClientForTesting", classOf[String] -> Purpose)
-    private val requests = call(fs, "getRequestFactory")
-    private val bucket = call(fs, "getBucket").asInstanceOf[String]
-    private val key = call(fs, "pathToKey", classOf[Path] -> target).asInstanceOf[String]
 
     override def put(content: Array[Byte], writer: String): Int = status("getStatusCode") {
       val metadata = call(requests, "newObjectMetadata", classOf[Long] -> Long.box(content.length.toLong))
@@ -58,12 +58,9 @@ private[hadoop] object S3Client {
   }
 
   /** hadoop-aws 3.4 and the SDK for Java 2. */
-  private final class Sdk2(fs: FileSystem, target: Path) extends S3Client {
+  private final class Sdk2(fs: FileSystem, target: Path) extends S3Client(fs, target) {
     private val loader = fs.getClass.getClassLoader
     private val client = call(call(fs, "getS3AInternals"), "getAmazonS3Client", classOf[String] -> Purpose)
-    private val requests = call(fs, "getRequestFactory")
-    private val bucket = call(fs, "getBucket").asInstanceOf[String]
-    private val key = call(fs, "pathToKey", classOf[Path] -> target).asInstanceOf[String]
     private val options = named("org.apache.hadoop.fs.s3a.impl.PutObjectOptions")
 
     private def named(name: String): Class[_] = Class.forName(name, true, loader)
