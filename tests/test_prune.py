@@ -3,12 +3,13 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
-from hudiidx import ColumnAdvice, HudiIndex, UnsupportedTable
+from hudiidx import ColumnAdvice, HudiIndex, NotAHudiTable, UnsupportedTable
 from hudiidx.cli import main, reads
 
 WHERE = "city = 'sf' and id > ''"
@@ -63,14 +64,43 @@ def test_recommend_reads_footers_alone(spark: SparkSession, cow: Path) -> None:
         index.recommend(sample=0)
 
 
-def test_the_command_shows_them(columns: HudiIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The session of the tests stands in for the command's own.
-    monkeypatch.setattr(reads, "with_spark", lambda table, title, work, *_: work(columns))
+@pytest.fixture
+def sessions(columns: HudiIndex, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the command asked a session for; that of the tests stands in for its own."""
+    asked: list[str] = []
+
+    def with_spark(table: str, title: str, work: Callable[[HudiIndex], Any], *_: Any) -> Any:
+        asked.append(title)
+        return work(columns)
+
+    monkeypatch.setattr(reads, "with_spark", with_spark)
+    return asked
+
+
+def told(columns: HudiIndex, where: str, *more: str) -> Any:
+    ran = CliRunner().invoke(main.app, ["prune", columns.path, where, "--json", *more])
+    assert ran.exit_code == 0, ran.output
+    return json.loads(ran.output)
+
+
+def test_the_command_tells_of_comparisons_without_a_session(columns: HudiIndex, sessions: list[str]) -> None:
     rows = columns.prune(WHERE).collect()
-    told = CliRunner().invoke(main.app, ["prune", columns.path, WHERE, "--json"])
-    assert told.exit_code == 0, told.output
-    answer = json.loads(told.output)
+    answer = told(columns, WHERE)
     assert [f["file_name"] for f in answer["files"]] == [row.file_name for row in rows]
     assert answer["decided_by"] == rows[0].decided_by
     shown = CliRunner().invoke(main.app, ["prune", columns.path, WHERE])
     assert shown.exit_code == 0 and "decided by: partitions" in shown.output
+    assert sessions == []
+    assert told(columns, WHERE, "--conf", "spark.sql.ansi.enabled=true") == answer
+    assert sessions == ["planning"]
+
+
+def test_other_filters_are_a_sessions(columns: HudiIndex, sessions: list[str]) -> None:
+    answer = told(columns, f"upper(city) = 'SF' and {WHERE}")
+    assert answer == told(columns, WHERE) and sessions == ["planning"]
+    assert told(columns, "1 = 0")["files"] == [] and len(sessions) == 2
+
+
+def test_errors_need_no_session(tmp_path: Path, sessions: list[str]) -> None:
+    ran = CliRunner().invoke(main.app, ["prune", str(tmp_path), WHERE])
+    assert isinstance(ran.exception, NotAHudiTable) and sessions == []

@@ -71,7 +71,8 @@ IndexPath = Annotated[
 ]
 Master = Annotated[str | None, optional("--master", metavar="URL", help="Spark master; default local[*].")]
 Conf = Annotated[
-    list[str] | None, optional("--conf", metavar="NAME=VALUE", help="A Spark setting; may be repeated.")
+    list[str] | None,
+    optional("--conf", "--spark-conf", metavar="NAME=VALUE", help="A Spark setting; may be repeated."),
 ]
 
 
@@ -101,14 +102,19 @@ def run_plain(command: str, table: str, stdin: bytes, options: Mapping[str, str 
     """The document of a command that needs no Spark, from a plain JVM; options by name."""
     from hudiidx.cli.plain import run
 
-    arguments = [command, table]
+    return run([command, table, *arguments_of(options)], stdin)
+
+
+def arguments_of(options: Mapping[str, str | bool | None]) -> list[str]:
+    """Options by name as arguments; those that are None or False are none."""
+    arguments = []
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
         if value is True:
             arguments.append(flag)
         elif isinstance(value, str):
             arguments += [flag, value]
-    return run(arguments, stdin)
+    return arguments
 
 
 def plain(command: str, table: str, **options: str | bool | None) -> Any:

@@ -30,6 +30,25 @@ _NEEDED = (
     "snappy-java-",
     "lz4-java-",
 )
+# What planning needs beyond it: Spark's expressions, and what they are made of.
+_EXPRESSIONS = (
+    "spark-catalyst_",
+    "spark-sql",
+    "spark-core_",
+    "spark-common-",
+    "spark-unsafe_",
+    "spark-network-common_",
+    "spark-variant_",
+    "scala-reflect-",
+    "kryo-shaded-",
+    "json4s-",
+    "jackson-module-scala_",
+    "commons-lang3-",
+    "log4j-api-",
+    "log4j-core-",
+)
+_MAIN = "hudiidx.command.Main"
+_PRUNE_MAIN = "hudiidx.spark.command.PruneMain"
 # Starts fast and stays small; the commands are over before a better compiler would pay.
 _JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:-UsePerfData")
 
@@ -49,8 +68,23 @@ def run(arguments: list[str], stdin: bytes = b"") -> Any:
         HudiIdxException: what the Scala side reported, as its Python peer.
         CommandFailed: no Java, or it died otherwise.
     """
-    command = [java(), *_JVM_FLAGS, "-cp", class_path(), "hudiidx.command.Main", *arguments]
-    done = subprocess.run(command, input=stdin, capture_output=True, check=False)
+    return _run(_MAIN, _NEEDED, arguments, stdin)
+
+
+def prune(table: str, where: str, options: list[str]) -> Any:
+    """The document of `hudiidx prune`, as `run`; None if it takes a Spark session to tell."""
+    try:
+        found = _run(_PRUNE_MAIN, _NEEDED + _EXPRESSIONS, [table, *options], where.encode())
+    except CommandFailed:  # a PySpark with other jars: a session has them all
+        return None
+    return None if "needs_session" in found else found
+
+
+def _run(main: str, jars: tuple[str, ...], arguments: list[str], stdin: bytes) -> Any:
+    command = [java(), *_JVM_FLAGS, "-cp", class_path(jars), main, *arguments]
+    # Spark looks for the machine's own address as soon as its classes are there; nobody asks for it here.
+    environment = {"SPARK_LOCAL_IP": "127.0.0.1", **os.environ}
+    done = subprocess.run(command, input=stdin, capture_output=True, check=False, env=environment)
     stdout, stderr = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
     if done.returncode == 0 and stdout.strip():
         _warn(stderr)
@@ -72,15 +106,15 @@ def java() -> str:
     return found
 
 
-def class_path() -> str:
-    """Our jar, the PySpark jars it needs, and what HUDIIDX_CLASSPATH adds (stores such as S3)."""
+def class_path(needed: tuple[str, ...] = _NEEDED) -> str:
+    """Our jar, those of PySpark whose names begin so, and what HUDIIDX_CLASSPATH adds (stores such as S3)."""
     try:
         jars, jar = spark_jars(), jar_path()
     except RuntimeError as error:
         raise CommandFailed(str(error)) from None
-    needed = sorted(str(j) for j in jars.glob("*.jar") if j.name.startswith(_NEEDED))
+    found = sorted(str(j) for j in jars.glob("*.jar") if j.name.startswith(needed))
     extra = [e for e in os.environ.get("HUDIIDX_CLASSPATH", "").split(os.pathsep) if e]
-    return os.pathsep.join([str(jar), *needed, *extra])
+    return os.pathsep.join([str(jar), *found, *extra])
 
 
 def _failure(code: int, stderr: str) -> Exception:

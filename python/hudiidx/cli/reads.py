@@ -21,6 +21,7 @@ from hudiidx.cli.app import (
     Path_,
     app,
     argument,
+    arguments_of,
     command,
     console,
     lines_of,
@@ -209,7 +210,13 @@ def prune(
         files = [{k: v for k, v in row.items() if k != "decided_by"} for row in rows]
         return {"files": files, "decided_by": by}
 
-    found = with_spark(table, "planning", pruned, index_path, master, conf)
+    found = None
+    if not master and not conf:
+        from hudiidx.cli.plain import prune as without_spark
+
+        found = without_spark(table, where, arguments_of({"index_path": index_path, "as_of": as_of}))
+    if found is None:
+        found = with_spark(table, "planning", pruned, index_path, master, conf)
     from hudiidx.cli import render
 
     if json_:

@@ -72,7 +72,11 @@ object CommandLine {
   /** InvalidOption for anything that is not a call. */
   def parse(args: Array[String]): CommandLine =
     if (args.length < 2 || !Commands.contains(args(0))) throw new InvalidOption(Usage)
-    else taken(CommandLine(args(0), args(1)), args.drop(2).toList)
+    else of(args(0), args(1), args.drop(2).toSeq)
+
+  /** A call of any command. InvalidOption for what is no argument. */
+  private[hudiidx] def of(command: String, table: String, arguments: Seq[String]): CommandLine =
+    taken(CommandLine(command, table), arguments.toList)
 
   @tailrec private def taken(call: CommandLine, rest: List[String]): CommandLine = rest match {
     case Nil          => call

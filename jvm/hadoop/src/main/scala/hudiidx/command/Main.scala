@@ -21,10 +21,13 @@ object Main {
   def main(args: Array[String]): Unit = System.exit(run(args, System.in, System.out, System.err))
 
   def run(args: Array[String], in: InputStream, out: OutputStream, err: PrintStream): Int =
+    answer(out, err)(command(CommandLine.parse(args), in, _))
+
+  /** Writes one document, or the error that came up; the exit code. */
+  private[hudiidx] def answer(out: OutputStream, err: PrintStream)(write: JsonGenerator => Unit): Int =
     try {
-      val call = CommandLine.parse(args)
       val json = new ObjectMapper().getFactory.createGenerator(out)
-      command(call, in, json)
+      write(json)
       json.close()
       out.write('\n')
       out.flush()

@@ -2,22 +2,25 @@ package hudiidx.spark
 
 import hudiidx.merge.MergeRules
 import hudiidx.record.RecordIndex
-import hudiidx.spark.prune.{ExpressionFacts, IndexedExpressions}
+import hudiidx.spark.prune.{ExpressionFacts, ExpressionResolver, IndexedExpressions}
 import hudiidx.sync.IndexUse
 import hudiidx.table._
 import hudiidx.{DamagedTable, UnsupportedTable}
+import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
 
 /** A table at one moment, for reading its rows. Lives on the driver.
   *
+  *  @param resolver of expressions over its columns
   *  @param hasLogs rows may stand in log files; false also for a query of the base files alone
   *  @param increment the rows are those of some commits; None: a snapshot
   *  @param names where columns were renamed, or dropped and added again: what they are called in files
   *  @param openMillis what opening took
   */
 final class PinnedTable(
-    spark: SparkSession,
+    resolver: StructType => ExpressionResolver,
     val shared: SharedTable,
     val schema: RowSchema,
     options: ReadOptions,
@@ -77,7 +80,7 @@ final class PinnedTable(
     val now = ExpressionFacts.session(conf)
     val found = understood.filter(_.session == now).getOrElse {
       val mixes = hasLogs && TableLogRules.mixesRows(config)
-      new IndexedExpressions(spark, conf, schema.struct, columns.fold(_ => Vector.empty, _.expressions), mixes)
+      new IndexedExpressions(resolver(schema.struct), conf, columns.fold(_ => Vector.empty, _.expressions), mixes)
     }
     understood = Some(found)
     found
@@ -141,9 +144,28 @@ final class PinnedTable(
 object PinnedTable {
 
   /** UnsupportedTable if the rows cannot be told, InvalidOption for an instant that cannot be read. */
-  def open(spark: SparkSession, path: String, options: ReadOptions): PinnedTable = {
+  def open(spark: SparkSession, path: String, options: ReadOptions): PinnedTable =
+    of(
+      SharedTable.open(spark, path, options.index),
+      options,
+      spark.sessionState.conf.sessionLocalTimeZone,
+      new ExpressionResolver(spark, _)
+    )
+
+  /** As `open`, for planning without a session; where expressions of columns have an index there is nobody to understand them. */
+  def alone(hadoop: Configuration, path: String, options: ReadOptions): PinnedTable = {
+    def nobody = throw new IllegalStateException("expressions are understood by a session alone")
+    of(SharedTable.alone(hadoop, path, options.index), options, SQLConf.get.sessionLocalTimeZone, _ => nobody)
+  }
+
+  private def of(
+      opened: => SharedTable,
+      options: ReadOptions,
+      zone: String,
+      resolver: StructType => ExpressionResolver
+  ): PinnedTable = {
     val from = System.nanoTime()
-    val shared = SharedTable.open(spark, path, options.index)
+    val shared = opened
     val config = shared.config
     ReadableRows.check(config)
     val hasLogs = config.isMergeOnRead && options.queryType != ReadOptions.ReadOptimized
@@ -162,8 +184,8 @@ object PinnedTable {
       if (schema.hasHistory && !options.columnsByName) namesOf(shared, options.asOf.orElse(endSchema), rules) else None
     // Stock's incremental reads leave the partition columns in place, whatever the version.
     val inPlace = hasLogs || increment.isDefined
-    val rows = RowSchema.of(config, schema.avroJson, spark.sessionState.conf.sessionLocalTimeZone, inPlace)
-    new PinnedTable(spark, shared, rows, options, hasLogs, increment, names, (System.nanoTime() - from) / 1000000)
+    val rows = RowSchema.of(config, schema.avroJson, zone, inPlace)
+    new PinnedTable(resolver, shared, rows, options, hasLogs, increment, names, (System.nanoTime() - from) / 1000000)
   }
 
   /** None where files are read by the names of their columns. UnsupportedTable if columns were renamed by which rows are merged or

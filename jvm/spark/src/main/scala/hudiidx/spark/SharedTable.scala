@@ -97,9 +97,22 @@ object SharedTable {
   /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as `TableConfig.read`. */
   def open(spark: SparkSession, path: String, options: IndexOptions): SharedTable = {
     val hadoop = spark.sessionState.newHadoopConf()
+    of(hadoop, path, options, shared(spark, hadoop))
+  }
+
+  /** As `open`, for this process alone. */
+  def alone(hadoop: Configuration, path: String, options: IndexOptions): SharedTable =
+    of(hadoop, path, options, new HeldConfiguration(new SerializableConfiguration(hadoop)))
+
+  private def of(
+      hadoop: Configuration,
+      path: String,
+      options: IndexOptions,
+      shared: => Broadcast[SerializableConfiguration]
+  ): SharedTable = {
     val base = Tables.qualified(path, hadoop)
     val table = TableContext.load(Tables.access(hadoop), base)
-    new SharedTable(base, table.config, table.timeline.instants, options, shared(spark, hadoop))
+    new SharedTable(base, table.config, table.timeline.instants, options, shared)
   }
 
   /** Settings for tasks. Sending them takes some milliseconds, so equal ones are sent once. */

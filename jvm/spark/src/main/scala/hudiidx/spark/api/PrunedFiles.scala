@@ -2,9 +2,10 @@ package hudiidx.spark.api
 
 import scala.collection.JavaConverters._
 
+import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
 import hudiidx.UnsupportedTable
-import hudiidx.spark.{ColumnStage, HudiIdxScan, PinnedTable, PlanFacts}
+import hudiidx.spark.{ColumnStage, FilePlan, HudiIdxScan, PinnedTable, PlanFacts}
 import hudiidx.storage.Storage
 import hudiidx.table.{FileSlice, ReadableRows}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -31,9 +32,30 @@ private[spark] object PrunedFiles {
   def frame(query: DataFrame): DataFrame = {
     val rows = scanOf(query.queryExecution.optimizedPlan).toVector.flatMap { scan =>
       val by = decidedBy(scan.facts)
-      scan.slices.flatMap(rowsOf(_, by))
+      scan.slices.flatMap(filesOf).map { f =>
+        Row(f.partitionPath, f.fileId, f.fileName, f.kind, f.instantTime, f.sizeBytes, by)
+      }
     }
     query.sparkSession.createDataFrame(rows.asJava, schema)
+  }
+
+  /** `{files, decided_by}`, as in `frame`. */
+  def write(plan: FilePlan, json: JsonGenerator): Unit = {
+    json.writeStartObject()
+    json.writeArrayFieldStart("files")
+    plan.slices.iterator.flatMap(filesOf).foreach { f =>
+      json.writeStartObject()
+      json.writeStringField("partition_path", f.partitionPath)
+      json.writeStringField("file_id", f.fileId)
+      json.writeStringField("file_name", f.fileName)
+      json.writeStringField("kind", f.kind)
+      json.writeStringField("instant_time", f.instantTime)
+      json.writeNumberField("size", f.sizeBytes)
+      json.writeEndObject()
+    }
+    json.writeEndArray()
+    json.writeStringField("decided_by", decidedBy(plan.facts))
+    json.writeEndObject()
   }
 
   /** Paths of the base files of a query's only scan. UnsupportedTable if one of its file slices has log files. */
@@ -71,13 +93,19 @@ private[spark] object PrunedFiles {
   private def scanOf(plan: LogicalPlan): Option[HudiIdxScan] =
     plan.collectFirst { case r: DataSourceV2ScanRelation => r.scan }.collect { case s: HudiIdxScan => s }
 
-  private def rowsOf(slice: FileSlice, by: String): Vector[Row] = {
-    val base = slice.baseFile.map { b =>
-      Row(slice.partitionPath, slice.fileId, b.fileName, "base", b.instantTime, b.sizeBytes, by)
-    }
-    base.toVector ++ slice.dataLogFiles.map { l =>
-      Row(slice.partitionPath, slice.fileId, l.fileName, "log", slice.baseInstantTime, l.sizeBytes, by)
-    }
+  private case class FileToRead(
+      partitionPath: String,
+      fileId: String,
+      fileName: String,
+      kind: String,
+      instantTime: String,
+      sizeBytes: Long
+  )
+
+  private def filesOf(slice: FileSlice): Vector[FileToRead] = {
+    val (partition, id) = (slice.partitionPath, slice.fileId)
+    slice.baseFile.toVector.map(b => FileToRead(partition, id, b.fileName, "base", b.instantTime, b.sizeBytes)) ++
+      slice.dataLogFiles.map(l => FileToRead(partition, id, l.fileName, "log", slice.baseInstantTime, l.sizeBytes))
   }
 
   private def decidedBy(facts: PlanFacts): String = {

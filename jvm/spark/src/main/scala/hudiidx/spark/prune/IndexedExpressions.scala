@@ -5,11 +5,10 @@ import java.time.ZoneId
 import hudiidx.InvalidOption
 import hudiidx.column.ColumnCondition.Anything
 import hudiidx.column.{ColumnCondition, ColumnExpression, ColumnType, Conditions, ValueSet, ValueSets}
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, In, InSet}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, DateType, StructType, TimestampType}
+import org.apache.spark.sql.types.{DataType, DateType, TimestampType}
 
 /** An expression that has an index, or one that tells it, as this session understands it.
   *
@@ -29,14 +28,14 @@ final private case class IndexedExpression(
 
 /** The expressions that a table has indexes on, for a query's expressions to be looked up.
   *
-  *  @param conf  of the session, as it is now
-  *  @param paths of the indexes
-  *  @param mixes a row may have its columns from several files of a slice
+  *  @param resolver of the table's columns, asked for only where there are such indexes
+  *  @param conf     of the session, as it is now
+  *  @param paths    of the indexes
+  *  @param mixes    a row may have its columns from several files of a slice
   */
 final class IndexedExpressions(
-    spark: SparkSession,
+    resolver: => ExpressionResolver,
     conf: SQLConf,
-    struct: StructType,
     paths: => Vector[String],
     mixes: Boolean
 ) {
@@ -46,8 +45,8 @@ final class IndexedExpressions(
 
   private lazy val all: Vector[IndexedExpression] = {
     val asked = paths
-    lazy val resolver = new ExpressionResolver(spark, struct)
-    asked.flatMap(path => ColumnExpression.of(path).toVector.flatMap(known(path, _, resolver)))
+    lazy val ofTable = resolver
+    asked.flatMap(path => ColumnExpression.of(path).toVector.flatMap(known(path, _, ofTable)))
   }
 
   // One that the table's columns do not give any more is no part of any query.

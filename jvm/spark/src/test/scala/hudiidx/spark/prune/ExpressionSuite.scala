@@ -58,7 +58,7 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
   }
 
   private def indexed(paths: String*): IndexedExpressions =
-    new IndexedExpressions(spark, conf.clone(), ColumnValues.Columns, paths.toVector, mixes = false)
+    new IndexedExpressions(resolver, conf.clone(), paths.toVector, mixes = false)
 
   private def condition(where: String, paths: String*): ColumnCondition =
     new ConditionOf(_ => Some("it has no index"), Some(indexed(paths: _*)), _ => None)(filters(where)._1)
@@ -273,7 +273,7 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
 
   test("an expression of several columns is not judged where rows mix those of several files") {
     val (one, two) = (path("i + 1"), path("i + l"))
-    val mixing = new IndexedExpressions(spark, conf.clone(), ColumnValues.Columns, Vector(one, two), mixes = true)
+    val mixing = new IndexedExpressions(resolver, conf.clone(), Vector(one, two), mixes = true)
     val made =
       new ConditionOf(_ => Some("it has no index"), Some(mixing), _ => None)(filters("i + 1 = 3 AND i + l = 4")._1)
     assert(Conditions.paths(made) === Vector(one))

@@ -38,15 +38,63 @@ object TablePredicates {
     } yield form
   }
 
-  final private case class Column(name: String, dataType: DataType, values: Vector[Any])
+  /** Comparisons of columns with constants of their own types, as people write them. */
+  def plain(table: DataFrame): Gen[String] = {
+    val columns = paths(table.schema, table.limit(60).collect().toVector)
+      .map(c => c -> c.values.filter(_ != null).flatMap(v => constant(c.dataType, v.toString)))
+      .filter(_._2.nonEmpty)
+    val simple = for {
+      (c, values) <- Gen.oneOf(columns)
+      op <- Gen.oneOf("=", "<", ">", "<=", ">=", "<>", "!=", "==")
+      v <- Gen.oneOf(values)
+      w <- Gen.oneOf(values)
+      not <- Gen.oneOf("", "NOT ")
+      form <- Gen.oneOf(
+        Vector(
+          s"${c.name} $op $v",
+          s"${c.name}$op$v",
+          s"${c.name} ${not}BETWEEN $v AND $w",
+          s"not (${c.name} $op $v)"
+        ) ++ (if (c.nullable) Some(s"${c.name} IS ${not}NULL") else None) ++ (c.dataType match {
+          case StringType =>
+            Vector(
+              s"$v $op ${c.name}",
+              s"${c.name} ${not}LIKE '${v.slice(1, 3).replace("'", "")}%'",
+              s"${c.name} ${not}in ($v,$w)"
+            )
+          case DateType | TimestampType => Vector(s"${c.name} $op ${v.dropWhile(_ != '\'')}")
+          case _                        => Vector(s"$v $op ${c.name}", s"${c.name} ${not}IN ($v, $w)")
+        })
+      )
+    } yield form
+    for {
+      a <- simple
+      b <- simple
+      c <- simple
+      form <- Gen.oneOf(a, s"$a and $b", s"$a OR $b AND $c", s"NOT ($a AND ($b or $c))")
+    } yield form
+  }
+
+  private def constant(dataType: DataType, text: String): Option[String] = dataType match {
+    case StringType => if (text.exists("'\\%_".contains(_))) None else Some(s"'$text'")
+    case ByteType | ShortType | IntegerType | LongType | BooleanType => Some(text)
+    case DoubleType    => if (text.forall(c => c.isDigit || "-.E".contains(c))) Some(text) else None
+    case DateType      => Some(s"DATE '$text'")
+    case TimestampType => Some(s"timestamp '$text'")
+    case _             => None
+  }
+
+  final private case class Column(name: String, dataType: DataType, nullable: Boolean, values: Vector[Any])
 
   private def paths(schema: StructType, rows: Vector[Row]): Vector[Column] =
     schema.fields.toVector.zipWithIndex.flatMap { case (f, i) =>
       val values = rows.map(r => if (r == null) null else r.get(i))
       f.dataType match {
         case s: StructType =>
-          paths(s, values.map(_.asInstanceOf[Row])).map(c => c.copy(name = s"`${f.name}`.${c.name}"))
-        case t => Vector(Column(s"`${f.name}`", t, values))
+          paths(s, values.map(_.asInstanceOf[Row])).map(c =>
+            c.copy(name = s"`${f.name}`.${c.name}", nullable = f.nullable || c.nullable)
+          )
+        case t => Vector(Column(s"`${f.name}`", t, f.nullable, values))
       }
     }
 

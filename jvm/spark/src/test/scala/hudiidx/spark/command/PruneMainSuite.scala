@@ -1,0 +1,115 @@
+package hudiidx.spark.command
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, PrintStream}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.Paths
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import hudiidx.Fixtures
+import hudiidx.spark.SparkSuite
+import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.prune.TablePredicates
+import org.apache.spark.sql.functions.to_json
+import org.apache.spark.sql.functions.struct
+import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
+
+/** What `hudiidx prune` tells without a session is what a query with the filter reads. */
+final class PruneMainSuite extends SparkSuite {
+  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
+  private val rounds = if (sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")) 300 else 15
+  private val mapper = new ObjectMapper()
+
+  private def told(table: String, where: String, more: String*): (Int, String) = {
+    val (out, err) = (new ByteArrayOutputStream, new ByteArrayOutputStream)
+    val in = new ByteArrayInputStream(where.getBytes(UTF_8))
+    val code = PruneMain.run(table +: more.toArray, in, out, new PrintStream(err, true))
+    (code, if (code == 0) out.toString else err.toString)
+  }
+
+  private def document(table: String, where: String, more: String*): JsonNode = {
+    val (code, text) = told(table, where, more: _*)
+    assert(code === 0, text)
+    mapper.readTree(text)
+  }
+
+  private def api(table: String, options: (String, String)*): HudiIdxApi =
+    new HudiIdxApi(spark, table, options.toMap.asJava)
+
+  /** The same by a query in a session. */
+  private def asked(table: String, where: String, asOf: String): (Vector[JsonNode], String) = {
+    val found = api(table).prune(where, asOf)
+    val files = found.drop("decided_by")
+    val rows = files.select(to_json(struct(files.columns.map(files(_)): _*))).collect().toVector
+    (
+      rows.map(r => mapper.readTree(r.getString(0))),
+      found.select("decided_by").take(1).headOption.fold("")(_.getString(0))
+    )
+  }
+
+  private def same(table: String, where: String, more: String*): Unit = {
+    val found = document(table, where, more: _*)
+    assert(!found.has("needs_session"), found)
+    val (files, by) = asked(table, where, more.lift(1).orNull)
+    assert(found.get("files").elements().asScala.toVector === files)
+    // A session has the filters in an order of its own, and without those that others make needless.
+    def parts(text: String): Set[String] = text.split(", ").toSet - ""
+    if (files.nonEmpty) assert((parts(by) -- parts(found.get("decided_by").asText)) === Set.empty): Unit
+  }
+
+  Seq("v6-cow-types", "v9-mor-types", "v8-cow-complex", "v9-cow-part", "v6-mor-part", "v9-mor-ordering").foreach {
+    name =>
+      test(s"$name: files are those of a query with the filter") {
+        info(s"HUDIIDX_TEST_SEED=$seed")
+        val table = Fixtures.copy(name)
+        val indexes =
+          Seq("hudiidx.columns" -> "*", "hudiidx.record.mode" -> "global")
+        api(table, indexes: _*).create()
+        val gen = TablePredicates.plain(read(table))
+        (0 until rounds).foreach { i =>
+          val where = gen.pureApply(Gen.Parameters.default, Seed(seed + i))
+          withClue(s"seed $seed, $where: ")(same(table, where))
+        }
+      }
+  }
+
+  test("keys, partitions, earlier instants and another folder of the index") {
+    val table = Fixtures.copy("v9-mor-part")
+    val folder = Fixtures.newFolder("elsewhere").resolve("index").toString
+    api(table, "hudiidx.record.mode" -> "global", "hudiidx.index.path" -> folder).create()
+    val key = read(table).select("_hoodie_record_key").head().getString(0)
+    val partition = read(table).select("_hoodie_partition_path").head().getString(0)
+    val byKey = document(table, s"_hoodie_record_key = '$key'", "--index-path", folder)
+    assert(byKey.get("decided_by").asText.contains("record"))
+    same(table, s"_hoodie_partition_path = '$partition'")
+    val first = Fixtures.json("v9-mor-part").get("time_travel").get(0).get("as_of").asText
+    same(table, "_hoodie_record_key > ''", "--as-of", first)
+  }
+
+  test("what a session alone can judge is left to it") {
+    val table = Fixtures.copy("v9-cow-types")
+    Seq(
+      "no_such_column = 1",
+      "1 = 1",
+      "upper(_hoodie_record_key) = 'A'",
+      "_hoodie_record_key =",
+      "_hoodie_record_key = 5",
+      "",
+      "'"
+    ).foreach { where =>
+      assert(document(table, where).has("needs_session"), where)
+    }
+    assert(!document(table, "_hoodie_record_key = 'a'").has("needs_session"))
+    api(table, "hudiidx.columns" -> "*").create()
+    api(table).addColumns("substring(_hoodie_record_key, 1, 2)", wait = true)
+    assert(document(table, "_hoodie_record_key = 'a'").has("needs_session"))
+  }
+
+  test("errors are those of every command") {
+    val (code, text) = told(Paths.get("no", "such", "table").toString, "a = 1")
+    assert(code === 3 && mapper.readTree(text).get("error").asText === "hudiidx.NotAHudiTable")
+    assert(told(Fixtures.copy("v9-cow-part"), "a = 1", "--what")._1 === 2)
+  }
+}
