@@ -112,7 +112,7 @@ class LongRun:
         self.table.expect(rows)
 
     def delete(self) -> None:
-        self.table.delete(*self.some())
+        self.table.delete(*self.some(), **BEATS)
 
     def stock_upsert(self, behind: int = 0) -> None:
         first, end = self.some()

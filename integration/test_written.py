@@ -64,8 +64,8 @@ class Written:
             if old is None or row.ts >= old["ts"]:
                 self.rows[row.id] = row.asDict()
 
-    def delete(self, first: int, end: int) -> None:
-        self.save(self.make(first, end, 0, 0).select("id", "city"), "delete")
+    def delete(self, first: int, end: int, **options: str) -> None:
+        self.save(self.make(first, end, 0, 0).select("id", "city"), "delete", **options)
         for n in range(first, end):
             self.rows.pop(f"k{n:06d}", None)
 
