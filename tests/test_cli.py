@@ -218,6 +218,16 @@ def test_wrong_usage_is_exit_code_2(cow: Path) -> None:
     run("files", code=2)
     run("files", cow, "--limit", "0", code=2)
     run("nonsense", cow, code=2)
+    for command in (["files", cow], ["slices", cow], ["lookup", cow, "k"], ["prune", cow, "id = 'a'"]):
+        assert "--as-of: 'soon' is no instant" in run(*command, "--as-of", "soon", code=2).stderr
+    told = run("prune", cow, "no_such_column = 1", code=2).stderr
+    assert told.startswith("hudiidx: AnalysisException: ") and "no_such_column" in told
+    assert "Filter" not in told
+
+
+def test_info_says_what_is_next(cow: Path) -> None:
+    done = run("info", cow)
+    assert "ABSENT" in done.stdout and done.stderr == f"run `hudiidx create {cow}`\n"
 
 
 def test_no_java_is_exit_code_5(cow: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """The command ``hudiidx``: arguments in, the answer out, an exit code that says how it went.
 
-Exit codes: 0 done; 1 ``verify`` found differences, ``lookup`` or ``log find`` missed a key; 2 wrong usage;
-3 the table; 4 the index; 5 anything else.
+Exit codes: 0 done; 1 ``verify`` found differences, ``lookup`` or ``log find`` missed a key; 2 wrong usage,
+or SQL that Spark cannot take; 3 the table; 4 the index; 5 anything else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,12 @@ def main() -> None:
     except (CommandFailed, RuntimeError, ValueError) as e:
         _fail(type(e).__name__, str(e), 5)
     except Exception as e:  # a Java stack trace says nothing to a user of a command
-        _fail(type(e).__name__, str(e).strip().split("\n\tat ")[0], 5)
+        kind, message = type(e).__name__, str(e).strip().split("\n\tat ")[0]
+        if kind == "ParseException":  # Spark's, as is the next: it points at the place in the SQL
+            _fail(kind, message, 2)
+        if kind == "AnalysisException":  # behind its first line is a plan
+            _fail(kind, message.split(";")[0].split("\n")[0], 2)
+        _fail(kind, message, 5)
 
 
 def _fail(kind: str, message: str, code: int) -> None:

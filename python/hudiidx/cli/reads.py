@@ -35,6 +35,8 @@ from hudiidx.cli.app import (
 if TYPE_CHECKING:
     from hudiidx.index import HudiIndex
 
+# What brings an index in a state to READY.
+_NEXT = {"ABSENT": "create", "BROKEN": "create", "LAGGING": "update"}
 _log = typer.Typer(no_args_is_help=True, help="Look into a log file: its blocks, and keys in it.")
 app.add_typer(_log, name="log", rich_help_panel=ASK)
 
@@ -50,7 +52,11 @@ LogFile = Annotated[str, argument("FILE", "A log file of a table.")]
 @command(ASK, "hudiidx info /data/trips", "hudiidx info /data/trips --json")
 def info(table: Path_, json_: Json = False, index_path: IndexPath = None) -> None:
     """Show the state of the index."""
-    print_document(plain("info", table, index_path=index_path), json_)
+    found = plain("info", table, index_path=index_path)
+    print_document(found, json_)
+    if not json_ and found["state"] in _NEXT:
+        step = f"run `hudiidx {_NEXT[found['state']]} {table}`"
+        console(stderr=True).print(step, markup=False, highlight=False, soft_wrap=True)
 
 
 @command(ASK, "hudiidx partitions /data/trips", "hudiidx partitions /data/trips --json")

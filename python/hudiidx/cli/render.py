@@ -36,33 +36,33 @@ def partitions(out: Console, paths: Sequence[str], limit: int) -> None:
     for path in paths[:limit]:
         out.print(path or '""', markup=False, highlight=False, soft_wrap=True)
     if len(paths) > limit:
-        _total(out, "partitions", paths, limit)
+        _total(out, "partition", paths, limit)
 
 
 def files(out: Console, rows: Sequence[Mapping[str, Any]], limit: int) -> None:
     """Files by partition: file id, kind, instant, size. The full names are in the JSON form."""
     for path, group in groupby(rows[:limit], key=lambda r: r["partition_path"]):
         found = list(group)
-        _heading(out, path, f"{len(found)} files, {size(sum(r['size'] for r in found))}")
+        _heading(out, path, f"{_many(len(found), 'file')}, {size(sum(r['size'] for r in found))}")
         t = table(("file id", "left"), ("kind", "left"), ("instant", "left"), ("size", "right"))
         for r in found:
             t.add_row(r["file_id"], r["kind"], r["instant_time"], size(r["size"]))
         out.print(t)
-    _total(out, "files", rows, limit)
+    _total(out, "file", rows, limit)
 
 
 def slices(out: Console, rows: Sequence[Mapping[str, Any]], limit: int) -> None:
     """Latest file slices by partition."""
     for path, group in groupby(rows[:limit], key=lambda r: r["partition_path"]):
         found = list(group)
-        _heading(out, path, f"{len(found)} slices")
+        _heading(out, path, _many(len(found), "slice"))
         t = table(("file id", "left"), ("base instant", "left"), ("base", "right"), ("logs", "right"))
         for r in found:
             base, logs = r.get("base_file"), r.get("log_files") or []
             logged = f"{len(logs)}: {size(sum(x['size'] for x in logs))}" if logs else "-"
             t.add_row(r["file_id"], r["base_instant_time"], size(base["size"]) if base else "-", logged)
         out.print(t)
-    _total(out, "slices", rows, limit)
+    _total(out, "slice", rows, limit)
 
 
 def locations(out: Console, document: Mapping[str, Any]) -> None:
@@ -70,7 +70,7 @@ def locations(out: Console, document: Mapping[str, Any]) -> None:
     rows = sorted(document["locations"], key=lambda r: (r["partition_path"], r["file_id"]))
     for path, group in groupby(rows, key=lambda r: r["partition_path"]):
         found = list(group)
-        _heading(out, path, f"{len(found)} records")
+        _heading(out, path, _many(len(found), "record"))
         t = table(("key", "left"), ("file id", "left"), ("instant", "left"))
         for r in found:
             t.add_row(Text(r["key"]), r["file_id"], r["instant_time"])
@@ -140,7 +140,8 @@ def log_hits(out: Console, document: Mapping[str, Any]) -> None:
 
 def _work(w: Mapping[str, int]) -> str:
     """A lookup in one line, or two."""
-    index = f"{w['groups_opened']} groups, {w['pages_decoded']} pages, {size(w['bytes_read'])} read"
+    opened, decoded = _many(w["groups_opened"], "group"), _many(w["pages_decoded"], "page")
+    index = f"{opened}, {decoded}, {size(w['bytes_read'])} read"
     beside = [
         f"{n} {what}"
         for n, what in (
@@ -254,22 +255,26 @@ def perf(out: Console, document: Mapping[str, Any]) -> None:
             out.print(f"{name.replace('_', ' ')}: {_value(name, value)}", markup=False, highlight=False)
 
 
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def _heading(out: Console, path: str, rest: str) -> None:
     out.print(f"{path or '(no partition)'}: {rest}", markup=False, highlight=False, style="bold")
 
 
 def _total(out: Console, what: str, rows: Sequence[Any], limit: int) -> None:
     if len(rows) > limit:
-        out.print(f"the first {limit} {what}; --limit N shows more, --json all", highlight=False)
+        out.print(f"the first {limit} {what}s; --limit N shows more, --json all", highlight=False)
     else:
-        out.print(f"{len(rows)} {what}", highlight=False)
+        out.print(_many(len(rows), what), highlight=False)
 
 
 def _record(r: Mapping[str, Any]) -> str:
     """A record index in one line."""
     window = f", window {r['window_days']} days" if r["window_days"] else ""
     files = f"{r['base_files']} base and {r['delta_files']} delta files"
-    held = f"{r['mappings']:,} mappings in {r['file_groups']} groups"
+    held = f"{_many(r['mappings'], 'mapping')} in {_many(r['file_groups'], 'group')}"
     return f"{r['mode']}{window}, {held}, {files}, {size(r['size'])}"
 
 

@@ -5,8 +5,10 @@ import scala.annotation.tailrec
 import hudiidx.InvalidOption
 import hudiidx.store.Retention
 import hudiidx.sync.IndexOptions
+import hudiidx.table.QueryInstant
 
-/** @param limit  most files or slices to print; None = all
+/** @param asOf   requested time of an instant; None: the latest
+  *  @param limit  most files or slices to print; None = all
   *  @param output folder of an export; None: the usual one
   *  @param keep   whether updates of the index keep the export in step from now on; None: as it is
   */
@@ -50,7 +52,7 @@ object CommandLine {
 
   private val Arguments: Vector[Argument] = Vector(
     valued("--partition", "P")((call, p) => call.copy(partition = Some(p))),
-    valued("--as-of", "T")((call, t) => call.copy(asOf = Some(t))),
+    valued("--as-of", "T")((call, t) => call.copy(asOf = Some(QueryInstant.parse("--as-of", t)))),
     valued("--limit", "N")((call, n) => call.copy(limit = Some(count("--limit", n)))),
     valued("--index-path", "P")((call, p) => withOptions(call)(_.copy(indexPath = Some(p)))),
     flag("--strict")(call => withOptions(call)(_.copy(strict = true))),

@@ -9,7 +9,6 @@ import hudiidx.record.PackedKeys
 import hudiidx.report.TableReport
 import hudiidx.symlink.SymlinkExport
 import hudiidx.sync._
-import hudiidx.table.QueryInstant
 import java.io.{InputStream, OutputStream, PrintStream}
 import org.apache.hadoop.conf.Configuration
 
@@ -79,8 +78,7 @@ object Main {
   private def lookup(access: TableAccess, call: CommandLine, keys: PackedKeys, json: JsonGenerator): Unit = {
     val lookups = new RecordLookups(access, call.table, call.options, new LocalEngine(access))
     try {
-      val asOf = call.asOf.map(QueryInstant.parse("--as-of", _))
-      LookupJson.write(keys, lookups.locate(keys, call.partition, asOf), json)
+      LookupJson.write(keys, lookups.locate(keys, call.partition, call.asOf), json)
     } finally lookups.close()
   }
 
