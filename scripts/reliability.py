@@ -34,6 +34,7 @@ LAWS = {
     "bytes of logs changed": "1. Same rows",
     "hostile files given to parsers": "5. Derived",
     "writes of an index stopped at a step": "6. Atomic",
+    "calls of a store with a fault": "1. Same rows, 3. Exact locations, 6. Atomic",
     "rounds of two writers at once": "6. Atomic",
     "rounds of six who publish at once on S3": "6. Atomic",
 }
@@ -42,7 +43,7 @@ LAWS = {
 def parts(arguments: argparse.Namespace) -> dict[str, list[list[str]]]:
     """Commands by the part that they belong to."""
     core = "*SimulationSuite *IndexFaultSuite *HFileDamageSuite *ParserFuzzSuite"
-    hadoop = "*RecordFaultSuite *DamagedLogSuite *S3StorageSuite"
+    hadoop = "*RecordFaultSuite *FaultyStoreSuite *DamagedLogSuite *S3StorageSuite"
     spark = "*ConditionSuite *ConcurrentWritesSuite *StockRowsSuite *StockMergedRowsSuite"
     tests = {"core": core, "hadoopModule": hadoop, "spark": spark}
     return {

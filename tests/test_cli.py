@@ -225,6 +225,14 @@ def test_wrong_usage_is_exit_code_2(cow: Path) -> None:
     assert "Filter" not in told
 
 
+def test_what_the_jvm_says_of_itself_is_no_part_of_an_answer(
+    indexed: HudiIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xlog:gc*=info,safepoint=info")
+    assert answer("info", indexed.path)["state"] == "READY"
+    assert answer("update", indexed.path)["published"] is False
+
+
 def test_info_says_what_is_next(cow: Path) -> None:
     done = run("info", cow)
     assert "ABSENT" in done.stdout and done.stderr == f"run `hudiidx create {cow}`\n"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +43,21 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
         builder = builder.config(name, value)
     if master or "spark.master" not in pairs:
         builder = builder.master(master or "local[*]")
-    return configure_spark(builder).getOrCreate()
+    with _stdout_for_us_alone():
+        return configure_spark(builder).getOrCreate()
+
+
+@contextmanager
+def _stdout_for_us_alone() -> Iterator[None]:
+    """A JVM that is started meanwhile has stderr for its stdout: its own warnings would stand among answers."""
+    sys.stdout.flush()
+    ours = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        os.dup2(ours, 1)
+        os.close(ours)
 
 
 def _pair(setting: str) -> tuple[str, str]:

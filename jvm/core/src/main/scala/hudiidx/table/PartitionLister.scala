@@ -41,13 +41,16 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
   /** The committed files of a partition, in `FileOrder`; empty if there is no such folder. NotAHudiTable if it cannot be
     *  read.
     */
-  def list(partitionPath: String): Array[FileEntry] = {
-    val found = entries(partitionPath, listed(partitionPath))
+  def list(partitionPath: String): Array[FileEntry] = committed(partitionPath, listed(partitionPath))
+
+  /** As `list`, of what was listed before. */
+  private[table] def committed(partitionPath: String, listed: Vector[FileInfo]): Array[FileEntry] = {
+    val found = entries(partitionPath, listed)
     java.util.Arrays.sort(found, FileOrder)
     found
   }
 
-  private def listed(folder: String): Vector[FileInfo] = {
+  private[table] def listed(folder: String): Vector[FileInfo] = {
     val path = Storage.join(rules.tablePath, folder)
     NotAHudiTable.reading(path)(storage.list(path))
   }

@@ -49,16 +49,17 @@ final class TableListing(
   override lazy val partitions: Vector[String] = {
     val found = discover()
     val known = found.toSet
-    expectedFiles.foreach { case (partition, files) =>
-      if (!known(partition)) confirm(partition, files.suspects(Array.empty))
+    val overlooked = expectedFiles.filterNot(e => known(e._1)).filter { case (partition, files) =>
+      val suspects = files.suspects(Array.empty)
+      suspects.nonEmpty && confirm(partition, suspects).nonEmpty && lister.visit(partition).isPartition
     }
-    found
+    if (overlooked.isEmpty) found else (found ++ overlooked.keys).sorted
   }
 
   override def files(partitionPath: String): Array[FileEntry] = {
     val found = lister.list(partitionPath)
-    confirm(partitionPath, expected(partitionPath).suspects(found))
-    found
+    val suspects = expected(partitionPath).suspects(found)
+    if (suspects.isEmpty) found else confirm(partitionPath, suspects)
   }
 
   /** Level by level, so that a scan can share out a level. */
@@ -73,18 +74,18 @@ final class TableListing(
     found.result().sorted
   }
 
-  /** Looks again before it raises: since the timeline was read, a suspect may have been cleaned, replaced, compacted or
-    *  rolled back, which is no damage.
+  /** The files that a second look finds. Before it raises, since after the timeline was read a suspect may have been cleaned,
+    * replaced, compacted or rolled back, which is no damage; and a store may list what is past.
     */
-  def confirm(partitionPath: String, suspects: Vector[Suspect]): Unit = if (suspects.nonEmpty) {
+  def confirm(partitionPath: String, suspects: Vector[Suspect]): Array[FileEntry] = {
     val fresh = TimelineReader.read(storage, timeline.dir, layout)
     val still = SizeCheck.expected(fresh, contents).getOrElse(partitionPath, ExpectedPartition.Empty)
     val asked = suspects.map(_.nameHash).toSet
+    val found = lister.listed(partitionPath)
     // Everything on storage counts here: an entry is left out of a listing for reasons that are no damage.
-    val found = storage
-      .list(Storage.join(tablePath, partitionPath))
-      .flatMap(f => FileName.parse(partitionPath, f.name, f.sizeBytes))
-    still.suspects(found.toArray).filter(s => asked(s.nameHash)).foreach(report(partitionPath, _))
+    val all = found.flatMap(f => FileName.parse(partitionPath, f.name, f.sizeBytes)).toArray
+    still.suspects(all).filter(s => asked(s.nameHash)).foreach(report(partitionPath, _))
+    lister.committed(partitionPath, found)
   }
 
   private def report(partitionPath: String, suspect: Suspect): Unit = {

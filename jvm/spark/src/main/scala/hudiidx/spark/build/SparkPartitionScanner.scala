@@ -22,8 +22,9 @@ final class SparkPartitionScanner(context: SparkContext, conf: Broadcast[Seriali
     val work = PartitionKey.sorted(listing.partitions).map(p => (p, listing.expected(p)))
     work.grouped(PartitionsPerWave).flatMap { wave =>
       run(wave, s"list ${wave.size} partitions")(encode(conf, rules, entriesPerPage)).iterator.map { listed =>
-        listing.confirm(listed.partition.partitionPath, listed.suspects)
-        listed.partition
+        val path = listed.partition.partitionPath
+        if (listed.suspects.isEmpty) listed.partition
+        else EncodedPartition.of(path, listing.confirm(path, listed.suspects), entriesPerPage)
       }
     }
   }

@@ -1,0 +1,162 @@
+package hudiidx.hadoop
+
+import java.io.{ByteArrayOutputStream, FileNotFoundException, IOException, OutputStream}
+import java.nio.file.{Files, Paths}
+
+import org.apache.hadoop.fs._
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.util.Progressable
+
+/** What a store does in one of its calls. */
+sealed trait StoreFault
+object StoreFault {
+
+  /** The call fails, and nothing is done. */
+  case object Refused extends StoreFault
+
+  /** It is done, and its answer does not come. */
+  case object Unanswered extends StoreFault
+
+  /** It is done twice, as by a client that sends it again; the second answer comes. */
+  case object Twice extends StoreFault
+
+  /** Of a file half is read, or written before the connection is gone. */
+  case object Cut extends StoreFault
+
+  /** A rename answers that it was done, and was not. */
+  case object NotRenamed extends StoreFault
+
+  /** A rename answers that it was not done, and was. */
+  case object Renamed extends StoreFault
+
+  /** A listing lacks its newest entry, and a file is not there yet. */
+  case object Stale extends StoreFault
+
+  val All: Vector[StoreFault] = Vector(Refused, Unanswered, Twice, Cut, NotRenamed, Renamed, Stale)
+}
+
+/** The calls of all faulty file systems in this process, counted from 1, and the one that has a fault. */
+object StoreFaults {
+  private var calls = 0
+  private var chosen = Option.empty[(Int, StoreFault)]
+
+  /** Did the chosen call have its fault? One that has no use for it passes. */
+  private var happened = false
+
+  /** How many calls `work` makes, whatever it comes to. */
+  def count(work: => Any): Int = {
+    during(None)(work)
+    calls
+  }
+
+  /** True if the fault came up. */
+  def during(fault: Option[(Int, StoreFault)])(work: => Any): Boolean = {
+    synchronized {
+      calls = 0
+      happened = false
+      chosen = fault
+    }
+    try work: Unit
+    finally synchronized { chosen = None }
+    happened
+  }
+
+  private[hadoop] def next(useful: Set[StoreFault]): Option[StoreFault] = synchronized {
+    calls += 1
+    val found = chosen.collect { case (at, fault) if at == calls && useful(fault) => fault }
+    happened ||= found.isDefined
+    found
+  }
+}
+
+/** Counts calls, and gives the chosen one its fault. */
+trait FaultyCalls extends RelabelledFileSystem {
+  import StoreFault._
+
+  private def call[A](what: String, useful: StoreFault*)(work: => A)(special: PartialFunction[StoreFault, A]): A =
+    StoreFaults.next(useful.toSet ++ Seq(Refused, Unanswered)) match {
+      case None             => work
+      case Some(Refused)    => throw new IOException(s"$what: refused by the test")
+      case Some(Unanswered) =>
+        work
+        throw new IOException(s"$what: no answer, by the test")
+      case Some(Twice) =>
+        work
+        work
+      case Some(fault) => special(fault)
+    }
+
+  override def listStatus(path: Path): Array[FileStatus] =
+    call(s"list $path", Stale)(super.listStatus(path)) { case Stale =>
+      val found = super.listStatus(path)
+      val newest = found.sortBy(s => (s.getModificationTime, s.getPath.getName)).lastOption.map(_.getPath)
+      found.filterNot(s => newest.contains(s.getPath))
+    }
+
+  override def getFileStatus(path: Path): FileStatus =
+    call(s"status $path", Stale)(super.getFileStatus(path)) { case Stale =>
+      throw new FileNotFoundException(path.toString)
+    }
+
+  override def delete(path: Path, recursive: Boolean): Boolean =
+    call(s"delete $path", Twice)(super.delete(path, recursive))(PartialFunction.empty)
+
+  override def rename(from: Path, to: Path): Boolean =
+    call(s"rename $from", Twice, NotRenamed, Renamed)(super.rename(from, to)) {
+      case NotRenamed => true
+      case Renamed    =>
+        super.rename(from, to)
+        false
+    }
+
+  override def open(path: Path, bufferSize: Int): FSDataInputStream =
+    call(s"open $path", Cut)(super.open(path, bufferSize)) { case Cut =>
+      val whole = Files.readAllBytes(Paths.get(path.toUri.getPath))
+      val half = Files.createTempFile("cut", "")
+      Files.write(half, whole.take(whole.length / 2))
+      super.open(new Path(getUri.toString + half), bufferSize)
+    }
+
+  private def made(path: Path)(work: => FSDataOutputStream): FSDataOutputStream =
+    call(s"create $path", Cut)(work) { case Cut => new FSDataOutputStream(new CutOff(path, work), null) }
+
+  override def create(
+      path: Path,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream = made(path)(super.create(path, overwrite, bufferSize, replication, blockSize, progress))
+
+  override def create(
+      path: Path,
+      permission: FsPermission,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream =
+    made(path)(super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress))
+
+  private final class CutOff(path: Path, open: => FSDataOutputStream) extends OutputStream {
+    private val out = open
+    private val content = new ByteArrayOutputStream
+    private var isClosed = false
+    override def write(b: Int): Unit = content.write(b)
+    override def write(b: Array[Byte], from: Int, length: Int): Unit = content.write(b, from, length)
+    override def close(): Unit = if (!isClosed) {
+      isClosed = true
+      out.write(content.toByteArray, 0, content.size / 2)
+      out.close()
+      throw new IOException(s"create $path: cut off by the test")
+    }
+  }
+}
+
+/** With HDFS's rename. */
+class FaultyRenaming extends RenamingFileSystem with FaultyCalls
+
+/** With files that appear when they are closed. */
+class FaultyObjects extends ObjectFileSystem with FaultyCalls

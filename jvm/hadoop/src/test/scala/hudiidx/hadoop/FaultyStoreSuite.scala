@@ -1,0 +1,125 @@
+package hudiidx.hadoop
+
+import java.io.{IOException, UncheckedIOException}
+
+import scala.util.Random
+
+import hudiidx.hadoop.record._
+import hudiidx.record.{PackedKeys, RecordLocation}
+import hudiidx.storage.LocalStorage
+import hudiidx.sync._
+import hudiidx.{Figures, HudiIdxException}
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileSystem
+import org.scalatest.funsuite.AnyFunSuite
+
+/** A store that refuses a call, loses its answer, does it twice, cuts files, lies about renames and lists what is past: what is
+  * asked of a table is answered right or is an error, and what is left behind is an index that is right, or found to be none.
+  */
+class FaultyStoreSuite extends AnyFunSuite {
+  import FaultyStoreSuite._
+
+  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
+  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
+  private val record = RecordOptions(mode = Some("global"), fileGroups = Some(2))
+
+  /** @param before what was right before the last write: a store that lists what is past shows that */
+  private case class Ready(path: String, truth: Set[RecordLocation], before: Set[RecordLocation])
+
+  private val tables: Map[Boolean, Ready] = Seq(false, true).map { hasIndex =>
+    val table = new KeyedTable
+    def insert(partition: String, keys: Range) =
+      KeyWrite(partition, -1, log = false, keys.map(KeyedTable.uuid).toVector, 0)
+    table.write(Seq(insert("a", 1 to 20), insert("b", 21 to 40)))
+    if (hasIndex) RecordFaultSuite.indexerOf(RecordFaultSuite.access(LocalStorage), table.path, record).create()
+    val before = table.truth
+    table.write(Seq(KeyWrite("a", 0, log = true, (41 to 50).map(KeyedTable.uuid).toVector, 3, 4)))
+    hasIndex -> Ready(table.path, table.truth, before)
+  }.toMap
+
+  private val jobs: Vector[Job] = Vector(
+    Job("create", hasIndex = false, (access, path) => indexer(access, path).create()),
+    Job("update", hasIndex = true, (access, path) => indexer(access, path).update()),
+    Job("create over an index", hasIndex = true, (access, path) => indexer(access, path).create())
+  )
+
+  private def indexer(access: TableAccess, path: String): Indexer =
+    RecordFaultSuite.indexerOf(access, path, record)
+
+  Stores.foreach { store =>
+    jobs.foreach { job =>
+      test(s"${store.name}: whatever call of ${job.name} has a fault, answers are right and the next run ends well") {
+        val ready = tables(job.hasIndex)
+        everyFault(StoreFaults.count(job.work(store.access, store.on(RecordFaultSuite.copy(ready.path))))) { fault =>
+          val path = RecordFaultSuite.copy(ready.path)
+          val cameUp = StoreFaults.during(Some(fault))(tolerated(job.work(store.access, store.on(path))))
+          if (cameUp) {
+            assert(answer(RecordFaultSuite.access(LocalStorage), path, ready) === ready.truth)
+            indexer(RecordFaultSuite.access(LocalStorage), path).create()
+            assert(answer(RecordFaultSuite.access(LocalStorage), path, ready, isStrict = true) === ready.truth)
+          }
+          cameUp
+        }
+      }
+    }
+
+    Seq("with" -> true, "without" -> false).foreach { case (how, hasIndex) =>
+      test(s"${store.name}: whatever call of a lookup $how an index has a fault, it is right or an error") {
+        val ready = tables(hasIndex)
+        everyFault(StoreFaults.count(answer(store.access, store.on(ready.path), ready))) { fault =>
+          StoreFaults.during(Some(fault)) {
+            tolerated {
+              val found = answer(store.access, store.on(ready.path), ready)
+              if (fault._2 != StoreFault.Stale || found != ready.before) assert(found === ready.truth)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /** Every call with every fault, or some of them. */
+  private def everyFault(calls: Int)(tried: ((Int, StoreFault)) => Boolean): Unit = {
+    info(s"HUDIIDX_TEST_SEED=$seed, $calls calls")
+    assert(calls > 10)
+    val all = for (call <- 1 to calls; fault <- StoreFault.All) yield (call, fault)
+    val some = if (isLong) all else new Random(seed).shuffle(all).take(60)
+    val cameUp = some.count(f => withClue(s"seed $seed, call ${f._1} ${f._2}: ")(tried(f)))
+    assert(cameUp > 5)
+    Figures.add("calls of a store with a fault", cameUp.toLong)
+  }
+
+  private def tolerated(work: => Any): Unit =
+    try work: Unit
+    catch { case _: HudiIdxException | _: IOException | _: UncheckedIOException => () }
+
+  private def answer(
+      access: TableAccess,
+      path: String,
+      ready: Ready,
+      isStrict: Boolean = false
+  ): Set[RecordLocation] = {
+    val options = IndexOptions(strict = isStrict)
+    val keys = PackedKeys.of((ready.truth.map(_.key) + "absent").toVector)
+    val opened = RecordLookup.open(TableContext.load(access, path), options, None, new LocalEngine(access))
+    try opened.locate(keys).records(keys).toSet
+    finally opened.close()
+  }
+}
+
+private object FaultyStoreSuite {
+  final case class Job(name: String, hasIndex: Boolean, work: (TableAccess, String) => Any)
+
+  final class Store(val name: String, scheme: String, files: Class[_ <: FileSystem]) {
+    private val conf = new Configuration
+    conf.setClass(s"fs.$scheme.impl", files, classOf[FileSystem])
+
+    def access: TableAccess = Tables.access(conf)
+    def on(path: String): String = s"$scheme://test$path"
+  }
+
+  val Stores: Vector[Store] = Vector(
+    new Store("renames", "hdfs", classOf[FaultyRenaming]),
+    new Store("objects", "objects", classOf[FaultyObjects])
+  )
+}
