@@ -49,7 +49,7 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
 
 @contextmanager
 def _stdout_for_us_alone() -> Iterator[None]:
-    """A JVM that is started meanwhile has stderr for its stdout: its own warnings would stand among answers."""
+    """A JVM that is started meanwhile has stderr for its stdout: its warnings would stand among answers."""
     sys.stdout.flush()
     ours = os.dup(1)
     try:
