@@ -5,9 +5,11 @@ import java.nio.file.{Files, Paths}
 import scala.collection.JavaConverters._
 
 import hudiidx.hadoop.Tables
+import hudiidx.log.{BlockRules, SliceLog}
+import hudiidx.logindex.LogLookup
 import hudiidx.spark.{Answer, SparkSuite}
 import hudiidx.storage.LocalStorage
-import hudiidx.sync.TableContext
+import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
 import hudiidx.table.{MetadataTable, TableConfig}
 import hudiidx.timeline.CommitMetadata
 import hudiidx.{DamagedTable, Fixtures, InvalidOption, UnsupportedTable, WriteConflict}
@@ -83,6 +85,39 @@ final class CompactionSuite extends SparkSuite {
   private def counts(commit: CommitMetadata) = commit.writeStats
     .map(s => (s.partitionPath, s.fileId, s.prevCommit, s.numWrites, s.numInserts, s.numUpdateWrites, s.numDeletes))
     .sortBy(_.toString)
+
+  /** Keys that the filters of the table's only file slice have. */
+  private def filteredKeys(path: String): Int = {
+    val snapshot = TableSnapshot.open(Tables.access(new Configuration), path, IndexOptions())
+    try {
+      val Vector(slice) = snapshot.view.latestMergedFileSlices("", None)
+      val logs = slice.logFiles.map(l => s"$path/${l.fileName}")
+      val blocks = SliceLog.countedBlocks(LocalStorage, logs, BlockRules(9, None, _ => true))
+      val lookup = new LogLookup(LocalStorage, blocks)
+      lookup.chain(s"$path/").map(lookup.load(s"$path/")(_).entries.length).sum
+    } finally snapshot.close()
+  }
+
+  test("filters of a slice that a compaction made know nothing of the keys before it") {
+    val path = Fixtures.newFolder("compacted").resolve("t").toString
+    def save(keys: Int): Unit = spark
+      .range(keys)
+      .selectExpr("cast(id AS string) AS id", "id AS n")
+      .coalesce(1)
+      .write
+      .format("hudiidx")
+      .options(Map("hoodie.table.name" -> "t", "hoodie.datasource.write.recordkey.field" -> "id"))
+      .option("hoodie.datasource.write.precombine.field", "n")
+      .mode("append")
+      .save(path)
+    save(200)
+    save(150)
+    assert(filteredKeys(path) >= 200)
+    compact(path)
+    assert(filteredKeys(path) === 0)
+    save(7)
+    assert(filteredKeys(path) === 7)
+  }
 
   test("a file of the plan that is gone is DamagedTable, and the plan is run when it is back") {
     val path = Fixtures.copy("v9-no-mdt-mor")
