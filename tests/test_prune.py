@@ -101,6 +101,13 @@ def test_other_filters_are_a_sessions(columns: HudiIndex, sessions: list[str]) -
     assert told(columns, "1 = 0")["files"] == [] and len(sessions) == 2
 
 
+def test_a_table_of_a_store_that_a_session_alone_may_know_is_asked_for_there(
+    columns: HudiIndex, sessions: list[str]
+) -> None:
+    assert CliRunner().invoke(main.app, ["prune", "s3x://bucket/table", WHERE]).exit_code == 0
+    assert sessions == ["planning"]
+
+
 def test_errors_need_no_session(tmp_path: Path, sessions: list[str]) -> None:
     ran = CliRunner().invoke(main.app, ["prune", str(tmp_path), WHERE])
     assert isinstance(ran.exception, NotAHudiTable) and sessions == []

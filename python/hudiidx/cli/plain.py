@@ -12,7 +12,7 @@ from typing import Any
 
 from hudiidx._json import load
 from hudiidx._spark import spark_jars
-from hudiidx.errors import HudiIdxException, of_jvm_class
+from hudiidx.errors import HudiIdxException, InvalidOption, of_jvm_class
 from hudiidx.session import jar_path
 
 # What listing needs out of PySpark's 250 jars: fewer jars start faster.
@@ -77,6 +77,12 @@ def prune(table: str, where: str, options: list[str]) -> Any:
     """The document of `hudiidx prune`, as `run`; None if it takes a Spark session to tell."""
     try:
         found = _run(_PRUNE_MAIN, _NEEDED + _EXPRESSIONS, [table, *options], where.encode())
+    except InvalidOption:
+        raise
+    except HudiIdxException:
+        if "://" not in table:
+            raise
+        return None  # a session may have another store's client and its settings
     except CommandFailed:  # a PySpark with other jars: a session has them all
         return None
     return None if "needs_session" in found else found
