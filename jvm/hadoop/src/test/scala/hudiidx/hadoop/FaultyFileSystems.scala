@@ -1,6 +1,6 @@
 package hudiidx.hadoop
 
-import java.io.{ByteArrayOutputStream, FileNotFoundException, IOException, OutputStream}
+import java.io.{ByteArrayOutputStream, IOException, OutputStream}
 import java.nio.file.{Files, Paths}
 
 import org.apache.hadoop.fs._
@@ -29,7 +29,7 @@ object StoreFault {
   /** A rename answers that it was not done, and was. */
   case object Renamed extends StoreFault
 
-  /** A listing lacks its newest entry, and a file is not there yet. */
+  /** A listing lacks its newest entry. */
   case object Stale extends StoreFault
 
   val All: Vector[StoreFault] = Vector(Refused, Unanswered, Twice, Cut, NotRenamed, Renamed, Stale)
@@ -41,7 +41,7 @@ object StoreFaults {
   private var chosen = Option.empty[(Int, StoreFault)]
 
   /** Did the chosen call have its fault? One that has no use for it passes. */
-  private var happened = false
+  private var happened = Option.empty[String]
 
   /** How many calls `work` makes, whatever it comes to. */
   def count(work: => Any): Int = {
@@ -49,22 +49,25 @@ object StoreFaults {
     calls
   }
 
+  /** What the fault was in, if it came up. */
+  def last: Option[String] = synchronized(happened)
+
   /** True if the fault came up. */
   def during(fault: Option[(Int, StoreFault)])(work: => Any): Boolean = {
     synchronized {
       calls = 0
-      happened = false
+      happened = None
       chosen = fault
     }
     try work: Unit
     finally synchronized { chosen = None }
-    happened
+    last.isDefined
   }
 
-  private[hadoop] def next(useful: Set[StoreFault]): Option[StoreFault] = synchronized {
+  private[hadoop] def next(what: String, useful: Set[StoreFault]): Option[StoreFault] = synchronized {
     calls += 1
     val found = chosen.collect { case (at, fault) if at == calls && useful(fault) => fault }
-    happened ||= found.isDefined
+    if (found.isDefined) happened = Some(what)
     found
   }
 }
@@ -74,7 +77,7 @@ trait FaultyCalls extends RelabelledFileSystem {
   import StoreFault._
 
   private def call[A](what: String, useful: StoreFault*)(work: => A)(special: PartialFunction[StoreFault, A]): A =
-    StoreFaults.next(useful.toSet ++ Seq(Refused, Unanswered)) match {
+    StoreFaults.next(what, useful.toSet ++ Seq(Refused, Unanswered)) match {
       case None             => work
       case Some(Refused)    => throw new IOException(s"$what: refused by the test")
       case Some(Unanswered) =>
@@ -94,9 +97,7 @@ trait FaultyCalls extends RelabelledFileSystem {
     }
 
   override def getFileStatus(path: Path): FileStatus =
-    call(s"status $path", Stale)(super.getFileStatus(path)) { case Stale =>
-      throw new FileNotFoundException(path.toString)
-    }
+    call(s"status $path")(super.getFileStatus(path))(PartialFunction.empty)
 
   override def delete(path: Path, recursive: Boolean): Boolean =
     call(s"delete $path", Twice)(super.delete(path, recursive))(PartialFunction.empty)

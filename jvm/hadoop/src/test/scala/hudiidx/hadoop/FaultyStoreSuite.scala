@@ -11,6 +11,7 @@ import hudiidx.sync._
 import hudiidx.{Figures, HudiIdxException}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileSystem
+import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
 
 /** A store that refuses a call, loses its answer, does it twice, cuts files, lies about renames and lists what is past: what is
@@ -84,7 +85,12 @@ class FaultyStoreSuite extends AnyFunSuite {
     assert(calls > 10)
     val all = for (call <- 1 to calls; fault <- StoreFault.All) yield (call, fault)
     val some = if (isLong) all else new Random(seed).shuffle(all).take(30)
-    val cameUp = some.count(f => withClue(s"seed $seed, call ${f._1} ${f._2}: ")(tried(f)))
+    val cameUp = some.count { f =>
+      try tried(f)
+      catch {
+        case e: TestFailedException => throw e.modifyMessage(_.map(m => s"seed $seed, $f, ${StoreFaults.last}: $m"))
+      }
+    }
     assert(cameUp > 3)
     Figures.add("calls of a store with a fault", cameUp.toLong)
   }
@@ -100,7 +106,7 @@ class FaultyStoreSuite extends AnyFunSuite {
       isStrict: Boolean = false
   ): Set[RecordLocation] = {
     val options = IndexOptions(strict = isStrict)
-    val keys = PackedKeys.of((ready.truth.map(_.key) + "absent").toVector)
+    val keys = PackedKeys.of(((ready.truth ++ ready.before).map(_.key) + "absent").toVector)
     val opened = RecordLookup.open(TableContext.load(access, path), options, None, new LocalEngine(access))
     try opened.locate(keys).records(keys).toSet
     finally opened.close()
@@ -113,6 +119,8 @@ private object FaultyStoreSuite {
   final class Store(val name: String, scheme: String, files: Class[_ <: FileSystem]) {
     private val conf = new Configuration
     conf.setClass(s"fs.$scheme.impl", files, classOf[FileSystem])
+    // Other suites' files of this scheme may be there.
+    conf.setBoolean(s"fs.$scheme.impl.disable.cache", true)
 
     def access: TableAccess = Tables.access(conf)
     def on(path: String): String = s"$scheme://test$path"
