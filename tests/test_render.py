@@ -53,7 +53,7 @@ def test_files_are_grouped_by_partition(out: Console) -> None:
     render.files(out, [FILE, FILE, {**FILE, "partition_path": ""}], 3)
     shown = text(out)
     assert "sf: 2 files, 18.3 KB" in shown
-    assert "(no partition): 1 files" in shown
+    assert "(no partition): 1 file" in shown
     assert f"{FILE_ID}   base" in shown
     assert "3 files" in shown
 
