@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
+# Spark remembers a thousand jobs for pages that no command shows: a watch would grow by them for an hour.
+_FORGETFUL = {
+    "spark.ui.retainedJobs": "20",
+    "spark.ui.retainedStages": "20",
+    "spark.ui.retainedTasks": "200",
+    "spark.sql.ui.retainedExecutions": "5",
+}
 
 
 def session(master: str | None, settings: list[str]) -> SparkSession:
@@ -39,7 +46,7 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
         .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{_LOGGING}")
     )
     pairs = dict(_pair(s) for s in settings)
-    for name, value in pairs.items():
+    for name, value in {**_FORGETFUL, **pairs}.items():
         builder = builder.config(name, value)
     if master or "spark.master" not in pairs:
         builder = builder.master(master or "local[*]")
