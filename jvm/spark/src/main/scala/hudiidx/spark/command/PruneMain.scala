@@ -8,7 +8,6 @@ import hudiidx.command.{CommandLine, Main}
 import hudiidx.spark.api.PrunedFiles
 import hudiidx.spark.{FilePlan, PinnedTable, ReadOptions, ScanSpec}
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.internal.SQLConf
 
 /** The files that a query reads, with Spark's classes but without a session, which takes seconds to start:
@@ -32,7 +31,7 @@ object PruneMain {
       case _ if table.columns.exists(_.expressions.nonEmpty) =>
         needsSession("expressions of columns have an index", json)
       case None    => needsSession("the filter is more than comparisons of columns with constants", json)
-      case Some(f) => PrunedFiles.write(FilePlan.of(table, ScanSpec(columns, conjuncts(f), Vector.empty, None)), json)
+      case Some(f) => PrunedFiles.write(FilePlan.of(table, ScanSpec(columns, Vector(f), Vector.empty, None)), json)
     }
   }
 
@@ -40,10 +39,5 @@ object PruneMain {
     json.writeStartObject()
     json.writeStringField("needs_session", why)
     json.writeEndObject()
-  }
-
-  private def conjuncts(filter: Expression): Vector[Expression] = filter match {
-    case And(left, right) => conjuncts(left) ++ conjuncts(right)
-    case other            => Vector(other)
   }
 }

@@ -59,7 +59,7 @@ object TablePredicates {
           case StringType =>
             Vector(
               s"$v $op ${c.name}",
-              s"${c.name} ${not}LIKE '${v.slice(1, 3).replace("'", "")}%'",
+              s"${c.name} ${not}LIKE '${v.slice(1, 3).replace("'", "").padTo(1, 'a')}%'",
               s"${c.name} ${not}in ($v,$w)"
             )
           case DateType | TimestampType => Vector(s"${c.name} $op ${v.dropWhile(_ != '\'')}")
