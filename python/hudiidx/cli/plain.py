@@ -52,7 +52,7 @@ _PRUNE_MAIN = "hudiidx.spark.command.PruneMain"
 # Starts fast and stays small; the commands are over before a better compiler would pay.
 _JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:-UsePerfData")
 # What the JVM has to say of itself goes to stdout by default, where the document is.
-_JVM_LOG = ("-Xlog:disable", "-Xlog:all=warning:stderr")
+JVM_LOG = ("-Xlog:disable", "-Xlog:all=warning:stderr")
 
 
 class CommandFailed(Exception):
@@ -89,7 +89,7 @@ def prune(table: str, where: str, options: list[str]) -> Any:
 
 
 def _run(main: str, jars: tuple[str, ...], arguments: list[str], stdin: bytes) -> Any:
-    command = [java(), *_JVM_FLAGS, *_JVM_LOG, "-cp", class_path(jars), main, *arguments]
+    command = [java(), *_JVM_FLAGS, *JVM_LOG, "-cp", class_path(jars), main, *arguments]
     # Spark looks for the machine's own address as soon as its classes are there; nobody asks for it here.
     environment = {"SPARK_LOCAL_IP": "127.0.0.1", **os.environ}
     done = subprocess.run(command, input=stdin, capture_output=True, check=False, env=environment)

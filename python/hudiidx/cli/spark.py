@@ -10,9 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hudiidx.cli.plain import JVM_LOG
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Options of the JVM that says how Spark is to be started (Spark's bin/spark-class).
+_LAUNCHER = "SPARK_LAUNCHER_OPTS"
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 # Spark remembers a thousand jobs for pages that no command shows: a watch would grow by them for an hour.
 _FORGETFUL = {
@@ -56,13 +60,22 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
 
 @contextmanager
 def _stdout_for_us_alone() -> Iterator[None]:
-    """A JVM that is started meanwhile has stderr for its stdout: its warnings would stand among answers."""
+    """A JVM that is started meanwhile has stderr for its stdout: its warnings would stand among answers.
+
+    Spark's launcher is a JVM too, and the script that runs it reads the command to run from its stdout: a
+    line of the JVM's own log there and Spark does not start.
+    """
     sys.stdout.flush()
     ours = os.dup(1)
+    launcher = os.environ.get(_LAUNCHER)
+    os.environ[_LAUNCHER] = " ".join([launcher or "", *JVM_LOG])
     try:
         os.dup2(2, 1)
         yield
     finally:
+        os.environ.pop(_LAUNCHER)
+        if launcher is not None:
+            os.environ[_LAUNCHER] = launcher
         os.dup2(ours, 1)
         os.close(ours)
 
