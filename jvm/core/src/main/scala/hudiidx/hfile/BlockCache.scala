@@ -34,6 +34,12 @@ private[hfile] trait CachedBlock {
   def weightBytes: Int
 }
 
+private[hfile] object CachedBlock {
+
+  /** What a block takes beside its bytes: the objects around them, its entry, key and path. */
+  val OverheadBytes: Long = 400
+}
+
 /** Decompressed blocks of HFiles by file path and offset, the least recently used going first. Files must never change
   * under their path. Safe for several threads; two that miss the same block both read it.
   *

@@ -37,7 +37,7 @@ private final class RootIndex(
   def count: Int = offsets.length
   def offset(i: Int): Long = offsets(i)
   def size(i: Int): Int = sizes(i)
-  def weightBytes: Int = math.min(Int.MaxValue.toLong, bytes.length + 20L * count + 96).toInt
+  def weightBytes: Int = math.min(Int.MaxValue.toLong, bytes.length + 20L * count + CachedBlock.OverheadBytes).toInt
 
   def compareRow(i: Int, key: Array[Byte], from: Int, length: Int): Int =
     Bytes.compare(bytes, rowFrom(i), rowLength(i), key, from, length)

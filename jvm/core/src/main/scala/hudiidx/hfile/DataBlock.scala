@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 
 /** The cells of one data block, decompressed: `bytes` from `from` until `to`. Never changed once made. */
 private[hfile] final class DataBlock(
-    source: Source,
+    damage: Damage,
     fileOffset: Long,
     val bytes: Array[Byte],
     val from: Int,
@@ -14,7 +14,8 @@ private[hfile] final class DataBlock(
 ) extends CachedBlock {
   private val buffer = ByteBuffer.wrap(bytes)
 
-  def weightBytes: Int = math.min(Int.MaxValue.toLong, bytes.length + bytes.length / 32 + 96L).toInt
+  def weightBytes: Int =
+    math.min(Int.MaxValue.toLong, bytes.length + bytes.length / 32 + CachedBlock.OverheadBytes).toInt
 
   // A cell's parts by the index of its first byte. Only `cellEnd` checks; call it first.
   def rowLength(cell: Int): Int = buffer.getShort(cell + 8) & 0xffff
@@ -41,7 +42,7 @@ private[hfile] final class DataBlock(
   }
 
   private def fail(what: String, cell: Int): Nothing =
-    source.fail(s"$what at byte ${cell - from} of the data block", fileOffset)
+    damage.fail(s"$what at byte ${cell - from} of the data block", fileOffset)
 
   /** The cell has the lengths of one that was checked, so that all `cellEnd` would check of it holds, and the next one is
     * `size` bytes behind it.

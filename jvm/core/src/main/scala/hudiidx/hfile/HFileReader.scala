@@ -111,7 +111,7 @@ final class HFileReader private (
 
   private def readData(offset: Long, size: Int, room: BlockRoom): DataBlock = {
     val plain = readBlock(offset, size, HFileFormat.DataMagic, room)
-    new DataBlock(source, offset, plain.bytes, plain.from, plain.to, hasMvcc)
+    new DataBlock(source.damage, offset, plain.bytes, plain.from, plain.to, hasMvcc)
   }
 
   /** The index block below an entry of `parent`; the root is level 0. */

@@ -4,6 +4,11 @@ import hudiidx.bytes.Bytes
 import hudiidx.storage.RandomReader
 import java.io.EOFException
 
+/** Makes the errors of one file. A block keeps it for as long as a cache keeps the block, so it has no reader in it. */
+private[hfile] final class Damage(path: String, error: String => RuntimeException) {
+  def fail(what: String, offset: Long): Nothing = throw error(s"$path: $what at offset $offset")
+}
+
 /** The file that an HFile reader reads: ranges of bytes, with errors of one kind. A file no longer than `tailBytes` is
   * held whole after the first read.
   */
@@ -14,13 +19,14 @@ private[hfile] final class Source(
     tailBytes: Int
 ) {
   val path: String = reader.path
+  val damage = new Damage(path, damaged)
   val size: Long = reader.sizeBytes
 
   /** The end of the file, read once when it is opened; dropped by `trim`. */
   private var tailFrom: Long = math.max(0L, size - tailBytes)
   private var tail: Array[Byte] = fetch(tailFrom, (size - tailFrom).toInt)
 
-  def fail(what: String, offset: Long): Nothing = throw damaged(s"$path: $what at offset $offset")
+  def fail(what: String, offset: Long): Nothing = damage.fail(what, offset)
 
   /** Exactly the bytes asked for, which the caller has checked to lie in the file. */
   def read(offset: Long, length: Int): Array[Byte] =

@@ -1,7 +1,8 @@
 package hudiidx.hfile
 
 import hudiidx.DamagedIndex
-import hudiidx.storage.BytesReader
+import hudiidx.storage.{BytesReader, RandomReader}
+import java.lang.ref.WeakReference
 import java.nio.charset.StandardCharsets.UTF_8
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -126,6 +127,21 @@ final class HFileRoundTripSuite extends AnyFunSuite with ScalaCheckPropertyCheck
       reader.getAll(cells.keysIterator.map(_.toArray).toArray)
       assert(given.map(HFiles.bytesOf(_).get) === first.map(k => cells(k.toVector).toVector))
     }
+  }
+
+  test("a cached block keeps no reader, nor the bytes that it read ahead") {
+    val cache = new BlockCache
+    def readOnce(): WeakReference[RandomReader] = {
+      val file = new BytesReader("memory.hfile", HFiles.write(HFiles.sample(7, 200, 20, 30), HFileOptions()))
+      val cursor = HFileReader.open(file, cache).cursor()
+      while (cursor.next()) ()
+      new WeakReference(file)
+    }
+    val file = readOnce()
+    val end = System.nanoTime + 20000000000L
+    while (file.get != null && System.nanoTime < end) System.gc()
+    assert(file.get === null)
+    assert(cache.sizeBytes > 0)
   }
 
   test("a cached block is not read again, and the cache stays within its bytes") {
