@@ -188,9 +188,9 @@ class Stock(hudifix.Env):
             rows = rows.withColumn(blank, expr(f"case when n % 2 = 0 then null else {blank} end"))
         self.tables[name].write(rows, operation)
 
-    def op_clean_up(self, name: str) -> None:
-        """Runs a clean that keeps the files of the last three commits."""
-        self.tables[name].clean(3)
+    def op_clean_up(self, name: str, commits: int = 3) -> None:
+        """Runs a clean that keeps the files of the last commits."""
+        self.tables[name].clean(commits)
 
     def op_merge_into(self, name: str, first: int, end: int, seed: int, when: int) -> None:
         """Changes one column of the rows that are there: a log block of the changed columns alone."""

@@ -1,6 +1,6 @@
 """Runs what tries hudiidx hardest and writes how much was tried into docs/reliability.md.
 
-Usage: reliability.py [--schedules N] [--commits N] [--fuzz N] [--only PART]...
+Usage: reliability.py [--schedules N] [--commits N] [--kills N] [--reads N] [--fuzz N] [--only PART]...
 
 The counts come from the tests themselves (HUDIIDX_FIGURES). A part that fails ends the run; the page stays.
 `--only PART` runs the parts of that name alone, for a look; the page then stays too.
@@ -27,6 +27,7 @@ LAWS = {
     "random filters held against rows": "1. Same rows",
     "file slices held against them": "1. Same rows",
     "commits of one table by stock Hudi and hudiidx, some of them killed": "1. Same rows",
+    "reads beside a stock writer without pause": "1. Same rows, 4. Never stale",
     "orders of steps simulated": "2. Same files, 4. Never stale, 6. Atomic",
     "steps of them": "2. Same files, 4. Never stale, 6. Atomic",
     "reads in them": "2. Same files, 4. Never stale, 6. Atomic",
@@ -35,6 +36,7 @@ LAWS = {
     "hostile files given to parsers": "5. Derived",
     "writes of an index stopped at a step": "6. Atomic",
     "calls of a store with a fault": "1. Same rows, 3. Exact locations, 6. Atomic",
+    "executors killed while an index or a table was written": "1. Same rows, 3. Exact locations, 6. Atomic",
     "rounds of two writers at once": "6. Atomic",
     "rounds of six who publish at once on S3": "6. Atomic",
 }
@@ -49,7 +51,9 @@ def parts(arguments: argparse.Namespace) -> dict[str, list[list[str]]]:
     return {
         "scala": [["build/sbt", *(f"{module}/testOnly {suites}" for module, suites in tests.items())]],
         "random": [[*PYTEST, "-m", "slow", "integration/test_random.py"]],
+        "executors": [[*PYTEST, "integration/test_killed_executors.py"]],
         "fixtures": [[*PYTEST, "-m", "", "tests/test_fixtures.py"]],
+        "soak": [[*PYTEST, "integration/test_soak.py"]],
         "long": [[*PYTEST, "-m", "slow", "integration/test_long_run.py"]],
     }
 
@@ -62,6 +66,8 @@ def environment(arguments: argparse.Namespace, figures: Path) -> dict[str, str]:
         "HUDIIDX_TEST_EVERY_BYTE": "1",
         "HUDIIDX_SCHEDULES": str(arguments.schedules),
         "HUDIIDX_COMMITS": str(arguments.commits),
+        "HUDIIDX_KILLS": str(arguments.kills),
+        "HUDIIDX_SOAK_READS": str(arguments.reads),
         "HUDIIDX_FUZZ_ROUNDS": str(arguments.fuzz),
     }
 
@@ -103,6 +109,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--schedules", type=int, default=200_000)
     parser.add_argument("--commits", type=int, default=1000)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--reads", type=int, default=10_000)
     parser.add_argument("--fuzz", type=int, default=100_000)
     parser.add_argument("--only", action="append", default=[])
     arguments = parser.parse_args()

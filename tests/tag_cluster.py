@@ -4,18 +4,16 @@ Usage: tag_cluster.py TABLE. Prints one JSON document: the locations found in ea
 """
 
 import json
-import os
-import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
+from small_cluster import kill_one, small_cluster
 
-from hudiidx import HudiIndex, configure_spark
+from hudiidx import HudiIndex
 
 PARTS = 12
 SLOW_PART = 3
@@ -30,27 +28,6 @@ def slowly(rows: Iterator[str]) -> Iterator[tuple[str]]:
         yield (row,)
 
 
-def executors(application: str) -> list[int]:
-    """Processes of the application's executors, by what the kernel knows."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            words = (entry / "cmdline").read_bytes().decode().split("\0")
-        except (OSError, UnicodeDecodeError):
-            continue
-        if (
-            application in words
-            and any("CoarseGrainedExecutorBackend" in w for w in words)
-            and "java" in words[0]
-        ):
-            found.append(int(entry.name))
-    return found
-
-
-def kill_one(application: str) -> None:
-    os.kill(min(executors(application)), signal.SIGKILL)
-
-
 def tag(spark: SparkSession, table: str, keys: list[str], strategy: str) -> DataFrame:
     frame = spark.createDataFrame(
         spark.sparkContext.parallelize(keys, PARTS).mapPartitions(slowly), "key string"
@@ -60,20 +37,7 @@ def tag(spark: SparkSession, table: str, keys: list[str], strategy: str) -> Data
 
 
 def main(table: str, keys: list[str]) -> None:
-    builder = (
-        SparkSession.builder.master("local-cluster[2,1,1024]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.executor.memory", "1g")
-        .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
-        .config("spark.speculation", "true")
-        .config("spark.speculation.interval", "100ms")
-        .config("spark.speculation.multiplier", "1.2")
-        .config("spark.speculation.quantile", "0.3")
-        .config("spark.sql.shuffle.partitions", "4")
-    )
-    spark = configure_spark(builder).getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
+    spark = small_cluster()
     application = spark.sparkContext.applicationId
     answers = {}
     for strategy in ("direct", "shuffle"):

@@ -1,0 +1,168 @@
+"""Indexes and writes on a small cluster whose executors die and whose slow tasks run twice.
+
+Usage: killed_executors.py TABLE KILLS SEED; see test_killed_executors.py. Prints one JSON document: by deed
+how many kills came while it was under way.
+"""
+
+import json
+import random
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from small_cluster import kill_one, small_cluster
+
+from hudiidx import HudiIndex
+
+KEYS = 30_000
+PARTITIONS = 6  # of the table
+TASKS = 8
+TRIES = 10  # of a deed until a kill comes while it is under way
+
+
+class Deeds:
+    """A table, what it must hold (key number to ordering value), and all that is done to it by Spark jobs."""
+
+    def __init__(self, path: Path, seed: int) -> None:
+        self.spark, self.path, self.drawn = small_cluster(), path, random.Random(seed)
+        self.wanted: dict[int, int] = {}
+        self.when = 0
+        self.folder, self.before = path / ".hoodie" / "hudiidx", path.parent / "index-before"
+        self.upsert()
+        self.create()
+
+    def index(self) -> HudiIndex:
+        return HudiIndex(self.spark, self.path, strict=True)
+
+    def rows(self, first: int, end: int) -> DataFrame:
+        columns = [
+            "concat('k', lpad(id, 8, '0')) as id",
+            f"concat('p', id % {PARTITIONS}) as city",
+            f"{self.when} as ts",
+            f"id % 97 + {self.when} / 100 as fare",
+            "concat('rider-', id % 991) as rider",
+        ]
+        return self.spark.range(first, end, 1, TASKS).selectExpr(*columns)
+
+    def save(self, rows: DataFrame, operation: str) -> None:
+        options = {
+            "hoodie.table.name": "t",
+            "hoodie.datasource.write.recordkey.field": "id",
+            "hoodie.datasource.write.partitionpath.field": "city",
+            "hoodie.datasource.write.precombine.field": "ts",
+            "hoodie.datasource.write.operation": operation,
+            "hudiidx.write.create": "true",
+        }
+        rows.write.format("hudiidx").options(**options).mode("append").save(str(self.path))
+
+    def some(self) -> tuple[int, int]:
+        first = self.drawn.randrange(KEYS)
+        return first, first + KEYS // 2
+
+    def upsert(self) -> None:
+        self.when += 1
+        first, end = self.some() if self.wanted else (0, KEYS)
+        self.save(self.rows(first, end), "upsert")
+        self.wanted.update(dict.fromkeys(range(first, end), self.when))
+
+    def delete(self) -> None:
+        first, end = self.some()
+        self.save(self.rows(first, end).select("id", "city"), "delete")
+        for n in range(first, end):
+            self.wanted.pop(n, None)
+
+    def create(self) -> None:
+        self.index().drop()
+        self.index().create(record="global", columns=["ts", "fare"], bloom=["rider"], logs=True)
+
+    def compact(self) -> None:
+        self.index().compact_table()
+
+    def update(self) -> None:
+        self.index().update()
+
+    def leave_index_behind(self) -> None:
+        """The index is one upsert behind its table, as when stock Hudi wrote it."""
+        shutil.copytree(self.folder, self.before)
+        self.upsert()
+        shutil.rmtree(self.folder)
+        self.before.rename(self.folder)
+
+    def assert_right(self) -> None:
+        index = self.index()
+        assert index.info().state == "READY", index.info()
+        report = index.verify(record=True, columns=True)
+        assert report.ok, report
+        frame = self.spark.read.format("hudiidx").option("hudiidx.index.strict", "true").load(str(self.path))
+        rows = frame.selectExpr("cast(substr(id, 2) as int) n", "ts").collect()
+        assert len(rows) == len(self.wanted) and {r.n: r.ts for r in rows} == self.wanted
+
+    def assert_nothing_is_left(self) -> None:
+        """Every data file is one of a commit; the index folder has what its version names."""
+        listed = {
+            f"{r.partition_path}/{r.file_name}"
+            for r in self.spark.read.format("hudiidx").option("view", "files").load(str(self.path)).collect()
+        }
+        found = [f for f in self.path.glob("p*/*") if not f.name.endswith(".crc")]
+        found = [f for f in found if f.name != ".hoodie_partition_metadata"]
+        assert {f"{f.parent.name}/{f.name}" for f in found} == listed
+        assert not list((self.path / ".hoodie" / ".temp").glob("*"))
+        now = {"hudiidx.expire.orphan.minutes": "0"}
+        index = HudiIndex(self.spark, self.path, strict=True, **now)
+        index.expire_index_versions(retain_last=1, older_than_minutes=0)
+        named = sum(index.info().bytes_by_kind.values())
+        files = [f for f in self.folder.rglob("*") if f.is_file() and f.suffix not in (".crc", ".json")]
+        assert sum(f.stat().st_size for f in files) == named, files
+
+
+def under_fire(deeds: Deeds, name: str, kills: int) -> int:
+    """Does a deed until so many executors were killed meanwhile; the number of kills."""
+    application = deeds.spark.sparkContext.applicationId
+    prepare: Callable[[], None] = deeds.leave_index_behind if name == "update" else lambda: None
+    if name == "compact":
+        prepare = deeds.upsert
+    hit, seconds = 0, 0.0
+    for n in range(kills * TRIES + 1):
+        prepare()
+        done = threading.Event()
+        delay = deeds.drawn.uniform(0.1, 0.8) * seconds
+        struck = []
+
+        def strike(wait: float = delay, done: threading.Event = done, struck: list[int] = struck) -> None:
+            if not done.wait(wait):
+                kill_one(application)
+                struck.append(1)
+
+        killer = threading.Thread(target=strike)
+        start = time.monotonic()
+        if n:  # the first time is measured
+            killer.start()
+        getattr(deeds, name)()
+        seconds = seconds or time.monotonic() - start
+        done.set()
+        if n:
+            killer.join()
+            deeds.assert_right()
+        hit += len(struck)
+        if hit >= kills:
+            break
+    return hit
+
+
+def main(table: str, kills: int, seed: int) -> None:
+    deeds = Deeds(Path(table), seed)
+    names = ("create", "update", "upsert", "delete", "compact")
+    print(json.dumps({name: under_fire(deeds, name, kills) for name in names}))
+    deeds.assert_nothing_is_left()
+    deeds.spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,194 @@
+"""Stock Hudi writes a table without pause while indexers sync it and readers ask; what that took over time.
+
+Usage: soak.py FOLDER MINUTES READS SEED. FOLDER takes the table, `soak.json` (the counts, printed too) and
+`soak.svg`, the curves. Ends when so many minutes have passed and so many reads were compared, each with the
+answer of a second stock Hudi as of the same instant.
+"""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "make"))
+
+import hudifix
+from curves import Curves
+from pyspark.sql import SparkSession
+from stock_hudi import StockHudi
+
+from hudiidx import HudiIndex, configure_spark
+
+ROWS = 400
+KEPT = 12  # commits whose files stay
+DEEDS = {"upsert": 10, "insert": 2, "delete": 2, "compact": 2, "cluster": 1, "clean": 2}
+FILTERS = (
+    "true",
+    "id = 'k{n:06d}'",
+    "id in ('k{n:06d}', 'k{n:06d}x', 'k000001')",
+    "fare > {n}",
+    "city = 'sf' and ts > {n}000",
+    "rider = 'rider-{n}' or fare < 20",
+)
+OFTEN = 10.0  # seconds from one sample to the next
+
+
+class Soak:
+    """A table, who writes it, who is asked, and what was seen."""
+
+    def __init__(self, spark: SparkSession, folder: Path, seed: int) -> None:
+        self.spark, self.drawn = spark, random.Random(seed)
+        self.ended, self.failure = threading.Event(), ""
+        self.counts = dict.fromkeys(("writes", "refused", "syncs", "reads", "passed over"), 0)
+        self.curves = Curves(["heap MiB", "resident MiB", "file handles", "index files", "table files"])
+        for name in ("writer", "oracle"):
+            (folder / name).mkdir(parents=True)
+        self.writer = StockHudi("1.1.1", folder / "writer")
+        self.oracle = StockHudi("1.1.1", folder / "oracle")
+        quick = {"hoodie.metadata.index.column.stats.enable": "false", "hoodie.clean.automatic": "false"}
+        self.path = Path(self.writer.new(name="soak", kind="MOR", options=quick))
+        self.writer.write(name="soak", first=0, end=ROWS, seed=1, operation="insert")
+        self.oracle.adopt(name="soak", path=str(self.path), kind="MOR")
+        self.index().create(record="global", columns=["ts", "fare"], bloom=["rider"], logs=True)
+
+    def index(self) -> HudiIndex:
+        return HudiIndex(self.spark, self.path, **{"hudiidx.expire.older.than.minutes": "5"})
+
+    def write(self) -> None:
+        """One deed after the other, as stock Hudi does them; what it refuses is counted."""
+        drawn, seed = random.Random(self.drawn.random()), 1
+        while not self.ended.is_set():
+            seed += 1
+            deed = drawn.choices([*DEEDS], [*DEEDS.values()])[0]
+            first = drawn.randrange(ROWS)
+            try:
+                if deed == "clean":
+                    self.writer.clean_up(name="soak", commits=KEPT)
+                elif deed in ("compact", "cluster"):
+                    getattr(self.writer, deed)(name="soak")
+                else:
+                    end = first + drawn.randint(1, 60)
+                    self.writer.write(name="soak", first=first, end=end, seed=seed, operation=deed)
+                self.counts["writes"] += 1
+            except RuntimeError:
+                self.counts["refused"] += 1
+
+    def sync(self) -> None:
+        """One of two indexers, which do not know of each other."""
+        drawn = random.Random(self.drawn.random())
+        while not self.ended.wait(drawn.uniform(0, 4)):
+            self.index().update()
+            self.counts["syncs"] += 1
+
+    def done(self) -> list[str]:
+        """Requested times of the commits whose files are there for certain."""
+        names = (f.name for f in (self.path / ".hoodie" / "timeline").iterdir())
+        written = [re.match(r"(\d{17})_\d{17}\.(?:delta|replace)?commit$", name) for name in names]
+        return sorted(m[1] for m in written if m)[-KEPT // 2 :]
+
+    def read(self) -> None:
+        """Queries as of an instant, with the index and without, beside stock Hudi's answers."""
+        at, n = self.drawn.choice(self.done()), self.drawn.randrange(ROWS)
+        filters = [f.format(n=n) for f in FILTERS]
+        try:
+            wanted = self.oracle.filtered(name="soak", filters=filters, options={"as.of.instant": at})
+        except RuntimeError:
+            self.counts["passed over"] += len(filters)  # cleaned meanwhile
+            return
+        how = self.drawn.choice(({}, {}, {}, {"hudiidx.index.enabled": "false"}))
+        rows = self.spark.read.format("hudiidx").options(**{"as.of.instant": at, **how}).load(str(self.path))
+        for where, answer in zip(filters, wanted, strict=True):
+            got = hudifix.answer(rows.where(where))[1]
+            if got != answer:
+                raise AssertionError(f"{where} as of {at}, {how}: {got}, stock has {answer}")
+            self.counts["reads"] += 1
+
+    def sample(self) -> None:
+        """What this process's JVM holds, and how many files there are."""
+        java = self.spark.sparkContext._gateway.proc.pid
+        counted = subprocess.run(
+            ["jcmd", str(java), "GC.class_histogram"], capture_output=True, text=True, check=True
+        )
+        live = re.search(r"^Total +\d+ +(\d+)", counted.stdout, re.MULTILINE)
+        assert live, counted.stdout[-500:]
+        pages = int(Path(f"/proc/{java}/statm").read_text().split()[1])
+        ours = sum(f.is_file() for f in (self.path / ".hoodie" / "hudiidx").rglob("*"))
+        resident = pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+        files = sum(f.is_file() for f in self.path.rglob("*")) - ours
+        handles = len([*Path(f"/proc/{java}/fd").iterdir()])
+        self.curves.add(int(live[1]) / (1 << 20), resident, handles, ours, files)
+
+    def run(self, minutes: float, reads: int) -> None:
+        threads = [
+            threading.Thread(target=self.guarded, args=[f]) for f in (self.write, self.sync, self.sync)
+        ]
+        for thread in threads:
+            thread.start()
+        end, sampled = time.monotonic() + minutes * 60, 0.0
+        try:
+            while not self.failure and (time.monotonic() < end or self.counts["reads"] < reads):
+                self.read()
+                if time.monotonic() - sampled > OFTEN:
+                    sampled = time.monotonic()
+                    self.sample()
+                    print(f"{time.strftime('%H:%M:%S')} {self.counts} {self.curves.last()}", file=sys.stderr)
+        finally:
+            self.ended.set()
+            for thread in threads:
+                thread.join()
+            self.oracle.close()
+        if self.failure:
+            raise AssertionError(self.failure)
+        self.index().update()
+        report = HudiIndex(self.spark, self.path, strict=True).verify(record=True, columns=True)
+        assert report.ok, report
+
+    def guarded(self, work: Any) -> None:
+        try:
+            work()
+        except BaseException as failed:
+            self.failure = f"{work.__name__}: {failed!r}"
+
+
+def session() -> SparkSession:
+    """Small, and with little memory of what it has done."""
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.memory", "1g")
+        .config("spark.driver.extraJavaOptions", "-Duser.timezone=UTC")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.default.parallelism", "2")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.ui.retainedJobs", "20")
+        .config("spark.ui.retainedStages", "20")
+        .config("spark.ui.retainedTasks", "200")
+        .config("spark.sql.ui.retainedExecutions", "5")
+    )
+    spark = configure_spark(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def main(folder: Path, minutes: float, reads: int, seed: int) -> None:
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    soak = Soak(session(), folder, seed)
+    soak.run(minutes, reads)
+    soak.curves.save(folder / "soak.svg")
+    said = json.dumps({**soak.counts, "curves": soak.curves.values})
+    (folder / "soak.json").write_text(said)
+    print(said)
+    soak.spark.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

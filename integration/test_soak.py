@@ -1,0 +1,45 @@
+"""Readers and indexers beside a stock Hudi that writes, compacts, clusters and cleans without pause.
+
+`make test` compares some reads; hours of it, with curves of memory, file handles and files:
+
+    HUDIIDX_SOAK_MINUTES=120 HUDIIDX_SOAK_READS=10000 pytest -s integration/test_soak.py
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from compare import figure
+from curves import Curves
+
+MINUTES = float(os.environ.get("HUDIIDX_SOAK_MINUTES", "0.5"))
+READS = int(os.environ.get("HUDIIDX_SOAK_READS", "36"))
+# How much more of a thing there may be in the last quarter than in the one before it.
+FLAT = {"heap MiB": 8.0, "resident MiB": 64.0, "file handles": 16.0, "index files": 10.0, "table files": 60.0}
+ENOUGH = 60  # samples to call a curve flat
+
+
+def test_readers_and_indexers_beside_a_writer_without_pause(tmp_path: Path) -> None:
+    seed = int(os.environ.get("HUDIIDX_TEST_SEED", time.time_ns()))
+    print(f"HUDIIDX_TEST_SEED={seed}")
+    script = Path(__file__).with_name("soak.py")
+    folder = Path(os.environ.get("HUDIIDX_SOAK_FOLDER", tmp_path)) / "soak"
+    done = subprocess.run(
+        [sys.executable, str(script), str(folder), str(MINUTES), str(READS), str(seed)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0, f"seed {seed}: {done.stdout[-2000:]}"
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert said["reads"] >= READS and said["syncs"] > 0 and said["writes"] > said["refused"], said
+    figure("reads beside a stock writer without pause", said["reads"])
+    curves = Curves([*FLAT])
+    curves.values = said["curves"]
+    if len(curves.values["seconds"]) >= ENOUGH:
+        grown = {name: curves.growth(name) for name in FLAT}
+        assert all(grown[name] <= most for name, most in FLAT.items()), grown
