@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from test_written import OURS, VERSIONS, Written, leave_traces
+from test_written import IN_SHORT, OURS, VERSIONS, Written, leave_traces
 
 from hudiidx import HudiIndex, WriteConflict
 
@@ -34,7 +34,7 @@ def stock_texts(stock: Any, name: str) -> list[str]:
     return rows
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", IN_SHORT)
 def test_stock_and_we_compact_by_turns(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
 ) -> None:

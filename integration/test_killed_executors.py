@@ -1,6 +1,6 @@
 """Executors that are killed, and tasks that run twice, change nothing: rows, index and files are as without.
 
-HUDIIDX_KILLS=20 pytest -s integration/test_killed_executors.py
+HUDIIDX_KILLS=20 pytest -s -m slow integration/test_killed_executors.py
 """
 
 import json
@@ -11,11 +11,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from compare import figure
 
 KILLS = int(os.environ.get("HUDIIDX_KILLS", "1"))
 
 
+@pytest.mark.slow
 def test_executors_die_while_indexes_and_tables_are_written(stock_1_1: Any, tmp_path: Path) -> None:
     seed = int(os.environ.get("HUDIIDX_TEST_SEED", time.time_ns()))
     print(f"HUDIIDX_TEST_SEED={seed}")

@@ -30,11 +30,9 @@ OPTIONS_OF_0_15 = {
 }
 # `make test` runs these, `make test-all` all ways of each version.
 SHORT = {
-    ("stock_0_15", "COW"),
     ("stock_0_15", "MOR-event-time"),
     ("stock_1_0", "MOR"),
     ("stock_1_1", "COW"),
-    ("stock_1_1", "MOR"),
 }
 CASES = [
     pytest.param(v, way, id=f"{v}-{way}", marks=() if (v, way) in SHORT else pytest.mark.slow)

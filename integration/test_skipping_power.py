@@ -163,12 +163,20 @@ class Table:
         return hudifix.answer(rows)[1]
 
 
-@pytest.fixture(scope="module", params=["COW", "MOR"])
+@pytest.fixture(scope="module")
 def table(request: pytest.FixtureRequest, spark: SparkSession, stock_1_1: Any) -> Iterator[Table]:
     yield Table(spark, stock_1_1, request.param)
 
 
-@pytest.mark.parametrize("where", FORMS)
+# `make test` tries every form on one of the two kinds of table, `make test-all` on both.
+CASES = [
+    pytest.param(kind, where, marks=() if n % 2 == k else pytest.mark.slow)
+    for k, kind in enumerate(("COW", "MOR"))
+    for n, where in enumerate(FORMS)
+]
+
+
+@pytest.mark.parametrize(("table", "where"), CASES, indirect=["table"], scope="module")
 def test_files_that_hold_no_row_are_left_out_and_not_needed(table: Table, tmp_path: Path, where: str) -> None:
     cities = FORMS[where].split()
     kept = {(row.partition_path, row.file_name) for row in table.index.prune(where).collect()}

@@ -51,7 +51,7 @@ def parts(arguments: argparse.Namespace) -> dict[str, list[list[str]]]:
     return {
         "scala": [["build/sbt", *(f"{module}/testOnly {suites}" for module, suites in tests.items())]],
         "random": [[*PYTEST, "-m", "slow", "integration/test_random.py"]],
-        "executors": [[*PYTEST, "integration/test_killed_executors.py"]],
+        "executors": [[*PYTEST, "-m", "slow", "integration/test_killed_executors.py"]],
         "fixtures": [[*PYTEST, "-m", "", "tests/test_fixtures.py"]],
         "soak": [[*PYTEST, "integration/test_soak.py"]],
         "long": [[*PYTEST, "-m", "slow", "integration/test_long_run.py"]],

@@ -106,6 +106,7 @@ def main(suite: str) -> int:
         which = [] if suite == "all" else ["-m", "not slow"]
         if suite == "all":
             os.environ["HUDIIDX_TEST_EVERY_BYTE"] = "1"  # DamagedLogSuite: not a sample
+            os.environ["HUDIIDX_TEST_ALL_FIXTURES"] = "1"
         counts += scala(["test"]) + pytest("Python tests", [*which, "tests"])
         counts += pytest("stock Hudi live", [*which, "integration"])
     elif suite != "lint":

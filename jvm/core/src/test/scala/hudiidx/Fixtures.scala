@@ -30,6 +30,16 @@ object Fixtures {
   /** Names of the undamaged tables. */
   lazy val good: Vector[String] = names.filterNot(_.contains("-bad-"))
 
+  /** Of `among` every other one, for a suite that takes long on each: another suite has the others. All of them where
+    * HUDIIDX_TEST_ALL_FIXTURES is set, as `make test-all` and `make test-lines` do.
+    */
+  def sampled(suite: AnyRef, among: Vector[String] = good): Vector[String] =
+    if (sys.env.contains("HUDIIDX_TEST_ALL_FIXTURES")) among
+    else {
+      val first = suite.getClass.getSimpleName.hashCode & 1
+      among.zipWithIndex.collect { case (name, n) if n % 2 == first => name }
+    }
+
   /** A folder that goes away when the JVM ends; `tables` and `newFolder` live below it. */
   private lazy val scratch: Path = {
     val made = Files.createTempDirectory("hudiidx-test-")

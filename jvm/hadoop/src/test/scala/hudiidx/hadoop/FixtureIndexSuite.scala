@@ -15,7 +15,7 @@ class FixtureIndexSuite extends AnyFunSuite {
 
   private val withoutMetadata = scala.collection.mutable.Set.empty[String]
 
-  for (name <- Fixtures.good) {
+  for (name <- Fixtures.sampled(this)) {
     test(
       s"$name: a fresh index gives stock's partitions, files and views, made from a listing or from the metadata table"
     ) {

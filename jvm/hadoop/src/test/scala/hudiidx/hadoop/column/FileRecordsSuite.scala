@@ -16,16 +16,16 @@ import org.scalatest.funsuite.AnyFunSuite
 /** Records of files of stock Hudi's tables: no value that a file has is ruled out, absent ones mostly are. */
 class FileRecordsSuite extends AnyFunSuite {
 
-  for (
-    name <- Seq(
-      "v6-cow-types",
-      "v6-mor-types",
-      "v9-cow-types",
-      "v9-mor-types",
-      "v9-mor-bucket-parquet",
-      "v9-partial-updates"
-    )
+  private val tables = Vector(
+    "v6-cow-types",
+    "v6-mor-types",
+    "v9-cow-types",
+    "v9-mor-types",
+    "v9-mor-bucket-parquet",
+    "v9-partial-updates"
   )
+
+  for (name <- Fixtures.sampled(this, tables))
     test(s"$name: bloom filters and sets of values hold each value of each file") {
       val table = new TableFiles(Fixtures.table(name))
       val columns = table.columns.all.collect { case (path, Some(_)) => path }
