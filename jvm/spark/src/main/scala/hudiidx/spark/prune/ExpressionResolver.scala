@@ -7,6 +7,7 @@ import scala.util.control.NonFatal
 
 import hudiidx.InvalidOption
 import hudiidx.column.{ColumnExpression, ColumnPath}
+import hudiidx.spark.LineShims
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunction}
@@ -88,8 +89,9 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
       val rows = TableRows(struct.map(f => AttributeReference(f.name, f.dataType, f.nullable)()))
       val parsed = state.sqlParser.parseExpression(sql)
       ExpressionRules.requireBuiltIn(sql, parsed)
-      val plan = state.analyzer.execute(Project(Seq(Alias(parsed, "value")()), rows))
-      state.analyzer.checkAnalysis(plan)
+      val asked = state.analyzer.execute(Project(Seq(Alias(parsed, "value")()), rows))
+      state.analyzer.checkAnalysis(asked)
+      val plan = asked.mapExpressions(LineShims.writtenOut)
       val analyzed = named(only(sql, plan), rows.output)
       val optimized = named(only(sql, state.optimizer.execute(plan)), rows.output)
       ResolvedExpression(analyzed, plain(analyzed), optimized, ResolvedExpression.inputs(optimized))
@@ -143,12 +145,12 @@ private[spark] object ExpressionRules {
   /** InvalidOption unless the expression gives the same for a row at any time and in any session, in an order. */
   def check(sql: String, e: ResolvedExpression): Unit = {
     def refuse(why: String): Unit = refused(sql, why)
-    Seq(e.analyzed, e.plain).foreach(_.foreach(part => unfit(part).foreach(refuse)))
-    if (ResolvedExpression.inputs(e.analyzed).isEmpty) refuse("it is of no column")
-    if (e.inputs.isEmpty || ColumnPaths.parts(e.optimized).isDefined) refuse("it is a column or a constant")
     e.inputs.find(i => ValueCode.columnType(i._2).isEmpty).foreach { case (parts, t) =>
       refuse(s"column ${ColumnPath.of(parts)} is of type ${t.simpleString}, whose values no index reads")
     }
+    Seq(e.analyzed, e.plain).foreach(_.foreach(part => unfit(part).foreach(refuse)))
+    if (ResolvedExpression.inputs(e.analyzed).isEmpty) refuse("it is of no column")
+    if (e.inputs.isEmpty || ColumnPaths.parts(e.optimized).isDefined) refuse("it is a column or a constant")
     if (ValueCode.columnType(e.optimized.dataType).isEmpty)
       refuse(s"it gives ${e.optimized.dataType.simpleString}, whose values have no order that an index could use")
   }

@@ -18,6 +18,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   PredicateHelper
 }
 import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
@@ -221,7 +222,7 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
       "date_format(ts, 'yyyy-MM')",
       "spark.sql.session.timeZone" -> "Asia/Tokyo"
     ),
-    ("CAST(name AS INT) = 7", "CAST(name AS INT)", "spark.sql.ansi.enabled" -> "true"),
+    ("CAST(name AS INT) = 7", "CAST(name AS INT)", "spark.sql.ansi.enabled" -> (!new SQLConf().ansiEnabled).toString),
     (
       "to_date(name, 'yyyy-MM') > DATE'2024-01-01'",
       "to_date(name, 'yyyy-MM')",
