@@ -20,7 +20,4 @@ private[spark] object LineShims {
 
   def runtimeFilter(column: Attribute, small: LogicalPlan, key: Expression): Expression =
     DynamicPruningSubquery(column, small, Seq(key), 0, onlyInBroadcast = false)
-
-  /** As it is: nothing is computed once and named here. */
-  def writtenOut(e: Expression): Expression = e
 }

@@ -2,13 +2,7 @@ package hudiidx.spark
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  CommonExpressionRef,
-  DynamicPruningSubquery,
-  Expression,
-  With
-}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, DynamicPruningSubquery, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.LogicalRDD
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
@@ -26,9 +20,4 @@ private[spark] object LineShims {
 
   def runtimeFilter(column: Attribute, small: LogicalPlan, key: Expression): Expression =
     DynamicPruningSubquery(column, small, Seq(key), Seq(0), onlyInBroadcast = false)
-
-  /** With what it computes once and names written out at each place: functions such as nullif are made so. */
-  def writtenOut(e: Expression): Expression = e.transformUp { case w: With =>
-    w.child.transform { case r: CommonExpressionRef => w.defs.find(_.id == r.id).fold[Expression](r)(_.child) }
-  }
 }

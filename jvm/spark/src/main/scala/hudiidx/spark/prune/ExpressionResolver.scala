@@ -7,7 +7,6 @@ import scala.util.control.NonFatal
 
 import hudiidx.InvalidOption
 import hudiidx.column.{ColumnExpression, ColumnPath}
-import hudiidx.spark.LineShims
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunction}
@@ -91,7 +90,7 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
       ExpressionRules.requireBuiltIn(sql, parsed)
       val asked = state.analyzer.execute(Project(Seq(Alias(parsed, "value")()), rows))
       state.analyzer.checkAnalysis(asked)
-      val plan = asked.mapExpressions(LineShims.writtenOut)
+      val plan = asked.mapExpressions(CommonExpressions.writtenOut)
       val analyzed = named(only(sql, plan), rows.output)
       val optimized = named(only(sql, state.optimizer.execute(plan)), rows.output)
       ResolvedExpression(analyzed, plain(analyzed), optimized, ResolvedExpression.inputs(optimized))
