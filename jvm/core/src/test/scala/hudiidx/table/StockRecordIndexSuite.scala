@@ -48,7 +48,7 @@ final class StockRecordIndexSuite extends AnyFunSuite {
       val metadata = Fixtures.json(name).path("metadata_table")
       val stock = metadata.path("record_index").path("found")
       val zone = TableConfig.read(LocalStorage, Fixtures.table(name)).timelineZone
-      stock.fields.forEachRemaining { e =>
+      stock.properties.forEach { e =>
         val instant = InstantName.toMillis(e.getValue.get(2).asText, zone).get
         val wanted = StockLocation(e.getValue.get(0).asText, e.getValue.get(1).asText, instant)
         assert(ours.get(e.getKey).contains(wanted), e.getKey)

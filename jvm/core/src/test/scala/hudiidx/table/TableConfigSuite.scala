@@ -22,7 +22,7 @@ class TableConfigSuite extends AnyFunSuite {
     for (name <- Fixtures.good) {
       val config = read(Fixtures.table(name))
       val stock = Fixtures.json(name)
-      val fields = stock.get("table_config").fields()
+      val fields = stock.get("table_config").properties().iterator()
       while (fields.hasNext) {
         val field = fields.next()
         assert(config.properties.get(field.getKey) === Some(field.getValue.asText), s"$name ${field.getKey}")

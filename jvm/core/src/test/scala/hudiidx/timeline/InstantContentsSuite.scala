@@ -27,7 +27,7 @@ class InstantContentsSuite extends AnyFunSuite {
   private def fieldsOf(node: JsonNode): Map[String, JsonNode] = {
     var all = Map.empty[String, JsonNode]
     if (node != null) {
-      val it = node.fields()
+      val it = node.properties().iterator()
       while (it.hasNext) {
         val field = it.next()
         all += field.getKey -> field.getValue
