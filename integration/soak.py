@@ -9,7 +9,6 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -21,11 +20,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "fixtu
 
 import hudifix
 from curves import Curves
+from processes import live_heap, resident
 from pyspark.sql import SparkSession
 from stock_hudi import StockHudi
 
-from hudiidx import HudiIndex, configure_spark
+from hudiidx import HudiIndex
+from hudiidx.cli.spark import session
 
+SETTINGS = [
+    "spark.driver.memory=1g",
+    "spark.sql.session.timeZone=UTC",
+    "spark.sql.shuffle.partitions=2",
+    "spark.default.parallelism=2",
+]
 ROWS = 400
 KEPT = 12  # commits whose files stay
 DEEDS = {"upsert": 10, "insert": 2, "delete": 2, "compact": 2, "cluster": 1, "clean": 2}
@@ -37,6 +44,7 @@ FILTERS = (
     "city = 'sf' and ts > {n}000",
     "rider = 'rider-{n}' or fare < 20",
 )
+MEBI = 1 << 20
 OFTEN = 10.0  # seconds from one sample to the next
 
 
@@ -113,17 +121,10 @@ class Soak:
     def sample(self) -> None:
         """What this process's JVM holds, and how many files there are."""
         java = self.spark.sparkContext._gateway.proc.pid
-        counted = subprocess.run(
-            ["jcmd", str(java), "GC.class_histogram"], capture_output=True, text=True, check=True
-        )
-        live = re.search(r"^Total +\d+ +(\d+)", counted.stdout, re.MULTILINE)
-        assert live, counted.stdout[-500:]
-        pages = int(Path(f"/proc/{java}/statm").read_text().split()[1])
         ours = sum(f.is_file() for f in (self.path / ".hoodie" / "hudiidx").rglob("*"))
-        resident = pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
         files = sum(f.is_file() for f in self.path.rglob("*")) - ours
         handles = len([*Path(f"/proc/{java}/fd").iterdir()])
-        self.curves.add(int(live[1]) / (1 << 20), resident, handles, ours, files)
+        self.curves.add(live_heap(java) / MEBI, resident(java) / MEBI, handles, ours, files)
 
     def run(self, minutes: float, reads: int) -> None:
         threads = [
@@ -157,31 +158,10 @@ class Soak:
             self.failure = f"{work.__name__}: {failed!r}"
 
 
-def session() -> SparkSession:
-    """Small, and with little memory of what it has done."""
-    builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.memory", "1g")
-        .config("spark.driver.extraJavaOptions", "-Duser.timezone=UTC")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.default.parallelism", "2")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.ui.retainedJobs", "20")
-        .config("spark.ui.retainedStages", "20")
-        .config("spark.ui.retainedTasks", "200")
-        .config("spark.sql.ui.retainedExecutions", "5")
-    )
-    spark = configure_spark(builder).getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
-
-
 def main(folder: Path, minutes: float, reads: int, seed: int) -> None:
     os.environ["TZ"] = "UTC"
     time.tzset()
-    soak = Soak(session(), folder, seed)
+    soak = Soak(session("local[2]", SETTINGS), folder, seed)
     soak.run(minutes, reads)
     soak.curves.save(folder / "soak.svg")
     said = json.dumps({**soak.counts, "curves": soak.curves.values})

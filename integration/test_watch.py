@@ -24,6 +24,7 @@ from typing import Any
 
 import pytest
 import stored
+from processes import live_heap, resident
 from pyspark.sql import SparkSession
 from test_live import NO_STATS, assert_same
 
@@ -102,13 +103,7 @@ class Watch:
         """Bytes that live in the JVM's heap, by a count of its objects, and those that Python has."""
         pid = self._process.pid
         (java,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        counted = subprocess.run(
-            ["jcmd", java, "GC.class_histogram"], capture_output=True, text=True, check=True
-        )
-        live = re.search(r"^Total +\d+ +(\d+)", counted.stdout, re.MULTILINE)
-        assert live, counted.stdout[-500:]
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        return int(live[1]), pages * os.sysconf("SC_PAGE_SIZE")
+        return live_heap(int(java)), resident(pid)
 
     def stop(self) -> int:
         self._process.send_signal(signal.SIGTERM)
