@@ -73,7 +73,8 @@ val common = Seq(
   Test / fork := true,
   // Tests are linted as 2.12 does it.
   Test / scalacOptions ~= (_.filterNot(_.startsWith("-Xlint:"))),
-  Test / javaOptions ++= addOpens ++ Seq("-Xmx2g", "-Djava.net.preferIPv4Stack=true", "-Duser.timezone=UTC"),
+  // Two such JVMs share the machine's cores: compilers and collectors that run beside the tests take more than they give.
+  Test / javaOptions ++= addOpens ++ Seq("-Xmx2g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Djava.net.preferIPv4Stack=true", "-Duser.timezone=UTC"),
   Test / parallelExecution := false,
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
   libraryDependencies ++= testing)
@@ -116,6 +117,7 @@ lazy val spark = (project in file("jvm/spark"))
   .settings(
     Compile / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s"scala-$s"),
     Compile / unmanagedResourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s"resources-$s"),
+    Test / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "test" / s"scala-$s"),
     Test / javaOptions += (hadoopModule / s3proxy).value,
     libraryDependencies ++= sparkSql +: s3Clients)
 

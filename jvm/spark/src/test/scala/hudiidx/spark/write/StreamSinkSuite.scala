@@ -11,7 +11,6 @@ import hudiidx.write.{HeartbeatOptions, OpenWrite, StreamBatch}
 import hudiidx.{Fixtures, InvalidOption, WriteConflict}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.streaming.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}
 
@@ -33,9 +32,8 @@ final class StreamSinkSuite extends SparkSuite {
   private final class Stream(val path: String = newPath(), more: Map[String, String] = Map.empty) {
     private val checkpoint = newPath()
     private val input = {
-      implicit val context: org.apache.spark.sql.SQLContext = spark.sqlContext
       import spark.implicits._
-      MemoryStream[Event]
+      MemoryStreams.of[Event](spark)
     }
 
     def add(ids: Range, ts: Int): Unit =
