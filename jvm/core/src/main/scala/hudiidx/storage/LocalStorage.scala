@@ -183,6 +183,9 @@ object LocalStorage extends Storage {
 
   private val BufferBytes = 1 << 16
 
+  /** The path from the root, without `.`, `..` and a slash at its end. */
+  def absolute(path: String): String = toPath(path).normalize().toString
+
   private def toPath(path: String): Path = {
     val plain = if (path.startsWith("file:")) "/" + path.substring("file:".length).dropWhile(_ == '/') else path
     FileSystems.getDefault.getPath(plain).toAbsolutePath

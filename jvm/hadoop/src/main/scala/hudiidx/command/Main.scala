@@ -10,7 +10,6 @@ import hudiidx.report.TableReport
 import hudiidx.symlink.SymlinkExport
 import hudiidx.sync._
 import java.io.{InputStream, OutputStream, PrintStream}
-import org.apache.hadoop.conf.Configuration
 
 /** The commands that need no Spark: `hudiidx.command.Main COMMAND TABLE [options]`. One JSON document on standard output;
   *  an error is one JSON line on standard error. Exit codes: 0 done, 2 usage, 3 the table, 4 the index, 5 anything else.
@@ -20,13 +19,17 @@ object Main {
   def main(args: Array[String]): Unit = System.exit(run(args, System.in, System.out, System.err))
 
   def run(args: Array[String], in: InputStream, out: OutputStream, err: PrintStream): Int =
-    answer(out, err)(command(CommandLine.parse(args), in, _))
+    answer(out, err)(CommandLine.parse(args))(command(_, in, _))
 
-  /** Writes one document, or the error that came up; the exit code. */
-  private[hudiidx] def answer(out: OutputStream, err: PrintStream)(write: JsonGenerator => Unit): Int =
+  /** Writes the document of a call, or the error that came up; the exit code. */
+  private[hudiidx] def answer(out: OutputStream, err: PrintStream)(parse: => CommandLine)(
+      write: (CommandLine, JsonGenerator) => Unit
+  ): Int =
     try {
-      val json = new ObjectMapper().getFactory.createGenerator(out)
-      write(json)
+      val mapper = new Beside(new ObjectMapper())
+      val call = parse
+      val json = mapper.get.getFactory.createGenerator(out)
+      write(call, json)
       json.close()
       out.write('\n')
       out.flush()
@@ -37,7 +40,7 @@ object Main {
     }
 
   private def command(call: CommandLine, in: InputStream, json: JsonGenerator): Unit = {
-    val access = Tables.access(new Configuration())
+    val access = Tables.alone()
     call.command match {
       case "info"     => InfoJson.write(IndexInfo.of(access, call.table, call.options), json)
       case "perf"     => new Perf(access, call.table, call.options).report(call.sweep, json)
@@ -61,9 +64,8 @@ object Main {
 
   /** Other engines resolve names in their own way, so manifests name files by whole URIs. */
   private def exportSymlinks(access: TableAccess, call: CommandLine, json: JsonGenerator): Unit = {
-    val conf = new Configuration()
-    val symlinks = new SymlinkExport(access, Tables.qualified(call.table, conf), call.options)
-    val folder = call.output.map(Tables.qualified(_, conf))
+    val symlinks = new SymlinkExport(access, Tables.qualifiedAlone(call.table), call.options)
+    val folder = call.output.map(Tables.qualifiedAlone)
     SymlinkJson.write(symlinks.now(folder, call.readOptimized, call.keep), json)
   }
 

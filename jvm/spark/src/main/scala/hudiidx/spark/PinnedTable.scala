@@ -6,7 +6,6 @@ import hudiidx.spark.prune.{ExpressionFacts, ExpressionResolver, IndexedExpressi
 import hudiidx.sync.IndexUse
 import hudiidx.table._
 import hudiidx.{DamagedTable, UnsupportedTable}
-import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
@@ -152,10 +151,10 @@ object PinnedTable {
       new ExpressionResolver(spark, _)
     )
 
-  /** As `open`, for planning without a session; where expressions of columns have an index there is nobody to understand them. */
-  def alone(hadoop: Configuration, path: String, options: ReadOptions): PinnedTable = {
+  /** For planning without a session; where expressions of columns have an index there is nobody to understand them. */
+  def alone(opened: => SharedTable, options: ReadOptions): PinnedTable = {
     def nobody = throw new IllegalStateException("expressions are understood by a session alone")
-    of(SharedTable.alone(hadoop, path, options.index), options, SQLConf.get.sessionLocalTimeZone, _ => nobody)
+    of(opened, options, SQLConf.get.sessionLocalTimeZone, _ => nobody)
   }
 
   private def of(

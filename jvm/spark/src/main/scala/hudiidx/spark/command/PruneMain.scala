@@ -4,11 +4,13 @@ import java.io.{InputStream, OutputStream, PrintStream}
 import java.nio.charset.StandardCharsets.UTF_8
 
 import com.fasterxml.jackson.core.JsonGenerator
-import hudiidx.command.{CommandLine, Main}
+import hudiidx.command.{Beside, CommandLine, Main}
+import hudiidx.hadoop.CommandSettings
 import hudiidx.spark.api.PrunedFiles
-import hudiidx.spark.{FilePlan, PinnedTable, ReadOptions, ScanSpec}
-import org.apache.hadoop.conf.Configuration
+import hudiidx.spark.{FilePlan, PinnedTable, ReadOptions, ScanSpec, SharedTable}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 
 /** The files that a query reads, with Spark's classes but without a session, which takes seconds to start:
   * `hudiidx.spark.command.PruneMain TABLE [options]`, the filter on standard input. Output, errors and exit codes as those of
@@ -18,22 +20,36 @@ object PruneMain {
   def main(args: Array[String]): Unit = System.exit(run(args, System.in, System.out, System.err))
 
   def run(args: Array[String], in: InputStream, out: OutputStream, err: PrintStream): Int =
-    Main.answer(out, err) { json =>
-      val call = CommandLine.of("prune", args.head, args.tail.toSeq)
+    Main.answer(out, err)(CommandLine.of("prune", args.head, args.tail.toSeq)) { (call, json) =>
       write(call, new String(in.readAllBytes(), UTF_8), json)
     }
 
   private def write(call: CommandLine, filter: String, json: JsonGenerator): Unit = {
+    val opened = new Beside(open(call))
+    loadSpark()
     val options = ReadOptions.of(call.asOf.map(ReadOptions.AsOfInstant -> _).toMap, Map.empty)
-    val table = PinnedTable.alone(new Configuration(), call.table, options.copy(index = call.options))
+    val table = PinnedTable.alone(opened.get, options.copy(index = call.options))
     val columns = table.schema.struct
-    new PlainFilter(columns, SQLConf.get.sessionLocalTimeZone).parse(filter) match {
+    parsed(filter, columns) match {
       case _ if table.columns.exists(_.expressions.nonEmpty) =>
         needsSession("expressions of columns have an index", json)
       case None    => needsSession("the filter is more than comparisons of columns with constants", json)
       case Some(f) => PrunedFiles.write(FilePlan.of(table, ScanSpec(columns, Vector(f), Vector.empty, None)), json)
     }
   }
+
+  /** The table with its index open. */
+  private def open(call: CommandLine): SharedTable = {
+    val table = SharedTable.alone(new CommandSettings, call.table, call.options)
+    table.snapshot
+    table
+  }
+
+  private def parsed(filter: String, columns: StructType): Option[Expression] =
+    new PlainFilter(columns, SQLConf.get.sessionLocalTimeZone).parse(filter)
+
+  /** Most classes of Spark's that a filter takes. */
+  private def loadSpark(): Unit = parsed("a = 1", StructType(Array(StructField("a", IntegerType)))): Unit
 
   private def needsSession(why: String, json: JsonGenerator): Unit = {
     json.writeStartObject()
