@@ -2,7 +2,9 @@
 
 `make test-all` runs some thirty commits. A long run, with its seed on the screen:
 
-    HUDIIDX_COMMITS=3000 pytest -s integration/test_long_run.py -k stock_1_1
+    HUDIIDX_COMMITS=3000 pytest -s -m slow integration/test_long_run.py -k stock_1_1
+
+It ends before when HUDIIDX_MINUTES are over.
 """
 
 import json
@@ -21,6 +23,7 @@ from pyspark.sql import SparkSession
 from test_written import VERSIONS, Row, Written
 
 COMMITS = int(os.environ.get("HUDIIDX_COMMITS", "30"))
+MINUTES = float(os.environ.get("HUDIIDX_MINUTES", "inf"))
 EACH = 10  # commits from one comparison to the next
 # A writer that was killed is taken for dead soon.
 BEATS = {"hoodie.client.heartbeat.interval_in_ms": "1000", "hoodie.client.heartbeat.tolerable.misses": "3"}
@@ -87,15 +90,21 @@ class LongRun:
         first = self.drawn.randrange(self.keys)
         return first, first + self.drawn.randint(1, 40)
 
-    def run(self, commits: int) -> None:
+    def run(self, commits: int, minutes: float) -> int:
+        """Commits done, when all are or the time is over."""
+        end = time.monotonic() + minutes * 60
         for n in range(1, commits + 1):
             deed = self.drawn.choices([*DEEDS], [*DEEDS.values()])[0]
             self.when += 1
             self.counts[deed] += 1
             getattr(self, deed)()
-            if n % EACH == 0 or n == commits:
+            over = time.monotonic() > end
+            if n % EACH == 0 or n == commits or over:
                 self.table.assert_right()
                 print(f"{n} commits, {len(self.table.rows)} rows, {time.strftime('%H:%M:%S')}", flush=True)
+            if over:
+                break
+        return n
 
     def upsert(self, behind: int = 0) -> None:
         when = max(0, self.when - behind)
@@ -177,8 +186,8 @@ def test_stock_and_we_write_by_turns_for_long(
     table = Written(spark, stock, VERSIONS[version], tmp_path / f"long-{version[-2:]}-{seed}")
     run = LongRun(table, seed)
     try:
-        run.run(COMMITS)
-        figure("commits of one table by stock Hudi and hudiidx, some of them killed", COMMITS)
+        done = run.run(COMMITS, MINUTES)
+        figure("commits of one table by stock Hudi and hudiidx, some of them killed", done)
     finally:
         run.killed.close()
         print(run.counts)
