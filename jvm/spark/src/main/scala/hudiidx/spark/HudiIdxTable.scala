@@ -29,9 +29,10 @@ abstract class BatchTable(title: String, val struct: StructType) extends Table w
 /** The rows of a table as of one moment; every scan of it reads the same files. */
 final class HudiIdxTable(spark: SparkSession, table: PinnedTable, ofCatalog: Boolean)
     extends BatchTable(s"${HudiIdxSource.Name} ${table.path}", table.schema.struct)
-    with SupportsMetadataColumns {
+    with SupportsMetadataColumns
+    with PinnedState {
 
-  private def pinned: PinnedTable = table
+  override def pinned: PinnedTable = table
 
   override def equals(other: Any): Boolean = other match {
     case o: HudiIdxTable => o.pinned == table

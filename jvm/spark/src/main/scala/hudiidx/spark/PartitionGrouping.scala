@@ -38,7 +38,7 @@ final class PartitionGrouping private (columns: Vector[StructField], table: Pinn
 
 object PartitionGrouping {
 
-  /** None unless Spark is set to make use of it (`spark.sql.sources.v2.bucketing.enabled`, off by default), paths tell the
+  /** None unless Spark is set to make use of it (`spark.sql.sources.v2.bucketing.enabled`, off by default before 4.1), paths tell the
     * values of all partition columns without doubt, and the scan has these columns. Spark then reads each value by one task:
     * where that would make the longest task much longer it is None too.
     */

@@ -1,5 +1,8 @@
 package hudiidx.spark
 
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.UUID
+
 import hudiidx.merge.MergeRules
 import hudiidx.record.RecordIndex
 import hudiidx.spark.prune.{ExpressionFacts, ExpressionResolver, IndexedExpressions}
@@ -39,6 +42,9 @@ final class PinnedTable(
   }
 
   override def hashCode: Int = identity.hashCode
+
+  /** A short text that is another for every table, moment and way of reading. */
+  def stateId: String = s"$path ${UUID.nameUUIDFromBytes(identity.toString.getBytes(UTF_8))}"
 
   def config: TableConfig = shared.config
 

@@ -27,7 +27,10 @@ final class TargetTable(spark: SparkSession, val table: PinnedTable, options: Ma
     with SupportsRead
     with SupportsWrite
     with SupportsRowLevelOperations
-    with SupportsMetadataColumns {
+    with SupportsMetadataColumns
+    with PinnedState {
+
+  override def pinned: PinnedTable = table
 
   override def name(): String = s"${HudiIdxSource.Name} ${table.path}"
 

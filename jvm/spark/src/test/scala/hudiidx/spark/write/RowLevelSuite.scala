@@ -246,6 +246,21 @@ final class RowLevelSuite extends SparkSuite {
     assert(isCached && rows(path) === small.toSet)
     sql(s"UPDATE hudiidx.`$path` SET v = 'new'")
     assert(!isCached && rows(path).forall(_.v == "new"))
+    // A commit that is not this session's SQL, and a view of the table before it.
+    sql(s"CACHE TABLE hudiidx.`$path`")
+    assert(isCached)
+    spark.table(s"hudiidx.`$path`").createOrReplaceTempView("before")
+    read(path)
+      .limit(1)
+      .drop("_hoodie_commit_time")
+      .selectExpr("id", "p", "ts + 1 AS ts", "n", "'other' AS v")
+      .write
+      .format("hudiidx")
+      .mode("append")
+      .save(path)
+    assert(!isCached && rows(path).count(_.v == "other") == 1)
+    assert(sql("SELECT * FROM before").count() === rows(path).size)
+    spark.catalog.dropTempView("before")
     assert(read(path).queryExecution.analyzed.sameResult(read(path).queryExecution.analyzed))
     spark.catalog.clearCache()
   }
