@@ -50,7 +50,13 @@ _EXPRESSIONS = (
 _MAIN = "hudiidx.command.Main"
 _PRUNE_MAIN = "hudiidx.spark.command.PruneMain"
 # Starts fast and stays small; the commands are over before a better compiler would pay.
-_JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:-UsePerfData")
+_JVM_FLAGS = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-Xshare:auto",
+    "-XX:-UsePerfData",
+    "-XX:MetaspaceSize=128m",  # beyond which the JVM collects garbage to unload classes
+)
 # What the JVM has to say of itself goes to stdout by default, where the document is.
 JVM_LOG = ("-Xlog:disable", "-Xlog:all=warning:stderr")
 

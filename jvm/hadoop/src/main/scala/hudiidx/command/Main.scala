@@ -19,17 +19,23 @@ object Main {
   def main(args: Array[String]): Unit = System.exit(run(args, System.in, System.out, System.err))
 
   def run(args: Array[String], in: InputStream, out: OutputStream, err: PrintStream): Int =
-    answer(out, err)(CommandLine.parse(args))(command(_, in, _))
+    answer(out, err)(parse(args))(command(_, in, _))
 
-  /** Writes the document of a call, or the error that came up; the exit code. */
-  private[hudiidx] def answer(out: OutputStream, err: PrintStream)(parse: => CommandLine)(
-      write: (CommandLine, JsonGenerator) => Unit
+  private def parse(args: Array[String]): CommandLine = {
+    val jackson = new Beside(new ObjectMapper())
+    val call = CommandLine.parse(args)
+    jackson.get
+    call
+  }
+
+  /** Writes the document of what was prepared, or the error that came up; the exit code. */
+  private[hudiidx] def answer[A](out: OutputStream, err: PrintStream)(prepare: => A)(
+      write: (A, JsonGenerator) => Unit
   ): Int =
     try {
-      val mapper = new Beside(new ObjectMapper())
-      val call = parse
-      val json = mapper.get.getFactory.createGenerator(out)
-      write(call, json)
+      val prepared = prepare
+      val json = new ObjectMapper().getFactory.createGenerator(out)
+      write(prepared, json)
       json.close()
       out.write('\n')
       out.flush()

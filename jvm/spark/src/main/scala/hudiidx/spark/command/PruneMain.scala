@@ -20,15 +20,27 @@ object PruneMain {
   def main(args: Array[String]): Unit = System.exit(run(args, System.in, System.out, System.err))
 
   def run(args: Array[String], in: InputStream, out: OutputStream, err: PrintStream): Int =
-    Main.answer(out, err)(CommandLine.of("prune", args.head, args.tail.toSeq)) { (call, json) =>
-      write(call, new String(in.readAllBytes(), UTF_8), json)
+    Main.answer(out, err)(prepare(args)) { (table, json) =>
+      write(table, new String(in.readAllBytes(), UTF_8), json)
     }
 
-  private def write(call: CommandLine, filter: String, json: JsonGenerator): Unit = {
-    val opened = new Beside(open(call))
+  private def prepare(args: Array[String]): PinnedTable = {
+    val opened = new Beside(open(args))
     loadSpark()
+    val (call, table) = opened.get
     val options = ReadOptions.of(call.asOf.map(ReadOptions.AsOfInstant -> _).toMap, Map.empty)
-    val table = PinnedTable.alone(opened.get, options.copy(index = call.options))
+    PinnedTable.alone(table, options.copy(index = call.options))
+  }
+
+  /** The table with its index open. */
+  private def open(args: Array[String]): (CommandLine, SharedTable) = {
+    val call = CommandLine.of("prune", args.head, args.tail.toSeq)
+    val table = SharedTable.alone(new CommandSettings, call.table, call.options)
+    table.snapshot
+    (call, table)
+  }
+
+  private def write(table: PinnedTable, filter: String, json: JsonGenerator): Unit = {
     val columns = table.schema.struct
     parsed(filter, columns) match {
       case _ if table.columns.exists(_.expressions.nonEmpty) =>
@@ -36,13 +48,6 @@ object PruneMain {
       case None    => needsSession("the filter is more than comparisons of columns with constants", json)
       case Some(f) => PrunedFiles.write(FilePlan.of(table, ScanSpec(columns, Vector(f), Vector.empty, None)), json)
     }
-  }
-
-  /** The table with its index open. */
-  private def open(call: CommandLine): SharedTable = {
-    val table = SharedTable.alone(new CommandSettings, call.table, call.options)
-    table.snapshot
-    table
   }
 
   private def parsed(filter: String, columns: StructType): Option[Expression] =
