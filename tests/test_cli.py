@@ -1,6 +1,8 @@
 """The command as users run it: answers, exit codes, 80 columns."""
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -257,3 +259,14 @@ def test_help_names_every_command() -> None:
         assert command in shown
     for command in ("lookup", "add-index", "drop-index", "watch"):
         assert command in shown
+
+
+def test_a_terminal_is_told_that_spark_starts_and_nothing_else_is() -> None:
+    starts = "from hudiidx.cli.spark import _starting\nwith _starting(): pass"
+    ours, theirs = pty.openpty()
+    subprocess.run([sys.executable, "-c", starts], stderr=theirs, check=True)
+    os.close(theirs)
+    assert b"Starting Spark" in os.read(ours, 65536)
+    os.close(ours)
+    piped = subprocess.run([sys.executable, "-c", starts], capture_output=True, check=True)
+    assert piped.stderr == piped.stdout == b""

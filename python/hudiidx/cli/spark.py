@@ -54,8 +54,21 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
         builder = builder.config(name, value)
     if master or "spark.master" not in pairs:
         builder = builder.master(master or "local[*]")
-    with _stdout_for_us_alone():
+    with _starting(), _stdout_for_us_alone():
         return configure_spark(builder).getOrCreate()
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Says on a terminal what takes the first seconds."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status("Starting Spark"):
+        yield
 
 
 @contextmanager
