@@ -1,8 +1,10 @@
-"""The writer's round trip, SQL, procedures, compaction and a stream on the Spark that is installed.
+"""The writer's round trip, SQL, procedures, compaction, a stream and commands on the Spark that is installed.
 
 Usage: python integration/spark_line.py, where the wheel and one PySpark are installed.
 """
 
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pyspark
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from hudiidx import HudiIndex, NotAHudiTable, configure_spark
+from hudiidx.cli import plain
 
 OPTIONS = {
     "hoodie.table.name": "line",
@@ -117,6 +120,15 @@ def raises_ours(spark: SparkSession) -> None:
         raise AssertionError("a table where none is")
 
 
+def runs_commands(table: str) -> None:
+    """The command with what the wheel alone brought; prune finds the classes it needs without a session."""
+    command = Path(sys.executable).with_name("hudiidx")
+    for arguments in (["--help"], ["info", table, "--json"], ["lookup", table, "9"]):
+        subprocess.run([str(command), *arguments], check=True, stdout=subprocess.DEVNULL)
+    found = plain.prune(table, "n > 1008", [])
+    assert found is not None and found["files"], found
+
+
 def main() -> None:
     """All of it on one table."""
     spark = session()
@@ -127,8 +139,9 @@ def main() -> None:
         runs_sql(spark, table, expected)
         compacts_and_streams(spark, table, expected)
         raises_ours(spark)
+        runs_commands(table)
         spark.stop()
-    print(f"Spark {pyspark.__version__}: writes, reads, keys, SQL, compaction and streams agree")
+    print(f"Spark {pyspark.__version__}: writes, reads, keys, SQL, compaction, streams and commands agree")
 
 
 if __name__ == "__main__":

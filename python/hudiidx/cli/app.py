@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from click import Context
 from typer.core import TyperGroup
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ HEADINGS = MAKE, ASK, CHECK, TABLE, ELSEWHERE = (
 class _ByHeading(TyperGroup):
     """Lists commands by their headings, whichever module registered them first."""
 
-    def list_commands(self, ctx: Context) -> list[str]:
+    def list_commands(self, ctx: typer.Context) -> list[str]:
         def heading(name: str) -> int:
             return HEADINGS.index(getattr(self.commands[name], "rich_help_panel", MAKE))
 
