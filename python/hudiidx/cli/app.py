@@ -27,7 +27,7 @@ HEADINGS = MAKE, ASK, CHECK, TABLE, ELSEWHERE = (
 class _ByHeading(TyperGroup):
     """Lists commands by their headings, whichever module registered them first."""
 
-    def list_commands(self, ctx: typer.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:  # of click, which newer releases of typer carry within
         def heading(name: str) -> int:
             return HEADINGS.index(getattr(self.commands[name], "rich_help_panel", MAKE))
 

@@ -52,14 +52,17 @@ _EXPRESSIONS = (
 )
 _MAIN = "hudiidx.command.Main"
 _PRUNE_MAIN = "hudiidx.spark.command.PruneMain"
-# Starts fast and stays small; the commands are over before a better compiler would pay.
+# Starts fast and stays small.
 _JVM_FLAGS = (
-    "-XX:TieredStopAtLevel=1",
     "-XX:+UseSerialGC",
     "-Xshare:auto",
     "-XX:-UsePerfData",
     "-XX:MetaspaceSize=128m",  # beyond which the JVM collects garbage to unload classes
 )
+# Most commands are over before a better compiler would pay.
+_QUICK = "-XX:TieredStopAtLevel=1"
+# Those that look at every file of a table are not.
+_AT_LENGTH = ("report",)
 # What the JVM has to say of itself goes to stdout by default, where the document is.
 JVM_LOG = ("-Xlog:disable", "-Xlog:all=warning:stderr")
 
@@ -98,7 +101,8 @@ def prune(table: str, where: str, options: list[str]) -> Any:
 
 
 def _run(main: str, jars: tuple[str, ...], arguments: list[str], stdin: bytes) -> Any:
-    command = [java(), *_JVM_FLAGS, *JVM_LOG, "-cp", class_path(jars), main, *arguments]
+    flags = _JVM_FLAGS if arguments[0] in _AT_LENGTH else (_QUICK, *_JVM_FLAGS)
+    command = [java(), *flags, *JVM_LOG, "-cp", class_path(jars), main, *arguments]
     # Spark looks for the machine's own address as soon as its classes are there; nobody asks for it here.
     environment = {"SPARK_LOCAL_IP": "127.0.0.1", **os.environ}
     done = subprocess.run(command, input=stdin, capture_output=True, check=False, env=environment)
