@@ -59,9 +59,8 @@ _JVM_FLAGS = (
     "-XX:-UsePerfData",
     "-XX:MetaspaceSize=128m",  # beyond which the JVM collects garbage to unload classes
 )
-# Most commands are over before a better compiler would pay.
-_QUICK = "-XX:TieredStopAtLevel=1"
-# Those that look at every file of a table are not.
+# Most commands are over before a better compiler would pay; those that look at every file of a table are not.
+_QUICK_FLAGS = ("-XX:TieredStopAtLevel=1", *_JVM_FLAGS)
 _AT_LENGTH = ("report",)
 # What the JVM has to say of itself goes to stdout by default, where the document is.
 JVM_LOG = ("-Xlog:disable", "-Xlog:all=warning:stderr")
@@ -82,13 +81,14 @@ def run(arguments: list[str], stdin: bytes = b"") -> Any:
         HudiIdxException: what the Scala side reported, as its Python peer.
         CommandFailed: no Java, or it died otherwise.
     """
-    return _run(_MAIN, _NEEDED, arguments, stdin)
+    flags = _JVM_FLAGS if arguments[0] in _AT_LENGTH else _QUICK_FLAGS
+    return _run(flags, _NEEDED, _MAIN, arguments, stdin)
 
 
 def prune(table: str, where: str, options: list[str]) -> Any:
     """The document of `hudiidx prune`, as `run`; None if it takes a Spark session to tell."""
     try:
-        found = _run(_PRUNE_MAIN, _NEEDED + _EXPRESSIONS, [table, *options], where.encode())
+        found = _run(_QUICK_FLAGS, _NEEDED + _EXPRESSIONS, _PRUNE_MAIN, [table, *options], where.encode())
     except InvalidOption:
         raise
     except HudiIdxException:
@@ -100,8 +100,7 @@ def prune(table: str, where: str, options: list[str]) -> Any:
     return None if "needs_session" in found else found
 
 
-def _run(main: str, jars: tuple[str, ...], arguments: list[str], stdin: bytes) -> Any:
-    flags = _JVM_FLAGS if arguments[0] in _AT_LENGTH else (_QUICK, *_JVM_FLAGS)
+def _run(flags: tuple[str, ...], jars: tuple[str, ...], main: str, arguments: list[str], stdin: bytes) -> Any:
     command = [java(), *flags, *JVM_LOG, "-cp", class_path(jars), main, *arguments]
     # Spark looks for the machine's own address as soon as its classes are there; nobody asks for it here.
     environment = {"SPARK_LOCAL_IP": "127.0.0.1", **os.environ}

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,13 +61,10 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
 @contextmanager
 def _starting() -> Iterator[None]:
     """Says on a terminal what takes the first seconds."""
-    from rich.console import Console
+    from hudiidx.cli.app import console
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    with console.status("Starting Spark"):
+    terminal = console(stderr=True)
+    with terminal.status("Starting Spark") if terminal.is_terminal else nullcontext():
         yield
 
 

@@ -3,7 +3,7 @@ package hudiidx.command
 import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx._
-import hudiidx.hadoop.Tables
+import hudiidx.hadoop.{CommandSettings, Tables}
 import hudiidx.hadoop.record.RecordLookups
 import hudiidx.record.PackedKeys
 import hudiidx.report.TableReport
@@ -46,7 +46,8 @@ object Main {
     }
 
   private def command(call: CommandLine, in: InputStream, json: JsonGenerator): Unit = {
-    val access = Tables.alone()
+    val settings = new CommandSettings
+    val access = Tables.access(settings)
     call.command match {
       case "info"     => InfoJson.write(IndexInfo.of(access, call.table, call.options), json)
       case "perf"     => new Perf(access, call.table, call.options).report(call.sweep, json)
@@ -60,7 +61,7 @@ object Main {
       case "report" =>
         val now = System.currentTimeMillis()
         ReportJson.write(TableReport.of(access, call.table, call.options), now, json)
-      case "export-symlinks" => exportSymlinks(access, call, json)
+      case "export-symlinks" => exportSymlinks(access, settings, call, json)
       case listing           =>
         val snapshot = TableSnapshot.open(access, call.table, call.options)
         try new ListingJson(snapshot, call, json).write(listing)
@@ -69,9 +70,14 @@ object Main {
   }
 
   /** Other engines resolve names in their own way, so manifests name files by whole URIs. */
-  private def exportSymlinks(access: TableAccess, call: CommandLine, json: JsonGenerator): Unit = {
-    val symlinks = new SymlinkExport(access, Tables.qualifiedAlone(call.table), call.options)
-    val folder = call.output.map(Tables.qualifiedAlone)
+  private def exportSymlinks(
+      access: TableAccess,
+      settings: CommandSettings,
+      call: CommandLine,
+      json: JsonGenerator
+  ): Unit = {
+    val symlinks = new SymlinkExport(access, Tables.qualified(call.table, settings), call.options)
+    val folder = call.output.map(Tables.qualified(_, settings))
     SymlinkJson.write(symlinks.now(folder, call.readOptimized, call.keep), json)
   }
 

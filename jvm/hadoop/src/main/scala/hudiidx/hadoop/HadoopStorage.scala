@@ -11,12 +11,8 @@ import org.apache.hadoop.util.functional.FutureIO
 
 /** Files of any store that Hadoop's FileSystem reaches. Files of the local disk go through java.nio: Hadoop's local file
   *  system replaces files on rename, and writes checksum files beside them.
-  *
-  *  @param conf asked for when the first path needs it
-  *  @param isLocal true for paths that are the local disk's whatever the settings are
   */
-final class HadoopStorage(conf: => Configuration, isLocal: String => Boolean = _ => false) extends Storage {
-  private lazy val settings = conf
+final class HadoopStorage(conf: Configuration) extends Storage {
 
   override def list(dir: String): Vector[FileInfo] = on(dir)(_.list(dir)) { (fs, path) =>
     try {
@@ -86,16 +82,16 @@ final class HadoopStorage(conf: => Configuration, isLocal: String => Boolean = _
 
   override def delete(path: String): Boolean = on(path)(_.delete(path)) { (fs, p) => fs.delete(p, true) }
 
-  private def on[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A =
-    if (isLocal(path)) local(LocalStorage)
-    else {
+  private def on[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A = conf match {
+    case command: CommandSettings if command.isLocal(path) => local(LocalStorage)
+    case _                                                 =>
       val p = new Path(path)
-      p.getFileSystem(settings) match {
+      p.getFileSystem(conf) match {
         case _: LocalFileSystem                                        => local(LocalStorage)
         case raw: RawLocalFileSystem if raw.getUri.getScheme == "file" => local(LocalStorage)
         case fs                                                        => remote(fs, p)
       }
-    }
+  }
 
   private def missing[A](path: String)(body: => A): A =
     try body

@@ -21,45 +21,14 @@ object Tables {
 
   /** The path with its store's name and no slash at the end, as it is told to others. */
   def qualified(path: String, conf: Configuration): String = conf match {
-    case _: CommandSettings => qualifiedAlone(path)
-    case _                  => byHadoop(path, conf)
+    case command: CommandSettings if command.isLocal(path) => "file:" + LocalStorage.absolute(path)
+    case _                                                 =>
+      val raw = new Path(path)
+      raw.getFileSystem(conf).makeQualified(raw).toString.stripSuffix("/")
   }
 
-  def access(conf: Configuration): TableAccess = conf match {
-    case _: CommandSettings => alone()
-    case _                  => new TableAccess(new HadoopStorage(conf), histories, sharedCache)
-  }
-
-  /** Access in a JVM that runs one command: for a table on the local disk it loads none of Hadoop's file systems, which
-    *  would take a third of a lookup's time.
-    */
-  def alone(): TableAccess = {
-    val configured = isConfigured
-    new TableAccess(new HadoopStorage(new Configuration, !configured && isPlainlyLocal(_)), histories, sharedCache)
-  }
-
-  /** `qualified` in such a JVM. */
-  def qualifiedAlone(path: String): String =
-    if (!isConfigured && isPlainlyLocal(path)) "file:" + LocalStorage.absolute(path)
-    else byHadoop(path, new Configuration)
-
-  private def byHadoop(path: String, conf: Configuration): String = {
-    val raw = new Path(path)
-    raw.getFileSystem(conf).makeQualified(raw).toString.stripSuffix("/")
-  }
-
-  private def isPlainlyLocal(path: String): Boolean = {
-    val scheme = path.takeWhile(c => c != ':' && c != '/')
-    path.nonEmpty && (!path.startsWith(s"$scheme:") || scheme == "file")
-  }
-
-  /** Whether something may say that paths without a scheme are not the local disk's. */
-  private def isConfigured: Boolean =
-    Option(Thread.currentThread.getContextClassLoader).exists(_.getResource("core-site.xml") != null)
+  def access(conf: Configuration): TableAccess = new TableAccess(new HadoopStorage(conf), histories, sharedCache)
 
   /** Over another storage (one that counts calls, say), with a cache of its own. */
   def access(storage: Storage, cache: BlockCache): TableAccess = new TableAccess(storage, histories, cache)
 }
-
-/** Hadoop's settings in a JVM that runs one command: what its class path says, read when a store needs it. */
-final class CommandSettings extends Configuration

@@ -45,7 +45,7 @@ final class TablesSuite extends AnyFunSuite {
     val before = thread.getContextClassLoader
     thread.setContextClassLoader(new URLClassLoader(Array[URL](folder.toUri.toURL), before))
     try {
-      assert(intercept[Exception](Tables.alone().storage.list("/a")).getMessage.contains("nowhere"))
+      assert(intercept[Exception](Tables.access(new CommandSettings).storage.list("/a")).getMessage.contains("nowhere"))
       assert(intercept[Exception](Tables.qualified("/a", new CommandSettings)).getMessage.contains("nowhere"))
     } finally thread.setContextClassLoader(before)
   }
