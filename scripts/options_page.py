@@ -12,10 +12,11 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-import click
 import typer.main
 from pyspark.sql import SparkSession
+from typer.core import TyperGroup
 
 from hudiidx import configure_spark
 from hudiidx.cli.main import app
@@ -24,6 +25,8 @@ from hudiidx.options import KNOWN
 PAGE = Path(__file__).parents[1] / "docs" / "options.md"
 _MARK = re.compile(r"(<!-- options: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _NOT_OPTIONS = ("help", "install_completion", "show_completion")
+# Types as the other tables call them, by typer's names.
+_KINDS = {"int": "integer", "int range": "integer", "float": "number"}
 # Where the command calls an option otherwise than Python does.
 _OTHER_FLAGS = {"fpp": "bloom_fpp", "mode": "record", "index": "indexes"}
 
@@ -34,16 +37,15 @@ def declared(spark: SparkSession) -> dict[str, list[dict[str, str]]]:
     return tables
 
 
-def commands(
-    of: click.Command | None = None, name: str = ""
-) -> Iterator[tuple[str, click.Command, list[click.Option]]]:
+# Commands and their options are of click, which newer releases of typer carry within: no type to name.
+def commands(of: Any = None, name: str = "") -> Iterator[tuple[str, Any, list[Any]]]:
     """Each command by its name, groups' names in front, with its options."""
     command = of or typer.main.get_command(app)
-    if isinstance(command, click.Group):
+    if isinstance(command, TyperGroup):
         for part, below in command.commands.items():
             yield from commands(below, f"{name} {part}".strip())
     else:
-        options = [p for p in command.params if isinstance(p, click.Option) and p.name not in _NOT_OPTIONS]
+        options = [p for p in command.params if p.param_type_name == "option" and p.name not in _NOT_OPTIONS]
         yield name, command, options
 
 
@@ -98,9 +100,8 @@ def _command_table() -> str:
     for name, _, options in commands():
         for o in options:
             spelled = ", ".join(f"`{flag}`" for flag in [*o.opts, *o.secondary_opts])
-            kind = (
-                "flag" if o.is_flag else f"{o.metavar or o.type.name}{', repeatable' if o.multiple else ''}"
-            )
+            kind = "flag" if o.is_flag else o.metavar or _KINDS.get(o.type.name, o.type.name)
+            kind += ", repeatable" if o.multiple else ""
             default = "" if o.is_flag or o.default in (None, "", ()) else f"`{o.default}`"
             rows.setdefault((spelled, kind, "required" if o.required else default, o.help or ""), []).append(
                 name

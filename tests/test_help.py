@@ -2,9 +2,9 @@
 
 import shlex
 from collections.abc import Iterator
+from typing import Any
 
 import typer
-from click import Command
 from typer.core import TyperGroup
 from typer.testing import CliRunner
 
@@ -12,7 +12,7 @@ from hudiidx.cli import main
 from hudiidx.cli.app import HEADINGS
 
 
-def commands(group: TyperGroup, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Command]]:
+def commands(group: TyperGroup, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     for name, command in group.commands.items():
         path = (*above, name)
         if isinstance(command, TyperGroup):
