@@ -30,6 +30,7 @@ JVM_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.
   $(shell find jvm -path '*/src/main/*' -type f)
 PY_SOURCES := LICENSE NOTICE python/pyproject.toml $(shell find python/hudiidx -type f -not -path '*/jars/*' -not -name '*.pyc')
 STAMPS := .venv/.stamps
+SBT := project/target/.stamp
 # What a wheel says of its files' age: that of the commit.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1735689600)
 
@@ -38,19 +39,28 @@ build: $(STAMPS)/wheel
 preflight:
 	@scripts/preflight
 
-# The jar that users get: every class of ours, nothing that Spark brings. Beside it the small one for Hudi's writers.
-$(JAR): $(JVM_SOURCES)
-	@scripts/preflight
-	build/sbt bundle/assembly hudi/package
+# All lines' jars, two at a time: a compiler keeps one core busy.
+JARS := dist/.stamp
+$(JARS): $(JVM_SOURCES) $(SBT)
 	@mkdir -p dist
+	@$(MAKE) --no-print-directory -j2 $(JAR) $(JARS_4)
+	@touch $@
+
+# The build of sbt compiles itself once, before two of it run.
+$(SBT): build.sbt $(wildcard project/*.scala project/*.sbt project/build.properties)
+	@scripts/preflight
+	build/sbt version
+	@touch $@
+
+# The jar that users get: every class of ours, nothing that Spark brings. Beside it the small one for Hudi's writers.
+$(JAR): $(JVM_SOURCES) $(SBT)
+	build/sbt bundle/assembly hudi/package
 	cp jvm/hudi/target/scala-2.12/$(WRITER_JAR_NAME) dist/
 	cp jvm/bundle/target/scala-2.12/$(@F) $@
 
 # The same for Spark 4, without the writers' jar: stock Hudi has no bundle for it.
-$(JARS_4): dist/hudiidx-spark-%_2.13-$(VERSION).jar: $(JVM_SOURCES)
-	@scripts/preflight
+$(JARS_4): dist/hudiidx-spark-%_2.13-$(VERSION).jar: $(JVM_SOURCES) $(SBT)
 	HUDIIDX_SPARK=$* build/sbt bundle/assembly
-	@mkdir -p dist
 	cp jvm/bundle/target/spark-$*/scala-2.13/$(@F) $@
 
 # The jar for Hive and MapReduce, for who wants it: no other target needs it.
@@ -70,7 +80,7 @@ $(STAMPS)/venv: python/requirements-dev.txt
 	.venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation -r python/requirements-dev.txt
 	@mkdir -p $(STAMPS) && touch $@
 
-$(WHEEL): $(JAR) $(JARS_4) $(PY_SOURCES) $(STAMPS)/venv
+$(WHEEL): $(JARS) $(PY_SOURCES) $(STAMPS)/venv
 	rm -rf dist/*.whl python/hudiidx/jars
 	@mkdir -p python/hudiidx/jars
 	cp $(JAR) $(JARS_4) dist/$(WRITER_JAR_NAME) python/hudiidx/jars/
