@@ -5,6 +5,9 @@ import hudiidx.storage.Storage
 import hudiidx.sync.{TableAccess, TableContext}
 import hudiidx.table.TableConfig
 import hudiidx.timeline._
+import org.slf4j.LoggerFactory
+import scala.util.Try
+import scala.util.control.NonFatal
 
 /** What a write is on the timeline.
   *
@@ -35,6 +38,8 @@ final class OpenWrite private[write] (
     beating: AutoCloseable,
     lock: Option[TableLock]
 ) {
+  private val log = LoggerFactory.getLogger(classOf[OpenWrite])
+
   private def storage: Storage = table.storage
 
   val markers: Markers = new Markers(storage, table.tablePath, table.config.version, instant)
@@ -45,12 +50,45 @@ final class OpenWrite private[write] (
   def start(): Unit =
     if (!storage.publish(file(OpenWrite.Inflight), Array.emptyByteArray)) throw lost("it was started by another writer")
 
+  /** From then on the write may be visible. */
+  private var isPublishing = false
+
+  /** Does a part of the write; if that fails, takes back whatever the write has done. */
+  def orAbandon[A](part: => A): A =
+    try part
+    catch {
+      case e: Throwable =>
+        abandon(e)
+        throw e
+    }
+
+  private def abandon(because: Throwable): Unit =
+    try abandon()
+    catch { case NonFatal(e) => because.addSuppressed(e) }
+
   /** Makes the write visible, whole. Files of attempts that did not count are removed before. WriteConflict, and nothing of
-    * the write is left, if another writer took it for a failed one, or wrote to the same file groups meanwhile.
+    * the write is left, if another writer took it for a failed one, or wrote to the same file groups meanwhile. Where the
+    * store does not say whether the write is visible, it stays as it is: the next writer finds it done, or rolls it back.
     *
     * @param recheck called if records came meanwhile, with the table as it is now; for what file groups do not tell
     */
   def complete(write: CompletedWrite, recheck: TableContext => Unit = _ => ()): Unit = {
+    try publishAll(write, recheck)
+    catch {
+      case e: Throwable =>
+        if (isPublishing) beating.close() else abandon(e)
+        throw e
+    }
+    beating.close()
+    try {
+      markers.delete()
+      heartbeats.delete(instant)
+    } catch {
+      case NonFatal(e) => log.warn("{}: the next write removes what is left of {}: {}", table.tablePath, instant, e)
+    }
+  }
+
+  private def publishAll(write: CompletedWrite, recheck: TableContext => Unit): Unit = {
     val counted = write.files.map(_.path).toSet
     val marked = markers.all
     if (!counted.subsetOf(marked.map(_.path).toSet)) throw lost("its markers are gone")
@@ -61,23 +99,14 @@ final class OpenWrite private[write] (
       case Some(lock) if kind.keepsPlan => lock.held(publish(write, TableContext.load(table.access, table.tablePath)))
       case Some(lock)                   => lock.held(publishBesideOthers(write, recheck, lock))
     }
-    beating.close()
-    markers.delete()
-    heartbeats.delete(instant)
   }
 
   private def publishBesideOthers(write: CompletedWrite, recheck: TableContext => Unit, lock: TableLock): Unit = {
     val now = TableContext.load(table.access, table.tablePath)
-    try {
-      val others = new ConcurrentWrites(table, now)
-      others.check(instant, write)
-      if (others.haveInserts) recheck(now)
-      lock.requireHeld()
-    } catch {
-      case e: Throwable =>
-        abandon()
-        throw e
-    }
+    val others = new ConcurrentWrites(table, now)
+    others.check(instant, write)
+    if (others.haveInserts) recheck(now)
+    lock.requireHeld()
     publish(write, now)
   }
 
@@ -85,23 +114,20 @@ final class OpenWrite private[write] (
   private def publish(write: CompletedWrite, now: TableContext): Unit = {
     requireInflight()
     val changes = write.files.map(f => FileChange(f.partitionPath, f.fileName, Some(f.sizeBytes)))
-    try MetadataTableWriter.commit(now, instant, changes, keepsKeys = kind == WriteKind.Compaction)
-    catch {
-      case e: WriteConflict =>
-        abandon()
-        throw e
-    }
-    // Who rolled the write back before its commit there did not see it.
-    try requireInflight()
-    catch {
-      case e: WriteConflict =>
-        MetadataTableWriter.undo(storage, table.tablePath, instant)
-        throw e
-    }
+    MetadataTableWriter.commit(now, instant, changes, keepsKeys = kind == WriteKind.Compaction)
+    requireInflight() // who rolled the write back before its commit there did not see it
     val content = CommitContent.of(write, table.config.version, instant)
     val path =
       OpenWrite.completedPath(table.timeline.dir, table.config, instant, kind.completed, OpenWrite.next(now))
-    if (!storage.publish(path, content)) throw lost("it is complete already")
+    isPublishing = true
+    if (!isPublished(path, content)) throw lost("it is complete already")
+  }
+
+  /** A store may lose its answer, or get the same twice: what is there then is this write's. */
+  private def isPublished(path: String, content: Array[Byte]): Boolean = {
+    def isThere = Try(java.util.Arrays.equals(storage.readAll(path), content)).getOrElse(false)
+    try storage.publish(path, content) || isThere
+    catch { case NonFatal(_) if isThere => true }
   }
 
   private def requireInflight(): Unit =
@@ -147,10 +173,13 @@ object OpenWrite {
     val instant = next(before)
     val beating = heartbeats.start(instant, heartbeat)
     var isBegun = false
+    var isOurs = true
     try {
       val requested = s"${before.timeline.dir}/$instant.${Action.DeltaCommit}.requested"
-      if (!access.storage.publish(requested, Array.emptyByteArray))
+      if (!access.storage.publish(requested, Array.emptyByteArray)) {
+        isOurs = false
         throw conflict(tablePath, instant, "has the same instant")
+      }
       // What others requested before this request is seen now, and they see this one.
       val table = TableContext.load(access, tablePath)
       if (lock.isEmpty) requireAlone(table, instant)
@@ -159,7 +188,7 @@ object OpenWrite {
     } finally
       if (!isBegun) {
         beating.close()
-        Rollback.run(before, instant)
+        if (isOurs) Rollback.run(before, instant)
       }
   }
 

@@ -103,7 +103,7 @@ class CompactionStepsSuite extends AnyFunSuite {
       assert(steps.mutatingCalls >= 12)
       (1 to steps.mutatingCalls).foreach { step =>
         val path = written(version)
-        intercept[Exception](compact(new FaultyStorage(LocalStorage, step, fault), path, slow))
+        WriteStepsSuite.dying(step, fault)(compact(_, path, slow))
         assert(keys(path) === Vector("a", "b"), s"step $step")
         Thread.sleep(3) // the dead writer's heartbeat is past
         write(LocalStorage, path, "c")

@@ -38,7 +38,7 @@ class MetadataTableWriterSuite extends AnyFunSuite {
         val before = listed(Fixtures.table(name))
         (1 to steps.mutatingCalls).foreach { step =>
           val table = Fixtures.copy(name)
-          intercept[Exception](write(new FaultyStorage(LocalStorage, step, fault), table, "a", slow))
+          WriteStepsSuite.dying(step, fault)(write(_, table, "a", slow))
           val killed = committed(table)
           assert(listed(table) === before ++ killed, s"step $step")
           Thread.sleep(3) // the dead writer's heartbeat is past

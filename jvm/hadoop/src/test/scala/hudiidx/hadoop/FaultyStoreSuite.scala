@@ -1,27 +1,17 @@
 package hudiidx.hadoop
 
-import java.io.{IOException, UncheckedIOException}
-
-import scala.util.Random
-
 import hudiidx.hadoop.record._
 import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
-import hudiidx.{Figures, HudiIdxException}
-import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.FileSystem
-import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
 
 /** A store that refuses a call, loses its answer, does it twice, cuts files, lies about renames and lists what is past: what is
   * asked of a table is answered right or is an error, and what is left behind is an index that is right, or found to be none.
   */
-class FaultyStoreSuite extends AnyFunSuite {
+class FaultyStoreSuite extends AnyFunSuite with FaultTrials {
   import FaultyStoreSuite._
 
-  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
-  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
   private val record = RecordOptions(mode = Some("global"), fileGroups = Some(2))
 
   /** @param before what was right before the last write: a store that lists what is past shows that */
@@ -47,7 +37,7 @@ class FaultyStoreSuite extends AnyFunSuite {
   private def indexer(access: TableAccess, path: String): Indexer =
     RecordFaultSuite.indexerOf(access, path, record)
 
-  Stores.foreach { store =>
+  FaultyStore.All.foreach { store =>
     jobs.foreach { job =>
       test(s"${store.name}: whatever call of ${job.name} has a fault, answers are right and the next run ends well") {
         val ready = tables(job.hasIndex)
@@ -79,26 +69,6 @@ class FaultyStoreSuite extends AnyFunSuite {
     }
   }
 
-  /** Every call with every fault, or some of them. */
-  private def everyFault(calls: Int)(tried: ((Int, StoreFault)) => Boolean): Unit = {
-    info(s"HUDIIDX_TEST_SEED=$seed, $calls calls")
-    assert(calls > 10)
-    val all = for (call <- 1 to calls; fault <- StoreFault.All) yield (call, fault)
-    val some = if (isLong) all else new Random(seed).shuffle(all).take(30)
-    val cameUp = some.count { f =>
-      try tried(f)
-      catch {
-        case e: TestFailedException => throw e.modifyMessage(_.map(m => s"seed $seed, $f, ${StoreFaults.last}: $m"))
-      }
-    }
-    assert(cameUp > 3)
-    Figures.add("calls of a store with a fault", cameUp.toLong)
-  }
-
-  private def tolerated(work: => Any): Unit =
-    try work: Unit
-    catch { case _: HudiIdxException | _: IOException | _: UncheckedIOException => () }
-
   private def answer(
       access: TableAccess,
       path: String,
@@ -115,19 +85,4 @@ class FaultyStoreSuite extends AnyFunSuite {
 
 private object FaultyStoreSuite {
   final case class Job(name: String, hasIndex: Boolean, work: (TableAccess, String) => Any)
-
-  final class Store(val name: String, scheme: String, files: Class[_ <: FileSystem]) {
-    private val conf = new Configuration
-    conf.setClass(s"fs.$scheme.impl", files, classOf[FileSystem])
-    // Other suites' files of this scheme may be there.
-    conf.setBoolean(s"fs.$scheme.impl.disable.cache", true)
-
-    def access: TableAccess = Tables.access(conf)
-    def on(path: String): String = s"$scheme://test$path"
-  }
-
-  val Stores: Vector[Store] = Vector(
-    new Store("renames", "hdfs", classOf[FaultyRenaming]),
-    new Store("objects", "objects", classOf[FaultyObjects])
-  )
 }

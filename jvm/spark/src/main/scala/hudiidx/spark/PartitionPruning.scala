@@ -17,7 +17,7 @@ final class PartitionPruning(filters: Seq[Expression], columns: Vector[StructFie
   private val ordinals: Map[String, Int] = columns.map(_.name).zipWithIndex.toMap
 
   private val tests: Vector[(Set[Int], InterpretedPredicate)] =
-    filters.toVector.flatMap(conjuncts).filter(usable).map { filter =>
+    filters.toVector.flatMap(PartitionPruning.conjuncts).filter(usable).map { filter =>
       (filter.references.map(a => ordinals(a.name)).toSet, InterpretedPredicate(bind(filter)))
     }
 
@@ -54,11 +54,6 @@ final class PartitionPruning(filters: Seq[Expression], columns: Vector[StructFie
       }
       .map(InternalRow.fromSeq)
 
-  private def conjuncts(filter: Expression): Vector[Expression] = filter match {
-    case And(left, right) => conjuncts(left) ++ conjuncts(right)
-    case other            => Vector(other)
-  }
-
   private def usable(filter: Expression): Boolean =
     filter.deterministic && filter.references.nonEmpty && filter.references.forall(a => ordinals.contains(a.name))
 
@@ -71,4 +66,10 @@ final class PartitionPruning(filters: Seq[Expression], columns: Vector[StructFie
 object PartitionPruning {
   def of(filters: Seq[Expression], table: PinnedTable): PartitionPruning =
     new PartitionPruning(filters, table.schema.partitionColumns, table.schema.values)
+
+  /** The parts of a filter that must all hold. */
+  def conjuncts(filter: Expression): Vector[Expression] = filter match {
+    case And(left, right) => conjuncts(left) ++ conjuncts(right)
+    case other            => Vector(other)
+  }
 }

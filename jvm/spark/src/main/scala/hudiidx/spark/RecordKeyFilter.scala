@@ -8,7 +8,6 @@ import hudiidx.DamagedIndex
 import hudiidx.record.{Locations, PackedKeys, RecordIndex}
 import hudiidx.table.{FileGroup, KeyField, TableConfig}
 import org.apache.spark.sql.catalyst.expressions.{
-  And,
   AttributeReference,
   EqualNullSafe,
   EqualTo,
@@ -68,7 +67,7 @@ object RecordKeyFilter {
   /** Some(keys): a row whose record key is none of them satisfies no filter. */
   def keys(filters: Seq[Expression], config: TableConfig, columns: Seq[StructField]): Option[Set[String]] = {
     val plain = KeyField.of(config).flatMap(name => columns.find(_.name == name)).filter(c => isPlain(c))
-    val found = filters.flatMap(conjuncts).flatMap { filter =>
+    val found = filters.flatMap(PartitionPruning.conjuncts).flatMap { filter =>
       equality(filter).flatMap { case (column, values) =>
         if (column.name == KeyColumn && config.populateMetaFields) texts(values, column.dataType)
         else if (plain.exists(_.name == column.name)) fieldKeys(values, column.dataType)
@@ -112,11 +111,6 @@ object RecordKeyFilter {
           }
       }
     }
-  }
-
-  private def conjuncts(filter: Expression): Vector[Expression] = filter match {
-    case And(left, right) => conjuncts(left) ++ conjuncts(right)
-    case other            => Vector(other)
   }
 
   private def equality(filter: Expression): Option[(AttributeReference, Seq[Any])] = filter match {

@@ -2,8 +2,6 @@ package hudiidx.spark.compact
 
 import java.util.Locale
 
-import scala.util.control.NonFatal
-
 import hudiidx.hadoop.Tables
 import hudiidx.merge.MergeRules
 import hudiidx.spark._
@@ -112,16 +110,11 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
     val groups = table.shared.contents.compactionPlan(plan)
     val open = OpenCompaction.begin(table.shared.context, plan, options.heartbeat, options.lock)
     try {
-      val files = merged(table, plan.requestedTime, groups)
+      val files = open.orAbandon(merged(table, plan.requestedTime, groups))
       val schema = TableSchema.withMetaColumns(table.schema.avroJson, populated = false, path)
       open.complete(CompletedWrite("COMPACT", schema, files))
       TableCompaction.summary(plan.requestedTime, groups, files, (System.nanoTime() - from) / 1000000)
-    } catch {
-      case e: Throwable =>
-        try open.abandon()
-        catch { case NonFatal(more) => e.addSuppressed(more) }
-        throw TableCompaction.cause(e)
-    }
+    } catch { case e: Throwable => throw TableCompaction.cause(e) }
   }
 
   /** A task for each file group, those with most log files first. */

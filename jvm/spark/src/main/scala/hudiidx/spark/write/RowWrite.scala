@@ -3,8 +3,6 @@ package hudiidx.spark.write
 import java.util.UUID
 import java.util.concurrent.ThreadLocalRandom
 
-import scala.util.control.NonFatal
-
 import hudiidx.{InvalidOption, UnsupportedTable, WriteConflict}
 import hudiidx.log.MergeMode
 import hudiidx.spark._
@@ -46,16 +44,11 @@ final private[write] class RowWrite(spark: SparkSession, path: String, options: 
   private def commit(batch: Option[StreamBatch])(rows: KeptRows => (DataFrame, WriteSchema)): Unit = {
     val kept = new KeptRows(spark)
     try {
-      val (done, tagged) =
-        try {
-          BucketIndex.refuse(open.table)
-          val (tagged, schema) = rows(kept)
-          (write(tagged, schema), tagged)
-        } catch {
-          case e: Throwable =>
-            abandon(e)
-            throw e
-        }
+      val (done, tagged) = open.orAbandon {
+        BucketIndex.refuse(open.table)
+        val (tagged, schema) = rows(kept)
+        (write(tagged, schema), tagged)
+      }
       val inserts = done.files.map(_.inserts).sum
       open.complete(
         done.copy(extra = batch.fold(Map.empty[String, String])(_.metadata)),
@@ -95,10 +88,6 @@ final private[write] class RowWrite(spark: SparkSession, path: String, options: 
     val files = if (groups.all.isEmpty) Vector.empty else writeFiles(tagged, groups, schema)
     CompletedWrite(options.operation.committedName, schema.avro.toString, files)
   }
-
-  private def abandon(because: Throwable): Unit =
-    try open.abandon()
-    catch { case NonFatal(e) => because.addSuppressed(e) }
 
   /** WriteConflict if others inserted records meanwhile that this write inserts too: file groups do not show it. */
   private def requireNew(tagged: DataFrame): Unit = {

@@ -40,17 +40,12 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     WritableTable.check(path, config)
     requireSame(config)
     val open = OpenWrite.begin(access, path, options.heartbeat, options.lock)
-    if (isThere(batch, open)) open.abandon() else work(new RowWrite(spark, path, options, open))
+    val write = open.orAbandon {
+      if (batch.exists(_.isIn(open.table))) None else Some(new RowWrite(spark, path, options, open))
+    }
+    write.fold(open.abandon())(work)
     IndexUpdate.run(spark, path, options)
   }
-
-  private def isThere(batch: Option[StreamBatch], open: OpenWrite): Boolean =
-    try batch.exists(_.isIn(open.table))
-    catch {
-      case e: Throwable =>
-        open.abandon()
-        throw e
-    }
 
   /** Options that say what the table is not are mistakes. */
   private def requireSame(config: TableConfig): Unit = {

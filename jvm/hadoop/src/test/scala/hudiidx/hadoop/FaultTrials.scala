@@ -1,0 +1,68 @@
+package hudiidx.hadoop
+
+import java.io.{IOException, UncheckedIOException}
+
+import scala.util.Random
+import scala.util.control.NonFatal
+
+import hudiidx.sync.TableAccess
+import hudiidx.{Figures, HudiIdxException}
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileSystem
+import org.scalatest.exceptions.TestFailedException
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Work whose calls of a store have a fault, one after the other: all of them with all faults with `HUDIIDX_TEST_EVERY_BYTE`,
+  * else a sample.
+  */
+trait FaultTrials { this: AnyFunSuite =>
+  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
+  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
+
+  /** @param tried true if the fault came up */
+  protected def everyFault(calls: Int, faults: Seq[StoreFault] = StoreFault.All, sample: Int = 30)(
+      tried: ((Int, StoreFault)) => Boolean
+  ): Unit = {
+    info(s"HUDIIDX_TEST_SEED=$seed, $calls calls")
+    assert(calls > 10)
+    val all = for (call <- 1 to calls; fault <- faults) yield (call, fault)
+    val some = if (isLong) all else new Random(seed).shuffle(all).take(sample)
+    val cameUp = some.count { f =>
+      try tried(f)
+      catch {
+        case e: TestFailedException => throw e.modifyMessage(_.map(m => s"seed $seed, $f, ${StoreFaults.last}: $m"))
+        case NonFatal(e)            => fail(s"seed $seed, $f, ${StoreFaults.last}: $e", e)
+      }
+    }
+    assert(cameUp > 0)
+    Figures.add("calls of a store with a fault", cameUp.toLong)
+  }
+
+  /** An error that says that the store failed is as good as an answer. */
+  protected def tolerated(work: => Any): Unit =
+    try work: Unit
+    catch { case _: HudiIdxException | _: IOException | _: UncheckedIOException => () }
+}
+
+/** A kind of store, by a scheme of its own. */
+final class FaultyStore(val name: String, scheme: String, files: Class[_ <: FileSystem]) {
+
+  /** What makes Hadoop take it; other suites' files of this scheme may be there. */
+  val settings: Map[String, String] =
+    Map(s"fs.$scheme.impl" -> files.getName, s"fs.$scheme.impl.disable.cache" -> "true")
+
+  def access: TableAccess = {
+    val conf = new Configuration
+    settings.foreach { case (k, v) => conf.set(k, v) }
+    Tables.access(conf)
+  }
+
+  def on(path: String): String = s"$scheme://test$path"
+}
+
+object FaultyStore {
+  val All: Vector[FaultyStore] = Vector(
+    new FaultyStore("renames", "hdfs", classOf[FaultyRenaming]),
+    new FaultyStore("objects", "objects", classOf[FaultyObjects])
+  )
+}
