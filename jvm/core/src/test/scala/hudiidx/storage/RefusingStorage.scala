@@ -4,6 +4,20 @@ import java.io.{IOException, OutputStream}
 import java.nio.file.AccessDeniedException
 import java.util.concurrent.atomic.AtomicLong
 
+/** Does what another does; those below differ in some calls. */
+class PassingStorage(inner: Storage) extends Storage {
+  override def list(dir: String): Vector[FileInfo] = inner.list(dir)
+  override def status(path: String): Option[FileInfo] = inner.status(path)
+  override def open(path: String): RandomReader = inner.open(path)
+  override def readAll(path: String): Array[Byte] = inner.readAll(path)
+  override def write(path: String)(content: OutputStream => Unit): Unit = inner.write(path)(content)
+  override def writeInPlace(path: String)(content: OutputStream => Unit): Unit = inner.writeInPlace(path)(content)
+  override def replace(path: String, content: Array[Byte]): Unit = inner.replace(path, content)
+  override def touch(path: String): Unit = inner.touch(path)
+  override def publish(path: String, content: Array[Byte]): Boolean = inner.publish(path, content)
+  override def delete(path: String): Boolean = inner.delete(path)
+}
+
 /** As a read-only or partly unreadable mount: what `denies` says of path and of writing is refused. */
 final class DenyingStorage(inner: Storage, denies: (String, Boolean) => Boolean) extends Storage {
   override def list(dir: String): Vector[FileInfo] = reading(dir)(inner.list(dir))
@@ -29,17 +43,13 @@ object DenyingStorage {
 }
 
 /** A disk with room for so many bytes. */
-final class FullStorage(inner: Storage, capacityBytes: Long) extends Storage {
+final class FullStorage(inner: Storage, capacityBytes: Long) extends PassingStorage(inner) {
   private val left = new AtomicLong(capacityBytes)
-
-  override def list(dir: String): Vector[FileInfo] = inner.list(dir)
-  override def status(path: String): Option[FileInfo] = inner.status(path)
-  override def open(path: String): RandomReader = inner.open(path)
-  override def readAll(path: String): Array[Byte] = inner.readAll(path)
-  override def delete(path: String): Boolean = inner.delete(path)
 
   override def write(path: String)(content: OutputStream => Unit): Unit =
     inner.write(path)(out => content(new Limited(out)))
+
+  override def writeInPlace(path: String)(content: OutputStream => Unit): Unit = write(path)(content)
 
   override def publish(path: String, content: Array[Byte]): Boolean = {
     take(content.length)
@@ -63,14 +73,10 @@ final class FullStorage(inner: Storage, capacityBytes: Long) extends Storage {
 }
 
 /** One file has other bytes than on storage. */
-final class ReplacingStorage(inner: Storage, replaced: String, bytes: Array[Byte]) extends Storage {
-  override def list(dir: String): Vector[FileInfo] = inner.list(dir)
+final class ReplacingStorage(inner: Storage, replaced: String, bytes: Array[Byte]) extends PassingStorage(inner) {
   override def status(path: String): Option[FileInfo] =
     inner.status(path).map(s => if (path == replaced) s.copy(sizeBytes = bytes.length.toLong) else s)
   override def open(path: String): RandomReader =
     if (path == replaced) new BytesReader(path, bytes) else inner.open(path)
   override def readAll(path: String): Array[Byte] = if (path == replaced) bytes else inner.readAll(path)
-  override def write(path: String)(content: OutputStream => Unit): Unit = inner.write(path)(content)
-  override def publish(path: String, content: Array[Byte]): Boolean = inner.publish(path, content)
-  override def delete(path: String): Boolean = inner.delete(path)
 }

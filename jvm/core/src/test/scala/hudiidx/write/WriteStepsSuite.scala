@@ -5,6 +5,7 @@ import hudiidx.log._
 import hudiidx.storage._
 import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
 import hudiidx.table.{FileKind, FileName}
+import java.io.IOException
 import org.apache.avro.generic.GenericData
 import org.apache.avro.{Schema, SchemaBuilder}
 import org.scalatest.funsuite.AnyFunSuite
@@ -52,6 +53,45 @@ class WriteStepsSuite extends AnyFunSuite {
       assert(keys(table) === Set("a"))
     }
 
+  for (version <- NewTable.Versions)
+    test(s"version $version: a write whose completion has no answer, or is sent twice, is complete") {
+      val answers = Vector[Boolean => Boolean](_ => throw new IOException("no answer"), _ => false)
+      answers.foreach { answer =>
+        val table = newTable(version)
+        write(publishing("""\.deltacommit$""", (_, done) => answer(done())), table, "a", slow)
+        assert(keys(table) === Set("a"))
+        write(LocalStorage, table, "b", slow)
+        assert(keys(table) === Set("a", "b"))
+      }
+    }
+
+  test("a write that fails in a part of it is taken back at once, its completion is not") {
+    val table = newTable(9)
+    val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
+    intercept[IllegalStateException](open.orAbandon(throw new IllegalStateException("for one reason or another")))
+    write(LocalStorage, table, "a", slow)
+    val refused = publishing("""\.deltacommit$""", (_, _) => throw new IOException("refused"))
+    intercept[IOException](write(refused, table, "b", quick))
+    Thread.sleep(3)
+    assert(keys(table) === Set("a"))
+    write(LocalStorage, table, "c")
+    assert(keys(table) === Set("a", "c"))
+  }
+
+  test("a writer whose instant another one has leaves that one alone") {
+    val table = newTable(9)
+    var taken = ""
+    val late = publishing(
+      """\.requested$""",
+      (path, publish) => {
+        taken = path
+        LocalStorage.publish(path, Array.emptyByteArray) && publish()
+      }
+    )
+    intercept[WriteConflict](OpenWrite.begin(IndexerSuite.accessOf(late), table, slow))
+    assert(LocalStorage.status(taken).isDefined)
+  }
+
   test("a write that somebody rolled back does not complete") {
     val table = newTable(9)
     val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
@@ -78,6 +118,13 @@ private object WriteStepsSuite {
     val made = NewTable("t", "", version, Vector("k"), Vector("p"), None, false, false, false, false)
     require(made.create(LocalStorage, path))
     path
+  }
+
+  /** Files whose path has this in it are published as told. */
+  def publishing(which: String, how: (String, () => Boolean) => Boolean): Storage = new PassingStorage(LocalStorage) {
+    override def publish(path: String, content: Array[Byte]): Boolean =
+      if (which.r.findFirstIn(path).isDefined) how(path, () => super.publish(path, content))
+      else super.publish(path, content)
   }
 
   /** Does something until the process dies; what is left undone behind its end is no error. */

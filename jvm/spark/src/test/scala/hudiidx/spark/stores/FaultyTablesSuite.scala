@@ -108,7 +108,8 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
       case e: Exception if causes(e).exists(isOfStore) => ()
     }
 
-  private def causes(e: Throwable): List[Throwable] = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).toList
+  private def causes(e: Throwable): List[Throwable] =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).toList
 
   private def isOfStore(e: Throwable): Boolean =
     e.isInstanceOf[HudiIdxException] || e.isInstanceOf[IOException] || e.isInstanceOf[UncheckedIOException]
