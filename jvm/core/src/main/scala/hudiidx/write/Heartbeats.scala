@@ -2,6 +2,7 @@ package hudiidx.write
 
 import hudiidx.storage.Storage
 import hudiidx.table.TableConfig
+import java.nio.file.NoSuchFileException
 import java.util.concurrent.{Executors, ScheduledExecutorService, ThreadFactory, TimeUnit}
 import org.slf4j.LoggerFactory
 import scala.util.control.NonFatal
@@ -36,6 +37,15 @@ final class Heartbeats(storage: Storage, tablePath: String) {
 
   def delete(instant: String): Unit = storage.delete(path(instant)): Unit
 
+  /** Tells tasks that outlive their write that it is over; they are asked by `isOpen`. The file stays until all else is gone. */
+  def end(instant: String): Unit =
+    if (storage.status(path(instant)).isDefined) storage.replace(path(instant), Heartbeats.Over)
+
+  /** False from the moment at which a write of ours ends, completed or taken back. */
+  def isOpen(instant: String): Boolean =
+    try java.util.Arrays.equals(storage.readAll(path(instant)), Heartbeats.Mark)
+    catch { case _: NoSuchFileException => false }
+
   /** Beats until it is closed. */
   def start(instant: String, options: HeartbeatOptions): AutoCloseable = {
     storage.publish(path(instant), Heartbeats.Mark)
@@ -45,6 +55,7 @@ final class Heartbeats(storage: Storage, tablePath: String) {
 
 object Heartbeats {
   private val Mark = "hudiidx".getBytes("US-ASCII")
+  private val Over = "is over".getBytes("US-ASCII") // as long, so that it is known for ours
 }
 
 private final class Beating(beat: () => Unit, intervalMillis: Long) extends AutoCloseable {

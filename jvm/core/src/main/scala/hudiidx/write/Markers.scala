@@ -1,7 +1,9 @@
 package hudiidx.write
 
+import hudiidx.WriteConflict
 import hudiidx.storage.Storage
 import hudiidx.table.TableConfig
+import java.io.OutputStream
 import java.nio.file.FileAlreadyExistsException
 
 /** A data file that a write announced before it made it.
@@ -14,6 +16,7 @@ final case class Marked(path: String)
   * One is there before the file is.
   */
 final class Markers(storage: Storage, tablePath: String, tableVersion: Int, instant: String) {
+  private val heartbeats = new Heartbeats(storage, tablePath)
   private val dir = s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/.temp/$instant"
 
   /** Before version 8 stock's rollback expects log files to be appended to, and from then on to be made; base files always. */
@@ -25,6 +28,34 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
   def create(path: String): Unit =
     try storage.writeInPlace(s"$dir/$path${suffix(path)}")(_ => ())
     catch { case _: FileAlreadyExistsException => () }
+
+  /** Makes a file of the write, announced. Tasks may outlive their write: who ended it may not have seen the file, so it goes
+    * again, and its marker; WriteConflict then.
+    *
+    * @param path relative to the table
+    */
+  def write(path: String)(content: OutputStream => Unit): Unit = {
+    create(path)
+    val file = Storage.join(tablePath, path)
+    storage.writeInPlace(file)(content)
+    if (!heartbeats.isOpen(instant)) {
+      storage.delete(file)
+      storage.delete(s"$dir/$path${suffix(path)}")
+      throw new WriteConflict(s"$file: the write $instant ended before this file of it was made; it is removed")
+    }
+  }
+
+  /** Removes what is announced but those that count. */
+  def deleteOthers(counted: Set[String]): Unit =
+    all.filterNot(m => counted(m.path)).foreach(m => storage.delete(Storage.join(tablePath, m.path)))
+
+  /** At the end of the write: removes files of tasks that are late, and all that tells of them. */
+  def end(counted: Set[String]): Unit = {
+    heartbeats.end(instant)
+    deleteOthers(counted)
+    delete()
+    heartbeats.delete(instant)
+  }
 
   /** All files announced. */
   def all: Vector[Marked] = below(dir)

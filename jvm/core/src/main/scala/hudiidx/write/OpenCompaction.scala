@@ -64,7 +64,7 @@ object OpenCompaction {
     val shared = lock.map(new TableLock(table.storage, table.tablePath, _))
     var isBegun = false
     try {
-      val open = new OpenWrite(table, instant, WriteKind.Compaction, heartbeats, beating, shared)
+      val open = new OpenWrite(table, instant, WriteKind.Compaction, beating, shared)
       open.start()
       removeStrays(table, instant)
       isBegun = true

@@ -34,7 +34,6 @@ final class OpenWrite private[write] (
     val table: TableContext,
     val instant: String,
     kind: WriteKind,
-    heartbeats: Heartbeats,
     beating: AutoCloseable,
     lock: Option[TableLock]
 ) {
@@ -80,10 +79,8 @@ final class OpenWrite private[write] (
         throw e
     }
     beating.close()
-    try {
-      markers.delete()
-      heartbeats.delete(instant)
-    } catch {
+    try markers.end(write.files.map(_.path).toSet)
+    catch {
       case NonFatal(e) => log.warn("{}: the next write removes what is left of {}: {}", table.tablePath, instant, e)
     }
   }
@@ -92,7 +89,7 @@ final class OpenWrite private[write] (
     val counted = write.files.map(_.path).toSet
     val marked = markers.all
     if (!counted.subsetOf(marked.map(_.path).toSet)) throw lost("its markers are gone")
-    marked.filterNot(m => counted(m.path)).foreach(m => storage.delete(Storage.join(table.tablePath, m.path)))
+    markers.deleteOthers(counted)
     lock match {
       case None => publish(write, table)
       // Writes that began behind its plan do not touch the slices that a compaction merges.
@@ -184,7 +181,7 @@ object OpenWrite {
       val table = TableContext.load(access, tablePath)
       if (lock.isEmpty) requireAlone(table, instant)
       isBegun = true
-      new OpenWrite(table, instant, WriteKind.Delta, heartbeats, beating, lock)
+      new OpenWrite(table, instant, WriteKind.Delta, beating, lock)
     } finally
       if (!isBegun) {
         beating.close()

@@ -1,7 +1,6 @@
 package hudiidx.write
 
 import hudiidx.WriteConflict
-import hudiidx.storage.Storage
 import hudiidx.sync.TableContext
 import hudiidx.timeline.{Action, Instant}
 import org.slf4j.LoggerFactory
@@ -77,12 +76,11 @@ private[write] object Rollback {
   def run(table: TableContext, instant: String, kind: WriteKind = WriteKind.Delta): Unit = {
     val storage = table.storage
     val markers = new Markers(storage, table.tablePath, table.config.version, instant)
-    markers.all.foreach(m => storage.delete(Storage.join(table.tablePath, m.path)))
+    markers.deleteOthers(Set.empty)
     MetadataTableWriter.undo(storage, table.tablePath, instant)
     // The inflight file goes before the requested one, so that what is left is pending until the end.
     val states = if (kind.keepsPlan) Vector(".inflight") else Vector(".inflight", ".requested")
     states.foreach(state => storage.delete(s"${table.timeline.dir}/$instant.${kind.pending}$state"))
-    markers.delete()
-    new Heartbeats(storage, table.tablePath).delete(instant)
+    markers.end(Set.empty)
   }
 }

@@ -92,6 +92,24 @@ class WriteStepsSuite extends AnyFunSuite {
     assert(LocalStorage.status(taken).isDefined)
   }
 
+  for (version <- NewTable.Versions; (how, end) <- ends)
+    test(s"version $version: a file of a task that outlives its write, $how, goes again") {
+      val table = newTable(version)
+      val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
+      open.start()
+      val kept = s"p/${FileName.render("kept-0", open.instant, "0-1-1", FileKind.Log, 1)}"
+      open.markers.write(kept)(_ => ())
+      intercept[WriteConflict](open.markers.write("p/late.parquet") { out =>
+        out.write(1)
+        end(open)
+      })
+      intercept[WriteConflict](open.markers.write("p/later.parquet")(_ => ()))
+      val left = Fixtures.filesBelow(table)
+      assert(left.filter(f => f.contains("late") || f.contains("/.temp/") || f.contains("/.heartbeat/")).isEmpty, how)
+      write(LocalStorage, table, "a", slow)
+      assert(keys(table) === Set("a"))
+    }
+
   test("a write that somebody rolled back does not complete") {
     val table = newTable(9)
     val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
@@ -105,6 +123,12 @@ class WriteStepsSuite extends AnyFunSuite {
 private object WriteStepsSuite {
   val slow: HeartbeatOptions = HeartbeatOptions()
   val quick: HeartbeatOptions = HeartbeatOptions(intervalMillis = 1, misses = 1)
+
+  /** How a write may end. */
+  val ends: Vector[(String, OpenWrite => Unit)] = Vector(
+    "complete" -> (_.complete(CompletedWrite("UPSERT", schema.toString, Vector.empty))),
+    "taken back" -> (_.abandon())
+  )
 
   val schema: Schema = {
     val text = Schema.createUnion(Schema.create(Schema.Type.NULL), Schema.create(Schema.Type.STRING))

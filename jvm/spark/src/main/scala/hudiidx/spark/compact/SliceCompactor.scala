@@ -40,10 +40,9 @@ final class SliceCompactor(job: CompactionJob, token: String) {
   def run(planned: PlannedFileGroup): WrittenFile = {
     val slice = filesOf(planned)
     val name = FileName.render(slice.fileId, job.instant, token, FileKind.Parquet, 0)
-    markers.create(if (slice.partitionPath.isEmpty) name else s"${slice.partitionPath}/$name")
     val piece = SliceReading.piece(table.path, slice, InternalRow.empty, Map.empty)
     var done: WrittenFile = null
-    storage.writeInPlace(Storage.join(folderOf(slice.partitionPath), name))(out =>
+    markers.write(if (slice.partitionPath.isEmpty) name else s"${slice.partitionPath}/$name")(out =>
       done = write(piece, slice, name, out)
     )
     done

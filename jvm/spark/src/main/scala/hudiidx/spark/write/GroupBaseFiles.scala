@@ -29,9 +29,8 @@ final class GroupBaseFiles(write: LogWrite, options: BaseFileOptions, token: Str
   private def file(target: TargetGroup, rows: GroupRows): WrittenFile = {
     PartitionMetafile.ensure(storage, tablePath, target.partitionPath, write.instant)
     val name = FileName.render(target.fileId, write.instant, token, FileKind.Parquet, 0)
-    markers.create(Storage.join(target.partitionPath, name).stripPrefix("/"))
     var size, count = 0L
-    storage.writeInPlace(Storage.join(Storage.join(tablePath, target.partitionPath), name)) { out =>
+    markers.write(Storage.join(target.partitionPath, name).stripPrefix("/")) { out =>
       val file = new BaseFileWriter(out, schema, struct, name, options, tablePath)
       try fill(file, rows, target)
       finally file.close()

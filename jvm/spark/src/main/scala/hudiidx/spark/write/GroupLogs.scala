@@ -117,8 +117,7 @@ final class GroupLogs(write: LogWrite, token: String) {
   ): WrittenFile = {
     val counts = new RowCounts
     var size = 0L
-    markers.create(if (target.partitionPath.isEmpty) name else s"${target.partitionPath}/$name")
-    storage.writeInPlace(folder + name) { out =>
+    markers.write(if (target.partitionPath.isEmpty) name else s"${target.partitionPath}/$name") { out =>
       val log =
         new LogFileWriter(out, name, target.partitionPath, write.instant, write.blockSchema, earlier, write.blockBytes)
       fill(log, rows, new MetaNames(target), counts)
