@@ -39,10 +39,10 @@ def declared(spark: SparkSession) -> dict[str, list[dict[str, str]]]:
 
 # Commands and their options are of click, which newer releases of typer carry within: no type to name.
 def commands(of: Any = None, name: str = "") -> Iterator[tuple[str, Any, list[Any]]]:
-    """Each command by its name, groups' names in front, with its options."""
+    """Each command by its name, in order, groups' names in front, with its options."""
     command = of or typer.main.get_command(app)
     if isinstance(command, TyperGroup):
-        for part, below in command.commands.items():
+        for part, below in sorted(command.commands.items()):  # whichever module registered them first
             yield from commands(below, f"{name} {part}".strip())
     else:
         options = [p for p in command.params if p.param_type_name == "option" and p.name not in _NOT_OPTIONS]
