@@ -45,9 +45,12 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
     }
   }
 
-  /** Removes what is announced but those that count. */
-  def deleteOthers(counted: Set[String]): Unit =
-    all.filterNot(m => counted(m.path)).foreach(m => storage.delete(Storage.join(tablePath, m.path)))
+  /** Removes the files announced but those that count.
+    *
+    * @param announced as listed
+    */
+  def deleteOthers(counted: Set[String], announced: => Vector[Marked] = all): Unit =
+    announced.filterNot(m => counted(m.path)).foreach(m => storage.delete(Storage.join(tablePath, m.path)))
 
   /** At the end of the write: removes files of tasks that are late, and all that tells of them. */
   def end(counted: Set[String]): Unit = {

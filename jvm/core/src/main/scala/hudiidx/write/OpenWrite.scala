@@ -89,7 +89,7 @@ final class OpenWrite private[write] (
     val counted = write.files.map(_.path).toSet
     val marked = markers.all
     if (!counted.subsetOf(marked.map(_.path).toSet)) throw lost("its markers are gone")
-    markers.deleteOthers(counted)
+    markers.deleteOthers(counted, marked)
     lock match {
       case None => publish(write, table)
       // Writes that began behind its plan do not touch the slices that a compaction merges.

@@ -41,7 +41,10 @@ trait FaultTrials { this: AnyFunSuite =>
   /** An error that says that the store failed is as good as an answer. */
   protected def tolerated(work: => Any): Unit =
     try work: Unit
-    catch { case _: HudiIdxException | _: IOException | _: UncheckedIOException => () }
+    catch { case e: Exception if isOfStore(e) => () }
+
+  protected def isOfStore(e: Throwable): Boolean =
+    e.isInstanceOf[HudiIdxException] || e.isInstanceOf[IOException] || e.isInstanceOf[UncheckedIOException]
 }
 
 /** A kind of store, by a scheme of its own. */
