@@ -31,10 +31,9 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
 
   /** Makes a file of the write, announced. Tasks may outlive their write: who ended it may not have seen the file, so it goes
     * again, and its marker; WriteConflict then.
-    *
-    * @param path relative to the table
     */
-  def write(path: String)(content: OutputStream => Unit): Unit = {
+  def write(partitionPath: String, fileName: String)(content: OutputStream => Unit): Unit = {
+    val path = WrittenFile.path(partitionPath, fileName)
     create(path)
     val file = Storage.join(tablePath, path)
     storage.writeInPlace(file)(content)

@@ -26,7 +26,14 @@ final case class WrittenFile(
 ) {
 
   /** Relative to the table's base path. */
-  def path: String = if (partitionPath.isEmpty) fileName else s"$partitionPath/$fileName"
+  def path: String = WrittenFile.path(partitionPath, fileName)
+}
+
+object WrittenFile {
+
+  /** Relative to the table's base path. */
+  def path(partitionPath: String, fileName: String): String =
+    if (partitionPath.isEmpty) fileName else s"$partitionPath/$fileName"
 }
 
 /** What a base file holds.

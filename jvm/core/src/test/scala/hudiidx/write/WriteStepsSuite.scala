@@ -97,13 +97,12 @@ class WriteStepsSuite extends AnyFunSuite {
       val table = newTable(version)
       val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
       open.start()
-      val kept = s"p/${FileName.render("kept-0", open.instant, "0-1-1", FileKind.Log, 1)}"
-      open.markers.write(kept)(_ => ())
-      intercept[WriteConflict](open.markers.write("p/late.parquet") { out =>
+      open.markers.write("p", FileName.render("kept-0", open.instant, "0-1-1", FileKind.Log, 1))(_ => ())
+      intercept[WriteConflict](open.markers.write("p", "late.parquet") { out =>
         out.write(1)
         end(open)
       })
-      intercept[WriteConflict](open.markers.write("p/later.parquet")(_ => ()))
+      intercept[WriteConflict](open.markers.write("p", "later.parquet")(_ => ()))
       val left = Fixtures.filesBelow(table)
       assert(left.filter(f => f.contains("late") || f.contains("/.temp/") || f.contains("/.heartbeat/")).isEmpty, how)
       write(LocalStorage, table, "a", slow)

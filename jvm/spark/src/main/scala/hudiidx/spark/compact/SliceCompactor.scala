@@ -42,9 +42,7 @@ final class SliceCompactor(job: CompactionJob, token: String) {
     val name = FileName.render(slice.fileId, job.instant, token, FileKind.Parquet, 0)
     val piece = SliceReading.piece(table.path, slice, InternalRow.empty, Map.empty)
     var done: WrittenFile = null
-    markers.write(if (slice.partitionPath.isEmpty) name else s"${slice.partitionPath}/$name")(out =>
-      done = write(piece, slice, name, out)
-    )
+    markers.write(slice.partitionPath, name)(out => done = write(piece, slice, name, out))
     done
   }
 

@@ -117,7 +117,7 @@ final class GroupLogs(write: LogWrite, token: String) {
   ): WrittenFile = {
     val counts = new RowCounts
     var size = 0L
-    markers.write(if (target.partitionPath.isEmpty) name else s"${target.partitionPath}/$name") { out =>
+    markers.write(target.partitionPath, name) { out =>
       val log =
         new LogFileWriter(out, name, target.partitionPath, write.instant, write.blockSchema, earlier, write.blockBytes)
       fill(log, rows, new MetaNames(target), counts)
