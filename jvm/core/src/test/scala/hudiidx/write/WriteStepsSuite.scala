@@ -78,6 +78,26 @@ class WriteStepsSuite extends AnyFunSuite {
     assert(keys(table) === Set("a", "c"))
   }
 
+  for (version <- NewTable.Versions)
+    test(s"version $version: a write that may be visible is not taken back, though the store tells nothing of it") {
+      val table = newTable(version)
+      val silent = new PassingStorage(LocalStorage) {
+        private def isCompletion(path: String) = path.endsWith(".deltacommit")
+        override def readAll(path: String): Array[Byte] =
+          if (isCompletion(path)) throw new IOException("no answer") else super.readAll(path)
+        override def publish(path: String, content: Array[Byte]): Boolean = {
+          val isDone = super.publish(path, content)
+          if (isCompletion(path)) throw new IOException("no answer")
+          isDone
+        }
+      }
+      intercept[IOException](write(silent, table, "a"))
+      assert(keys(table) === Set("a"))
+      Thread.sleep(3)
+      write(LocalStorage, table, "b")
+      assert(keys(table) === Set("a", "b"))
+    }
+
   test("a writer whose instant another one has leaves that one alone") {
     val table = newTable(9)
     var taken = ""
