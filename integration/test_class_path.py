@@ -19,7 +19,7 @@ BUNDLES = [
 ]
 
 
-@pytest.mark.parametrize("ours", ["first", "last"])
+@pytest.mark.parametrize("ours", [pytest.param("first", marks=pytest.mark.slow), "last"])
 def test_every_format_works_in_one_session(tmp_path: Path, ours: str) -> None:
     jars = [jar_path(), *BUNDLES] if ours == "first" else [*BUNDLES, jar_path()]
     script = Path(__file__).with_name("all_formats.py")

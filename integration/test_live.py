@@ -31,7 +31,6 @@ OPTIONS_OF_0_15 = {
 # `make test` runs these, `make test-all` all ways of each version.
 SHORT = {
     ("stock_0_15", "MOR-event-time"),
-    ("stock_1_0", "MOR"),
     ("stock_1_1", "COW"),
 }
 CASES = [

@@ -100,7 +100,7 @@ def _cases() -> dict[str, Case]:
 
 CASES = _cases()
 # `make test` runs these, `make test-all` every one.
-SHORT = ("v9-event-time", "v9-postgres", "v8-partial-update", "v6-overwrite-non-defaults")
+SHORT = ("v9-postgres", "v8-partial-update", "v6-overwrite-non-defaults")
 NAMES = [pytest.param(n, marks=() if n in SHORT else pytest.mark.slow) for n in CASES]
 
 

@@ -16,7 +16,7 @@ from compare import figure
 from curves import Curves
 
 MINUTES = float(os.environ.get("HUDIIDX_SOAK_MINUTES", "0.2"))
-READS = int(os.environ.get("HUDIIDX_SOAK_READS", "18"))
+READS = int(os.environ.get("HUDIIDX_SOAK_READS", "9"))
 # How much more of a thing there may be in the last quarter than in the one before it.
 FLAT = {"heap MiB": 8.0, "resident MiB": 64.0, "file handles": 16.0, "index files": 10.0, "table files": 60.0}
 ENOUGH = 60  # samples to call a curve flat

@@ -13,7 +13,13 @@ OURS = "hudiidx.spark.HudiIdxExtensions"
 HUDI = "org.apache.spark.sql.hudi.HoodieSparkSessionExtension"
 
 
-@pytest.mark.parametrize("extensions", [f"{HUDI},{OURS}", f"{OURS},{HUDI}"], ids=["hudi-first", "ours-first"])
+@pytest.mark.parametrize(
+    "extensions",
+    [
+        pytest.param(f"{HUDI},{OURS}", id="hudi-first"),
+        pytest.param(f"{OURS},{HUDI}", id="ours-first", marks=pytest.mark.slow),
+    ],
+)
 def test_names_of_hudi_tables(tmp_path: Path, extensions: str) -> None:
     jar = ROOT / "build" / "lib" / "hudi-spark3.5-bundle_2.12-1.1.1.jar"
     command = [

@@ -30,14 +30,14 @@ object Fixtures {
   /** Names of the undamaged tables. */
   lazy val good: Vector[String] = names.filterNot(_.contains("-bad-"))
 
-  /** Of `among` every other one, for a suite that takes long on each: another suite has the others. All of them where
+  /** Of `among` one of so many, for a suite that takes long on each: another suite has others. All of them where
     * HUDIIDX_TEST_ALL_FIXTURES is set, as `make test-all` and `make test-lines` do.
     */
-  def sampled(suite: AnyRef, among: Vector[String] = good): Vector[String] =
+  def sampled(suite: AnyRef, among: Vector[String] = good, oneOf: Int = 4): Vector[String] =
     if (sys.env.contains("HUDIIDX_TEST_ALL_FIXTURES")) among
     else {
-      val first = suite.getClass.getSimpleName.hashCode & 1
-      among.zipWithIndex.collect { case (name, n) if n % 2 == first => name }
+      val first = Math.floorMod(suite.getClass.getSimpleName.hashCode, oneOf)
+      among.zipWithIndex.collect { case (name, n) if n % oneOf == first => name }
     }
 
   /** A folder that goes away when the JVM ends; `tables` and `newFolder` live below it. */

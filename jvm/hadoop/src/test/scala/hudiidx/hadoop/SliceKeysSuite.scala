@@ -52,8 +52,13 @@ class SliceKeysSuite extends AnyFunSuite {
   }
 
   for (
-    name <- Fixtures.good
-    if name.matches("v[89]-(cow-part|cow-replace|mor-part|mor-event|moved-mor|virtual-cow|mor-log-only)")
+    name <- Fixtures.sampled(
+      this,
+      Fixtures.good.filter(
+        _.matches("v[89]-(cow-part|cow-replace|mor-part|mor-event|moved-mor|virtual-cow|mor-log-only)")
+      ),
+      oneOf = 2
+    )
   )
     test(s"$name: a rollback of a write that was taken in leads back to the keys before it") {
       val numbers = new Steps(Fixtures.copy(name)).undoable

@@ -25,7 +25,7 @@ final class StockHiveRowsSuite extends HiveSuite {
       assert(tables.exists(n => n.startsWith(version) && Fixtures.json(n).get("table_type").asText == kind))
   }
 
-  tables.foreach { name =>
+  Fixtures.sampled(this, tables).foreach { name =>
     test(s"$name: rows are stock Hudi's") {
       Answer.expect(Fixtures.json(name).get("snapshot"), answer(name))
       if (Fixtures.json(name).has("read_optimized"))

@@ -53,8 +53,13 @@ final class CodegenSuite extends SparkSuite {
     assert(everyWay(Fixtures.table("v9-cow-types")).nonEmpty)
   }
 
-  Seq("v6-mor-bucket-parquet", "v9-mor-types", "v9-mor-evolution", "v9-mor-event", "v9-partial-updates").foreach {
-    name =>
+  Fixtures
+    .sampled(
+      this,
+      Vector("v6-mor-bucket-parquet", "v9-mor-types", "v9-mor-evolution", "v9-mor-event", "v9-partial-updates"),
+      oneOf = 2
+    )
+    .foreach { name =>
       test(s"$name: merged slices have the same rows in every way of running, and in batches of few rows") {
         val table = Fixtures.table(name)
         val rows = everyWay(table)
@@ -65,7 +70,7 @@ final class CodegenSuite extends SparkSuite {
           assert(read(table).selectExpr("1").collect().length === rows.length)
         }
       }
-  }
+    }
 
   Seq("v6-cow-evolution", "v9-cow-evolution").foreach { name =>
     test(s"$name: a file of older types gives its first rows, widened, in every way of running") {

@@ -79,7 +79,7 @@ final class LogKeysReadSuite extends SparkSuite {
     }
   }
 
-  tables.foreach { name =>
+  Fixtures.sampled(this, tables, oneOf = 2).foreach { name =>
     test(s"$name: rows of some keys are those of a merge of all, with the index of log blocks and without") {
       val table = Fixtures.copy(name)
       api(table).create()

@@ -57,8 +57,14 @@ final class PushdownSuite extends SparkSuite {
   /** So many predicates a table; each turns another switch off, with another query. */
   private val predicates = switches.length * (if (sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")) 25 else 1)
 
-  Vector("v6-cow-part", "v9-cow-complex", "v9-cow-types", "v6-cow-evolution", "v9-mor-part").zipWithIndex.foreach {
-    case (name, n) =>
+  Fixtures
+    .sampled(
+      this,
+      Vector("v6-cow-part", "v9-cow-complex", "v9-cow-types", "v6-cow-evolution", "v9-mor-part"),
+      oneOf = 2
+    )
+    .zipWithIndex
+    .foreach { case (name, n) =>
       test(s"$name: random predicates give the same with each pushdown off") {
         val table = Fixtures.copy(name)
         val indexes = java.util.Map.of("hudiidx.record.mode", "partitioned", "hudiidx.columns", "*")
@@ -77,7 +83,7 @@ final class PushdownSuite extends SparkSuite {
           }
         }
       }
-  }
+    }
 
   private def aggregates(frame: DataFrame): DataFrame = {
     val exact = frame.schema.fields.filter(f =>
@@ -92,7 +98,19 @@ final class PushdownSuite extends SparkSuite {
     frame.selectExpr("count(*)" +: all: _*)
   }
 
-  Vector("v6-cow-types", "v9-mor-types", "v6-cow-evolution", "v9-cow-evolution", "v9-cow-complex", "v9-mor-log-only")
+  Fixtures
+    .sampled(
+      this,
+      Vector(
+        "v6-cow-types",
+        "v9-mor-types",
+        "v6-cow-evolution",
+        "v9-cow-evolution",
+        "v9-cow-complex",
+        "v9-mor-log-only"
+      ),
+      oneOf = 2
+    )
     .foreach { name =>
       test(s"$name: count, min and max of every column are those of the rows") {
         val table = Fixtures.table(name)

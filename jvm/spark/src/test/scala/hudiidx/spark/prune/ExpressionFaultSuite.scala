@@ -37,7 +37,7 @@ final class ExpressionFaultSuite extends SkippingSuite {
       run(job, whole, counting)
       val wanted = expressions(whole)
       val steps = 1 to counting.mutatingCalls
-      val some = steps.filter(s => isLong || s % 3 == Math.floorMod(seed, 3L) || s == steps.last)
+      val some = steps.filter(s => isLong || s % 6 == Math.floorMod(seed, 6L) || s == steps.last)
       for {
         step <- some
         fault <-
