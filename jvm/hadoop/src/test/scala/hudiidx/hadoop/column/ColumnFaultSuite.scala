@@ -38,6 +38,7 @@ class ColumnFaultSuite extends AnyFunSuite {
       val counting = new FaultyStorage(LocalStorage, Int.MaxValue, Fault.Before)
       run(job, copy(ready), counting)
       val steps = 1 to counting.mutatingCalls
+      info(s"HUDIIDX_TEST_SEED=$seed")
       steps.filter(s => isLong || s % 3 == Math.floorMod(seed, 3L) || s == steps.last).foreach { step =>
         val path = copy(ready)
         val faulty = new FaultyStorage(LocalStorage, step, Fault.All((step + n) % Fault.All.size))
