@@ -67,3 +67,17 @@ final class FaultyStorage(inner: Storage, failAt: Int, fault: Fault) extends Sto
     }
   }
 }
+
+object FaultyStorage {
+  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
+
+  /** Of so many mutating calls about one of `oneOf`, by a seed, and the last; all of them with HUDIIDX_TEST_EVERY_BYTE. As many
+    * come together as there are faults: a test that goes through the faults by the call's number meets each of them.
+    */
+  def someCalls(calls: Int, oneOf: Int, seed: Long): Vector[Int] = {
+    val together = Fault.All.size
+    val every = math.min(oneOf, (calls + together - 1) / together)
+    val chosen = Math.floorMod(seed, every.toLong)
+    (1 to calls).toVector.filter(call => isLong || (call - 1) / together % every == chosen || call == calls)
+  }
+}

@@ -17,7 +17,6 @@ class ColumnFaultSuite extends AnyFunSuite {
   import ColumnFaultSuite._
   import RecordFaultSuite.{copy, current, quick}
 
-  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
   private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
   private val city = Vector(IndexSpec("range", Vector("city")), IndexSpec("values", Vector("city")))
 
@@ -37,9 +36,8 @@ class ColumnFaultSuite extends AnyFunSuite {
       val before = current(ready)
       val counting = new FaultyStorage(LocalStorage, Int.MaxValue, Fault.Before)
       run(job, copy(ready), counting)
-      val steps = 1 to counting.mutatingCalls
       info(s"HUDIIDX_TEST_SEED=$seed")
-      steps.filter(s => isLong || s % 3 == Math.floorMod(seed, 3L) || s == steps.last).foreach { step =>
+      FaultyStorage.someCalls(counting.mutatingCalls, oneOf = 3, seed).foreach { step =>
         val path = copy(ready)
         val faulty = new FaultyStorage(LocalStorage, step, Fault.All((step + n) % Fault.All.size))
         try run(job, path, faulty)

@@ -36,12 +36,11 @@ final class ExpressionFaultSuite extends SkippingSuite {
       val whole = copy(ready)
       run(job, whole, counting)
       val wanted = expressions(whole)
-      val steps = 1 to counting.mutatingCalls
-      val some = steps.filter(s => isLong || s % 6 == Math.floorMod(seed, 6L) || s == steps.last)
+      val calls = counting.mutatingCalls
       for {
-        step <- some
+        step <- FaultyStorage.someCalls(calls, oneOf = 6, seed)
         fault <-
-          if (steps.size < 3) Fault.All
+          if (calls < 3) Fault.All
           else Fault.All.slice((step + n) % Fault.All.size, (step + n) % Fault.All.size + 1)
       } withClue(s"HUDIIDX_TEST_SEED=$seed, step $step, $fault: ") {
         val path = copy(ready)
