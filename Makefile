@@ -1,9 +1,9 @@
-# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | bugs | reliability | fuzz | reproducible | report-pictures | lint | format | bundles | clean
+# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | bugs | reliability | fuzz | reproducible | bench | report-pictures | lint | format | bundles | clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines bugs reliability fuzz reproducible report-pictures lint format bundles clean preflight
+.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines bugs reliability fuzz reproducible bench report-pictures lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
 # One jar for each Spark line; the wheel carries them all.
@@ -160,6 +160,14 @@ fuzz: preflight
 # Builds jars and wheel twice, in two folders, and compares them byte by byte.
 reproducible:
 	@scripts/reproducible
+
+# hudiidx and its peers side by side, for benchmarks/RESULTS.md; tables are kept in DIR, of which the first run takes longer.
+bench: build bundles $(STAMPS)/bench
+	@PYTHONPATH=benchmarks $(PY) -m bench $(DIR)
+
+$(STAMPS)/bench: benchmarks/requirements.txt $(STAMPS)/venv
+	.venv/bin/pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	@touch $@
 
 # The pictures of docs/report.md; LARGE is the folder of a large table, such as M of benchmarks/README.md.
 report-pictures: build $(BROWSER)

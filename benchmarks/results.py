@@ -1,4 +1,4 @@
-"""Turns the figures of a run into benchmarks/RESULTS.md: results.py RESULTS_DIR... --command "..." [--out FILE].
+"""Turns the figures of a run into sections of benchmarks/RESULTS.md: results.py RESULTS_DIR... --command "..." [--out FILE].
 
 Each RESULTS_DIR holds *.jsonl (one figure a line) and <shape>.json (facts of the generated tables).
 """
@@ -15,6 +15,7 @@ import subprocess
 from typing import Any
 
 from record_results import record_section, table as rows
+from results_page import PAGE, replace_sections
 
 Figure = dict[str, Any]
 Key = tuple[str, str, str, str]
@@ -174,7 +175,7 @@ def hfile(results: Results) -> str:
             row = [results.cell(f"HFile {codec}", s, what, "table", "warm") for s in HFILE_READERS]
             if any(row):
                 body.append([f"{codec}, {what}", *row])
-    return rows(["1,000,000 cells, ms", *HFILE_READERS], body)
+    return "" if not body else rows(["1,000,000 cells, ms", *HFILE_READERS], body)
 
 
 def machine(command: str) -> str:
@@ -203,7 +204,7 @@ def main() -> None:
     parser.add_argument("folders", type=pathlib.Path, nargs="+")
     parser.add_argument("--command", required=True)
     parser.add_argument("--note", default="", help="a paragraph that says what was special about this run")
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent / "RESULTS.md")
+    parser.add_argument("--out", type=pathlib.Path, default=PAGE)
     args = parser.parse_args()
     results = Results(args.folders)
     intro = (
@@ -214,11 +215,13 @@ def main() -> None:
     )
     if args.note:
         intro += "\n\n" + args.note
-    parts = ["# Results", machine(args.command), intro]
+    parts = [f"## Tables of RFC-15 and keys: how they were made\n\n{machine(args.command)}\n{intro}"]
     parts += [table_text(results, t) for t in results.tables() if t in results.facts]
     parts += [section for section in [record_section(results)] if section]
-    parts += ["## HFile readers\n\nUUID keys, values of 20 bytes, blocks of 64 KiB; files open, in the page cache, no block kept.", hfile(results)]
-    args.out.write_text("\n\n".join(parts) + "\n")
+    if readers := hfile(results):
+        text = "UUID keys, values of 20 bytes, blocks of 64 KiB; files open, in the page cache, no block kept."
+        parts.append(f"## HFile readers\n\n{text}\n\n{readers}")
+    replace_sections(args.out, parts)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.File;
+import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -29,6 +30,7 @@ import org.apache.iceberg.types.Types;
  *
  * <pre>
  * Iceberg TABLE FACTS TARGET OUT     TARGET is made anew and holds metadata only
+ * Iceberg files LIST TARGET          TARGET is made of the files in LIST, lines of day, path, bytes and instant with tabs between
  * </pre>
  */
 public final class Iceberg {
@@ -47,6 +49,10 @@ public final class Iceberg {
   }
 
   public static void main(String[] args) throws Exception {
+    if (args[0].equals("files")) {
+      registerListed(args[1], args[2]);
+      return;
+    }
     JsonNode facts = Report.facts(args[1]);
     String name = facts.get("shape").asText();
     Iceberg iceberg = new Iceberg(args[2], facts);
@@ -79,6 +85,16 @@ public final class Iceberg {
       return table;
     });
     report.add("create", "table", "", millis, "ms", 1);
+  }
+
+  private static void registerListed(String list, String target) throws Exception {
+    TreeMap<String, List<DataFile>> byInstant = new TreeMap<>();
+    for (String line : Files.readAllLines(Paths.get(list))) {
+      String[] file = line.split("\t");
+      byInstant.computeIfAbsent(file[3], i -> new ArrayList<>()).add(dataFile(file[1], Long.parseLong(file[2]), file[0]));
+    }
+    Table table = new HadoopTables(new Configuration()).create(SCHEMA, SPEC, target);
+    for (List<DataFile> files : byInstant.values()) append(table, files);
   }
 
   private static DataFile dataFile(String path, long size, String day) {

@@ -1,0 +1,170 @@
+"""All systems by turns: python -m bench DIR [--rows 5000000] [--batch 100000] [--rounds 7] [--systems hudiidx,hudi,...].
+
+Makes what is missing in DIR (rows as plain Parquet and as a Hudi table, RFC-15's table M), asks every system the same by turns, holds
+their answers against each other, writes figures to DIR/results/bench.json and the table to benchmarks/RESULTS.md (`--out`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from results_page import PAGE
+
+from .data import Data
+from .engine import LIB, Process
+from .planned import BENCHMARKS, register
+from .systems import NAMES
+from .table import Figures, write
+
+M = "M"
+
+
+class Bench:
+    """The systems at work; `figures` has the milliseconds of each operation and system, in the order of the rounds."""
+
+    def __init__(self, data: Data, systems: list[str], rounds: int) -> None:
+        self.data, self.systems, self.rounds = data, systems, rounds
+        self.figures = Figures()
+        self.processes = {name: Process(name, data) for name in systems}
+
+    def by_turns(self, operation: str, rounds: int, arguments: Callable[[int], list[Any]]) -> None:
+        """Every system once a round, another first each time; one more round before them warms up."""
+        for turn in range(rounds + 1):
+            first = turn % len(self.systems)
+            found: dict[str, Any] = {}
+            for name in self.systems[first:] + self.systems[:first]:
+                reply = self.processes[name].ask(operation, *arguments(turn))
+                if "missing" in reply:
+                    self.figures.missing(operation, name, reply["missing"])
+                    continue
+                if turn > 0:
+                    self.figures.add(operation, name, reply["millis"])
+                print(f"{operation}, round {turn}, {name}: {reply['millis']:,.0f} ms", file=sys.stderr, flush=True)
+                if reply["answer"] is not None:
+                    found[name] = reply["answer"]
+            self.same(operation, turn, found)
+
+    def same(self, operation: str, turn: int, found: dict[str, Any]) -> None:
+        if len({json.dumps(a) for a in found.values()}) > 1:
+            raise SystemExit(f"{operation}, round {turn}: answers differ: {found}")
+
+    def bootstrap(self) -> None:
+        """Twice, of which the second counts: the first warms up."""
+        for name in self.systems:
+            for turn in range(2):
+                self.processes[name].ask("fresh")
+                reply = self.processes[name].ask("bootstrap")
+                if "missing" in reply:
+                    self.figures.missing("bootstrap", name, reply["missing"])
+                    break
+                if turn > 0:
+                    self.figures.add("bootstrap", name, reply["millis"])
+            size = self.processes[name].ask("bytes")
+            if "answer" in size:
+                self.figures.add("bytes", name, size["answer"])
+
+    def run(self, days: list[str], wanted: list[str]) -> None:
+        self.bootstrap()
+        data, few = self.data, max(1, self.rounds // 2)
+        asked: dict[str, tuple[int, Callable[[int], list[Any]]]] = {
+            "files": (self.rounds, lambda i: [days[i]]),
+            "plan": (self.rounds, lambda i: [days[i]]),
+            "selective": (self.rounds, lambda i: list(data.amounts(i))),
+            "point": (self.rounds, lambda i: data.keys(i, 1)),
+            "keys": (few, lambda i: [data.keys(i, 1000)]),
+            "tag": (few, lambda i: [i]),
+        }
+        for operation, (rounds, arguments) in asked.items():
+            if operation in wanted:
+                self.by_turns(operation, rounds, arguments)
+        if "upsert" in wanted:
+            for salt in range(few + 1):
+                self.write(salt)
+            self.by_turns("read", few, lambda i: [])
+
+    def write(self, salt: int) -> None:
+        """An upsert by each, and what it changed; the first warms up."""
+        first = salt % len(self.systems)
+        for operation in ("upsert", "increment"):
+            found: dict[str, Any] = {}
+            for name in self.systems[first:] + self.systems[:first]:
+                reply = self.processes[name].ask(operation, *([salt] if operation == "upsert" else []))
+                if "missing" in reply:
+                    self.figures.missing(operation, name, reply["missing"])
+                    continue
+                if salt > 0:
+                    self.figures.add(operation, name, reply["millis"])
+                print(f"{operation} {salt}, {name}: {reply['millis']:,.0f} ms", file=sys.stderr, flush=True)
+                found[name] = reply["answer"]
+            self.same(operation, salt, found)
+
+    def close(self) -> None:
+        for process in self.processes.values():
+            process.close()
+
+
+def make(data: Data) -> None:
+    """What all runs share; minutes the first time."""
+    data.folder.mkdir(parents=True, exist_ok=True)
+    classes = BENCHMARKS / "target" / "bench-classes"
+    classes.mkdir(parents=True, exist_ok=True)
+    pyspark = Path(sys.prefix).glob("lib/python*/site-packages/pyspark/jars")
+    class_path = f"{LIB / 'hudi-spark3.5-bundle_2.12-1.1.1.jar'}:{next(pyspark)}/*"
+    source = BENCHMARKS / "peers" / "StockCalls.java"
+    subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", class_path, str(source)], check=True)
+    for name, folder in (("parquet", "parquet"), ("hudi", "hudi")):
+        once(data.folder / f"{folder}.done", lambda name=name: one_call(name, data, "make_base"))
+    if not (data.folder / M).exists():
+        run = [str(BENCHMARKS / "run"), "-Xmx3g", "GenerateTables", "--dir", str(data.folder), M]
+        subprocess.run(run, check=True)
+    table, facts, out = data.folder / M, data.folder / f"{M}.json", data.folder / "M-create.jsonl"
+    stock = [str(BENCHMARKS / "peer"), "hudi", "-Xmx3g", "StockHudi", "create", str(table), str(facts), str(out)]
+    once(data.folder / "M-metadata.done", lambda: subprocess.run(stock, check=True))
+    register(data.folder)
+    once(data.folder / "M-delta.done", lambda: one_call("delta", data, "make_log_of_m"))
+    once(data.folder / "M-hudiidx.done", lambda: one_call("hudiidx", data, "make_index_of_m"))
+
+
+def one_call(name: str, data: Data, operation: str) -> None:
+    process = Process(name, data)
+    process.ask(operation)
+    process.close()
+
+
+def once(mark: Path, call: Callable[[], Any]) -> None:
+    if not mark.exists():
+        call()
+        mark.touch()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--rows", type=int, default=5_000_000)
+    parser.add_argument("--batch", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--systems", default=",".join(NAMES))
+    parser.add_argument("--operations", default="files,plan,selective,point,keys,tag,upsert")
+    parser.add_argument("--out", type=Path, default=PAGE)
+    args = parser.parse_args()
+    data = Data(args.folder.resolve() / f"bench-{args.rows}", args.rows, args.batch)
+    make(data)
+    days = sorted(p.name for p in (data.folder / M).iterdir() if not p.name.startswith("."))
+    random.Random(1).shuffle(days)
+    bench = Bench(data, args.systems.split(","), args.rounds)
+    try:
+        bench.run(days, args.operations.split(","))
+    finally:
+        bench.close()
+    write(bench.figures, data, args.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Stock Hudi 1.1.1 with its metadata table: files, column and partition statistics, record index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .engine import SparkEngine, bytes_under, linked
+
+WRITE = {
+    "hoodie.table.name": "bench",
+    "hoodie.datasource.write.table.type": "MERGE_ON_READ",
+    "hoodie.datasource.write.recordkey.field": "key",
+    "hoodie.datasource.write.partitionpath.field": "part",
+    "hoodie.datasource.write.precombine.field": "ts",
+}
+METADATA = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.index.partition.stats.enable": "true",
+    "hoodie.metadata.global.record.level.index.enable": "true",
+}
+READ = {**METADATA, "hoodie.enable.data.skipping": "true"}
+
+
+def last_completion(table: Path) -> str:
+    """The completion time of the newest commit."""
+    done = [f.stem.partition("_")[2] for f in (table / ".hoodie" / "timeline").glob("*_*.*commit")]
+    return max(done)
+
+
+class HudiWriter(SparkEngine):
+    """What stock Hudi and hudiidx have in common: a table of stock's, and changes by completion time."""
+
+    format = "hudi"
+    reading: dict[str, str] = {}
+
+    def __init__(self, data: Any) -> None:
+        super().__init__(data)
+        self.path = data.folder / type(self).__name__.lower()
+        self.before = ""
+
+    def fresh(self) -> None:
+        linked(self.data.folder / "hudi", self.path, without=("metadata", "hudiidx"))
+
+    def load(self, path: Path) -> Any:
+        return self.spark.read.format(self.format).options(**self.reading).load(str(path))
+
+    def table(self) -> Any:
+        return self.load(self.path)
+
+    def plan(self, day: str) -> None:
+        self.tasks(self.load(self.data.folder / "M").where(f"day = '{day}'").select("id"))
+
+    def upsert(self, salt: int) -> None:
+        self.before = last_completion(self.path)
+        rows = self.data.batch_rows(self.spark, salt).write.format(self.format).options(**WRITE, **self.writing)
+        rows.option("hoodie.datasource.write.operation", "upsert").mode("append").save(str(self.path))
+
+    writing: dict[str, str] = {}
+
+    def increment(self) -> list[int]:
+        reader = self.spark.read.format(self.format).options(**self.reading)
+        reader = reader.option("hoodie.datasource.query.type", "incremental")
+        changed = reader.option("hoodie.datasource.read.begin.instanttime", self.before).load(str(self.path))
+        return self.sums(changed, "count(*)", "sum(amount)")
+
+
+class StockHudi(HudiWriter):
+    """Its calls without an API in Python are in `peers/StockCalls.java`."""
+
+    extensions = ["org.apache.spark.sql.hudi.HoodieSparkSessionExtension"]
+    jars = ["hudi-spark3.5-bundle_2.12-1.1.1.jar"]
+    reading = READ
+    writing = {
+        **METADATA,
+        "hoodie.index.type": "RECORD_INDEX",
+        "hoodie.embed.timeline.server": "false",
+        "hoodie.write.markers.type": "direct",
+        "hoodie.clean.automatic": "false",
+    }
+
+    def class_path(self) -> list[str]:
+        return [*super().class_path(), str(Path(__file__).parents[1] / "target" / "bench-classes")]
+
+    def settings(self) -> dict[str, str]:
+        return {"spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar"}
+
+    def bootstrap(self) -> None:
+        self._calls().metadataTable(self.spark._jsparkSession, str(self.path), {**WRITE, **METADATA})
+
+    def bytes(self) -> int:
+        return bytes_under(self.path / ".hoodie" / "metadata")
+
+    def tag(self, salt: int) -> int:
+        keys = self.data.batch_rows(self.spark, salt).select("key", "part")
+        options = {**WRITE, **METADATA, "hoodie.index.type": "RECORD_INDEX"}
+        return int(self._calls().tag(self.spark._jsparkSession, str(self.path), keys._jdf, options))
+
+    def files(self, day: str) -> int:
+        return int(self._calls().files(self.spark._jsparkSession, str(self.data.folder / "M"), day))
+
+    def make_base(self) -> None:
+        """The table, without a metadata table."""
+        rows = self.data.all_rows(self.spark).write.format("hudi").options(**WRITE)
+        rows = rows.option("hoodie.datasource.write.operation", "bulk_insert").option("hoodie.metadata.enable", "false")
+        rows = rows.option("hoodie.bulkinsert.sort.mode", "NONE").option("hoodie.parquet.compression.codec", "snappy")
+        rows = rows.option("hoodie.parquet.max.file.size", str(8 << 30)).option("hoodie.embed.timeline.server", "false")
+        rows.option("hoodie.clean.automatic", "false").mode("overwrite").save(str(self.data.folder / "hudi"))
+
+    def _calls(self) -> Any:
+        return self.spark._jvm.StockCalls

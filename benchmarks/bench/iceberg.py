@@ -1,0 +1,63 @@
+"""Iceberg 1.10.0, format version 2, merge on read, in a Hadoop catalog."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+from .engine import Missing, SparkEngine, bytes_under
+
+TABLE = "ice.db.bench"
+
+
+class Iceberg(SparkEngine):
+    """Its table takes plain Parquet files in as they are."""
+
+    extensions = ["org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"]
+    jars = ["iceberg-spark-runtime-3.5_2.12-1.10.0.jar"]
+    file_name = "_file"
+
+    def settings(self) -> dict[str, str]:
+        self.warehouse = self.data.folder / "iceberg"
+        return {
+            "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+            "spark.sql.catalog.ice.type": "hadoop",
+            "spark.sql.catalog.ice.warehouse": str(self.warehouse),
+            "spark.sql.catalog.ice.cache-enabled": "false",
+        }
+
+    def fresh(self) -> None:
+        self.spark.sql(f"drop table if exists {TABLE}")
+        shutil.rmtree(self.warehouse, ignore_errors=True)
+
+    def bootstrap(self) -> None:
+        properties = ", ".join(
+            f"'write.{what}.mode' = 'merge-on-read'" for what in ("merge", "update", "delete")
+        )
+        columns = "key string, amount bigint, ts bigint, note string, rank int, ratio double, part string"
+        self.spark.sql(
+            f"create table {TABLE} ({columns}) using iceberg partitioned by (part) "
+            f"tblproperties ('format-version' = '2', {properties})"
+        )
+        source = f"`parquet`.`{self.data.folder / 'parquet'}`"
+        self.spark.sql(f"call ice.system.add_files(table => 'db.bench', source_table => '{source}')").collect()
+
+    def bytes(self) -> int:
+        return bytes_under(self.warehouse / "db" / "bench" / "metadata")
+
+    def table(self) -> Any:
+        return self.spark.table(TABLE)
+
+    def plan(self, day: str) -> None:
+        files = self.spark.read.format("iceberg").load(str(self.data.folder / "M-iceberg"))
+        self.tasks(files.where(f"day = '{day}'").select("id"))
+
+    def upsert(self, salt: int) -> None:
+        self.data.batch_rows(self.spark, salt).createOrReplaceTempView("changed")
+        self.spark.sql(
+            f"merge into {TABLE} t using changed s on t.key = s.key and t.part = s.part "
+            "when matched then update set * when not matched then insert *"
+        )
+
+    def increment(self) -> list[int]:
+        raise Missing("not of merge-on-read: its changelog refuses delete files")

@@ -1,0 +1,117 @@
+"""The table of a run, a section of benchmarks/RESULTS.md, with what hudiidx is behind in above it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import subprocess
+from pathlib import Path
+from statistics import median
+
+from results_page import replace_sections
+
+from .data import Data
+from .systems import NAMES
+
+OURS = "hudiidx"
+OPERATIONS = {
+    "bootstrap": "metadata or index of files that are there",
+    "bytes": "its bytes",
+    "files": "files of one day of M (384,757 files)",
+    "plan": "plan a query of one day of M (384,757 files)",
+    "selective": "a thousandth of the rows by a sorted column",
+    "point": "one record key",
+    "keys": "1,000 record keys",
+    "tag": "files of a batch's keys",
+    "upsert": "upsert of a batch",
+    "increment": "what that upsert changed",
+    "read": "all rows, merged on read",
+}
+KEYLESS = "it keeps no record index, which is most of ours"
+RUST = "it is a process without Spark, whose queries have jobs of a tenth of a second each"
+# Why hudiidx is behind a system in an operation. One that has no reason here is told to have none yet.
+REASONS = {
+    ("bytes", "iceberg"): KEYLESS,
+    ("bytes", "delta"): KEYLESS,
+    **{(operation, "hudi_rs"): RUST for operation in ("selective", "point", "keys", "increment", "read")},
+}
+
+
+class Figures:
+    """Milliseconds (bytes of `bytes`) by operation and system, or why there are none."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, dict[str, list[float]]] = {}
+        self.reasons: dict[str, dict[str, str]] = {}
+
+    def add(self, operation: str, system: str, value: float) -> None:
+        self.values.setdefault(operation, {}).setdefault(system, []).append(value)
+
+    def missing(self, operation: str, system: str, reason: str) -> None:
+        self.reasons.setdefault(operation, {})[system] = reason
+
+    def middle(self, operation: str, system: str) -> float | None:
+        found = self.values.get(operation, {}).get(system)
+        return median(found) if found else None
+
+
+def behind(figures: Figures) -> list[str]:
+    """A line for each operation and system that needs less than hudiidx."""
+    lines = []
+    for operation, label in OPERATIONS.items():
+        own = figures.middle(operation, OURS)
+        for system, name in NAMES.items():
+            other = figures.middle(operation, system)
+            if own is None or other is None or other >= own:
+                continue
+            reason = REASONS.get((operation, system), "no reason known yet")
+            lines.append(f"- {label}: {name} needs {other / own:.2f} of hudiidx's: {reason}.")
+    return lines
+
+
+def cell(figures: Figures, operation: str, system: str) -> str:
+    values = figures.values.get(operation, {}).get(system)
+    if not values:
+        return figures.reasons.get(operation, {}).get(system, "")
+    middle, own = median(values), figures.middle(operation, OURS)
+    ratio = "" if system == OURS or not own else f", {middle / own:.1f} x"
+    if operation == "bytes":
+        return f"{middle / 1e6:,.1f} MB{ratio}"
+    spread = f" ({min(values):,.0f} to {max(values):,.0f})" if len(values) > 1 else ""
+    return f"{middle:,.0f}{spread}{ratio}"
+
+
+def rendered(figures: Figures, data: Data) -> str:
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    now = datetime.datetime.now(datetime.timezone.utc)
+    rows = ["| ms | " + " | ".join(NAMES.values()) + " |", "|---|" + "--:|" * len(NAMES)]
+    for operation, label in OPERATIONS.items():
+        rows.append(f"| {label} | " + " | ".join(cell(figures, operation, name) for name in NAMES) + " |")
+    worse = behind(figures) or ["Nothing: hudiidx is ahead in every row."]
+    text = [
+        "Where hudiidx is not ahead:",
+        "",
+        *worse,
+        "",
+        f"{data.rows:,} rows in {data.files} files, batches of {data.batch:,} rows of which one in five is new. All systems by turns in one",
+        "run, each in a process of its own with two threads, another first each round; answers equal. Medians, in brackets the least and",
+        "the greatest; times hudiidx's.",
+        "",
+        *rows,
+        "",
+        f"Made on {now:%Y-%m-%d} at commit {commit}: `make bench`; load average over the last 15 minutes {os.getloadavg()[2]:.1f}, "
+        f"{os.cpu_count()} cores, Spark 3.5.9.",
+    ]
+    return "\n".join(text) + "\n"
+
+
+def write(figures: Figures, data: Data, out: Path) -> None:
+    """The section of `out`; the figures themselves go to the results beside the tables."""
+    results = data.folder.parent / "results"
+    results.mkdir(exist_ok=True)
+    kept = {"figures": figures.values, "missing": figures.reasons}
+    (results / f"bench-{data.rows}.json").write_text(json.dumps(kept, indent=1))
+    text = rendered(figures, data)
+    print(text)
+    replace_sections(out, ["## Side by side\n\n" + text])

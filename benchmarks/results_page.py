@@ -1,0 +1,20 @@
+"""benchmarks/RESULTS.md: a heading and sections, each made by one command. A run replaces its own and leaves the others."""
+
+from __future__ import annotations
+
+import pathlib
+
+PAGE = pathlib.Path(__file__).parent / "RESULTS.md"
+
+
+def replace_sections(page: pathlib.Path, made: list[str]) -> None:
+    """Puts sections (texts that begin with `## name: ...`) in the place of those of the same names, new ones at the end."""
+    head, *kept = ("\n" + page.read_text() if page.exists() else "\n# Results\n").split("\n## ")
+    sections = {name_of(s): s.strip() for s in kept}
+    sections.update({name_of(text): text for text in (m.removeprefix("## ").strip() for m in made)})
+    page.write_text("\n\n## ".join([head.strip(), *sections.values()]) + "\n")
+
+
+def name_of(section: str) -> str:
+    """`C` of `C: 1,050 files, ...`."""
+    return section.partition("\n")[0].partition(":")[0].strip()
