@@ -34,7 +34,7 @@ object Fixtures {
     * HUDIIDX_TEST_ALL_FIXTURES is set, as `make test-all` and `make test-lines` do.
     */
   def sampled(suite: AnyRef, among: Vector[String] = good, oneOf: Int = 4): Vector[String] =
-    if (sys.env.contains("HUDIIDX_TEST_ALL_FIXTURES")) among
+    if (TestSettings.allFixtures) among
     else {
       val first = Math.floorMod(suite.getClass.getSimpleName.hashCode, oneOf)
       among.zipWithIndex.collect { case (name, n) if n % oneOf == first => name }

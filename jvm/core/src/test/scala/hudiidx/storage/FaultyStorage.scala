@@ -3,6 +3,8 @@ package hudiidx.storage
 import java.io.{ByteArrayOutputStream, IOException, OutputStream}
 import java.util.concurrent.atomic.AtomicInteger
 
+import hudiidx.TestSettings.isLong
+
 /** How the process dies in the chosen call. */
 sealed trait Fault
 object Fault {
@@ -69,7 +71,6 @@ final class FaultyStorage(inner: Storage, failAt: Int, fault: Fault) extends Sto
 }
 
 object FaultyStorage {
-  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
 
   /** Of so many mutating calls about one of `oneOf`, by a seed, and the last; all of them with HUDIIDX_TEST_EVERY_BYTE. As many
     * come together as there are faults: a test that goes through the faults by the call's number meets each of them.

@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.TestSettings.seed
 import hudiidx.{Figures, IndexNotFound}
 import hudiidx.storage.Storage
 import hudiidx.store.{IndexStore, Retention}
@@ -11,7 +12,7 @@ import scala.util.Random
   */
 final class SimulationSuite extends AnyFunSuite {
   private val schedules = sys.env.get("HUDIIDX_SCHEDULES").fold(400)(_.toInt)
-  private val first = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime() & 0xffffffffL)(_.toLong)
+  private val first = seed & 0xffffffffL
 
   test("in any order of steps readers see what was committed, and the index ends in step") {
     val seen = new Seen

@@ -1,5 +1,6 @@
 package hudiidx.write
 
+import hudiidx.TestSettings.isLong
 import hudiidx.log.{BlockRules, SliceLog}
 import hudiidx.storage._
 import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
@@ -91,8 +92,6 @@ class CompactionStepsSuite extends AnyFunSuite {
     Seq("a", "b").foreach(write(LocalStorage, path, _))
     path
   }
-
-  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
 
   for (version <- NewTable.Versions; fault <- Fault.All if isLong || version == 9 || fault == Fault.After)
     test(

@@ -1,5 +1,6 @@
 package hudiidx.hadoop
 
+import hudiidx.TestSettings.isLong
 import hudiidx.log._
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, TableSnapshot}
@@ -103,13 +104,13 @@ final class DamagedLogSuite extends AnyFunSuite {
         log.blocks.flatMap(b => (b.offset until b.offset + 40) ++ (b.endOffset - 12 until b.endOffset)).map(_.toInt)
       val contents =
         log.blocks.flatMap(b => b.contentOffset until math.min(b.contentOffset + 16, b.endOffset)).map(_.toInt)
-      val all = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
       val places =
-        if (all) log.whole.indices else (frames ++ contents ++ Seq.fill(300)(random.nextInt(log.whole.length))).distinct
+        if (isLong) log.whole.indices
+        else (frames ++ contents ++ Seq.fill(300)(random.nextInt(log.whole.length))).distinct
       Figures.add("bytes of logs changed", places.size.toLong)
       places.filter(_ < log.whole.length).foreach { at =>
         val bad = log.whole.clone()
-        bad(at) = (bad(at) ^ (if (all) 1 + random.nextInt(255) else 1 << random.nextInt(8))).toByte
+        bad(at) = (bad(at) ^ (if (isLong) 1 + random.nextInt(255) else 1 << random.nextInt(8))).toByte
         Try(log.records(bad)) match {
           case Failure(_: HudiIdxException) => ()
           case Failure(other)               => fail(s"$name: byte $at became ${bad(at)}", other)

@@ -5,6 +5,7 @@ import java.io.{IOException, UncheckedIOException}
 import scala.util.Random
 import scala.util.control.NonFatal
 
+import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.sync.TableAccess
 import hudiidx.{Figures, HudiIdxException}
 import org.apache.hadoop.conf.Configuration
@@ -16,8 +17,6 @@ import org.scalatest.funsuite.AnyFunSuite
   * else a sample.
   */
 trait FaultTrials { this: AnyFunSuite =>
-  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
-  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
 
   /** @param tried true if the fault came up */
   protected def everyFault(calls: Int, faults: Seq[StoreFault] = StoreFault.All, sample: Int = 30)(

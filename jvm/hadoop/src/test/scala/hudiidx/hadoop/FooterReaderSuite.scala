@@ -6,6 +6,7 @@ import scala.collection.JavaConverters._
 import scala.util.{Success, Try}
 
 import hudiidx.Fixtures
+import hudiidx.TestSettings.isLong
 import hudiidx.storage.{BytesReader, CountingStorage, LocalStorage, RandomReader}
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.column.ParquetProperties.WriterVersion
@@ -21,7 +22,6 @@ private final case class Said(rows: Long, schema: String, blocks: Seq[String], c
 
 /** Parquet's reader finds in a footer without key-value metadata what it finds with them. */
 class FooterReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
 
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 20)

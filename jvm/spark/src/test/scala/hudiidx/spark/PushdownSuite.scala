@@ -3,6 +3,7 @@ package hudiidx.spark
 import java.nio.file.{Files, Paths}
 
 import hudiidx.Fixtures
+import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.prune.TablePredicates
 import org.apache.spark.sql.catalyst.plans.logical.Filter
@@ -55,7 +56,7 @@ final class PushdownSuite extends SparkSuite {
   }
 
   /** So many predicates a table; each turns another switch off, with another query. */
-  private val predicates = switches.length * (if (sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")) 25 else 1)
+  private val predicates = switches.length * (if (isLong) 25 else 1)
 
   Fixtures
     .sampled(
@@ -70,7 +71,6 @@ final class PushdownSuite extends SparkSuite {
         val indexes = java.util.Map.of("hudiidx.record.mode", "partitioned", "hudiidx.columns", "*")
         new HudiIdxApi(spark, table, indexes).create()
         val gen = TablePredicates.of(read(table))
-        val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
         val all = queries(keysOf(table))
         (0 until predicates).foreach { i =>
           val where = gen.pureApply(Gen.Parameters.default, Seed(seed + i))

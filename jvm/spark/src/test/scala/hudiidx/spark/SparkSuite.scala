@@ -8,12 +8,18 @@ import com.fasterxml.jackson.databind.JsonNode
 import hudiidx.Figures
 import org.apache.spark.sql.functions.{col, lit, regexp_extract, struct, to_json}
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
-import org.scalatest.Assertions
+import org.scalatest.{Assertions, Outcome}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Suites that share one small Spark session. */
 abstract class SparkSuite extends AnyFunSuite {
   lazy val spark: SparkSession = SparkSuite.session
+
+  /** Suites of one JVM share it, and one of them may have left a session of its own active. */
+  override protected def withFixture(test: NoArgTest): Outcome = {
+    SparkSession.setActiveSession(spark)
+    super.withFixture(test)
+  }
 
   def read(path: String, options: (String, String)*): DataFrame =
     spark.read.format("hudiidx").options(options.toMap).load(path)

@@ -3,6 +3,7 @@ package hudiidx.hadoop.column
 import java.nio.file.{Files, Paths}
 
 import hudiidx.Fixtures
+import hudiidx.TestSettings.seed
 import hudiidx.column._
 import hudiidx.hadoop.record.{HookedStorage, RecordFaultSuite}
 import hudiidx.hadoop.{Tables, TimelineCut}
@@ -17,7 +18,6 @@ class ColumnFaultSuite extends AnyFunSuite {
   import ColumnFaultSuite._
   import RecordFaultSuite.{copy, current, quick}
 
-  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
   private val city = Vector(IndexSpec("range", Vector("city")), IndexSpec("values", Vector("city")))
 
   /** A piece of work, and the table before it. */

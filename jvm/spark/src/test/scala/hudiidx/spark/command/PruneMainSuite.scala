@@ -8,6 +8,7 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.Fixtures
+import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.spark.SparkSuite
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.prune.TablePredicates
@@ -18,8 +19,7 @@ import org.scalacheck.rng.Seed
 
 /** What `hudiidx prune` tells without a session is what a query with the filter reads. */
 final class PruneMainSuite extends SparkSuite {
-  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
-  private val rounds = if (sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")) 300 else 15
+  private val rounds = if (isLong) 300 else 15
   private val mapper = new ObjectMapper()
 
   private def told(table: String, where: String, more: String*): (Int, String) = {

@@ -4,6 +4,7 @@ import java.nio.file.{Files, Paths}
 
 import scala.collection.JavaConverters._
 
+import hudiidx.TestSettings.isLong
 import hudiidx.hadoop.Tables
 import hudiidx.log.{BlockRules, SliceLog}
 import hudiidx.logindex.LogLookup
@@ -21,7 +22,6 @@ import org.scalatest.time.SpanSugar._
   * the tests of `integration/`.
   */
 final class CompactionSuite extends SparkSuite with Eventually {
-  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
   private val sample =
     Set("v6-mor-part", "v9-mor-part", "v6-mor-types", "v9-mor-evolution", "v9-partial-updates", "v6-mor-log-only")
   private val merged = Fixtures.good.filter { n =>

@@ -3,6 +3,7 @@ package hudiidx.spark.prune
 import java.nio.file.{Files, Path, Paths}
 
 import hudiidx.Fixtures
+import hudiidx.TestSettings.seed
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.{ReadPushdowns, SparkSuite}
 import hudiidx.store.IndexStore
@@ -10,7 +11,6 @@ import hudiidx.sync.FallbackCounters
 
 /** Queries over tables whose column index is damaged in any place, or of which parts are gone: the same rows, one warning. */
 final class ColumnDamageSuite extends SparkSuite {
-  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
 
   private lazy val table: String = {
     val made = Fixtures.copy("v9-mor-part")

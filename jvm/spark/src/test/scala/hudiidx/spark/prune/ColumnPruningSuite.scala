@@ -3,6 +3,7 @@ package hudiidx.spark.prune
 import java.nio.file.{Files, Path, Paths}
 
 import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.ReadPushdowns
 import hudiidx.{DamagedIndex, Fixtures}

@@ -3,6 +3,7 @@ package hudiidx.spark.prune
 import scala.util.control.NonFatal
 
 import hudiidx.Figures
+import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.column.ColumnCondition._
 import hudiidx.column.{ColumnCondition, ColumnStats, ColumnType, LeafTest}
 import hudiidx.spark.SparkSuite
@@ -50,8 +51,7 @@ final class ConditionSuite extends SparkSuite with PredicateHelper {
   private def condition(where: String): ColumnCondition = new ConditionOf(_ => None)(filters(where)._1)
 
   test("whatever the rows and the filter: no file is left out that has a wanted row") {
-    val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
-    val cases = if (sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")) 8000 else 400
+    val cases = if (isLong) 8000 else 400
     info(s"HUDIIDX_TEST_SEED=$seed")
     val made = Vector.tabulate(MadeSlices)(s => sample(MadeSlice.any, seed - s))
     var (slices, wanted, kept) = (0, 0, 0)

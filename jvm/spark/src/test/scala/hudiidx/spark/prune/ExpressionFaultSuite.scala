@@ -1,5 +1,6 @@
 package hudiidx.spark.prune
 
+import hudiidx.TestSettings.seed
 import hudiidx.Fixtures
 import hudiidx.column.{ColumnIndex, IndexSpec}
 import hudiidx.hadoop.column.{ColumnChange, ColumnFaultSuite, ColumnPart, ColumnSettings, ColumnVerifier, SlottedEngine}

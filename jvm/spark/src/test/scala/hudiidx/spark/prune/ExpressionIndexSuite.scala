@@ -3,6 +3,7 @@ package hudiidx.spark.prune
 import java.nio.file.{Files, Path, Paths}
 
 import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.hadoop.TimelineCut
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.{Fixtures, InvalidOption}

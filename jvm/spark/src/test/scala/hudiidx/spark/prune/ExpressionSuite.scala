@@ -3,6 +3,7 @@ package hudiidx.spark.prune
 import scala.util.control.NonFatal
 
 import hudiidx.InvalidOption
+import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.column.ColumnCondition.Anything
 import hudiidx.column._
 import hudiidx.hadoop.column.ValueSink
@@ -28,7 +29,6 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
   private lazy val table = spark.createDataFrame(spark.sparkContext.emptyRDD[Row], ColumnValues.Columns)
   private def conf = spark.sessionState.conf
   private def resolver = new ExpressionResolver(spark, ColumnValues.Columns)
-  private val seed = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
 
   private def path(sql: String): String = {
     val found = resolver.resolved(sql, conf)
@@ -91,7 +91,7 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
   }
 
   test("whatever the expression, the rows and the filter: no file is left out that has a wanted row") {
-    val cases = if (sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")) 4000 else 120
+    val cases = if (isLong) 4000 else 120
     info(s"HUDIIDX_TEST_SEED=$seed")
     val slices = Vector.tabulate(60)(s => sample(MadeSlice.any, seed - s))
     var (asked, wanted, left, judged) = (0, 0, 0, 0)

@@ -7,8 +7,6 @@ import org.apache.spark.sql.{DataFrame, Row}
 /** What suites of skipping share: rows as texts, and what a frame's scan left out. */
 abstract class SkippingSuite extends SparkSuite {
   protected val off: (String, String) = ReadPushdowns.ColumnStats -> "false"
-  protected val isLong: Boolean = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
-  protected val seed: Long = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
 
   protected def rows(frame: DataFrame): Vector[String] = frame.collect().map(text(_)).toVector.sorted
 

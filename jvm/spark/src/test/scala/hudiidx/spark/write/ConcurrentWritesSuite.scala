@@ -6,6 +6,7 @@ import scala.concurrent.duration.Duration
 import scala.concurrent.{Await, ExecutionContext, Future}
 import scala.util.{Failure, Random, Success, Try}
 
+import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.hadoop.Tables
 import hudiidx.spark.SparkSuite
 import hudiidx.storage.LocalStorage
@@ -216,8 +217,6 @@ final class ConcurrentWritesSuite extends SparkSuite {
 }
 
 private object ConcurrentWritesSuite {
-  val seed: Long = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
-  val isLong: Boolean = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
 
   /** What happens in the middle of a write, once. */
   val gate = new java.util.concurrent.atomic.AtomicReference[() => Unit]

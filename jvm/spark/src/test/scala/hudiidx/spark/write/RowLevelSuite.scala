@@ -2,6 +2,7 @@ package hudiidx.spark.write
 
 import scala.util.Random
 
+import hudiidx.TestSettings.isLong
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
 import hudiidx.storage.LocalStorage
 import hudiidx.{Fixtures, InvalidOption, UnsupportedTable, WriteConflict}
@@ -116,8 +117,6 @@ final class RowLevelSuite extends SparkSuite {
         state.filterNot { case (k, _) => last(k) }
     }
   }
-
-  private val isLong = sys.env.contains("HUDIIDX_TEST_EVERY_BYTE")
 
   for ((version, seed) <- Seq(6 -> 11L, 9 -> 13L) ++ (if (isLong) (20L until 40L).map(9 -> _) else Nil))
     test(s"version $version, seed $seed: statements by turns do what they do to a model") {
