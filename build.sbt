@@ -119,6 +119,13 @@ lazy val spark = (project in file("jvm/spark"))
     Compile / unmanagedResourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s"resources-$s"),
     Test / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "test" / s"scala-$s"),
     Test / javaOptions += (hadoopModule / s3proxy).value,
+    // Half of the time of all suites is this module's: every second suite runs in a JVM beside the others'.
+    Test / testGrouping := {
+      val options = (Test / forkOptions).value
+      (Test / definedTests).value.sortBy(_.name).zipWithIndex.groupBy(_._2 % 2).map { case (half, tests) =>
+        Tests.Group(s"half $half", tests.map(_._1), Tests.SubProcess(options))
+      }.toSeq
+    },
     libraryDependencies ++= sparkSql +: s3Clients)
 
 // The index class of stock writers, a jar of its own: a writer has it beside the bundle, a reader does not need it. One source
@@ -215,7 +222,7 @@ lazy val benchmarks = (project in file("benchmarks"))
     },
     // Peers run in JVMs of their own, from source files in benchmarks/peers.
     ivyConfigurations ++= peers,
-    libraryDependencies ++= peers.map(c => "org.apache.spark" %% "spark-sql" % line.spark % c) ++ Seq(
+    libraryDependencies ++= peers.filter(_ != PeerHdfs).map(c => "org.apache.spark" %% "spark-sql" % line.spark % c) ++ Seq(
       "org.apache.hudi" % "hudi-spark3.5-bundle_2.12" % "1.1.1" % PeerHudi intransitive (),
       // Its incremental reads name a class of Hive.
       "org.apache.hive" % "hive-exec" % "2.3.9" % PeerHudi classifier "core" intransitive (),
@@ -223,7 +230,11 @@ lazy val benchmarks = (project in file("benchmarks"))
       // All table formats in one Spark.
       "org.apache.hudi" % "hudi-spark3.5-bundle_2.12" % "1.1.1" % PeerFormats intransitive (),
       "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.10.0" % PeerFormats intransitive (),
-      "io.delta" %% "delta-spark" % "3.3.2" % PeerFormats),
+      "io.delta" %% "delta-spark" % "3.3.2" % PeerFormats,
+      // A store for ours.
+      "org.apache.hadoop" % "hadoop-client-minicluster" % line.hadoop % PeerHdfs,
+      "org.slf4j" % "slf4j-nop" % "1.7.36" % PeerHdfs,
+      "ch.qos.reload4j" % "reload4j" % "1.2.22" % PeerHdfs),
     writePeerClasspaths := {
       val resolved = update.value
       val folder = target.value
@@ -254,7 +265,8 @@ lazy val jmh = (project in file("benchmarks/jmh"))
 lazy val PeerHudi = config("peer-hudi").hide
 lazy val PeerIceberg = config("peer-iceberg").hide
 lazy val PeerFormats = config("peer-formats").hide
-lazy val peers = Seq(PeerHudi, PeerIceberg, PeerFormats)
+lazy val PeerHdfs = config("peer-hdfs").hide
+lazy val peers = Seq(PeerHudi, PeerIceberg, PeerFormats, PeerHdfs)
 lazy val writeClasspath = taskKey[File]("Writes the run-time class path of the benchmarks to target/classpath.txt.")
 lazy val writePeerClasspaths = taskKey[Seq[File]]("Writes the class paths of the benchmarks' peers to target/peer-*.txt.")
 
