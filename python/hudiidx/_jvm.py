@@ -69,6 +69,13 @@ def _packed(spark: SparkSession, options: Mapping[str, str]) -> Any:
     return packed
 
 
+def whole(answer: Any) -> Any:
+    """A text or bytes; bytes of what comes in pieces since it is large: see AnswerPieces in Scala."""
+    if isinstance(answer, (str, bytes)):
+        return answer
+    return b"".join(answer.piece(n) for n in range(answer.count()))
+
+
 def frame(spark: SparkSession, java_frame: Any) -> DataFrame:
     """A Scala DataFrame as a PySpark one."""
     from pyspark.sql import DataFrame

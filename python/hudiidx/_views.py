@@ -7,7 +7,7 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from hudiidx import _json
-from hudiidx._jvm import frame, translated
+from hudiidx._jvm import frame, translated, whole
 from hudiidx.model import BaseFile, FileGroup, FileSlice
 
 if TYPE_CHECKING:
@@ -207,9 +207,9 @@ class TableViews:
         with translated():
             return frame(self._spark, self._api.viewFrame(call, instant_time(as_of)))
 
-    def _document(self, call: Callable[..., str], *arguments: object) -> Any:
+    def _document(self, call: Callable[..., Any], *arguments: object) -> Any:
         with translated():
-            return _json.load(call(*arguments))
+            return _json.load(whole(call(*arguments)))
 
 
 def partition_path(partition: object) -> str:

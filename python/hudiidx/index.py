@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hudiidx import _columns, _explain, _json, _keys
 from hudiidx._exports import TableExports
-from hudiidx._jvm import compact, facade, frame, translated
+from hudiidx._jvm import compact, facade, frame, translated, whole
 from hudiidx._views import TableViews, instant_time, partition_path
 from hudiidx.errors import InvalidOption
 from hudiidx.model import (
@@ -289,9 +289,7 @@ class HudiIndex(TableViews, TableExports):
         with translated():
             if rows:
                 return frame(self._spark, self._api.lookupRows(*asked))
-            packed = self._api.lookup(*asked)
-            if not isinstance(packed, bytes):  # large answers come in pieces: see AnswerPieces in Scala
-                packed = b"".join(packed.piece(n) for n in range(packed.count()))
+            packed = whole(self._api.lookup(*asked))
         return _keys.unpack(texts, packed)
 
     @cached_property

@@ -47,7 +47,7 @@ final class IndexedAggregatesSuite extends SparkSuite {
     asked().zip(wanted).foreach { case (frame, rows) =>
       assert(isLocal(frame) && this.rows(frame) === rows)
     }
-    val told = new HudiIdxApi(spark, table, java.util.Map.of()).explain(asked().head)
+    val told = new HudiIdxApi(spark, table, java.util.Map.of()).explain(asked().head).toString
     assert(told.contains("\"answered\":\"aggregates\"") && told.contains("\"files_kept\":1"))
   }
 

@@ -106,7 +106,7 @@ final class KeyFilterSuite extends SparkSuite {
     index.create()
     val byKeyFrame = read(table).where("_hoodie_record_key = 'k'").select("city")
     val countedFrame = read(table).groupBy("city").count().select("city")
-    val told = new ObjectMapper().readTree(index.explain(byKeyFrame.union(countedFrame)))
+    val told = new ObjectMapper().readTree(index.explain(byKeyFrame.union(countedFrame)).toString)
     assert(told.size === 2)
     val (byKey, counted) = (told.get(0), told.get(1))
     assert(byKey.get("index_version").asLong === 1 && byKey.get("record_keys").get("keys").asInt === 1)

@@ -37,7 +37,7 @@ import hudiidx.table.TableConfig
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** The index of one table as other languages call it: texts and maps in, JSON documents and DataFrames out. Names in
-  * documents are in snake case; sizes are bytes.
+  * documents are in snake case; sizes are bytes. A document of an `AnyRef` is a text, or [[AnswerPieces]] where it is large.
   *
   *  @param options `hudiidx.*` settings by name; those of the session count too, these win
   */
@@ -251,16 +251,16 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   }
 
   /** Partition paths, sorted, as a JSON array of texts. */
-  def partitions(): String = {
+  def partitions(): AnyRef = {
     val json = JsonNodeFactory.instance.arrayNode()
     table().view.partitions.foreach(p => json.add(p))
-    mapper.writeValueAsString(json)
+    AnswerPieces.of(mapper.writeValueAsString(json))
   }
 
   /** One of the calls of `ViewCall` on one partition: a JSON array of its rows. `asOf` may be null. */
-  def view(call: String, partition: String, asOf: String): String = {
+  def view(call: String, partition: String, asOf: String): AnyRef = {
     val known = ViewCall.of(call)
-    RowJson.array(known.rows(table().view, partition, instant(asOf)), known.schema)
+    AnswerPieces.of(RowJson.array(known.rows(table().view, partition, instant(asOf)), known.schema))
   }
 
   /** The blocks of the latest file slices' logs, as `LogBlocksView` has them; of one partition here and now, of all by tasks.

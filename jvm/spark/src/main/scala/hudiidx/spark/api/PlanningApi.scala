@@ -27,7 +27,8 @@ private[api] abstract class PlanningApi(
     * bounds, blooms}, files_in_index, files_total, files_kept, bytes_kept, planning_millis, why_not: [{index, reason}]}`; what is unknown is null.
     * No rows are read.
     */
-  def explain(frame: DataFrame): String = mapper.writeValueAsString(ScanJson.of(ScanReport.of(frame, path)))
+  def explain(frame: DataFrame): AnyRef =
+    AnswerPieces.of(mapper.writeValueAsString(ScanJson.of(ScanReport.of(frame, path))))
 
   /** The files that a query with this filter reads, as [[PrunedFiles]] has them. `asOf` may be null. No rows are read. */
   def prune(where: String, asOf: String): DataFrame = PrunedFiles.frame(filtered(where, asOf, Map.empty))
@@ -37,12 +38,12 @@ private[api] abstract class PlanningApi(
     *
     *  @param readOptimized log files do not count
     */
-  def paths(where: String, asOf: String, readOptimized: Boolean): String =
-    mapper.writeValueAsString(PrunedFiles.paths(filtered(where, asOf, kind(readOptimized)), path))
+  def paths(where: String, asOf: String, readOptimized: Boolean): AnyRef =
+    AnswerPieces.of(mapper.writeValueAsString(PrunedFiles.paths(filtered(where, asOf, kind(readOptimized)), path)))
 
   /** The same and the table's columns, for readers that know files alone: `{paths, schema}`, as [[PrunedFiles.dataset]]. */
-  def dataset(where: String, asOf: String, readOptimized: Boolean): String =
-    text(PrunedFiles.dataset(filtered(where, asOf, kind(readOptimized)), path))
+  def dataset(where: String, asOf: String, readOptimized: Boolean): AnyRef =
+    AnswerPieces.of(text(PrunedFiles.dataset(filtered(where, asOf, kind(readOptimized)), path)))
 
   private def kind(readOptimized: Boolean): Map[String, String] =
     if (readOptimized) Map(ReadOptions.QueryType -> ReadOptions.ReadOptimized) else Map.empty

@@ -149,7 +149,7 @@ final class ColumnPruningSuite extends SkippingSuite {
   test("explain tells which columns left what out, and why others did not") {
     val table = indexed("v9-cow-part")
     val where = narrow(table)
-    val told = new ObjectMapper().readTree(api(table).explain(read(table).where(where)))
+    val told = new ObjectMapper().readTree(api(table).explain(read(table).where(where)).toString)
     val columns = told.get(0).get("columns")
     assert(columns.get("files_skipped").asInt + columns.get("partitions_skipped").asInt > 0)
     assert(columns.get("parts").size > 0)
@@ -161,7 +161,7 @@ final class ColumnPruningSuite extends SkippingSuite {
     assert(stages === stages.sorted.reverse && stages.last === told.get(0).get("files_kept").asInt)
     assert(columns.get("files_skipped").asInt === total - stages.last && stages.last === 1)
     assert(told.get(0).get("files_in_index").asInt > total)
-    val without = new ObjectMapper().readTree(api(table).explain(read(table, off).where(where)))
+    val without = new ObjectMapper().readTree(api(table).explain(read(table, off).where(where)).toString)
     assert(without.get(0).get("columns").get("why_not").asText.contains(ReadPushdowns.ColumnStats))
   }
 
@@ -174,7 +174,7 @@ final class ColumnPruningSuite extends SkippingSuite {
     val api = new HudiIdxApi(spark, table, indexes)
     api.create()
     val frame = read(table).where("n >= 0 and rider = 'nobody' and city <> 'sf'")
-    val told = new ObjectMapper().readTree(api.explain(frame)).get(0)
+    val told = new ObjectMapper().readTree(api.explain(frame).toString).get(0)
     val left = told.get("files_left")
     assert(left.get("bounds").asInt === 3 && left.get("blooms").asInt === 0 && left.get("partitions").asInt === 3)
     val text = scanOf(frame).get.description()

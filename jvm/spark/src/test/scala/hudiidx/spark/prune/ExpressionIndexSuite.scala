@@ -113,7 +113,7 @@ final class ExpressionIndexSuite extends SkippingSuite {
     val stale = same(table, s"$Month = '$top'")
     inZone("Asia/Tokyo") {
       assert(same(table, s"$Month = '$top'") === 0)
-      val told = json.readTree(api(table).explain(read(table).where(s"$Month = '$top'"))).get(0)
+      val told = json.readTree(api(table).explain(read(table).where(s"$Month = '$top'")).toString).get(0)
       assert(told.get("columns").toString.contains("time zone UTC, here it is Asia/Tokyo"), told)
       api(table).update()
       assert(same(table, s"$Month = '$top'") === 0)
