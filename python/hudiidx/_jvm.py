@@ -70,10 +70,11 @@ def _packed(spark: SparkSession, options: Mapping[str, str]) -> Any:
 
 
 def whole(answer: Any) -> Any:
-    """A text or bytes; bytes of what comes in pieces since it is large: see AnswerPieces in Scala."""
+    """A text or bytes, also where it comes in pieces since it is large: see AnswerPieces in Scala."""
     if isinstance(answer, (str, bytes)):
         return answer
-    return b"".join(answer.piece(n) for n in range(answer.count()))
+    pieces = [answer.piece(n) for n in range(answer.count())]
+    return type(pieces[0])().join(pieces)
 
 
 def frame(spark: SparkSession, java_frame: Any) -> DataFrame:

@@ -15,7 +15,7 @@ class HudiIdxApiSuite extends SparkSuite {
 
   private def bytes(answer: AnyRef): Array[Byte] = answer match {
     case whole: Array[Byte]   => whole
-    case pieces: AnswerPieces => (0 until pieces.count).toArray.flatMap(pieces.piece)
+    case pieces: AnswerPieces => (0 until pieces.count).toArray.flatMap(pieces.piece(_).asInstanceOf[Array[Byte]])
     case other                => fail(s"$other")
   }
 

@@ -1,38 +1,42 @@
 package hudiidx.spark.api
 
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.Arrays
 
 /** An answer that Python fetches piece by piece. Py4j writes what it returns in blocks of 8192 characters to a socket with
   * Nagle's algorithm on: the second block waits 40 ms for the first one's acknowledgement, a piece of one block does not.
+  *
+  *  @param text of a text, the whole of it
   */
-final class AnswerPieces private (bytes: Array[Byte]) {
-  def count: Int = (bytes.length + AnswerPieces.PieceBytes - 1) / AnswerPieces.PieceBytes
+final class AnswerPieces private (pieces: Vector[AnyRef], text: => String) {
+  def count: Int = pieces.length
 
-  /** From 0 on; behind one another they are the answer. */
-  def piece(n: Int): Array[Byte] = {
-    val from = n * AnswerPieces.PieceBytes
-    Arrays.copyOfRange(bytes, from, math.min(bytes.length, from + AnswerPieces.PieceBytes))
-  }
+  /** From 0 on: texts or arrays of bytes, which behind one another are the answer, of a text in UTF-8. */
+  def piece(n: Int): AnyRef = pieces(n)
 
-  /** Of a text, the whole of it. */
-  override def toString: String = new String(bytes, UTF_8)
+  override def toString: String = text
 }
 
 object AnswerPieces {
 
-  /** In base64 and with py4j's marks less than one block. */
+  /** With py4j's marks, and bytes in base64, less than one block. */
   val PieceBytes = 6000
+  val PieceLetters = 8000
 
-  /** Behind which its pieces take longer than the wait. */
+  /** Behind which a text's pieces take longer than the wait. */
   val MostTextBytes = 400000
 
-  private val TextBlock = 8000
-
-  /** The text itself if it is one block, or very long. */
-  def of(text: String): AnyRef =
-    if (text.length <= TextBlock || text.length > MostTextBytes) text else new AnswerPieces(text.getBytes(UTF_8))
+  /** The text itself if it is one piece, or very long. */
+  def of(text: String): AnyRef = {
+    val bytes = text.getBytes(UTF_8)
+    if (bytes.length <= PieceLetters || bytes.length > MostTextBytes) text
+    // Letters beyond ASCII take several bytes, and a piece must not end within one.
+    else if (bytes.length > text.length) new AnswerPieces(cut(bytes), text)
+    else new AnswerPieces(text.grouped(PieceLetters).toVector, text)
+  }
 
   /** The bytes themselves if they are one piece. */
-  def of(bytes: Array[Byte]): AnyRef = if (bytes.length <= PieceBytes) bytes else new AnswerPieces(bytes)
+  def of(bytes: Array[Byte]): AnyRef =
+    if (bytes.length <= PieceBytes) bytes else new AnswerPieces(cut(bytes), new String(bytes, UTF_8))
+
+  private def cut(bytes: Array[Byte]): Vector[AnyRef] = bytes.grouped(PieceBytes).toVector
 }

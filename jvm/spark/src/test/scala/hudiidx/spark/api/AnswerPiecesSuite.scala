@@ -14,11 +14,19 @@ final class AnswerPiecesSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
       val text = letter * (length / letter.length)
       AnswerPieces.of(text) match {
         case whole: String =>
+          val size = text.getBytes(UTF_8).length
           assert(whole === text)
-          assert(text.length <= 8000 || text.length > AnswerPieces.MostTextBytes)
+          assert(size <= AnswerPieces.PieceLetters || size > AnswerPieces.MostTextBytes)
         case pieces: AnswerPieces =>
-          val all = (0 until pieces.count).map(pieces.piece)
-          assert(all.forall(_.length <= AnswerPieces.PieceBytes))
+          val all = (0 until pieces.count).map(pieces.piece(_) match {
+            case letters: String =>
+              assert(letters.getBytes(UTF_8).length <= AnswerPieces.PieceLetters)
+              letters.getBytes(UTF_8)
+            case bytes: Array[Byte] =>
+              assert(bytes.length <= AnswerPieces.PieceBytes)
+              bytes
+            case other => fail(s"$other")
+          })
           assert(new String(all.toArray.flatten, UTF_8) === text)
           assert(pieces.toString === text)
         case other => fail(s"$other")
