@@ -21,7 +21,7 @@ from .data import Data
 from .engine import LIB, Process
 from .planned import BENCHMARKS, register
 from .systems import NAMES
-from .table import Figures, write
+from .table import Figures, write, write_kept
 
 M = "M"
 
@@ -153,8 +153,12 @@ def main() -> None:
     parser.add_argument("--systems", default=",".join(NAMES))
     parser.add_argument("--operations", default="files,plan,selective,point,keys,tag,upsert")
     parser.add_argument("--out", type=Path, default=PAGE)
+    parser.add_argument("--page-only", action="store_true", help="writes the section anew from the figures of the last run")
     args = parser.parse_args()
     data = Data(args.folder.resolve() / f"bench-{args.rows}", args.rows, args.batch)
+    if args.page_only:
+        write_kept(data, args.out)
+        return
     make(data)
     days = sorted(p.name for p in (data.folder / M).iterdir() if not p.name.startswith("."))
     random.Random(1).shuffle(days)
