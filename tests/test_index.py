@@ -95,6 +95,13 @@ def test_a_partition_answers_with_frozen_values(indexed: HudiIndex) -> None:
     assert len({base, found.base_file}) == 1
 
 
+@pytest.mark.parametrize("letter", ["x", "é", "日"])
+def test_large_documents_are_whole(spark: SparkSession, indexed: HudiIndex, cow: Path, letter: str) -> None:
+    told = letter * 20_000
+    asked = spark.read.format("hudiidx").load(str(cow)).where(f"city = 'sf' and note > '{told}'")
+    assert told in indexed.explain(asked)
+
+
 def test_an_unknown_partition_is_empty(indexed: HudiIndex) -> None:
     for call in CALLS:
         assert getattr(indexed, call)("nowhere") == [], call

@@ -35,23 +35,24 @@ class Bench:
         self.processes = {name: Process(name, data) for name in systems}
 
     def by_turns(self, operation: str, rounds: int, arguments: Callable[[int], list[Any]]) -> None:
-        """Every system once a round, another first each time; one more round before them warms up."""
+        """Every system so many times, and once more before that to warm up."""
         for turn in range(rounds + 1):
-            first = turn % len(self.systems)
-            found: dict[str, Any] = {}
-            for name in self.systems[first:] + self.systems[:first]:
-                reply = self.processes[name].ask(operation, *arguments(turn))
-                if "missing" in reply:
-                    self.figures.missing(operation, name, reply["missing"])
-                    continue
-                if turn > 0:
-                    self.figures.add(operation, name, reply["millis"])
-                print(f"{operation}, round {turn}, {name}: {reply['millis']:,.0f} ms", file=sys.stderr, flush=True)
-                if reply["answer"] is not None:
-                    found[name] = reply["answer"]
-            self.same(operation, turn, found)
+            self.round(operation, turn, arguments(turn))
 
-    def same(self, operation: str, turn: int, found: dict[str, Any]) -> None:
+    def round(self, operation: str, turn: int, arguments: list[Any]) -> None:
+        """Every system once, another first in each round; their answers must be equal. Round 0 does not count."""
+        first = turn % len(self.systems)
+        found: dict[str, Any] = {}
+        for name in self.systems[first:] + self.systems[:first]:
+            reply = self.processes[name].ask(operation, *arguments)
+            if "missing" in reply:
+                self.figures.missing(operation, name, reply["missing"])
+                continue
+            if turn > 0:
+                self.figures.add(operation, name, reply["millis"])
+            print(f"{operation}, round {turn}, {name}: {reply['millis']:,.0f} ms", file=sys.stderr, flush=True)
+            if reply["answer"] is not None:
+                found[name] = reply["answer"]
         if len({json.dumps(a) for a in found.values()}) > 1:
             raise SystemExit(f"{operation}, round {turn}: answers differ: {found}")
 
@@ -86,24 +87,9 @@ class Bench:
                 self.by_turns(operation, rounds, arguments)
         if "upsert" in wanted:
             for salt in range(few + 1):
-                self.write(salt)
+                self.round("upsert", salt, [salt])
+                self.round("increment", salt, [])
             self.by_turns("read", few, lambda i: [])
-
-    def write(self, salt: int) -> None:
-        """An upsert by each, and what it changed; the first warms up."""
-        first = salt % len(self.systems)
-        for operation in ("upsert", "increment"):
-            found: dict[str, Any] = {}
-            for name in self.systems[first:] + self.systems[:first]:
-                reply = self.processes[name].ask(operation, *([salt] if operation == "upsert" else []))
-                if "missing" in reply:
-                    self.figures.missing(operation, name, reply["missing"])
-                    continue
-                if salt > 0:
-                    self.figures.add(operation, name, reply["millis"])
-                print(f"{operation} {salt}, {name}: {reply['millis']:,.0f} ms", file=sys.stderr, flush=True)
-                found[name] = reply["answer"]
-            self.same(operation, salt, found)
 
     def close(self) -> None:
         for process in self.processes.values():
