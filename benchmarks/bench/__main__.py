@@ -1,7 +1,8 @@
 """All systems by turns: python -m bench DIR [--rows 5000000] [--batch 100000] [--rounds 7] [--systems hudiidx,hudi,...].
 
 Makes what is missing in DIR (rows as plain Parquet and as a Hudi table, RFC-15's table M), asks every system the same by turns, holds
-their answers against each other, writes figures to DIR/results/bench.json and the table to benchmarks/RESULTS.md (`--out`).
+their answers against each other, writes figures to DIR/results and the table to benchmarks/RESULTS.md (`--out`). A run of some systems or
+operations prints its table alone.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .data import Data
 from .engine import LIB, Process
 from .planned import BENCHMARKS, register
 from .systems import NAMES
-from .table import Figures, write, write_kept
+from .table import Figures, made, rendered, write, write_kept
 
 M = "M"
 
@@ -153,7 +154,10 @@ def main() -> None:
         bench.run(days, args.operations.split(","))
     finally:
         bench.close()
-    write(bench.figures, data, args.out)
+    if args.systems == parser.get_default("systems") and args.operations == parser.get_default("operations"):
+        write(bench.figures, data, args.out)
+    else:  # a part of it is no page
+        print(rendered(bench.figures, data, made()))
 
 
 if __name__ == "__main__":

@@ -39,11 +39,7 @@ class Delta(SparkEngine):
         self.tasks(files.where(f"day = '{day}'").select("id"))
 
     def upsert(self, salt: int) -> None:
-        self.data.batch_rows(self.spark, salt).createOrReplaceTempView("changed")
-        self.spark.sql(
-            f"merge into delta.`{self.path}` t using changed s on t.key = s.key and t.part = s.part "
-            "when matched then update set * when not matched then insert *"
-        )
+        self.merge(f"delta.`{self.path}`", salt)
 
     def increment(self) -> list[int]:
         last = max(int(f.stem) for f in (self.path / "_delta_log").glob("*.json") if f.stem.isdigit())

@@ -139,6 +139,14 @@ class SparkEngine(Engine):
 
     file_name = "_metadata.file_path"
 
+    def merge(self, table: str, salt: int) -> None:
+        """An upsert in SQL."""
+        self.data.batch_rows(self.spark, salt).createOrReplaceTempView("changed")
+        self.spark.sql(
+            f"merge into {table} t using changed s on t.key = s.key and t.part = s.part "
+            "when matched then update set * when not matched then insert *"
+        )
+
     def read(self) -> list[int | str]:
         return self.sums(self.table(), *TOTALS)
 

@@ -53,11 +53,7 @@ class Iceberg(SparkEngine):
         self.tasks(files.where(f"day = '{day}'").select("id"))
 
     def upsert(self, salt: int) -> None:
-        self.data.batch_rows(self.spark, salt).createOrReplaceTempView("changed")
-        self.spark.sql(
-            f"merge into {TABLE} t using changed s on t.key = s.key and t.part = s.part "
-            "when matched then update set * when not matched then insert *"
-        )
+        self.merge(TABLE, salt)
 
     def increment(self) -> list[int]:
         raise Missing("not of merge-on-read: its changelog refuses delete files")
