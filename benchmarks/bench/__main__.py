@@ -20,11 +20,9 @@ from results_page import PAGE
 
 from .data import Data
 from .engine import LIB, Process
-from .planned import BENCHMARKS, register
+from .planned import BENCHMARKS, register_with_iceberg, write_list
 from .systems import NAMES
 from .table import Figures, made, rendered, write, write_kept
-
-M = "M"
 
 
 class Bench:
@@ -106,15 +104,16 @@ def make(data: Data) -> None:
     class_path = f"{LIB / 'hudi-spark3.5-bundle_2.12-1.1.1.jar'}:{next(pyspark)}/*"
     source = BENCHMARKS / "peers" / "StockCalls.java"
     subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", class_path, str(source)], check=True)
-    for name, folder in (("parquet", "parquet"), ("hudi", "hudi")):
-        once(data.folder / f"{folder}.done", lambda name=name: one_call(name, data, "make_base"))
-    if not (data.folder / M).exists():
-        run = [str(BENCHMARKS / "run"), "-Xmx3g", "GenerateTables", "--dir", str(data.folder), M]
+    for name in ("parquet", "hudi"):
+        once(data.folder / f"{name}.done", lambda name=name: one_call(name, data, "make_base"))
+    if not data.m.exists():
+        run = [str(BENCHMARKS / "run"), "-Xmx3g", "GenerateTables", "--dir", str(data.folder), data.m.name]
         subprocess.run(run, check=True)
-    table, facts, out = data.folder / M, data.folder / f"{M}.json", data.folder / "M-create.jsonl"
-    stock = [str(BENCHMARKS / "peer"), "hudi", "-Xmx3g", "StockHudi", "create", str(table), str(facts), str(out)]
+    facts, out, listed = (data.folder / name for name in ("M.json", "M-create.jsonl", "M-files.tsv"))
+    stock = [str(BENCHMARKS / "peer"), "hudi", "-Xmx3g", "StockHudi", "create", str(data.m), str(facts), str(out)]
     once(data.folder / "M-metadata.done", lambda: subprocess.run(stock, check=True))
-    register(data.folder)
+    once(listed, lambda: write_list(data.m, listed))
+    once(data.folder / "M-iceberg.done", lambda: register_with_iceberg(listed, data.folder / "M-iceberg"))
     once(data.folder / "M-delta.done", lambda: one_call("delta", data, "make_log_of_m"))
     once(data.folder / "M-hudiidx.done", lambda: one_call("hudiidx", data, "make_index_of_m"))
 
@@ -147,7 +146,7 @@ def main() -> None:
         write_kept(data, args.out)
         return
     make(data)
-    days = sorted(p.name for p in (data.folder / M).iterdir() if not p.name.startswith("."))
+    days = sorted(p.name for p in data.m.iterdir() if not p.name.startswith("."))
     random.Random(1).shuffle(days)
     bench = Bench(data, args.systems.split(","), args.rounds)
     try:

@@ -30,6 +30,10 @@ class Data:
     batch: int
     files: int = 100
 
+    @property
+    def m(self) -> Path:
+        return self.folder / "M"
+
     def sql(self, version: int) -> list[str]:
         """Columns over the row number `id`."""
         return [

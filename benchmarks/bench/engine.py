@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ class Missing(Exception):
     """The system has no such operation; says why."""
 
 
-class Engine:
+class Engine(ABC):
     """A system: every method but `fresh` is timed and gives an answer that all systems must agree on (None: nothing to agree on)."""
 
     def __init__(self, data: Data) -> None:
@@ -45,17 +46,17 @@ class Engine:
         """Latest file slices of one day of `M`, without a query; the table is opened anew."""
         raise Missing("reads no Hudi tables")
 
+    @abstractmethod
     def selective(self, first: int, end: int) -> list[int]:
         """Rows with amounts between two: count, sum of `rank`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def point(self, key: str) -> list[int]:
         """Amount and rank of a key."""
-        raise NotImplementedError
 
+    @abstractmethod
     def keys(self, keys: list[str]) -> list[int]:
         """Rows of so many keys: count, sum of `amount`."""
-        raise NotImplementedError
 
     def tag(self, salt: int) -> int:
         """The file of each key of a batch; how many have one."""
@@ -65,9 +66,9 @@ class Engine:
         """Writes a batch, index or statistics included."""
         raise Missing("cannot write")
 
+    @abstractmethod
     def read(self) -> list[int | str]:
         """Every row: count, sums of `amount` and `rank`, least and greatest `note`."""
-        raise NotImplementedError
 
     def increment(self) -> list[int]:
         """Rows that the last upsert wrote: count, sum of `amount`."""
@@ -111,8 +112,9 @@ class SparkEngine(Engine):
     def settings(self) -> dict[str, str]:
         return {}
 
+    @abstractmethod
     def table(self) -> Any:
-        raise NotImplementedError
+        """A DataFrame of its rows, opened anew."""
 
     def sums(self, rows: Any, *what: str) -> list[Any]:
         return list(rows.selectExpr(*what).first())
@@ -159,8 +161,8 @@ def linked(source: Path, target: Path, without: tuple[str, ...] = ()) -> None:
         shutil.copytree(source / ".hoodie", target / ".hoodie", ignore=shutil.ignore_patterns(*without))
 
 
-def bytes_under(folder: Path, pattern: str = "*") -> int:
-    return sum(f.stat().st_size for f in folder.rglob(pattern) if f.is_file() and f.suffix != ".crc")
+def bytes_under(folder: Path) -> int:
+    return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file() and f.suffix != ".crc")
 
 
 class Process:

@@ -23,10 +23,9 @@ METADATA = {
 READ = {**METADATA, "hoodie.enable.data.skipping": "true"}
 
 
-def last_completion(table: Path) -> str:
-    """The completion time of the newest commit."""
-    done = [f.stem.partition("_")[2] for f in (table / ".hoodie" / "timeline").glob("*_*.*commit")]
-    return max(done)
+def completions(table: Path) -> list[str]:
+    """Completion times of its commits, the newest last."""
+    return sorted(f.stem.partition("_")[2] for f in (table / ".hoodie" / "timeline").glob("*_*.*commit"))
 
 
 class HudiWriter(SparkEngine):
@@ -50,10 +49,10 @@ class HudiWriter(SparkEngine):
         return self.load(self.path)
 
     def plan(self, day: str) -> None:
-        self.tasks(self.load(self.data.folder / "M").where(f"day = '{day}'").select("id"))
+        self.tasks(self.load(self.data.m).where(f"day = '{day}'").select("id"))
 
     def upsert(self, salt: int) -> None:
-        self.before = last_completion(self.path)
+        self.before = completions(self.path)[-1]
         rows = self.data.batch_rows(self.spark, salt).write.format(self.format).options(**WRITE, **self.writing)
         rows.option("hoodie.datasource.write.operation", "upsert").mode("append").save(str(self.path))
 
@@ -98,7 +97,7 @@ class StockHudi(HudiWriter):
         return int(self._calls().tag(self.spark._jsparkSession, str(self.path), keys._jdf, options))
 
     def files(self, day: str) -> int:
-        return int(self._calls().files(self.spark._jsparkSession, str(self.data.folder / "M"), day))
+        return int(self._calls().files(self.spark._jsparkSession, str(self.data.m), day))
 
     def make_base(self) -> None:
         """The table, without a metadata table."""

@@ -10,7 +10,7 @@ from hudi import HudiQueryType, HudiReadOptions, HudiTableBuilder
 
 from .data import Data
 from .engine import Engine, Missing
-from .hudi import last_completion
+from .hudi import completions
 
 
 class HudiRs(Engine):
@@ -20,15 +20,15 @@ class HudiRs(Engine):
         super().__init__(data)
         self.path = data.folder / "stockhudi"
 
-    def rows(self, options: Any, path: Any = None) -> pa.Table:
-        table = HudiTableBuilder.from_base_uri(f"file://{path or self.path}").build()
+    def rows(self, options: Any) -> pa.Table:
+        table = HudiTableBuilder.from_base_uri(f"file://{self.path}").build()
         return pa.Table.from_batches(table.read(options))
 
     def plan(self, day: str) -> None:
         raise Missing("has no queries to plan but `files`")
 
     def files(self, day: str) -> int:
-        table = HudiTableBuilder.from_base_uri(f"file://{self.data.folder / 'M'}").build()
+        table = HudiTableBuilder.from_base_uri(f"file://{self.data.m}").build()
         return len(table.get_file_slices(HudiReadOptions(filters=[("day", "=", day)])))
 
     def selective(self, first: int, end: int) -> list[int]:
@@ -54,7 +54,7 @@ class HudiRs(Engine):
         return [found.num_rows, pc.sum(found["amount"]).as_py(), pc.sum(found["rank"]).as_py(), notes["min"], notes["max"]]
 
     def increment(self) -> list[int]:
-        done = sorted((f.stem.split("_") for f in (self.path / ".hoodie/timeline").glob("*_*.*commit")), key=lambda f: f[1])
+        before, last = completions(self.path)[-2:]
         options = HudiReadOptions(projection=["amount"]).with_query_type(HudiQueryType.Incremental)
-        found = self.rows(options.with_start_timestamp(done[-2][1]).with_end_timestamp(last_completion(self.path)))
+        found = self.rows(options.with_start_timestamp(before).with_end_timestamp(last))
         return [found.num_rows, pc.sum(found["amount"]).as_py()]

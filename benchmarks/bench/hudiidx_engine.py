@@ -32,10 +32,10 @@ class Hudiidx(HudiWriter):
         return int(self.sums(located, "count(file_id)", "sum(hash(file_id))")[0])
 
     def files(self, day: str) -> int:
-        return len(HudiIndex(self.spark, str(self.data.folder / "M"), strict=True).latest_file_slices(day))
+        return len(HudiIndex(self.spark, str(self.data.m), strict=True).latest_file_slices(day))
 
     def make_index_of_m(self) -> None:
-        HudiIndex(self.spark, str(self.data.folder / "M")).create()
+        HudiIndex(self.spark, str(self.data.m)).create()
 
     def _index(self) -> Any:
         return HudiIndex(self.spark, str(self.path), strict=True)

@@ -16,7 +16,7 @@ class PlainSpark(SparkEngine):
     def plan(self, day: str) -> None:
         """The folders' names are no partitions to it: it lists them all and leaves files out by their paths."""
         reader = self.spark.read.schema("id string, ts long, fare double").option("recursiveFileLookup", "true")
-        files = reader.parquet(str(self.data.folder / "M"))
+        files = reader.parquet(str(self.data.m))
         self.tasks(files.where(f"_metadata.file_path like '%/{day}/%'").select("id"))
 
     def read(self) -> list[int | str]:

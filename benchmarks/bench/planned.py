@@ -18,17 +18,15 @@ SCHEMA = {
 }
 
 
-def register(folder: Path) -> None:
-    """Makes `M-iceberg` and the list of `M`'s files beside it, unless they are there."""
-    table, listed = folder / "M", folder / "M-files.tsv"
-    if not listed.exists():
-        lines = ["\t".join(f) for f in latest_files(table)]
-        listed.write_text("\n".join(lines) + "\n")
-    if not (folder / "M-iceberg.done").exists():
-        shutil.rmtree(folder / "M-iceberg", ignore_errors=True)
-        peer = [str(BENCHMARKS / "peer"), "iceberg", "-Xmx3g", "Iceberg", "files", str(listed), str(folder / "M-iceberg")]
-        subprocess.run(peer, check=True)
-        (folder / "M-iceberg.done").touch()
+def write_list(table: Path, listed: Path) -> None:
+    """A line for each of `M`'s latest files: day, path, bytes and instant, with tabs between."""
+    listed.write_text("".join("\t".join(f) + "\n" for f in latest_files(table)))
+
+
+def register_with_iceberg(listed: Path, target: Path) -> None:
+    shutil.rmtree(target, ignore_errors=True)
+    peer = [str(BENCHMARKS / "peer"), "iceberg", "-Xmx3g", "Iceberg", "files", str(listed), str(target)]
+    subprocess.run(peer, check=True)
 
 
 def latest_files(table: Path) -> list[tuple[str, str, str, str]]:

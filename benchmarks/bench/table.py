@@ -103,7 +103,7 @@ def rendered(figures: Figures, data: Data, when: str) -> str:
     rows = ["| ms | " + " | ".join(NAMES.values()) + " |", "|---|" + "--:|" * len(NAMES)]
     for operation, label in OPERATIONS.items():
         rows.append(f"| {label} | " + " | ".join(cell(figures, operation, name) for name in NAMES) + " |")
-    worse = behind(figures) or ["Nothing: hudiidx is ahead in every row."]
+    worse = behind(figures) or ["- nothing of what was asked"]
     text = [
         "Where hudiidx is not ahead:",
         "",

@@ -1,4 +1,3 @@
-import java.util.HashMap;
 import java.util.Map;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
@@ -89,7 +88,7 @@ public final class StockCalls {
 
   private static HoodieWriteConfig config(String table, Map<String, String> options) {
     TypedProperties properties = new TypedProperties();
-    new HashMap<>(options).forEach(properties::setProperty);
+    options.forEach(properties::setProperty);
     return HoodieWriteConfig.newBuilder().withPath(table).forTable(options.get("hoodie.table.name")).withSchema(RECORD)
         .withProperties(properties).build();
   }
