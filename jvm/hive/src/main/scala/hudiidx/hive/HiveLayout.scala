@@ -38,10 +38,6 @@ private[hive] final case class HiveLayout(
     }
     RowLayout(names.length, slots)
   }
-
-  /** Hive's type of a column, as it writes it. */
-  def typeName(column: String): Option[String] =
-    names.zip(types).collectFirst { case (n, t) if n.equalsIgnoreCase(column) => t.getTypeName }
 }
 
 private[hive] object HiveLayout {

@@ -3,56 +3,64 @@ package hudiidx.hive
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
+import hudiidx.column.ColumnCondition
 import hudiidx.hive.rows.ValueType
 import hudiidx.table.{KeyField, TableConfig}
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.hive.ql.io.sarg.{ConvertAstToSearchArg, ExpressionTree, PredicateLeaf, SearchArgument}
+import org.apache.hadoop.hive.ql.exec.SerializationUtilities
+import org.apache.hadoop.hive.ql.plan.{ExprNodeColumnDesc, ExprNodeConstantDesc, ExprNodeDesc, ExprNodeGenericFuncDesc}
+import org.apache.hadoop.hive.ql.udf.generic.{GenericUDFIn, GenericUDFOPAnd, GenericUDFOPEqual}
 import org.slf4j.LoggerFactory
 
-/** The predicate that Hive hands down with a job, as far as it tells record keys. Hive evaluates it again on every row.
-  *
-  * @param layout Hive's columns, None where they are not told
-  */
-private[hive] final class HivePredicate(predicate: SearchArgument, layout: Option[HiveLayout]) {
+/** The predicate that Hive hands down with a job. Hive evaluates it again on every row. */
+private[hive] final class HivePredicate(predicate: ExprNodeDesc) extends RowPredicate {
 
-  /** A row whose record key is none of these does not satisfy the predicate; None: it asks for no keys. */
-  def keys(config: TableConfig, columns: ValueType.Struct): Option[Set[String]] =
-    if (predicate == null) None
-    else {
-      val leaves = predicate.getLeaves
-      val found = conjuncts(predicate.getExpression).map(t => leaves.get(t.getLeaf)).flatMap(keysOf(_, config, columns))
-      if (found.isEmpty) None else Some(found.reduce(_ intersect _))
-    }
+  override def condition(columns: ValueType.Struct, isKnown: String => Boolean): ColumnCondition =
+    new HiveCondition(columns, isKnown)(predicate)
 
-  private def conjuncts(tree: ExpressionTree): Vector[ExpressionTree] = tree.getOperator match {
-    case ExpressionTree.Operator.LEAF => Vector(tree)
-    case ExpressionTree.Operator.AND  => tree.getChildren.asScala.toVector.flatMap(conjuncts)
-    case _                            => Vector.empty
+  override def keys(config: TableConfig, columns: ValueType.Struct): Option[Set[String]] = {
+    val found = conjuncts(predicate).flatMap(keysOf(_, config, columns))
+    if (found.isEmpty) None else Some(found.reduce(_ intersect _))
   }
 
-  private def keysOf(leaf: PredicateLeaf, config: TableConfig, columns: ValueType.Struct): Option[Set[String]] = {
-    val at = columns.indexOf(leaf.getColumnName)
-    val isKey = at >= 0 && {
+  private def conjuncts(e: ExprNodeDesc): Vector[ExprNodeDesc] = e match {
+    case f: ExprNodeGenericFuncDesc if f.getGenericUDF.isInstanceOf[GenericUDFOPAnd] =>
+      f.getChildren.asScala.toVector.flatMap(conjuncts)
+    case other => Vector(other)
+  }
+
+  private def keysOf(e: ExprNodeDesc, config: TableConfig, columns: ValueType.Struct): Option[Set[String]] = e match {
+    case f: ExprNodeGenericFuncDesc =>
+      (f.getGenericUDF, f.getChildren.asScala.toVector) match {
+        case (_: GenericUDFOPEqual, Vector(c: ExprNodeColumnDesc, v)) => keysOf(c, Vector(v), config, columns)
+        case (_: GenericUDFOPEqual, Vector(v, c: ExprNodeColumnDesc)) => keysOf(c, Vector(v), config, columns)
+        case (_: GenericUDFIn, (c: ExprNodeColumnDesc) +: values)     => keysOf(c, values, config, columns)
+        case _                                                        => None
+      }
+    case _ => None
+  }
+
+  private def keysOf(
+      column: ExprNodeColumnDesc,
+      values: Vector[ExprNodeDesc],
+      config: TableConfig,
+      columns: ValueType.Struct
+  ): Option[Set[String]] = {
+    val at = columns.indexOf(column.getColumn)
+    val isKey = at >= 0 && !column.getIsPartitionColOrVirtualCol && {
       val name = columns.fields(at).name
       (name == HivePredicate.KeyColumn && config.populateMetaFields) || KeyField.of(config).contains(name)
     }
-    if (isKey) values(leaf).flatMap(texts(_, columns.fields(at).valueType, typeName(leaf.getColumnName))) else None
-  }
-
-  private def typeName(column: String): String = layout.flatMap(_.typeName(column)).getOrElse("")
-
-  private def values(leaf: PredicateLeaf): Option[Vector[Any]] = leaf.getOperator match {
-    case PredicateLeaf.Operator.EQUALS | PredicateLeaf.Operator.NULL_SAFE_EQUALS => Some(Vector(leaf.getLiteral))
-    case PredicateLeaf.Operator.IN => Some(leaf.getLiteralList.asScala.toVector)
-    case _                         => None
+    if (isKey) texts(values, columns.fields(at).valueType, column.getTypeString) else None
   }
 
   /** Keys of rows with these values, where both tables have the same type and one text stands for a value. */
-  private def texts(values: Vector[Any], valueType: ValueType, hiveType: String): Option[Set[String]] = {
-    val found = values.collect {
-      case text: String if valueType == ValueType.Text && hiveType == "string"            => text
-      case number: java.lang.Long if valueType == ValueType.Int64 && hiveType == "bigint" => number.toString
-      case number: java.lang.Long if valueType == ValueType.Int32 && hiveType == "int"    => number.toString
+  private def texts(values: Vector[ExprNodeDesc], valueType: ValueType, hiveType: String): Option[Set[String]] = {
+    val plain = values.collect { case c: ExprNodeConstantDesc => c.getValue }
+    val found = plain.collect {
+      case text: String if valueType == ValueType.Text && hiveType == "string"    => text
+      case WholeNumber(n) if valueType == ValueType.Int64 && hiveType == "bigint" => n.toString
+      case WholeNumber(n) if valueType == ValueType.Int32 && hiveType == "int"    => n.toString
     }
     // An empty text as a key field's value has a key of its own making.
     if (found.length < values.length || found.contains("")) None else Some(found.toSet)
@@ -65,16 +73,23 @@ private[hive] object HivePredicate {
   private val log = LoggerFactory.getLogger("hudiidx.hive.HivePredicate")
 
   /** What cannot be read leaves nothing out. */
-  def of(conf: Configuration): HivePredicate = {
-    val predicate =
-      if (conf.get(FilterExpression) == null) null
-      else
-        try ConvertAstToSearchArg.createFromConf(conf)
-        catch {
-          case e @ (NonFatal(_) | _: LinkageError) =>
-            log.warn("the predicate of the query cannot be read, so that no file is left out by it: {}", e.toString)
-            null
-        }
-    new HivePredicate(predicate, if (predicate == null) None else HiveLayout.of(conf))
+  def of(conf: Configuration): RowPredicate =
+    Option(conf.get(FilterExpression)).flatMap(read).getOrElse(RowPredicate.Everything)
+
+  private def read(text: String): Option[RowPredicate] =
+    try Some(new HivePredicate(SerializationUtilities.deserializeExpression(text)))
+    catch {
+      case e @ (NonFatal(_) | _: LinkageError) =>
+        log.warn("the predicate of the query cannot be read, so that no file is left out by it: {}", e.toString)
+        None
+    }
+}
+
+/** Numbers of Java's integer classes. */
+private[hive] object WholeNumber {
+  def unapply(value: Any): Option[Long] = value match {
+    case n @ (_: java.lang.Byte | _: java.lang.Short | _: java.lang.Integer | _: java.lang.Long) =>
+      Some(n.asInstanceOf[Number].longValue)
+    case _ => None
   }
 }

@@ -22,13 +22,12 @@ class HudiIdxInputFormat
 
   override def getSplits(job: JobConf, wanted: Int): Array[InputSplit] = {
     val settings = settingsOf(job)
-    val pushed = HivePredicate.of(job)
-    val pieces = JobInput.pieces(job, FileInputFormat.getInputPaths(job).toSeq, settings)(pushed.keys) {
-      (total, block) =>
-        val least = job.getLong("mapreduce.input.fileinputformat.split.minsize", 1L)
-        val most = job.getLong("mapreduce.input.fileinputformat.split.maxsize", Long.MaxValue)
-        val goal = math.max(1L, total / math.max(1, wanted))
-        math.max(math.max(1L, least), math.min(most, math.min(goal, block)))
+    val folders = FileInputFormat.getInputPaths(job).toSeq
+    val pieces = JobInput.pieces(job, folders, settings, HivePredicate.of(job)) { (total, block) =>
+      val least = job.getLong("mapreduce.input.fileinputformat.split.minsize", 1L)
+      val most = job.getLong("mapreduce.input.fileinputformat.split.maxsize", Long.MaxValue)
+      val goal = math.max(1L, total / math.max(1, wanted))
+      math.max(math.max(1L, least), math.min(most, math.min(goal, block)))
     }
     pieces.map(new HudiIdxSplit(_): InputSplit).toArray
   }

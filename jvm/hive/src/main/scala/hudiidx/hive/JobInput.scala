@@ -1,8 +1,6 @@
 package hudiidx.hive
 
 import hudiidx.hadoop.Tables
-import hudiidx.hive.rows.ValueType
-import hudiidx.table.TableConfig
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
@@ -10,16 +8,17 @@ import org.apache.hadoop.fs.Path
 private[hive] object JobInput {
 
   /** @param folders tables, or folders of them
+    * @param wanted     the rows that are of use
     * @param pieceBytes size of the pieces of a file, told of all bytes that are read and of a file system's block
     */
-  def pieces(conf: Configuration, folders: Seq[Path], settings: ReadSettings)(
-      pushed: (TableConfig, ValueType.Struct) => Option[Set[String]]
-  )(pieceBytes: (Long, Long) => Long): Vector[SlicePiece] = {
+  def pieces(conf: Configuration, folders: Seq[Path], settings: ReadSettings, wanted: RowPredicate)(
+      pieceBytes: (Long, Long) => Long
+  ): Vector[SlicePiece] = {
     val storage = Tables.access(conf).storage
     val found = TableLocation.of(storage, conf, folders)
     val tables = found.map(_.tablePath).distinct
     val whole = tables.map { table =>
-      val planner = new TablePlanner(conf, table, settings, pushed)
+      val planner = new TablePlanner(conf, table, settings, wanted)
       val path = new Path(table)
       val block = path.getFileSystem(conf).getDefaultBlockSize(path)
       try {

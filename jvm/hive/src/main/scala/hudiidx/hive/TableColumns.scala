@@ -33,13 +33,19 @@ private[hive] final class TableColumns(plan: ReadPlan) {
 
   private val texts = new PartitionTexts(config, config.partitionFields)
 
+  /** The column's values are those that files hold, but in partitions where it is null. */
+  def isInFiles(name: String): Boolean = !fromPath.contains(name)
+
+  /** Columns that are null in all rows of the partition, whatever files hold. */
+  def nulls(partitionPath: String): Vector[String] = texts.nulls(partitionPath)
+
   /** Columns that have one value in all rows of a partition, whatever files hold. */
   def constants(partitionPath: String): Map[String, Any] = {
     val rebuilt = config.partitionFields.zipWithIndex.filter(c => fromPath.contains(c._1)).map { case (name, i) =>
       val text = texts.of(partitionPath).map(_(i)).filter(_ != PartitionPathForm.NoValue)
       name -> text.fold[Any](null)(cast(_, struct.fields(struct.indexOf(name)), partitionPath))
     }
-    texts.nulls(partitionPath).map(_ -> null).toMap ++ rebuilt
+    nulls(partitionPath).map(_ -> null).toMap ++ rebuilt
   }
 
   /** Null for a text that is none of the type's, as Spark's cast has it. */

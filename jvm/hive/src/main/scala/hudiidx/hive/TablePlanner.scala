@@ -1,7 +1,6 @@
 package hudiidx.hive
 
 import hudiidx.hadoop.Tables
-import hudiidx.hive.rows.ValueType
 import hudiidx.merge.MergeRules
 import hudiidx.storage.Storage
 import hudiidx.sync.TableSnapshot
@@ -11,31 +10,35 @@ import org.apache.hadoop.conf.Configuration
 
 /** The pieces of a table that a job reads, from the table's index where there is one. For one moment.
   *
-  * @param pushed record keys that a predicate of the query leaves, told of the table's properties and columns: rows of others
-  *               are not wanted, but need not be left out
+  * @param wanted the rows that are of use
   */
 private[hive] final class TablePlanner(
     conf: Configuration,
     tablePath: String,
     settings: ReadSettings,
-    pushed: (TableConfig, ValueType.Struct) => Option[Set[String]]
+    wanted: RowPredicate
 ) extends AutoCloseable {
   private val snapshot = TableSnapshot.open(Tables.access(conf), tablePath, settings.index)
   private def config: TableConfig = snapshot.config
+  private var bounds: Option[ColumnBounds] = None
   private val hasLogs = config.isMergeOnRead && !settings.readOptimized
 
   /** The slices of the folders, each as one piece. */
   def pieces(folders: Seq[TableLocation]): Vector[SlicePiece] = {
     check()
     val plan = this.plan()
-    val wanted = groups(plan)
+    val columns = new TableColumns(plan)
+    val groups = this.groups(columns)
+    bounds = ColumnBounds.of(snapshot, settings, columns, wanted)
     val (light, full) = (plan.copy(timeline = None).encoded, plan.encoded)
     val partitions = snapshot.view.partitions.filter { p =>
-      folders.exists(_.holds(p)) && settings.partitions.forall(_(p)) && wanted.forall(_.exists(_.partitionPath == p))
+      folders.exists(_.holds(p)) && settings.partitions.forall(_(p)) && groups.forall(_.exists(_.partitionPath == p)) &&
+      bounds.forall(_.mightMatch(p))
     }
     for {
       partition <- partitions
-      slice <- slices(partition) if wanted.forall(_(FileGroup(partition, slice.fileId)))
+      slice <- slices(partition)
+      if groups.forall(_(FileGroup(partition, slice.fileId))) && bounds.forall(_.mightMatch(slice))
       piece <- pieceOf(slice, light, full)
     } yield piece
   }
@@ -75,8 +78,8 @@ private[hive] final class TablePlanner(
     ReadableRows.requireNamesOfFiles(tablePath, history.renamed, s", or $byNames")
   }
 
-  private def groups(plan: ReadPlan): Option[Set[FileGroup]] = {
-    val asked = Vector(settings.keys, pushed(config, new TableColumns(plan).struct)).flatten
+  private def groups(columns: TableColumns): Option[Set[FileGroup]] = {
+    val asked = Vector(settings.keys, wanted.keys(config, columns.struct)).flatten
     if (asked.isEmpty) None else KeyedGroups.of(snapshot, settings, asked.reduce(_ intersect _))
   }
 
@@ -112,7 +115,10 @@ private[hive] final class TablePlanner(
     path
   }
 
-  override def close(): Unit = snapshot.close()
+  override def close(): Unit = {
+    bounds.foreach(_.close())
+    snapshot.close()
+  }
 }
 
 private[hive] object TablePlanner {

@@ -8,22 +8,21 @@ import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
 import hudiidx.{Fixtures, HudiIdxException, IndexNotFound}
-import org.apache.hadoop.hive.ql.exec.SerializationUtilities
-import org.apache.hadoop.hive.ql.plan.{ExprNodeColumnDesc, ExprNodeConstantDesc, ExprNodeDesc, ExprNodeGenericFuncDesc}
+import org.apache.hadoop.hive.ql.plan.ExprNodeDesc
 import org.apache.hadoop.hive.ql.udf.generic.{
-  GenericUDF,
   GenericUDFIn,
   GenericUDFOPAnd,
   GenericUDFOPEqual,
   GenericUDFOPGreaterThan,
   GenericUDFOPOr
 }
-import org.apache.hadoop.hive.serde2.typeinfo.TypeInfoFactory
 import org.apache.hadoop.mapred.JobConf
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What leaves files out leaves no row out: the index in any state, partitions, keys, and predicates that Hive hands down. */
 final class HivePruningSuite extends AnyFunSuite {
+  import HivePredicates.{call, column, constant}
+
   private val tables = Vector("v6-cow-part", "v9-mor-part", "v9-mor-event", "v9-moved-mor", "v9-dup-keys")
 
   private def access: TableAccess = Tables.access(LocalStorage, new BlockCache(4 << 20))
@@ -111,33 +110,19 @@ final class HivePruningSuite extends AnyFunSuite {
     "columns.types" -> "string:string:string:bigint"
   )
 
-  private def column(name: String, of: String = "string"): ExprNodeDesc =
-    new ExprNodeColumnDesc(TypeInfoFactory.getPrimitiveTypeInfo(of), name, "t", false)
-
-  private def call(function: GenericUDF, name: String, of: ExprNodeDesc*): ExprNodeGenericFuncDesc = {
-    val children = new java.util.ArrayList[ExprNodeDesc]
-    of.foreach(children.add)
-    new ExprNodeGenericFuncDesc(TypeInfoFactory.booleanTypeInfo, function, name, children)
-  }
-
   private def equal(name: String, value: String): ExprNodeDesc =
-    call(new GenericUDFOPEqual, "=", column(name), new ExprNodeConstantDesc(TypeInfoFactory.stringTypeInfo, value))
+    call(new GenericUDFOPEqual, "=", column(name), constant(value))
 
-  private def pushed(table: String, predicate: ExprNodeDesc): JobConf = HiveTables.job(
-    Seq(table),
-    HiveColumns :+ ("hive.io.filter.expr.serialized" ->
-      SerializationUtilities.serializeExpression(predicate.asInstanceOf[ExprNodeGenericFuncDesc])): _*
-  )
+  private def pushed(table: String, predicate: ExprNodeDesc): JobConf =
+    HiveTables.job(Seq(table), HiveColumns :+ HivePredicates.pushed(predicate): _*)
 
   test("a predicate of Hive's that asks for keys leaves splits out, and none of the rows that satisfy it") {
     val table = indexed("v9-mor-part")
     val all = HiveTables.splits(HiveTables.job(Seq(table), HiveColumns: _*)).length
     val keys = HiveTables.rows(HiveTables.job(Seq(table), HiveColumns: _*)).map(_(0).toString)
     val (a, b) = (keys.head, keys.last)
-    def constant(v: Any, of: String): ExprNodeDesc =
-      new ExprNodeConstantDesc(TypeInfoFactory.getPrimitiveTypeInfo(of), v)
     val more = call(new GenericUDFOPGreaterThan, ">", column("n", "bigint"), constant(Long.box(-1L), "bigint"))
-    val in = call(new GenericUDFIn, "in", column("_hoodie_record_key"), constant(a, "string"), constant(b, "string"))
+    val in = call(new GenericUDFIn, "in", column("_hoodie_record_key"), constant(a), constant(b))
     val found = Vector[(ExprNodeDesc, Set[String])](
       equal("_hoodie_record_key", a) -> Set(a),
       equal("id", b) -> Set(b),

@@ -2,7 +2,16 @@ package hudiidx.hive.mapreduce
 
 import java.util.{ArrayList => JArrayList, List => JList}
 
-import hudiidx.hive.{ColumnChoice, JobInput, PieceRows, PieceSplit, PlainWritables, ReadSettings, SlicePiece}
+import hudiidx.hive.{
+  ColumnChoice,
+  JobInput,
+  PieceRows,
+  PieceSplit,
+  PlainWritables,
+  ReadSettings,
+  RowPredicate,
+  SlicePiece
+}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.io.{ArrayWritable, NullWritable}
@@ -19,7 +28,7 @@ final class HudiIdxInputFormat extends InputFormat[NullWritable, ArrayWritable] 
   override def getSplits(job: JobContext): JList[InputSplit] = {
     val conf = job.getConfiguration
     val folders = FileInputFormat.getInputPaths(job).toSeq
-    val pieces = JobInput.pieces(conf, folders, ReadSettings.of(conf))((_, _) => None) { (_, block) =>
+    val pieces = JobInput.pieces(conf, folders, ReadSettings.of(conf), RowPredicate.Everything) { (_, block) =>
       math.max(FileInputFormat.getMinSplitSize(job), math.min(FileInputFormat.getMaxSplitSize(job), block)).max(1L)
     }
     val splits = new JArrayList[InputSplit]

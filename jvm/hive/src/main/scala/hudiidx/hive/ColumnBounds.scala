@@ -1,0 +1,82 @@
+package hudiidx.hive
+
+import java.io.IOException
+
+import hudiidx.DamagedIndex
+import hudiidx.column.{ColumnCondition, ColumnIndex, ColumnSelection, Conditions}
+import hudiidx.store.IndexStore
+import hudiidx.sync.{Fallback, FallbackCode, TableSnapshot}
+import hudiidx.table.FileSlice
+
+/** Which partitions and file slices may hold rows that a predicate wants, by the table's column index. A file of it that fails is
+  * one warning, and from then on nothing is left out; in strict mode it is DamagedIndex.
+  *
+  * @param whole     of partitions where columns have the values that files hold
+  * @param elsewhere of those where partition columns are null, whatever files hold
+  */
+private[hive] final class ColumnBounds private (
+    index: ColumnIndex,
+    columns: TableColumns,
+    whole: ColumnSelection,
+    elsewhere: ColumnSelection,
+    warn: Throwable => Unit
+) extends AutoCloseable {
+  private var hasFailed = false
+
+  /** False only if no row of the partition is wanted. */
+  def mightMatch(partitionPath: String): Boolean = guarded(in(partitionPath).mightMatch(partitionPath))
+
+  /** False only if no row of the slice is wanted. */
+  def mightMatch(slice: FileSlice): Boolean = guarded(in(slice.partitionPath).mightMatch(slice))
+
+  private def in(partitionPath: String): ColumnSelection =
+    if (columns.nulls(partitionPath).isEmpty) whole else elsewhere
+
+  private def guarded(work: => Boolean): Boolean = hasFailed || {
+    try work
+    catch {
+      case e @ (_: DamagedIndex | _: IOException) =>
+        hasFailed = true
+        warn(e)
+        true
+    }
+  }
+
+  override def close(): Unit = index.close()
+}
+
+private[hive] object ColumnBounds {
+
+  /** None where nothing can be left out: no column is indexed, the predicate speaks of none, or the index fails. DamagedIndex in
+    * strict mode.
+    */
+  def of(
+      snapshot: TableSnapshot,
+      settings: ReadSettings,
+      columns: TableColumns,
+      wanted: RowPredicate
+  ): Option[ColumnBounds] = {
+    val condition = wanted.condition(columns.struct, columns.isInFiles)
+    val isTold = condition == ColumnCondition.Nothing || Conditions.paths(condition).nonEmpty
+    snapshot.use.version.filter(v => isTold && ColumnIndex.isIn(v)).flatMap { version =>
+      val store = new IndexStore(snapshot.table.storage, settings.index.indexDir(snapshot.tablePath))
+      def warn(e: Throwable): Unit =
+        Fallback(FallbackCode.DamagedColumnIndex, e.getMessage).warn(
+          snapshot.tablePath,
+          store.dir,
+          settings.index.strict
+        )
+      try {
+        val index = ColumnIndex.open(store, version, snapshot.table.access.cache)
+        val inPartitions = snapshot.config.partitionFields.toSet
+        val loose = wanted.condition(columns.struct, n => columns.isInFiles(n) && !inPartitions(n))
+        def select(c: ColumnCondition) = index.select(c, snapshot.mayHaveMore)
+        Some(new ColumnBounds(index, columns, select(condition), select(loose), warn))
+      } catch {
+        case e @ (_: DamagedIndex | _: IOException) =>
+          warn(e)
+          None
+      }
+    }
+  }
+}
