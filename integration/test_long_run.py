@@ -16,11 +16,10 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from test_written import VERSIONS, Row, Written
+from test_written import VERSIONS, Written
 
 COMMITS = int(os.environ.get("HUDIIDX_COMMITS", "30"))
 MINUTES = float(os.environ.get("HUDIIDX_MINUTES", "inf"))
@@ -151,26 +150,23 @@ class LongRun:
 
     def roll_back(self) -> None:
         """Stock takes a write back, ours or its own."""
-        before = dict(self.table.rows)
+        before = self.table.state()
         self.drawn.choice([self.upsert, self.stock_upsert])()
         self.stock.roll_back(name=self.table.name)
-        self.table.rows = before
+        self.table.restore(before)
 
     def crash(self) -> None:
         """A writer of ours is killed: all of its write is there, or nothing."""
         first, end = self.some()
-        before = dict(self.table.rows)
+        before = self.table.state()
         self.killed.write(first, end, self.when, self.drawn.uniform(0, 6))
         self.table.expect(self.table.make(first, end, self.when, self.when))
-        found = {r.id: r.ts for r in self.table.ours().select("id", "ts").collect()}
-        if found != times(self.table.rows):
-            assert found == times(before)
-            self.table.rows = before
+        columns = ["id", "ts"]
+        found = {r.id: r.asDict() for r in self.table.ours().select(columns).collect()}
+        if found != self.table.expected(found, columns):
+            self.table.restore(before)
+            assert found == self.table.expected(found, columns)
         time.sleep(3.5)  # its heartbeat
-
-
-def times(rows: dict[str, Row]) -> dict[str, Any]:
-    return {key: row["ts"] for key, row in rows.items()}
 
 
 @pytest.mark.slow
