@@ -148,9 +148,9 @@ test-all: build bundles $(STAMPS)/tests $(BROWSER)
 bugs: $(STAMPS)/venv
 	@$(PY) scripts/seeded_bugs.py
 
-# Hours of what tries hudiidx hardest; how much was tried goes to docs/reliability.md.
+# Hours of what tries hudiidx hardest, or PARTS of it; how much was tried goes to docs/reliability.md.
 reliability: build bundles $(STAMPS)/tests
-	@$(PY) scripts/reliability.py
+	@$(PY) scripts/reliability.py $(PARTS)
 
 # A coverage-guided fuzzer on every parser, SECONDS each.
 SECONDS_EACH := 60

@@ -1,9 +1,9 @@
 """Runs what tries hudiidx hardest and writes how much was tried into docs/reliability.md.
 
-Usage: reliability.py [--schedules N] [--commits N] [--kills N] [--reads N] [--fuzz N] [--only PART]...
+Usage: reliability.py [PART]... [--schedules N] [--commits N] [--minutes N] [--kills N] [--reads N] [--fuzz N]
 
-The counts come from the tests themselves (HUDIIDX_FIGURES). A part that fails ends the run; the page stays.
-`--only PART` runs the parts of that name alone, for a look; the page then stays too.
+The counts come from the tests themselves (HUDIIDX_FIGURES). Without a PART all run, one after the other, for
+some hours. A part that is done replaces its rows of the page; one that fails ends the run.
 """
 
 import argparse
@@ -12,50 +12,85 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
-PYTEST = [str(ROOT / ".venv" / "bin" / "python"), "-m", "pytest", "-q"]
+HEAD = ["| part | tried | how much | law | last run |", "|---|---|---|---|---|"]
+ROWS = "1. Same rows"
+STALE = "1. Same rows, 4. Never stale"
+ORDERS = "2. Same files, 4. Never stale, 6. Atomic"
+WRITES = "1. Same rows, 3. Exact locations, 6. Atomic"
 
-# The law that a count is about.
-LAWS = {
-    "answers compared with stock Hudi's": "1. Same rows",
-    "random sequences of stock Hudi's writes and services": "1. Same rows",
-    "random filters held against rows": "1. Same rows",
-    "file slices held against them": "1. Same rows",
-    "commits of one table by stock Hudi and hudiidx, some of them killed": "1. Same rows",
-    "reads beside a stock writer without pause": "1. Same rows, 4. Never stale",
-    "orders of steps simulated": "2. Same files, 4. Never stale, 6. Atomic",
-    "steps of them": "2. Same files, 4. Never stale, 6. Atomic",
-    "reads in them": "2. Same files, 4. Never stale, 6. Atomic",
-    "bytes of index files changed": "5. Derived",
-    "bytes of logs changed": "1. Same rows",
-    "hostile files given to parsers": "5. Derived",
-    "writes of an index stopped at a step": "6. Atomic",
-    "calls of a store with a fault": "1. Same rows, 3. Exact locations, 6. Atomic",
-    "executors killed while an index or a table was written": "1. Same rows, 3. Exact locations, 6. Atomic",
-    "rounds of two writers at once": "6. Atomic",
-    "rounds of six who publish at once on S3": "6. Atomic",
+
+@dataclass(frozen=True)
+class Part:
+    """Tests that belong together, and of what they count the law that it is about."""
+
+    command: list[str]
+    laws: dict[str, str]
+
+
+def suites(laws: dict[str, str], **modules: str) -> Part:
+    """Scala suites by module."""
+    tests = [f"{module}/testOnly {suites}" for module, suites in modules.items()]
+    return Part(["build/sbt", *tests], laws)
+
+
+def pytest(file: str, laws: dict[str, str]) -> Part:
+    """A file of tests in Python, the long ones too."""
+    return Part([str(ROOT / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-m", "", file], laws)
+
+
+PARTS = {
+    "fixtures": pytest("tests/test_fixtures.py", {"answers compared with stock Hudi's": ROWS}),
+    "answers": suites(
+        {"answers compared with stock Hudi's": ROWS}, spark="*StockRowsSuite *StockMergedRowsSuite"
+    ),
+    "filters": suites(
+        {"random filters held against rows": ROWS, "file slices held against them": ROWS},
+        spark="*ConditionSuite",
+    ),
+    "simulation": suites(
+        {"orders of steps simulated": ORDERS, "steps of them": ORDERS, "reads in them": ORDERS},
+        core="*SimulationSuite",
+    ),
+    "damage": suites(
+        {
+            "bytes of index files changed": "5. Derived",
+            "bytes of logs changed": ROWS,
+            "hostile files given to parsers": "5. Derived",
+            "writes of an index stopped at a step": "6. Atomic",
+        },
+        core="*IndexFaultSuite *HFileDamageSuite *ParserFuzzSuite",
+        hadoopModule="*RecordFaultSuite *DamagedLogSuite",
+    ),
+    "stores": suites(
+        {
+            "calls of a store with a fault": WRITES,
+            "rounds of six who publish at once on S3": "6. Atomic",
+        },
+        hadoopModule="*FaultyStoreSuite *S3StorageSuite",
+        spark="*FaultyTablesSuite",
+    ),
+    "writers": suites({"rounds of two writers at once": "6. Atomic"}, spark="*ConcurrentWritesSuite"),
+    "executors": pytest(
+        "integration/test_killed_executors.py",
+        {"executors killed while an index or a table was written": WRITES},
+    ),
+    "random": pytest(
+        "integration/test_random.py", {"random sequences of stock Hudi's writes and services": ROWS}
+    ),
+    "soak": pytest("integration/test_soak.py", {"reads beside a stock writer without pause": STALE}),
+    "long": pytest(
+        "integration/test_long_run.py",
+        {"commits of one table by stock Hudi and hudiidx, some of them killed": ROWS},
+    ),
 }
-
-
-def parts(arguments: argparse.Namespace) -> dict[str, list[list[str]]]:
-    """Commands by the part that they belong to."""
-    core = "*SimulationSuite *IndexFaultSuite *HFileDamageSuite *ParserFuzzSuite"
-    hadoop = "*RecordFaultSuite *FaultyStoreSuite *DamagedLogSuite *S3StorageSuite"
-    spark = "*ConditionSuite *ConcurrentWritesSuite *StockRowsSuite *StockMergedRowsSuite"
-    tests = {"core": core, "hadoopModule": hadoop, "spark": spark}
-    return {
-        "scala": [["build/sbt", *(f"{module}/testOnly {suites}" for module, suites in tests.items())]],
-        "random": [[*PYTEST, "-m", "slow", "integration/test_random.py"]],
-        "executors": [[*PYTEST, "-m", "slow", "integration/test_killed_executors.py"]],
-        "fixtures": [[*PYTEST, "-m", "", "tests/test_fixtures.py"]],
-        "soak": [[*PYTEST, "integration/test_soak.py"]],
-        "long": [[*PYTEST, "-m", "slow", "integration/test_long_run.py"]],
-    }
 
 
 def environment(arguments: argparse.Namespace, figures: Path) -> dict[str, str]:
@@ -64,8 +99,10 @@ def environment(arguments: argparse.Namespace, figures: Path) -> dict[str, str]:
         **os.environ,
         "HUDIIDX_FIGURES": str(figures),
         "HUDIIDX_TEST_EVERY_BYTE": "1",
+        "HUDIIDX_TEST_ALL_FIXTURES": "1",
         "HUDIIDX_SCHEDULES": str(arguments.schedules),
         "HUDIIDX_COMMITS": str(arguments.commits),
+        "HUDIIDX_MINUTES": str(arguments.minutes),
         "HUDIIDX_KILLS": str(arguments.kills),
         "HUDIIDX_SOAK_READS": str(arguments.reads),
         "HUDIIDX_FUZZ_ROUNDS": str(arguments.fuzz),
@@ -81,59 +118,58 @@ def counted(figures: Path) -> Counter[str]:
     return counts
 
 
-def table(counts: Counter[str], took: float) -> str:
-    """The generated part of the page."""
-    missing = sorted(set(LAWS) - set(counts))
+def rows_of(name: str, counts: Counter[str], minutes: float) -> list[str]:
+    """The part's rows; a count that is missing ends the run."""
+    laws = PARTS[name].laws
+    missing = sorted(set(laws) - set(counts))
     if missing:
-        raise SystemExit(f"not counted: {', '.join(missing)}")
+        raise SystemExit(f"{name} did not count: {', '.join(missing)}")
     commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True).strip()
-    made = f"Made on {datetime.date.today()} at commit {commit}"
-    rows = [
-        f"| {law} | {what} | {counts[what]:,} |" for what, law in sorted(LAWS.items(), key=lambda x: x[1])
-    ]
-    return "\n".join(
-        [
-            BEGIN,
-            "| law | tried | how much |",
-            "|---|---|---|",
-            *rows,
-            "",
-            f"{made} by `make reliability`, in {took / 3600:.1f} hours.",
-            END,
-        ]
-    )
+    when = f"{datetime.date.today()}, {commit}, {minutes:.0f} min"
+    return [f"| {name} | {what} | {counts[what]:,} | {law} | {when} |" for what, law in laws.items()]
+
+
+def with_rows(page: str, name: str, rows: list[str]) -> str:
+    """The page with the part's rows in place of those that it had."""
+    before, rest = page.split(BEGIN)
+    old, after = rest.split(END)
+    kept = {p: [line for line in old.splitlines() if line.startswith(f"| {p} |")] for p in PARTS}
+    kept[name] = rows
+    lines = [line for p in PARTS for line in kept[p] or [f"| {p} | not run yet | | | |"]]
+    return before + "\n".join([BEGIN, *HEAD, *lines, END]) + after
+
+
+def run(name: str, arguments: argparse.Namespace) -> None:
+    """Runs one part and writes its rows."""
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        figures = Path(folder, "figures")
+        figures.touch()
+        print(f"=== {name}: {' '.join(PARTS[name].command)}", flush=True)
+        done = subprocess.run(PARTS[name].command, cwd=ROOT, env=environment(arguments, figures), check=False)
+        if done.returncode:
+            raise SystemExit(f"{name} failed; its rows of {PAGE.name} stay as they are")
+        rows = rows_of(name, counted(figures), (time.monotonic() - start) / 60)
+    PAGE.write_text(with_rows(PAGE.read_text(), name, rows))
+    print("\n".join(rows), flush=True)
 
 
 def main() -> int:
     """Runs the parts and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all of them")
     parser.add_argument("--schedules", type=int, default=200_000)
     parser.add_argument("--commits", type=int, default=1000)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="at most, of each long run")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--reads", type=int, default=10_000)
     parser.add_argument("--fuzz", type=int, default=100_000)
-    parser.add_argument("--only", action="append", default=[])
     arguments = parser.parse_args()
-    wanted = {k: v for k, v in parts(arguments).items() if not arguments.only or k in arguments.only}
-    start = datetime.datetime.now()
-    with tempfile.TemporaryDirectory() as folder:
-        figures = Path(folder, "figures")
-        figures.touch()
-        for name, commands in wanted.items():
-            for command in commands:
-                print(f"=== {name}: {' '.join(command)}", flush=True)
-                if subprocess.run(
-                    command, cwd=ROOT, env=environment(arguments, figures), check=False
-                ).returncode:
-                    print(f"{name} failed; {PAGE.name} stays as it is", file=sys.stderr)
-                    return 1
-        counts = counted(figures)
-    if arguments.only:
-        print("\n".join(f"{count:>12,}  {what}" for what, count in sorted(counts.items())))
-        return 0
-    page = PAGE.read_text()
-    before, after = page.split(BEGIN)[0], page.split(END)[1]
-    PAGE.write_text(before + table(counts, (datetime.datetime.now() - start).total_seconds()) + after)
+    unknown = set(arguments.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"no part is called {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    for name in arguments.parts or PARTS:
+        run(name, arguments)
     return 0
 
 

@@ -1,0 +1,52 @@
+"""The page of how much was tried (`make reliability`): what is counted, and how its rows are kept."""
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+
+import reliability
+
+ROOT = reliability.ROOT
+
+
+def test_what_tests_count_is_what_the_page_has() -> None:
+    asked = {what for part in reliability.PARTS.values() for what in part.laws}
+    sources = [
+        *ROOT.glob("jvm/*/src/test/**/*.scala"),
+        *ROOT.glob("tests/*.py"),
+        *ROOT.glob("integration/*.py"),
+    ]
+    text = "".join(f.read_text() for f in sources if f.name != Path(__file__).name)
+    assert set(re.findall(r'(?:Figures\.add|\bfigure)\("([^"]+)"', text)) == asked
+
+
+def test_parts_name_suites_and_files_that_exist() -> None:
+    scala = "".join(f.read_text() for f in ROOT.glob("jvm/*/src/test/scala/**/*.scala"))
+    for part in reliability.PARTS.values():
+        for argument in part.command[1:]:
+            for suite in re.findall(r"\*(\w+Suite)", argument):
+                assert f"class {suite} " in scala, suite
+            assert not argument.endswith(".py") or (ROOT / argument).exists(), argument
+
+
+def test_a_part_replaces_its_own_rows() -> None:
+    page = reliability.PAGE.read_text()
+    first = reliability.with_rows(page, "soak", ["| soak | reads | 1 | law | then |"])
+    both = reliability.with_rows(first, "long", ["| long | commits | 2 | law | then |"])
+    again = reliability.with_rows(both, "soak", ["| soak | reads | 3 | law | now |"])
+    assert "| soak | reads | 3 |" in again and "| soak | reads | 1 |" not in again
+    assert "| long | commits | 2 |" in again and "| long | not run" not in again
+    assert again.split(reliability.END)[1] == page.split(reliability.END)[1]
+
+
+def test_a_part_that_counted_nothing_writes_nothing() -> None:
+    counts = Counter({"orders of steps simulated": 5, "steps of them": 50})
+    with pytest.raises(SystemExit, match="reads in them"):
+        reliability.rows_of("simulation", counts, 1.0)
+    rows = reliability.rows_of("simulation", counts + Counter({"reads in them": 7000}), 1.4)
+    assert len(rows) == 3 and "| 7,000 |" in rows[2] and "1 min" in rows[2]
