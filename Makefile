@@ -1,9 +1,9 @@
-# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | bugs | reliability | fuzz | reproducible | bench | report-pictures | lint | format | bundles | clean
+# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | test-cluster | bugs | reliability | fuzz | reproducible | bench | report-pictures | lint | format | bundles | clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines bugs reliability fuzz reproducible bench report-pictures lint format bundles clean preflight
+.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines test-cluster bugs reliability fuzz reproducible bench report-pictures lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
 # One jar for each Spark line; the wheel carries them all.
@@ -172,6 +172,10 @@ $(STAMPS)/bench: benchmarks/requirements.txt $(STAMPS)/venv
 # The pictures of docs/report.md; LARGE is the folder of a large table, such as M of benchmarks/README.md.
 report-pictures: build $(BROWSER)
 	@$(PY) scripts/report_pictures.py $(LARGE)
+
+# The tests beside stock Hudi with our session on executors that are processes: a local cluster, then a standalone master with two workers.
+test-cluster: build bundles $(STAMPS)/tests $(BROWSER)
+	@$(PY) scripts/run_tests.py cluster
 
 # The Scala suites, the quick start and a round trip on Spark 4.0 and 4.1, each in an environment of the wheel and that PySpark alone.
 test-lines: build

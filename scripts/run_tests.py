@@ -1,11 +1,13 @@
 """Runs a suite and ends with the line `N passed, N failed`.
 
-Usage: run_tests.py lint | fast | test | all
+Usage: run_tests.py lint | fast | test | all | cluster
 
-    lint   scalafmt, ruff (rules and format), mypy --strict
-    fast   lint, the Scala suites of core, the Python tests that need no Spark session
-    test   lint, every Scala suite, the Python tests, stock Hudi live in short form
-    all    test, with every fixture and every live case
+    lint     scalafmt, ruff (rules and format), mypy --strict
+    fast     lint, the Scala suites of core, the Python tests that need no Spark session
+    test     lint, every Scala suite, the Python tests, stock Hudi live in short form
+    all      test, with every fixture and every live case
+    cluster  stock Hudi live in short form, our session on executor processes: of a local cluster, then of a
+             standalone master with two workers
 
 The closing line adds up ScalaTest's and pytest's own reports; a failed check counts as one failure, and so
 does a run that ended without a report. The exit code is 0 only if something passed and nothing failed.
@@ -26,6 +28,7 @@ REPORTS = ROOT / "build" / "test-reports"
 PYTHON = ["python", "tests", "integration", "examples", "scripts", "conftest.py"]
 SCALA_REPORTS = "jvm/*/target/test-reports"
 IN_HALVES = ["-n", "2", "--dist", "loadfile"]
+CLUSTERS = {"a local cluster": "local-cluster[2,1,2048]", "a standalone cluster": "standalone"}
 
 LINT = {
     "scalafmt": ["build/sbt", "scalafmtCheckAll"],
@@ -81,17 +84,15 @@ def scala(tasks: list[str]) -> Counts:
     return checked(read_reports(sorted(ROOT.glob(SCALA_REPORTS + "/*.xml"))), ok)
 
 
-def pytest(title: str, arguments: list[str]) -> Counts:
-    """Runs pytest, two files at a time, and counts from its report.
+def pytest(title: str, arguments: list[str], lanes: list[str] = IN_HALVES) -> Counts:
+    """Runs pytest, two files at a time unless told otherwise, and counts from its report.
 
     Each of the two has a Spark session and stock Hudis of its own.
     """
     REPORTS.mkdir(parents=True, exist_ok=True)
     report = REPORTS / f"{title.replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
-    ok = run(
-        title, [str(BIN / "python"), "-m", "pytest", "-q", *IN_HALVES, f"--junitxml={report}", *arguments]
-    )
+    ok = run(title, [str(BIN / "python"), "-m", "pytest", "-q", *lanes, f"--junitxml={report}", *arguments])
     return checked(read_reports([report] if report.exists() else []), ok)
 
 
@@ -102,7 +103,7 @@ def checked(counts: Counts, ok: bool) -> Counts:
 
 def main(suite: str) -> int:
     """Runs the suite and prints the closing line."""
-    counts = lint()
+    counts = Counts() if suite == "cluster" else lint()
     if suite == "fast":
         counts += scala(["core/test"]) + pytest("Python tests", ["-m", "not spark and not slow", "tests"])
     elif suite in ("test", "all"):
@@ -112,6 +113,10 @@ def main(suite: str) -> int:
             os.environ["HUDIIDX_TEST_ALL_FIXTURES"] = "1"
         counts += scala(["test"]) + pytest("Python tests", [*which, "tests"])
         counts += pytest("stock Hudi live", [*which, "integration"])
+    elif suite == "cluster":
+        for name, master in CLUSTERS.items():
+            os.environ["HUDIIDX_TEST_MASTER"] = master
+            counts += pytest(f"on {name}", ["-m", "not slow", "integration"], lanes=[])
     elif suite != "lint":
         print(__doc__)
         return 2

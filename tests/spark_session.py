@@ -1,13 +1,37 @@
-"""The Spark session of all tests, on the jar inside the installed wheel."""
+"""The Spark session of all tests, on the jar inside the installed wheel.
+
+On two threads of this process, or where HUDIIDX_TEST_MASTER says: a master's URL, or ``standalone`` for a
+master with two workers that live as long as the session.
+"""
 
 import os
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from hudiidx import configure_spark
+
+MASTER = os.environ.get("HUDIIDX_TEST_MASTER", "local[2]")
+SETTINGS = {
+    "spark.driver.memory": "2g",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.extensions": "hudiidx.spark.HudiIdxExtensions",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+OF_EXECUTORS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executor.memory": "800m",
+    "spark.executor.extraJavaOptions": "-Duser.timezone=UTC -XX:+UseSerialGC",
+}
 
 
 @pytest.fixture(scope="session")
@@ -15,22 +39,24 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     os.environ["TZ"] = "UTC"
     time.tzset()
     work = tmp_path_factory.mktemp("spark")
-    builder = (
-        SparkSession.builder.master("local[2]")
-        .appName("hudiidx tests")
-        .config("spark.driver.memory", "2g")
-        .config(
-            "spark.driver.extraJavaOptions", "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-        )
-        .config("spark.sql.extensions", "hudiidx.spark.HudiIdxExtensions")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.default.parallelism", "2")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.warehouse.dir", str(work / "warehouse"))
-    )
-    session = configure_spark(builder).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+    with _master(work) as master:
+        builder = SparkSession.builder.master(master).appName("hudiidx tests")
+        builder = builder.config("spark.sql.warehouse.dir", str(work / "warehouse"))
+        of_executors = {} if master.startswith("local[") else OF_EXECUTORS
+        for name, value in {**SETTINGS, **of_executors}.items():
+            builder = builder.config(name, value)
+        session = configure_spark(builder).getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+        yield session
+        session.stop()
+
+
+@contextmanager
+def _master(work: Path) -> Iterator[str]:
+    if MASTER == "standalone":
+        from standalone import standalone  # lies beside the tests that ask for it
+
+        with standalone(work) as url:
+            yield url
+    else:
+        yield MASTER

@@ -14,10 +14,10 @@ import java.nio.file.{Files, Path, Paths}
   * rows. Prints what issues ask for as a table at the end.
   */
 object LogIndexBench {
-  private val Asked = 100
-  private val Repeats = 15
-  private val rules = LogRules(9, MergeMode.CommitTime, Vector.empty, None, None)
-  private val blockRules = BlockRules(9, None, _ => true)
+  private[benchmarks] val Asked = 100
+  private[benchmarks] val Repeats = 15
+  private[benchmarks] val rules = LogRules(9, MergeMode.CommitTime, Vector.empty, None, None)
+  private[benchmarks] val blockRules = BlockRules(9, None, _ => true)
 
   private val schema =
     """{"type":"record","name":"r","fields":[""" + BenchLog.Columns.map(f => s"""{"name":"$f","type":["null","string"],"default":null}""").mkString(",") + "]}"
@@ -37,6 +37,8 @@ object LogIndexBench {
       val files = write(log, dir, report)
       val base = LogBenchBase.write(log, dir)
       measure(log, files, base, report)
+      val bare = new BareLog(log, Files.createDirectory(dir.resolve("bare")))
+      bare.measure(report)
       println(table(report))
     } finally LocalStorage.delete(dir.toString): Unit
   }
@@ -58,7 +60,10 @@ object LogIndexBench {
       f"| $Asked absent keys, of the log's bytes | 0.2 %% | ${r(s"$absent, share of bytes read", "log", "cold")}%.2f %% |",
       f"| $Asked keys, by the time to find them in a base file of the rows | 1.5 x | ${cold / base}%.2f x just opened, ${warm / base}%.2f x again ($base%.1f ms) |",
       f"| index tails, of the records' bytes | 12 %% | ${r("index tails, share of the records' bytes", "log")}%.1f %% |",
-      f"| making a tail, a record | | ${1000 * tail / r("records a block", "log")}%.2f us, beside ${1000 * records / r("records a block", "log")}%.2f us to put it together |"
+      f"| making a tail, a record | | ${1000 * tail / r("records a block", "log")}%.2f us, beside ${1000 * records / r("records a block", "log")}%.2f us to put it together |",
+      f"| the same log without tails, as stock writes it: reading all of it for $Asked keys | | ${r(BareLog.Scan, "bare log")}%.0f ms |",
+      f"| indexing it once | | ${r(BareLog.Index, "bare log")}%.0f ms, ${r(BareLog.Share, "bare log")}%.1f %% of its bytes |",
+      f"| $Asked keys from then on | | ${r(BareLog.Keys, "bare log", "cold")}%.1f ms just opened, ${r(BareLog.Keys, "bare log", "warm")}%.1f ms again |"
     ).mkString("\n")
   }
 
@@ -110,7 +115,7 @@ object LogIndexBench {
   }
 
   /** Writes a block; the offset of its content. */
-  private def frame(out: DataOutputStream, instant: String, records: Array[Byte], tail: Array[Byte]): Long = {
+  private[benchmarks] def frame(out: DataOutputStream, instant: String, records: Array[Byte], tail: Array[Byte]): Long = {
     val header = Seq(LogHeaderKey.InstantTime -> instant, LogHeaderKey.Schema -> schema)
     val headerBytes = header.map { case (_, v) => 8 + v.length }.sum
     val content = records.length.toLong + tail.length
@@ -176,21 +181,27 @@ object LogIndexBench {
     }
   }
 
-  private def lookup(storage: Storage, files: Vector[String], keys: PackedKeys, expected: Int): Vector[LoggedKey] = {
+  private[benchmarks] def lookup(
+      storage: Storage,
+      files: Vector[String],
+      keys: PackedKeys,
+      expected: Int,
+      kept: KeptTails = KeptTails.None
+  ): Vector[LoggedKey] = {
     val blocks = SliceLog.countedBlocks(storage, files, blockRules)
-    val found = states(new LogLookup(storage, blocks), keys)
+    val found = states(new LogLookup(storage, blocks, kept), keys)
     val wanted = if (expected < 0) (0 until keys.count).map(keys.key).distinct.size else expected
     if (found.size != wanted) throw new IllegalStateException(s"$wanted keys, ${found.size} found")
     found
   }
 
-  private def states(lookup: LogLookup, keys: PackedKeys): Vector[LoggedKey] = {
+  private[benchmarks] def states(lookup: LogLookup, keys: PackedKeys): Vector[LoggedKey] = {
     val found = lookup.get(keys, rules, BlockReaders.AvroOnly)
     try found.toVector
     finally found.close()
   }
 
-  private def scan(files: Vector[String], keys: PackedKeys): Vector[LoggedKey] = {
+  private[benchmarks] def scan(files: Vector[String], keys: PackedKeys): Vector[LoggedKey] = {
     val parts = SliceLog.countedBlocks(LocalStorage, files, blockRules).map(BlockPart(_, None))
     val wanted = (0 until keys.count).map(i => keys.key(i).getBytes(UTF_8))
     val found = LogKeys.among(wanted, LocalStorage, parts, rules, BlockReaders.AvroOnly, LogKeysOptions())
