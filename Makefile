@@ -1,9 +1,9 @@
-# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | test-cluster | bugs | reliability | fuzz | reproducible | bench | report-pictures | lint | format | bundles | clean
+# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | test-cluster | test-presto | bugs | reliability | fuzz | reproducible | bench | report-pictures | lint | format | bundles | clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines test-cluster bugs reliability fuzz reproducible bench report-pictures lint format bundles clean preflight
+.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines test-cluster test-presto bugs reliability fuzz reproducible bench report-pictures lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
 # One jar for each Spark line; the wheel carries them all.
@@ -114,6 +114,16 @@ build/lib/delta-storage-%.jar: ; @$(call COPY_JAR,io.delta)
 
 bundles: $(HUDI_JARS) $(OTHER_JARS)
 
+# A Presto server with nothing but Hive's connector; half a gigabyte to fetch.
+PRESTO := build/lib/presto-server-350
+$(PRESTO)/.stamp:
+	@scripts/preflight
+	@mkdir -p build/lib
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -Dartifact=io.prestosql:presto-server:350:tar.gz -DoutputDirectory=$(CURDIR)/build/lib
+	tar xzf $(PRESTO).tar.gz -C build/lib
+	@find $(PRESTO)/plugin -mindepth 1 -maxdepth 1 -not -name hive-hadoop2 -exec rm -rf {} +
+	@rm $(PRESTO).tar.gz && touch $@
+
 quickstart: build
 	@$(PY) examples/quickstart.py
 
@@ -176,6 +186,10 @@ report-pictures: build $(BROWSER)
 # The tests beside stock Hudi with our session on executors that are processes: a local cluster, then a standalone master with two workers.
 test-cluster: build bundles $(STAMPS)/tests $(BROWSER)
 	@$(PY) scripts/run_tests.py cluster
+
+# Presto reads tables through symlink manifests.
+test-presto: build $(STAMPS)/tests $(PRESTO)/.stamp
+	@$(PY) -m pytest -q -m slow integration/test_presto.py
 
 # The Scala suites, the quick start and a round trip on Spark 4.0 and 4.1, each in an environment of the wheel and that PySpark alone.
 test-lines: build
