@@ -150,7 +150,7 @@ test: build bundles $(STAMPS)/tests $(BROWSER)
 test-fast: build
 	@$(PY) scripts/run_tests.py fast
 
-test-all: build bundles $(STAMPS)/tests $(BROWSER)
+test-all: build bundles $(STAMPS)/tests $(BROWSER) $(PRESTO)/.stamp
 	@scripts/test_lines
 	@$(PY) scripts/run_tests.py all
 
