@@ -1,14 +1,10 @@
 """The page of how much was tried (`make reliability`): what is counted, and how its rows are kept."""
 
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
-
 import reliability
 
 ROOT = reliability.ROOT

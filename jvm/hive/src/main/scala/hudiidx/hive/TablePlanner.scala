@@ -20,7 +20,6 @@ private[hive] final class TablePlanner(
 ) extends AutoCloseable {
   private val snapshot = TableSnapshot.open(Tables.access(conf), tablePath, settings.index)
   private def config: TableConfig = snapshot.config
-  private var bounds: Option[ColumnBounds] = None
   private val hasLogs = config.isMergeOnRead && !settings.readOptimized
 
   /** The slices of the folders, each as one piece. */
@@ -29,14 +28,23 @@ private[hive] final class TablePlanner(
     val plan = this.plan()
     val columns = new TableColumns(plan)
     val groups = this.groups(columns)
-    bounds = ColumnBounds.of(snapshot, settings, columns, wanted)
+    val bounds = ColumnBounds.of(snapshot, settings, columns, wanted)
+    try pieces(folders, plan, groups, bounds)
+    finally bounds.foreach(_.close())
+  }
+
+  private def pieces(
+      folders: Seq[TableLocation],
+      plan: ReadPlan,
+      groups: Option[Set[FileGroup]],
+      bounds: Option[ColumnBounds]
+  ): Vector[SlicePiece] = {
     val (light, full) = (plan.copy(timeline = None).encoded, plan.encoded)
-    val partitions = snapshot.view.partitions.filter { p =>
-      folders.exists(_.holds(p)) && settings.partitions.forall(_(p)) && groups.forall(_.exists(_.partitionPath == p)) &&
-      bounds.forall(_.mightMatch(p))
-    }
+    def isWanted(partition: String): Boolean = folders.exists(_.holds(partition)) &&
+      settings.partitions.forall(_(partition)) && groups.forall(_.exists(_.partitionPath == partition)) &&
+      bounds.forall(_.mightMatch(partition))
     for {
-      partition <- partitions
+      partition <- snapshot.view.partitions.filter(isWanted)
       slice <- slices(partition)
       if groups.forall(_(FileGroup(partition, slice.fileId))) && bounds.forall(_.mightMatch(slice))
       piece <- pieceOf(slice, light, full)
@@ -115,10 +123,7 @@ private[hive] final class TablePlanner(
     path
   }
 
-  override def close(): Unit = {
-    bounds.foreach(_.close())
-    snapshot.close()
-  }
+  override def close(): Unit = snapshot.close()
 }
 
 private[hive] object TablePlanner {
