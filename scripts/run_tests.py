@@ -10,7 +10,8 @@ Usage: run_tests.py lint | fast | test | all | cluster
              standalone master with two workers
 
 The closing line adds up ScalaTest's and pytest's own reports; a failed check counts as one failure, and so
-does a run that ended without a report. The exit code is 0 only if something passed and nothing failed.
+does a run that ended without a report. The lines before it name what failed. The exit code is 0 only if
+something passed and nothing failed.
 """
 
 import os
@@ -38,12 +39,12 @@ LINT = {
 }
 
 
-@dataclass
+@dataclass(frozen=True)
 class Counts:
-    """Passed and failed tests."""
+    """How many tests passed, and the names of those that failed, each with the first line of why."""
 
     passed: int = 0
-    failed: int = 0
+    failed: tuple[str, ...] = ()
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(self.passed + other.passed, self.failed + other.failed)
@@ -62,18 +63,38 @@ def lint() -> Counts:
     """The checks of form, two at a time. They count when they fail only: the closing line counts tests."""
     with ThreadPoolExecutor(2) as two:
         passed = list(two.map(run, LINT.keys(), LINT.values()))
-    return Counts(failed=passed.count(False))
+    return Counts(failed=tuple(name for name, ok in zip(LINT, passed, strict=True) if not ok))
 
 
 def read_reports(files: list[Path]) -> Counts:
-    """Adds up JUnit reports. Errors are failures; a skipped test is neither."""
+    """Adds up JUnit reports. Errors are failures; a skipped test is neither.
+
+    A suite that failed outside its tests has a count of errors without a test that bears them.
+    """
     total = Counts()
     for file in files:
         for suite in ElementTree.parse(file).getroot().iter("testsuite"):
             n = {k: int(suite.get(k) or 0) for k in ("tests", "failures", "errors", "skipped")}
             failed = n["failures"] + n["errors"]
-            total += Counts(n["tests"] - failed - n["skipped"], failed)
+            named = [failure(case) for case in suite.iter("testcase") if is_failed(case)]
+            named += [f"{suite.get('name')} (outside its tests)"] * (failed - len(named))
+            total += Counts(n["tests"] - failed - n["skipped"], tuple(named))
     return total
+
+
+def is_failed(case: ElementTree.Element) -> bool:
+    """Whether a test of a JUnit report failed."""
+    return case.find("failure") is not None or case.find("error") is not None
+
+
+def failure(case: ElementTree.Element) -> str:
+    """A failed test's name and the first line of its message."""
+    why = case.find("failure")
+    why = case.find("error") if why is None else why
+    message = (why.get("message") or why.text or "").strip() if why is not None else ""
+    return (
+        f"{case.get('classname')} {case.get('name')}: {message.splitlines()[0] if message else 'no message'}"
+    )
 
 
 def scala(tasks: list[str]) -> Counts:
@@ -81,7 +102,7 @@ def scala(tasks: list[str]) -> Counts:
     for old in ROOT.glob(SCALA_REPORTS + "/*.xml"):
         old.unlink()
     ok = run("Scala tests", ["build/sbt", *tasks])
-    return checked(read_reports(sorted(ROOT.glob(SCALA_REPORTS + "/*.xml"))), ok)
+    return checked("Scala tests", read_reports(sorted(ROOT.glob(SCALA_REPORTS + "/*.xml"))), ok)
 
 
 def pytest(title: str, arguments: list[str], lanes: list[str] = IN_HALVES) -> Counts:
@@ -93,12 +114,14 @@ def pytest(title: str, arguments: list[str], lanes: list[str] = IN_HALVES) -> Co
     report = REPORTS / f"{title.replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
     ok = run(title, [str(BIN / "python"), "-m", "pytest", "-q", *lanes, f"--junitxml={report}", *arguments])
-    return checked(read_reports([report] if report.exists() else []), ok)
+    return checked(title, read_reports([report] if report.exists() else []), ok)
 
 
-def checked(counts: Counts, ok: bool) -> Counts:
+def checked(title: str, counts: Counts, ok: bool) -> Counts:
     """A run that failed without a failed test (it did not compile, it died) is one failure."""
-    return counts if ok or counts.failed else counts + Counts(failed=1)
+    return (
+        counts if ok or counts.failed else counts + Counts(failed=(f"{title}: ended without a failed test",))
+    )
 
 
 def main(suite: str) -> int:
@@ -121,7 +144,8 @@ def main(suite: str) -> int:
         print(__doc__)
         return 2
     nothing = suite != "lint" and counts.passed == 0
-    print(f"\n{counts.passed} passed, {counts.failed} failed", flush=True)
+    print(*["", *(f"failed: {name}" for name in counts.failed)], sep="\n")
+    print(f"{counts.passed} passed, {len(counts.failed)} failed", flush=True)
     return 1 if counts.failed or nothing else 0
 
 

@@ -1,0 +1,33 @@
+"""The closing line of the suites: what passed is counted, what failed is counted and named."""
+
+from pathlib import Path
+
+import pytest
+import run_tests
+
+REPORT = """<testsuites><testsuite name="a.Suite" tests="4" failures="1" errors="1" skipped="1">
+<testcase classname="a.Suite" name="passes"/>
+<testcase classname="a.Suite" name="is skipped"><skipped/></testcase>
+<testcase classname="a.Suite" name="finds 2"><failure message="1 was not 2&#10;at line 7"/></testcase>
+<testcase classname="a.Suite" name="reads"><error>java.io.IOException: gone
+at line 8</error></testcase>
+</testsuite></testsuites>"""
+
+
+def test_a_report_is_counted_and_its_failures_are_named(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(REPORT)
+    counts = run_tests.read_reports([report])
+    assert counts.passed == 1
+    assert counts.failed == ("a.Suite finds 2: 1 was not 2", "a.Suite reads: java.io.IOException: gone")
+
+
+def test_a_suite_that_fails_outside_its_tests_is_named(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text('<testsuite name="a.Suite" tests="0" failures="0" errors="1" skipped="0"/>')
+    assert run_tests.read_reports([report]).failed == ("a.Suite (outside its tests)",)
+
+
+@pytest.mark.parametrize(("passed", "ok", "failures"), [(3, True, 0), (3, False, 1), (0, False, 1)])
+def test_a_run_that_ends_badly_is_a_failure(passed: int, ok: bool, failures: int) -> None:
+    assert len(run_tests.checked("suite", run_tests.Counts(passed), ok).failed) == failures
