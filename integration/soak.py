@@ -43,6 +43,12 @@ FILTERS = (
     "fare > {n}",
     "city = 'sf' and ts > {n}000",
     "rider = 'rider-{n}' or fare < 20",
+    "id > 'k{n:06d}' and city = 'sf'",
+    "not (fare > {n})",
+    "id like 'k000{n}%'",
+    "ts between {n}000 and 200000 and fare is not null",
+    "city in ('sf', 'la') and fare < {n}",
+    "rider = 'rider-{n}' and id >= 'k000100'",
 )
 MEBI = 1 << 20
 OFTEN = 10.0  # seconds from one sample to the next
@@ -67,7 +73,8 @@ class Soak:
         self.index().create(record="global", columns=["ts", "fare"], bloom=["rider"], logs=True)
 
     def index(self) -> HudiIndex:
-        return HudiIndex(self.spark, self.path, **{"hudiidx.expire.older.than.minutes": "5"})
+        ages = {"hudiidx.expire.older.than.minutes": "5", "hudiidx.expire.orphan.minutes": "5"}
+        return HudiIndex(self.spark, self.path, **ages)
 
     def write(self) -> None:
         """One deed after the other, as stock Hudi does them; what it refuses is counted."""
@@ -106,7 +113,8 @@ class Soak:
         at, n = self.drawn.choice(self.done()), self.drawn.randrange(ROWS)
         filters = [f.format(n=n) for f in FILTERS]
         try:
-            wanted = self.oracle.filtered(name="soak", filters=filters, options={"as.of.instant": at})
+            options = {"as.of.instant": at}
+            wanted = self.oracle.filtered(name="soak", filters=filters, options=options, read_once=True)
         except RuntimeError:
             self.counts["passed over"] += len(filters)  # cleaned meanwhile
             return
@@ -121,8 +129,8 @@ class Soak:
     def sample(self) -> None:
         """What this process's JVM holds, and how many files there are."""
         java = self.spark.sparkContext._gateway.proc.pid
-        ours = sum(f.is_file() for f in (self.path / ".hoodie" / "hudiidx").rglob("*"))
-        files = sum(f.is_file() for f in self.path.rglob("*")) - ours
+        ours = files_below(self.path / ".hoodie" / "hudiidx")
+        files = files_below(self.path) - ours
         handles = len([*Path(f"/proc/{java}/fd").iterdir()])
         self.curves.add(live_heap(java) / MEBI, resident(java) / MEBI, handles, ours, files)
 
@@ -156,6 +164,11 @@ class Soak:
             work()
         except BaseException as failed:
             self.failure = f"{work.__name__}: {failed!r}"
+
+
+def files_below(folder: Path) -> int:
+    """Folders that go away meanwhile have none."""
+    return sum(len(files) for _, _, files in os.walk(folder))
 
 
 def main(folder: Path, minutes: float, reads: int, seed: int) -> None:

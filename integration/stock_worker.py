@@ -128,11 +128,22 @@ class Stock(hudifix.Env):
         """The rows of a query."""
         self.tables[name].write(self.spark.sql(sql), operation, **options)
 
-    def op_filtered(self, name: str, filters: Sequence[str], options: dict[str, str] | None = None) -> Any:
-        """For each filter count and checksums of a snapshot query with it; data skipping off unless given."""
+    def op_filtered(
+        self, name: str, filters: Sequence[str], options: dict[str, str] | None = None, read_once: bool = False
+    ) -> Any:
+        """For each filter count and checksums of a snapshot query with it; data skipping off unless given.
+
+        With ``read_once`` the snapshot is read whole, once, and filtered in memory.
+        """
         all_options = {"hoodie.enable.data.skipping": "false", **(options or {})}
         rows = hudifix.read(self, self.tables[name].path, **all_options)
-        return [hudifix.answer(rows.where(where))[1] for where in filters]
+        if read_once:
+            rows = rows.cache()
+        try:
+            return [hudifix.answer(rows.where(where))[1] for where in filters]
+        finally:
+            if read_once:
+                rows.unpersist()
 
     def op_write_at_once(self, name: str, batches: list[dict[str, Any]]) -> list[str | None]:
         """Arguments of ``op_write``, each in a thread of its own; per batch None or the error."""

@@ -7,6 +7,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -43,3 +44,5 @@ def test_readers_and_indexers_beside_a_writer_without_pause(tmp_path: Path) -> N
     if len(curves.values["seconds"]) >= ENOUGH:
         grown = {name: curves.growth(name) for name in FLAT}
         assert all(grown[name] <= most for name, most in FLAT.items()), grown
+    if "HUDIIDX_SOAK_PLOT" in os.environ:
+        shutil.copy(folder / "soak.svg", os.environ["HUDIIDX_SOAK_PLOT"])

@@ -105,6 +105,7 @@ def environment(arguments: argparse.Namespace, figures: Path) -> dict[str, str]:
         "HUDIIDX_MINUTES": str(arguments.minutes),
         "HUDIIDX_KILLS": str(arguments.kills),
         "HUDIIDX_SOAK_READS": str(arguments.reads),
+        "HUDIIDX_SOAK_PLOT": str(ROOT / "docs" / "soak.svg"),
         "HUDIIDX_FUZZ_ROUNDS": str(arguments.fuzz),
     }
 

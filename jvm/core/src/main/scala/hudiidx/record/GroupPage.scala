@@ -48,7 +48,10 @@ private[record] object GroupPage {
     val place = in.column(n)
     val ids = if ((flags & UuidIds) != 0) uuids(in, n, (flags & RandomUuids) != 0) else Array.fill(n)(in.string())
     require(in.remaining == 0, s"${in.remaining} bytes behind the page")
-    Array.tabulate(n)(i => FileGroup(paths(Math.toIntExact(place(i))), ids(i)))
+    Array.tabulate(n) { i =>
+      require(place(i) >= 0 && place(i) < paths.length, s"file group $i has partition ${place(i)} of ${paths.length}")
+      FileGroup(paths(place(i).toInt), ids(i))
+    }
   }
 
   private def uuids(in: PackedInput, n: Int, random: Boolean): Array[String] = {
