@@ -129,7 +129,11 @@ class Stock(hudifix.Env):
         self.tables[name].write(self.spark.sql(sql), operation, **options)
 
     def op_filtered(
-        self, name: str, filters: Sequence[str], options: dict[str, str] | None = None, read_once: bool = False
+        self,
+        name: str,
+        filters: Sequence[str],
+        options: dict[str, str] | None = None,
+        read_once: bool = False,
     ) -> Any:
         """For each filter count and checksums of a snapshot query with it; data skipping off unless given.
 
