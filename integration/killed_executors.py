@@ -125,9 +125,12 @@ class Deeds:
 def under_fire(deeds: Deeds, name: str, kills: int) -> int:
     """Does a deed until so many executors were killed meanwhile; the number of kills."""
     application = deeds.spark.sparkContext.applicationId
-    prepare: Callable[[], None] = deeds.leave_index_behind if name == "update" else lambda: None
-    if name == "compact":
-        prepare = deeds.upsert
+    before: dict[str, Callable[[], None]] = {
+        "update": deeds.leave_index_behind,
+        "compact": deeds.upsert,
+        "delete": deeds.upsert,  # or soon there is nothing to delete
+    }
+    prepare = before.get(name, lambda: None)
     hit, seconds = 0, 0.0
     for n in range(kills * TRIES + 1):
         prepare()
@@ -145,11 +148,13 @@ def under_fire(deeds: Deeds, name: str, kills: int) -> int:
         if n:  # the first time is measured
             killer.start()
         getattr(deeds, name)()
-        seconds = seconds or time.monotonic() - start
+        took = time.monotonic() - start
         done.set()
         if n:
             killer.join()
             deeds.assert_right()
+        if not struck:
+            seconds = took
         hit += len(struck)
         if hit >= kills:
             break
