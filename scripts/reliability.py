@@ -55,6 +55,10 @@ PARTS = {
         {"random filters held against rows": ROWS, "file slices held against them": ROWS},
         spark="*ConditionSuite",
     ),
+    "plans": suites(
+        {"accounts of what a filter left out, held against its plan": "7. Explained"},
+        spark="*ColumnPruningSuite",
+    ),
     "simulation": suites(
         {"orders of steps simulated": ORDERS, "steps of them": ORDERS, "reads in them": ORDERS},
         core="*SimulationSuite",

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.LongAdder
   *  @param kinds      kinds of index that were asked, in this order; empty if none could help
   *  @param files      files that it ruled out, in partitions that were looked into and in those ruled out as a whole
   *  @param partitions partitions that it ruled out as a whole
-  *  @param why        why it could not help, if it could not
+  *  @param why        why it left nothing out, if it did not
   */
 final case class LeafReport(path: String, kinds: Vector[String], files: Long, partitions: Long, why: Option[String])
 

@@ -94,11 +94,24 @@ private[column] final class SelectionBuilder(index: ColumnIndex, mayHaveMore: St
         .map(s => segments(s).counts.files.toLong - states(l).bits(s).countSet(0, segments(s).counts.files))
         .sum
       val files = byStats + states(l).tests.map(_.excluded.sum).sum
-      LeafReport(leaves(l).path, kinds, files, verdicts.excludedBy(l), columns(l).why)
+      report(leaves(l).path, kinds, files, verdicts.excludedBy(l), columns(l).why)
     }
-    val ofGroups = groups.toVector.map(g => LeafReport(g.name, Vector(g.kind), g.excluded.sum, 0, None))
+    val ofGroups = groups.toVector.map(g => report(g.name, Vector(g.kind), g.excluded.sum, 0, None))
     ofLeaves ++ ofGroups ++ unhelpful
   }
+
+  private def report(path: String, kinds: Vector[String], files: Long, partitions: Long, why: Option[String]) =
+    LeafReport(
+      path,
+      kinds,
+      files,
+      partitions,
+      why.orElse(if (files + partitions > 0) None else Some(SelectionBuilder.AllAllow))
+    )
+}
+
+private[column] object SelectionBuilder {
+  val AllAllow = "every file may have a value that is wanted"
 }
 
 /** A column of a segment that a leaf speaks of.

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.ReadPushdowns
-import hudiidx.{DamagedIndex, Fixtures}
+import hudiidx.{DamagedIndex, Figures, Fixtures}
 import org.apache.spark.sql.functions.broadcast
 import org.apache.spark.sql.DataFrame
 import org.scalacheck.Gen
@@ -85,6 +85,36 @@ final class ColumnPruningSuite extends SkippingSuite {
       }
     }
   }
+
+  Vector("v9-cow-part", "v6-mor-types", "v9-mor-part", "v8-cow-complex").foreach { name =>
+    test(s"$name: what explain says of random filters adds up, and what left nothing out has a reason") {
+      info(s"HUDIIDX_TEST_SEED=$seed")
+      val table = indexed(name)
+      val total = planned(read(table, off)).get
+      some(name, 7).foreach(where => withClue(s"seed $seed, $where: ")(assertExplained(table, where, total)))
+    }
+  }
+
+  private def assertExplained(table: String, where: String, total: Int): Unit = {
+    val frame = read(table).where(where)
+    planned(frame).foreach { kept =>
+      val told = new ObjectMapper().readTree(api(table).explain(frame).toString).get(0)
+      val (left, columns) = (told.get("files_left"), told.get("columns"))
+      val stages = Vector("partitions", "record_keys", "bounds", "blooms").map(left.get(_).asInt)
+      assert(told.get("files_total").asInt === total && stages === stages.sorted.reverse && stages.head <= total)
+      assert(stages.last === kept && told.get("files_kept").asInt === kept)
+      assert(columns.get("files_skipped").asInt === stages(1) - kept)
+      columns.get("parts").forEach { p =>
+        assert(p.get("files").asInt + p.get("partitions").asInt > 0 || !p.get("why_not").isNull, p)
+      }
+      if (stages(1) == kept) assert(!columns.get("why_not").isNull || columns.get("parts").size > 0, columns)
+      Figures.add("accounts of what a filter left out, held against its plan", 1)
+    }
+  }
+
+  /** Files that a scan reads. */
+  private def planned(frame: DataFrame): Option[Int] =
+    scanOf(frame).map(_.slices.map(s => s.baseFile.size + s.logFiles.size).sum)
 
   private def dataFiles(table: String): Vector[Path] = Fixtures
     .filesBelow(table)
