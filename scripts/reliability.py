@@ -73,6 +73,9 @@ PARTS = {
         core="*IndexFaultSuite *HFileDamageSuite *ParserFuzzSuite",
         hadoopModule="*RecordFaultSuite *DamagedLogSuite",
     ),
+    "fuzz": Part(
+        [str(ROOT / "scripts" / "fuzz"), "60"], {"files that Jazzer chose for parsers": "5. Derived"}
+    ),
     "stores": suites(
         {
             "calls of a store with a fault": WRITES,
