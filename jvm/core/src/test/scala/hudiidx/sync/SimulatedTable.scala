@@ -40,7 +40,7 @@ final class SimulatedTable(random: Random, setup: Storage) {
     case 3 | 4 | 5 if latest(partition).nonEmpty =>
       val before = latest(partition).toVector.sorted.apply(random.nextInt(latest(partition).size))
       completed(storage, partition, before.takeWhile(_ != '_'), Set(before))
-    case _ => completed(storage, partition, UUID.randomUUID().toString + "-0", Set.empty)
+    case _ => completed(storage, partition, new UUID(random.nextLong(), random.nextLong()).toString + "-0", Set.empty)
   }
 
   private def latest(partition: String): Set[String] = truths.last.getOrElse(partition, Set.empty)
@@ -55,7 +55,7 @@ final class SimulatedTable(random: Random, setup: Storage) {
   /** All that the partition had gives way to one file. */
   private def replaced(storage: Storage, partition: String): Unit = {
     val instant = begin(storage, "replacecommit")
-    val name = data(storage, partition, UUID.randomUUID().toString + "-0", instant)
+    val name = data(storage, partition, new UUID(random.nextLong(), random.nextLong()).toString + "-0", instant)
     val body = commit(partition, name)
     val groups = body.putObject("partitionToReplaceFileIds").putArray(partition)
     latest(partition).foreach(n => groups.add(n.takeWhile(_ != '_')))
@@ -65,7 +65,7 @@ final class SimulatedTable(random: Random, setup: Storage) {
 
   private def failed(storage: Storage, partition: String): Unit = {
     val instant = begin(storage, "deltacommit")
-    val name = data(storage, partition, UUID.randomUUID().toString + "-0", instant)
+    val name = data(storage, partition, new UUID(random.nextLong(), random.nextLong()).toString + "-0", instant)
     val rollback = begin(storage, "rollback")
     storage.delete(s"$path/$partition/$name")
     Seq("inflight", "requested").foreach(state => storage.delete(timeline(s"$instant.deltacommit.$state")))

@@ -21,11 +21,13 @@ final class Simulation(random: Random, switching: Double) {
   private var actors = Vector.empty[Actor]
   private val files = new java.util.TreeMap[String, Array[Byte]]
 
-  /** Steps that all actors took. */
-  var steps = 0
+  private val taken = Vector.newBuilder[String]
+
+  /** Steps that all actors took: who, which call, where. */
+  def steps: Vector[String] = taken.result()
 
   /** What nobody else sees the steps of. */
-  val storage: Storage = new SteppedStorage(files, () => ())
+  val storage: Storage = new SteppedStorage(files, _ => ())
 
   /** @param killAt the step that it does not take any more */
   def actor(name: String, killAt: Int = Int.MaxValue)(work: Storage => Unit): Unit =
@@ -46,13 +48,13 @@ final class Simulation(random: Random, switching: Double) {
 
   private final class Actor(val name: String, killAt: Int, work: Storage => Unit) {
     private val turn = new Semaphore(0)
-    private var taken = 0
+    private var count = 0
     @volatile var isDone = false
     @volatile var failure: Option[Throwable] = None
 
     val thread = new Thread(() => {
       turn.acquire()
-      try work(new SteppedStorage(files, () => step()))
+      try work(new SteppedStorage(files, step))
       catch {
         case _: Killed    => ()
         case e: Throwable => failure = Some(e)
@@ -63,10 +65,10 @@ final class Simulation(random: Random, switching: Double) {
     })
     thread.setDaemon(true)
 
-    private def step(): Unit = {
-      taken += 1
-      steps += 1
-      if (taken >= killAt) throw new Killed
+    private def step(call: String): Unit = {
+      count += 1
+      taken += s"$name: $call"
+      if (count >= killAt) throw new Killed
       scheduler.release()
       turn.acquire()
     }
@@ -79,10 +81,14 @@ final class Simulation(random: Random, switching: Double) {
 }
 
 /** Files in memory; before each call `step` is run. */
-private final class SteppedStorage(files: java.util.TreeMap[String, Array[Byte]], step: () => Unit) extends Storage {
+private final class SteppedStorage(files: java.util.TreeMap[String, Array[Byte]], step: String => Unit)
+    extends Storage {
+
+  // Of all files: what is old enough is not to hang on a millisecond.
+  private val made = System.currentTimeMillis() - 1000
 
   override def list(dir: String): Vector[FileInfo] = {
-    step()
+    step(s"list $dir")
     val prefix = dir + "/"
     val below = files.tailMap(prefix).asScala.iterator.takeWhile(_._1.startsWith(prefix))
     val found = below.map { case (path, bytes) =>
@@ -93,7 +99,7 @@ private final class SteppedStorage(files: java.util.TreeMap[String, Array[Byte]]
   }
 
   override def status(path: String): Option[FileInfo] = {
-    step()
+    step(s"status $path")
     if (files.containsKey(path)) Some(info(path, files.get(path)))
     else if (isFolder(path)) Some(FileInfo(path, 0, 0, isDirectory = true))
     else None
@@ -102,7 +108,7 @@ private final class SteppedStorage(files: java.util.TreeMap[String, Array[Byte]]
   private def isFolder(path: String): Boolean = Option(files.ceilingKey(path + "/")).exists(_.startsWith(path + "/"))
 
   private def info(path: String, bytes: Array[Byte]): FileInfo =
-    FileInfo(path, bytes.length.toLong, System.currentTimeMillis(), isDirectory = false)
+    FileInfo(path, bytes.length.toLong, made, isDirectory = false)
 
   override def open(path: String): RandomReader = {
     val whole = readAll(path)
@@ -111,7 +117,7 @@ private final class SteppedStorage(files: java.util.TreeMap[String, Array[Byte]]
       override def path: String = under.path
       override def sizeBytes: Long = under.sizeBytes
       override def read(offset: Long, length: Int): java.nio.ByteBuffer = {
-        step()
+        step(s"read $path from $offset")
         under.read(offset, length)
       }
       override def close(): Unit = ()
@@ -119,7 +125,7 @@ private final class SteppedStorage(files: java.util.TreeMap[String, Array[Byte]]
   }
 
   override def readAll(path: String): Array[Byte] = {
-    step()
+    step(s"read $path")
     Option(files.get(path)).getOrElse(throw new NoSuchFileException(path))
   }
 
@@ -130,19 +136,19 @@ private final class SteppedStorage(files: java.util.TreeMap[String, Array[Byte]]
   }
 
   override def replace(path: String, content: Array[Byte]): Unit = {
-    step()
+    step(s"replace $path")
     files.put(path, content): Unit
   }
 
-  override def touch(path: String): Unit = step()
+  override def touch(path: String): Unit = step(s"touch $path")
 
   override def publish(path: String, content: Array[Byte]): Boolean = {
-    step()
+    step(s"publish $path")
     files.putIfAbsent(path, content) == null
   }
 
   override def delete(path: String): Boolean = {
-    step()
+    step(s"delete $path")
     val below = files.tailMap(path + "/").keySet.asScala.takeWhile(_.startsWith(path + "/")).toVector
     below.foreach(files.remove)
     files.remove(path) != null || below.nonEmpty

@@ -20,12 +20,14 @@ final class SimulationSuite extends AnyFunSuite {
     // On all cores: what a schedule does is its seed's alone.
     LongStream.range(first, first + schedules).parallel().forEach { seed =>
       val mine = new Seen
+      val schedule = new OneSchedule(seed, mine)
       try {
-        new OneSchedule(seed, mine).run()
+        schedule.run()
         seen.synchronized(seen.add(mine))
       } catch {
         case e: Throwable =>
-          fail(s"seed $seed; again by HUDIIDX_TEST_SEED=$seed HUDIIDX_SCHEDULES=1: ${e.getMessage}", e)
+          val again = s"seed $seed; again by HUDIIDX_TEST_SEED=$seed HUDIIDX_SCHEDULES=1"
+          fail(s"$again: ${e.getMessage}; last steps: ${schedule.steps.takeRight(12).mkString("; ")}", e)
       }
     }
     info(s"$schedules schedules from seed $first, ${seen.steps} steps; $seen")
@@ -34,6 +36,22 @@ final class SimulationSuite extends AnyFunSuite {
     Figures.add("reads in them", seen.reads)
     // Else nothing was tried of what this is for.
     assert(seen.reads > schedules && seen.overlaid > 0 && seen.rebases > 0 && seen.killed > 0 && seen.listed > 0)
+  }
+
+  test("a seed gives the same steps again") {
+    (first until first + 40).foreach { seed =>
+      def steps() = {
+        val schedule = new OneSchedule(seed, new Seen)
+        schedule.run()
+        schedule.steps
+      }
+      val (one, other) = (steps(), steps())
+      val same = one.zip(other).indexWhere { case (a, b) => a != b }
+      assert(
+        same < 0 && one.size == other.size,
+        s"seed $seed, step $same of ${one.size}, ${other.size}: ${one.lift(same)}, ${other.lift(same)}"
+      )
+    }
   }
 }
 
@@ -80,9 +98,13 @@ private final class OneSchedule(seed: Long, seen: Seen) extends org.scalatest.As
       catch { case _: IndexNotFound => () }
     }
     simulation.run()
-    seen.steps += simulation.steps
+    seen.steps += simulation.steps.size
     atTheEnd()
   }
+
+  /** What is chance, or time, in a name: a file's token, the start of what is being built. */
+  def steps: Vector[String] =
+    simulation.steps.map(_.replaceAll("\\.[0-9a-z]{10}\\.", ".token.").replaceAll("\\d{13}", "millis"))
 
   private def bringUp(storage: Storage): Unit = {
     val indexer = new Indexer(IndexerSuite.accessOf(storage), table.path, options)
