@@ -5,6 +5,7 @@ Usage: soak.py FOLDER MINUTES READS SEED. FOLDER takes the table, `soak.json` (t
 answer of a second stock Hudi as of the same instant.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -51,6 +52,8 @@ FILTERS = (
     "rider = 'rider-{n}' and id >= 'k000100'",
 )
 MEBI = 1 << 20
+KEPT_MINUTES = 5  # what no index version names any more stays so long
+FILES = ("index files", "old index files", "table files")
 OFTEN = 10.0  # seconds from one sample to the next
 
 
@@ -61,7 +64,7 @@ class Soak:
         self.spark, self.drawn = spark, random.Random(seed)
         self.ended, self.failure = threading.Event(), ""
         self.counts = dict.fromkeys(("writes", "refused", "syncs", "reads", "passed over"), 0)
-        self.curves = Curves(["heap MiB", "resident MiB", "file handles", "index files", "table files"])
+        self.curves = Curves(["heap MiB", "resident MiB", "file handles", *FILES])
         for name in ("writer", "oracle"):
             (folder / name).mkdir(parents=True)
         self.writer = StockHudi("1.1.1", folder / "writer")
@@ -73,8 +76,8 @@ class Soak:
         self.index().create(record="global", columns=["ts", "fare"], bloom=["rider"], logs=True)
 
     def index(self) -> HudiIndex:
-        ages = {"hudiidx.expire.older.than.minutes": "5", "hudiidx.expire.orphan.minutes": "5"}
-        return HudiIndex(self.spark, self.path, **ages)
+        names = ("hudiidx.expire.older.than.minutes", "hudiidx.expire.orphan.minutes")
+        return HudiIndex(self.spark, self.path, **dict.fromkeys(names, str(KEPT_MINUTES)))
 
     def write(self) -> None:
         """One deed after the other, as stock Hudi does them; what it refuses is counted."""
@@ -129,10 +132,11 @@ class Soak:
     def sample(self) -> None:
         """What this process's JVM holds, and how many files there are."""
         java = self.spark.sparkContext._gateway.proc.pid
-        ours = files_below(self.path / ".hoodie" / "hudiidx")
-        files = files_below(self.path) - ours
+        ages = ages_below(self.path / ".hoodie" / "hudiidx")
+        past = sum(age > 2 * KEPT_MINUTES * 60 for age in ages)
+        files = len(ages_below(self.path)) - len(ages)
         handles = len([*Path(f"/proc/{java}/fd").iterdir()])
-        self.curves.add(live_heap(java) / MEBI, resident(java) / MEBI, handles, ours, files)
+        self.curves.add(live_heap(java) / MEBI, resident(java) / MEBI, handles, len(ages), past, files)
 
     def run(self, minutes: float, reads: int) -> None:
         threads = [
@@ -166,9 +170,14 @@ class Soak:
             self.failure = f"{work.__name__}: {failed!r}"
 
 
-def files_below(folder: Path) -> int:
-    """Folders that go away meanwhile have none."""
-    return sum(len(files) for _, _, files in os.walk(folder))
+def ages_below(folder: Path) -> list[float]:
+    """Seconds since each file was written; what goes away meanwhile has none."""
+    ages = []
+    for where, _, files in os.walk(folder):
+        for name in files:
+            with contextlib.suppress(FileNotFoundError):
+                ages.append(time.time() - Path(where, name).stat().st_mtime)
+    return ages
 
 
 def main(folder: Path, minutes: float, reads: int, seed: int) -> None:

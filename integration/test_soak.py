@@ -19,7 +19,14 @@ from curves import Curves
 MINUTES = float(os.environ.get("HUDIIDX_SOAK_MINUTES", "0.2"))
 READS = int(os.environ.get("HUDIIDX_SOAK_READS", "9"))
 # How much more of a thing there may be in the last quarter than in the one before it.
-FLAT = {"heap MiB": 8.0, "resident MiB": 64.0, "file handles": 16.0, "index files": 10.0, "table files": 60.0}
+# Young index files go with the commits of the last minutes; the old ones are what nobody removed.
+FLAT = {
+    "heap MiB": 8.0,
+    "resident MiB": 64.0,
+    "file handles": 16.0,
+    "old index files": 4.0,
+    "table files": 60.0,
+}
 ENOUGH = 60  # samples to call a curve flat
 
 
@@ -39,7 +46,7 @@ def test_readers_and_indexers_beside_a_writer_without_pause(tmp_path: Path) -> N
     said = json.loads(done.stdout.splitlines()[-1])
     assert said["reads"] >= READS and said["syncs"] > 0 and said["writes"] > 0, said
     figure("reads beside a stock writer without pause", said["reads"])
-    curves = Curves([*FLAT])
+    curves = Curves([])
     curves.values = said["curves"]
     if len(curves.values["seconds"]) >= ENOUGH:
         grown = {name: curves.growth(name) for name in FLAT}
