@@ -19,13 +19,13 @@ from curves import Curves
 MINUTES = float(os.environ.get("HUDIIDX_SOAK_MINUTES", "0.2"))
 READS = int(os.environ.get("HUDIIDX_SOAK_READS", "9"))
 # How much more of a thing there may be in the last quarter than in the one before it.
-# Young index files go with the commits of the last minutes; the old ones are what nobody removed.
+# Young index files go with the commits of the last minutes, the table's with when stock cleaned; old index files are what
+# nobody removed.
 FLAT = {
     "heap MiB": 8.0,
     "resident MiB": 64.0,
     "file handles": 16.0,
     "old index files": 4.0,
-    "table files": 60.0,
 }
 ENOUGH = 60  # samples to call a curve flat
 
