@@ -19,8 +19,8 @@ from curves import Curves
 MINUTES = float(os.environ.get("HUDIIDX_SOAK_MINUTES", "0.2"))
 READS = int(os.environ.get("HUDIIDX_SOAK_READS", "9"))
 # How much more of a thing there may be in the last quarter than in the one before it.
-# Young index files go with the commits of the last minutes, the table's with when stock cleaned; old index files are what
-# nobody removed.
+# Young index files go with the commits of the last minutes, the table's with when stock cleaned; old index
+# files are what nobody removed.
 FLAT = {
     "heap MiB": 8.0,
     "resident MiB": 64.0,
