@@ -29,6 +29,9 @@ class Curves:
         quarter = len(values) // 4
         return sum(values[-quarter:]) / quarter - sum(values[-2 * quarter : -quarter]) / quarter
 
+    def mean(self, name: str) -> float:
+        return sum(self.values[name]) / len(self.values[name])
+
     def save(self, file: Path) -> None:
         """One curve below the other, each from 0 to its highest value."""
         seconds = self.values["seconds"]

@@ -51,6 +51,7 @@ FILTERS = (
     "city in ('sf', 'la') and fare < {n}",
     "rider = 'rider-{n}' and id >= 'k000100'",
 )
+NUMBERS = 2  # what FILTERS are asked with of one instant
 MEBI = 1 << 20
 KEPT_MINUTES = 5  # what no index version names any more stays so long
 FILES = ("index files", "old index files", "table files")
@@ -113,8 +114,8 @@ class Soak:
 
     def read(self) -> None:
         """Queries as of an instant, with the index and without, beside stock Hudi's answers."""
-        at, n = self.drawn.choice(self.done()), self.drawn.randrange(ROWS)
-        filters = [f.format(n=n) for f in FILTERS]
+        at = self.drawn.choice(self.done())
+        filters = [f.format(n=n) for n in self.drawn.sample(range(ROWS), NUMBERS) for f in FILTERS]
         try:
             options = {"as.of.instant": at}
             wanted = self.oracle.filtered(name="soak", filters=filters, options=options, read_once=True)

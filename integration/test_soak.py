@@ -19,14 +19,10 @@ from curves import Curves
 MINUTES = float(os.environ.get("HUDIIDX_SOAK_MINUTES", "0.2"))
 READS = int(os.environ.get("HUDIIDX_SOAK_READS", "9"))
 # How much more of a thing there may be in the last quarter than in the one before it.
-# Young index files go with the commits of the last minutes, the table's with when stock cleaned; old index
-# files are what nobody removed.
-FLAT = {
-    "heap MiB": 8.0,
-    "resident MiB": 64.0,
-    "file handles": 16.0,
-    "old index files": 4.0,
-}
+FLAT = {"heap MiB": 8.0, "resident MiB": 64.0, "file handles": 16.0, "old index files": 4.0}
+# The same as a share: young index files go with the commits of the last minutes, the table's with when stock
+# cleaned.
+STEADY = {"index files": 0.25, "table files": 0.25}
 ENOUGH = 60  # samples to call a curve flat
 
 
@@ -45,11 +41,15 @@ def test_readers_and_indexers_beside_a_writer_without_pause(tmp_path: Path) -> N
     assert done.returncode == 0, f"seed {seed}: {done.stdout[-2000:]}"
     said = json.loads(done.stdout.splitlines()[-1])
     assert said["reads"] >= READS and said["syncs"] > 0 and said["writes"] > 0, said
-    figure("reads beside a stock writer without pause", said["reads"])
     curves = Curves([])
     curves.values = said["curves"]
+    figure("reads beside a stock writer without pause", said["reads"])
+    figure("writes and table services of that writer", said["writes"])
+    figure("minutes that they took", round(curves.values["seconds"][-1] / 60))
     if len(curves.values["seconds"]) >= ENOUGH:
         grown = {name: curves.growth(name) for name in FLAT}
         assert all(grown[name] <= most for name, most in FLAT.items()), grown
+        shares = {name: curves.growth(name) / max(curves.mean(name), 1) for name in STEADY}
+        assert all(shares[name] <= most for name, most in STEADY.items()), shares
     if "HUDIIDX_SOAK_PLOT" in os.environ:
         shutil.copy(folder / "soak.svg", os.environ["HUDIIDX_SOAK_PLOT"])

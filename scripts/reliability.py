@@ -1,6 +1,7 @@
 """Runs what tries hudiidx hardest and writes how much was tried into docs/reliability.md.
 
-Usage: reliability.py [PART]... [--schedules N] [--commits N] [--minutes N] [--kills N] [--reads N] [--fuzz N]
+Usage: reliability.py [PART]... [--schedules N] [--commits N] [--minutes N] [--kills N]
+    [--reads N] [--soak-minutes N] [--fuzz N]
 
 The counts come from the tests themselves (HUDIIDX_FIGURES). Without a PART all run, one after the other, for
 some hours. A part that is done replaces its rows of the page; one that fails ends the run.
@@ -44,7 +45,7 @@ def suites(laws: dict[str, str], **modules: str) -> Part:
 
 def pytest(file: str, laws: dict[str, str]) -> Part:
     """A file of tests in Python, the long ones too."""
-    return Part([str(ROOT / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-m", "", file], laws)
+    return Part([str(ROOT / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-s", "-m", "", file], laws)
 
 
 PARTS = {
@@ -93,7 +94,14 @@ PARTS = {
     "random": pytest(
         "integration/test_random.py", {"random sequences of stock Hudi's writes and services": ROWS}
     ),
-    "soak": pytest("integration/test_soak.py", {"reads beside a stock writer without pause": STALE}),
+    "soak": pytest(
+        "integration/test_soak.py",
+        {
+            "reads beside a stock writer without pause": STALE,
+            "writes and table services of that writer": STALE,
+            "minutes that they took": STALE,
+        },
+    ),
     "long": pytest(
         "integration/test_long_run.py",
         {"commits of one table by stock Hudi and hudiidx, some of them killed": ROWS},
@@ -113,6 +121,7 @@ def environment(arguments: argparse.Namespace, figures: Path) -> dict[str, str]:
         "HUDIIDX_MINUTES": str(arguments.minutes),
         "HUDIIDX_KILLS": str(arguments.kills),
         "HUDIIDX_SOAK_READS": str(arguments.reads),
+        "HUDIIDX_SOAK_MINUTES": str(arguments.soak_minutes),
         "HUDIIDX_SOAK_PLOT": str(ROOT / "docs" / "soak.svg"),
         "HUDIIDX_FUZZ_ROUNDS": str(arguments.fuzz),
     }
@@ -171,7 +180,8 @@ def main() -> int:
     parser.add_argument("--commits", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="at most, of each long run")
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--reads", type=int, default=10_000)
+    parser.add_argument("--reads", type=int, default=10_000, help="of the soak, at least")
+    parser.add_argument("--soak-minutes", type=float, default=60, help="at least")
     parser.add_argument("--fuzz", type=int, default=100_000)
     arguments = parser.parse_args()
     unknown = set(arguments.parts) - set(PARTS)
