@@ -1,4 +1,7 @@
-"""The tables of `benchmarks/scale`, with how each figure grows: scale.py FIGURES."""
+"""The tables of `benchmarks/scale`, with how each figure grows: scale.py FIGURES [--page].
+
+With --page they become a section of RESULTS.md.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,16 @@ import math
 import re
 import sys
 
+from results_page import PAGE, made, replace_sections
+
 Row = tuple[str, str, str]
+HEAD = """## Growth with keys and commits
+
+Record index pages of keys that a generator makes, and timelines of as many completed commits; the last column is the power that fits best.
+"""
 
 
-def main(figures: str) -> None:
+def main(figures: str, page: bool) -> None:
     keys: dict[Row, dict[int, float]] = {}
     commits: dict[Row, dict[int, float]] = {}
     with open(figures) as lines:
@@ -19,9 +28,12 @@ def main(figures: str) -> None:
             made = re.match(r"record \w+ (\d+) in ", f["table"])
             of, n = (keys, int(made[1])) if made else (commits, int(f["table"]))
             of.setdefault(row, {})[n] = f["value"]
-    for name, rows in (("UUID keys", keys), ("commits on the active timeline", commits)):
-        if rows:
-            print("\n".join(table(name, rows)) + "\n")
+    named = (("UUID keys", keys), ("commits on the active timeline", commits))
+    tables = ["\n".join(table(name, rows)) + "\n" for name, rows in named if rows]
+    text = "\n".join([HEAD, *tables, made("`benchmarks/scale DIR`")])
+    print(text)
+    if page:
+        replace_sections(PAGE, [text])
 
 
 def table(name: str, rows: dict[Row, dict[int, float]]) -> list[str]:
@@ -52,4 +64,4 @@ def growth(cells: dict[int, float]) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], "--page" in sys.argv[2:])

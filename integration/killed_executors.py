@@ -1,7 +1,10 @@
 """Indexes and writes on a small cluster whose executors die and whose slow tasks run twice.
 
+Each kill is followed by a time in which an executor stands still: copies of its tasks start elsewhere, then
+it goes on with its own.
+
 Usage: killed_executors.py TABLE KILLS SEED; see test_killed_executors.py. Prints one JSON document: by deed
-how many kills came while it was under way.
+how many kills came while it was under way (``kills``), and how many tasks ran twice (``twice``).
 """
 
 import json
@@ -13,25 +16,26 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from small_cluster import kill_one, small_cluster
+from small_cluster import freeze_one, kill_one, small_cluster, tasks_run_twice
 
 from hudiidx import HudiIndex
 
 KEYS = 30_000
 PARTITIONS = 6  # of the table
 TASKS = 8
-TRIES = 10  # of a deed until a kill comes while it is under way
+FROZEN = 3.0  # seconds that an executor stands still
+TRIES = 20  # of a deed until a kill comes while it is under way
 
 
 class Deeds:
     """A table, what it must hold (key number to ordering value), and all that is done to it by Spark jobs."""
 
-    def __init__(self, path: Path, seed: int) -> None:
-        self.spark, self.path, self.drawn = small_cluster(), path, random.Random(seed)
+    def __init__(self, spark: SparkSession, path: Path, seed: int) -> None:
+        self.spark, self.path, self.drawn = spark, path, random.Random(seed)
         self.wanted: dict[int, int] = {}
         self.when = 0
         self.folder, self.before = path / ".hoodie" / "hudiidx", path.parent / "index-before"
@@ -88,6 +92,21 @@ class Deeds:
     def update(self) -> None:
         self.index().update()
 
+    def tag(self) -> None:
+        """Half of the keys, and others that are not there, find the file groups that a scan finds them in."""
+        first, end = self.some()
+        keys = self.spark.range(first, end + 1000, 1, TASKS).selectExpr("concat('k', lpad(id, 8, '0')) as id")
+        strategy = {"hudiidx.tag.strategy": self.drawn.choice(("direct", "shuffle"))}
+        tagged = HudiIndex(self.spark, self.path, strict=True, **strategy).tag_location(keys, "id")
+        found = {r.id: (r.partition_path, r.file_id) for r in tagged.collect() if r.file_id}
+        rows = self.spark.read.format("hudiidx").option("hudiidx.index.enabled", "false").load(str(self.path))
+        meta = ("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
+        places = {key: (partition, name) for key, partition, name in rows.select(*meta).collect()}
+        asked = {f"k{n:08d}" for n in range(first, end + 1000)}
+        assert found.keys() == asked & places.keys()
+        for key, (partition, file_id) in found.items():
+            assert partition == places[key][0] and places[key][1].startswith(file_id), (key, file_id)
+
     def leave_index_behind(self) -> None:
         """The index is one upsert behind its table, as when stock Hudi wrote it."""
         shutil.copytree(self.folder, self.before)
@@ -122,6 +141,27 @@ class Deeds:
         assert sum(f.stat().st_size for f in files) == named, files
 
 
+class Blow(threading.Thread):
+    """Kills an executor, or lets one stand still, after some seconds unless the deed is done by then."""
+
+    def __init__(self, application: str, wait: float, deadly: bool) -> None:
+        super().__init__()
+        self.application, self.wait, self.deadly = application, wait, deadly
+        self.struck, self.done = False, threading.Event()
+
+    def run(self) -> None:
+        if not self.done.wait(self.wait):
+            if self.deadly:
+                kill_one(self.application)
+            else:
+                freeze_one(self.application, FROZEN)
+            self.struck = True
+
+    def end(self) -> None:
+        self.done.set()
+        self.join()
+
+
 def under_fire(deeds: Deeds, name: str, kills: int) -> int:
     """Does a deed until so many executors were killed meanwhile; the number of kills."""
     application = deeds.spark.sparkContext.applicationId
@@ -131,42 +171,34 @@ def under_fire(deeds: Deeds, name: str, kills: int) -> int:
         "delete": deeds.upsert,  # or soon there is nothing to delete
     }
     prepare = before.get(name, lambda: None)
-    hit, seconds = 0, 0.0
+    strikes, seconds = 0, 0.0
     for n in range(kills * TRIES + 1):
         prepare()
-        done = threading.Event()
-        delay = deeds.drawn.uniform(0.1, 0.8) * seconds
-        struck = []
-
-        def strike(wait: float = delay, done: threading.Event = done, struck: list[int] = struck) -> None:
-            if not done.wait(wait):
-                kill_one(application)
-                struck.append(1)
-
-        killer = threading.Thread(target=strike)
+        blow = Blow(application, deeds.drawn.uniform(0.1, 0.8) * seconds, deadly=strikes % 2 == 0)
         start = time.monotonic()
         if n:  # the first time is measured
-            killer.start()
+            blow.start()
         getattr(deeds, name)()
         took = time.monotonic() - start
-        done.set()
         if n:
-            killer.join()
+            blow.end()
             deeds.assert_right()
-        if not struck:
+        if not blow.struck:
             seconds = took
-        hit += len(struck)
-        if hit >= kills:
+        strikes += blow.struck
+        if strikes >= 2 * kills:
             break
-    return hit
+    return strikes // 2
 
 
 def main(table: str, kills: int, seed: int) -> None:
-    deeds = Deeds(Path(table), seed)
-    names = ("create", "update", "upsert", "delete", "compact")
-    print(json.dumps({name: under_fire(deeds, name, kills) for name in names}))
-    deeds.assert_nothing_is_left()
-    deeds.spark.stop()
+    names = ("create", "update", "upsert", "tag", "delete", "compact")
+    work = Path(table).parent / "cluster"
+    with small_cluster(work) as spark:
+        deeds = Deeds(spark, Path(table), seed)
+        hits = {name: under_fire(deeds, name, kills) for name in names}
+        deeds.assert_nothing_is_left()
+    print(json.dumps({"kills": hits, "twice": tasks_run_twice(work)}))
 
 
 if __name__ == "__main__":

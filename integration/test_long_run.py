@@ -174,7 +174,7 @@ class LongRun:
 def test_stock_and_we_write_by_turns_for_long(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
 ) -> None:
-    from compare import figure  # this file is a program too, which has no path to it
+    from figures import figure  # this file is a program too, which has no path to it
 
     seed = int(os.environ.get("HUDIIDX_TEST_SEED", time.time_ns()))
     print(f"HUDIIDX_TEST_SEED={seed}, {COMMITS} commits")
@@ -183,7 +183,8 @@ def test_stock_and_we_write_by_turns_for_long(
     run = LongRun(table, seed)
     try:
         done = run.run(COMMITS, MINUTES)
-        figure("commits of one table by stock Hudi and hudiidx, some of them killed", done)
+        figure("writes and table services of one table by stock Hudi and hudiidx by turns", done)
+        figure("writers killed among them", run.counts["crash"])
     finally:
         run.killed.close()
         print(run.counts)

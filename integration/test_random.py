@@ -8,7 +8,7 @@ from typing import Any
 
 import hudifix
 import pytest
-from compare import figure
+from figures import figure
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession

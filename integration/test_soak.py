@@ -13,8 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from compare import figure
 from curves import Curves
+from figures import figure
 
 MINUTES = float(os.environ.get("HUDIIDX_SOAK_MINUTES", "0.2"))
 READS = int(os.environ.get("HUDIIDX_SOAK_READS", "9"))

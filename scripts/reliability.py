@@ -20,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reliability.md"
+PYTHON = str(ROOT / ".venv" / "bin" / "python")
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 HEAD = ["| part | tried | how much | law | last run |", "|---|---|---|---|---|"]
 ROWS = "1. Same rows"
@@ -31,10 +32,11 @@ WRITES = "1. Same rows, 3. Exact locations, 6. Atomic"
 
 @dataclass(frozen=True)
 class Part:
-    """Tests that belong together, and of what they count the law that it is about."""
+    """What is run, and of what it counts the law that it is about; ``long`` makes the tests long."""
 
     command: list[str]
     laws: dict[str, str]
+    long: bool = True
 
 
 def suites(laws: dict[str, str], **modules: str) -> Part:
@@ -45,7 +47,7 @@ def suites(laws: dict[str, str], **modules: str) -> Part:
 
 def pytest(file: str, laws: dict[str, str]) -> Part:
     """A file of tests in Python, the long ones too."""
-    return Part([str(ROOT / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-s", "-m", "", file], laws)
+    return Part([PYTHON, "-m", "pytest", "-q", "-s", "-m", "", file], laws)
 
 
 PARTS = {
@@ -89,7 +91,10 @@ PARTS = {
     "writers": suites({"rounds of two writers at once": "6. Atomic"}, spark="*ConcurrentWritesSuite"),
     "executors": pytest(
         "integration/test_killed_executors.py",
-        {"executors killed while an index or a table was written": WRITES},
+        {
+            "executors killed in indexing, tagging and writes": WRITES,
+            "tasks that ran twice meanwhile": WRITES,
+        },
     ),
     "random": pytest(
         "integration/test_random.py", {"random sequences of stock Hudi's writes and services": ROWS}
@@ -104,16 +109,36 @@ PARTS = {
     ),
     "long": pytest(
         "integration/test_long_run.py",
-        {"commits of one table by stock Hudi and hudiidx, some of them killed": ROWS},
+        {
+            "writes and table services of one table by stock Hudi and hudiidx by turns": ROWS,
+            "writers killed among them": "6. Atomic",
+        },
+    ),
+    "cluster": Part(
+        [PYTHON, "scripts/run_tests.py", "cluster"],
+        {"tests beside stock Hudi with our session on executors that are processes": ROWS},
+        long=False,
+    ),
+    "bugs": Part(
+        [PYTHON, "scripts/seeded_bugs.py"],
+        {"bugs planted, caught by the tests that they name": "each"},
+        long=False,
+    ),
+    "builds": Part(
+        ["scripts/reproducible"], {"jars and wheels built twice, the same to the byte": ""}, long=False
     ),
 }
 
 
-def environment(arguments: argparse.Namespace, figures: Path) -> dict[str, str]:
-    """What makes the tests long."""
+def environment(part: Part, arguments: argparse.Namespace, figures: Path) -> dict[str, str]:
+    """Where the tests count, and what makes them long."""
+    counting = {**os.environ, "HUDIIDX_FIGURES": str(figures)}
+    return {**counting, **lengths(arguments)} if part.long else counting
+
+
+def lengths(arguments: argparse.Namespace) -> dict[str, str]:
+    """What the tests read."""
     return {
-        **os.environ,
-        "HUDIIDX_FIGURES": str(figures),
         "HUDIIDX_TEST_EVERY_BYTE": "1",
         "HUDIIDX_TEST_ALL_FIXTURES": "1",
         "HUDIIDX_SCHEDULES": str(arguments.schedules),
@@ -163,8 +188,9 @@ def run(name: str, arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         figures = Path(folder, "figures")
         figures.touch()
-        print(f"=== {name}: {' '.join(PARTS[name].command)}", flush=True)
-        done = subprocess.run(PARTS[name].command, cwd=ROOT, env=environment(arguments, figures), check=False)
+        part = PARTS[name]
+        print(f"=== {name}: {' '.join(part.command)}", flush=True)
+        done = subprocess.run(part.command, cwd=ROOT, env=environment(part, arguments, figures), check=False)
         if done.returncode:
             raise SystemExit(f"{name} failed; its rows of {PAGE.name} stay as they are")
         rows = rows_of(name, counted(figures), (time.monotonic() - start) / 60)

@@ -23,6 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from figures import figure
+
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 REPORTS = ROOT / "build" / "test-reports"
@@ -140,6 +142,7 @@ def main(suite: str) -> int:
         for name, master in CLUSTERS.items():
             os.environ["HUDIIDX_TEST_MASTER"] = master
             counts += pytest(f"on {name}", ["-m", "not slow", "integration"], lanes=[])
+        figure("tests beside stock Hudi with our session on executors that are processes", counts.passed)
     elif suite != "lint":
         print(__doc__)
         return 2

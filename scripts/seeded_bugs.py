@@ -14,6 +14,8 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
 
+from figures import figure
+
 ROOT = Path(__file__).resolve().parent.parent
 BUGS = ROOT / "integration" / "seeded-bugs"
 FIELDS = ("Law", "Bug", "Module", "Suite", "Test")
@@ -82,6 +84,7 @@ def main(names: list[str]) -> int:
             took = f"{time.monotonic() - start:.0f} s"
             print(f"{bug.patch.stem} ({bug.law}): {why or f'caught by {bug.suite}'}, {took}", flush=True)
     print(f"{len(bugs) - passed} of {len(bugs)} bugs caught")
+    figure("bugs planted, caught by the tests that they name", len(bugs) - passed)
     return 1 if passed or not bugs else 0
 
 

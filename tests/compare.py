@@ -1,23 +1,15 @@
 """Compares an index's answers with stock Hudi's."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 import hudifix
 import pytest
 import stored
+from figures import figure
 from pyspark.sql import DataFrame, SparkSession
 
 from hudiidx import HudiIndex, UnsupportedTable
-
-
-def figure(what: str, count: int = 1) -> None:
-    """Notes how much was tried, for docs/reliability.md, in the file that HUDIIDX_FIGURES names."""
-    file = os.environ.get("HUDIIDX_FIGURES")
-    if file:
-        with Path(file).open("a") as figures:
-            figures.write(f"{what}\t{count}\n")
 
 
 def assert_listings(index: HudiIndex, fixture: stored.Fixture) -> None:

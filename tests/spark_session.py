@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from standalone import standalone
 
 from hudiidx import configure_spark
 
@@ -54,8 +55,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @contextmanager
 def _master(work: Path) -> Iterator[str]:
     if MASTER == "standalone":
-        from standalone import standalone  # lies beside the tests that ask for it
-
         with standalone(work) as url:
             yield url
     else:

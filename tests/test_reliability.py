@@ -16,10 +16,10 @@ def test_what_tests_count_is_what_the_page_has() -> None:
         *ROOT.glob("jvm/*/src/test/**/*.scala"),
         *ROOT.glob("tests/*.py"),
         *ROOT.glob("integration/*.py"),
-        ROOT / "scripts" / "fuzz",
+        *(ROOT / "scripts" / name for name in ("fuzz", "reproducible", "run_tests.py", "seeded_bugs.py")),
     ]
     text = "".join(f.read_text() for f in sources if f.name != Path(__file__).name)
-    assert set(re.findall(r'(?:Figures\.add\(|\bfigure[( ])"([^"]+)"', text)) == asked
+    assert set(re.findall(r'(?:Figures\.add\(|\bfigure\(|figures\.py"? )"([^"]+)"', text)) == asked
 
 
 def test_parts_name_suites_and_files_that_exist() -> None:

@@ -118,7 +118,7 @@ def test_executors_killed_and_tasks_run_twice(
     keys = [*sorted({w[0] for w in wanted}), "absent", "0"]
     script = Path(__file__).with_name("tag_cluster.py")
     done = subprocess.run(
-        [sys.executable, str(script), str(table)],
+        [sys.executable, str(script), str(table), str(tmp_path / "cluster")],
         input=json.dumps(keys),
         capture_output=True,
         text=True,
@@ -127,6 +127,7 @@ def test_executors_killed_and_tasks_run_twice(
     )
     assert done.returncode == 0, done.stderr[-4000:]
     answers = json.loads(done.stdout.splitlines()[-1])
+    assert answers["killed"] == 2 and answers["twice"] > 0
     for strategy in ("direct", "shuffle"):
         assert answers[strategy] == wanted
         assert answers[strategy + " absent"] == ["0", "absent"]

@@ -12,17 +12,18 @@ import json
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from results_page import PAGE
+from results_page import PAGE, made
 
 from .data import Data
 from .engine import LIB, Process
 from .planned import BENCHMARKS, register_with_iceberg, write_list
 from .systems import NAMES
-from .table import Figures, made, rendered, write, write_kept
+from .table import Figures, rendered, write, write_kept
 
 
 class Bench:
@@ -55,24 +56,20 @@ class Bench:
         if len({json.dumps(a) for a in found.values()}) > 1:
             raise SystemExit(f"{operation}, round {turn}: answers differ: {found}")
 
-    def bootstrap(self) -> None:
-        """Twice, of which the second counts: the first warms up."""
-        for name in self.systems:
-            for turn in range(2):
+    def bootstrap(self, rounds: int) -> None:
+        """By turns as all else, on new copies of the data files."""
+        for turn in range(rounds + 1):
+            for name in self.systems:
                 self.processes[name].ask("fresh")
-                reply = self.processes[name].ask("bootstrap")
-                if "missing" in reply:
-                    self.figures.missing("bootstrap", name, reply["missing"])
-                    break
-                if turn > 0:
-                    self.figures.add("bootstrap", name, reply["millis"])
+            self.round("bootstrap", turn, [])
+        for name in self.systems:
             size = self.processes[name].ask("bytes")
             if "answer" in size:
                 self.figures.add("bytes", name, size["answer"])
 
     def run(self, days: list[str], wanted: list[str]) -> None:
-        self.bootstrap()
         data, few = self.data, max(1, self.rounds // 2)
+        self.bootstrap(few)
         asked: dict[str, tuple[int, Callable[[int], list[Any]]]] = {
             "files": (self.rounds, lambda i: [days[i]]),
             "plan": (self.rounds, lambda i: [days[i]]),
@@ -145,6 +142,7 @@ def main() -> None:
     if args.page_only:
         write_kept(data, args.out)
         return
+    start = time.monotonic()
     make(data)
     days = sorted(p.name for p in data.m.iterdir() if not p.name.startswith("."))
     random.Random(1).shuffle(days)
@@ -153,10 +151,11 @@ def main() -> None:
         bench.run(days, args.operations.split(","))
     finally:
         bench.close()
+    when = made(f"`make bench`, {(time.monotonic() - start) / 60:.0f} minutes")
     if args.systems == parser.get_default("systems") and args.operations == parser.get_default("operations"):
-        write(bench.figures, data, args.out)
+        write(bench.figures, data, args.out, when)
     else:  # a part of it is no page
-        print(rendered(bench.figures, data, made()))
+        print(rendered(bench.figures, data, when))
 
 
 if __name__ == "__main__":

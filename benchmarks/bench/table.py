@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import json
-import os
-import subprocess
 from pathlib import Path
 from statistics import median
 
@@ -90,15 +87,6 @@ def cell(figures: Figures, operation: str, system: str) -> str:
     return f"{middle:,.0f}{spread}{ratio}"
 
 
-def made() -> str:
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    now = datetime.datetime.now(datetime.timezone.utc)
-    return (
-        f"Made on {now:%Y-%m-%d} at commit {commit}: `make bench`; load average over the last 15 minutes {os.getloadavg()[2]:.1f}, "
-        f"{os.cpu_count()} cores, Spark 3.5.9."
-    )
-
-
 def rendered(figures: Figures, data: Data, when: str) -> str:
     rows = ["| ms | " + " | ".join(NAMES.values()) + " |", "|---|" + "--:|" * len(NAMES)]
     for operation, label in OPERATIONS.items():
@@ -124,10 +112,10 @@ def kept(data: Data) -> Path:
     return data.folder.parent / "results" / f"bench-{data.rows}.json"
 
 
-def write(figures: Figures, data: Data, out: Path) -> None:
+def write(figures: Figures, data: Data, out: Path, when: str) -> None:
     """Keeps the figures beside the tables, and writes the section of `out`."""
     kept(data).parent.mkdir(exist_ok=True)
-    run = {"figures": figures.values, "missing": figures.reasons, "made": made()}
+    run = {"figures": figures.values, "missing": figures.reasons, "made": when}
     kept(data).write_text(json.dumps(run, indent=1))
     write_kept(data, out)
 

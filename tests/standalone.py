@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -30,19 +30,21 @@ def free_port() -> int:
 
 
 @contextmanager
-def standalone(work: Path, workers: int = 2) -> Iterator[str]:
-    """The URL of a master with workers of one core and a gibibyte each; all end with the block."""
+def standalone(work: Path, hosts: Sequence[str] = (LOOPBACK, LOOPBACK)) -> Iterator[str]:
+    """The URL of a master with a worker of one core and a gibibyte on each host; all end with the block."""
     port, page = free_port(), free_port()
     url = f"spark://{LOOPBACK}:{port}"
     processes = []
     try:
         with (work / "cluster.log").open("wb") as log:
-            processes.append(_start("master", log, "--port", str(port), "--webui-port", str(page)))
+            ports = ["--port", str(port), "--webui-port", str(page)]
+            processes.append(_start("master", LOOPBACK, log, *ports))
             _wait(page, 0, work)
-            for n in range(workers):
+            for n, host in enumerate(hosts):
                 sizes = ["--cores", "1", "--memory", "1g", "--webui-port", "0"]
-                processes.append(_start("worker", log, *sizes, "--work-dir", str(work / f"worker-{n}"), url))
-            _wait(page, workers, work)
+                folder = ["--work-dir", str(work / f"worker-{n}")]
+                processes.append(_start("worker", host, log, *sizes, *folder, url))
+            _wait(page, len(hosts), work)
         yield url
     finally:
         for process in reversed(processes):
@@ -74,21 +76,21 @@ def submit(master: str, jars: str, script: Path, *arguments: str, conf: dict[str
     return done.stdout
 
 
-def _environment() -> dict[str, str]:
+def _environment(host: str = LOOPBACK) -> dict[str, str]:
     python = {"PYSPARK_PYTHON": sys.executable, "PYTHON": sys.executable}
     return {
         **os.environ,
         **python,
         "SPARK_HOME": str(HOME),
-        "HOST": LOOPBACK,
-        "SPARK_LOCAL_IP": LOOPBACK,
+        "HOST": host,
+        "SPARK_LOCAL_IP": host,
         "TZ": "UTC",
     }
 
 
-def _start(role: str, log: IO[bytes], *arguments: str) -> subprocess.Popen[bytes]:
+def _start(role: str, host: str, log: IO[bytes], *arguments: str) -> subprocess.Popen[bytes]:
     command = [str(NODE), role, *arguments]
-    return subprocess.Popen(command, stdout=log, stderr=log, env=_environment())
+    return subprocess.Popen(command, stdout=log, stderr=log, env=_environment(host))
 
 
 def _wait(page: int, workers: int, work: Path) -> None:
