@@ -73,8 +73,9 @@ PARTS = {
             "bytes of logs changed": ROWS,
             "hostile files given to parsers": "5. Derived",
             "writes of an index stopped at a step": "6. Atomic",
+            "processes killed at a write step": "6. Atomic",
         },
-        core="*IndexFaultSuite *HFileDamageSuite *ParserFuzzSuite",
+        core="*IndexFaultSuite *KillSuite *HFileDamageSuite *ParserFuzzSuite",
         hadoopModule="*RecordFaultSuite *DamagedLogSuite",
     ),
     "fuzz": Part(

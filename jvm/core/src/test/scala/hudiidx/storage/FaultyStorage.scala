@@ -22,8 +22,10 @@ final class InjectedFault(message: String) extends IOException(message)
 
 /** Dies at the `failAt`-th mutating call (write, publish, delete; counted from 1) and in every mutating call after it,
   *  so that no clean-up runs, as after a kill. With `failAt` beyond the last call it only counts them.
+  *
+  * @param end what becomes of the process: called when that call has done its part, and in every call after it
   */
-final class FaultyStorage(inner: Storage, failAt: Int, fault: Fault) extends Storage {
+final class FaultyStorage(inner: Storage, failAt: Int, fault: Fault, end: () => Unit = () => ()) extends Storage {
   private val calls = new AtomicInteger
 
   def mutatingCalls: Int = calls.get
@@ -65,6 +67,7 @@ final class FaultyStorage(inner: Storage, failAt: Int, fault: Fault) extends Sto
         case Fault.After   => whole
         case Fault.Partial => partial
       }
+      end()
       throw new InjectedFault(s"$what: killed by the test in call $call")
     }
   }

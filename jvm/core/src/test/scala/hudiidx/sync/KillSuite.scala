@@ -1,7 +1,9 @@
 package hudiidx.sync
 
-import hudiidx.storage.LocalStorage
+import hudiidx.TestSettings.{isLong, seed}
+import hudiidx.storage.{Fault, FaultyStorage, LocalStorage}
 import hudiidx.store.Retention
+import hudiidx.{Figures, IndexNotFound}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Processes that die by SIGKILL in the middle of a write. */
@@ -16,7 +18,7 @@ class KillSuite extends AnyFunSuite {
       table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
       kill(table, "create", ".master_manifest", "within")
       assert(temporaryFiles(table) > 0)
-      intercept[hudiidx.IndexNotFound](TableSnapshot.open(accessOf(LocalStorage), table.path, strict))
+      intercept[IndexNotFound](TableSnapshot.open(accessOf(LocalStorage), table.path, strict))
       checkAgainstListing(accessOf(LocalStorage), table, IndexOptions())
       new Indexer(accessOf(LocalStorage), table.path, IndexOptions()).create()
       finish(table)
@@ -50,6 +52,34 @@ class KillSuite extends AnyFunSuite {
       finish(table)
     }
   }
+
+  for (work <- Seq("create", "update", "merge"); fault <- Fault.All)
+    test(
+      s"$work killed ${fault.toString.toLowerCase} any write step: the version before or the new one, the next run ends well"
+    ) {
+      val counting = new FaultyStorage(LocalStorage, Int.MaxValue, fault)
+      withTable(9) { table =>
+        before(table, work)
+        KilledWriter.work(counting, table.path, work)
+      }
+      val steps = counting.mutatingCalls
+      val chosen = if (isLong) 1 to steps else Seq(1 + Math.floorMod(seed, steps.toLong).toInt)
+      chosen.foreach { step =>
+        withTable(9) { table =>
+          before(table, work)
+          KilledWriter.kill("hudiidx.sync.KilledWriter", Seq(table.path, work, step.toString, fault.toString))
+          Figures.add("processes killed at a write step", 1)
+          checkAgainstListing(accessOf(LocalStorage), table, IndexOptions())
+          try new Indexer(accessOf(LocalStorage), table.path, IndexOptions()).update(): Unit
+          catch { case _: IndexNotFound => new Indexer(accessOf(LocalStorage), table.path, IndexOptions()).create() }
+          finish(table)
+        }
+      }
+    }
+
+  private def before(table: FakeTable, work: String): Unit =
+    if (work == "create") table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true): Unit
+    else behind(table)
 
   private def behind(table: FakeTable): Unit = {
     table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)

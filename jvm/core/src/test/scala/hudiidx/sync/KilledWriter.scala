@@ -1,12 +1,12 @@
 package hudiidx.sync
 
-import hudiidx.storage.{FileInfo, LocalStorage, RandomReader, Storage}
+import hudiidx.storage.{Fault, FaultyStorage, FileInfo, LocalStorage, RandomReader, Storage}
 import java.io.{BufferedReader, InputStreamReader, OutputStream}
 import java.nio.file.{Files, Paths}
 
 /** Works on an index in a process of its own and stops for ever at a chosen step, after a line on standard output, so
   *  that it can be killed there. Arguments: table, `create` or `update` or `merge`, part of a file's name, `within` (half
-  *  its bytes are written) or `behind` (it is in place).
+  *  its bytes are written) or `behind` (it is in place); or instead of the last two a write step's number and a [[Fault]].
   */
 object KilledWriter {
 
@@ -14,11 +14,19 @@ object KilledWriter {
   val Arrived = "arrived"
 
   def main(args: Array[String]): Unit = {
-    val options = if (args(1) == "merge") IndexOptions(mergePercent = 1, mergeMinFiles = 0) else IndexOptions()
-    val storage = new StoppingStorage(args(2), args(3) == "within")
-    val indexer = new Indexer(IndexerSuite.accessOf(storage), args(0), options)
-    if (args(1) == "create") indexer.create() else indexer.update()
+    val storage = Fault.All.find(_.toString == args(3)) match {
+      case Some(fault) => new FaultyStorage(LocalStorage, args(2).toInt, fault, () => stop())
+      case None        => new StoppingStorage(args(2), args(3) == "within")
+    }
+    work(storage, args(0), args(1))
     println("done without coming to the step")
+  }
+
+  /** `create`, `update` or `merge`: an update that merges. */
+  def work(storage: Storage, table: String, what: String): Unit = {
+    val options = if (what == "merge") IndexOptions(mergePercent = 1, mergeMinFiles = 0) else IndexOptions()
+    val indexer = new Indexer(IndexerSuite.accessOf(storage), table, options)
+    if (what == "create") indexer.create() else indexer.update(): Unit
   }
 
   /** Starts a main class that uses a StoppingStorage in a process of its own, waits until it has come to its step, and
