@@ -177,7 +177,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
   /** Removes the whole folder; false if there was none. */
   def drop(): Boolean = writing(dir)(storage.delete(dir))
 
-  /** Removes versions beyond the newest `rule.retained` that are old enough, then files that no remaining version names
+  /** Removes versions beyond the newest `rule.retained` that were replaced long enough ago, then files that no remaining version names
     *  and work folders in which nothing was written, both for longer than any running writer takes. Returns the names removed.
     *
     *  @param current number of the version in use: it stays, also when newer damaged ones fill the places
@@ -185,8 +185,10 @@ final class IndexStore(val storage: Storage, val dir: String) {
   def expire(current: Long, rule: Retention, nowMillis: Long): Vector[String] = {
     val (files, strange) = storage.list(versionsDir).partition(isVersion)
     val newest = files.takeRight(math.max(1, rule.retained)).map(numberOf).toSet + current
+    // A reader opens the newest, so a version's time begins to run out when the next one comes.
+    val replaced = files.zip(files.drop(1)).map { case (f, next) => f.path -> next.modifiedMillis }.toMap
     val (old, kept) =
-      files.partition(f => !newest(numberOf(f)) && nowMillis - f.modifiedMillis >= rule.minAgeMillis)
+      files.partition(f => !newest(numberOf(f)) && replaced.get(f.path).exists(nowMillis - _ >= rule.minAgeMillis))
     old.foreach(f => storage.delete(f.path))
     val names = kept.map(namesIn)
     val named = names.flatten.flatten.toSet
@@ -207,9 +209,11 @@ final class IndexStore(val storage: Storage, val dir: String) {
     if (files.isEmpty) folder.modifiedMillis else files.map(_.modifiedMillis).max
   }
 
-  /** None for a version that cannot be read now, or by this release: what it names cannot be told. */
+  /** None for a version that cannot be read now, or by this release, or that another writer has expired since it was listed:
+    * what it names cannot be told, and what has taken its place may name the same files.
+    */
   private def namesIn(versionFile: FileInfo): Option[Vector[String]] =
-    try Some(readIfThere(numberOf(versionFile)).fold(Vector.empty[String])(_.files.map(_.name)))
+    try readIfThere(numberOf(versionFile)).map(_.files.map(_.name))
     catch { case _: DamagedIndex => None }
 
   private def versionFiles(): Vector[FileInfo] =
@@ -226,8 +230,9 @@ final class IndexStore(val storage: Storage, val dir: String) {
 /** How long index versions are kept, in milliseconds.
   *
   *  @param retained        newest versions that stay whatever their age
-  *  @param minAgeMillis    a version younger than this stays: a reader may have it open
-  *  @param orphanAgeMillis a file that no version names stays this long: its writer may be about to publish
+  *  @param minAgeMillis    a version that was replaced less than this ago stays: a reader may have it open
+  *  @param orphanAgeMillis a file that no version names stays this long: its writer may be about to publish, and must not take
+  *                         longer
   */
 final case class Retention(retained: Int, minAgeMillis: Long, orphanAgeMillis: Long)
 

@@ -150,13 +150,13 @@ object IndexOptions {
     OlderThanMinutes,
     Whole(0, MostMinutes),
     (usual.retention.minAgeMillis / Minute).toString,
-    "An index version younger than this is kept: a reader may have it open."
+    "An index version that was replaced less than this ago is kept: a reader may have it open."
   )
   private val orphanMinutes = OptionDoc(
     OrphanMinutes,
     Whole(0, MostMinutes),
     (usual.retention.orphanAgeMillis / Minute).toString,
-    "An index file that no version names is removed when it is older than this."
+    "An index file that no version names is removed when it is older than this. Making an index must not take longer."
   )
   private val recordMode = OptionDoc(
     RecordMode,

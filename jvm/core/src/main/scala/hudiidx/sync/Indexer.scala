@@ -4,6 +4,7 @@ import hudiidx._
 import hudiidx.manifest._
 import hudiidx.store._
 import hudiidx.table.{TableListing, ViewTimeline}
+import java.time.Clock
 import org.slf4j.LoggerFactory
 
 /** What a create or update did.
@@ -35,12 +36,13 @@ final class Indexer(
     tablePath: String,
     options: IndexOptions,
     scanner: PartitionScanner = LocalScanner,
-    parts: Vector[IndexPart] = Vector.empty
+    parts: Vector[IndexPart] = Vector.empty,
+    clock: Clock = Clock.systemUTC()
 ) {
   private val log = LoggerFactory.getLogger(classOf[Indexer])
   private val path = tablePath.stripSuffix("/")
   private val store = new IndexStore(access.storage, options.indexDir(path))
-  private val publisher = new VersionPublisher(store, options.retention)
+  private val publisher = new VersionPublisher(store, options.retention, clock)
 
   /** Makes the index from the table's files, whether there is one or not, then takes in what completed meanwhile. Like
     *  `update`: IndexNotWritable if the index folder refuses a write; the version before stays in force.
@@ -134,7 +136,7 @@ final class Indexer(
         number = number,
         files = files,
         properties = properties,
-        createdAtMillis = System.currentTimeMillis()
+        createdAtMillis = clock.millis()
       )
       if (publisher.publish(next, left.leftovers)) next else setPart(part)(to)
     }
@@ -144,7 +146,7 @@ final class Indexer(
     * names. Each update does so too. IndexNotFound without an index, IndexNotWritable if one cannot be removed.
     */
   def expire(): Vector[String] =
-    try store.expire(inForce().number, options.retention, System.currentTimeMillis())
+    try store.expire(inForce().number, options.retention, clock.millis())
     catch {
       case e: java.io.IOException =>
         throw new IndexNotWritable(s"${store.dir}: old files cannot be removed ($e); make the folder writable", e)
@@ -210,7 +212,7 @@ final class Indexer(
           rebuilt = false,
           published = true,
           rebases,
-          SyncLag.millis(unseen, base.table, System.currentTimeMillis())
+          SyncLag.millis(unseen, base.table, clock.millis())
         )
       }
     } finally open.close()
@@ -236,7 +238,7 @@ final class Indexer(
   }
 
   private def showingProgress[A](work: BuildProgress => A): A = {
-    val progress = new BuildProgress(store, System.currentTimeMillis())
+    val progress = new BuildProgress(store, clock.millis())
     try {
       progress.begin()
       work(progress)

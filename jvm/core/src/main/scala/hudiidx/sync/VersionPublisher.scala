@@ -1,10 +1,11 @@
 package hudiidx.sync
 
 import hudiidx.store._
+import java.time.Clock
 import org.slf4j.LoggerFactory
 
 /** Publishes index versions, and removes what they make superfluous. */
-private[sync] final class VersionPublisher(store: IndexStore, retention: Retention) {
+private[sync] final class VersionPublisher(store: IndexStore, retention: Retention, clock: Clock) {
   private val log = LoggerFactory.getLogger(classOf[Indexer])
 
   /** A version that takes in all that is completed on the table's timeline. */
@@ -19,7 +20,7 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
     Coverage.of(table.completed.map(i => InstantId(i.requestedTime, i.action)), table.pending),
     files,
     properties,
-    System.currentTimeMillis(),
+    clock.millis(),
     Indexer.Writer
   )
 
@@ -28,7 +29,7 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
     val first = store.publish(version)
     if (first) {
       discard(leftovers)
-      cleaning(store.expire(version.number, retention, System.currentTimeMillis()))
+      cleaning(store.expire(version.number, retention, clock.millis()))
     }
     first
   }

@@ -2,6 +2,7 @@ package hudiidx.store
 
 import hudiidx.DamagedIndex
 import hudiidx.storage.{DenyingStorage, LocalStorage}
+import hudiidx.sync.{AtOnce, CallOrder, MemoryFiles, SimulatedClock, SteppedStorage}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
@@ -115,6 +116,39 @@ class IndexStoreSuite extends AnyFunSuite {
     assert(store.expire(3, rule, now) === Vector.empty)
     store.publish(version(4, "f3"))
     assert(store.expire(4, rule, now) === Vector("00000000000000000002.json", "f1", "f2"))
+  }
+
+  test("expiring removes no file of the version in force when another writer expires a listed one before it is read") {
+    val files = new MemoryFiles(new SimulatedClock)
+    val direct = new IndexStore(new SteppedStorage(files, AtOnce), "/index")
+    direct.write("f", "kind")(_.write(1))
+    direct.publish(version(1, "f"))
+    val overtaken = new CallOrder {
+      override def call[A](verb: String, path: String)(effect: => A): A = {
+        if (verb == "read" && path == "/index/versions/00000000000000000001.json") {
+          direct.publish(version(2, "f"))
+          direct.storage.delete(path)
+        }
+        effect
+      }
+    }
+    val store = new IndexStore(new SteppedStorage(files, overtaken), "/index")
+    val now = new SimulatedClock().millis() + 1
+    assert(store.expire(1, Retention(1, 0, 0), now) === Vector.empty)
+    assert(direct.expire(2, Retention(1, 0, 0), now) === Vector.empty && files.has("/index/f"))
+  }
+
+  test("a version stays for as long as readers may need since it was replaced, however old it is") {
+    val clock = new SimulatedClock
+    val store = new IndexStore(new SteppedStorage(new MemoryFiles(clock), AtOnce), "/index")
+    val rule = Retention(1, 10 * SimulatedClock.StepMillis, 0)
+    store.publish(version(1))
+    clock.steps = 100
+    store.publish(version(2))
+    clock.steps = 109
+    assert(store.expire(2, rule, clock.millis()) === Vector.empty)
+    clock.steps = 110
+    assert(store.expire(2, rule, clock.millis()) === Vector("00000000000000000001.json"))
   }
 
   test("expiring removes work folders in which nothing was written for long, and no other folder") {

@@ -1,128 +1,198 @@
 package hudiidx.sync
 
-import com.fasterxml.jackson.databind.ObjectMapper
-import com.fasterxml.jackson.databind.node.ObjectNode
 import hudiidx.storage.Storage
 import java.util.UUID
 import scala.collection.mutable
 import scala.util.Random
 
-/** A table of version 9 that writers of their own partitions write by turns with others. What its latest base files are is known
-  * behind each write that completes.
+/** A table of version 9 that writers of their own partitions write by turns with others, and a cleaner cleans. What its latest
+  * file slices and its keys are is known behind each write that completes.
   */
-final class SimulatedTable(random: Random, setup: Storage) {
+final class SimulatedTable(random: Random, setup: Storage, contents: SimulatedContents) {
+  import SimulatedTable._
+
   val path = "/table"
-  private val json = new ObjectMapper()
-  private var clock = 20260101000000000L
+  private val timeline = new SimulatedTimeline(path, setup)
 
-  /** Partition -> names of the latest base files, without partitions that have none; one map for each completed write. */
-  val truths: mutable.ArrayBuffer[Map[String, Set[String]]] = mutable.ArrayBuffer(Map.empty)
+  /** One for each completed write. */
+  val truths: mutable.ArrayBuffer[SimulatedTruth] = mutable.ArrayBuffer(SimulatedTruth(Map.empty))
 
-  setup.publish(
-    s"$path/.hoodie/hoodie.properties",
-    """hoodie.table.name=simulated
-      |hoodie.table.type=MERGE_ON_READ
-      |hoodie.table.version=9
-      |hoodie.timeline.layout.version=2
-      |hoodie.table.partition.fields=p
-      |""".stripMargin.getBytes("UTF-8")
-  ): Unit
+  /** Partition and name of files that are no reader's any more, and the place of the first truth without them. */
+  private val dead = mutable.ArrayBuffer.empty[((String, String), Int)]
 
-  private def tick(): String = {
-    clock += 1000
-    clock.toString
+  /** Places of the truths that were the newest as each of those that are at work with the table began. */
+  private val began = mutable.ArrayBuffer.empty[Int]
+
+  setup.publish(s"$path/.hoodie/hoodie.properties", Properties.getBytes("UTF-8")): Unit
+
+  /** Hudi keeps files for as long as readers may need them, so cleaning takes none that somebody may who is at work.
+    *
+    * @param work is told the place of the newest truth
+    */
+  def using[A](work: Int => A): A = {
+    val newest = truths.size - 1
+    began += newest
+    try work(newest)
+    finally began -= newest
   }
 
-  /** Adds a base file to a partition, or puts one in the place of another; some writes fail and are rolled back. */
-  def write(storage: Storage, partition: String): Unit = random.nextInt(10) match {
-    case 0                                       => failed(storage, partition)
-    case 1 | 2 if latest(partition).nonEmpty     => replaced(storage, partition)
-    case 3 | 4 | 5 if latest(partition).nonEmpty =>
-      val before = latest(partition).toVector.sorted.apply(random.nextInt(latest(partition).size))
-      completed(storage, partition, before.takeWhile(_ != '_'), Set(before))
-    case _ => completed(storage, partition, new UUID(random.nextLong(), random.nextLong()).toString + "-0", Set.empty)
+  /** Files that completed writes have left and cleaning has not taken. */
+  def fileCount: Int = truths.last.files.size + dead.size
+
+  /** One write of a partition, or a compaction; some writes fail and are rolled back. */
+  def write(storage: Storage, partition: String): Unit = {
+    val groups = truths.last.of(partition)
+    def some = groups(random.nextInt(groups.size))
+    random.nextInt(10) match {
+      case 0                        => failed(storage, partition, groups)
+      case 1 if groups.nonEmpty     => replaced(storage, partition, groups)
+      case 2 | 3 if groups.nonEmpty => groups.find(_.logs.nonEmpty).fold(changed(storage, some))(compacted(storage, _))
+      case 4 | 5 | 6 | 7 if groups.nonEmpty => changed(storage, some)
+      case _                                => added(storage, partition)
+    }
   }
 
-  private def latest(partition: String): Set[String] = truths.last.getOrElse(partition, Set.empty)
-
-  private def completed(storage: Storage, partition: String, group: String, gone: Set[String]): Unit = {
-    val instant = begin(storage, "deltacommit")
-    val name = data(storage, partition, group, instant)
-    complete(storage, instant, "deltacommit", commit(partition, name))
-    truths += truths.last.updated(partition, latest(partition) -- gone + name)
+  private def added(storage: Storage, partition: String): Unit = {
+    val instant = timeline.begin(storage, "deltacommit")
+    val group = newGroup(storage, partition, instant)
+    timeline.complete(storage, instant, "deltacommit", SimulatedTimeline.commit(firstOf(group), "UPSERT"))(
+      became(_ + at(group))
+    )
   }
 
   /** All that the partition had gives way to one file. */
-  private def replaced(storage: Storage, partition: String): Unit = {
-    val instant = begin(storage, "replacecommit")
-    val name = data(storage, partition, new UUID(random.nextLong(), random.nextLong()).toString + "-0", instant)
-    val body = commit(partition, name)
-    val groups = body.putObject("partitionToReplaceFileIds").putArray(partition)
-    latest(partition).foreach(n => groups.add(n.takeWhile(_ != '_')))
-    complete(storage, instant, "replacecommit", body)
-    truths += truths.last.updated(partition, Set(name))
+  private def replaced(storage: Storage, partition: String, groups: Vector[SimulatedGroup]): Unit = {
+    val instant = timeline.begin(storage, "replacecommit")
+    val group = newGroup(storage, partition, instant)
+    val body = SimulatedTimeline.replacement(firstOf(group), groups.map(_.id))
+    timeline.complete(storage, instant, "replacecommit", body)(became(_ -- groups.map(g => at(g)._1) + at(group)))
   }
 
-  private def failed(storage: Storage, partition: String): Unit = {
-    val instant = begin(storage, "deltacommit")
-    val name = data(storage, partition, new UUID(random.nextLong(), random.nextLong()).toString + "-0", instant)
-    val rollback = begin(storage, "rollback")
-    storage.delete(s"$path/$partition/$name")
-    Seq("inflight", "requested").foreach(state => storage.delete(timeline(s"$instant.deltacommit.$state")))
-    val body = json.createObjectNode()
-    body.putArray("commitsRollback").add(instant)
-    body
-      .putObject("partitionMetadata")
-      .putObject(partition)
-      .putArray("successDeleteFiles")
-      .add(s"$path/$partition/$name")
-    complete(storage, rollback, "rollback", body)
-  }
-
-  private def begin(storage: Storage, action: String): String = {
-    val instant = atOnce(storage) { time =>
-      setup.publish(timeline(s"$time.$action.requested"), Array.empty)
-      time
-    }
-    storage.publish(timeline(s"$instant.$action.inflight"), Array.empty)
-    instant
-  }
-
-  /** One step in which a time is taken and used: Hudi's writers take it under a lock, so that no earlier time turns up later. */
-  private def atOnce[A](storage: Storage)(use: String => A): A = {
-    storage.status(path)
-    use(tick())
-  }
-
-  private def data(storage: Storage, partition: String, group: String, instant: String): String = {
-    storage.publish(
-      s"$path/$partition/.hoodie_partition_metadata",
-      s"commitTime=$instant\npartitionDepth=1\n".getBytes("UTF-8")
+  /** Some rows of a group are inserted, updated and deleted, by a log file or a new base file. */
+  private def changed(storage: Storage, old: SimulatedGroup): Unit = {
+    val instant = timeline.begin(storage, "deltacommit")
+    val (inserts, rest) = (someKeys().filterNot(old.keys.contains), random.shuffle(old.keys))
+    val (deletes, others) = rest.splitAt(if (random.nextBoolean()) 0 else random.nextInt(2))
+    val upserts = inserts ++ others.take(random.nextInt(2))
+    val rows =
+      old.rows.filterNot(r => deletes.contains(r._1) || upserts.contains(r._1)) ++ upserts.map(_ -> instant)
+    val group =
+      if (old.logs.isEmpty && random.nextBoolean()) based(storage, old.partition, old.id, instant, rows)
+      else {
+        val name = s".${old.id}_$instant.log.1_0-1-2"
+        val file = data(storage, old.partition, name, instant, contents.log(instant, upserts, deletes))
+        old.copy(logs = old.logs :+ file, rows = rows)
+      }
+    val write = firstOf(group).copy(
+      file = group.files.last,
+      previous = Some(old.baseInstant),
+      inserts = inserts.size,
+      updates = upserts.size - inserts.size,
+      deletes = deletes.size
     )
-    val name = s"${group}_0-1-2_$instant.parquet"
-    storage.publish(s"$path/$partition/$name", new Array[Byte](SimulatedTable.FileBytes))
-    name
+    timeline.complete(storage, instant, "deltacommit", SimulatedTimeline.commit(write, "UPSERT"))(
+      became(_ + at(group))
+    )
   }
 
-  private def commit(partition: String, name: String): ObjectNode = {
-    val body = json.createObjectNode()
-    body
-      .putObject("partitionToWriteStats")
-      .putArray(partition)
-      .addObject()
-      .put("fileId", name.takeWhile(_ != '_'))
-      .put("path", s"$partition/$name")
-      .put("fileSizeInBytes", SimulatedTable.FileBytes)
-      .put("numInserts", 1)
-    body
+  /** Logs of a group go into a new base file; sometimes another log file comes between. */
+  private def compacted(storage: Storage, planned: SimulatedGroup): Unit = {
+    val instant = timeline.begin(storage, "compaction", SimulatedTimeline.compactionPlan(planned))
+    if (random.nextBoolean()) changed(storage, planned)
+    val now = truths.last.groups(at(planned)._1)
+    val base = based(storage, planned.partition, planned.id, instant, planned.rows)
+    val group = base.copy(logs = now.logs.drop(planned.logs.size), rows = now.rows)
+    val write = firstOf(base).copy(previous = Some(planned.baseInstant), inserts = 0, updates = 1)
+    timeline.complete(storage, instant, "commit", SimulatedTimeline.commit(write, "COMPACT"))(became(_ + at(group)))
   }
 
-  private def complete(storage: Storage, instant: String, action: String, body: ObjectNode): Unit =
-    atOnce(storage)(t => setup.publish(timeline(s"${instant}_$t.$action"), json.writeValueAsBytes(body))): Unit
+  private def failed(storage: Storage, partition: String, groups: Vector[SimulatedGroup]): Unit = {
+    val instant = timeline.begin(storage, "deltacommit")
+    val name = groups.headOption
+      .filter(_ => random.nextBoolean())
+      .fold(s"${newId()}_0-1-2_$instant.parquet")(g => s".${g.id}_$instant.log.1_0-1-2")
+    data(storage, partition, name, instant, new Array[Byte](3))
+    val rollback = timeline.begin(storage, "rollback")
+    storage.delete(s"$path/$partition/$name")
+    timeline.forget(storage, instant, "deltacommit")
+    val body = SimulatedTimeline.rollback(instant, partition, s"$path/$partition/$name")
+    timeline.complete(storage, rollback, "rollback", body)(())
+  }
 
-  private def timeline(name: String): String = s"$path/.hoodie/timeline/$name"
+  /** Removes what nobody can need any more. */
+  def clean(storage: Storage): Unit = {
+    var gone = Vector.empty[(String, String)]
+    val instant = timeline.begin(
+      storage,
+      "clean", {
+        val oldest = (began :+ (truths.size - 1)).min
+        gone = dead.collect { case (file, since) if since <= oldest => file }.toVector
+        Array.emptyByteArray
+      }
+    )
+    gone.foreach { case (partition, name) => storage.delete(s"$path/$partition/$name") }
+    val byPartition = gone.groupBy(_._1).map { case (p, files) => p -> files.map(_._2) }
+    timeline.complete(storage, instant, "clean", SimulatedTimeline.clean(byPartition)) {
+      dead --= dead.filter(d => gone.contains(d._1))
+    }
+  }
+
+  private def became(change: Groups => Groups): Unit = {
+    val before = truths.last
+    truths += SimulatedTruth(change(before.groups))
+    (before.files -- truths.last.files).toVector.sorted.foreach(file => dead += file -> (truths.size - 1))
+  }
+
+  private def at(group: SimulatedGroup): ((String, String), SimulatedGroup) = (group.partition, group.id) -> group
+
+  private def firstOf(group: SimulatedGroup): SimulatedWrite =
+    SimulatedWrite(group.partition, group.id, group.base, None, group.rows.size, 0, 0)
+
+  private def newGroup(storage: Storage, partition: String, instant: String): SimulatedGroup =
+    based(storage, partition, newId(), instant, someKeys().map(_ -> instant))
+
+  private def newId(): String = new UUID(random.nextLong(), random.nextLong()).toString + "-0"
+
+  private def someKeys(): Vector[String] = Vector.fill(1 + random.nextInt(2))(Keys(random.nextInt(Keys.size))).distinct
+
+  private def based(
+      storage: Storage,
+      partition: String,
+      id: String,
+      instant: String,
+      rows: Vector[(String, String)]
+  ): SimulatedGroup = {
+    val file = data(storage, partition, s"${id}_0-1-2_$instant.parquet", instant, contents.base(rows))
+    SimulatedGroup(partition, id, instant, file, Vector.empty, rows)
+  }
+
+  private def data(
+      storage: Storage,
+      partition: String,
+      name: String,
+      instant: String,
+      content: Array[Byte]
+  ): SimulatedFile = {
+    val meta = s"commitTime=$instant\npartitionDepth=1\n"
+    storage.publish(s"$path/$partition/.hoodie_partition_metadata", meta.getBytes("UTF-8"))
+    storage.publish(s"$path/$partition/$name", content)
+    SimulatedFile(name, content.length.toLong)
+  }
 }
 
 object SimulatedTable {
-  private val FileBytes = 7
+  private type Groups = Map[(String, String), SimulatedGroup]
+
+  /** All that a row of the table may have. */
+  val Keys: Vector[String] = (1 to 9).toVector.map(n => if (n % 3 == 0) s"key $n" else n.toString)
+
+  private val Properties = """hoodie.table.name=simulated
+    |hoodie.table.type=MERGE_ON_READ
+    |hoodie.table.version=9
+    |hoodie.timeline.layout.version=2
+    |hoodie.table.timeline.timezone=UTC
+    |hoodie.table.partition.fields=p
+    |hoodie.table.recordkey.fields=id
+    |hoodie.record.merge.mode=COMMIT_TIME_ORDERING
+    |""".stripMargin
 }

@@ -1,156 +1,123 @@
 package hudiidx.sync
 
-import hudiidx.storage._
-import java.io.{ByteArrayOutputStream, OutputStream}
-import java.nio.file.{FileAlreadyExistsException, NoSuchFileException}
-import java.util.concurrent.Semaphore
-import scala.collection.JavaConverters._
+import java.io.IOException
+import java.time.{Clock, Instant, ZoneId, ZoneOffset}
+import java.util.concurrent.{ExecutorService, Executors, Semaphore}
+import scala.collection.mutable
 import scala.util.Random
 import scala.util.control.ControlThrowable
 
 /** The process of an actor ends: whatever it was about to do is not done. */
 private final class Killed extends ControlThrowable
 
-/** Actors of which one takes one step at a time, a call of the storage, in an order that a seed decides. Each is a thread, and
-  * only the one whose turn it is runs, so that they share what they like without locks.
+/** The time of a simulation: each step takes a minute. */
+final class SimulatedClock extends Clock {
+  var steps = 0L
+  override def millis(): Long = SimulatedClock.Start + steps * SimulatedClock.StepMillis
+  override def instant(): Instant = Instant.ofEpochMilli(millis())
+  override def getZone: ZoneId = ZoneOffset.UTC
+  override def withZone(zone: ZoneId): Clock = this
+}
+
+object SimulatedClock {
+  val StepMillis = 60000L
+  private val Start = 1767225600000L
+}
+
+/** Actors of which one takes one step at a time, a call of the storage, in an order that a seed decides. Each has a thread, and
+  * only the one whose turn it is runs, so that they share what they like without locks. Who has taken a step wakes who is next.
   *
   * @param switching how likely another actor's step comes next
+  * @param recording steps are kept: they are not needed unless a schedule is run again
   */
-final class Simulation(random: Random, switching: Double) {
-  private val scheduler = new Semaphore(0)
-  private var actors = Vector.empty[Actor]
-  private val files = new java.util.TreeMap[String, Array[Byte]]
-
+final class Simulation(random: Random, switching: Double, recording: Boolean) {
+  val clock = new SimulatedClock
+  val files = new MemoryFiles(clock)
+  private val done = new Semaphore(0)
+  private val alive = mutable.ArrayBuffer.empty[Actor]
   private val taken = Vector.newBuilder[String]
+  private var failure = Option.empty[AssertionError]
 
-  /** Steps that all actors took: who, which call, where. */
+  /** Actors that were killed, and calls that had a fault. */
+  var killed, faults = 0L
+
+  /** Steps that all actors took: who, which call, where; none unless they are recorded. */
   def steps: Vector[String] = taken.result()
 
   /** What nobody else sees the steps of. */
-  val storage: Storage = new SteppedStorage(files, _ => ())
+  val storage: SteppedStorage = new SteppedStorage(files, AtOnce)
 
-  /** @param killAt the step that it does not take any more */
-  def actor(name: String, killAt: Int = Int.MaxValue)(work: Storage => Unit): Unit =
-    actors :+= new Actor(name, killAt, work)
+  /** @param killAt    the step that it does not take any more
+    * @param faultRate how likely a call of it fails, before or after it took effect
+    */
+  def actor(name: String, killAt: Int = Int.MaxValue, faultRate: Double = 0)(work: SteppedStorage => Unit): Unit =
+    alive += new Actor(name, killAt, faultRate, work)
 
-  /** Until all actors are done or dead. What one of them failed by is raised, with its name. */
+  /** Until all actors are done or dead. What the first of them failed by is raised, with its name. */
   def run(): Unit = {
-    actors.foreach(_.thread.start())
-    var alive = actors
-    var current = alive.head
-    while (alive.nonEmpty) {
-      if (current.isDone || random.nextDouble() < switching) current = alive(random.nextInt(alive.size))
-      current.go()
-      alive = alive.filterNot(_.isDone)
-    }
-    actors.foreach(a => a.failure.foreach(e => throw new AssertionError(s"${a.name}: $e", e)))
+    wake(alive(random.nextInt(alive.size)))
+    done.acquire()
+    failure.foreach(throw _)
   }
 
-  private final class Actor(val name: String, killAt: Int, work: Storage => Unit) {
-    private val turn = new Semaphore(0)
-    private var count = 0
-    @volatile var isDone = false
-    @volatile var failure: Option[Throwable] = None
-
-    val thread = new Thread(() => {
-      turn.acquire()
-      try work(new SteppedStorage(files, step))
-      catch {
-        case _: Killed    => ()
-        case e: Throwable => failure = Some(e)
-      } finally {
-        isDone = true
-        scheduler.release()
-      }
-    })
-    thread.setDaemon(true)
-
-    private def step(call: String): Unit = {
-      count += 1
-      taken += s"$name: $call"
-      if (count >= killAt) throw new Killed
-      scheduler.release()
-      turn.acquire()
+  private def wake(actor: Actor): Unit =
+    if (actor.isStarted) actor.turn.release()
+    else {
+      actor.isStarted = true
+      Simulation.threads.execute(actor)
     }
 
-    def go(): Unit = {
-      turn.release()
-      scheduler.acquire()
+  private final class Actor(val name: String, killAt: Int, faultRate: Double, work: SteppedStorage => Unit)
+      extends Runnable
+      with CallOrder {
+    val turn = new Semaphore(0)
+    var isStarted = false
+    private var count = 0
+
+    override def run(): Unit = {
+      try work(new SteppedStorage(files, this))
+      catch {
+        case _: Killed    => killed += 1
+        case e: Throwable => if (failure.isEmpty) failure = Some(new AssertionError(s"$name: $e", e))
+      }
+      alive -= this
+      if (alive.isEmpty) done.release() else wake(alive(random.nextInt(alive.size)))
+    }
+
+    override def call[A](verb: String, path: String)(effect: => A): A = {
+      step(verb, path)
+      if (faultRate == 0 || random.nextDouble() >= faultRate) effect
+      else {
+        faults += 1
+        val before = random.nextBoolean()
+        if (recording) taken += s"$name: fault ${if (before) "before" else "after"} $verb $path"
+        if (!before) effect: Unit
+        throw new IOException(s"$verb $path: the store failed")
+      }
+    }
+
+    private def step(verb: String, path: String): Unit = {
+      count += 1
+      clock.steps += 1
+      if (recording) taken += s"$name: $verb $path"
+      if (count >= killAt) throw new Killed
+      if (random.nextDouble() < switching) {
+        val next = alive(random.nextInt(alive.size))
+        if (next ne this) {
+          wake(next)
+          turn.acquire()
+        }
+      }
     }
   }
 }
 
-/** Files in memory; before each call `step` is run. */
-private final class SteppedStorage(files: java.util.TreeMap[String, Array[Byte]], step: String => Unit)
-    extends Storage {
+object Simulation {
 
-  // Of all files: what is old enough is not to hang on a millisecond.
-  private val made = System.currentTimeMillis() - 1000
-
-  override def list(dir: String): Vector[FileInfo] = {
-    step(s"list $dir")
-    val prefix = dir + "/"
-    val below = files.tailMap(prefix).asScala.iterator.takeWhile(_._1.startsWith(prefix))
-    val found = below.map { case (path, bytes) =>
-      val end = path.indexOf('/', prefix.length)
-      if (end < 0) info(path, bytes) else FileInfo(path.substring(0, end), 0, 0, isDirectory = true)
-    }
-    found.toVector.distinct.sortBy(_.name)
-  }
-
-  override def status(path: String): Option[FileInfo] = {
-    step(s"status $path")
-    if (files.containsKey(path)) Some(info(path, files.get(path)))
-    else if (isFolder(path)) Some(FileInfo(path, 0, 0, isDirectory = true))
-    else None
-  }
-
-  private def isFolder(path: String): Boolean = Option(files.ceilingKey(path + "/")).exists(_.startsWith(path + "/"))
-
-  private def info(path: String, bytes: Array[Byte]): FileInfo =
-    FileInfo(path, bytes.length.toLong, made, isDirectory = false)
-
-  override def open(path: String): RandomReader = {
-    val whole = readAll(path)
-    val under = new BytesReader(path, whole)
-    new RandomReader {
-      override def path: String = under.path
-      override def sizeBytes: Long = under.sizeBytes
-      override def read(offset: Long, length: Int): java.nio.ByteBuffer = {
-        step(s"read $path from $offset")
-        under.read(offset, length)
-      }
-      override def close(): Unit = ()
-    }
-  }
-
-  override def readAll(path: String): Array[Byte] = {
-    step(s"read $path")
-    Option(files.get(path)).getOrElse(throw new NoSuchFileException(path))
-  }
-
-  override def write(path: String)(content: OutputStream => Unit): Unit = {
-    val out = new ByteArrayOutputStream
-    content(out)
-    if (!publish(path, out.toByteArray)) throw new FileAlreadyExistsException(path)
-  }
-
-  override def replace(path: String, content: Array[Byte]): Unit = {
-    step(s"replace $path")
-    files.put(path, content): Unit
-  }
-
-  override def touch(path: String): Unit = step(s"touch $path")
-
-  override def publish(path: String, content: Array[Byte]): Boolean = {
-    step(s"publish $path")
-    files.putIfAbsent(path, content) == null
-  }
-
-  override def delete(path: String): Boolean = {
-    step(s"delete $path")
-    val below = files.tailMap(path + "/").keySet.asScala.takeWhile(_.startsWith(path + "/")).toVector
-    below.foreach(files.remove)
-    files.remove(path) != null || below.nonEmpty
+  /** Kept, since a schedule lasts not much longer than making its threads would. */
+  private val threads: ExecutorService = Executors.newCachedThreadPool { (r: Runnable) =>
+    val thread = new Thread(r, "actor")
+    thread.setDaemon(true)
+    thread
   }
 }
