@@ -91,6 +91,7 @@ final class Indexer(
 
   private def addPart(part: IndexPart, rebases: Int): SyncResult = {
     val synced = update(rebases)
+    val began = clock.millis()
     // Taken before the version is read: whoever publishes from here on takes the number.
     val number = store.nextNumber()
     val version = inForce()
@@ -108,7 +109,7 @@ final class Indexer(
         val kept = version.files.filterNot(part.owns) ++ made.files
         val properties = version.properties.filterNot(p => part.owns(p._1)) ++ made.properties
         val next = publisher.versionOf(table, kept, properties, number)
-        if (publisher.publish(next, made.leftovers)) Some(next) else None
+        if (publisher.publish(next, made.leftovers, began)) Some(next) else None
       }
     published match {
       case Some(next) => synced.copy(version = next, published = true)
@@ -125,6 +126,7 @@ final class Indexer(
     * so already. IndexNotFound without an index.
     */
   def setPart(part: IndexPart)(to: IndexVersion => PartFiles): IndexVersion = {
+    val began = clock.millis()
     val number = store.nextNumber()
     val version = inForce()
     val left = to(version)
@@ -138,7 +140,7 @@ final class Indexer(
         properties = properties,
         createdAtMillis = clock.millis()
       )
-      if (publisher.publish(next, left.leftovers)) next else setPart(part)(to)
+      if (publisher.publish(next, left.leftovers, began)) next else setPart(part)(to)
     }
   }
 
@@ -192,6 +194,7 @@ final class Indexer(
       unseen: Vector[UnseenInstant],
       rebases: Int
   ): Option[SyncResult] = {
+    val began = clock.millis()
     requireParts(base.version)
     val open = OpenIndex.open(store, base.version, access.cache)
     try {
@@ -204,7 +207,7 @@ final class Indexer(
       val kept = parts.filter(_.isIn(base.version))
       val others =
         withView(manifest, base.table, base.nextNumber, kept, None)(updatedPart(_, _, base.version, unseen))
-      publish(base.table, manifest, others, base.nextNumber).map { next =>
+      publish(base.table, manifest, others, base.nextNumber, began).map { next =>
         SyncResult(
           next,
           unseen.map(_.instant.requestedTime),
@@ -248,6 +251,7 @@ final class Indexer(
   /** Writes master manifest, partition index and version from the table's files. */
   private def build(table: TableContext, progress: BuildProgress, rebases: Int): SyncResult = {
     requireTries(rebases)
+    val began = clock.millis()
     val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
     val listing = TableSnapshot.listingOf(table, view, scanner.folders)
     val number = store.nextNumber()
@@ -263,7 +267,7 @@ final class Indexer(
     before.foreach(requireParts)
     val others =
       withView(written, table, number, parts, Some(progress))((part, state) => part.build(state, before))
-    publish(table, written, others, number) match {
+    publish(table, written, others, number, began) match {
       case Some(version) =>
         SyncResult(
           version,
@@ -342,11 +346,12 @@ final class Indexer(
       table: TableContext,
       manifest: WrittenFiles,
       others: Vector[PartFiles],
-      number: Long
+      number: Long,
+      began: Long
   ): Option[IndexVersion] = {
     val files = manifest.files ++ others.flatMap(_.files)
     val version = publisher.versionOf(table, files, manifest.properties ++ others.flatMap(_.properties), number)
-    if (publisher.publish(version, others.flatMap(_.leftovers))) Some(version) else None
+    if (publisher.publish(version, others.flatMap(_.leftovers), began)) Some(version) else None
   }
 }
 

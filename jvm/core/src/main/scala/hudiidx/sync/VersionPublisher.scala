@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.DamagedIndex
 import hudiidx.store._
 import java.time.Clock
 import org.slf4j.LoggerFactory
@@ -24,8 +25,13 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
     Indexer.Writer
   )
 
-  /** False if another writer was first; then `leftovers`, paths of files that served the making, stay for the next try. */
-  def publish(version: IndexVersion, leftovers: Vector[String]): Boolean = {
+  /** False if another writer was first; then `leftovers`, paths of files that served the making, stay for the next try.
+    * DamagedIndex if the making took so long that others have removed files of it.
+    *
+    *  @param beganMillis when the making began
+    */
+  def publish(version: IndexVersion, leftovers: Vector[String], beganMillis: Long): Boolean = {
+    if (clock.millis() - beganMillis >= retention.orphanAgeMillis / 2) requireFiles(version)
     val first = store.publish(version)
     if (first) {
       discard(leftovers)
@@ -33,6 +39,15 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
     }
     first
   }
+
+  /** Files that no version names yet are orphans to others once they are old enough. */
+  private def requireFiles(version: IndexVersion): Unit =
+    version.files.find(f => store.storage.status(s"${store.dir}/${f.name}").isEmpty).foreach { f =>
+      throw new DamagedIndex(
+        s"${store.dir}/${f.name}: gone before its version was published, which took longer than " +
+          s"${IndexOptions.OrphanMinutes} allows; set that higher and try again"
+      )
+    }
 
   /** Removes files that serve nobody any more. */
   def discard(leftovers: Vector[String]): Unit =
