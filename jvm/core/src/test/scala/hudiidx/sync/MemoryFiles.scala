@@ -17,7 +17,15 @@ object AtOnce extends CallOrder {
 
 /** Files in memory, and when they were written. */
 final class MemoryFiles(clock: Clock) {
-  private final class Stored(val bytes: Array[Byte], val millis: Long)
+  private var count = 0L
+
+  private final class Stored(path: String, val bytes: Array[Byte], val millis: Long) {
+    private val number = count
+    count += 1
+
+    /** Names that differ by their tokens alone, which are chance, are listed in the order in which they came. */
+    lazy val rank: (String, Long) = MemoryFiles.withoutTokens(path) -> number
+  }
   private val stored = new java.util.TreeMap[String, Stored]
 
   /** Are told of each file that is published or removed, right behind it. */
@@ -28,10 +36,10 @@ final class MemoryFiles(clock: Clock) {
   def has(path: String): Boolean = stored.containsKey(path)
   def millisOf(path: String): Option[Long] = Option(stored.get(path)).map(_.millis)
 
-  def put(path: String, bytes: Array[Byte]): Unit = stored.put(path, new Stored(bytes, clock.millis())): Unit
+  def put(path: String, bytes: Array[Byte]): Unit = stored.put(path, new Stored(path, bytes, clock.millis())): Unit
 
   def publish(path: String, bytes: Array[Byte]): Boolean = {
-    val isFirst = stored.putIfAbsent(path, new Stored(bytes, clock.millis())) == null
+    val isFirst = stored.putIfAbsent(path, new Stored(path, bytes, clock.millis())) == null
     if (isFirst) onPublished(path)
     isFirst
   }
@@ -59,24 +67,30 @@ final class MemoryFiles(clock: Clock) {
 
   def list(dir: String): Vector[FileInfo] = {
     val prefix = dir + "/"
-    val found = Vector.newBuilder[FileInfo]
+    val found = Vector.newBuilder[((String, Long), FileInfo)]
     var next = stored.ceilingKey(prefix)
     while (next != null && next.startsWith(prefix)) {
       val end = next.indexOf('/', prefix.length)
       if (end < 0) {
-        found += info(next)
+        found += stored.get(next).rank -> info(next)
         next = stored.higherKey(next)
       } else {
-        found += MemoryFiles.folder(next.substring(0, end))
+        val name = next.substring(0, end)
+        found += (MemoryFiles.withoutTokens(name) -> 0L) -> MemoryFiles.folder(name)
         // Past all that is in it.
-        next = stored.ceilingKey(next.substring(0, end) + ('/' + 1).toChar)
+        next = stored.ceilingKey(name + ('/' + 1).toChar)
       }
     }
-    found.result().sortBy(_.name)
+    found.result().sortBy(_._1).map(_._2)
   }
 }
 
 object MemoryFiles {
+  private val Token = "(?<=[./-])[0-9a-z]{10}(?=[./])|(?<=-)[0-9a-z]{10}$".r
+
+  /** A call or path without what is chance in names of index files. */
+  def withoutTokens(path: String): String = if (path.contains("/hudiidx/")) Token.replaceAllIn(path, "token") else path
+
   def folder(path: String): FileInfo = FileInfo(path, 0, 0, isDirectory = true)
 }
 

@@ -26,14 +26,17 @@ final class Seen {
       s"$killed killed, $faults faults, $broken versions published later than orphans stay; $keys keys looked up"
 }
 
+/** How many keys were looked up, and why they were read from files. */
+final case class KeysSeen(keys: Long, fallback: Option[Fallback])
+
 /** What a simulated index has beside the manifest, and who asks it. */
 trait SimulatedKind {
   def contents: SimulatedContents
   def accessOf(storage: SteppedStorage): TableAccess
   def parts(access: TableAccess, random: Random): Vector[IndexPart]
 
-  /** A reader that looks for keys: locations as of one of these truths; how many keys it looked for. */
-  def lookUp(access: TableAccess, path: String, strict: Boolean, truths: => Seq[SimulatedTruth]): Long
+  /** A reader that looks for keys, and finds them where one of these truths has them. */
+  def lookUp(access: TableAccess, path: String, strict: Boolean, truths: => Seq[SimulatedTruth]): KeysSeen
 }
 
 /** Index of files alone. */
@@ -41,7 +44,8 @@ object FilesAlone extends SimulatedKind {
   override def contents: SimulatedContents = SimulatedContents.Sized
   override def accessOf(storage: SteppedStorage): TableAccess = IndexerSuite.accessOf(storage)
   override def parts(access: TableAccess, random: Random): Vector[IndexPart] = Vector.empty
-  override def lookUp(access: TableAccess, path: String, strict: Boolean, truths: => Seq[SimulatedTruth]): Long = 0
+  override def lookUp(access: TableAccess, path: String, strict: Boolean, truths: => Seq[SimulatedTruth]): KeysSeen =
+    KeysSeen(0, None)
 }
 
 /** Two writers, a cleaner, indexers, readers and expiry of one table, in an order that a seed decides. */
@@ -88,8 +92,9 @@ final class SimulatedSchedule(seed: Long, seen: Seen, kind: SimulatedKind, recor
     atTheEnd()
   }
 
-  /** What is chance in a name: a file's token. */
-  def steps: Vector[String] = simulation.steps.map(_.replaceAll("\\.[0-9a-z]{10}\\.", ".token."))
+  /** Without what is chance in names of files: tokens. */
+  def steps: Vector[String] =
+    simulation.steps.map(MemoryFiles.withoutTokens)
 
   /** Where the store fails an error that is ours, or says so itself, is as good as an answer. */
   private def typed(work: => Unit): Unit =
@@ -99,15 +104,22 @@ final class SimulatedSchedule(seed: Long, seen: Seen, kind: SimulatedKind, recor
   private def indexer(access: TableAccess): Indexer =
     new Indexer(access, table.path, options, LocalScanner, kind.parts(access, random), simulation.clock)
 
+  /** Who takes longer than orphans stay may lose his files, and be told so. */
   private def bringUp(storage: SteppedStorage): Unit = table.using { _ =>
-    val own = indexer(kind.accessOf(storage))
-    val result =
-      if (random.nextInt(12) == 0) own.create()
-      else
-        try own.update()
-        catch { case _: IndexNotFound => own.create() }
-    seen.rebases += result.rebases
+    val start = simulation.clock.millis()
+    try seen.rebases += broughtUp(indexer(kind.accessOf(storage))).rebases
+    catch {
+      case _: HudiIdxException | _: IOException
+          if simulation.clock.millis() - start >= options.retention.orphanAgeMillis =>
+        ()
+    }
   }
+
+  private def broughtUp(own: Indexer): SyncResult =
+    if (random.nextInt(12) == 0) own.create()
+    else
+      try own.update()
+      catch { case _: IndexNotFound => own.create() }
 
   private def expire(storage: SteppedStorage): Unit =
     try indexer(kind.accessOf(storage)).expire(): Unit
@@ -116,6 +128,10 @@ final class SimulatedSchedule(seed: Long, seen: Seen, kind: SimulatedKind, recor
   /** Laws 1, 2 and 4: what a reader sees was so at some moment of its read. */
   private def read(storage: SteppedStorage): Unit = table.using { from =>
     val (start, inForce) = (simulation.clock.millis(), watch.newest)
+    def fallback(f: Fallback): Unit = {
+      val mayLose = storage.versionRead < inForce || simulation.clock.millis() - start >= options.retention.minAgeMillis
+      assert(isFine(f.code, inForce, mayLose), s"a reader did without the index: $f")
+    }
     val access = kind.accessOf(storage)
     val snapshot = TableSnapshot.open(access, table.path, IndexOptions())
     try {
@@ -125,25 +141,24 @@ final class SimulatedSchedule(seed: Long, seen: Seen, kind: SimulatedKind, recor
         s"a reader saw what never was in its time: ${snapshot.use}"
       )
       explained(snapshot)
-      snapshot.use.fallback.foreach { f =>
-        val mayLose = storage.versionRead < inForce ||
-          simulation.clock.millis() - start >= options.retention.minAgeMillis
-        assert(isFine(f.code, inForce, mayLose), s"a reader did without the index: $f")
-      }
+      snapshot.use.fallback.foreach(fallback)
       seen.reads += 1
       if (snapshot.use.unseenInstants.nonEmpty) seen.overlaid += 1
       if (snapshot.use.fallback.isDefined) seen.listed += 1
     } finally snapshot.close()
-    seen.keys += kind.lookUp(access, table.path, strict = false, table.truths.drop(from).toSeq)
+    val keys = kind.lookUp(access, table.path, strict = false, table.truths.drop(from).toSeq)
+    keys.fallback.foreach(fallback)
+    seen.keys += keys.keys
   }
 
   /** Law 5: without the index only where there was none, or none for the reader's time, or one that he could not keep. */
   private def isFine(code: String, inForce: Long, mayLose: Boolean): Boolean = code match {
-    case _ if faultRate > 0                                  => true
-    case FallbackCode.NoIndex                                => inForce == 0
-    case FallbackCode.TimelineGap                            => watch.newest > inForce
-    case FallbackCode.DamagedIndex | FallbackCode.ReadFailed => mayLose || watch.isBroken
-    case _                                                   => false
+    case _ if faultRate > 0                                                                    => true
+    case FallbackCode.NoIndex                                                                  => inForce == 0
+    case FallbackCode.TimelineGap                                                              => watch.newest > inForce
+    case FallbackCode.DamagedIndex | FallbackCode.ReadFailed | FallbackCode.DamagedRecordIndex =>
+      mayLose || watch.isBroken
+    case _ => false
   }
 
   /** Law 7: all that completed by the reader's timeline is in the version that he used or was laid over it, in order, and either
@@ -166,7 +181,11 @@ final class SimulatedSchedule(seed: Long, seen: Seen, kind: SimulatedKind, recor
 
   /** Laws 5 and 6: one more update makes an index that is whole and in step. */
   private def atTheEnd(): Unit = {
-    if (watch.isBroken) seen.broken += 1
+    if (watch.isBroken) {
+      seen.broken += 1
+      // An update that has nothing to take in does not look for files.
+      indexer(kind.accessOf(simulation.storage)).create()
+    }
     bringUp(simulation.storage)
     watch.fault.foreach(fail(_))
     val access = kind.accessOf(simulation.storage)
@@ -184,6 +203,6 @@ final class SimulatedSchedule(seed: Long, seen: Seen, kind: SimulatedKind, recor
       }
       explained(snapshot)
     } finally snapshot.close()
-    seen.keys += kind.lookUp(access, table.path, strict = true, Seq(table.truths.last))
+    seen.keys += kind.lookUp(access, table.path, strict = true, Seq(table.truths.last)).keys
   }
 }

@@ -32,6 +32,7 @@ trait Schedules extends AnyFunSuite {
     Figures.add("orders of steps simulated", schedules.toLong)
     Figures.add("steps of them", seen.steps)
     Figures.add("reads in them", seen.reads)
+    Figures.add("accounts of reads in them", seen.reads)
     Figures.add("processes killed in them", seen.killed)
     Figures.add("faults of the store in them", seen.faults)
     seen

@@ -1,5 +1,6 @@
 package hudiidx.hadoop
 
+import java.io.ByteArrayOutputStream
 import java.nio.file.Path
 
 import scala.collection.JavaConverters._
@@ -25,6 +26,7 @@ final case class ParquetLayout(
 
 /** Writes small Parquet files by Parquet's own writer. */
 object ParquetTables {
+  private val NoSettings = new Configuration(false)
 
   /** Writes rows, each filled in by one call, into a new file; gives its path. */
   def write(schema: String, layout: ParquetLayout, rows: Seq[Group => Unit]): String = {
@@ -45,10 +47,26 @@ object ParquetTables {
       rows: Seq[Group => Unit],
       keyValues: Map[String, String] = Map.empty
   ): Unit = {
+    fill(ExampleParquetWriter.builder(new HadoopPath("file://" + file)), schema, layout, rows, keyValues)
+  }
+
+  /** In memory. */
+  def bytes(schema: String, layout: ParquetLayout, rows: Seq[Group => Unit]): Array[Byte] = {
+    val out = new ByteArrayOutputStream
+    fill(ExampleParquetWriter.builder(new StreamOutputFile(out)), schema, layout, rows, Map.empty)
+    out.toByteArray
+  }
+
+  private def fill(
+      file: ExampleParquetWriter.Builder,
+      schema: String,
+      layout: ParquetLayout,
+      rows: Seq[Group => Unit],
+      keyValues: Map[String, String]
+  ): Unit = {
     val message: MessageType = MessageTypeParser.parseMessageType(schema)
-    val writer = ExampleParquetWriter
-      .builder(new HadoopPath("file://" + file))
-      .withConf(new Configuration(false))
+    val writer = file
+      .withConf(NoSettings)
       .withType(message)
       .withCompressionCodec(layout.codec)
       .withWriterVersion(layout.version)
