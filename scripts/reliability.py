@@ -24,6 +24,8 @@ PYTHON = str(ROOT / ".venv" / "bin" / "python")
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 HEAD = ["| part | tried | how much | law | last run |", "|---|---|---|---|---|"]
 ROWS = "1. Same rows"
+LISTED = "2. Same files"
+KEYS = "3. Exact locations"
 FILES = "1. Same rows, 2. Same files"
 STALE = "1. Same rows, 4. Never stale"
 ORDERS = "2. Same files, 4. Never stale, 6. Atomic"
@@ -63,9 +65,34 @@ PARTS = {
         {"accounts of what a filter left out, held against its plan": "7. Explained"},
         spark="*ColumnPruningSuite",
     ),
+    "listings": suites(
+        {
+            "view calls compared with stock Hudi's": LISTED,
+            "view calls held against the literal rules": LISTED,
+        },
+        core="*TableListingSuite *FileSystemViewSuite",
+        hadoopModule="*FixtureIndexSuite",
+    ),
+    "keys": suites(
+        {
+            "keys of files where stock Hudi has them": KEYS,
+            "keys looked up that are where files have them": KEYS,
+        },
+        hadoopModule="*SliceKeysSuite *RecordPartSuite",
+    ),
+    "lookups": pytest("tests/test_lookup.py", {"keys located as stock Hudi has them": KEYS}),
     "simulation": suites(
-        {"orders of steps simulated": ORDERS, "steps of them": ORDERS, "reads in them": ORDERS},
+        {
+            "orders of steps simulated": ORDERS,
+            "steps of them": ORDERS,
+            "reads in them": ORDERS,
+            "keys looked up in them": KEYS,
+            "accounts of reads in them": "7. Explained",
+            "processes killed in them": "6. Atomic",
+            "faults of the store in them": "5. Derived, 6. Atomic",
+        },
         core="*SimulationSuite",
+        hadoopModule="*RecordSimulationSuite",
     ),
     "damage": suites(
         {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import stored
-from compare import expect_answer
+from compare import expect_answer, figure
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
@@ -57,6 +57,7 @@ def assert_found(index: HudiIndex, fixture: stored.Fixture) -> None:
     keys = sorted({key for key, _, _ in wanted})
     found = index.lookup([*keys, "no such key", ""])
     assert places(found) == wanted
+    figure("keys located as stock Hudi has them", len(keys))
     assert found.missing == ("no such key", "")
     since = base_instants(index, {x.partition_path for x in found})
     assert all(x.instant_time == since[x.partition_path, x.file_id] for x in found)

@@ -11,7 +11,7 @@ import hudiidx.store.IndexVersion
 import hudiidx.sync._
 import hudiidx.table._
 import hudiidx.timeline.{Instant, InstantContents}
-import hudiidx.{DamagedTable, Fixtures}
+import hudiidx.{DamagedTable, Figures, Fixtures}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Live keys of file slices, and their changes from instant to instant, on every table that stock Hudi wrote. */
@@ -30,6 +30,7 @@ class SliceKeysSuite extends AnyFunSuite {
           val stock = LogKeysFixtureSuite.keyLocations(answers.path("key_location"))
           if (stock.size == found.size) assert(found.sorted === stock.sorted)
           else assert(stock.toSet -- found === Set.empty)
+          Figures.add("keys of files where stock Hudi has them", stock.size.toLong)
         }
         LogKeysFixtureSuite.stockKeys(answers.path("snapshot").path("rows")).foreach { stock =>
           assert(found.map(_._1).sorted === stock.sorted)

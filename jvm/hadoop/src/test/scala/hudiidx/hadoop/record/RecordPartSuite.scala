@@ -6,7 +6,7 @@ import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.storage.LocalStorage
 import hudiidx.store.IndexStore
 import hudiidx.sync._
-import hudiidx.{Fixtures, IndexNotFound}
+import hudiidx.{Figures, Fixtures, IndexNotFound}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The record index of tables that stock Hudi wrote: what lookups find through it, fresh, stale and brought up step by step,
@@ -21,12 +21,12 @@ class RecordPartSuite extends AnyFunSuite {
       create(table)
       val keys = allKeys(table, None)
       val asked = keys ++ absent(keys)
-      assert(lookup(table, asked, None, indexed) === lookup(table, asked, None, scanned))
+      agree(table, asked, None)
       Fixtures.json(name).path("time_travel").forEach { answer =>
         if (answer.has("count")) {
           val asOf = Some(answer.path("as_of").asText())
           val there = allKeys(table, asOf) ++ asked
-          assert(lookup(table, there, asOf, indexed) === lookup(table, there, asOf, scanned), s"as of $asOf")
+          agree(table, there, asOf)
         }
       }
     }
@@ -46,6 +46,7 @@ class RecordPartSuite extends AnyFunSuite {
             val asked = allKeys(table, None)
             val wanted = lookup(table, asked, None, scanned)
             assert(lookup(table, asked, None, indexed) === wanted, s"behind at step $n")
+            Figures.add("keys looked up that are where files have them", asked.size.toLong)
             if (n % 2 == 0) {
               indexer(table).update()
               assert(lookup(table, asked, None, indexed) === wanted, s"updated at step $n")
@@ -99,6 +100,12 @@ object RecordPartSuite extends org.scalatest.Assertions {
       val packed = PackedKeys.of(keys)
       opened.locate(packed).records(packed).toSet
     } finally opened.close()
+  }
+
+  /** The index has what the files have. */
+  private def agree(table: String, keys: Vector[String], asOf: Option[String]): Unit = {
+    assert(lookup(table, keys, asOf, indexed) === lookup(table, keys, asOf, scanned), s"as of $asOf")
+    Figures.add("keys looked up that are where files have them", keys.size.toLong)
   }
 
   /** Every key that the files hold. */
