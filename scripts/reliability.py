@@ -112,8 +112,9 @@ PARTS = {
         {
             "calls of a store with a fault": WRITES,
             "rounds of six who publish at once on S3": "6. Atomic",
+            "rounds of six who publish at once on a store without conditions": "6. Atomic",
         },
-        hadoopModule="*FaultyStoreSuite *S3StorageSuite",
+        hadoopModule="*FaultyStoreSuite *S3StorageSuite *ClaimsSuite",
         spark="*FaultyTablesSuite",
     ),
     "writers": suites({"rounds of two writers at once": "6. Atomic"}, spark="*ConcurrentWritesSuite"),

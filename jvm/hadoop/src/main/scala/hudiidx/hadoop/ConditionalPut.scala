@@ -9,8 +9,8 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.slf4j.LoggerFactory
 
 /** Publishing on S3 and what speaks as it does: a put that the store refuses where an object is (`If-None-Match: *`). That of
-  * `hadoop-aws` looks first and puts then, so of two who publish at once both would believe they won. Stores that do not know the
-  * header get its way, and one warning.
+  * `hadoop-aws` looks first and puts then, so of two who publish at once both would believe they had won. Stores that do not
+  * know the header are found out before anything is published there: names are claimed then, see [[Claims]].
   */
 private[hadoop] object ConditionalPut extends NewFile {
   private val log = LoggerFactory.getLogger(getClass)
@@ -21,28 +21,39 @@ private[hadoop] object ConditionalPut extends NewFile {
   private val refusing = new ConcurrentHashMap[String, java.lang.Boolean]
 
   override def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean =
-    refusing.get(fs.getUri.toString) match {
-      case java.lang.Boolean.FALSE => ByCreation.publish(fs, target, content)
-      // A store that passes over the condition would replace what is there.
-      case null if fs.exists(target) => false
-      case known                     =>
-        S3Client.of(fs, target) match {
-          case None         => unsafely(fs, target, content, "its client cannot be reached through this hadoop-aws")
-          case Some(client) =>
-            put(client, target, content) match {
-              case NotImplemented => unsafely(fs, target, content, "it knows no conditional put (If-None-Match)")
-              case Taken          => false
-              case _              =>
-                if (known == null) probe(client, fs, target, content)
-                true
-            }
-        }
-    }
+    if (isRefusing(fs, target.getParent))
+      put(S3Client.of(fs, target).get, target, content) match {
+        case NotImplemented =>
+          throw new IOException(s"$target: the store refuses conditional puts, and took one before")
+        case status => status != Taken
+      }
+    else Claims.Default.publish(fs, target, content)
 
-  /** A store may pass over the header: the same put once more tells. */
-  private def probe(client: S3Client, fs: FileSystem, target: Path, content: Array[Byte]): Unit =
-    if (send(client, target, content, UUID.randomUUID().toString) == Taken) refusing.put(fs.getUri.toString, true): Unit
-    else warn(fs, "it passes over the condition of a conditional put (If-None-Match)")
+  private def isRefusing(fs: FileSystem, folder: Path): Boolean = {
+    val bucket = fs.getUri.toString
+    if (!refusing.containsKey(bucket)) {
+      val whyNot = probed(fs, new Path(folder, s".${UUID.randomUUID()}.probe"))
+      whyNot.foreach(Claims.warn(fs, _))
+      refusing.put(bucket, whyNot.isEmpty)
+    }
+    refusing.get(bucket)
+  }
+
+  /** Why the store does not refuse a second put of an object; None if it does. */
+  private def probed(fs: FileSystem, probe: Path): Option[String] = S3Client.of(fs, probe) match {
+    case None         => Some("its client cannot be reached through this hadoop-aws")
+    case Some(client) =>
+      def put() = send(client, probe, Array.emptyByteArray, UUID.randomUUID().toString)
+      try
+        if (put() == NotImplemented) Some("it knows no conditional put (If-None-Match)")
+        else if (put() != Taken) Some("it passes over the condition of a conditional put (If-None-Match)")
+        else None
+      finally
+        try client.delete()
+        catch {
+          case e: IOException => log.warn("{}: an empty object stays, remove it: {}", probe: Any, e.toString: Any)
+        }
+  }
 
   /** The status of the answer, `Taken` only if the object is another's: a put whose answer was lost is sent again. */
   private def put(client: S3Client, target: Path, content: Array[Byte]): Int = {
@@ -62,16 +73,6 @@ private[hadoop] object ConditionalPut extends NewFile {
       status = client.put(content, writer)
     }
     status
-  }
-
-  private def unsafely(fs: FileSystem, target: Path, content: Array[Byte], why: String): Boolean = {
-    warn(fs, why)
-    ByCreation.publish(fs, target, content)
-  }
-
-  private def warn(fs: FileSystem, why: String): Unit = {
-    refusing.put(fs.getUri.toString, false)
-    log.warn("{}: {}; let one process at a time write indexes and tables here", fs.getUri: Any, why: Any)
   }
 
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =

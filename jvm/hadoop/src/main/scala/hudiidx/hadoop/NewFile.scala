@@ -77,7 +77,8 @@ private[hadoop] object ByRename extends NewFile {
 }
 
 /** Object stores: a file appears when its stream is closed. The store checks that there is none when the file is created;
-  *  not all check again on closing, so of two who publish in the same moment both may believe they won.
+  *  not all check again on closing, so of two who create it in the same moment both may believe they were first: who publishes
+  *  claims the name before.
   */
 private[hadoop] object ByCreation extends NewFile {
 
@@ -95,6 +96,11 @@ private[hadoop] object ByCreation extends NewFile {
     } catch {
       case _: FileAlreadyExistsException | _: java.nio.file.FileAlreadyExistsException => false
     }
+
+  override def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean = {
+    Claims.warn(fs, "hudiidx knows no conditional put of this store")
+    Claims.Default.publish(fs, target, content)
+  }
 
   /** These stores know no such call, and put a small file anew at once. */
   override def touch(fs: FileSystem, target: Path): Unit = {

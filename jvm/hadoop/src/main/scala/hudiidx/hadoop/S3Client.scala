@@ -19,12 +19,20 @@ private[hadoop] abstract class S3Client(fs: FileSystem, target: Path) {
 
   /** Who put the object that is there. */
   def writer(): Option[String]
+
+  /** Removes it, without a look at the folder around it. */
+  def delete(): Unit = S3Client.status(remove()): Unit
+
+  protected def remove(): Unit
 }
 
 private[hadoop] object S3Client {
   private val Purpose = "hudiidx publishes"
   private val Condition = "If-None-Match"
   private val WriterKey = "hudiidx-writer"
+
+  /** Of the SDK 1 and 2. */
+  private val StatusOfError = Vector("getStatusCode", "statusCode")
 
   /** Statuses that a put has. */
   val Done = 200
@@ -41,7 +49,7 @@ private[hadoop] object S3Client {
   private final class Sdk1(fs: FileSystem, target: Path) extends S3Client(fs, target) {
     private val client = call(fs, "getAmazonS3ClientForTesting", classOf[String] -> Purpose)
 
-    override def put(content: Array[Byte], writer: String): Int = status("getStatusCode") {
+    override def put(content: Array[Byte], writer: String): Int = status {
       val metadata = call(requests, "newObjectMetadata", classOf[Long] -> Long.box(content.length.toLong))
       call(metadata, "addUserMetadata", classOf[String] -> WriterKey, classOf[String] -> writer)
       val body = classOf[InputStream] -> new ByteArrayInputStream(content)
@@ -55,6 +63,9 @@ private[hadoop] object S3Client {
       val metadata = call(client, "getObjectMetadata", classOf[String] -> bucket, classOf[String] -> key)
       Option(call(metadata, "getUserMetaDataOf", classOf[String] -> WriterKey)).map(_.toString)
     }
+
+    override protected def remove(): Unit =
+      call(client, "deleteObject", classOf[String] -> bucket, classOf[String] -> key): Unit
   }
 
   /** hadoop-aws 3.4 and the SDK for Java 2. */
@@ -66,7 +77,7 @@ private[hadoop] object S3Client {
     private def named(name: String): Class[_] = Class.forName(name, true, loader)
     private def model(name: String): Class[_] = named(s"software.amazon.awssdk.services.s3.model.$name")
 
-    override def put(content: Array[Byte], writer: String): Int = status("statusCode") {
+    override def put(content: Array[Byte], writer: String): Int = status {
       val builder = call(
         requests,
         "newPutObjectRequestBuilder",
@@ -85,23 +96,29 @@ private[hadoop] object S3Client {
     }
 
     override def writer(): Option[String] = {
-      val request = model("HeadObjectRequest")
+      val found = ofObject("headObject", "HeadObjectRequest")
+      Option(call(found, "metadata").asInstanceOf[java.util.Map[String, String]].get(WriterKey))
+    }
+
+    override protected def remove(): Unit = ofObject("deleteObject", "DeleteObjectRequest"): Unit
+
+    private def ofObject(method: String, name: String): AnyRef = {
+      val request = model(name)
       val builder = request.getMethod("builder").invoke(null)
       call(builder, "bucket", classOf[String] -> bucket)
       call(builder, "key", classOf[String] -> key)
-      val found = call(client, "headObject", request -> call(builder, "build"))
-      Option(call(found, "metadata").asInstanceOf[java.util.Map[String, String]].get(WriterKey))
+      call(client, method, request -> call(builder, "build"))
     }
   }
 
   /** 200, or the status of the service's error; IOException for any other failure. */
-  private def status(ofError: String)(request: => Any): Int =
+  private def status(request: => Any): Int =
     try {
       request
       Done
     } catch {
-      case e: RuntimeException if hasMethod(e, ofError) =>
-        val code = call(e, ofError).asInstanceOf[Int]
+      case e: RuntimeException if StatusOfError.exists(hasMethod(e, _)) =>
+        val code = call(e, StatusOfError.find(hasMethod(e, _)).get).asInstanceOf[Int]
         if (Vector(Conflict, Taken, NotImplemented).contains(code)) code else throw new IOException(e.getMessage, e)
       case e: RuntimeException             => throw new IOException(e.getMessage, e)
       case e: ReflectiveOperationException => throw new IOException(s"this hadoop-aws is not known: $e", e)

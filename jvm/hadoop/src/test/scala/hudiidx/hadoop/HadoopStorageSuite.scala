@@ -2,7 +2,8 @@ package hudiidx.hadoop
 
 import java.io.{ByteArrayOutputStream, IOException, OutputStream}
 import java.net.URI
-import java.nio.file.{Files, Paths}
+import java.nio.file.{Files, Paths, StandardCopyOption}
+import java.util.UUID
 
 import hudiidx.Fixtures
 import hudiidx.storage.{LocalStorage, Storage, StorageContract}
@@ -58,6 +59,14 @@ class HadoopStorageByCreationSuite extends StorageContract {
   override def newFolder(): String = "objects://test" + Fixtures.newFolder("hadoop-objects")
 }
 
+/** On one that does not look again when the stream is closed. */
+class HadoopStorageByClaimSuite extends StorageContract {
+  private val conf = new Configuration
+  conf.setClass("fs.lastwins.impl", classOf[LastWinsFileSystem], classOf[org.apache.hadoop.fs.FileSystem])
+  override val storage: Storage = new HadoopStorage(conf)
+  override def newFolder(): String = "lastwins://test" + Fixtures.newFolder("hadoop-claims")
+}
+
 /** The local disk under another scheme. */
 abstract class RelabelledFileSystem(scheme: String) extends RawLocalFileSystem {
   override def getUri: URI = URI.create(s"$scheme://test")
@@ -92,7 +101,11 @@ object RenamingFiles {
   }
 }
 
-class ObjectFileSystem extends RelabelledFileSystem("objects") {
+/** A file appears when its stream is closed. */
+abstract class ObjectFiles(scheme: String) extends RelabelledFileSystem(scheme) {
+
+  /** A file that came since its creation was asked for stays. */
+  protected def refusesOnClose: Boolean = true
 
   override def create(
       path: Path,
@@ -113,7 +126,7 @@ class ObjectFileSystem extends RelabelledFileSystem("objects") {
       progress: Progressable
   ): FSDataOutputStream = {
     if (!overwrite && exists(path)) throw new FileAlreadyExistsException(path.toString)
-    new FSDataOutputStream(new PutOnClose(path.toUri.getPath, overwrite), null)
+    new FSDataOutputStream(new PutOnClose(path.toUri.getPath, overwrite || !refusesOnClose), null)
   }
 
   private final class PutOnClose(path: String, overwrite: Boolean) extends OutputStream {
@@ -124,9 +137,17 @@ class ObjectFileSystem extends RelabelledFileSystem("objects") {
     override def close(): Unit = if (!isClosed) {
       isClosed = true
       if (overwrite) {
-        Files.createDirectories(Paths.get(path).getParent)
-        Files.write(Paths.get(path), content.toByteArray): Unit
+        val folder = Files.createDirectories(Paths.get(path).getParent)
+        val whole = Files.write(folder.resolve(s".${UUID.randomUUID()}.crc"), content.toByteArray)
+        Files.move(whole, Paths.get(path), StandardCopyOption.REPLACE_EXISTING): Unit
       } else if (!LocalStorage.publish(path, content.toByteArray)) throw new FileAlreadyExistsException(path)
     }
   }
+}
+
+class ObjectFileSystem extends ObjectFiles("objects")
+
+/** Of two who create a file at once the one who closes it last has it, and both are told that they made it. */
+class LastWinsFileSystem extends ObjectFiles("lastwins") {
+  override protected def refusesOnClose: Boolean = false
 }

@@ -51,7 +51,7 @@ class S3StorageSuite extends StorageContract with BeforeAndAfterAll {
     assert(publishAtOnce(newFolder(), 6, 50).forall(_ == 1))
   }
 
-  test("a version costs one put, and the first of a bucket a look and one more that must be refused") {
+  test("a version costs one put, and the first of a bucket three more that ask whether a second one is refused") {
     val folder = newFolder()
     def callsOf(deed: => Unit): Map[String, Long] = {
       server.reset()
@@ -59,22 +59,23 @@ class S3StorageSuite extends StorageContract with BeforeAndAfterAll {
       server.calls
     }
     storage.list(folder)
-    assert(callsOf(assert(storage.publish(s"$folder/1", "a".getBytes))) === Map("head" -> 1, "list" -> 1, "put" -> 2))
+    assert(callsOf(assert(storage.publish(s"$folder/1", "a".getBytes))) === Map("put" -> 3, "delete" -> 1))
     assert(callsOf(assert(storage.publish(s"$folder/2", "a".getBytes))) === Map("put" -> 1))
     assert(callsOf(assert(!storage.publish(s"$folder/2", "b".getBytes))) === Map("put" -> 1, "head" -> 1))
+    assert(storage.list(folder).map(_.name) === Vector("1", "2"))
   }
 
   Seq(Conditions.PassedOver, Conditions.Refused).foreach { conditions =>
-    test(s"where the store has conditions $conditions what is there is looked for first") {
+    test(s"where the store has conditions $conditions names are claimed: of many who publish at once one wins") {
       val folder = newFolder()
       server.conditions = conditions
       try {
-        storage.write(s"$folder/0")(_.write("zero".getBytes(UTF_8)))
-        assert(!storage.publish(s"$folder/0", "one".getBytes(UTF_8)))
-        assert(new String(storage.readAll(s"$folder/0"), UTF_8) === "zero")
-        assert(storage.publish(s"$folder/1", "one".getBytes(UTF_8)))
-        assert(!storage.publish(s"$folder/1", "two".getBytes(UTF_8)))
-        assert(new String(storage.readAll(s"$folder/1"), UTF_8) === "one")
+        storage.write(s"$folder/there")(_.write("zero".getBytes(UTF_8)))
+        assert(!storage.publish(s"$folder/there", "one".getBytes(UTF_8)))
+        assert(new String(storage.readAll(s"$folder/there"), UTF_8) === "zero")
+        Figures.add("rounds of six who publish at once on a store without conditions", 10)
+        assert(publishAtOnce(folder, 6, 10).forall(_ == 1))
+        assert(storage.list(folder).map(_.name) === ((0 until 10).map(_.toString) :+ "there").toVector)
       } finally server.conditions = Conditions.Kept
     }
   }
