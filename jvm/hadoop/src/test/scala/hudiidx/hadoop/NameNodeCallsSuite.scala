@@ -3,41 +3,25 @@ package hudiidx.hadoop
 import hudiidx.Fixtures
 import hudiidx.sync.{IndexOptions, Indexer, TableAccess}
 import org.apache.hadoop.fs.FileSystem
-import org.scalatest.BeforeAndAfterAll
-import org.scalatest.funsuite.AnyFunSuite
 
-/** What planning asks of an HDFS NameNode, counted by Hadoop's own statistics of the client. */
-class NameNodeCallsSuite extends AnyFunSuite with BeforeAndAfterAll {
-  private val folder = Fixtures.newFolder("name-node")
+/** What operations ask of an HDFS NameNode, counted by Hadoop's own statistics of the client. */
+class NameNodeCallsSuite extends StoreCalls {
+  override protected val store = "HDFS"
+  override protected val folder: java.nio.file.Path = Fixtures.newFolder("name-node")
   private lazy val cluster = HdfsCluster.start(folder)
 
   override def afterAll(): Unit = cluster.shutdown()
 
-  private def fs: FileSystem = cluster.getFileSystem
+  override protected def fs: FileSystem = cluster.getFileSystem
 
   private def access(): TableAccess = RemoteTable.access(fs)
 
-  /** Calls that `deed` makes, by kind. */
-  private def callsOf(deed: => Unit): Map[String, Long] = {
-    val before = counters()
-    deed
-    counters().map { case (name, n) => name -> (n - before.getOrElse(name, 0L)) }.filter(_._2 > 0)
-  }
-
-  private def counters(): Map[String, Long] = {
-    val found = Map.newBuilder[String, Long]
-    val it = FileSystem.getGlobalStorageStatistics.get("DFSOpsCountStatistics").getLongStatistics
-    while (it.hasNext) {
-      val counter = it.next()
-      found += counter.getName -> counter.getValue
-    }
-    found.result()
-  }
+  override protected def callsOf(deed: => Unit): Map[String, Long] = HdfsCluster.callsOf(deed)
 
   private def plan(table: String, asked: Int, options: IndexOptions): Unit = RemoteTable.plan(fs, table, asked, options)
 
-  private val sizes = Vector(5, 50)
-  private lazy val tables = sizes.map { n =>
+  private val counts = Vector(5, 50)
+  private lazy val tables = counts.map { n =>
     val table = new RemoteTable(fs, folder, n).fill()
     new Indexer(access(), table.path, IndexOptions(strict = true)).create()
     table
@@ -49,15 +33,77 @@ class NameNodeCallsSuite extends AnyFunSuite with BeforeAndAfterAll {
     info(s"indexed planning: ${calls(0)}")
     assert(calls(0) === calls(1))
     assert(calls(0).values.sum <= 12)
-    assert(callsOf(plan(tables(1).path, sizes(1), indexed)) === calls(1))
+    assert(callsOf(plan(tables(1).path, counts(1), indexed)) === calls(1))
   }
 
   test("plain listing asks the NameNode for every partition") {
     val listing = IndexOptions(enabled = false)
     val calls = tables.map(t => callsOf(plan(t.path, t.partitions, listing)).values.sum)
-    info(s"planning by listing of ${sizes.mkString(" and ")} partitions: ${calls.mkString(" and ")} calls")
-    assert(calls(1) - calls(0) >= sizes(1) - sizes(0))
+    info(s"planning by listing of ${counts.mkString(" and ")} partitions: ${calls.mkString(" and ")} calls")
+    assert(calls(1) - calls(0) >= counts(1) - counts(0))
   }
+
+  override protected def bounds: Map[String, Map[String, (Long, Long)]] = Map(
+    "create" -> Map(
+      "op_create" -> at(6, 13),
+      "op_delete" -> at(3, 10),
+      "op_get_file_status" -> at(16, 40),
+      "op_list_status" -> at(9, 26),
+      "op_open" -> at(9, 26),
+      "op_rename" -> at(6, 13)
+    ),
+    "plan one partition" -> Map("op_get_file_status" -> at(4), "op_list_status" -> at(2), "op_open" -> at(4)),
+    "plan all partitions" -> Map("op_get_file_status" -> at(4), "op_list_status" -> at(2), "op_open" -> at(4)),
+    "update with nothing to do" -> Map("op_get_file_status" -> at(2), "op_list_status" -> at(2), "op_open" -> at(2)),
+    "update of one commit" -> Map(
+      "op_create" -> at(2),
+      "op_get_file_status" -> at(9),
+      "op_list_status" -> at(4),
+      "op_open" -> at(7),
+      "op_rename" -> at(2)
+    ),
+    "info" -> Map("op_get_file_status" -> at(5), "op_list_status" -> at(3), "op_open" -> at(2)),
+    "verify" -> Map("op_get_file_status" -> at(12, 29), "op_list_status" -> at(6, 23), "op_open" -> at(11, 28)),
+    "expire" -> Map("op_delete" -> at(3), "op_get_file_status" -> at(2), "op_list_status" -> at(3), "op_open" -> at(2)),
+    "create, all indexes" -> Map(
+      "op_create" -> at(19, 28),
+      "op_delete" -> at(8, 12),
+      "op_get_file_status" -> at(51, 152),
+      "op_list_status" -> at(10, 27),
+      "op_open" -> at(31, 123),
+      "op_rename" -> at(19, 28)
+    ),
+    "update with nothing to do, all indexes" -> Map(
+      "op_get_file_status" -> at(2),
+      "op_list_status" -> at(2),
+      "op_open" -> at(2)
+    ),
+    "update of one commit, all indexes" -> Map(
+      "op_create" -> at(11, 9),
+      "op_delete" -> at(2),
+      "op_get_file_status" -> at(50, 42),
+      "op_list_status" -> at(5),
+      "op_open" -> at(39, 33),
+      "op_rename" -> at(11, 9)
+    ),
+    "look up a key, opened anew" -> Map("op_get_file_status" -> at(9), "op_list_status" -> at(4), "op_open" -> at(8)),
+    "look up another key" -> Map("op_get_file_status" -> at(1), "op_list_status" -> at(2)),
+    "plan by an indexed column" -> Map("op_get_file_status" -> at(6), "op_list_status" -> at(2), "op_open" -> at(6)),
+    "verify, all indexes" -> Map(
+      "op_create" -> at(5),
+      "op_delete" -> at(1),
+      "op_get_file_status" -> at(58, 143),
+      "op_list_status" -> at(10, 27),
+      "op_open" -> at(52, 137),
+      "op_rename" -> at(5)
+    ),
+    "expire, all indexes" -> Map(
+      "op_delete" -> at(13, 12),
+      "op_get_file_status" -> at(2),
+      "op_list_status" -> at(3),
+      "op_open" -> at(2)
+    )
+  )
 
   test("an update with one commit asks the NameNode as often for a large table as for a small one") {
     val calls = tables.map { table =>

@@ -2,32 +2,63 @@ package hudiidx.hadoop
 
 import java.nio.file.{Files, Path => LocalPath}
 
+import scala.util.Random
+
+import hudiidx.Fixtures
+import hudiidx.hadoop.record.{KeyWrite, KeyedTable}
 import hudiidx.hfile.BlockCache
 import hudiidx.sync.{FakeTable, FakeWrite, IndexOptions, TableAccess, TableSnapshot}
 import org.apache.hadoop.fs.{FileSystem, FileUtil, Path}
 
-/** A table on a remote store, written on the local disk first. */
-final class RemoteTable(fs: FileSystem, work: LocalPath, val partitions: Int) {
-  private val local = Files.createDirectories(work.resolve(s"table-$partitions"))
-  private val table = new FakeTable(local, 9)
-  private val remote = fs.makeQualified(new Path(s"/tables/t$partitions"))
+/** A table that is written on the local disk first. */
+abstract class PushedTable(fs: FileSystem, local: LocalPath, name: String) {
+  private val remote = fs.makeQualified(new Path(s"/tables/$name"))
   val path: String = remote.toString
 
-  /** One deltacommit with a new file in each partition; what it added locally goes to the store. */
-  def write(names: Seq[String]): Unit = {
+  /** What `write` adds locally goes to the store. */
+  protected def pushing(write: => Unit): Unit = {
     val before = localFiles()
-    table.write(names.map(FakeWrite(_, -1, isLog = false, 10)), complete = true)
+    write
     (localFiles() -- before).foreach(f => RemoteTable.copy(local.resolve(f), fs, new Path(remote, f)))
   }
 
-  private def localFiles(): Set[String] = {
-    val all = Files.walk(local)
-    try all.toArray.collect { case f: LocalPath if Files.isRegularFile(f) => local.relativize(f).toString }.toSet
-    finally all.close()
-  }
+  private def localFiles(): Set[String] =
+    if (Files.exists(local)) Fixtures.filesBelow(local.toString).toSet else Set.empty
+}
+
+/** Its files hold zeros. */
+final class RemoteTable(fs: FileSystem, work: LocalPath, val partitions: Int)
+    extends PushedTable(fs, work.resolve(s"table-$partitions"), s"t$partitions") {
+  private lazy val table = new FakeTable(Files.createDirectories(work.resolve(s"table-$partitions")), 9)
+
+  /** One deltacommit with a new file in each partition. */
+  def write(names: Seq[String]): Unit =
+    pushing(table.write(names.map(FakeWrite(_, -1, isLog = false, 10)), complete = true))
 
   def fill(): this.type = {
-    RemoteTable.copy(local, fs, remote)
+    (1 to 2).foreach(_ => write((0 until partitions).map(i => f"p$i%03d")))
+    this
+  }
+}
+
+/** Two base files of rows in each partition: two keys each, and a column `c0`. */
+final class RemoteKeyedTable(fs: FileSystem, work: LocalPath, val partitions: Int)
+    extends PushedTable(fs, work.resolve(s"keyed-$partitions"), s"k$partitions") {
+  private lazy val table =
+    new KeyedTable(Files.createDirectories(work.resolve(s"keyed-$partitions")), more = 1, new Random(partitions))
+  private var keys = 0
+
+  /** One deltacommit with a new file in each partition. */
+  def write(names: Seq[String]): Unit = pushing(table.write(names.map(KeyWrite(_, -1, log = false, newKeys(), 0))))
+
+  private def newKeys(): Vector[String] = {
+    keys += 2
+    Vector(KeyedTable.uuid(keys), KeyedTable.uuid(keys + 1))
+  }
+
+  def key(n: Int): String = KeyedTable.uuid(n + 2)
+
+  def fill(): this.type = {
     (1 to 2).foreach(_ => write((0 until partitions).map(i => f"p$i%03d")))
     this
   }

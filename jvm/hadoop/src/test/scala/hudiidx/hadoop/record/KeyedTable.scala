@@ -15,6 +15,7 @@ import org.apache.avro.generic.{GenericData, GenericRecord}
 import org.apache.parquet.column.ParquetProperties.WriterVersion
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import scala.util.Random
 
 /** What a write does to one file group.
   *
@@ -36,8 +37,9 @@ final case class KeyWrite(
   * keys it holds. Instants are JSON, which readers take.
   *
   * @param more so many columns of whole numbers in base files, `c0` and on
+  * @param ids  of file groups: those of one seed are the same each time
   */
-final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed"), more: Int = 0) {
+final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed"), more: Int = 0, ids: Random = new Random) {
   import KeyedTable._
 
   private val json = new ObjectMapper
@@ -98,6 +100,8 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed"), more: Int = 
     undo :+= ((instant, "deltacommit", written, before))
   }
 
+  private def newGroup(): String = s"${new UUID(ids.nextLong(), ids.nextLong())}-0"
+
   private def live(partition: String): Vector[String] = groups.keys.filter(_._1 == partition).map(_._2).toVector.sorted
 
   private def pick(w: KeyWrite): Option[String] = {
@@ -108,7 +112,7 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed"), more: Int = 
   private def writeGroup(instant: String, w: KeyWrite, target: Option[String]): Option[Written] = target match {
     case None if w.inserts.isEmpty => None
     case None                      =>
-      Some(writeBase(instant, w.partition, UUID.randomUUID().toString + "-0", None, Change(w.inserts.distinct)))
+      Some(writeBase(instant, w.partition, newGroup(), None, Change(w.inserts.distinct)))
     case Some(id) =>
       val old = groups(w.partition -> id)
       val deleted = old.keys.take(w.deletes).toSet
@@ -181,7 +185,7 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed"), more: Int = 
     if (gone.nonEmpty && keys.nonEmpty) {
       val instant = begin("replacecommit")
       gone.foreach(id => groups -= partition -> id)
-      val id = UUID.randomUUID().toString + "-0"
+      val id = newGroup()
       val written = Vector(writeBase(instant, partition, id, None, Change(keys.distinct)))
       val content = body(written, "INSERT_OVERWRITE")
       val replaced = content.putObject("partitionToReplaceFileIds").putArray(partition)

@@ -1,60 +1,66 @@
 package hudiidx.hadoop.s3
 
 import hudiidx.Fixtures
-import hudiidx.hadoop.RemoteTable
-import hudiidx.sync.{IndexOptions, Indexer}
+import hudiidx.hadoop.StoreCalls
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.scalatest.BeforeAndAfterAll
-import org.scalatest.funsuite.AnyFunSuite
 
-/** What listing, planning and updating ask of an object store, counted at its door. */
-class S3CallsSuite extends AnyFunSuite with BeforeAndAfterAll {
+/** What operations ask of an object store, counted at its door. */
+class S3CallsSuite extends StoreCalls {
   private lazy val server = new S3Server
-  private val folder = Fixtures.newFolder("s3-calls")
-  private lazy val fs: FileSystem = {
+  override protected val store = "S3"
+  override protected val folder: java.nio.file.Path = Fixtures.newFolder("s3-calls")
+  override protected lazy val fs: FileSystem = {
     server.bucket("tables")
     new Path("s3a://tables/").getFileSystem(server.configuration)
   }
-  private val sizes = Vector(3, 20)
-  private val strict = IndexOptions(strict = true)
-  private lazy val tables = sizes.map { n =>
-    val table = new RemoteTable(fs, folder, n).fill()
-    indexer(table).create()
-    table
-  }
-
-  private def indexer(table: RemoteTable): Indexer = new Indexer(RemoteTable.access(fs), table.path, strict)
 
   override def afterAll(): Unit = server.close()
 
-  /** The same for the small and the large table, or the test fails. */
-  private def callsOf(deed: RemoteTable => Unit): Map[String, Long] = {
-    val calls = tables.map { table =>
-      server.reset()
-      deed(table)
-      server.calls
-    }
-    assert(calls(0) === calls(1))
-    calls(0)
-  }
+  override protected def callsOf(deed: => Unit): Map[String, Long] = server.callsOf(deed)
 
-  private def assertAtMost(calls: Map[String, Long], bounds: (String, Long)*): Unit = {
-    info(calls.toVector.sorted.map { case (name, n) => s"$n $name" }.mkString(", "))
-    val most = bounds.toMap
-    calls.foreach { case (name, n) => assert(n <= most.getOrElse(name, 0L), s"$name of $calls") }
-  }
-
-  test("planning of one partition makes the same few calls, however many partitions there are") {
-    assertAtMost(callsOf(t => RemoteTable.plan(fs, t.path, 1, strict)), "list" -> 2, "head" -> 4, "get" -> 4)
-  }
-
-  test("an update with nothing to do writes nothing") {
-    assertAtMost(callsOf(t => indexer(t).update(): Unit), "list" -> 2, "head" -> 2, "get" -> 2)
-  }
-
-  test("an update of one commit asks as often of a large table as of a small one") {
-    tables.foreach(_.write(Seq("p001")))
-    val calls = callsOf(t => indexer(t).update(): Unit)
-    assertAtMost(calls, "list" -> 5, "head" -> 8, "get" -> 7, "put" -> 2, "post" -> 1)
-  }
+  override protected def bounds: Map[String, Map[String, (Long, Long)]] = Map(
+    "create" -> Map(
+      "delete" -> at(4, 10),
+      "get" -> at(9, 26),
+      "head" -> at(20, 51),
+      "list" -> at(22, 53),
+      "post" -> at(5, 12),
+      "put" -> at(8, 13)
+    ),
+    "plan one partition" -> Map("get" -> at(4), "head" -> at(4), "list" -> at(2)),
+    "plan all partitions" -> Map("get" -> at(4), "head" -> at(4), "list" -> at(2)),
+    "update with nothing to do" -> Map("get" -> at(2), "head" -> at(2), "list" -> at(2)),
+    "update of one commit" -> Map("get" -> at(7), "head" -> at(8), "list" -> at(5), "post" -> at(1), "put" -> at(2)),
+    "info" -> Map("get" -> at(2), "head" -> at(5), "list" -> at(3)),
+    "verify" -> Map("get" -> at(11, 28), "head" -> at(12, 29), "list" -> at(7, 24)),
+    "expire" -> Map("delete" -> at(3), "get" -> at(2), "head" -> at(5), "list" -> at(6)),
+    "create, all indexes" -> Map(
+      "delete" -> at(7, 10),
+      "get" -> at(43, 139),
+      "head" -> at(61, 167),
+      "list" -> at(45, 79),
+      "post" -> at(19, 29),
+      "put" -> at(19, 28)
+    ),
+    "update with nothing to do, all indexes" -> Map("get" -> at(2), "head" -> at(2), "list" -> at(2)),
+    "update of one commit, all indexes" -> Map(
+      "delete" -> at(1),
+      "get" -> at(38, 32),
+      "head" -> at(51, 43),
+      "list" -> at(19, 17),
+      "post" -> at(11, 9),
+      "put" -> at(11, 9)
+    ),
+    "look up a key, opened anew" -> Map("get" -> at(8), "head" -> at(9), "list" -> at(4)),
+    "look up another key" -> Map("head" -> at(1), "list" -> at(2)),
+    "plan by an indexed column" -> Map("get" -> at(6), "head" -> at(6), "list" -> at(2)),
+    "verify, all indexes" -> Map(
+      "get" -> at(68, 153),
+      "head" -> at(59, 144),
+      "list" -> at(19, 36),
+      "post" -> at(6),
+      "put" -> at(5)
+    ),
+    "expire, all indexes" -> Map("delete" -> at(13, 12), "get" -> at(2), "head" -> at(15, 14), "list" -> at(16, 15))
+  )
 }

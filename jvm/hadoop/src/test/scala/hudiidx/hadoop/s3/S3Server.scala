@@ -99,9 +99,15 @@ final class S3Server extends AutoCloseable {
   }
 
   /** Calls since the last `reset`: list, head, get, put, post, delete. */
-  def calls: Map[String, Long] = counted.asScala.map { case (name, n) => name -> n.get }.toMap.filter(_._2 > 0)
+  private def calls: Map[String, Long] = counted.asScala.map { case (name, n) => name -> n.get }.toMap.filter(_._2 > 0)
 
-  def reset(): Unit = counted.clear()
+  private def reset(): Unit = counted.clear()
+
+  def callsOf(deed: => Unit): Map[String, Long] = {
+    reset()
+    deed
+    calls
+  }
 
   private def pass(exchange: HttpExchange): Unit =
     try {

@@ -53,15 +53,10 @@ class S3StorageSuite extends StorageContract with BeforeAndAfterAll {
 
   test("a version costs one put, and the first of a bucket three more that ask whether a second one is refused") {
     val folder = newFolder()
-    def callsOf(deed: => Unit): Map[String, Long] = {
-      server.reset()
-      deed
-      server.calls
-    }
     storage.list(folder)
-    assert(callsOf(assert(storage.publish(s"$folder/1", "a".getBytes))) === Map("put" -> 3, "delete" -> 1))
-    assert(callsOf(assert(storage.publish(s"$folder/2", "a".getBytes))) === Map("put" -> 1))
-    assert(callsOf(assert(!storage.publish(s"$folder/2", "b".getBytes))) === Map("put" -> 1, "head" -> 1))
+    assert(server.callsOf(assert(storage.publish(s"$folder/1", "a".getBytes))) === Map("put" -> 3, "delete" -> 1))
+    assert(server.callsOf(assert(storage.publish(s"$folder/2", "a".getBytes))) === Map("put" -> 1))
+    assert(server.callsOf(assert(!storage.publish(s"$folder/2", "b".getBytes))) === Map("put" -> 1, "head" -> 1))
     assert(storage.list(folder).map(_.name) === Vector("1", "2"))
   }
 

@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.Fixtures
 import hudiidx.hadoop.s3.S3Server
-import hudiidx.hadoop.{HdfsCluster, RemoteTable}
+import hudiidx.hadoop.{CallBounds, HdfsCluster, RemoteTable}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.compact.CompactionApi
 import hudiidx.spark.{Answer, SparkSuite}
@@ -18,7 +18,7 @@ import org.apache.spark.sql.DataFrame
 import org.scalatest.BeforeAndAfterAll
 
 /** Tables on a remote store are read, indexed, asked and written as on the local disk. */
-abstract class RemoteTables extends SparkSuite with BeforeAndAfterAll {
+abstract class RemoteTables extends SparkSuite with CallBounds with BeforeAndAfterAll {
 
   /** A folder for all tables of the suite, and how it is reached. */
   protected def root: String
@@ -94,11 +94,56 @@ abstract class RemoteTables extends SparkSuite with BeforeAndAfterAll {
       assert(found(strict) === wanted && isWhole(path))
     }
   }
+
+  /** Two keys in each partition, all indexes, and an update of one row in a log. */
+  private lazy val written: Vector[String] = sizes.map { n =>
+    val path = newPath()
+    save(ofOnePartition(0, 2 * n, n, 0), path)
+    api(path).create()
+    save(ofOnePartition(0, 1, n, 1), path)
+    api(path).update()
+    path
+  }
+
+  private def ofOnePartition(from: Long, until: Long, partitions: Int, n: Long): DataFrame =
+    spark.range(from, until, 1, 1).selectExpr("id", s"cast(id % $partitions AS string) AS p", s"id + $n AS n")
+
+  private def sizeOf(path: String): Int = sizes(written.indexOf(path))
+
+  operation("upsert of one row", written)(path => () => save(ofOnePartition(0, 1, sizeOf(path), 2), path))
+  operation("read of rows by key", written)(path =>
+    () => read(path, strict).where("_hoodie_record_key = '1'").collect()
+  )
+  operation("compaction", written)(path =>
+    () => CompactionApi.compact(spark, path, Map.empty, "schedule_and_execute", None)
+  )
 }
 
 /** On an S3-compatible server. */
 final class S3TablesSuite extends RemoteTables {
   private lazy val server = new S3Server
+  override protected val store = "S3"
+  override protected def callsOf(deed: => Unit): Map[String, Long] = server.callsOf(deed)
+  override protected def bounds: Map[String, Map[String, (Long, Long)]] = Map(
+    "upsert of one row" -> Map(
+      "delete" -> at(1),
+      "get" -> at(55),
+      "head" -> at(67),
+      "list" -> at(32),
+      "post" -> at(11),
+      "put" -> at(14)
+    ),
+    "read of rows by key" -> Map("get" -> at(17), "head" -> at(14), "list" -> at(2)),
+    // Ids of file groups are drawn, and what an update of the index merges hangs on them.
+    "compaction" -> Map(
+      "delete" -> at(3),
+      "get" -> at(61, 133),
+      "head" -> at(95, 205),
+      "list" -> at(62, 151),
+      "post" -> at(18, 56),
+      "put" -> at(23, 61)
+    )
+  )
   override protected lazy val configuration: Configuration = server.configuration
   override protected def fixtures: Seq[String] = Seq("v9-no-mdt-mor")
   override protected lazy val root: String = {
@@ -109,9 +154,31 @@ final class S3TablesSuite extends RemoteTables {
   override def afterAll(): Unit = server.close()
 }
 
-/** On a NameNode and a DataNode. */
+/** On a NameNode and two DataNodes. */
 final class HdfsTablesSuite extends RemoteTables {
   private lazy val cluster = HdfsCluster.start(Fixtures.newFolder("hdfs-tables"))
+  override protected val store = "HDFS"
+  override protected def callsOf(deed: => Unit): Map[String, Long] = HdfsCluster.callsOf(deed)
+  override protected def bounds: Map[String, Map[String, (Long, Long)]] = Map(
+    "upsert of one row" -> Map(
+      "op_create" -> at(12),
+      "op_delete" -> at(3),
+      "op_get_file_status" -> at(65),
+      "op_list_status" -> at(14),
+      "op_open" -> at(50),
+      "op_rename" -> at(9)
+    ),
+    "read of rows by key" -> Map("op_get_file_status" -> at(14), "op_list_status" -> at(2), "op_open" -> at(14)),
+    // Ids of file groups are drawn, and what an update of the index merges hangs on them.
+    "compaction" -> Map(
+      "op_create" -> at(18, 59),
+      "op_delete" -> at(6, 7),
+      "op_get_file_status" -> at(79, 162),
+      "op_list_status" -> at(26, 77),
+      "op_open" -> at(56, 115),
+      "op_rename" -> at(10, 17)
+    )
+  )
   override protected lazy val configuration: Configuration = cluster.getConfiguration(0)
   override protected def fixtures: Seq[String] = Seq("v6-no-mdt-mor", "v9-no-mdt-mor")
   override protected lazy val root: String = cluster.getFileSystem.makeQualified(new Path("/tables")).toString
