@@ -118,7 +118,14 @@ final class OpenWrite private[write] (
       OpenWrite.completedPath(table.timeline.dir, table.config, instant, kind.completed, OpenWrite.next(now))
     isPublishing = true
     if (!isPublished(path, content)) throw lost("it is complete already")
+    if (wasTakenBack) {
+      storage.delete(path)
+      throw lost("its inflight file is gone")
+    }
   }
+
+  /** The store may have been so slow that another writer took this one for dead and removed its files, just before. */
+  private def wasTakenBack: Boolean = Try(storage.status(file(OpenWrite.Inflight)).isEmpty).getOrElse(false)
 
   /** A store may lose its answer, or get the same twice: what is there then is this write's. */
   private def isPublished(path: String, content: Array[Byte]): Boolean = {

@@ -98,6 +98,28 @@ class WriteStepsSuite extends AnyFunSuite {
       assert(keys(table) === Set("a", "b"))
     }
 
+  for (version <- NewTable.Versions)
+    test(
+      s"version $version: a writer that is taken for dead before the store completes its write takes that back"
+    ) {
+      val table = newTable(version)
+      write(LocalStorage, table, "a")
+      val late = publishing(
+        """\.deltacommit$""",
+        (_, publish) => {
+          Thread.sleep(3)
+          write(LocalStorage, table, "b")
+          publish()
+        }
+      )
+      intercept[WriteConflict](write(late, table, "c", slow))
+      assert(keys(table) === Set("a", "b"))
+      Thread.sleep(3)
+      write(LocalStorage, table, "d")
+      assert(keys(table) === Set("a", "b", "d"))
+      assert(Fixtures.filesBelow(table).count(_.contains(".log.")) === 3)
+    }
+
   test("a writer whose instant another one has leaves that one alone") {
     val table = newTable(9)
     var taken = ""
