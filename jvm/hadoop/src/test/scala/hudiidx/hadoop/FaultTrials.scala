@@ -9,7 +9,7 @@ import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.sync.TableAccess
 import hudiidx.{Figures, HudiIdxException}
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.FileSystem
+import org.apache.hadoop.fs.{AbstractFileSystem, FileSystem}
 import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -46,12 +46,21 @@ trait FaultTrials { this: AnyFunSuite =>
     e.isInstanceOf[HudiIdxException] || e.isInstanceOf[IOException] || e.isInstanceOf[UncheckedIOException]
 }
 
-/** A kind of store, by a scheme of its own. */
-final class FaultyStore(val name: String, scheme: String, files: Class[_ <: FileSystem]) {
+/** A kind of store, by a scheme of its own.
+  *
+  * @param contexts what renames with options go to
+  */
+final class FaultyStore(
+    val name: String,
+    scheme: String,
+    files: Class[_ <: FileSystem],
+    contexts: Option[Class[_ <: AbstractFileSystem]] = None
+) {
 
   /** What makes Hadoop take it; other suites' files of this scheme may be there. */
   val settings: Map[String, String] =
-    Map(s"fs.$scheme.impl" -> files.getName, s"fs.$scheme.impl.disable.cache" -> "true")
+    Map(s"fs.$scheme.impl" -> files.getName, s"fs.$scheme.impl.disable.cache" -> "true") ++
+      contexts.map(c => s"fs.AbstractFileSystem.$scheme.impl" -> c.getName)
 
   def access: TableAccess = {
     val conf = new Configuration
@@ -64,7 +73,7 @@ final class FaultyStore(val name: String, scheme: String, files: Class[_ <: File
 
 object FaultyStore {
   val All: Vector[FaultyStore] = Vector(
-    new FaultyStore("renames", "hdfs", classOf[FaultyRenaming]),
+    new FaultyStore("renames", "hdfs", classOf[FaultyRenaming], Some(classOf[RenamingFiles])),
     new FaultyStore("objects", "objects", classOf[FaultyObjects])
   )
 }

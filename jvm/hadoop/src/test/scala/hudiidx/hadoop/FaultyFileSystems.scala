@@ -20,8 +20,11 @@ object StoreFault {
   /** It is done twice, as by a client that sends it again; the second answer comes. */
   case object Twice extends StoreFault
 
-  /** Of a file half is read, or written before the connection is gone. */
+  /** Of a file, or of what one read asks for, half is read; or half is written before the connection is gone. */
   case object Cut extends StoreFault
+
+  /** It is done late: others have gone on meanwhile, and the same client has asked nothing else. */
+  case object Delayed extends StoreFault
 
   /** A rename answers that it was done, and was not. */
   case object NotRenamed extends StoreFault
@@ -32,7 +35,7 @@ object StoreFault {
   /** A listing lacks its newest entry. */
   case object Stale extends StoreFault
 
-  val All: Vector[StoreFault] = Vector(Refused, Unanswered, Twice, Cut, NotRenamed, Renamed, Stale)
+  val All: Vector[StoreFault] = Vector(Refused, Unanswered, Twice, Cut, Delayed, NotRenamed, Renamed, Stale)
 }
 
 /** The calls of all faulty file systems in this process, counted from 1, and the one that has a fault. */
@@ -52,19 +55,39 @@ object StoreFaults {
   /** What the fault was in, if it came up. */
   def last: Option[String] = synchronized(happened)
 
-  /** True if the fault came up. */
-  def during(fault: Option[(Int, StoreFault)])(work: => Any): Boolean = {
+  /** True if the fault came up.
+    *
+    * @param others what others do while a call is delayed
+    */
+  def during(fault: Option[(Int, StoreFault)], others: () => Unit = () => ())(work: => Any): Boolean = {
     synchronized {
       calls = 0
       happened = None
       chosen = fault
+      meanwhile = others
     }
     try work: Unit
     finally synchronized { chosen = None }
     last.isDefined
   }
 
+  private var meanwhile: () => Unit = () => ()
+
+  /** The thread whose call is delayed. */
+  private var late = Option.empty[Thread]
+
+  private[hadoop] def delay(): Unit = {
+    synchronized { late = Some(Thread.currentThread()) }
+    try meanwhile()
+    finally
+      synchronized {
+        late = None
+        notifyAll()
+      }
+  }
+
   private[hadoop] def next(what: String, useful: Set[StoreFault]): Option[StoreFault] = synchronized {
+    while (late.exists(_ ne Thread.currentThread())) wait()
     calls += 1
     val found = chosen.collect { case (at, fault) if at == calls && useful(fault) => fault }
     if (found.isDefined) happened = Some(what)
@@ -77,7 +100,7 @@ trait FaultyCalls extends RelabelledFileSystem {
   import StoreFault._
 
   private def call[A](what: String, useful: StoreFault*)(work: => A)(special: PartialFunction[StoreFault, A]): A =
-    StoreFaults.next(what, useful.toSet ++ Seq(Refused, Unanswered)) match {
+    StoreFaults.next(what, useful.toSet ++ Seq(Refused, Unanswered, Delayed)) match {
       case None             => work
       case Some(Refused)    => throw new IOException(s"$what: refused by the test")
       case Some(Unanswered) =>
@@ -85,6 +108,9 @@ trait FaultyCalls extends RelabelledFileSystem {
         throw new IOException(s"$what: no answer, by the test")
       case Some(Twice) =>
         work
+        work
+      case Some(Delayed) =>
+        StoreFaults.delay()
         work
       case Some(fault) => special(fault)
     }
@@ -99,6 +125,9 @@ trait FaultyCalls extends RelabelledFileSystem {
   override def getFileStatus(path: Path): FileStatus =
     call(s"status $path")(super.getFileStatus(path))(PartialFunction.empty)
 
+  override def setTimes(path: Path, modified: Long, accessed: Long): Unit =
+    call(s"touch $path")(super.setTimes(path, modified, accessed))(PartialFunction.empty)
+
   override def delete(path: Path, recursive: Boolean): Boolean =
     call(s"delete $path", Twice)(super.delete(path, recursive))(PartialFunction.empty)
 
@@ -111,6 +140,9 @@ trait FaultyCalls extends RelabelledFileSystem {
     }
 
   override def open(path: Path, bufferSize: Int): FSDataInputStream =
+    new FSDataInputStream(new FaultyInput(path, opened(path, bufferSize)))
+
+  private def opened(path: Path, bufferSize: Int): FSDataInputStream =
     call(s"open $path", Cut)(super.open(path, bufferSize)) { case Cut =>
       val whole = Files.readAllBytes(Paths.get(path.toUri.getPath))
       val half = Files.createTempFile("cut", "")
@@ -119,7 +151,9 @@ trait FaultyCalls extends RelabelledFileSystem {
     }
 
   private def made(path: Path)(work: => FSDataOutputStream): FSDataOutputStream =
-    call(s"create $path", Cut)(work) { case Cut => new FSDataOutputStream(new CutOff(path, work), null) }
+    call(s"create $path", Cut)(new FSDataOutputStream(new FaultyOutput(path, work), null)) { case Cut =>
+      new FSDataOutputStream(new CutOff(path, work), null)
+    }
 
   override def create(
       path: Path,
@@ -140,6 +174,33 @@ trait FaultyCalls extends RelabelledFileSystem {
       progress: Progressable
   ): FSDataOutputStream =
     made(path)(super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress))
+
+  /** Each read is a call, and so is the end of reading. */
+  private final class FaultyInput(path: Path, in: FSDataInputStream) extends FSInputStream {
+    private def reading(length: Int)(read: Int => Int): Int = call(s"read $path", Cut)(read(length)) { case Cut =>
+      read(length / 2)
+      throw new IOException(s"read $path: cut off by the test")
+    }
+
+    override def read(): Int = call(s"read $path")(in.read())(PartialFunction.empty)
+    override def read(bytes: Array[Byte], from: Int, length: Int): Int = reading(length)(in.read(bytes, from, _))
+    override def read(position: Long, bytes: Array[Byte], from: Int, length: Int): Int =
+      reading(length)(in.read(position, bytes, from, _))
+    override def seek(position: Long): Unit = in.seek(position)
+    override def getPos: Long = in.getPos
+    override def seekToNewSource(position: Long): Boolean = false
+    override def close(): Unit = call(s"close $path")(in.close())(PartialFunction.empty)
+  }
+
+  private final class FaultyOutput(path: Path, out: FSDataOutputStream) extends OutputStream {
+    private var isClosed = false
+    override def write(b: Int): Unit = out.write(b)
+    override def write(b: Array[Byte], from: Int, length: Int): Unit = out.write(b, from, length)
+    override def close(): Unit = if (!isClosed) {
+      isClosed = true
+      call(s"close $path")(out.close())(PartialFunction.empty)
+    }
+  }
 
   private final class CutOff(path: Path, open: => FSDataOutputStream) extends OutputStream {
     private val out = open

@@ -6,7 +6,7 @@ import hudiidx.storage.LocalStorage
 import hudiidx.sync._
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A store that refuses a call, loses its answer, does it twice, cuts files, lies about renames and lists what is past: what is
+/** A store that refuses a call, loses its answer, does it twice or late, cuts files and reads, lies about renames and lists what is past: what is
   * asked of a table is answered right or is an error, and what is left behind is an index that is right, or found to be none.
   */
 class FaultyStoreSuite extends AnyFunSuite with FaultTrials {
@@ -37,13 +37,20 @@ class FaultyStoreSuite extends AnyFunSuite with FaultTrials {
   private def indexer(access: TableAccess, path: String): Indexer =
     RecordFaultSuite.indexerOf(access, path, record)
 
+  /** Another indexer publishes a version, and removes the files of those before. */
+  private def overtake(path: String): Unit = {
+    val access = RecordFaultSuite.access(LocalStorage)
+    RecordFaultSuite.indexerOf(access, path, record, RecordFaultSuite.quick).create(): Unit
+  }
+
   FaultyStore.All.foreach { store =>
     jobs.foreach { job =>
       test(s"${store.name}: whatever call of ${job.name} has a fault, answers are right and the next run ends well") {
         val ready = tables(job.hasIndex)
         everyFault(StoreFaults.count(job.work(store.access, store.on(RecordFaultSuite.copy(ready.path))))) { fault =>
           val path = RecordFaultSuite.copy(ready.path)
-          val cameUp = StoreFaults.during(Some(fault))(tolerated(job.work(store.access, store.on(path))))
+          val cameUp =
+            StoreFaults.during(Some(fault), () => overtake(path))(tolerated(job.work(store.access, store.on(path))))
           if (cameUp) {
             assert(answer(RecordFaultSuite.access(LocalStorage), path, ready) === ready.truth)
             indexer(RecordFaultSuite.access(LocalStorage), path).create()
@@ -58,9 +65,10 @@ class FaultyStoreSuite extends AnyFunSuite with FaultTrials {
       test(s"${store.name}: whatever call of a lookup $how an index has a fault, it is right or an error") {
         val ready = tables(hasIndex)
         everyFault(StoreFaults.count(answer(store.access, store.on(ready.path), ready))) { fault =>
-          StoreFaults.during(Some(fault)) {
+          val path = if (fault._2 == StoreFault.Delayed) RecordFaultSuite.copy(ready.path) else ready.path
+          StoreFaults.during(Some(fault), () => overtake(path)) {
             tolerated {
-              val found = answer(store.access, store.on(ready.path), ready)
+              val found = answer(store.access, store.on(path), ready)
               if (fault._2 != StoreFault.Stale || found != ready.before) assert(found === ready.truth)
             }
           }

@@ -2,11 +2,17 @@ package hudiidx.spark.stores
 
 import scala.collection.JavaConverters._
 
-import hudiidx.Fixtures
+import hudiidx.hadoop.column.ColumnPart
 import hudiidx.hadoop.record.RecordFaultSuite.copy
+import hudiidx.hadoop.record.{RecordFaultSuite, RecordPart}
 import hudiidx.hadoop.{FaultTrials, FaultyStore, StoreFault, StoreFaults}
 import hudiidx.spark.SparkSuite
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.compact.CompactionApi
+import hudiidx.storage.LocalStorage
+import hudiidx.sync._
+import hudiidx.write.{HeartbeatOptions, OpenWrite}
+import hudiidx.{Fixtures, WriteConflict}
 import org.apache.spark.sql.DataFrame
 import org.scalatest.BeforeAndAfterAll
 
@@ -17,6 +23,8 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
   // A writer that failed is taken for dead soon.
   private val beats =
     Map("hoodie.client.heartbeat.interval_in_ms" -> "100", "hoodie.client.heartbeat.tolerable.misses" -> "2")
+
+  private val ExpiryMillis = 400L
 
   private def settings = spark.sparkContext.hadoopConfiguration
 
@@ -63,13 +71,29 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
     ("rows by key", f => f.where("id in ('k003', 'k012', 'none')"), _.filter(r => Set("k003", "k012")(r._1)))
   )
 
+  private def local: TableAccess = RecordFaultSuite.access(LocalStorage)
+
+  /** Another indexer publishes a version, and removes the files of those before. */
+  private def reindex(path: String): Unit = {
+    val record = new RecordPart(new LocalEngine(local), RecordOptions())
+    val columns = new ColumnPart(new LocalEngine(local), ColumnOptions())
+    new Indexer(local, path, RecordFaultSuite.quick, LocalScanner, Vector(record, columns)).create(): Unit
+  }
+
+  /** Another writer begins when this one has been silent for too long, and takes back what it finds. */
+  private def takeBack(path: String): Unit = {
+    Thread.sleep(ExpiryMillis)
+    try OpenWrite.begin(local, path, HeartbeatOptions(100L, 2)).abandon()
+    catch { case _: WriteConflict => () }
+  }
+
   FaultyStore.All.foreach { store =>
     queries.foreach { case (what, query, ofThose) =>
       test(s"${store.name}: whatever call of a read of $what has a fault, it is right or an error") {
         def ask(path: String): Rows = found(query(read(store.on(path))))
         everyFault(StoreFaults.count(ask(copy(table))), sample = 20) { fault =>
           val path = copy(table)
-          StoreFaults.during(Some(fault))(orError {
+          StoreFaults.during(Some(fault), () => reindex(path))(orError {
             val answer = ask(path)
             // A listing of what is past has what was there then.
             if (fault._2 != StoreFault.Stale || answer != ofThose(wanted(0 until 20, 1)))
@@ -84,17 +108,60 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
       val faults = StoreFault.All.filterNot(_ == StoreFault.Stale)
       everyFault(StoreFaults.count(write(copy(table))), faults, sample = 16) { fault =>
         val path = copy(table)
-        val cameUp = StoreFaults.during(Some(fault))(orError(write(path)))
+        val cameUp = StoreFaults.during(Some(fault), () => takeBack(path))(orError(write(path)))
         if (cameUp) {
           val left = found(read(path))
           assert(left === before || left === after)
-          Thread.sleep(400) // its heartbeat
+          Thread.sleep(ExpiryMillis)
           save(rows(38 until 50, 4), path)
           assert(found(read(path)) === left ++ wanted(38 until 50, 4))
           new HudiIdxApi(spark, path, index.asJava).update()
           assert(found(read(path, "hudiidx.index.strict" -> "true")) === left ++ wanted(38 until 50, 4))
         }
         cameUp
+      }
+    }
+
+    test(s"${store.name}: whatever call of a compaction has a fault, rows stay, and the next one ends well") {
+      def compact(path: String): Unit =
+        CompactionApi.compact(spark, path, beats, "schedule_and_execute", None): Unit
+      val faults = StoreFault.All.filterNot(_ == StoreFault.Stale)
+      everyFault(StoreFaults.count(compact(store.on(copy(table)))), faults, sample = 12) { fault =>
+        val path = copy(table)
+        val cameUp = StoreFaults.during(Some(fault), () => takeBack(path))(orError(compact(store.on(path))))
+        if (cameUp) {
+          assert(found(read(path)) === before)
+          Thread.sleep(ExpiryMillis)
+          compact(path)
+          assert(found(read(path)) === before)
+          assert(found(read(path, "hoodie.datasource.query.type" -> "read_optimized")) === before)
+          new HudiIdxApi(spark, path, index.asJava).update()
+          assert(found(read(path, "hudiidx.index.strict" -> "true")) === before)
+        }
+        cameUp
+      }
+    }
+
+    test(s"${store.name}: whatever call of tagging has a fault, tags are right or there is an error") {
+      def tagged(path: String): Map[String, String] = {
+        import spark.implicits._
+        val keys = (before.keys.toVector :+ "none").sorted.toDF("key")
+        new HudiIdxApi(spark, path, index.asJava)
+          .tagLocation(keys, Seq("key").asJava, isText = true, null)
+          .where("file_id is not null")
+          .select("key", "file_id")
+          .collect()
+          .map(r => r.getString(0) -> r.getString(1))
+          .toMap
+      }
+      val right = tagged(copy(table))
+      assert(right.keySet === before.keySet)
+      everyFault(StoreFaults.count(tagged(store.on(copy(table)))), sample = 20) { fault =>
+        val path = copy(table)
+        StoreFaults.during(Some(fault), () => reindex(path))(orError {
+          val answer = tagged(store.on(path))
+          if (fault._2 != StoreFault.Stale || answer.keySet != wanted(0 until 20, 1).keySet) assert(answer === right)
+        })
       }
     }
   }
