@@ -1,6 +1,6 @@
 package hudiidx.hfile
 
-import hudiidx.{DamagedIndex, DamagedTable, Figures}
+import hudiidx.{Allocated, DamagedIndex, DamagedTable, Figures}
 import hudiidx.storage.BytesReader
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.{Failure, Success, Try}
@@ -73,6 +73,49 @@ final class HFileDamageSuite extends AnyFunSuite {
     assert(many.length > length * 1040L)
     val plain = BlockCompression.decompress(Codec.Zstd(3), packed, 0, length, many.length, null)(w => fail(w))
     assert(java.util.Arrays.equals(plain, many))
+  }
+
+  private def refusal(codec: Codec, bytes: Array[Byte], expected: Int): String = intercept[DamagedIndex] {
+    val before = Allocated.bytes()
+    try BlockCompression.decompress(codec, bytes, 0, bytes.length, expected, null)(w => throw new DamagedIndex(w))
+    finally assert(Allocated.bytes() - before < (1 << 20), s"bytes taken for $codec")
+  }.getMessage
+
+  test("a gzip block that says it holds more than its bytes can is refused before memory is asked for") {
+    val (packed, length) = BlockCompression.compress(Codec.Gzip, new Array[Byte](100), 100)
+    val claimed = length * 1040 + 1
+    assert(refusal(Codec.Gzip, packed, claimed) === s"gzip block of $length bytes cannot hold $claimed")
+    assert(refusal(Codec.Gzip, packed, Int.MaxValue) === s"gzip block of $length bytes cannot hold ${Int.MaxValue}")
+    assert(refusal(Codec.Gzip, packed, 99).endsWith("holds more than 99 bytes"))
+    assert(refusal(Codec.Gzip, packed, 101).endsWith("ends after 100 of 101 bytes"))
+  }
+
+  test("a gzip block that holds more than it says is read no further than that, in every form of its header") {
+    val bomb = new Array[Byte](64 << 20)
+    val (packed, length) = BlockCompression.compress(Codec.Gzip, bomb, bomb.length)
+    val plain = packed.take(length)
+    assert(refusal(Codec.Gzip, plain, 1000).endsWith("holds more than 1000 bytes"))
+    // With a comment in its header Java's own stream reads it.
+    val commented =
+      plain.take(3) ++ Array[Byte](16) ++ plain.slice(4, 10) ++ "c\u0000".getBytes("UTF-8") ++ plain.drop(10)
+    assert(refusal(Codec.Gzip, commented, 1000) === "gzip block does not hold the 1000 bytes it says")
+    // A whole one of what it says is read: no bound stands in the way of what compresses best.
+    val all = BlockCompression.decompress(Codec.Gzip, packed, 0, length, bomb.length, null)(w => fail(w))
+    assert(java.util.Arrays.equals(all, bomb))
+  }
+
+  test("a plain block and a zstd frame that say another size than they have are refused before memory is asked for") {
+    val said = refusal(Codec.None, new Array[Byte](100), Int.MaxValue)
+    assert(said === s"plain block of 100 bytes says it holds ${Int.MaxValue}")
+    val bomb = new Array[Byte](64 << 20)
+    val (packed, length) = BlockCompression.compress(Codec.Zstd(3), bomb, bomb.length)
+    assert(
+      refusal(
+        Codec.Zstd(3),
+        packed.take(length),
+        1000
+      ) === s"zstd block holds ${bomb.length} bytes, its header says 1000"
+    )
   }
 
   test("no class that a trailer names for the order of keys is loaded") {
