@@ -87,8 +87,21 @@ object Storage {
   def join(base: String, relative: String): String =
     if (relative.isEmpty) base else if (base.endsWith("/")) base + relative else base + "/" + relative
 
-  /** True if a path that is joined to a base would lead out of it. What files of a table say of paths is asked this before it
-    * is joined.
+  /** True if a path that is joined to a base would lead out of it, or is meant for a place that is not below one. What files of
+    * a table say of paths is asked this before it is joined.
     */
-  def leaves(relative: String): Boolean = relative.contains("..") && relative.split('/').contains("..")
+  def leaves(relative: String): Boolean =
+    isAbsolute(relative) || (relative.contains("..") && relative.split('/').contains(".."))
+
+  /** True for `/x`, and for `s3a://x` and `file:/x`: a scheme where Hadoop's Path sees one. Values of partitions may hold a
+    * colon (`ts=2026-01-01 10:00:00`, `10:00`).
+    */
+  def isAbsolute(path: String): Boolean = path.startsWith("/") || {
+    val at = path.indexOf(":/")
+    at > 0 && isLetter(path.charAt(0)) && (1 until at).forall(i => isOfScheme(path.charAt(i)))
+  }
+
+  private def isOfScheme(c: Char): Boolean = isLetter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.'
+
+  private def isLetter(c: Char): Boolean = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 }

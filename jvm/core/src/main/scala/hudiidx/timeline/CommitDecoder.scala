@@ -66,7 +66,7 @@ private[timeline] object TablePath {
 
   /** A path relative to the table, without empty and `.` parts. BadContent for one that leaves the table. */
   def relative(path: String): String = {
-    if (path.startsWith("/") || path.startsWith("file:/") || hasScheme(path))
+    if (Storage.isAbsolute(path))
       throw new BadContent(s"path '$path' is absolute, expected one relative to the table")
     if (!path.contains("//") && !path.startsWith("./") && !path.contains("/./") && !path.contains("..")) path
     else {
@@ -79,11 +79,6 @@ private[timeline] object TablePath {
   /** A partition path as metadata has it. BadContent for one that leaves the table. */
   def partition(path: String): String =
     if (Storage.leaves(path)) throw new BadContent(s"partition path '$path' leaves the table") else path
-
-  private def hasScheme(path: String): Boolean = {
-    val at = path.indexOf("://")
-    at > 0 && (0 until at).forall(i => Character.isLetterOrDigit(path.charAt(i)))
-  }
 
   /** The last part: metadata mixes bare names, absolute paths and URIs of the machine that wrote them. */
   def name(path: String): String = path.substring(path.lastIndexOf('/') + 1)

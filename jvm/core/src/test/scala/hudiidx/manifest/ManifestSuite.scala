@@ -120,14 +120,16 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("partitions that leave the table are damage of the index, in master and delta") {
-    val e = FileEntryGen.entry("..").sample.get.copy(completionTime = None, replacedAt = None)
-    val hostile = write(Vector(EncodedPartition.of("..", Array(e), 4)), 4)
-    assert(intercept[DamagedIndex](hostile.partitions.toVector).getMessage.contains("'..' leaves the table"))
-    intercept[DamagedIndex](hostile.runs.toVector)
-    val changes = new TableChanges
-    changes.of("a/../../b").add(e.copy(partitionPath = "a/../../b"))
-    val (delta, _) = writeDelta(write(Vector.empty, 4), None, changes, DeltaCounts(0, 0, 0, 0, 1), 4)
-    assert(intercept[DamagedIndex](delta.partitionChanges).getMessage.contains("leaves the table"))
+    for (bad <- Seq("..", "a/../../b", "/x", "s3a://x", "file:/x")) {
+      val e = FileEntryGen.entry(bad).sample.get.copy(completionTime = None, replacedAt = None)
+      val hostile = write(Vector(EncodedPartition.of(bad, Array(e), 4)), 4)
+      assert(intercept[DamagedIndex](hostile.partitions.toVector).getMessage.contains(s"'$bad' leaves the table"))
+      intercept[DamagedIndex](hostile.runs.toVector)
+      val changes = new TableChanges
+      changes.of(bad).add(e)
+      val (delta, _) = writeDelta(write(Vector.empty, 4), None, changes, DeltaCounts(0, 0, 0, 0, 1), 4)
+      assert(intercept[DamagedIndex](delta.partitionChanges).getMessage.contains(s"'$bad' leaves the table"))
+    }
   }
 
   test("the counts of a delta follow from its cells") {

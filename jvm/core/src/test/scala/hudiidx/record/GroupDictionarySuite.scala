@@ -64,8 +64,10 @@ class GroupDictionarySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a partition that leaves the table is damage") {
-    val hostile = new GroupDictionary(Vector(open(segment(0, Vector(FileGroup("a/../../b", "1"))))))
-    assert(intercept[DamagedIndex](hostile(0)).getMessage.contains("leaves the table"))
+    for (bad <- Seq("a/../../b", "/b", "s3a://b", "file:/b")) {
+      val hostile = new GroupDictionary(Vector(open(segment(0, Vector(FileGroup(bad, "1"))))))
+      assert(intercept[DamagedIndex](hostile(0)).getMessage.contains(s"'$bad' leaves the table"))
+    }
   }
 
   test("segments that leave a gap or overlap are damage") {

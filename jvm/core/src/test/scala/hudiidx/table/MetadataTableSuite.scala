@@ -62,13 +62,15 @@ final class MetadataTableSuite extends AnyFunSuite {
   test("a metadata table whose paths leave the table, or whose lengths pass their record, is damaged") {
     def listing(key: String, name: String): MetadataTableListing = ofOneRecord(key, record(Map(name -> 7L)))
     assert(listing("p", "f_1-0-1_20260101000000000.parquet").files("p").map(_.sizeBytes).toVector === Vector(7L))
-    assert(listing(MetadataTableListing.AllPartitions, "a/b").partitions === Vector("a/b"))
-    for (bad <- Seq("../q", "a/../../q")) {
+    for (kept <- Seq("a/b", "ts=2026-01-01 10:00:00", "u=s3a://b"))
+      assert(listing(MetadataTableListing.AllPartitions, kept).partitions === Vector(kept))
+    for (bad <- Seq("../q", "a/../../q", "/q", "s3a://q", "file:/q")) {
       val said = intercept[DamagedTable](listing(MetadataTableListing.AllPartitions, bad).partitions).getMessage
       assert(said.contains(s"'$bad' that leaves the table"))
     }
     val name = "f_1-0-1_20260101000000000.parquet"
-    intercept[DamagedTable](listing("p", s"../$name").files("p"))
+    for (bad <- Seq(s"../$name", s"/$name", s"s3a://b/$name", s"file:/$name"))
+      intercept[DamagedTable](listing("p", bad).files("p"))
     assert(listing("p", s"q/$name").files("p").isEmpty) // a name with a folder in it is no file's
     // A map of one entry whose key says that it has 1.9 GB.
     val hostile = Array[Byte](2, 0x80.toByte, 0x80.toByte, 0x80.toByte, 0x80.toByte, 14, 'x')

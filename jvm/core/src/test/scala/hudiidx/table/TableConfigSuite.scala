@@ -90,6 +90,13 @@ class TableConfigSuite extends AnyFunSuite {
     refused("hoodie.timeline.path=../../other")(_.timelineDir("/t"))
     refused("hoodie.timeline.history.path=a/../../..")(_.historyDir("/t"))
     refused("hoodie.archivelog.folder=..")(_.archiveDir("/t"))
+    for (bad <- Seq("/x", "s3a://x/y", "file:/x")) {
+      refused(s"hoodie.timeline.path=$bad")(_.timelineDir("/t"))
+      refused(s"hoodie.timeline.history.path=$bad")(_.historyDir("/t"))
+      refused(s"hoodie.archivelog.folder=$bad")(_.archiveDir("/t"))
+      refused(s"hoodie.table.metadata.partitions=files,$bad")(_.metadataPartitions)
+      refused(s"hoodie.table.metadata.partitions.inflight=$bad")(_.inflightMetadataPartitions)
+    }
     // A write takes the folders of these away.
     refused("hoodie.table.metadata.partitions=files,../../p")(_.metadataPartitions)
     refused("hoodie.table.metadata.partitions=..")(_.metadataPartitions)

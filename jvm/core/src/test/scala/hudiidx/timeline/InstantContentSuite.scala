@@ -17,6 +17,10 @@ class InstantContentSuite extends AnyFunSuite {
     LocalStorage.readAll(s"${Fixtures.table(table)}/${path.get}")
   }
 
+  private def clustering(partition: String, fileId: String): InstantContent = content(
+    s"""{"operationType":"CLUSTER","clusteringPlan":{"inputGroups":[{"slices":[{"partitionPath":"$partition","fileId":"$fileId"}]}]}}"""
+  )
+
   private def stat(path: String): String =
     s"""{"partitionToWriteStats":{"p":[{"fileId":"f","path":$path,"prevCommit":"null","x":{"y":[1,{}]}}]}}"""
 
@@ -47,14 +51,17 @@ class InstantContentSuite extends AnyFunSuite {
     assert(path("p//./q/.f.log.1") === Some("p/q/.f.log.1"))
     assert(path("./f") === Some("f"))
     assert(path("a..b/f") === Some("a..b/f"))
-    assert(path("k=a:b/f") === Some("k=a:b/f"))
+    for (
+      kept <- Seq("k=a:b/f", "a:b/f", "10:/f", "ts=2026-01-01 10:00:00/f", "u=s3a%3A%2F%2Fb/f", "u=s3a://b/f", "a=/f")
+    )
+      assert(path(kept) === Some(kept.replace("//", "/")))
     assert(content(stat("null")).commit.writeStats.head.path === None)
-    for (bad <- Seq("../f", "p/../../f", "p/..", "/p/f", "file:/p/f", "s3a://b/f"))
-      assert(damage(path(bad)).contains(s"'$bad'"))
+    for (bad <- Seq("../f", "p/../../f", "p/..", "/p/f", "file:/p/f", "s3a://b/f", "//h/f", "x-y.z+1:/f"))
+      assert(damage(path(bad)).matches(s"f: path '\\Q$bad\\E' (is absolute|leaves the table).*"))
   }
 
   test("partition paths that leave the table are refused in every kind of metadata, and ids that are part of no name") {
-    for (bad <- Seq("..", "../p", "p/../../q", "p/..")) {
+    for (bad <- Seq("..", "../p", "p/../../q", "p/..", "/x", "//h/x", "s3a://x", "s3a://x/p", "file:/x", "file:///x")) {
       val said = Seq[() => Any](
         () => content(s"""{"partitionToWriteStats":{"$bad":[]}}""").commit,
         () => content(s"""{"partitionToWriteStats":{},"partitionToReplaceFileIds":{"$bad":["f"]}}""").commit,
@@ -62,14 +69,28 @@ class InstantContentSuite extends AnyFunSuite {
         () => content(s"""{"partitionMetadata":{"$bad":{"successDeleteFiles":["f"]}}}""").rollback,
         () => content(s"""{"hoodieRestoreMetadata":{"1":[{"partitionMetadata":{"$bad":{}}}]}}""").restore,
         () => content(s"""{"partitionMetadata":{"$bad":{"savepointDataFile":["f"]}}}""").savepoint,
-        () => content(s"""{"operations":[{"partitionPath":"$bad","fileId":"f"}]}""").compactionPlan
+        () => content(s"""{"operations":[{"partitionPath":"$bad","fileId":"f"}]}""").compactionPlan,
+        () => clustering(bad, "f").clusteringPlan
       )
-      said.foreach(decode => assert(damage(decode()).contains(s"'$bad' leaves the table")))
+      said.foreach(decode => assert(damage(decode()).startsWith(s"f: partition path '$bad' leaves the table")))
     }
+    assert(damage(clustering("p", "../f").clusteringPlan).contains("../f"))
     assert(
       damage(content("""{"operations":[{"partitionPath":"p","fileId":"../f"}]}""").compactionPlan).contains("../f")
     )
-    assert(content("""{"partitionToWriteStats":{"a..b/c=..d":[]}}""").commit === CommitMetadata.Empty)
+    for (
+      kept <- Seq(
+        "a..b/c=..d",
+        "ts=2026-01-01 10:00:00",
+        "2026-01-01 10:00:00",
+        "10:00",
+        "a:b",
+        "u=s3a://b",
+        "s3a%3A%2F%2Fb",
+        "a/b"
+      )
+    )
+      assert(clustering(kept, "f").clusteringPlan.map(_.map(_.partitionPath)) === Some(Vector(kept)))
   }
 
   test("garbage, another value and another record are damage, never empty") {

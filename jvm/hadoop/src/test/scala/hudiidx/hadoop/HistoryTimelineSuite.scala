@@ -97,7 +97,9 @@ class HistoryTimelineSuite extends AnyFunSuite {
   }
 
   test("a damaged manifest or history file gives DamagedTable that names it") {
-    for (bad <- Seq("", "{", "[]", "{\"files\":[{\"fileName\":\"../1_2_0.parquet\"}]}", "{\"files\":[{}]}")) {
+    def naming(file: String) = s"""{"files":[{"fileName":"$file"}]}"""
+    val outside = Seq("../1_2_0.parquet", "/x/1_2_0.parquet", "s3a://b/1_2_0.parquet", "file:/1_2_0.parquet")
+    for (bad <- Seq("", "{", "[]", "{\"files\":[{}]}") ++ outside.map(naming)) {
       val path = Fixtures.copy("v9-archived-mor")
       val dir = historyDir(path)
       Files.write(Paths.get(dir, "manifest_9"), bad.getBytes("UTF-8"))
