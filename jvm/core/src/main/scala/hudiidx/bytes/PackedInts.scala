@@ -200,6 +200,7 @@ final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
     val width = byte()
     val min = zigzag()
     require(width <= 64, s"column width $width at $position")
+    requireBits(count, width)
     val out = new Array[Long](count)
     if (width == 0) java.util.Arrays.fill(out, min) else bits(out, min, width)
     out
@@ -215,16 +216,14 @@ final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
 
   /** `count` values of `width` bits plus `min`, read where they stand. */
   def bitsInPlace(count: Int, min: Long, width: Int): PackedColumn = {
-    val total = PackedInts.bytesFor(count, width)
-    require(total <= remaining, s"column of $count x $width bits at $position passes the end")
+    val total = requireBits(count, width)
     at += total
     new PackedColumn(words, at - total, count, min, width)
   }
 
   /** Fills `out` with values of `width` bits plus `min`. */
   def bits(out: Array[Long], min: Long, width: Int): Unit = {
-    val total = PackedInts.bytesFor(out.length, width)
-    require(total <= remaining, s"column of ${out.length} x $width bits at $position passes the end")
+    val total = requireBits(out.length, width)
     val mask = if (width == 64) -1L else (1L << width) - 1
     var bit = 0L
     var i = 0
@@ -234,6 +233,13 @@ final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
       i += 1
     }
     at += total
+  }
+
+  /** Bytes of `count` values of `width` bits, which must be there. */
+  def requireBits(count: Int, width: Int): Int = {
+    val total = PackedInts.bytesFor(count, width)
+    require(total <= remaining, s"column of $count x $width bits at $position passes the end")
+    total
   }
 
   /** 64 bits from `shift` bits into the byte at `from`; bytes behind the end count as zero. */

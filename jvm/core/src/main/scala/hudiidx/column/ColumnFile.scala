@@ -241,7 +241,10 @@ private[column] object ColumnFileReader {
       }
       val counts = ColumnFileCounts(int(), int(), int())
       val filesPerPage = int()
-      require(filesPerPage > 0, "pages of no files")
+      require(filesPerPage > 0 && filesPerPage <= SegmentShape.MostFilesPerPage, s"pages of $filesPerPage files")
+      // The digests of files' names do not compress.
+      require(counts.files <= reader.sizeBytes, s"${counts.files} files in ${reader.sizeBytes} bytes")
+      require(counts.partitions <= StatsPage.MaxFiles, s"${counts.partitions} partitions")
       new ColumnFileReader(file, reader.path, counts, filesPerPage)
     }
   }

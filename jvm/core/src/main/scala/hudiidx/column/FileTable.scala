@@ -199,14 +199,18 @@ private[column] final class PartitionDirectory(
 
 private[column] object PartitionDirectory {
 
+  /** More than stores take: without a limit paths that share all of long ones before them fill any memory. */
+  private val MostPathBytes = 8192
+
   /** IllegalArgumentException if it is malformed. */
   def decode(in: PackedInput): PartitionDirectory = {
-    val n = in.count(16)
+    val n = in.count(16 + 64)
     var key = Array.emptyByteArray
     val paths = Array.fill(n) {
       val common = in.varint()
       require(common >= 0 && common <= key.length, s"a path shares $common bytes with one of ${key.length}")
       val rest = in.bytes()
+      require(common + rest.length <= MostPathBytes, s"a path of ${common + rest.length} bytes")
       key = Arrays.copyOf(key, common.toInt + rest.length)
       System.arraycopy(rest, 0, key, common.toInt, rest.length)
       new String(key, UTF_8)

@@ -263,6 +263,7 @@ private[column] object PatchedColumn {
     require(apart >= 0 && apart <= n, s"$apart of $n values stand apart")
     val places = if (apart == 0) Array.emptyLongArray else in.column(apart.toInt)
     val values = if (apart == 0) Array.emptyLongArray else in.column(apart.toInt)
+    in.requireBits(n, width)
     val out = new Array[Long](n)
     if (width > 0) in.bits(out, base, width)
     else if (base != 0) java.util.Arrays.fill(out, base)

@@ -29,6 +29,9 @@ private[column] object RankedTexts {
   /** More than any page of texts takes. */
   private val MostBytes = 1 << 29
 
+  /** Far more than any bound has: without a limit texts that share all of long ones before them fill any memory. */
+  private val MostTextBytes = 16L * TextBounds.MaxBytes
+
   /** @param maxs null where there is no upper bound */
   def encode(out: PackedOutput, mins: Array[Array[Byte]], maxs: Array[Array[Byte]]): Unit = {
     val texts = distinct(mins ++ maxs.filter(_ != null))
@@ -97,7 +100,9 @@ private[column] object RankedTexts {
       val before = if (i == 0) 0L else total - starts(i - 1)
       require(shared(i) >= 0 && shared(i) <= before && rests(i) >= 0, s"text $i shares ${shared(i)} bytes")
       starts(i) = total.toInt
-      total += shared(i) + rests(i)
+      val length = shared(i) + rests(i)
+      require(length >= 0 && length <= MostTextBytes, s"text $i has $length bytes")
+      total += length
       require(total <= MostBytes, s"texts of more than $total bytes")
       i += 1
     }

@@ -150,10 +150,10 @@ final class Segment private[column] (private[column] val file: ColumnFileReader)
   }
 
   private[column] def decode(entry: ColumnEntry, page: Int, in: PackedInput, rows: Array[Long]): StatsPage = {
-    val found = ColumnFile.guard(file.path, s"page $page of column ${entry.columns.head.path}")(
-      StatsPage.decode(entry.columns.head.columnType, in, rows)
-    )
     val files = math.min(file.filesPerPage.toLong, counts.files - page.toLong * file.filesPerPage)
+    val found = ColumnFile.guard(file.path, s"page $page of column ${entry.columns.head.path}")(
+      StatsPage.decode(entry.columns.head.columnType, in, rows, files.toInt)
+    )
     if (found.count != files)
       throw ColumnFile.damaged(file.path, s"page $page of column ${entry.number} has ${found.count} files, not $files")
     found

@@ -13,7 +13,7 @@ final case class SegmentShape(filesPerPage: Int, hfile: HFileOptions) {
 }
 
 object SegmentShape {
-  private val MostFilesPerPage = 1 << 16
+  private[column] val MostFilesPerPage = 1 << 16
   val Default: SegmentShape = SegmentShape(1024, HFileOptions(Codec.Zstd(3), 64 << 10))
 }
 

@@ -180,12 +180,20 @@ object StatsPage {
   def decode(columnType: ColumnType, bytes: Array[Byte], fileRows: Array[Long]): StatsPage =
     decode(columnType, new PackedInput(bytes), fileRows)
 
-  /** IllegalArgumentException if the page is malformed. */
-  private[column] def decode(columnType: ColumnType, in: PackedInput, fileRows: Array[Long]): StatsPage = {
+  /** IllegalArgumentException if the page is malformed.
+    *
+    * @param most files that it may have: of equal ones any number takes but a few bytes
+    */
+  private[column] def decode(
+      columnType: ColumnType,
+      in: PackedInput,
+      fileRows: Array[Long],
+      most: Int = MaxFiles
+  ): StatsPage = {
     val version = in.byte()
     require(version == Version, s"statistics page of format $version, this hudiidx reads $Version")
     val n = in.varint()
-    require(n >= 0 && n <= MaxFiles && (fileRows == null || fileRows.length == n), s"page of $n files")
+    require(n >= 0 && n <= most && (fileRows == null || fileRows.length == n), s"page of $n files")
     val states = readStates(in, n.toInt)
     val rows = PatchedColumn.read(in, states.length)
     val nulls = PatchedColumn.read(in, states.length)

@@ -16,6 +16,10 @@ object RecordPositions {
   private val BitmapWords = 1024
   private val MostKeys = 1 << 16
 
+  /** No block has more records, however they are compressed. */
+  private val PerByte = 64L
+  private val LeastMost = 65536L
+
   /** Positions of the records in the order of the block: ascending. None if the block bears none that are valid for a base
     * file of this instant. DamagedTable if the bitmap cannot be decoded.
     *
@@ -28,13 +32,14 @@ object RecordPositions {
       val bytes =
         try Base64.getDecoder.decode(text.getBytes(ISO_8859_1))
         catch { case e: IllegalArgumentException => throw new DamagedTable(s"$where: ${e.getMessage}", e) }
-      decode(bytes, where)
+      decode(bytes, where, LeastMost + PerByte * block.contentLength)
     }
   }
 
-  private[log] def decode(bytes: Array[Byte], where: String): Array[Long] = {
+  /** @param most positions that there may be: runs of any length take a few bytes */
+  private[log] def decode(bytes: Array[Byte], where: String, most: Long = Int.MaxValue): Array[Long] = {
     val in = new LittleEndian(new ByteCursor(bytes, 0, bytes.length, where, 0L, new DamagedTable(_)))
-    val found = new Positions
+    val found = new Positions(n => if (n > most) in.fail(s"more than $most positions"))
     var left = in.long("count of high words")
     if (left < 0 || left > bytes.length / 8) in.fail(s"$left high words")
     while (left > 0) {
@@ -87,12 +92,15 @@ object RecordPositions {
       }
     }
 
-  private final class Positions {
+  private final class Positions(check: Long => Unit) {
     private var values = new Array[Long](64)
     private var count = 0
 
     def add(value: Long): Unit = {
-      if (count == values.length) values = java.util.Arrays.copyOf(values, count * 2)
+      if (count == values.length) {
+        check(count + 1L)
+        values = java.util.Arrays.copyOf(values, count * 2)
+      }
       values(count) = value
       count += 1
     }

@@ -56,6 +56,13 @@ private[logindex] final class SharedTexts {
     val shared = in.varint()
     require(shared >= 0 && shared <= last.length, s"text shares $shared characters with one of ${last.length}")
     last = last.substring(0, shared.toInt) + in.string()
+    require(last.length <= SharedTexts.MostChars, s"text of ${last.length} characters")
     last
   }
+}
+
+private[logindex] object SharedTexts {
+
+  /** More than names of files have: without a limit texts that share all of long ones before them fill any memory. */
+  private val MostChars = 4096
 }

@@ -1,6 +1,7 @@
 package hudiidx.logindex
 
 import hudiidx.bytes.{PackedInput, PackedInts, PackedOutput, XxHash64}
+import hudiidx.record.KeyPages
 
 /** Where a hash filter stands: in a log file of the slice for tails, in a file of the index folder for what is kept there.
   *
@@ -84,6 +85,7 @@ private[logindex] object TailFormat {
       val shared = in.varint()
       require(shared >= 0 && shared <= last.length, s"page code shares $shared of ${last.length} bytes")
       last = last.take(shared.toInt) ++ in.bytes()
+      require(last.length <= KeyPages.CodeBytes, s"code of ${last.length} bytes")
       val length = in.varint()
       require(length > 0 && length <= tailBytes - offset, s"key page of $length bytes at $offset")
       offset += length.toInt
@@ -183,17 +185,22 @@ private[logindex] object TailFormat {
     out.bytes(s.max)
   }
 
-  def readShape(in: PackedInput): FilterShape = FilterShape(
-    level = in.byte(),
-    entries = offset(in),
-    buckets = offset(in),
-    riceBits = in.byte(),
-    memberBits = in.byte(),
-    directoryOffset = offset(in),
-    membersOffset = offset(in),
-    length = offset(in),
-    membersSum = in.long(),
-    min = in.bytes(),
-    max = in.bytes()
-  )
+  def readShape(in: PackedInput): FilterShape = {
+    val shape = FilterShape(
+      level = in.byte(),
+      entries = offset(in),
+      buckets = offset(in),
+      riceBits = in.byte(),
+      memberBits = in.byte(),
+      directoryOffset = offset(in),
+      membersOffset = offset(in),
+      length = offset(in),
+      membersSum = in.long(),
+      min = in.bytes(),
+      max = in.bytes()
+    )
+    // A hash takes a bit at least.
+    require(shape.entries <= shape.length * 8L, s"${shape.entries} hashes in a filter of ${shape.length} bytes")
+    shape
+  }
 }

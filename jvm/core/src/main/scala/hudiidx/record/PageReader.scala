@@ -48,6 +48,7 @@ private[record] final class PageReader {
     require(size >= 1 && size <= EntryPage.MaxEntries, s"page of $size entries")
     n = size.toInt
     openKeys(in)
+    requireTexts(length)
     ordinals.open(in, words, n)
     flags.open(in, words, n)
     stamps.open(in, words, n)
@@ -75,6 +76,13 @@ private[record] final class PageReader {
         last.textLength = -1
       }
     case other => throw new IllegalArgumentException(s"key form $other")
+  }
+
+  /** Texts share a prefix that is stored once: many entries of a long one would fill any memory. */
+  private def requireTexts(length: Int): Unit = if (kind == KeyCode.Text) {
+    val most = if (form == EntryPage.Texts) prefixLength else pattern.maxLength
+    val room = math.max(PageReader.FreeTexts, PageReader.TextsPerByte * length)
+    require(n.toLong * most <= room, s"$n texts of $most bytes in a page of $length")
   }
 
   private def makeEnds(limit: Int): Unit = {
@@ -248,6 +256,13 @@ private[record] final class PageReader {
       i += 1
     }
   }
+}
+
+private[record] object PageReader {
+
+  /** Bytes of texts that any page may hold, and for each of its own. */
+  private val FreeTexts = 64L << 20
+  private val TextsPerByte = 1024L
 }
 
 /** Entries of one page, decoded; the arrays are used again for the next page. */

@@ -28,13 +28,15 @@ private[timeline] object ArchiveBlocks {
   private val SchemaHeader = 2
   private val WindowBytes = 1 << 20
 
-  def foreach(storage: Storage, file: String)(onBlock: (Long, ArchiveBlock) => Unit): Unit = {
+  /** Hands each block over with its offset, to be parsed when it is asked for: BadContent then; None for one of no records. */
+  def foreach(storage: Storage, file: String)(onBlock: (Long, () => Option[ArchiveBlock]) => Unit): Unit = {
     val reader = storage.open(file)
     try {
       var at = 0L
       while (at < reader.sizeBytes) frameSize(reader, at) match {
         case Some(size) =>
-          parse(reader, at, size).foreach(onBlock(at, _))
+          val offset = at
+          onBlock(offset, () => parse(reader, offset, size))
           at += FrameBytes + size
         case None => at = nextMagic(reader, at + 1)
       }

@@ -16,7 +16,9 @@ final class ArchivedTimeline(storage: Storage, archiveDir: String) extends Timel
   private lazy val entries: Vector[Entry] = {
     val found = Vector.newBuilder[Entry]
     for (file <- storage.list(archiveDir) if !file.isDirectory && FileName.findFirstIn(file.name).isDefined)
-      ArchiveBlocks.foreach(storage, file.path)((offset, block) => found ++= entriesOf(file.path, offset, block))
+      ArchiveBlocks.foreach(storage, file.path) { (offset, block) =>
+        named(file.path, offset)(block().foreach(found ++= entriesOf(file.path, offset, _)))
+      }
     val sorted = found.result().sortBy(e => (e.requestedTime, e.action))
     sorted.headOption.toVector ++
       sorted.zip(sorted.drop(1)).collect {
@@ -62,24 +64,22 @@ object ArchivedTimeline {
   }
 
   private def entriesOf(file: String, offset: Long, block: ArchiveBlock): Vector[Entry] =
-    named(file, offset) {
-      (0 until block.count).toVector.flatMap { i =>
-        val in = block.record(i)
-        var time, action, state, transition: String = null
-        in.fields {
-          case "commitTime"          => time = in.string()
-          case "actionType"          => action = in.string()
-          case "actionState"         => state = in.string()
-          case "stateTransitionTime" => transition = in.string()
-          case _                     => in.skip()
-        }
-        // Releases before 0.5 wrote no state; they archived completed instants only.
-        val isCompleted = state == null || state == InstantState.Completed.name
-        if (!isCompleted || time == null || action == null) None
-        else {
-          val completion = Option(transition).filter(_.length == time.length)
-          Some(Entry(time, completion, action, file, offset, i))
-        }
+    (0 until block.count).toVector.flatMap { i =>
+      val in = block.record(i)
+      var time, action, state, transition: String = null
+      in.fields {
+        case "commitTime"          => time = in.string()
+        case "actionType"          => action = in.string()
+        case "actionState"         => state = in.string()
+        case "stateTransitionTime" => transition = in.string()
+        case _                     => in.skip()
+      }
+      // Releases before 0.5 wrote no state; they archived completed instants only.
+      val isCompleted = state == null || state == InstantState.Completed.name
+      if (!isCompleted || time == null || action == null) None
+      else {
+        val completion = Option(transition).filter(_.length == time.length)
+        Some(Entry(time, completion, action, file, offset, i))
       }
     }
 
@@ -128,6 +128,8 @@ object ArchivedTimeline {
           s"$file: ${e.getMessage} in the block at offset $offset; restore the file from a backup",
           e
         )
+      case e: StackOverflowError =>
+        throw new DamagedTable(s"$file: nested too deeply in the block at offset $offset; restore it from a backup", e)
       case e: NoSuchFileException =>
         throw new DamagedTable(s"$file: went away while the archive was being read; read the table again", e)
     }
