@@ -7,16 +7,22 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._
 
 /** Every parser under changed, cut and mixed seeds: the short form of `scripts/fuzz`, whose findings are seeds here. */
-class ParserFuzzSuite extends AnyFunSuite with TimeLimits {
+class ParserFuzzSuite extends ParserFuzz(FuzzTarget.all)
+
+/** @param targets of one module */
+abstract class ParserFuzz(targets: => Vector[FuzzTarget]) extends AnyFunSuite with TimeLimits {
   private val rounds = sys.env.get("HUDIIDX_FUZZ_ROUNDS").fold(500)(_.toInt)
   private val first = sys.env.get("HUDIIDX_TEST_SEED").fold(20261122L)(_.toLong)
 
-  FuzzTarget.all.foreach { target =>
+  targets.foreach { target =>
     val name = target.getClass.getSimpleName.stripSuffix("$")
-    test(s"$name: any change of a file is read or refused with an error of ours") {
+    test(
+      s"$name: any change of a file is read or refused with an error of ours, and takes memory in proportion to its bytes"
+    ) {
       val seeds = target.seeds
       assert(seeds.nonEmpty)
       Figures.add("hostile files given to parsers", rounds.toLong)
+      seeds.zipWithIndex.foreach { case (s, i) => withClue(s"file $i of the seeds: ")(target.fuzzerTestOneInput(s)) }
       for (round <- 0 until rounds) {
         val drawn = new Random(first + round)
         val bytes = changed(seeds(drawn.nextInt(seeds.size)), seeds(drawn.nextInt(seeds.size)), drawn)

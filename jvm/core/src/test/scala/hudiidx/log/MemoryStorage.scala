@@ -21,7 +21,10 @@ final class MemoryStorage(files: Map[String, Array[Byte]]) extends Storage {
   }
 
   override def readAll(path: String): Array[Byte] = files.getOrElse(path, throw new NoSuchFileException(path))
-  override def list(dir: String): Vector[FileInfo] = Vector.empty
+  override def list(dir: String): Vector[FileInfo] = files.toVector.sortBy(_._1).collect {
+    case (path, bytes) if path.startsWith(dir + "/") && path.lastIndexOf('/') == dir.length =>
+      FileInfo(path, bytes.length.toLong, 1L, isDirectory = false)
+  }
   override def status(path: String): Option[FileInfo] = None
   override def write(path: String)(content: OutputStream => Unit): Unit = throw new UnsupportedOperationException(path)
   override def publish(path: String, content: Array[Byte]): Boolean = throw new UnsupportedOperationException(path)

@@ -1,7 +1,7 @@
 package hudiidx.record
 
 import hudiidx.DamagedIndex
-import hudiidx.bytes.PackedInput
+import hudiidx.bytes.{PackedInput, PackedOutput}
 import hudiidx.fuzz.FuzzTarget
 import hudiidx.table.FileGroup
 import java.nio.charset.StandardCharsets.UTF_8
@@ -25,7 +25,22 @@ object RecordTarget extends FuzzTarget {
       (0 until 20).map(i => f"order-${i * 131}%05d"),
       Seq("a", "ab", "of no pattern", "\u00fc", "z" * 40)
     )
-    groups.map(g => Groups +: GroupPage.encode(g)).toVector ++ keys.map(k => Entries +: entries(k))
+    groups.map(g => Groups +: GroupPage.encode(g)).toVector ++ keys.map(k => Entries +: entries(k)) :+ longPrefix
+  }
+
+  /** The texts of a page may take more than other files. */
+  override def most(length: Int): Long = super.most(length) + (64L << 20)
+
+  /** As many texts as a page may have, all with a prefix of 30,000 bytes. */
+  private def longPrefix: Array[Byte] = {
+    val out = new PackedOutput
+    out.byte(Entries.toInt)
+    out.byte(EntryPage.Version)
+    out.byte(EntryPage.Texts)
+    out.varint(EntryPage.MaxEntries.toLong)
+    out.bytes(Array.fill[Byte](30000)('a'))
+    (0 until 4).foreach(_ => out.column(new Array[Long](EntryPage.MaxEntries), EntryPage.MaxEntries))
+    out.toBytes
   }
 
   private def entries(keys: Seq[String]): Array[Byte] = {
