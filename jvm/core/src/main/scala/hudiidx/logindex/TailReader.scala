@@ -27,6 +27,10 @@ private[logindex] final class BlockTail(
 
   /** The list of key pages; DamagedIndex if it is none. */
   def pages(reader: RandomReader): Vector[PageRef] = TailReader.guard(path, offset) {
+    require(
+      summary.directoryOffset <= length - summary.directoryLength,
+      s"list of key pages of ${summary.directoryLength} bytes in a tail of $length"
+    )
     val at = summary.directoryOffset - (length - end.length)
     val bytes =
       if (at >= 0) java.util.Arrays.copyOfRange(end, at, at + summary.directoryLength)

@@ -20,7 +20,8 @@ abstract class FuzzTarget {
 
   /** Jazzer's entry point. */
   final def fuzzerTestOneInput(bytes: Array[Byte]): Unit = {
-    val allocated = measured(bytes)
+    // The first time classes are loaded, which Jazzer changes meanwhile: that takes memory too.
+    val allocated = if (measured(bytes) <= most(bytes.length)) 0L else measured(bytes)
     if (allocated > most(bytes.length))
       throw new AssertionError(
         s"$allocated bytes of memory for a file of ${bytes.length}, most is ${most(bytes.length)}"

@@ -20,11 +20,11 @@ object TailTarget extends FuzzTarget {
     counted(files, rules).map { case CountedBlock(file, block) =>
       val bytes = files.find(_._1 == file).get._2
       bytes.slice(block.contentOffset.toInt, (block.contentOffset + block.contentLength).toInt)
-    } :+ manyHashes
+    } :+ tail(hashes = 1 << 28, pageList = 0) :+ tail(hashes = 1, pageList = 1 << 28)
   }
 
-  /** A filter that says it has 268 million hashes, in a tail whose checksums are right. */
-  private def manyHashes: Array[Byte] = {
+  /** A tail whose checksums are right, and which says of its filter and its list of key pages that they are large. */
+  private def tail(hashes: Int, pageList: Int): Array[Byte] = {
     val none = Array.emptyByteArray
     val place = BlockPlace(".f_1.log.1_0-1-2", 0L, "1")
     val (filter, shape) = HashFilter.encode(FilterEntries.of(place, Array(7L)), 0, none, none)
@@ -37,10 +37,10 @@ object TailTarget extends FuzzTarget {
       min = none,
       max = none,
       directoryOffset = before.length - directory.length,
-      directoryLength = directory.length,
+      directoryLength = directory.length + pageList,
       directorySum = XxHash64.hash(directory, 0, directory.length, 0L),
       filterOffset = TailFormat.Head.length,
-      filter = shape.copy(entries = 1 << 28),
+      filter = shape.copy(entries = hashes),
       earlier = Vector.empty
     )
     before ++ TailFormat.end(summary, before.length)
