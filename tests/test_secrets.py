@@ -1,16 +1,18 @@
 """What a session knows in secret comes out nowhere: not in an index, nor in errors, explanations, reports."""
 
 import json
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from test_cli import run
 
-from hudiidx import HudiIndex, IndexNotFound
+from hudiidx import HudiIndex, IndexNotFound, InvalidOption, Watcher
 
 SECRET = "QmVuZXZlbnRl-not-to-be-seen"
+META = [f"_hoodie_{n}" for n in ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")]
 NAMES = ("fs.s3a.secret.key", "fs.s3a.session.token", "fs.azure.account.key.lake")
 
 
@@ -52,6 +54,78 @@ def test_secrets_of_a_session_come_out_nowhere(secretive: SparkSession, cow: Pat
     assert [t for t in told if SECRET in t] == []
     assert holding("global", cow / ".hoodie" / "hudiidx")
     assert holding(SECRET, tmp_path) == []
+
+
+@pytest.fixture
+def logged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A file of all that our packages log in the driver, whatever the level."""
+    file = tmp_path_factory.mktemp("logs") / "driver.log"
+    log4j = spark._jvm.org.apache.logging.log4j
+    configurator, levels = log4j.core.config.Configurator, log4j.Level
+    appender = (
+        log4j.core.appender.FileAppender.newBuilder().withFileName(str(file)).setName("secrets").build()
+    )
+    appender.start()
+    configurator.setLevel("hudiidx", levels.ALL)
+    logger = log4j.LogManager.getLogger("hudiidx")
+    logger.addAppender(appender)
+    yield file
+    logger.removeAppender(appender)
+    appender.stop()
+    configurator.setLevel("hudiidx", levels.ERROR)
+
+
+def test_secrets_of_a_session_are_in_no_log_line_of_ours(
+    secretive: SparkSession, logged: Path, cow: Path, make_table: Callable[[str], Path], tmp_path: Path
+) -> None:
+    index = HudiIndex(secretive, cow)
+    index.create(record="global", columns=["fare"])
+    key = secretive.read.format("hudiidx").load(str(cow)).select("_hoodie_record_key").head()[0]
+    index.lookup([key])
+    mor = make_table("v9-no-mdt-mor")
+    HudiIndex(secretive, mor).create(record="global")
+    rows = secretive.read.format("hudiidx").load(str(mor)).limit(1).drop(*META)
+    rows.write.format("hudiidx").mode("append").save(str(mor))
+    HudiIndex(secretive, mor).update()
+    index.export_symlink_manifest(tmp_path / "links")
+    # What cannot be read of the index is told at level WARN, and why files are listed at DEBUG.
+    for manifest in (cow / ".hoodie" / "hudiidx").glob("*.master_manifest"):
+        manifest.write_bytes(b"x")
+    secretive.read.format("hudiidx").load(str(cow)).count()
+    index.update()
+    told = logged.read_text()
+    assert "hudiidx" in told
+    assert SECRET not in told
+
+
+@pytest.mark.parametrize("password", [SECRET, f"a/{SECRET}", f"a@{SECRET}"])
+def test_a_password_in_a_path_is_refused_and_never_told(
+    spark: SparkSession, logged: Path, cow: Path, password: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = f"s3a://key:{password}@bucket/table"
+    attempts = [
+        lambda: HudiIndex(spark, path).create(),
+        lambda: HudiIndex(spark, cow, index_path=path).create(),
+        lambda: HudiIndex(spark, cow).export_symlink_manifest(path),
+        lambda: spark.read.format("hudiidx").load(path).count(),
+        lambda: spark.range(3).write.format("hudiidx").mode("append").save(path),
+        lambda: Watcher(spark, [path]).run_once(),
+    ]
+    for attempt in attempts:
+        with pytest.raises(InvalidOption) as refused:
+            attempt()
+        assert "s3a://key:***@bucket" in str(refused.value)
+        assert SECRET not in "".join(traceback.format_exception_only(type(refused.value), refused.value))
+    assert not logged.exists() or SECRET not in logged.read_text()
+    for arguments in (
+        ["info", path],
+        ["export", "symlink-manifest", cow, "--output", path],
+        ["update", path],
+    ):
+        failed = run(*arguments, code=2)
+        assert "s3a://key:***@bucket" in failed.stderr
+        assert SECRET not in failed.stdout + failed.stderr
+    assert SECRET not in "".join(capfd.readouterr())
 
 
 def test_secrets_given_to_the_command_come_out_nowhere(cow: Path, tmp_path: Path) -> None:

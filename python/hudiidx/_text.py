@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
+
+
+# Scheme, user, colon, and what follows up to the last at sign; behind a host a port may follow.
+_PASSWORD = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^/\s:@]*):(?!\d+(?:[/\s]|$))\S*@")
+
+
+def masked(text: str) -> str:
+    """The text without passwords in paths: ``s3a://key:***@bucket/t``."""
+    return _PASSWORD.sub(r"\1:***@", text)
 
 
 def size(n: int | None) -> str:

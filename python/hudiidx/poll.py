@@ -8,7 +8,8 @@ from datetime import datetime, timezone
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from hudiidx.errors import IndexNotFound
+from hudiidx._text import masked
+from hudiidx.errors import IndexNotFound, InvalidOption
 
 if TYPE_CHECKING:
     from hudiidx.index import HudiIndex
@@ -101,8 +102,10 @@ def one_line(error: BaseException) -> str:
 
 
 def named(table: str | PathLike[str] | HudiIndex) -> tuple[str, HudiIndex | None]:
-    """The path of a table, and its index if that was given."""
+    """The path of a table, and its index if that was given. InvalidOption for a path with a password."""
     if not isinstance(table, (str, PathLike)):
         return table.path, table
     path = fspath(table)
+    if masked(path) != path:
+        raise InvalidOption(f"{masked(path)}: give passwords as settings of the store, not in a path")
     return path.rstrip("/") or path, None

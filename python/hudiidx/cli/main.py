@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 
+from hudiidx._text import masked
 from hudiidx.cli import changes, doctor, reads, report, upkeep, watch  # noqa: F401 - with them come the commands
 from hudiidx.cli.app import app
 from hudiidx.cli.plain import CommandFailed
@@ -33,6 +34,7 @@ def main() -> None:
 
 
 def _fail(kind: str, message: str, code: int) -> None:
+    message = masked(message)
     if "--json" in sys.argv:
         print(json.dumps({"error": kind, "message": message}, ensure_ascii=False), file=sys.stderr)
     else:

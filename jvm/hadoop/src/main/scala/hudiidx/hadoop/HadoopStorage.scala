@@ -4,6 +4,7 @@ import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.nio.ByteBuffer
 import java.nio.file.{FileAlreadyExistsException, NoSuchFileException}
 
+import hudiidx.Secrets
 import hudiidx.storage.{FileInfo, LocalStorage, RandomReader, Storage}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
@@ -85,6 +86,7 @@ final class HadoopStorage(conf: Configuration) extends Storage {
   private def on[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A = conf match {
     case command: CommandSettings if command.isLocal(path) => local(LocalStorage)
     case _                                                 =>
+      Secrets.refuse(path)
       val p = new Path(path)
       p.getFileSystem(conf) match {
         case _: LocalFileSystem                                        => local(LocalStorage)

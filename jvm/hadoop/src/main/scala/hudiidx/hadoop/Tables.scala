@@ -1,5 +1,6 @@
 package hudiidx.hadoop
 
+import hudiidx.Secrets
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.sync.{HistoryOpener, TableAccess}
@@ -23,6 +24,7 @@ object Tables {
   def qualified(path: String, conf: Configuration): String = conf match {
     case command: CommandSettings if command.isLocal(path) => "file:" + LocalStorage.absolute(path)
     case _                                                 =>
+      Secrets.refuse(path)
       val raw = new Path(path)
       raw.getFileSystem(conf).makeQualified(raw).toString.stripSuffix("/")
   }

@@ -3,7 +3,7 @@ package hudiidx.hudi
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
-import hudiidx.IndexNotFound
+import hudiidx.{IndexNotFound, Secrets}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.SparkSession
@@ -27,7 +27,8 @@ private[hudi] object IndexSync {
     catch {
       case _: IndexNotFound => ()
       case NonFatal(e)      =>
-        log.warn(s"$tablePath: the index stays behind, the next write or `hudiidx update $tablePath` tries again: $e")
+        val path = Secrets.masked(tablePath)
+        log.warn(s"$path: the index stays behind, the next write or `hudiidx update $path` tries again: $e")
     }
   }
 }
