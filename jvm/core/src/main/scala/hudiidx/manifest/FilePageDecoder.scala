@@ -192,10 +192,9 @@ private[manifest] object FilePageDecoder {
   /** Writers stay far below; a hostile count above is refused before anything is allocated. */
   val MaxEntries: Int = 1 << 16
 
-  /** No two entries are alike, so that each takes a bit at least: an id of its own, or what tells it from the others. */
   def count(in: PackedInput): Int = {
-    val n = in.count(1)
-    require(n <= MaxEntries, s"page of $n entries")
-    n
+    val n = in.varint()
+    require(n >= 0 && n <= MaxEntries, s"page of $n entries")
+    n.toInt
   }
 }

@@ -41,15 +41,15 @@ object ColumnTarget extends FuzzTarget {
   /** Statistics of a million files in some bytes; paths, and texts, that share all of a long one before. */
   private def hostile: Vector[Array[Byte]] = {
     val alike = StatsPage.encode(types.head, Array.fill(1 << 20)(ColumnStats.Unknown), Array.fill(1 << 20)(-1L))
-    val long = "a" * 20000
-    val paths = Array.tabulate(2000)(i => f"$long$i%04d")
-    val directory = new PartitionDirectory(paths, Array.tabulate(2001)(identity), new Array[Long](2000))
+    val long = "a" * 30000
+    val paths = Array.tabulate(6000)(i => f"$long$i%04d")
+    val directory = new PartitionDirectory(paths, Array.tabulate(6001)(identity), new Array[Long](6000))
     val text = types.indexWhere(_.order == ValueOrder.Texts)
     val stats = paths.map(p => ColumnStats(1, 0, Bounds.TextRange(p.getBytes(UTF_8), null, exact = false)))
     Vector(
       0.toByte +: alike,
       part(1) +: directory.encode,
-      text.toByte +: StatsPage.encode(types(text), stats, new Array[Long](2000))
+      text.toByte +: StatsPage.encode(types(text), stats, new Array[Long](6000))
     )
   }
 

@@ -1,6 +1,5 @@
 package hudiidx.fuzz
 
-import hudiidx.bytes.PackedOutput
 import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.log._
 import hudiidx.manifest._
@@ -165,14 +164,11 @@ object ManifestTarget extends FuzzTarget {
       lists.map(2.toByte +: PartitionListChange.encode(_)) ++ kept :+ equalEntries
   }
 
-  /** Pages of as many equal entries as one may have, in some bytes each. */
+  /** Pages of as many equal entries as one may have: a bit for each, and some bytes. */
   private def equalEntries: Array[Byte] = {
-    val page = new PackedOutput
-    page.byte(1)
-    page.varint(1L << 16)
-    page.byte(15) // numbers for instants, ids and tokens
-    page.raw(new Array[Byte](40), 0, 40)
-    val pages = Vector.fill(1000)(NumberedPage(1, EncodedPage(1 << 16, page.toBytes)))
+    val entry = FileName.parse("p", "8d0f5b30-c399-4ff6-b1c0-027939fc091d-0_0-5-8_20261121001409195.parquet", 9L).get
+    val page = EncodedPage(1 << 16, FilePage.encode(Array.fill(1 << 16)(entry), 0, 1 << 16))
+    val pages = Vector.fill(7)(NumberedPage(1, page))
     1.toByte +: DeltaPartition.encode(DeltaPartition(isNew = true, cleared = false, Array.empty, pages))
   }
 
