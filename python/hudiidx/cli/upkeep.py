@@ -63,7 +63,8 @@ def expire(
         int | None, optional("--retain-last", min=1, help="Newest versions that stay at any age; 3.")
     ] = None,
     older_than_minutes: Annotated[
-        int | None, optional("--older-than-minutes", min=0, help="Versions replaced less than this ago stay; 60.")
+        int | None,
+        optional("--older-than-minutes", min=0, help="Versions replaced less than this ago stay; 60."),
     ] = None,
     json_: Json = False,
     index_path: IndexPath = None,
