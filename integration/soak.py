@@ -65,7 +65,7 @@ class Soak:
         self.spark, self.drawn = spark, random.Random(seed)
         self.ended, self.failure = threading.Event(), ""
         self.counts = dict.fromkeys(("writes", "refused", "syncs", "reads", "passed over"), 0)
-        self.curves = Curves(["heap MiB", "resident MiB", "file handles", *FILES])
+        self.curves = Curves(["heap MiB", "cached blocks MiB", "resident MiB", "file handles", *FILES])
         for name in ("writer", "oracle"):
             (folder / name).mkdir(parents=True)
         self.writer = StockHudi("1.1.1", folder / "writer")
@@ -137,7 +137,9 @@ class Soak:
         past = sum(age > 2 * KEPT_MINUTES * 60 for age in ages)
         files = len(ages_below(self.path)) - len(ages)
         handles = len([*Path(f"/proc/{java}/fd").iterdir()])
-        self.curves.add(live_heap(java) / MEBI, resident(java) / MEBI, handles, len(ages), past, files)
+        cached = self.spark._jvm.hudiidx.hadoop.Tables.sharedCache().sizeBytes()
+        bytes_held = (live_heap(java), cached, resident(java))
+        self.curves.add(*(held / MEBI for held in bytes_held), handles, len(ages), past, files)
 
     def run(self, minutes: float, reads: int) -> None:
         threads = [
