@@ -48,12 +48,13 @@ class S3RefusalSuite extends AnyFunSuite with BeforeAndAfterAll {
     out.toString
   }
 
+  // The bucket is this suite's alone: file systems are kept by the bucket's name, for the suites behind it too.
   test("a call that S3 refuses is an error that tells neither the secret key nor other settings") {
     val access = Tables.access(conf)
     val calls = Seq[() => Any](
-      () => TableConfig.read(access.storage, "s3a://tables/t"),
-      () => new Indexer(access, "s3a://tables/t", IndexOptions()).create(),
-      () => new Indexer(access, "s3a://tables/t", IndexOptions()).update()
+      () => TableConfig.read(access.storage, "s3a://refusing/t"),
+      () => new Indexer(access, "s3a://refusing/t", IndexOptions()).create(),
+      () => new Indexer(access, "s3a://refusing/t", IndexOptions()).update()
     )
     calls.foreach { call =>
       val text = said(intercept[HudiIdxException](call()))
@@ -63,7 +64,7 @@ class S3RefusalSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   test("a path with a password in it is refused before any store is asked, and told without it") {
-    val path = s"s3a://key:$secret@tables/t"
+    val path = s"s3a://key:$secret@refusing/t"
     val access = Tables.access(conf)
     val calls = Seq[() => Any](
       () => Tables.qualified(path, conf),
@@ -74,7 +75,7 @@ class S3RefusalSuite extends AnyFunSuite with BeforeAndAfterAll {
     )
     calls.foreach { call =>
       val text = said(intercept[InvalidOption](call()))
-      assert(text.contains("s3a://key:***@tables/t"))
+      assert(text.contains("s3a://key:***@refusing/t"))
       assert(!text.contains(secret))
     }
   }
