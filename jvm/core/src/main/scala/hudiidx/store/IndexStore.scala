@@ -177,8 +177,8 @@ final class IndexStore(val storage: Storage, val dir: String) {
   /** Removes the whole folder; false if there was none. */
   def drop(): Boolean = writing(dir)(storage.delete(dir))
 
-  /** Removes versions beyond the newest `rule.retained` that were replaced long enough ago, then files that no remaining version names
-    *  and work folders in which nothing was written, both for longer than any running writer takes. Returns the names removed.
+  /** Removes versions beyond the newest `rule.retained` that were replaced long enough ago, then files that no remaining
+    *  version names and work folders in which nothing was written, both for longer than any running writer takes. Returns the names removed.
     *
     *  @param current number of the version in use: it stays, also when newer damaged ones fill the places
     */

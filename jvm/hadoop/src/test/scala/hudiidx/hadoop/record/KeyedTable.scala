@@ -295,14 +295,18 @@ object KeyedTable {
       |hoodie.table.recordkey.fields=id
       |hoodie.record.merge.mode=COMMIT_TIME_ORDERING
       |""".stripMargin
-  private def schemaOf(more: Int): String = (0 until more)
+
+  /** Of a base file of such records, and so many columns more. */
+  private[record] def schemaOf(more: Int): String = (0 until more)
     .map(c => s"required int32 c$c; ")
     .mkString(
       "message m { required binary _hoodie_commit_time (UTF8); required binary _hoodie_record_key (UTF8); ",
       "",
       "}"
     )
-  private val AvroSchema =
+
+  /** Of a record with nothing but what Hudi adds. */
+  private[record] val AvroSchema =
     SchemaBuilder
       .record("r")
       .fields()

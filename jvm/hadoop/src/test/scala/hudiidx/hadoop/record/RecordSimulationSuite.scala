@@ -6,7 +6,6 @@ import hudiidx.hfile.BlockCache
 import hudiidx.log.{LogBlocks, LogHeaderKey}
 import hudiidx.record.PackedKeys
 import hudiidx.sync._
-import org.apache.avro.SchemaBuilder
 import org.apache.avro.generic.{GenericData, GenericRecord}
 import org.apache.parquet.column.ParquetProperties.WriterVersion
 import org.apache.parquet.example.data.Group
@@ -33,17 +32,18 @@ final class RecordSimulationSuite extends Schedules {
 private object KeysToo extends SimulatedKind with Assertions {
   override val contents: SimulatedContents = new SimulatedContents {
     override def base(rows: Vector[(String, String)]): Array[Byte] =
-      ParquetTables.bytes(Schema, Layout, rows.map { case (key, time) => rowOf(key, time) _ })
+      ParquetTables.bytes(KeyedTable.schemaOf(0), Layout, rows.map { case (key, time) => rowOf(key, time) _ })
 
     override def log(instant: String, upserts: Vector[String], deletes: Vector[String]): Array[Byte] = {
       val header = Seq(LogHeaderKey.InstantTime -> instant)
       def records = upserts.map { key =>
-        val r = new GenericData.Record(AvroSchema)
+        val r = new GenericData.Record(KeyedTable.AvroSchema)
         r.put("_hoodie_commit_time", instant)
         r.put("_hoodie_record_key", key)
         r: GenericRecord
       }
-      val written = if (upserts.isEmpty) Array.emptyByteArray else LogBlocks.avro(header, AvroSchema, records)
+      val written =
+        if (upserts.isEmpty) Array.emptyByteArray else LogBlocks.avro(header, KeyedTable.AvroSchema, records)
       written ++ LogBlocks.deletes(header, deletes.map(_ -> None))
     }
   }
@@ -84,15 +84,6 @@ private object KeysToo extends SimulatedKind with Assertions {
   }
 
   private val Absent = Vector("", "0", "key 1", "key 33", "ffffffff-ffff-4fff-8fff-ffffffffffff")
-  private val Schema =
-    "message m { required binary _hoodie_commit_time (UTF8); required binary _hoodie_record_key (UTF8); }"
-  private val AvroSchema =
-    SchemaBuilder
-      .record("r")
-      .fields()
-      .requiredString("_hoodie_commit_time")
-      .requiredString("_hoodie_record_key")
-      .endRecord()
   private val Layout =
     ParquetLayout(CompressionCodecName.UNCOMPRESSED, WriterVersion.PARQUET_1_0, dictionary = false, 1 << 12, 1 << 16)
 }
