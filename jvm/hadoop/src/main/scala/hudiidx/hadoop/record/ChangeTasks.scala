@@ -1,5 +1,6 @@
 package hudiidx.hadoop.record
 
+import hudiidx.WriteConflict
 import hudiidx.hadoop.KeySink
 import hudiidx.record._
 import hudiidx.storage.{BytesReader, RandomReader, Storage}
@@ -7,6 +8,7 @@ import hudiidx.store.IndexStore
 import hudiidx.sync._
 import hudiidx.table.FileGroup
 import java.io.IOException
+import java.nio.file.NoSuchFileException
 import org.slf4j.LoggerFactory
 
 /** What to read of one file group, and the ordinal of its keys. */
@@ -87,7 +89,9 @@ private[record] object ChangeTasks {
 
 }
 
-/** Opens the runs of an update for one hash group after the other: small ones are read once and stay in memory. */
+/** Opens the runs of an update for one hash group after the other: small ones are read once and stay in memory.
+  * WriteConflict if another writer's clean-up took one meanwhile: what the update would write lacks what was in it.
+  */
 private[record] final class HeldRuns(access: TableAccess, indexDir: String) {
   private val held = new java.util.HashMap[String, Array[Byte]]
   private var heldBytes = 0L
@@ -97,7 +101,7 @@ private[record] final class HeldRuns(access: TableAccess, indexDir: String) {
     val bytes = held.get(name)
     if (bytes != null) new BytesReader(path, bytes)
     else {
-      val reader = access.storage.open(path)
+      val reader = opened(path)
       if (heldBytes + reader.sizeBytes > HeldRuns.MostBytes) reader
       else
         try {
@@ -109,6 +113,17 @@ private[record] final class HeldRuns(access: TableAccess, indexDir: String) {
         } finally reader.close()
     }
   }
+
+  private def opened(path: String): RandomReader =
+    try access.storage.open(path)
+    catch {
+      case e: NoSuchFileException =>
+        throw new WriteConflict(
+          s"$path: gone while the update that wrote it was at work: a clean-up took it for one of a writer that is dead; " +
+            s"the index stays as it was, update it again, with a longer ${IndexOptions.OrphanMinutes} if updates take that long",
+          e
+        )
+    }
 }
 
 private object HeldRuns {

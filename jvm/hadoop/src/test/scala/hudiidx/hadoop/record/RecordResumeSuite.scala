@@ -1,12 +1,12 @@
 package hudiidx.hadoop.record
 
-import hudiidx.IndexNotWritable
+import hudiidx.{IndexNotWritable, WriteConflict}
 import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.sync._
 import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Creations of a record index that were killed, or that others run beside. */
+/** Creations and updates of a record index that were killed, or that others run beside. */
 class RecordResumeSuite extends AnyFunSuite {
   import RecordFaultSuite.{access, current, groups, indexerOf}
   import RecordPartSuite.{indexed, lookup}
@@ -147,6 +147,22 @@ class RecordResumeSuite extends AnyFunSuite {
       }
     )
     create(t, storage = storage)
+    check(t)
+  }
+
+  test("an update whose runs a clean-up takes meanwhile is a conflict that names them; the next one is right") {
+    val t = table()
+    create(t)
+    val before = current(t.path)
+    t.write(Seq(KeyWrite("p0", 0, log = false, Vector("new"), 3)))
+    val storage = new HookedStorage(instead = path => {
+      if (path.contains("record-update-")) Files.delete(Paths.get(path))
+      path
+    })
+    val refused = intercept[WriteConflict](indexerOf(access(storage), t.path, two).update())
+    assert(refused.getMessage.contains("record-update-") && refused.getMessage.contains(IndexOptions.OrphanMinutes))
+    assert(current(t.path) === before)
+    indexerOf(access(LocalStorage), t.path, two).update()
     check(t)
   }
 
