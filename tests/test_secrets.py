@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from secret_deeds import index_and_write
+from standalone import standalone, submit
 from test_cli import run
 
 from hudiidx import HudiIndex, IndexNotFound, InvalidOption, Watcher
+from hudiidx.session import jar_path
 
 SECRET = "QmVuZXZlbnRl-not-to-be-seen"
-META = [f"_hoodie_{n}" for n in ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")]
 NAMES = ("fs.s3a.secret.key", "fs.s3a.session.token", "fs.azure.account.key.lake")
 
 
@@ -78,15 +80,8 @@ def logged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def test_secrets_of_a_session_are_in_no_log_line_of_ours(
     secretive: SparkSession, logged: Path, cow: Path, make_table: Callable[[str], Path], tmp_path: Path
 ) -> None:
+    index_and_write(secretive, cow, make_table("v9-no-mdt-mor"))
     index = HudiIndex(secretive, cow)
-    index.create(record="global", columns=["fare"])
-    key = secretive.read.format("hudiidx").load(str(cow)).select("_hoodie_record_key").head()[0]
-    index.lookup([key])
-    mor = make_table("v9-no-mdt-mor")
-    HudiIndex(secretive, mor).create(record="global")
-    rows = secretive.read.format("hudiidx").load(str(mor)).limit(1).drop(*META)
-    rows.write.format("hudiidx").mode("append").save(str(mor))
-    HudiIndex(secretive, mor).update()
     index.export_symlink_manifest(tmp_path / "links")
     # What cannot be read of the index is told at level WARN, and why files are listed at DEBUG.
     for manifest in (cow / ".hoodie" / "hudiidx").glob("*.master_manifest"):
@@ -96,6 +91,38 @@ def test_secrets_of_a_session_are_in_no_log_line_of_ours(
     told = logged.read_text()
     assert "hudiidx" in told
     assert SECRET not in told
+
+
+LOGGING = """
+appenders = out
+appender.out.type = Console
+appender.out.name = out
+appender.out.target = SYSTEM_ERR
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = %p %c: %m%n
+rootLogger.level = INFO
+rootLogger.appenderRef.out.ref = out
+logger.ours.name = hudiidx
+logger.ours.level = ALL
+"""
+
+
+def test_secrets_are_in_no_log_of_an_executor(
+    cow: Path, make_table: Callable[[str], Path], tmp_path: Path
+) -> None:
+    mor = make_table("v9-no-mdt-mor")
+    logging = tmp_path / "log4j2.properties"
+    logging.write_text(LOGGING)
+    given = {f"spark.hadoop.{name}": SECRET for name in NAMES}
+    given["spark.executor.extraJavaOptions"] = f"-Dlog4j2.configurationFile={logging.as_uri()}"
+    script = Path(__file__).with_name("secret_deeds.py")
+    with standalone(tmp_path) as master:
+        submit(master, str(jar_path()), script, str(cow), str(mor), conf=given)
+    logs = [f.read_text() for f in tmp_path.glob("worker-*/app-*/*/std*")]
+    told = [line for log in logs for line in log.splitlines()]
+    assert any(line.startswith("INFO org.apache.spark.executor.Executor: Running task") for line in told)
+    assert any(line.startswith("WARN hudiidx.") for line in told)
+    assert [line for line in told if SECRET in line] == []
 
 
 @pytest.mark.parametrize("password", [SECRET, f"a/{SECRET}", f"a@{SECRET}"])
