@@ -2,6 +2,8 @@ package hudiidx.store
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
+import java.nio.ByteBuffer
+import java.nio.charset.CharacterCodingException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.zip.CRC32C
 
@@ -19,7 +21,7 @@ private[hudiidx] object CheckedJson {
 
   /** The text, checked; IllegalArgumentException says what is wrong with it. */
   def checked(bytes: Array[Byte]): String = {
-    val text = new String(bytes, UTF_8)
+    val text = textOf(bytes)
     val mark = text.lastIndexOf(Mark)
     require(mark >= 0, s"no checksum in ${bytes.length} bytes")
     val (expected, tail) = text.substring(mark + Mark.length).splitAt(8)
@@ -28,6 +30,13 @@ private[hudiidx] object CheckedJson {
     require(expected == actual, s"checksum is $actual, the file says $expected")
     text
   }
+
+  /** Bytes that are no UTF-8 would all become one character, and the checksum that of others. */
+  private def textOf(bytes: Array[Byte]): String =
+    try UTF_8.newDecoder.decode(ByteBuffer.wrap(bytes)).toString
+    catch {
+      case e: CharacterCodingException => throw new IllegalArgumentException(s"it is no UTF-8: ${e.getMessage}", e)
+    }
 
   private def checksum(text: String): String = {
     val crc = new CRC32C

@@ -95,10 +95,8 @@ object IndexVersion {
 
   /** A whole version of an earlier format, as far as its members are those of today: for its settings, not for its files. */
   def ofEarlierFormat(bytes: Array[Byte], file: String): Option[IndexVersion] =
-    try Some(decoded(bytes, file)(identity)).filter(_ => !isKnown(bytes))
+    try Some(decoded(bytes, file)(earlier))
     catch { case _: DamagedIndex => None }
-
-  private def isKnown(bytes: Array[Byte]): Boolean = json.readTree(bytes).path("format").asInt(0) >= FormatVersion
 
   private def decoded(bytes: Array[Byte], file: String)(accepted: JsonNode => JsonNode): IndexVersion =
     try read(accepted(json.readTree(CheckedJson.checked(bytes))))
@@ -117,6 +115,12 @@ object IndexVersion {
         isLater = true
       )
     require(format >= FormatVersion, s"format $format, this hudiidx reads $FormatVersion: an earlier hudiidx wrote it")
+    root
+  }
+
+  private def earlier(root: JsonNode): JsonNode = {
+    val format = root.path("format").asInt(0)
+    require(format < FormatVersion, s"format $format is none of an earlier hudiidx")
     root
   }
 

@@ -70,6 +70,15 @@ class IndexStoreSuite extends AnyFunSuite {
     assert(IndexVersion.decode(IndexVersion.encode(version(1, "a/..f")), "v").files.map(_.name) === Vector("a/..f"))
   }
 
+  test("a version with bytes that are no UTF-8 is damaged, also where its text has the checksum that it says") {
+    val text = new String(IndexVersion.encode(version(1).copy(writer = "\uFFFD")), UTF_8)
+    val Array(before, after) = text.split("\uFFFD", 2).map(_.getBytes(UTF_8))
+    val bytes = (before :+ 0xe6.toByte) ++ after
+    assert(new String(bytes, UTF_8) === text)
+    assert(intercept[DamagedIndex](IndexVersion.decode(bytes, "f")).getMessage.contains("no UTF-8"))
+    assert(IndexVersion.ofEarlierFormat(bytes, "f") === None)
+  }
+
   test("a version of a later format is refused by name, not guessed at") {
     val text = new String(IndexVersion.encode(version(1)), UTF_8).replace("\"format\":1", "\"format\":2")
     val body = text.substring(0, text.lastIndexOf(",\"crc32c\""))
