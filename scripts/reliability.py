@@ -190,14 +190,18 @@ def counted(figures: Path) -> Counter[str]:
     return counts
 
 
-def rows_of(name: str, counts: Counter[str], minutes: float) -> list[str]:
+def commit() -> str:
+    """What is tried, in short."""
+    return subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True).strip()
+
+
+def rows_of(name: str, counts: Counter[str], tried: str, minutes: float) -> list[str]:
     """The part's rows; a count that is missing ends the run."""
     laws = PARTS[name].laws
     missing = sorted(set(laws) - set(counts))
     if missing:
         raise SystemExit(f"{name} did not count: {', '.join(missing)}")
-    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True).strip()
-    when = f"{datetime.date.today()}, {commit}, {minutes:.0f} min"
+    when = f"{datetime.date.today()}, {tried}, {minutes:.0f} min"
     return [f"| {name} | {what} | {counts[what]:,} | {law} | {when} |" for what, law in laws.items()]
 
 
@@ -213,7 +217,7 @@ def with_rows(page: str, name: str, rows: list[str]) -> str:
 
 def run(name: str, arguments: argparse.Namespace) -> None:
     """Runs one part and writes its rows."""
-    start = time.monotonic()
+    start, tried = time.monotonic(), commit()
     with tempfile.TemporaryDirectory() as folder:
         figures = Path(folder, "figures")
         figures.touch()
@@ -222,7 +226,7 @@ def run(name: str, arguments: argparse.Namespace) -> None:
         done = subprocess.run(part.command, cwd=ROOT, env=environment(part, arguments, figures), check=False)
         if done.returncode:
             raise SystemExit(f"{name} failed; its rows of {PAGE.name} stay as they are")
-        rows = rows_of(name, counted(figures), (time.monotonic() - start) / 60)
+        rows = rows_of(name, counted(figures), tried, (time.monotonic() - start) / 60)
     PAGE.write_text(with_rows(PAGE.read_text(), name, rows))
     print("\n".join(rows), flush=True)
 

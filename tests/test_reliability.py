@@ -44,6 +44,8 @@ def test_a_part_replaces_its_own_rows() -> None:
 def test_a_part_that_counted_nothing_writes_nothing() -> None:
     counts = Counter({"random filters held against rows": 5})
     with pytest.raises(SystemExit, match="file slices held against them"):
-        reliability.rows_of("filters", counts, 1.0)
-    rows = reliability.rows_of("filters", counts + Counter({"file slices held against them": 7000}), 1.4)
+        reliability.rows_of("filters", counts, "abc1234", 1.0)
+    rows = reliability.rows_of(
+        "filters", counts + Counter({"file slices held against them": 7000}), "abc1234", 1.4
+    )
     assert len(rows) == 2 and "| 7,000 |" in rows[1] and "1 min" in rows[1]
