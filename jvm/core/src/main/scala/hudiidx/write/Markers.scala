@@ -30,7 +30,7 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
     catch { case _: FileAlreadyExistsException => () }
 
   /** Makes a file of the write, announced. Tasks may outlive their write: who ended it may not have seen the file, so it goes
-    * again, and its marker; WriteConflict then.
+    * again, its marker, and folders that this one made anew; WriteConflict then.
     */
   def write(partitionPath: String, fileName: String)(content: OutputStream => Unit): Unit = {
     val path = WrittenFile.path(partitionPath, fileName)
@@ -40,6 +40,7 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
     if (!heartbeats.isOpen(instant)) {
       storage.delete(file)
       storage.delete(s"$dir/$path${suffix(path)}")
+      if (all.isEmpty) delete()
       throw new WriteConflict(s"$file: the write $instant ended before this file of it was made; it is removed")
     }
   }

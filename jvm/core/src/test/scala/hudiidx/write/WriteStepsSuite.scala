@@ -147,6 +147,7 @@ class WriteStepsSuite extends AnyFunSuite {
       intercept[WriteConflict](open.markers.write("p", "later.parquet")(_ => ()))
       val left = Fixtures.filesBelow(table)
       assert(left.filter(f => f.contains("late") || f.contains("/.temp/") || f.contains("/.heartbeat/")).isEmpty, how)
+      assert(LocalStorage.list(s"$table/.hoodie/.temp").isEmpty, how)
       write(LocalStorage, table, "a", slow)
       assert(keys(table) === Set("a"))
     }
