@@ -47,9 +47,13 @@ object AvroFieldPlan {
     }
 }
 
-/** Jumps over values of Avro types, decoding nothing. Keeps what it has compiled. */
-final class AvroSkips {
-  private val compiler = new AvroPlanCompiler(Vector.empty)
+/** Jumps over values of Avro types, decoding nothing. Keeps what it has compiled.
+  *
+  * @param looksInside also at items that could be jumped over by the size that is told of them, as Avro's own reader does:
+  *                    for those who ask whether that reader would find what it is told of
+  */
+final class AvroSkips(looksInside: Boolean = false) {
+  private val compiler = new AvroPlanCompiler(Vector.empty, looksInside)
 
   def of(schema: Schema): AvroSkip = new AvroSkip(compiler.skip(schema))
 }
@@ -149,11 +153,14 @@ private object AvroStep {
   /** Arrays and maps: blocks of a count and so many items, the last with count 0. A negative count is followed by the
     * block's size, which lets it be jumped over whole. Items without bytes (nulls) are not walked: their count has no bound.
     */
-  final class Items(item: AvroStep, itemTakesBytes: Boolean) extends AvroStep {
+  final class Items(item: AvroStep, itemTakesBytes: Boolean, looksInside: Boolean) extends AvroStep {
     def run(in: ByteCursor, row: AvroRow): Unit = {
       var count = Varint.unZigZag(in.varint("item count"))
       while (count != 0) {
-        if (count < 0) in.skip(Varint.unZigZag(in.varint("size of items")), "items")
+        val size = if (count < 0) Varint.unZigZag(in.varint("size of items")) else 0L
+        if (count == Long.MinValue) in.fail(s"$count items")
+        if (looksInside) count = math.abs(count)
+        if (count < 0) in.skip(size, "items")
         else if (!itemTakesBytes) ()
         else {
           if (count > in.remaining) in.fail(s"$count items cannot lie in ${in.remaining} bytes")
@@ -187,7 +194,7 @@ private object AvroStep {
   }
 }
 
-private final class AvroPlanCompiler(fields: Vector[String]) {
+private final class AvroPlanCompiler(fields: Vector[String], looksInside: Boolean = false) {
   import AvroStep._
   private val slots = fields.zipWithIndex.toMap
   private val parents = fields.flatMap(f => f.indices.filter(f(_) == '.').map(f.substring(0, _))).toSet
@@ -243,9 +250,10 @@ private final class AvroPlanCompiler(fields: Vector[String]) {
     case Schema.Type.FIXED                                     => new Fixed(schema.getFixedSize)
     case Schema.Type.INT | Schema.Type.LONG | Schema.Type.ENUM => Number
     case Schema.Type.STRING | Schema.Type.BYTES                => Sized
-    case Schema.Type.UNION  => new Branches(schema.getTypes.asScala.map(skip).toArray)
-    case Schema.Type.ARRAY  => new Items(skip(schema.getElementType), AvroSkips.takesBytes(schema.getElementType))
-    case Schema.Type.MAP    => new Items(new Both(Sized, skip(schema.getValueType)), itemTakesBytes = true)
+    case Schema.Type.UNION => new Branches(schema.getTypes.asScala.map(skip).toArray)
+    case Schema.Type.ARRAY =>
+      new Items(skip(schema.getElementType), AvroSkips.takesBytes(schema.getElementType), looksInside)
+    case Schema.Type.MAP    => new Items(new Both(Sized, skip(schema.getValueType)), itemTakesBytes = true, looksInside)
     case Schema.Type.RECORD => throw new IllegalStateException("records are compiled by skip")
   }
 }

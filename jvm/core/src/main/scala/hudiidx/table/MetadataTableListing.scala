@@ -130,7 +130,7 @@ private[table] final class MetadataLayer(
   * whether there are so many bytes.
   */
 private[table] final class AvroDatum(schema: Schema) {
-  private val skip = new AvroSkips().of(schema)
+  private val skip = new AvroSkips(looksInside = true).of(schema)
 
   /** DamagedTable if the datum reaches beyond the value. */
   def requireFits(value: ByteBuffer, path: String): Unit = {

@@ -6,6 +6,7 @@ import hudiidx.hfile._
 import hudiidx.storage.BytesReader
 import java.io.ByteArrayOutputStream
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Base64
 
 /** A record of the metadata table's `files` partition, in an HFile that is whole. */
 object MetadataRecordTarget extends FuzzTarget {
@@ -15,7 +16,14 @@ object MetadataRecordTarget extends FuzzTarget {
 
   private lazy val schema = hfiles.flatMap(_.fileInfo.get("schema")).map(new String(_, UTF_8)).head
 
-  override def seeds: Vector[Array[Byte]] = hfiles.flatMap { file =>
+  /** Found by Jazzer: items that have a size, by which a look through them jumped, and inside them a length of millions. */
+  private val sizedItems = Base64.getDecoder.decode(
+    "AAAAAAAAAgICAgICAi0CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIC" +
+      "AgICAgICAgICAm8BAAACAgIAAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgJI" +
+      "AgMAAAAAlv///wICAgICAgICAwICAgICAgJfMjAyNgAAAAAAAAAAAAAAAAAKAQAAAA=="
+  )
+
+  override def seeds: Vector[Array[Byte]] = sizedItems +: hfiles.flatMap { file =>
     val cursor = file.scan()
     val found = Vector.newBuilder[Array[Byte]]
     while (cursor.next()) found += cursor.value

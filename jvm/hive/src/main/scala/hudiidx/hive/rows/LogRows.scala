@@ -77,7 +77,7 @@ private[hive] final class AvroRows(
   private val own = wanted.fields.map(f => find(f.name)).toArray
   private val projection = projected(own.filter(_ != null).distinct.sortBy(_.pos).toVector)
   private val reader = new GenericDatumReader[IndexedRecord](writer, projection)
-  private val skip = new AvroSkips().of(writer)
+  private val skip = new AvroSkips(looksInside = true).of(writer)
   private val places = own.map(f => if (f == null) -1 else projection.getField(f.name).pos)
   private val convert: Array[Any => Any] = own.zip(wanted.fields).map { case (from, to) =>
     if (from == null) null
