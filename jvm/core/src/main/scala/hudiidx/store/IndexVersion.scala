@@ -107,7 +107,7 @@ object IndexVersion {
 
   /** The document if it is of a format that is read. */
   private def known(root: JsonNode, file: String): JsonNode = {
-    val format = root.path("format").asInt(0)
+    val format = formatOf(root)
     if (format > FormatVersion)
       throw new DamagedIndex(
         s"$file: index version of format $format, this hudiidx reads $FormatVersion: a later hudiidx wrote it; use that " +
@@ -118,11 +118,14 @@ object IndexVersion {
     root
   }
 
+  /** The document if it is of an earlier format. */
   private def earlier(root: JsonNode): JsonNode = {
-    val format = root.path("format").asInt(0)
+    val format = formatOf(root)
     require(format < FormatVersion, s"format $format is none of an earlier hudiidx")
     root
   }
+
+  private def formatOf(root: JsonNode): Int = root.path("format").asInt(0)
 
   private def read(root: JsonNode): IndexVersion = {
     val t = root.path("table")
