@@ -25,8 +25,8 @@ def main(figures: str, page: bool) -> None:
     with open(figures) as lines:
         for f in map(json.loads, lines):
             row = (f["what"], f["state"], f["unit"])
-            made = re.match(r"record \w+ (\d+) in ", f["table"])
-            of, n = (keys, int(made[1])) if made else (commits, int(f["table"]))
+            generated = re.match(r"record \w+ (\d+) in ", f["table"])
+            of, n = (keys, int(generated[1])) if generated else (commits, int(f["table"]))
             of.setdefault(row, {})[n] = f["value"]
     named = (("UUID keys", keys), ("commits on the active timeline", commits))
     tables = ["\n".join(table(name, rows)) + "\n" for name, rows in named if rows]

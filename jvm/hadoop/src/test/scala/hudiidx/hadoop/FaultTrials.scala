@@ -13,19 +13,27 @@ import org.apache.hadoop.fs.{AbstractFileSystem, FileSystem}
 import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Work whose calls of a store have a fault, one after the other: all of them with all faults with `HUDIIDX_TEST_EVERY_BYTE`,
-  * else a sample.
+/** Work whose calls of a store have a fault, one after the other: every one of them with `HUDIIDX_TEST_EVERY_BYTE`, else a
+  * sample.
   */
 trait FaultTrials { this: AnyFunSuite =>
 
-  /** @param tried true if the fault came up */
-  protected def everyFault(calls: Int, faults: Seq[StoreFault] = StoreFault.All, sample: Int = 30)(
-      tried: ((Int, StoreFault)) => Boolean
-  ): Unit = {
+  /** @param faultsOfCall
+    *   how many faults of a call are tried where every call is, drawn by the seed
+    * @param tried
+    *   true if the fault came up
+    */
+  protected def everyFault(
+      calls: Int,
+      faults: Seq[StoreFault] = StoreFault.All,
+      sample: Int = 30,
+      faultsOfCall: Int = Int.MaxValue
+  )(tried: ((Int, StoreFault)) => Boolean): Unit = {
     info(s"HUDIIDX_TEST_SEED=$seed, $calls calls")
     assert(calls > 10)
-    val all = for (call <- 1 to calls; fault <- faults) yield (call, fault)
-    val some = if (isLong) all else new Random(seed).shuffle(all).take(sample)
+    val random = new Random(seed)
+    def all(ofCall: Int) = for (call <- 1 to calls; fault <- random.shuffle(faults).take(ofCall)) yield (call, fault)
+    val some = if (isLong) all(faultsOfCall) else random.shuffle(all(faults.size)).take(sample)
     val cameUp = some.count { f =>
       try tried(f)
       catch {

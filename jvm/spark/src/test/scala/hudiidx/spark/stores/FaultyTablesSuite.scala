@@ -106,7 +106,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
     test(s"${store.name}: whatever call of a write has a fault, it is there or not, and the next one ends well") {
       def write(path: String): Unit = save(rows(25 until 40, 3), store.on(path))
       val faults = StoreFault.All.filterNot(_ == StoreFault.Stale)
-      everyFault(StoreFaults.count(write(copy(table))), faults, sample = 16) { fault =>
+      everyFault(StoreFaults.count(write(copy(table))), faults, sample = 16, faultsOfCall = 1) { fault =>
         val path = copy(table)
         val cameUp = StoreFaults.during(Some(fault), () => takeBack(path))(orError(write(path)))
         if (cameUp) {
@@ -126,7 +126,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
       def compact(path: String): Unit =
         CompactionApi.compact(spark, path, beats, "schedule_and_execute", None): Unit
       val faults = StoreFault.All.filterNot(_ == StoreFault.Stale)
-      everyFault(StoreFaults.count(compact(store.on(copy(table)))), faults, sample = 12) { fault =>
+      everyFault(StoreFaults.count(compact(store.on(copy(table)))), faults, sample = 12, faultsOfCall = 1) { fault =>
         val path = copy(table)
         val cameUp = StoreFaults.during(Some(fault), () => takeBack(path))(orError(compact(store.on(path))))
         if (cameUp) {
