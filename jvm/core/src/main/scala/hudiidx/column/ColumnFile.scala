@@ -20,8 +20,11 @@ object ColumnKind {
   val Records = "column_records"
   val All: Set[String] = Set(Stats, Records)
 
-  /** Name of a file in the index folder. */
-  def fileName(instant: String, token: String, kind: String): String = s"$instant.$token.$kind"
+  /** Name of a file in the index folder.
+    *
+    * @param prefix an instant, or in a work folder the name of a share
+    */
+  def fileName(prefix: String, token: String, kind: String): String = s"$prefix.$token.$kind"
 }
 
 /** What a column file holds.

@@ -45,8 +45,7 @@ private[column] final class ColumnFiles(engine: TaskEngine, state: IndexState, c
     }
 
   private def inOneTask(work: ColumnWork, shares: Vector[ColumnShare]): MadeColumns = {
-    val name = s"${state.instant}.${IndexStore.newToken()}"
-    val written = ColumnTasks.write(engine, work, store.dir, shares, _ => name, _ => ())
+    val written = ColumnTasks.write(engine, work, store.dir, shares, _ => state.instant, _ => ())
     MadeColumns(written.flatMap(w => w.stats.toVector ++ w.records), Vector.empty)
   }
 
@@ -162,8 +161,7 @@ private[column] final class ColumnFolder(index: IndexStore, work: ColumnWork) {
       w.stats.isDefined == work.hasRanges && w.records.isDefined == work.hasRecords
     val (ready, missing) = shares.indices.toVector.partition(i => isDone(known(i)))
     done(ready.map(shares(_).files.size).sum)
-    val written =
-      ColumnTasks.write(engine, work, path, missing.map(shares), s => s"${s.name}.${IndexStore.newToken()}", done)
+    val written = ColumnTasks.write(engine, work, path, missing.map(shares), _.name, done)
     val made = missing.zip(written).toMap
     shares.indices.toVector.map(i => made.getOrElse(i, known(i)))
   }

@@ -63,7 +63,7 @@ private[column] object ColumnTasks {
   /** Writes the column files of each share into a folder.
     *
     *  @param folder of an index store
-    *  @param name   name of a share's file without its kind
+    *  @param prefix what names of a share's files begin with; a task that runs again has names of its own
     *  @param done   is told of how many files columns are read, again and again
     */
   def write(
@@ -71,25 +71,26 @@ private[column] object ColumnTasks {
       work: ColumnWork,
       folder: String,
       shares: Vector[ColumnShare],
-      name: ColumnShare => String,
+      prefix: ColumnShare => String,
       done: Int => Unit
   ): Vector[WrittenColumns] =
     if (shares.isEmpty) Vector.empty
     else
       engine.runShowing(
         s"read columns of ${shares.map(_.files.size).sum} files",
-        shares.map(s => s -> name(s)),
+        shares.map(s => s -> prefix(s)),
         places => done(places.map(shares(_).files.size).sum)
       )(writing(work, folder))
 
   private def writing(
       work: ColumnWork,
       folder: String
-  ): (TableAccess, (ColumnShare, String)) => WrittenColumns = { case (access, (share, name)) =>
+  ): (TableAccess, (ColumnShare, String)) => WrittenColumns = { case (access, (share, prefix)) =>
     val store = new IndexStore(access.storage, folder)
+    val token = IndexStore.newToken()
     val read = share.files.map(work.read(access.storage, _))
     def written(kind: String)(content: java.io.OutputStream => Unit): Option[IndexFile] =
-      Some(store.write(s"$name.$kind", kind)(content))
+      Some(store.write(ColumnKind.fileName(prefix, token, kind), kind)(content))
     WrittenColumns(
       if (work.hasRanges) written(ColumnKind.Stats)(stats(read, _)) else None,
       if (work.hasRecords) written(ColumnKind.Records)(records(read, _)) else None

@@ -58,9 +58,9 @@ private[logindex] object LogTasks {
       engine
         .runShowing(
           s"read logs of ${shares.map(_.size).sum} file slices",
-          shares.map(_ -> LogIndex.fileName(state.instant)),
+          shares,
           tell
-        )(writing(state.table.tablePath, state.table.config, state.store.dir))
+        )(writing(state.table.tablePath, state.table.config, state.store.dir, state.instant))
         .flatten
     }
 
@@ -89,12 +89,14 @@ private[logindex] object LogTasks {
   private def writing(
       tablePath: String,
       config: TableConfig,
-      dir: String
-  ): (TableAccess, (Vector[LogWork], String)) => Option[IndexFile] = { case (access, (share, name)) =>
+      dir: String,
+      instant: String
+  ): (TableAccess, Vector[LogWork]) => Option[IndexFile] = { (access, share) =>
     val store = new IndexStore(access.storage, dir)
     val indexer = new BlockIndexer(TableLogRules.of(config), LogReaders.all)
     var blocks = 0
-    val file = store.write(name, LogIndex.Kind) { out =>
+    // A name of its own for each time that a task runs.
+    val file = store.write(LogIndex.fileName(instant), LogIndex.Kind) { out =>
       blocks = 0
       val writer = new LogIndexFileWriter(out)
       share.foreach { work =>
