@@ -7,7 +7,7 @@ import hudiidx.record.{RecordGroup, RecordLocation}
 import hudiidx.storage._
 import hudiidx.store.{Current, IndexStore, IndexVersion, Retention}
 import hudiidx.sync._
-import java.nio.file.{Files, Path}
+import java.nio.file.{Files, Path, StandardCopyOption}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.JavaConverters._
 
@@ -181,6 +181,7 @@ object RecordFaultSuite {
 
   def groups(version: IndexVersion): Vector[RecordGroup] = RecordGroup.of(version)
 
+  /** Files are as old as they were: a store that lists what is past goes by that. */
   def copy(path: String): String = {
     val from = java.nio.file.Paths.get(path)
     val to = Fixtures.newFolder("copied")
@@ -188,7 +189,8 @@ object RecordFaultSuite {
     try
       walk.iterator.asScala.foreach { (f: Path) =>
         val target = to.resolve(from.relativize(f).toString)
-        if (Files.isDirectory(f)) Files.createDirectories(target) else Files.copy(f, target)
+        if (Files.isDirectory(f)) Files.createDirectories(target)
+        else Files.copy(f, target, StandardCopyOption.COPY_ATTRIBUTES)
       }
     finally walk.close()
     to.toString

@@ -156,7 +156,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
       }
       val right = tagged(copy(table))
       assert(right.keySet === before.keySet)
-      everyFault(StoreFaults.count(tagged(store.on(copy(table)))), sample = 20) { fault =>
+      everyFault(StoreFaults.count(tagged(store.on(copy(table)))), sample = 20, faultsOfCall = 2) { fault =>
         val path = copy(table)
         StoreFaults.during(Some(fault), () => reindex(path))(orError {
           val answer = tagged(store.on(path))
