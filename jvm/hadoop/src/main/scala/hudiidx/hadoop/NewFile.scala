@@ -43,6 +43,15 @@ private[hadoop] object ByRename extends NewFile {
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
     renamed(fs, target, content)(rename(fs, _, target))
 
+  /** A store that says it has renamed and has not would let a writer take its work for done: one look more. */
+  override def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean =
+    renamed(fs, target, _.write(content)) { temporary =>
+      rename(fs, temporary, target) && {
+        if (!fs.exists(target)) throw new IOException(s"$target: the store said that it was made, and it is not there")
+        true
+      }
+    }
+
   /** A plain rename refuses a target that exists; this one takes its place. */
   override def replace(fs: FileSystem, target: Path, content: Array[Byte]): Unit =
     renamed(fs, target, _.write(content)) { temporary =>

@@ -1,5 +1,6 @@
 package hudiidx.hadoop
 
+import hudiidx.Fixtures
 import hudiidx.hadoop.record._
 import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.storage.LocalStorage
@@ -44,6 +45,19 @@ class FaultyStoreSuite extends AnyFunSuite with FaultTrials {
   }
 
   FaultyStore.All.foreach { store =>
+    test(s"${store.name}: what a store is said to have published is there, whatever call has a fault") {
+      val bytes = "published".getBytes("US-ASCII")
+      val faults = for (call <- 1 to 12; fault <- StoreFault.All) yield (call, fault)
+      val cameUp = faults.count { fault =>
+        val path = Fixtures.newFolder("published").resolve("file").toString
+        StoreFaults.during(Some(fault))(tolerated {
+          val isFirst = store.access.storage.publish(store.on(path), bytes)
+          if (isFirst) assert(LocalStorage.readAll(path) === bytes, fault)
+        })
+      }
+      assert(cameUp > 5)
+    }
+
     jobs.foreach { job =>
       test(s"${store.name}: whatever call of ${job.name} has a fault, answers are right and the next run ends well") {
         val ready = tables(job.hasIndex)

@@ -47,7 +47,7 @@ class NameNodeCallsSuite extends StoreCalls {
     "create" -> Map(
       "op_create" -> at(6, 13),
       "op_delete" -> at(3, 10),
-      "op_get_file_status" -> at(16, 40),
+      "op_get_file_status" -> at(17, 41),
       "op_list_status" -> at(9, 26),
       "op_open" -> at(9, 26),
       "op_rename" -> at(6, 13)
@@ -57,7 +57,7 @@ class NameNodeCallsSuite extends StoreCalls {
     "update with nothing to do" -> Map("op_get_file_status" -> at(2), "op_list_status" -> at(2), "op_open" -> at(2)),
     "update of one commit" -> Map(
       "op_create" -> at(2),
-      "op_get_file_status" -> at(9),
+      "op_get_file_status" -> at(10),
       "op_list_status" -> at(4),
       "op_open" -> at(7),
       "op_rename" -> at(2)
@@ -68,7 +68,7 @@ class NameNodeCallsSuite extends StoreCalls {
     "create, all indexes" -> Map(
       "op_create" -> at(19, 28),
       "op_delete" -> at(8, 12),
-      "op_get_file_status" -> at(51, 152),
+      "op_get_file_status" -> at(52, 153),
       "op_list_status" -> at(10, 27),
       "op_open" -> at(31, 123),
       "op_rename" -> at(19, 28)
@@ -81,7 +81,7 @@ class NameNodeCallsSuite extends StoreCalls {
     "update of one commit, all indexes" -> Map(
       "op_create" -> at(11, 9),
       "op_delete" -> at(2),
-      "op_get_file_status" -> at(50, 42),
+      "op_get_file_status" -> at(51, 43),
       "op_list_status" -> at(5),
       "op_open" -> at(39, 33),
       "op_rename" -> at(11, 9)
