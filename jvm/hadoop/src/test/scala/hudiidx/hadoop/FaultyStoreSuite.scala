@@ -50,10 +50,15 @@ class FaultyStoreSuite extends AnyFunSuite with FaultTrials {
       val faults = for (call <- 1 to 12; fault <- StoreFault.All) yield (call, fault)
       val cameUp = faults.count { fault =>
         val path = Fixtures.newFolder("published").resolve("file").toString
-        StoreFaults.during(Some(fault))(tolerated {
-          val isFirst = store.access.storage.publish(store.on(path), bytes)
-          if (isFirst) assert(LocalStorage.readAll(path) === bytes, fault)
+        var isFirst = false
+        val hasFault = StoreFaults.during(Some(fault))(tolerated {
+          isFirst = store.access.storage.publish(store.on(path), bytes)
         })
+        if (isFirst) {
+          assert(LocalStorage.status(path).isDefined, fault)
+          assert(LocalStorage.readAll(path) === bytes, fault)
+        }
+        hasFault
       }
       assert(cameUp > 5)
     }
