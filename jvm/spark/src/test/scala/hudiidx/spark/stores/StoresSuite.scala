@@ -163,7 +163,7 @@ final class HdfsTablesSuite extends RemoteTables {
     "upsert of one row" -> Map(
       "op_create" -> at(12),
       "op_delete" -> at(3),
-      "op_get_file_status" -> at(66),
+      "op_get_file_status" -> at(71),
       "op_list_status" -> at(14),
       "op_open" -> at(50),
       "op_rename" -> at(9)
