@@ -10,6 +10,7 @@ some hours. A part that is done replaces its rows of the page; one that fails en
 import argparse
 import datetime
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,9 +21,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reliability.md"
+LAWS = ROOT / "docs" / "laws.md"
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 HEAD = ["| part | tried | how much | law | last run |", "|---|---|---|---|---|"]
+BEGIN_LAWS, END_LAWS = "<!-- laws -->", "<!-- end of laws -->"
+HEAD_LAWS = ["| law | how much was tried last |", "|---|---|"]
 ROWS = "1. Same rows"
 LISTED = "2. Same files"
 KEYS = "3. Exact locations"
@@ -212,7 +216,24 @@ def with_rows(page: str, name: str, rows: list[str]) -> str:
     kept = {p: [line for line in old.splitlines() if line.startswith(f"| {p} |")] for p in PARTS}
     kept[name] = rows
     lines = [line for p in PARTS for line in kept[p] or [f"| {p} | not run yet | | | |"]]
-    return before + "\n".join([BEGIN, *HEAD, *lines, END]) + after
+    return with_laws(before + "\n".join([BEGIN, *HEAD, *lines, END]) + after, lines)
+
+
+def with_laws(page: str, rows: list[str]) -> str:
+    """The page with its table of laws, from the rows of all parts."""
+    before, rest = page.split(BEGIN_LAWS)
+    _, after = rest.split(END_LAWS)
+    tried = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    lines = []
+    for law in re.findall(r"^### (\d\. .*)$", LAWS.read_text(), re.MULTILINE):
+        parts: dict[str, list[str]] = {}
+        for part, what, count, laws, _ in tried:
+            if law in laws.split(", "):
+                parts.setdefault(part, []).append(f"{count} {what}")
+        figures = "; ".join(f"{part}: {', '.join(figures)}" for part, figures in parts.items())
+        anchor = law.lower().replace(".", "").replace(" ", "-")
+        lines.append(f"| [{law}](laws.md#{anchor}) | {figures} |")
+    return before + "\n".join([BEGIN_LAWS, *HEAD_LAWS, *lines, END_LAWS]) + after
 
 
 def run(name: str, arguments: argparse.Namespace) -> None:

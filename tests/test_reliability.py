@@ -38,7 +38,17 @@ def test_a_part_replaces_its_own_rows() -> None:
     again = reliability.with_rows(both, "soak", ["| soak | reads | 3 | law | now |"])
     assert "| soak | reads | 3 |" in again and "| soak | reads | 1 |" not in again
     assert "| long | commits | 2 |" in again and "| long | not run" not in again
-    assert again.split(reliability.END)[1] == page.split(reliability.END)[1]
+    assert again.split(reliability.END_LAWS)[1] == page.split(reliability.END_LAWS)[1]
+
+
+def test_every_law_has_what_its_parts_tried() -> None:
+    rows = ["| lookups | keys tried | 7,654,321 | 3. Exact locations | now |"]
+    page = reliability.with_rows(reliability.PAGE.read_text(), "lookups", rows)
+    table = page.split(reliability.BEGIN_LAWS)[1].split(reliability.END_LAWS)[0].splitlines()
+    laws = dict(line.strip("| ").split(" | ", 1) for line in table[3:])
+    assert [law[:3] for law in laws] == [f"[{n}." for n in range(1, 8)]
+    tried = [law for law, tried in laws.items() if "lookups: 7,654,321 keys tried" in tried]
+    assert tried == ["[3. Exact locations](laws.md#3-exact-locations)"]
 
 
 def test_a_part_that_counted_nothing_writes_nothing() -> None:
