@@ -1,8 +1,11 @@
 package hudiidx.write
 
+import hudiidx.WriteConflict
 import hudiidx.storage.Storage
 import hudiidx.table.TableConfig
+import java.nio.charset.StandardCharsets.US_ASCII
 import java.nio.file.NoSuchFileException
+import java.util.UUID
 import java.util.concurrent.{Executors, ScheduledExecutorService, ThreadFactory, TimeUnit}
 import org.slf4j.LoggerFactory
 import scala.util.control.NonFatal
@@ -30,35 +33,40 @@ final class Heartbeats(storage: Storage, tablePath: String) {
   private val dir = s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/.heartbeat"
 
   def all: Vector[Heartbeat] = storage.list(dir).filterNot(_.isDirectory).map { f =>
-    Heartbeat(f.name, f.modifiedMillis, f.sizeBytes == Heartbeats.Mark.length || f.name.startsWith("."))
+    Heartbeat(f.name, f.modifiedMillis, f.sizeBytes == Heartbeats.Over.length || f.name.startsWith("."))
   }
 
   private def path(instant: String): String = s"$dir/$instant"
 
   def delete(instant: String): Unit = storage.delete(path(instant)): Unit
 
-  /** Tells tasks that outlive their write that it is over; they are asked by `isOpen`. The file stays until all else is gone. */
-  def end(instant: String): Unit =
-    if (storage.status(path(instant)).isDefined) storage.replace(path(instant), Heartbeats.Over)
+  /** Tells the writer and its tasks that the write is over; they ask by `isOpen`. The file stays until all else is gone. */
+  def end(instant: String): Unit = storage.replace(path(instant), Heartbeats.Over)
 
-  /** False from the moment at which a write of ours ends, completed or taken back. */
-  def isOpen(instant: String): Boolean =
-    try java.util.Arrays.equals(storage.readAll(path(instant)), Heartbeats.Mark)
-    catch { case _: NoSuchFileException => false }
+  /** False from the moment at which the write ends, completed or taken back, also if another writer begins it again. */
+  def isOpen(instant: String, writer: String): Boolean = owner(instant).contains(writer)
 
-  /** Beats until it is closed. */
-  def start(instant: String, options: HeartbeatOptions): AutoCloseable = {
-    storage.publish(path(instant), Heartbeats.Mark)
-    new Beating(() => storage.touch(path(instant)), options.intervalMillis)
+  /** The writer; another text once the write is over, None if there is no heartbeat any more. */
+  def owner(instant: String): Option[String] =
+    try Some(new String(storage.readAll(path(instant)), US_ASCII))
+    catch { case _: NoSuchFileException => None }
+
+  /** Beats until it is closed. WriteConflict if another writer began the same instant. */
+  def start(instant: String, options: HeartbeatOptions): Beating = {
+    val writer = f"${UUID.randomUUID().getMostSignificantBits}%016x"
+    // Of a store that is sent the same twice the answer is no, too.
+    if (!storage.publish(path(instant), writer.getBytes(US_ASCII)) && !isOpen(instant, writer))
+      throw new WriteConflict(s"${path(instant)}: another writer has the same instant; write again")
+    new Beating(writer, () => storage.touch(path(instant)), options.intervalMillis)
   }
 }
 
 object Heartbeats {
-  private val Mark = "hudiidx".getBytes("US-ASCII")
-  private val Over = "is over".getBytes("US-ASCII") // as long, so that it is known for ours
+  private val Over = "hudiidx: is over".getBytes(US_ASCII) // as long as a writer, so that it is known for ours
 }
 
-private final class Beating(beat: () => Unit, intervalMillis: Long) extends AutoCloseable {
+/** @param writer in 16 characters, what the heartbeat has in it */
+private[write] final class Beating(val writer: String, beat: () => Unit, intervalMillis: Long) extends AutoCloseable {
   private val log = LoggerFactory.getLogger(classOf[Heartbeats])
   private val thread: ThreadFactory = (work: Runnable) => {
     val made = new Thread(work, "hudiidx-heartbeat")

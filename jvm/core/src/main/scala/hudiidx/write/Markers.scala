@@ -31,13 +31,15 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
 
   /** Makes a file of the write, announced. Tasks may outlive their write: who ended it may not have seen the file, so it goes
     * again, its marker, and folders that this one made anew; WriteConflict then.
+    *
+    * @param writer of the heartbeat that the write goes on by
     */
-  def write(partitionPath: String, fileName: String)(content: OutputStream => Unit): Unit = {
+  def write(writer: String, partitionPath: String, fileName: String)(content: OutputStream => Unit): Unit = {
     val path = WrittenFile.path(partitionPath, fileName)
     create(path)
     val file = Storage.join(tablePath, path)
     storage.writeInPlace(file)(content)
-    if (!heartbeats.isOpen(instant)) {
+    if (!heartbeats.isOpen(instant, writer)) {
       storage.delete(file)
       storage.delete(s"$dir/$path${suffix(path)}")
       if (all.isEmpty) delete()
@@ -55,6 +57,11 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
   /** At the end of the write: removes files of tasks that are late, and all that tells of them. */
   def end(counted: Set[String]): Unit = {
     heartbeats.end(instant)
+    clear(counted)
+  }
+
+  /** The same of a write whose heartbeat tells that it is over. */
+  def clear(counted: Set[String]): Unit = {
     deleteOthers(counted)
     delete()
     heartbeats.delete(instant)

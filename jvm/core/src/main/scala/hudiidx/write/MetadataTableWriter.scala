@@ -170,19 +170,12 @@ object MetadataTableWriter {
     config.foreach { c =>
       val dir = c.timelineDir(root)
       if (storage.status(s"$dir/$instant$Requested").isDefined) {
-        completed(storage, dir, c, instant).foreach(f => storage.delete(f))
+        OpenWrite.completions(storage, dir, c, instant, Action.DeltaCommit).foreach(f => storage.delete(f))
         announced(storage, dir, instant).foreach(f => storage.delete(Storage.join(root, f)))
         Vector(Inflight, Requested).foreach(suffix => storage.delete(s"$dir/$instant$suffix"))
       }
     }
   }
-
-  private def completed(storage: Storage, dir: String, config: TableConfig, instant: String): Vector[String] =
-    if (config.timelineLayout == 1) Vector(s"$dir/$instant.${Action.DeltaCommit}")
-    else
-      storage.list(dir).map(_.path).filter { f =>
-        f.startsWith(s"$dir/${instant}_") && f.endsWith(s".${Action.DeltaCommit}")
-      }
 
   /** Files that the inflight instant names. */
   private def announced(storage: Storage, dir: String, instant: String): Vector[String] =

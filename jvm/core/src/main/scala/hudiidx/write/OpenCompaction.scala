@@ -66,7 +66,13 @@ object OpenCompaction {
     try {
       val open = new OpenWrite(table, instant, WriteKind.Compaction, beating, shared)
       open.start()
-      removeStrays(table, instant)
+      val left = strays(table, instant)
+      // What was listed while this writer had the compaction is not of one that took it over.
+      if (!heartbeats.isOpen(instant, open.writer))
+        throw new WriteConflict(
+          s"${table.tablePath}: the compaction $instant is run by another: it took this one for dead"
+        )
+      left.foreach(table.storage.delete)
       isBegun = true
       open
     } finally if (!isBegun) beating.close()
@@ -98,15 +104,14 @@ object OpenCompaction {
   }
 
   /** Base files of this instant that a try left which nobody took back: with ours they would be two of one slice. */
-  private def removeStrays(table: TableContext, instant: String): Unit =
-    groups(table, instant).groupBy(_.partitionPath).foreach { case (partition, planned) =>
-      val ids = planned.map(_.fileId).toSet
-      table.storage.list(Storage.join(table.tablePath, partition)).filterNot(_.isDirectory).foreach { f =>
-        FileName.parse(partition, f.name, f.sizeBytes).foreach { entry =>
-          if (entry.isBase && entry.instantTime == instant && ids(entry.fileId)) table.storage.delete(f.path): Unit
-        }
-      }
-    }
+  private def strays(table: TableContext, instant: String): Vector[String] =
+    for {
+      (partition, planned) <- groups(table, instant).groupBy(_.partitionPath).toVector
+      ids = planned.map(_.fileId).toSet
+      file <- table.storage.list(Storage.join(table.tablePath, partition)).filterNot(_.isDirectory)
+      entry <- FileName.parse(partition, file.name, file.sizeBytes)
+      if entry.isBase && entry.instantTime == instant && ids(entry.fileId)
+    } yield file.path
 
   /** What its plan says. */
   def groups(table: TableContext, instant: String): Vector[PlannedFileGroup] =

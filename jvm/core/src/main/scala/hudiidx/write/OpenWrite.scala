@@ -34,12 +34,17 @@ final class OpenWrite private[write] (
     val table: TableContext,
     val instant: String,
     kind: WriteKind,
-    beating: AutoCloseable,
+    beating: Beating,
     lock: Option[TableLock]
 ) {
   private val log = LoggerFactory.getLogger(classOf[OpenWrite])
 
   private def storage: Storage = table.storage
+
+  /** What its tasks are known by. */
+  def writer: String = beating.writer
+
+  private val heartbeats = new Heartbeats(storage, table.tablePath)
 
   val markers: Markers = new Markers(storage, table.tablePath, table.config.version, instant)
 
@@ -118,14 +123,22 @@ final class OpenWrite private[write] (
       OpenWrite.completedPath(table.timeline.dir, table.config, instant, kind.completed, OpenWrite.next(now))
     isPublishing = true
     if (!isPublished(path, content)) throw lost("it is complete already")
-    if (wasTakenBack) {
+    if (!isMine(path)) {
       storage.delete(path)
-      throw lost("its inflight file is gone")
+      isPublishing = false
+      throw lost("it was silent for too long")
     }
   }
 
-  /** The store may have been so slow that another writer took this one for dead and removed its files, just before. */
-  private def wasTakenBack: Boolean = Try(storage.status(file(OpenWrite.Inflight)).isEmpty).getOrElse(false)
+  /** False if another writer took this one for dead meanwhile, and removes its files, or has. Who does so says so first and then
+    * looks for a completion, so that one of the two sees the other. No heartbeat: it was swept behind the completion, or the
+    * other one has run the same compaction to its end.
+    */
+  private def isMine(completion: String): Boolean = Try {
+    def isAlone =
+      OpenWrite.completions(storage, table.timeline.dir, table.config, instant, kind.completed) == Vector(completion)
+    storage.status(file(OpenWrite.Inflight)).isDefined && heartbeats.owner(instant).fold(isAlone)(_ == writer)
+  }.getOrElse(true)
 
   /** A store may lose its answer, or get the same twice: what is there then is this write's. */
   private def isPublished(path: String, content: Array[Byte]): Boolean = {
@@ -137,10 +150,10 @@ final class OpenWrite private[write] (
   private def requireInflight(): Unit =
     if (storage.status(file(OpenWrite.Inflight)).isEmpty) throw lost("its inflight file is gone")
 
-  /** Takes back whatever the write has done. */
+  /** Takes back whatever the write has done. A compaction that another writer took over is that one's. */
   def abandon(): Unit = {
     beating.close()
-    Rollback.run(table, instant, kind)
+    if (!kind.keepsPlan || heartbeats.isOpen(instant, writer)) Rollback.run(table, instant, kind)
   }
 
   private def lost(why: String): WriteConflict = new WriteConflict(
@@ -206,6 +219,22 @@ object OpenWrite {
 
   private def conflict(tablePath: String, other: String, does: String): WriteConflict =
     new WriteConflict(s"$tablePath: another writer ($other) $does; write again when it is done: one writer at a time")
+
+  /** The completed files of an instant, by path; one at most, unless two writers took it for theirs. */
+  private[write] def completions(
+      storage: Storage,
+      dir: String,
+      config: TableConfig,
+      instant: String,
+      action: String
+  ): Vector[String] =
+    if (config.timelineLayout == 1) Vector(s"$dir/$instant.$action").filter(storage.status(_).isDefined)
+    else
+      storage
+        .list(dir)
+        .map(_.name)
+        .filter(n => n.startsWith(s"${instant}_") && n.endsWith(s".$action"))
+        .map(n => s"$dir/$n")
 
   /** @param completion time, where the timeline's layout names it */
   private[write] def completedPath(

@@ -73,14 +73,26 @@ private[write] object PendingWrites {
 /** Takes a pending write of ours away, a compaction back to its plan. Each step may be the last one of a process: the next rollback does the rest. */
 private[write] object Rollback {
 
+  /** The write's writer may be alive after all, and complete it at any step of this one: it says first that the write is over,
+    * which the writer asks behind its completion. WriteConflict if there is one by then; one that comes later is taken away,
+    * also where its writer ends before it asks.
+    */
   def run(table: TableContext, instant: String, kind: WriteKind = WriteKind.Delta): Unit = {
     val storage = table.storage
     val markers = new Markers(storage, table.tablePath, table.config.version, instant)
+    def completions =
+      OpenWrite.completions(storage, table.timeline.dir, table.config, instant, kind.completed)
+    new Heartbeats(storage, table.tablePath).end(instant)
+    if (completions.nonEmpty)
+      throw new WriteConflict(
+        s"${table.tablePath}: the write $instant of a late writer completed just now; write again"
+      )
     markers.deleteOthers(Set.empty)
     MetadataTableWriter.undo(storage, table.tablePath, instant)
     // The inflight file goes before the requested one, so that what is left is pending until the end.
     val states = if (kind.keepsPlan) Vector(".inflight") else Vector(".inflight", ".requested")
     states.foreach(state => storage.delete(s"${table.timeline.dir}/$instant.${kind.pending}$state"))
-    markers.end(Set.empty)
+    completions.foreach(storage.delete)
+    markers.clear(Set.empty)
   }
 }

@@ -12,86 +12,8 @@ import org.scalatest.funsuite.AnyFunSuite
   * hold keys as plain text here: what stands in them is no matter of steps.
   */
 class CompactionStepsSuite extends AnyFunSuite {
+  import CompactionStepsSuite._
   import WriteStepsSuite.{keys => _, _}
-
-  private def slices(table: TableContext): Vector[FileSlice] = {
-    val view = TableSnapshot.of(table, IndexOptions(enabled = false)).view
-    view.partitions.flatMap(p => view.latestMergedFileSlices(p))
-  }
-
-  private def keysOf(table: TableContext, slice: FileSlice): Vector[String] = {
-    val folder = s"${table.tablePath}/${slice.partitionPath}/"
-    val snapshot = TableSnapshot.of(table, IndexOptions(enabled = false))
-    val rules = BlockRules(snapshot.config.version, None, snapshot.viewTimeline.isCommitted)
-    val base =
-      slice.baseFile.toVector.flatMap(b => new String(LocalStorage.readAll(folder + b.fileName)).split('\n').toVector)
-    base ++ SliceLog
-      .countedBlocks(LocalStorage, slice.logFiles.map(l => folder + l.fileName), rules)
-      .flatMap(WriteStepsSuite.keysOf)
-  }
-
-  private def keys(path: String): Vector[String] = {
-    val table = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
-    slices(table).flatMap(keysOf(table, _)).sorted
-  }
-
-  private def plan(
-      storage: Storage,
-      path: String,
-      beats: HeartbeatOptions,
-      lock: Option[LockOptions] = None
-  ): Option[String] =
-    OpenCompaction.schedule(IndexerSuite.accessOf(storage), path, beats, lock) { table =>
-      val snapshot = TableSnapshot.of(table, IndexOptions(enabled = false))
-      val planned = snapshot.viewTimeline.plans.compaction
-      snapshot.view.partitions
-        .flatMap(p => snapshot.view.latestFileSlices(p))
-        .filter(s => s.logFiles.nonEmpty && !planned.contains(FileGroup(s.partitionPath, s.fileId)))
-    }
-
-  private def run(storage: Storage, path: String, beats: HeartbeatOptions): Unit = {
-    val table = TableContext.load(IndexerSuite.accessOf(storage), path)
-    OpenCompaction.planned(table).foreach { instant =>
-      val planned = table.contents.compactionPlan(instant)
-      val view = TableSnapshot.of(table, IndexOptions(enabled = false)).view
-      val open = OpenCompaction.begin(table, instant, beats)
-      val files = planned.map { g =>
-        val slice = view.latestUncompactedFileSlices(g.partitionPath).find(_.fileId == g.fileId).get
-        assert(slice.logFiles.map(_.fileName) === g.logFiles && slice.baseFile.map(_.fileName) === g.baseFile)
-        val content = keysOf(table, slice).mkString("\n").getBytes
-        val name = FileName.render(g.fileId, open.instant, s"0-1-${System.nanoTime()}", FileKind.Parquet, 0)
-        open.markers.create(s"p/$name")
-        storage.writeInPlace(s"$path/p/$name")(_.write(content))
-        WrittenFile(
-          "p",
-          g.fileId,
-          name,
-          0,
-          slice.baseInstantTime,
-          slice.baseFile.fold("")(_.fileName),
-          g.logFiles,
-          isNewGroup = false,
-          content.length.toLong,
-          1,
-          0,
-          0,
-          Some(BaseContent(1, 1))
-        )
-      }
-      open.complete(CompletedWrite("COMPACT", schema.toString, files))
-    }
-  }
-
-  private def compact(storage: Storage, path: String, beats: HeartbeatOptions): Unit = {
-    plan(storage, path, beats)
-    run(storage, path, beats)
-  }
-
-  private def written(version: Int): String = {
-    val path = newTable(version)
-    Seq("a", "b").foreach(write(LocalStorage, path, _))
-    path
-  }
 
   for (version <- NewTable.Versions; fault <- Fault.All if isLong || version == 9 || fault == Fault.After)
     test(
@@ -123,15 +45,15 @@ class CompactionStepsSuite extends AnyFunSuite {
       plan(LocalStorage, path, slow)
       val table = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
       val open = OpenCompaction.begin(table, OpenCompaction.planned(table).head, slow)
-      assert(intercept[WriteConflict](run(LocalStorage, path, slow)).getMessage.contains("was alive"))
+      assert(intercept[WriteConflict](runPlanned(LocalStorage, path, slow)).getMessage.contains("was alive"))
       write(LocalStorage, path, "c", slow)
       open.abandon()
-      run(LocalStorage, path, slow)
+      runPlanned(LocalStorage, path, slow)
       assert(keys(path) === Vector("a", "b", "c"))
       plan(LocalStorage, path, slow)
       val stocks = OpenCompaction.planned(TableContext.load(IndexerSuite.accessOf(LocalStorage), path)).head
       LocalStorage.publish(s"${table.timeline.dir}/${stocks.requestedTime}.compaction.inflight", Array.emptyByteArray)
-      assert(intercept[WriteConflict](run(LocalStorage, path, quick)).getMessage.contains("stock Hudi"))
+      assert(intercept[WriteConflict](runPlanned(LocalStorage, path, quick)).getMessage.contains("stock Hudi"))
     }
 
     test(s"version $version: planned beside a writer that shares the lock, a compaction loses nothing of it") {
@@ -142,13 +64,13 @@ class CompactionStepsSuite extends AnyFunSuite {
       val slice = slices(open.table).head
       val (named, number) = if (version == 6) (slice.baseInstantTime, 2) else (open.instant, 1)
       val name = FileName.render(slice.fileId, named, "0-1-3", FileKind.Log, number)
-      val file = logFile(LocalStorage, open, slice.fileId, name, "c")
+      val file = logFile(open, slice.fileId, name, "c")
       assert(plan(LocalStorage, path, slow, lock).isDefined)
       def complete() = open.complete(CompletedWrite("UPSERT", schema.toString, Vector(file)))
       if (version == 6) assert(intercept[WriteConflict](complete()).getMessage.contains(slice.fileId)) else complete()
       val kept = if (version == 6) Vector("a", "b") else Vector("a", "b", "c")
       assert(keys(path) === kept)
-      run(LocalStorage, path, slow)
+      runPlanned(LocalStorage, path, slow)
       assert(keys(path) === kept)
     }
 
@@ -160,5 +82,87 @@ class CompactionStepsSuite extends AnyFunSuite {
       assert(plan(LocalStorage, path, slow).isDefined)
       assert(plan(LocalStorage, path, slow) === None)
     }
+  }
+}
+
+private object CompactionStepsSuite {
+  import WriteStepsSuite.{keys => _, _}
+
+  def slices(table: TableContext): Vector[FileSlice] = {
+    val view = TableSnapshot.of(table, IndexOptions(enabled = false)).view
+    view.partitions.flatMap(p => view.latestMergedFileSlices(p))
+  }
+
+  def keysOf(table: TableContext, slice: FileSlice): Vector[String] = {
+    val folder = s"${table.tablePath}/${slice.partitionPath}/"
+    val snapshot = TableSnapshot.of(table, IndexOptions(enabled = false))
+    val rules = BlockRules(snapshot.config.version, None, snapshot.viewTimeline.isCommitted)
+    val base =
+      slice.baseFile.toVector.flatMap(b => new String(LocalStorage.readAll(folder + b.fileName)).split('\n').toVector)
+    base ++ SliceLog
+      .countedBlocks(LocalStorage, slice.logFiles.map(l => folder + l.fileName), rules)
+      .flatMap(WriteStepsSuite.keysOf)
+  }
+
+  def keys(path: String): Vector[String] = {
+    val table = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
+    slices(table).flatMap(keysOf(table, _)).sorted
+  }
+
+  def plan(
+      storage: Storage,
+      path: String,
+      beats: HeartbeatOptions,
+      lock: Option[LockOptions] = None
+  ): Option[String] =
+    OpenCompaction.schedule(IndexerSuite.accessOf(storage), path, beats, lock) { table =>
+      val snapshot = TableSnapshot.of(table, IndexOptions(enabled = false))
+      val planned = snapshot.viewTimeline.plans.compaction
+      snapshot.view.partitions
+        .flatMap(p => snapshot.view.latestFileSlices(p))
+        .filter(s => s.logFiles.nonEmpty && !planned.contains(FileGroup(s.partitionPath, s.fileId)))
+    }
+
+  def runPlanned(storage: Storage, path: String, beats: HeartbeatOptions): Unit = {
+    val table = TableContext.load(IndexerSuite.accessOf(storage), path)
+    OpenCompaction.planned(table).foreach { instant =>
+      val planned = table.contents.compactionPlan(instant)
+      val view = TableSnapshot.of(table, IndexOptions(enabled = false)).view
+      val open = OpenCompaction.begin(table, instant, beats)
+      val files = open.orAbandon(planned.map { g =>
+        val slice = view.latestUncompactedFileSlices(g.partitionPath).find(_.fileId == g.fileId).get
+        require(slice.logFiles.map(_.fileName) == g.logFiles && slice.baseFile.map(_.fileName) == g.baseFile)
+        val content = keysOf(table, slice).mkString("\n").getBytes
+        val name = FileName.render(g.fileId, open.instant, s"0-1-${System.nanoTime()}", FileKind.Parquet, 0)
+        open.markers.write(open.writer, "p", name)(_.write(content))
+        WrittenFile(
+          "p",
+          g.fileId,
+          name,
+          0,
+          slice.baseInstantTime,
+          slice.baseFile.fold("")(_.fileName),
+          g.logFiles,
+          isNewGroup = false,
+          content.length.toLong,
+          1,
+          0,
+          0,
+          Some(BaseContent(1, 1))
+        )
+      })
+      open.complete(CompletedWrite("COMPACT", schema.toString, files))
+    }
+  }
+
+  def compact(storage: Storage, path: String, beats: HeartbeatOptions): Unit = {
+    plan(storage, path, beats)
+    runPlanned(storage, path, beats)
+  }
+
+  def written(version: Int): String = {
+    val path = newTable(version)
+    Seq("a", "b").foreach(write(LocalStorage, path, _))
+    path
   }
 }

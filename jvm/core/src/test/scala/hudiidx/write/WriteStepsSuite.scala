@@ -139,12 +139,12 @@ class WriteStepsSuite extends AnyFunSuite {
       val table = newTable(version)
       val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
       open.start()
-      open.markers.write("p", FileName.render("kept-0", open.instant, "0-1-1", FileKind.Log, 1))(_ => ())
-      intercept[WriteConflict](open.markers.write("p", "late.parquet") { out =>
+      open.markers.write(open.writer, "p", FileName.render("kept-0", open.instant, "0-1-1", FileKind.Log, 1))(_ => ())
+      intercept[WriteConflict](open.markers.write(open.writer, "p", "late.parquet") { out =>
         out.write(1)
         end(open)
       })
-      intercept[WriteConflict](open.markers.write("p", "later.parquet")(_ => ()))
+      intercept[WriteConflict](open.markers.write(open.writer, "p", "later.parquet")(_ => ()))
       val left = Fixtures.filesBelow(table)
       assert(left.filter(f => f.contains("late") || f.contains("/.temp/") || f.contains("/.heartbeat/")).isEmpty, how)
       assert(LocalStorage.list(s"$table/.hoodie/.temp").isEmpty, how)
@@ -201,22 +201,22 @@ private object WriteStepsSuite {
     require(storage.hasFailed)
   }
 
-  /** One record, in a file group of its own. As a dead process it does not clean up, whatever fails. */
+  /** One record, in a file group of its own. */
   def write(storage: Storage, table: String, key: String, beats: HeartbeatOptions = quick): Unit = {
     val open = OpenWrite.begin(IndexerSuite.accessOf(storage), table, beats)
-    open.start()
-    PartitionMetafile.ensure(storage, table, "p", open.instant)
-    val fileId = s"${java.util.UUID.randomUUID}-0"
-    val name = FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1)
-    open.complete(CompletedWrite("UPSERT", schema.toString, Vector(logFile(storage, open, fileId, name, key))))
+    val file = open.orAbandon {
+      open.start()
+      PartitionMetafile.ensure(storage, table, "p", open.instant)
+      val fileId = s"${java.util.UUID.randomUUID}-0"
+      logFile(open, fileId, FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1), key)
+    }
+    open.complete(CompletedWrite("UPSERT", schema.toString, Vector(file)))
   }
 
   /** A log file of one record. */
-  def logFile(storage: Storage, open: OpenWrite, fileId: String, name: String, key: String): WrittenFile = {
-    val table = open.table.tablePath
-    open.markers.create(s"p/$name")
+  def logFile(open: OpenWrite, fileId: String, name: String, key: String): WrittenFile = {
     var size = 0L
-    storage.writeInPlace(s"$table/p/$name") { out =>
+    open.markers.write(open.writer, "p", name) { out =>
       val log = new LogFileWriter(out, name, "p", open.instant, schema.toString, EarlierFilters.None, 1 << 20)
       val record = new GenericData.Record(schema)
       record.put("_hoodie_record_key", key)

@@ -111,6 +111,6 @@ private[spark] object PrunedFiles {
   private def decidedBy(facts: PlanFacts): String = {
     val partitions = if (facts.partitions.kept < facts.partitions.total) Vector("partitions") else Vector.empty
     val keys = if (facts.keys.groups.isDefined) Vector("record") else Vector.empty
-    (partitions ++ keys ++ facts.columns.leaves.flatMap(ColumnStage.decided)).mkString(", ")
+    (partitions ++ keys ++ facts.columns.leaves.flatMap(ColumnStage.decided)).distinct.mkString(", ")
   }
 }

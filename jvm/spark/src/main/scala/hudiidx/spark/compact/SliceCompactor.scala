@@ -15,12 +15,14 @@ import org.apache.spark.sql.types.StructType
 
 /** What the tasks of a compaction need to know; sent to them.
   *
+  * @param writer  of the heartbeat of the compaction
   * @param schema  Avro JSON of the rows, meta columns included
   * @param struct  the same as `readers` reads them
   */
 final case class CompactionJob(
     table: SharedTable,
     instant: String,
+    writer: String,
     schema: String,
     struct: StructType,
     readers: BaseFileReaderFactory,
@@ -42,7 +44,7 @@ final class SliceCompactor(job: CompactionJob, token: String) {
     val name = FileName.render(slice.fileId, job.instant, token, FileKind.Parquet, 0)
     val piece = SliceReading.piece(table.path, slice, InternalRow.empty, Map.empty)
     var done: WrittenFile = null
-    markers.write(slice.partitionPath, name)(out => done = write(piece, slice, name, out))
+    markers.write(job.writer, slice.partitionPath, name)(out => done = write(piece, slice, name, out))
     done
   }
 

@@ -110,7 +110,7 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
     val groups = table.shared.contents.compactionPlan(plan)
     val open = OpenCompaction.begin(table.shared.context, plan, options.heartbeat, options.lock)
     try {
-      val files = open.orAbandon(merged(table, plan.requestedTime, groups))
+      val files = open.orAbandon(merged(table, open, groups))
       val schema = TableSchema.withMetaColumns(table.schema.avroJson, populated = false, path)
       open.complete(CompletedWrite("COMPACT", schema, files))
       TableCompaction.summary(plan.requestedTime, groups, files, (System.nanoTime() - from) / 1000000)
@@ -118,14 +118,15 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
   }
 
   /** A task for each file group, those with most log files first. */
-  private def merged(table: PinnedTable, instant: String, groups: Vector[PlannedFileGroup]): Vector[WrittenFile] =
+  private def merged(table: PinnedTable, open: OpenWrite, groups: Vector[PlannedFileGroup]): Vector[WrittenFile] =
     if (groups.isEmpty) Vector.empty
     else {
       val struct = table.schema.struct
       val parquet = ParquetReaders.of(spark, struct, new StructType, Array.empty)
       val job = CompactionJob(
         table.shared,
-        instant,
+        open.instant,
+        open.writer,
         table.schema.avroJson,
         struct,
         PieceOfFile.readers(spark, table, parquet),

@@ -30,7 +30,7 @@ final class GroupBaseFiles(write: LogWrite, options: BaseFileOptions, token: Str
     PartitionMetafile.ensure(storage, tablePath, target.partitionPath, write.instant)
     val name = FileName.render(target.fileId, write.instant, token, FileKind.Parquet, 0)
     var size, count = 0L
-    markers.write(target.partitionPath, name) { out =>
+    markers.write(write.writer, target.partitionPath, name) { out =>
       val file = new BaseFileWriter(out, schema, struct, name, options, tablePath)
       try fill(file, rows, target)
       finally file.close()

@@ -18,6 +18,7 @@ import org.apache.spark.sql.types.StructType
 
 /** What the tasks of a write need to know; sent to them.
   *
+  * @param writer      of the heartbeat of the write
   * @param dataSchema  Avro JSON of the columns
   * @param blockSchema the same with meta columns
   * @param ordering    of a row of the columns
@@ -26,6 +27,7 @@ import org.apache.spark.sql.types.StructType
 final case class LogWrite(
     table: SharedTable,
     instant: String,
+    writer: String,
     groups: WriteGroups,
     dataSchema: String,
     blockSchema: String,
@@ -117,7 +119,7 @@ final class GroupLogs(write: LogWrite, token: String) {
   ): WrittenFile = {
     val counts = new RowCounts
     var size = 0L
-    markers.write(target.partitionPath, name) { out =>
+    markers.write(write.writer, target.partitionPath, name) { out =>
       val log =
         new LogFileWriter(out, name, target.partitionPath, write.instant, write.blockSchema, earlier, write.blockBytes)
       fill(log, rows, new MetaNames(target), counts)

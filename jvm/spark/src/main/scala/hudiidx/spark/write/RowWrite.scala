@@ -242,6 +242,7 @@ final private[write] class RowWrite(spark: SparkSession, path: String, options: 
   private def logWrite(groups: WriteGroups, schema: WriteSchema, ordering: Option[String]): LogWrite = LogWrite(
     shared,
     open.instant,
+    open.writer,
     groups,
     schema.avro.toString,
     WriteSchema.withMeta(schema.avro, TableSchema.MetaColumns).toString,

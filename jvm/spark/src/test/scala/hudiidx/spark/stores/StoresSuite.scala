@@ -127,7 +127,7 @@ final class S3TablesSuite extends RemoteTables {
   override protected def bounds: Map[String, Map[String, (Long, Long)]] = Map(
     "upsert of one row" -> Map(
       "delete" -> at(1),
-      "get" -> at(55),
+      "get" -> at(56),
       "head" -> at(68),
       "list" -> at(32),
       "post" -> at(11),
@@ -137,9 +137,9 @@ final class S3TablesSuite extends RemoteTables {
     // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
     "compaction" -> Map(
       "delete" -> at(4),
-      "get" -> at(66, 136),
+      "get" -> at(68, 140),
       "head" -> at(104, 214),
-      "list" -> at(70, 157),
+      "list" -> at(72, 161),
       "post" -> at(21, 58),
       "put" -> at(26, 63)
     )
@@ -165,7 +165,7 @@ final class HdfsTablesSuite extends RemoteTables {
       "op_delete" -> at(3),
       "op_get_file_status" -> at(71),
       "op_list_status" -> at(14),
-      "op_open" -> at(50),
+      "op_open" -> at(51),
       "op_rename" -> at(9)
     ),
     "read of rows by key" -> Map("op_get_file_status" -> at(14), "op_list_status" -> at(2), "op_open" -> at(14)),
@@ -173,9 +173,9 @@ final class HdfsTablesSuite extends RemoteTables {
     "compaction" -> Map(
       "op_create" -> at(22, 60),
       "op_delete" -> at(8),
-      "op_get_file_status" -> at(92, 166),
-      "op_list_status" -> at(26, 77),
-      "op_open" -> at(62, 116),
+      "op_get_file_status" -> at(98, 180),
+      "op_list_status" -> at(28, 83),
+      "op_open" -> at(64, 122),
       "op_rename" -> at(14, 18)
     )
   )
