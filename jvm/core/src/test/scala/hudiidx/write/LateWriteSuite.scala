@@ -52,7 +52,7 @@ class LateWriteSuite extends AnyFunSuite {
     }
   }
 
-  /** Some pairs of steps, each in a race of its own; all of them where tests are long. */
+  /** Pairs of steps, each in a race of its own: all beside the late one's completion, and some; all of them where tests are long. */
   private def races(table: String)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
     val calls = new SteppedStorage(Int.MaxValue, () => ())
     job(calls, table)
@@ -62,7 +62,7 @@ class LateWriteSuite extends AnyFunSuite {
       late <- 1 to calls.count
       // The other one does the same, and before that takes the late one back.
       other <- 1 to 2 * calls.count
-      if TestSettings.isLong || random.nextInt(12) == 0
+      if TestSettings.isLong || math.abs(late - calls.lastPublish) <= 1 || random.nextInt(20) == 0
     } race(Steps(late, other))
   }
 
@@ -135,6 +135,8 @@ private object LateWriteSuite {
 
     def count: Int = calls.get
 
+    @volatile var lastPublish = 0
+
     private def step[A](call: => A): A = {
       if (calls.incrementAndGet() == at) before()
       call
@@ -149,7 +151,10 @@ private object LateWriteSuite {
       step(LocalStorage.writeInPlace(path)(content))
     override def replace(path: String, content: Array[Byte]): Unit = step(LocalStorage.replace(path, content))
     override def touch(path: String): Unit = step(LocalStorage.touch(path))
-    override def publish(path: String, content: Array[Byte]): Boolean = step(LocalStorage.publish(path, content))
+    override def publish(path: String, content: Array[Byte]): Boolean = step {
+      lastPublish = count
+      LocalStorage.publish(path, content)
+    }
     override def delete(path: String): Boolean = step(LocalStorage.delete(path))
   }
 }
