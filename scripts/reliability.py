@@ -121,7 +121,14 @@ PARTS = {
         hadoopModule="*FaultyStoreSuite *S3StorageSuite *ClaimsSuite",
         spark="*FaultyTablesSuite",
     ),
-    "writers": suites({"rounds of two writers at once": "6. Atomic"}, spark="*ConcurrentWritesSuite"),
+    "writers": suites(
+        {
+            "rounds of two writers at once": "6. Atomic",
+            "races of a late writer and the one that takes it for dead": "6. Atomic",
+        },
+        core="*LateWriteSuite",
+        spark="*ConcurrentWritesSuite",
+    ),
     "executors": pytest(
         "integration/test_killed_executors.py",
         {

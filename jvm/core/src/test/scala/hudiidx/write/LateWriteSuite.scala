@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.storage._
 import hudiidx.sync.{IndexerSuite, TableContext}
-import hudiidx.{Fixtures, TestSettings, WriteConflict}
+import hudiidx.{Figures, Fixtures, TestSettings, WriteConflict}
 import java.io.OutputStream
 import java.util.concurrent.{CountDownLatch, Executors}
 import java.util.concurrent.atomic.AtomicInteger
@@ -63,7 +63,10 @@ class LateWriteSuite extends AnyFunSuite {
       // The other one does the same, and before that takes the late one back.
       other <- 1 to 2 * calls.count
       if TestSettings.isLong || math.abs(late - calls.lastPublish) <= 1 || random.nextInt(10) == 0
-    } race(Steps(late, other))
+    } {
+      race(Steps(late, other))
+      Figures.add("races of a late writer and the one that takes it for dead", 1)
+    }
   }
 
   private def requireTidy(table: String, race: Race): Unit = {
