@@ -130,7 +130,7 @@ def leave_traces(hoodie: Path, instant: str, files: Iterable[Path], kind: str) -
         marker.parent.mkdir(parents=True, exist_ok=True)
         marker.touch()
     (hoodie / ".heartbeat").mkdir(exist_ok=True)
-    (hoodie / ".heartbeat" / instant).write_text("hudiidx")
+    (hoodie / ".heartbeat" / instant).write_text("0123456789abcdef")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
