@@ -137,11 +137,11 @@ final class S3TablesSuite extends RemoteTables {
     // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
     "compaction" -> Map(
       "delete" -> at(4),
-      "get" -> at(68, 140),
-      "head" -> at(104, 214),
-      "list" -> at(72, 161),
-      "post" -> at(21, 58),
-      "put" -> at(26, 63)
+      "get" -> at(68, 146),
+      "head" -> at(104, 222),
+      "list" -> at(72, 165),
+      "post" -> at(21, 64),
+      "put" -> at(26, 69)
     )
   )
   override protected lazy val configuration: Configuration = server.configuration
@@ -171,12 +171,12 @@ final class HdfsTablesSuite extends RemoteTables {
     "read of rows by key" -> Map("op_get_file_status" -> at(14), "op_list_status" -> at(2), "op_open" -> at(14)),
     // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
     "compaction" -> Map(
-      "op_create" -> at(22, 60),
+      "op_create" -> at(22, 66),
       "op_delete" -> at(8),
       "op_get_file_status" -> at(98, 180),
       "op_list_status" -> at(28, 83),
       "op_open" -> at(64, 122),
-      "op_rename" -> at(14, 18)
+      "op_rename" -> at(14, 24)
     )
   )
   override protected lazy val configuration: Configuration = cluster.getConfiguration(0)
