@@ -25,7 +25,7 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
     Markers.Infix + (if (isLog && tableVersion < 8) "APPEND" else "CREATE")
   }
 
-  def create(path: String): Unit =
+  private def create(path: String): Unit =
     try storage.writeInPlace(s"$dir/$path${suffix(path)}")(_ => ())
     catch { case _: FileAlreadyExistsException => () }
 

@@ -69,9 +69,7 @@ object OpenCompaction {
       val left = strays(table, instant)
       // What was listed while this writer had the compaction is not of one that took it over.
       if (!heartbeats.isOpen(instant, open.writer))
-        throw new WriteConflict(
-          s"${table.tablePath}: the compaction $instant is run by another: it took this one for dead"
-        )
+        throw conflict(table, instant, "it took this one for dead")
       left.foreach(table.storage.delete)
       isBegun = true
       open
@@ -81,8 +79,6 @@ object OpenCompaction {
   private def takeBack(table: TableContext, plan: Instant, beat: Option[Heartbeat], options: HeartbeatOptions): Unit = {
     val silence = System.currentTimeMillis() - beat.fold(0L)(_.lastMillis)
     val isRunning = plan.state == InstantState.Inflight
-    def conflict(why: String) =
-      throw new WriteConflict(s"${table.tablePath}: the compaction ${plan.requestedTime} is run by another: $why")
     beat match {
       case Some(b) if b.isOurs && silence > options.expiryMillis =>
         if (isRunning)
@@ -93,15 +89,24 @@ object OpenCompaction {
           )
         Rollback.run(table, plan.requestedTime, WriteKind.Compaction)
       case Some(b) if b.isOurs =>
-        conflict(
+        throw conflict(
+          table,
+          plan.requestedTime,
           s"it was alive ${silence / 1000} s ago; wait for it, or, if it ended, until it has been silent for " +
             s"${options.expiryMillis / 1000} s: then this command runs it again"
         )
       case _ if isRunning =>
-        conflict("stock Hudi began it; wait for it, or, if it ended, let stock Hudi run its compaction once more")
+        throw conflict(
+          table,
+          plan.requestedTime,
+          "stock Hudi began it; wait for it, or, if it ended, let stock Hudi run its compaction once more"
+        )
       case _ => ()
     }
   }
+
+  private def conflict(table: TableContext, instant: String, why: String): WriteConflict =
+    new WriteConflict(s"${table.tablePath}: the compaction $instant is run by another: $why")
 
   /** Base files of this instant that a try left which nobody took back: with ours they would be two of one slice. */
   private def strays(table: TableContext, instant: String): Vector[String] =

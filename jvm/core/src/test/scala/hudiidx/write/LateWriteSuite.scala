@@ -56,8 +56,8 @@ class LateWriteSuite extends AnyFunSuite {
   private def races(table: String)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
     val calls = new SteppedStorage(Int.MaxValue, () => ())
     job(calls, table)
-    val random = new Random(seed)
-    info(s"HUDIIDX_TEST_SEED=$seed")
+    val random = new Random(TestSettings.seed)
+    info(s"HUDIIDX_TEST_SEED=${TestSettings.seed}")
     for {
       late <- 1 to calls.count
       // The other one does the same, and before that takes the late one back.
@@ -78,7 +78,6 @@ class LateWriteSuite extends AnyFunSuite {
 private object LateWriteSuite {
   import WriteStepsSuite._
 
-  val seed: Long = TestSettings.seed
   val silentAtOnce: HeartbeatOptions = HeartbeatOptions(intervalMillis = 60000, misses = 0)
   private implicit val threads: ExecutionContext = ExecutionContext.fromExecutor(Executors.newCachedThreadPool { work =>
     val made = new Thread(work, "other-writer")
