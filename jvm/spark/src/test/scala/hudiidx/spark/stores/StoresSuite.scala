@@ -125,8 +125,9 @@ final class S3TablesSuite extends RemoteTables {
   override protected val store = "S3"
   override protected def callsOf(deed: => Unit): Map[String, Long] = server.callsOf(deed)
   override protected def bounds: Map[String, Map[String, (Long, Long)]] = Map(
+    // Hadoop 3.4 takes a folder of one object away by a delete; 3.3 posts, for parents' markers too.
     "upsert of one row" -> Map(
-      "delete" -> at(1),
+      "delete" -> at(3),
       "get" -> at(56),
       "head" -> at(68),
       "list" -> at(32),
