@@ -25,7 +25,7 @@ private[command] final class PlainFilter(columns: StructType, zone: String) {
     try {
       val reader = new Reader(PlainTokens.of(text))
       val found = reader.disjunction()
-      if (reader.atEnd) Some(found) else None
+      if (reader.atEnd && !Simplified.is(found)) Some(found) else None
     } catch { case NotPlain => None }
 
   /** Precedence climbs from OR over AND and NOT to one comparison. */
@@ -84,7 +84,8 @@ private[command] final class PlainFilter(columns: StructType, zone: String) {
         val values = Vector.newBuilder[Expression] += value(column.dataType)
         while (taken(",")) values += value(column.dataType)
         need(")")
-        In(column, values.result())
+        val distinct = values.result().distinct
+        if (distinct.size == 1) EqualTo(column, distinct.head) else In(column, distinct)
       } else if (taken("between")) {
         val from = value(column.dataType)
         need("and")
@@ -204,7 +205,7 @@ private object PlainFilter {
   }
 
   /** As the optimizer leaves a NOT: at single comparisons alone. */
-  private def negated(e: Expression): Expression = e match {
+  private[command] def negated(e: Expression): Expression = e match {
     case And(l, r)                => Or(negated(l), negated(r))
     case Or(l, r)                 => And(negated(l), negated(r))
     case Not(inner)               => inner
@@ -215,5 +216,38 @@ private object PlainFilter {
     case GreaterThan(l, r)        => LessThanOrEqual(l, r)
     case GreaterThanOrEqual(l, r) => LessThan(l, r)
     case other                    => Not(other)
+  }
+}
+
+/** Filters that the optimizer makes less of: a comparison that is there twice, or beside its opposite, and more of a column of
+  * which an AND has the value (`BooleanSimplification` and `ConstantPropagation` in Spark).
+  */
+private object Simplified {
+  def is(filter: Expression): Boolean = isRepeated(comparisons(filter)) || hasValueAndMore(filter)
+
+  private def isRepeated(all: Vector[Expression]): Boolean =
+    all.map(c => Set(c, PlainFilter.negated(c)).map(_.canonicalized)).distinct.size < all.size
+
+  private def hasValueAndMore(e: Expression): Boolean = e match {
+    case And(_, _) =>
+      val parts = conjuncts(e)
+      val compared = parts.flatMap(comparisons).flatMap(_.references)
+      parts.exists {
+        case EqualTo(column: AttributeReference, _) => compared.count(_ == column) > 1
+        case part                                   => hasValueAndMore(part)
+      }
+    case Or(l, r) => hasValueAndMore(l) || hasValueAndMore(r)
+    case _        => false
+  }
+
+  private def conjuncts(e: Expression): Vector[Expression] = e match {
+    case And(l, r) => conjuncts(l) ++ conjuncts(r)
+    case other     => Vector(other)
+  }
+
+  private def comparisons(e: Expression): Vector[Expression] = e match {
+    case And(l, r) => comparisons(l) ++ comparisons(r)
+    case Or(l, r)  => comparisons(l) ++ comparisons(r)
+    case other     => Vector(other)
   }
 }
