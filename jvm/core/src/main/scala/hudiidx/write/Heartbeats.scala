@@ -33,7 +33,7 @@ final class Heartbeats(storage: Storage, tablePath: String) {
   private val dir = s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/.heartbeat"
 
   def all: Vector[Heartbeat] = storage.list(dir).filterNot(_.isDirectory).map { f =>
-    Heartbeat(f.name, f.modifiedMillis, f.sizeBytes == Heartbeats.Over.length || f.name.startsWith("."))
+    Heartbeat(f.name, f.modifiedMillis, f.sizeBytes > 0 || f.name.startsWith("."))
   }
 
   private def path(instant: String): String = s"$dir/$instant"
@@ -62,7 +62,7 @@ final class Heartbeats(storage: Storage, tablePath: String) {
 }
 
 object Heartbeats {
-  private val Over = "hudiidx: is over".getBytes(US_ASCII) // as long as a writer, so that it is known for ours
+  private val Over = "hudiidx: is over".getBytes(US_ASCII)
 }
 
 /** @param writer in 16 characters, what the heartbeat has in it */

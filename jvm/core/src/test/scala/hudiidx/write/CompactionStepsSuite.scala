@@ -56,6 +56,23 @@ class CompactionStepsSuite extends AnyFunSuite {
       assert(intercept[WriteConflict](runPlanned(LocalStorage, path, quick)).getMessage.contains("stock Hudi"))
     }
 
+    test(
+      s"version $version: a heartbeat of which the store has but a part is ours: silent, its compaction is run again"
+    ) {
+      val path = written(version)
+      plan(LocalStorage, path, slow)
+      val table = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
+      val open = OpenCompaction.begin(table, OpenCompaction.planned(table).head, slow)
+      Seq(open.writer, "hudiidx: is over").foreach { content =>
+        LocalStorage.replace(s"$path/.hoodie/.heartbeat/${open.instant}", content.take(8).getBytes("US-ASCII"))
+        assert(intercept[WriteConflict](runPlanned(LocalStorage, path, slow)).getMessage.contains("was alive"))
+      }
+      Thread.sleep(3) // past
+      runPlanned(LocalStorage, path, quick)
+      assert(intercept[WriteConflict](open.complete(CompletedWrite("UPSERT", schema.toString, Vector.empty))) ne null)
+      assert(keys(path) === Vector("a", "b"))
+    }
+
     test(s"version $version: planned beside a writer that shares the lock, a compaction loses nothing of it") {
       val path = written(version)
       val lock = Some(LockOptions())
