@@ -6,6 +6,7 @@ import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
 import scala.annotation.tailrec
+import scala.util.control.NonFatal
 
 import hudiidx.WriteConflict
 import org.apache.hadoop.fs.{FileSystem, Path}
@@ -76,13 +77,31 @@ private final class Claimant(fs: FileSystem, target: Path, content: Array[Byte],
       else if (isLate(since)) None
       else {
         isUnsure = true
-        val isOurs = ByCreation.create(fs, target)(_.write(content))
+        val isOurs = put()
         isUnsure = false
         Some(isOurs)
       }
       // A put without an answer may be done yet: the claim keeps others from the name for as long as it is not taken for dead.
     } finally if (!isUnsure) remove(claim)
   }
+
+  private def put(): Boolean =
+    try ByCreation.create(fs, target)(_.write(content))
+    catch {
+      case NonFatal(e) =>
+        try removePart()
+        catch { case NonFatal(why) => e.addSuppressed(why) }
+        throw e
+    }
+
+  /** A store that shows a file before all of it is there may be left with its beginning, which every reader would take for
+    * damage. What is there whole, without an answer, stays.
+    */
+  private def removePart(): Unit =
+    if (fs.exists(target) && fs.getFileStatus(target).getLen < content.length) {
+      val found = ByCreation.bytesOf(fs, target)
+      if (content.startsWith(found)) fs.delete(target, false): Unit
+    }
 
   /** The first claim by name waits for the others to go. False if this one has to. */
   @tailrec private def isAlone(claim: String, since: Long): Boolean = {

@@ -112,12 +112,15 @@ private[hadoop] object ByCreation extends NewFile {
   }
 
   /** These stores know no such call, and put a small file anew at once. */
-  override def touch(fs: FileSystem, target: Path): Unit = {
+  override def touch(fs: FileSystem, target: Path): Unit = replace(fs, target, bytesOf(fs, target))
+
+  /** All of a small file. */
+  def bytesOf(fs: FileSystem, target: Path): Array[Byte] = {
     val bytes = new Array[Byte](fs.getFileStatus(target).getLen.toInt)
     val in = fs.open(target)
     try in.readFully(0L, bytes)
     finally in.close()
-    replace(fs, target, bytes)
+    bytes
   }
 
   override def replace(fs: FileSystem, target: Path, content: Array[Byte]): Unit = {

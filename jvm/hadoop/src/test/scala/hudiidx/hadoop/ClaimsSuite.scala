@@ -1,6 +1,6 @@
 package hudiidx.hadoop
 
-import java.io.IOException
+import java.io.{ByteArrayOutputStream, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 import java.util.concurrent.atomic.AtomicInteger
@@ -90,6 +90,19 @@ class ClaimsSuite extends AnyFunSuite {
     assert(content(target) === "of the next" && left(target) === Seq(target.getName))
   }
 
+  test("a put of which a part is there goes, for the next one; all of it, or another's, stays") {
+    Seq(3 -> "of the next", 0 -> "of the next", 6 -> "of one").foreach { case (bytes, stays) =>
+      val target = newTarget()
+      intercept[IOException](claims.publish(started(new CuttingStore(_.take(bytes))), target, "of one".getBytes(UTF_8)))
+      assert(left(target).contains(target.getName) === (stays == "of one"), bytes)
+      val isNext = claims.publish(started(new LastWinsFileSystem), target, "of the next".getBytes(UTF_8))
+      assert(isNext === (stays != "of one") && content(target) === stays, bytes)
+    }
+    val target = newTarget()
+    intercept[IOException](claims.publish(started(new CuttingStore(_ => "of")), target, "it".getBytes(UTF_8)))
+    assert(content(target) === "of")
+  }
+
   test("a claim that cannot be removed is no failure of what was published") {
     val target = newTarget()
     assert(claims.publish(started(new KeepingStore), target, "it".getBytes(UTF_8)))
@@ -115,9 +128,9 @@ private object ClaimsSuite {
 
   private def isClaim(path: Path): Boolean = path.getName.endsWith(".claim")
 
-  /** Opens a file only when another one has looked for it too, or nobody came for some time. */
-  private final class WaitingStore extends LastWinsFileSystem {
-    private val both = new CyclicBarrier(2)
+  /** Puts what is no claim in a way of its own. */
+  private abstract class OwnPuts extends LastWinsFileSystem {
+    protected def put(opened: => FSDataOutputStream): FSDataOutputStream
 
     override def create(
         path: Path,
@@ -127,11 +140,19 @@ private object ClaimsSuite {
         blockSize: Long,
         progress: Progressable
     ): FSDataOutputStream = {
-      val out = super.create(path, overwrite, bufferSize, replication, blockSize, progress)
-      if (!isClaim(path)) {
-        Try(both.await(150, TimeUnit.MILLISECONDS))
-        if (both.isBroken) both.reset()
-      }
+      def opened = super.create(path, overwrite, bufferSize, replication, blockSize, progress)
+      if (isClaim(path)) opened else put(opened)
+    }
+  }
+
+  /** Opens a file only when another one has looked for it too, or nobody came for some time. */
+  private final class WaitingStore extends OwnPuts {
+    private val both = new CyclicBarrier(2)
+
+    override protected def put(opened: => FSDataOutputStream): FSDataOutputStream = {
+      val out = opened
+      Try(both.await(150, TimeUnit.MILLISECONDS))
+      if (both.isBroken) both.reset()
       out
     }
   }
@@ -150,19 +171,24 @@ private object ClaimsSuite {
   }
 
   /** Nothing but claims is put, and nothing is removed. */
-  private final class DyingStore extends LastWinsFileSystem {
+  private final class DyingStore extends OwnPuts {
     override def delete(path: Path, recursive: Boolean): Boolean = throw new IOException("dead")
+    override protected def put(opened: => FSDataOutputStream): FSDataOutputStream = throw new IOException("dead")
+  }
 
-    override def create(
-        path: Path,
-        overwrite: Boolean,
-        bufferSize: Int,
-        replication: Short,
-        blockSize: Long,
-        progress: Progressable
-    ): FSDataOutputStream =
-      if (isClaim(path)) super.create(path, overwrite, bufferSize, replication, blockSize, progress)
-      else throw new IOException("dead")
+  /** Of what is put something is there, and an error is told. */
+  private final class CuttingStore(part: String => String) extends OwnPuts {
+    override protected def put(opened: => FSDataOutputStream): FSDataOutputStream = {
+      val out = opened
+      val content = new ByteArrayOutputStream {
+        override def close(): Unit = {
+          out.write(part(toString("UTF-8")).getBytes(UTF_8))
+          out.close()
+          throw new IOException("the connection is gone")
+        }
+      }
+      new FSDataOutputStream(content, null)
+    }
   }
 
   private final class KeepingStore extends LastWinsFileSystem {
