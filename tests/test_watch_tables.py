@@ -182,7 +182,7 @@ def test_the_end_of_the_jvm_is_the_end_of_the_command(spark: SparkSession, index
     _, told = watching.communicate(timeout=PATIENCE)
     assert watching.returncode == 5
     last = told.splitlines()[-1]
-    assert last.startswith("hudiidx: RuntimeError: the Spark session has ended; start anew (")
+    assert last.startswith("hudiidx: RuntimeError: the Spark session has ended; start anew ("), told
 
 
 def examples(language: str, title: str) -> list[str]:
