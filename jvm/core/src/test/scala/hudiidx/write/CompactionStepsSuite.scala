@@ -69,7 +69,7 @@ class CompactionStepsSuite extends AnyFunSuite {
       }
       Thread.sleep(3) // past
       runPlanned(LocalStorage, path, quick)
-      assert(intercept[WriteConflict](open.complete(CompletedWrite("UPSERT", schema.toString, Vector.empty))) ne null)
+      intercept[WriteConflict](open.complete(CompletedWrite("UPSERT", schema.toString, Vector.empty)))
       assert(keys(path) === Vector("a", "b"))
     }
 

@@ -98,9 +98,9 @@ private final class Claimant(fs: FileSystem, target: Path, content: Array[Byte],
     * damage. What is there whole, without an answer, stays.
     */
   private def removePart(): Unit =
-    if (fs.exists(target) && fs.getFileStatus(target).getLen < content.length) {
-      val found = ByCreation.bytesOf(fs, target)
-      if (content.startsWith(found)) fs.delete(target, false): Unit
+    if (fs.exists(target)) {
+      val found = ByCreation.readAll(fs, target)
+      if (found.length < content.length && content.startsWith(found)) fs.delete(target, false): Unit
     }
 
   /** The first claim by name waits for the others to go. False if this one has to. */

@@ -112,10 +112,10 @@ private[hadoop] object ByCreation extends NewFile {
   }
 
   /** These stores know no such call, and put a small file anew at once. */
-  override def touch(fs: FileSystem, target: Path): Unit = replace(fs, target, bytesOf(fs, target))
+  override def touch(fs: FileSystem, target: Path): Unit = replace(fs, target, readAll(fs, target))
 
   /** All of a small file. */
-  def bytesOf(fs: FileSystem, target: Path): Array[Byte] = {
+  def readAll(fs: FileSystem, target: Path): Array[Byte] = {
     val bytes = new Array[Byte](fs.getFileStatus(target).getLen.toInt)
     val in = fs.open(target)
     try in.readFully(0L, bytes)
