@@ -30,8 +30,8 @@ RUST = "it has no Spark session, whose jobs take a tenth of a second each"
 SPREAD = "some keys are in each file, and the record index tells files, not rows: all read each file's key column"
 BY_POSITION = "its upserts mark rows by position and write the new ones as Parquet; Hudi's logs are Avro records that are merged by key"
 CHANGE_FILES = (
-    "a commit's changes stand once more in 4 files of their own, Hudi's in the log of each of 100 file groups; with a "
-    "JVM that has been asked 20 times hudiidx needs less"
+    "a commit's changes stand once more in a few files of their own, Hudi's in a log of each file group; "
+    "with a JVM that has been asked 20 times hudiidx needs less"
 )
 # Why hudiidx is behind a system in an operation. One that has no reason here is told to have none yet.
 REASONS = {
