@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ MakeTable = Callable[[str], Path]
 PAGE = Path(__file__).parents[1] / "docs" / "watch.md"
 LOCAL = ("--master", "local[2]")
 PATIENCE = 60
+WARM, PILE = 2, 0.5  # seconds of a watch that polls, and after its JVM is stopped
 # The command, with updates that say when they begin and take their time.
 SLOW = """
 import sys, time
@@ -178,11 +180,14 @@ def test_the_end_of_the_jvm_is_the_end_of_the_command(spark: SparkSession, index
     while "watching 1 table" not in (line := watching.stderr.readline()):
         assert line
     (java,) = Path(f"/proc/{watching.pid}/task/{watching.pid}/children").read_text().split()
+    time.sleep(WARM)
+    os.kill(int(java), signal.SIGSTOP)  # calls pile up, of polls and of the client's own thread
+    time.sleep(PILE)
     os.kill(int(java), signal.SIGKILL)
     _, told = watching.communicate(timeout=PATIENCE)
     assert watching.returncode == 5
-    last = told.splitlines()[-1]
-    assert last.startswith("hudiidx: RuntimeError: the Spark session has ended; start anew ("), told
+    (line,) = told.splitlines()
+    assert line.startswith("hudiidx: RuntimeError: the Spark session has ended; start anew (")
 
 
 def examples(language: str, title: str) -> list[str]:

@@ -43,6 +43,7 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
 
     # When the JVM is gone its client tells of it with stacks of Python; the command says it in a line.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(_not_of_py4j)
     builder = (
         SparkSession.builder.appName("hudiidx")
         .config("spark.ui.enabled", "false")
@@ -56,6 +57,11 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
         builder = builder.master(master or "local[*]")
     with _starting(), _stdout_for_us_alone():
         return configure_spark(builder).getOrCreate()
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    """Some of its records are the root logger's: of calls too that its own thread makes, to free objects."""
+    return Path(record.pathname).parent.name != "py4j"
 
 
 @contextmanager
