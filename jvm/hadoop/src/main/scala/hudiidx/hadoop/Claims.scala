@@ -86,7 +86,7 @@ private final class Claimant(fs: FileSystem, target: Path, content: Array[Byte],
   }
 
   private def put(): Boolean =
-    try ByCreation.create(fs, target)(_.write(content))
+    try ByCreation.put(fs, target, content)
     catch {
       case NonFatal(e) =>
         try removePart()

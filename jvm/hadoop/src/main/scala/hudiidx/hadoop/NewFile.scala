@@ -91,7 +91,24 @@ private[hadoop] object ByRename extends NewFile {
   */
 private[hadoop] object ByCreation extends NewFile {
 
+  /** The name is this writer's alone: what a close that fails leaves there is its own, and goes. */
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
+    made(fs, target)(content) { out =>
+      try out.close()
+      catch {
+        case e: IOException if !isTaken(e) =>
+          try fs.delete(target, false): Unit
+          catch { case NonFatal(why) => e.addSuppressed(why) }
+          throw e
+      }
+    }
+
+  /** As `create`, for a name that others may take in the same moment: where closing fails, what is there stays. */
+  def put(fs: FileSystem, target: Path, content: Array[Byte]): Boolean = made(fs, target)(_.write(content))(_.close())
+
+  private def made(fs: FileSystem, target: Path)(
+      content: OutputStream => Unit
+  )(close: FSDataOutputStream => Unit): Boolean =
     try {
       val out = fs.create(target, false)
       try content(out)
@@ -100,11 +117,14 @@ private[hadoop] object ByCreation extends NewFile {
           abandon(fs, target, out)
           throw e
       }
-      out.close()
+      close(out)
       true
-    } catch {
-      case _: FileAlreadyExistsException | _: java.nio.file.FileAlreadyExistsException => false
-    }
+    } catch { case e: IOException if isTaken(e) => false }
+
+  private def isTaken(e: IOException): Boolean = e match {
+    case _: FileAlreadyExistsException | _: java.nio.file.FileAlreadyExistsException => true
+    case _                                                                           => false
+  }
 
   override def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean = {
     Claims.warn(fs, "hudiidx knows no conditional put of this store")

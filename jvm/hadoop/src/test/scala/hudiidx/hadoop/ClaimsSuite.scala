@@ -103,6 +103,17 @@ class ClaimsSuite extends AnyFunSuite {
     assert(content(target) === "of")
   }
 
+  test("of a file that nobody else makes nothing stays where closing fails, whatever part of it is there") {
+    Seq(0, 3, 6).foreach { bytes =>
+      val target = newTarget()
+      val cutting = started(new CuttingStore(_.take(bytes)))
+      intercept[IOException](ByCreation.create(cutting, target)(_.write("of one".getBytes(UTF_8))))
+      assert(left(target).isEmpty, bytes)
+      assert(ByCreation.create(started(new LastWinsFileSystem), target)(_.write("of one".getBytes(UTF_8))))
+      assert(content(target) === "of one")
+    }
+  }
+
   test("a claim that cannot be removed is no failure of what was published") {
     val target = newTarget()
     assert(claims.publish(started(new KeepingStore), target, "it".getBytes(UTF_8)))
