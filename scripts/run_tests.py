@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import reports
 from figures import figure
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,18 +76,13 @@ def read_reports(files: list[Path]) -> Counts:
     """
     total = Counts()
     for file in files:
-        for suite in ElementTree.parse(file).getroot().iter("testsuite"):
+        for suite in reports.read(file).iter("testsuite"):
             n = {k: int(suite.get(k) or 0) for k in ("tests", "failures", "errors", "skipped")}
-            failed = n["failures"] + n["errors"]
-            named = [failure(case) for case in suite.iter("testcase") if is_failed(case)]
-            named += [f"{suite.get('name')} (outside its tests)"] * (failed - len(named))
-            total += Counts(n["tests"] - failed - n["skipped"], tuple(named))
+            named = [failure(case) for case in suite.iter("testcase") if reports.is_failed(case)]
+            passed = n["tests"] - len(named) - n["skipped"]
+            named += [f"{suite.get('name')} (outside its tests)"] * (n["failures"] + n["errors"] - len(named))
+            total += Counts(passed, tuple(named))
     return total
-
-
-def is_failed(case: ElementTree.Element) -> bool:
-    """Whether a test of a JUnit report failed."""
-    return case.find("failure") is not None or case.find("error") is not None
 
 
 def failure(case: ElementTree.Element) -> str:

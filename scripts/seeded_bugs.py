@@ -10,10 +10,10 @@ import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
 
+import reports
 from figures import figure
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -59,11 +59,10 @@ def is_caught(bug: Bug, tree: Path) -> str:
         cases = [
             case
             for report in tree.glob("jvm/*/target/test-reports/*.xml")
-            for case in ElementTree.parse(report).getroot().iter("testcase")
+            for case in reports.read(report).iter("testcase")
             if bug.test in (case.get("name") or "")
         ]
-        failed = [c for c in cases if c.find("failure") is not None or c.find("error") is not None]
-        if failed:
+        if any(reports.is_failed(case) for case in cases):
             return ""
         return "the test passed" if cases else f"no such test ran:\n{done.stdout[-2000:]}"
     finally:

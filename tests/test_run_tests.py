@@ -1,5 +1,6 @@
 """The closing line of the suites: what passed is counted, what failed is counted and named."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,28 @@ def test_a_report_is_counted_and_its_failures_are_named(tmp_path: Path) -> None:
     assert counts.failed == ("a.Suite finds 2: 1 was not 2", "a.Suite reads: java.io.IOException: gone")
 
 
+@pytest.mark.parametrize("raw", [b"\0", b"\x1b", b"\xff", b"\xed\xa0\x80"])
+def test_a_message_with_what_no_xml_holds_is_counted(tmp_path: Path, raw: bytes) -> None:
+    report = tmp_path / "report.xml"
+    report.write_bytes(REPORT.encode().replace(b"1 was", b"a" + raw + b"b was"))
+    counts = run_tests.read_reports([report])
+    assert (counts.passed, len(counts.failed)) == (1, 2)
+    assert re.fullmatch("a.Suite finds 2: a\ufffd+b was not 2", counts.failed[0])
+
+
 def test_a_suite_that_fails_outside_its_tests_is_named(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     report.write_text('<testsuite name="a.Suite" tests="0" failures="0" errors="1" skipped="0"/>')
-    assert run_tests.read_reports([report]).failed == ("a.Suite (outside its tests)",)
+    assert run_tests.read_reports([report]) == run_tests.Counts(0, ("a.Suite (outside its tests)",))
+
+
+@pytest.mark.parametrize("bytes_left", [0, 1, 100])
+def test_a_report_that_is_cut_short_is_a_failure(tmp_path: Path, bytes_left: int) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(REPORT[:bytes_left])
+    counts = run_tests.read_reports([report])
+    assert counts.passed == 0
+    assert re.fullmatch(r"report\.xml: .+ \(outside its tests\)", *counts.failed)
 
 
 @pytest.mark.parametrize(("passed", "ok", "failures"), [(3, True, 0), (3, False, 1), (0, False, 1)])
