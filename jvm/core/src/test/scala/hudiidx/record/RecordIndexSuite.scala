@@ -1,12 +1,16 @@
 package hudiidx.record
 
 import hudiidx.hfile.Codec
-import org.scalacheck.Gen
+import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 /** The record index against a plain map. */
 class RecordIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  /** Each try writes an index: a failing one shrank for a quarter of an hour, and to values that are never drawn. */
+  private implicit def dontShrink[A]: Shrink[A] = Shrink.shrinkAny
+
   private val change: Gen[(String, Int, Int)] =
     Gen.zip(KeyGen.string, Gen.choose(0, 4), Gen.frequency(3 -> Gen.const(0), 1 -> Gen.choose(0, 65535)))
 
