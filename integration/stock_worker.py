@@ -231,6 +231,30 @@ class Stock(hudifix.Env):
             raise RuntimeError("the only write stays: without one nothing tells the table's columns")
         table.call(f"call rollback_to_instant(table => '{table.register()}', instant_time => '{last}')")
 
+    def op_savepoint(self, name: str) -> str:
+        """Saves the table as it is; the instant to restore it to."""
+        table = self.tables[name]
+        instant = str(table.last()[-1])
+        table.call(f"call create_savepoint(table => '{table.register()}', commit_time => '{instant}')")
+        return instant
+
+    def op_restore(self, name: str, to: str) -> None:
+        """Takes back all that completed after a savepoint."""
+        table = self.tables[name]
+        table.call(f"call rollback_to_savepoint(table => '{table.register()}', instant_time => '{to}')")
+
+    def op_overwrite(self, name: str, first: int, end: int, seed: int) -> None:
+        """As Spark's mode overwrite: the folder goes, and the table is made anew in its place."""
+        self.tables[name].first = True
+        self.op_write(name, first, end, seed, "insert")
+
+    def op_rebuild_metadata(self, name: str) -> None:
+        """Deletes the metadata table, and makes it anew."""
+        table = self.tables[name]
+        named = table.register()
+        table.call(f"call delete_metadata_table(table => '{named}')")
+        table.call(f"call create_metadata_table(table => '{named}')")
+
     def op_texts(
         self, name: str, as_of: str | None = None, options: dict[str, str] | None = None
     ) -> list[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         InvalidOption,
         NotAHudiTable,
         StaleIndex,
+        TableChanged,
         UnsupportedTable,
         WriteConflict,
     )
@@ -80,6 +81,7 @@ __all__ = [
     "Report",
     "StaleIndex",
     "StockRecordReport",
+    "TableChanged",
     "TableFile",
     "UnsupportedTable",
     "VerifyReport",

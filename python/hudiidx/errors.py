@@ -19,6 +19,10 @@ class DamagedTable(HudiIdxException):
     """The table's own files contradict each other or cannot be decoded."""
 
 
+class TableChanged(HudiIdxException):
+    """The table is no longer what it was when a DataFrame was planned: read it again."""
+
+
 class DamagedIndex(HudiIdxException):
     """A file of the index cannot be decoded."""
 
@@ -47,6 +51,7 @@ _KINDS: tuple[type[HudiIdxException], ...] = (
     NotAHudiTable,
     UnsupportedTable,
     DamagedTable,
+    TableChanged,
     DamagedIndex,
     IndexNotFound,
     StaleIndex,
@@ -56,7 +61,7 @@ _KINDS: tuple[type[HudiIdxException], ...] = (
 )
 _BY_NAME = {kind.__name__: kind for kind in _KINDS}
 
-_TABLE_ERRORS = (NotAHudiTable, UnsupportedTable, DamagedTable)
+_TABLE_ERRORS = (NotAHudiTable, UnsupportedTable, DamagedTable, TableChanged)
 _INDEX_ERRORS = (DamagedIndex, IndexNotFound, StaleIndex, WriteConflict, IndexNotWritable)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cache
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -280,7 +280,7 @@ class HudiIndex(TableViews, TableExports):
         """
         if isinstance(keys, (str, bytes, Mapping)) or not isinstance(keys, Iterable):
             raise TypeError(f"keys must be a list of record keys, got {keys!r}; for one key pass [key]")
-        texts = _keys.texts_of(keys, lambda: self._key_form)
+        texts = _keys.texts_of(keys, cache(self._key_form))
         asked = (
             _keys.pack(texts),
             None if partition is None else partition_path(partition),
@@ -292,7 +292,6 @@ class HudiIndex(TableViews, TableExports):
             packed = whole(self._api.lookup(*asked))
         return _keys.unpack(texts, packed)
 
-    @cached_property
     def _key_form(self) -> _keys.KeyForm:
         told = self._document(self._api.keyForm)
         return _keys.KeyForm(tuple(told["fields"]), told["named"])

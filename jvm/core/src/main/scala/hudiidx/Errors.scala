@@ -29,6 +29,11 @@ final class UnsupportedTable(message: String, cause: Throwable = null) extends H
 /** The table's own files contradict each other or cannot be decoded. */
 final class DamagedTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
 
+/** The table is no longer what it was when a plan or a handle was made: made anew, upgraded, taken back, or cleaned past that
+  * moment. Read it again.
+  */
+final class TableChanged(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+
 /** A file of the index cannot be decoded. Readers fall back to listing unless strict.
   *
   *  @param isLater a later hudiidx wrote it: whole, but in a format that this one does not know

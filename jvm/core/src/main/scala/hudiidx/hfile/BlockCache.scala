@@ -1,5 +1,6 @@
 package hudiidx.hfile
 
+import hudiidx.storage.FileStamp
 import java.util
 import java.util.concurrent.atomic.LongAdder
 
@@ -36,12 +37,12 @@ private[hfile] trait CachedBlock {
 
 private[hfile] object CachedBlock {
 
-  /** What a block takes beside its bytes: the objects around them, its entry, key and path. */
+  /** What a block takes beside its bytes: the objects around them, its entry, key and the name of its file. */
   val OverheadBytes: Long = 400
 }
 
-/** Decompressed blocks of HFiles by file path and offset, the least recently used going first. Files must never change
-  * under their path. Safe for several threads; two that miss the same block both read it.
+/** Decompressed blocks of HFiles by file and offset, the least recently used going first. Another file under a name that was
+  * there before is another file. Safe for several threads; two that miss the same block both read it.
   *
   * @param capacityBytes most that the blocks take together; a block larger than that is not kept
   */
@@ -54,15 +55,15 @@ final class BlockCache(val capacityBytes: Long = BlockCache.DefaultCapacityBytes
   /** Bytes held now. */
   def sizeBytes: Long = blocks.synchronized(held)
 
-  private[hfile] def find(path: String, offset: Long): CachedBlock = {
-    val found = blocks.synchronized(blocks.get(BlockKey(path, offset)))
+  private[hfile] def find(file: FileStamp, offset: Long): CachedBlock = {
+    val found = blocks.synchronized(blocks.get(BlockKey(file, offset)))
     if (found == null) counters.miss() else counters.hit()
     found
   }
 
-  private[hfile] def put(path: String, offset: Long, block: CachedBlock): Unit =
+  private[hfile] def put(file: FileStamp, offset: Long, block: CachedBlock): Unit =
     if (block.weightBytes <= capacityBytes) blocks.synchronized {
-      val before = blocks.put(BlockKey(path, offset), block)
+      val before = blocks.put(BlockKey(file, offset), block)
       held += block.weightBytes - (if (before == null) 0 else before.weightBytes)
       val oldest = blocks.entrySet.iterator
       while (held > capacityBytes && oldest.hasNext) {
@@ -76,6 +77,6 @@ object BlockCache {
   val DefaultCapacityBytes: Long = 64L << 20
 }
 
-private[hfile] final case class BlockKey(path: String, offset: Long) {
-  override def hashCode: Int = path.hashCode * 31 + java.lang.Long.hashCode(offset)
+private[hfile] final case class BlockKey(file: FileStamp, offset: Long) {
+  override def hashCode: Int = file.hashCode * 31 + java.lang.Long.hashCode(offset)
 }

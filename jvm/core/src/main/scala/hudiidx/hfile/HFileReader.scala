@@ -101,11 +101,11 @@ final class HFileReader private (
   private[hfile] def dataBlock(offset: Long, size: Int, room: BlockRoom): DataBlock =
     if (room != null && room.sweep) readData(offset, size, room)
     else
-      cache.find(source.path, offset) match {
+      cache.find(source.stamp, offset) match {
         case block: DataBlock => block
         case _                =>
           val block = readData(offset, size, if (keepsBlocks) null else room)
-          cache.put(source.path, offset, block)
+          cache.put(source.stamp, offset, block)
           block
       }
 
@@ -117,7 +117,7 @@ final class HFileReader private (
   /** The index block below an entry of `parent`; the root is level 0. */
   private[hfile] def innerIndex(parent: BlockIndex, entry: Int, level: Int): BlockIndex = {
     val offset = parent.offset(entry)
-    cache.find(source.path, offset) match {
+    cache.find(source.stamp, offset) match {
       case index: BlockIndex => index
       case _                 =>
         val leaf = level == trailer.indexLevels - 1
@@ -125,7 +125,7 @@ final class HFileReader private (
         val plain = readBlock(offset, parent.size(entry), magic)
         val in = new ByteCursor(plain.bytes, plain.from, plain.to, source.path, offset, source.damaged)
         val index = BlockIndex.inner(in, trailer.loadOnOpenOffset)
-        cache.put(source.path, offset, index)
+        cache.put(source.stamp, offset, index)
         index
     }
   }

@@ -1,7 +1,7 @@
 package hudiidx.hfile
 
 import hudiidx.bytes.Bytes
-import hudiidx.storage.RandomReader
+import hudiidx.storage.{FileStamp, RandomReader}
 import java.io.EOFException
 
 /** Makes the errors of one file. A block keeps it for as long as a cache keeps the block, so it has no reader in it. */
@@ -19,6 +19,7 @@ private[hfile] final class Source(
     tailBytes: Int
 ) {
   val path: String = reader.path
+  val stamp: FileStamp = reader.stamp
   val damage = new Damage(path, damaged)
   val size: Long = reader.sizeBytes
 

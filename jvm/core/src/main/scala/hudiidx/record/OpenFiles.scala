@@ -1,7 +1,7 @@
 package hudiidx.record
 
 import hudiidx.hfile.BlockCache
-import hudiidx.storage.RandomReader
+import hudiidx.storage.{FileStamp, RandomReader}
 import hudiidx.store.{IndexFile, IndexStore}
 import java.nio.ByteBuffer
 import java.util.concurrent.atomic.LongAdder
@@ -93,6 +93,7 @@ private[record] final class OpenFile(val raw: RandomReader, val reader: RecordFi
 private[record] final class CountedReader(under: RandomReader, counters: RecordCounters) extends RandomReader {
   def path: String = under.path
   def sizeBytes: Long = under.sizeBytes
+  def stamp: FileStamp = under.stamp
   def read(offset: Long, length: Int): ByteBuffer = {
     counters.byteCount.add(length.toLong)
     under.read(offset, length)

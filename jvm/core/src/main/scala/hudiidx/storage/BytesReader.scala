@@ -7,6 +7,8 @@ import java.nio.ByteBuffer
 final class BytesReader(val path: String, bytes: Array[Byte]) extends RandomReader {
   def sizeBytes: Long = bytes.length.toLong
 
+  lazy val stamp: FileStamp = FileStamp.ofMemory(path, sizeBytes)
+
   def read(offset: Long, length: Int): ByteBuffer = {
     require(offset >= 0 && length >= 0, s"range of $length bytes at $offset")
     if (offset + length > bytes.length)

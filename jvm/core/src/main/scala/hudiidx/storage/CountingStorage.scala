@@ -96,6 +96,7 @@ final class CountingStorage(inner: Storage) extends Storage {
   private final class CountingReader(reader: RandomReader) extends RandomReader {
     override def path: String = reader.path
     override def sizeBytes: Long = reader.sizeBytes
+    override def stamp: FileStamp = reader.stamp
     override def close(): Unit = reader.close()
     override def read(offset: Long, length: Int): ByteBuffer = {
       count(length)

@@ -47,13 +47,22 @@ object LocalStorage extends Storage {
   private def infoOf(path: String, file: Path): Option[FileInfo] =
     try {
       val a = Files.readAttributes(file, classOf[BasicFileAttributes])
-      Some(FileInfo(path, if (a.isDirectory) 0L else a.size, a.lastModifiedTime.toMillis, a.isDirectory))
+      val size = if (a.isDirectory) 0L else a.size
+      Some(FileInfo(path, size, a.lastModifiedTime.toMillis, a.isDirectory, tagOf(a)))
     } catch { case _: NoSuchFileException => None }
 
+  /** Another file under a name may have the size and time of the one before: copies that keep times do. */
+  private def tagOf(a: BasicFileAttributes): String = a.fileKey match {
+    case null => ""
+    case key  => Integer.toHexString(key.hashCode)
+  }
+
+  /** Looks at the file before it opens it: if another takes its place in between, what is read is not kept as the other's. */
   override def open(path: String): RandomReader = {
     val file = toPath(path)
-    refuseFolder(path, file)
-    new LocalReader(path, FileChannel.open(file, StandardOpenOption.READ))
+    val info = infoOf(path, file).getOrElse(throw new NoSuchFileException(path))
+    if (info.isDirectory) throw aFolder(path)
+    new LocalReader(info.stamp, FileChannel.open(file, StandardOpenOption.READ))
   }
 
   override def readAll(path: String): Array[Byte] = {
@@ -63,7 +72,9 @@ object LocalStorage extends Storage {
   }
 
   private def refuseFolder(path: String, file: Path): Unit =
-    if (Files.isDirectory(file)) throw new IOException(s"$path: a folder, where a file was expected")
+    if (Files.isDirectory(file)) throw aFolder(path)
+
+  private def aFolder(path: String): IOException = new IOException(s"$path: a folder, where a file was expected")
 
   override def write(path: String)(content: OutputStream => Unit): Unit =
     if (!createWhole(toPath(path), isForced = true)(content)) throw new FileAlreadyExistsException(path)
@@ -192,8 +203,12 @@ object LocalStorage extends Storage {
   }
 }
 
-private final class LocalReader(override val path: String, channel: FileChannel) extends RandomReader {
+private final class LocalReader(seen: FileStamp, channel: FileChannel) extends RandomReader {
+  override val path: String = seen.path
   override val sizeBytes: Long = channel.size()
+
+  // A log may have grown since it was looked at.
+  override def stamp: FileStamp = if (sizeBytes == seen.sizeBytes) seen else seen.copy(sizeBytes = sizeBytes)
   private val mapped = new MappedFile(path, channel, sizeBytes)
 
   override def read(offset: Long, length: Int): ByteBuffer = {

@@ -7,6 +7,8 @@ import java.nio.ByteBuffer
 final class RangeReader(under: RandomReader, from: Long, val sizeBytes: Long) extends RandomReader {
   val path: String = s"${under.path}@$from"
 
+  lazy val stamp: FileStamp = under.stamp.part(path)
+
   def read(offset: Long, length: Int): ByteBuffer = {
     require(offset >= 0 && length >= 0, s"range of $length bytes at $offset")
     if (offset > sizeBytes - length)

@@ -3,8 +3,17 @@ package hudiidx.storage
 import java.io.{EOFException, OutputStream}
 import java.nio.ByteBuffer
 
-/** A file or folder as a listing shows it. `path` is the full path or URI; sizes are bytes, times epoch milliseconds. */
-final case class FileInfo(path: String, sizeBytes: Long, modifiedMillis: Long, isDirectory: Boolean) {
+/** A file or folder as a listing shows it. `path` is the full path or URI; sizes are bytes, times epoch milliseconds; `tag` as in
+  * [[FileStamp]].
+  */
+final case class FileInfo(
+    path: String,
+    sizeBytes: Long,
+    modifiedMillis: Long,
+    isDirectory: Boolean,
+    tag: String = ""
+) {
+  def stamp: FileStamp = FileStamp(path, sizeBytes, modifiedMillis, tag)
 
   /** The last path element. */
   def name: String = path.substring(path.lastIndexOf('/') + 1)
@@ -15,6 +24,9 @@ trait RandomReader extends AutoCloseable {
   def path: String
 
   def sizeBytes: Long
+
+  /** Which file it was when it was opened: by this its bytes may be kept. */
+  def stamp: FileStamp
 
   /** Exactly `length` bytes from `offset`; EOFException if the file ends sooner. */
   def read(offset: Long, length: Int): ByteBuffer

@@ -216,7 +216,8 @@ final class IndexStore(val storage: Storage, val dir: String) {
     try readIfThere(numberOf(versionFile)).map(_.files.map(_.name))
     catch { case _: DamagedIndex => None }
 
-  private def versionFiles(): Vector[FileInfo] =
+  /** All version files, by ascending number, whole or not. */
+  def versionFiles(): Vector[FileInfo] =
     reading(versionsDir)(storage.list(versionsDir)).filter(isVersion)
 
   private def isVersion(f: FileInfo): Boolean =

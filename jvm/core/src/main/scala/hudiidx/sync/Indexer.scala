@@ -253,7 +253,7 @@ final class Indexer(
     requireTries(rebases)
     val began = clock.millis()
     val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
-    val listing = TableSnapshot.listingOf(table, view, scanner.folders)
+    val listing = TableSnapshot.listingOf(table, view, scanner.folders, isFollowed = true)
     val number = store.nextNumber()
     val written = fromMetadata(table, listing, progress).getOrElse(
       writeMaster(table, listing.partitions, progress, scanner.scan(listing, _))

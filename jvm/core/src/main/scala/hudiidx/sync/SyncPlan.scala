@@ -53,7 +53,7 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
 
   /** Covered writes that should still be on the timeline. */
   private def vanished: Vector[InstantId] =
-    coveredWrites.filter(i => !onTimeline(i) && table.timeline.start.exists(_ <= i.requestedTime))
+    coveredWrites.filter(i => !onTimeline(i) && table.timeline.start.forall(_ <= i.requestedTime))
 
   /** Sound if each of the lost writes was rolled back, restored away or archived. */
   private def judged(unseen: Vector[UnseenInstant], lost: Vector[InstantId]): Standing = {
@@ -87,8 +87,11 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
   /** Archiving goes from the oldest on and stops at a pending instant. So nothing was archived unseen while a covered write
     *  is still active and every instant that was pending then is, too, or lies behind the start.
     */
-  private def mayHaveMissedArchived: Boolean = table.timeline.start.exists { start =>
-    !anchored || coverage.pending.exists(p => p.requestedTime < start && TableContext.Relevant(p.action))
+  private def mayHaveMissedArchived: Boolean = table.timeline.start match {
+    case Some(start) =>
+      !anchored || coverage.pending.exists(p => p.requestedTime < start && TableContext.Relevant(p.action))
+    // No write is left: all were taken back, or this is another table, which nobody has written to yet.
+    case None => coveredWrites.nonEmpty && !anchored
   }
 
   /** A covered write is still on the timeline. */

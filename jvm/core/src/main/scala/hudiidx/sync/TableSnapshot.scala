@@ -84,10 +84,11 @@ object TableSnapshot {
       table: TableContext,
       view: ViewTimeline,
       scan: FolderScan = FolderScan.Serial,
-      damagedAsStock: Boolean = false
+      damagedAsStock: Boolean = false,
+      isFollowed: Boolean = false
   ): TableListing = {
-    val path = table.tablePath
-    TableListing(table.storage, path, table.config, table.timeline, table.contents, view, scan, damagedAsStock)
+    val (storage, path) = (table.storage, table.tablePath)
+    TableListing(storage, path, table.config, table.timeline, table.contents, view, scan, damagedAsStock, isFollowed)
   }
 
   private type Usable = (OpenIndex, Vector[UnseenInstant], TableChanges, Vector[String])

@@ -1,8 +1,8 @@
 package hudiidx.table
 
-import hudiidx.DamagedTable
+import hudiidx.{DamagedTable, TableChanged}
 import hudiidx.storage.Storage
-import hudiidx.timeline.{ActiveTimeline, InstantContents, TimelineReader}
+import hudiidx.timeline.{ActiveTimeline, Instant, InstantContents, TimelineReader}
 import org.slf4j.LoggerFactory
 
 /** Visits folders for a listing: one after the other, or as tasks of an engine. */
@@ -28,6 +28,8 @@ object FolderScan {
   *  Callers that list partitions elsewhere, by `lister.rules`, hand what `expected` finds suspect to `confirm`.
   *
   *  @param damagedAsStock such a file is passed over with a warning, as stock Hudi does without its metadata table
+  *  @param isFollowed    what completed since the timeline was read is taken in later, cleans too, so that a file which one of these
+  *                        removed is no error
   */
 final class TableListing(
     storage: Storage,
@@ -37,7 +39,8 @@ final class TableListing(
     contents: InstantContents,
     val lister: PartitionLister,
     scan: FolderScan,
-    damagedAsStock: Boolean
+    damagedAsStock: Boolean,
+    isFollowed: Boolean
 ) extends FileSource {
 
   private lazy val expectedFiles: Map[String, ExpectedPartition] = SizeCheck.expected(timeline, contents)
@@ -74,8 +77,9 @@ final class TableListing(
     found.result().sorted
   }
 
-  /** The files that a second look finds. Before it raises, since after the timeline was read a suspect may have been cleaned,
-    * replaced, compacted or rolled back, which is no damage; and a store may list what is past.
+  /** The files that a second look finds; a store may list what is past. Before it raises, since after the timeline was read a
+    * suspect may have been rolled back, which is no damage. Where it was cleaned, replaced or compacted away, the rows of this
+    * timeline are no more: TableChanged.
     */
   def confirm(partitionPath: String, suspects: Vector[Suspect]): Array[FileEntry] = {
     val fresh = TimelineReader.read(storage, timeline.dir, layout)
@@ -85,8 +89,29 @@ final class TableListing(
     // Everything on storage counts here: an entry is left out of a listing for reasons that are no damage.
     val all = found.flatMap(f => FileName.parse(partitionPath, f.name, f.sizeBytes)).toArray
     still.suspects(all).filter(s => asked(s.nameHash)).foreach(report(partitionPath, _))
+    if (!damagedAsStock && !isFollowed) requireNotPast(partitionPath, suspects, all, fresh)
     lister.committed(partitionPath, found)
   }
+
+  /** Of a write that was not taken back a file went away: with it rows that nothing else of this timeline holds. */
+  private def requireNotPast(
+      partitionPath: String,
+      suspects: Vector[Suspect],
+      onStorage: Array[FileEntry],
+      fresh: ActiveTimeline
+  ): Unit = {
+    val there = onStorage.iterator.map(f => SizeCheck.hash(f.fileName)).toSet
+    suspects.find(s => !there(s.nameHash) && isNotTakenBack(s.instant, fresh)).foreach { s =>
+      throw new TableChanged(
+        s"${Storage.join(tablePath, partitionPath)}: a file of instant ${s.instant.requestedTime} was cleaned or replaced since " +
+          "the timeline was read; read the table again"
+      )
+    }
+  }
+
+  /** Archived ones are older than all that the timeline has left. */
+  private def isNotTakenBack(instant: Instant, fresh: ActiveTimeline): Boolean =
+    fresh.isCompletedWrite(instant.requestedTime) || fresh.start.exists(_ > instant.requestedTime)
 
   private def report(partitionPath: String, suspect: Suspect): Unit = {
     if (!damagedAsStock) throw damaged(partitionPath, suspect)
@@ -131,10 +156,12 @@ object TableListing {
       contents: InstantContents,
       view: ViewTimeline,
       scan: FolderScan = FolderScan.Serial,
-      damagedAsStock: Boolean = false
+      damagedAsStock: Boolean = false,
+      isFollowed: Boolean = false
   ): TableListing = {
     val rules = ListingRules.of(tablePath, timeline, contents, view)
     val lister = new PartitionLister(storage, rules)
-    new TableListing(storage, tablePath, config.timelineLayout, timeline, contents, lister, scan, damagedAsStock)
+    val layout = config.timelineLayout
+    new TableListing(storage, tablePath, layout, timeline, contents, lister, scan, damagedAsStock, isFollowed)
   }
 }

@@ -2,7 +2,7 @@ package hudiidx.timeline
 
 import java.nio.file.NoSuchFileException
 
-import hudiidx.DamagedTable
+import hudiidx.{DamagedTable, TableChanged}
 import hudiidx.storage.Storage
 
 /** The archived timeline of layout 1: `.commits_.archive.<n>_<token>` files in the archive folder, each a log file of
@@ -94,7 +94,7 @@ object ArchivedTimeline {
         in.fields { field =>
           val from = in.position
           val schema = in.nextSchema
-          in.skip()
+          if (field == "commitTime") requireSame(entry, in.string()) else in.skip()
           // A null union branch takes one byte.
           if (wanted.contains(field) && in.position - from > 1) found = Some(block.part(from, in.position, schema))
         }
@@ -102,6 +102,13 @@ object ArchivedTimeline {
       }
     )
   }
+
+  /** The first archive file of every table has one name. */
+  private def requireSame(entry: Entry, time: String): Unit =
+    if (time != entry.requestedTime)
+      throw new TableChanged(
+        s"${entry.file}: another file has this name since its instants were read; read the table again"
+      )
 
   /** Instants that follow each other stand in the same block, or in one of a few. */
   private final class LastBlocks(storage: Storage) {
@@ -131,6 +138,6 @@ object ArchivedTimeline {
       case e: StackOverflowError =>
         throw new DamagedTable(s"$file: nested too deeply in the block at offset $offset; restore it from a backup", e)
       case e: NoSuchFileException =>
-        throw new DamagedTable(s"$file: went away while the archive was being read; read the table again", e)
+        throw new TableChanged(s"$file: went away while the archive was being read; read the table again", e)
     }
 }

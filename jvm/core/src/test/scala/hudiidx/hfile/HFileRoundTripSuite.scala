@@ -1,9 +1,11 @@
 package hudiidx.hfile
 
 import hudiidx.DamagedIndex
-import hudiidx.storage.{BytesReader, RandomReader}
+import hudiidx.storage.{BytesReader, LocalStorage, RandomReader}
 import java.lang.ref.WeakReference
 import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.attribute.FileTime
+import java.nio.file.{Files, StandardCopyOption}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -142,6 +144,30 @@ final class HFileRoundTripSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     while (file.get != null && System.nanoTime < end) System.gc()
     assert(file.get === null)
     assert(cache.sizeBytes > 0)
+  }
+
+  test("a file under a name that another had is another, also with its size and time") {
+    val file = Files.createTempFile("hudiidx-named", ".hfile")
+    val time = FileTime.fromMillis(1700000000000L)
+    val cache = new BlockCache()
+    def put(value: Byte, millis: Long): Unit = {
+      val made = Files.createTempFile("hudiidx-named", ".made")
+      val cells = HFiles.cells(Vector("k".getBytes(UTF_8) -> Array.fill(100)(value)))
+      Files.write(made, HFiles.write(cells, HFileOptions(Codec.None, 4096)))
+      Files.setLastModifiedTime(made, FileTime.fromMillis(millis))
+      Files.move(made, file, StandardCopyOption.REPLACE_EXISTING): Unit
+    }
+    def found: Byte = {
+      val reader = LocalStorage.open(file.toString)
+      try HFileReader.open(reader, cache).get("k".getBytes(UTF_8)).get(0)
+      finally reader.close()
+    }
+    for ((value, millis) <- Seq(1 -> 0L, 2 -> 0L, 3 -> 1L)) {
+      put(value.toByte, time.toMillis + millis)
+      assert(found === value && found === value)
+    }
+    assert(cache.counters.misses === 3)
+    Files.delete(file)
   }
 
   test("a cached block is not read again, and the cache stays within its bytes") {

@@ -1,7 +1,7 @@
 package hudiidx.hfile
 
 import hudiidx.bytes.Bytes
-import hudiidx.storage.{BytesReader, RandomReader}
+import hudiidx.storage.{BytesReader, FileStamp, RandomReader}
 import java.io.ByteArrayOutputStream
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
@@ -68,6 +68,7 @@ object HFiles {
     var reads = 0
     def path: String = under.path
     def sizeBytes: Long = under.sizeBytes
+    def stamp: FileStamp = under.stamp
     def read(offset: Long, length: Int): ByteBuffer = {
       reads += 1
       under.read(offset, length)

@@ -68,6 +68,7 @@ final class LogFileSuite extends AnyFunSuite {
       val reader = new hudiidx.storage.RandomReader {
         override def path: String = under.path
         override def sizeBytes: Long = under.sizeBytes
+        override def stamp: hudiidx.storage.FileStamp = under.stamp
         override def close(): Unit = ()
         override def read(offset: Long, length: Int): java.nio.ByteBuffer = {
           bytes += length
@@ -207,6 +208,7 @@ final class LogFileSuite extends AnyFunSuite {
       private val under = LogFiles.reader(large)
       def path: String = under.path
       def sizeBytes: Long = under.sizeBytes
+      def stamp: hudiidx.storage.FileStamp = under.stamp
       def read(offset: Long, length: Int): java.nio.ByteBuffer = {
         bytes += length
         under.read(offset, length)

@@ -15,6 +15,7 @@ final class MemoryStorage(files: Map[String, Array[Byte]]) extends Storage {
     new RandomReader {
       override def path: String = under.path
       override def sizeBytes: Long = under.sizeBytes
+      override def stamp: FileStamp = under.stamp
       override def read(offset: Long, length: Int): java.nio.ByteBuffer = under.read(offset, length)
       override def close(): Unit = opened -= 1
     }

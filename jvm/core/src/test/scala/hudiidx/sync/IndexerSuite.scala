@@ -155,6 +155,22 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("a table made anew under an index that is elsewhere is noticed before anybody has written to it") {
+    withTable(9) { table =>
+      val access = accessOf(LocalStorage)
+      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+      val kept = IndexOptions(indexPath = Some(Files.createTempDirectory("hudiidx-outside").toString))
+      new Indexer(access, table.path, kept).create()
+      withTable(9) { empty =>
+        val snapshot = TableSnapshot.open(access, empty.path, kept)
+        assert(snapshot.view.partitions.isEmpty && snapshot.use.fallback.map(_.code) === Some(FallbackCode.TimelineGap))
+        intercept[StaleIndex](TableSnapshot.open(access, empty.path, kept.copy(strict = true)))
+        assert(new Indexer(access, empty.path, kept).update().rebuilt)
+        assert(TableSnapshot.open(access, empty.path, kept.copy(strict = true)).view.partitions.isEmpty)
+      }
+    }
+  }
+
   test("a table made anew under an index is noticed") {
     withTable(9) { table =>
       val access = accessOf(LocalStorage)

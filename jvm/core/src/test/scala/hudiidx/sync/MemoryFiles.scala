@@ -110,9 +110,11 @@ final class SteppedStorage(files: MemoryFiles, order: CallOrder) extends Storage
 
   override def open(path: String): RandomReader = {
     val under = new BytesReader(path, readAll(path))
+    val file = if (files.has(path)) files.info(path).stamp else under.stamp
     new RandomReader {
       override def path: String = under.path
       override def sizeBytes: Long = under.sizeBytes
+      override def stamp: FileStamp = file
       override def read(offset: Long, length: Int): java.nio.ByteBuffer =
         order.call("read of", path)(under.read(offset, length))
       override def close(): Unit = ()

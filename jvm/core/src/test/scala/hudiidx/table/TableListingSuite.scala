@@ -1,8 +1,8 @@
 package hudiidx.table
 
 import hudiidx.storage.LocalStorage
-import hudiidx.timeline.{ActiveTimeline, InstantContents, TimelineReader}
-import hudiidx.{DamagedTable, Fixtures}
+import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents, TimelineReader}
+import hudiidx.{DamagedTable, Fixtures, TableChanged}
 import java.nio.file.{Files, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -25,17 +25,22 @@ final class TableListingSuite extends AnyFunSuite {
       }
     }
 
-    test(s"$name: no file is called missing or short, whatever instant the timeline ends at") {
+    test(s"$name: no file is called missing or short, whatever instant the timeline ends at; if cleaned since, that is told") {
       val all = listed.timeline.instants
       (0 to all.size).foreach { n =>
         val cut = Listed(
           Fixtures.table(name),
           Some(new ActiveTimeline(listed.timeline.dir, listed.timeline.layout, all.take(n)))
         )
-        cut.listing.partitions.foreach(p => cut.listing.files(p))
+        cut.listing.partitions.foreach { p =>
+          try cut.listing.files(p): Unit
+          catch { case _: TableChanged if n < all.size => assert(hasCleaned(all.drop(n)), s"files of '$p' at $n") }
+        }
       }
     }
   }
+
+  private def hasCleaned(later: Vector[Instant]): Boolean = later.exists(_.action == Action.Clean)
 
   for (name <- Seq("v6-bad-missing-base", "v9-bad-missing-base"))
     test(s"$name: the missing base file is an error that names it, its instant and a remedy") {

@@ -98,7 +98,8 @@ object Main {
 
   private def exitCode(e: HudiIdxException): Int = e match {
     case _: InvalidOption                                         => 2
-    case _: NotAHudiTable | _: UnsupportedTable | _: DamagedTable => 3
+    case _: NotAHudiTable | _: UnsupportedTable                   => 3
+    case _: DamagedTable | _: TableChanged                        => 3
     case _: DamagedIndex | _: IndexNotFound | _: StaleIndex       => 4
     case _: WriteConflict | _: IndexNotWritable                   => 4
   }

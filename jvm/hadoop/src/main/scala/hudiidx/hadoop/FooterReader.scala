@@ -3,7 +3,7 @@ package hudiidx.hadoop
 import java.nio.{ByteBuffer, ByteOrder}
 
 import hudiidx.bytes.Bytes
-import hudiidx.storage.RandomReader
+import hudiidx.storage.{FileStamp, RandomReader}
 
 /** A Parquet file that reads as if its footer had no key-value metadata, for readers of schema, row groups and columns. Hudi
   * keeps a bloom filter there: 400 KB as text in each base file by default, which is not even read. A footer costs one
@@ -23,6 +23,8 @@ final class FooterReader(under: RandomReader) extends RandomReader {
   }
 
   override def path: String = under.path
+
+  override def stamp: FileStamp = under.stamp
 
   override val sizeBytes: Long = from + end.length
 

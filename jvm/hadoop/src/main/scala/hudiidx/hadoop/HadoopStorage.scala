@@ -5,15 +5,16 @@ import java.nio.ByteBuffer
 import java.nio.file.{FileAlreadyExistsException, NoSuchFileException}
 
 import hudiidx.Secrets
-import hudiidx.storage.{FileInfo, LocalStorage, RandomReader, Storage}
+import hudiidx.storage.{FileInfo, FileStamp, LocalStorage, RandomReader, Storage}
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{EtagSource, FSDataInputStream, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
 import org.apache.hadoop.util.functional.FutureIO
 
 /** Files of any store that Hadoop's FileSystem reaches. Files of the local disk go through java.nio: Hadoop's local file
   *  system replaces files on rename, and writes checksum files beside them.
   */
 final class HadoopStorage(conf: Configuration) extends Storage {
+  import HadoopStorage.{infoOf, stampOf}
 
   override def list(dir: String): Vector[FileInfo] = on(dir)(_.list(dir)) { (fs, path) =>
     try {
@@ -33,9 +34,6 @@ final class HadoopStorage(conf: Configuration) extends Storage {
     catch { case _: FileNotFoundException => None }
   }
 
-  private def infoOf(path: String, s: FileStatus): FileInfo =
-    FileInfo(path, if (s.isDirectory) 0L else s.getLen, s.getModificationTime, s.isDirectory)
-
   override def open(path: String): RandomReader = on(path)(_.open(path)) { (fs, p) =>
     missing(path) {
       val status = fs.getFileStatus(p)
@@ -47,7 +45,7 @@ final class HadoopStorage(conf: Configuration) extends Storage {
         .opt("fs.option.openfile.read.policy", "random")
         .opt("fs.s3a.experimental.input.fadvise", "random")
         .build()
-      new HadoopReader(path, status.getLen, FutureIO.awaitFuture(stream))
+      new HadoopReader(stampOf(path, status), FutureIO.awaitFuture(stream))
     }
   }
 
@@ -107,8 +105,23 @@ final class HadoopStorage(conf: Configuration) extends Storage {
   private val MaxArrayBytes = Int.MaxValue - 64
 }
 
-private final class HadoopReader(override val path: String, override val sizeBytes: Long, in: FSDataInputStream)
-    extends RandomReader {
+object HadoopStorage {
+
+  /** Of what a store tells of a file, which another one under its name is not. */
+  def stampOf(path: String, status: FileStatus): FileStamp = infoOf(path, status).stamp
+
+  private def infoOf(path: String, s: FileStatus): FileInfo =
+    FileInfo(path, if (s.isDirectory) 0L else s.getLen, s.getModificationTime, s.isDirectory, tagOf(s))
+
+  private def tagOf(s: FileStatus): String = s match {
+    case tagged: EtagSource if tagged.getEtag != null => tagged.getEtag
+    case _                                            => ""
+  }
+}
+
+private final class HadoopReader(override val stamp: FileStamp, in: FSDataInputStream) extends RandomReader {
+  override def path: String = stamp.path
+  override def sizeBytes: Long = stamp.sizeBytes
 
   override def read(offset: Long, length: Int): ByteBuffer = {
     RandomReader.requireRange(this, offset, length)

@@ -3,9 +3,9 @@ package hudiidx.hadoop
 import java.io.IOException
 import java.nio.file.NoSuchFileException
 
-import hudiidx.DamagedTable
 import hudiidx.hadoop.HistoryTimeline.HistoryKey
 import hudiidx.storage.Storage
+import hudiidx.{DamagedTable, HudiIdxException, TableChanged}
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.hadoop.ParquetReader
@@ -18,7 +18,8 @@ private[hadoop] object HistoryRows {
   private val KeyColumns =
     "message key { optional binary instantTime (STRING); optional binary completionTime (STRING); " +
       "optional binary action (STRING); }"
-  private val ContentColumns = "message content { optional binary metadata; }"
+  private val ContentColumns =
+    "message content { optional binary instantTime (STRING); optional binary metadata; }"
 
   private final class Builder(file: InputFile, columns: String) extends ParquetReader.Builder[Group](file) {
     withConf(projection(columns))
@@ -56,12 +57,15 @@ private[hadoop] object HistoryRows {
   private def text(row: Group, column: String): Option[String] =
     if (row.getFieldRepetitionCount(column) == 0) None else Some(row.getString(column, 0))
 
-  /** Gives contents of rows by number; forward steps read on, a step back starts again. */
+  /** Gives contents of rows by their keys; forward steps read on, a step back starts again. TableChanged if the file that has
+    * the name now is not the one that the key is of.
+    */
   final class Cursor(storage: Storage, path: String) {
     private var reader: ParquetReader[Group] = _
     private var next = 0L
 
-    def contentOf(row: Long): Array[Byte] = guarded(path) {
+    def contentOf(key: HistoryKey): Array[Byte] = guarded(path) {
+      val row = key.row
       if (reader != null && row < next) close()
       if (reader == null) {
         reader = open(storage, path, ContentColumns)
@@ -73,6 +77,8 @@ private[hadoop] object HistoryRows {
         if (group == null) throw new IOException(s"it ends before row $row")
         next += 1
       }
+      if (!text(group, "instantTime").contains(key.requestedTime))
+        throw new TableChanged(s"$path: another file has this name since its instants were read; read the table again")
       if (group.getFieldRepetitionCount("metadata") == 0) Array.emptyByteArray
       else group.getBinary("metadata", 0).getBytes
     }
@@ -87,7 +93,7 @@ private[hadoop] object HistoryRows {
     try body
     catch {
       case e: NoSuchFileException                     => throw e
-      case e: DamagedTable                            => throw e
+      case e: HudiIdxException                        => throw e
       case e @ (_: IOException | _: RuntimeException) =>
         throw new DamagedTable(s"$path: cannot be read as Parquet (${e.getMessage}); restore the file from a backup", e)
     }

@@ -42,7 +42,7 @@ final class HistoryTimeline(storage: Storage, historyDir: String) extends Timeli
     wanted.foreach { case (path, _) => left(path) = left.getOrElse(path, 0) + 1 }
     wanted.sortBy { case (_, key) => (key.requestedTime, key.action) }.iterator.map { case (path, key) =>
       val cursor = cursors.getOrElseUpdate(path, new HistoryRows.Cursor(storage, path))
-      val content = cursor.contentOf(key.row)
+      val content = cursor.contentOf(key)
       left(path) -= 1
       if (left(path) == 0) cursor.close()
       val source = s"$path (archived ${key.requestedTime}.${key.action})"

@@ -3,7 +3,7 @@ package hudiidx.hadoop
 import java.io.EOFException
 import java.nio.ByteBuffer
 
-import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.storage.{FileStamp, RandomReader, Storage}
 import org.apache.parquet.io.{InputFile, SeekableInputStream}
 
 /** A file of a Storage as Parquet's readers want it. Opening a stream opens the file. */
@@ -25,6 +25,7 @@ final class ReaderInputFile(reader: RandomReader) extends InputFile {
   private val unclosed = new RandomReader {
     override def path: String = reader.path
     override def sizeBytes: Long = reader.sizeBytes
+    override def stamp: FileStamp = reader.stamp
     override def read(offset: Long, length: Int): ByteBuffer = reader.read(offset, length)
     override def readInto(offset: Long, length: Int, target: Array[Byte]): Unit =
       reader.readInto(offset, length, target)

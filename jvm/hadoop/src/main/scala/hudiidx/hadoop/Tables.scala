@@ -12,7 +12,7 @@ import org.apache.hadoop.fs.Path
 /** Access to tables through Hadoop's FileSystem, with one block cache for the process. */
 object Tables {
 
-  /** Blocks of immutable files under names that no other content ever has: safe to share between tables and sessions. */
+  /** Blocks by the files they are of, which are not known by their names alone: safe to share between tables and sessions. */
   val sharedCache: BlockCache = new BlockCache()
 
   private val histories: HistoryOpener = new HistoryOpener {

@@ -49,6 +49,7 @@ final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: Sc
   override def reportDriverMetrics(): Array[CustomTaskMetric] = plan.facts.metrics
 
   override def planInputPartitions(): Array[InputPartition] = {
+    table.requireThere()
     // Of a file without logs no more than its footer is read, so it counts with what opening it costs.
     val pieces = indexed.left.flatMap(PieceOfFile.whole(_, table, aggregates.groups)).map { p =>
       if (SliceReading.hasLogs(p)) p else p.copy(length = 0L)

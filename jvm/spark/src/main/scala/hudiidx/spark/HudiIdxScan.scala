@@ -82,6 +82,7 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   }
 
   override def planInputPartitions(): Array[InputPartition] = {
+    table.requireThere()
     // Spark plans again where values are found at run time.
     if (!isRecorded.getAndSet(true)) ScanRecords.add(table, spec, plan.facts)
     val keys = storedKeys

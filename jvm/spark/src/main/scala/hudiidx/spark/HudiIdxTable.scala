@@ -47,6 +47,7 @@ final class HudiIdxTable(spark: SparkSession, table: PinnedTable, ofCatalog: Boo
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = {
     if (ofCatalog) refuseLate(options)
+    table.requireThere()
     new HudiIdxScanBuilder(spark, table)
   }
 

@@ -4,6 +4,8 @@ import scala.collection.JavaConverters._
 
 import hudiidx.bytes.RecentlyUsed
 import hudiidx.column.HudiBloom
+import hudiidx.hadoop.HadoopStorage
+import hudiidx.storage.FileStamp
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.HadoopReadOptions
@@ -21,17 +23,14 @@ object KeptFooters {
   private val MostBytes = 32L << 20
   private val BytesOfColumn = 600L
 
-  private final case class FileKey(path: String, sizeBytes: Long, modifiedMillis: Long)
-
-  private val kept = new RecentlyUsed[FileKey, ParquetMetadata](MostBytes)(bytesOf)
+  private val kept = new RecentlyUsed[FileStamp, ParquetMetadata](MostBytes)(bytesOf)
 
   /** With all row groups. Read without settings that only some readers have, as filters. IOException, FileNotFoundException or
     * RuntimeException as Parquet's reader.
     */
   def of(path: Path, conf: Configuration): ParquetMetadata = {
     val status = path.getFileSystem(conf).getFileStatus(path)
-    val key = FileKey(path.toString, status.getLen, status.getModificationTime)
-    kept.getOrPut(key) {
+    kept.getOrPut(HadoopStorage.stampOf(path.toString, status)) {
       val options = HadoopReadOptions.builder(conf, path).build()
       val file = ParquetFileReader.open(HadoopInputFile.fromStatus(status, conf), options)
       try slim(file.getFooter)

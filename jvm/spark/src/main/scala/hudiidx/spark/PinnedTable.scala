@@ -34,7 +34,7 @@ final class PinnedTable(
   def path: String = shared.path
 
   // Tables of the same moment have the same rows: what Spark keeps of one serves for the other.
-  private lazy val identity = (path, shared.timeline.instants, schema.struct, options)
+  private lazy val identity = (path, config.properties, shared.timeline.instants, schema.struct, options)
 
   override def equals(other: Any): Boolean = other match {
     case o: PinnedTable => (o eq this) || o.identity == identity
@@ -45,6 +45,9 @@ final class PinnedTable(
 
   /** A short text that is another for every table, moment and way of reading. */
   def stateId: String = s"$path ${UUID.nameUUIDFromBytes(identity.toString.getBytes(UTF_8))}"
+
+  /** TableChanged if what was pinned is no more, which a DataFrame that was made long ago may meet. */
+  def requireThere(): Unit = shared.there: Unit
 
   def config: TableConfig = shared.config
 

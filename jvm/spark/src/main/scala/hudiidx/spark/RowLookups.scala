@@ -4,10 +4,12 @@ import java.util.concurrent.{Callable, ExecutionException, Executors}
 
 import scala.collection.JavaConverters._
 
+import hudiidx.DamagedTable
 import hudiidx.bytes.RecentlyUsed
 import hudiidx.hadoop.record.KeptOpen
 import hudiidx.hadoop.{KeyColumns, KeyedSlice, WantedKeys}
 import hudiidx.record.PackedKeys
+import hudiidx.storage.FileStamp
 import hudiidx.store.IndexStore
 import hudiidx.sync.TableAccess
 import hudiidx.table.FileSlice
@@ -103,6 +105,7 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
   private val keyColumns = KeyColumns.of(table.config)
   private val storage = table.shared.context.storage
   private val partitions = new RecentlyUsed[String, Vector[FileSlice]](RowLookups.MostHeld)(_.size.toLong)
+  private val stamps = new RecentlyUsed[String, FileStamp](RowLookups.MostHeld)(_ => 1L)
   private val indexed = new RecentlyUsed[FileSlice, java.lang.Boolean](RowLookups.MostHeld)(_ => 1L)
   private val keyColumn = columns.fieldNames.indexOf(RecordKeyFilter.KeyColumn)
 
@@ -161,7 +164,7 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
     val keys = new WantedKeys(all)
     def inBase = (KeyedSlice.read(readers.baseKeySource(piece, storage, keyColumns)), readers.baseOf(piece))
     val (keyed, base) =
-      if (SliceReading.hasBase(piece)) kept.get(piece.filePath, 0L)(inBase) else inBase
+      if (SliceReading.hasBase(piece)) kept.get(KeyedSlices.OfFile(stampOf(piece)), 0L)(inBase) else inBase
     readers.found(piece, base, keyed.rowsOf(keys).base, all).map { found =>
       if (found.isEmpty) Vector.empty else collected(readers.rows(piece, found, base), keys)
     }
@@ -195,9 +198,20 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
     key != null && keys.contains(key, 0, key.length)
   }
 
-  /** Base files never change; which blocks of a log count may change with the timeline. */
-  private def identity(slice: FileSlice, piece: PartitionedFile): AnyRef =
-    if (SliceReading.hasLogs(piece)) (this, slice) else piece.filePath
+  /** What is kept of base files serves for later moments. */
+  private def identity(slice: FileSlice, piece: PartitionedFile): KeyedSlices.Key =
+    if (SliceReading.hasLogs(piece)) KeyedSlices.OfSlice(this, slice) else KeyedSlices.OfFile(stampOf(piece))
+
+  /** The store is asked once while table and index stand as they do. */
+  private def stampOf(piece: PartitionedFile): FileStamp = {
+    val path = piece.filePath.toPath.toString
+    stamps.getOrPut(path) {
+      storage
+        .status(path)
+        .getOrElse(throw new DamagedTable(s"$path: base file is gone; read the table again, or restore the file"))
+        .stamp
+    }
+  }
 
   private def logBytes(slice: FileSlice): Long = slice.dataLogFiles.iterator.map(_.sizeBytes).sum
 

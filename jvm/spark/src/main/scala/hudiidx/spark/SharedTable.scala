@@ -7,7 +7,7 @@ import hudiidx.DamagedIndex
 import hudiidx.hadoop.Tables
 import hudiidx.logindex.{KeptCells, LogIndex}
 import hudiidx.store.IndexStore
-import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
+import hudiidx.sync.{EarlierMoment, IndexOptions, TableContext, TableSnapshot}
 import hudiidx.table.{FileGroup, FileSystemView, TableConfig, TableListing, ViewTimeline}
 import hudiidx.timeline.{ActiveTimeline, Instant, InstantContents}
 import org.apache.hadoop.conf.Configuration
@@ -76,6 +76,20 @@ final class SharedTable private (
 
   @transient private var warned = false
 
+  /** The table, if it can still be read as of its moment; see [[EarlierMoment]]. It is not asked again within a second, so that a
+    * query that opens and plans at once asks nothing.
+    */
+  def there: SharedTable = synchronized {
+    if (System.nanoTime() - seenThere > SharedTable.TrustedNanos) {
+      EarlierMoment.requireThere(context)
+      seenThere = System.nanoTime()
+    }
+    this
+  }
+
+  /** When the table was last known to be as it was opened. Of this process. */
+  @transient private var seenThere = System.nanoTime()
+
   def damagedAsStock: Boolean = options.damagedAsStock
 
   def timeline: ActiveTimeline = context.timeline
@@ -93,6 +107,7 @@ object SharedTable {
   // Frames live as long as somebody holds them, so files of the index are closed when they are gone.
   private[spark] val cleaner: Cleaner = Cleaner.create()
   private val log = LoggerFactory.getLogger(classOf[SharedTable])
+  private val TrustedNanos = 1000000000L
 
   /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as `TableConfig.read`. */
   def open(spark: SparkSession, path: String, options: IndexOptions): SharedTable = {

@@ -1,6 +1,6 @@
 package hudiidx.hadoop.record
 
-import hudiidx.storage.{FileInfo, Storage}
+import hudiidx.storage.{FileStamp, Storage}
 import hudiidx.store.IndexStore
 import hudiidx.table.TableConfig
 
@@ -16,7 +16,7 @@ final class KeptOpen[A <: AutoCloseable](storage: Storage, path: String, store: 
 
   def current(asOf: Option[String]): A = {
     // Taken before the table is opened: what changes meanwhile shows at the next call.
-    val marks = TableMarks.of(storage, path, seen.map(_.timelineDir), store)
+    val marks = TableMarks.of(storage, path, seen, store)
     if (!seen.contains(marks)) close()
     seen = Some(marks)
     if (!opened.containsKey(asOf)) {
@@ -43,20 +43,25 @@ object KeptOpen {
   private val MostOpened = 4
 }
 
-/** By what a change of the table or its index is known. */
+/** By what a change of the table or its index is known: by which files there are, not by their names alone. A table or an index
+  * that was dropped and made anew may have all names that the one before had.
+  */
 private final case class TableMarks(
     timelineDir: String,
-    properties: Option[FileInfo],
-    instants: Vector[FileInfo],
-    versions: Vector[Long]
+    properties: Option[FileStamp],
+    instants: Vector[FileStamp],
+    versions: Vector[FileStamp]
 )
 
 private object TableMarks {
 
-  /** @param timelineDir where it was; another layout comes with other properties */
-  def of(storage: Storage, path: String, timelineDir: Option[String], store: IndexStore): TableMarks = {
-    val properties = storage.status(TableConfig.propertiesFile(path))
-    val dir = timelineDir.getOrElse(TableConfig.read(storage, path).timelineDir(path))
-    TableMarks(dir, properties, storage.list(dir).filterNot(_.isDirectory), store.versionNumbers())
+  /** Where the timeline is, the properties say: they are read again once they are another file. An upgrade moves it. */
+  def of(storage: Storage, path: String, seen: Option[TableMarks], store: IndexStore): TableMarks = {
+    val properties = storage.status(TableConfig.propertiesFile(path)).map(_.stamp)
+    val dir = seen
+      .filter(s => s.properties.isDefined && s.properties == properties)
+      .fold(TableConfig.read(storage, path).timelineDir(path))(_.timelineDir)
+    val instants = storage.list(dir).filterNot(_.isDirectory).map(_.stamp)
+    TableMarks(dir, properties, instants, store.versionFiles().map(_.stamp))
   }
 }

@@ -1,11 +1,13 @@
 package hudiidx.hadoop.record
 
-import hudiidx.Fixtures
+import java.nio.file.{Files, Path, Paths}
+
 import hudiidx.hadoop.{Tables, TimelineCut}
 import hudiidx.hfile.BlockCache
 import hudiidx.record.{PackedKeys, RecordLocation}
-import hudiidx.storage.{CountingStorage, LocalStorage}
+import hudiidx.storage.{CountingStorage, LocalStorage, Storage}
 import hudiidx.sync._
+import hudiidx.{Fixtures, IndexNotFound, NotAHudiTable}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Lookups that stay open between calls. */
@@ -48,6 +50,70 @@ class RecordLookupsSuite extends AnyFunSuite {
     assert(fresh.slicesRead + fresh.slicesKept === 0)
     lookups.close()
     check()
+    lookups.close()
+  }
+
+  test("one handle over tables that follow one another under a path answers for the one that is there") {
+    val place = Paths.get(Fixtures.newFolder("place").toString, "t").toString
+    val lookups = new RecordLookups(access, place, IndexOptions(), new LocalEngine(access))
+    // The timeline is in one folder on version 6, in another from 8 on.
+    val names = Vector("v6-mor-part", "v9-mor-part", "v6-cow-part", "v8-cow-part", "v6-mor-part")
+    var before = Vector.empty[String]
+    for (name <- names; isIndexed <- Seq(false, true)) {
+      LocalStorage.delete(place)
+      Files.move(Paths.get(Fixtures.copy(name)), Paths.get(place))
+      if (isIndexed) create(place)
+      val keys = allKeys(place, None)
+      val asked = (keys ++ before).distinct
+      for (_ <- 1 to 2) assert(locations(lookups, asked, None) === lookup(place, asked, None, scanned), name)
+      assert(keys.nonEmpty)
+      before = keys
+    }
+    LocalStorage.delete(place)
+    intercept[NotAHudiTable](locations(lookups, before, None))
+    lookups.close()
+  }
+
+  test("one handle follows a table that moves its timeline, as stock Hudi's upgrade and downgrade do") {
+    val table = Fixtures.copy("v9-mor-part")
+    val cut = new TimelineCut(table)
+    cut.showFirst(cut.size - 2)
+    create(table)
+    val lookups = new RecordLookups(access, table, indexed, new LocalEngine(access))
+    def check(): Unit = {
+      val keys = allKeys(table, None)
+      assert(locations(lookups, keys, None) === lookup(table, keys, None, scanned))
+    }
+    check()
+    val folder = Paths.get(table, ".hoodie")
+    val moved = Files.createDirectory(folder.resolve("moved"))
+    def instants: Vector[Path] =
+      LocalStorage.list(folder.resolve("timeline").toString).filterNot(_.isDirectory).map(f => Paths.get(f.path))
+    instants.foreach(f => Files.copy(f, moved.resolve(f.getFileName)))
+    val properties = folder.resolve("hoodie.properties")
+    Files.writeString(properties, Files.readString(properties) + "hoodie.timeline.path=moved\n")
+    check()
+    // What stays behind changes no more.
+    val before = instants
+    cut.showAll()
+    instants.filterNot(before.contains).foreach(f => Files.move(f, moved.resolve(f.getFileName)))
+    check()
+    lookups.close()
+  }
+
+  test("an index that was dropped and made anew by another process is a new one, whatever its versions are called") {
+    val table = Fixtures.copy("v9-mor-part")
+    create(table)
+    val lookups = new RecordLookups(access, table, indexed, new LocalEngine(access))
+    val keys = allKeys(table, None)
+    val one = PackedKeys.of(keys)
+    assert(lookups.locate(one, None, None).windowDays === None)
+    LocalStorage.delete(Storage.join(table, ".hoodie/hudiidx"))
+    indexer(table, RecordOptions(mode = Some("global"), fileGroups = Some(3), windowDays = Some(5000))).create()
+    assert(lookups.locate(one, None, None).windowDays === Some(5000))
+    assert(locations(lookups, keys, None) === lookup(table, keys, None, scanned))
+    LocalStorage.delete(Storage.join(table, ".hoodie/hudiidx"))
+    intercept[IndexNotFound](locations(lookups, keys, None))
     lookups.close()
   }
 

@@ -1,0 +1,41 @@
+package hudiidx.sync
+
+import hudiidx.TableChanged
+import hudiidx.table.TableConfig
+import hudiidx.timeline.{ActiveTimeline, Instant}
+
+/** A table as it was read at a moment that has passed: whether it can still be read as of it. What completed since does not
+  * matter, for that is passed over. What was there then must be there still, or be archived: a table that was made anew under the
+  * path has none of it, and one that was restored or upgraded not all, or not where it was.
+  */
+object EarlierMoment {
+
+  /** Reads the table's properties, lists its timeline, and looks into the archive where instants left that. TableChanged if it
+    * is another table now or the moment was taken back, NotAHudiTable if there is none.
+    */
+  def requireThere(pinned: TableContext): Unit = {
+    val now = TableContext.load(pinned.access, pinned.tablePath)
+    whyNot(pinned.config, now.config).orElse(lost(pinned.timeline, now)).foreach { why =>
+      throw new TableChanged(
+        s"${pinned.tablePath}: $why since this read was planned; read the table again, with a new DataFrame"
+      )
+    }
+  }
+
+  private def whyNot(pinned: TableConfig, now: TableConfig): Option[String] =
+    if (pinned.tableName != now.tableName || pinned.tableType != now.tableType)
+      Some(s"it was made anew as ${now.tableName} (${now.tableType.name})")
+    else if (pinned.version != now.version) Some(s"its version went from ${pinned.version} to ${now.version}")
+    else None
+
+  private def lost(pinned: ActiveTimeline, now: TableContext): Option[String] = {
+    val there = now.timeline.completedWrites.map(_.requestedTime).toSet
+    val gone = pinned.completedWrites.filterNot(i => there(i.requestedTime))
+    val archived = if (gone.isEmpty) Set.empty[String] else archivedFrom(gone.head, now)
+    val lost = gone.map(_.requestedTime).filterNot(archived)
+    lost.headOption.map(t => s"instant $t left its timeline: it was taken back, or the table was made anew")
+  }
+
+  private def archivedFrom(first: Instant, now: TableContext): Set[String] =
+    now.history.instantsFrom(first.requestedTime).map(_.requestedTime).toSet
+}
