@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -172,9 +171,7 @@ def another_in_its_place(life: Life) -> None:
     """For a moment another table stands there, of another version, with the names of its files."""
     away = life.path.with_name(life.path.name + "-away")
     life.path.rename(away)
-    with zipfile.ZipFile(stored.FIXTURES / "v9-cow-part.zip") as z:
-        z.extractall(life.path.parent)
-    (life.path.parent / "v9-cow-part").rename(life.path)
+    stored.load("v9-cow-part").unpack(life.path.parent).rename(life.path)
     try:
         assert life.index.partitions() == stored.load("v9-cow-part").partitions
         life.index.lookup(KEYS)

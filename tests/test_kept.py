@@ -1,4 +1,4 @@
-"""docs/kept.md: what is kept beyond the call that read it, and by which key; no cache that the page does not know."""
+"""docs/kept.md: what is kept beyond the call that read it, and by which key."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,8 @@ KEEPERS = (
     r"|new BlockCache|mutable\.(?:Linked)?HashMap\.empty|new (?:java\.util\.|util\.)?(?:Linked)?HashMap\["
 )
 FIELD = re.compile(
-    rf"^(?:  (?:private )?|    private )(?:@\w+ )*(?:private(?:\[\w+\])? )?(?:lazy )?val (\w+)\b[^{{]*?(?:{KEEPERS})"
+    rf"^(?:  (?:private )?|    private )(?:@\w+ )*(?:private(?:\[\w+\])? )?(?:lazy )?val (\w+)\b"
+    rf"[^{{]*?(?:{KEEPERS})"
 )
 PYTHON = re.compile(r"^ *@(?:functools\.)?(cache|lru_cache|cached_property)\b|[ (](cache|lru_cache)\(")
 ROW = re.compile(r"^\| `([\w.]+) (\w+)` \| (.+?) \| (.+?) \| (.+?) \|$")
@@ -51,7 +52,11 @@ def test_what_outlives_a_moment_is_kept_by_which_file_it_is() -> None:
         if life.startswith(lives) and "path" in key:
             assert life.endswith("no content of a file"), place
     kept = {place for place, (_, key, _) in _rows().items() if key.startswith("file stamp")}
-    assert {("BlockCache.scala", "blocks"), ("KeptFooters.scala", "kept"), ("KeyedSlices.scala", "kept")} <= kept
+    assert {
+        ("BlockCache.scala", "blocks"),
+        ("KeptFooters.scala", "kept"),
+        ("KeyedSlices.scala", "kept"),
+    } <= kept
 
 
 def test_block_caches_and_footers_take_no_path_for_a_key() -> None:

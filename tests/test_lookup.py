@@ -193,6 +193,21 @@ def test_keys_of_several_fields_may_be_tuples_or_dicts(complex_keys: HudiIndex) 
         complex_keys.lookup([7])
 
 
+def test_key_fields_are_those_of_the_table_that_is_there(spark: SparkSession, make_table: MakeTable) -> None:
+    """A handle outlives a table whose keys had other fields."""
+    place = make_table("v9-cow-complex")
+    index = HudiIndex(spark, place)
+    key, _, file_id = stored.load("v9-cow-complex").key_locations()[0]
+    values = dict(part.split(":", 1) for part in key.split(",", 1))
+    assert [(at.key, at.file_id) for at in index.lookup([values])] == [(key, file_id)]
+    place.rename(place.with_name("before"))
+    make_table("v9-cow-part").rename(place)
+    key, _, file_id = stored.load("v9-cow-part").key_locations()[0]
+    assert [(at.key, at.file_id) for at in index.lookup([{"id": key}])] == [(key, file_id)]
+    with pytest.raises(ValueError, match="key fields are id"):
+        index.lookup([values])
+
+
 def test_what_is_no_key_is_refused(moved: HudiIndex) -> None:
     for wrong in ("k", b"k", {"id": 1}, 7, None):
         with pytest.raises(TypeError, match="keys must be a list"):

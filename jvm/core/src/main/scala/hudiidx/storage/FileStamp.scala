@@ -13,7 +13,8 @@ import java.util.concurrent.atomic.AtomicLong
 final case class FileStamp(path: String, sizeBytes: Long, modifiedMillis: Long, tag: String) {
 
   // Block caches ask for it with each block.
-  override val hashCode: Int = ((path.hashCode * 31 + sizeBytes.hashCode) * 31 + modifiedMillis.hashCode) * 31 + tag.hashCode
+  override val hashCode: Int =
+    ((path.hashCode * 31 + sizeBytes.hashCode) * 31 + modifiedMillis.hashCode) * 31 + tag.hashCode
 
   /** A part of the file, or its bytes after a filter, by a name of its own. */
   def part(named: String): FileStamp = copy(path = named)

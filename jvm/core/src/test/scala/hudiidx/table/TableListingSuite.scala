@@ -5,6 +5,7 @@ import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents, Timel
 import hudiidx.{DamagedTable, Fixtures, TableChanged}
 import java.nio.file.{Files, Paths}
 import org.scalatest.funsuite.AnyFunSuite
+import scala.util.Try
 
 final class TableListingSuite extends AnyFunSuite {
   import StockAnswers._
@@ -25,7 +26,9 @@ final class TableListingSuite extends AnyFunSuite {
       }
     }
 
-    test(s"$name: no file is called missing or short, whatever instant the timeline ends at; if cleaned since, that is told") {
+    test(
+      s"$name: no file is called missing or short, whatever instant the timeline ends at; if cleaned since, that is told"
+    ) {
       val all = listed.timeline.instants
       (0 to all.size).foreach { n =>
         val cut = Listed(
@@ -39,6 +42,21 @@ final class TableListingSuite extends AnyFunSuite {
       }
     }
   }
+
+  for (name <- Seq("v6-cow-part", "v8-cow-part", "v9-cow-part"))
+    test(s"$name: a file that was cleaned since the timeline was read is told of, and not left out") {
+      val whole = Listed(Fixtures.table(name))
+      val at = whole.timeline.instants.lastIndexWhere(i => i.action == Action.Clean && i.isCompleted)
+      val before = whole.timeline.instants.take(at)
+      val told = (1 to at).flatMap { n =>
+        val timeline = new ActiveTimeline(whole.timeline.dir, whole.timeline.layout, before.take(n))
+        val cut = Listed(Fixtures.table(name), Some(timeline))
+        cut.listing.partitions.flatMap(p => Try(cut.listing.files(p)).failed.toOption)
+      }
+      assert(
+        told.nonEmpty && told.forall(e => e.isInstanceOf[TableChanged] && e.getMessage.contains("read the table again"))
+      )
+    }
 
   private def hasCleaned(later: Vector[Instant]): Boolean = later.exists(_.action == Action.Clean)
 

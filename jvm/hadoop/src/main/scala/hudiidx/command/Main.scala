@@ -97,11 +97,11 @@ object Main {
   }
 
   private def exitCode(e: HudiIdxException): Int = e match {
-    case _: InvalidOption                                         => 2
-    case _: NotAHudiTable | _: UnsupportedTable                   => 3
-    case _: DamagedTable | _: TableChanged                        => 3
-    case _: DamagedIndex | _: IndexNotFound | _: StaleIndex       => 4
-    case _: WriteConflict | _: IndexNotWritable                   => 4
+    case _: InvalidOption                                   => 2
+    case _: NotAHudiTable | _: UnsupportedTable             => 3
+    case _: DamagedTable | _: TableChanged                  => 3
+    case _: DamagedIndex | _: IndexNotFound | _: StaleIndex => 4
+    case _: WriteConflict | _: IndexNotWritable             => 4
   }
 
   private def report(err: PrintStream, e: Exception, code: Int): Int = {

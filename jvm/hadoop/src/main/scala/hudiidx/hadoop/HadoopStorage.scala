@@ -7,7 +7,15 @@ import java.nio.file.{FileAlreadyExistsException, NoSuchFileException}
 import hudiidx.Secrets
 import hudiidx.storage.{FileInfo, FileStamp, LocalStorage, RandomReader, Storage}
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{EtagSource, FSDataInputStream, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{
+  EtagSource,
+  FSDataInputStream,
+  FileStatus,
+  FileSystem,
+  LocalFileSystem,
+  Path,
+  RawLocalFileSystem
+}
 import org.apache.hadoop.util.functional.FutureIO
 
 /** Files of any store that Hadoop's FileSystem reaches. Files of the local disk go through java.nio: Hadoop's local file

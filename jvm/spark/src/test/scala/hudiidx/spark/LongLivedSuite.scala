@@ -30,20 +30,30 @@ final class LongLivedSuite extends SparkSuite {
   private def expectStock(name: String, frame: DataFrame): Unit =
     assert(Answer.of(frame).checksum === Fixtures.json(name).get("snapshot").get("checksum").asText, name)
 
-  for ((before, after) <- Seq("v6-mor-part" -> "v9-mor-part", "v9-cow-part" -> "v6-cow-part", "v9-mor-part" -> "v9-cow-part"))
+  for (
+    (before, after) <- Seq(
+      "v6-mor-part" -> "v9-mor-part",
+      "v9-cow-part" -> "v6-cow-part",
+      "v9-mor-part" -> "v9-cow-part"
+    )
+  )
     test(s"a DataFrame of $before that became $after says so, whatever it is asked; a new one has the rows") {
       val place = newPlace()
       put(before, place)
       val frame = read(place)
-      val kept = read(place).cache()
+      // Spark answers from what it keeps where the plan is the same; `frame` is another.
+      val kept = read(place).where("_hoodie_record_key is not null").cache()
       val (looked, shown) = (api(place), read(place, "view" -> "partitions"))
       expectStock(before, kept)
       assert(shown.count() > 0)
       put(after, place)
       later()
-      for (ask <- Seq[DataFrame => Any](_.count(), _.collect(), _.where("n > 5").count(), _.selectExpr("max(n)").first()))
+      for (
+        ask <- Seq[DataFrame => Any](_.count(), _.collect(), _.where("n > 5").count(), _.selectExpr("max(n)").first())
+      )
         assert(intercept[TableChanged](ask(frame)).getMessage.contains("read the table again"))
       expectStock(after, read(place))
+      expectStock(after, read(place).where("_hoodie_record_key is not null"))
       assert(looked.info() === api(place).info())
       kept.unpersist()
     }
@@ -72,7 +82,7 @@ final class LongLivedSuite extends SparkSuite {
     touchTimeline(table)
     val after = riders
     assert(after === rows(read(table)))
-    assert(after !== before && after.keySet === before.keySet)
+    assert((after !== before) && after.keySet === before.keySet)
   }
 
   private def rows(frame: DataFrame): Map[String, String] =
