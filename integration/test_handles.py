@@ -47,12 +47,13 @@ class Life:
         self.version, self.seed = 6, 0
         self.path = Path(stock.new(name=name, kind=kind, options={}))
         self.frames: list[tuple[str, DataFrame, Sums]] = []
-        self.fresh_process = False
+        self.is_long = False
         self.write(0, 100, "insert")
         self.index = HudiIndex(spark, self.path, index_path=elsewhere)
         self.index.create(record="global", columns=["n"], logs=True)
         self.watcher = Watcher(spark, [self.index], create=True)
-        self.cached = self.read().cache()
+        # A part of what later steps ask: what Spark keeps of it must not answer for them.
+        self.cached = self.read().where(FILTER).cache()
         self.cached.count()
 
     def write(self, first: int, end: int, operation: str = "upsert", **options: str) -> None:
@@ -78,15 +79,20 @@ class Life:
 
     def agree(self, step: str) -> None:
         """Every handle, the index behind the table and in step with it."""
+        stock = self.stock.groups(name=self.name)["groups"]
         truth = self.stock.rows(name=self.name)
+        places = sorted((k, p, f) for p, f, keys in stock for k in keys)
+        [filtered] = self.stock.filtered(name=self.name, filters=[FILTER])
         self.past_frames(step, truth)
-        self.calls(step, truth)
+        self.calls(step, truth, places, filtered)
         [poll] = self.watcher.run_once()
         assert poll.error is None, (step, poll)
-        self.calls(f"{step}, updated", truth)
+        self.calls(f"{step}, updated", truth, places, filtered)
+        self.listings()
         assert self.index.info().state == "READY", step
         self.frames.append((step, self.read(), truth))
-        if self.fresh_process:
+        if self.is_long:
+            self.queries()
             assert _ask_fresh(self.path, self.options) == self.facts(), step
 
     def facts(self) -> Any:
@@ -102,27 +108,33 @@ class Life:
             else:
                 assert found in (then, now), f"{step}: frame of {made}"
 
-    def calls(self, step: str, truth: Sums) -> None:
-        stock = self.stock.groups(name=self.name)["groups"]
-        wanted = sorted((k, p, f) for p, f, keys in stock for k in keys)
+    def calls(self, step: str, truth: Sums, places: list[Any], filtered: Sums) -> None:
         found = self.index.lookup(KEYS)
-        assert sorted((at.key, at.partition_path, at.file_id) for at in found) == wanted, step
+        assert sorted((at.key, at.partition_path, at.file_id) for at in found) == places, step
         assert hudifix.answer(self.index.lookup(KEYS, rows=True))[1] == truth, step
         asked = self.spark.createDataFrame([(k,) for k in KEYS], "id string")
         tagged = self.index.tag_location(asked, "id").where("file_id is not null")
-        assert sorted((r.id, r.partition_path, r.file_id) for r in tagged.collect()) == wanted, step
+        assert sorted((r.id, r.partition_path, r.file_id) for r in tagged.collect()) == places, step
         expect_answer(self.read(), truth)
-        [filtered] = self.stock.filtered(name=self.name, filters=[FILTER])
         expect_answer(self.read().where(FILTER), filtered)
         named = self.spark.sql(f"select count(*) from hudiidx.`{self.path}`")
         assert named.first()[0] == truth["count"], step
         pruned = {r.file_name for r in self.index.prune(FILTER).collect()}
         assert pruned <= {r.file_name for r in self.index.files().collect()}, step
-        self.listings()
+
+    def queries(self) -> None:
+        """The other types of queries."""
+        kind = "hoodie.datasource.query.type"
         for change in self.stock.changes(name=self.name):
             begin = {"hoodie.datasource.read.begin.instanttime": change["begin"]}
             if "error" not in change:
-                expect_answer(self.read(**{"hoodie.datasource.query.type": "incremental"}, **begin), change)
+                expect_answer(self.read(**{kind: "incremental"}, **begin), change)
+        for travel in self.stock.travel(name=self.name):
+            if "error" not in travel:
+                expect_answer(self.read(**{"as.of.instant": travel["as_of"]}), travel)
+        base_files = {kind: "read_optimized"}
+        if self.kind == "MOR":
+            expect_answer(self.read(**base_files), self.stock.rows(name=self.name, options=base_files))
 
     def listings(self) -> None:
         listing = self.stock.listing(name=self.name, metadata_table=True)
@@ -269,7 +281,7 @@ def test_what_stays_open_answers_as_what_is_opened_anew(
 ) -> None:
     name = f"life-{kind.lower()}-{len(steps)}-{int(is_elsewhere)}"
     life = Life(spark, stock_1_1, name, kind, tmp_path / "index" if is_elsewhere else None)
-    life.fresh_process = len(steps) == len(STEPS)
+    life.is_long = len(steps) == len(STEPS)
     for step in steps:
         STEPS[step](life)
         life.agree(step)

@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.TableChanged
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.Storage
 import hudiidx.store.{InstantId, TableIdentity}
@@ -50,9 +51,21 @@ object TableContext {
 
   val Writes: Set[String] = Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit)
 
-  /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as [[TableConfig.read]]. */
+  /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as [[TableConfig.read]], TableChanged while an
+    * upgrade moves the timeline.
+    */
   def load(access: TableAccess, tablePath: String): TableContext = {
     val config = TableConfig.read(access.storage, tablePath)
+    try load(access, tablePath, config)
+    catch {
+      case e: TableChanged =>
+        // An upgrade may have ended between the two.
+        val now = TableConfig.read(access.storage, tablePath)
+        if (now.timelineLayout == config.timelineLayout) throw e else load(access, tablePath, now)
+    }
+  }
+
+  private def load(access: TableAccess, tablePath: String, config: TableConfig): TableContext = {
     val dir = config.timelineDir(tablePath)
     val timeline = TimelineReader.read(access.storage, dir, config.timelineLayout, config.timelineZone)
     val history = access.histories.open(access.storage, tablePath, config)

@@ -3,17 +3,31 @@ package hudiidx.timeline
 import java.time.format.DateTimeFormatter
 import java.time.{DateTimeException, Instant => Moment, LocalDateTime, ZoneId}
 
-import hudiidx.NotAHudiTable
 import hudiidx.storage.{FileInfo, Storage}
+import hudiidx.{NotAHudiTable, TableChanged}
 
 /** Finds the instants of a table's active timeline. Format notes §2.1. */
 object TimelineReader {
 
   /** One listing; files whose names are no instant's are skipped. `zone` is that of the table's instants: it gives the
-    *  completion time of completed instants of layout 2 whose names carry none. NotAHudiTable if the folder cannot be read.
+    *  completion time of completed instants of layout 2 whose names carry none. NotAHudiTable if the folder cannot be read,
+    *  TableChanged if an upgrade is moving the timeline away: what is left of it is not the table's.
     */
-  def read(storage: Storage, dir: String, layout: Int, zone: ZoneId = ZoneId.systemDefault()): ActiveTimeline =
-    of(dir, layout, NotAHudiTable.reading(dir)(storage.list(dir)), zone)
+  def read(storage: Storage, dir: String, layout: Int, zone: ZoneId = ZoneId.systemDefault()): ActiveTimeline = {
+    val files = NotAHudiTable.reading(dir)(storage.list(dir))
+    if (layout == 1) files.find(f => f.isDirectory && f.name == MovedTo).foreach(requireEmpty(storage, _))
+    of(dir, layout, files, zone)
+  }
+
+  /** Where an upgrade of stock Hudi moves instants of layout 1, one by one; the properties tell of it when that is done. */
+  private val MovedTo = "timeline"
+
+  private def requireEmpty(storage: Storage, moved: FileInfo): Unit =
+    if (NotAHudiTable.reading(moved.path)(storage.list(moved.path)).exists(f => InstantName.parse(f.name, 2).isDefined))
+      throw new TableChanged(
+        s"${moved.path}: has instants, and the table's properties say version 6: it is being upgraded. Read it again when that has " +
+          "ended; if it failed, upgrade the table again with Hudi"
+      )
 
   /** Pure: the timeline from a listing of its folder. */
   def of(dir: String, layout: Int, files: Vector[FileInfo], zone: ZoneId): ActiveTimeline = {

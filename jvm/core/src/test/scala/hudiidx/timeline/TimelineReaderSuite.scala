@@ -1,10 +1,11 @@
 package hudiidx.timeline
 
+import java.nio.file.{Files, Paths}
 import java.time.{ZoneId, ZoneOffset}
 
 import hudiidx.storage.{CountingStorage, FileInfo, LocalStorage}
 import hudiidx.table.TableConfig
-import hudiidx.{CpuClock, Fixtures}
+import hudiidx.{CpuClock, Fixtures, TableChanged}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -21,6 +22,22 @@ class TimelineReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def shown(names: Seq[String], layout: Int): Seq[String] =
     timelineOf(names, layout).instants.map(i => s"${i.requestedTime} ${i.action} ${i.state.name}")
+
+  test("an upgrade that is moving the timeline of a table of version 6 is told of: what is left is not the table's") {
+    val table = Fixtures.copy("v6-mor-part")
+    val folder = Paths.get(table, ".hoodie")
+    def read = TimelineReader.read(LocalStorage, folder.toString, 1)
+    val whole = read.instants
+    val moved = Files.createDirectories(folder.resolve("timeline/history")).getParent
+    assert(read.instants === whole, "a downgrade leaves the folder, with nothing in it")
+    val first = whole.head
+    Files.move(
+      folder.resolve(first.fileName),
+      moved.resolve(s"${first.requestedTime}_20990101000000000.${first.action}")
+    )
+    val error = intercept[TableChanged](read)
+    assert(error.getMessage.contains("/.hoodie/timeline") && error.getMessage.contains("being upgraded"))
+  }
 
   test("the active timeline of every fixture table equals stock Hudi's") {
     for (name <- Fixtures.names; stock = Fixtures.json(name).get("active_timeline") if stock.isArray) {
