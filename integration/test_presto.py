@@ -102,9 +102,10 @@ def test_presto_gives_stock_rows_and_those_of_a_commit_once_the_index_has_it(
     timeline = hoodie / "timeline" if (hoodie / "timeline").exists() else hoodie
     newest = max(timeline.glob("*.commit"))
     hidden = newest.rename(tmp_path / newest.name)
-    index = HudiIndex(spark, path, strict=True)
+    folder = tmp_path / "manifests"
+    index = HudiIndex(spark, path, strict=True, **{"hudiidx.symlinks.path": str(folder)})
     index.create()
-    done = index.export_symlink_manifest(tmp_path / "manifests", keep=True)
+    done = index.export_symlink_manifest(folder, keep=True)
     table = ManifestTable(spark, hive, name, index, done["path"])
     before = spark.read.format("hudiidx").load(str(path))
     assert sorted(rows_of(spark, server, table).collect()) == sorted(

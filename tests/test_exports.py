@@ -58,6 +58,7 @@ def test_an_update_brings_kept_manifests_up(spark: SparkSession, cow: Path, tmp_
     assert index.info().symlink_manifest == done["path"]
     before = {p: _seen_by_hive(spark, done["path"], p) for p in index.partitions()}
     hidden.rename(newest)
+    index = HudiIndex(spark, cow, strict=True, **{"hudiidx.symlinks.path": str(tmp_path / "m")})
     index.update()
     after = {p: _seen_by_hive(spark, done["path"], p) for p in index.partitions()}
     assert after == {p: _latest(index, p) for p in index.partitions()} != before
@@ -70,10 +71,10 @@ def test_rows_in_logs_are_refused(
 ) -> None:
     index = HudiIndex(spark, make_table("v9-mor-part"))
     with pytest.raises(UnsupportedTable, match="--read-optimized"):
-        index.export_symlink_manifest(tmp_path)
-    index.export_symlink_manifest(tmp_path, read_optimized=True)
+        index.export_symlink_manifest(tmp_path / "m")
+    index.export_symlink_manifest(tmp_path / "m", read_optimized=True)
     for partition in index.partitions():
-        assert _seen_by_hive(spark, f"file:{tmp_path}", partition) == _latest(index, partition)
+        assert _seen_by_hive(spark, f"file:{tmp_path / 'm'}", partition) == _latest(index, partition)
 
 
 @pytest.mark.parametrize("reader", ["arrow", "duckdb", "polars"])

@@ -40,7 +40,7 @@ def is_there(where: str, name: str) -> bool:
     if where.endswith(".md"):
         return name in headings(ROOT / where if "/" in where else ROOT / "docs" / where)
     if where.endswith(".py"):
-        files = [ROOT / folder / where for folder in ("tests", "integration")]
+        files = [ROOT / folder / where for folder in ("tests", "integration", "lines")]
         return any(f.is_file() and f"def {name}(" in f.read_text(encoding="utf-8") for f in files)
     return f'"{name}"' in suites().get(where, "")
 

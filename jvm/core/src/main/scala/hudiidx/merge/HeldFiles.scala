@@ -44,4 +44,7 @@ final class HeldFiles(under: Storage, budgetBytes: Long, holds: String => Boolea
   override def write(path: String)(content: OutputStream => Unit): Unit = under.write(path)(content)
   override def publish(path: String, content: Array[Byte]): Boolean = under.publish(path, content)
   override def delete(path: String): Boolean = under.delete(path)
+  override def deleteOne(path: String): Boolean = under.deleteOne(path)
+  override def isLink(path: String): Boolean = under.isLink(path)
+  override def resolved(path: String): String = under.resolved(path)
 }

@@ -32,7 +32,7 @@ object TableReport {
   def of(access: TableAccess, tablePath: String, options: IndexOptions): TableReport = {
     val path = tablePath.stripSuffix("/")
     val info = IndexInfo.of(access, path, options)
-    val scans = ScanFacts.of(new ScanFiles(access.storage, options.indexDir(path)).newest(ScanFacts.MostScans))
+    val scans = ScanFacts.of(new ScanFiles(access.storage, options.indexDir(path), path).newest(ScanFacts.MostScans))
     val snapshot = TableSnapshot.open(access, path, options)
     try {
       val (files, bounds) = tally(snapshot, options.indexDir(path), scans)

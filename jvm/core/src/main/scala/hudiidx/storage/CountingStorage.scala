@@ -93,6 +93,15 @@ final class CountingStorage(inner: Storage) extends Storage {
     inner.delete(path)
   }
 
+  override def deleteOne(path: String): Boolean = {
+    deletes.incrementAndGet()
+    inner.deleteOne(path)
+  }
+
+  override def isLink(path: String): Boolean = inner.isLink(path)
+
+  override def resolved(path: String): String = inner.resolved(path)
+
   private final class CountingReader(reader: RandomReader) extends RandomReader {
     override def path: String = reader.path
     override def sizeBytes: Long = reader.sizeBytes

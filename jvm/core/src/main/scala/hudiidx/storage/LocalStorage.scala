@@ -3,9 +3,11 @@ package hudiidx.storage
 import java.io.{BufferedOutputStream, EOFException, IOException, OutputStream}
 import java.nio.ByteBuffer
 import java.nio.channels.{Channels, FileChannel}
+import java.nio.file.LinkOption.NOFOLLOW_LINKS
 import java.nio.file.attribute.{BasicFileAttributes, FileTime}
 import java.nio.file.{
   DirectoryIteratorException,
+  DirectoryNotEmptyException,
   FileAlreadyExistsException,
   FileSystems,
   FileVisitResult,
@@ -167,11 +169,29 @@ object LocalStorage extends Storage {
 
   override def delete(path: String): Boolean = {
     val root = toPath(path)
-    if (!Files.exists(root, java.nio.file.LinkOption.NOFOLLOW_LINKS)) false
+    if (!Files.exists(root, NOFOLLOW_LINKS)) false
     else {
       Files.walkFileTree(root, Remover)
       true
     }
+  }
+
+  override def deleteOne(path: String): Boolean = {
+    val file = toPath(path)
+    try {
+      if (!Files.isDirectory(file, NOFOLLOW_LINKS)) Files.deleteIfExists(checksumOf(file))
+      Files.deleteIfExists(file)
+    } catch { case _: DirectoryNotEmptyException => false }
+  }
+
+  override def isLink(path: String): Boolean = Files.isSymbolicLink(toPath(path).normalize())
+
+  /** Of what is not there yet, as far as it is there. */
+  override def resolved(path: String): String = {
+    val plain = toPath(path).normalize()
+    var there = plain
+    while (there.getParent != null && !Files.exists(there)) there = there.getParent
+    there.toRealPath().resolve(there.relativize(plain)).normalize().toString
   }
 
   private object Remover extends SimpleFileVisitor[Path] {

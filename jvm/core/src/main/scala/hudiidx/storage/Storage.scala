@@ -91,6 +91,16 @@ trait Storage {
 
   /** Removes a file, or a folder with all below it; false if nothing was there. */
   def delete(path: String): Boolean
+
+  /** Removes a file, a link or an empty folder; false if nothing was there, or a folder with something in it, which stays. */
+  def deleteOne(path: String): Boolean =
+    if (status(path).exists(_.isDirectory) && list(path).nonEmpty) false else delete(path)
+
+  /** True for a link that leads elsewhere. Stores without links have none. */
+  def isLink(path: String): Boolean = false
+
+  /** The path in the one form that two paths of the same place have in common: what links lead to, without `.` and `..`. */
+  def resolved(path: String): String = path
 }
 
 object Storage {

@@ -1,6 +1,6 @@
 package hudiidx.store
 
-import hudiidx.{DamagedIndex, IndexNotWritable}
+import hudiidx.{DamagedIndex, IndexNotWritable, InvalidOption}
 import hudiidx.storage.{FileInfo, RandomReader, Storage}
 import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.nio.file.NoSuchFileException
@@ -29,7 +29,8 @@ object Current {
   */
 final class IndexStore(val storage: Storage, val dir: String) {
   private val log = LoggerFactory.getLogger(classOf[IndexStore])
-  private val versionsDir = Storage.join(dir, "versions")
+  private val versionsDir = Storage.join(dir, IndexNames.Versions)
+  private val folder = new IndexFolder(storage, dir)
 
   /** The highest version that is whole. One that is unreadable, gone or of a later format is passed over. */
   def current(): Current =
@@ -134,6 +135,8 @@ final class IndexStore(val storage: Storage, val dir: String) {
       writer: (String, OutputStream => Unit) => Unit,
       content: OutputStream => Unit
   ): IndexFile = {
+    // A file that goes by no name of ours would never be removed.
+    require(IndexNames.isFile(name.substring(name.lastIndexOf('/') + 1)), s"$name: no name of a file of an index")
     val path = Storage.join(dir, name)
     var size = 0L
     def counting(out: OutputStream): Unit = {
@@ -150,11 +153,25 @@ final class IndexStore(val storage: Storage, val dir: String) {
 
   def delete(file: IndexFile): Unit = remove(file.name)
 
-  /** Removes a file, or a folder with all in it, below the index folder. */
-  def remove(name: String): Unit = {
-    val path = Storage.join(dir, name)
-    writing(path)(storage.delete(path)): Unit
+  /** As [[IndexFolder.requireOwn]]. */
+  def requireOwn(tablePath: String): Unit = folder.requireOwn(tablePath)
+
+  /** InvalidOption if the folder holds no index, and what is not of one. */
+  def requireUnused(): Unit = writing(dir)(folder.others()).headOption.foreach { name =>
+    if (versionNumbers().isEmpty)
+      throw new InvalidOption(
+        s"$dir: the folder holds no index but other files ($name); set hudiidx.index.path to one that is empty or not there"
+      )
   }
+
+  /** Removes a file below the index folder. */
+  def remove(name: String): Unit = writing(Storage.join(dir, name))(folder.remove(name)): Unit
+
+  /** As [[IndexFolder.removeMade]]. */
+  def removeMade(name: String): Unit = writing(Storage.join(dir, name))(folder.removeMade(name)): Unit
+
+  /** As [[IndexFolder.removeAny]]; IOException if that fails. */
+  def removeAny(path: String): Unit = folder.removeAny(path): Unit
 
   private def reading[A](path: String)(body: => A): A =
     try body
@@ -174,8 +191,8 @@ final class IndexStore(val storage: Storage, val dir: String) {
         )
     }
 
-  /** Removes the whole folder; false if there was none. */
-  def drop(): Boolean = writing(dir)(storage.delete(dir))
+  /** Removes the index, and its folder if nothing else is in it; false if there was none. */
+  def drop(): Boolean = writing(dir)(folder.drop())
 
   /** Removes versions beyond the newest `rule.retained` that were replaced long enough ago, then files that no remaining
     *  version names and work folders in which nothing was written, both for longer than any running writer takes. Returns the names removed.
@@ -189,19 +206,21 @@ final class IndexStore(val storage: Storage, val dir: String) {
     val replaced = files.zip(files.drop(1)).map { case (f, next) => f.path -> next.modifiedMillis }.toMap
     val (old, kept) =
       files.partition(f => !newest(numberOf(f)) && replaced.get(f.path).exists(nowMillis - _ >= rule.minAgeMillis))
-    old.foreach(f => storage.delete(f.path))
+    old.foreach(f => storage.deleteOne(f.path))
     val names = kept.map(namesIn)
     val named = names.flatten.flatten.toSet
+    val others = if (names.forall(_.isDefined)) storage.list(dir).filterNot(f => named(f.name)) else Vector.empty
     // A killed writer's temporary files may stand beside versions too.
-    val others =
-      strange ++ (if (names.forall(_.isDefined)) storage.list(dir).filterNot(f => named(f.name)) else Vector.empty)
-    val orphans = others.filter(f => !f.isDirectory && nowMillis - f.modifiedMillis >= rule.orphanAgeMillis)
-    val idle = others.filter(f => f.isDirectory && isWork(f) && nowMillis - lastWrite(f) >= rule.orphanAgeMillis)
-    (orphans ++ idle).foreach(f => storage.delete(f.path))
+    val orphans = (strange ++ others).filter { f =>
+      !f.isDirectory && IndexNames.isFile(f.name) && nowMillis - f.modifiedMillis >= rule.orphanAgeMillis
+    }
+    val idle = others.filter { f =>
+      f.isDirectory && IndexNames.isWorkFolder(f.name) && nowMillis - lastWrite(f) >= rule.orphanAgeMillis
+    }
+    orphans.foreach(f => storage.deleteOne(f.path))
+    idle.foreach(f => folder.removeWork(f.name))
     (old ++ orphans ++ idle).map(_.name)
   }
-
-  private def isWork(f: FileInfo): Boolean = IndexStore.WorkFolders.exists(f.name.startsWith)
 
   /** Stores without folders give these no time of their own, so the files in them count. */
   private def lastWrite(folder: FileInfo): Long = {
@@ -221,7 +240,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
     reading(versionsDir)(storage.list(versionsDir)).filter(isVersion)
 
   private def isVersion(f: FileInfo): Boolean =
-    !f.isDirectory && IndexStore.VersionName.pattern.matcher(f.name).matches
+    !f.isDirectory && IndexNames.isVersion(f.name)
 
   private def numberOf(f: FileInfo): Long = f.name.stripSuffix(".json").toLong
 
@@ -238,13 +257,10 @@ final class IndexStore(val storage: Storage, val dir: String) {
 final case class Retention(retained: Int, minAgeMillis: Long, orphanAgeMillis: Long)
 
 object IndexStore {
-  private val VersionName = """\d{20}\.json""".r
 
   /** Times that the folder is listed, each of which may be overtaken. */
   private val MostListings = 10
 
-  /** What names of folders begin with in which writers keep files that serve only the making of a version. */
-  private val WorkFolders = Vector("column-build", "record-build", "record-update-", "record-verify-")
   private val TokenAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
   private val random = new SecureRandom
 

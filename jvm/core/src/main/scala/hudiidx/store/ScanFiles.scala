@@ -45,12 +45,13 @@ object ScanRecord {
 }
 
 /** The recorded scans of a table, a file each: `scans/<millis>.<process>.<number>.json` in the index folder. */
-final class ScanFiles(storage: Storage, indexDir: String) {
-  val dir: String = Storage.join(indexDir, "scans")
+final class ScanFiles(storage: Storage, indexDir: String, tablePath: String) {
+  val dir: String = Storage.join(indexDir, IndexNames.Scans)
   private val store = new IndexStore(storage, dir)
 
-  /** IndexNotWritable if the folder takes no files. */
+  /** IndexNotWritable if the folder takes no files, or is a link. */
   def add(record: ScanRecord): Unit = {
+    new IndexFolder(storage, indexDir).requireOwn(tablePath)
     val number = ScanFiles.written.incrementAndGet()
     val name = f"${record.atMillis}%015d.${ScanFiles.process}.$number.json"
     store.writeScratch(name, "scan")(_.write(record.encode))
@@ -69,7 +70,10 @@ final class ScanFiles(storage: Storage, indexDir: String) {
   }
 
   /** Oldest first. */
-  private def all: Vector[FileInfo] = storage.list(dir).filter(_.name.endsWith(".json")).sortBy(_.name)
+  private def all: Vector[FileInfo] = storage
+    .list(dir)
+    .filter(f => !f.isDirectory && IndexNames.isFile(f.name) && f.name.endsWith(".json"))
+    .sortBy(_.name)
 }
 
 object ScanFiles {

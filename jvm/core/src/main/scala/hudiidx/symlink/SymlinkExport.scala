@@ -1,16 +1,20 @@
 package hudiidx.symlink
 
-import hudiidx.IndexNotFound
+import hudiidx.{IndexNotFound, InvalidOption}
 import hudiidx.storage.Storage
-import hudiidx.store.{Current, IndexStore, IndexVersion}
+import hudiidx.store.{Current, IndexNames, IndexStore, IndexVersion}
 import hudiidx.sync.{IndexOptions, Indexer, TableAccess, TableSnapshot}
+import org.slf4j.LoggerFactory
 
 /** Symlink manifests of one table: exported once, or kept in step by each update of its index. */
 final class SymlinkExport(access: TableAccess, tablePath: String, options: IndexOptions) {
+  private val log = LoggerFactory.getLogger(classOf[SymlinkExport])
   private val path = tablePath.stripSuffix("/")
   private val indexDir = options.indexDir(path)
+  private val ownFolder = Storage.join(indexDir, IndexNames.SymlinkManifests)
 
-  /** Exports now, as [[SymlinkManifest.export]].
+  /** Exports now, as [[SymlinkManifest.export]]. InvalidOption where the index keeps manifests in a folder elsewhere, and neither
+    * `folder` nor an option says the same.
     *
     *  @param folder None: where the index keeps manifests, else `symlink_manifest` in the index folder
     *  @param keep   true: each update of the index exports too from now on; false: none does; None: as it is. True raises
@@ -25,15 +29,43 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
     val settings = settingsOf(inForce, folder, readOptimized)
     // First, so that what cannot be exported is not asked of every update.
     val result = exported(settings)
-    if (inForce.isDefined) keep.foreach(k => set(if (k) Some(settings) else None))
+    if (inForce.isDefined) keep.foreach(k => set(if (k) Some(stored(settings)) else None))
     result
   }
 
-  /** Called behind an update that made, or found, this version in force. None if the index has no manifests to keep, or they are
-    * in step.
+  /** Called behind an update that made, or found, this version in force. None if the index has no manifests to keep, they are
+    * in step, or they are in a folder elsewhere that the caller's option does not name: then a warning says so.
     */
   def follow(inForce: IndexVersion): Option[SymlinkResult] =
-    SymlinkSettings.of(inForce).filterNot(manifest(_).isInStep(inForce.number)).map(exported)
+    keptIn(Some(inForce)).flatMap { kept =>
+      if (!isTrusted(kept.path)) {
+        log.warn("{}: {}", path: Any, untrusted(kept.path): Any)
+        None
+      } else if (manifest(kept).isInStep(inForce.number)) None
+      else Some(exported(kept))
+    }
+
+  /** What a version says of a folder is a word of who wrote the version. It counts in the index folder; elsewhere only if the caller
+    * says the same.
+    */
+  private def isTrusted(folder: String): Boolean = isOwn(folder) || options.symlinkPaths.exists(isSame(_, folder))
+
+  private def isOwn(folder: String): Boolean = isSame(folder, ownFolder)
+
+  private def isSame(one: String, other: String): Boolean =
+    access.storage.resolved(one.stripSuffix("/")) == access.storage.resolved(other.stripSuffix("/"))
+
+  private def untrusted(folder: String): String =
+    s"the index in $indexDir says that its symlink manifests are kept in $folder, outside its folder: they are left as they " +
+      s"are; set ${IndexOptions.SymlinkPath} to that folder if it is yours, or name where to export to, with --no-keep to end " +
+      "the keeping"
+
+  private def keptIn(inForce: Option[IndexVersion]): Option[SymlinkSettings] =
+    inForce.flatMap(SymlinkSettings.of).map(_.in(indexDir))
+
+  /** Of the index folder's own by name alone: the index may move. */
+  private def stored(settings: SymlinkSettings): SymlinkSettings =
+    if (isOwn(settings.path)) settings.copy(path = IndexNames.SymlinkManifests) else settings
 
   private def set(to: Option[SymlinkSettings]): Unit =
     new Indexer(access, path, options).setPart(SymlinkPart)(_ => SymlinkPart.of(to)): Unit
@@ -43,11 +75,10 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
       folder: Option[String],
       readOptimized: Boolean
   ): SymlinkSettings =
-    (folder, inForce.flatMap(SymlinkSettings.of)) match {
-      case (None, Some(kept)) => kept.copy(readOptimized = readOptimized || kept.readOptimized)
-      case _                  =>
-        val to = folder.getOrElse(Storage.join(indexDir, SymlinkSettings.Folder))
-        SymlinkSettings(to.stripSuffix("/"), readOptimized)
+    (folder, keptIn(inForce)) match {
+      case (None, Some(kept)) if !isTrusted(kept.path) => throw new InvalidOption(s"$path: ${untrusted(kept.path)}")
+      case (None, Some(kept))                          => kept.copy(readOptimized = readOptimized || kept.readOptimized)
+      case _ => SymlinkSettings(folder.getOrElse(ownFolder).stripSuffix("/"), readOptimized)
     }
 
   private def version: Option[IndexVersion] = new IndexStore(access.storage, indexDir).current() match {
@@ -59,5 +90,5 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
     manifest(settings).export(() => version.fold(0L)(_.number), () => TableSnapshot.open(access, path, options))
 
   private def manifest(settings: SymlinkSettings): SymlinkManifest =
-    new SymlinkManifest(access.storage, path, settings)
+    new SymlinkManifest(access.storage, path, settings, isOwn(settings.path))
 }

@@ -2,7 +2,7 @@ package hudiidx.symlink
 
 import hudiidx.{IndexNotWritable, UnsupportedTable, WriteConflict}
 import hudiidx.storage.Storage
-import hudiidx.store.IndexStore
+import hudiidx.store.{IndexNames, IndexStore}
 import hudiidx.sync.TableSnapshot
 import hudiidx.table.{BaseFile, FileSlice, ReadableRows, SchemaHistory}
 import java.io.IOException
@@ -33,8 +33,10 @@ final case class SymlinkResult(
   * A manifest is replaced in one step; of several partitions one comes after the other. Of two exports that run at once the one
   * that began later counts: it knows a later table. The other notices before each step, waits for it, and puts
   * right what it may have put in its way.
+  *
+  *  @param isOwn the folder is the index folder's own: whatever manifest is in it is ours. Elsewhere those are that its state names
   */
-final class SymlinkManifest(storage: Storage, tablePath: String, settings: SymlinkSettings) {
+final class SymlinkManifest(storage: Storage, tablePath: String, settings: SymlinkSettings, isOwn: Boolean) {
   private val folder = settings.path.stripSuffix("/")
   private val statePath = Storage.join(folder, SymlinkState.FileName)
 
@@ -65,10 +67,11 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
 
   private def once(inForce: () => Long, open: () => TableSnapshot, doubtful: Set[String]): ExportTry = {
     // The folder is claimed before the table is opened: whoever claims later opens a later table.
-    val before = state()
-    requireTable(before)
+    requireNoLink("")
+    val before = claimable()
+    val named = before.fold(Map.empty[String, Long])(_.manifests)
     val exporter = IndexStore.newToken()
-    put(SymlinkState(exporter, isComplete = false, tablePath, 0, Map.empty))
+    put(SymlinkState(exporter, isComplete = false, tablePath, 0, named))
     // Read before the table is: the timeline then has all that this version has taken in.
     val known = inForce()
     val snapshot = open()
@@ -76,7 +79,11 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
       val wanted = manifestsOf(snapshot)
       val written = before.filter(_.isComplete).map(_.manifests -- doubtful)
       val changed = wanted.filter { case (p, m) => !written.exists(_.get(p).contains(m.crc)) }.toVector.sortBy(_._1)
-      val gone = (written.map(_.keySet ++ doubtful).getOrElse(manifestsThere()) -- wanted.keySet).toVector.sorted
+      val there = if (written.isEmpty && isOwn) manifestsThere() else Set.empty
+      val gone = (named.keySet ++ doubtful ++ there -- wanted.keySet).toVector.sorted
+      // Whoever goes on where this export dies removes what this names.
+      val all = named ++ wanted.map { case (p, m) => p -> m.crc }
+      if (all.size > named.size && isMine(exporter)) put(SymlinkState(exporter, isComplete = false, tablePath, 0, all))
       val done = steps(exporter, changed.map { case (p, m) => p -> Some(m) } ++ gone.map(_ -> None))
       val isLast = done.size == changed.size + gone.size && isMine(exporter)
       if (isLast)
@@ -103,9 +110,10 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
     all.iterator
       .takeWhile(_ => isMine(exporter))
       .map { case (partition, manifest) =>
+        requireNoLink(partition)
         writing(manifest match {
           case Some(m) => storage.replace(manifestPath(partition), m.bytes)
-          case None    => storage.delete(manifestPath(partition)): Unit
+          case None    => storage.deleteOne(manifestPath(partition)): Unit
         })
         partition
       }
@@ -140,10 +148,20 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
   private def manifestPath(partition: String): String =
     Storage.join(Storage.join(folder, partition), SymlinkManifest.FileName)
 
+  /** IndexNotWritable if a manifest would be written, or removed, through a link that lies in the folder. */
+  private def requireNoLink(partition: String): Unit = {
+    val below = partition.split('/').toVector.filter(_.nonEmpty).scanLeft(folder)(Storage.join)
+    // Where the caller says where manifests go, that may be a link.
+    (if (isOwn) below else below.drop(1)).find(storage.isLink).foreach { link =>
+      throw new IndexNotWritable(s"$link: a link, and symlink manifests are not written through links; remove it")
+    }
+  }
+
   /** Partitions that have a manifest, where no export says which. */
   private def manifestsThere(): Set[String] = {
     def below(partition: String): Vector[String] = storage.list(Storage.join(folder, partition)).flatMap { f =>
-      if (f.isDirectory) below(if (partition.isEmpty) f.name else s"$partition/${f.name}")
+      if (f.isDirectory && storage.isLink(f.path)) Vector.empty
+      else if (f.isDirectory) below(if (partition.isEmpty) f.name else s"$partition/${f.name}")
       else if (f.name == SymlinkManifest.FileName) Vector(partition)
       else Vector.empty
     }
@@ -156,12 +174,26 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
 
   private def isMine(exporter: String): Boolean = state().exists(_.exporter == exporter)
 
-  private def requireTable(before: Option[SymlinkState]): Unit =
+  /** The state that an export goes out from. That of another table in the index folder is of this one, before it was moved. */
+  private def claimable(): Option[SymlinkState] = {
+    val before = state()
+    if (!isOwn) requireTable(before)
+    before.filter(_.tablePath == tablePath)
+  }
+
+  private def requireTable(before: Option[SymlinkState]): Unit = {
+    if (before.isEmpty) storage.list(folder).headOption.foreach { f =>
+      throw new IndexNotWritable(
+        s"$folder: holds other files (${f.name}) and no state of symlink manifests that can be read; export to a folder that is " +
+          "empty or not there"
+      )
+    }
     before.filter(_.tablePath != tablePath).foreach { other =>
       throw new IndexNotWritable(
         s"$folder: holds symlink manifests of ${other.tablePath}; export to another folder, or remove this one"
       )
     }
+  }
 
   /** Until the other export is complete; one that takes longer than this has died. */
   private def awaitOther(tries: Int): Unit = {
@@ -199,7 +231,7 @@ final private case class Manifest(files: Int, bytes: Array[Byte]) {
 object SymlinkManifest {
 
   /** Name of the file in each partition's folder. */
-  val FileName = "manifest"
+  val FileName: String = IndexNames.SymlinkManifest
   private val MaxTries = 20
   private val PatienceNanos = 10000000000L
 }

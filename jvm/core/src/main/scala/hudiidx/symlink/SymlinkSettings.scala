@@ -1,22 +1,25 @@
 package hudiidx.symlink
 
-import hudiidx.store.{IndexFile, IndexVersion}
+import hudiidx.storage.Storage
+import hudiidx.store.{IndexFile, IndexNames, IndexVersion}
 import hudiidx.sync._
 
 /** Where symlink manifests of a table are, and what they name.
   *
-  *  @param path          folder of the manifests
+  *  @param path          folder of the manifests; in a version of the index `symlink_manifest` for the one in its own folder
   *  @param readOptimized base files alone, whatever logs there are beside them
   */
-final case class SymlinkSettings(path: String, readOptimized: Boolean)
+final case class SymlinkSettings(path: String, readOptimized: Boolean) {
+
+  /** With the path of the folder, of an index in this one. */
+  def in(indexDir: String): SymlinkSettings =
+    if (path == IndexNames.SymlinkManifests) copy(path = Storage.join(indexDir, path)) else this
+}
 
 object SymlinkSettings {
   private val Prefix = "symlink."
   private val PathProperty = Prefix + "path"
   private val ReadOptimizedProperty = Prefix + "read_optimized"
-
-  /** Folder below the index folder unless another is asked for. */
-  val Folder = "symlink_manifest"
 
   /** Those that updates of this index keep in step; None: there are none. */
   def of(version: IndexVersion): Option[SymlinkSettings] = version.properties.get(PathProperty).map { path =>

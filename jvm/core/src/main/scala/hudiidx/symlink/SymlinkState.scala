@@ -6,7 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.JsonNodeFactory
 import hudiidx.storage.Storage
-import hudiidx.store.CheckedJson
+import hudiidx.store.{CheckedJson, IndexNames}
 import java.io.FileNotFoundException
 import java.nio.file.NoSuchFileException
 
@@ -16,7 +16,8 @@ import java.nio.file.NoSuchFileException
   *  @param isComplete false: it is under way, or died
   *  @param tablePath  the table that the manifests are of
   *  @param indexVersion number of the index version whose files the manifests name, 0 if they come from a listing
-  *  @param manifests  partition path -> CRC-32C of its manifest, of a complete export
+  *  @param manifests  partition path -> CRC-32C of its manifest; of an export that is not complete the paths alone count: no other
+  *                    manifest may be there
   */
 private[symlink] final case class SymlinkState(
     exporter: String,
@@ -28,8 +29,7 @@ private[symlink] final case class SymlinkState(
 
 private[symlink] object SymlinkState {
 
-  /** Hidden from Hive and those that go by its rules. */
-  val FileName = "_hudiidx_symlink.json"
+  val FileName: String = IndexNames.SymlinkState
   private val Format = 1
   private val json = new ObjectMapper()
 

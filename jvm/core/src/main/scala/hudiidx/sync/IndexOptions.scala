@@ -17,6 +17,7 @@ import hudiidx.table.LogCheck
   *  @param retention     how long index versions are kept
   *  @param logs          of log blocks whose writers left no index one is kept; None: as the index has it
   *  @param damagedAsStock files of the table that are cut, gone or overwritten are passed over where stock Hudi does so
+  *  @param symlinkPaths  folders outside the index folder in which updates may keep symlink manifests
   *  @param record        of the record index
   *  @param columns       of the indexes on columns
   */
@@ -31,10 +32,14 @@ final case class IndexOptions(
     record: RecordOptions = RecordOptions(),
     columns: ColumnOptions = ColumnOptions(),
     logs: Option[Boolean] = None,
-    damagedAsStock: Boolean = false
+    damagedAsStock: Boolean = false,
+    symlinkPaths: Vector[String] = Vector.empty
 ) {
 
-  def indexDir(tablePath: String): String = indexPath.getOrElse(IndexStore.defaultDir(tablePath)).stripSuffix("/")
+  def indexDir(tablePath: String): String = {
+    val dir = indexPath.getOrElse(IndexStore.defaultDir(tablePath))
+    if (dir == "/") dir else dir.stripSuffix("/")
+  }
 }
 
 /** Settings of the record index.
@@ -91,6 +96,7 @@ object IndexOptions {
   val ValuesMax = "hudiidx.values.max"
   val OtherIndexes = "hudiidx.column.indexes"
   val Logs = "hudiidx.logs"
+  val SymlinkPath = "hudiidx.symlinks.path"
   val ReadDamaged: String = LogCheck.OptionName
 
   /** auto: Hudi's metadata table where it is in step, else a listing. */
@@ -197,6 +203,14 @@ object IndexOptions {
       "records in logs; `false` takes it away."
   )
 
+  private val symlinkPath = OptionDoc(
+    SymlinkPath,
+    Text("paths, commas between them"),
+    "(none)",
+    "Folders outside the index folder in which an index may keep symlink manifests: where none of these is the one that the index " +
+      "names, updates leave the manifests as they are and say so."
+  )
+
   /** Values of these are read where indexes on columns are made. */
   private val columnDocs = Vector(
     OptionDoc(
@@ -234,7 +248,16 @@ object IndexOptions {
   )
 
   val Docs: Vector[OptionDoc] = Vector(path, enabled, strict, source, recordMode, windowDays, fileGroups, groupBytes) ++
-    columnDocs ++ Vector(logs, mergePercent, mergeMinFiles, retained, olderThanMinutes, orphanMinutes, damaged)
+    columnDocs ++ Vector(
+      logs,
+      mergePercent,
+      mergeMinFiles,
+      retained,
+      olderThanMinutes,
+      orphanMinutes,
+      symlinkPath,
+      damaged
+    )
 
   private val names: Set[String] = Docs.map(_.name).toSet
 
@@ -271,7 +294,9 @@ object IndexOptions {
         settings.get(OtherIndexes)
       ),
       logs = ifGiven(logs, _.flag(settings)),
-      damagedAsStock = damaged.choice(settings) == LogCheck.AsStock
+      damagedAsStock = damaged.choice(settings) == LogCheck.AsStock,
+      symlinkPaths =
+        settings.get(SymlinkPath).fold(Vector.empty[String])(_.split(',').toVector.map(_.trim).filter(_.nonEmpty))
     )
   }
 }

@@ -45,9 +45,12 @@ final class Indexer(
   private val publisher = new VersionPublisher(store, options.retention, clock)
 
   /** Makes the index from the table's files, whether there is one or not, then takes in what completed meanwhile. Like
-    *  `update`: IndexNotWritable if the index folder refuses a write; the version before stays in force.
+    *  `update`: IndexNotWritable if the index folder refuses a write; the version before stays in force. InvalidOption if the
+    *  folder cannot be that of an index, or holds other files and no index.
     */
   def create(): SyncResult = {
+    store.requireOwn(path)
+    store.requireUnused()
     val built = build(0)
     val after = update()
     after.copy(instants = built.instants ++ after.instants, rebuilt = true, published = true, lagMillis = None)
@@ -57,7 +60,10 @@ final class Indexer(
     *  up (damaged, of another table or an earlier format, instants missing); IndexNotFound if there is none, DamagedIndex
     *  if a later hudiidx wrote it in a format that this one does not know.
     */
-  def update(): SyncResult = update(0)
+  def update(): SyncResult = {
+    store.requireOwn(path)
+    update(0)
+  }
 
   private def requireTries(rebases: Int): Unit = if (rebases > Indexer.MaxRebases)
     throw new WriteConflict(
@@ -87,7 +93,10 @@ final class Indexer(
   /** Makes a part, or makes it anew, as of the version in force, brought up to the timeline first. IndexNotFound without
     * an index.
     */
-  def addPart(part: IndexPart): SyncResult = addPart(part, 0)
+  def addPart(part: IndexPart): SyncResult = {
+    store.requireOwn(path)
+    addPart(part, 0)
+  }
 
   private def addPart(part: IndexPart, rebases: Int): SyncResult = {
     val synced = update(rebases)
@@ -126,6 +135,7 @@ final class Indexer(
     * so already. IndexNotFound without an index.
     */
   def setPart(part: IndexPart)(to: IndexVersion => PartFiles): IndexVersion = {
+    store.requireOwn(path)
     val began = clock.millis()
     val number = store.nextNumber()
     val version = inForce()
@@ -147,12 +157,14 @@ final class Indexer(
   /** Removes versions beyond those that the retention keeps, and files that no version names and no writer may need: their
     * names. Each update does so too. IndexNotFound without an index, IndexNotWritable if one cannot be removed.
     */
-  def expire(): Vector[String] =
+  def expire(): Vector[String] = {
+    store.requireOwn(path)
     try store.expire(inForce().number, options.retention, clock.millis())
     catch {
       case e: java.io.IOException =>
         throw new IndexNotWritable(s"${store.dir}: old files cannot be removed ($e); make the folder writable", e)
     }
+  }
 
   private def inForce(): IndexVersion = store.current() match {
     case Current.Found(version, _)               => version

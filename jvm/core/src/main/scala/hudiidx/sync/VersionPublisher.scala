@@ -51,7 +51,7 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
 
   /** Removes files that serve nobody any more. */
   def discard(leftovers: Vector[String]): Unit =
-    leftovers.foreach(path => cleaning(store.storage.delete(path)))
+    leftovers.foreach(path => cleaning(store.removeAny(path)))
 
   /** Cleaning is never worth a failure. */
   private def cleaning(work: => Any): Unit =

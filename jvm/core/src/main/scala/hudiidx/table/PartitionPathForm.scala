@@ -1,20 +1,36 @@
 package hudiidx.table
 
+import hudiidx.InvalidOption
+import hudiidx.storage.Storage
+
 /** How a table makes partition paths from the values of its partition fields. Format notes §8.4.
   *
   * @param fields none: not partitioned
   */
 final case class PartitionPathForm(fields: Vector[String], hiveStyle: Boolean, urlEncode: Boolean) {
 
-  /** @param values texts in the order of the fields; empty for null and for an empty text */
-  def path(values: Vector[String]): String = fields
-    .zip(values)
-    .map { case (field, value) =>
-      val shown =
-        if (value.isEmpty) PartitionPathForm.NoValue else if (urlEncode) PartitionPathForm.encode(value) else value
-      if (hiveStyle) s"$field=$shown" else shown
+  /** InvalidOption for values whose path would not be that of a partition of the table.
+    *
+    * @param values texts in the order of the fields; empty for null and for an empty text
+    */
+  def path(values: Vector[String]): String = {
+    val path = fields
+      .zip(values)
+      .map { case (field, value) =>
+        val shown =
+          if (value.isEmpty) PartitionPathForm.NoValue else if (urlEncode) PartitionPathForm.encode(value) else value
+        if (hiveStyle) s"$field=$shown" else shown
+      }
+      .mkString("/")
+    if (fields.nonEmpty) PartitionPathForm.fault(path).foreach { fault =>
+      val said = fields.zip(values).map { case (field, value) => s"$field = '$value'" }.mkString(", ")
+      throw new InvalidOption(
+        s"a row with $said would go to the partition path '$path', which $fault; give it another value, or make the table with " +
+          "hoodie.datasource.write.partitionpath.urlencode=true, which escapes slashes and colons"
+      )
     }
-    .mkString("/")
+    path
+  }
 }
 
 object PartitionPathForm {
@@ -22,6 +38,19 @@ object PartitionPathForm {
 
   def of(config: TableConfig): PartitionPathForm =
     PartitionPathForm(config.partitionFields, config.hiveStyle, config.urlEncode)
+
+  /** What is wrong with the path of a partition to write to, if anything is. A store would take each of these for another folder than
+    * the one that metadata names, or for none.
+    */
+  private def fault(path: String): Option[String] = {
+    val parts = path.split("/", -1)
+    if (Storage.isAbsolute(path)) Some("is no path below the table")
+    else if (parts.contains("..")) Some("leads out of the table")
+    else if (parts.exists(p => p.isEmpty || p == ".")) Some("has an empty part, or one that is the folder itself")
+    else if (parts.head == TableConfig.HoodieFolder) Some("is in Hudi's own folder")
+    else if (path.indexOf(0) >= 0) Some("has a character of code 0")
+    else None
+  }
 
   private val Escaped = "\"#%'*/:=?\\{[]^".toSet + '\u007f'
 

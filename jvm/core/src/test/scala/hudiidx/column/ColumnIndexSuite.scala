@@ -3,6 +3,7 @@ package hudiidx.column
 import hudiidx.DamagedIndex
 import hudiidx.hfile.{BlockCache, Codec, HFileOptions}
 import hudiidx.storage.{CountingStorage, LocalStorage}
+import hudiidx.store.IndexStore
 import java.nio.file.Files
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -215,7 +216,10 @@ class ColumnIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
             p => live.iterator.filter(_.partition == p).map(f => (f.name, f.sizeBytes)),
             kept.contains
           )
-          val merged = model.store.write("merged.column_stats", ColumnKind.Stats)(merge.write(_, ColumnModel.Tiny))
+          val merged =
+            model.store.write(ColumnKind.fileName("2", IndexStore.newToken(), ColumnKind.Stats), ColumnKind.Stats)(
+              merge.write(_, ColumnModel.Tiny)
+            )
           model.opened(model.version(Vector(merged))) { after =>
             val there = segments.filter(_.files.exists(live.contains))
             assert(after.columns.flatten.toSet === segments.flatMap(_.columns).filter(kept.contains).toSet)

@@ -157,7 +157,9 @@ class IndexKindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val merge =
         new RecordsMerge(index.records, _ => (files.drop(1) :+ log).iterator.map(f => (f.name, f.sizeBytes)), _ => true)
       val merged =
-        model.store.write("merged.column_records", ColumnKind.Records)(merge.write(_, ColumnModel.Tiny): Unit)
+        model.store.write(ColumnKind.fileName("2", IndexStore.newToken(), ColumnKind.Records), ColumnKind.Records)(
+          merge.write(_, ColumnModel.Tiny): Unit
+        )
       model.opened(model.version(Vector(merged), Map("bloom" -> Vector("n")))) { after =>
         assert(kept(5, after) === Seq(true, false, true, true, true))
       }

@@ -48,7 +48,9 @@ final class FaultyStorage(inner: Storage, failAt: Int, fault: Fault, end: () => 
     mutate(s"publish $path", inner.publish(path, content)) {
       val cut = path.lastIndexOf('/') + 1
       inner
-        .write(s"${path.substring(0, cut)}.${path.substring(cut)}.killed.tmp")(_.write(content, 0, content.length / 2))
+        .write(s"${path.substring(0, cut)}.${path.substring(cut)}.${FaultyStorage.KilledUuid}.tmp")(
+          _.write(content, 0, content.length / 2)
+        )
     }
 
   override def replace(path: String, content: Array[Byte]): Unit =
@@ -57,6 +59,12 @@ final class FaultyStorage(inner: Storage, failAt: Int, fault: Fault, end: () => 
   override def touch(path: String): Unit = mutate(s"touch $path", inner.touch(path))(())
 
   override def delete(path: String): Boolean = mutate(s"delete $path", inner.delete(path))(())
+
+  override def deleteOne(path: String): Boolean = mutate(s"delete $path", inner.deleteOne(path))(())
+
+  override def isLink(path: String): Boolean = inner.isLink(path)
+
+  override def resolved(path: String): String = inner.resolved(path)
 
   private def mutate[A](what: String, whole: => A)(partial: => Unit): A = {
     val call = calls.incrementAndGet()
@@ -74,6 +82,7 @@ final class FaultyStorage(inner: Storage, failAt: Int, fault: Fault, end: () => 
 }
 
 object FaultyStorage {
+  val KilledUuid = "00000000-0000-0000-0000-00000dead000"
 
   /** Of so many mutating calls about one of `oneOf`, by a seed, and the last; all of them with HUDIIDX_TEST_EVERY_BYTE. As many
     * come together as there are faults: a test that goes through the faults by the call's number meets each of them.

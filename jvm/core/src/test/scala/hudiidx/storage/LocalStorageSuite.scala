@@ -1,8 +1,9 @@
 package hudiidx.storage
 
 import hudiidx.Fixtures
+import hudiidx.store.IndexFolderContract
 
-class LocalStorageSuite extends StorageContract {
+class LocalStorageSuite extends StorageContract with IndexFolderContract {
   override def storage: Storage = LocalStorage
   override def newFolder(): String = Fixtures.newFolder("local").toString
 
@@ -65,6 +66,6 @@ class FaultyStorageSuite extends StorageContract {
     val dir = newFolder()
     val faulty = new FaultyStorage(LocalStorage, 1, Fault.Partial)
     intercept[InjectedFault](faulty.publish(s"$dir/v", new Array[Byte](8)))
-    assert(LocalStorage.list(dir).map(_.name) === Vector(".v.killed.tmp"))
+    assert(LocalStorage.list(dir).map(_.name) === Vector(s".v.${FaultyStorage.KilledUuid}.tmp"))
   }
 }

@@ -16,6 +16,9 @@ class PassingStorage(inner: Storage) extends Storage {
   override def touch(path: String): Unit = inner.touch(path)
   override def publish(path: String, content: Array[Byte]): Boolean = inner.publish(path, content)
   override def delete(path: String): Boolean = inner.delete(path)
+  override def deleteOne(path: String): Boolean = inner.deleteOne(path)
+  override def isLink(path: String): Boolean = inner.isLink(path)
+  override def resolved(path: String): String = inner.resolved(path)
 }
 
 /** As a read-only or partly unreadable mount: what `denies` says of path and of writing is refused. */
@@ -27,6 +30,9 @@ final class DenyingStorage(inner: Storage, denies: (String, Boolean) => Boolean)
   override def write(path: String)(content: OutputStream => Unit): Unit = writing(path)(inner.write(path)(content))
   override def publish(path: String, content: Array[Byte]): Boolean = writing(path)(inner.publish(path, content))
   override def delete(path: String): Boolean = writing(path)(inner.delete(path))
+  override def deleteOne(path: String): Boolean = writing(path)(inner.deleteOne(path))
+  override def isLink(path: String): Boolean = inner.isLink(path)
+  override def resolved(path: String): String = inner.resolved(path)
 
   private def reading[A](path: String)(call: => A): A =
     if (denies(path, false)) throw new AccessDeniedException(path) else call

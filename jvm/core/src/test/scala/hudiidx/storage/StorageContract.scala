@@ -164,4 +164,19 @@ trait StorageContract extends AnyFunSuite {
     assert(!storage.delete(s"$dir/a"))
     assert(storage.list(dir) === Vector.empty)
   }
+
+  test("what is removed alone is a file or an empty folder; one with something in it stays whole") {
+    val dir = newFolder()
+    Seq("a/b", "c").foreach(n => put(s"$dir/$n", n))
+    assert(!storage.deleteOne(s"$dir/a") && text(s"$dir/a/b") === "a/b")
+    assert(storage.deleteOne(s"$dir/c") && storage.deleteOne(s"$dir/a/b") && !storage.deleteOne(s"$dir/c"))
+    storage.deleteOne(s"$dir/a")
+    assert(storage.list(dir) === Vector.empty)
+  }
+
+  test("two spellings of one place resolve to one path, of what is not there too") {
+    val dir = newFolder()
+    assert(storage.resolved(s"$dir/x/../y/") === storage.resolved(s"$dir/y"))
+    assert(storage.resolved(s"$dir/y/z").startsWith(storage.resolved(s"$dir/y") + "/"))
+  }
 }

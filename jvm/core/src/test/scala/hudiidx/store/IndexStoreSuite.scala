@@ -92,20 +92,20 @@ class IndexStoreSuite extends AnyFunSuite {
   test("expiring keeps the newest versions, the current one, young ones, and every file that they name") {
     val store = newStore()
     (1 to 5).foreach { n =>
-      store.write(s"f$n", "kind")(_.write("abc".getBytes))
-      store.publish(version(n.toLong, s"f$n"))
+      store.write(file(n), "kind")(_.write("abc".getBytes))
+      store.publish(version(n.toLong, file(n)))
     }
-    store.write("orphan", "kind")(_.write(1))
+    store.write(file(0), "kind")(_.write(1))
     val hour = 3600000L
     val now = System.currentTimeMillis() + 2 * hour
-    assert(store.expire(5, Retention(2, 3 * hour, hour), now) === Vector("orphan"))
+    assert(store.expire(5, Retention(2, 3 * hour, hour), now) === Vector(file(0)))
     assert(store.versionNumbers() === Vector(1, 2, 3, 4, 5))
     assert(
       store.expire(1, Retention(2, hour, hour), now).sorted === Vector(
         "00000000000000000002.json",
         "00000000000000000003.json",
-        "f2",
-        "f3"
+        file(2),
+        file(3)
       )
     )
     assert(store.versionNumbers() === Vector(1, 4, 5))
@@ -114,8 +114,8 @@ class IndexStoreSuite extends AnyFunSuite {
   test("expiring removes no file while a version that stays cannot be read, whatever the reason") {
     val store = newStore()
     (1 to 3).foreach { n =>
-      store.write(s"f$n", "kind")(_.write("abc".getBytes))
-      store.publish(version(n.toLong, s"f$n"))
+      store.write(file(n), "kind")(_.write("abc".getBytes))
+      store.publish(version(n.toLong, file(n)))
     }
     val now = System.currentTimeMillis() + 3600000L
     val rule = Retention(2, 0, 0)
@@ -123,19 +123,19 @@ class IndexStoreSuite extends AnyFunSuite {
     assert(behindBadMount.expire(3, rule, now) === Vector("00000000000000000001.json"))
     Files.write(versionFile(store, 2), Array[Byte](1))
     assert(store.expire(3, rule, now) === Vector.empty)
-    store.publish(version(4, "f3"))
-    assert(store.expire(4, rule, now) === Vector("00000000000000000002.json", "f1", "f2"))
+    store.publish(version(4, file(3)))
+    assert(store.expire(4, rule, now) === Vector("00000000000000000002.json", file(1), file(2)))
   }
 
   test("expiring removes no file of the version in force when another writer expires a listed one before it is read") {
     val files = new MemoryFiles(new SimulatedClock)
     val direct = new IndexStore(new SteppedStorage(files, AtOnce), "/index")
-    direct.write("f", "kind")(_.write(1))
-    direct.publish(version(1, "f"))
+    direct.write(file(1), "kind")(_.write(1))
+    direct.publish(version(1, file(1)))
     val overtaken = new CallOrder {
       override def call[A](verb: String, path: String)(effect: => A): A = {
         if (verb == "read" && path == "/index/versions/00000000000000000001.json") {
-          direct.publish(version(2, "f"))
+          direct.publish(version(2, file(1)))
           direct.storage.delete(path)
         }
         effect
@@ -144,7 +144,7 @@ class IndexStoreSuite extends AnyFunSuite {
     val store = new IndexStore(new SteppedStorage(files, overtaken), "/index")
     val now = new SimulatedClock().millis() + 1
     assert(store.expire(1, Retention(1, 0, 0), now) === Vector.empty)
-    assert(direct.expire(2, Retention(1, 0, 0), now) === Vector.empty && files.has("/index/f"))
+    assert(direct.expire(2, Retention(1, 0, 0), now) === Vector.empty && files.has(s"/index/${file(1)}"))
   }
 
   test("a version stays for as long as readers may need since it was replaced, however old it is") {
@@ -165,20 +165,20 @@ class IndexStoreSuite extends AnyFunSuite {
     store.publish(version(1))
     val now = System.currentTimeMillis()
     def fileIn(folder: String, ageMillis: Long): Unit = {
-      store.write(s"$folder/f", "kind")(_.write(1))
+      store.write(s"$folder/${file(1)}", "kind")(_.write(1))
       Files.setLastModifiedTime(
-        Paths.get(store.dir, folder, "f"),
+        Paths.get(store.dir, folder, file(1)),
         java.nio.file.attribute.FileTime.fromMillis(now - ageMillis)
       ): Unit
     }
-    fileIn("record-update-a", 2000)
-    fileIn("record-update-b", 0)
+    fileIn("record-update-0000000000", 2000)
+    fileIn("record-update-1111111111", 0)
     fileIn("record-build", 2000)
     fileIn("another", 2000)
-    assert(store.expire(1, Retention(1, 0, 1000), now) === Vector("record-build", "record-update-a"))
+    assert(store.expire(1, Retention(1, 0, 1000), now) === Vector("record-build", "record-update-0000000000"))
     assert(
       LocalStorage.list(store.dir).filter(_.isDirectory).map(_.name) ===
-        Vector("another", "record-update-b", "versions")
+        Vector("another", "record-update-1111111111", "versions")
     )
   }
 
@@ -198,6 +198,8 @@ class IndexStoreSuite extends AnyFunSuite {
     assert(ids.forall(c.covers))
     assert(pending.forall(p => !c.covers(p)))
   }
+
+  private def file(n: Int): String = s"$n.0123456789.log_index"
 
   private def versionFile(store: IndexStore, n: Int): Path = Paths.get(store.dir, "versions", f"$n%020d.json")
 }

@@ -145,7 +145,7 @@ class SymlinkManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       exporter(access, table).now(Some(folder), readOptimized = true, Some(true))
       val created = indexer(access, table).create().version
       assert(SymlinkSettings.of(created) === Some(SymlinkSettings(folder, readOptimized = true)))
-      exporter(access, table).now(None, readOptimized = false, Some(false))
+      exporter(access, table, folder).now(None, readOptimized = false, Some(false))
       table.write(Seq(FakeWrite("b", -1, isLog = false, 10)), complete = true)
       assert(exporter(access, table).follow(indexer(access, table).update().version) === None)
       assert(manifests(folder).keySet === Set("a"))
@@ -156,14 +156,13 @@ class SymlinkManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     withTable(9) { table =>
       val access = accessOf(LocalStorage)
       table.write(Seq(FakeWrite("a", -1, isLog = false, 10), FakeWrite("b/c", -1, isLog = false, 10)), complete = true)
-      val folder = table.dir.resolve("m")
       val export = exporter(access, table)
-      export.now(Some(folder.toString), readOptimized = false, None)
+      val folder = Path.of(export.now(None, readOptimized = false, None).path)
       Files.createDirectories(folder.resolve("gone/x"))
       Files.writeString(folder.resolve("gone/x/manifest"), "file:/nowhere\n")
       val state = folder.resolve("_hudiidx_symlink.json")
       Files.write(state, Files.readAllBytes(state).dropRight(9))
-      val result = export.now(Some(folder.toString), readOptimized = false, None)
+      val result = export.now(None, readOptimized = false, None)
       assert((result.written, result.removed, result.files) === ((2, 1, 2L)))
       assert(manifests(folder.toString) === listed(access, table))
       withTable(9) { other =>
@@ -175,8 +174,85 @@ class SymlinkManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  private def exporter(access: TableAccess, table: FakeTable) =
-    new SymlinkExport(access, table.path, IndexOptions())
+  test("a folder elsewhere that a version names counts only where the caller's option names it too") {
+    withTable(9) { table =>
+      val access = accessOf(LocalStorage)
+      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+      new Indexer(access, table.path, IndexOptions()).create()
+      val victim = Files.createDirectories(table.dir.resolve("victim/x/y"))
+      Seq("manifest", "x/manifest", "x/y/manifest").foreach(n =>
+        Files.writeString(table.dir.resolve(s"victim/$n"), "mine")
+      )
+      val folder = table.dir.resolve("victim").toString
+      val before = manifests(folder)
+      val forged = SymlinkPart.of(Some(SymlinkSettings(folder, readOptimized = false)))
+      indexer(access, table).setPart(SymlinkPart)(_ => forged)
+      table.write(Seq(FakeWrite("b", -1, isLog = false, 10)), complete = true)
+      val version = indexer(access, table).update().version
+      assert(exporter(access, table).follow(version) === None)
+      val said = intercept[InvalidOption](exporter(access, table).now(None, readOptimized = false, None)).getMessage
+      assert(said.contains(folder) && said.contains("hudiidx.symlinks.path"))
+      // Named by the caller too, it is still none of ours.
+      val held = intercept[IndexNotWritable](exporter(access, table, folder).follow(version)).getMessage
+      assert(held.contains("holds other files"))
+      assert(manifests(folder) === before && Files.exists(victim))
+      val own = table.dir.resolve("m").toString
+      exporter(access, table, folder, own).now(Some(own), readOptimized = false, Some(true))
+      table.write(Seq(FakeWrite("c", -1, isLog = false, 10)), complete = true)
+      val next = indexer(access, table).update().version
+      assert(exporter(access, table).follow(next) === None)
+      assert(exporter(access, table, "/nowhere", s"$own/").follow(next).map(_.path) === Some(own))
+      assert(manifests(own) === listed(access, table))
+    }
+  }
+
+  test("manifests in the index folder move with it") {
+    withTable(9) { table =>
+      val access = accessOf(LocalStorage)
+      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+      new Indexer(access, table.path, IndexOptions()).create()
+      exporter(access, table).now(None, readOptimized = false, Some(true))
+      val moved = table.dir.resolveSibling(table.dir.getFileName.toString + "-moved")
+      try {
+        Files.move(table.dir, moved)
+        val there = new SymlinkExport(access, moved.toString, IndexOptions())
+        val version =
+          new Indexer(access, moved.toString, IndexOptions(), LocalScanner, Vector(SymlinkPart)).update().version
+        assert(there.follow(version).map(_.path) === Some(s"$moved/.hoodie/hudiidx/symlink_manifest"))
+        val names = manifests(s"$moved/.hoodie/hudiidx/symlink_manifest")
+        assert(names.keySet === Set("a") && names("a").forall(_.startsWith(s"$moved/a/")))
+        Files.createDirectories(table.dir): Unit
+      } finally IndexerSuite.delete(moved)
+    }
+  }
+
+  test("no manifest is written, or removed, through a link in the folder") {
+    withTable(9) { table =>
+      val access = accessOf(LocalStorage)
+      table.write(Seq("a", "b/c").map(FakeWrite(_, -1, isLog = false, 10)), complete = true)
+      val victim = Files.createDirectories(table.dir.resolve("victim/c")).getParent
+      Files.writeString(victim.resolve("manifest"), "mine")
+      Files.writeString(victim.resolve("c/manifest"), "mine")
+      val before = manifests(victim.toString)
+      for (link <- Seq("a", "b"); own <- Seq(true, false)) {
+        val folder = if (own) table.dir.resolve(".hoodie/hudiidx/symlink_manifest") else table.dir.resolve(s"m-$link")
+        val export = exporter(access, table)
+        def now() = export.now(if (own) None else Some(folder.toString), readOptimized = false, None)
+        now()
+        IndexerSuite.delete(folder.resolve(link))
+        Files.createSymbolicLink(folder.resolve(link), victim)
+        table.write(Seq(FakeWrite(if (link == "a") "a" else "b/c", -1, isLog = false, 11)), complete = true)
+        assert(intercept[IndexNotWritable](now()).getMessage.contains(folder.resolve(link).toString))
+        Files.delete(folder.resolve(link))
+        now()
+        assert(manifests(folder.toString) === listed(access, table))
+      }
+      assert(manifests(victim.toString) === before)
+    }
+  }
+
+  private def exporter(access: TableAccess, table: FakeTable, trusted: String*) =
+    new SymlinkExport(access, table.path, IndexOptions(symlinkPaths = trusted.toVector))
 
   private def indexer(access: TableAccess, table: FakeTable) =
     new Indexer(access, table.path, IndexOptions(), LocalScanner, Vector(SymlinkPart))

@@ -306,13 +306,13 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
       val quick = IndexOptions(retention = hudiidx.store.Retention(2, 0, 0))
       new Indexer(access, table.path, quick).create()
-      Files.writeString(table.dir.resolve(".hoodie/hudiidx/20200101000000000.crashed.master_manifest"), "x")
+      Files.writeString(table.dir.resolve(".hoodie/hudiidx/20200101000000000.0123456789.master_manifest"), "x")
       (0 until 4).foreach { i =>
         table.write(Seq(FakeWrite(s"p$i", -1, isLog = false, 10)), complete = true)
         new Indexer(access, table.path, quick).update()
       }
       assert(indexFiles(table).count(_.endsWith(".json")) === 2)
-      assert(!indexFiles(table).exists(_.contains("crashed")))
+      assert(!indexFiles(table).exists(_.contains(".0123456789.")))
       assert(indexFiles(table).count(_.endsWith(".delta_manifest")) === 2)
       checkAgainstListing(access, table, IndexOptions(strict = true))
     }
@@ -392,7 +392,7 @@ object IndexerSuite extends org.scalatest.Assertions {
     } finally { indexed.close(); listed.close() }
   }
 
-  private def delete(dir: Path): Unit = {
+  def delete(dir: Path): Unit = {
     val walk = Files.walk(dir)
     try walk.iterator.asScala.toVector.reverse.foreach(Files.deleteIfExists)
     finally walk.close()

@@ -3,7 +3,7 @@ package hudiidx.command
 import com.fasterxml.jackson.core.JsonGenerator
 import hudiidx.HudiIdxException
 import hudiidx.storage.Storage
-import hudiidx.store.IndexStore
+import hudiidx.store.{IndexFolder, IndexStore}
 import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext}
 import java.io.IOException
 
@@ -60,10 +60,11 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
 
   /** Writes a file, looks whether it is there at once and when it says it was written, tries to write it again, and removes it. */
   private def store(): Vector[Finding] = {
-    val before = storage.status(indexDir).isDefined
     val probe = Storage.join(indexDir, s"doctor.${IndexStore.newToken()}")
+    val before = storage.status(indexDir).isDefined
     val bytes = "hudiidx doctor".getBytes("UTF-8")
     try {
+      new IndexFolder(storage, indexDir).requireOwn(path)
       val from = System.nanoTime()
       if (!storage.publish(probe, bytes)) throw new IOException("a new name is taken")
       val millis = (System.nanoTime() - from) / 1000000
@@ -76,7 +77,11 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
       case e: IOException =>
         val advice = "make the folder writable, or set hudiidx.index.path (--index-path) to one elsewhere"
         Vector(Finding("index folder", Failed, s"$indexDir cannot be written: $e", advice))
-    } finally removed(if (before) probe else indexDir)
+      case e: HudiIdxException => Vector(Finding("index folder", Failed, e.getMessage, ""))
+    } finally {
+      removed(probe)
+      if (!before) removed(indexDir)
+    }
   }
 
   private def consistency(probe: String, bytes: Array[Byte]): Finding = {
@@ -114,8 +119,9 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
       case e: IOException      => Finding(check, Failed, e.toString, advice)
     }
 
+  /** Never a folder in which another process has begun an index meanwhile. */
   private def removed(what: String): Unit =
-    try storage.delete(what): Unit
+    try storage.deleteOne(what): Unit
     catch { case _: IOException => () }
 }
 

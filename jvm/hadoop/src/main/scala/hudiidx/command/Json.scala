@@ -91,7 +91,10 @@ object InfoJson {
     json.writeArrayFieldStart("columns")
     info.columns.foreach(column(_, json))
     json.writeEndArray()
-    json.writeStringField("symlink_manifest", info.version.flatMap(SymlinkSettings.of).fold("")(_.path))
+    json.writeStringField(
+      "symlink_manifest",
+      info.version.flatMap(SymlinkSettings.of).fold("")(_.in(info.indexDir).path)
+    )
     json.writeObjectFieldStart("fallbacks")
     FallbackCounters.snapshot(info.indexDir).toVector.sorted.foreach { case (code, n) =>
       json.writeNumberField(code, n)

@@ -89,6 +89,21 @@ final class HadoopStorage(conf: Configuration) extends Storage {
 
   override def delete(path: String): Boolean = on(path)(_.delete(path)) { (fs, p) => fs.delete(p, true) }
 
+  override def deleteOne(path: String): Boolean = on(path)(_.deleteOne(path)) { (fs, p) =>
+    try fs.delete(p, false)
+    // Stores say in several ways that a folder is not empty.
+    catch { case e: IOException => if (isFilled(fs, p)) false else throw e }
+  }
+
+  private def isFilled(fs: FileSystem, path: Path): Boolean =
+    fs.getFileStatus(path).isDirectory && fs.listStatus(path).nonEmpty
+
+  /** Links of other stores than the local disk are not resolved: Hadoop's clients refuse them unless told otherwise. */
+  override def isLink(path: String): Boolean = on(path)(_.isLink(path))((_, _) => false)
+
+  override def resolved(path: String): String =
+    on(path)(_.resolved(path))((fs, p) => fs.makeQualified(p).toString.stripSuffix("/"))
+
   private def on[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A = conf match {
     case command: CommandSettings if command.isLocal(path) => local(LocalStorage)
     case _                                                 =>

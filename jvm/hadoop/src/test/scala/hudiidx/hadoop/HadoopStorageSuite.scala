@@ -7,6 +7,7 @@ import java.util.UUID
 
 import hudiidx.Fixtures
 import hudiidx.storage.{LocalStorage, Storage, StorageContract}
+import hudiidx.store.IndexFolderContract
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.fs.{
@@ -21,7 +22,7 @@ import org.apache.hadoop.fs.{
 }
 import org.apache.hadoop.util.Progressable
 
-class HadoopStorageOnLocalSuite extends StorageContract {
+class HadoopStorageOnLocalSuite extends StorageContract with IndexFolderContract {
   override val storage: Storage = new HadoopStorage(new Configuration)
   override def newFolder(): String = "file:" + Fixtures.newFolder("hadoop-local")
 
@@ -37,7 +38,7 @@ class HadoopStorageOnLocalSuite extends StorageContract {
 }
 
 /** On a store with HDFS's rename. */
-class HadoopStorageByRenameSuite extends StorageContract {
+class HadoopStorageByRenameSuite extends StorageContract with IndexFolderContract {
   private val conf = new Configuration
   conf.setClass("fs.hdfs.impl", classOf[RenamingFileSystem], classOf[org.apache.hadoop.fs.FileSystem])
   conf.setClass("fs.AbstractFileSystem.hdfs.impl", classOf[RenamingFiles], classOf[AbstractFileSystem])
@@ -52,7 +53,7 @@ class HadoopStorageByRenameSuite extends StorageContract {
 }
 
 /** On a store where a file appears when its stream is closed. */
-class HadoopStorageByCreationSuite extends StorageContract {
+class HadoopStorageByCreationSuite extends StorageContract with IndexFolderContract {
   private val conf = new Configuration
   conf.setClass("fs.objects.impl", classOf[ObjectFileSystem], classOf[org.apache.hadoop.fs.FileSystem])
   override val storage: Storage = new HadoopStorage(conf)

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import hudiidx.Fixtures
 import hudiidx.storage.{Storage, StorageContract}
+import hudiidx.store.IndexFolderContract
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileSystem
 import org.apache.hadoop.hdfs.MiniDFSCluster
@@ -12,7 +13,7 @@ import org.apache.hadoop.hdfs.server.namenode.EditLogFileOutputStream
 import org.scalatest.BeforeAndAfterAll
 
 /** On HDFS: a NameNode and two DataNodes. */
-class HdfsStorageSuite extends StorageContract with BeforeAndAfterAll {
+class HdfsStorageSuite extends StorageContract with IndexFolderContract with BeforeAndAfterAll {
   private lazy val cluster = HdfsCluster.start(Fixtures.newFolder("hdfs"))
   private val folders = new AtomicInteger
   override lazy val storage: Storage = new HadoopStorage(cluster.getConfiguration(0))

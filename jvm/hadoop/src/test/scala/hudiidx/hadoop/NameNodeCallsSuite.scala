@@ -69,7 +69,7 @@ class NameNodeCallsSuite extends StoreCalls {
       "op_create" -> at(19, 28),
       "op_delete" -> at(8, 12),
       "op_get_file_status" -> at(52, 153),
-      "op_list_status" -> at(10, 27),
+      "op_list_status" -> at(12, 29),
       "op_open" -> at(31, 123),
       "op_rename" -> at(19, 28)
     ),

@@ -71,7 +71,7 @@ object IndexAdvice {
   /** Filters on columns that the table has no more are left out, and those with queries or functions of somebody's. */
   private def recorded(spark: SparkSession, table: PinnedTable): Seq[(Seq[Expression], Int)] = {
     val rows = Shims.frame(spark, Shims.relation(new HudiIdxTable(spark, table, ofCatalog = false)))
-    val byFilter = new ScanFiles(table.shared.context.storage, table.indexDir).ofOthers.groupBy(_.filters)
+    val byFilter = new ScanFiles(table.shared.context.storage, table.indexDir, table.path).ofOthers.groupBy(_.filters)
     byFilter.toVector.sortBy(-_._2.length).take(RecordedScans.MostFilters).flatMap { case (filters, scans) =>
       val text = filters.mkString("(", ") AND (", ")")
       try {

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.collection.mutable
 
-import hudiidx.IndexNotWritable
+import hudiidx.HudiIdxException
 import hudiidx.store.{ScanFiles, ScanRecord}
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, In, InSet}
 import org.slf4j.LoggerFactory
@@ -19,11 +19,11 @@ object ScanRecords {
   def add(table: PinnedTable, spec: ScanSpec, facts: PlanFacts): Unit = if (isKept(spec.filters)) {
     RecordedScans.add(table.path, spec.filters)
     if (table.keepsHistory && table.indexUse.exists(_.version.isDefined)) {
-      val files = new ScanFiles(table.shared.context.storage, table.indexDir)
+      val files = new ScanFiles(table.shared.context.storage, table.indexDir, table.path)
       val metrics = facts.metrics.map(m => m.name -> m.value).toMap
       try files.add(ScanRecord(System.currentTimeMillis(), table.instantText, spec.filters.map(textOf), metrics))
       catch {
-        case e: IndexNotWritable => warnOnce(files.dir, e)
+        case e: HudiIdxException => warnOnce(files.dir, e)
         case e: IOException      => warnOnce(files.dir, e)
       }
     }

@@ -26,7 +26,7 @@ final class ScanRecordsSuite extends SparkSuite {
   /** As if another process had left them. */
   private def disown(table: String): Unit = records(table).foreach { f =>
     val parts = f.getFileName.toString.split('.')
-    Files.move(f, f.resolveSibling(s"${parts(0)}.another.${parts(2)}.json"))
+    Files.move(f, f.resolveSibling(s"${parts(0)}.0000000000.${parts(2)}.json"))
   }
 
   test("each scan with a filter leaves one record of its filters and metrics, on request alone") {
@@ -53,8 +53,8 @@ final class ScanRecordsSuite extends SparkSuite {
     disown(table)
     val one = records(table).head
     val gone = Files.readString(one).replaceAll("qty|fare|day", "no_more")
-    Files.writeString(one.resolveSibling("000000000000001.another.77.json"), gone)
-    Files.writeString(one.resolveSibling("000000000000002.another.78.json"), "no json")
+    Files.writeString(one.resolveSibling("000000000000001.0000000000.77.json"), gone)
+    Files.writeString(one.resolveSibling("000000000000002.0000000000.78.json"), "no json")
     val api = new HudiIdxApi(spark, table, java.util.Map.of())
     val advice = new ObjectMapper().readTree(api.recommend(java.util.List.of(), 50))
     val queries =
@@ -74,7 +74,7 @@ final class ScanRecordsSuite extends SparkSuite {
     )
     hostile.zipWithIndex.foreach { case (filter, n) =>
       val record = ScanRecord(n.toLong, "as of a moment", Seq("qty > 41", filter), Map.empty)
-      Files.write(folder.resolve(s"00000000000000$n.another.9$n.json"), record.encode)
+      Files.write(folder.resolve(s"00000000000000$n.0000000000.9$n.json"), record.encode)
     }
     val api = new HudiIdxApi(spark, table, java.util.Map.of())
     val advice = new ObjectMapper().readTree(api.recommend(java.util.List.of(), 50))

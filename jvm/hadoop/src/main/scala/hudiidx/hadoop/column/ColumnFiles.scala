@@ -3,7 +3,7 @@ package hudiidx.hadoop.column
 import hudiidx.column._
 import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.storage.{RandomReader, Storage}
-import hudiidx.store.{IndexFile, IndexStore}
+import hudiidx.store.{IndexFile, IndexNames, IndexStore}
 import hudiidx.sync.{IndexState, TaskEngine}
 import hudiidx.table.FileEntry
 import hudiidx.{DamagedIndex, HudiIdxException, IndexNotWritable}
@@ -149,7 +149,7 @@ private[column] object MadeColumns {
   * it: names say of which files it is, and of which size these were.
   */
 private[column] final class ColumnFolder(index: IndexStore, work: ColumnWork) {
-  val path: String = Storage.join(index.dir, s"column-build-${work.digest}")
+  val path: String = Storage.join(index.dir, IndexNames.ColumnBuild + work.digest)
   val files = new IndexStore(index.storage, path)
 
   def made(engine: TaskEngine, shares: Vector[ColumnShare], done: Int => Unit): Vector[WrittenColumns] = {
@@ -166,7 +166,7 @@ private[column] final class ColumnFolder(index: IndexStore, work: ColumnWork) {
     shares.indices.toVector.map(i => made.getOrElse(i, known(i)))
   }
 
-  private def listed: Vector[IndexFile] = index.storage.list(path).flatMap { f =>
+  private def listed: Vector[IndexFile] = index.storage.list(path).filter(f => IndexNames.isFile(f.name)).flatMap { f =>
     ColumnKind.All.find(kind => f.name.endsWith("." + kind)).map(IndexFile(f.name, _, f.sizeBytes))
   }
 

@@ -1,13 +1,12 @@
 package hudiidx.hadoop.record
 
-import hudiidx.WriteConflict
+import hudiidx.{IndexNotWritable, WriteConflict}
 import hudiidx.hadoop.KeySink
 import hudiidx.record._
 import hudiidx.storage.{BytesReader, RandomReader, Storage}
-import hudiidx.store.IndexStore
+import hudiidx.store.{IndexNames, IndexStore}
 import hudiidx.sync._
 import hudiidx.table.FileGroup
-import java.io.IOException
 import java.nio.file.NoSuchFileException
 import org.slf4j.LoggerFactory
 
@@ -32,12 +31,12 @@ private[record] final case class ChangeRuns(runs: Vector[ChangeRun], unknown: Ve
   */
 private[record] final class ChangeFolder(store: IndexStore) {
   private val log = LoggerFactory.getLogger(classOf[ChangeFolder])
-  val name: String = s"record-update-${IndexStore.newToken()}"
+  val name: String = s"${IndexNames.RecordUpdate}${IndexStore.newToken()}"
 
   /** Also where something failed: then that is the failure to tell of. */
   def clear(): Unit =
-    try store.storage.delete(Storage.join(store.dir, name)): Unit
-    catch { case e: IOException => log.warn(s"${store.dir}/$name stays, a later update removes it: $e") }
+    try store.removeMade(name)
+    catch { case e: IndexNotWritable => log.warn(s"${store.dir}/$name stays, a later update removes it: $e") }
 }
 
 /** The tasks of an update that read what changed. */

@@ -4,8 +4,8 @@ import java.io.IOException
 import java.util.BitSet
 
 import hudiidx.record._
-import hudiidx.storage.Storage
-import hudiidx.store.{IndexStore, IndexVersion}
+import hudiidx.storage.{FileInfo, Storage}
+import hudiidx.store.{IndexFolder, IndexNames, IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.{FileGroup, FileSlice}
 import hudiidx.{DamagedIndex, IndexNotWritable, StaleIndex}
@@ -90,6 +90,7 @@ final class RecordVerifier(engine: TaskEngine, options: RecordVerifyOptions = Re
     try {
       val store = new IndexStore(context.storage, index.indexDir(context.tablePath))
       val version = snapshot.use.version.get // strict: it is there or an error was raised
+      if (options.scratch.isEmpty) store.requireOwn(context.tablePath)
       val opened = RecordIndex.open(version, store, context.access.cache)
       try new RecordVerification(engine, options, snapshot, store, version, opened).run()
       finally opened.close()
@@ -107,10 +108,9 @@ private final class RecordVerification(
     index: RecordIndex
 ) {
   private val storage = snapshot.table.storage
-  private val folder = {
-    val name = s"${RecordVerification.FolderPrefix}${IndexStore.newToken()}"
-    Storage.join(options.scratch.fold(store.dir)(_.stripSuffix("/")), name)
-  }
+  private val scratch = new IndexFolder(storage, options.scratch.fold(store.dir)(_.stripSuffix("/")))
+  private val name = IndexNames.RecordVerify + IndexStore.newToken()
+  private val folder = Storage.join(scratch.dir, name)
   private val table =
     RecordTable.of(IndexState(snapshot.table, snapshot.view, store), index.windowDays)
   // Of a record outside the window the index may have a mapping, which must be right.
@@ -181,11 +181,9 @@ private final class RecordVerification(
   /** Tries the folder before any key is read. */
   private def probe(): Unit =
     try {
-      storage
-        .list(store.dir)
-        .filter(f => f.name.startsWith(RecordVerification.FolderPrefix) && isLeftover(f.modifiedMillis))
-        .foreach(f => storage.delete(f.path))
-      storage.write(Storage.join(folder, "probe"))(_.write(0))
+      val folders = new IndexFolder(storage, store.dir)
+      storage.list(store.dir).filter(isLeftover).foreach(f => folders.removeWork(f.name))
+      storage.write(Storage.join(folder, IndexNames.Probe))(_.write(0))
     } catch {
       case e: IOException =>
         throw new IndexNotWritable(
@@ -196,11 +194,12 @@ private final class RecordVerification(
         )
     }
 
-  private def isLeftover(modifiedMillis: Long): Boolean =
-    System.currentTimeMillis() - modifiedMillis > RecordVerification.LeftoverMillis
+  private def isLeftover(f: FileInfo): Boolean =
+    f.isDirectory && f.name.startsWith(IndexNames.RecordVerify) && IndexNames.isWorkFolder(f.name) &&
+      System.currentTimeMillis() - f.modifiedMillis > RecordVerification.LeftoverMillis
 
   private def clear(): Unit =
-    try storage.delete(folder): Unit
+    try scratch.removeMade(name): Unit
     catch {
       case e: IOException =>
         org.slf4j.LoggerFactory.getLogger(classOf[RecordVerifier]).warn(s"$folder: cannot be removed: $e")
@@ -208,9 +207,6 @@ private final class RecordVerification(
 }
 
 private[record] object RecordVerification {
-
-  /** Folders of comparisons begin with it. */
-  val FolderPrefix = "record-verify-"
 
   /** A folder that nobody wrote to for so long was left by a comparison that was killed. */
   val LeftoverMillis: Long = 24L * 3600 * 1000

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.DamagedIndex
 import hudiidx.record._
 import hudiidx.storage.{RandomReader, Storage}
-import hudiidx.store.{IndexFile, IndexStore}
+import hudiidx.store.{IndexFile, IndexNames, IndexStore}
 import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 import org.slf4j.LoggerFactory
@@ -81,7 +81,8 @@ final class RunFolder(storage: Storage, val path: String) {
     !isWhole
   }
 
-  private def names(suffix: String): Vector[String] = storage.list(path).map(_.name).filter(_.endsWith(suffix))
+  private def names(suffix: String): Vector[String] =
+    storage.list(path).map(_.name).filter(n => n.endsWith(suffix) && IndexNames.isFile(n))
 
   private def reading[A](name: String)(use: RandomReader => A): A = {
     val reader = open(name)
@@ -105,9 +106,9 @@ final class RunFolder(storage: Storage, val path: String) {
 object RunFolder {
 
   /** The folder of a creation, below the index folder. */
-  def ofBuild(store: IndexStore): RunFolder = new RunFolder(store.storage, Storage.join(store.dir, Name))
+  def ofBuild(store: IndexStore): RunFolder =
+    new RunFolder(store.storage, Storage.join(store.dir, IndexNames.RecordBuild))
 
-  private val Name = "record-build"
   private val PlanSuffix = ".plan.json"
   private val RunSuffix = ".record_run"
 

@@ -112,7 +112,7 @@ private[record] object StockVerification {
       val builder = new RunBuilder(
         ranges,
         KeyTasks.BudgetBytes,
-        run => names :+= files.write(run, group.fileId, Vector.empty, Vector.empty)
+        run => names :+= files.write(run, names.size.toString, Vector.empty, Vector.empty)
       )
       stock.foreach(access.storage, group) { (key, location: StockLocation) =>
         val place = FileGroup(location.partitionPath, location.fileId)

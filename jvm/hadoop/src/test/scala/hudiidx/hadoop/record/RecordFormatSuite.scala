@@ -132,6 +132,9 @@ class RecordFormatSuite extends AnyFunSuite {
     while (cells.next()) writer.append(cells.key, Bytes.ofBuffer(cells.valueBuffer))
     writer.putFileInfo("hudiidx.RECORD", from.fileInfo("hudiidx.RECORD").updated(0, 3.toByte))
     writer.close()
-    store.write(file.name.replace(".record_base", "x.record_base"), RecordKind.Base)(_.write(out.toByteArray))
+    store.write(
+      file.name.replaceFirst("[0-9a-z]{10}.record_base", IndexStore.newToken() + ".record_base"),
+      RecordKind.Base
+    )(_.write(out.toByteArray))
   }
 }

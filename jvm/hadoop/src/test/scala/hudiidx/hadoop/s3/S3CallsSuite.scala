@@ -22,8 +22,8 @@ class S3CallsSuite extends StoreCalls {
     "create" -> Map(
       "delete" -> at(4, 10),
       "get" -> at(9, 26),
-      "head" -> at(20, 51),
-      "list" -> at(22, 53),
+      "head" -> at(21, 52),
+      "list" -> at(24, 55),
       "post" -> at(5, 12),
       "put" -> at(8, 13)
     ),
@@ -37,8 +37,8 @@ class S3CallsSuite extends StoreCalls {
     "create, all indexes" -> Map(
       "delete" -> at(7, 10),
       "get" -> at(43, 139),
-      "head" -> at(61, 167),
-      "list" -> at(45, 79),
+      "head" -> at(62, 168),
+      "list" -> at(48, 83),
       "post" -> at(19, 29),
       "put" -> at(19, 28)
     ),

@@ -7,10 +7,11 @@ import java.util.concurrent.atomic.AtomicInteger
 import hudiidx.Figures
 import hudiidx.hadoop.HadoopStorage
 import hudiidx.storage.{Storage, StorageContract}
+import hudiidx.store.IndexFolderContract
 import org.scalatest.BeforeAndAfterAll
 
 /** On an S3-compatible server, through hadoop-aws. */
-class S3StorageSuite extends StorageContract with BeforeAndAfterAll {
+class S3StorageSuite extends StorageContract with IndexFolderContract with BeforeAndAfterAll {
   private lazy val server = new S3Server
   private val buckets = new AtomicInteger
   override lazy val storage: Storage = new HadoopStorage(server.configuration)

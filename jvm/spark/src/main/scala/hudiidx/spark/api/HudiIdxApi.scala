@@ -240,14 +240,16 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     mapper.writeValueAsString(json)
   }
 
-  /** Removes the index and nothing else. InvalidOption if the folder holds files but no index: it may be somebody's. */
+  /** Removes the index and nothing else. InvalidOption if the folder holds files of others alone, or cannot be that of an index;
+    * IndexNotWritable if it is a link.
+    */
   def drop(): Unit = {
     val store = new IndexStore(access.storage, read.index.indexDir(path))
-    if (store.versionNumbers().isEmpty && access.storage.list(store.dir).nonEmpty)
+    store.requireOwn(path)
+    if (!store.drop() && access.storage.list(store.dir).nonEmpty)
       throw new InvalidOption(
         s"${store.dir}: the folder holds no index but other files; remove it by hand if it is not needed"
       )
-    store.drop(): Unit
   }
 
   /** Partition paths, sorted, as a JSON array of texts. */

@@ -1,0 +1,102 @@
+package hudiidx.sync
+
+import hudiidx.{IndexNotWritable, InvalidOption}
+import hudiidx.storage.LocalStorage
+import hudiidx.store.{IndexStore, Retention}
+import hudiidx.symlink.{SymlinkPart, SymlinkSettings}
+import hudiidx.sync.IndexerSuite.{accessOf, withTable}
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import java.nio.file.{Files, Path}
+import org.scalatest.funsuite.AnyFunSuite
+import scala.collection.JavaConverters._
+
+/** Folders that are not an index's, by mistake or because somebody has put a link there: every job leaves them as they are. */
+class ForeignFoldersSuite extends AnyFunSuite {
+
+  /** Whatever is old enough goes at once. */
+  private val options = IndexOptions(retention = Retention(1, 0, 0))
+
+  private def indexer(table: FakeTable, dir: Option[String] = None) =
+    new Indexer(accessOf(LocalStorage), table.path, options.copy(indexPath = dir), LocalScanner, Vector(SymlinkPart))
+
+  private def write(table: FakeTable): Unit =
+    table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true): Unit
+
+  private val jobs: Vector[(String, Indexer => Any)] = Vector(
+    "create" -> (_.create()),
+    "update" -> (_.update()),
+    "addPart" -> (_.addPart(SymlinkPart)),
+    "dropPart" -> (_.dropPart(SymlinkPart)),
+    "setPart" -> (_.setPart(SymlinkPart)(_ => SymlinkPart.of(Some(SymlinkSettings("symlink_manifest", false))))),
+    "expire" -> (_.expire())
+  )
+
+  private def files(folder: Path): Map[String, String] = {
+    val walk = Files.walk(folder)
+    try
+      walk.iterator.asScala
+        .filter(Files.isRegularFile(_))
+        .map(f => folder.relativize(f).toString -> Files.readString(f, ISO_8859_1))
+        .toMap
+    finally walk.close()
+  }
+
+  for ((name, job) <- jobs)
+    test(s"$name: the table's own folder, one above it, and a folder of documents stay as they are") {
+      withTable(9) { table =>
+        write(table)
+        val documents = table.dir.resolve("documents")
+        Files.createDirectories(documents.resolve("versions"))
+        Files.writeString(documents.resolve("id_rsa"), "key")
+        Files.writeString(documents.resolve("versions/1.json"), "{}")
+        val before = files(table.dir)
+        Seq(table.path, s"${table.path}/.hoodie/..", table.dir.getParent.toString, "/").foreach { dir =>
+          val said = intercept[InvalidOption](job(indexer(table, Some(dir)))).getMessage
+          assert(said.contains(dir) && said.contains("hudiidx.index.path"))
+        }
+        val said = intercept[hudiidx.HudiIdxException](job(indexer(table, Some(documents.toString)))).getMessage
+        assert(said.contains(documents.toString) && (name != "create" || said.contains("id_rsa")))
+        assert(files(table.dir) === before)
+      }
+    }
+
+  for ((name, job) <- jobs; link <- Seq(".hoodie/hudiidx", ".hoodie/hudiidx/versions", ".hoodie"))
+    test(s"$name: nothing is written or removed through a link at $link") {
+      withTable(9) { table =>
+        write(table)
+        val created = indexer(table)
+        if (link != ".hoodie") created.create()
+        val elsewhere = table.dir.resolveSibling(table.dir.getFileName.toString + "-elsewhere")
+        try {
+          Files.move(table.dir.resolve(link), elsewhere)
+          Files.createSymbolicLink(table.dir.resolve(link), elsewhere)
+          Files.writeString(elsewhere.resolve("id_rsa"), "key")
+          write(table)
+          val before = files(elsewhere)
+          val said = intercept[IndexNotWritable](job(indexer(table))).getMessage
+          assert(said.contains(link) && said.contains("a link"))
+          assert(files(elsewhere) === before)
+        } finally IndexerSuite.delete(elsewhere)
+      }
+    }
+
+  test("links in the index folder are removed themselves, and nothing that they lead to") {
+    withTable(9) { table =>
+      write(table)
+      indexer(table).create()
+      val elsewhere = Files.createDirectories(table.dir.resolve("elsewhere"))
+      val index = table.dir.resolve(".hoodie/hudiidx")
+      val token = "0123456789"
+      val names = Seq(s"0.$token.record_run", s"2026.$token.log_index", "manifest", "id_rsa")
+      names.foreach(n => Files.writeString(elsewhere.resolve(n), "x"))
+      Seq("record-build", s"record-update-$token", "column-build-a", "symlink_manifest").foreach { n =>
+        Files.createSymbolicLink(index.resolve(n), elsewhere)
+      }
+      Files.createSymbolicLink(index.resolve(s"2027.$token.log_index"), elsewhere.resolve("id_rsa"))
+      indexer(table).expire()
+      assert(files(elsewhere).keySet === names.toSet)
+      new IndexStore(LocalStorage, index.toString).drop()
+      assert(files(elsewhere).keySet === names.toSet && !Files.exists(index))
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package hudiidx.table
+
+import hudiidx.InvalidOption
+import hudiidx.storage.Storage
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+class PartitionPathFormSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private def form(hive: Boolean = false, encode: Boolean = false, fields: Vector[String] = Vector("p")) =
+    PartitionPathForm(fields, hive, encode)
+
+  test("values whose path leads elsewhere than to a partition of the table are refused by the value") {
+    Seq(
+      "../other/evil",
+      "..",
+      "a/../b",
+      "a/..",
+      ".",
+      "./a",
+      "x/./y",
+      "a//b",
+      "a/",
+      "/abs",
+      "/",
+      "s3a://b/x",
+      "file:/x",
+      ".hoodie",
+      ".hoodie/timeline",
+      "a\u0000b"
+    ).foreach { value =>
+      val said = intercept[InvalidOption](form().path(Vector(value))).getMessage
+      assert(said.contains(s"p = '$value'"))
+    }
+    Seq("x/", "a//b", "x/..").foreach { value =>
+      intercept[InvalidOption](form(hive = true).path(Vector(value)))
+      intercept[InvalidOption](form(fields = Vector("p", "q")).path(Vector("a", value)))
+    }
+  }
+
+  test("other values are as they are: with slashes, colons, points and escapes") {
+    Seq("a/b", "10:00", "2026-01-01 10:00:00", "u=s3a:x", "s3a%3A%2F%2Fx", "a..b", "...", ".a", "a/.hoodie", "ü", " ").foreach {
+      value => assert(form().path(Vector(value)) === value)
+    }
+    assert(form().path(Vector("")) === PartitionPathForm.NoValue)
+    assert(form(hive = true).path(Vector("..")) === "p=..")
+    assert(form(encode = true).path(Vector("../a:b")) === "..%2Fa%3Ab")
+    assert(form(fields = Vector.empty).path(Vector.empty) === "")
+  }
+
+  test("no path that is given leaves the table, whatever the values are") {
+    val text = Gen.listOf(Gen.oneOf("/", ".", "..", ":", "a", "s3a:", ".hoodie", "%2e", "=")).map(_.mkString)
+    forAll(text, text, Gen.oneOf(true, false), Gen.oneOf(true, false)) { (p, q, hive, encode) =>
+      val path =
+        try Some(form(hive, encode, Vector("p", "q")).path(Vector(p, q)))
+        catch { case _: InvalidOption => None }
+      path.foreach { found =>
+        assert(!Storage.leaves(found) && found.split("/", -1).forall(part => part.nonEmpty && part != "."))
+        assert(java.nio.file.Paths.get("/t", found).normalize() === java.nio.file.Paths.get(s"/t/$found"))
+        assert(!found.startsWith(".hoodie/"))
+      }
+    }
+  }
+}
