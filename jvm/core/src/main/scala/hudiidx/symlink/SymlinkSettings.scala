@@ -47,6 +47,10 @@ object SymlinkPart extends IndexPart {
   override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles =
     of(SymlinkSettings.of(before))
 
+  /** A creation leaves them as they are. */
+  override def withOthers(made: PartFiles, before: Option[IndexVersion], others: IndexVersion): PartFiles =
+    of(SymlinkSettings.of(others))
+
   /** What a version has with these settings. */
   def of(settings: Option[SymlinkSettings]): PartFiles =
     PartFiles.None.copy(properties = settings.fold(Map.empty[String, String])(SymlinkSettings.properties))

@@ -47,6 +47,10 @@ final case class PartFiles(files: Vector[IndexFile], properties: Map[String, Str
 
 object PartFiles {
   val None: PartFiles = PartFiles(Vector.empty, Map.empty, Vector.empty)
+
+  /** What a version has of a part. */
+  def of(part: IndexPart, version: IndexVersion): PartFiles =
+    PartFiles(version.files.filter(part.owns), version.properties.filter(p => part.owns(p._1)), Vector.empty)
 }
 
 /** A part of the index beside the manifest, published in the same versions: the record index, for one. */
@@ -67,6 +71,20 @@ trait IndexPart {
 
   /** What the part has after the instants that `before` has not taken in. Called only if `before` has the part. */
   def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles
+
+  /** What [[Indexer.addPart]] adds to the part of a version. Of a part that is made of pieces it is those that are asked for, so
+    * that what others add to the part meanwhile stays. It is brought up by `update`, as a version that has nothing else.
+    */
+  def piece(state: IndexState, before: IndexVersion): PartFiles = build(state, Some(before))
+
+  /** The part of `version` with a piece that is as of the same instants. */
+  def joined(state: IndexState, version: IndexVersion, piece: PartFiles): PartFiles = piece
+
+  /** What a creation made of the part, with what others gave it since `before` and the creation does not know.
+    *
+    *  @param others the version in force
+    */
+  def withOthers(made: PartFiles, before: Option[IndexVersion], others: IndexVersion): PartFiles = made
 
   /** What is left of the part where it is dropped: of one that is made of pieces those that stay. */
   def drop(before: IndexVersion): PartFiles = PartFiles.None

@@ -53,24 +53,32 @@ final class ColumnPart(
 
   override def build(state: IndexState, before: Option[IndexVersion]): PartFiles = {
     val table = TableColumns.of(state.table)
-    change match {
-      case ColumnChange.Add(asked, later) if before.isDefined =>
-        val specs = new SpecExpressions(expressions, table).resolved(asked, before)
-        ColumnSettings.check(specs, table)
-        if (later) noted(before.get, specs)
-        else
-          try added(state, table, before.get, specs)
-          catch {
-            case e: DamagedIndex =>
-              ColumnPart.log.warn(s"${state.store.dir}: the indexes on columns are made anew: ${e.getMessage}")
-              whole(state, table, ColumnPart.withMore(before.get, specs))
-          }
-      case _ =>
-        val asked = ColumnSettings.of(options, before)
-        val settings = asked.copy(new SpecExpressions(expressions, table).resolved(asked.specs, before))
-        ColumnSettings.check(settings.specs, table)
-        whole(state, table, settings)
-    }
+    val asked = ColumnSettings.of(options, before)
+    val settings = asked.copy(new SpecExpressions(expressions, table).resolved(asked.specs, before))
+    ColumnSettings.check(settings.specs, table)
+    whole(state, table, settings)
+  }
+
+  /** The indexes that are added, alone; nothing of those that are only noted. */
+  override def piece(state: IndexState, before: IndexVersion): PartFiles = change match {
+    case ColumnChange.Add(asked, later) =>
+      val table = TableColumns.of(state.table)
+      val specs = new SpecExpressions(expressions, table).resolved(asked, Some(before))
+      ColumnSettings.check(specs, table)
+      if (later) PartFiles.None
+      else {
+        val files = new ColumnFiles(engine, state, ColumnPart.withMore(before, specs).choice)
+        val made = files.made(work(state, table, specs), () => ColumnPart.allFiles(state))
+        PartFiles(made.files, ColumnPart.properties(ColumnSettings(specs), hasRanges(specs)), made.leftovers)
+      }
+    case _ => build(state, Some(before))
+  }
+
+  override def joined(state: IndexState, version: IndexVersion, piece: PartFiles): PartFiles = change match {
+    case ColumnChange.Add(asked, true) =>
+      noted(version, new SpecExpressions(expressions, TableColumns.of(state.table)).resolved(asked, Some(version)))
+    case ColumnChange.Add(_, false) => added(state, version, piece)
+    case _                          => piece
   }
 
   private def whole(state: IndexState, table: TableColumns, settings: ColumnSettings): PartFiles =
@@ -84,22 +92,39 @@ final class ColumnPart(
   private def work(state: IndexState, table: TableColumns, specs: Vector[IndexSpec]): ColumnWork =
     ColumnWork(state.table.tablePath, table, specs, new SpecExpressions(expressions, table).evaluated(specs))
 
-  /** The others' files stay as they are. */
-  private def added(
-      state: IndexState,
-      table: TableColumns,
-      before: IndexVersion,
-      specs: Vector[IndexSpec]
-  ): PartFiles = {
-    before.files.filter(owns).foreach(state.store.openWhole(_).close())
-    val settings = ColumnPart.withMore(before, specs)
-    val files = new ColumnFiles(engine, state, settings.choice)
-    val made = files.made(work(state, table, specs), () => ColumnPart.allFiles(state))
-    PartFiles(
-      ColumnPart.joined(files, before.files.filter(owns), made.files),
-      ColumnPart.properties(settings, hasRanges(specs) || isComplete(before)),
-      made.leftovers
-    )
+  /** The others' files stay as they are, unless they are damaged. */
+  private def added(state: IndexState, version: IndexVersion, piece: PartFiles): PartFiles = {
+    val made = ColumnSettings.of(piece.properties)
+    val more = ColumnPart.withMore(version, made.specs)
+    val settings = more.copy(pending = (more.pending ++ made.pending).distinct)
+    try {
+      version.files.filter(owns).foreach(state.store.openWhole(_).close())
+      val files = new ColumnFiles(engine, state, settings.choice)
+      PartFiles(
+        ColumnPart.joined(files, version.files.filter(owns), piece.files),
+        ColumnPart.properties(settings, hasRanges(made.specs) || isComplete(version)),
+        Vector.empty
+      )
+    } catch {
+      case e: DamagedIndex =>
+        ColumnPart.log.warn(s"${state.store.dir}: the indexes on columns are made anew: ${e.getMessage}")
+        whole(state, TableColumns.of(state.table), settings.copy(pending = Vector.empty))
+    }
+  }
+
+  /** Indexes that others added are noted, so that the next update makes them of the files that this creation found. */
+  override def withOthers(made: PartFiles, before: Option[IndexVersion], others: IndexVersion): PartFiles = {
+    val ours = ColumnSettings.of(made.properties)
+    val known = ours.specs ++ before.toVector.flatMap(ColumnSettings.of(_).specs)
+    val ranges = known.filter(_.kind == IndexKind.Range).flatMap(_.columns).toSet
+    val more = ColumnSettings.of(others).specs.flatMap {
+      case s if s.kind == IndexKind.Range =>
+        Some(s.copy(columns = s.columns.filterNot(ranges))).filter(_.columns.nonEmpty)
+      case s => if (known.contains(s)) None else Some(s)
+    }
+    val settings = ColumnSettings(IndexSpec.merged(ours.specs, more), (ours.pending ++ more).distinct)
+    if (more.isEmpty) made
+    else made.copy(properties = ColumnPart.properties(settings, made.properties.contains(ColumnProperty.Complete)))
   }
 
   private def hasRanges(specs: Vector[IndexSpec]): Boolean = specs.exists(_.kind == IndexKind.Range)

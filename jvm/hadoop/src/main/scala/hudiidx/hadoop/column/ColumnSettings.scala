@@ -31,9 +31,12 @@ object ColumnSettings {
   /** Stands for every kind where an index is dropped. */
   val AnyKind = "any"
 
-  def of(version: IndexVersion): ColumnSettings = ColumnSettings(
-    version.properties.get(IndexSpec.Property).toVector.flatMap(IndexSpec.parseAll),
-    version.properties.get(IndexSpec.PendingProperty).toVector.flatMap(IndexSpec.parseAll)
+  def of(version: IndexVersion): ColumnSettings = of(version.properties)
+
+  /** Those that `properties` tells of. */
+  def of(properties: Map[String, String]): ColumnSettings = ColumnSettings(
+    properties.get(IndexSpec.Property).toVector.flatMap(IndexSpec.parseAll),
+    properties.get(IndexSpec.PendingProperty).toVector.flatMap(IndexSpec.parseAll)
   )
 
   def isIn(version: IndexVersion): Boolean = version.properties.contains(IndexSpec.Property)

@@ -15,55 +15,12 @@ import org.scalatest.funsuite.AnyFunSuite
 
 /** The index of log blocks as a part of an index: made, followed, merged, and killed at any step. */
 final class LogPartSuite extends AnyFunSuite {
+  import LogPartSuite._
 
   private def indexer(storage: Storage, table: String): Indexer = {
     val access = Tables.access(storage, new BlockCache(1 << 20))
     val part = new LogPart(new SlottedEngine(access, 2), Some(true), shareBytes = 1L)
     new Indexer(access, table, quick, LocalScanner, Vector(part))
-  }
-
-  private def holdsKeys(kind: LogBlockKind): Boolean = kind match {
-    case LogBlockKind.AvroData | LogBlockKind.HFileData | LogBlockKind.ParquetData | LogBlockKind.Delete => true
-    case _                                                                                               => false
-  }
-
-  private def blocksOf(path: String): Vector[BlockPlace] = {
-    val reader = LocalStorage.open(path)
-    try LogFile.blocks(reader).filter(b => holdsKeys(b.kind)).map(b => BlockPlace.of(CountedBlock(path, b))).toVector
-    finally reader.close()
-  }
-
-  /** Every block of the latest slices has a tail that can be read, and few files hold them. The number of blocks. */
-  private def assertIndexed(table: String): Int = {
-    val version = current(table).get
-    assert(LogIndex.isIn(version))
-    assert(version.files.count(_.kind == LogIndex.Kind) <= 9)
-    val access = Tables.access(LocalStorage, new BlockCache(1 << 20))
-    val snapshot = TableSnapshot.open(access, table, IndexOptions(strict = true))
-    val index = LogIndex.open(new IndexStore(LocalStorage, IndexStore.defaultDir(table)), version, access.cache)
-    try
-      snapshot.view.partitions
-        .flatMap(snapshot.view.latestMergedFileSlices(_))
-        .map { slice =>
-          val kept = index.kept(FileGroup(slice.partitionPath, slice.fileId))
-          slice.logFiles
-            .filterNot(_.fileName.endsWith(".cdc"))
-            .map { f =>
-              val path = Storage.join(Storage.join(table, slice.partitionPath), f.fileName)
-              val blocks = blocksOf(path)
-              // Hudi 0.15 appends to files that stay when a write has failed: what is not committed need not be known.
-              val committed = blocks.filter(b => snapshot.viewTimeline.isCommitted(b.instant))
-              assert(committed.filterNot(kept.places) === Vector.empty, path)
-              assert(blocks.nonEmpty || kept.places.forall(_.file != f.fileName))
-              blocks.size
-            }
-            .sum
-        }
-        .sum
-    finally {
-      index.close()
-      snapshot.close()
-    }
   }
 
   for (name <- Seq("v6-mor-part", "v6-mor-rollback", "v8-mor-part", "v9-mor-part", "v9-mor-log-compaction"))
@@ -133,4 +90,51 @@ final class LogPartSuite extends AnyFunSuite {
         assert(assertIndexed(path) > 0)
       }
     }
+}
+
+object LogPartSuite extends org.scalatest.Assertions {
+
+  private def holdsKeys(kind: LogBlockKind): Boolean = kind match {
+    case LogBlockKind.AvroData | LogBlockKind.HFileData | LogBlockKind.ParquetData | LogBlockKind.Delete => true
+    case _                                                                                               => false
+  }
+
+  private def blocksOf(path: String): Vector[BlockPlace] = {
+    val reader = LocalStorage.open(path)
+    try LogFile.blocks(reader).filter(b => holdsKeys(b.kind)).map(b => BlockPlace.of(CountedBlock(path, b))).toVector
+    finally reader.close()
+  }
+
+  /** Every block of the latest slices has a tail that can be read, and few files hold them. The number of blocks. */
+  def assertIndexed(table: String): Int = {
+    val version = current(table).get
+    assert(LogIndex.isIn(version))
+    assert(version.files.count(_.kind == LogIndex.Kind) <= 9)
+    val access = Tables.access(LocalStorage, new BlockCache(1 << 20))
+    val snapshot = TableSnapshot.open(access, table, IndexOptions(strict = true))
+    val index = LogIndex.open(new IndexStore(LocalStorage, IndexStore.defaultDir(table)), version, access.cache)
+    try
+      snapshot.view.partitions
+        .flatMap(snapshot.view.latestMergedFileSlices(_))
+        .map { slice =>
+          val kept = index.kept(FileGroup(slice.partitionPath, slice.fileId))
+          slice.logFiles
+            .filterNot(_.fileName.endsWith(".cdc"))
+            .map { f =>
+              val path = Storage.join(Storage.join(table, slice.partitionPath), f.fileName)
+              val blocks = blocksOf(path)
+              // Hudi 0.15 appends to files that stay when a write has failed: what is not committed need not be known.
+              val committed = blocks.filter(b => snapshot.viewTimeline.isCommitted(b.instant))
+              assert(committed.filterNot(kept.places) === Vector.empty, path)
+              assert(blocks.nonEmpty || kept.places.forall(_.file != f.fileName))
+              blocks.size
+            }
+            .sum
+        }
+        .sum
+    finally {
+      index.close()
+      snapshot.close()
+    }
+  }
 }

@@ -1,0 +1,153 @@
+package hudiidx.sync
+
+import hudiidx.manifest.TableChanges
+import hudiidx.store._
+import hudiidx.{DamagedIndex, WriteConflict}
+import java.time.Clock
+import org.slf4j.LoggerFactory
+
+/** A version in force, and the table's timeline that it takes in. */
+private[sync] final case class Synced(result: SyncResult, table: TableContext) {
+  def version: IndexVersion = result.version
+}
+
+/** A version in the making, as of a table's timeline.
+  *
+  *  @param parts     those that it has, and what was made of them
+  *  @param leftovers files that served the making, beside those that the parts name
+  */
+private[sync] final case class Draft(
+    table: TableContext,
+    manifest: WrittenFiles,
+    parts: Vector[(IndexPart, PartFiles)],
+    leftovers: Vector[String] = Vector.empty
+) {
+  def allLeftovers: Vector[String] = (leftovers ++ parts.flatMap(_._2.leftovers)).distinct
+}
+
+/** Makes drafts of index versions and publishes them. A draft that comes second is no work for nothing: what it has is as of a
+  * known moment, so it is brought up from there as any version is.
+  */
+private[sync] final class Drafts(
+    val path: String,
+    val store: IndexStore,
+    access: TableAccess,
+    options: IndexOptions,
+    parts: Vector[IndexPart],
+    val clock: Clock
+) {
+  private val log = LoggerFactory.getLogger(classOf[Indexer])
+  private val publisher = new VersionPublisher(store, options.retention, clock)
+
+  /** A version brought up by these instants, and their changes. */
+  def of(
+      base: IndexVersion,
+      table: TableContext,
+      changes: TableChanges,
+      unseen: Vector[UnseenInstant]
+  ): Draft = {
+    val open = OpenIndex.open(store, base, access.cache)
+    try {
+      val written = new ManifestUpdate(store, open, options).write(changes, table)
+      val manifest = written.copy(
+        files = written.files.filter(f => ManifestKind.All(f.kind)),
+        properties = written.properties.filter { case (name, _) => name.startsWith(ManifestProperty.Prefix) }
+      )
+      Draft(table, manifest, made(manifest, table, parts.filter(_.isIn(base)), None)(updated(_, _, base, unseen)))
+    } finally open.close()
+  }
+
+  def changesOf(unseen: Vector[UnseenInstant], table: TableContext): TableChanges = {
+    val effects = new InstantEffects
+    unseen.foreach(u => effects.take(u.instant, u.content))
+    effects.resolveSizes(table.storage, path)
+    effects.changes
+  }
+
+  /** What parts become of the table as a manifest has it that is written and not yet published. The manifest was the first
+    * step of the progress, each part is one more.
+    */
+  def made(manifest: WrittenFiles, table: TableContext, of: Vector[IndexPart], progress: Option[BuildProgress])(
+      make: (IndexPart, IndexState) => PartFiles
+  ): Vector[(IndexPart, PartFiles)] =
+    if (of.isEmpty) Vector.empty
+    else {
+      val version = publisher.versionOf(table, manifest.files, manifest.properties, 0L)
+      IndexState.opened(store, table, version, _ => ()) { state =>
+        of.zipWithIndex.map { case (part, i) =>
+          val show = progress.map(_.of(1 + i, 1 + of.size))
+          part -> make(part, show.fold(state)(s => state.copy(show = s)))
+        }
+      }
+    }
+
+  /** A part that is damaged is made anew; the manifest stays. */
+  def updated(part: IndexPart, state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles =
+    try part.update(state, before, unseen)
+    catch {
+      case e: DamagedIndex =>
+        log.warn("{}: making a part of the index in {} anew: {}", path, store.dir, e.getMessage)
+        part.build(state, Some(before))
+    }
+
+  /** The table as a version has it that is in step with it. */
+  def opened[A](at: Synced, show: Double => Unit = _ => ())(use: IndexState => A): A =
+    IndexState.opened(store, at.table, at.version, show)(use)
+
+  def version(draft: Draft, number: Long): IndexVersion = publisher.versionOf(
+    draft.table,
+    draft.manifest.files ++ draft.parts.flatMap(_._2.files),
+    draft.manifest.properties ++ draft.parts.flatMap(_._2.properties),
+    number
+  )
+
+  /** None if another writer was first; see [[VersionPublisher.publish]]. */
+  def publish(draft: Draft, number: Long, began: Long): Option[IndexVersion] =
+    Some(version(draft, number)).filter(publisher.publish(_, draft.allLeftovers, began))
+
+  /** Publishes a version with these files and properties of a part in place of those that it has. None if another writer was
+    * first.
+    */
+  def publish(
+      version: IndexVersion,
+      part: IndexPart,
+      made: PartFiles,
+      number: Long,
+      began: Long
+  ): Option[IndexVersion] = {
+    val next = version.copy(
+      number = number,
+      files = version.files.filterNot(part.owns) ++ made.files,
+      properties = version.properties.filterNot(p => part.owns(p._1)) ++ made.properties,
+      createdAtMillis = clock.millis(),
+      writer = Indexer.Writer
+    )
+    if (publisher.publish(next, made.leftovers, began)) Some(next) else None
+  }
+
+  def showingProgress[A](work: BuildProgress => A): A = {
+    val progress = new BuildProgress(store, clock.millis())
+    try {
+      progress.begin()
+      work(progress)
+    } finally progress.end()
+  }
+
+  /** A writer that does not know a part of the index would publish it stale. */
+  def requireParts(version: IndexVersion): Unit =
+    version.files.find(f => !ManifestKind.All(f.kind) && !parts.exists(_.owns(f))).foreach { f =>
+      throw new IllegalStateException(
+        s"${store.dir}: index version ${version.number} has a ${f.kind}, which this writer cannot keep in step"
+      )
+    }
+
+  /** WriteConflict where others were first time and again. */
+  def requireTries(rebases: Int): Unit = if (rebases > Drafts.MaxRebases)
+    throw new WriteConflict(
+      s"${store.dir}: other writers were first $rebases times; run `hudiidx update $path` again later"
+    )
+}
+
+private[sync] object Drafts {
+  val MaxRebases = 20
+}
