@@ -66,6 +66,7 @@ object OpenCompaction {
     try {
       val open = new OpenWrite(table, instant, WriteKind.Compaction, beating, shared)
       open.start()
+      requirePlan(table, instant)
       val left = strays(table, instant)
       // What was listed while this writer had the compaction is not of one that took it over.
       if (!heartbeats.isOpen(instant, open.writer))
@@ -102,6 +103,15 @@ object OpenCompaction {
           "stock Hudi began it; wait for it, or, if it ended, let stock Hudi run its compaction once more"
         )
       case _ => ()
+    }
+  }
+
+  /** A restore takes plans away, and what they would merge; what was started without one must not stay. */
+  private def requirePlan(table: TableContext, instant: String): Unit = {
+    val file = s"${table.timeline.dir}/$instant.${Action.Compaction}"
+    if (table.storage.status(s"$file.requested").isEmpty) {
+      table.storage.delete(s"$file.inflight")
+      throw new WriteConflict(s"${table.tablePath}: the plan of the compaction $instant was taken back; run it again")
     }
   }
 

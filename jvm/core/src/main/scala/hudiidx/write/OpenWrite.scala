@@ -96,11 +96,19 @@ final class OpenWrite private[write] (
     if (!counted.subsetOf(marked.map(_.path).toSet)) throw lost("its markers are gone")
     markers.deleteOthers(counted, marked)
     lock match {
-      case None => publish(write, table)
-      // Writes that began behind its plan do not touch the slices that a compaction merges.
-      case Some(lock) if kind.keepsPlan => lock.held(publish(write, TableContext.load(table.access, table.tablePath)))
-      case Some(lock)                   => lock.held(publishBesideOthers(write, recheck, lock))
+      case _ if kind.keepsPlan => lock.fold(publishCompaction(write))(_.held(publishCompaction(write)))
+      case None                => publish(write, table)
+      case Some(lock)          => lock.held(publishBesideOthers(write, recheck, lock))
     }
+  }
+
+  /** Writes that began behind its plan do not touch the slices that a compaction merges. What it merged may be taken back: stock
+    * Hudi does so beside it.
+    */
+  private def publishCompaction(write: CompletedWrite): Unit = {
+    val now = TableContext.load(table.access, table.tablePath)
+    WriteGround.requireStill(table, now, s"the compaction $instant")
+    publish(write, now)
   }
 
   private def publishBesideOthers(write: CompletedWrite, recheck: TableContext => Unit, lock: TableLock): Unit = {

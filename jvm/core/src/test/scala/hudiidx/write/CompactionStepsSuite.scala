@@ -91,6 +91,26 @@ class CompactionStepsSuite extends AnyFunSuite {
       assert(keys(path) === kept)
     }
 
+    test(s"version $version: a compaction whose plan, or a write that it merges, was taken back is not done") {
+      val path = written(version)
+      plan(LocalStorage, path, slow)
+      val table = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
+      val planned = OpenCompaction.planned(table).head
+      val request = s"${table.timeline.dir}/${planned.requestedTime}.compaction.requested"
+      val content = LocalStorage.readAll(request)
+      LocalStorage.delete(request)
+      assert(intercept[WriteConflict](OpenCompaction.begin(table, planned, quick)).getMessage.contains("taken back"))
+      assert(LocalStorage.list(table.timeline.dir).forall(!_.name.contains("compaction")))
+      LocalStorage.publish(request, content)
+      val open = OpenCompaction.begin(table, planned, quick)
+      val last = table.timeline.completedWrites.last
+      LocalStorage.delete(s"${table.timeline.dir}/${last.fileName}")
+      val e = intercept[WriteConflict](open.complete(CompletedWrite("COMPACT", schema.toString, Vector.empty)))
+      assert(e.getMessage.contains(last.requestedTime) && e.getMessage.contains("run it again"))
+      assert(LocalStorage.list(table.timeline.dir).forall(!_.name.endsWith(".commit")) && keys(path) === Vector("a"))
+      assert(OpenCompaction.planned(TableContext.load(IndexerSuite.accessOf(LocalStorage), path)).size === 1)
+    }
+
     test(s"version $version: nothing is planned while a writer is at work, nor a group twice") {
       val path = written(version)
       val other = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), path, slow)

@@ -3,7 +3,9 @@ package hudiidx.spark.write
 import hudiidx.WriteConflict
 import hudiidx.spark.Shims
 import hudiidx.spark.tag.TagLocation
+import hudiidx.sync.TableContext
 import hudiidx.timeline.{Action, ActiveTimeline}
+import hudiidx.write.WriteGround
 import org.apache.spark.sql.functions.{col, lit, substring_index}
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.sql.{Column, DataFrame}
@@ -32,13 +34,14 @@ object RowChanges {
   val Update = 2
   val Insert = 3
 
-  /** WriteConflict if rows changed since the statement read them. */
-  private[write] def requireCurrent(read: ActiveTimeline, now: ActiveTimeline, path: String): Unit = {
+  /** WriteConflict if rows changed since the statement read them, or were taken back. */
+  private[write] def requireCurrent(read: TableContext, now: TableContext): Unit = {
+    WriteGround.requireStill(read, now, "the statement")
     def changing(t: ActiveTimeline): Set[(String, String)] =
       t.completed.filter(i => Changing(i.action)).map(i => (i.requestedTime, i.action)).toSet
-    (changing(now) -- changing(read)).foreach { case (instant, action) =>
+    (changing(now.timeline) -- changing(read.timeline)).foreach { case (instant, action) =>
       throw new WriteConflict(
-        s"$path: the $action $instant was completed while the statement was at work, which so may have read old rows; run it again"
+        s"${now.tablePath}: the $action $instant was completed while the statement was at work, which so may have read old rows; run it again"
       )
     }
   }

@@ -9,7 +9,6 @@ import hudiidx.spark._
 import hudiidx.spark.tag.TagLocation
 import hudiidx.sync.{IndexOptions, TableContext}
 import hudiidx.table._
-import hudiidx.timeline.ActiveTimeline
 import hudiidx.write._
 import org.apache.avro.Schema
 import org.apache.spark.TaskContext
@@ -34,8 +33,8 @@ final private[write] class RowWrite(spark: SparkSession, path: String, options: 
   }
 
   /** The same of what a statement of SQL does. */
-  def run(changes: RowChanges, read: ActiveTimeline): Unit = commit(None) { kept =>
-    RowChanges.requireCurrent(read, open.table.timeline, path)
+  def run(changes: RowChanges, read: TableContext): Unit = commit(None) { kept =>
+    RowChanges.requireCurrent(read, open.table)
     val schema = schemaOf(changes.columns)
     val tagged = kept(new ChangedRows(this, changes.copy(rows = kept(changes.rows)), schema).located)
     (if (moves) placed(tagged, schema, kept) else tagged, schema)

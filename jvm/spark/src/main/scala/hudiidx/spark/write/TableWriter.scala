@@ -2,8 +2,8 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
+import hudiidx.sync.TableContext
 import hudiidx.table._
-import hudiidx.timeline.ActiveTimeline
 import hudiidx.write._
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
@@ -33,18 +33,24 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     *
     * @param read what the changes were made from; WriteConflict if rows changed since
     */
-  def change(changes: RowChanges, read: ActiveTimeline): Unit = commit(None)(_.run(changes, read))
+  def change(changes: RowChanges, read: TableContext): Unit = commit(None)(_.run(changes, read))
 
   private def commit(batch: Option[StreamBatch])(work: RowWrite => Unit): Unit = {
     val config = TableConfig.read(access.storage, path)
-    WritableTable.check(path, config)
-    requireSame(config)
+    check(config)
     val open = OpenWrite.begin(access, path, options.heartbeat, options.lock)
     val write = open.orAbandon {
+      // The table may have become another one meanwhile.
+      check(open.table.config)
       if (batch.exists(_.isIn(open.table))) None else Some(new RowWrite(spark, path, options, open))
     }
     write.fold(open.abandon())(work)
     IndexUpdate.run(spark, path, options)
+  }
+
+  private def check(config: TableConfig): Unit = {
+    WritableTable.check(path, config)
+    requireSame(config)
   }
 
   /** Options that say what the table is not are mistakes. */

@@ -152,7 +152,7 @@ final private[write] class ChangeWrite(
   def run(changes: RowChanges): Unit = {
     val operation =
       if (command == RowLevelOperation.Command.DELETE) WriteOperation.Delete else WriteOperation.Upsert
-    target.writer(options, Some(operation)).change(changes, target.table.shared.timeline)
+    target.writer(options, Some(operation)).change(changes, target.table.shared.context)
   }
 
   /** The columns of the rows that a statement writes. */

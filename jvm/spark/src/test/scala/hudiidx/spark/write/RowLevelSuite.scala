@@ -3,11 +3,17 @@ package hudiidx.spark.write
 import scala.util.Random
 
 import hudiidx.TestSettings.isLong
+import hudiidx.hadoop.{Rollbacks, Tables}
+import hudiidx.hfile.BlockCache
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
 import hudiidx.storage.LocalStorage
+import hudiidx.sync.TableContext
+import hudiidx.timeline.{ActiveTimeline, Instant}
 import hudiidx.{Fixtures, InvalidOption, UnsupportedTable, WriteConflict}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, WriteDelta}
 import org.apache.spark.sql.connector.catalog.{Identifier, TableWritePrivilege}
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.{DataFrame, Row}
 
@@ -20,8 +26,8 @@ final class RowLevelSuite extends SparkSuite {
 
   private def newPath(): String = Fixtures.newFolder("rows").resolve("t").toString
 
-  private def made(version: Int, more: String = ""): String = {
-    val path = newPath()
+  private def made(version: Int, more: String = "", at: String = ""): String = {
+    val path = if (at.isEmpty) newPath() else at
     sql(
       s"CREATE TABLE hudiidx.`$path` (id STRING, p STRING, ts BIGINT, n INT, v STRING) USING hudiidx PARTITIONED BY (p) " +
         s"TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts', hoodie.write.table.version = '$version'$more)"
@@ -138,8 +144,9 @@ final class RowLevelSuite extends SparkSuite {
 
   private val small = (0 until 6).map(i => Record(s"k$i", s"p${i % 2}", 1L, i, s"v$i"))
 
-  private def filled(more: String = ""): String = {
-    val path = made(9, more)
+  private def filled(more: String = ""): String = filledAt(made(9, more))
+
+  private def filledAt(path: String): String = {
     sql(s"INSERT INTO hudiidx.`$path` VALUES ${literals(small)}")
     path
   }
@@ -213,6 +220,54 @@ final class RowLevelSuite extends SparkSuite {
     assert(rows(path).map(_.n) === small.map(_.n + 101).toSet)
   }
 
+  /** What may become of a commit that a statement read, or of the table. */
+  private val takenBack: Vector[(String, (String, ActiveTimeline) => Unit)] = Vector(
+    // A rollback makes the commit pending before it removes files, and ends with an instant of its own.
+    "a rollback that is under way" -> ((_, t) => removed(t, t.completedWrites.last)),
+    "a rollback" -> ((path, t) =>
+      if (t.layout == 2) Rollbacks.rollBack(path, t.completedWrites.last) else removed(t, t.completedWrites.last)
+    ),
+    "a restore" -> ((_, t) => t.completedWrites.foreach(removed(t, _))),
+    "a table made anew" -> ((path, t) => {
+      LocalStorage.delete(path)
+      filledAt(made(t.layout match { case 1 => 6; case _ => 9 }, at = path)): Unit
+    })
+  )
+
+  /** What a statement reads of the timeline is read once. */
+  private def readBy(plan: LogicalPlan): Unit = {
+    val named = plan.collect { case w: WriteDelta => w.originalTable }
+    val targets = named.collect { case r: DataSourceV2Relation => r.table }.collect { case t: TargetTable => t.table }
+    assert(targets.nonEmpty)
+    targets.foreach(t => t.partitions.foreach(t.slices(_)))
+  }
+
+  private def removed(t: ActiveTimeline, i: Instant): Unit =
+    LocalStorage.list(t.dir).filter(_.name.startsWith(i.requestedTime)).foreach(f => LocalStorage.delete(f.path))
+
+  for (version <- Seq(6, 9); (name, deed) <- takenBack)
+    test(s"version $version: $name between a statement's reading and its write is a conflict, and nothing is written") {
+      val statements = Vector[String => String](
+        path => s"UPDATE hudiidx.`$path` SET n = n + 1",
+        path => s"DELETE FROM hudiidx.`$path` WHERE n < 3",
+        path =>
+          s"MERGE INTO hudiidx.`$path` t USING ${given(small)} s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = t.n + 1 " +
+            "WHEN NOT MATCHED THEN INSERT *"
+      )
+      statements.foreach { statement =>
+        val path = filledAt(made(version))
+        sql(s"UPDATE hudiidx.`$path` SET n = n + 100")
+        val plan = spark.sessionState.sqlParser.parsePlan(statement(path))
+        val execution = spark.sessionState.executePlan(plan)
+        readBy(execution.analyzed)
+        deed(path, TableContext.load(Tables.access(LocalStorage, new BlockCache(0)), path).timeline)
+        val before = Fixtures.filesBelow(path).toSet
+        val e = intercept[WriteConflict](execution.commandExecuted)
+        assert(e.getMessage.contains("run it again"))
+        assert(Fixtures.filesBelow(path).toSet === before)
+      }
+    }
+
   test("file names that are no file group's: records are looked up") {
     val path = filled()
     val table = spark.sessionState.catalogManager.catalog("hudiidx").asInstanceOf[HudiIdxCatalog]
@@ -233,7 +288,7 @@ final class RowLevelSuite extends SparkSuite {
         lit("changed").as("v")
       )
     val writer = target.writer(Map.empty, Some(WriteOperation.Upsert))
-    writer.change(RowChanges(found, hasInserts = false), target.table.shared.timeline)
+    writer.change(RowChanges(found, hasInserts = false), target.table.shared.context)
     assert(rows(path).filter(_.v == "changed").map(_.id) === Set("k3", "k4", "k5") && rows(path).size === 6)
   }
 
