@@ -3,7 +3,7 @@ package hudiidx.report
 import java.nio.file.NoSuchFileException
 
 import hudiidx.sync.TableContext
-import hudiidx.timeline.{Action, CommitMetadata, Instant, InstantName}
+import hudiidx.timeline.{Action, CommitMetadata, Instant, InstantTime}
 
 /** A completed write.
   *
@@ -83,8 +83,8 @@ object TimelineFacts {
 
   private def write(table: TableContext, instant: Instant, commit: CommitMetadata): WriteFacts = {
     val stats = commit.writeStats
-    val from = millis(table, instant)
     val until = table.timeline.completedMillis(instant, table.config.timelineZone)
+    val from = InstantTime.toMillis(instant.requestedTime, table.config.timelineZone, near = until)
     val isCompaction = table.config.isMergeOnRead && instant.action == Action.Commit
     WriteFacts(
       instant.requestedTime,
@@ -101,5 +101,5 @@ object TimelineFacts {
   }
 
   private def millis(table: TableContext, instant: Instant): Option[Long] =
-    InstantName.toMillis(instant.requestedTime, table.config.timelineZone)
+    InstantTime.toMillis(instant.requestedTime, table.config.timelineZone)
 }

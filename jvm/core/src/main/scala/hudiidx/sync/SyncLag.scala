@@ -1,6 +1,6 @@
 package hudiidx.sync
 
-import hudiidx.timeline.InstantName
+import hudiidx.timeline.InstantTime
 
 /** How long instants of a table have been complete without an index knowing them. */
 private[sync] object SyncLag {
@@ -12,7 +12,7 @@ private[sync] object SyncLag {
     val zone = table.config.timelineZone
     unseen
       .flatMap(u =>
-        table.timeline.completedMillis(u.instant, zone).orElse(InstantName.toMillis(u.instant.requestedTime, zone))
+        table.timeline.completedMillis(u.instant, zone).orElse(InstantTime.toMillis(u.instant.requestedTime, zone))
       )
       .reduceOption(_ min _)
       .map(first => math.max(0L, nowMillis - first))

@@ -34,7 +34,7 @@ object FolderScan {
 final class TableListing(
     storage: Storage,
     tablePath: String,
-    layout: Int,
+    config: TableConfig,
     timeline: ActiveTimeline,
     contents: InstantContents,
     val lister: PartitionLister,
@@ -82,7 +82,7 @@ final class TableListing(
     * timeline are no more: TableChanged.
     */
   def confirm(partitionPath: String, suspects: Vector[Suspect]): Array[FileEntry] = {
-    val fresh = TimelineReader.read(storage, timeline.dir, layout)
+    val fresh = TimelineReader.read(storage, timeline.dir, config.timelineLayout, config.timelineZone)
     val still = SizeCheck.expected(fresh, contents).getOrElse(partitionPath, ExpectedPartition.Empty)
     val asked = suspects.map(_.nameHash).toSet
     val found = lister.listed(partitionPath)
@@ -161,7 +161,6 @@ object TableListing {
   ): TableListing = {
     val rules = ListingRules.of(tablePath, timeline, contents, view)
     val lister = new PartitionLister(storage, rules)
-    val layout = config.timelineLayout
-    new TableListing(storage, tablePath, layout, timeline, contents, lister, scan, damagedAsStock, isFollowed)
+    new TableListing(storage, tablePath, config, timeline, contents, lister, scan, damagedAsStock, isFollowed)
   }
 }

@@ -1,7 +1,9 @@
 package hudiidx.table
 
+import java.time.Instant
+
 import hudiidx.InvalidOption
-import hudiidx.timeline.{Action, ActiveTimeline, InstantContents}
+import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, InstantTime}
 
 /** Which instants may be asked for: those that stock Hudi allows. */
 object TimeTravel {
@@ -22,6 +24,24 @@ object TimeTravel {
           "choose an earlier instant"
       )
     }
+  }
+
+  /** The last instant time that is not after a moment. InvalidOption if writes were made in an hour that comes twice in the table's
+    * zone, and the moment is in it: which of them are after it their instants do not say.
+    *
+    * @param micros since 1970
+    */
+  def instantTime(config: TableConfig, timeline: => ActiveTimeline, micros: Long): String = {
+    val millis = Math.floorDiv(micros, 1000L)
+    InstantTime.twiceAround(millis, config.timelineZone).foreach { case (first, last) =>
+      timeline.completedWrites.map(_.requestedTime).find(t => t >= first && t <= last).foreach { write =>
+        throw new InvalidOption(
+          s"${config.file}: the moment ${Instant.ofEpochMilli(millis)} is in an hour that comes twice in ${config.timelineZone}, the zone of the table's " +
+            s"instants, and so is the write $write; name the instant that is meant: VERSION AS OF '$write'"
+        )
+      }
+    }
+    InstantTime.format(millis, config.timelineZone)
   }
 
   /** Pending table services other than clustering change no rows; a pending clustering keeps its input visible. */

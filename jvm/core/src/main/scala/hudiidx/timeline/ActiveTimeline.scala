@@ -6,7 +6,8 @@ import java.time.ZoneId
   *
   *  @param dir    folder of the instant files: `<table>/.hoodie`, or the timeline folder of layout 2
   *  @param layout 1 (table version 6) or 2 (8 and later)
-  *  @param modified of layout 1: when the files of completed instants were last modified, in epoch milliseconds by file name
+  *  @param modified when the files of completed instants were last modified, in epoch milliseconds by file name; of those alone
+  *                  whose completion time does not tell the moment
   */
 final class ActiveTimeline(
     val dir: String,
@@ -34,10 +35,11 @@ final class ActiveTimeline(
   def isCompletedWrite(instantTime: String): Boolean = completedWriteTimes(instantTime)
 
   /** When a completed instant completed, in epoch milliseconds: by its completion time, read in the table's zone, or else, as
-    *  layout 1 has none, by its file. None where neither is known.
+    *  layout 1 has none, by its file, which also tells which of two moments a completion time means. None where neither is
+    *  known.
     */
   def completedMillis(instant: Instant, zone: ZoneId): Option[Long] = instant.completionTime match {
-    case Some(time) => InstantName.toMillis(time, zone)
+    case Some(time) => InstantTime.toMillis(time, zone, near = modified.get(instant.fileName))
     case None       => modified.get(instant.fileName)
   }
 

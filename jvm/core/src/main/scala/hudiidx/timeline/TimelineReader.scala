@@ -1,7 +1,6 @@
 package hudiidx.timeline
 
-import java.time.format.DateTimeFormatter
-import java.time.{DateTimeException, Instant => Moment, LocalDateTime, ZoneId}
+import java.time.ZoneId
 
 import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.{NotAHudiTable, TableChanged}
@@ -13,7 +12,7 @@ object TimelineReader {
     *  completion time of completed instants of layout 2 whose names carry none. NotAHudiTable if the folder cannot be read,
     *  TableChanged if an upgrade is moving the timeline away: what is left of it is not the table's.
     */
-  def read(storage: Storage, dir: String, layout: Int, zone: ZoneId = ZoneId.systemDefault()): ActiveTimeline = {
+  def read(storage: Storage, dir: String, layout: Int, zone: ZoneId): ActiveTimeline = {
     val files = NotAHudiTable.reading(dir)(storage.list(dir))
     if (layout == 1) files.find(f => f.isDirectory && f.name == MovedTo).foreach(requireEmpty(storage, _))
     of(dir, layout, files, zone)
@@ -45,14 +44,21 @@ object TimelineReader {
       if (i + 1 == found.size || !sameGroup(found.get(i), found.get(i + 1))) kept += found.get(i)
       i += 1
     }
-    new ActiveTimeline(dir, layout, kept.result(), if (layout == 1) modified(files) else Map.empty)
+    new ActiveTimeline(dir, layout, kept.result(), modified(files, layout, zone))
   }
 
-  private def modified(files: Vector[FileInfo]): Map[String, Long] =
-    files.iterator
-      .filter(f => InstantName.parse(f.name, 1).exists(_.isCompleted))
-      .map(f => f.name -> f.modifiedMillis)
-      .toMap
+  /** Where completion times do not tell the moment: there are none, or the clock showed them twice. */
+  private def modified(files: Vector[FileInfo], layout: Int, zone: ZoneId): Map[String, Long] =
+    if (layout == 2 && zone.getRules.isFixedOffset) Map.empty
+    else
+      files.iterator
+        .filter(f =>
+          InstantName
+            .parse(f.name, layout)
+            .exists(i => i.isCompleted && i.completionTime.forall(InstantTime.comesTwice(_, zone)))
+        )
+        .map(f => f.name -> f.modifiedMillis)
+        .toMap
 
   private def sameGroup(a: Instant, b: Instant): Boolean =
     a.requestedTime == b.requestedTime && InstantName.comparableAction(a.action) ==
@@ -80,7 +86,7 @@ object TimelineReader {
     if (layout == 1 || !instant.isCompleted || instant.completionTime.isDefined) instant
     else {
       // A completion time is compared with requested times as a string, so it must have their length.
-      val modified = InstantName.format(file.modifiedMillis, zone)
+      val modified = InstantTime.format(file.modifiedMillis, zone)
       val comparable = if (modified.length == instant.requestedTime.length) modified else instant.requestedTime
       instant.copy(completionTime = Some(comparable))
     }
@@ -88,17 +94,6 @@ object TimelineReader {
 
 /** Names of instant files. */
 object InstantName {
-  private val Millis = DateTimeFormatter.ofPattern("yyyyMMddHHmmssSSS")
-
-  /** A moment (epoch milliseconds) as a 17-digit instant time. */
-  def format(millis: Long, zone: ZoneId): String = Millis.format(Moment.ofEpochMilli(millis).atZone(zone))
-
-  /** The moment (epoch milliseconds) that an instant time of 14 or 17 digits shows; None for any other text. */
-  def toMillis(instantTime: String, zone: ZoneId): Option[Long] =
-    try {
-      val millis = if (instantTime.length == 14) instantTime + "000" else instantTime
-      Some(LocalDateTime.parse(millis, Millis).atZone(zone).toInstant.toEpochMilli)
-    } catch { case _: DateTimeException => None }
 
   /** The instant that a file name stands for; None for any other name. Layout 2 puts the completion time behind the
     *  requested time: `<requested>_<completed>.<action>`.

@@ -115,7 +115,7 @@ object MetadataTableWriter {
       group.config,
       instant,
       Action.DeltaCommit,
-      OpenWrite.later(instant, group.config)
+      InstantTime.next(instant, System.currentTimeMillis(), group.config.timelineZone)
     )
     if (!storage.publish(done, content)) throw taken(tablePath, instant)
   }

@@ -258,14 +258,6 @@ object OpenWrite {
   private[write] def next(table: TableContext): String = {
     val all = table.timeline.instants.flatMap(i => i.completionTime.toVector :+ i.requestedTime)
     val last = if (all.isEmpty) "" else all.max
-    later(last, table.config)
-  }
-
-  /** Now, or just behind a time that is not past. */
-  private[write] def later(than: String, config: TableConfig): String = {
-    val zone = config.timelineZone
-    val now = InstantName.format(System.currentTimeMillis(), zone)
-    if (now > than) now
-    else InstantName.toMillis(than, zone).map(m => InstantName.format(m + 1, zone)).filter(_ > than).getOrElse(now)
+    InstantTime.next(last, System.currentTimeMillis(), table.config.timelineZone)
   }
 }

@@ -6,7 +6,7 @@ import hudiidx.manifest._
 import hudiidx.storage.{BytesReader, FileInfo}
 import hudiidx.store.IndexVersion
 import hudiidx.table.{FileName, FileOrder, PropertiesFile, TableConfig}
-import hudiidx.timeline.{InstantContent, InstantName, TimelineReader}
+import hudiidx.timeline.{InstantContent, InstantTime, TimelineReader}
 import hudiidx.{DamagedIndex, DamagedTable, Fixtures, HudiIdxException}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.{ByteBuffer, ByteOrder}
@@ -119,7 +119,7 @@ object TableTarget extends FuzzTarget {
     val files = all.map(n => FileInfo(s"/t/.hoodie/$n", 1L, 1L, isDirectory = false))
     Seq(1, 2).foreach { layout =>
       val timeline = TimelineReader.of("/t/.hoodie", layout, files, ZoneOffset.UTC)
-      timeline.instants.foreach(i => InstantName.toMillis(i.requestedTime, ZoneOffset.UTC))
+      timeline.instants.foreach(i => InstantTime.toMillis(i.requestedTime, ZoneOffset.UTC))
     }
     all.foreach(n => FileName.parse("p", n, 1L).foreach(_.fileName))
   }

@@ -4,7 +4,7 @@ import hudiidx._
 import hudiidx.hfile.BlockCache
 import hudiidx.storage._
 import hudiidx.table.TableConfig
-import hudiidx.timeline.{ArchivedTimeline, InstantName, TimelineHistory}
+import hudiidx.timeline.{ArchivedTimeline, InstantTime, TimelineHistory}
 import java.nio.file.attribute.FileTime
 import java.nio.file.{Files, Path}
 import java.time.ZoneId
@@ -126,7 +126,7 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     } else {
       val names = table.dir.resolve(".hoodie/timeline").toFile.list()
       val name = names.find(_.startsWith(s"${instant}_")).get
-      InstantName.toMillis(name.drop(instant.length + 1).takeWhile(_ != '.'), ZoneId.systemDefault()).get
+      InstantTime.toMillis(name.drop(instant.length + 1).takeWhile(_ != '.'), ZoneId.systemDefault()).get
     }
 
   test(

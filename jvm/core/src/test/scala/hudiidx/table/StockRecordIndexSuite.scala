@@ -1,7 +1,7 @@
 package hudiidx.table
 
 import hudiidx.storage.LocalStorage
-import hudiidx.timeline.{InstantContents, InstantName, TimelineReader}
+import hudiidx.timeline.{InstantContents, InstantTime, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures}
 import java.nio.file.{Files, Paths}
 import org.scalatest.funsuite.AnyFunSuite
@@ -49,7 +49,7 @@ final class StockRecordIndexSuite extends AnyFunSuite {
       val stock = metadata.path("record_index").path("found")
       val zone = TableConfig.read(LocalStorage, Fixtures.table(name)).timelineZone
       stock.properties.forEach { e =>
-        val instant = InstantName.toMillis(e.getValue.get(2).asText, zone).get
+        val instant = InstantTime.toMillis(e.getValue.get(2).asText, zone).get
         val wanted = StockLocation(e.getValue.get(0).asText, e.getValue.get(1).asText, instant)
         assert(ours.get(e.getKey).contains(wanted), e.getKey)
       }

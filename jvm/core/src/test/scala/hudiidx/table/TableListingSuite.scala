@@ -141,7 +141,9 @@ object TableListingSuite {
   final case class Listed(table: String, pinned: Option[ActiveTimeline] = None) {
     private val config = TableConfig.read(LocalStorage, table)
     val timeline: ActiveTimeline =
-      pinned.getOrElse(TimelineReader.read(LocalStorage, config.timelineDir(table), config.timelineLayout))
+      pinned.getOrElse(
+        TimelineReader.read(LocalStorage, config.timelineDir(table), config.timelineLayout, config.timelineZone)
+      )
     val contents = new InstantContents(LocalStorage, timeline.dir)
     private val viewTimeline = ViewTimeline.load(config, timeline, contents, _ => None)
     val listing: TableListing = TableListing(LocalStorage, table, config, timeline, contents, viewTimeline)

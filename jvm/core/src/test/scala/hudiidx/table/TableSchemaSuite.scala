@@ -13,7 +13,7 @@ class TableSchemaSuite extends AnyFunSuite {
     val path = Fixtures.table(name)
     val config = TableConfig.read(LocalStorage, path)
     val dir = config.timelineDir(path)
-    val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout)
+    val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone)
     val json = TableSchema.latestAvroJson(timeline, new InstantContents(LocalStorage, dir), config, asOf)
     json.map(new Schema.Parser().parse(_))
   }
@@ -57,7 +57,8 @@ class TableSchemaSuite extends AnyFunSuite {
     for (name <- Seq("v6-cow-evolution", "v9-mor-evolution")) {
       val path = Fixtures.table(name)
       val config = TableConfig.read(LocalStorage, path)
-      val timeline = TimelineReader.read(LocalStorage, config.timelineDir(path), config.timelineLayout)
+      val timeline =
+        TimelineReader.read(LocalStorage, config.timelineDir(path), config.timelineLayout, config.timelineZone)
       val first = timeline.completedWrites.head.requestedTime
       val before = columns(schemaOf(name, Some(first)).get)
       val after = columns(schemaOf(name).get)
@@ -70,7 +71,7 @@ class TableSchemaSuite extends AnyFunSuite {
     val path = Fixtures.table("v9-cow-part")
     val config = TableConfig.read(LocalStorage, path)
     val dir = config.timelineDir(path)
-    val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout)
+    val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone)
     val storage = new CountingStorage(LocalStorage)
     TableSchema.latestAvroJson(timeline, new InstantContents(storage, dir), config, None)
     assert(storage.counts.readAll === 1L)
@@ -81,7 +82,7 @@ class TableSchemaSuite extends AnyFunSuite {
     val path = Fixtures.table("v9-props-only")
     val config = TableConfig.read(LocalStorage, path)
     val bare = config.copy(properties = config.properties - "hoodie.table.create.schema")
-    val timeline = TimelineReader.read(LocalStorage, config.timelineDir(path), 2)
+    val timeline = TimelineReader.read(LocalStorage, config.timelineDir(path), 2, config.timelineZone)
     val contents = new InstantContents(LocalStorage, config.timelineDir(path))
     assert(TableSchema.latestAvroJson(timeline, contents, bare, None) === None)
   }

@@ -13,7 +13,11 @@ class InstantContentsSuite extends AnyFunSuite {
   private def open(path: String): Opened = {
     val config = TableConfig.read(LocalStorage, path)
     val dir = config.timelineDir(path)
-    Opened(dir, TimelineReader.read(LocalStorage, dir, config.timelineLayout), new InstantContents(LocalStorage, dir))
+    Opened(
+      dir,
+      TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone),
+      new InstantContents(LocalStorage, dir)
+    )
   }
 
   private def openFixture(name: String): Opened = open(Fixtures.table(name))

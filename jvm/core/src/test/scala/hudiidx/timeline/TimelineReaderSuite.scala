@@ -44,7 +44,7 @@ class TimelineReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val path = Fixtures.table(name)
       val config = TableConfig.read(LocalStorage, path)
       val storage = new CountingStorage(LocalStorage)
-      val timeline = TimelineReader.read(storage, config.timelineDir(path), config.timelineLayout)
+      val timeline = TimelineReader.read(storage, config.timelineDir(path), config.timelineLayout, config.timelineZone)
       assert(storage.counts.list === 1L)
       assert(storage.counts.status + storage.counts.open + storage.counts.readAll === 0L)
       val expected = (0 until stock.size).map { i =>

@@ -1,14 +1,11 @@
 package hudiidx.spark
 
-import java.time.format.DateTimeFormatter
-import java.time.temporal.ChronoUnit
-import java.time.{Instant, ZoneId}
-
 import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
-import hudiidx.table.TableConfig
+import hudiidx.sync.TableContext
+import hudiidx.table.{TableConfig, TimeTravel}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog._
 import org.apache.spark.sql.connector.expressions.Transform
@@ -124,7 +121,7 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
   /** TIMESTAMP AS OF: microseconds since 1970. */
   override def loadTable(ident: Identifier, timestamp: Long): Table =
     table(ident)(
-      t => open(t, Map(ReadOptions.AsOfInstant -> HudiIdxCatalog.instantTime(timestamp, zone(t)))),
+      t => open(t, Map(ReadOptions.AsOfInstant -> instantTime(t, timestamp))),
       super.loadTable(ident, timestamp)
     )
 
@@ -165,9 +162,10 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
     HudiIdxSource.open(SparkSession.active, all + ("path" -> table.path), ofCatalog = true)
   }
 
-  private def zone(table: NamedTable): ZoneId = {
+  private def instantTime(table: NamedTable, micros: Long): String = {
     val hadoop = SparkSession.active.sessionState.newHadoopConf()
-    TableConfig.read(Tables.access(hadoop).storage, Tables.qualified(table.path, hadoop)).timelineZone
+    val (access, path) = (Tables.access(hadoop), Tables.qualified(table.path, hadoop))
+    TimeTravel.instantTime(TableConfig.read(access.storage, path), TableContext.load(access, path).timeline, micros)
   }
 }
 
@@ -175,12 +173,6 @@ private object HudiIdxCatalog {
 
   /** Names the catalog behind, where that is not Spark's own. */
   val Delegate = "delegate"
-
-  private val Millis = DateTimeFormatter.ofPattern("yyyyMMddHHmmssSSS")
-
-  /** The last instant time that is not after the moment, in the zone of the table's instants. */
-  def instantTime(micros: Long, zone: ZoneId): String =
-    Millis.withZone(zone).format(Instant.EPOCH.plus(micros, ChronoUnit.MICROS))
 
   private def delegate(
       className: String,

@@ -50,7 +50,11 @@ object Answer extends Assertions {
   private val Meta =
     Vector("_hoodie_commit_time", "_hoodie_record_key", "_hoodie_partition_path")
   private val Options: Map[String, String] =
-    Map("ignoreNullFields" -> "false", "timestampFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX")
+    Map(
+      "ignoreNullFields" -> "false",
+      "timestampFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+      "timeZone" -> "UTC"
+    )
 
   def of(frame: DataFrame): Answer = {
     val texts = rowTexts(frame).collect().map(r => (r.getString(0), r.getString(1)))
