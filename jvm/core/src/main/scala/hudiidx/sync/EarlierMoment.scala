@@ -15,12 +15,16 @@ object EarlierMoment {
     */
   def requireThere(pinned: TableContext): Unit = {
     val now = TableContext.load(pinned.access, pinned.tablePath)
-    whyNot(pinned.config, now.config).orElse(lost(pinned.timeline, now)).foreach { why =>
+    changed(pinned, now).foreach { why =>
       throw new TableChanged(
         s"${pinned.tablePath}: $why since this read was planned; read the table again, with a new DataFrame"
       )
     }
   }
+
+  /** What of a moment is no more by now. */
+  def changed(pinned: TableContext, now: TableContext): Option[String] =
+    whyNot(pinned.config, now.config).orElse(lost(pinned.timeline, now))
 
   private def whyNot(pinned: TableConfig, now: TableConfig): Option[String] =
     if (pinned.tableName != now.tableName || pinned.tableType != now.tableType)

@@ -26,7 +26,7 @@ class TimelineReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("an upgrade that is moving the timeline of a table of version 6 is told of: what is left is not the table's") {
     val table = Fixtures.copy("v6-mor-part")
     val folder = Paths.get(table, ".hoodie")
-    def read = TimelineReader.read(LocalStorage, folder.toString, 1)
+    def read = TimelineReader.read(LocalStorage, folder.toString, 1, java.time.ZoneOffset.UTC)
     val whole = read.instants
     val moved = Files.createDirectories(folder.resolve("timeline/history")).getParent
     assert(read.instants === whole, "a downgrade leaves the folder, with nothing in it")

@@ -102,6 +102,7 @@ class CompactionStepsSuite extends AnyFunSuite {
       assert(intercept[WriteConflict](OpenCompaction.begin(table, planned, quick)).getMessage.contains("taken back"))
       assert(LocalStorage.list(table.timeline.dir).forall(!_.name.contains("compaction")))
       LocalStorage.publish(request, content)
+      Thread.sleep(5) // the heartbeat is past
       val open = OpenCompaction.begin(table, planned, quick)
       val last = table.timeline.completedWrites.last
       LocalStorage.delete(s"${table.timeline.dir}/${last.fileName}")

@@ -9,7 +9,7 @@ import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
 import hudiidx.timeline.{ActiveTimeline, Instant}
-import hudiidx.{Fixtures, InvalidOption, UnsupportedTable, WriteConflict}
+import hudiidx.{Fixtures, HudiIdxException, InvalidOption, UnsupportedTable, WriteConflict}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, WriteDelta}
 import org.apache.spark.sql.connector.catalog.{Identifier, TableWritePrivilege}
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
@@ -247,46 +247,58 @@ final class RowLevelSuite extends SparkSuite {
 
   for (version <- Seq(6, 9); (name, deed) <- takenBack)
     test(s"version $version: $name between a statement's reading and its write is a conflict, and nothing is written") {
-      val statements = Vector[String => String](
+      def after(work: => Any, path: String): Exception = {
+        deed(path, TableContext.load(Tables.access(LocalStorage, new BlockCache(0)), path).timeline)
+        val before = Fixtures.filesBelow(path).toSet
+        val e = intercept[HudiIdxException](work)
+        assert(Fixtures.filesBelow(path).toSet === before)
+        e
+      }
+      val path = filledAt(made(version))
+      sql(s"UPDATE hudiidx.`$path` SET n = n + 100")
+      val target = targetOf(path)
+      val changes = RowChanges(changed(read(path)).localCheckpoint(), hasInserts = false)
+      val writer = target.writer(Map.empty, Some(WriteOperation.Upsert))
+      val e = after(writer.change(changes, target.table.shared.context), path)
+      assert(e.isInstanceOf[WriteConflict] && e.getMessage.contains("run it again"), e)
+      Vector[String => String](
         path => s"UPDATE hudiidx.`$path` SET n = n + 1",
         path => s"DELETE FROM hudiidx.`$path` WHERE n < 3",
         path =>
           s"MERGE INTO hudiidx.`$path` t USING ${given(small)} s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = t.n + 1 " +
             "WHEN NOT MATCHED THEN INSERT *"
-      )
-      statements.foreach { statement =>
+      ).foreach { statement =>
         val path = filledAt(made(version))
         sql(s"UPDATE hudiidx.`$path` SET n = n + 100")
-        val plan = spark.sessionState.sqlParser.parsePlan(statement(path))
-        val execution = spark.sessionState.executePlan(plan)
+        val execution = spark.sessionState.executePlan(spark.sessionState.sqlParser.parsePlan(statement(path)))
         readBy(execution.analyzed)
-        deed(path, TableContext.load(Tables.access(LocalStorage, new BlockCache(0)), path).timeline)
-        val before = Fixtures.filesBelow(path).toSet
-        val e = intercept[WriteConflict](execution.commandExecuted)
-        assert(e.getMessage.contains("run it again"))
-        assert(Fixtures.filesBelow(path).toSet === before)
+        after(execution.commandExecuted, path)
       }
     }
 
+  private def targetOf(path: String): TargetTable = spark.sessionState.catalogManager
+    .catalog("hudiidx")
+    .asInstanceOf[HudiIdxCatalog]
+    .loadTable(Identifier.of(Array.empty[String], path), java.util.Set.of[TableWritePrivilege]())
+    .asInstanceOf[TargetTable]
+
+  /** Updates of rows, as a statement gives them. */
+  private def changed(rows: DataFrame): DataFrame = rows.select(
+    lit(RowChanges.Update).as(RowChanges.Operation),
+    col("_hoodie_record_key").as(RowChanges.OldKey),
+    col("_hoodie_partition_path").as(RowChanges.OldPartition),
+    lit("nowhere").as(RowChanges.OldFile),
+    col("id"),
+    col("p"),
+    col("ts"),
+    col("n"),
+    lit("changed").as("v")
+  )
+
   test("file names that are no file group's: records are looked up") {
     val path = filled()
-    val table = spark.sessionState.catalogManager.catalog("hudiidx").asInstanceOf[HudiIdxCatalog]
-    val target = table
-      .loadTable(Identifier.of(Array.empty[String], path), java.util.Set.of[TableWritePrivilege]())
-      .asInstanceOf[TargetTable]
-    val found = read(path)
-      .where("n >= 3")
-      .select(
-        lit(RowChanges.Update).as(RowChanges.Operation),
-        col("_hoodie_record_key").as(RowChanges.OldKey),
-        col("_hoodie_partition_path").as(RowChanges.OldPartition),
-        lit("nowhere").as(RowChanges.OldFile),
-        col("id"),
-        col("p"),
-        col("ts"),
-        col("n"),
-        lit("changed").as("v")
-      )
+    val target = targetOf(path)
+    val found = changed(read(path).where("n >= 3"))
     val writer = target.writer(Map.empty, Some(WriteOperation.Upsert))
     writer.change(RowChanges(found, hasInserts = false), target.table.shared.context)
     assert(rows(path).filter(_.v == "changed").map(_.id) === Set("k3", "k4", "k5") && rows(path).size === 6)
