@@ -3,12 +3,13 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build hive quickstart docs docs-options test test-fast test-all test-lines test-cluster test-presto bugs reliability fuzz reproducible bench report-pictures lint format bundles clean preflight
+.PHONY: build lines hive quickstart docs docs-options test test-fast test-all test-lines test-cluster test-presto bugs reliability fuzz reproducible bench report-pictures lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
 # One jar for each Spark line; the wheel carries them all.
 JAR := dist/hudiidx-spark-3.5_2.12-$(VERSION).jar
-JARS_4 := $(patsubst %,dist/hudiidx-spark-%_2.13-$(VERSION).jar,4.0 4.1)
+LINES := $(shell sed -n 's/.*SparkLine."\(4\.[0-9]*\)\.[0-9]*".*/\1/p' project/SparkVersions.scala)
+JARS_4 := $(LINES:%=dist/hudiidx-spark-%_2.13-$(VERSION).jar)
 WRITER_JAR_NAME := hudiidx-hudi_2.12-$(VERSION).jar
 HIVE_JAR := dist/hudiidx-hive_2.12-$(VERSION).jar
 WHEEL := dist/hudiidx-$(VERSION)-py3-none-any.whl
@@ -91,6 +92,25 @@ $(STAMPS)/wheel: $(WHEEL)
 	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)
 	@touch $@
 
+# An environment of each Spark 4: its PySpark, what the wheel and pytest need at the releases of .venv, and then the wheel.
+build/lines/%/.pyspark: project/SparkVersions.scala scripts/spark_lines.py python/requirements-dev.txt
+	@scripts/preflight
+	rm -rf $(@D)
+	"$$(scripts/preflight --python)" -m venv $(@D)
+	grep -v '^pyspark==' python/requirements-dev.txt > $(@D)/constraints.txt
+	$(@D)/bin/pip install --quiet --disable-pip-version-check -c $(@D)/constraints.txt setuptools wheel
+	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-build-isolation -c $(@D)/constraints.txt \
+	  "pyspark==$$($(@D)/bin/python scripts/spark_lines.py $*)" typer rich prometheus_client pytest
+	@touch $@
+
+build/lines/%/.stamp: build/lines/%/.pyspark $(WHEEL)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)
+	@touch $@
+
+PYSPARKS := $(LINES:%=build/lines/%/.pyspark)
+.SECONDARY: $(PYSPARKS)
+lines: $(LINES:%=build/lines/%/.stamp)
+
 # What tests alone need: readers of files beside Spark, linters of docker/
 $(STAMPS)/tests: python/requirements-tests.txt $(STAMPS)/venv
 	.venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements-tests.txt
@@ -144,13 +164,22 @@ build/docs-venv/.stamp: python/requirements-docs.txt
 docs-options: build
 	@$(PY) scripts/options_page.py
 
-test: build bundles $(STAMPS)/tests $(BROWSER)
+test: ready
 	@$(PY) scripts/run_tests.py test
+
+# All that the tests need. Downloads and environments are made while the jars are; what Maven fetches, one by one.
+.PHONY: ready fetched
+ready:
+	@$(MAKE) --no-print-directory -j3 $(JARS) $(STAMPS)/tests fetched $(BROWSER) $(PYSPARKS)
+	@$(MAKE) --no-print-directory build lines
+
+fetched: $(SBT)
+	@$(MAKE) --no-print-directory -j1 bundles
 
 test-fast: build
 	@$(PY) scripts/run_tests.py fast
 
-test-all: build bundles $(STAMPS)/tests $(BROWSER) $(PRESTO)/.stamp
+test-all: ready $(PRESTO)/.stamp
 	@scripts/test_lines
 	@$(PY) scripts/run_tests.py all
 
@@ -191,8 +220,8 @@ test-cluster: build bundles $(STAMPS)/tests $(BROWSER)
 test-presto: build $(STAMPS)/tests $(PRESTO)/.stamp
 	@$(PY) -m pytest -q -m slow integration/test_presto.py
 
-# The Scala suites, the quick start and a round trip on Spark 4.0 and 4.1, each in an environment of the wheel and that PySpark alone.
-test-lines: build
+# The Scala suites on Spark 4.0 and 4.1, then the tests of lines/, each in an environment of that PySpark.
+test-lines: build lines
 	@scripts/test_lines
 
 lint: build
@@ -200,11 +229,11 @@ lint: build
 
 format: $(STAMPS)/venv
 	build/sbt scalafmtAll
-	.venv/bin/ruff check --fix python tests integration examples scripts
-	.venv/bin/ruff format python tests integration examples scripts
+	.venv/bin/ruff check --fix python tests integration lines examples scripts
+	.venv/bin/ruff format python tests integration lines examples scripts
 
 clean:
-	rm -rf .venv dist build/lib build/docs build/docs-venv build/test-reports tests/page/node_modules python/hudiidx/jars .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv dist build/lib build/docs build/docs-venv build/lines build/test-reports tests/page/node_modules python/hudiidx/jars .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -type d \( -name target -o -name __pycache__ \) -prune -exec rm -rf {} +
 
 -include benchmarks/bench.mk

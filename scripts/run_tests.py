@@ -4,7 +4,7 @@ Usage: run_tests.py lint | fast | test | all | cluster
 
     lint     scalafmt, ruff (rules and format), mypy --strict
     fast     lint, the Scala suites of core, the Python tests that need no Spark session
-    test     lint, every Scala suite, the Python tests, stock Hudi live in short form
+    test     lint, every Scala suite, the Python tests, stock Hudi live in short form, lines/ on each Spark 4
     all      test, with every fixture and every live case
     cluster  stock Hudi live in short form, our session on executor processes: of a local cluster, then of a
              standalone master with two workers
@@ -24,22 +24,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import reports
+import spark_lines
 from figures import figure
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 REPORTS = ROOT / "build" / "test-reports"
-PYTHON = ["python", "tests", "integration", "examples", "scripts", "conftest.py"]
+PYTHON = ["python", "tests", "integration", "lines", "examples", "scripts", "conftest.py"]
 SCALA_REPORTS = "jvm/*/target/test-reports"
 IN_HALVES = ["-n", "2", "--dist", "loadfile"]
 CLUSTERS = {"a local cluster": "local-cluster[2,1,2048]", "a standalone cluster": "standalone"}
 
 LINT = {
-    "scalafmt": ["build/sbt", "scalafmtCheckAll"],
     "ruff": [str(BIN / "ruff"), "check", *PYTHON],
     "ruff format": [str(BIN / "ruff"), "format", "--check", *PYTHON],
     "mypy": [str(BIN / "mypy"), "--config-file=python/pyproject.toml", "python/hudiidx"],
 }
+SCALAFMT = {"scalafmt": ["build/sbt", "scalafmtCheckAll"]}
+# What shell scripts of Spark give to the JVMs that tests start: they live for seconds.
+SHORT_LIVES = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+BRIEFLY = {"SPARK_SUBMIT_OPTS": SHORT_LIVES, "SPARK_LAUNCHER_OPTS": SHORT_LIVES}
 
 
 @dataclass(frozen=True)
@@ -57,16 +61,16 @@ def run(title: str, command: list[str]) -> bool:
     """Runs a command with its output passed on; true when it ended with 0."""
     print(f"\n=== {title}: {' '.join(command)}", flush=True)
     start = time.monotonic()
-    ok = subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+    ok = subprocess.run(command, cwd=ROOT, env={**os.environ, **BRIEFLY}, check=False).returncode == 0
     print(f"=== {title}: {'ok' if ok else 'FAILED'} in {time.monotonic() - start:.0f} s", flush=True)
     return ok
 
 
-def lint() -> Counts:
+def lint(checks: dict[str, list[str]]) -> Counts:
     """The checks of form, two at a time. They count when they fail only: the closing line counts tests."""
     with ThreadPoolExecutor(2) as two:
-        passed = list(two.map(run, LINT.keys(), LINT.values()))
-    return Counts(failed=tuple(name for name, ok in zip(LINT, passed, strict=True) if not ok))
+        passed = list(two.map(run, checks.keys(), checks.values()))
+    return Counts(failed=tuple(name for name, ok in zip(checks, passed, strict=True) if not ok))
 
 
 def read_reports(files: list[Path]) -> Counts:
@@ -96,14 +100,16 @@ def failure(case: ElementTree.Element) -> str:
 
 
 def scala(tasks: list[str]) -> Counts:
-    """Runs sbt test tasks and counts from the reports that sbt writes."""
+    """Runs sbt tasks, of tests and of form, and counts from the reports that sbt writes."""
     for old in ROOT.glob(SCALA_REPORTS + "/*.xml"):
         old.unlink()
     ok = run("Scala tests", ["build/sbt", *tasks])
     return checked("Scala tests", read_reports(sorted(ROOT.glob(SCALA_REPORTS + "/*.xml"))), ok)
 
 
-def pytest(title: str, arguments: list[str], lanes: list[str] = IN_HALVES) -> Counts:
+def pytest(
+    title: str, arguments: list[str], lanes: list[str] = IN_HALVES, python: Path = BIN / "python"
+) -> Counts:
     """Runs pytest, two files at a time unless told otherwise, and counts from its report.
 
     Each of the two has a Spark session and stock Hudis of its own.
@@ -111,12 +117,22 @@ def pytest(title: str, arguments: list[str], lanes: list[str] = IN_HALVES) -> Co
     REPORTS.mkdir(parents=True, exist_ok=True)
     report = REPORTS / f"{title.replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
-    ok = run(title, [str(BIN / "python"), "-m", "pytest", "-q", *lanes, f"--junitxml={report}", *arguments])
+    ok = run(title, [str(python), "-m", "pytest", "-q", *lanes, f"--junitxml={report}", *arguments])
     return checked(title, read_reports([report] if report.exists() else []), ok)
 
 
+def on_spark_4() -> Counts:
+    """The tests of each Spark 4, in its own environment; two lines at a time."""
+
+    def tested(line: str) -> Counts:
+        return pytest(f"Spark {line}", ["lines"], lanes=[], python=spark_lines.python_of(line))
+
+    with ThreadPoolExecutor(2) as two:
+        return sum(two.map(tested, spark_lines.others()), Counts())
+
+
 def checked(title: str, counts: Counts, ok: bool) -> Counts:
-    """A run that failed without a failed test (it did not compile, it died) is one failure."""
+    """A run that failed without a failed test (form, compilation, it died) is one failure."""
     return (
         counts if ok or counts.failed else counts + Counts(failed=(f"{title}: ended without a failed test",))
     )
@@ -124,16 +140,20 @@ def checked(title: str, counts: Counts, ok: bool) -> Counts:
 
 def main(suite: str) -> int:
     """Runs the suite and prints the closing line."""
-    counts = Counts() if suite == "cluster" else lint()
+    counts = Counts() if suite == "cluster" else lint(LINT if suite != "lint" else {**SCALAFMT, **LINT})
     if suite == "fast":
-        counts += scala(["core/test"]) + pytest("Python tests", ["-m", "not spark and not slow", "tests"])
+        counts += scala(["core/test", "scalafmtCheckAll"]) + pytest(
+            "Python tests", ["-m", "not spark and not slow", "tests"]
+        )
     elif suite in ("test", "all"):
         which = [] if suite == "all" else ["-m", "not slow"]
         if suite == "all":
             os.environ["HUDIIDX_TEST_EVERY_BYTE"] = "1"  # DamagedLogSuite: not a sample
             os.environ["HUDIIDX_TEST_ALL_FIXTURES"] = "1"
-        counts += scala(["test"]) + pytest("Python tests", [*which, "tests"])
-        counts += pytest("stock Hudi live", [*which, "integration"])
+        counts += scala(["test", "scalafmtCheckAll"])
+        # In this order, files that take long are the first: both lanes end at about the same time.
+        counts += pytest("Python tests", [*which, "--no-loadscope-reorder", "integration", "tests"])
+        counts += on_spark_4()
     elif suite == "cluster":
         for name, master in CLUSTERS.items():
             os.environ["HUDIIDX_TEST_MASTER"] = master

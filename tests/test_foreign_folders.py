@@ -56,8 +56,8 @@ def by_watch(index: HudiIndex) -> None:
 ENTRIES: dict[str, Callable[[SparkSession, Path, Path], object]] = {
     "create": lambda s, t, f: HudiIndex(s, t, index_path=f).create(record="global"),
     "update": lambda s, t, f: HudiIndex(s, t, index_path=f).update(),
-    "add_index": lambda s, t, f: HudiIndex(s, t, index_path=f).add_index("record_key"),
-    "drop_index": lambda s, t, f: HudiIndex(s, t, index_path=f).drop_index("record_key"),
+    "add_index": lambda s, t, f: HudiIndex(s, t, index_path=f).add_index("record"),
+    "drop_index": lambda s, t, f: HudiIndex(s, t, index_path=f).drop_index("record"),
     "expire": lambda s, t, f: HudiIndex(s, t, index_path=f).expire_index_versions(retain_last=1),
     "drop": lambda s, t, f: HudiIndex(s, t, index_path=f).drop(),
     "watch": lambda s, t, f: by_watch(HudiIndex(s, t, index_path=f)),

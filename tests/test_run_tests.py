@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import run_tests
+import spark_lines
 
 REPORT = """<testsuites><testsuite name="a.Suite" tests="4" failures="1" errors="1" skipped="1">
 <testcase classname="a.Suite" name="passes"/>
@@ -50,3 +51,10 @@ def test_a_report_that_is_cut_short_is_a_failure(tmp_path: Path, bytes_left: int
 @pytest.mark.parametrize(("passed", "ok", "failures"), [(3, True, 0), (3, False, 1), (0, False, 1)])
 def test_a_run_that_ends_badly_is_a_failure(passed: int, ok: bool, failures: int) -> None:
     assert len(run_tests.checked("suite", run_tests.Counts(passed), ok).failed) == failures
+
+
+def test_every_line_but_that_of_the_environment_is_one_of_spark_4() -> None:
+    sources = (run_tests.ROOT / "project" / "SparkVersions.scala").read_text()
+    listed = re.search(r"val Lines: Seq\[SparkLine\] = Seq\((.*)\)", sources)
+    assert listed and len(listed[1].split(",")) == 1 + len(spark_lines.others())
+    assert all(line.startswith("4.") for line in spark_lines.others())

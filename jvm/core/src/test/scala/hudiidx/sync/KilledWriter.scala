@@ -36,7 +36,15 @@ object KilledWriter {
     val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
     val log = Files.createTempFile("hudiidx-killed", ".log")
     val process = new ProcessBuilder(
-      Seq(java, "-Xmx256m", "-cp", System.getProperty("java.class.path"), mainClass) ++ arguments: _*
+      Seq(
+        java,
+        "-Xmx256m",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-cp",
+        System.getProperty("java.class.path"),
+        mainClass
+      ) ++ arguments: _*
     ).redirectError(log.toFile).start()
     try {
       val lines = new BufferedReader(new InputStreamReader(process.getInputStream))

@@ -39,9 +39,10 @@ class PartitionPathFormSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("other values are as they are: with slashes, colons, points and escapes") {
-    Seq("a/b", "10:00", "2026-01-01 10:00:00", "u=s3a:x", "s3a%3A%2F%2Fx", "a..b", "...", ".a", "a/.hoodie", "ü", " ").foreach {
-      value => assert(form().path(Vector(value)) === value)
-    }
+    Seq("a/b", "10:00", "2026-01-01 10:00:00", "u=s3a:x", "s3a%3A%2F%2Fx", "a..b", "...", ".a", "a/.hoodie", "ü", " ")
+      .foreach { value =>
+        assert(form().path(Vector(value)) === value)
+      }
     assert(form().path(Vector("")) === PartitionPathForm.NoValue)
     assert(form(hive = true).path(Vector("..")) === "p=..")
     assert(form(encode = true).path(Vector("../a:b")) === "..%2Fa%3Ab")

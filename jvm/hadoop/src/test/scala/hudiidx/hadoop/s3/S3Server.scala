@@ -56,7 +56,15 @@ final class S3Server extends AutoCloseable {
     )
     Files.write(settings, lines.asJava)
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
-    val command = Vector(java, "-Xmx256m", "-cp", sys.props("hudiidx.s3proxy"), "org.gaul.s3proxy.Main")
+    val command = Vector(
+      java,
+      "-Xmx256m",
+      "-XX:TieredStopAtLevel=1",
+      "-XX:+UseSerialGC",
+      "-cp",
+      sys.props("hudiidx.s3proxy"),
+      "org.gaul.s3proxy.Main"
+    )
     new ProcessBuilder((command ++ Vector("--properties", settings.toString)).asJava)
       .redirectErrorStream(true)
       .redirectOutput(folder.resolve("s3proxy.log").toFile)
