@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from hudiidx import HudiIndex, InvalidOption
+from hudiidx.cli.tag import tag_file
 
 MakeTable = Callable[[str], Path]
 TAGS = ["partition_path", "file_id", "instant_time"]
@@ -73,6 +74,21 @@ def test_arguments_are_checked(spark: SparkSession, cow: Path) -> None:
         indexed.tag_location(frame, [])
     with pytest.raises(TypeError, match="DataFrame"):
         indexed.tag_location("rows", "key")  # type: ignore[arg-type]
+
+
+def test_tags_take_no_tables_place(spark: SparkSession, cow: Path, tmp_path: Path) -> None:
+    """--overwrite lets Spark remove what is there: the table, or folders above it, are not for that."""
+    source = tmp_path / "keys.json"
+    source.write_text('{"key": "a"}', encoding="utf-8")
+    before = sorted(cow.rglob("*"))
+    for output in (cow, cow.parent):
+        with pytest.raises(ValueError, match="holds a Hudi table"):
+            tag_file(HudiIndex(spark, cow), spark, str(source), ["key"], None, str(output), True)
+    assert sorted(cow.rglob("*")) == before
+    there = tmp_path / "tagged"
+    for _ in range(2):
+        done = tag_file(HudiIndex(spark, cow), spark, str(source), ["key"], None, str(there), True)
+        assert done["rows"] == 1
 
 
 @pytest.mark.spark

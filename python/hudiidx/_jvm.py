@@ -61,6 +61,21 @@ def compact(
     return answer
 
 
+def holds_table(spark: SparkSession, folder: str, table: str) -> bool:
+    """Is the folder a Hudi table, or is this table in it?"""
+    jvm: Any = spark._jvm
+    conf = spark._jsparkSession.sessionState().newHadoopConf()
+    to_path = jvm.org.apache.hadoop.fs.Path
+
+    def qualified(path: str) -> Any:
+        found = to_path(path)
+        return found.getFileSystem(conf).makeQualified(found)
+
+    outer, inner = qualified(folder), qualified(table)
+    hoodie = to_path(outer, ".hoodie")
+    return bool(hoodie.getFileSystem(conf).exists(hoodie)) or f"{inner}/".startswith(f"{outer}/")
+
+
 def _packed(spark: SparkSession, options: Mapping[str, str]) -> Any:
     jvm: Any = spark._jvm
     packed = jvm.java.util.HashMap()

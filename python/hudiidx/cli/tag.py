@@ -52,9 +52,19 @@ def tag_file(
     if one_file:
         _write_file(rows, one_file, target)
     else:
+        if overwrite:
+            _require_no_table(spark, output, index.path)
         mode = "overwrite" if overwrite else "errorifexists"
         _write(rows, kind, output, mode)
     return {"output": output, **seen.get}
+
+
+def _require_no_table(spark: SparkSession, output: str, table: str) -> None:
+    """Spark removes what it overwrites first: neither a Hudi table nor a folder with the tagged one in it."""
+    from hudiidx._jvm import holds_table
+
+    if holds_table(spark, output, table):
+        raise ValueError(f"{output}: holds a Hudi table, which --overwrite would remove; name another output")
 
 
 def _format(name: str) -> str | None:

@@ -7,7 +7,7 @@ import java.util.Properties
 import java.util.zip.CRC32
 
 import hudiidx.storage.Storage
-import hudiidx.{DamagedTable, NotAHudiTable}
+import hudiidx.{DamagedTable, NotAHudiTable, WriteConflict}
 
 /** Reads hoodie.properties, and replaces it, the way writers do: copy to the backup, delete, write anew, delete the backup.
   *  So the file may be absent or cut short for a moment, and the backup is then whole. Format notes §1.2.
@@ -39,7 +39,7 @@ private[hudiidx] object PropertiesFile {
   }
 
   /** Puts in the place of the properties what `change` makes of them; does nothing if that is the same. Who stops half-way
-    * leaves a backup by which readers, and the next writer, go on. One writer at a time.
+    * leaves a backup by which readers, and the next writer, go on. One writer at a time: WriteConflict for what shows another.
     */
   def update(storage: Storage, tablePath: String)(change: Map[String, String] => Map[String, String]): Unit = {
     val main = TableConfig.propertiesFile(tablePath)
@@ -48,11 +48,20 @@ private[hudiidx] object PropertiesFile {
     val (_, old) = read(storage, tablePath, DefaultPause)
     val changed = change(old)
     if (changed != old) {
-      storage.publish(backup, text(old))
+      put(storage, backup, text(old))
       storage.delete(main)
-      storage.publish(main, text(changed))
+      put(storage, main, text(changed))
       storage.delete(backup): Unit
     }
+  }
+
+  /** A store that is sent the same twice says no, too. */
+  private def put(storage: Storage, file: String, content: Array[Byte]): Unit = {
+    def isThere =
+      try java.util.Arrays.equals(storage.readAll(file), content)
+      catch { case _: NoSuchFileException => false }
+    if (!storage.publish(file, content) && !isThere)
+      throw new WriteConflict(s"$file: another writer is replacing the table's properties; write again")
   }
 
   /** Ends what another update left. */

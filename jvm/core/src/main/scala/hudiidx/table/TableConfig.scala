@@ -101,6 +101,9 @@ final case class TableConfig(
 object TableConfig {
   val HoodieFolder = ".hoodie"
   val MetadataPartitions = "hoodie.table.metadata.partitions"
+
+  /** Property of ours: the instant with which the table took the place of another one. */
+  val RemadeSince = "hudiidx.remade.instant"
   val InflightMetadataPartitions = "hoodie.table.metadata.partitions.inflight"
 
   /** The file by which a folder is a table. */

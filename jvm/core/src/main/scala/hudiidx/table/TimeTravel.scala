@@ -8,8 +8,15 @@ import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, InstantTime}
 /** Which instants may be asked for: those that stock Hudi allows. */
 object TimeTravel {
 
-  /** InvalidOption for an instant whose files the cleaner may have removed, or at which a write is not yet completed. */
+  /** InvalidOption for an instant whose files the cleaner may have removed, at which a write is not yet completed, or at which another
+    * table was there.
+    */
   def check(config: TableConfig, timeline: ActiveTimeline, contents: InstantContents, asOf: String): Unit = {
+    config.text(TableConfig.RemadeSince).filter(_ > asOf).foreach { since =>
+      throw new InvalidOption(
+        s"${config.file}: as.of.instant $asOf lies before $since, at which the table was made anew; choose a later instant"
+      )
+    }
     val lastClean = timeline.completed.reverseIterator.find(_.action == Action.Clean)
     val kept = lastClean.flatMap(c => contents.clean(c).earliestCommitToRetain)
     kept.filter(_ > asOf).foreach { earliest =>

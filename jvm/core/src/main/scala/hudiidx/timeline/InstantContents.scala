@@ -2,6 +2,8 @@ package hudiidx.timeline
 
 import hudiidx.NotAHudiTable
 import hudiidx.storage.Storage
+import java.io.FileNotFoundException
+import java.nio.file.NoSuchFileException
 
 /** Reads and decodes the files of a table's active timeline.
   *  All methods: DamagedTable if the file cannot be decoded; NotAHudiTable if it cannot be read; NoSuchFileException if it went away since the timeline was
@@ -27,9 +29,14 @@ final class InstantContents(storage: Storage, timelineDir: String) {
   /** Of a pending compaction or log compaction, requested or inflight: the plan stays in the requested file. */
   def compactionPlan(pending: Instant): Vector[PlannedFileGroup] = content(requestedFile(pending)).compactionPlan
 
-  /** Of a pending clustering or replacecommit; None if it is not a clustering. */
+  /** Of a pending clustering or replacecommit; None if it is not a clustering, or a replacecommit that was rolled back since it was
+    * listed.
+    */
   def clusteringPlan(pending: Instant): Option[Vector[PlannedFileGroup]] =
-    content(requestedFile(pending)).clusteringPlan
+    try content(requestedFile(pending)).clusteringPlan
+    catch {
+      case (_: NoSuchFileException | _: FileNotFoundException) if pending.action == Action.ReplaceCommit => None
+    }
 
   private def requestedFile(pending: Instant): String = s"${pending.requestedTime}.${pending.action}.requested"
 

@@ -6,8 +6,8 @@ import org.apache.avro.Schema
 import org.apache.avro.generic.{GenericData, GenericRecord}
 import scala.collection.JavaConverters._
 
-/** Content of a completed deltacommit or compaction: HoodieCommitMetadata, as JSON before table version 8 and as an Avro container from
-  * then on. Format notes §2.5, §3.1, §3.2.
+/** Content of a completed deltacommit, replacecommit or compaction: HoodieCommitMetadata or HoodieReplaceCommitMetadata, as JSON before
+  * table version 8 and as an Avro container from then on. Format notes §2.5, §3.1, §3.2.
   */
 object CommitContent {
   import AvroContent._
@@ -17,6 +17,7 @@ object CommitContent {
 
   private val AvroVersion = 8
   private val Compact = "COMPACT"
+  private val Replaced = "partitionToReplaceFileIds"
   private val mapper = new ObjectMapper
 
   private def byPartition(write: CompletedWrite): Vector[(String, Vector[WrittenFile])] =
@@ -33,6 +34,13 @@ object CommitContent {
     val extra = root.putObject("extraMetadata")
     (write.extra + ("schema" -> write.schema)).foreach { case (k, v) => extra.put(k, v) }
     root.put("operationType", write.operation)
+    write.replaced.foreach { replaced =>
+      val groups = root.putObject(Replaced)
+      replaced.fileIds.toVector.sortBy(_._1).foreach { case (partition, ids) =>
+        val of = groups.putArray(partition)
+        ids.foreach(id => of.add(id))
+      }
+    }
     mapper.writerWithDefaultPrettyPrinter.writeValueAsBytes(root)
   }
 
@@ -99,26 +107,29 @@ object CommitContent {
     recordOf("HoodieWriteStat", fields)
   }
 
-  private val commitSchema: Schema = recordOf(
-    "HoodieCommitMetadata",
-    Vector(
-      "partitionToWriteStats" -> mapOf(Schema.createArray(statSchema)),
-      "compacted" -> Schema.create(Schema.Type.BOOLEAN),
-      "extraMetadata" -> mapOf(text),
-      "version" -> Schema.create(Schema.Type.INT),
-      "operationType" -> text
-    )
+  private val commitFields: Vector[(String, Schema)] = Vector(
+    "partitionToWriteStats" -> mapOf(Schema.createArray(statSchema)),
+    "compacted" -> Schema.create(Schema.Type.BOOLEAN),
+    "extraMetadata" -> mapOf(text),
+    "version" -> Schema.create(Schema.Type.INT),
+    "operationType" -> text
   )
+
+  private val commitSchema: Schema = recordOf("HoodieCommitMetadata", commitFields)
+
+  private val replaceSchema: Schema =
+    recordOf("HoodieReplaceCommitMetadata", commitFields :+ (Replaced -> mapOf(Schema.createArray(text))))
 
   private def avro(write: CompletedWrite, instant: String): Array[Byte] = {
     val partitions = new java.util.LinkedHashMap[String, java.util.List[GenericRecord]]
     byPartition(write).foreach { case (p, files) => partitions.put(p, files.map(avroStat(_, instant)).asJava) }
-    val root = new GenericData.Record(commitSchema)
+    val root = new GenericData.Record(if (write.replaced.isEmpty) commitSchema else replaceSchema)
     root.put("partitionToWriteStats", partitions)
     root.put("compacted", isCompaction(write))
     root.put("extraMetadata", (write.extra + ("schema" -> write.schema)).asJava)
     root.put("version", 1)
     root.put("operationType", write.operation)
+    write.replaced.foreach(r => root.put(Replaced, r.fileIds.map { case (p, ids) => p -> ids.asJava }.asJava))
     container(root)
   }
 

@@ -31,7 +31,9 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
   /** WriteConflict if the write must not complete. */
   def check(instant: String, write: CompletedWrite): Unit = {
     requireSameTimeline(instant)
-    val ours = write.files.map(f => FileGroup(f.partitionPath, f.fileId)).toSet
+    write.replaced.foreach(requireAlone(instant, _))
+    val ours =
+      (write.files.map(f => FileGroup(f.partitionPath, f.fileId)) ++ write.replaced.toVector.flatMap(_.groups)).toSet
     touched.find(t => ours(t._2)).foreach { case (by, group) =>
       throw conflict(instant, s"both wrote file group ${group.fileId} of partition '${group.partitionPath}'", by)
     }
@@ -42,12 +44,23 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
     }
   }
 
+  /** What others put into what a write replaces would stay beside it, as if it had come later. */
+  private def requireAlone(instant: String, replaced: ReplacedGroups): Unit = {
+    for ((i, commit) <- writes if !isCompaction(i, commit))
+      groupsOf(commit).map(_.partitionPath).find(replaced.isIn).foreach { partition =>
+        throw conflict(instant, s"it wrote to partition '$partition', which this write replaces", i.requestedTime)
+      }
+  }
+
+  private def groupsOf(commit: CommitMetadata): Vector[FileGroup] =
+    commit.writeStats.map(s => FileGroup(s.partitionPath, s.fileId)) ++
+      commit.replacedFileIds.toVector.flatMap { case (p, ids) => ids.map(FileGroup(p, _)) }
+
   /** File groups with the instant that wrote or replaced them, or plans to. */
   private def touched: Vector[(String, FileGroup)] = {
     val done = for {
       (i, commit) <- writes if !(isCompaction(i, commit) && isHarmless)
-      group <- commit.writeStats.map(s => FileGroup(s.partitionPath, s.fileId)) ++
-        commit.replacedFileIds.toVector.flatMap { case (p, ids) => ids.map(FileGroup(p, _)) }
+      group <- groupsOf(commit)
       // One that was planned before is what the write's slices began with.
       if !(isCompaction(i, commit) && known.contains(i.requestedTime))
     } yield i.requestedTime -> group

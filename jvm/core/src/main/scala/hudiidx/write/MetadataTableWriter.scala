@@ -40,6 +40,8 @@ object MetadataTableWriter {
     val (storage, path) = (table.storage, table.tablePath)
     table.timeline.pending(Action.Indexing).headOption.foreach(i => throw PendingWrites.isAtWork(path, i))
     val config = TableConfig.read(storage, path)
+    if (config.timelineDir(path) != table.timeline.dir)
+      throw new WriteConflict(s"$path: the table was made anew beside the write $instant; write again")
     if (config.metadataPartitions.contains(MetadataTable.FilesPartition))
       try {
         val group = filesGroup(table)
@@ -177,11 +179,12 @@ object MetadataTableWriter {
     }
   }
 
-  /** Files that the inflight instant names. */
+  /** Files of the partition that the inflight instant names; it is believed in nothing else. */
   private def announced(storage: Storage, dir: String, instant: String): Vector[String] =
     if (storage.status(s"$dir/$instant$Inflight").isEmpty) Vector.empty
     else {
       val inflight = Instant(instant, Action.DeltaCommit, InstantState.Inflight, None, s"$instant$Inflight")
-      new InstantContents(storage, dir).commit(inflight).writeStats.flatMap(_.path)
+      val named = new InstantContents(storage, dir).commit(inflight).writeStats.flatMap(_.path)
+      named.filter(f => f.startsWith(s"${MetadataTable.FilesPartition}/") && !Storage.leaves(f))
     }
 }

@@ -3,26 +3,13 @@ package hudiidx.write
 import hudiidx.WriteConflict
 import hudiidx.storage.Storage
 import hudiidx.sync.{TableAccess, TableContext}
-import hudiidx.table.TableConfig
+import hudiidx.table.{MetadataTable, PropertiesFile, TableConfig}
 import hudiidx.timeline._
 import org.slf4j.LoggerFactory
 import scala.util.Try
 import scala.util.control.NonFatal
 
-/** What a write is on the timeline.
-  *
-  * @param pending   action while it is not complete
-  * @param completed action from then on
-  * @param keepsPlan its requested file is a plan, which outlives a failed try
-  */
-private[write] sealed abstract class WriteKind(val pending: String, val completed: String, val keepsPlan: Boolean)
-
-private[write] object WriteKind {
-  case object Delta extends WriteKind(Action.DeltaCommit, Action.DeltaCommit, keepsPlan = false)
-  case object Compaction extends WriteKind(Action.Compaction, Action.Commit, keepsPlan = true)
-}
-
-/** A write to a table from its request to its end: a deltacommit, or a planned compaction that is run. Nothing of it is visible
+/** A write to a table from its request to its end: a deltacommit, a replacecommit, or a planned compaction that is run. Nothing of it is visible
   * before `complete`, and `abandon` takes all of it away. A process that ends meanwhile leaves requested and inflight files,
   * markers and a heartbeat, by which the next writer, ours or stock's, rolls it back.
   *
@@ -76,8 +63,24 @@ final class OpenWrite private[write] (
     *
     * @param recheck called if records came meanwhile, with the table as it is now; for what file groups do not tell
     */
-  def complete(write: CompletedWrite, recheck: TableContext => Unit = _ => ()): Unit = {
-    try publishAll(write, recheck)
+  def complete(write: CompletedWrite, recheck: TableContext => Unit = _ => ()): Unit =
+    finish(write)(publishAll(write, recheck))
+
+  /** Makes another table of the path, with the write as its first one, in one step. Errors as `complete`; whatever another writer did or
+    * does is a WriteConflict.
+    */
+  def remake(write: CompletedWrite, made: NewTable): Unit = {
+    finish(write) {
+      settleFiles(write)
+      lock.fold(publishAnew(write, made))(_.held(publishAnew(write, made)))
+    }
+    // Of the table that was; no property names it any more.
+    try storage.delete(MetadataTable.path(table.tablePath)): Unit
+    catch { case NonFatal(e) => log.warn("{}: Hudi's old metadata table stays: {}", table.tablePath, e.toString: Any) }
+  }
+
+  private def finish(write: CompletedWrite)(publication: => Unit): Unit = {
+    try publication
     catch {
       case e: Throwable =>
         if (isPublishing) beating.close() else abandon(e)
@@ -90,11 +93,40 @@ final class OpenWrite private[write] (
     }
   }
 
-  private def publishAll(write: CompletedWrite, recheck: TableContext => Unit): Unit = {
+  /** Nothing but the files that count stays. */
+  private def settleFiles(write: CompletedWrite): Unit = {
     val counted = write.files.map(_.path).toSet
     val marked = markers.all
     if (!counted.subsetOf(marked.map(_.path).toSet)) throw lost("its markers are gone")
     markers.deleteOthers(counted, marked)
+  }
+
+  private def publishAnew(write: CompletedWrite, made: NewTable): Unit = {
+    val now = TableContext.load(table.access, table.tablePath)
+    new ConcurrentWrites(table, now).check(instant, write)
+    now.timeline.instants.filter(PendingWrites.isWrite).find(_.requestedTime != instant).foreach { i =>
+      throw lost(s"${i.requestedTime} of another writer is pending, which would be lost with the table that was")
+    }
+    requireInflight()
+    val old = now.config.properties
+    val config = TableConfig.of(now.config.file, RemadeTable.properties(made, instant))
+    val dir = RemadeTable.timelineDir(table.tablePath, instant)
+    val done = OpenWrite.completedPath(dir, config, instant, kind.completed, OpenWrite.next(now, config))
+    storage.publish(s"$dir/$instant.${kind.pending}.requested", kind.requested)
+    storage.publish(s"$dir/$instant.${kind.pending}${OpenWrite.Inflight}", Array.emptyByteArray)
+    if (!isPublished(done, CommitContent.of(write, config.version, instant))) throw lost("it is complete already")
+    isPublishing = true
+    PropertiesFile.update(storage, table.tablePath)(_ => config.properties)
+    // No heartbeat: who saw the new table swept it. Who takes the write back says so first, and removes the inflight file.
+    if (heartbeats.owner(instant).exists(_ != writer) || storage.status(file(OpenWrite.Inflight)).isEmpty) {
+      PropertiesFile.update(storage, table.tablePath)(_ => old ++ OpenWrite.WithoutMetadataTable)
+      isPublishing = false
+      throw lost("it was silent for too long")
+    }
+  }
+
+  private def publishAll(write: CompletedWrite, recheck: TableContext => Unit): Unit = {
+    settleFiles(write)
     lock match {
       case _ if kind.keepsPlan => lock.fold(publishCompaction(write))(_.held(publishCompaction(write)))
       case None                => publish(write, table)
@@ -158,6 +190,9 @@ final class OpenWrite private[write] (
   private def requireInflight(): Unit =
     if (storage.status(file(OpenWrite.Inflight)).isEmpty) throw lost("its inflight file is gone")
 
+  /** Stops beating, and does no more. */
+  private[write] def stop(): Unit = beating.close()
+
   /** Takes back whatever the write has done. A compaction that another writer took over is that one's. */
   def abandon(): Unit = {
     beating.close()
@@ -172,25 +207,33 @@ final class OpenWrite private[write] (
 object OpenWrite {
   private val Inflight = ".inflight"
 
+  /** Who took the write for dead may have taken parts of it out. */
+  private val WithoutMetadataTable =
+    Map(TableConfig.MetadataPartitions -> "", TableConfig.InflightMetadataPartitions -> "")
+
   /** Requests a write. Failed writes of ours are rolled back before.
     *
+    * @param kind no compaction
     * @param lock shared with other writers that may be at work; None: whoever else is at work is a WriteConflict
     */
   def begin(
       access: TableAccess,
       tablePath: String,
       heartbeat: HeartbeatOptions,
-      lock: Option[LockOptions] = None
+      lock: Option[LockOptions] = None,
+      kind: WriteKind = WriteKind.Delta
   ): OpenWrite = {
     val shared = lock.map(new TableLock(access.storage, tablePath, _))
-    shared.fold(request(access, tablePath, heartbeat, None))(l => l.held(request(access, tablePath, heartbeat, shared)))
+    def requested = request(access, tablePath, heartbeat, shared, kind)
+    shared.fold(requested)(_.held(requested))
   }
 
   private def request(
       access: TableAccess,
       tablePath: String,
       heartbeat: HeartbeatOptions,
-      lock: Option[TableLock]
+      lock: Option[TableLock],
+      kind: WriteKind
   ): OpenWrite = {
     val before = TableContext.load(access, tablePath)
     val heartbeats = new Heartbeats(access.storage, tablePath)
@@ -200,21 +243,49 @@ object OpenWrite {
     var isBegun = false
     var isOurs = true
     try {
-      val requested = s"${before.timeline.dir}/$instant.${Action.DeltaCommit}.requested"
-      if (!access.storage.publish(requested, Array.emptyByteArray)) {
+      val requested = s"${before.timeline.dir}/$instant.${kind.pending}.requested"
+      if (!access.storage.publish(requested, kind.requested)) {
         isOurs = false
         throw conflict(tablePath, instant, "has the same instant")
       }
       // What others requested before this request is seen now, and they see this one.
       val table = TableContext.load(access, tablePath)
+      if (table.timeline.dir != before.timeline.dir) throw conflict(tablePath, instant, "made the table anew")
       if (lock.isEmpty) requireAlone(table, instant)
       isBegun = true
-      new OpenWrite(table, instant, WriteKind.Delta, beating, lock)
+      new OpenWrite(table, instant, kind, beating, lock)
     } finally
       if (!isBegun) {
         beating.close()
-        if (isOurs) Rollback.run(before, instant)
+        if (isOurs) Rollback.run(before, instant, kind)
       }
+  }
+
+  /** Takes a table away that its maker could not fill; false, and it stays, if others have written to it or are at work. Who begins
+    * meanwhile meets this one's write, or no table.
+    *
+    * @param options of its writers
+    */
+  def takeBack(
+      access: TableAccess,
+      tablePath: String,
+      heartbeat: HeartbeatOptions,
+      options: Option[LockOptions]
+  ): Boolean = {
+    val lock = options.map(new TableLock(access.storage, tablePath, _))
+    def now: Boolean = {
+      val open = request(access, tablePath, heartbeat, lock, WriteKind.Delta)
+      val isAlone = open.table.timeline.instants.forall(_.requestedTime == open.instant)
+      if (isAlone) {
+        open.stop()
+        // From then on it is no table.
+        access.storage.delete(TableConfig.propertiesFile(tablePath))
+        access.storage.delete(tablePath)
+      } else open.abandon()
+      isAlone
+    }
+    try lock.fold(now)(_.held(now))
+    catch { case _: WriteConflict => false }
   }
 
   private def requireAlone(table: TableContext, instant: String): Unit = {
@@ -255,9 +326,12 @@ object OpenWrite {
     if (config.timelineLayout == 1) s"$dir/$instant.$action" else s"$dir/${instant}_$completion.$action"
 
   /** Behind all that the timeline has. */
-  private[write] def next(table: TableContext): String = {
+  private[write] def next(table: TableContext): String = next(table, table.config)
+
+  /** As instants of a table with these properties are written. */
+  private def next(table: TableContext, as: TableConfig): String = {
     val all = table.timeline.instants.flatMap(i => i.completionTime.toVector :+ i.requestedTime)
     val last = if (all.isEmpty) "" else all.max
-    InstantTime.next(last, System.currentTimeMillis(), table.config.timelineZone)
+    InstantTime.next(last, System.currentTimeMillis(), as.timelineZone)
   }
 }

@@ -2,6 +2,7 @@ package hudiidx.write
 
 import hudiidx.WriteConflict
 import hudiidx.sync.TableContext
+import hudiidx.table.TableConfig
 import hudiidx.timeline.{Action, Instant}
 import org.slf4j.LoggerFactory
 
@@ -24,7 +25,7 @@ private[write] final class PendingWrites(table: TableContext, heartbeats: Heartb
             table.tablePath,
             i.requestedTime: Any
           )
-          Rollback.run(table, i.requestedTime)
+          Rollback.run(table, i.requestedTime, WriteKind.of(i))
         case _ if !isAlone             => ()
         case Some(beat) if beat.isOurs => throw alive(i, s"was alive ${(now - beat.lastMillis) / 1000} s ago")
         case _                         => throw PendingWrites.isAtWork(table.tablePath, i)
@@ -77,13 +78,15 @@ private[write] object Rollback {
     * which the writer asks behind its completion. WriteConflict if there is one by then; one that comes later is taken away,
     * also where its writer ends before it asks.
     */
-  def run(table: TableContext, instant: String, kind: WriteKind = WriteKind.Delta): Unit = {
+  def run(table: TableContext, instant: String, kind: WriteKind): Unit = {
     val storage = table.storage
     val markers = new Markers(storage, table.tablePath, table.config.version, instant)
     def completions =
       OpenWrite.completions(storage, table.timeline.dir, table.config, instant, kind.completed)
     new Heartbeats(storage, table.tablePath).end(instant)
-    if (completions.nonEmpty)
+    def isRemade: Boolean = kind == WriteKind.Replace &&
+      TableConfig.read(storage, table.tablePath).timelineDir(table.tablePath) != table.timeline.dir
+    if (completions.nonEmpty || isRemade)
       throw new WriteConflict(
         s"${table.tablePath}: the write $instant of a late writer completed just now; write again"
       )

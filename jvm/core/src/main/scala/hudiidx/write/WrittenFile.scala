@@ -1,5 +1,7 @@
 package hudiidx.write
 
+import hudiidx.table.FileGroup
+
 /** What a write did to one file: a log file, or a base file.
   *
   * @param logVersion   0 of a base file
@@ -45,12 +47,26 @@ final case class BaseContent(rows: Long, logBytes: Long)
 
 /** What a write says of itself when it completes.
   *
-  * @param operation of HoodieCommitMetadata: `UPSERT`, `INSERT`, `BULK_INSERT`, `DELETE` or `COMPACT`
+  * @param operation of HoodieCommitMetadata: `UPSERT`, `INSERT`, `BULK_INSERT`, `DELETE`, `INSERT_OVERWRITE`,
+  *                  `INSERT_OVERWRITE_TABLE` or `COMPACT`
   * @param schema    Avro JSON of the table's columns, without meta columns
+  * @param replaced  what it takes the place of; None: nothing
   */
 final case class CompletedWrite(
     operation: String,
     schema: String,
     files: Vector[WrittenFile],
-    extra: Map[String, String] = Map.empty
+    extra: Map[String, String] = Map.empty,
+    replaced: Option[ReplacedGroups] = None
 )
+
+/** File groups that a write takes the place of: all that there are in some partitions, or in the table.
+  *
+  * @param partitions None: all, those too that nobody knew when the write began
+  * @param fileIds    by partition path
+  */
+final case class ReplacedGroups(partitions: Option[Set[String]], fileIds: Map[String, Vector[String]]) {
+  def isIn(partitionPath: String): Boolean = partitions.forall(_(partitionPath))
+
+  def groups: Vector[FileGroup] = fileIds.toVector.flatMap { case (p, ids) => ids.map(FileGroup(p, _)) }
+}

@@ -34,6 +34,42 @@ class LateWriteSuite extends AnyFunSuite {
 
   for (version <- NewTable.Versions if TestSettings.isLong || version == 9)
     test(
+      s"version $version: a late overwrite is there exactly if its writer was told so, whatever step it goes on at"
+    ) {
+      races(tableOf(version, "a"), oneIn = 40)((storage, table) => overwrite(storage, table, "late", slow)) { steps =>
+        val table = tableOf(version, "a")
+        val race = raced(steps)(overwrite(_, table, "late", slow))(write(_, table, "other", silentAtOnce))
+        val first = Set(if (race.late.isSuccess) "late" else "a")
+        val both = first ++ race.other.toOption.map(_ => "other")
+        val found = keys(table)
+        // It may have begun when the other one was done.
+        assert(found == both || (race.late.isSuccess && found == first), race)
+        Thread.sleep(2)
+        write(LocalStorage, table, "next", silentAtOnce)
+        assert(keys(table) === found + "next", race)
+        requireTidy(table, race)
+      }
+    }
+
+  for (version <- NewTable.Versions if TestSettings.isLong || version == 9)
+    test(s"version $version: a table that is made anew late is the new one exactly if its writer was told so") {
+      races(tableOf(version, "a"), oneIn = 40)((storage, table) => remake(storage, table, "late", slow)) { steps =>
+        val table = tableOf(version, "a")
+        val race = raced(steps)(remake(_, table, "late", slow))(write(_, table, "other", silentAtOnce))
+        assert(keyFields(table) === Vector(if (race.late.isSuccess) "other" else "k"), race)
+        val first = Set(if (race.late.isSuccess) "late" else "a")
+        val both = first ++ race.other.toOption.map(_ => "other")
+        val found = keys(table)
+        assert(found == both || (race.late.isSuccess && found == first), race)
+        Thread.sleep(2)
+        write(LocalStorage, table, "next", silentAtOnce)
+        assert(keys(table) === found + "next", race)
+        requireTidy(table, race)
+      }
+    }
+
+  for (version <- NewTable.Versions if TestSettings.isLong || version == 9)
+    test(
       s"version $version: of a late compaction and one that runs it again one is done, whatever step it goes on at"
     ) {
       races(planned(version))((storage, table) => runPlanned(storage, table, slow)) { steps =>
@@ -53,7 +89,7 @@ class LateWriteSuite extends AnyFunSuite {
     }
 
   /** Pairs of steps, each in a race of its own: all beside the late one's completion, and some; all of them where tests are long. */
-  private def races(table: String)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
+  private def races(table: String, oneIn: Int = 10)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
     val calls = new SteppedStorage(Int.MaxValue, () => ())
     job(calls, table)
     val random = new Random(TestSettings.seed)
@@ -62,7 +98,7 @@ class LateWriteSuite extends AnyFunSuite {
       late <- 1 to calls.count
       // The other one does the same, and before that takes the late one back.
       other <- 1 to 2 * calls.count
-      if TestSettings.isLong || math.abs(late - calls.lastPublish) <= 1 || random.nextInt(10) == 0
+      if TestSettings.isLong || math.abs(late - calls.lastPublish) <= 1 || random.nextInt(oneIn) == 0
     } {
       race(Steps(late, other))
       Figures.add("races of a late writer and the one that takes it for dead", 1)

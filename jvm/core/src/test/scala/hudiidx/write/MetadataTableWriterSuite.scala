@@ -101,6 +101,43 @@ class MetadataTableWriterSuite extends AnyFunSuite {
     assert(e.getMessage.contains("indexing 20990101000000000") && e.getMessage.contains("dropindex"))
   }
 
+  test("properties that another writer is replacing are left alone") {
+    val table = Fixtures.copy("v9-mor-part")
+    val main = TableConfig.propertiesFile(table)
+    val old = properties(table)
+    val theirs = PropertiesFile.text(old + ("theirs" -> "1"))
+    def beside(file: String): Storage = WriteStepsSuite.publishing(
+      file,
+      (path, publish) => {
+        LocalStorage.publish(path, theirs)
+        publish()
+      }
+    )
+    intercept[WriteConflict](PropertiesFile.update(beside("""\.backup$"""), table)(_ + ("ours" -> "1")))
+    assert(LocalStorage.status(main).isDefined && properties(table) === old)
+    intercept[WriteConflict](PropertiesFile.update(beside("""properties$"""), table)(_ + ("ours" -> "1")))
+    assert(properties(table) === old + ("theirs" -> "1"))
+    PropertiesFile.update(LocalStorage, table)(_ + ("ours" -> "1"))
+    assert(properties(table) === old + ("theirs" -> "1") + ("ours" -> "1"))
+  }
+
+  test("an announcement that names files elsewhere is not believed") {
+    val table = Fixtures.copy("v9-mor-part")
+    val root = MetadataTable.path(table)
+    val dir = TableConfig.read(LocalStorage, root).timelineDir(root)
+    val instant = "20990101000000000"
+    val named = Vector("files" -> "gone", "column_stats" -> "stays").map { case (p, name) =>
+      WrittenFile(p, "files-0000-0", name, 1, instant, "", Vector.empty, isNewGroup = false, 1, 0, 1, 0)
+    }
+    named.foreach(f => LocalStorage.write(s"$root/${f.path}")(_.write(1)))
+    LocalStorage.publish(s"$dir/$instant.deltacommit.requested", Array.emptyByteArray)
+    val content = CommitContent.of(CompletedWrite("UPSERT_PREPPED", "{}", named), 9, instant)
+    LocalStorage.publish(s"$dir/$instant.deltacommit.inflight", content)
+    MetadataTableWriter.undo(LocalStorage, table, instant)
+    assert(named.map(f => LocalStorage.status(s"$root/${f.path}").isDefined) === Vector(false, true))
+    assert(LocalStorage.list(dir).forall(!_.name.startsWith(instant)))
+  }
+
   test("properties are replaced whole; who stops half-way is finished by the next") {
     val table = Fixtures.copy("v9-mor-part")
     val old = properties(table)

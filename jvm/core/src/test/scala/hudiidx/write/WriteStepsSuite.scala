@@ -37,6 +37,55 @@ class WriteStepsSuite extends AnyFunSuite {
       }
     }
 
+  for (version <- NewTable.Versions; fault <- Fault.All)
+    test(s"version $version: killed ${fault.toString.toLowerCase} every step, an overwrite is whole or not there") {
+      val steps = new FaultyStorage(LocalStorage, Int.MaxValue, fault)
+      def filled(): String = {
+        val table = newTable(version)
+        Vector("a", "b").foreach(write(LocalStorage, table, _, slow))
+        table
+      }
+      overwrite(steps, filled(), "c", slow)
+      assert(steps.mutatingCalls >= 8)
+      (1 to steps.mutatingCalls).foreach { step =>
+        val table = filled()
+        dying(step, fault)(overwrite(_, table, "c", slow))
+        val before = keys(table)
+        assert(Set(Set("a", "b"), Set("c"))(before), s"step $step")
+        Thread.sleep(3)
+        write(LocalStorage, table, "d")
+        assert(keys(table) === before + "d", s"step $step")
+        val left = Fixtures.filesBelow(table)
+        assert(left.filter(f => f.contains("/.temp/") || f.contains("/.heartbeat/")) === Vector.empty, s"step $step")
+        // What is replaced stays, for those who read it.
+        val written = left.count(f => FileName.parse("p", f.substring(f.lastIndexOf('/') + 1), 0L).isDefined)
+        assert(written === 3 + (if (before == Set("c")) 1 else 0), s"step $step")
+      }
+    }
+
+  for (version <- NewTable.Versions; fault <- Fault.All)
+    test(s"version $version: killed ${fault.toString.toLowerCase} every step, a table is the old one or the new one") {
+      val steps = new FaultyStorage(LocalStorage, Int.MaxValue, fault)
+      def filled(): String = {
+        val table = newTable(version)
+        Vector("a", "b").foreach(write(LocalStorage, table, _, slow))
+        table
+      }
+      remake(steps, filled(), "c", slow)
+      assert(steps.mutatingCalls >= 12)
+      (1 to steps.mutatingCalls).foreach { step =>
+        val table = filled()
+        dying(step, fault)(remake(_, table, "c", slow))
+        val before = keys(table)
+        assert(before === (if (keyFields(table) == Vector("k")) Set("a", "b") else Set("c")), s"step $step")
+        Thread.sleep(3)
+        write(LocalStorage, table, "d")
+        assert(keys(table) === before + "d", s"step $step")
+        val left = Fixtures.filesBelow(table)
+        assert(left.filter(f => f.contains("/.temp/") || f.contains("/.heartbeat/")) === Vector.empty, s"step $step")
+      }
+    }
+
   for (version <- NewTable.Versions)
     test(s"version $version: a writer that may be alive is a conflict, and so is stock's") {
       val table = newTable(version)
@@ -152,6 +201,17 @@ class WriteStepsSuite extends AnyFunSuite {
       assert(keys(table) === Set("a"))
     }
 
+  for (version <- NewTable.Versions)
+    test(s"version $version: who listed an overwrite that was taken back since reads on") {
+      val table = newTable(version)
+      write(LocalStorage, table, "a", slow)
+      val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow, kind = WriteKind.Replace)
+      val listed = TableContext.load(IndexerSuite.accessOf(LocalStorage), table)
+      open.abandon()
+      val view = TableSnapshot.of(listed, IndexOptions(enabled = false)).view
+      assert(view.partitions.flatMap(p => view.latestFileSlices(p)).size === 1)
+    }
+
   test("a write that somebody rolled back does not complete") {
     val table = newTable(9)
     val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
@@ -211,6 +271,41 @@ private object WriteStepsSuite {
       logFile(open, fileId, FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1), key)
     }
     open.complete(CompletedWrite("UPSERT", schema.toString, Vector(file)))
+  }
+
+  /** One record in the place of all. */
+  def overwrite(storage: Storage, table: String, key: String, beats: HeartbeatOptions = quick): Unit = {
+    val open = OpenWrite.begin(IndexerSuite.accessOf(storage), table, beats, kind = WriteKind.Replace)
+    val view = TableSnapshot.of(open.table, IndexOptions(enabled = false)).view
+    val ids = view.partitions.map(p => p -> view.latestFileSlices(p).map(_.fileId)).filter(_._2.nonEmpty).toMap
+    val file = open.orAbandon {
+      open.start()
+      PartitionMetafile.ensure(storage, table, "p", open.instant)
+      val fileId = s"${java.util.UUID.randomUUID}-0"
+      logFile(open, fileId, FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1), key)
+    }
+    val replaced = Some(ReplacedGroups(None, ids))
+    open.complete(CompletedWrite("INSERT_OVERWRITE_TABLE", schema.toString, Vector(file), replaced = replaced))
+  }
+
+  def keyFields(table: String): Vector[String] =
+    hudiidx.table.TableConfig.read(LocalStorage, table).recordKeyFields
+
+  /** Another table in the place of this one, with one record. */
+  def remake(storage: Storage, table: String, key: String, beats: HeartbeatOptions = quick): Unit = {
+    val open = OpenWrite.begin(IndexerSuite.accessOf(storage), table, beats, kind = WriteKind.Replace)
+    val (replaced, file) = open.orAbandon {
+      val all = RemadeTable.allGroups(storage, table)
+      open.start()
+      PartitionMetafile.ensure(storage, table, "p", open.instant)
+      val fileId = s"${java.util.UUID.randomUUID}-0"
+      all -> logFile(open, fileId, FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1), key)
+    }
+    val made = NewTable("t", "", 9, Vector("other"), Vector("p"), None, false, false, false, false)
+    open.remake(
+      CompletedWrite("INSERT_OVERWRITE_TABLE", schema.toString, Vector(file), replaced = Some(replaced)),
+      made
+    )
   }
 
   /** A log file of one record. */

@@ -17,7 +17,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
   *
   *  - `spark.sql.catalog.hudiidx=hudiidx.spark.HudiIdxCatalog`: a catalog beside others. Its tables are paths,
   *    ``hudiidx.`/data/trips` ``, and the Hudi tables of the session's metastore, `hudiidx.db.trips`. `INSERT`, `DELETE`, `UPDATE` and
-  *    `MERGE` are hudiidx' own writes, and so is `CREATE TABLE` of a path; nothing else is changed.
+  *    `MERGE` are hudiidx' own writes, and so are `TRUNCATE` and, of a path, `CREATE TABLE` and `REPLACE TABLE`; nothing else is
+  *    changed.
   *  - `spark.sql.catalog.spark_catalog=hudiidx.spark.HudiIdxCatalog`: in front of the session's own catalog, or of the one that
   *    `spark.sql.catalog.spark_catalog.delegate` names (Hudi's own). With [[HudiIdxExtensions]] Hudi's tables are then read by
   *    hudiidx under their own names, and written by it unless a delegate is named; everything else is the catalog's behind.
@@ -88,6 +89,27 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
   ): StagedTable = definition(ident, columns, partitions, properties).fold(
     super.stageCreate(ident, columns, partitions, properties)
   )(TableChanges.found.createAs(SparkSession.active, _))
+
+  override def stageReplace(
+      ident: Identifier,
+      columns: Array[Column],
+      partitions: Array[Transform],
+      properties: java.util.Map[String, String]
+  ): StagedTable = definition(ident, columns, partitions, properties).fold(
+    super.stageReplace(ident, columns, partitions, properties)
+  )(TableChanges.found.replace(SparkSession.active, _))
+
+  override def stageCreateOrReplace(
+      ident: Identifier,
+      columns: Array[Column],
+      partitions: Array[Transform],
+      properties: java.util.Map[String, String]
+  ): StagedTable = definition(ident, columns, partitions, properties).fold(
+    super.stageCreateOrReplace(ident, columns, partitions, properties)
+  ) { made =>
+    val changes = TableChanges.found
+    if (tableExists(ident)) changes.replace(SparkSession.active, made) else changes.createAs(SparkSession.active, made)
+  }
 
   /** Of a table by its path; None: it is made by the catalog behind, or not at all. */
   private def definition(

@@ -11,7 +11,8 @@ import org.apache.spark.sql.connector.catalog.{
   SupportsMetadataColumns,
   SupportsRead,
   Table,
-  TableCapability
+  TableCapability,
+  TruncatableTable
 }
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.types.StructType
@@ -30,6 +31,7 @@ abstract class BatchTable(title: String, val struct: StructType) extends Table w
 final class HudiIdxTable(spark: SparkSession, table: PinnedTable, ofCatalog: Boolean)
     extends BatchTable(s"${HudiIdxSource.Name} ${table.path}", table.schema.struct)
     with SupportsMetadataColumns
+    with TruncatableTable
     with PinnedState {
 
   override def pinned: PinnedTable = table
@@ -44,6 +46,12 @@ final class HudiIdxTable(spark: SparkSession, table: PinnedTable, ofCatalog: Boo
   override def metadataColumns(): Array[MetadataColumn] = ScanColumns.Metadata
 
   override def canRenameConflictingMetadataColumns: Boolean = false
+
+  /** `TRUNCATE TABLE`, for which Spark takes what is read. */
+  override def truncateTable(): Boolean = {
+    TableChanges.found.truncate(spark, table.path)
+    true
+  }
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = {
     if (ofCatalog) refuseLate(options)

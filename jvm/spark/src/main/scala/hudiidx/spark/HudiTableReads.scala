@@ -1,10 +1,13 @@
 package hudiidx.spark
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation, UnresolvedCatalogRelation}
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.connector.catalog.{Identifier, Table}
+import org.apache.spark.sql.execution.command.TruncateTableCommand
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -18,6 +21,7 @@ final class HudiTableReads(spark: SparkSession) extends Rule[LogicalPlan] {
     case m: MergeIntoTable      => written(m.targetTable).fold[LogicalPlan](m)(t => m.copy(targetTable = t))
     case u: UpdateTable         => written(u.table).fold[LogicalPlan](u)(t => u.copy(table = t))
     case d: DeleteFromTable     => written(d.table).fold[LogicalPlan](d)(t => d.copy(table = t))
+    case t: TruncateTableCommand if t.partitionSpec.isEmpty           => truncated(t.tableName).getOrElse(t)
     case r: HiveTableRelation if HudiTableReads.isMarked(r.tableMeta) => read(r.tableMeta).getOrElse(r)
   }
 
@@ -41,6 +45,16 @@ final class HudiTableReads(spark: SparkSession) extends Rule[LogicalPlan] {
         }
     }
     if (asIs eq target) None else Some(asIs)
+  }
+
+  /** Spark's own command removes the folder of a managed table with all in it. */
+  private def truncated(name: TableIdentifier): Option[LogicalPlan] = {
+    val database = name.database.getOrElse(spark.sessionState.catalog.getCurrentDatabase)
+    val ident = Identifier.of(Array(database), name.table)
+    for { ours <- sessions; target <- ours.findTarget(ident) } yield DeleteFromTable(
+      relation(target, ours, ident),
+      Literal.TrueLiteral
+    )
   }
 
   private def targetOf(read: DataSourceV2Relation) = (read.table, read.catalog, read.identifier) match {

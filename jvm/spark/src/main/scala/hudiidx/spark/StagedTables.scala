@@ -8,7 +8,7 @@ import org.apache.spark.sql.connector.write.{LogicalWriteInfo, WriteBuilder}
 import org.apache.spark.sql.types.{StructField, StructType}
 
 /** `CREATE TABLE ... AS SELECT` as the catalog behind does it: in one step if it can, else the table is made first, and dropped
-  * again if its rows cannot be written.
+  * again if its rows cannot be written. A table that is there is replaced in one step, or not at all.
   */
 trait StagedTables extends DelegatingCatalog with StagingTableCatalog {
   private type Properties = util.Map[String, String]
@@ -32,9 +32,7 @@ trait StagedTables extends DelegatingCatalog with StagingTableCatalog {
   ): StagedTable =
     changed("replaced")(behind match {
       case c: StagingTableCatalog => c.stageReplace(id, columns, by, properties)
-      case _                      =>
-        dropTable(id): Unit
-        new MadeFirst(id, createTable(id, columns, by, properties))
+      case _                      => throw notInOneStep(id)
     })
 
   override def stageCreateOrReplace(
@@ -45,10 +43,15 @@ trait StagedTables extends DelegatingCatalog with StagingTableCatalog {
   ): StagedTable =
     changed("replaced")(behind match {
       case c: StagingTableCatalog => c.stageCreateOrReplace(id, columns, by, properties)
-      case _                      =>
-        if (tableExists(id)) dropTable(id): Unit
-        new MadeFirst(id, createTable(id, columns, by, properties))
+      case _ if tableExists(id)   => throw notInOneStep(id)
+      case _                      => new MadeFirst(id, createTable(id, columns, by, properties))
     })
+
+  /** Dropped first, as Spark itself does, it would be gone if its rows cannot be written. */
+  private def notInOneStep(id: Identifier): UnsupportedOperationException = new UnsupportedOperationException(
+    s"REPLACE TABLE $id: catalog ${behind.name} cannot put a table in the place of another in one step, and a failure would leave " +
+      "neither; use INSERT OVERWRITE, or DROP TABLE and CREATE TABLE"
+  )
 
   override def stageCreate(
       id: Identifier,

@@ -22,6 +22,12 @@ trait TableChanges {
 
   /** The same with the rows of a query: what it leaves behind if they cannot be written is taken away. */
   def createAs(spark: SparkSession, made: TableDefinition): StagedTable
+
+  /** Rows, or none, in the place of those of a table that is there. */
+  def replace(spark: SparkSession, made: TableDefinition): StagedTable
+
+  /** No rows in their place. */
+  def truncate(spark: SparkSession, path: String): Unit
 }
 
 /** `CREATE TABLE`.

@@ -3,17 +3,17 @@ package hudiidx.spark.write
 import hudiidx.spark.Shims
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, WriteDelta}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OverwritePartitionsDynamic, WriteDelta}
 import org.apache.spark.sql.catalyst.util.WriteDeltaProjections
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
-import org.apache.spark.sql.execution.datasources.v2.V2CommandExec
+import org.apache.spark.sql.execution.datasources.v2.{LeafV2CommandExec, V2CommandExec}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
 import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.types.{StringType, StructField, StructType}
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 
-/** Gives the rows of `DELETE`, `UPDATE` and `MERGE` to the writer on the driver, which plans file groups before it writes: Spark
-  * itself would hand them to tasks at once.
+/** Gives the rows of `DELETE`, `UPDATE`, `MERGE` and dynamic overwrites to the writer on the driver, which plans file groups before it
+  * writes: Spark itself would hand them to tasks at once.
   */
 private[write] object RowLevelPlanner extends SparkStrategy {
 
@@ -26,7 +26,21 @@ private[write] object RowLevelPlanner extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case WriteDelta(_, _, query, _, places, Some(write: ChangeWrite)) =>
       RowLevelExec(write, places, planLater(query)) :: Nil
+    case o: OverwritePartitionsDynamic =>
+      o.write match {
+        case Some(write: InsertWrite) => DynamicOverwriteExec(write, o.query) :: Nil
+        case _                        => Nil
+      }
     case _ => Nil
+  }
+}
+
+final private[write] case class DynamicOverwriteExec(write: InsertWrite, rows: LogicalPlan) extends LeafV2CommandExec {
+  override def output: Seq[Attribute] = Nil
+
+  override protected def run(): Seq[InternalRow] = {
+    write.write(Shims.frame(session, rows))
+    Nil
   }
 }
 

@@ -17,15 +17,33 @@ import org.apache.spark.sql.functions.{coalesce, col, lit, struct}
 import org.apache.spark.sql.types.{NullType, StringType, StructType}
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 
-/** The rows of one open write on their way to log files. */
-final private[write] class RowWrite(spark: SparkSession, path: String, options: WriteOptions, open: OpenWrite) {
-  private val config = open.table.config
+/** The rows of one open write on their way to files.
+  *
+  * @param overwrite what they take the place of; None: nothing
+  */
+final private[write] class RowWrite(
+    spark: SparkSession,
+    path: String,
+    options: WriteOptions,
+    open: OpenWrite,
+    overwrite: Option[Overwrite]
+) {
+  private val anew = overwrite.collect { case a: Overwrite.Anew => a }
+  private val made: Option[NewTable] = anew.flatMap(_.made)
+
+  /** Of the table as it will be. */
+  private val config = made.fold(open.table.config)(m => TableConfig.of(path, m.properties))
   private val deletesAll = options.operation == WriteOperation.Delete
-  private val looksUp = options.operation == WriteOperation.Upsert || deletesAll
+  private val isByKey = !Set[WriteOperation](WriteOperation.Insert, WriteOperation.BulkInsert)(options.operation)
+  private val looksUp = isByKey && overwrite.isEmpty
   private val shared = SharedTable.open(spark, path, IndexOptions.of(options.index))
 
-  /** Writes all files and completes the write; a write that fails before leaves nothing. */
-  def run(rows: DataFrame, batch: Option[StreamBatch]): Unit = commit(batch) { kept =>
+  /** Writes all files and completes the write; a write that fails before leaves nothing.
+    *
+    * @param reads the table as the rows are made from it; WriteConflict if it changed since
+    */
+  def run(rows: DataFrame, batch: Option[StreamBatch], reads: Vector[TableContext]): Unit = commit(batch) { kept =>
+    reads.foreach(RowChanges.requireCurrent(_, open.table))
     val given = withoutMeta(rows)
     val schema = schemaOf(given)
     val tagged = kept(withLocations(withKeys(given, schema)))
@@ -44,23 +62,22 @@ final private[write] class RowWrite(spark: SparkSession, path: String, options: 
     val kept = new KeptRows(spark)
     try {
       val (done, tagged) = open.orAbandon {
-        BucketIndex.refuse(open.table)
+        if (made.isEmpty) BucketIndex.refuse(open.table)
         val (tagged, schema) = rows(kept)
         (write(tagged, schema), tagged)
       }
       val inserts = done.files.map(_.inserts).sum
-      open.complete(
-        done.copy(extra = batch.fold(Map.empty[String, String])(_.metadata)),
-        now => {
-          if (looksUp && inserts > 0) requireNew(tagged)
-          batch.filter(_.isIn(now)).foreach(b => throw taken(b))
-        }
-      )
+      val complete = done.copy(extra = batch.fold(Map.empty[String, String])(_.metadata))
+      def recheck(now: TableContext): Unit = {
+        if (looksUp && inserts > 0) requireNew(tagged)
+        batch.filter(_.isIn(now)).foreach(b => throw taken(b))
+      }
+      made.fold(open.complete(complete, recheck))(open.remake(complete, _))
     } finally kept.close()
   }
 
   /** Whether records can move to another partition. */
-  def moves: Boolean = options.isGlobal && looksUp && !deletesAll && config.partitionFields.nonEmpty
+  def moves: Boolean = options.isGlobal && isByKey && !deletesAll && config.partitionFields.nonEmpty
 
   private def placed(tagged: DataFrame, schema: WriteSchema, kept: KeptRows): DataFrame = {
     val moved = partitionMoves(schema)(tagged)
@@ -75,7 +92,8 @@ final private[write] class RowWrite(spark: SparkSession, path: String, options: 
       val rows = Shims.frame(spark, Shims.relation(HudiIdxSource.open(spark, read)))
       rows.select((Vector(RowWrite.Key, RowWrite.Partition) ++ ordering).map(col): _*)
     }
-    new PartitionMoves(schema.struct, ordering, if (isEventTime && ordering.isDefined) Some(() => existing) else None)
+    val asks = isEventTime && ordering.isDefined && overwrite.isEmpty
+    new PartitionMoves(schema.struct, ordering, if (asks) Some(() => existing) else None)
   }
 
   /** Of the file groups that are there. */
@@ -83,9 +101,11 @@ final private[write] class RowWrite(spark: SparkSession, path: String, options: 
 
   private def write(tagged: DataFrame, schema: WriteSchema): CompletedWrite = {
     val groups = plan(tagged)
+    val replaced = overwrite.map(Overwrite.groups(_, shared, groups.all.map(_.partitionPath).toSet))
     open.start()
     val files = if (groups.all.isEmpty) Vector.empty else writeFiles(tagged, groups, schema)
-    CompletedWrite(options.operation.committedName, schema.avro.toString, files)
+    val name = overwrite.fold(options.operation.committedName)(_.committedName)
+    CompletedWrite(name, schema.avro.toString, files, replaced = replaced)
   }
 
   /** WriteConflict if others inserted records meanwhile that this write inserts too: file groups do not show it. */
@@ -111,17 +131,18 @@ final private[write] class RowWrite(spark: SparkSession, path: String, options: 
   private def withoutMeta(rows: DataFrame): DataFrame = rows.drop(TableSchema.MetaColumns: _*)
 
   private def schemaOf(rows: DataFrame): WriteSchema = {
-    val latest = TableSchema.latest(open.table.timeline, open.table.contents, config, None)
+    val latest = TableSchema.latest(open.table.timeline, open.table.contents, open.table.config, None)
     latest match {
       case Some(s) if s.hasHistory =>
         throw new UnsupportedTable(
           s"$path: the table keeps a history of its columns (hoodie.schema.on.read.enable), which this writer does not keep; " +
             StockWriter.Remedy
         )
-      case Some(s) =>
+      case Some(s) if anew.isEmpty =>
         val data = new Schema.Parser().parse(TableSchema.withMetaColumns(s.avroJson, populated = false, path))
-        if (deletesAll) WriteSchema.ofTable(data, path) else WriteSchema.merged(data, rows.schema, path)
-      case None => WriteSchema.ofNew(rows.schema, config.tableName)
+        if (deletesAll) WriteSchema.ofTable(data, path)
+        else WriteSchema.merged(data, rows.schema, path, overwrite.isDefined)
+      case _ => WriteSchema.ofNew(rows.schema, config.tableName)
     }
   }
 
@@ -182,13 +203,9 @@ final private[write] class RowWrite(spark: SparkSession, path: String, options: 
     val counts = perGroup.map(r => (r.getString(0), r.getString(1), r.getLong(2)))
     val plans = shared.viewTimeline.plans
     counts.find { case (p, f, _) => f != null && plans.clustering.contains(FileGroup(p, f)) }.foreach {
-      case (p, f, _) =>
-        throw new WriteConflict(
-          s"$path: file group $f of partition '$p' is being clustered (${plans.clustering(FileGroup(p, f))}); write again when that " +
-            "is done"
-        )
+      case (p, f, _) => throw Overwrite.beingClustered(path, p, f, plans.clustering(FileGroup(p, f)))
     }
-    val fillsUp = options.operation != WriteOperation.BulkInsert
+    val fillsUp = options.operation != WriteOperation.BulkInsert && overwrite.isEmpty
     WriteGroups.plan(
       counts,
       p => shared.view.latestFileSlices(p),
@@ -225,7 +242,8 @@ final private[write] class RowWrite(spark: SparkSession, path: String, options: 
     val sorted =
       routed.repartition(math.min(groups.all.size, cores), col("group")).sortWithinPartitions(order: _*)
     val sent = spark.sparkContext.broadcast(logWrite(groups, schema, ordering))
-    val base = if (options.operation == WriteOperation.BulkInsert) Some(options.base) else None
+    val base =
+      if (options.operation == WriteOperation.BulkInsert || overwrite.isDefined) Some(options.base) else None
     // Before version 8 the names of two writers' files in one file group differ by it alone.
     val writer = ThreadLocalRandom.current().nextInt(1, Int.MaxValue)
     sorted.queryExecution.toRdd

@@ -2,8 +2,6 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
-import hudiidx.spark.{HudiIdxSource, HudiIdxTable}
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.{DataFrame, SaveMode, SparkSession}
 
 /** `df.write.format("hudiidx")`: what each save mode does. */
@@ -18,7 +16,7 @@ object SaveTable {
       case SaveMode.Ignore if writer.exists        => ()
       case SaveMode.ErrorIfExists if writer.exists =>
         throw new InvalidOption(s"mode: there is a table at $path already; write with mode append, or overwrite it")
-      case SaveMode.Overwrite => overwrite(spark, path, writer, rows)
+      case SaveMode.Overwrite => overwrite(spark, path, writer, rows, options)
       case _                  => writer.write(rows)
     }
   }
@@ -36,25 +34,28 @@ object SaveTable {
   private[write] def optionsOf(spark: SparkSession, options: Map[String, String]): WriteOptions =
     WriteOptions.of(spark.conf.getAll.filter { case (k, _) => WriteOptions.isOfSession(k) } ++ options)
 
-  /** The table that is there goes away, with all that belongs to it, and a new one is made. */
-  private def overwrite(spark: SparkSession, path: String, writer: TableWriter, rows: DataFrame): Unit = {
-    val storage = Tables.access(spark.sessionState.newHadoopConf()).storage
-    val reads = rows.queryExecution.analyzed.collectLeaves().exists {
-      case r: DataSourceV2Relation =>
-        r.table match {
-          case t: HudiIdxTable => t.name() == s"${HudiIdxSource.Name} $path"
-          case _               => false
-        }
-      case _ => false
+  /** The rows take the place of those of the table that is there, or of its partitions that they touch, where Spark's setting of
+    * overwrites says dynamic. All that there was stays until the new rows are there.
+    */
+  private def overwrite(
+      spark: SparkSession,
+      path: String,
+      writer: TableWriter,
+      rows: DataFrame,
+      options: Map[String, String]
+  ): Unit =
+    if (writer.exists) writer.overwrite(rows, if (isDynamic(spark, options)) Overwrite.Touched else writer.overwritten)
+    else {
+      if (Tables.access(spark.sessionState.newHadoopConf()).storage.list(path).nonEmpty)
+        throw new InvalidOption(s"path: $path holds files that are no Hudi table; give another path")
+      writer.checkNew(rows)
+      writer.write(rows)
     }
-    if (reads)
-      throw new InvalidOption(
-        s"mode: the rows are read from $path, which mode overwrite removes first; write to another path"
-      )
-    writer.checkNew(rows)
-    if (writer.exists) storage.delete(path): Unit
-    else if (storage.list(path).nonEmpty)
-      throw new InvalidOption(s"path: $path holds files that are no Hudi table; give another path")
-    writer.write(rows)
-  }
+
+  private def isDynamic(spark: SparkSession, options: Map[String, String]): Boolean = options
+    .collectFirst { case (k, v) if k.equalsIgnoreCase(DynamicOption) => v }
+    .orElse(spark.conf.getOption(s"spark.sql.sources.$DynamicOption"))
+    .exists(_.equalsIgnoreCase("dynamic"))
+
+  private val DynamicOption = "partitionOverwriteMode"
 }

@@ -6,16 +6,22 @@ import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
 import hudiidx.spark._
 import hudiidx.write.WritableTable
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.connector.catalog._
 import org.apache.spark.sql.connector.expressions.Transform
-import org.apache.spark.sql.connector.write.{LogicalWriteInfo, WriteBuilder}
+import org.apache.spark.sql.connector.write.{LogicalWriteInfo, SupportsTruncate, Write, WriteBuilder}
 import org.apache.spark.sql.types.StructType
 
 /** Tables of a catalog as statements change and make them. */
 final class SqlChanges extends TableChanges {
 
   override def target(spark: SparkSession, table: NamedTable, options: Map[String, String]): Table = {
+    val target = open(spark, table, options)
+    WritableTable.check(target.table.path, target.table.config)
+    target
+  }
+
+  private def open(spark: SparkSession, table: NamedTable, options: Map[String, String]): TargetTable = {
     val ofReads = (options ++ table.options).filterNot { case (k, _) => SqlChanges.ofWritesAlone(k) }
     val read = ReadOptions.of(ofReads, spark.conf.getAll)
     if (read.view != ReadOptions.RowsView || read.queryType != ReadOptions.Snapshot || read.asOf.isDefined)
@@ -24,20 +30,15 @@ final class SqlChanges extends TableChanges {
           s"plain name, and no ${ReadOptions.QueryType} or ${ReadOptions.AsOfInstant}"
       )
     KeyJoinRule.register(spark)
-    val pinned = PinnedTable.open(spark, table.path, read)
-    WritableTable.check(pinned.path, pinned.config)
-    new TargetTable(spark, pinned, options)
+    new TargetTable(spark, PinnedTable.open(spark, table.path, read), options)
   }
 
   override def create(spark: SparkSession, made: TableDefinition): Unit = {
     val path = Tables.qualified(made.path, spark.sessionState.newHadoopConf())
-    val given = made.properties.map { case (k, v) => SqlChanges.hudiName(k) -> v } - "provider"
-    made.properties.get("provider").filterNot(p => SqlChanges.Providers(p.toLowerCase(Locale.ROOT))).foreach { p =>
-      throw new InvalidOption(s"USING $p: tables by path are Hudi tables; say USING ${HudiIdxSource.Name}")
-    }
+    requireHudi(made)
     val name = Map(WriteOptions.TableName -> path.substring(path.lastIndexOf('/') + 1))
-    val by = if (made.partitions.isEmpty) None else Some(WriteOptions.PartitionFields -> made.partitions.mkString(","))
-    val options = WriteOptions.ofStatement(spark.conf.getAll ++ name ++ given ++ by, Some(WriteOperation.Upsert))
+    val settings = spark.conf.getAll ++ name ++ SqlChanges.given(made)
+    val options = WriteOptions.ofStatement(settings, Some(WriteOperation.Upsert))
     val table = WriteOptions.newTable(options, path)
     (table.keyFields ++ table.partitionFields ++ table.orderingField)
       .find(f => made.columns.forall(_.name != f.takeWhile(_ != '.')))
@@ -52,8 +53,28 @@ final class SqlChanges extends TableChanges {
 
   override def createAs(spark: SparkSession, made: TableDefinition): StagedTable = {
     create(spark, made)
-    new FilledTable(spark, made, target(spark, NamedTable(made.path, Map.empty), SqlChanges.ofWrites(made.properties)))
+    new FilledTable(made, filled(spark, made))
   }
+
+  override def replace(spark: SparkSession, made: TableDefinition): StagedTable = {
+    requireHudi(made)
+    val target = filled(spark, made)
+    val given = SqlChanges.given(made)
+    if (!target.optionsOf(given, Some(WriteOperation.InsertOverwriteTable)).remakes)
+      WritableTable.check(target.table.path, target.table.config)
+    new ReplacedTable(spark, made, target, given)
+  }
+
+  override def truncate(spark: SparkSession, path: String): Unit =
+    filled(spark, TableDefinition(path, new StructType, Vector.empty, Map.empty)).truncateTable(): Unit
+
+  private def filled(spark: SparkSession, made: TableDefinition): TargetTable =
+    open(spark, NamedTable(made.path, Map.empty), SqlChanges.ofWrites(made.properties))
+
+  private def requireHudi(made: TableDefinition): Unit =
+    made.properties.get("provider").filterNot(p => SqlChanges.Providers(p.toLowerCase(Locale.ROOT))).foreach { p =>
+      throw new InvalidOption(s"USING $p: tables by path are Hudi tables; say USING ${HudiIdxSource.Name}")
+    }
 }
 
 private object SqlChanges {
@@ -67,31 +88,59 @@ private object SqlChanges {
     "type" -> WriteOptions.TableType
   )
 
+  /** What a statement says of the table, by the names of options. */
+  private def given(made: TableDefinition): Map[String, String] = {
+    val by = if (made.partitions.isEmpty) None else Some(WriteOptions.PartitionFields -> made.partitions.mkString(","))
+    made.properties.map { case (k, v) => hudiName(k) -> v } - "provider" ++ by
+  }
+
   private def hudiName(property: String): String = Names.getOrElse(property.toLowerCase(Locale.ROOT), property)
 
   private def ofWritesAlone(name: String): Boolean =
-    name.equalsIgnoreCase(WriteOptions.Global) || name.equalsIgnoreCase(WriteOptions.Create)
+    WriteOptions.Own.exists(name.equalsIgnoreCase)
 
   private def ofWrites(properties: Map[String, String]): Map[String, String] =
     properties.filter { case (k, _) => WriteOptions.isOfSession(k) }
 }
 
-/** `CREATE TABLE ... AS SELECT`: the table is there before its rows are, and goes away if they do not come. */
-final private class FilledTable(spark: SparkSession, made: TableDefinition, target: Table)
-    extends StagedTable
-    with SupportsWrite {
-  override def name(): String = target.name()
-  override def schema(): StructType = made.columns
-  override def partitioning(): Array[Transform] = target.partitioning()
-  override def capabilities(): java.util.Set[TableCapability] = target.capabilities()
+/** What a statement makes of a path, as Spark fills it. */
+abstract private class PathTable(made: TableDefinition, target: TargetTable) extends StagedTable with SupportsWrite {
+  final override def name(): String = target.name()
+  final override def schema(): StructType = made.columns
+  final override def partitioning(): Array[Transform] = target.partitioning()
+  final override def capabilities(): java.util.Set[TableCapability] = target.capabilities()
+}
 
-  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = target match {
-    case writable: SupportsWrite => writable.newWriteBuilder(info)
-    case _                       => throw new UnsupportedOperationException(s"${target.name()} takes no rows")
-  }
+/** `CREATE TABLE ... AS SELECT`: the table is there before its rows are, and goes away if they do not come and nobody else wrote to it. */
+final private class FilledTable(made: TableDefinition, target: TargetTable) extends PathTable(made, target) {
+  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = target.newWriteBuilder(info)
 
   override def commitStagedChanges(): Unit = ()
 
-  override def abortStagedChanges(): Unit =
-    Tables.access(spark.sessionState.newHadoopConf()).storage.delete(made.path): Unit
+  override def abortStagedChanges(): Unit = target.writer(Map.empty, Some(WriteOperation.Upsert)).takeBack()
+}
+
+/** `REPLACE TABLE`: what was there stays until the rows are there, or, without `AS SELECT`, until there are none. */
+final private class ReplacedTable(
+    spark: SparkSession,
+    made: TableDefinition,
+    target: TargetTable,
+    given: Map[String, String]
+) extends PathTable(made, target) {
+  private var isDone = false
+
+  private def overwrite(rows: DataFrame): Unit = {
+    target.writer(given, Some(WriteOperation.InsertOverwriteTable)).overwrite(rows, Overwrite.WholeTable)
+    isDone = true
+  }
+
+  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder with SupportsTruncate {
+    override def truncate(): WriteBuilder = this
+    override def build(): Write = new InsertWrite(overwrite)
+  }
+
+  override def commitStagedChanges(): Unit =
+    if (!isDone) overwrite(spark.createDataFrame(java.util.Collections.emptyList[Row], made.columns))
+
+  override def abortStagedChanges(): Unit = ()
 }

@@ -1,13 +1,16 @@
 package hudiidx.spark.write
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, UnsupportedTable}
 import hudiidx.hadoop.Tables
+import hudiidx.spark.PinnedState
 import hudiidx.sync.TableContext
 import hudiidx.table._
 import hudiidx.write._
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
 import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.slf4j.LoggerFactory
 
-/** Writes rows to a table: one deltacommit, then the index is brought up behind it.
+/** Writes rows to a table: one deltacommit, or replacecommit, then the index is brought up behind it.
   *
   * @param path qualified
   */
@@ -26,47 +29,88 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     */
   def write(rows: DataFrame, batch: Option[StreamBatch] = None): Unit = {
     if (!exists) WriteOptions.newTable(options, path).create(access.storage, path): Unit
-    commit(batch)(_.run(rows, batch))
+    options.operation.overwrite.fold(commit(batch, None)(_.run(rows, batch, Vector.empty)))(overwrite(rows, _, batch))
+  }
+
+  /** Takes away the table that was made for rows which did not come, unless others have written to it. */
+  def takeBack(): Unit =
+    if (!OpenWrite.takeBack(access, path, options.heartbeat, options.lock))
+      TableWriter.log.warn("{}: the table stays, others write to it", path)
+
+  /** What mode `overwrite` replaces. */
+  def overwritten: Overwrite = options.operation.overwrite.getOrElse(Overwrite.WholeTable)
+
+  /** Puts rows in the place of those of a table that is there. All that there was is read until the end, by the rows too. */
+  def overwrite(rows: DataFrame, what: Overwrite, batch: Option[StreamBatch] = None): Unit = {
+    if (options.operation == WriteOperation.Delete)
+      throw new InvalidOption(s"${WriteOptions.Operation}: 'delete' has no rows to put in the place of others")
+    val whole = what == Overwrite.WholeTable && options.remakes
+    commit(batch, Some(if (whole) anew() else what))(_.run(rows, batch, TableWriter.reads(rows, path)))
   }
 
   /** Changes rows of a table that is there.
     *
     * @param read what the changes were made from; WriteConflict if rows changed since
     */
-  def change(changes: RowChanges, read: TableContext): Unit = commit(None)(_.run(changes, read))
+  def change(changes: RowChanges, read: TableContext): Unit = commit(None, None)(_.run(changes, read))
 
-  private def commit(batch: Option[StreamBatch])(work: RowWrite => Unit): Unit = {
-    val config = TableConfig.read(access.storage, path)
-    check(config)
-    val open = OpenWrite.begin(access, path, options.heartbeat, options.lock)
+  private def commit(batch: Option[StreamBatch], overwrite: Option[Overwrite])(work: RowWrite => Unit): Unit = {
+    val isSame = !overwrite.exists { case Overwrite.Anew(made) => made.isDefined; case _ => false }
+    def check(config: TableConfig): Unit = if (isSame) {
+      try WritableTable.check(path, config)
+      catch {
+        case e: UnsupportedTable if overwrite.contains(Overwrite.WholeTable) =>
+          throw new UnsupportedTable(s"${e.getMessage}; or make the table anew with ${WriteOptions.Remake}=true", e)
+      }
+      requireSame(config, overwrite.isDefined)
+    }
+    check(TableConfig.read(access.storage, path))
+    val kind = if (overwrite.isEmpty) WriteKind.Delta else WriteKind.Replace
+    val open = OpenWrite.begin(access, path, options.heartbeat, options.lock, kind)
     val write = open.orAbandon {
-      // The table may have become another one meanwhile.
-      check(open.table.config)
-      if (batch.exists(_.isIn(open.table))) None else Some(new RowWrite(spark, path, options, open))
+      check(open.table.config) // it may be another table by now
+      if (batch.exists(_.isIn(open.table))) None else Some(new RowWrite(spark, path, options, open, overwrite))
     }
     write.fold(open.abandon())(work)
     IndexUpdate.run(spark, path, options)
   }
 
-  private def check(config: TableConfig): Unit = {
-    WritableTable.check(path, config)
-    requireSame(config)
+  /** Options that say what the table is not are mistakes. */
+  private def requireSame(config: TableConfig, isOverwrite: Boolean): Unit = {
+    val names = if (isOverwrite) TableShape.All else TableShape.OfEveryWrite
+    TableShape.differences(names, options, path, config).headOption.foreach { case (option, given, has) =>
+      val remedy = if (isOverwrite) s", or make the table anew with ${WriteOptions.Remake}=true" else ""
+      throw new InvalidOption(
+        s"$option: '$given' for the table at $path, which has '$has'; leave the option out$remedy"
+      )
+    }
   }
 
-  /** Options that say what the table is not are mistakes. */
-  private def requireSame(config: TableConfig): Unit = {
-    def check(option: String, given: Vector[String], has: Vector[String]): Unit =
-      if (given.nonEmpty && given != has)
-        throw new InvalidOption(
-          s"$option: '${given.mkString(",")}' for the table at $path, which has '${has.mkString(",")}'; leave the option out"
-        )
-    check(WriteOptions.KeyFields, options.list(WriteOptions.KeyFields), config.recordKeyFields)
-    check(
-      WriteOptions.PartitionFields,
-      options.list(WriteOptions.PartitionFields).map(_.takeWhile(_ != ':')),
-      config.partitionFields
-    )
-    check(WriteOptions.OrderingField, options.list(WriteOptions.OrderingField), TableLogRules.orderingFields(config))
-    check(WriteOptions.TableType, options.list(WriteOptions.TableType), Vector(config.tableType.name))
+  /** Another table in the place of this one, or this one with other columns. InvalidOption where the first cannot be done in one step. */
+  private def anew(): Overwrite = {
+    val config = TableConfig.read(access.storage, path)
+    val made = TableShape.anew(options, path, config)
+    val isSame = TableShape.differences(TableShape.All, options, path, config).isEmpty && isWritable(config)
+    if (!isSame) RemadeTable.requireServed(path, made)
+    Overwrite.Anew(if (isSame) None else Some(made))
+  }
+
+  private def isWritable(config: TableConfig): Boolean =
+    try {
+      WritableTable.check(path, config)
+      true
+    } catch { case _: UnsupportedTable => false }
+}
+
+private object TableWriter {
+  private val log = LoggerFactory.getLogger(classOf[TableWriter])
+
+  /** The table as rows are read from it by hudiidx. Whoever else reads it does not tell of what moment. */
+  def reads(rows: DataFrame, path: String): Vector[TableContext] = {
+    val tables = rows.queryExecution.analyzed.collectWithSubqueries {
+      case r: DataSourceV2Relation     => r.table
+      case r: DataSourceV2ScanRelation => r.relation.table
+    }
+    tables.collect { case t: PinnedState if t.pinned.path == path => t.pinned.shared.context }.toVector
   }
 }

@@ -4,10 +4,9 @@ import java.util
 
 import scala.collection.JavaConverters._
 
-import hudiidx.InvalidOption
 import hudiidx.spark._
 import hudiidx.table.TableSchema
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.connector.catalog._
 import org.apache.spark.sql.connector.expressions.{Expressions, Transform}
 import org.apache.spark.sql.connector.read.ScanBuilder
@@ -17,7 +16,7 @@ import org.apache.spark.sql.types.{DataType, StringType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /** A table as statements of SQL change it: its columns are those that rows bring, and Hudi's own stand behind them, found by
-  * name. Each statement is one deltacommit.
+  * name. Each statement is one deltacommit, or replacecommit.
   *
   * @param table   what the statement reads
   * @param options of the catalog
@@ -28,6 +27,7 @@ final class TargetTable(spark: SparkSession, val table: PinnedTable, options: Ma
     with SupportsWrite
     with SupportsRowLevelOperations
     with SupportsMetadataColumns
+    with TruncatableTable
     with PinnedState {
 
   override def pinned: PinnedTable = table
@@ -49,8 +49,17 @@ final class TargetTable(spark: SparkSession, val table: PinnedTable, options: Ma
 
   override def newScanBuilder(asked: CaseInsensitiveStringMap): ScanBuilder = new HudiIdxScanBuilder(spark, table)
 
-  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder =
-    new InsertBuilder(writer(info.options.asCaseSensitiveMap.asScala.toMap, None))
+  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = {
+    RowLevelPlanner.register(spark)
+    new InsertBuilder(this, writer(info.options.asCaseSensitiveMap.asScala.toMap, None), schema())
+  }
+
+  /** `TRUNCATE TABLE`, and `DELETE FROM` without a condition. */
+  override def truncateTable(): Boolean = {
+    val none = spark.createDataFrame(util.Collections.emptyList[Row], schema())
+    writer(Map.empty, Some(WriteOperation.InsertOverwriteTable)).overwrite(none, Overwrite.WholeTable)
+    true
+  }
 
   override def newRowLevelOperationBuilder(info: RowLevelOperationInfo): RowLevelOperationBuilder = {
     RowLevelPlanner.register(spark)
@@ -58,10 +67,11 @@ final class TargetTable(spark: SparkSession, val table: PinnedTable, options: Ma
   }
 
   /** @param operation None: what a setting names for inserts, else upsert */
-  def writer(given: Map[String, String], operation: Option[WriteOperation]): TableWriter = {
-    val settings = spark.conf.getAll ++ options ++ given
-    new TableWriter(spark, table.path, WriteOptions.ofStatement(settings, operation))
-  }
+  def writer(given: Map[String, String], operation: Option[WriteOperation]): TableWriter =
+    new TableWriter(spark, table.path, optionsOf(given, operation))
+
+  def optionsOf(given: Map[String, String], operation: Option[WriteOperation]): WriteOptions =
+    WriteOptions.ofStatement(spark.conf.getAll ++ options ++ given, operation)
 
   override def equals(other: Any): Boolean = other match {
     case o: TargetTable => o.table == table
@@ -75,7 +85,8 @@ private object TargetTable {
   private val Capabilities: util.Set[TableCapability] = util.EnumSet.of(
     TableCapability.BATCH_READ,
     TableCapability.V1_BATCH_WRITE,
-    // Taken, so that the refusal can say what to do instead.
+    // Spark wants it for dynamic overwrites, which RowLevelPlanner plans.
+    TableCapability.BATCH_WRITE,
     TableCapability.TRUNCATE,
     TableCapability.OVERWRITE_BY_FILTER,
     TableCapability.OVERWRITE_DYNAMIC
@@ -90,27 +101,32 @@ final private class HudiColumn(title: String) extends MetadataColumn {
   override def comment(): String = "of Hudi"
 }
 
-/** `INSERT INTO`. */
-final private class InsertBuilder(writer: TableWriter)
+/** `INSERT INTO` and `INSERT OVERWRITE`. */
+final private class InsertBuilder(target: TargetTable, writer: TableWriter, columns: StructType)
     extends WriteBuilder
     with SupportsTruncate
     with SupportsOverwrite
     with SupportsDynamicOverwrite {
+  private var what: Option[Overwrite] = None
 
-  override def build(): Write = new V1Write {
-    override def toInsertableRelation: InsertableRelation = (rows, _) => writer.write(rows)
+  override def build(): Write = new InsertWrite(rows => what.fold(writer.write(rows))(writer.overwrite(rows, _)))
+
+  override def truncate(): WriteBuilder = replacing(Overwrite.WholeTable)
+
+  override def overwrite(filters: Array[Filter]): WriteBuilder =
+    replacing(Overwrite.where(filters.toSeq, target.table.path, target.table.config, columns))
+
+  override def overwriteDynamicPartitions(): WriteBuilder = replacing(Overwrite.Touched)
+
+  private def replacing(replaced: Overwrite): WriteBuilder = {
+    what = Some(replaced)
+    this
   }
+}
 
-  override def truncate(): WriteBuilder = refuse()
-
-  override def overwrite(filters: Array[Filter]): WriteBuilder = refuse()
-
-  override def overwriteDynamicPartitions(): WriteBuilder = refuse()
-
-  private def refuse(): Nothing = throw new InvalidOption(
-    "INSERT OVERWRITE: file groups cannot be replaced by log files; use DELETE FROM and INSERT INTO, df.write.mode(\"overwrite\") " +
-      "for the whole table, or stock Hudi"
-  )
+/** The write of rows of one statement. */
+final private[write] class InsertWrite(val write: DataFrame => Unit) extends V1Write {
+  override def toInsertableRelation: InsertableRelation = (rows, _) => write(rows)
 }
 
 /** `DELETE`, `UPDATE` and `MERGE`: Spark finds the rows and says of each what becomes of it. */

@@ -16,7 +16,8 @@ object WriteOptionDocs {
     OneOf(WriteOperation.All.map(_.name)),
     WriteOperation.Upsert.name,
     "`insert` and `bulk_insert` look nothing up, the second fills no file groups that are there; for `delete` rows need key and " +
-      "partition fields only."
+      "partition fields only. `insert_overwrite` replaces the partitions that rows come for, `insert_overwrite_table` all rows; neither " +
+      "looks anything up."
   )
   val tableType =
     OptionDoc(TableType, OneOf(Vector("MERGE_ON_READ")), "MERGE_ON_READ", OfNew + "no other is written.")
@@ -84,6 +85,13 @@ object WriteOptionDocs {
     "true",
     "A record key is unique in the whole table; `false`: within its partition."
   )
+  val remakes = OptionDoc(
+    Remake,
+    Flag,
+    "false",
+    "`true`: an overwrite of the whole table makes it anew where columns, key, partitions, order or version are other ones than the " +
+      "table's ([writing.md](writing.md#making-a-table-anew)); `false`: that is refused."
+  )
   val creates = OptionDoc(Create, Flag, "false", "`true` makes the index with the write if there is none.")
 
   /** Of stock Hudi's writers with our index class alone. */
@@ -100,10 +108,11 @@ object WriteOptionDocs {
   val Own: Vector[OptionDoc] = Vector(global, creates)
 
   val All: Vector[OptionDoc] = Own ++ Vector(
+    remakes,
     operation,
     OptionDoc(
       InsertOperation,
-      OneOf(Vector(WriteOperation.Upsert, WriteOperation.Insert, WriteOperation.BulkInsert).map(_.name)),
+      OneOf(WriteOperation.Inserts.map(_.name)),
       WriteOperation.Upsert.name,
       "What `INSERT INTO` does ([sql.md](sql.md))."
     ),

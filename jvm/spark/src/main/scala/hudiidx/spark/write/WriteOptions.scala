@@ -10,6 +10,9 @@ sealed abstract class WriteOperation(val name: String) extends Product with Seri
 
   /** As commits name it. */
   def committedName: String = name.toUpperCase(Locale.ROOT)
+
+  /** What its rows take the place of; None: nothing. */
+  private[write] def overwrite: Option[Overwrite] = None
 }
 
 object WriteOperation {
@@ -17,7 +20,16 @@ object WriteOperation {
   case object Insert extends WriteOperation("insert")
   case object BulkInsert extends WriteOperation("bulk_insert")
   case object Delete extends WriteOperation("delete")
-  val All: Vector[WriteOperation] = Vector(Upsert, Insert, BulkInsert, Delete)
+  case object InsertOverwrite extends WriteOperation("insert_overwrite") {
+    override private[write] def overwrite: Option[Overwrite] = Some(Overwrite.Touched)
+  }
+  case object InsertOverwriteTable extends WriteOperation("insert_overwrite_table") {
+    override private[write] def overwrite: Option[Overwrite] = Some(Overwrite.WholeTable)
+  }
+  val All: Vector[WriteOperation] = Vector(Upsert, Insert, BulkInsert, Delete, InsertOverwrite, InsertOverwriteTable)
+
+  /** Those that add rows to what is there. */
+  val Inserts: Vector[WriteOperation] = Vector(Upsert, Insert, BulkInsert)
 }
 
 /** Settings of one write, by Hudi's names and `hudiidx.` ones; those about the table may be left out where there is one.
@@ -25,6 +37,7 @@ object WriteOperation {
   * @param isGlobal     a record key is unique in the table; false: in its partition
   * @param movesPartition a record that comes with another partition moves there; false: it stays where it is
   * @param createsIndex an index is made behind the write if there is none
+  * @param remakes      an overwrite may make another table of it
   * @param lock         None: one writer at a time
   * @param stream       how batches of a stream are written
   * @param index        the settings of hudiidx' index, by name
@@ -35,6 +48,7 @@ final case class WriteOptions(
     isGlobal: Boolean,
     movesPartition: Boolean,
     createsIndex: Boolean,
+    remakes: Boolean,
     smallFileBytes: Long,
     maxFileBytes: Long,
     blockBytes: Int,
@@ -100,11 +114,15 @@ object WriteOptions {
   val IndexType = "hoodie.index.type"
   val Global = "hudiidx.write.global"
   val Create = "hudiidx.write.create"
+  val Remake = "hudiidx.write.remake"
+
+  /** Ours that are not of the index. */
+  private[write] val Own: Set[String] = Set(Global, Create, Remake)
 
   def Docs: Vector[OptionDoc] = WriteOptionDocs.All
 
   /** Does a session's setting of this name count for writes? */
-  def isOfSession(name: String): Boolean = name.startsWith("hoodie.") || name == Global || name == Create ||
+  def isOfSession(name: String): Boolean = name.startsWith("hoodie.") || Own(name) ||
     IndexOptions.isKnown(name)
 
   /** InvalidOption for an unknown `hudiidx.` name or a bad value.
@@ -114,8 +132,10 @@ object WriteOptions {
   def of(options: Map[String, String]): WriteOptions = {
     val given = options.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
     val ours = given.filter(_._1.startsWith("hudiidx."))
-    ours.keys.filterNot(k => k == Global || k == Create || IndexOptions.isKnown(k)).toVector.sorted.foreach { k =>
-      throw new InvalidOption(s"$k: no such option of a write; known are $Global, $Create and those of the index")
+    ours.keys.filterNot(k => Own(k) || IndexOptions.isKnown(k)).toVector.sorted.foreach { k =>
+      throw new InvalidOption(
+        s"$k: no such option of a write; known are ${Own.toVector.sorted.mkString(", ")} and those of the index"
+      )
     }
     given.get(IndexType).filter(_.trim.toUpperCase(Locale.ROOT).endsWith("BUCKET")).foreach { kind =>
       throw new InvalidOption(
@@ -133,6 +153,7 @@ object WriteOptions {
       isGlobal = WriteOptionDocs.global.flag(given),
       movesPartition = Moves.exists(name => WriteOptionDocs.moves.copy(name = name).flag(given)),
       createsIndex = WriteOptionDocs.creates.flag(given),
+      remakes = WriteOptionDocs.remakes.flag(given),
       smallFileBytes = WriteOptionDocs.smallFile.whole(given),
       maxFileBytes = WriteOptionDocs.maxFile.whole(given),
       blockBytes = math.min(WriteOptionDocs.blockSize.whole(given), MostBlockBytes).toInt,
@@ -161,8 +182,10 @@ object WriteOptions {
     // In SQL the partition is a column like others: the row that stands for a record says where it is.
     val moves = if (given.keys.exists(k => Moves.exists(k.equalsIgnoreCase))) None else Some(MovesPartition -> "true")
     val options = of(given.filterNot(_._1.equalsIgnoreCase(Operation)) ++ moves + (Operation -> name))
-    if (operation.isEmpty && options.operation == WriteOperation.Delete)
-      throw new InvalidOption(s"$InsertOperation: '$name' inserts nothing; known are upsert, insert and bulk_insert")
+    if (operation.isEmpty && !WriteOperation.Inserts.contains(options.operation))
+      throw new InvalidOption(
+        s"$InsertOperation: '$name' is not what INSERT INTO does; known are ${WriteOperation.Inserts.map(_.name).mkString(", ")}"
+      )
     options
   }
 
@@ -175,11 +198,7 @@ object WriteOptions {
       s"$name: there is no table at $path yet; to make one give $TableName, $KeyFields and, if it has them, $PartitionFields " +
         s"and $OrderingField"
     )
-    val kind =
-      options
-        .text(TableType)
-        .map(k => TypeNames.getOrElse(k.toLowerCase(Locale.ROOT), k))
-        .getOrElse(WriteOptionDocs.tableType.default)
+    val kind = options.text(TableType).map(typeName).getOrElse(WriteOptionDocs.tableType.default)
     if (!kind.equalsIgnoreCase("MERGE_ON_READ"))
       throw new InvalidOption(
         s"$TableType: hudiidx writes MERGE_ON_READ tables, not $kind ones; for those ${StockWriter.Remedy}"
@@ -205,6 +224,8 @@ object WriteOptions {
 
   /** Short names, as in Hudi's SQL. */
   private val TypeNames = Map("mor" -> "MERGE_ON_READ", "cow" -> "COPY_ON_WRITE")
+
+  private[write] def typeName(text: String): String = TypeNames.getOrElse(text.toLowerCase(Locale.ROOT), text)
 
   private def tableVersion(options: WriteOptions): Int = {
     val text = options.text(TableVersion).getOrElse(WriteOptionDocs.version.default)

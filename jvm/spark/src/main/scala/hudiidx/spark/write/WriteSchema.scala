@@ -33,17 +33,19 @@ object WriteSchema {
   /** Of a table that is there, with what the rows add to it at the end. InvalidOption for rows that lack a column of it, or
     * have one of a type that it cannot take.
     *
-    * @param table without meta columns
+    * @param table       without meta columns
+    * @param isOverwrite the rows take the place of others
     */
-  def merged(table: Schema, rows: StructType, where: String): WriteSchema = {
+  def merged(table: Schema, rows: StructType, where: String, isOverwrite: Boolean): WriteSchema = {
+    val remedy = if (isOverwrite) s", or make the table anew with ${WriteOptions.Remake}=true" else ""
     val struct = AvroSchemaConverter.structType(table, where)
     val byName = rows.map(f => f.name -> f).toMap
     val missing = struct.filterNot(f => byName.contains(f.name)).map(_.name)
     if (missing.nonEmpty)
       throw new InvalidOption(
-        s"$where: the rows lack columns of the table: ${missing.mkString(", ")}; an upsert replaces whole rows, so give them all"
+        s"$where: the rows lack columns of the table: ${missing.mkString(", ")}; rows are written whole, so give them all$remedy"
       )
-    struct.foreach(f => requireFits(byName(f.name), f, where))
+    struct.foreach(f => requireFits(byName(f.name), f, where, remedy))
     val added = rows.filterNot(f => struct.exists(_.name == f.name))
     if (added.isEmpty) WriteSchema(table, struct)
     else {
@@ -74,11 +76,11 @@ object WriteSchema {
 
   private def copyOf(f: Schema.Field): Schema.Field = new Schema.Field(f, f.schema)
 
-  private def requireFits(given: StructField, wanted: StructField, where: String): Unit =
+  private def requireFits(given: StructField, wanted: StructField, where: String, remedy: String): Unit =
     if (!fits(given.dataType, wanted.dataType))
       throw new InvalidOption(
         s"$where: column ${given.name} is ${given.dataType.simpleString}, in the table it is ${wanted.dataType.simpleString}; " +
-          "cast it before the write"
+          s"cast it before the write$remedy"
       )
 
   /** Can every value be cast without loss? */

@@ -51,6 +51,25 @@ final class SqlSuite extends SparkSuite {
     session.sessionState.catalog.createTable(table, ignoreIfExists = false)
   }
 
+  test("a table of a name is truncated by a commit, and replaced in one step or not at all") {
+    val path = Fixtures.newFolder("named").resolve("own").toString
+    val rows = spark.range(5).selectExpr("id")
+    val storage = CatalogStorageFormat.empty.copy(locationUri = Some(new URI(s"file:$path")))
+    val name = TableIdentifier("own", Some("db"))
+    val managed = CatalogTable(name, CatalogTableType.MANAGED, storage, rows.schema, provider = Some("hudi"))
+    session.sessionState.catalog.createTable(managed, ignoreIfExists = false)
+    val options = Map("hoodie.table.name" -> "own", "hoodie.datasource.write.recordkey.field" -> "id")
+    rows.write.format("hudiidx").options(options).mode("append").save(path)
+    val replace = intercept[UnsupportedOperationException](sql("REPLACE TABLE db.own USING hudiidx AS SELECT 1L AS id"))
+    assert(replace.getMessage.contains("in one step") && read(path).count() === 5)
+    val before = read(path).select("_hoodie_commit_time").head().getString(0)
+    sql("TRUNCATE TABLE db.own")
+    assert(read(path).count() === 0 && read(path, "as.of.instant" -> before).count() === 5)
+    sql(s"INSERT OVERWRITE db.own SELECT id FROM db.own VERSION AS OF '$before' WHERE id < 2")
+    assert(read(path).count() === 2)
+    session.sessionState.catalog.dropTable(name, ignoreIfNotExists = false, purge = false)
+  }
+
   private def sql(text: String): DataFrame = session.sql(text)
 
   private def snapshot: String = Fixtures.json(fixture).get("snapshot").get("checksum").asText

@@ -186,7 +186,6 @@ final class RowLevelSuite extends SparkSuite {
     val before = rows(path)
     def message(text: String): String = causes(intercept[Exception](sql(text))).mkString("; ")
     assert(message(s"UPDATE hudiidx.`$path` SET id = concat(id, 'x')").contains("a record keeps its key"))
-    assert(message(s"INSERT OVERWRITE hudiidx.`$path` VALUES ('a', 'p', 1, 1, 'v')").contains("DELETE FROM and INSERT"))
     assert(message(s"INSERT INTO hudiidx.`$path` VALUES (null, 'p', 1, 1, 'v')").contains("no record key"))
     assert(message(s"INSERT INTO hudiidx.`$path`.files VALUES (1)").contains("plain name"))
     val twice = given(Seq(small.head, small.head.copy(v = "other")))

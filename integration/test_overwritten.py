@@ -1,0 +1,138 @@
+"""Overwrites by hudiidx and by stock Hudi, by turns: each goes on with what the other left."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from test_metadata_table import ALL, INDEX, Listed
+from test_written import VERSIONS, Written, assert_same_history, leave_traces
+
+from hudiidx import HudiIndex
+
+
+def put(table: Written, rows: DataFrame, cities: set[str] | None = None) -> None:
+    """What the table must hold once the rows took the place of all, or of those of some cities."""
+    kept = {} if cities is None else {k: r for k, r in table.rows.items() if r["city"] not in cities}
+    table.rows, table.past = kept, {k: table.past[k] for k in kept}
+    table.expect(rows)
+
+
+def overwrite(table: Written, rows: DataFrame, **options: str) -> None:
+    """By mode: the whole table, unless an option says that it is dynamic."""
+    all_options = {**table.options, **options}
+    rows.write.format("hudiidx").options(**all_options).mode("overwrite").save(str(table.path))
+    dynamic = options.get("partitionOverwriteMode") == "dynamic"
+    put(table, rows, {r.city for r in rows.select("city").distinct().collect()} if dynamic else None)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_stock_and_we_overwrite_by_turns(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str
+) -> None:
+    stock = request.getfixturevalue(version)
+    table = Listed(spark, stock, version, "overwritten")
+    table.stock_writes(0, 60, 1)
+    table.upsert(table.make(30, 90, 2, 2))
+    overwrite(table, table.make(80, 120, 3, 3))
+    table.assert_rows()
+    table.assert_listed()
+    assert_same_history(table)
+    report = HudiIndex(spark, table.path, strict=True).verify()
+    assert report.ok, report.differences
+
+    # Both write on, and stock overwrites in its turn.
+    table.stock_writes(100, 140, 4)
+    table.upsert(table.make(110, 150, 5, 5))
+    table.assert_rows()
+    stock.write(name=table.name, first=0, end=50, seed=6, operation="insert_overwrite_table")
+    put(table, table.make(0, 50, 6, 6))
+    table.assert_rows()
+    table.upsert(table.make(40, 60, 7, 7))
+    overwrite(table, table.make(10, 20, 8, 8).where("city = 'oslo'"), partitionOverwriteMode="dynamic")
+    stock.write(name=table.name, first=20, end=40, seed=9, operation="insert_overwrite", only="city = 'lima'")
+    put(table, table.make(20, 40, 9, 9).where("city = 'lima'"), {"lima"})
+    table.assert_rows()
+    table.assert_listed()
+    assert_same_history(table)
+
+    # A compaction that was planned before an overwrite runs behind it, and a clean removes what was replaced.
+    table.upsert(table.make(30, 50, 10, 10))
+    stock.schedule_compaction(name=table.name)
+    overwrite(table, table.make(0, 30, 11, 11))
+    stock.compact(name=table.name)
+    table.assert_rows()
+    table.upsert(table.make(20, 40, 12, 12))
+    stock.compact(name=table.name)
+    files = {f.name for f in table.path.glob("*/*.parquet")}
+    stock.clean_up(name=table.name, commits=1)
+    assert files - {f.name for f in table.path.glob("*/*.parquet")}
+    table.assert_rows()
+    table.assert_listed()
+    report = HudiIndex(spark, table.path, strict=True).verify()
+    assert report.ok, report.differences
+
+    # And none at all.
+    spark.conf.set("spark.sql.catalog.hudiidx", "hudiidx.spark.HudiIdxCatalog")
+    spark.sql(f"TRUNCATE TABLE hudiidx.`{table.path}`")
+    put(table, table.make(0, 0, 0, 0))
+    table.assert_right()
+    table.assert_listed()
+    table.stock_writes(0, 5, 13)
+    table.assert_rows()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_stock_rolls_an_overwrite_back_that_ended_half_way(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
+) -> None:
+    stock = request.getfixturevalue(version)
+    table = Written(spark, stock, VERSIONS[version], tmp_path / f"half-{version[-2:]}")
+    table.upsert(table.make(0, 40, 1, 1))
+    table.adopt()
+    before = table.state()
+    overwrite(table, table.make(20, 60, 2, 2))
+    table.assert_right()
+    hoodie = table.path / ".hoodie"
+    timeline = hoodie / "timeline" if (hoodie / "timeline").exists() else hoodie
+    done = max(timeline.glob("2*.replacecommit"), key=lambda f: f.name)
+    instant = done.name.split(".")[0].split("_")[0]
+    done.unlink()
+    written = list(table.path.glob(f"*/*_{instant}.parquet"))
+    assert written
+    leave_traces(hoodie, instant, written, "CREATE")
+    table.restore(before)
+    table.assert_right()
+    stock.write(name=table.name, first=30, end=50, seed=3)
+    table.expect(table.make(30, 50, 3, 3))
+    assert not list(table.path.glob(f"*/*_{instant}.parquet"))
+    assert not list(timeline.glob(f"{instant}*.replacecommit*"))
+    table.assert_right()
+    overwrite(table, table.make(0, 5, 4, 4))
+    table.assert_right()
+
+
+def test_stock_goes_on_with_a_table_that_was_made_anew(spark: SparkSession, stock_1_1: Any) -> None:
+    """Its timeline has another folder, and the files of the table that was are there until a clean."""
+    table = Listed(spark, stock_1_1, "stock_1_1", "remade")
+    table.stock_writes(0, 60, 1)
+    table.upsert(table.make(30, 90, 2, 2))
+    styled = {"hoodie.datasource.write.hive_style_partitioning": "true"}
+    overwrite(table, table.make(80, 120, 3, 3), **styled, **{"hudiidx.write.remake": "true"})
+    table.name = "remade-anew"
+    stock_1_1.adopt(name=table.name, path=str(table.path), kind="MOR", options={**ALL, **INDEX, **styled})
+    table.assert_right()
+    assert all(r.p.startswith("city=") for r in table.ours().selectExpr("_hoodie_partition_path p").collect())
+    table.stock_writes(100, 140, 4)
+    table.assert_rows()
+    table.assert_listed()
+    table.upsert(table.make(110, 150, 5, 5))
+    table.assert_rows()
+    table.assert_listed()
+    assert_same_history(table)
+    stock_1_1.compact(name=table.name)
+    table.upsert(table.make(0, 5, 6, 6))
+    stock_1_1.clean_up(name=table.name, commits=1)
+    table.assert_rows()
+    report = HudiIndex(spark, table.path, strict=True).verify()
+    assert report.ok, report.differences

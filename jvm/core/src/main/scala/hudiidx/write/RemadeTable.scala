@@ -1,0 +1,46 @@
+package hudiidx.write
+
+import hudiidx.InvalidOption
+import hudiidx.storage.Storage
+import hudiidx.table.{FileName, TableConfig}
+
+/** A table that took the place of another one at the same path. Its timeline has a folder of its own, which `hoodie.properties` names:
+  * putting those in the place of the old ones is the one step by which readers, of stock Hudi too, see the new table and no longer the
+  * old one. Its first instant replaces all files of the old one, which stay until they are cleaned. docs/format.md, "Tables made anew".
+  */
+object RemadeTable {
+
+  private val TimelinePath = "hoodie.timeline.path"
+
+  /** Layout 1 has one place for instants, so that no single step could change what stands there. */
+  private val FirstVersion = 8
+
+  /** InvalidOption for a table that cannot take another one's place. */
+  def requireServed(tablePath: String, made: NewTable): Unit = if (made.version < FirstVersion)
+    throw new InvalidOption(
+      s"hoodie.write.table.version: a table of version ${made.version} cannot take the place of the one at $tablePath in one step: its " +
+        "timeline has no other folder; give 9, or write to another path"
+    )
+
+  def properties(made: NewTable, instant: String): Map[String, String] =
+    made.properties + (TimelinePath -> folder(instant)) + (TableConfig.RemadeSince -> instant)
+
+  private def folder(instant: String): String = s"timeline_$instant"
+
+  /** Where the timeline of a table stands that began with this instant. */
+  private[write] def timelineDir(tablePath: String, instant: String): String =
+    s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/${folder(instant)}"
+
+  /** All that lies there, committed or not: to the new timeline what is older than itself counts as committed. */
+  def allGroups(storage: Storage, tablePath: String): ReplacedGroups = {
+    def below(partition: String): Vector[(String, String)] = {
+      val (folders, files) = storage.list(Storage.join(tablePath, partition)).partition(_.isDirectory)
+      val ids = files.flatMap(f => FileName.parse(partition, f.name, f.sizeBytes)).map(_.fileId).distinct
+      val deeper = folders
+        .filterNot(f => partition.isEmpty && f.name == TableConfig.HoodieFolder)
+        .flatMap(f => below(Storage.join(partition, f.name).stripPrefix("/")))
+      ids.map(partition -> _) ++ deeper
+    }
+    ReplacedGroups(None, below("").groupBy(_._1).map { case (p, ids) => p -> ids.map(_._2) })
+  }
+}

@@ -1,0 +1,29 @@
+package hudiidx.write
+
+import hudiidx.timeline.{Action, Instant}
+
+/** What a write is on the timeline.
+  *
+  * @param pending   action while it is not complete
+  * @param completed action from then on
+  * @param keepsPlan its requested file is a plan, which outlives a failed try
+  */
+sealed abstract class WriteKind(val pending: String, val completed: String, val keepsPlan: Boolean) {
+
+  /** Of the requested file. */
+  private[write] def requested: Array[Byte] = Array.emptyByteArray
+}
+
+object WriteKind {
+  case object Delta extends WriteKind(Action.DeltaCommit, Action.DeltaCommit, keepsPlan = false)
+
+  /** Takes the place of file groups that are there. */
+  case object Replace extends WriteKind(Action.ReplaceCommit, Action.ReplaceCommit, keepsPlan = false) {
+    override private[write] def requested: Array[Byte] = ReplaceRequest.content
+  }
+
+  case object Compaction extends WriteKind(Action.Compaction, Action.Commit, keepsPlan = true)
+
+  /** Of a pending write that is no compaction. */
+  private[write] def of(i: Instant): WriteKind = if (i.action == Action.ReplaceCommit) Replace else Delta
+}
