@@ -87,6 +87,21 @@ def test_datasets_have_the_rows_of_a_query(spark: SparkSession, index: HudiIndex
     assert len(index.arrow_dataset(f"{WHERE} AND city = 'sf'").files) < len(dataset.files)
 
 
+def test_partition_columns_of_a_dataset_have_the_value_of_their_path(
+    spark: SparkSession, make_table: Callable[[str], Path]
+) -> None:
+    index = HudiIndex(spark, make_table("v9-path-values-cow"))
+    rows = spark.read.format("hudiidx").load(index.path).select("id", "city").collect()
+    wanted = sorted((row.id, row.city) for row in rows)
+    assert {city for _, city in wanted} == {"sf", "nyc", "oslo", "lima"}
+    found = index.arrow_dataset().to_table(columns=["id", "city"]).to_pylist()
+    assert sorted((row["id"], row["city"]) for row in found) == wanted
+    compute = import_module("pyarrow.compute")
+    for city in ("sf", "rome"):
+        some = index.arrow_dataset().to_table(columns=["id"], filter=compute.field("city") == city)
+        assert sorted(some["id"].to_pylist()) == [i for i, c in wanted if c == city]
+
+
 def _by_arrow(dataset: object) -> list[tuple[str, int]]:
     compute = import_module("pyarrow.compute")
     table = dataset.to_table(columns=["id", "qty"], filter=compute.field("qty") > 40)  # type: ignore[attr-defined]

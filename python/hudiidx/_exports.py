@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from importlib import import_module
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -53,11 +54,13 @@ class TableExports:
         paths: Sequence[str] = [local_path(path) for path in found["paths"]]
         if filesystem is None:
             filesystem = _filesystem(paths)
+        schema = _arrow_schema(found["schema"])
         return datasets.FileSystemDataset.from_paths(
             [_key(path) for path in paths],
-            schema=_arrow_schema(found["schema"]),
+            schema=schema,
             format=datasets.ParquetFileFormat(),
             filesystem=filesystem,
+            partitions=[_fixed(values, schema) for values in found["fixed"]],
         )
 
     def export_symlink_manifest(
@@ -97,6 +100,24 @@ def _arrow_schema(spark_schema: str) -> Any:
     from pyspark.sql.types import StructType
 
     return to_arrow_schema(StructType.fromJson(json.loads(spark_schema)))
+
+
+def _fixed(values: Mapping[str, str | None], schema: Any) -> Any:
+    """What all rows of a file have, as Arrow keeps it: then it takes these columns from here alone."""
+    compute = import_module("pyarrow.compute")
+    all_of = compute.scalar(True)
+    for name, text in values.items():
+        column = compute.field(name)
+        known = column.is_null() if text is None else column == _scalar(text, schema.field(name).type)
+        all_of = known if all_of.equals(compute.scalar(True)) else all_of & known
+    return all_of
+
+
+def _scalar(text: str, kind: Any) -> Any:
+    arrow = import_module("pyarrow")
+    if arrow.types.is_decimal(kind):
+        return arrow.scalar(Decimal(text), kind)
+    return arrow.scalar(text).cast(kind)
 
 
 def _filesystem(paths: Sequence[str]) -> Any:

@@ -18,35 +18,10 @@ final class PartitionTexts(config: TableConfig, columns: Vector[String]) {
     }
   }
 
-  /** The columns that are null in every row of the partition. An empty string shares the folder of nulls; stock Hudi takes
-    *  the value from the path and so shows both as null, whatever the file holds.
-    */
-  def nulls(partitionPath: String): Vector[String] = of(partitionPath) match {
-    case None        => Vector.empty
-    case Some(parts) => columns.zip(parts).collect { case (c, PartitionPathForm.NoValue) if isPlain(c) => c }
-  }
-
   private def withoutName(column: String, part: String): Option[String] =
     if (!config.hiveStyle) Some(part)
     else if (part.startsWith(column + "=")) Some(part.substring(column.length + 1))
     else None
-
-  /** Is the path's text the column's own value? Not where the key generator formats it. */
-  def isPlain(column: String): Boolean = config.keyGenerator match {
-    case None       => true
-    case Some(name) =>
-      val kind = PartitionTexts.kindOf(name)
-      PartitionTexts.PlainKinds(kind) || (PartitionTexts.CustomKinds(kind) && customSimple.contains(column))
-  }
-
-  private val customSimple: Set[String] = config
-    .text("hoodie.table.partition.fields")
-    .toVector
-    .flatMap(_.split(','))
-    .map(_.trim)
-    .filter(_.toUpperCase.endsWith(":SIMPLE"))
-    .map(_.takeWhile(_ != ':'))
-    .toSet
 }
 
 object PartitionTexts {
@@ -63,6 +38,23 @@ object PartitionTexts {
     "CustomKeyGenerator" -> "CUSTOM",
     "SqlKeyGenerator" -> "SPARK_SQL"
   )
+
+  /** Columns whose text in the path is their own value: not where the key generator formats it, or is not known. */
+  def plainColumns(config: TableConfig): Set[String] = config.keyGenerator.map(kindOf) match {
+    case None                            => config.partitionFields.toSet
+    case Some(kind) if PlainKinds(kind)  => config.partitionFields.toSet
+    case Some(kind) if CustomKinds(kind) => customSimple(config)
+    case _                               => Set.empty
+  }
+
+  private def customSimple(config: TableConfig): Set[String] = config
+    .text("hoodie.table.partition.fields")
+    .toVector
+    .flatMap(_.split(','))
+    .map(_.trim)
+    .filter(_.toUpperCase.endsWith(":SIMPLE"))
+    .map(_.takeWhile(_ != ':'))
+    .toSet
 
   /** A generator's type from its type or class name, its Avro twin counting as the same; any other name unchanged. */
   private def kindOf(name: String): String =

@@ -34,8 +34,8 @@ object TableSchema {
   ): Option[String] = latest(timeline, contents, config, asOf).map(_.avroJson)
 
   /** The schema of the table's rows: that of the latest completed write (by requested time, not after `asOf`) that
-    *  wrote one, else the table's create schema; with the meta columns in front unless the table has virtual keys.
-    *  None: no commit says; a data file must. Reads commits from the newest back, normally one.
+    *  wrote one, else the table's create schema, else as of before all of them that of the latest, as stock has it; with the
+    *  meta columns in front unless the table has virtual keys. None: no commit says; a data file must. Reads commits from the newest back, normally one.
     *  DamagedTable if a commit or its schema cannot be decoded.
     */
   def latest(
@@ -44,11 +44,14 @@ object TableSchema {
       config: TableConfig,
       asOf: Option[String]
   ): Option[LatestSchema] = {
-    val fromCommits = timeline.completedWrites.reverseIterator
-      .filter(i => asOf.forall(i.requestedTime <= _))
+    def fromCommits(until: Option[String]) = timeline.completedWrites.reverseIterator
+      .filter(i => until.forall(i.requestedTime <= _))
       .map(i => schemaOf(timeline.dir, i, contents.commitWithoutStats(i)))
       .collectFirst { case Some(found) => found }
-    fromCommits.orElse(config.createSchema.map((config.file, _, false))).map { case (source, json, hasHistory) =>
+    val found = fromCommits(asOf)
+      .orElse(config.createSchema.map((config.file, _, false)))
+      .orElse(asOf.flatMap(_ => fromCommits(None)))
+    found.map { case (source, json, hasHistory) =>
       LatestSchema(withMetaColumns(json, config.populateMetaFields, source), hasHistory)
     }
   }

@@ -10,27 +10,19 @@ import hudiidx.table.FileSlice
 
 /** Which partitions and file slices may hold rows that a predicate wants, by the table's column index. A file of it that fails is
   * one warning, and from then on nothing is left out; in strict mode it is DamagedIndex.
-  *
-  * @param whole     of partitions where columns have the values that files hold
-  * @param elsewhere of those where partition columns are null, whatever files hold
   */
 private[hive] final class ColumnBounds private (
     index: ColumnIndex,
-    columns: TableColumns,
-    whole: ColumnSelection,
-    elsewhere: ColumnSelection,
+    selection: ColumnSelection,
     warn: Throwable => Unit
 ) extends AutoCloseable {
   private var hasFailed = false
 
   /** False only if no row of the partition is wanted. */
-  def mightMatch(partitionPath: String): Boolean = guarded(in(partitionPath).mightMatch(partitionPath))
+  def mightMatch(partitionPath: String): Boolean = guarded(selection.mightMatch(partitionPath))
 
   /** False only if no row of the slice is wanted. */
-  def mightMatch(slice: FileSlice): Boolean = guarded(in(slice.partitionPath).mightMatch(slice))
-
-  private def in(partitionPath: String): ColumnSelection =
-    if (columns.nulls(partitionPath).isEmpty) whole else elsewhere
+  def mightMatch(slice: FileSlice): Boolean = guarded(selection.mightMatch(slice))
 
   private def guarded(work: => Boolean): Boolean = hasFailed || {
     try work
@@ -68,10 +60,7 @@ private[hive] object ColumnBounds {
         )
       try {
         val index = ColumnIndex.open(store, version, snapshot.table.access.cache)
-        val inPartitions = snapshot.config.partitionFields.toSet
-        val loose = wanted.condition(columns.struct, n => columns.isInFiles(n) && !inPartitions(n))
-        def select(c: ColumnCondition) = index.select(c, snapshot.mayHaveMore)
-        Some(new ColumnBounds(index, columns, select(condition), select(loose), warn))
+        Some(new ColumnBounds(index, index.select(condition, snapshot.mayHaveMore), warn))
       } catch {
         case e @ (_: DamagedIndex | _: IOException) =>
           warn(e)

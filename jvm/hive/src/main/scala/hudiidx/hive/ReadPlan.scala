@@ -18,6 +18,7 @@ import hudiidx.table.{TableConfig, ViewTimeline}
   * @param asOf     requested time of the query's instant; None: the latest
   * @param schema   the table's Avro schema, JSON
   * @param keys     rows of these record keys alone
+  * @param baseFilesOnly of a merge-on-read table
   */
 private[hive] final case class ReadPlan(
     config: TableConfig,
@@ -26,7 +27,8 @@ private[hive] final case class ReadPlan(
     schema: String,
     damagedAsStock: Boolean,
     mergesAs11: Boolean,
-    keys: Option[Set[String]]
+    keys: Option[Set[String]],
+    baseFilesOnly: Boolean
 ) {
 
   /** As splits carry it. */

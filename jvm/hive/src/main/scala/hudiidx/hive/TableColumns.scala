@@ -8,7 +8,7 @@ import scala.util.Try
 import hudiidx.UnsupportedTable
 import hudiidx.hive.rows.{AvroValues, ValueType}
 import hudiidx.log.AvroFieldPlan
-import hudiidx.table.{PartitionPathForm, PartitionTexts}
+import hudiidx.table.{PartitionPathForm, PartitionReading, PartitionRule, PartitionTexts}
 import org.apache.avro.Schema
 
 /** The columns of a table, as its schema and its partition paths have them. */
@@ -16,9 +16,10 @@ private[hive] final class TableColumns(plan: ReadPlan) {
   private val config = plan.config
   val schema: Schema = AvroFieldPlan.parse(plan.schema, config.file)
 
+  private val rule = PartitionRule(config, PartitionReading(baseFilesOnly = plan.baseFilesOnly))
+
   /** Columns that the data files do not hold. */
-  private val fromPath: Vector[String] =
-    if (config.dropPartitionColumns) config.partitionFields else Vector.empty
+  private val fromPath: Vector[String] = config.partitionFields.filter(rule.isPathAlone)
 
   /** All columns with their defaults, the meta columns first. */
   val struct: ValueType.Struct = new AvroValues(config.file, defaults = true).of(schema).valueType match {
@@ -33,19 +34,40 @@ private[hive] final class TableColumns(plan: ReadPlan) {
 
   private val texts = new PartitionTexts(config, config.partitionFields)
 
-  /** The column's values are those that files hold, but in partitions where it is null. */
-  def isInFiles(name: String): Boolean = !fromPath.contains(name)
-
-  /** Columns that are null in all rows of the partition, whatever files hold. */
-  def nulls(partitionPath: String): Vector[String] = texts.nulls(partitionPath)
+  /** The column's values are those that files hold. */
+  def isInFiles(name: String): Boolean = !config.partitionFields.contains(name) || !rule.isOfPath(name)
 
   /** Columns that have one value in all rows of a partition, whatever files hold. */
   def constants(partitionPath: String): Map[String, Any] = {
-    val rebuilt = config.partitionFields.zipWithIndex.filter(c => fromPath.contains(c._1)).map { case (name, i) =>
-      val text = texts.of(partitionPath).map(_(i)).filter(_ != PartitionPathForm.NoValue)
-      name -> text.fold[Any](null)(cast(_, struct.fields(struct.indexOf(name)), partitionPath))
-    }
-    nulls(partitionPath).map(_ -> null).toMap ++ rebuilt
+    val parts = texts.of(partitionPath)
+    val known = for {
+      (name, i) <- config.partitionFields.zipWithIndex
+      at = struct.indexOf(name)
+      if at >= 0
+      value <- constant(struct.fields(at), parts.map(_(i)), partitionPath)
+    } yield name -> value
+    known.toMap
+  }
+
+  /** None: rows have what files hold. */
+  private def constant(column: ValueType.Field, text: Option[String], partitionPath: String): Option[Any] =
+    if (rule.isPathAlone(column.name))
+      Some(text.filter(_ != PartitionPathForm.NoValue).fold[Any](null)(cast(_, column, partitionPath)))
+    else
+      text.filter(_ => rule.isOfPath(column.name)).flatMap { t =>
+        if (t == PartitionPathForm.NoValue) Some(null)
+        else if (rule.isCertain(t, kindOf(column.valueType))) Option(cast(t, column, partitionPath))
+        else None
+      }
+
+  private def kindOf(valueType: ValueType): PartitionRule.Kind = valueType match {
+    case ValueType.Text                        => PartitionRule.Text
+    case ValueType.Bool                        => PartitionRule.Bool
+    case ValueType.Int32 | ValueType.Int64     => PartitionRule.Whole
+    case ValueType.Float32 | ValueType.Float64 => PartitionRule.Floating
+    case _: ValueType.Decimal                  => PartitionRule.Exact
+    case ValueType.Date                        => PartitionRule.Date
+    case _                                     => PartitionRule.Other
   }
 
   /** Null for a text that is none of the type's, as Spark's cast has it. */

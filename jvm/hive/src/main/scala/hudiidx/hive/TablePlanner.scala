@@ -73,7 +73,16 @@ private[hive] final class TablePlanner(
     if (schema.hasHistory && !settings.columnsByName) requireNamesOfFiles()
     val timeline = snapshot.viewTimeline.withoutHistory
     val damaged = settings.index.damagedAsStock
-    ReadPlan(config, Some(timeline), settings.asOf, schema.avroJson, damaged, settings.mergesAs11, settings.keys)
+    ReadPlan(
+      config,
+      Some(timeline),
+      settings.asOf,
+      schema.avroJson,
+      damaged,
+      settings.mergesAs11,
+      settings.keys,
+      !hasLogs
+    )
   }
 
   private def requireNamesOfFiles(): Unit = {

@@ -51,7 +51,7 @@ final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: Sc
   override def planInputPartitions(): Array[InputPartition] = {
     table.requireThere()
     // Of a file without logs no more than its footer is read, so it counts with what opening it costs.
-    val pieces = indexed.left.flatMap(PieceOfFile.whole(_, table, aggregates.groups)).map { p =>
+    val pieces = indexed.left.flatMap(PieceOfFile.whole(_, table, aggregates.columns, aggregates.groups)).map { p =>
       if (SliceReading.hasLogs(p)) p else p.copy(length = 0L)
     }
     val ofIndex =
@@ -99,7 +99,7 @@ final private class AggregateReaderFactory(
 
   private def fromFooter(file: PartitionedFile): Option[Vector[Any]] = {
     val footer = files.footerOf(file)(parquet.footer(file))
-    val known = new FooterAggregates(footer, parquet.columnsOf(footer), files.nullsOf(file).toSet, files.sameName)
+    val known = new FooterAggregates(footer, parquet.columnsOf(footer), files.fixedOf(file), files.sameName)
     known.values(aggregates.wanted)
   }
 

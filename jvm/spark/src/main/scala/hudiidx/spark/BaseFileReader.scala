@@ -138,7 +138,7 @@ final class BaseFileReaderFactory(
     * table's own types; which of them the log has replaced is known by their numbers.
     */
   private def merged(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
-    mergingOf(file).read(file, readers.data, readers.partition, nullsOf(file)) { mayMix =>
+    mergingOf(file).read(file, readers.data, readers.partition, fixedOf(file)) { mayMix =>
       readBase(file) match {
         case ReadBase(footer, None) if !mayMix && readers.hasFilters && !isNumbered =>
           BaseBatches.numbered(readers.withRowNumbers.batches(file, footer), readers.data.length)
@@ -185,7 +185,7 @@ final class BaseFileReaderFactory(
         // Rows that the log replaces are not among them.
         val left =
           if (slice.rows.recipes.size > 0) slice else slice.copy(rows = slice.rows.copy(droppedBase = new BitSet))
-        mergingOf(file).rows(file, left, readers.data, readers.partition, nullsOf(file), found.base.nonEmpty) {
+        mergingOf(file).rows(file, left, readers.data, readers.partition, fixedOf(file), found.base.nonEmpty) {
           mayMix =>
             if (mayMix) BaseBatches.at(batches, found.base) else BaseBatches.inOrder(batches)
         }
@@ -210,17 +210,18 @@ final class BaseFileReaderFactory(
         case Some(have) => StructField(want.name, ColumnAdapter.readType(want.dataType, have.dataType, sameName))
       }
     })
-    val isPlain = renamed.isEmpty && ColumnAdapter.sameShape(types, readers.data) && nullsOf(file).isEmpty
+    val isPlain = renamed.isEmpty && ColumnAdapter.sameShape(types, readers.data) && fixedOf(file).isEmpty
     if (isPlain) None else Some(types)
   }
 
   private def namesIn(file: PartitionedFile): Option[ColumnNames] =
     names.flatMap(all => BaseFileReaderFactory.instantOf(file).flatMap(all.of))
 
-  def nullsOf(file: PartitionedFile): Vector[String] =
-    Shims.note(file, BaseFileReaderFactory.NullColumns) match {
-      case Some(noted: Vector[_]) => noted.map(_.toString)
-      case _                      => Vector.empty
+  /** Columns that have one value in all rows of the piece, whatever the file holds. */
+  def fixedOf(file: PartitionedFile): Map[String, Any] =
+    Shims.note(file, BaseFileReaderFactory.FixedColumns) match {
+      case Some(noted: Map[_, _]) => noted.map { case (name, value) => name.toString -> value }
+      case _                      => Map.empty
     }
 
   def sameName(a: String, b: String): Boolean = if (readers.caseSensitive) a == b else a.equalsIgnoreCase(b)
@@ -254,7 +255,7 @@ final class BaseFileReaderFactory(
       open: ParquetReaders => PartitionReader[ColumnarBatch]
   ): PartitionReader[ColumnarBatch] = {
     val inFile = namesIn(file).fold(types)(RenamedColumns.toFile(types, readers.columnsOf(footer), _))
-    new ConvertedBatches(open(readers.withColumns(inFile)), types, readers.data, nullsOf(file), floatsByText)
+    new ConvertedBatches(open(readers.withColumns(inFile)), types, readers.data, fixedOf(file), floatsByText)
   }
 }
 
@@ -270,8 +271,8 @@ final case class ReadBase(footer: ParquetMetadata, types: Option[StructType]) {
 
 object BaseFileReaderFactory {
 
-  /** Note of a piece: names of columns that are null in all its rows, whatever the file holds. */
-  val NullColumns = "null_columns"
+  /** Note of a piece: columns that have one value in all its rows, whatever the file holds. */
+  val FixedColumns = "fixed_columns"
 
   /** Where one row in so few is wanted, all are read: most pages are needed then, and looking for keys comes on top. */
   private val LeastRowsToOne = 8L

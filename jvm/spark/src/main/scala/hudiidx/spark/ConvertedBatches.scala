@@ -6,14 +6,15 @@ import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
-/** Batches of type `from` (and more columns behind) as batches of type `to` (and the same columns behind), with nulls for
-  * the columns named by `nulls`.
+/** Batches of type `from` (and more columns behind) as batches of type `to` (and the same columns behind).
+  *
+  * @param fixed values of columns that have one in all rows
   */
 final private[spark] class ConvertedBatches(
     batches: PartitionReader[ColumnarBatch],
     from: StructType,
     to: StructType,
-    nulls: Vector[String],
+    fixed: Map[String, Any],
     floatsByText: Boolean
 ) extends PartitionReader[ColumnarBatch] {
 
@@ -23,7 +24,7 @@ final private[spark] class ConvertedBatches(
     val batch = batches.get()
     val columns = Array.tabulate[ColumnVector](batch.numCols) { i =>
       if (i >= to.length) batch.column(i)
-      else if (nulls.contains(to(i).name)) ColumnAdapter.nulls(to(i).dataType)
+      else if (fixed.contains(to(i).name)) Shims.constant(fixed(to(i).name), to(i).dataType, batch.numRows)
       else ColumnAdapter.adapt(batch.column(i), from(i).dataType, to(i).dataType, floatsByText)
     }
     new ColumnarBatch(columns, batch.numRows)

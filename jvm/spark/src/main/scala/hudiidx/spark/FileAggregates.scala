@@ -83,6 +83,7 @@ object FileAggregates {
     case _                                             => None
   }
 
+  /** Not what files need not hold: it would be read from them where a footer does not tell. */
   private def stored(e: Expression, table: PinnedTable): Option[StructField] =
     column(e, table).filterNot(c => table.schema.fromPath(c.name))
 
@@ -102,11 +103,15 @@ object FileAggregates {
   }
 }
 
-/** Aggregates of one file from its footer. */
+/** Aggregates of one file from its footer.
+  *
+  * @param own   its columns
+  * @param fixed values of columns that have one in all rows, whatever the file holds
+  */
 final class FooterAggregates(
     footer: ParquetMetadata,
     own: StructType,
-    nulls: Set[String],
+    fixed: Map[String, Any],
     same: (String, String) => Boolean
 ) {
   private val blocks = footer.getBlocks.asScala.toVector
@@ -119,16 +124,17 @@ final class FooterAggregates(
   }
 
   private def value(aggregate: FileAggregate): Option[Any] = aggregate match {
-    case FileAggregate.Rows                     => Some(rows)
-    case FileAggregate.Values(column)           => state(column).flatMap(_.fold(Option[Any](0L))(count))
-    case FileAggregate.Extreme(column, highest) =>
+    case FileAggregate.Rows                                    => Some(rows)
+    case FileAggregate.Values(c) if fixed.contains(c.name)     => Some(if (fixed(c.name) == null) 0L else rows)
+    case FileAggregate.Extreme(c, _) if fixed.contains(c.name) => if (rows > 0) Some(fixed(c.name)) else None
+    case FileAggregate.Values(column)                          => state(column).flatMap(_.fold(Option[Any](0L))(count))
+    case FileAggregate.Extreme(column, highest)                =>
       state(column).flatMap(_.fold(Option[Any](null))(extreme(column, highest, _)))
   }
 
   /** None: unknown. Some(None): null in all rows. Else its column chunks. */
   private def state(column: StructField): Option[Option[Vector[ColumnChunkMetaData]]] =
     own.find(f => same(column.name, f.name)) match {
-      case _ if nulls(column.name)                  => Some(None)
       case None                                     => Some(None)
       case Some(f) if f.dataType != column.dataType => None
       case Some(f)                                  =>

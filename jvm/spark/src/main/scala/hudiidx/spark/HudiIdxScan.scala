@@ -88,7 +88,7 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
     val keys = storedKeys
     val whole = for {
       slice <- plan.slices
-      piece <- PieceOfFile.whole(slice, table, columns.constants)
+      piece <- PieceOfFile.whole(slice, table, columns.data, columns.constants)
     } yield slice.partitionPath -> keys.fold(piece) { groups =>
       PieceOfFile.askedFor(piece, groups.keysIn(slice.partitionPath, slice.fileId), slice, table)
     }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
 
 /** Gathers what a query asks of the table. Filters come as Spark's own expressions: those on partition columns are evaluated
-  * as they are, whatever functions they use. Where paths tell those columns without doubt such a filter is done with; all
+  * as they are, whatever functions they use. Where paths decide those columns such a filter is done with; all
   * others are evaluated again on the rows.
   */
 final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable)
@@ -62,7 +62,9 @@ final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable)
   }
 
   override def build(): Scan = {
-    val ofFiles = if (table.pushdowns.fileFilters) sourceFilters(left) else Array.empty[Filter]
+    // Files may hold other values of the columns that paths decide.
+    val stored = left.filterNot(_.references.exists(a => table.schema.values.mayDecide(a.name)))
+    val ofFiles = if (table.pushdowns.fileFilters) sourceFilters(stored) else Array.empty[Filter]
     val spec = ScanSpec(columns, filters, ofFiles.toVector, limit)
     aggregates.fold[Scan](HudiIdxScan(spark, table, spec)) { asked =>
       val scan = AggregateScan(spark, table, spec, asked)

@@ -1,7 +1,5 @@
 package hudiidx.spark
 
-import java.util.Locale
-
 import hudiidx.InvalidOption
 import hudiidx.sync.OptionDoc
 import hudiidx.sync.OptionKind.{Flag, OneOf, Text}
@@ -23,7 +21,6 @@ object IncrementalOptions {
   val SkipCompaction = "hoodie.datasource.read.incr.skip_compact"
   val EndSchema = "hoodie.datasource.read.schema.use.end.instanttime"
   val Format = "hoodie.datasource.query.incremental.format"
-  private val Filters = "hoodie.datasource.read.incr.filters"
 
   private val Fail = "FAIL"
   private val Block = "BLOCK"
@@ -73,11 +70,10 @@ object IncrementalOptions {
     endSchema
   )
 
-  /** @param own the reader's options and the session's, names in lower case. InvalidOption without a begin, and for change
-    *            data capture
-    */
+  /** @param own the reader's options and the session's, names in lower case. InvalidOption without a begin */
   def of(own: Map[String, String]): IncrementalOptions = {
-    refuseOthers(own)
+    if (own.contains(ReadOptions.AsOfInstant))
+      throw new InvalidOption(s"${ReadOptions.AsOfInstant}: an incremental query takes $End in its place")
     val begin = own.getOrElse(Begin, throw new InvalidOption(s"$Begin: an incremental query needs it"))
     IncrementalOptions(
       IncrementalRequest(
@@ -90,21 +86,6 @@ object IncrementalOptions {
       own.get(PathGlob).filter(_.nonEmpty),
       IncrementalOptions.endSchema.flag(own)
     )
-  }
-
-  private def refuseOthers(own: Map[String, String]): Unit = {
-    own.get(Format).map(_.toLowerCase(Locale.ROOT)).foreach {
-      case "latest_state" => ()
-      case "cdc"          =>
-        throw new InvalidOption(
-          s"$Format: change data capture queries are not served; read the table with Hudi for them"
-        )
-      case other => throw new InvalidOption(s"$Format: '$other' is no format; known is latest_state")
-    }
-    if (own.get(Filters).exists(_.nonEmpty))
-      throw new InvalidOption(s"$Filters: not served; filter the DataFrame, filters are pushed down to the files")
-    if (own.contains(ReadOptions.AsOfInstant))
-      throw new InvalidOption(s"${ReadOptions.AsOfInstant}: an incremental query takes $End in its place")
   }
 
   /** Compared as a string, so the first digits of an instant are enough: `000` is before all. */

@@ -65,8 +65,8 @@ object IndexedAggregates {
   private def groupOf(table: PinnedTable, slice: FileSlice, groups: StructType): Seq[Any] =
     if (groups.isEmpty) Seq.empty
     else {
-      val values = table.schema.values.rebuilt(slice.partitionPath)
-      groups.map(g => values(table.schema.partitionColumns.indexWhere(_.name == g.name)))
+      val values = table.schema.values.named(slice.partitionPath)
+      groups.map(g => values(g.name))
     }
 
   /** None where one of them is not known without doubt. */
@@ -77,15 +77,17 @@ object IndexedAggregates {
       wanted: Vector[FileAggregate]
   ): Option[Vector[Any]] =
     slice.baseFile.filter(_ => slice.dataLogFiles.isEmpty).flatMap { base =>
-      val nulls = table.schema.values.nulls(slice.partitionPath)
+      lazy val fixed = table.schema.values.named(slice.partitionPath)
+      def isFixed(c: StructField) = table.schema.values.mayDecide(c.name) && fixed.contains(c.name)
+      def rows = files.rows(slice.partitionPath, base.fileName, base.sizeBytes)
       def statsOf(column: StructField) =
         files.stats(slice.partitionPath, base.fileName, base.sizeBytes, ColumnPath.of(Seq(column.name)))
       val found = wanted.map {
-        case FileAggregate.Rows => files.rows(slice.partitionPath, base.fileName, base.sizeBytes)
-        case FileAggregate.Values(c) if nulls.contains(c.name)     => Some(0L)
-        case FileAggregate.Values(c)                               => statsOf(c).flatMap(s => count(s._2))
-        case FileAggregate.Extreme(c, _) if nulls.contains(c.name) => Some(null)
-        case FileAggregate.Extreme(c, highest)                     =>
+        case FileAggregate.Rows                        => rows
+        case FileAggregate.Values(c) if isFixed(c)     => if (fixed(c.name) == null) Some(0L) else rows
+        case FileAggregate.Values(c)                   => statsOf(c).flatMap(s => count(s._2))
+        case FileAggregate.Extreme(c, _) if isFixed(c) => rows.filter(_ != 0L).map(_ => fixed(c.name))
+        case FileAggregate.Extreme(c, highest)         =>
           statsOf(c).flatMap(s => extreme(c.dataType, s._1, s._2.bounds, highest))
       }
       if (found.contains(None)) None else Some(found.flatten)

@@ -33,13 +33,13 @@ final class PartitionGrouping private (columns: Vector[StructField], table: Pinn
   }
 
   private def key(partitionPath: String): InternalRow =
-    InternalRow.fromSeq(table.schema.values.possible(partitionPath).map(_.get.head))
+    InternalRow.fromSeq(table.schema.values.of(partitionPath).map(_.get))
 }
 
 object PartitionGrouping {
 
-  /** None unless Spark is set to make use of it (`spark.sql.sources.v2.bucketing.enabled`, off by default before 4.1), paths tell the
-    * values of all partition columns without doubt, and the scan has these columns. Spark then reads each value by one task:
+  /** None unless Spark is set to make use of it (`spark.sql.sources.v2.bucketing.enabled`, off by default before 4.1), paths decide
+    * the values of all partition columns, and the scan has these columns. Spark then reads each value by one task:
     * where that would make the longest task much longer it is None too.
     */
   def of(

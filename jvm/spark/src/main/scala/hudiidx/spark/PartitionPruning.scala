@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.types.StructField
 
 /** Which partitions may hold rows that satisfy the filters. A filter takes part if it is deterministic and speaks of
-  * partition columns alone; it is evaluated as Spark would, on every value that the path allows.
+  * partition columns alone; it is evaluated as Spark would, on the values that the path decides.
   */
 final class PartitionPruning(filters: Seq[Expression], columns: Vector[StructField], values: PartitionValues) {
   private val ordinals: Map[String, Int] = columns.map(_.name).zipWithIndex.toMap
@@ -30,29 +30,20 @@ final class PartitionPruning(filters: Seq[Expression], columns: Vector[StructFie
     else if (all.isEmpty) Some("the query has no filter")
     else Some(s"no filter is on partition columns alone (${columns.map(_.name).mkString(", ")})")
 
-  /** False only if no row of the partition can satisfy all filters: each test is false or null for every value that its
-    * columns may have there. A column whose value the path does not tell keeps the partition.
+  /** False only if no row of the partition can satisfy all filters: a test is false or null for the values that all its rows
+    * have. A column whose value the path does not decide keeps the partition.
     */
   def mightMatch(partitionPath: String): Boolean = {
-    val possible = values.possible(partitionPath)
-    tests.forall { case (used, test) =>
-      used.exists(i => possible(i).isEmpty) || rows(possible, used).exists(row => test.eval(row))
-    }
+    val known = values.of(partitionPath)
+    lazy val row = InternalRow.fromSeq(known.map(_.orNull))
+    tests.forall { case (used, test) => used.exists(i => known(i).isEmpty) || test.eval(row) }
   }
 
   /** Is the filter the same for all rows of a partition, so that `mightMatch` decides it? `known` are the columns whose
-    * values paths tell without doubt.
+    * values paths decide.
     */
   def decides(filter: Expression, known: Set[String]): Boolean =
     usable(filter) && filter.references.forall(a => known(a.name))
-
-  private def rows(possible: Vector[Option[Vector[Any]]], used: Set[Int]): Vector[InternalRow] =
-    possible.indices
-      .foldLeft(Vector(Vector.empty[Any])) { (sofar, i) =>
-        val choices = if (used(i)) possible(i).getOrElse(Vector.empty) else Vector(null)
-        for (head <- sofar; choice <- choices) yield head :+ choice
-      }
-      .map(InternalRow.fromSeq)
 
   private def usable(filter: Expression): Boolean =
     filter.deterministic && filter.references.nonEmpty && filter.references.forall(a => ordinals.contains(a.name))

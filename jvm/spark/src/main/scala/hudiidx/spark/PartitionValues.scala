@@ -1,44 +1,38 @@
 package hudiidx.spark
 
-import hudiidx.table.{PartitionPathForm, PartitionTexts, TableConfig}
+import hudiidx.table.{PartitionPathForm, PartitionRule, PartitionTexts}
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** What partition paths say about the partition columns. Format notes §8.4.
+/** The values that rows have in the partition columns, as far as paths decide them. Format notes §8.4.
   *
   *  @param columns the table's partition columns in the order of the path, with their types
   */
-final class PartitionValues(config: TableConfig, columns: Vector[StructField], zone: String) {
-  private val texts = new PartitionTexts(config, columns.map(_.name))
+final class PartitionValues(rule: PartitionRule, columns: Vector[StructField], zone: String) {
+  private val texts = new PartitionTexts(rule.config, columns.map(_.name))
 
-  /** For each column the values that a row of the partition may have there, or None if the path does not tell. Several
-    *  where an old table's folder for nulls may be a value's too.
+  /** For each column the value of all rows of the partition, in Spark's inner form and null for null; None: rows have what files
+    * hold.
     */
-  def possible(partitionPath: String): Vector[Option[Vector[Any]]] = texts.of(partitionPath) match {
-    case None        => columns.map(_ => None)
-    case Some(parts) =>
-      columns.zip(parts).map { case (c, text) => if (texts.isPlain(c.name)) possibleOf(text, c) else None }
+  def of(partitionPath: String): Vector[Option[Any]] = texts.of(partitionPath) match {
+    case None        => columns.map(c => if (rule.isPathAlone(c.name)) Some(null) else None)
+    case Some(parts) => columns.zip(parts).map { case (c, text) => valueOf(c, text) }
   }
 
-  /** The columns that are null in every row of the partition. */
-  def nulls(partitionPath: String): Vector[String] = texts.nulls(partitionPath)
+  /** The same, by the columns' names. */
+  def named(partitionPath: String): Map[String, Any] =
+    columns.map(_.name).zip(of(partitionPath)).collect { case (name, Some(value)) => name -> value }.toMap
 
-  /** The values of columns that are not stored in the data files: one each, null where the path has no value. */
-  def rebuilt(partitionPath: String): Vector[Any] = texts.of(partitionPath) match {
-    case None        => columns.map(_ => null)
-    case Some(parts) =>
-      columns.zip(parts).map { case (c, text) =>
-        if (text == PartitionPathForm.NoValue) null else cast(text, c.dataType)
-      }
-  }
+  /** Some partition may decide the column's value: then nothing that files tell of it counts. */
+  def mayDecide(column: String): Boolean = columns.exists(_.name == column) && rule.isOfPath(column)
 
-  private def possibleOf(text: String, column: StructField): Option[Vector[Any]] =
-    if (text == PartitionPathForm.NoValue) Some(Vector(null))
-    else if (column.dataType == StringType && (text.isEmpty || text == PartitionValues.OldDefaultPartition))
-      Some(Vector(null, UTF8String.EMPTY_UTF8, UTF8String.fromString(text)))
-    else if (!PartitionValues.isCertain(text, column.dataType)) None
-    else Option(cast(text, column.dataType)).map(v => Vector(v))
+  private def valueOf(column: StructField, text: String): Option[Any] =
+    if (!rule.isOfPath(column.name)) None
+    else if (text == PartitionPathForm.NoValue) Some(null)
+    else if (rule.isPathAlone(column.name)) Some(cast(text, column.dataType))
+    else if (!rule.isCertain(text, PartitionValues.kindOf(column.dataType))) None
+    else Option(cast(text, column.dataType))
 
   private def cast(text: String, to: DataType): Any =
     if (to == StringType) UTF8String.fromString(text)
@@ -46,17 +40,13 @@ final class PartitionValues(config: TableConfig, columns: Vector[StructField], z
 }
 
 object PartitionValues {
-  private val OldDefaultPartition = "default"
-
-  /** Types whose path text has one reading. Dates may be written as day numbers, and timestamps in several ways, so only
-    *  the plain form of a date counts.
-    */
-  private def isCertain(text: String, dataType: DataType): Boolean = dataType match {
-    case StringType | BooleanType                      => true
-    case ByteType | ShortType | IntegerType | LongType => isInteger(text)
-    case DateType                                      => text.matches("\\d{4}-\\d{2}-\\d{2}")
-    case _                                             => false
+  private def kindOf(dataType: DataType): PartitionRule.Kind = dataType match {
+    case StringType                                    => PartitionRule.Text
+    case BooleanType                                   => PartitionRule.Bool
+    case ByteType | ShortType | IntegerType | LongType => PartitionRule.Whole
+    case FloatType | DoubleType                        => PartitionRule.Floating
+    case _: DecimalType                                => PartitionRule.Exact
+    case DateType                                      => PartitionRule.Date
+    case _                                             => PartitionRule.Other
   }
-
-  private def isInteger(text: String): Boolean = text.matches("-?\\d{1,19}")
 }

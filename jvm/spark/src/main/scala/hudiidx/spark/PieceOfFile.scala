@@ -17,25 +17,41 @@ object PieceOfFile {
   private val log = LoggerFactory.getLogger("hudiidx.spark.PieceOfFile")
   private val RecordKeys = "record_keys"
 
-  /** The whole slice, with the values of the columns that are the same for all its rows; None if it has no file to be read.
+  /** The whole slice, with the values of columns that are the same for all its rows; None if it has no file to be read.
     * UnsupportedTable if its base file is no Parquet file, DamagedTable if that is empty, unless stock Hudi's behaviour is asked
     * for and it stands alone: Spark leaves out empty files.
+    *
+    * @param data columns that are read from files, though paths may decide them in some partitions
     */
-  def whole(slice: FileSlice, table: PinnedTable, constants: StructType): Option[PartitionedFile] = {
+  def whole(
+      slice: FileSlice,
+      table: PinnedTable,
+      data: StructType,
+      constants: StructType
+  ): Option[PartitionedFile] = {
     val hasLogs = slice.dataLogFiles.nonEmpty
     val empty = slice.baseFile.filter(_.sizeBytes <= 0)
     if (empty.isDefined && !hasLogs && table.shared.damagedAsStock) {
       log.warn("{}: the base file is empty; it is passed over, rows are missing", pathOf(empty.get, table))
       None
-    } else Some(pieceOf(slice, table, constants))
+    } else Some(pieceOf(slice, table, data, constants))
   }
 
-  private def pieceOf(slice: FileSlice, table: PinnedTable, constants: StructType): PartitionedFile = {
-    val nulls = if (takesStoredValues(table)) Vector.empty else table.schema.values.nulls(slice.partitionPath)
-    val notes =
-      if (nulls.isEmpty) Map.empty[String, Any] else Map[String, Any](BaseFileReaderFactory.NullColumns -> nulls)
+  private def pieceOf(
+      slice: FileSlice,
+      table: PinnedTable,
+      data: StructType,
+      constants: StructType
+  ): PartitionedFile = {
+    lazy val known = table.schema.values.named(slice.partitionPath)
+    val fixed =
+      if (data.exists(f => table.schema.values.mayDecide(f.name))) named(known, data) else Map.empty[String, Any]
+    val notes = if (fixed.isEmpty) fixed else Map[String, Any](BaseFileReaderFactory.FixedColumns -> fixed)
     slice.baseFile.foreach(check(_, table))
-    val row = values(slice, table, constants)
+    val row = InternalRow.fromSeq(constants.map { f =>
+      if (table.columnsOfPath(f.name)) known(f.name)
+      else slice.baseFile.map(b => UTF8String.fromString(pathOf(b, table))).orNull
+    })
     if (slice.dataLogFiles.nonEmpty) SliceReading.piece(table.path, slice, row, notes)
     else {
       val base = slice.baseFile.get
@@ -53,18 +69,8 @@ object PieceOfFile {
     if (file.sizeBytes <= 0) throw new DamagedTable(s"$path: the base file is empty; roll its commit back with Hudi")
   }
 
-  /** Stock 0.15, which reads version 6, takes no partition values from paths in incremental reads. */
-  private def takesStoredValues(table: PinnedTable): Boolean = table.increment.isDefined && table.config.version < 8
-
-  private def values(slice: FileSlice, table: PinnedTable, constants: StructType): InternalRow =
-    if (constants.isEmpty) InternalRow.empty
-    else {
-      lazy val rebuilt = table.schema.values.rebuilt(slice.partitionPath)
-      InternalRow.fromSeq(constants.map { f =>
-        val at = table.schema.partitionColumns.indexWhere(_.name == f.name)
-        if (at >= 0) rebuilt(at) else slice.baseFile.map(b => UTF8String.fromString(pathOf(b, table))).orNull
-      })
-    }
+  private def named(known: Map[String, Any], data: StructType): Map[String, Any] =
+    known.filter { case (name, _) => data.exists(_.name == name) }
 
   /** The same, of which the rows of these record keys alone are wanted. */
   def askedFor(piece: PartitionedFile, keys: PackedKeys, slice: FileSlice, table: PinnedTable): PartitionedFile = {

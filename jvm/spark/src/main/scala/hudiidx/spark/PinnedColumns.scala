@@ -132,38 +132,23 @@ object PinnedColumns {
   }
 }
 
-/** What the filters of one scan leave of a table's files, by its column index.
-  *
-  *  @param whole     the condition in partitions whose columns' values are those in the files
-  *  @param elsewhere the same where some partition columns are null, whatever the files hold
-  */
-final class ColumnFilter private (
-    table: PinnedTable,
-    columns: PinnedColumns,
-    whole: ColumnSelection,
-    elsewhere: () => Option[ColumnSelection]
-) {
-  private lazy val other: Option[ColumnSelection] = elsewhere()
-
-  private def in(partitionPath: String): Option[ColumnSelection] =
-    if (table.schema.values.nulls(partitionPath).isEmpty) Some(whole) else other
+/** What the filters of one scan leave of a table's files, by its column index. */
+final class ColumnFilter private (columns: PinnedColumns, selection: ColumnSelection) {
 
   /** False only if no row of the partition satisfies the filters. */
-  def mightMatch(partitionPath: String): Boolean =
-    in(partitionPath).forall(columns.mightMatch(_, partitionPath))
+  def mightMatch(partitionPath: String): Boolean = columns.mightMatch(selection, partitionPath)
 
   /** False only if no row of the slice satisfies them. */
-  def mightMatch(slice: FileSlice): Boolean = in(slice.partitionPath).forall(columns.mightMatch(_, slice))
+  def mightMatch(slice: FileSlice): Boolean = columns.mightMatch(selection, slice)
 
   /** As `mightMatch`, by bounds alone. */
-  def inBounds(slice: FileSlice): Boolean = in(slice.partitionPath).forall(columns.inBounds(_, slice))
+  def inBounds(slice: FileSlice): Boolean = columns.inBounds(selection, slice)
 
   /** Sizes of files of which each slice of the partition that might match has one; None: not known. */
-  def wantedSizes(partitionPath: String): Option[Array[Long]] =
-    in(partitionPath).flatMap(columns.wantedSizes(_, partitionPath))
+  def wantedSizes(partitionPath: String): Option[Array[Long]] = columns.wantedSizes(selection, partitionPath)
 
   /** What each part of the condition did so far. */
-  def report: Vector[LeafReport] = whole.report.map(l => l.copy(path = ColumnExpression.shown(l.path)))
+  def report: Vector[LeafReport] = selection.report.map(l => l.copy(path = ColumnExpression.shown(l.path)))
 
   def failure: Option[String] = columns.failure
 }
@@ -201,14 +186,13 @@ object ColumnFilter {
 
   /** A query's filters as a condition on the columns that files hold. */
   def condition(table: PinnedTable, filters: Seq[Expression]): ColumnCondition =
-    new ConditionOf(unfit(table, alsoPartitions = false))(filters)
+    new ConditionOf(unfit(table))(filters)
 
-  private def unfit(table: PinnedTable, alsoPartitions: Boolean): String => Option[String] = {
-    val partitionColumns = table.schema.partitionColumns.map(_.name).toSet
+  private def unfit(table: PinnedTable): String => Option[String] = {
     val columns = table.schema.struct.fieldNames.toSet
     name =>
       if (table.schema.fromPath(name)) Some("files do not hold it, paths do")
-      else if (alsoPartitions && partitionColumns(name)) Some("it is null in partitions of nulls")
+      else if (table.schema.values.mayDecide(name)) Some("rows have the value of their path, whatever files hold")
       else if (!columns(name)) Some("it is no column of the table")
       else if (table.names.exists(_.concerns(name))) Some("it was renamed, and statistics go by the names in files")
       else None
@@ -225,22 +209,17 @@ object ColumnFilter {
 
   private def of(table: PinnedTable, make: ConditionOf => ColumnCondition): Either[String, ColumnFilter] =
     table.columns.flatMap { columns =>
-      def conditionOf(alsoPartitions: Boolean): ColumnCondition = {
-        val stored = unfit(table, alsoPartitions)
-        def unknown(name: String): Option[String] =
-          stored(name).orElse(if (columns.mayKnow(name)) None else Some("it has no index"))
-        make(new ConditionOf(unknown, Some(table.expressions), stored))
-      }
-      val condition = conditionOf(alsoPartitions = false)
+      val stored = unfit(table)
+      def unknown(name: String): Option[String] =
+        stored(name).orElse(if (columns.mayKnow(name)) None else Some("it has no index"))
+      val condition = make(new ConditionOf(unknown, Some(table.expressions), stored))
       if (Conditions.paths(condition).isEmpty && condition != ColumnCondition.Nothing)
         Left(reason(condition))
-      else {
-        def loose = columns.select(conditionOf(alsoPartitions = true))
+      else
         columns
           .select(condition)
-          .map(new ColumnFilter(table, columns, _, () => loose))
+          .map(new ColumnFilter(columns, _))
           .toRight(columns.failure.getOrElse("the column index failed"))
-      }
     }
 }
 

@@ -104,12 +104,12 @@ final class PinnedTable(
 
   lazy val partitions: Vector[String] = view.partitions
 
-  /** The partition columns whose value is known from the path alone, for all partitions. */
+  /** The partition columns whose values paths decide, in all partitions. */
   lazy val columnsOfPath: Set[String] = {
     val unsure = new Array[Boolean](schema.partitionColumns.length)
     partitions.foreach { p =>
-      val possible = schema.values.possible(p)
-      possible.indices.foreach(i => if (!possible(i).exists(_.length == 1)) unsure(i) = true)
+      val known = schema.values.of(p)
+      known.indices.foreach(i => if (known(i).isEmpty) unsure(i) = true)
     }
     schema.partitionColumns.indices.filterNot(unsure(_)).map(i => schema.partitionColumns(i).name).toSet
   }
@@ -192,7 +192,8 @@ object PinnedTable {
       if (schema.hasHistory && !options.columnsByName) namesOf(shared, options.asOf.orElse(endSchema), rules) else None
     // Stock's incremental reads leave the partition columns in place, whatever the version.
     val inPlace = hasLogs || increment.isDefined
-    val rows = RowSchema.of(config, schema.avroJson, zone, inPlace)
+    val reading = PartitionReading(increment.isDefined, !hasLogs, options.partitionsFromPaths)
+    val rows = RowSchema.of(config, schema.avroJson, zone, inPlace, reading)
     new PinnedTable(resolver, shared, rows, options, hasLogs, increment, names, (System.nanoTime() - from) / 1000000)
   }
 

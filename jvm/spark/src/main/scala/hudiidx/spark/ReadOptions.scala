@@ -15,6 +15,7 @@ import hudiidx.table.QueryInstant
   *  @param view one of [[ReadOptions.Views]]: the table's rows, or a listing of it
   *  @param columnsByName files are read by the names of their columns, whatever a history of columns says
   *  @param mergesAs11 logs of tables of version 6 are merged by the rules of Hudi 1.1, not of 0.15
+  *  @param partitionsFromPaths the values of all partition columns are those of the paths
   *  @param keepsHistory each scan leaves a record in the index folder
   *  @param increment of an incremental query; None: a snapshot
   *  @param tagStrategy how `tag_location` looks keys up, see [[TagStrategy]]
@@ -29,7 +30,8 @@ final case class ReadOptions(
     pushdowns: ReadPushdowns = ReadPushdowns.of(Map.empty),
     columnsByName: Boolean = false,
     mergesAs11: Boolean = false,
-    keepsHistory: Boolean = false
+    keepsHistory: Boolean = false,
+    partitionsFromPaths: Boolean = false
 )
 
 object ReadOptions {
@@ -62,6 +64,7 @@ object ReadOptions {
   /** Stock's older name of the same. */
   private val ViewType = "hoodie.datasource.view.type"
   val SchemaOnRead = "hoodie.schema.on.read.enable"
+  val PartitionsFromPaths = "hoodie.datasource.read.extract.partition.values.from.path"
   val AsOfInstant = "as.of.instant"
   val ViewName = "view"
   val MergeRelease = "hudiidx.read.merge.release"
@@ -83,6 +86,13 @@ object ReadOptions {
     "Where the table keeps a history of its columns (`.hoodie/.schema`) files are read by the ids of columns, so that ones that " +
       "were renamed, or dropped and added again, are found; where keys, partitions or ordering fields were renamed the table is " +
       "`UnsupportedTable`. `false` reads files by the names of their columns, as stock Hudi does by default."
+  )
+  private val fromPaths = OptionDoc(
+    PartitionsFromPaths,
+    Flag,
+    "false",
+    "`true`: all partition columns have the values of the paths, those of timestamp key generators too, and null where a path cannot " +
+      "be read. Default: where the text of a path is the column's own value."
   )
   private val mergeRelease = OptionDoc(
     MergeRelease,
@@ -126,6 +136,7 @@ object ReadOptions {
     ),
     queryTypeDoc,
     schemaOnRead,
+    fromPaths,
     viewName
   ) ++ IncrementalOptions.Docs
 
@@ -151,6 +162,7 @@ object ReadOptions {
     val what = view(viewName.text(own))
     val asked =
       (if (what == RowsView) session.filter(_._1.startsWith(HudiPrefix)) else Map.empty[String, String]) ++ own
+    if (what == RowsView) StockReadOptions.check(asked)
     val kind = queryType(asked.get(QueryType).orElse(asked.get(ViewType)).getOrElse(queryTypeDoc.default))
     ReadOptions(
       asOf = own.get(AsOfInstant).map(QueryInstant.parse(AsOfInstant, _)),
@@ -162,7 +174,8 @@ object ReadOptions {
       pushdowns = ReadPushdowns.of(settings),
       columnsByName = !schemaOnRead.flag(asked),
       mergesAs11 = mergesAs11(mergeRelease.text(settings)),
-      keepsHistory = readHistory.flag(settings)
+      keepsHistory = readHistory.flag(settings),
+      partitionsFromPaths = fromPaths.flag(asked)
     )
   }
 

@@ -17,6 +17,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
@@ -107,9 +108,10 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
   private val partitions = new RecentlyUsed[String, Vector[FileSlice]](RowLookups.MostHeld)(_.size.toLong)
   private val stamps = new RecentlyUsed[String, FileStamp](RowLookups.MostHeld)(_ => 1L)
   private val indexed = new RecentlyUsed[FileSlice, java.lang.Boolean](RowLookups.MostHeld)(_ => 1L)
+  private val places = columns.fieldNames.map(scan.all.fieldIndex)
   private val keyColumn = columns.fieldNames.indexOf(RecordKeyFilter.KeyColumn)
 
-  def columns: org.apache.spark.sql.types.StructType = scan.output
+  def columns: StructType = table.schema.struct
 
   /** Rows bear their keys. */
   def storesKeys: Boolean = table.config.populateMetaFields && keyColumn >= 0
@@ -146,7 +148,7 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
     }
 
   private def rowsOf(slice: FileSlice, all: PackedKeys): Vector[InternalRow] =
-    PieceOfFile.whole(slice, table, scan.constants).fold(Vector.empty[InternalRow])(rowsOf(slice, _, all))
+    PieceOfFile.whole(slice, table, scan.data, scan.constants).fold(Vector.empty[InternalRow])(rowsOf(slice, _, all))
 
   private def rowsOf(slice: FileSlice, piece: PartitionedFile, all: PackedKeys): Vector[InternalRow] =
     if (!SliceReading.hasLogs(piece) || !storesKeys) byHashes(slice, piece, all)
@@ -185,7 +187,7 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
     try
       while (batches.next()) {
         val batch = batches.get()
-        val shown = new ColumnarBatch(scan.shown.map(batch.column).toArray, batch.numRows)
+        val shown = new ColumnarBatch(places.map(batch.column), batch.numRows)
         shown.rowIterator().asScala.filter(hasKey(_, keys)).foreach(r => out += r.copy())
       }
     finally batches.close()

@@ -1,7 +1,7 @@
 package hudiidx.spark
 
 import hudiidx.spark.rows.AvroSchemaConverter
-import hudiidx.table.{TableConfig, TableSchema}
+import hudiidx.table.{PartitionReading, PartitionRule, TableConfig, TableSchema}
 import hudiidx.DamagedTable
 import org.apache.avro.{AvroRuntimeException, Schema}
 import org.apache.spark.sql.types._
@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
   *
   *  @param struct all columns in order, the meta columns first
   *  @param partitionColumns in the order of the partition path
-  *  @param fromPath true for columns that the data files do not hold
+  *  @param fromPath true for columns that are not read from data files: these do not hold them, or are not asked
   *  @param avroJson the Avro schema that the columns were made of
   */
 final case class RowSchema(
@@ -32,23 +32,29 @@ object RowSchema {
   /** @param avroJson the table's schema with its meta columns
     * @param merged   rows may stand in logs
     */
-  def of(config: TableConfig, avroJson: String, zone: String, merged: Boolean = false): RowSchema = {
+  def of(
+      config: TableConfig,
+      avroJson: String,
+      zone: String,
+      merged: Boolean = false,
+      reading: PartitionReading = PartitionReading()
+  ): RowSchema = {
     val (meta, data) = AvroSchemaConverter.structType(parse(config.file, avroJson), config.file).partition(isMeta)
-    val fromPath = if (config.dropPartitionColumns) config.partitionFields.toSet else Set.empty[String]
-    val complete = config.partitionFields.filter(fromPath).foldLeft(StructType(data)) { (s, name) =>
+    val rule = PartitionRule(config, reading)
+    val complete = config.partitionFields.filter(rule.isPathAlone).foldLeft(StructType(data)) { (s, name) =>
       if (s.fieldNames.contains(name)) s else s.add(StructField(name, StringType))
     }
     val ordered =
       if (merged || config.version >= PartitionColumnsInPlace) complete else partitionsLast(complete, config)
     val partitions =
       config.partitionFields.map(n => ordered.find(_.name == n).getOrElse(StructField(n, StringType)))
-    val values = new PartitionValues(config, partitions, zone)
+    val values = new PartitionValues(rule, partitions, zone)
     RowSchema(
       // Stock marks its own columns as metadata in Spark's sense; Spark then finds no real ones (`_file`).
       StructType(meta.map(_.copy(nullable = true)) ++ ordered),
       partitions,
       values,
-      fromPath,
+      rule.isPathAlone,
       avroJson
     )
   }

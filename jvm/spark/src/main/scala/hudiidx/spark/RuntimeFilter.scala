@@ -18,10 +18,10 @@ final case class RuntimeFilter(
 ) {
   def isEmpty: Boolean = allowed.isEmpty && keys.isEmpty && columns.isEmpty
 
-  /** False only if no row of the partition has allowed values. A column whose value the path does not tell keeps it. */
+  /** False only if no row of the partition has allowed values. A column whose value the path does not decide keeps it. */
   def mightMatch(partitionPath: String): Boolean = values.forall { v =>
-    lazy val possible = v.possible(partitionPath)
-    allowed.forall { case (column, set) => possible(column).forall(_.exists(set)) }
+    lazy val known = v.of(partitionPath)
+    allowed.forall { case (column, set) => known(column).forall(set) }
   }
 
   def mightMatch(slice: FileSlice): Boolean =

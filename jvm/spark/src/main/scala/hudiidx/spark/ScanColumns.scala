@@ -6,7 +6,7 @@ import org.apache.spark.sql.types._
 /** How the columns of a scan come about.
   *
   *  @param data read from the files, the position of a row among them
-  *  @param constants the same for all rows of a file, behind the others: columns rebuilt from the path, the file's own path
+  *  @param constants the same for all rows of a file, behind the others: columns whose value the path decides, the file's own path
   *  @param shown which of them are the scan's, in order; the others are read for the commit time alone
   */
 final case class ScanColumns(data: StructType, constants: StructType, shown: Vector[Int]) {
@@ -44,7 +44,7 @@ object ScanColumns {
   /** @param required of `all` columns */
   def of(required: StructType, table: PinnedTable): ScanColumns = {
     val own = table.schema.struct.fieldNames.toSet
-    def isConstant(name: String): Boolean = table.schema.fromPath(name) || (name == File && !own(File))
+    def isConstant(name: String): Boolean = table.columnsOfPath(name) || (name == File && !own(File))
     val (constants, stored) = required.partition(f => isConstant(f.name))
     val data = stored.map(f => if (f.name == Position && !own(Position)) f.copy(name = RowIndex) else f)
     val hidden =

@@ -23,7 +23,7 @@ import org.apache.spark.sql.execution.vectorized.{
 }
 import org.apache.spark.sql.execution.{ShuffledRowRDD, UnsafeRowSerializer}
 import org.apache.spark.sql.sources.Filter
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{DataType, StructField, StructType}
 import org.apache.spark.sql.vectorized.ColumnVector
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.util.MutablePair
@@ -140,6 +140,13 @@ object Shims {
       ColumnVectorUtils.populate(vector, values, i)
       vector
     }
+
+  /** A column with one value in all rows.
+    *
+    * @param value in Spark's inner form
+    */
+  def constant(value: Any, dataType: DataType, rows: Int): ColumnVector =
+    constants(InternalRow(value), StructType(Seq(StructField("value", dataType))), rows).head
 
   /** Rows in Spark's own form. Compiled whatever the session's settings: Spark's interpreter takes a null number inside a
     * struct of a batch for 0.

@@ -60,16 +60,16 @@ final case class SliceReading(
 
   /** The slice's rows.
     *
-    * @param nulls names of columns that are null in all its rows
+    * @param fixed values of columns that have one in all its rows
     * @param base  opens the base file's rows as `columns` and `rebuilt`; told whether rows of it may be mixed with the log's,
     *              and then all of them
     */
-  def read(file: PartitionedFile, columns: StructType, rebuilt: StructType, nulls: Vector[String])(
+  def read(file: PartitionedFile, columns: StructType, rebuilt: StructType, fixed: Map[String, Any])(
       base: Boolean => BaseBatches
   ): PartitionReader[ColumnarBatch] = {
     val slice = SliceReading.filesOf(file)
     val merged = merger.merge(slice.base, slice.logs, slice.written)
-    rows(file, merged, columns, rebuilt, nulls, slice.base.isDefined)(base)
+    rows(file, merged, columns, rebuilt, fixed, slice.base.isDefined)(base)
   }
 
   /** The same of a slice that is merged.
@@ -81,12 +81,12 @@ final case class SliceReading(
       merged: MergedSlice,
       columns: StructType,
       rebuilt: StructType,
-      nulls: Vector[String],
+      fixed: Map[String, Any],
       hasBase: Boolean
   )(base: Boolean => BaseBatches): PartitionReader[ColumnarBatch] = {
     val blocks = new BlockRowsReader(columns, Some(avroSchema), columnRules, names)
     val finish: (Array[WritableColumnVector], Int) => ColumnarBatch =
-      complete(columns, rebuilt, file.partitionValues, nulls)
+      complete(columns, rebuilt, file.partitionValues, fixed)
     val logRows = new LogBatches(merged, columns, blocks, batchRows, finish)
     val mixer = if (merged.rows.recipes.size == 0) None else Some(mixerOf(merged, columns, blocks))
     val mixed = new MixedRows(merged, columns, mixer, batchRows, finish)
@@ -132,12 +132,12 @@ final case class SliceReading(
     new RowMixer(merged, columns, blocks, rules, defaults, SliceReading.windowOf(merged, budget))
   }
 
-  private def complete(columns: StructType, rebuilt: StructType, values: InternalRow, nulls: Vector[String])(
+  private def complete(columns: StructType, rebuilt: StructType, values: InternalRow, fixed: Map[String, Any])(
       read: Array[WritableColumnVector],
       rows: Int
   ): ColumnarBatch = {
     val own = Array.tabulate[ColumnVector](columns.length) { i =>
-      if (nulls.contains(columns(i).name)) ColumnAdapter.nulls(columns(i).dataType) else read(i)
+      fixed.get(columns(i).name).fold[ColumnVector](read(i))(Shims.constant(_, columns(i).dataType, rows))
     }
     val constants = Shims.constants(values, rebuilt, rows)
     // The base file's path is no row's of a log.

@@ -27,6 +27,30 @@ final class ReadOptionsSuite extends AnyFunSuite {
     )
   }
 
+  test("an option of stock's reader that rows hang on is followed or refused by name") {
+    assert(
+      refused("hoodie.datasource.merge.type" -> "skip_merge").startsWith("hoodie.datasource.merge.type: 'skip_merge'")
+    )
+    assert(refused("hoodie.datasource.read.incr.table.version" -> "6").contains("incr.table.version"))
+    StockReadOptions.Decided.foreach {
+      case (name, StockOption.Refused(taken, _)) =>
+        assert(refused(name -> "another").startsWith(s"$name: 'another'"))
+        taken.foreach(value => ReadOptions.of(Map(name -> value), Map.empty))
+      case (name, StockOption.Harmless(_)) =>
+        assert(ReadOptions.of(Map(name -> "x"), Map.empty) === ReadOptions.of(Map.empty, Map.empty), name)
+      case (name, StockOption.Followed) =>
+        assert(ReadOptions.Docs.exists(_.name == name), name)
+    }
+    val session = Map("hoodie.datasource.merge.type" -> "skip_merge")
+    intercept[InvalidOption](ReadOptions.of(Map.empty, session))
+    assert(ReadOptions.of(Map("view" -> "files"), session).view === "files")
+    assert(
+      ReadOptions
+        .of(Map("hoodie.datasource.read.extract.partition.values.from.path" -> "true"), Map.empty)
+        .partitionsFromPaths
+    )
+  }
+
   test("options of others pass") {
     assert(ReadOptions.of(Map("mergeSchema" -> "true"), Map.empty).view === "rows")
   }

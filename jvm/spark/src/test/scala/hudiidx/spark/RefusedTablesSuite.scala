@@ -35,7 +35,8 @@ final class RefusedTablesSuite extends SparkSuite {
       val file = BaseFile("sf", "f", "20260101000000000", name.stripSuffix(".parquet") + extension, 7)
       val slice = FileSlice("sf", "f", file.instantTime, Some(file), Vector.empty)
       val pinned = PinnedTable.open(spark, table, ReadOptions.of(Map.empty, Map.empty))
-      val message = intercept[UnsupportedTable](PieceOfFile.whole(slice, pinned, new StructType)).getMessage
+      val message =
+        intercept[UnsupportedTable](PieceOfFile.whole(slice, pinned, new StructType, new StructType)).getMessage
       assert(message.contains(file.fileName))
     }
   }

@@ -41,7 +41,7 @@ private[api] abstract class PlanningApi(
   def paths(where: String, asOf: String, readOptimized: Boolean): AnyRef =
     AnswerPieces.of(mapper.writeValueAsString(PrunedFiles.paths(filtered(where, asOf, kind(readOptimized)), path)))
 
-  /** The same and the table's columns, for readers that know files alone: `{paths, schema}`, as [[PrunedFiles.dataset]]. */
+  /** The same and the table's columns, for readers that know files alone: `{paths, schema, fixed}`, as [[PrunedFiles.dataset]]. */
   def dataset(where: String, asOf: String, readOptimized: Boolean): AnyRef =
     AnswerPieces.of(text(PrunedFiles.dataset(filtered(where, asOf, kind(readOptimized)), path)))
 

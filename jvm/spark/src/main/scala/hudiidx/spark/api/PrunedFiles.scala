@@ -8,9 +8,10 @@ import hudiidx.UnsupportedTable
 import hudiidx.spark.{ColumnStage, FilePlan, HudiIdxScan, PinnedTable, PlanFacts}
 import hudiidx.storage.Storage
 import hudiidx.table.{FileSlice, ReadableRows}
+import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
-import org.apache.spark.sql.types.{LongType, StringType, StructType}
+import org.apache.spark.sql.types.{DataType, LongType, StringType, StructType}
 import org.apache.spark.sql.{DataFrame, Row}
 
 /** The files that a query of one table reads, and which indexes decided that. */
@@ -72,14 +73,30 @@ private[spark] object PrunedFiles {
     json
   }
 
-  /** `{paths, schema}`: as `paths`, and the query's columns as Spark writes a schema in JSON, by whose names the files are to be read.
+  /** `{paths, schema, fixed}`: as `paths`; the query's columns as Spark writes a schema in JSON, by whose names the files are to be
+    * read; and for each path texts (or null) by the names of the columns whose value the path decides, whatever the file holds.
     * UnsupportedTable too if files hold columns under other names than the table, or lack those of partitions.
     */
   def dataset(query: DataFrame, tablePath: String): ObjectNode = {
     scanOf(query.queryExecution.optimizedPlan).foreach(scan => requireNames(scan.table))
     val json = JsonNodeFactory.instance.objectNode()
     json.set[ObjectNode]("paths", paths(query, tablePath)).put("schema", query.schema.json)
+    json.set[ObjectNode]("fixed", fixed(query))
   }
+
+  private def fixed(query: DataFrame): ArrayNode = {
+    val json = JsonNodeFactory.instance.arrayNode()
+    for (scan <- scanOf(query.queryExecution.optimizedPlan); slice <- scan.slices if slice.baseFile.isDefined) {
+      val ofPath = json.addObject()
+      scan.table.schema.values.named(slice.partitionPath).toVector.sortBy(_._1).foreach { case (name, value) =>
+        query.schema.find(_.name == name).foreach(f => ofPath.put(name, text(value, f.dataType)))
+      }
+    }
+    json
+  }
+
+  private def text(value: Any, dataType: DataType): String =
+    if (value == null) null else Cast(Literal(value, dataType), StringType).eval(null).toString
 
   private def requireNames(table: PinnedTable): Unit = {
     table.names.foreach(names => ReadableRows.requireNamesOfFiles(table.path, names.history.renamed))

@@ -1,0 +1,23 @@
+"""Options of stock Hudi's reader: none is taken without a word and not followed."""
+
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+
+@pytest.mark.parametrize(
+    "stock",
+    [
+        pytest.param("stock_0_15", marks=pytest.mark.slow),
+        pytest.param("stock_1_0", marks=pytest.mark.slow),
+        "stock_1_1",
+    ],
+)
+def test_every_option_of_stocks_reader_has_a_decision(
+    spark: SparkSession, stock: str, request: pytest.FixtureRequest
+) -> None:
+    names: Any = request.getfixturevalue(stock).reader_options()
+    assert len(names) > 15 and "hoodie.datasource.merge.type" in names
+    decisions = spark._jvm.hudiidx.spark.StockReadOptions  # type: ignore[union-attr]
+    assert [name for name in names if not decisions.isDecided(name)] == []
