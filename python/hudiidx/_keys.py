@@ -13,12 +13,24 @@ _HEADER = struct.Struct("<4i")
 _WORK = struct.Struct("<i8qi")
 
 
+_AS_TEXT = "pass the record key as text, as in _hoodie_record_key"
+
+# A record key in each form that it may have.
+Texts = tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class KeyForm:
-    """How a table makes record keys of its key fields; ``named``: as ``a:1,b:2``, else the plain value."""
+    """How a table may make record keys of its key fields.
+
+    ``kinds`` says what the fields' columns hold; ``named`` has each form that writers may have used: as
+    ``a:1,b:2``, or the plain value; ``unknown`` says why none is known.
+    """
 
     fields: tuple[str, ...]
-    named: bool
+    kinds: tuple[str, ...]
+    named: tuple[bool, ...]
+    unknown: str | None = None
 
 
 def pack(keys: Sequence[str]) -> bytes:
@@ -27,12 +39,13 @@ def pack(keys: Sequence[str]) -> bytes:
     return b"".join((struct.pack(f"<{len(keys) + 1}i", len(keys), *map(len, encoded)), *encoded))
 
 
-def unpack(keys: Sequence[str], packed: bytes) -> RecordLocations:
+def unpack(asked_for: Sequence[Texts], packed: bytes) -> RecordLocations:
     """The answer for `keys`: locations in their order, those of one key by partition path and file id.
 
     Raises:
         ValueError: bytes that are no answer for so many keys.
     """
+    keys = [text for texts in asked_for for text in texts]
     days, asked, found, groups = _HEADER.unpack_from(packed)
     ints = asked + found + 3 * groups
     if asked != len(keys) or len(packed) < _HEADER.size + 4 * ints:
@@ -40,7 +53,6 @@ def unpack(keys: Sequence[str], packed: bytes) -> RecordLocations:
     numbers = struct.unpack_from(f"<{ints}i", packed, _HEADER.size)
     named = _groups(packed, _HEADER.size + 4 * ints, numbers[asked + found :])
     out: list[RecordLocation] = []
-    missing: dict[str, None] = {}
     at = asked
     for key, count in zip(keys, numbers, strict=False):
         if count == 1:
@@ -48,12 +60,21 @@ def unpack(keys: Sequence[str], packed: bytes) -> RecordLocations:
         elif count:
             places = sorted(named[n] for n in numbers[at : at + count])
             out.extend(RecordLocation(key, *place) for place in places)
-        else:
-            missing[key] = None
         at += count
-    misses = numbers[:asked].count(0)
-    work = _work(packed, _HEADER.size + 4 * ints + sum(numbers[asked + found :]), asked - misses, misses)
+    hits = _hits(asked_for, numbers)
+    missing = dict.fromkeys(texts[0] for texts, hit in zip(asked_for, hits, strict=True) if not hit)
+    end = _HEADER.size + 4 * ints + sum(numbers[asked + found :])
+    work = _work(packed, end, hits.count(True), hits.count(False))
     return RecordLocations(out, missing=tuple(missing), window_days=days or None, work=work)
+
+
+def _hits(asked_for: Sequence[Texts], numbers: Sequence[int]) -> list[bool]:
+    """Whether any of each key's texts was found."""
+    hits, at = [], 0
+    for texts in asked_for:
+        hits.append(any(numbers[at : at + len(texts)]))
+        at += len(texts)
+    return hits
 
 
 def _groups(packed: bytes, at: int, lengths: Sequence[int]) -> list[tuple[str, str, str]]:
@@ -92,17 +113,18 @@ def _work(packed: bytes, at: int, hits: int, misses: int) -> LookupWork:
     )
 
 
-def texts_of(keys: Iterable[Key], form: Callable[[], KeyForm]) -> list[str]:
-    """Keys as Hudi writes them. ``form`` is asked only if a key is no text.
+def texts_of(keys: Iterable[Key], form: Callable[[], KeyForm]) -> list[Texts]:
+    """The texts that each key may have in the table. ``form`` is asked only if a key is no text.
 
     Raises:
         TypeError: something that is no key.
-        ValueError: a key that lacks a key field or has one that the table has not.
+        ValueError: a key that lacks a key field or has one that the table has not, or values from which no
+            record key follows in this table.
     """
-    return [k if isinstance(k, str) else _text_of(k, form()) for k in keys]
+    return [(k,) if isinstance(k, str) else _texts_of(k, form()) for k in keys]
 
 
-def _text_of(key: object, form: KeyForm) -> str:
+def _texts_of(key: object, form: KeyForm) -> Texts:
     fields = form.fields
     if isinstance(key, Mapping):
         if not fields or set(key) != set(fields):
@@ -112,14 +134,47 @@ def _text_of(key: object, form: KeyForm) -> str:
         if not fields or len(key) != len(fields):
             raise ValueError(f"key {key!r}: the table's key fields are {_listed(fields)}")
         values = list(key)
-    elif len(fields) <= 1 and not form.named:
-        return _plain(key, key)
+    elif len(fields) == 1:
+        values = [key]
+    elif not fields:
+        raise ValueError(f"key {key!r}: the table's key fields are {_listed(fields)}")
     else:
         raise TypeError(
             f"key {key!r}: pass Hudi's form as text, {','.join(f + ':…' for f in fields)}, "
             f"or a tuple or dict of the key fields"
         )
-    if form.named:
+    texts = [_plain(v, key) for v in values if v is not None]
+    if form.unknown:
+        raise ValueError(f"key {key!r}: {form.unknown}; {_AS_TEXT}")
+    for field, kind, value in zip(fields, form.kinds, values, strict=True):
+        if not _fits(value, kind):
+            raise TypeError(
+                f"key {key!r}: what Hudi makes of the {type(value).__name__} in {field} depends on the "
+                f"column's type; {_AS_TEXT}"
+            )
+    if len(form.named) > 1 and texts and texts[0].startswith(fields[0] + ":"):
+        raise ValueError(
+            f"key {key!r}: this table may have keys of both forms, v and {fields[0]}:v; {_AS_TEXT}"
+        )
+    styles = (False, True) if "Date" in form.kinds else (False,)
+    made = [_made(fields, values, named, flink, key) for flink in styles for named in form.named]
+    return tuple(dict.fromkeys(made))
+
+
+def _fits(value: object, kind: str) -> bool:
+    """Whether Hudi makes the same text of the column's value as is made of this one, or it is a text."""
+    if value is None or isinstance(value, str):
+        return True
+    if isinstance(value, bool):
+        return kind in ("Text", "Truth")
+    return kind in ("Text", "Whole" if isinstance(value, int) else "Date")
+
+
+def _made(fields: Sequence[str], values: Sequence[object], named: bool, flink: bool, key: object) -> str:
+    """The text by one form; ``flink``: dates as its writers have them, days since 1970."""
+    if flink:
+        values = [(v - date(1970, 1, 1)).days if isinstance(v, date) else v for v in values]
+    if named:
         return ",".join(f"{f}:{_marked(v, key)}" for f, v in zip(fields, values, strict=True))
     return _plain(values[0], key)
 

@@ -272,7 +272,8 @@ class HudiIndex(TableViews, TableExports):
 
         Raises:
             TypeError: keys that are no list of keys.
-            ValueError: a tuple or dict that does not fit the table's key fields.
+            ValueError: a tuple or dict that does not fit the table's key fields, or values of a table whose
+                key generator is not known (docs/keys.md): pass texts.
             InvalidOption: ``as_of`` is no instant, or one that can no longer be answered for.
             IndexNotFound: strict, and there is no index or no record index.
             DamagedIndex: strict, and a file of the index cannot be read.
@@ -282,7 +283,7 @@ class HudiIndex(TableViews, TableExports):
             raise TypeError(f"keys must be a list of record keys, got {keys!r}; for one key pass [key]")
         texts = _keys.texts_of(keys, cache(self._key_form))
         asked = (
-            _keys.pack(texts),
+            _keys.pack([text for key in texts for text in key]),
             None if partition is None else partition_path(partition),
             instant_time(as_of),
         )
@@ -294,7 +295,9 @@ class HudiIndex(TableViews, TableExports):
 
     def _key_form(self) -> _keys.KeyForm:
         told = self._document(self._api.keyForm)
-        return _keys.KeyForm(tuple(told["fields"]), told["named"])
+        return _keys.KeyForm(
+            tuple(told["fields"]), tuple(told["kinds"]), tuple(told["named"]), told["unknown"]
+        )
 
     def _with(self, **given: object) -> Any:
         """The Scala face with more options for one call."""

@@ -59,7 +59,7 @@ final class RecordKeyBuilder(form: RecordKeyForm) {
   def double(value: Double): Unit = ascii(java.lang.Double.toString(value))
 
   /** @param days since 1970-01-01 */
-  def date(days: Long): Unit = ascii(LocalDate.ofEpochDay(days).toString)
+  def date(days: Long): Unit = if (form.numberedDays) long(days) else ascii(LocalDate.ofEpochDay(days).toString)
 
   /** An instant in milliseconds since 1970-01-01 UTC. */
   def timestampMillis(value: Long): Unit = if (form.timestamps) ascii(new Timestamp(value).toString) else long(value)

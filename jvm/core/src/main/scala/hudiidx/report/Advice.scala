@@ -2,6 +2,7 @@ package hudiidx.report
 
 import hudiidx.column.IndexSpec
 import hudiidx.sync.IndexInfo
+import hudiidx.table.KeyTexts
 
 /** Something that would help.
   *
@@ -71,7 +72,8 @@ private[report] final class Advisor(report: TableReport, indexPath: Option[Strin
       times = scans.naming(c) if times > 0 && !known(c) && !known(IndexSpec.All) && hasIndex
     } yield (c, times)
     asked.sortBy { case (c, times) => (-times, c) }.take(MostAdded).map { case (c, times) =>
-      val isKey = report.config.recordKeyFields == Vector(c) && info.record.isEmpty
+      val isKey =
+        report.config.recordKeyFields == Vector(c) && KeyTexts.of(report.config).isRight && info.record.isEmpty
       val what = if (isKey) "record" else c
       val why =
         s"${counted(times.toLong, "recorded scan")} of ${scans.scans} asked for $c, and nothing is indexed of it."

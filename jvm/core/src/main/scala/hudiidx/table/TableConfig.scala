@@ -20,7 +20,7 @@ object TableType {
   *  @param initialVersion version at creation; smaller than `version` for an upgraded table
   *  @param timelineLayout 1 (instant files in `.hoodie`) or 2 (in the timeline folder)
   *  @param partitionFields field names without the `:TYPE` of custom key generators; empty = not partitioned
-  *  @param keyGenerator class name or, from version 8 on, type (`SIMPLE`, ...); the class wins when both are set
+  *  @param keyGenerator class name or, from version 8 on, type (`SIMPLE`, ...); the class wins when both are set; see [[KeyGenerator]]
   *  @param metadataPartitions partitions of the metadata table that may be read
   */
 final case class TableConfig(
@@ -57,8 +57,14 @@ final case class TableConfig(
 
   def bootstrapBasePath: Option[String] = text("hoodie.bootstrap.base.path")
 
-  /** How record keys are made where they are not stored; None if the table names no key fields. */
-  def recordKeyForm: Option[RecordKeyForm] = RecordKeyForm.of(recordKeyFields, keyGenerator, version, properties)
+  /** How record keys are made where they are not stored; None if the table names no key fields, or a key generator whose keys
+    * are not known.
+    */
+  def recordKeyForm: Option[RecordKeyForm] =
+    if (recordKeyFields.isEmpty) None
+    else if (keyGenerator.isEmpty)
+      Some(RecordKeyForm.of(mayName = false, recordKeyFields, version, properties))
+    else KeyTexts.of(this).toOption.map(_.forms.head)
 
   def isMergeOnRead: Boolean = tableType == TableType.MergeOnRead
 

@@ -86,8 +86,8 @@ object TableLogRules {
     else
       config.recordKeyForm.orElse(
         throw new UnsupportedTable(
-          s"${config.file}: the table has virtual keys (hoodie.populate.meta.fields=false) and names no " +
-            "hoodie.table.recordkey.fields; set the property"
+          s"${config.file}: the table has virtual keys (hoodie.populate.meta.fields=false), which have to be made anew, and " +
+            KeyTexts.of(config).left.getOrElse("its keys are not known")
         )
       )
 

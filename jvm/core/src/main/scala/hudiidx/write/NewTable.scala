@@ -1,7 +1,7 @@
 package hudiidx.write
 
 import hudiidx.storage.Storage
-import hudiidx.table.{PropertiesFile, TableConfig}
+import hudiidx.table.{KeyGenerator, PropertiesFile, TableConfig}
 import java.util.zip.CRC32
 
 /** A merge-on-read table that is to be made.
@@ -9,7 +9,7 @@ import java.util.zip.CRC32
   * @param keyFields       at least one
   * @param partitionFields none: not partitioned
   * @param orderingField   None: the later write wins
-  * @param isComplex       keys are `f1:v1,f2:v2`
+  * @param keyGenerator    one that hudiidx writes with
   * @param version         6 or 9
   * @param createSchema Avro JSON of the columns, without meta columns, until a commit tells them
   * @param isEventTime     the greater ordering value wins; false: the later write
@@ -21,7 +21,7 @@ final case class NewTable(
     keyFields: Vector[String],
     partitionFields: Vector[String],
     orderingField: Option[String],
-    isComplex: Boolean,
+    keyGenerator: KeyGenerator,
     isEventTime: Boolean,
     hiveStyle: Boolean,
     urlEncode: Boolean,
@@ -51,15 +51,10 @@ final case class NewTable(
     "hoodie.datasource.write.partitionpath.urlencode" -> urlEncode.toString
   )
 
-  private def keyGenerator: (String, String) =
-    if (partitionFields.isEmpty) ("NonpartitionedKeyGenerator", "NON_PARTITION")
-    else if (isComplex) ("ComplexKeyGenerator", "COMPLEX")
-    else ("SimpleKeyGenerator", "SIMPLE")
-
   private def untyped: Map[String, String] = Map(
     "hoodie.timeline.layout.version" -> "1",
     "hoodie.archivelog.folder" -> "archived",
-    "hoodie.table.keygenerator.class" -> s"org.apache.hudi.keygen.${keyGenerator._1}",
+    "hoodie.table.keygenerator.class" -> (KeyGenerator.Package + keyGenerator.classes.head),
     "hoodie.compaction.record.merger.strategy" -> "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5",
     "hoodie.compaction.payload.class" -> ("org.apache.hudi.common.model." +
       (if (isEventTime) "DefaultHoodieRecordPayload" else "OverwriteWithLatestAvroPayload"))
@@ -73,7 +68,7 @@ final case class NewTable(
     "hoodie.timeline.history.path" -> "history",
     "hoodie.archivelog.folder" -> "history",
     "hoodie.table.multiple.base.file.formats.enable" -> "false",
-    "hoodie.table.keygenerator.type" -> keyGenerator._2,
+    "hoodie.table.keygenerator.type" -> keyGenerator.kind,
     "hoodie.record.merge.mode" -> (if (isEventTime) "EVENT_TIME_ORDERING" else "COMMIT_TIME_ORDERING")
   ) ++ orderingField.map("hoodie.table.ordering.fields" -> _)
 

@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.UnsupportedTable
 import hudiidx.log.MergeMode
-import hudiidx.table.{TableConfig, TableLogRules}
+import hudiidx.table.{KeyGenerator, KeyTexts, TableConfig, TableLogRules}
 
 /** Tables that hudiidx writes to. Whatever it would not keep in step or could not write as stock Hudi does is refused before
   * anything is written.
@@ -27,7 +27,7 @@ object WritableTable {
     val rules = TableLogRules.of(config)
     if (TableLogRules.mixesRows(config) || rules.mode == MergeMode.Custom || rules.deleteMarker.isDefined)
       refuse("the table merges records by a payload class or merger of its own", StockWriter.Remedy)
-    KeyGenerators.isComplex(tablePath, config): Unit
+    KeyGenerators.check(tablePath, config)
   }
 
   /** As `check`, for compactions: rows are merged as readers merge them, and keys stay what they are. */
@@ -76,28 +76,20 @@ object StockWriter {
 
 /** Key generators of tables that hudiidx writes to. */
 object KeyGenerators {
-  private val Simple = Set("SIMPLEKEYGENERATOR", "SIMPLE", "SIMPLE_AVRO", "SIMPLEAVROKEYGENERATOR")
-  private val Complex = Set("COMPLEXKEYGENERATOR", "COMPLEX", "COMPLEX_AVRO", "COMPLEXAVROKEYGENERATOR")
-  private val Without =
-    Set("NONPARTITIONEDKEYGENERATOR", "NON_PARTITION", "NON_PARTITION_AVRO", "NONPARTITIONEDAVROKEYGENERATOR")
+  private val Written: Set[KeyGenerator] =
+    Set(KeyGenerator.Simple, KeyGenerator.Complex, KeyGenerator.NonPartitioned)
 
-  /** Are keys and paths made of several fields, or as if they were? UnsupportedTable for a generator that is not served, or a
-    * table without key fields.
-    */
-  def isComplex(tablePath: String, config: TableConfig): Boolean = {
-    val name = config.keyGenerator.getOrElse("SIMPLE")
-    if (config.recordKeyFields.isEmpty)
-      throw new UnsupportedTable(
-        s"$tablePath: the table names no key fields (hoodie.table.recordkey.fields), so that no keys can be made"
-      )
-    of(name).getOrElse(throw new UnsupportedTable(s"$tablePath: the table's keys are made by $name; $Served"))
-  }
+  /** UnsupportedTable for a table whose keys hudiidx would not make as the table's own generator does. */
+  def check(tablePath: String, config: TableConfig): Unit =
+    KeyTexts.of(config) match {
+      case Left(why) => throw new UnsupportedTable(s"$tablePath: $why; $Served")
+      case Right(_) if config.keyGenerator.flatMap(of).isDefined => ()
+      case Right(_)                                              =>
+        throw new UnsupportedTable(s"$tablePath: the table's keys are made by ${config.keyGenerator.get}; $Served")
+    }
 
-  /** As `isComplex` by a class or type; None: not served. */
-  def of(name: String): Option[Boolean] = {
-    val short = name.substring(name.lastIndexOf('.') + 1).toUpperCase
-    if (Simple(short) || Without(short)) Some(false) else if (Complex(short)) Some(true) else None
-  }
+  /** By a class or type; None: not served. */
+  def of(name: String): Option[KeyGenerator] = KeyGenerator.named(name).filter(Written)
 
   val Served = "served are the key generators simple, complex and non-partitioned"
 }

@@ -77,17 +77,8 @@ class RecordKeyBuilderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(key === Some(s"a:$a,b:$b"))
   }
 
-  test("the form follows from key generator, fields and version") {
-    def form(fields: Vector[String], generator: String, version: Int, properties: (String, String)*) =
-      RecordKeyForm.of(fields, Some(generator), version, properties.toMap)
-    assert(form(Vector.empty, "SIMPLE", 9) === None)
-    assert(form(Vector("a"), "SIMPLE", 9).map(_.named) === Some(false))
-    assert(form(Vector("a"), "COMPLEX", 9).map(_.named) === Some(true))
-    assert(
-      form(Vector("a"), "COMPLEX", 9, "hoodie.write.complex.keygen.new.encoding" -> "true").map(_.named) === Some(false)
-    )
-    assert(form(Vector("a"), "org.apache.hudi.keygen.ComplexKeyGenerator", 6).map(_.named) === Some(false))
-    assert(form(Vector("a"), "COMPLEX", 8).map(_.named) === Some(false))
-    assert(form(Vector("a", "b"), "NON_PARTITION", 6).map(_.named) === Some(true))
+  test("days are numbers in Flink's form") {
+    val form = RecordKeyForm(Vector("a", "b"), named = true, timestamps = false, numberedDays = true)
+    assert(build(new RecordKeyBuilder(form), Seq(_.date(19724), _.long(1))) === Some("a:19724,b:1"))
   }
 }

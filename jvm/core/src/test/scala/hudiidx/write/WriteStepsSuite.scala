@@ -4,7 +4,7 @@ import hudiidx.{Fixtures, WriteConflict}
 import hudiidx.log._
 import hudiidx.storage._
 import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
-import hudiidx.table.{FileKind, FileName}
+import hudiidx.table.{FileKind, FileName, KeyGenerator}
 import java.io.IOException
 import org.apache.avro.generic.GenericData
 import org.apache.avro.{Schema, SchemaBuilder}
@@ -241,7 +241,7 @@ private object WriteStepsSuite {
 
   def newTable(version: Int): String = {
     val path = Fixtures.newFolder("written").resolve("t").toString
-    val made = NewTable("t", "", version, Vector("k"), Vector("p"), None, false, false, false, false)
+    val made = NewTable("t", "", version, Vector("k"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
     require(made.create(LocalStorage, path))
     path
   }
@@ -301,7 +301,7 @@ private object WriteStepsSuite {
       val fileId = s"${java.util.UUID.randomUUID}-0"
       all -> logFile(open, fileId, FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1), key)
     }
-    val made = NewTable("t", "", 9, Vector("other"), Vector("p"), None, false, false, false, false)
+    val made = NewTable("t", "", 9, Vector("other"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
     open.remake(
       CompletedWrite("INSERT_OVERWRITE_TABLE", schema.toString, Vector(file), replaced = Some(replaced)),
       made

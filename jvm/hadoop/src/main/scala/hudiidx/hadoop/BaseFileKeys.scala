@@ -100,8 +100,8 @@ final class BaseFileKeys private (
     val fields = if (stored.allRows) Vector.empty else columns.form.fold(Vector.empty[String])(_.fields)
     if (!stored.allRows && fields.isEmpty && group.rows > 0)
       throw new DamagedTable(
-        s"$path: rows have no ${BaseFileKeys.KeyColumn}, and the table names no record key fields (hoodie.table.recordkey." +
-          "fields) to make it from; correct hoodie.properties"
+        s"$path: rows have no ${BaseFileKeys.KeyColumn}, and none can be made: the table names no record key fields " +
+          "(hoodie.table.recordkey.fields), or a key generator whose keys are not known; correct hoodie.properties"
       )
     val readCommitTimes = columns.commitTimes && schema.containsField(BaseFileKeys.CommitTimeColumn)
     val meta =

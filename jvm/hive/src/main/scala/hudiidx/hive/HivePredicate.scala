@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 
 import hudiidx.column.ColumnCondition
 import hudiidx.hive.rows.ValueType
-import hudiidx.table.{KeyField, TableConfig}
+import hudiidx.table.{KeyTexts, TableConfig}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.hive.ql.exec.SerializationUtilities
 import org.apache.hadoop.hive.ql.plan.{ExprNodeColumnDesc, ExprNodeConstantDesc, ExprNodeDesc, ExprNodeGenericFuncDesc}
@@ -47,11 +47,15 @@ private[hive] final class HivePredicate(predicate: ExprNodeDesc) extends RowPred
       columns: ValueType.Struct
   ): Option[Set[String]] = {
     val at = columns.indexOf(column.getColumn)
-    val isKey = at >= 0 && !column.getIsPartitionColOrVirtualCol && {
+    if (at < 0 || column.getIsPartitionColOrVirtualCol) None
+    else {
       val name = columns.fields(at).name
-      (name == HivePredicate.KeyColumn && config.populateMetaFields) || KeyField.of(config).contains(name)
+      def found = texts(values, columns.fields(at).valueType, column.getTypeString)
+      if (name == HivePredicate.KeyColumn && config.populateMetaFields) found
+      else if (config.recordKeyFields == Vector(name))
+        KeyTexts.of(config).toOption.flatMap(keys => found.map(keys.ofSingle))
+      else None
     }
-    if (isKey) texts(values, columns.fields(at).valueType, column.getTypeString) else None
   }
 
   /** Keys of rows with these values, where both tables have the same type and one text stands for a value. */

@@ -33,7 +33,8 @@ private[hudi] final class KeyLocator(spark: SparkSession, table: SharedTable, re
 }
 
 private[hudi] object KeyLocator {
-  private val Key = "record_key"
+  // Not the name of a key field: what the column holds are whole record keys.
+  private val Key = "_hoodie_record_key"
 
   def open(spark: SparkSession, tablePath: String, options: IndexOptions): KeyLocator = {
     val table = SharedTable.open(spark, tablePath, options)

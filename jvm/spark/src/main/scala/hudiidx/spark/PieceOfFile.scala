@@ -106,7 +106,7 @@ object PieceOfFile {
       floatsByText = table.config.version >= 8 || table.config.isMergeOnRead,
       if (table.hasLogs) Some(sliceReading(spark, table)) else None,
       table.names,
-      RecordKeyFilter.keyField(table.config, table.schema.struct)
+      RecordKeyFilter.sameAsKey(table.config, table.schema.struct)
     )
 
   private def sliceReading(spark: SparkSession, table: PinnedTable): SliceReading = SliceReading(

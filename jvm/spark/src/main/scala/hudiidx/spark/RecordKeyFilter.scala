@@ -6,7 +6,9 @@ import scala.collection.mutable
 
 import hudiidx.DamagedIndex
 import hudiidx.record.{Locations, PackedKeys, RecordIndex}
-import hudiidx.table.{FileGroup, KeyField, TableConfig}
+import hudiidx.spark.tag.KeyReader
+import hudiidx.log.KeyValueKind
+import hudiidx.table.{FileGroup, KeyTexts, TableConfig}
 import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   EqualNullSafe,
@@ -16,7 +18,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   InSet,
   Literal
 }
-import org.apache.spark.sql.types.{DataType, IntegerType, LongType, StringType, StructField}
+import org.apache.spark.sql.types.{DataType, StringType, StructField}
 import org.apache.spark.unsafe.types.UTF8String
 
 /** The file groups that may hold the record keys of a query.
@@ -58,38 +60,40 @@ object KeyGroups {
   }
 }
 
-/** Finds the record keys that filters ask for: `_hoodie_record_key`, or the key field of a table that takes its keys from one
-  * plain field, equal to a literal or in a list of literals.
+/** Finds the record keys that filters ask for: `_hoodie_record_key`, or the one key field of a table whose keys follow from
+  * its values, equal to a literal or in a list of literals.
   */
 object RecordKeyFilter {
   val KeyColumn = "_hoodie_record_key"
 
-  /** Some(keys): a row whose record key is none of them satisfies no filter. */
-  def keys(filters: Seq[Expression], config: TableConfig, columns: Seq[StructField]): Option[Set[String]] = {
-    val plain = KeyField.of(config).flatMap(name => columns.find(_.name == name)).filter(c => isPlain(c))
-    val found = filters.flatMap(PartitionPruning.conjuncts).flatMap { filter =>
-      equality(filter).flatMap { case (column, values) =>
-        if (column.name == KeyColumn && config.populateMetaFields) texts(values, column.dataType)
-        else if (plain.exists(_.name == column.name)) fieldKeys(values, column.dataType)
-        else None
-      }
+  /** A row whose record key is none of these satisfies no filter; Left tells why no keys are known. */
+  def keys(filters: Seq[Expression], config: TableConfig, columns: Seq[StructField]): Either[String, Set[String]] = {
+    val field = KeyFieldColumn.of(config, columns)
+    val asked = filters.flatMap(PartitionPruning.conjuncts).flatMap(equality)
+    val found = asked.flatMap { case (column, values) =>
+      if (column.name == KeyColumn && config.populateMetaFields) texts(values, column.dataType)
+      else field.filter(_.name == column.name).flatMap(_.keys(values))
     }
-    if (found.isEmpty) None else Some(found.reduce(_ intersect _))
+    if (found.nonEmpty) Right(found.reduce(_ intersect _))
+    else Left(field.filter(f => asked.exists(_._1.name == f.name)).flatMap(_.whyNot).getOrElse(NoFilter))
   }
+
+  private val NoFilter = "no filter asks for record keys"
 
   /** The columns by whose values record keys can be looked up. */
   def keyColumns(config: TableConfig, columns: Seq[StructField]): Vector[String] = {
     val own = if (config.populateMetaFields) Vector(KeyColumn) else Vector.empty
-    own ++ keyField(config, columns)
+    own ++ KeyFieldColumn.of(config, columns).filter(_.whyNot.isEmpty).map(_.name)
   }
 
-  /** The column whose values, as texts, are the record keys. */
-  def keyField(config: TableConfig, columns: Seq[StructField]): Option[String] =
-    KeyField.of(config).filter(name => columns.exists(c => c.name == name && isPlain(c)))
+  /** The column of texts that are the record keys, nothing added. */
+  def sameAsKey(config: TableConfig, columns: Seq[StructField]): Option[String] =
+    KeyFieldColumn.of(config, columns).filter(_.isKey).map(_.name)
 
-  /** The record keys of rows whose `column` has one of the values; None if they cannot be told. */
-  def keysOf(column: StructField, values: Seq[Any]): Option[Set[String]] =
-    if (column.name == KeyColumn) texts(values, column.dataType) else fieldKeys(values, column.dataType)
+  /** The record keys of rows whose column has one of the values; None if they cannot be told. */
+  def keysOf(name: String, values: Seq[Any], config: TableConfig, columns: Seq[StructField]): Option[Set[String]] =
+    if (name == KeyColumn) texts(values, StringType)
+    else KeyFieldColumn.of(config, columns).filter(_.name == name).flatMap(_.keys(values))
 
   /** Which file groups to read for the keys; Left tells why the record index cannot say. */
   def groups(keys: Set[String], table: PinnedTable): Either[String, KeyGroups] = {
@@ -125,18 +129,45 @@ object RecordKeyFilter {
     case _                                    => None
   }
 
-  private def texts(values: Seq[Any], dataType: DataType): Option[Set[String]] =
+  private[spark] def texts(values: Seq[Any], dataType: DataType): Option[Set[String]] =
     if (dataType != StringType || values.contains(null)) None
     else Some(values.collect { case t: UTF8String => t.toString }.toSet)
+}
+
+/** The column that is a table's one key field, and what is known of its values' keys. */
+final private[spark] class KeyFieldColumn(column: StructField, texts: Either[String, KeyTexts]) {
+  def name: String = column.name
+
+  private val kind = KeyReader.kindOf(column.dataType)
+
+  /** Why no key follows from a value. */
+  def whyNot: Option[String] = texts match {
+    case Left(why)                                    => Some(why)
+    case _ if kind.doubt.isDefined                    => Some(s"column $name: ${kind.doubt.get}")
+    case _ if !KeyFieldColumn.Filtered.contains(kind) =>
+      Some(s"column $name: keys of type ${column.dataType.simpleString} are not looked up")
+    case _ => None
+  }
+
+  def isKey: Boolean = column.dataType == StringType && texts.exists(_.isPlain)
 
   /** Record keys of rows with these values. An empty text has a key of its own making, so it is not asked for. */
-  private def fieldKeys(values: Seq[Any], dataType: DataType): Option[Set[String]] =
-    dataType match {
-      case StringType             => texts(values, dataType).filterNot(_.contains(""))
-      case IntegerType | LongType => if (values.contains(null)) None else Some(values.map(_.toString).toSet)
-      case _                      => None
+  def keys(values: Seq[Any]): Option[Set[String]] =
+    if (whyNot.isDefined || values.contains(null)) None
+    else {
+      val found =
+        if (kind == KeyValueKind.Text) RecordKeyFilter.texts(values, column.dataType).filterNot(_.contains(""))
+        else Some(values.map(_.toString).toSet)
+      found.flatMap(f => texts.toOption.map(_.ofSingle(f)))
     }
+}
 
-  private def isPlain(column: StructField): Boolean =
-    column.dataType == StringType || column.dataType == IntegerType || column.dataType == LongType
+private[spark] object KeyFieldColumn {
+  private val Filtered: Set[KeyValueKind] = Set(KeyValueKind.Text, KeyValueKind.Whole)
+
+  /** None: the table has several key fields, none, or one that is no column. */
+  def of(config: TableConfig, columns: Seq[StructField]): Option[KeyFieldColumn] = config.recordKeyFields match {
+    case Vector(name) => columns.find(_.name == name).map(new KeyFieldColumn(_, KeyTexts.of(config)))
+    case _            => None
+  }
 }

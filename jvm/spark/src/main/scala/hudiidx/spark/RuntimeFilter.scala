@@ -65,6 +65,6 @@ object RuntimeFilter {
     if (values.size > KeyJoinRule.MostKeys) scala.None
     else
       RecordKeyFilter
-        .keysOf(table.schema.struct(column), values.toSeq)
+        .keysOf(column, values.toSeq, table.config, table.schema.struct)
         .flatMap(keys => RecordKeyFilter.groups(keys, table).toOption)
 }

@@ -24,8 +24,8 @@ object KeyStage {
     else if (table.increment.isDefined) not("an incremental read takes the files of its commits")
     else
       RecordKeyFilter.keys(filters, table.config, table.schema.struct) match {
-        case None       => not("no filter asks for record keys")
-        case Some(keys) => RecordKeyFilter.groups(keys, table).fold(not, g => KeyStage(Some(g), None))
+        case Left(why)   => not(why)
+        case Right(keys) => RecordKeyFilter.groups(keys, table).fold(not, g => KeyStage(Some(g), None))
       }
 
   private def not(why: String): KeyStage = KeyStage(None, Some(why))

@@ -40,8 +40,23 @@ final case class TagChoice(strategy: String, reason: String, parts: Int)
 final case class TagSizes(groups: Int, indexBytes: Long, sliceBytes: Long, cores: Int, cacheBytes: Long) {
   import TagSizes._
 
-  /** @param wanted `auto`, or the strategy to take */
-  def choose(wanted: String, rows: RowsEstimate): TagChoice = wanted match {
+  /** @param wanted      `auto`, or the strategy to take
+    * @param severalKeys a row may be in the table under one of several keys, so that none of them tells a task: no shuffle.
+    *                    InvalidOption where only that would do
+    */
+  def choose(wanted: String, rows: RowsEstimate, severalKeys: Boolean = false): TagChoice = {
+    val choice = choose(wanted, rows)
+    if (!severalKeys || choice.strategy != TagStrategy.Shuffle) choice
+    else if (sliceBytes > OverlayBytes)
+      throw new InvalidOption(
+        s"key: the table may have keys of several forms, which are looked up together, and $sliceBytes bytes of files are to be " +
+          "read beside the index, too many for that; make or update the record index, or name a text column with record keys as " +
+          "they stand in _hoodie_record_key"
+      )
+    else direct(rows, "the table may have keys of several forms")
+  }
+
+  private def choose(wanted: String, rows: RowsEstimate): TagChoice = wanted match {
     case TagStrategy.Auto                                => auto(rows)
     case TagStrategy.Direct if sliceBytes > OverlayBytes =>
       chosen(

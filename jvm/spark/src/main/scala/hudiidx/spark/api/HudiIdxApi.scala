@@ -10,7 +10,7 @@ import hudiidx.InvalidOption
 import hudiidx.column.{IndexKind, IndexSpec}
 import hudiidx.hadoop.column.{ColumnChange, ColumnPart, ColumnSettings, ColumnVerifier}
 import hudiidx.hadoop.logindex.LogPart
-import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
+import hudiidx.hadoop.record.{KeptOpen, RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
 import hudiidx.command.{InfoJson, ReportJson, SymlinkJson}
 import hudiidx.hadoop.Tables
 import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
@@ -33,7 +33,6 @@ import hudiidx.spark.{
 import hudiidx.store.IndexStore
 import hudiidx.symlink.{SymlinkExport, SymlinkPart}
 import hudiidx.sync._
-import hudiidx.table.TableConfig
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** The index of one table as other languages call it: texts and maps in, JSON documents and DataFrames out. Names in
@@ -138,16 +137,13 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   def lookupRows(keys: Array[Byte], partition: String, asOf: String): DataFrame =
     rowLookups.rows(PackedKeys.decode(keys), Option(partition), instant(asOf))
 
-  /** How record keys are made of fields: `{fields: [name], named}`, with `named` as `f1:v1,f2:v2`, else the one plain value. No
-    * fields: the table names none.
-    */
-  def keyForm(): String = {
-    val form = TableConfig.read(access.storage, path).recordKeyForm
-    val json = JsonNodeFactory.instance.objectNode()
-    val fields = json.putArray("fields")
-    form.foreach(_.fields.foreach(f => fields.add(f)))
-    text(json.put("named", form.exists(_.named)))
-  }
+  /** See [[KeyFormJson]]; kept while the table stands still. */
+  def keyForm(): String = keyForms.synchronized(keyForms.current(None).json)
+
+  private lazy val keyForms =
+    new KeptOpen[KeyForm](access.storage, path, new IndexStore(access.storage, read.index.indexDir(path)))(_ =>
+      KeyForm(KeyFormJson.of(spark, path, read))
+    )
 
   /** Takes in what completed since, and makes what [[addColumns]] left to be made; answers as `create`. IndexNotFound if there
     * is no index.

@@ -3,7 +3,7 @@ package hudiidx.spark.tag
 import java.math.BigInteger
 
 import hudiidx.InvalidOption
-import hudiidx.log.{RecordKeyBuilder, RecordKeyForm}
+import hudiidx.log.{KeyValueKind, RecordKeyBuilder, RecordKeyForm}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types._
@@ -12,13 +12,17 @@ import org.apache.spark.unsafe.types.UTF8String
 /** How the record key of a row is made from columns of it; sent to tasks.
   *
   *  @param columns bound to the rows
-  *  @param form    how Hudi puts the values together; None: the one column is a text, and that is the key
+  *  @param forms   how Hudi may have put the values together; none: the one column is a text, and that is the key
   */
-final case class KeyColumnsOf(columns: Vector[Expression], form: Option[RecordKeyForm]) {
-  def reader(): KeyReader = form match {
-    case None    => new TextKeyReader(columns.head)
-    case Some(f) => new BuiltKeyReader(columns, f)
-  }
+final case class KeyColumnsOf(columns: Vector[Expression], forms: Vector[RecordKeyForm]) {
+
+  /** One for each form. */
+  def readers(): Vector[KeyReader] =
+    if (forms.isEmpty) Vector(new TextKeyReader(columns.head))
+    else forms.map(f => new BuiltKeyReader(columns, f, isDoubtful = isDoubtful))
+
+  /** A text that begins like a named key may be one record's whole key and another's value. */
+  private def isDoubtful: Boolean = columns.length == 1 && forms.exists(_.named) && forms.exists(!_.named)
 }
 
 /** Reads one row's record key at a time. Not safe for several threads. */
@@ -46,7 +50,8 @@ final private class TextKeyReader(column: Expression) extends KeyReader {
 }
 
 /** As Hudi's key generators make text of values: see [[RecordKeyBuilder]]. */
-final private class BuiltKeyReader(columns: Vector[Expression], form: RecordKeyForm) extends KeyReader {
+final private class BuiltKeyReader(columns: Vector[Expression], form: RecordKeyForm, isDoubtful: Boolean)
+    extends KeyReader {
   private val builder = new RecordKeyBuilder(form)
   private val values = columns.toArray
   private val types = columns.map(_.dataType).toArray
@@ -55,7 +60,9 @@ final private class BuiltKeyReader(columns: Vector[Expression], form: RecordKeyF
     builder.start()
     var i = 0
     while (i < values.length) {
-      KeyReader.add(builder, types(i), values(i).eval(row))
+      val value = values(i).eval(row)
+      if (isDoubtful) KeyReader.requireBare(form.fields.head, value)
+      KeyReader.add(builder, types(i), value)
       i += 1
     }
     builder.isKey
@@ -67,11 +74,26 @@ final private class BuiltKeyReader(columns: Vector[Expression], form: RecordKeyF
 
 object KeyReader {
 
-  /** True for types of columns that Hudi makes keys from. */
-  def takes(dataType: DataType): Boolean = dataType match {
-    case StringType | ByteType | ShortType | IntegerType | LongType | BooleanType | FloatType | DoubleType => true
-    case DateType | TimestampType | TimestampNTZType | BinaryType | _: DecimalType                         => true
-    case _                                                                                                 => false
+  def kindOf(dataType: DataType): KeyValueKind = dataType match {
+    case StringType                                    => KeyValueKind.Text
+    case ByteType | ShortType | IntegerType | LongType => KeyValueKind.Whole
+    case BooleanType                                   => KeyValueKind.Truth
+    case _: DecimalType                                => KeyValueKind.Exact
+    case DateType                                      => KeyValueKind.Date
+    case FloatType | DoubleType                        => KeyValueKind.Floating
+    case TimestampType | TimestampNTZType              => KeyValueKind.Instant
+    case BinaryType                                    => KeyValueKind.Binary
+    case _                                             => KeyValueKind.Other
+  }
+
+  /** InvalidOption for a text that may be a record key as it stands, or a value in one. */
+  private[tag] def requireBare(field: String, value: Any): Unit = value match {
+    case t: UTF8String if t.startsWith(UTF8String.fromString(field + ":")) =>
+      throw new InvalidOption(
+        s"key: '$t' may be a value of $field or a record key, and this table may have keys of both forms, `v` and `$field:v`; give " +
+          "record keys as texts in a column of another name"
+      )
+    case _ => ()
   }
 
   /** Adds a value as Spark holds it inside. */

@@ -1,8 +1,9 @@
 package hudiidx.spark.tag
 
 import hudiidx.InvalidOption
-import hudiidx.log.RecordKeyForm
-import hudiidx.spark.{RowsEstimate, SharedRecords, Shims, TagStrategy}
+import hudiidx.log.{KeyValueKind, RecordKeyForm}
+import hudiidx.spark.{RecordKeyFilter, RowsEstimate, SharedRecords, Shims, TagStrategy}
+import hudiidx.table.{KeyTexts, TableConfig}
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   Attribute,
@@ -14,13 +15,13 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, UnaryNode}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
-import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** Rows of the child, each with the locations of its record key: one row for each location, one with nulls if there is none.
   *
   *  @param keys      columns that the key is made from
-  *  @param form      how, see [[KeyColumnsOf]]
+  *  @param forms     how, see [[KeyColumnsOf]]
   *  @param partition only locations in this partition path count
   *  @param tags      partition path, file id, instant time
   *  @param wanted    the strategy to take, or `auto`
@@ -28,7 +29,7 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 final case class TagLocation(
     records: SharedRecords,
     keys: Seq[Expression],
-    form: Option[RecordKeyForm],
+    forms: Vector[RecordKeyForm],
     partition: Option[Expression],
     tags: Seq[Attribute],
     wanted: String,
@@ -66,13 +67,21 @@ object TagLocation {
     Columns.filter(c => frame.columns.exists(f => if (caseSensitive) f == c else f.equalsIgnoreCase(c))).foreach { c =>
       throw new InvalidOption(s"the DataFrame has a column $c already; rename or drop it before tagging")
     }
-    val table = new KeyFields(records.moment.config.recordKeyForm)
-    val (ordered, form) = table.resolve(keys, isText, name => column(frame, name).dataType)
+    val table = new KeyFields(records.moment.config)
+    val (ordered, forms) = table.resolve(keys, isText, name => column(frame, name).dataType)
     val tags = Columns.map(c => AttributeReference(c, StringType, nullable = true)())
     val partitionText = partition.map(p => text(column(frame, p)))
     val child = frame.queryExecution.analyzed
     val node =
-      TagLocation(records, ordered.map(column(frame, _)), form, partitionText, tags, TagStrategy.checked(wanted), child)
+      TagLocation(
+        records,
+        ordered.map(column(frame, _)),
+        forms,
+        partitionText,
+        tags,
+        TagStrategy.checked(wanted),
+        child
+      )
     // Named anew, so that a join of the result with itself can tell the columns apart.
     val named: Seq[NamedExpression] = child.output ++ tags.map(t => Alias(t, t.name)())
     Shims.frame(spark, Project(named, node))
@@ -87,32 +96,43 @@ object TagLocation {
 }
 
 /** Finds out how a table's record keys are made from columns. */
-final private class KeyFields(form: Option[RecordKeyForm]) {
+final private class KeyFields(config: TableConfig) {
 
-  /** The columns in the order of the table's key fields, and how to put them together; InvalidOption if they do not fit. */
+  /** The columns in the order of the table's key fields, and how to put them together (see [[KeyColumnsOf]]); InvalidOption
+    * if they do not fit, or no key follows from their values.
+    */
   def resolve(
       keys: Vector[String],
       isText: Boolean,
-      typeOf: String => org.apache.spark.sql.types.DataType
-  ): (Vector[String], Option[RecordKeyForm]) = {
+      typeOf: String => DataType
+  ): (Vector[String], Vector[RecordKeyForm]) = {
     if (keys.isEmpty) throw new InvalidOption("key: name a column, or one for each key field of the table")
-    keys.find(k => !KeyReader.takes(typeOf(k))).foreach { k =>
+    keys.find(k => KeyReader.kindOf(typeOf(k)) == KeyValueKind.Other).foreach { k =>
       throw new InvalidOption(
         s"key: column $k is of type ${typeOf(k).simpleString}, from which Hudi makes no record keys"
       )
     }
-    val whole = keys.size == 1 && typeOf(keys.head) == StringType && (isText || form.forall(!_.named))
-    if (whole) (keys, None)
+    // A column of the key field's own name has its values, whatever the record keys are made of them.
+    val isField = keys == config.recordKeyFields && keys.head != RecordKeyFilter.KeyColumn
+    val whole = isText && keys.size == 1 && typeOf(keys.head) == StringType && !isField
+    if (whole) (keys, Vector.empty)
     else {
-      val fields = form.getOrElse(RecordKeyForm(keys.take(1), named = false, timestamps = false))
-      if (fields.fields.size != keys.size)
+      val texts = KeyTexts.of(config).fold(why => refuse(keys, why), identity)
+      if (texts.fields.size != keys.size)
         throw new InvalidOption(
-          s"key: ${keys.mkString(", ")} for the table's key fields ${fields.fields.mkString(", ")}; name a column for each, " +
+          s"key: ${keys.mkString(", ")} for the table's key fields ${texts.fields.mkString(", ")}; name a column for each, " +
             "or one column with record keys as Hudi writes them"
         )
-      (ordered(keys, fields.fields), Some(fields))
+      val inOrder = ordered(keys, texts.fields)
+      val forms = texts.of(inOrder.map(k => k -> KeyReader.kindOf(typeOf(k)))).fold(refuse(keys, _), identity)
+      (inOrder, if (texts.isPlain && typeOf(inOrder.head) == StringType) Vector.empty else forms)
     }
   }
+
+  private def refuse(keys: Vector[String], why: String): Nothing = throw new InvalidOption(
+    s"key: no record keys can be made of ${keys.mkString(", ")}: $why; name a text column with record keys as they stand in " +
+      s"_hoodie_record_key${if (keys == config.recordKeyFields) s", that is not named ${keys.head}" else ""}"
+  )
 
   /** By name where the columns bear the names of the fields, else as they stand. */
   private def ordered(keys: Vector[String], fields: Vector[String]): Vector[String] =
@@ -131,8 +151,8 @@ object TagPlanner extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case t: TagLocation =>
       val sizes = TagLocationExec.sizes(t.records, SparkSession.active.sparkContext.defaultParallelism)
-      val choice = sizes.choose(t.wanted, RowsEstimate.of(t.child))
-      TagLocationExec(t.records, choice, t.keys, t.form, t.partition, t.tags, planLater(t.child)) :: Nil
+      val choice = sizes.choose(t.wanted, RowsEstimate.of(t.child), t.forms.size > 1)
+      TagLocationExec(t.records, choice, t.keys, t.forms, t.partition, t.tags, planLater(t.child)) :: Nil
     case _ => Nil
   }
 }

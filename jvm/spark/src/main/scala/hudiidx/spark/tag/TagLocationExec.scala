@@ -25,7 +25,7 @@ final case class TagLocationExec(
     records: SharedRecords,
     choice: TagChoice,
     keys: Seq[Expression],
-    form: Option[RecordKeyForm],
+    forms: Vector[RecordKeyForm],
     partition: Option[Expression],
     tags: Seq[Attribute],
     child: SparkPlan
@@ -70,7 +70,7 @@ final case class TagLocationExec(
 
   private def rowForm: RowForm =
     RowForm(
-      KeyColumnsOf(keys.map(bound).toVector, form),
+      KeyColumnsOf(keys.map(bound).toVector, forms),
       partition.map(bound),
       child.output.map(_.dataType).toArray,
       output
@@ -204,7 +204,8 @@ private object TagTasks {
     * them to one.
     */
   private def partsOf(form: RowForm, rows: Iterator[InternalRow], parts: Int): Iterator[(Int, UnsafeRow)] = {
-    val key = form.key.reader()
+    // Rows that may have several keys are not sent by them: see TagSizes.
+    val key = form.key.readers().head
     val keep = UnsafeProjection.create(form.input)
     rows.map { row =>
       val kept = row match {

@@ -40,7 +40,7 @@ final class TaggedRows(
     counts: RowCounts,
     done: () => Unit
 ) extends Iterator[InternalRow] {
-  private val key = form.key.reader()
+  private val keys = form.key.readers().toArray
   private val keep = UnsafeProjection.create(form.input)
   private val write = UnsafeProjection.create(form.output, form.output)
   private val joined = new JoinedRow
@@ -51,6 +51,7 @@ final class TaggedRows(
 
   // The current row of the batch, and the next of its locations.
   private var row = -1
+  private var first = 0
   private var at = 0
   private var end = 0
   private var emitted = true
@@ -75,21 +76,26 @@ final class TaggedRows(
   /** Moves to the first location of the row that counts. */
   private def start(): Unit = {
     emitted = false
-    val k = batch.keyOf(row)
-    at = if (k < 0) 0 else locations.starts(k)
-    end = if (k < 0) 0 else locations.starts(k + 1)
-    at = nextCounting(at)
-    if (k >= 0) counts.key(at < end)
+    first = locations.starts(batch.firstKey(row))
+    end = locations.starts(batch.firstKey(row + 1))
+    at = nextCounting(first)
+    if (batch.firstKey(row) < batch.firstKey(row + 1)) counts.key(at < end)
   }
 
-  /** The next location from `from` on that is in the row's partition. */
+  /** The next location from `from` on that is in the row's partition, and was not one of another key of the row. */
   private def nextCounting(from: Int): Int = {
     var i = from
     if (form.partition.isDefined && i < end) {
       val wanted = form.partition.get.eval(batch.rows(row))
-      while (i < end && !paths(locations.places(i)).equals(wanted)) i += 1
-    }
+      while (i < end && (isRepeated(i) || !paths(locations.places(i)).equals(wanted))) i += 1
+    } else while (i < end && isRepeated(i)) i += 1
     i
+  }
+
+  private def isRepeated(i: Int): Boolean = keys.length > 1 && {
+    var earlier = first
+    while (earlier < i && locations.places(earlier) != locations.places(i)) earlier += 1
+    earlier < i
   }
 
   private def fill(): Boolean = rows.hasNext && {
@@ -99,7 +105,8 @@ final class TaggedRows(
         case u: UnsafeRow => u.copy()
         case other        => keep(other).copy()
       }
-      if (key.read(kept)) batch.add(kept, key.bytes, key.length) else batch.addWithout(kept)
+      batch.add(kept)
+      keys.foreach(key => if (key.read(kept)) batch.addKey(key.bytes, key.length))
     }
     locations = locate(batch.keys)
     tags = locations.groups.iterator.map { g =>
@@ -123,9 +130,9 @@ private object TaggedRows {
 final private class RowBatch {
   val rows: Array[UnsafeRow] = new Array[UnsafeRow](RowBatch.Rows)
 
-  /** Place of each row's key; -1: it has none. */
-  val keyOf: Array[Int] = new Array[Int](RowBatch.Rows)
-  private val starts = new Array[Int](RowBatch.Rows + 1)
+  /** Place of each row's first key; a row's keys end where the next one's begin. */
+  val firstKey: Array[Int] = new Array[Int](RowBatch.Rows + 1)
+  private var starts = new Array[Int](RowBatch.Rows + 1)
   private var packed = new Array[Byte](1 << 16)
   private var n = 0
   private var count = 0
@@ -142,23 +149,23 @@ final private class RowBatch {
     held = 0
   }
 
-  def add(row: UnsafeRow, key: Array[Byte], length: Int): Unit = {
+  def add(row: UnsafeRow): Unit = {
+    rows(n) = row
+    n += 1
+    firstKey(n) = count
+    held += row.getSizeInBytes
+  }
+
+  /** Of the row added last. */
+  def addKey(key: Array[Byte], length: Int): Unit = {
     val from = starts(count)
+    if (count + 1 == starts.length) starts = Arrays.copyOf(starts, starts.length * 2)
     if (from + length > packed.length) packed = Arrays.copyOf(packed, math.max(packed.length * 2, from + length))
     System.arraycopy(key, 0, packed, from, length)
     starts(count + 1) = from + length
-    put(row, count)
     count += 1
+    firstKey(n) = count
     held += length
-  }
-
-  def addWithout(row: UnsafeRow): Unit = put(row, -1)
-
-  private def put(row: UnsafeRow, key: Int): Unit = {
-    rows(n) = row
-    keyOf(n) = key
-    n += 1
-    held += row.getSizeInBytes
   }
 
   def keys: PackedKeys = new PackedKeys(packed, Arrays.copyOf(starts, count + 1))

@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /** The record key of a row, as Hudi's key generators make it. A row without one is InvalidOption: Hudi takes none either. */
 final case class RecordKeyOf(children: Seq[Expression], form: RecordKeyForm) extends Expression with CodegenFallback {
-  @transient private lazy val reader: KeyReader = KeyColumnsOf(children.toVector, Some(form)).reader()
+  @transient private lazy val reader: KeyReader = KeyColumnsOf(children.toVector, Vector(form)).readers().head
 
   override def nullable: Boolean = false
 
@@ -30,11 +30,13 @@ final case class RecordKeyOf(children: Seq[Expression], form: RecordKeyForm) ext
     copy(children = newChildren)
 }
 
-/** The record key of a row that stands in for another; InvalidOption if that is another record to Hudi.
+/** The record key that a record has and keeps, of a row that stands in for it; InvalidOption if that is another record to Hudi.
   *
-  * @param children the key and the key that the record has; then, if it may not move, its partition path and the one that it has
+  * @param children the key and the key that the record has; then, if it may not move, its partition path and the one that it
+  *                 has; then other keys that the row may have in the table
+  * @param others   how many these are
   */
-final case class SameRecord(children: Seq[Expression]) extends Expression with CodegenFallback {
+final case class SameRecord(children: Seq[Expression], others: Int) extends Expression with CodegenFallback {
   override def nullable: Boolean = false
 
   override def dataType: DataType = StringType
@@ -42,16 +44,16 @@ final case class SameRecord(children: Seq[Expression]) extends Expression with C
   override def eval(row: InternalRow): Any = {
     val key = children.head.eval(row)
     val old = children(1).eval(row)
-    if (key != old)
+    if (key != old && !children.takeRight(others).exists(_.eval(row) == old))
       throw new InvalidOption(
         s"an UPDATE gives record $old the key $key: a record keeps its key; delete the one and insert the other"
       )
-    if (children.size > 2 && children(2).eval(row) != children(3).eval(row))
+    if (children.size > 2 + others && children(2).eval(row) != children(3).eval(row))
       throw new InvalidOption(
         s"an UPDATE gives record $key another partition: where ${WriteOptions.Global} is false a record keeps it; delete the one and " +
           "insert the other"
       )
-    key
+    old
   }
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Expression =

@@ -68,8 +68,9 @@ final private[write] class ChangedRows(write: RowWrite, changes: RowChanges, sch
       col(OldFile)
     )
     val keyed = write.withKeys(updates, schema, Vector(OldKey, OldPartition, OldFile))
-    val kept = Seq(RowWrite.Key, OldKey) ++ (if (write.moves) Nil else Seq(RowWrite.Partition, OldPartition))
-    val same = Shims.column(SameRecord(kept.map(Shims.expression(keyed, _))))
+    val others = RowWrite.otherKeys(keyed)
+    val kept = Seq(RowWrite.Key, OldKey) ++ (if (write.moves) Nil else Seq(RowWrite.Partition, OldPartition)) ++ others
+    val same = Shims.column(SameRecord(kept.map(Shims.expression(keyed, _)), others.size))
     val stay = keyed.select(
       same.as(RowWrite.Key),
       col(RowWrite.Partition),

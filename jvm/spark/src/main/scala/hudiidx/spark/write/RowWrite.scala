@@ -13,7 +13,7 @@ import hudiidx.write._
 import org.apache.avro.Schema
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, Expression}
-import org.apache.spark.sql.functions.{coalesce, col, lit, struct}
+import org.apache.spark.sql.functions.{coalesce, col, lit, struct, when}
 import org.apache.spark.sql.types.{NullType, StringType, StructType}
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 
@@ -46,7 +46,8 @@ final private[write] class RowWrite(
     reads.foreach(RowChanges.requireCurrent(_, open.table))
     val given = withoutMeta(rows)
     val schema = schemaOf(given)
-    val tagged = kept(withLocations(withKeys(given, schema)))
+    val keyed = withKeys(given, schema)
+    val tagged = kept(withLocations(if (RowWrite.otherKeys(keyed).isEmpty) keyed else kept(keyed)))
     (if (options.movesPartition && moves) placed(tagged, schema, kept) else tagged, schema)
   }
 
@@ -146,17 +147,21 @@ final private[write] class RowWrite(
     }
   }
 
-  /** Columns: the key, the partition path, the table's columns as one, and others. */
+  /** Columns: the key, the partition path, the table's columns as one, others, and keys that the row may have in the table
+    * instead.
+    */
   def withKeys(rows: DataFrame, schema: WriteSchema, also: Vector[String] = Vector.empty): DataFrame = {
-    val form = config.recordKeyForm.get
-    val key = Shims.column(RecordKeyOf(fields(rows, form.fields), form))
+    val keyFields = fields(rows, config.recordKeyFields)
+    val key +: others = RowKeys
+      .forms(config, options, config.recordKeyFields.zip(keyFields))
+      .map(form => Shims.column(RecordKeyOf(keyFields, form)))
     val partition = Shims.column(PartitionPathOf(fields(rows, config.partitionFields), PartitionPathForm.of(config)))
     val columns =
       if (deletesAll) lit(null).cast(schema.struct)
       else
         struct(schema.struct.map(f => rows.col(quoted(f.name)).cast(WriteSchema.nullable(f.dataType)).as(f.name)): _*)
     val own = Vector(key.as(RowWrite.Key), partition.as(RowWrite.Partition), columns.as(RowWrite.Columns))
-    rows.select(own ++ also.map(col): _*)
+    rows.select(own ++ also.map(col) ++ others.zipWithIndex.map { case (k, i) => k.as(RowWrite.OtherKey + i) }: _*)
   }
 
   private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
@@ -171,11 +176,26 @@ final private[write] class RowWrite(
     }
   }
 
-  /** With file id and partition path of each row's record; both null for one that is not there. */
+  /** With file id and partition path of each row's record; both null for one that is not there. A record that the table has
+    * under another of its keys keeps that key.
+    *
+    * @param rows the same each time they are read, if they have other keys
+    */
   def withLocations(rows: DataFrame): DataFrame = {
-    if (!looksUp || open.table.timeline.completedWrites.isEmpty)
-      TagLocation.Columns.foldLeft(rows)((frame, c) => frame.withColumn(c, lit(null).cast(StringType)))
-    else located(rows, shared, samePartition)
+    val others = RowWrite.otherKeys(rows)
+    val tagged =
+      if (!looksUp || open.table.timeline.completedWrites.isEmpty)
+        TagLocation.Columns.foldLeft(rows)((frame, c) => frame.withColumn(c, lit(null).cast(StringType)))
+      else others.foldLeft(located(rows, shared, samePartition))(alsoLocated)
+    tagged.drop(others: _*)
+  }
+
+  private def alsoLocated(tagged: DataFrame, other: String): DataFrame = {
+    val missing = tagged.where(RowWrite.FileId.isNull).drop(TagLocation.Columns: _*)
+    val asked = missing.withColumn(RowWrite.NewKey, col(RowWrite.Key)).withColumn(RowWrite.Key, col(other))
+    val found = located(asked, shared, samePartition)
+      .withColumn(RowWrite.Key, when(RowWrite.FileId.isNotNull, col(RowWrite.Key)).otherwise(col(RowWrite.NewKey)))
+    tagged.where(RowWrite.FileId.isNotNull).union(found.select(tagged.columns.map(col): _*))
   }
 
   /** @param partition column of the partition paths where keys are looked for */
@@ -290,6 +310,12 @@ private object RowWrite {
   val Key = "_hoodie_record_key"
   val Partition = "_hoodie_partition_path"
   val Columns = "columns"
+
+  /** Begins the names of columns with further keys of a row. */
+  val OtherKey = "__other_key_"
+  val NewKey = "__new_key"
+
+  def otherKeys(rows: DataFrame): Vector[String] = rows.columns.toVector.filter(_.startsWith(OtherKey))
 
   /** Of a row's location. */
   val FileId: Column = col(TagLocation.Columns(1))

@@ -2,9 +2,8 @@ package hudiidx.spark.write
 
 import java.util.Locale
 
-import hudiidx.UnsupportedTable
 import hudiidx.log.MergeMode
-import hudiidx.table.{TableConfig, TableLogRules}
+import hudiidx.table.{KeyGenerator, TableConfig, TableLogRules}
 import hudiidx.write.{KeyGenerators, NewTable}
 
 /** What makes a table the one that it is, by the options that say so when it is made. */
@@ -12,28 +11,26 @@ private[write] object TableShape {
   import WriteOptions.{MergeMode => MergeModeOption, _}
 
   /** Options that a write may repeat and not change. */
-  val OfEveryWrite: Vector[String] = Vector(KeyFields, PartitionFields, OrderingField, TableType)
+  val OfEveryWrite: Vector[String] = Vector(KeyFields, PartitionFields, OrderingField, TableType, KeyGeneratorClass)
 
   /** Those that an overwrite may not change either: it might seem to. */
-  val All: Vector[String] = OfEveryWrite ++ Vector(TableVersion, HiveStyle, UrlEncode, MergeModeOption, KeyGenerator)
+  val All: Vector[String] = OfEveryWrite ++ Vector(TableVersion, HiveStyle, UrlEncode, MergeModeOption)
 
   private val Spellings: Map[String, Vector[String]] = Map(
     KeyFields -> Vector("hoodie.table.recordkey.fields"),
     PartitionFields -> Vector("hoodie.table.partition.fields"),
     OrderingField -> Vector("hoodie.table.ordering.fields", "hoodie.table.precombine.field"),
-    KeyGenerator -> Vector(KeyGeneratorType)
+    KeyGeneratorClass -> Vector(KeyGeneratorType)
   )
 
   /** Of a table that is there; without what this writer knows no value of. */
-  def of(tablePath: String, config: TableConfig): Map[String, String] = {
+  def of(config: TableConfig): Map[String, String] = {
     val mode = TableLogRules.of(config).mode match {
       case MergeMode.EventTime  => Some("EVENT_TIME_ORDERING")
       case MergeMode.CommitTime => Some("COMMIT_TIME_ORDERING")
       case _                    => None
     }
-    val complex =
-      try Some(KeyGenerators.isComplex(tablePath, config))
-      catch { case _: UnsupportedTable => None }
+    val generator = config.keyGenerator.flatMap(KeyGenerators.of)
     Map(
       KeyFields -> config.recordKeyFields.mkString(","),
       PartitionFields -> config.partitionFields.mkString(","),
@@ -42,7 +39,7 @@ private[write] object TableShape {
       TableVersion -> config.version.toString,
       HiveStyle -> config.hiveStyle.toString,
       UrlEncode -> config.urlEncode.toString
-    ) ++ mode.map(MergeModeOption -> _) ++ complex.map(c => KeyGenerator -> nameOf(c))
+    ) ++ mode.map(MergeModeOption -> _) ++ generator.map(g => KeyGeneratorClass -> nameOf(g))
   }
 
   /** Of the options that are given, in the same words. */
@@ -53,7 +50,7 @@ private[write] object TableShape {
   private def plain(name: String, text: String): String = name match {
     case PartitionFields => list(text).map(_.takeWhile(_ != ':')).mkString(",")
     case TableType       => WriteOptions.typeName(text).toUpperCase(Locale.ROOT)
-    case KeyGenerator    => KeyGenerators.of(text).fold(text)(nameOf)
+    case KeyGeneratorClass => KeyGenerators.of(text).fold(text)(nameOf)
     case MergeModeOption => text.toUpperCase(Locale.ROOT)
     case HiveStyle       => text.toLowerCase(Locale.ROOT)
     case UrlEncode       => text.toLowerCase(Locale.ROOT)
@@ -62,23 +59,24 @@ private[write] object TableShape {
 
   private def list(text: String): Vector[String] = text.split(',').toVector.map(_.trim).filter(_.nonEmpty)
 
-  private def nameOf(isComplex: Boolean): String = if (isComplex) "COMPLEX" else "SIMPLE"
+  /** A simple generator and one without partitions make the same keys of one field, and of several there is no simple one. */
+  private def nameOf(generator: KeyGenerator): String =
+    if (generator == KeyGenerator.Complex) KeyGenerator.Complex.kind else KeyGenerator.Simple.kind
 
   /** Options with what they say and what the table has instead. */
   def differences(
       names: Vector[String],
       options: WriteOptions,
-      tablePath: String,
       config: TableConfig
   ): Vector[(String, String, String)] = {
-    val (given, has) = (asked(options), of(tablePath, config))
+    val (given, has) = (asked(options), of(config))
     names.flatMap(n => given.get(n).filterNot(has.get(n).contains).map(v => (n, v, has.getOrElse(n, "another"))))
   }
 
   /** The table that is to take the place of one: what options leave out stays as it is. */
   def anew(options: WriteOptions, tablePath: String, config: TableConfig): NewTable = {
     val served = if (NewTable.Versions.contains(config.version)) Some(config.version) else None
-    val kept = of(tablePath, config) - KeyGenerator - TableType - TableVersion - MergeModeOption ++
+    val kept = of(config) - KeyGeneratorClass - TableType - TableVersion - MergeModeOption ++
       served.map(v => TableVersion -> v.toString) +
       (TableName -> config.tableName) + ("hoodie.database.name" -> config.databaseName)
     val isGiven = (name: String) =>

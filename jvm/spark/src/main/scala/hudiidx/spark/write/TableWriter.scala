@@ -78,7 +78,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
   /** Options that say what the table is not are mistakes. */
   private def requireSame(config: TableConfig, isOverwrite: Boolean): Unit = {
     val names = if (isOverwrite) TableShape.All else TableShape.OfEveryWrite
-    TableShape.differences(names, options, path, config).headOption.foreach { case (option, given, has) =>
+    TableShape.differences(names, options, config).headOption.foreach { case (option, given, has) =>
       val remedy = if (isOverwrite) s", or make the table anew with ${WriteOptions.Remake}=true" else ""
       throw new InvalidOption(
         s"$option: '$given' for the table at $path, which has '$has'; leave the option out$remedy"
@@ -90,7 +90,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
   private def anew(): Overwrite = {
     val config = TableConfig.read(access.storage, path)
     val made = TableShape.anew(options, path, config)
-    val isSame = TableShape.differences(TableShape.All, options, path, config).isEmpty && isWritable(config)
+    val isSame = TableShape.differences(TableShape.All, options, config).isEmpty && isWritable(config)
     if (!isSame) RemadeTable.requireServed(path, made)
     Overwrite.Anew(if (isSame) None else Some(made))
   }

@@ -1,5 +1,6 @@
 package hudiidx.spark.write
 
+import hudiidx.log.RecordKeyForm
 import hudiidx.spark.write.WriteOptions._
 import hudiidx.sync.OptionDoc
 import hudiidx.sync.OptionKind.{Flag, OneOf, Text, Whole}
@@ -31,6 +32,24 @@ object WriteOptionDocs {
     OptionDoc(HiveStyle, Flag, "false", OfNew + "its partition folders are named `field=value`.")
   val urlEncode =
     OptionDoc(UrlEncode, Flag, "false", OfNew + "its partition values are URL-encoded.")
+
+  /** Those that say which of several texts a record key has. */
+  val keyTexts: Vector[OptionDoc] = Vector(
+    OptionDoc(
+      RecordKeyForm.ConsistentTimestamps,
+      OneOf(Vector("true", "false")),
+      "(none)",
+      "How timestamps stand in the table's record keys, needed where one is a key field: `false` as numbers, `true` formatted in " +
+        "the zone of the JVM ([keys.md](keys.md))."
+    ),
+    OptionDoc(
+      RecordKeyForm.PlainSingleField,
+      OneOf(Vector("true", "false")),
+      "(none)",
+      "New records' keys where the complex generator has one field, before table version 9: `false` as `field:value`, `true` as " +
+        "the value ([keys.md](keys.md))."
+    )
+  )
   val smallFile = OptionDoc(
     SmallFile,
     Whole(0),
@@ -129,13 +148,14 @@ object WriteOptionDocs {
       OfNew + "its ordering field; `hoodie.table.ordering.fields` too."
     ),
     OptionDoc(
-      KeyGenerator,
+      KeyGeneratorClass,
       Text("class"),
       "(by the fields)",
       s"${OfNew}simple, complex or non-partitioned; or `$KeyGeneratorType`."
     ),
     hiveStyle,
-    urlEncode,
+    urlEncode
+  ) ++ keyTexts ++ Vector(
     OptionDoc(
       MergeMode,
       OneOf(Vector("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")),

@@ -2,6 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.sync.{IndexOptions, OptionDoc}
+import hudiidx.table.KeyGenerator
 import hudiidx.write.{HeartbeatOptions, KeyGenerators, LockOptions, NewTable, StockWriter}
 import java.util.Locale
 
@@ -86,7 +87,7 @@ object WriteOptions {
   val KeyFields = "hoodie.datasource.write.recordkey.field"
   val PartitionFields = "hoodie.datasource.write.partitionpath.field"
   val OrderingField = "hoodie.datasource.write.precombine.field"
-  val KeyGenerator = "hoodie.datasource.write.keygenerator.class"
+  val KeyGeneratorClass = "hoodie.datasource.write.keygenerator.class"
   val KeyGeneratorType = "hoodie.datasource.write.keygenerator.type"
   val HiveStyle = "hoodie.datasource.write.hive_style_partitioning"
   val UrlEncode = "hoodie.datasource.write.partitionpath.urlencode"
@@ -215,7 +216,7 @@ object WriteOptions {
       keyFields = keys,
       partitionFields = partitions,
       orderingField = ordering.headOption,
-      isComplex = isComplex(options, keys.size > 1 || partitions.size > 1),
+      keyGenerator = generator(options, keys, partitions),
       isEventTime = isEventTime(options, ordering.nonEmpty),
       hiveStyle = options.flag(WriteOptionDocs.hiveStyle).getOrElse(false),
       urlEncode = options.flag(WriteOptionDocs.urlEncode).getOrElse(false)
@@ -234,15 +235,25 @@ object WriteOptions {
     }
   }
 
-  private def isComplex(options: WriteOptions, severalFields: Boolean): Boolean =
-    options.text(KeyGenerator, KeyGeneratorType).fold(severalFields) { name =>
-      val complex = KeyGenerators.of(name).getOrElse {
-        throw new InvalidOption(s"$KeyGenerator: '$name' is not served; ${KeyGenerators.Served}")
-      }
-      if (severalFields && name.toUpperCase(Locale.ROOT).contains("SIMPLE"))
-        throw new InvalidOption(s"$KeyGenerator: '$name' takes one key field and one partition field")
-      complex
+  /** That which is asked for, else the one that Hudi takes for such fields. */
+  private def generator(options: WriteOptions, keys: Vector[String], partitions: Vector[String]): KeyGenerator = {
+    val several = keys.size > 1 || partitions.size > 1
+    options.text(KeyGeneratorClass, KeyGeneratorType) match {
+      case None if partitions.isEmpty => KeyGenerator.NonPartitioned
+      case None if several            => KeyGenerator.Complex
+      case None                       => KeyGenerator.Simple
+      case Some(name)                 =>
+        KeyGenerators.of(name) match {
+          case None => throw new InvalidOption(s"$KeyGeneratorClass: '$name' is not served; ${KeyGenerators.Served}")
+          case Some(KeyGenerator.Simple) if several =>
+            throw new InvalidOption(s"$KeyGeneratorClass: '$name' takes one key field and one partition field")
+          case Some(KeyGenerator.NonPartitioned) if partitions.nonEmpty =>
+            throw new InvalidOption(s"$KeyGeneratorClass: '$name' takes no partition field")
+          case Some(KeyGenerator.Simple) if partitions.isEmpty => KeyGenerator.NonPartitioned
+          case Some(g)                                         => g
+        }
     }
+  }
 
   private def isEventTime(options: WriteOptions, isOrdered: Boolean): Boolean =
     options.text(MergeMode).map(_.toUpperCase(Locale.ROOT)) match {

@@ -2,7 +2,7 @@ package hudiidx.spark.tag
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import hudiidx.log.RecordKeyForm
+import hudiidx.log.{KeyValueKind, RecordKeyForm}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.BoundReference
 import org.apache.spark.sql.types._
@@ -14,14 +14,14 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 /** Keys from columns are the texts that Hudi's key generators write: what Java's toString makes of the logical value. */
 final class KeyReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  private def key(types: Seq[DataType], values: Seq[Any], form: Option[RecordKeyForm]): Option[String] = {
+  private def key(types: Seq[DataType], values: Seq[Any], forms: Vector[RecordKeyForm]): Option[String] = {
     val columns = types.zipWithIndex.map { case (t, i) => BoundReference(i, t, nullable = true) }
-    val reader = KeyColumnsOf(columns.toVector, form).reader()
+    val reader = KeyColumnsOf(columns.toVector, forms).readers().head
     if (reader.read(InternalRow.fromSeq(values))) Some(new String(reader.bytes, 0, reader.length, UTF_8)) else None
   }
 
   private def plain(dataType: DataType, value: Any, timestamps: Boolean = false): Option[String] =
-    key(Seq(dataType), Seq(value), Some(RecordKeyForm(Vector("id"), named = false, timestamps)))
+    key(Seq(dataType), Seq(value), Vector(RecordKeyForm(Vector("id"), named = false, timestamps)))
 
   private def text(value: String): UTF8String = UTF8String.fromString(value)
 
@@ -57,23 +57,24 @@ final class KeyReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("texts stay as they are; several fields are named, with words for null and empty") {
-    val form = Some(RecordKeyForm(Vector("a", "b"), named = true, timestamps = false))
+    val form = Vector(RecordKeyForm(Vector("a", "b"), named = true, timestamps = false))
     val types = Seq(StringType, LongType)
     forAll { (a: String, b: Long) =>
       val clean = new String(a.getBytes(UTF_8), UTF_8)
       if (clean.nonEmpty) assert(plain(StringType, text(clean)) === Some(clean))
-      assert(key(Seq(StringType), Seq(text(clean)), None) === Some(clean))
+      assert(key(Seq(StringType), Seq(text(clean)), Vector.empty) === Some(clean))
       val named = if (clean.isEmpty) "__empty__" else clean
       assert(key(types, Seq(text(clean), b), form) === Some(s"a:$named,b:$b"))
     }
     assert(key(types, Seq(text("x"), null), form) === Some("a:x,b:__null__"))
     assert(key(types, Seq(null, null), form) === None)
-    assert(key(Seq(StringType), Seq(null), None) === None)
+    assert(key(Seq(StringType), Seq(null), Vector.empty) === None)
     assert(plain(LongType, null) === None)
   }
 
   test("types without a text of their own are none that keys are made from") {
-    assert(!KeyReader.takes(ArrayType(StringType)) && !KeyReader.takes(MapType(StringType, StringType)))
-    assert(!KeyReader.takes(StructType(Nil)) && !KeyReader.takes(CalendarIntervalType))
+    Seq(ArrayType(StringType), MapType(StringType, StringType), StructType(Nil), CalendarIntervalType).foreach { t =>
+      assert(KeyReader.kindOf(t) === KeyValueKind.Other)
+    }
   }
 }
