@@ -108,8 +108,10 @@ object TableConfig {
   val HoodieFolder = ".hoodie"
   val MetadataPartitions = "hoodie.table.metadata.partitions"
 
-  /** Property of ours: the instant with which the table took the place of another one. */
-  val RemadeSince = "hudiidx.remade.instant"
+  /** Property of ours: the instant with which the table took the place of another one. Stock Hudi takes properties for options of its
+    * writers, in which `hudiidx.` begins options of our index class.
+    */
+  val RemadeSince = "hoodie.hudiidx.remade.instant"
   val InflightMetadataPartitions = "hoodie.table.metadata.partitions.inflight"
 
   /** The file by which a folder is a table. */

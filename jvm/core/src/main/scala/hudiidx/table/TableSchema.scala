@@ -47,7 +47,7 @@ object TableSchema {
     def fromCommits(until: Option[String]) = timeline.completedWrites.reverseIterator
       .filter(i => until.forall(i.requestedTime <= _))
       .map(i => schemaOf(timeline.dir, i, contents.commitWithoutStats(i)))
-      .collectFirst { case Some(found) => found }
+      .collectFirst { case Some(said) => said }
     val found = fromCommits(asOf)
       .orElse(config.createSchema.map((config.file, _, false)))
       .orElse(asOf.flatMap(_ => fromCommits(None)))
