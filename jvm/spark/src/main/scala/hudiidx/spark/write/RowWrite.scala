@@ -152,7 +152,7 @@ final private[write] class RowWrite(
     */
   def withKeys(rows: DataFrame, schema: WriteSchema, also: Vector[String] = Vector.empty): DataFrame = {
     val keyFields = fields(rows, config.recordKeyFields)
-    val key +: others = RowKeys
+    val keys = RowKeys
       .forms(config, options, config.recordKeyFields.zip(keyFields))
       .map(form => Shims.column(RecordKeyOf(keyFields, form)))
     val partition = Shims.column(PartitionPathOf(fields(rows, config.partitionFields), PartitionPathForm.of(config)))
@@ -160,8 +160,8 @@ final private[write] class RowWrite(
       if (deletesAll) lit(null).cast(schema.struct)
       else
         struct(schema.struct.map(f => rows.col(quoted(f.name)).cast(WriteSchema.nullable(f.dataType)).as(f.name)): _*)
-    val own = Vector(key.as(RowWrite.Key), partition.as(RowWrite.Partition), columns.as(RowWrite.Columns))
-    rows.select(own ++ also.map(col) ++ others.zipWithIndex.map { case (k, i) => k.as(RowWrite.OtherKey + i) }: _*)
+    val own = Vector(keys.head.as(RowWrite.Key), partition.as(RowWrite.Partition), columns.as(RowWrite.Columns))
+    rows.select(own ++ also.map(col) ++ keys.tail.zipWithIndex.map { case (k, i) => k.as(RowWrite.OtherKey + i) }: _*)
   }
 
   private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
