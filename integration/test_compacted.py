@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from test_written import IN_SHORT, OURS, VERSIONS, Written, leave_traces
+from test_written import IN_SHORT, LOG_INSERTS, OURS, VERSIONS, Written, leave_traces
 
 from hudiidx import HudiIndex, WriteConflict
 
@@ -99,7 +99,7 @@ def test_stock_takes_up_a_compaction_of_ours_that_died(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
 ) -> None:
     stock = request.getfixturevalue(version)
-    table = Written(spark, stock, VERSIONS[version], tmp_path / f"died-{version[-2:]}")
+    table = Written(spark, stock, VERSIONS[version], tmp_path / f"died-{version[-2:]}", **LOG_INSERTS)
     table.upsert(table.make(0, 60, 1, 1))
     table.adopt()
     index = HudiIndex(spark, table.path)

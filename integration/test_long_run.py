@@ -21,6 +21,8 @@ import pytest
 from pyspark.sql import SparkSession
 from test_written import VERSIONS, Written
 
+from hudiidx import WriteConflict
+
 COMMITS = int(os.environ.get("HUDIIDX_COMMITS", "30"))
 MINUTES = float(os.environ.get("HUDIIDX_MINUTES", "inf"))
 EACH = 10  # commits from one comparison to the next
@@ -108,7 +110,13 @@ class LongRun:
     def upsert(self, behind: int = 0) -> None:
         when = max(0, self.when - behind)
         rows = self.table.make(*self.some(), self.when, when)
-        self.table.save(rows, **BEATS)
+        try:
+            self.table.save(rows, **BEATS)
+        except WriteConflict as e:  # deleted records that come again while their files wait for a compaction
+            if "comes again" not in str(e):
+                raise
+            self.compact()
+            self.table.save(rows, **BEATS)
         self.table.expect(rows)
 
     def late(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from test_written import OURS, VERSIONS, Written, fail_last_write
+from test_written import IN_SHORT, OURS, VERSIONS, Written, fail_last_write
 
 ALL = {
     "hoodie.metadata.enable": "true",
@@ -32,12 +32,15 @@ FILTERS = [
 class Listed(Written):
     """A table that stock Hudi made, whose metadata table must be right at any time."""
 
-    def __init__(self, spark: SparkSession, stock: Any, fixture: str, name: str) -> None:
+    def __init__(
+        self, spark: SparkSession, stock: Any, fixture: str, name: str, log_inserts: str = "true"
+    ) -> None:
         path = stock.new(name=name, kind="MOR", options={**ALL, **INDEX})
         # Writers that died are known to be dead at once.
         heartbeat = {
             "hoodie.client.heartbeat.interval_in_ms": "100",
             "hoodie.client.heartbeat.tolerable.misses": "1",
+            "hudiidx.write.log.inserts": log_inserts,
         }
         super().__init__(spark, stock, VERSIONS[fixture], Path(path), **heartbeat)
 
@@ -153,6 +156,31 @@ def test_stock_trusts_the_metadata_table_that_we_kept(
         assert table.listed_partitions == full
         table.assert_rows()
         table.assert_listed()
+
+
+@pytest.mark.parametrize("version", IN_SHORT)
+def test_a_metadata_table_with_parts_that_read_base_files_goes_with_new_ones(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str
+) -> None:
+    """Else stock makes such parts of base files that it has just cleaned or rolled back, and fails."""
+    table = Listed(spark, request.getfixturevalue(version), version, "no-parts", log_inserts="false")
+    table.stock_writes(0, 60, 1)
+    assert "column_stats" in table.listed_partitions
+    for turn in (2, 3):
+        table.upsert(table.make(40, 90, turn, turn))
+        assert table.listed_partitions == {""}
+    table.stock.clean(name=table.name)
+    table.assert_right()
+    table.stock_writes(80, 100, 4)
+    table.assert_rows()
+    table.assert_listed()
+    table.save(table.make(60, 120, 5, 5))
+    fail_last_write(table)
+    table.assert_right()
+    time.sleep(0.2)  # the dead writer's heartbeat is past
+    table.stock_writes(90, 130, 6)
+    table.upsert(table.make(0, 2, 7, 7))
+    table.assert_right()
 
 
 # How many steps are taken back, and whether stock is the next writer: `make test` tries a fifth of these

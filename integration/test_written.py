@@ -25,10 +25,10 @@ VERSIONS = {"stock_0_15": 6, "stock_1_1": 9}
 IN_SHORT = [pytest.param("stock_0_15", marks=pytest.mark.slow), "stock_1_1"]
 OURS = {
     "hoodie.index.class": "hudiidx.hudi.RecordIndex",
-    "hudiidx.write.log.inserts": "true",
     "hoodie.metadata.enable": "false",
     "hoodie.datasource.write.recordkey.field": "id",
 }
+LOG_INSERTS = {"hudiidx.write.log.inserts": "true"}
 Row = dict[str, Any]
 
 
@@ -121,6 +121,7 @@ def fail_last_write(table: Written) -> None:
         f for f in table.path.glob("*/.*.log.*") if f.stat().st_size and instant.encode() in f.read_bytes()
     ]
     leave_traces(hoodie, instant, logs, "APPEND" if v6 else "CREATE")
+    leave_traces(hoodie, instant, table.path.glob(f"*/*_{instant}.parquet"), "CREATE")
 
 
 def leave_traces(hoodie: Path, instant: str, files: Iterable[Path], kind: str) -> None:
@@ -138,7 +139,7 @@ def test_stock_and_we_write_by_turns(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
 ) -> None:
     stock = request.getfixturevalue(version)
-    table = Written(spark, stock, VERSIONS[version], tmp_path / f"turns-{version[-2:]}")
+    table = Written(spark, stock, VERSIONS[version], tmp_path / f"turns-{version[-2:]}", **LOG_INSERTS)
     table.upsert(table.make(0, 60, 1, 1))
     table.adopt()
     table.upsert(table.make(30, 90, 2, 2))
@@ -263,7 +264,9 @@ TOGETHER = {
 # Stock takes its instant time without a lock: that of another writer in the same millisecond
 # stops it before it has written anything.
 STOCKS_CONFLICT = re.compile(
-    r"ConcurrentModificationException|Failed to create file \S+\.deltacommit\.requested"
+    r"ConcurrentModificationException|Failed to create file \S+\.deltacommit\.requested|"
+    # A file group that we made meanwhile: 0.15.0's tasks look for it in the view from before.
+    r"FileID \S+ of partition path \S+ does not exist"
 )
 
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Upserts into a merge-on-read table by stock Hudi 1.1.1 with its record index and by hudiidx, by turns on copies of one table in one
+ * Upserts into a merge-on-read table by stock Hudi 1.1.1 with its record index and by hudiidx, with inserts to base files and to logs, by turns on copies of one table in one
  * session of local[2], each from the rows to the commit with its index brought up.
  *
  * <pre>
@@ -22,8 +22,10 @@ import org.apache.spark.sql.SparkSession;
  * Batches have BATCH rows, one in five new.
  */
 public final class Upserts {
-  /** The third writes without index tails, which the public writer never does. */
-  private static final String[] SYSTEMS = {"Hudi 1.1.1 RECORD_INDEX", "hudiidx", "hudiidx without tails"};
+  /** The last writes without index tails, which the public writer never does. */
+  private static final String[] SYSTEMS = {
+    "Hudi 1.1.1 RECORD_INDEX", "hudiidx", "hudiidx, inserts to logs", "hudiidx, inserts to logs, without tails"
+  };
 
   public static void main(String[] args) throws Exception {
     long rows = Long.parseLong(args[2]);
@@ -118,7 +120,8 @@ public final class Upserts {
       options.put("hoodie.clean.automatic", "false");
     } else {
       options.put("hudiidx.write.create", "true");
-      System.setProperty("hudiidx.internal.tails", Boolean.toString(system.equals("hudiidx")));
+      options.put("hudiidx.write.log.inserts", Boolean.toString(system.contains("inserts to logs")));
+      System.setProperty("hudiidx.internal.tails", Boolean.toString(!system.endsWith("without tails")));
     }
     changed.write().format(system.startsWith("Hudi") ? "hudi" : "hudiidx").options(options).mode("append").save(table);
     return table;

@@ -49,6 +49,9 @@ final case class TableConfig(
 
   def urlEncode: Boolean = flag("hoodie.datasource.write.partitionpath.urlencode", default = false)
 
+  /** True: all writers of the table look for keys in its logs too, so that new records may stand there alone. */
+  def logInserts: Boolean = flag(TableConfig.LogInserts, default = false)
+
   /** True: partition columns are not in the data files. */
   def dropPartitionColumns: Boolean = flag("hoodie.datasource.write.drop.partition.columns", default = false)
 
@@ -112,6 +115,9 @@ object TableConfig {
     * writers, in which `hudiidx.` begins options of our index class.
     */
   val RemadeSince = "hoodie.hudiidx.remade.instant"
+
+  /** Ours; stock Hudi keeps what it does not know. Set by a write that sends new records to logs, before it is visible. */
+  val LogInserts = "hudiidx.write.log.inserts"
   val InflightMetadataPartitions = "hoodie.table.metadata.partitions.inflight"
 
   /** The file by which a folder is a table. */

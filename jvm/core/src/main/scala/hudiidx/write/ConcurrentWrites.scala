@@ -34,7 +34,9 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
     write.replaced.foreach(requireAlone(instant, _))
     val ours =
       (write.files.map(f => FileGroup(f.partitionPath, f.fileId)) ++ write.replaced.toVector.flatMap(_.groups)).toSet
-    touched.find(t => ours(t._2)).foreach { case (by, group) =>
+    val rewritten =
+      write.files.filter(f => f.base.isDefined && !f.isNewGroup).map(f => FileGroup(f.partitionPath, f.fileId)).toSet
+    touched(rewritten).find(t => ours(t._2)).foreach { case (by, group) =>
       throw conflict(instant, s"both wrote file group ${group.fileId} of partition '${group.partitionPath}'", by)
     }
     writes.foreach { case (i, commit) =>
@@ -56,24 +58,29 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
     commit.writeStats.map(s => FileGroup(s.partitionPath, s.fileId)) ++
       commit.replacedFileIds.toVector.flatMap { case (p, ids) => ids.map(FileGroup(p, _)) }
 
-  /** File groups with the instant that wrote or replaced them, or plans to. */
-  private def touched: Vector[(String, FileGroup)] = {
+  /** File groups with the instant that wrote or replaced them, or plans to.
+    *
+    * @param rewritten those of which the write makes a new base file
+    */
+  private def touched(rewritten: Set[FileGroup]): Vector[(String, FileGroup)] = {
+    // From version 8 on a log file belongs to the slice after every compaction that was planned before the file's commit.
+    def isHarmless(g: FileGroup) = now.config.version >= ViewTimeline.CompletionTimeVersion && !rewritten(g)
     val done = for {
-      (i, commit) <- writes if !(isCompaction(i, commit) && isHarmless)
+      (i, commit) <- writes
       group <- groupsOf(commit)
+      if !(isCompaction(i, commit) && isHarmless(group))
       // One that was planned before is what the write's slices began with.
       if !(isCompaction(i, commit) && known.contains(i.requestedTime))
     } yield i.requestedTime -> group
     val plans = ViewTimeline.load(now.config, now.timeline, now.contents, _ => None).plans
-    val compactions = plans.compaction.toVector.collect { case (g, i) if !isHarmless && !known.contains(i) => i -> g }
+    val compactions = plans.compaction.toVector.collect {
+      case (g, i) if !isHarmless(g) && !known.contains(i) => i -> g
+    }
     done ++ compactions ++ plans.clustering.toVector.map(_.swap)
   }
 
   private def isCompaction(i: Instant, commit: CommitMetadata): Boolean =
     i.action == Action.Commit && commit.operationType.forall(_.equalsIgnoreCase("COMPACT"))
-
-  /** From version 8 on a log file belongs to the slice after every compaction that was planned before the file's commit. */
-  private def isHarmless: Boolean = now.config.version >= ViewTimeline.CompletionTimeVersion
 
   /** What was there is there still, and so is all that came since: neither taken back nor archived. */
   private def requireSameTimeline(instant: String): Unit = {

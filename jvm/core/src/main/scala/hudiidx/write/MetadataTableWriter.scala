@@ -45,11 +45,23 @@ object MetadataTableWriter {
     if (config.metadataPartitions.contains(MetadataTable.FilesPartition))
       try {
         val group = filesGroup(table)
-        takeOut(storage, path, config, keepsKeys)
-        append(storage, path, group, instant, FilesRecords.content(group.schema, changes), changes.size)
+        if (!keepsKeys && hasOtherParts(config) && changes.exists(isNewBase))
+          remove(storage, path, "parts of it read the new base files, and this writer does not keep those")
+        else {
+          takeOut(storage, path, config, keepsKeys)
+          append(storage, path, group, instant, FilesRecords.content(group.schema, changes), changes.size)
+        }
       } catch { case e @ (_: NotAHudiTable | _: DamagedTable) => remove(storage, path, e.getMessage) }
     else if (config.inflightMetadataPartitions.nonEmpty) remove(storage, path, "it was never finished")
   }
+
+  /** Stock Hudi makes such parts anew out of all base files that `files` names. Where it cleans or rolls back first, those that it
+    * has just removed are among them, and it goes no further; without `files` it lists what is there.
+    */
+  private def hasOtherParts(config: TableConfig): Boolean =
+    (config.metadataPartitions ++ config.inflightMetadataPartitions).exists(_ != MetadataTable.FilesPartition)
+
+  private def isNewBase(change: FileChange): Boolean = change.sizeBytes.isDefined && !change.fileName.startsWith(".")
 
   private def filesGroup(table: TableContext): MetadataFileGroup = MetadataTable.filesGroup(
     table.storage,

@@ -11,6 +11,7 @@ import java.util.zip.CRC32
   * @param orderingField   None: the later write wins
   * @param keyGenerator    one that hudiidx writes with
   * @param version         6 or 9
+  * @param logInserts      new records go to logs, where all writers look for them
   * @param createSchema Avro JSON of the columns, without meta columns, until a commit tells them
   * @param isEventTime     the greater ordering value wins; false: the later write
   */
@@ -25,13 +26,14 @@ final case class NewTable(
     isEventTime: Boolean,
     hiveStyle: Boolean,
     urlEncode: Boolean,
+    logInserts: Boolean = false,
     createSchema: Option[String] = None
 ) {
 
   /** Of hoodie.properties. Format notes §1.3. */
   def properties: Map[String, String] =
-    common ++ createSchema.map("hoodie.table.create.schema" -> _) ++ (if (version < NewTable.TypedVersion) untyped
-                                                                      else typed)
+    common ++ (if (logInserts) Some(TableConfig.LogInserts -> "true") else None) ++
+      createSchema.map("hoodie.table.create.schema" -> _) ++ (if (version < NewTable.TypedVersion) untyped else typed)
 
   private def common: Map[String, String] = Map(
     "hoodie.table.name" -> name,

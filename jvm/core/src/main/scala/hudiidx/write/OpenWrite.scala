@@ -155,6 +155,7 @@ final class OpenWrite private[write] (
   /** @param now the timeline that the write's completion is behind */
   private def publish(write: CompletedWrite, now: TableContext): Unit = {
     requireInflight()
+    if (write.properties.nonEmpty) PropertiesFile.update(storage, table.tablePath)(_ ++ write.properties)
     val changes = write.files.map(f => FileChange(f.partitionPath, f.fileName, Some(f.sizeBytes)))
     MetadataTableWriter.commit(now, instant, changes, keepsKeys = kind == WriteKind.Compaction)
     requireInflight() // who rolled the write back before its commit there did not see it

@@ -9,17 +9,23 @@ import hudiidx.table.{KeyGenerator, KeyTexts, TableConfig, TableLogRules}
   */
 object WritableTable {
 
-  /** UnsupportedTable, with what to do, for a table that is not one. */
-  def check(tablePath: String, config: TableConfig): Unit = {
+  /** UnsupportedTable, with what to do, for a table that is not one.
+    *
+    * @param logInserts new records go to logs
+    */
+  def check(tablePath: String, config: TableConfig, logInserts: Boolean): Unit = {
     def refuse(what: String, remedy: String): Nothing = throw new UnsupportedTable(s"$tablePath: $what; $remedy")
     if (!config.isMergeOnRead)
       refuse("hudiidx writes to merge-on-read tables alone, this one is copy-on-write", StockWriter.Remedy)
     checkCommon(config, refuse(_, _), StockWriter.Remedy)
-    if ((config.metadataPartitions ++ config.inflightMetadataPartitions).contains(MetadataTableWriter.RecordIndex))
+    if (
+      logInserts &&
+      (config.metadataPartitions ++ config.inflightMetadataPartitions).contains(MetadataTableWriter.RecordIndex)
+    )
       refuse(
         "Hudi's metadata table has a record index, which this writer does not keep; without it stock Hudi's next write would " +
           "look for keys in base files alone, and insert again what is in logs",
-        s"write once with stock Hudi and hoodie.metadata.record.index.enable=false, which removes it, then: ${StockWriter.Remedy}"
+        s"set ${TableConfig.LogInserts}=false, or ${StockWriter.Remedy}"
       )
     if (BucketIndex.isNamed(config)) throw BucketIndex.refusal(tablePath)
     if (TableLogRules.orderingFields(config).size > 1)

@@ -51,13 +51,15 @@ final case class BaseContent(rows: Long, logBytes: Long)
   *                  `INSERT_OVERWRITE_TABLE` or `COMPACT`
   * @param schema    Avro JSON of the table's columns, without meta columns
   * @param replaced  what it takes the place of; None: nothing
+  * @param properties of the table that hold from this write on
   */
 final case class CompletedWrite(
     operation: String,
     schema: String,
     files: Vector[WrittenFile],
     extra: Map[String, String] = Map.empty,
-    replaced: Option[ReplacedGroups] = None
+    replaced: Option[ReplacedGroups] = None,
+    properties: Map[String, String] = Map.empty
 )
 
 /** File groups that a write takes the place of: all that there are in some partitions, or in the table.

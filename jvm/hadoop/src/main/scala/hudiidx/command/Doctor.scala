@@ -4,7 +4,8 @@ import com.fasterxml.jackson.core.JsonGenerator
 import hudiidx.HudiIdxException
 import hudiidx.storage.Storage
 import hudiidx.store.{IndexFolder, IndexStore}
-import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext}
+import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext, TableSnapshot}
+import hudiidx.table.TableConfig
 import java.io.IOException
 
 /** One thing that was looked at.
@@ -35,7 +36,7 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
   /** The table, and if it can be read its index, and the store under that. */
   def findings(): Vector[Finding] = table() match {
     case failed if failed.status == Failed => Vector(failed)
-    case read                              => Vector(read, index()) ++ store()
+    case read                              => Vector(read, index()) ++ logRecords() ++ store()
   }
 
   private def table(): Finding = checked("table", "check the path, and that the files in .hoodie can be read") {
@@ -56,6 +57,42 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
       case IndexInfo.Absent => Finding("index", Warning, told, s"run `hudiidx create $path`")
       case _                => Finding("index", Failed, told, s"run `hudiidx create $path`")
     }
+  }
+
+  /** Of merge-on-read tables: are there records where writers may not look for them? */
+  private def logRecords(): Option[Finding] = {
+    val context = TableContext.load(access, path)
+    if (!context.config.isMergeOnRead) None
+    else
+      Some(checked("new records", "look whether the table can be listed") {
+        if (context.config.logInserts)
+          Finding(
+            "new records",
+            Ok,
+            s"go to logs, where all writers must look (${TableConfig.LogInserts} of the table)",
+            ""
+          )
+        else {
+          val groups = withoutBase(context)
+          if (groups == 0) Finding("new records", Ok, "go to base files, and each file group has one", "")
+          else
+            Finding(
+              "new records",
+              Warning,
+              s"$groups file groups have no base file: stock Hudi's default indexes do not find their records, and would insert " +
+                "them again",
+              s"run `hudiidx compact-table $path` before a stock writer writes, or let all writers look into logs " +
+                s"(${TableConfig.LogInserts}=true)"
+            )
+        }
+      })
+  }
+
+  /** File groups of logs alone; behind a pending compaction those that had no base file before it. */
+  private def withoutBase(context: TableContext): Int = {
+    val snapshot = TableSnapshot.of(context, options)
+    try snapshot.view.partitions.map(p => snapshot.view.latestMergedFileSlices(p).count(_.baseFile.isEmpty)).sum
+    finally snapshot.close()
   }
 
   /** Writes a file, looks whether it is there at once and when it says it was written, tries to write it again, and removes it. */

@@ -7,6 +7,7 @@ import hudiidx.hadoop.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.{FileInfo, LocalStorage, RandomReader, Storage}
 import hudiidx.sync.{IndexOptions, Indexer}
+import hudiidx.table.{PropertiesFile, TableConfig}
 import org.scalatest.funsuite.AnyFunSuite
 
 class DoctorSuite extends AnyFunSuite {
@@ -54,6 +55,17 @@ class DoctorSuite extends AnyFunSuite {
     assert(replacing("store").advice.contains("one process at a time"))
     assert(findings(LocalStorage, table, laterMillis = 60000)("clock").status === Finding.Warning)
     assert(LocalStorage.status(s"$table/.hoodie/hudiidx") === None)
+  }
+
+  test(
+    "records that stand in logs alone are told, with what to do, unless the table says that all writers look there"
+  ) {
+    val (plain, logs) = (Fixtures.copy("v9-mor-part"), Fixtures.copy("v6-mor-log-only"))
+    assert(findings(LocalStorage, plain)("new records").status === Finding.Ok)
+    val found = findings(LocalStorage, logs)("new records")
+    assert(found.status === Finding.Warning && found.advice.contains(s"hudiidx compact-table $logs"))
+    PropertiesFile.update(LocalStorage, logs)(_ + (TableConfig.LogInserts -> "true"))
+    assert(findings(LocalStorage, logs)("new records").status === Finding.Ok)
   }
 
   private class Store extends Storage {

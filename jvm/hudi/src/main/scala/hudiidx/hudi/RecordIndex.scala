@@ -13,6 +13,7 @@ import org.apache.hudi.config.HoodieWriteConfig
 import org.apache.hudi.data.{HoodieJavaPairRDD, HoodieJavaRDD}
 import org.apache.hudi.index.{HoodieIndex, HoodieIndexUtils}
 import org.apache.hudi.table.HoodieTable
+import org.apache.spark.TaskContext
 import org.apache.spark.api.java.JavaPairRDD
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.SparkSession
@@ -22,7 +23,17 @@ import org.apache.spark.sql.SparkSession
   * its own global (RECORD_INDEX) or non-global (SIMPLE) indexes. Options: [[WriterOptions]].
   */
 final class RecordIndex(config: HoodieWriteConfig) extends HoodieIndex[Object, Object](config) {
-  private val options = RecordIndex.checked(WriterOptions.of(config.getProps))
+  private val options = WriterOptions.of(config.getProps)
+
+  // Tasks make indexes of their own, by the settings of the driver's.
+  private val logInserts =
+    if (TaskContext.get() != null) options.logInserts.getOrElse(false)
+    else {
+      val spark = SparkSession.builder.getOrCreate()
+      val holds = LogInserts.settled(spark, config.getBasePath, options)(RecordIndex.check(options, _))
+      config.setValue(WriterOptions.LogInserts, holds.toString)
+      holds
+    }
 
   override def tagLocation[R](
       records: HoodieData[HoodieRecord[R]],
@@ -60,7 +71,7 @@ final class RecordIndex(config: HoodieWriteConfig) extends HoodieIndex[Object, O
 
   override def isGlobal: Boolean = options.global
 
-  override def canIndexLogFiles: Boolean = options.logInserts
+  override def canIndexLogFiles: Boolean = logInserts
 
   /** The writer need not keep the keys that it wrote: the index reads them from the files. */
   override def isImplicitWithStorage: Boolean = true
@@ -72,14 +83,13 @@ private object RecordIndex {
   private val BaseFileReadHandle = "org/apache/hudi/io/HoodieMergedReadHandle.class"
 
   /** Raises InvalidOption for what this Hudi cannot do. */
-  def checked(options: WriterOptions): WriterOptions = {
+  def check(options: WriterOptions, logInserts: Boolean): Unit = {
     val needsBaseFiles = classOf[HoodieIndex[_, _]].getClassLoader.getResource(BaseFileReadHandle) != null
-    if (needsBaseFiles && options.logInserts && options.global && options.movesPartition)
+    if (needsBaseFiles && logInserts && options.global && options.movesPartition)
       throw new InvalidOption(
         s"${WriterOptions.LogInserts} and ${WriterOptions.MovesPartition}: this version of Hudi cannot move a record that " +
           "has never been in a base file; set one of them to false, or write with Hudi 1.1"
       )
-    options
   }
 
   def keys[R](records: HoodieData[HoodieRecord[R]]): RDD[String] =

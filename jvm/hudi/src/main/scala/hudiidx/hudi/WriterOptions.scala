@@ -11,14 +11,14 @@ import hudiidx.sync.{IndexOptions, OptionDoc}
 /** Settings of a stock writer that tags through hudiidx, from the options of its write.
   *
   *  @param global         a record key is unique in the table; false: in its partition
-  *  @param logInserts     merge-on-read: inserts may go to log files
+  *  @param logInserts     merge-on-read: inserts may go to log files; None: as the table says
   *  @param create         make the index before the first tagging if there is none
   *  @param movesPartition Hudi's own option: a record whose partition path changed moves; false: it stays where it is
   *  @param index          the settings of hudiidx alone, by name
   */
 final case class WriterOptions(
     global: Boolean,
-    logInserts: Boolean,
+    logInserts: Option[Boolean],
     create: Boolean,
     movesPartition: Boolean,
     index: Map[String, String]
@@ -45,7 +45,7 @@ object WriterOptions {
   val Create: String = WriteOptionDocs.creates.name
   val MovesPartition: String = WriteOptionDocs.moves.name
 
-  val Docs: Vector[OptionDoc] = WriteOptionDocs.Own ++ Vector(WriteOptionDocs.logInserts, WriteOptionDocs.moves)
+  val Docs: Vector[OptionDoc] = WriteOptionDocs.Own :+ WriteOptionDocs.moves
 
   /** Raises InvalidOption for an unknown `hudiidx.` name or a bad value. */
   def of(properties: Properties): WriterOptions = {
@@ -58,7 +58,7 @@ object WriterOptions {
     }
     WriterOptions(
       global = WriteOptionDocs.global.flag(all),
-      logInserts = WriteOptionDocs.logInserts.flag(all),
+      logInserts = all.get(LogInserts).map(_ => WriteOptionDocs.logInserts.flag(all)),
       create = WriteOptionDocs.creates.flag(all),
       movesPartition = WriteOptionDocs.moves.flag(all),
       index = ours.filter { case (k, _) => IndexOptions.isKnown(k) }

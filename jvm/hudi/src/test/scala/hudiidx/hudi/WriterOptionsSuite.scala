@@ -15,7 +15,7 @@ class WriterOptionsSuite extends AnyFunSuite {
   }
 
   test("without options the index is global, moves nothing, makes nothing and leaves log files to updates") {
-    val expected = WriterOptions(global = true, logInserts = false, create = false, movesPartition = false, Map.empty)
+    val expected = WriterOptions(global = true, logInserts = None, create = false, movesPartition = false, Map.empty)
     assert(of("hoodie.table.name" -> "t") === expected)
   }
 
@@ -28,7 +28,9 @@ class WriterOptionsSuite extends AnyFunSuite {
       IndexOptions.Path -> "/i"
     )
     val index = Map(IndexOptions.Path -> "/i")
-    assert(found === WriterOptions(global = false, logInserts = true, create = true, movesPartition = true, index))
+    assert(
+      found === WriterOptions(global = false, logInserts = Some(true), create = true, movesPartition = true, index)
+    )
   }
 
   test("an unknown name of ours and a value that is no boolean are refused with what is known") {

@@ -13,6 +13,7 @@ import org.apache.parquet.column.page.PageReadStore;
 import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.hadoop.metadata.ParquetMetadata;
 import org.apache.parquet.internal.column.columnindex.OffsetIndex;
+import org.apache.parquet.internal.filter2.columnindex.ColumnIndexStore;
 import org.apache.parquet.internal.filter2.columnindex.RowRanges;
 import org.apache.spark.sql.execution.datasources.parquet.SpecificParquetRecordReaderBase;
 import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecordReader;
@@ -79,10 +80,19 @@ final class RowsReader extends VectorizedParquetRecordReader {
         group++;
         if (given > from) {
           long[] inGroup = Arrays.stream(rows, from, given).mapToLong(r -> r - first).toArray();
-          return file.readFilteredRowGroup(group - 1, ranges(inGroup, count));
+          return read(ranges(inGroup, count));
         }
       }
       return null;
+    }
+
+    /** Parquet keeps to itself why it could not read an offset index. */
+    private PageReadStore read(RowRanges ranges) throws IOException {
+      try {
+        return file.readFilteredRowGroup(group - 1, ranges);
+      } catch (ColumnIndexStore.MissingOffsetIndexException e) {
+        throw new IOException(file.getFile() + ": an offset index cannot be read (" + e.getMessage() + ")", e);
+      }
     }
 
     /** Parquet makes ranges out of pages alone, so each row is shown to it as a page. */

@@ -99,21 +99,29 @@ object PieceOfFile {
         piece.copy(start = start, length = math.min(maxBytes, piece.length - start))
       }
 
-  /** What reads such pieces. */
-  def readers(spark: SparkSession, table: PinnedTable, parquet: ParquetReaders): BaseFileReaderFactory =
+  /** What reads such pieces.
+    *
+    * @param avroJson the schema that the rows have, the table's or a later one
+    */
+  def readers(
+      spark: SparkSession,
+      table: PinnedTable,
+      parquet: ParquetReaders,
+      avroJson: Option[String] = None
+  ): BaseFileReaderFactory =
     new BaseFileReaderFactory(
       parquet,
       floatsByText = table.config.version >= 8 || table.config.isMergeOnRead,
-      if (table.hasLogs) Some(sliceReading(spark, table)) else None,
+      if (table.hasLogs) Some(sliceReading(spark, table, avroJson.getOrElse(table.schema.avroJson))) else None,
       table.names,
       RecordKeyFilter.sameAsKey(table.config, table.schema.struct)
     )
 
-  private def sliceReading(spark: SparkSession, table: PinnedTable): SliceReading = SliceReading(
+  private def sliceReading(spark: SparkSession, table: PinnedTable, avroJson: String): SliceReading = SliceReading(
     table.config,
     table.timeline.withoutHistory,
     table.asOf,
-    table.schema.avroJson,
+    avroJson,
     ColumnRules.of(table.config.version, spark.sessionState.conf.caseSensitiveAnalysis),
     Shims.batchRows(spark),
     table.shared.damagedAsStock,

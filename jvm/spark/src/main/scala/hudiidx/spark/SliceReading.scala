@@ -166,19 +166,26 @@ object SliceReading {
   private val LeastBudgetBytes = 16L << 20
   private val MostBudgetBytes = 256L << 20
 
-  /** A whole slice as one piece, for the base file's path or else the first log's; its length is that of all files. */
+  /** A whole slice as one piece, for the base file's path or else the first log's; its length is that of all files.
+    *
+    * @param more path and bytes of a log behind those of the slice
+    */
   def piece(
       tablePath: String,
       slice: FileSlice,
       partition: InternalRow,
-      notes: Map[String, Any]
+      notes: Map[String, Any],
+      more: Option[(String, Long)] = None
   ): PartitionedFile = {
     val folder = Storage.join(tablePath, slice.partitionPath)
     val logs = slice.dataLogFiles
     val names = logs.map(_.fileName)
     val path = Storage.join(folder, slice.baseFile.fold(names.head)(_.fileName))
     val own = slice.baseFile.map(BaseInstant -> _.instantTime) ++
-      Seq(LogFiles -> names.map(Storage.join(folder, _)), LogBytes -> logs.map(_.sizeBytes))
+      Seq(
+        LogFiles -> (names.map(Storage.join(folder, _)) ++ more.map(_._1)),
+        LogBytes -> (logs.map(_.sizeBytes) ++ more.map(_._2))
+      )
     Shims.wholeFile(partition, path, bytesOf(slice), notes ++ own)
   }
 

@@ -1,14 +1,13 @@
 package hudiidx.spark.compact
 
 import hudiidx.DamagedTable
-import hudiidx.spark.write.{BaseFileOptions, BaseFileWriter}
-import hudiidx.spark.{BaseFileReaderFactory, MergedBatches, SharedTable, SliceReading}
+import hudiidx.spark.write.{BaseFileOptions, BaseFileWriter, SliceCopy, SliceCounts}
+import hudiidx.spark.{BaseFileReaderFactory, SharedTable, SliceReading}
 import hudiidx.storage.Storage
 import hudiidx.table._
 import hudiidx.timeline.PlannedFileGroup
 import hudiidx.write.{BaseContent, Markers, WrittenFile}
 import org.apache.avro.Schema
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.types.StructType
@@ -74,30 +73,11 @@ final class SliceCompactor(job: CompactionJob, token: String) {
   }
 
   private def write(piece: PartitionedFile, slice: FileSlice, name: String, out: java.io.OutputStream): WrittenFile = {
-    val rows = job.readers.buildColumnarReader(piece)
-    try {
-      val file = new BaseFileWriter(out, schema, job.struct, name, job.options, table.path)
-      try
-        while (rows.next()) {
-          stopIfKilled()
-          val batch = rows.get().rowIterator()
-          while (batch.hasNext) file.write(batch.next())
-        }
+    val file = new BaseFileWriter(out, schema, job.struct, name, job.options, table.path)
+    val counts =
+      try SliceCopy.into(file, job.readers, piece)
       finally file.close()
-      val counts = rows match {
-        case merged: MergedBatches =>
-          val (dropped, deleted) =
-            (merged.slice.rows.droppedBase.cardinality, merged.slice.rows.deletedBase.cardinality)
-          SliceCounts(file.rows, slice.baseFile.fold(0L)(_ => job.readers.rowCount(piece)), dropped - deleted, deleted)
-        case _ => SliceCounts(file.rows, file.rows, 0, 0)
-      }
-      written(slice, name, file, counts)
-    } finally rows.close()
-  }
-
-  private def stopIfKilled(): Unit = {
-    val task = TaskContext.get()
-    if (task != null && task.isInterrupted()) throw new org.apache.spark.TaskKilledException
+    written(slice, name, file, counts)
   }
 
   private def written(slice: FileSlice, name: String, file: BaseFileWriter, counts: SliceCounts): WrittenFile =
@@ -111,12 +91,9 @@ final class SliceCompactor(job: CompactionJob, token: String) {
       slice.logFiles.map(_.fileName),
       isNewGroup = false,
       file.written,
-      counts.rows - (counts.inBase - counts.deleted),
+      counts.added,
       counts.updated,
       counts.deleted,
       Some(BaseContent(counts.rows, slice.logFiles.map(_.sizeBytes).sum))
     )
 }
-
-/** @param inBase rows of the base file before, of which so many were replaced and deleted */
-final private case class SliceCounts(rows: Long, inBase: Long, updated: Long, deleted: Long)

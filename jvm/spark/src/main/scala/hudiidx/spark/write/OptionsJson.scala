@@ -11,9 +11,7 @@ object OptionsJson {
     "index" -> (IndexOptions.Docs ++ ReadOptions.OwnDocs),
     "scan" -> ReadPushdowns.Docs,
     "reader" -> ReadOptions.ReaderDocs,
-    "write" -> (WriteOptionDocs.Own ++ Vector(WriteOptionDocs.logInserts) ++ WriteOptionDocs.All.drop(
-      WriteOptionDocs.Own.size
-    ))
+    "write" -> WriteOptionDocs.All
   )
 
   /** `{table: [{name, kind, default, meaning}]}` */

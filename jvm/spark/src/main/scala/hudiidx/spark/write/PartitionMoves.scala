@@ -23,10 +23,7 @@ final private[write] class PartitionMoves(
 
   private val location: Column = col(TagLocation.Columns.head)
 
-  private val isDelete: Column =
-    if (columns.fieldNames.contains(PartitionMoves.Deleted))
-      coalesce(col(Columns).getField(PartitionMoves.Deleted), lit(false))
-    else lit(false)
+  private val isDelete: Column = PartitionMoves.isDelete(columns)
 
   private val isMoved: Column =
     FileId.isNotNull && location =!= col(Partition) && col(Columns).isNotNull && !isDelete
@@ -84,4 +81,9 @@ final private[write] class PartitionMoves(
 
 private[write] object PartitionMoves {
   val Deleted = "_hoodie_is_deleted"
+
+  /** Of a row whose columns are these. */
+  def isDelete(columns: StructType): Column =
+    if (columns.fieldNames.contains(Deleted)) coalesce(col(RowWrite.Columns).getField(Deleted), lit(false))
+    else lit(false)
 }

@@ -1,6 +1,5 @@
 package hudiidx.spark.write
 
-import java.util.UUID
 import java.util.concurrent.ThreadLocalRandom
 
 import hudiidx.{InvalidOption, UnsupportedTable, WriteConflict}
@@ -65,7 +64,7 @@ final private[write] class RowWrite(
       val (done, tagged) = open.orAbandon {
         if (made.isEmpty) BucketIndex.refuse(open.table)
         val (tagged, schema) = rows(kept)
-        (write(tagged, schema), tagged)
+        (write(tagged, schema, kept), tagged)
       }
       val inserts = done.files.map(_.inserts).sum
       val complete = done.copy(extra = batch.fold(Map.empty[String, String])(_.metadata))
@@ -100,13 +99,14 @@ final private[write] class RowWrite(
   /** Of the file groups that are there. */
   def fileIds(partition: String): Set[String] = shared.view.latestFileSlices(partition).map(_.fileId).toSet
 
-  private def write(tagged: DataFrame, schema: WriteSchema): CompletedWrite = {
-    val groups = plan(tagged)
-    val replaced = overwrite.map(Overwrite.groups(_, shared, groups.all.map(_.partitionPath).toSet))
+  private def write(tagged: DataFrame, schema: WriteSchema, kept: KeptRows): CompletedWrite = {
+    val placed = new RowPlaces(spark, path, options, open.table, shared, overwrite.isDefined).of(tagged, schema, kept)
+    val replaced = overwrite.map(Overwrite.groups(_, shared, placed.groups.all.map(_.partitionPath).toSet))
     open.start()
-    val files = if (groups.all.isEmpty) Vector.empty else writeFiles(tagged, groups, schema)
+    val files = if (placed.groups.all.isEmpty) Vector.empty else writeFiles(placed, schema)
     val name = overwrite.fold(options.operation.committedName)(_.committedName)
-    CompletedWrite(name, schema.avro.toString, files, replaced = replaced)
+    val told = options.logInserts.filter(_ != config.logInserts).map(v => TableConfig.LogInserts -> v.toString)
+    CompletedWrite(name, schema.avro.toString, files, replaced = replaced, properties = told.toMap)
   }
 
   /** WriteConflict if others inserted records meanwhile that this write inserts too: file groups do not show it. */
@@ -218,40 +218,13 @@ final private[write] class RowWrite(
       )
     }
 
-  private def plan(tagged: DataFrame): WriteGroups = {
-    val perGroup = known(tagged).groupBy(RowWrite.Target, RowWrite.FileId).count().collect().toVector
-    val counts = perGroup.map(r => (r.getString(0), r.getString(1), r.getLong(2)))
-    val plans = shared.viewTimeline.plans
-    counts.find { case (p, f, _) => f != null && plans.clustering.contains(FileGroup(p, f)) }.foreach {
-      case (p, f, _) => throw Overwrite.beingClustered(path, p, f, plans.clustering(FileGroup(p, f)))
-    }
-    val fillsUp = options.operation != WriteOperation.BulkInsert && overwrite.isEmpty
-    WriteGroups.plan(
-      counts,
-      p => shared.view.latestFileSlices(p),
-      s => fillsUp && !plans.clustering.contains(FileGroup(s.partitionPath, s.fileId)),
-      sizes,
-      () => s"${UUID.randomUUID()}-0"
-    )
-  }
-
-  /** Bytes of a record by what the newest commit with records says. */
-  private def sizes: GroupSizes = {
-    val table: TableContext = open.table
-    val measured = table.timeline.completedWrites.reverseIterator
-      .take(RowWrite.LookBack)
-      .map(i => table.contents.commit(i).writeStats.filter(s => s.fileName.exists(_.startsWith("."))))
-      .map(stats => (stats.map(_.fileSizeBytes).sum, stats.map(_.numWrites).sum))
-      .collectFirst { case (bytes, records) if records > 0 => math.max(1L, bytes / records) }
-    GroupSizes(options.smallFileBytes, options.maxFileBytes, measured.getOrElse(1024L), RowWrite.LogShare)
-  }
-
-  private def writeFiles(tagged: DataFrame, groups: WriteGroups, schema: WriteSchema): Vector[WrittenFile] = {
+  private def writeFiles(placed: PlacedRows, schema: WriteSchema): Vector[WrittenFile] = {
+    val groups = placed.groups
     val ordering = TableLogRules.orderingFields(config).headOption.filterNot(_ => deletesAll)
-    val routed = known(tagged).select(
+    val routed = placed.rows.select(
       groupOf(groups).as("group"),
       col(RowWrite.Key),
-      RowWrite.FileId.isNotNull.as("known"),
+      RowWrite.isKnown.as("known"),
       col(RowWrite.Columns)
     )
     val cores = math.max(spark.sparkContext.defaultParallelism, spark.sessionState.conf.numShufflePartitions)
@@ -261,33 +234,44 @@ final private[write] class RowWrite(
     )
     val sorted =
       routed.repartition(math.min(groups.all.size, cores), col("group")).sortWithinPartitions(order: _*)
-    val sent = spark.sparkContext.broadcast(logWrite(groups, schema, ordering))
-    val base =
-      if (options.operation == WriteOperation.BulkInsert || overwrite.isDefined) Some(options.base) else None
+    val sent = spark.sparkContext.broadcast(groupWrite(groups, schema, ordering))
     // Before version 8 the names of two writers' files in one file group differ by it alone.
     val writer = ThreadLocalRandom.current().nextInt(1, Int.MaxValue)
     sorted.queryExecution.toRdd
       .mapPartitions { rows =>
         val task = TaskContext.get()
         val token = s"${task.partitionId()}-$writer-${task.taskAttemptId()}"
-        base.fold(new GroupLogs(sent.value, token).run(rows))(new GroupBaseFiles(sent.value, _, token).run(rows))
+        new GroupWriter(sent.value, token).run(rows)
       }
       .collect()
       .toVector
   }
 
-  private def logWrite(groups: WriteGroups, schema: WriteSchema, ordering: Option[String]): LogWrite = LogWrite(
-    shared,
-    open.instant,
-    open.writer,
-    groups,
-    schema.avro.toString,
-    WriteSchema.withMeta(schema.avro, TableSchema.MetaColumns).toString,
-    schema.struct,
-    ordering.map(bound(schema.struct, _)),
-    schema.struct.fieldNames.indexOf(PartitionMoves.Deleted),
-    options.blockBytes
-  )
+  private def groupWrite(groups: WriteGroups, schema: WriteSchema, ordering: Option[String]): GroupWrite = {
+    val whole = WriteSchema.withMeta(schema.avro, TableSchema.MetaColumns).toString
+    val rewrites = groups.all.exists(_.files == GroupFiles.Rewrite)
+    GroupWrite(
+      shared,
+      open.instant,
+      open.writer,
+      groups,
+      schema.avro.toString,
+      whole,
+      schema.struct,
+      ordering.map(bound(schema.struct, _)),
+      schema.struct.fieldNames.indexOf(PartitionMoves.Deleted),
+      options.blockBytes,
+      options.base,
+      if (rewrites) Some(readers(schema, whole)) else None
+    )
+  }
+
+  /** Of the rows that are there, as those of this write. */
+  private def readers(schema: WriteSchema, whole: String): BaseFileReaderFactory = {
+    val table = PinnedTable.open(spark, path, ReadOptions.of(options.index, Map.empty))
+    val parquet = ParquetReaders.of(spark, WriteSchema.withMeta(schema.struct), new StructType, Array.empty)
+    PieceOfFile.readers(spark, table, parquet, Some(whole))
+  }
 
   private def bound(columns: StructType, field: String): Expression = {
     val at = columns.fieldNames.indexOf(field)
@@ -295,10 +279,6 @@ final private[write] class RowWrite(
       throw new InvalidOption(s"$field: the ordering field of the table at $path, which is no column of the rows")
     BoundReference(at, columns(at).dataType, nullable = true)
   }
-
-  /** Deletes of keys that are nowhere are passed over. */
-  private def known(tagged: DataFrame): DataFrame =
-    tagged.where(RowWrite.FileId.isNotNull || col(RowWrite.Columns).isNotNull)
 
   private def groupOf(groups: WriteGroups): Column = {
     val inputs = Seq(RowWrite.Target, RowWrite.FileId, col(RowWrite.Key))
@@ -320,12 +300,9 @@ private object RowWrite {
   /** Of a row's location. */
   val FileId: Column = col(TagLocation.Columns(1))
 
+  /** Is its record there? One that is not may have the location of an old row of it. */
+  def isKnown: Column = FileId.isNotNull && !coalesce(col(TagLocation.Columns(2)) === RecordsAgain.Mark, lit(false))
+
   /** The partition that a row goes to: a known record stays where it is. */
   val Target: Column = coalesce(col(TagLocation.Columns.head), col(Partition))
-
-  /** Bytes in a base file of one byte of log, as Hudi assumes. */
-  val LogShare = 0.35
-
-  /** Commits that are looked at for the size of a record. */
-  val LookBack = 10
 }

@@ -17,7 +17,7 @@ final class SqlChanges extends TableChanges {
 
   override def target(spark: SparkSession, table: NamedTable, options: Map[String, String]): Table = {
     val target = open(spark, table, options)
-    WritableTable.check(target.table.path, target.table.config)
+    WritableTable.check(target.table.path, target.table.config, target.table.config.logInserts)
     target
   }
 
@@ -61,7 +61,7 @@ final class SqlChanges extends TableChanges {
     val target = filled(spark, made)
     val given = SqlChanges.given(made)
     if (!target.optionsOf(given, Some(WriteOperation.InsertOverwriteTable)).remakes)
-      WritableTable.check(target.table.path, target.table.config)
+      WritableTable.check(target.table.path, target.table.config, target.table.config.logInserts)
     new ReplacedTable(spark, made, target, given)
   }
 

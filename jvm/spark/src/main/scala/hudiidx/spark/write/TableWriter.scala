@@ -57,7 +57,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
   private def commit(batch: Option[StreamBatch], overwrite: Option[Overwrite])(work: RowWrite => Unit): Unit = {
     val isSame = !overwrite.exists { case Overwrite.Anew(made) => made.isDefined; case _ => false }
     def check(config: TableConfig): Unit = if (isSame) {
-      try WritableTable.check(path, config)
+      try WritableTable.check(path, config, options.logInserts.getOrElse(config.logInserts))
       catch {
         case e: UnsupportedTable if overwrite.contains(Overwrite.WholeTable) =>
           throw new UnsupportedTable(s"${e.getMessage}; or make the table anew with ${WriteOptions.Remake}=true", e)
@@ -97,7 +97,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 
   private def isWritable(config: TableConfig): Boolean =
     try {
-      WritableTable.check(path, config)
+      WritableTable.check(path, config, options.logInserts.getOrElse(config.logInserts))
       true
     } catch { case _: UnsupportedTable => false }
 }

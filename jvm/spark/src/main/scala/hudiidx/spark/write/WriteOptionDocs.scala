@@ -54,7 +54,14 @@ object WriteOptionDocs {
     SmallFile,
     Whole(0),
     "104857600",
-    "File groups smaller than so many bytes take inserts; `0`: none does. A byte of log counts as 0.35."
+    "File groups smaller than so many bytes take inserts; `0`: none does. With inserts to base files those that have a base file " +
+      "and no log, which is written anew; with inserts to logs a byte of log counts as 0.35."
+  )
+  val smallGroups = OptionDoc(
+    SmallGroups,
+    Whole(0),
+    "1",
+    "So many of them in a partition, smallest first, take the inserts of a write; not with inserts to logs."
   )
   val maxFile =
     OptionDoc(MaxFile, Whole(1), "125829120", "Inserts fill file groups up to so many bytes.")
@@ -113,18 +120,19 @@ object WriteOptionDocs {
   )
   val creates = OptionDoc(Create, Flag, "false", "`true` makes the index with the write if there is none.")
 
-  /** Of stock Hudi's writers with our index class alone. */
   val logInserts = OptionDoc(
-    "hudiidx.write.log.inserts",
+    LogInserts,
     Flag,
-    "false",
-    "Stock Hudi's writers with [our index class](writers.md), merge-on-read: `true` sends inserts to log files; every writer of " +
-      "the table must then use this index class, since Hudi's BLOOM, SIMPLE and GLOBAL_SIMPLE look into base files only. Not " +
-      "with Hudi 0.15.0 where records move to other partitions: it cannot read them there (`InvalidOption`)."
+    "(as the table says; `false`)",
+    "Where new records go: `false`, to base files, as stock Hudi writes them; `true`, to log files, so that no base file is written anew. All writers " +
+      "of the table must then look for keys in logs, which stock Hudi's BLOOM, SIMPLE and GLOBAL_SIMPLE do not: let stock " +
+      "writers use [our index class](writers.md). The table keeps the setting (in its `hoodie.properties`) for writes that do " +
+      "not give it. Stock writers with our index class take it too, but with Hudi 0.15.0 not where records move to other " +
+      "partitions: it cannot read them there (`InvalidOption`)."
   )
 
   /** Ours, which stock Hudi's writers with our index class take too. */
-  val Own: Vector[OptionDoc] = Vector(global, creates)
+  val Own: Vector[OptionDoc] = Vector(global, creates, logInserts)
 
   val All: Vector[OptionDoc] = Own ++ Vector(
     remakes,
@@ -163,6 +171,7 @@ object WriteOptionDocs {
       OfNew + "`EVENT_TIME_ORDERING` where there is an ordering field, else `COMMIT_TIME_ORDERING`."
     ),
     smallFile,
+    smallGroups,
     maxFile,
     blockSize,
     codec,

@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.sync.{IndexOptions, OptionDoc}
-import hudiidx.table.KeyGenerator
+import hudiidx.table.{KeyGenerator, TableConfig}
 import hudiidx.write.{HeartbeatOptions, KeyGenerators, LockOptions, NewTable, StockWriter}
 import java.util.Locale
 
@@ -36,6 +36,7 @@ object WriteOperation {
 /** Settings of one write, by Hudi's names and `hudiidx.` ones; those about the table may be left out where there is one.
   *
   * @param isGlobal     a record key is unique in the table; false: in its partition
+  * @param logInserts   new records go to logs; None: as the table says
   * @param movesPartition a record that comes with another partition moves there; false: it stays where it is
   * @param createsIndex an index is made behind the write if there is none
   * @param remakes      an overwrite may make another table of it
@@ -47,11 +48,13 @@ final case class WriteOptions(
     operation: WriteOperation,
     given: Map[String, String],
     isGlobal: Boolean,
+    logInserts: Option[Boolean],
     movesPartition: Boolean,
     createsIndex: Boolean,
     remakes: Boolean,
     smallFileBytes: Long,
     maxFileBytes: Long,
+    smallGroups: Int,
     blockBytes: Int,
     heartbeat: HeartbeatOptions,
     lock: Option[LockOptions],
@@ -94,6 +97,7 @@ object WriteOptions {
   val MergeMode = "hoodie.write.record.merge.mode"
   val SmallFile = "hoodie.parquet.small.file.limit"
   val MaxFile = "hoodie.parquet.max.file.size"
+  val SmallGroups = "hoodie.merge.small.file.group.candidates.limit"
   val BlockSize = "hoodie.logfile.data.block.max.size"
   val Codec = "hoodie.parquet.compression.codec"
   val RowGroup = "hoodie.parquet.block.size"
@@ -116,9 +120,10 @@ object WriteOptions {
   val Global = "hudiidx.write.global"
   val Create = "hudiidx.write.create"
   val Remake = "hudiidx.write.remake"
+  val LogInserts: String = TableConfig.LogInserts
 
   /** Ours that are not of the index. */
-  private[write] val Own: Set[String] = Set(Global, Create, Remake)
+  private[write] val Own: Set[String] = Set(Global, Create, LogInserts, Remake)
 
   def Docs: Vector[OptionDoc] = WriteOptionDocs.All
 
@@ -152,11 +157,13 @@ object WriteOptions {
       },
       given = given,
       isGlobal = WriteOptionDocs.global.flag(given),
+      logInserts = given.get(LogInserts).map(_ => WriteOptionDocs.logInserts.flag(given)),
       movesPartition = Moves.exists(name => WriteOptionDocs.moves.copy(name = name).flag(given)),
       createsIndex = WriteOptionDocs.creates.flag(given),
       remakes = WriteOptionDocs.remakes.flag(given),
       smallFileBytes = WriteOptionDocs.smallFile.whole(given),
       maxFileBytes = WriteOptionDocs.maxFile.whole(given),
+      smallGroups = math.min(WriteOptionDocs.smallGroups.whole(given), Int.MaxValue).toInt,
       blockBytes = math.min(WriteOptionDocs.blockSize.whole(given), MostBlockBytes).toInt,
       heartbeat =
         HeartbeatOptions(WriteOptionDocs.beatInterval.whole(given), WriteOptionDocs.beatMisses.whole(given).toInt),
@@ -219,7 +226,8 @@ object WriteOptions {
       keyGenerator = generator(options, keys, partitions),
       isEventTime = isEventTime(options, ordering.nonEmpty),
       hiveStyle = options.flag(WriteOptionDocs.hiveStyle).getOrElse(false),
-      urlEncode = options.flag(WriteOptionDocs.urlEncode).getOrElse(false)
+      urlEncode = options.flag(WriteOptionDocs.urlEncode).getOrElse(false),
+      logInserts = options.logInserts.contains(true)
     )
   }
 

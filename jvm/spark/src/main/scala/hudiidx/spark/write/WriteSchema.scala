@@ -2,6 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.spark.rows.AvroSchemaConverter
+import hudiidx.table.TableSchema
 import org.apache.avro.{LogicalTypes, Schema}
 import org.apache.spark.sql.types._
 import scala.collection.JavaConverters._
@@ -55,6 +56,10 @@ object WriteSchema {
       WriteSchema(avro, AvroSchemaConverter.structType(avro, where))
     }
   }
+
+  /** The same of the columns as Spark has them. */
+  def withMeta(data: StructType): StructType =
+    StructType(TableSchema.MetaColumns.map(StructField(_, StringType)) ++ data.fields)
 
   /** With the meta columns in front. */
   def withMeta(data: Schema, metaColumns: Vector[String]): Schema = {

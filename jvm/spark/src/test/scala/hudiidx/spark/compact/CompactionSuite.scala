@@ -110,6 +110,7 @@ final class CompactionSuite extends SparkSuite with Eventually {
       .format("hudiidx")
       .options(Map("hoodie.table.name" -> "t", "hoodie.datasource.write.recordkey.field" -> "id"))
       .option("hoodie.datasource.write.precombine.field", "n")
+      .option(TableConfig.LogInserts, "true")
       .mode("append")
       .save(path)
     save(200)

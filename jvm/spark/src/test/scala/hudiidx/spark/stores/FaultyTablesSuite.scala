@@ -39,28 +39,28 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
 
   private def wanted(keys: Range, n: Int): Rows = keys.map(i => f"k$i%03d" -> s"$n-$i").toMap
 
-  private def save(frame: DataFrame, path: String): Unit = {
+  private def save(frame: DataFrame, path: String, more: (String, String)*): Unit = {
     val options = Map(
       "hoodie.table.name" -> "t",
       "hoodie.datasource.write.recordkey.field" -> "id",
       "hoodie.datasource.write.partitionpath.field" -> "p",
       "hoodie.datasource.write.precombine.field" -> "n"
     )
-    frame.write.format("hudiidx").options(options ++ beats).mode("append").save(path)
+    frame.write.format("hudiidx").options(options ++ beats ++ more).mode("append").save(path)
   }
 
   private def found(frame: DataFrame): Rows =
     frame.select("id", "v").collect().map(r => r.getString(0) -> r.getString(1)).toMap
 
   private val before = wanted(0 until 20, 1) ++ wanted(10 until 30, 2)
-  private val after = before ++ wanted(25 until 40, 3)
+  private val after = before ++ wanted(15 until 40, 3)
 
-  /** Two writes, with an index of keys and columns. */
+  /** Two writes, of base files, logs and more base files, with an index of keys and columns. */
   private lazy val table: String = {
     val path = Fixtures.newFolder("faulty").resolve("t").toString
     save(rows(0 until 20, 1), path)
     new HudiIdxApi(spark, path, index.asJava).create()
-    save(rows(10 until 30, 2), path)
+    save(rows(10 until 30, 2), path, "hoodie.parquet.small.file.limit" -> "0")
     path
   }
 
@@ -104,7 +104,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
     }
 
     test(s"${store.name}: whatever call of a write has a fault, it is there or not, and the next one ends well") {
-      def write(path: String): Unit = save(rows(25 until 40, 3), store.on(path))
+      def write(path: String): Unit = save(rows(15 until 40, 3), store.on(path)) // new versions of base files, and logs
       val faults = StoreFault.All.filterNot(_ == StoreFault.Stale)
       everyFault(StoreFaults.count(write(copy(table))), faults, sample = 16, faultsOfCall = 1) { fault =>
         val path = copy(table)

@@ -104,7 +104,7 @@ final class TableWriterSuite extends SparkSuite {
       save(rows(0 until 12, 2).withColumn("_hoodie_is_deleted", lit(false)), path, made(version))
       val later = inPartition(rows(0 until 4, 3), "p7").withColumn("_hoodie_is_deleted", lit(false))
       save(later, path, base)
-      assert(places(path)("k001") === (("p7", "v3-1")) && read(path).where("_hoodie_partition_path = 'p7'").isEmpty)
+      assert(places(path)("k001") === (("p1", "v3-1")) && read(path).where("_hoodie_partition_path = 'p7'").isEmpty)
       // Also rows of the same keys that count less, a new key in two partitions, a late one, and deletes.
       val flagged = inPartition(rows(8 until 10, 4), "p7").withColumn("_hoodie_is_deleted", lit(true))
       val same = (frame: DataFrame) => frame.withColumn("_hoodie_is_deleted", lit(false))
@@ -247,9 +247,9 @@ final class TableWriterSuite extends SparkSuite {
     !LocalStorage.list(s"$path/.hoodie/timeline").exists(_.name.startsWith(s"${instant}_"))
   }
 
-  test("inserts fill small file groups up to their size, then new ones") {
+  test("inserts to logs fill small file groups up to their size, then new ones") {
     val path = newPath()
-    val few = Map("hoodie.parquet.max.file.size" -> "20000")
+    val few = Map("hoodie.parquet.max.file.size" -> "20000", TableConfig.LogInserts -> "true")
     val insert = "hoodie.datasource.write.operation" -> "insert"
     save(rows(0 until 30, 1), path, made(9) ++ few + insert)
     val groups =
@@ -328,7 +328,6 @@ final class TableWriterSuite extends SparkSuite {
     }
     refused("v9-cow-part", "copy-on-write", "hoodie.index.class=hudiidx.hudi.RecordIndex")
     refused("v8-mor-part", "versions 6 and 9")
-    refused("v9-mor-part", "record index", "hoodie.metadata.record.index.enable=false")
     refusedBuckets("v6-mor-bucket")
     refusedBuckets("v9-mor-bucket")
     def wrong(options: (String, String)*): String =

@@ -1,0 +1,134 @@
+package hudiidx.spark.write
+
+import java.util.UUID
+
+import hudiidx.spark.SharedTable
+import hudiidx.sync.TableContext
+import hudiidx.table._
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.slf4j.LoggerFactory
+
+/** The rows that a write writes, with their locations, and where they go. */
+final private[write] case class PlacedRows(rows: DataFrame, groups: WriteGroups)
+
+/** Decides where the rows of a write go.
+  *
+  * @param table  as of the write's begin
+  * @param shared the same
+  * @param isOverwrite the rows take the place of others: all go to new file groups
+  */
+final private[write] class RowPlaces(
+    spark: SparkSession,
+    path: String,
+    options: WriteOptions,
+    table: TableContext,
+    shared: SharedTable,
+    isOverwrite: Boolean
+) {
+  private val logInserts = options.logInserts.getOrElse(table.config.logInserts)
+
+  /** @param tagged rows with their locations */
+  def of(tagged: DataFrame, schema: WriteSchema, kept: KeptRows): PlacedRows = {
+    val counts = countsOf(tagged)
+    val found = withAgain(tagged, counts, schema, kept)
+    val groups = plan(if (found.again.isEmpty) counts else countsOf(found.rows), found.again)
+    PlacedRows(known(found.rows), groups)
+  }
+
+  /** Rows by the partition that they go to and the file id of their location; null: new records. */
+  private def countsOf(tagged: DataFrame): Vector[(String, String, Long)] = {
+    val perGroup = known(tagged).groupBy(RowWrite.Target, RowWrite.FileId).count().collect().toVector
+    perGroup.map(r => (r.getString(0), r.getString(1), r.getLong(2)))
+  }
+
+  /** Where new records go to base files: those among them that were deleted before and whose old rows stand in base files still
+    * go to the file group that has one.
+    */
+  private def withAgain(
+      tagged: DataFrame,
+      counts: Vector[(String, String, Long)],
+      schema: WriteSchema,
+      kept: KeptRows
+  ): RecordsAgain = {
+    val partitions = counts.collect { case (p, null, _) => p }
+    if (logInserts || isOverwrite || partitions.isEmpty) RecordsAgain(tagged, Set.empty)
+    else {
+      val withLogs = partitions.flatMap(p => shared.view.latestMergedFileSlices(p)).filter(_.logFiles.nonEmpty)
+      val facts = new LogFacts(table, withLogs)
+      warnOfLogRecords(withLogs.count(facts.hasOwnRecords))
+      val slices = withLogs.filter(s => s.baseFile.isDefined && facts.mayDelete(s))
+      if (slices.isEmpty) RecordsAgain(tagged, Set.empty)
+      else {
+        val deleted = new DeletedRecords(spark, shared, slices)
+        val found = RecordsAgain.of(tagged, deleted, PartitionMoves.isDelete(schema.struct), kept)
+        DeletedRecords.requireNotPlanned(found.again, shared.viewTimeline.plans, path)
+        found
+      }
+    }
+  }
+
+  private def warnOfLogRecords(groups: Int): Unit = if (groups > 0)
+    RowPlaces.log.warn(
+      s"$path: $groups file groups have records in logs alone, where stock Hudi's default indexes do not look: a stock writer would " +
+        s"insert them again. Run `hudiidx compact-table $path` before one writes, or let stock writers use hoodie.index.class=" +
+        s"hudiidx.hudi.RecordIndex and set ${TableConfig.LogInserts}=true"
+    )
+
+  /** @param rewritten groups of locations that are written anew */
+  private def plan(counts: Vector[(String, String, Long)], rewritten: Set[FileGroup]): WriteGroups = {
+    val plans = shared.viewTimeline.plans
+    counts.find { case (p, f, _) => f != null && plans.clustering.contains(FileGroup(p, f)) }.foreach {
+      case (p, f, _) => throw Overwrite.beingClustered(path, p, f, plans.clustering(FileGroup(p, f)))
+    }
+    def isFree(s: FileSlice) = !plans.clustering.contains(FileGroup(s.partitionPath, s.fileId))
+    // Stock Hudi fills base files without logs, smallest first: with logs they would have to be merged.
+    val rules =
+      if (options.operation == WriteOperation.BulkInsert || isOverwrite)
+        InsertRules(GroupFiles.NewBase, GroupFiles.Rewrite, _ => false, 0)
+      else if (logInserts) InsertRules(GroupFiles.Log, GroupFiles.Log, isFree, Int.MaxValue)
+      else
+        InsertRules(
+          GroupFiles.NewBase,
+          GroupFiles.Rewrite,
+          s => s.baseFile.isDefined && s.logFiles.isEmpty && isFree(s),
+          options.smallGroups
+        )
+    WriteGroups.plan(
+      counts,
+      p => shared.view.latestFileSlices(p),
+      rewritten,
+      rules,
+      sizes(rules.newGroups),
+      () => s"${UUID.randomUUID()}-0"
+    )
+  }
+
+  /** Bytes of a record by what the newest commit says that tells: small base files are large for their records. */
+  private def sizes(newGroups: GroupFiles): GroupSizes = {
+    val inLogs = newGroups == GroupFiles.Log
+    val measured = table.timeline.completedWrites.reverseIterator
+      .take(RowPlaces.LookBack)
+      .map(i => table.contents.commit(i).writeStats.filter(s => s.fileName.exists(_.startsWith(".")) == inLogs))
+      .map(stats => (stats.map(_.fileSizeBytes).sum, stats.map(_.numWrites).sum))
+      .collectFirst {
+        case (bytes, records) if records > 0 && (inLogs || bytes > options.smallFileBytes) => bytes / records
+      }
+    val recordBytes = math.max(1L, measured.getOrElse(1024L)) * (if (inLogs) RowPlaces.LogShare else 1.0)
+    GroupSizes(options.smallFileBytes, options.maxFileBytes, recordBytes, RowPlaces.LogShare)
+  }
+
+  /** Deletes of keys that are nowhere are passed over. */
+  private def known(tagged: DataFrame): DataFrame =
+    tagged.where(RowWrite.FileId.isNotNull || col(RowWrite.Columns).isNotNull)
+}
+
+private object RowPlaces {
+  private val log = LoggerFactory.getLogger(classOf[RowPlaces])
+
+  /** Bytes in a base file of one byte of log, as Hudi assumes. */
+  val LogShare = 0.35
+
+  /** Commits that are looked at for the size of a record. */
+  val LookBack = 10
+}
