@@ -85,6 +85,18 @@ final class LongLivedSuite extends SparkSuite {
     assert((after !== before) && after.keySet === before.keySet)
   }
 
+  test("what Spark keeps of a query hides none of its files from other readers") {
+    val table = Fixtures.copy("v9-cow-part")
+    val handle = api(table)
+    def asked =
+      (handle.prune("n > 5", null).count(), handle.paths("n > 5", null, false), handle.dataset("n > 5", null, false))
+    val before = asked
+    val kept = read(table).where("n > 5").cache()
+    assert(before._1 > 0 && kept.count() > 0)
+    assert(asked === before)
+    kept.unpersist()
+  }
+
   private def rows(frame: DataFrame): Map[String, String] =
     frame.select("_hoodie_record_key", "rider").collect().map(r => r.getString(0) -> r.getString(1)).toMap
 

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.types.{DataType, LongType, StringType, StructType}
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 
 /** The files that a query of one table reads, and which indexes decided that. */
 private[spark] object PrunedFiles {
@@ -31,7 +31,7 @@ private[spark] object PrunedFiles {
 
   /** Of a query's only scan. A query that Spark knows to have no rows reads nothing. */
   def frame(query: DataFrame): DataFrame = {
-    val rows = scanOf(query.queryExecution.optimizedPlan).toVector.flatMap { scan =>
+    val rows = scanOf(query).toVector.flatMap { scan =>
       val by = decidedBy(scan.facts)
       scan.slices.flatMap(filesOf).map { f =>
         Row(f.partitionPath, f.fileId, f.fileName, f.kind, f.instantTime, f.sizeBytes, by)
@@ -60,9 +60,11 @@ private[spark] object PrunedFiles {
   }
 
   /** Paths of the base files of a query's only scan. UnsupportedTable if one of its file slices has log files. */
-  def paths(query: DataFrame, tablePath: String): ArrayNode = {
+  def paths(query: DataFrame, tablePath: String): ArrayNode = paths(scanOf(query), tablePath)
+
+  private def paths(scan: Option[HudiIdxScan], tablePath: String): ArrayNode = {
     val json = JsonNodeFactory.instance.arrayNode()
-    scanOf(query.queryExecution.optimizedPlan).toVector.flatMap(_.slices).foreach { slice =>
+    scan.toVector.flatMap(_.slices).foreach { slice =>
       if (slice.dataLogFiles.nonEmpty)
         throw new UnsupportedTable(
           s"$tablePath: file group ${slice.fileId} of partition '${slice.partitionPath}' has log files, and its rows are those of " +
@@ -78,15 +80,16 @@ private[spark] object PrunedFiles {
     * UnsupportedTable too if files hold columns under other names than the table, or lack those of partitions.
     */
   def dataset(query: DataFrame, tablePath: String): ObjectNode = {
-    scanOf(query.queryExecution.optimizedPlan).foreach(scan => requireNames(scan.table))
+    val scan = scanOf(query)
+    scan.foreach(s => requireNames(s.table))
     val json = JsonNodeFactory.instance.objectNode()
-    json.set[ObjectNode]("paths", paths(query, tablePath)).put("schema", query.schema.json)
-    json.set[ObjectNode]("fixed", fixed(query))
+    json.set[ObjectNode]("paths", paths(scan, tablePath)).put("schema", query.schema.json)
+    json.set[ObjectNode]("fixed", fixed(scan, query))
   }
 
-  private def fixed(query: DataFrame): ArrayNode = {
+  private def fixed(found: Option[HudiIdxScan], query: DataFrame): ArrayNode = {
     val json = JsonNodeFactory.instance.arrayNode()
-    for (scan <- scanOf(query.queryExecution.optimizedPlan); slice <- scan.slices if slice.baseFile.isDefined) {
+    for (scan <- found; slice <- scan.slices if slice.baseFile.isDefined) {
       val ofPath = json.addObject()
       scan.table.schema.values.named(slice.partitionPath).toVector.sortBy(_._1).foreach { case (name, value) =>
         query.schema.find(_.name == name).foreach(f => ofPath.put(name, text(value, f.dataType)))
@@ -107,8 +110,16 @@ private[spark] object PrunedFiles {
       )
   }
 
-  private def scanOf(plan: LogicalPlan): Option[HudiIdxScan] =
-    plan.collectFirst { case r: DataSourceV2ScanRelation => r.scan }.collect { case s: HudiIdxScan => s }
+  /** As Spark would plan the query if it kept no rows of it: what `cache()` keeps has no files. */
+  private def planOf(query: DataFrame): LogicalPlan = {
+    val before = SparkSession.getActiveSession
+    SparkSession.setActiveSession(query.sparkSession)
+    try query.sparkSession.sessionState.optimizer.execute(query.queryExecution.analyzed.clone())
+    finally before.fold(SparkSession.clearActiveSession())(SparkSession.setActiveSession)
+  }
+
+  private def scanOf(query: DataFrame): Option[HudiIdxScan] =
+    planOf(query).collectFirst { case r: DataSourceV2ScanRelation => r.scan }.collect { case s: HudiIdxScan => s }
 
   private case class FileToRead(
       partitionPath: String,
