@@ -97,7 +97,7 @@ private[hive] object PieceRows {
     val storage = Tables.access(conf).storage
     if (piece.logs.isEmpty) {
       val isWhole = piece.start == 0 && piece.end == Long.MaxValue
-      new BaseRows(base(storage, piece, read, plan, if (isWhole) None else Some((piece.start, piece.end))))
+      new BaseRows(base(storage, piece, read, plan, columns, if (isWhole) None else Some((piece.start, piece.end))))
     } else {
       val rules = MergeRules.of(plan.config, plan.mergesAs11)
       val blocks = new LogRows(read, columns.schema, plan.config.version)
@@ -105,7 +105,7 @@ private[hive] object PieceRows {
       val counting = TableLogRules.blocks(plan.config, plan.timeline.get, plan.asOf, plan.damagedAsStock)
       val merger = new SliceMerger(storage, plan.config, rules, counting, MergeOptions(budget), logBytes = budget)
       val merged = merger.merge(piece.base, piece.logs.map(_._1), piece.logs.toMap)
-      val opens = piece.base.map(_ => () => base(storage, piece, read, plan, None))
+      val opens = piece.base.map(_ => () => base(storage, piece, read, plan, columns, None))
       new MergedRows(merged, blocks, opens, new RowMixer(merged, read, blocks, rules, windowOf(merged, budget)))
     }
   }
@@ -115,11 +115,13 @@ private[hive] object PieceRows {
       piece: SlicePiece,
       read: ValueType.Struct,
       plan: ReadPlan,
+      columns: TableColumns,
       range: Option[(Long, Long)]
   ): ParquetRows = {
     // As stock's readers: 0.15 takes the bits where it merges nothing.
     val floatsByText = plan.config.version >= 8 || plan.config.isMergeOnRead
-    try new ParquetRows(new StorageInputFile(storage, piece.path), piece.path, read, floatsByText, range)
+    try
+      new ParquetRows(new StorageInputFile(storage, piece.path), piece.path, read, floatsByText, range, columns.labels)
     catch {
       case e: DamagedTable if isMissing(e) =>
         throw new DamagedTable(

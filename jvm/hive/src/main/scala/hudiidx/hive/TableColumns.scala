@@ -6,6 +6,7 @@ import java.time.LocalDate
 import scala.util.Try
 
 import hudiidx.UnsupportedTable
+import hudiidx.hadoop.TimestampLabels
 import hudiidx.hive.rows.{AvroValues, ValueType}
 import hudiidx.log.AvroFieldPlan
 import hudiidx.table.{PartitionPathForm, PartitionReading, PartitionRule, PartitionTexts}
@@ -34,8 +35,13 @@ private[hive] final class TableColumns(plan: ReadPlan) {
 
   private val texts = new PartitionTexts(config, config.partitionFields)
 
-  /** The column's values are those that files hold. */
-  def isInFiles(name: String): Boolean = !config.partitionFields.contains(name) || !rule.isOfPath(name)
+  /** The table's schema, by which units of timestamps in files are repaired; None: they are as files say. */
+  val labels: Option[Schema] = if (config.version >= 9) Some(schema) else None
+  private val unsureTimes: Set[String] = labels.fold(Set.empty[String])(TimestampLabels.unsure)
+
+  /** The column's values are those that files hold, and that bounds are of. */
+  def isInFiles(name: String): Boolean =
+    (!config.partitionFields.contains(name) || !rule.isOfPath(name)) && !unsureTimes(name)
 
   /** Columns that have one value in all rows of a partition, whatever files hold. */
   def constants(partitionPath: String): Map[String, Any] = {

@@ -98,7 +98,7 @@ final private class AggregateReaderFactory(
     catch { case _: FileNotFoundException if parquet.options.ignoreMissingFiles => None }
 
   private def fromFooter(file: PartitionedFile): Option[Vector[Any]] = {
-    val footer = files.footerOf(file)(parquet.footer(file))
+    val footer = files.repaired(files.footerOf(file)(parquet.footer(file)))
     val known = new FooterAggregates(footer, parquet.columnsOf(footer), files.fixedOf(file), files.sameName)
     known.values(aggregates.wanted)
   }

@@ -6,12 +6,13 @@ import java.util.BitSet
 import scala.collection.JavaConverters._
 
 import hudiidx.DamagedTable
-import hudiidx.hadoop.{FoundRows, KeyColumns, KeyedRows, SliceKeySource, StoredKeyRows, WantedKeys}
+import hudiidx.hadoop.{FoundRows, KeyColumns, KeyedRows, SliceKeySource, StoredKeyRows, TimestampLabels, WantedKeys}
 import hudiidx.record.PackedKeys
 import hudiidx.spark.rows.{ColumnAdapter, RenamedColumns}
 import hudiidx.storage.Storage
 import hudiidx.table.{ColumnNames, FileName, TableNames}
-import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.apache.avro.Schema
+import org.apache.parquet.hadoop.metadata.{FileMetaData, ParquetMetadata}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile
@@ -25,13 +26,15 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
   * @param merging for slices with logs; None if there are none
   * @param names   what columns are called in files, where they were renamed
   * @param keyField the column whose values are the record keys, if there is such a one
+  * @param labels  the table's Avro schema, by which units of timestamps are repaired; None: they are as files say
   */
 final class BaseFileReaderFactory(
     readers: ParquetReaders,
     floatsByText: Boolean,
     merging: Option[SliceReading],
     names: Option[TableNames],
-    keyField: Option[String]
+    keyField: Option[String],
+    labels: Option[String]
 ) extends Shims.PieceReaderFactory(readers) {
   private val plain = new KeyFieldReaders(readers, keyField)
 
@@ -41,9 +44,9 @@ final class BaseFileReaderFactory(
     else {
       val base = readBase(whole)
       ofKeys(whole, base) match {
-        case Some(some)                                => rowsOf(some)
-        case None if base.types.isEmpty && !isNumbered => readers.rows(whole)
-        case None                                      =>
+        case Some(some)                                                    => rowsOf(some)
+        case None if base.types.isEmpty && !isNumbered && !base.isRepaired => readers.rows(whole)
+        case None                                                          =>
           rowsOf(convert(whole, base.footer, base.types.getOrElse(readers.data))(_.batches(whole, base.footer)))
       }
     }
@@ -140,9 +143,9 @@ final class BaseFileReaderFactory(
   private def merged(file: PartitionedFile): PartitionReader[ColumnarBatch] = {
     mergingOf(file).read(file, readers.data, readers.partition, fixedOf(file)) { mayMix =>
       readBase(file) match {
-        case ReadBase(footer, None) if !mayMix && readers.hasFilters && !isNumbered =>
+        case ReadBase(footer, None, _) if !mayMix && readers.hasFilters && !isNumbered =>
           BaseBatches.numbered(readers.withRowNumbers.batches(file, footer), readers.data.length)
-        case ReadBase(footer, types) =>
+        case ReadBase(footer, types, _) =>
           BaseBatches.inOrder(convert(file, footer, types.getOrElse(readers.data))(_.batches(file, footer)))
       }
     }
@@ -165,8 +168,9 @@ final class BaseFileReaderFactory(
 
   /** The footer is read once for all that it tells. */
   private def readBase(file: PartitionedFile): ReadBase = {
-    val footer = footerOf(file)(readers.footerOfPiece(file))
-    ReadBase(footer, adaptedColumns(file, footer))
+    val found = footerOf(file)(readers.footerOfPiece(file))
+    val footer = repaired(found)
+    ReadBase(footer, adaptedColumns(file, footer), footer ne found)
   }
 
   /** Some rows of a slice, whatever filters the scan has.
@@ -176,8 +180,8 @@ final class BaseFileReaderFactory(
   def rows(file: PartitionedFile, found: FoundRows, base: Option[ReadBase]): PartitionReader[ColumnarBatch] = {
     val whole = toEnd(file)
     def batches: PartitionReader[ColumnarBatch] = base.get match {
-      case ReadBase(footer, None)        => plain.rowsAt(whole, footer, found.base)
-      case ReadBase(footer, Some(types)) => convert(whole, footer, types)(_.rowsAt(whole, footer, found.base))
+      case ReadBase(footer, None, _)        => plain.rowsAt(whole, footer, found.base)
+      case ReadBase(footer, Some(types), _) => convert(whole, footer, types)(_.rowsAt(whole, footer, found.base))
     }
     found.merged match {
       case None        => batches
@@ -190,6 +194,27 @@ final class BaseFileReaderFactory(
             if (mayMix) BaseBatches.at(batches, found.base) else BaseBatches.inOrder(batches)
         }
     }
+  }
+
+  @transient private lazy val labelled: Option[Schema] =
+    labels.map(new Schema.Parser().setValidateDefaults(false).parse(_))
+
+  /** The footer with the units that timestamps have by the table's schema. */
+  def repaired(footer: ParquetMetadata): ParquetMetadata = labelled.fold(footer) { table =>
+    val meta = footer.getFileMetaData
+    val schema = TimestampLabels.repaired(meta.getSchema, table)
+    if (schema eq meta.getSchema) footer
+    else
+      new ParquetMetadata(
+        new FileMetaData(
+          schema,
+          meta.getKeyValueMetaData,
+          meta.getCreatedBy,
+          meta.getEncryptionType,
+          meta.getFileDecryptor
+        ),
+        footer.getBlocks
+      )
   }
 
   private def mergingOf(file: PartitionedFile): SliceReading =
@@ -262,8 +287,9 @@ final class BaseFileReaderFactory(
 /** How a base file is read.
   *
   * @param types to read it with; None: the table's
+  * @param isRepaired the footer is not the one that stands in the file
   */
-final case class ReadBase(footer: ParquetMetadata, types: Option[StructType]) {
+final case class ReadBase(footer: ParquetMetadata, types: Option[StructType], isRepaired: Boolean) {
 
   /** Memory that it takes, roughly. */
   def bytes: Long = KeptFooters.bytesOf(footer)

@@ -4,6 +4,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
+import org.apache.parquet.schema.LogicalTypeAnnotation
 import org.apache.parquet.schema.LogicalTypeAnnotation.{TimeUnit, TimestampLogicalTypeAnnotation}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.InterpretedOrdering
@@ -151,7 +152,7 @@ final class FooterAggregates(
     val bounds = chunks.filterNot(isAllNull).map { chunk =>
       val s: Statistics[_] = chunk.getStatistics
       if (s == null || !s.hasNonNullValue) None
-      else FooterAggregates.toSpark(if (highest) s.genericGetMax else s.genericGetMin, chunk, column.dataType)
+      else FooterAggregates.toSpark(if (highest) s.genericGetMax else s.genericGetMin, labelOf(chunk), column.dataType)
     }
     if (bounds.contains(None)) None
     else {
@@ -161,6 +162,13 @@ final class FooterAggregates(
       else Some((if (highest) rows.max(order) else rows.min(order)).get(0, column.dataType))
     }
   }
+
+  /** As the footer's schema has it, not as the chunk: it may have been repaired. */
+  private def labelOf(chunk: ColumnChunkMetaData): LogicalTypeAnnotation =
+    footer.getFileMetaData.getSchema
+      .getColumnDescription(chunk.getPath.toArray)
+      .getPrimitiveType
+      .getLogicalTypeAnnotation
 
   private def isAllNull(chunk: ColumnChunkMetaData): Boolean =
     chunk.getStatistics != null && chunk.getStatistics.isNumNullsSet &&
@@ -174,7 +182,7 @@ object FooterAggregates {
   private val FirstCertainMicros = -2208988800000000L
 
   /** A bound as Spark keeps such a value; None where the stored form is not plainly that. */
-  private def toSpark(bound: Any, chunk: ColumnChunkMetaData, dataType: DataType): Option[Any] =
+  private def toSpark(bound: Any, label: LogicalTypeAnnotation, dataType: DataType): Option[Any] =
     (dataType, bound) match {
       case (IntegerType, v: java.lang.Integer)                        => Some(v)
       case (LongType, v: java.lang.Long)                              => Some(v)
@@ -182,12 +190,12 @@ object FooterAggregates {
       case (DateType, v: java.lang.Integer) if v >= FirstGregorianDay => Some(v)
       case (d: DecimalType, v: java.lang.Integer)                     => Some(Decimal(v.toLong, d.precision, d.scale))
       case (d: DecimalType, v: java.lang.Long)                        => Some(Decimal(v, d.precision, d.scale))
-      case (TimestampType | TimestampNTZType, v: java.lang.Long) => micros(v, chunk).filter(_ >= FirstCertainMicros)
+      case (TimestampType | TimestampNTZType, v: java.lang.Long) => micros(v, label).filter(_ >= FirstCertainMicros)
       case _                                                     => None
     }
 
-  private def micros(value: Long, chunk: ColumnChunkMetaData): Option[Long] =
-    chunk.getPrimitiveType.getLogicalTypeAnnotation match {
+  private def micros(value: Long, label: LogicalTypeAnnotation): Option[Long] =
+    label match {
       case t: TimestampLogicalTypeAnnotation if t.getUnit == TimeUnit.MICROS => Some(value)
       case t: TimestampLogicalTypeAnnotation if t.getUnit == TimeUnit.MILLIS => Some(Math.multiplyExact(value, 1000L))
       case _                                                                 => None

@@ -80,7 +80,8 @@ object IndexedAggregates {
       lazy val fixed = table.schema.values.named(slice.partitionPath)
       def isFixed(c: StructField) = table.schema.values.mayDecide(c.name) && fixed.contains(c.name)
       def rows = files.rows(slice.partitionPath, base.fileName, base.sizeBytes)
-      def statsOf(column: StructField) =
+      def statsOf(column: StructField) = if (table.schema.unsureTimes(column.name)) None
+      else
         files.stats(slice.partitionPath, base.fileName, base.sizeBytes, ColumnPath.of(Seq(column.name)))
       val found = wanted.map {
         case FileAggregate.Rows                        => rows

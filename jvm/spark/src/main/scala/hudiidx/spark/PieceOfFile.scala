@@ -114,7 +114,8 @@ object PieceOfFile {
       floatsByText = table.config.version >= 8 || table.config.isMergeOnRead,
       if (table.hasLogs) Some(sliceReading(spark, table, avroJson.getOrElse(table.schema.avroJson))) else None,
       table.names,
-      RecordKeyFilter.sameAsKey(table.config, table.schema.struct)
+      RecordKeyFilter.sameAsKey(table.config, table.schema.struct),
+      if (table.schema.unsureTimes.isEmpty) None else Some(table.schema.avroJson)
     )
 
   private def sliceReading(spark: SparkSession, table: PinnedTable, avroJson: String): SliceReading = SliceReading(

@@ -1,6 +1,7 @@
 package hudiidx.spark
 
-import hudiidx.spark.rows.AvroSchemaConverter
+import hudiidx.hadoop.TimestampLabels
+import hudiidx.spark.rows.{AvroSchemaConverter, ColumnRules}
 import hudiidx.table.{PartitionReading, PartitionRule, TableConfig, TableSchema}
 import hudiidx.DamagedTable
 import org.apache.avro.{AvroRuntimeException, Schema}
@@ -11,6 +12,7 @@ import org.apache.spark.sql.types._
   *  @param struct all columns in order, the meta columns first
   *  @param partitionColumns in the order of the partition path
   *  @param fromPath true for columns that are not read from data files: these do not hold them, or are not asked
+  *  @param unsureTimes columns for which files may bear another unit's label than the table's, and then are repaired
   *  @param avroJson the Avro schema that the columns were made of
   */
 final case class RowSchema(
@@ -18,6 +20,7 @@ final case class RowSchema(
     partitionColumns: Vector[StructField],
     values: PartitionValues,
     fromPath: String => Boolean,
+    unsureTimes: Set[String],
     avroJson: String
 )
 
@@ -39,7 +42,8 @@ object RowSchema {
       merged: Boolean = false,
       reading: PartitionReading = PartitionReading()
   ): RowSchema = {
-    val (meta, data) = AvroSchemaConverter.structType(parse(config.file, avroJson), config.file).partition(isMeta)
+    val avro = parse(config.file, avroJson)
+    val (meta, data) = AvroSchemaConverter.structType(avro, config.file).partition(isMeta)
     val rule = PartitionRule(config, reading)
     val complete = config.partitionFields.filter(rule.isPathAlone).foldLeft(StructType(data)) { (s, name) =>
       if (s.fieldNames.contains(name)) s else s.add(StructField(name, StringType))
@@ -55,6 +59,7 @@ object RowSchema {
       partitions,
       values,
       rule.isPathAlone,
+      if (ColumnRules.repairsTimestamps(config.version)) TimestampLabels.unsure(avro) else Set.empty,
       avroJson
     )
   }

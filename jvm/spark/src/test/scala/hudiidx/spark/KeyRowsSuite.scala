@@ -59,7 +59,8 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
       floatsByText = true,
       merging = None,
       names = None,
-      keyField = keyField
+      keyField = keyField,
+      labels = None
     )
 
   private def footerOf(piece: PartitionedFile) =

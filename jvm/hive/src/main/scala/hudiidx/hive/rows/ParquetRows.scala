@@ -3,6 +3,8 @@ package hudiidx.hive.rows
 import scala.collection.JavaConverters._
 
 import hudiidx.hadoop.ParquetBlockRows.guarded
+import hudiidx.hadoop.TimestampLabels
+import org.apache.avro.Schema
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.io.api.{GroupConverter, RecordMaterializer}
@@ -15,16 +17,21 @@ import org.apache.parquet.schema.MessageType
   * @param wanted names and types as the table has them
   * @param floatsByText see [[Conversion]]
   * @param range  from the first byte, until before the last
+  * @param labels the table's schema, by which units of timestamps are repaired; None: they are as the file says
   */
 private[hive] final class ParquetRows(
     file: InputFile,
     path: String,
     wanted: ValueType.Struct,
     floatsByText: Boolean,
-    range: Option[(Long, Long)]
+    range: Option[(Long, Long)],
+    labels: Option[Schema] = None
 ) extends AutoCloseable {
   private val reader = guarded(path)(ParquetFileReader.open(file, ParquetRows.options(range)))
-  private val schema = reader.getFileMetaData.getSchema
+  private val schema = {
+    val stored = reader.getFileMetaData.getSchema
+    labels.fold(stored)(TimestampLabels.repaired(stored, _))
+  }
   private val own = guarded(path)(ParquetTypes.struct(schema, path))
   private val places = wanted.fields.map(f => ParquetRows.find(own, f.name, wanted)).toArray
   private val read = places.filter(_ >= 0).distinct.sorted

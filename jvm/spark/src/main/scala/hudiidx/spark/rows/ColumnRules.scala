@@ -14,5 +14,7 @@ object ColumnRules {
 
   /** The rules of the stock release that reads this table version: 0.15 version 6, 1.0 version 8, 1.1 version 9. */
   def of(tableVersion: Int, caseSensitive: Boolean): ColumnRules =
-    ColumnRules(caseSensitive, floatsByText = tableVersion >= 8, repairTimestamps = tableVersion >= 9)
+    ColumnRules(caseSensitive, floatsByText = tableVersion >= 8, repairTimestamps = repairsTimestamps(tableVersion))
+
+  def repairsTimestamps(tableVersion: Int): Boolean = tableVersion >= 9
 }
