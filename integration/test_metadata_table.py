@@ -35,7 +35,9 @@ class Listed(Written):
     def __init__(
         self, spark: SparkSession, stock: Any, fixture: str, name: str, log_inserts: str = "true"
     ) -> None:
-        path = stock.new(name=name, kind="MOR", options={**ALL, **INDEX})
+        path = stock.new(
+            name=name, kind="MOR", options={**ALL, **INDEX, "hudiidx.write.log.inserts": log_inserts}
+        )
         # Writers that died are known to be dead at once.
         heartbeat = {
             "hoodie.client.heartbeat.interval_in_ms": "100",
