@@ -2,7 +2,7 @@ package hudiidx.spark
 
 import hudiidx.table.CommitTimes
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, PartitionReaderFactory}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
@@ -24,13 +24,10 @@ final class CommitTimeReaderFactory(
   override def supportColumnarReads(partition: InputPartition): Boolean = reader.supportColumnarReads(partition)
 
   override def createReader(partition: InputPartition): PartitionReader[InternalRow] =
-    new CommitTimeRows(reader.createReader(partition), times, commitTime, projection())
+    new CommitTimeRows(reader.createReader(partition), times, commitTime, ShownColumns.projection(read, shown))
 
   override def createColumnarReader(partition: InputPartition): PartitionReader[ColumnarBatch] =
     new CommitTimeBatches(reader.createColumnarReader(partition), times, commitTime, shown)
-
-  private def projection(): UnsafeProjection =
-    UnsafeProjection.create(shown.map(i => BoundReference(i, read(i).dataType, read(i).nullable)).toSeq)
 }
 
 /** Rows that one commit wrote often lie together, so the answer for the last time is kept. */

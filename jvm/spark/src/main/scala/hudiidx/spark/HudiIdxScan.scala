@@ -110,7 +110,7 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
   )
 
   override def createReaderFactory(): PartitionReaderFactory =
-    table.increment.fold[PartitionReaderFactory](readers) { increment =>
+    table.increment.fold(ShownColumns.factory(readers, columns)) { increment =>
       val commitTime = columns.data.fieldIndex(ScanColumns.CommitTime)
       new CommitTimeReaderFactory(readers, increment.found.times, columns.all, commitTime, columns.shown.toArray)
     }

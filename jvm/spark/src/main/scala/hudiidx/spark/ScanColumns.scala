@@ -7,7 +7,8 @@ import org.apache.spark.sql.types._
   *
   *  @param data read from the files, the position of a row among them
   *  @param constants the same for all rows of a file, behind the others: columns whose value the path decides, the file's own path
-  *  @param shown which of them are the scan's, in order; the others are read for the commit time alone
+  *  @param shown which of them are the scan's, in the order that was asked for: Spark deletes by a scan in the table's order
+  *               alone. The others are read for the commit time
   */
 final case class ScanColumns(data: StructType, constants: StructType, shown: Vector[Int]) {
   val all: StructType = StructType(data ++ constants)
@@ -17,7 +18,8 @@ final case class ScanColumns(data: StructType, constants: StructType, shown: Vec
     if (all(i).name == ScanColumns.RowIndex) all(i).copy(name = ScanColumns.Position) else all(i)
   })
 
-  def isWhole: Boolean = shown.length == all.length
+  /** The scan's columns are those that files are read for, in that order. */
+  def isAsRead: Boolean = shown == all.indices.toVector
 }
 
 object ScanColumns {
@@ -51,11 +53,10 @@ object ScanColumns {
       if (table.increment.isEmpty || data.exists(_.name == CommitTime)) Seq.empty
       else Seq(table.schema.struct(CommitTime))
     val read = data ++ hidden
-    ScanColumns(
-      StructType(read),
-      StructType(constants),
-      (data.indices ++ constants.indices.map(_ + read.length)).toVector
-    )
+    val places = data.indices.iterator
+    val behind = constants.indices.iterator.map(_ + read.length)
+    val shown = required.map(f => if (isConstant(f.name)) behind.next() else places.next()).toVector
+    ScanColumns(StructType(read), StructType(constants), shown)
   }
 }
 
