@@ -1,10 +1,9 @@
 package hudiidx.write
 
 import hudiidx.WriteConflict
-import hudiidx.storage.Storage
-import hudiidx.table.TableConfig
+import hudiidx.storage.{FileInfo, Lease, Storage}
 import java.nio.charset.StandardCharsets.US_ASCII
-import java.nio.file.NoSuchFileException
+import java.nio.file.FileAlreadyExistsException
 import java.util.UUID
 import java.util.concurrent.{Executors, ScheduledExecutorService, ThreadFactory, TimeUnit}
 import org.slf4j.LoggerFactory
@@ -16,48 +15,103 @@ import scala.util.control.NonFatal
   * @param misses         `hoodie.client.heartbeat.tolerable.misses`
   */
 final case class HeartbeatOptions(intervalMillis: Long = 60000L, misses: Int = 2) {
-  def expiryMillis: Long = intervalMillis * misses
+  def lease: Lease = Lease(intervalMillis * misses)
 }
 
-/** What is known of the writer of a pending instant.
+/** What is known of the writer of an instant.
   *
-  * @param instant or the name of what is left of a file that did not become one
-  * @param isOurs  a hudiidx writer's
+  * @param instant    or the name of what is left of a file that did not become one
+  * @param lastMillis of its last sign of life
+  * @param beats      there is a file whose modification time says so
+  * @param isEarlier  that file is of a release of ours that kept no records
+  * @param epochs     numbers of its records, ascending
   */
-final case class Heartbeat(instant: String, lastMillis: Long, isOurs: Boolean)
+final case class Heartbeat(
+    instant: String,
+    lastMillis: Long,
+    beats: Boolean,
+    isEarlier: Boolean,
+    epochs: Vector[Int]
+) {
+  def isOurs: Boolean = epochs.nonEmpty || isEarlier || instant.startsWith(".")
+  def last: Int = epochs.lastOption.getOrElse(0)
+}
 
-/** Files `.hoodie/.heartbeat/<instant>` whose modification time tells when a writer was last alive. Stock Hudi's lazy cleaning
-  * of failed writes reads them too; ours have a word in them, stock's are empty.
+/** Files `.hoodie/.heartbeat/<instant>` whose modification time tells when a writer was last alive, empty as stock Hudi's, and
+  * beside each the records that decide about its write. Stock Hudi's lazy cleaning of failed writes reads the former alone.
   */
 final class Heartbeats(storage: Storage, tablePath: String) {
-  private val dir = s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/.heartbeat"
+  private[write] val epochs = new Epochs(storage, tablePath)
 
-  def all: Vector[Heartbeat] = storage.list(dir).filterNot(_.isDirectory).map { f =>
-    Heartbeat(f.name, f.modifiedMillis, f.sizeBytes > 0 || f.name.startsWith("."))
+  def all: Vector[Heartbeat] = {
+    val files = storage.list(epochs.dir).filterNot(_.isDirectory)
+    files.groupBy(f => Epochs.parse(f.name).fold(f.name)(_._1)).toVector.sortBy(_._1).map { case (name, found) =>
+      of(name, found)
+    }
   }
 
-  private def path(instant: String): String = s"$dir/$instant"
+  private def of(name: String, files: Vector[FileInfo]): Heartbeat = {
+    val beat = files.find(_.name == name)
+    val numbers = files.filter(_.name != name).flatMap(f => Epochs.parse(f.name)).map(_._2).sorted
+    val isEarlier = numbers.isEmpty && beat.exists(_.sizeBytes > 0)
+    Heartbeat(name, files.map(_.modifiedMillis).max, beat.isDefined, isEarlier, numbers)
+  }
 
-  def delete(instant: String): Unit = storage.delete(path(instant)): Unit
+  def of(instant: String): Option[Heartbeat] = all.find(_.instant == instant)
 
-  /** Tells the writer and its tasks that the write is over; they ask by `isOpen`. The file stays until all else is gone. */
-  def end(instant: String): Unit = storage.replace(path(instant), Heartbeats.Over)
+  private def path(instant: String): String = s"${epochs.dir}/$instant"
 
   /** False from the moment at which the write ends, completed or taken back, also if another writer begins it again. */
-  def isOpen(instant: String, writer: String): Boolean = owner(instant).contains(writer)
+  def isOpen(instant: String, writer: String): Boolean = {
+    val number = Beating.epochOf(writer)
+    val names = storage.list(epochs.dir).map(_.name).toSet
+    names(s"$instant.$number") && !names(s"$instant.${number + 1}")
+  }
 
-  /** The writer; another text once the write is over, None if there is no heartbeat any more. */
-  def owner(instant: String): Option[String] =
-    try Some(new String(storage.readAll(path(instant)), US_ASCII))
-    catch { case _: NoSuchFileException => None }
+  /** Beats until it is closed. WriteConflict if another writer began the same instant.
+    *
+    * @param behind the record that this writer's comes behind; 0: it is the first
+    */
+  private[write] def start(instant: String, options: HeartbeatOptions, behind: Int = 0): Beating = {
+    val writer = s"${behind + 1}-" + f"${UUID.randomUUID().getMostSignificantBits}%016x"
+    val open = Epoch.Open(writer)
+    val isOurs =
+      if (behind == 0) epochs.publish(instant, 1, open)
+      else epochs.read(instant, behind).exists(epochs.follow(instant, behind, _, open).contains(open))
+    if (!isOurs) throw new WriteConflict(s"${path(instant)}: another writer has the same instant; write again")
+    val isMade = appear(instant)
+    new Beating(writer, isMade, () => storage.touch(path(instant)), options.intervalMillis)
+  }
 
-  /** Beats until it is closed. WriteConflict if another writer began the same instant. */
-  def start(instant: String, options: HeartbeatOptions): Beating = {
-    val writer = f"${UUID.randomUUID().getMostSignificantBits}%016x"
-    // Of a store that is sent the same twice the answer is no, too.
-    if (!storage.publish(path(instant), writer.getBytes(US_ASCII)) && !isOpen(instant, writer))
-      throw new WriteConflict(s"${path(instant)}: another writer has the same instant; write again")
-    new Beating(writer, () => storage.touch(path(instant)), options.intervalMillis)
+  /** False if it was there. */
+  private def appear(instant: String): Boolean =
+    try {
+      storage.writeInPlace(path(instant))(_ => ())
+      true
+    } catch {
+      case _: FileAlreadyExistsException =>
+        storage.touch(path(instant))
+        false
+    }
+
+  /** The instant turns out to be another's. */
+  private[write] def leave(instant: String, beating: Beating): Unit = {
+    beating.close()
+    if (epochs.read(instant, beating.epoch).contains(beating.open)) {
+      if (beating.isMade) stop(instant)
+      epochs.remove(instant, Vector(beating.epoch))
+    }
+  }
+
+  /** Tells a writer of a release that kept no records, and its tasks, that the write is over. */
+  private[write] def endEarlier(instant: String): Unit = storage.replace(path(instant), Heartbeats.Over)
+
+  def stop(instant: String): Unit = storage.delete(path(instant)): Unit
+
+  /** All that is there of a write that is not begun again. */
+  private[write] def remove(instant: String, numbers: Seq[Int]): Unit = {
+    stop(instant)
+    epochs.remove(instant, numbers)
   }
 }
 
@@ -65,9 +119,19 @@ object Heartbeats {
   private val Over = "hudiidx: is over".getBytes(US_ASCII)
 }
 
-/** @param writer in 16 characters, what the heartbeat has in it */
-private[write] final class Beating(val writer: String, beat: () => Unit, intervalMillis: Long) extends AutoCloseable {
+/** @param writer what its tasks are known by, and its record has in it
+  * @param isMade there was no heartbeat of the instant before
+  */
+private[write] final class Beating(val writer: String, val isMade: Boolean, beat: () => Unit, intervalMillis: Long)
+    extends AutoCloseable {
   private val log = LoggerFactory.getLogger(classOf[Heartbeats])
+
+  /** The number of the record by which it writes. */
+  val epoch: Int = Beating.epochOf(writer)
+
+  /** That record. */
+  val open: Epoch = Epoch.Open(writer)
+
   private val thread: ThreadFactory = (work: Runnable) => {
     val made = new Thread(work, "hudiidx-heartbeat")
     made.setDaemon(true)
@@ -79,9 +143,13 @@ private[write] final class Beating(val writer: String, beat: () => Unit, interva
     catch { case NonFatal(e) => log.warn("a heartbeat could not be written: {}", e.toString) }
   timer.scheduleAtFixedRate(work, intervalMillis, intervalMillis, TimeUnit.MILLISECONDS)
 
-  /** No beat comes after it. */
+  /** No beat begins after it. One that is under way, or whose answer is lost, may be done later: it sets a time, no more. */
   override def close(): Unit = {
     timer.shutdownNow()
     timer.awaitTermination(1, TimeUnit.MINUTES): Unit
   }
+}
+
+private[write] object Beating {
+  def epochOf(writer: String): Int = writer.takeWhile(_ != '-').toInt
 }

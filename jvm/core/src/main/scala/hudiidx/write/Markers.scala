@@ -54,17 +54,15 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
   def deleteOthers(counted: Set[String], announced: => Vector[Marked] = all): Unit =
     announced.filterNot(m => counted(m.path)).foreach(m => storage.delete(Storage.join(tablePath, m.path)))
 
-  /** At the end of the write: removes files of tasks that are late, and all that tells of them. */
-  def end(counted: Set[String]): Unit = {
-    heartbeats.end(instant)
-    clear(counted)
-  }
-
-  /** The same of a write whose heartbeat tells that it is over. */
-  def clear(counted: Set[String]): Unit = {
+  /** At the end of the write, whose records say that it is over: removes files of tasks that are late, and all that tells of them.
+    *
+    * @param counted what stays
+    * @param last    number of its records
+    */
+  def end(counted: Set[String], last: Int): Unit = {
     deleteOthers(counted)
     delete()
-    heartbeats.delete(instant)
+    heartbeats.remove(instant, 1 to last)
   }
 
   /** All files announced. */

@@ -5,7 +5,9 @@ import hudiidx.storage.Storage
 import hudiidx.sync.{TableAccess, TableContext}
 import hudiidx.table.{FileName, FileSlice}
 import hudiidx.timeline.{Action, Instant, InstantState, PlannedFileGroup}
+import java.util.UUID
 import org.slf4j.LoggerFactory
+import scala.util.Try
 
 /** Compactions: first a plan on the timeline, from which on logs of its file groups go to the slice of the compaction's instant,
   * then base files, of which nothing is visible until all are. Writes go on between the two. Format notes §3.3, §4.6.
@@ -24,24 +26,55 @@ object OpenCompaction {
       choose: TableContext => Vector[FileSlice]
   ): Option[String] = lock match {
     case Some(options) =>
-      new TableLock(access.storage, tablePath, options).held(publish(TableContext.load(access, tablePath), choose))
+      val epochs = new Epochs(access.storage, tablePath)
+      val lock = new TableLock(access.storage, tablePath, options)
+      val name = s"plan-${UUID.randomUUID}"
+      val open = Epoch.Open(name)
+      epochs.publish(name, 1, open)
+      try
+        lock.heldFor(name) {
+          planOf(TableContext.load(access, tablePath), choose) { (path, content) =>
+            lock.requireHeld()
+            val decided = Epoch.Decided(name, "", path.stripPrefix(tablePath).stripPrefix("/"))(content)
+            if (!epochs.follow(name, 1, open, decided).contains(decided))
+              throw new WriteConflict(s"$path: the lock was taken by another writer while this one had it; try again")
+            access.storage.publish(path, content) || java.util.Arrays.equals(access.storage.readAll(path), content)
+          }
+        }
+      finally epochs.remove(name, Vector(1, 2))
     case None =>
       // As long as this write stands on the timeline no other begins.
       val alone = OpenWrite.begin(access, tablePath, heartbeat)
-      try publish(alone.table, choose)
-      finally alone.abandon()
+      val planned = alone.orAbandon(planOf(alone.table, choose) { (path, content) =>
+        alone.publishPlan(path, content)
+        true
+      })
+      alone.abandon()
+      planned
   }
 
-  private def publish(table: TableContext, choose: TableContext => Vector[FileSlice]): Option[String] = {
+  /** @param publish false if another has the instant */
+  private def planOf(table: TableContext, choose: TableContext => Vector[FileSlice])(
+      publish: (String, Array[Byte]) => Boolean
+  ): Option[String] = {
     val slices = choose(table)
     val instant = OpenWrite.next(table)
     if (slices.isEmpty) None
     else {
       val path = s"${table.timeline.dir}/$instant.${Action.Compaction}.requested"
-      if (!table.storage.publish(path, CompactionPlan.content(slices, table.config.version)))
+      if (!publish(path, CompactionPlan.content(slices, table.config.version)))
         throw new WriteConflict(s"$path: another compaction was planned at the same instant; try again")
       Some(instant)
     }
+  }
+
+  /** The table, where all compactions that were decided are complete. */
+  def settled(access: TableAccess, tablePath: String, heartbeat: HeartbeatOptions): TableContext = {
+    val heartbeats = new Heartbeats(access.storage, tablePath)
+    val known = heartbeats.all
+    val table = TableContext.load(access, tablePath)
+    val pending = new PendingWrites(table, heartbeats, known, heartbeat)
+    if (pending.completeCompactions()) TableContext.load(access, tablePath) else table
   }
 
   /** Those that are planned, oldest first; some may be running. */
@@ -59,49 +92,76 @@ object OpenCompaction {
   ): OpenWrite = {
     val heartbeats = new Heartbeats(table.storage, table.tablePath)
     val instant = plan.requestedTime
-    takeBack(table, plan, heartbeats.all.find(_.instant == instant), heartbeat)
-    val beating = heartbeats.start(instant, heartbeat)
-    val shared = lock.map(new TableLock(table.storage, table.tablePath, _))
-    var isBegun = false
+    val beat = heartbeats.of(instant)
+    beat.foreach(requireOver(table, plan, _, heartbeat))
+    if (beat.forall(!_.isOurs) && plan.state == InstantState.Inflight)
+      throw conflict(
+        table,
+        instant,
+        "stock Hudi began it; wait for it, or, if it ended, let stock Hudi run its compaction once more"
+      )
+    val beating = heartbeats.start(instant, heartbeat, beat.fold(0)(_.last))
+    val open =
+      new OpenWrite(
+        table,
+        instant,
+        WriteKind.Compaction,
+        beating,
+        lock.map(new TableLock(table.storage, table.tablePath, _))
+      )
+    var isStarted = false
     try {
-      val open = new OpenWrite(table, instant, WriteKind.Compaction, beating, shared)
+      def isMine = heartbeats.isOpen(instant, open.writer)
+      if (beat.exists(_.isOurs)) Rollback.takeBack(table, instant, WriteKind.Compaction, () => isMine)
       open.start()
+      isStarted = true
       requirePlan(table, instant)
       val left = strays(table, instant)
       // What was listed while this writer had the compaction is not of one that took it over.
-      if (!heartbeats.isOpen(instant, open.writer))
-        throw conflict(table, instant, "it took this one for dead")
+      if (!isMine) throw conflict(table, instant, "it took this one for dead")
       left.foreach(table.storage.delete)
-      isBegun = true
       open
-    } finally if (!isBegun) beating.close()
+    } catch {
+      case e: Throwable =>
+        beating.close()
+        Try(if (isStarted) open.abandon() else leave(heartbeats, instant, beating)).failed.foreach(e.addSuppressed)
+        throw e
+    }
   }
 
-  private def takeBack(table: TableContext, plan: Instant, beat: Option[Heartbeat], options: HeartbeatOptions): Unit = {
-    val silence = System.currentTimeMillis() - beat.fold(0L)(_.lastMillis)
-    val isRunning = plan.state == InstantState.Inflight
-    beat match {
-      case Some(b) if b.isOurs && silence > options.expiryMillis =>
-        if (isRunning)
-          log.warn(
-            "{}: the compaction {} failed, its writer is silent; it is run again",
-            table.tablePath,
-            plan.requestedTime: Any
-          )
-        Rollback.run(table, plan.requestedTime, WriteKind.Compaction)
-      case Some(b) if b.isOurs =>
+  /** What is pending there is another's. */
+  private def leave(heartbeats: Heartbeats, instant: String, beating: Beating): Unit = {
+    val over = Epoch.Over(beating.writer)
+    if (heartbeats.epochs.follow(instant, beating.epoch, beating.open, over).forall(_ == over)) heartbeats.stop(instant)
+  }
+
+  /** What is decided is completed; WriteConflict then, and where its writer may be alive. */
+  private def requireOver(table: TableContext, plan: Instant, beat: Heartbeat, options: HeartbeatOptions): Unit = {
+    val instant = plan.requestedTime
+    val epochs = new Epochs(table.storage, table.tablePath)
+    val silence = System.currentTimeMillis() - beat.lastMillis
+    val isSilent = options.lease.isOver(silence)
+    val inForce = if (beat.last > 0) epochs.inForce(instant, beat.last) else None
+    inForce match {
+      case Some(d: Epoch.Decided) =>
+        epochs.complete(instant, beat.last, d)
+        if (isSilent) Rollback.finish(table, beat, WriteKind.Compaction, beat.last, d)
+        throw conflict(table, instant, "it is complete")
+      case Some(_: Epoch.Over) if !beat.beats => ()
+      case Some(Epoch.Cut) if isSilent        =>
+        epochs.remove(instant, Vector(beat.last))
+        throw conflict(table, instant, "what it left is removed; run this one again")
+      case _ if beat.isOurs && !isSilent =>
         throw conflict(
           table,
-          plan.requestedTime,
+          instant,
           s"it was alive ${silence / 1000} s ago; wait for it, or, if it ended, until it has been silent for " +
-            s"${options.expiryMillis / 1000} s: then this command runs it again"
+            s"${options.lease.termMillis / 1000} s: then this command runs it again"
         )
-      case _ if isRunning =>
-        throw conflict(
-          table,
-          plan.requestedTime,
-          "stock Hudi began it; wait for it, or, if it ended, let stock Hudi run its compaction once more"
-        )
+      case _ if beat.isOurs =>
+        if (plan.state == InstantState.Inflight)
+          log.warn("{}: the compaction {} failed, its writer is silent; it is run again", table.tablePath, instant: Any)
+        if (beat.isEarlier) Rollback.runEarlier(table, instant, WriteKind.Compaction)
       case _ => ()
     }
   }

@@ -5,6 +5,7 @@ import hudiidx.storage.Storage
 import hudiidx.sync.{TableAccess, TableContext}
 import hudiidx.table.{MetadataTable, PropertiesFile, TableConfig}
 import hudiidx.timeline._
+import java.nio.file.NoSuchFileException
 import org.slf4j.LoggerFactory
 import scala.util.Try
 import scala.util.control.NonFatal
@@ -31,7 +32,7 @@ final class OpenWrite private[write] (
   /** What its tasks are known by. */
   def writer: String = beating.writer
 
-  private val heartbeats = new Heartbeats(storage, table.tablePath)
+  private def epochs: Epochs = new Epochs(storage, table.tablePath)
 
   val markers: Markers = new Markers(storage, table.tablePath, table.config.version, instant)
 
@@ -39,10 +40,22 @@ final class OpenWrite private[write] (
 
   /** Says that files are about to be written. */
   def start(): Unit =
-    if (!storage.publish(file(OpenWrite.Inflight), Array.emptyByteArray)) throw lost("it was started by another writer")
+    if (!appear(file(OpenWrite.Inflight))) throw lost("it was started by another writer")
 
-  /** From then on the write may be visible. */
-  private var isPublishing = false
+  /** A store that tells nothing of a file may make it yet. */
+  private var mayAppear = false
+
+  /** Makes a file of the timeline that says that the write goes on; false if there is one. */
+  private def appear(path: String, content: Array[Byte] = Array.emptyByteArray): Boolean =
+    try storage.publish(path, content)
+    catch {
+      case e: Throwable =>
+        mayAppear = true
+        throw e
+    }
+
+  /** From then on the write may be visible, or become so: nothing of it is taken back. */
+  private var mayBeVisible = false
 
   /** Does a part of the write; if that fails, takes back whatever the write has done. */
   def orAbandon[A](part: => A): A =
@@ -53,13 +66,15 @@ final class OpenWrite private[write] (
         throw e
     }
 
+  /** Where it may be visible nothing of it goes. */
   private def abandon(because: Throwable): Unit =
-    try abandon()
+    try if (mayBeVisible) beating.close() else abandon()
     catch { case NonFatal(e) => because.addSuppressed(e) }
 
   /** Makes the write visible, whole. Files of attempts that did not count are removed before. WriteConflict, and nothing of
     * the write is left, if another writer took it for a failed one, or wrote to the same file groups meanwhile. Where the
-    * store does not say whether the write is visible, it stays as it is: the next writer finds it done, or rolls it back.
+    * store does not say what came of a step that decides, the write stays as it is, and an IOException says so: the next
+    * writer completes it if it is decided, and rolls it back if it is not.
     *
     * @param recheck called if records came meanwhile, with the table as it is now; for what file groups do not tell
     */
@@ -72,7 +87,7 @@ final class OpenWrite private[write] (
   def remake(write: CompletedWrite, made: NewTable): Unit = {
     finish(write) {
       settleFiles(write)
-      lock.fold(publishAnew(write, made))(_.held(publishAnew(write, made)))
+      lock.fold(publishAnew(write, made))(_.heldFor(instant)(publishAnew(write, made)))
     }
     // Of the table that was; no property names it any more.
     try storage.delete(MetadataTable.path(table.tablePath)): Unit
@@ -83,11 +98,11 @@ final class OpenWrite private[write] (
     try publication
     catch {
       case e: Throwable =>
-        if (isPublishing) beating.close() else abandon(e)
+        abandon(e)
         throw e
     }
     beating.close()
-    try markers.end(write.files.map(_.path).toSet)
+    try markers.end(write.files.map(_.path).toSet, beating.epoch + 1)
     catch {
       case NonFatal(e) => log.warn("{}: the next write removes what is left of {}: {}", table.tablePath, instant, e)
     }
@@ -115,22 +130,24 @@ final class OpenWrite private[write] (
     storage.publish(s"$dir/$instant.${kind.pending}.requested", kind.requested)
     storage.publish(s"$dir/$instant.${kind.pending}${OpenWrite.Inflight}", Array.emptyByteArray)
     if (!isPublished(done, CommitContent.of(write, config.version, instant))) throw lost("it is complete already")
-    isPublishing = true
+    lock.foreach(_.requireHeld())
+    decide(TableConfig.propertiesFile(table.tablePath), PropertiesFile.text(config.properties), OpenWrite.Inflight)
+    requirePending(OpenWrite.Inflight)
     PropertiesFile.update(storage, table.tablePath)(_ => config.properties)
-    // No heartbeat: who saw the new table swept it. Who takes the write back says so first, and removes the inflight file.
-    if (heartbeats.owner(instant).exists(_ != writer) || storage.status(file(OpenWrite.Inflight)).isEmpty) {
-      PropertiesFile.update(storage, table.tablePath)(_ => old ++ OpenWrite.WithoutMetadataTable)
-      isPublishing = false
-      throw lost("it was silent for too long")
+    try requirePending(OpenWrite.Inflight)
+    catch {
+      case e: WriteConflict =>
+        PropertiesFile.update(storage, table.tablePath)(_ => old ++ OpenWrite.WithoutMetadataTable)
+        throw e
     }
   }
 
   private def publishAll(write: CompletedWrite, recheck: TableContext => Unit): Unit = {
     settleFiles(write)
     lock match {
-      case _ if kind.keepsPlan => lock.fold(publishCompaction(write))(_.held(publishCompaction(write)))
+      case _ if kind.keepsPlan => lock.fold(publishCompaction(write))(_.heldFor(instant)(publishCompaction(write)))
       case None                => publish(write, table)
-      case Some(lock)          => lock.held(publishBesideOthers(write, recheck, lock))
+      case Some(lock)          => lock.heldFor(instant)(publishBesideOthers(write, recheck))
     }
   }
 
@@ -143,12 +160,11 @@ final class OpenWrite private[write] (
     publish(write, now)
   }
 
-  private def publishBesideOthers(write: CompletedWrite, recheck: TableContext => Unit, lock: TableLock): Unit = {
+  private def publishBesideOthers(write: CompletedWrite, recheck: TableContext => Unit): Unit = {
     val now = TableContext.load(table.access, table.tablePath)
     val others = new ConcurrentWrites(table, now)
     others.check(instant, write)
     if (others.haveInserts) recheck(now)
-    lock.requireHeld()
     publish(write, now)
   }
 
@@ -159,34 +175,96 @@ final class OpenWrite private[write] (
     val changes = write.files.map(f => FileChange(f.partitionPath, f.fileName, Some(f.sizeBytes)))
     MetadataTableWriter.commit(now, instant, changes, keepsKeys = kind == WriteKind.Compaction)
     requireInflight() // who rolled the write back before its commit there did not see it
+    lock.foreach(_.requireHeld())
     val content = CommitContent.of(write, table.config.version, instant)
     val path =
       OpenWrite.completedPath(table.timeline.dir, table.config, instant, kind.completed, OpenWrite.next(now))
-    isPublishing = true
-    if (!isPublished(path, content)) throw lost("it is complete already")
-    if (!isMine(path)) {
-      storage.delete(path)
-      isPublishing = false
-      throw lost("it was silent for too long")
+    decide(path, content, OpenWrite.Inflight)
+    publishDecided(path, content, OpenWrite.Inflight)
+  }
+
+  /** Plans something beside it: by a write that is nothing but alone, and is taken back then. */
+  private[write] def publishPlan(path: String, content: Array[Byte]): Unit = {
+    decide(path, content, OpenWrite.Requested)
+    publishDecided(path, content, OpenWrite.Requested)
+  }
+
+  /** From here on the write completes, whoever comes: no other may take it back.
+    *
+    * @param pending the file that says that it goes on
+    */
+  private def decide(path: String, content: Array[Byte], pending: String): Unit = {
+    def relative(p: String) = p.stripPrefix(table.tablePath).stripPrefix("/")
+    val decided = Epoch.Decided(writer, relative(file(pending)), relative(path))(content)
+    val inForce =
+      try epochs.follow(instant, beating.epoch, beating.open, decided)
+      catch { case NonFatal(e) => settled(decided, e) }
+    // Without records the write has ended: one that came and completed it by this one's took them away as well.
+    val isDecided = inForce.contains(decided) || (inForce.isEmpty && isThere(path, content))
+    if (!isDecided) throw lost("it was silent for too long, or its lock was taken")
+    mayBeVisible = true
+  }
+
+  private def publishDecided(path: String, content: Array[Byte], pending: String): Unit = {
+    requirePending(pending)
+    if (!isPublished(path, content)) {
+      mayBeVisible = false
+      throw lost("it is complete already")
+    }
+    try requirePending(pending)
+    catch {
+      case e: WriteConflict =>
+        storage.delete(path)
+        throw e
     }
   }
 
-  /** False if another writer took this one for dead meanwhile, and removes its files, or has. Who does so says so first and then
-    * looks for a completion, so that one of the two sees the other. No heartbeat: it was swept behind the completion, or the
-    * other one has run the same compaction to its end.
-    */
-  private def isMine(completion: String): Boolean = Try {
-    def isAlone =
-      OpenWrite.completions(storage, table.timeline.dir, table.config, instant, kind.completed) == Vector(completion)
-    storage.status(file(OpenWrite.Inflight)).isDefined && heartbeats.owner(instant).fold(isAlone)(_ == writer)
-  }.getOrElse(true)
-
-  /** A store may lose its answer, or get the same twice: what is there then is this write's. */
-  private def isPublished(path: String, content: Array[Byte]): Boolean = {
-    def isThere = Try(java.util.Arrays.equals(storage.readAll(path), content)).getOrElse(false)
-    try storage.publish(path, content) || isThere
-    catch { case NonFatal(_) if isThere => true }
+  /** Stock Hudi knows no records: what it rolled back has no pending file. */
+  private def requirePending(pending: String): Unit = {
+    val isThere =
+      try storage.status(file(pending)).isDefined
+      catch {
+        case NonFatal(e) =>
+          throw Epochs.unknown(table.tablePath, s"another writer rolled the write $instant back meanwhile", e)
+      }
+    if (!isThere) {
+      mayBeVisible = false
+      throw lost(s"another writer rolled it back, its $pending file is gone")
+    }
   }
+
+  /** The store did not say whether it took the decision. One against it under the same number excludes it. */
+  private def settled(decided: Epoch.Decided, unanswered: Throwable): Option[Epoch] = {
+    def unknown(e: Throwable): Nothing = {
+      mayBeVisible = true
+      if (e ne unanswered) unanswered.addSuppressed(e)
+      throw Epochs.unknown(table.tablePath, s"the write $instant is decided", unanswered)
+    }
+    val inForce =
+      try epochs.follow(instant, beating.epoch, beating.open, Epoch.Over(writer))
+      catch { case NonFatal(e) => unknown(e) }
+    inForce match {
+      case Some(Epoch.Cut)     => unknown(unanswered)
+      case Some(_: Epoch.Over) => throw unanswered
+      case other               => other.filter(_ == decided)
+    }
+  }
+
+  /** A store may lose its answer, or get the same twice: what is there then is this write's, or another's who completed it by
+    * its record.
+    */
+  private def isPublished(path: String, content: Array[Byte]): Boolean =
+    try storage.publish(path, content) || isThere(path, content)
+    catch {
+      case NonFatal(e) =>
+        Try(isThere(path, content))
+          .filter(identity)
+          .getOrElse(throw Epochs.unknown(table.tablePath, s"the write $instant is complete", e))
+    }
+
+  private def isThere(path: String, content: Array[Byte]): Boolean =
+    try java.util.Arrays.equals(storage.readAll(path), content)
+    catch { case _: NoSuchFileException => false }
 
   private def requireInflight(): Unit =
     if (storage.status(file(OpenWrite.Inflight)).isEmpty) throw lost("its inflight file is gone")
@@ -197,8 +275,29 @@ final class OpenWrite private[write] (
   /** Takes back whatever the write has done. A compaction that another writer took over is that one's. */
   def abandon(): Unit = {
     beating.close()
-    if (!kind.keepsPlan || heartbeats.isOpen(instant, writer)) Rollback.run(table, instant, kind)
+    val over = Epoch.Over(writer)
+    val behind = beating.epoch + 1
+    epochs.follow(instant, beating.epoch, beating.open, over) match {
+      case Some(`over`) => takeBack(behind)
+      // Decided, but another, stock Hudi too, has removed its pending file since; or that was upon a plan.
+      case Some(d: Epoch.Decided) if d.writer == writer =>
+        if (kind.keepsPlan) epochs.publish(instant, behind + 1, over): Unit
+        takeBack(behind + 1)
+      case Some(_: Epoch.Over) if !kind.keepsPlan => takeBack(behind)
+      // Its records went: before it was on the timeline, or by one who ended it, and did all but what came behind that.
+      case None if !kind.keepsPlan && !isComplete => takeBack(behind)
+      case _                                      => ()
+    }
   }
+
+  private def isComplete: Boolean =
+    OpenWrite.completions(storage, table.timeline.dir, table.config, instant, kind.completed).nonEmpty
+
+  private def takeBack(last: Int): Unit =
+    if (kind.keepsPlan) Rollback.takeBackToPlan(table, instant, last)
+    else if (!mayAppear) Rollback.takeBackWhole(table, instant, kind, last)
+    // The next writer removes the records, a term later: until then what appears is known to be over.
+    else Rollback.takeBack(table, instant, kind, () => true)
 
   private def lost(why: String): WriteConflict = new WriteConflict(
     s"${table.tablePath}: the write $instant was taken from this writer: $why; write again"
@@ -207,6 +306,7 @@ final class OpenWrite private[write] (
 
 object OpenWrite {
   private val Inflight = ".inflight"
+  private val Requested = ".requested"
 
   /** Who took the write for dead may have taken parts of it out. */
   private val WithoutMetadataTable =
@@ -236,16 +336,18 @@ object OpenWrite {
       lock: Option[TableLock],
       kind: WriteKind
   ): OpenWrite = {
-    val before = TableContext.load(access, tablePath)
     val heartbeats = new Heartbeats(access.storage, tablePath)
-    new PendingWrites(before, heartbeats, heartbeat).settle(isAlone = lock.isEmpty)
+    val known = heartbeats.all
+    val found = TableContext.load(access, tablePath)
+    val isChanged = new PendingWrites(found, heartbeats, known, heartbeat).settle(isAlone = lock.isEmpty)
+    val before = if (isChanged) TableContext.load(access, tablePath) else found
     val instant = next(before)
     val beating = heartbeats.start(instant, heartbeat)
-    var isBegun = false
+    val asked = new OpenWrite(before, instant, kind, beating, lock)
     var isOurs = true
     try {
       val requested = s"${before.timeline.dir}/$instant.${kind.pending}.requested"
-      if (!access.storage.publish(requested, kind.requested)) {
+      if (!asked.appear(requested, kind.requested)) {
         isOurs = false
         throw conflict(tablePath, instant, "has the same instant")
       }
@@ -253,13 +355,12 @@ object OpenWrite {
       val table = TableContext.load(access, tablePath)
       if (table.timeline.dir != before.timeline.dir) throw conflict(tablePath, instant, "made the table anew")
       if (lock.isEmpty) requireAlone(table, instant)
-      isBegun = true
       new OpenWrite(table, instant, kind, beating, lock)
-    } finally
-      if (!isBegun) {
-        beating.close()
-        if (isOurs) Rollback.run(before, instant, kind)
-      }
+    } catch {
+      case e: Throwable =>
+        if (isOurs) asked.abandon(e) else heartbeats.leave(instant, beating)
+        throw e
+    }
   }
 
   /** Takes a table away that its maker could not fill; false, and it stays, if others have written to it or are at work. Who begins

@@ -1,7 +1,7 @@
 package hudiidx.log
 
 import hudiidx.Fixtures
-import hudiidx.storage.{BytesReader, LocalStorage, RandomReader}
+import hudiidx.storage.{BytesReader, LocalStorage, RandomReader, Storage}
 import java.io.{ByteArrayOutputStream, DataOutputStream}
 import java.nio.charset.StandardCharsets.UTF_8
 
@@ -14,8 +14,8 @@ object LogFiles {
     Fixtures.filesBelow(root).filter(f => f.contains(".log.") && !f.endsWith(".crc")).map(f => s"$root/$f")
   }
 
-  def using[A](path: String)(use: RandomReader => A): A = {
-    val reader = LocalStorage.open(path)
+  def using[A](path: String, storage: Storage = LocalStorage)(use: RandomReader => A): A = {
+    val reader = storage.open(path)
     try use(reader)
     finally reader.close()
   }

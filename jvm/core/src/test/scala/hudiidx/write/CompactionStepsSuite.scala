@@ -112,6 +112,28 @@ class CompactionStepsSuite extends AnyFunSuite {
       assert(OpenCompaction.planned(TableContext.load(IndexerSuite.accessOf(LocalStorage), path)).size === 1)
     }
 
+    test(s"version $version: a compaction whose lock was taken meanwhile does not complete, and stays planned") {
+      val path = written(version)
+      plan(LocalStorage, path, slow)
+      var isLost = false
+      val losing = new PassingStorage(LocalStorage) {
+        override def status(f: String): Option[FileInfo] = {
+          if (isLost && f.endsWith(".compaction.inflight"))
+            LocalStorage.replace(s"$path/.hoodie/lock", "another's".getBytes)
+          super.status(f)
+        }
+      }
+      val table = TableContext.load(IndexerSuite.accessOf(losing), path)
+      val open = OpenCompaction.begin(table, OpenCompaction.planned(table).head, slow, Some(LockOptions()))
+      isLost = true
+      val lost = intercept[WriteConflict](open.complete(CompletedWrite("COMPACT", schema.toString, Vector.empty)))
+      assert(lost.getMessage.contains("the lock was taken"))
+      LocalStorage.delete(s"$path/.hoodie/lock")
+      assert(keys(path) === Vector("a", "b"))
+      runPlanned(LocalStorage, path, slow)
+      assert(keys(path) === Vector("a", "b"))
+    }
+
     test(s"version $version: nothing is planned while a writer is at work, nor a group twice") {
       val path = written(version)
       val other = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), path, slow)
@@ -131,20 +153,20 @@ private object CompactionStepsSuite {
     view.partitions.flatMap(p => view.latestMergedFileSlices(p))
   }
 
-  def keysOf(table: TableContext, slice: FileSlice): Vector[String] = {
+  def keysOf(table: TableContext, slice: FileSlice, storage: Storage = LocalStorage): Vector[String] = {
     val folder = s"${table.tablePath}/${slice.partitionPath}/"
     val snapshot = TableSnapshot.of(table, IndexOptions(enabled = false))
     val rules = BlockRules(snapshot.config.version, None, snapshot.viewTimeline.isCommitted)
     val base =
-      slice.baseFile.toVector.flatMap(b => new String(LocalStorage.readAll(folder + b.fileName)).split('\n').toVector)
+      slice.baseFile.toVector.flatMap(b => new String(storage.readAll(folder + b.fileName)).split('\n').toVector)
     base ++ SliceLog
-      .countedBlocks(LocalStorage, slice.logFiles.map(l => folder + l.fileName), rules)
-      .flatMap(WriteStepsSuite.keysOf)
+      .countedBlocks(storage, slice.logFiles.map(l => folder + l.fileName), rules)
+      .flatMap(WriteStepsSuite.keysOf(_, storage))
   }
 
-  def keys(path: String): Vector[String] = {
-    val table = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
-    slices(table).flatMap(keysOf(table, _)).sorted
+  def keys(path: String, storage: Storage = LocalStorage): Vector[String] = {
+    val table = TableContext.load(IndexerSuite.accessOf(storage), path)
+    slices(table).flatMap(keysOf(table, _, storage)).sorted
   }
 
   def plan(
@@ -162,7 +184,7 @@ private object CompactionStepsSuite {
     }
 
   def runPlanned(storage: Storage, path: String, beats: HeartbeatOptions): Unit = {
-    val table = TableContext.load(IndexerSuite.accessOf(storage), path)
+    val table = OpenCompaction.settled(IndexerSuite.accessOf(storage), path, beats)
     OpenCompaction.planned(table).foreach { instant =>
       val planned = table.contents.compactionPlan(instant)
       val view = TableSnapshot.of(table, IndexOptions(enabled = false)).view
@@ -170,7 +192,7 @@ private object CompactionStepsSuite {
       val files = open.orAbandon(planned.map { g =>
         val slice = view.latestUncompactedFileSlices(g.partitionPath).find(_.fileId == g.fileId).get
         require(slice.logFiles.map(_.fileName) == g.logFiles && slice.baseFile.map(_.fileName) == g.baseFile)
-        val content = keysOf(table, slice).mkString("\n").getBytes
+        val content = keysOf(table, slice, storage).mkString("\n").getBytes
         val name = FileName.render(g.fileId, open.instant, s"0-1-${System.nanoTime()}", FileKind.Parquet, 0)
         open.markers.write(open.writer, "p", name)(_.write(content))
         WrittenFile(

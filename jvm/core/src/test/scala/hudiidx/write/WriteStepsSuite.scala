@@ -26,7 +26,8 @@ class WriteStepsSuite extends AnyFunSuite {
         write(LocalStorage, table, "a")
         dying(step, fault)(write(_, table, "b", slow))
         assert(Set(Set("a"), Set("a", "b"))(keys(table)), s"step $step")
-        val before = keys(table)
+        // What was decided is completed by the next writer, whatever step came of it.
+        val before = keys(table) ++ decided(table).map(_ => "b")
         Thread.sleep(3) // the dead writer's heartbeat is past
         write(LocalStorage, table, "c")
         assert(keys(table) === before + "c", s"step $step")
@@ -50,8 +51,9 @@ class WriteStepsSuite extends AnyFunSuite {
       (1 to steps.mutatingCalls).foreach { step =>
         val table = filled()
         dying(step, fault)(overwrite(_, table, "c", slow))
-        val before = keys(table)
-        assert(Set(Set("a", "b"), Set("c"))(before), s"step $step")
+        assert(Set(Set("a", "b"), Set("c"))(keys(table)), s"step $step")
+        // What was decided is completed by the next writer.
+        val before = if (decided(table).isEmpty) keys(table) else Set("c")
         Thread.sleep(3)
         write(LocalStorage, table, "d")
         assert(keys(table) === before + "d", s"step $step")
@@ -76,8 +78,8 @@ class WriteStepsSuite extends AnyFunSuite {
       (1 to steps.mutatingCalls).foreach { step =>
         val table = filled()
         dying(step, fault)(remake(_, table, "c", slow))
-        val before = keys(table)
-        assert(before === (if (keyFields(table) == Vector("k")) Set("a", "b") else Set("c")), s"step $step")
+        val before = if (decided(table).isEmpty) keys(table) else Set("c")
+        assert(keys(table) === (if (keyFields(table) == Vector("k")) Set("a", "b") else Set("c")), s"step $step")
         Thread.sleep(3)
         write(LocalStorage, table, "d")
         assert(keys(table) === before + "d", s"step $step")
@@ -114,7 +116,9 @@ class WriteStepsSuite extends AnyFunSuite {
       }
     }
 
-  test("a write that fails in a part of it is taken back at once, its completion is not") {
+  test(
+    "a write that fails in a part of it is taken back at once; one that is decided is completed by the next writer"
+  ) {
     val table = newTable(9)
     val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
     intercept[IllegalStateException](open.orAbandon(throw new IllegalStateException("for one reason or another")))
@@ -124,7 +128,7 @@ class WriteStepsSuite extends AnyFunSuite {
     Thread.sleep(3)
     assert(keys(table) === Set("a"))
     write(LocalStorage, table, "c")
-    assert(keys(table) === Set("a", "c"))
+    assert(keys(table) === Set("a", "b", "c"))
   }
 
   for (version <- NewTable.Versions)
@@ -149,7 +153,7 @@ class WriteStepsSuite extends AnyFunSuite {
 
   for (version <- NewTable.Versions)
     test(
-      s"version $version: a writer that is taken for dead before the store completes its write takes that back"
+      s"version $version: a writer that is taken for dead when its write is decided is told that it is complete, once it is"
     ) {
       val table = newTable(version)
       write(LocalStorage, table, "a")
@@ -161,12 +165,52 @@ class WriteStepsSuite extends AnyFunSuite {
           publish()
         }
       )
-      intercept[WriteConflict](write(late, table, "c", slow))
-      assert(keys(table) === Set("a", "b"))
+      write(late, table, "c", slow)
+      assert(keys(table) === Set("a", "b", "c"))
       Thread.sleep(3)
       write(LocalStorage, table, "d")
-      assert(keys(table) === Set("a", "b", "d"))
-      assert(Fixtures.filesBelow(table).count(_.contains(".log.")) === 3)
+      assert(keys(table) === Set("a", "b", "c", "d"))
+      assert(Fixtures.filesBelow(table).count(_.contains(".log.")) === 4)
+    }
+
+  for (version <- NewTable.Versions)
+    test(
+      s"version $version: a store that does not say whether a complete write was rolled back is an error, and the write stays"
+    ) {
+      val table = newTable(version)
+      var isComplete = false
+      val silent = new PassingStorage(LocalStorage) {
+        override def publish(path: String, content: Array[Byte]): Boolean = {
+          val isDone = super.publish(path, content)
+          isComplete = isComplete || path.endsWith(".deltacommit")
+          isDone
+        }
+        override def status(path: String): Option[FileInfo] =
+          if (isComplete && path.endsWith(".inflight")) throw new IOException("no answer") else super.status(path)
+      }
+      val told = intercept[IOException](write(silent, table, "a"))
+      assert(told.getMessage.contains("does not say whether") && told.getMessage.contains("before you write it again"))
+      assert(keys(table) === Set("a"))
+      Thread.sleep(3)
+      write(LocalStorage, table, "b")
+      assert(keys(table) === Set("a", "b"))
+    }
+
+  for (version <- NewTable.Versions)
+    test(s"version $version: a write of an earlier build, which kept no records, is taken back when it is silent") {
+      val table = newTable(version)
+      write(LocalStorage, table, "a")
+      val dir = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
+      val timeline = dir.table.timeline.dir
+      dir.abandon()
+      val earlier = s"$timeline/20200101000000000.deltacommit.requested"
+      LocalStorage.publish(earlier, Array.emptyByteArray)
+      LocalStorage.publish(s"$table/.hoodie/.heartbeat/20200101000000000", "0123456789abcdef".getBytes)
+      assert(intercept[WriteConflict](write(LocalStorage, table, "b", slow)).getMessage.contains("was alive"))
+      Thread.sleep(3)
+      write(LocalStorage, table, "b")
+      assert(keys(table) === Set("a", "b") && LocalStorage.status(earlier).isEmpty)
+      assert(LocalStorage.list(s"$table/.hoodie/.heartbeat").isEmpty)
     }
 
   test("a writer whose instant another one has leaves that one alone") {
@@ -239,10 +283,12 @@ private object WriteStepsSuite {
       .endRecord()
   }
 
-  def newTable(version: Int): String = {
-    val path = Fixtures.newFolder("written").resolve("t").toString
+  def newTable(version: Int): String =
+    newTable(version, LocalStorage, Fixtures.newFolder("written").resolve("t").toString)
+
+  def newTable(version: Int, storage: Storage, path: String): String = {
     val made = NewTable("t", "", version, Vector("k"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
-    require(made.create(LocalStorage, path))
+    require(made.create(storage, path))
     path
   }
 
@@ -323,30 +369,39 @@ private object WriteStepsSuite {
     WrittenFile("p", fileId, name, 1, open.instant, "", Vector.empty, isNewGroup = true, size, 1, 0, 0)
   }
 
+  /** Writes whose records say that they complete, and that may not be complete yet. */
+  def decided(table: String): Vector[String] =
+    new Heartbeats(LocalStorage, table).all
+      .filter { b =>
+        b.last > 1 && new Epochs(LocalStorage, table).read(b.instant, b.last).exists(_.isInstanceOf[Epoch.Decided])
+      }
+      .map(_.instant)
+
   /** Keys that a reader sees. */
-  def keys(table: String): Set[String] = {
-    val access = IndexerSuite.accessOf(LocalStorage)
+  def keys(table: String, storage: Storage = LocalStorage): Set[String] = {
+    val access = IndexerSuite.accessOf(storage)
     val snapshot = TableSnapshot.of(TableContext.load(access, table), IndexOptions(enabled = false))
     val rules = BlockRules(snapshot.config.version, None, snapshot.viewTimeline.isCommitted)
     val found = for {
       partition <- snapshot.view.partitions
       slice <- snapshot.view.latestMergedFileSlices(partition)
-      counted <- SliceLog.countedBlocks(LocalStorage, slice.logFiles.map(l => s"$table/p/${l.fileName}"), rules)
-      key <- keysOf(counted)
+      counted <- SliceLog.countedBlocks(storage, slice.logFiles.map(l => s"$table/p/${l.fileName}"), rules)
+      key <- keysOf(counted, storage)
     } yield key
     found.toSet
   }
 
-  def keysOf(counted: CountedBlock): Vector[String] = LogFiles.using(counted.file) { reader =>
-    val records = new AvroRecords(reader, counted.block)
-    val found = Vector.newBuilder[String]
-    while (records.next()) {
-      val in = records.cursor
-      val bytes = in.bytes.slice(in.position, in.position + records.length)
-      val decoder = org.apache.avro.io.DecoderFactory.get.binaryDecoder(bytes, null)
-      val record = new org.apache.avro.generic.GenericDatumReader[GenericData.Record](schema).read(null, decoder)
-      found += record.get("_hoodie_record_key").toString
-    }
-    found.result()
+  def keysOf(counted: CountedBlock, storage: Storage): Vector[String] = LogFiles.using(counted.file, storage) {
+    reader =>
+      val records = new AvroRecords(reader, counted.block)
+      val found = Vector.newBuilder[String]
+      while (records.next()) {
+        val in = records.cursor
+        val bytes = in.bytes.slice(in.position, in.position + records.length)
+        val decoder = org.apache.avro.io.DecoderFactory.get.binaryDecoder(bytes, null)
+        val record = new org.apache.avro.generic.GenericDatumReader[GenericData.Record](schema).read(null, decoder)
+        found += record.get("_hoodie_record_key").toString
+      }
+      found.result()
   }
 }

@@ -9,6 +9,7 @@ import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import hudiidx.WriteConflict
+import hudiidx.storage.Lease
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.slf4j.LoggerFactory
 
@@ -17,13 +18,14 @@ import org.slf4j.LoggerFactory
   * the later listing shows the earlier claim, unless that one's owner has published and is seen by the look behind it. Right
   * where a listing shows what was written before, and among those who claim; nobody's clock is asked.
   *
-  * @param leaseMillis a claim that somebody has seen for so long is a dead process's; nobody puts behind half of that
+  * @param leaseMillis a claim that somebody has seen for so long is a dead process's; nobody puts behind half of that, see [[Lease]]
   */
 private[hadoop] final class Claims(leaseMillis: Long) {
+  private val lease = Lease(leaseMillis)
 
   /** False if something is at `target`. WriteConflict if others claim it for too long. */
   def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean =
-    new Claimant(fs, target, content, leaseMillis).publish()
+    new Claimant(fs, target, content, lease).publish()
 }
 
 private[hadoop] object Claims {
@@ -43,7 +45,7 @@ private[hadoop] object Claims {
     )
 }
 
-private final class Claimant(fs: FileSystem, target: Path, content: Array[Byte], leaseMillis: Long) {
+private final class Claimant(fs: FileSystem, target: Path, content: Array[Byte], lease: Lease) {
   import Claimant._
 
   /** A reader of the folder must not take it for a file of the target's kind: the name is in the claim alone. */
@@ -116,12 +118,12 @@ private final class Claimant(fs: FileSystem, target: Path, content: Array[Byte],
     }
   }
 
-  private def isLate(since: Long): Boolean = now - since > leaseMillis / 2
+  private def isLate(since: Long): Boolean = lease.isSpent(now - since)
 
   @tailrec private def awaitOthers(): Unit = {
     Thread.sleep(PauseMillis)
     val others = claims()
-    if (now - begun > MostLeases * leaseMillis)
+    if (now - begun > MostLeases * lease.termMillis)
       throw new WriteConflict(
         s"$target: other processes have claimed this name for ${(now - begun) / 1000} s (${others.mkString(", ")}); let one " +
           "process at a time write here, and run this one again"
@@ -135,7 +137,7 @@ private final class Claimant(fs: FileSystem, target: Path, content: Array[Byte],
       n.startsWith(prefix) && n.endsWith(Suffix)
     }
     seen = found.map(c => c -> seen.getOrElse(c, now)).toMap
-    val (dead, alive) = found.partition(c => now - seen(c) > leaseMillis)
+    val (dead, alive) = found.partition(c => lease.isOver(now - seen(c)))
     dead.foreach { c =>
       log.warn("{}: {} stood for too long, its owner is taken for dead", target: Any, c: Any)
       remove(c)

@@ -67,7 +67,8 @@ final class HadoopStorage(conf: Configuration) extends Storage {
   }
 
   override def write(path: String)(content: OutputStream => Unit): Unit = on(path)(_.write(path)(content)) { (fs, p) =>
-    if (!NewFile.of(fs).create(fs, p)(content)) throw new FileAlreadyExistsException(path)
+    val place = NewFile.of(fs, p)
+    if (!place.how.create(place.fs, place.path)(content)) throw new FileAlreadyExistsException(path)
   }
 
   override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
@@ -79,12 +80,19 @@ final class HadoopStorage(conf: Configuration) extends Storage {
     }
 
   override def replace(path: String, content: Array[Byte]): Unit =
-    on(path)(_.replace(path, content))((fs, p) => NewFile.of(fs).replace(fs, p, content))
+    on(path)(_.replace(path, content)) { (fs, p) =>
+      val place = NewFile.of(fs, p)
+      place.how.replace(place.fs, place.path, content)
+    }
 
-  override def touch(path: String): Unit = on(path)(_.touch(path))((fs, p) => NewFile.of(fs).touch(fs, p))
+  override def touch(path: String): Unit = on(path)(_.touch(path)) { (fs, p) =>
+    val place = NewFile.of(fs, p)
+    place.how.touch(place.fs, place.path)
+  }
 
   override def publish(path: String, content: Array[Byte]): Boolean = on(path)(_.publish(path, content)) { (fs, p) =>
-    NewFile.of(fs).publish(fs, p, content)
+    val place = NewFile.of(fs, p)
+    place.how.publish(place.fs, place.path, content)
   }
 
   override def delete(path: String): Boolean = on(path)(_.delete(path)) { (fs, p) => fs.delete(p, true) }

@@ -1,11 +1,11 @@
 package hudiidx.hadoop
 
-import java.io.{IOException, OutputStream}
+import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.util.UUID
 
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.{FSDataOutputStream, FileAlreadyExistsException, FileContext, FileSystem, Options, Path}
+import org.apache.hadoop.fs._
 
 /** How a store makes a file that is whole or not there. */
 private[hadoop] trait NewFile {
@@ -23,18 +23,66 @@ private[hadoop] trait NewFile {
   def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean = create(fs, target)(_.write(content))
 }
 
+/** Where a file is made, and how.
+  *
+  * @param fs   the store itself, where its own calls are needed; else what the user's path reaches
+  * @param path of the file there
+  */
+private[hadoop] final case class Place(how: NewFile, fs: FileSystem, path: Path)
+
 private[hadoop] object NewFile {
 
-  /** Stores whose rename is one step and refuses a target that exists. */
-  private val RenameSchemes = Set("hdfs", "viewfs", "webhdfs", "swebhdfs", "ofs", "o3fs", "abfs", "abfss")
+  /** File systems whose rename is one step and refuses a target that exists, by the class that is loaded: a scheme says nothing,
+    * any client may be set for it.
+    */
+  private val Renaming = Set(
+    "org.apache.hadoop.hdfs.DistributedFileSystem",
+    "org.apache.hadoop.hdfs.web.WebHdfsFileSystem",
+    "org.apache.hadoop.fs.ozone.BasicOzoneFileSystem",
+    "org.apache.hadoop.fs.ozone.BasicRootedOzoneFileSystem"
+  )
+
+  /** Renames in one step where the account has a hierarchical namespace, and only there has permissions. */
+  private val Azure = "org.apache.hadoop.fs.azurebfs.AzureBlobFileSystem"
+
+  /** By it a file system that is not named here may say that its rename is such a step. */
+  val RenameCapability = "hudiidx.rename.is.atomic"
 
   /** Of the client for S3, whatever the scheme it is used for. */
   private val S3Package = "org.apache.hadoop.fs.s3a."
 
-  def of(fs: FileSystem): NewFile =
-    if (RenameSchemes(fs.getUri.getScheme)) ByRename
-    else if (fs.getClass.getName.startsWith(S3Package)) ConditionalPut
-    else ByCreation
+  /** Other file systems under one tree; a path says which. */
+  private val Views =
+    Set("org.apache.hadoop.fs.viewfs.ViewFileSystem", "org.apache.hadoop.hdfs.ViewDistributedFileSystem")
+
+  def of(fs: FileSystem, path: Path): Place =
+    if (isOneOf(fs, Views)) behind(fs, path)
+    else if (isRenaming(fs, path)) Place(ByRename, fs, path)
+    else if (fs.getClass.getName.startsWith(S3Package)) Place(ConditionalPut, fs, path)
+    else Place(ByCreation, fs, path)
+
+  private def isRenaming(fs: FileSystem, path: Path): Boolean =
+    isOneOf(fs, Renaming) || fs.hasPathCapability(path, RenameCapability) ||
+      (isOneOf(fs, Set(Azure)) && fs.hasPathCapability(path, CommonPathCapabilities.FS_ACLS))
+
+  private def isOneOf(fs: FileSystem, names: Set[String]): Boolean =
+    Iterator.iterate[Class[_]](fs.getClass)(_.getSuperclass).takeWhile(_ != null).exists(c => names(c.getName))
+
+  /** What is mounted where the path leads. Its renames are the view's too; its own puts are asked of itself. */
+  private def behind(view: FileSystem, path: Path): Place = {
+    val target = new Path(resolved(view, path.getParent), path.getName)
+    val fs = target.getFileSystem(view.getConf)
+    // Of a folder of the view's own nobody can say what will be mounted.
+    val how = if (isOneOf(fs, Views)) ByCreation else of(fs, target).how
+    if (how == ConditionalPut) Place(how, fs, target) else Place(how, view, path)
+  }
+
+  /** A folder that may not be there yet, nor those above it. */
+  private def resolved(view: FileSystem, folder: Path): Path =
+    try view.resolvePath(folder)
+    catch {
+      case _: FileNotFoundException if !folder.isRoot => new Path(resolved(view, folder.getParent), folder.getName)
+    }
 }
 
 /** A hidden file beside the target, renamed when whole. */

@@ -68,6 +68,71 @@ class HadoopStorageByClaimSuite extends StorageContract {
   override def newFolder(): String = "lastwins://test" + Fixtures.newFolder("hadoop-claims")
 }
 
+/** Through a view, on what is mounted there. */
+class HadoopStorageByMountSuite extends StorageContract {
+  import HadoopStorageByMountSuite._
+  private val root = Fixtures.newFolder("hadoop-mounts")
+  private val conf = mounted(Map("/renaming" -> s"hdfs://test$root/r", "/objects" -> s"lastwins://test$root/o"))
+  Seq("r", "o").foreach(f => Files.createDirectories(root.resolve(f)))
+  override val storage: Storage = new HadoopStorage(conf)
+  override def newFolder(): String = {
+    val made = Files.createTempDirectory(root.resolve("o"), "folder")
+    s"viewfs://views/objects/${made.getFileName}"
+  }
+
+  private def how(path: String): NewFile = {
+    val p = new Path(path)
+    NewFile.of(p.getFileSystem(conf), p).how
+  }
+
+  test("of a view each mount is what is mounted there, also where folders on the way are not there yet") {
+    assert(how("viewfs://views/renaming/a/b/file") === ByRename)
+    assert(how("viewfs://views/objects/a/b/file") === ByCreation)
+    assert(how("viewfs://views/nothing-is-mounted-here") === ByCreation)
+  }
+
+  test("the name of a scheme promises nothing: what is loaded for it is asked") {
+    val other = new Configuration
+    other.setClass("fs.hdfs.impl", classOf[NoHdfs], classOf[org.apache.hadoop.fs.FileSystem])
+    other.setBoolean("fs.hdfs.impl.disable.cache", true)
+    val p = new Path(s"hdfs://test$root/file")
+    assert(NewFile.of(p.getFileSystem(other), p).how === ByCreation)
+    assert(how(s"hdfs://test$root/file") === ByRename)
+  }
+
+  test("of two who publish under a mount without conditions at once one wins") {
+    val pool = java.util.concurrent.Executors.newFixedThreadPool(2)
+    val folder = newFolder()
+    try {
+      (1 to 5).foreach { round =>
+        val told = (1 to 2).map { w =>
+          pool.submit(new java.util.concurrent.Callable[Boolean] {
+            override def call(): Boolean = storage.publish(s"$folder/$round", s"of $w".getBytes)
+          })
+        }
+        val won = told.map(_.get())
+        assert(won.count(identity) === 1)
+        assert(new String(storage.readAll(s"$folder/$round")) === s"of ${won.indexOf(true) + 1}")
+      }
+    } finally pool.shutdown()
+    assert(storage.list(folder).map(_.name) === (1 to 5).map(_.toString).toVector)
+  }
+}
+
+/** Another store's client, set for HDFS's scheme. */
+class NoHdfs extends RelabelledFileSystem("hdfs")
+
+private object HadoopStorageByMountSuite {
+  def mounted(links: Map[String, String]): Configuration = {
+    val conf = new Configuration
+    conf.setClass("fs.hdfs.impl", classOf[RenamingFileSystem], classOf[org.apache.hadoop.fs.FileSystem])
+    conf.setClass("fs.lastwins.impl", classOf[LastWinsFileSystem], classOf[org.apache.hadoop.fs.FileSystem])
+    conf.setClass("fs.objects.impl", classOf[ObjectFileSystem], classOf[org.apache.hadoop.fs.FileSystem])
+    links.filter(_._1 != "/").foreach { case (at, to) => conf.set(s"fs.viewfs.mounttable.views.link.$at", to) }
+    conf
+  }
+}
+
 /** The local disk under another scheme. */
 abstract class RelabelledFileSystem(scheme: String) extends RawLocalFileSystem {
   override def getUri: URI = URI.create(s"$scheme://test")
@@ -83,6 +148,9 @@ abstract class RelabelledFileSystem(scheme: String) extends RawLocalFileSystem {
 }
 
 class RenamingFileSystem extends RelabelledFileSystem("hdfs") {
+  override def hasPathCapability(path: Path, capability: String): Boolean =
+    capability == NewFile.RenameCapability || super.hasPathCapability(path, capability)
+
   override def rename(from: Path, to: Path): Boolean = RenamingFileSystem.synchronized {
     !exists(to) && super.rename(from, to)
   }

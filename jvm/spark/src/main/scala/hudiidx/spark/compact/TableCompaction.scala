@@ -99,7 +99,7 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
     }
 
   private def executePlanned(): Vector[CompactionDone] = {
-    val table = TableContext.load(access, path)
+    val table = OpenCompaction.settled(access, path, options.heartbeat)
     OpenCompaction.planned(table).map(execute)
   }
 

@@ -128,21 +128,21 @@ final class S3TablesSuite extends RemoteTables {
     // Hadoop 3.4 takes a folder of one object away by a delete; 3.3 posts, for parents' markers too.
     "upsert of one row" -> Map(
       "delete" -> at(3),
-      "get" -> at(56),
-      "head" -> at(68),
-      "list" -> at(32),
+      "get" -> at(55),
+      "head" -> at(71),
+      "list" -> at(35),
       "post" -> at(11),
-      "put" -> at(14)
+      "put" -> at(15)
     ),
     "read of rows by key" -> Map("get" -> at(17), "head" -> at(14), "list" -> at(2)),
     // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
     "compaction" -> Map(
-      "delete" -> at(4),
+      "delete" -> at(8),
       "get" -> at(68, 146),
-      "head" -> at(104, 222),
-      "list" -> at(72, 165),
+      "head" -> at(110, 228),
+      "list" -> at(80, 193),
       "post" -> at(21, 64),
-      "put" -> at(26, 69)
+      "put" -> at(28, 71)
     )
   )
   override protected lazy val configuration: Configuration = server.configuration
@@ -162,20 +162,20 @@ final class HdfsTablesSuite extends RemoteTables {
   override protected def callsOf(deed: => Unit): Map[String, Long] = HdfsCluster.callsOf(deed)
   override protected def bounds: Map[String, Map[String, (Long, Long)]] = Map(
     "upsert of one row" -> Map(
-      "op_create" -> at(12),
-      "op_delete" -> at(3),
-      "op_get_file_status" -> at(71),
-      "op_list_status" -> at(14),
-      "op_open" -> at(51),
-      "op_rename" -> at(9)
+      "op_create" -> at(13),
+      "op_delete" -> at(5),
+      "op_get_file_status" -> at(73),
+      "op_list_status" -> at(15),
+      "op_open" -> at(50),
+      "op_rename" -> at(10)
     ),
     "read of rows by key" -> Map("op_get_file_status" -> at(14), "op_list_status" -> at(2), "op_open" -> at(14)),
     // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
     "compaction" -> Map(
-      "op_create" -> at(22, 66),
-      "op_delete" -> at(8),
-      "op_get_file_status" -> at(98, 180),
-      "op_list_status" -> at(28, 83),
+      "op_create" -> at(25, 69),
+      "op_delete" -> at(13),
+      "op_get_file_status" -> at(102, 184),
+      "op_list_status" -> at(34, 106),
       "op_open" -> at(64, 122),
       "op_rename" -> at(14, 24)
     )
