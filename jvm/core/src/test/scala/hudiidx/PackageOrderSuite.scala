@@ -32,11 +32,14 @@ class PackageOrderSuite extends AnyFunSuite {
   private val mention =
     ("""\bhudiidx\.(""" + steps.keys.toVector.sortBy(-_.length).mkString("|").replace(".", "\\.") + """)\b""").r
 
+  // Options and classes that errors name are no imports.
+  private val texts = "\"[^\"\n]*\"".r
+
   test("a package imports only from packages to its left") {
     val wrong = for {
       file <- sources("core", "hadoop", "hive", "spark", "hudi")
       from <- packageOf(file).toVector
-      to <- mention.findAllMatchIn(Files.readString(file)).map(_.group(1)).toVector.distinct
+      to <- mention.findAllMatchIn(texts.replaceAllIn(Files.readString(file), "")).map(_.group(1)).toVector.distinct
       if to != from && steps(to) >= steps(from)
     } yield s"${Fixtures.repoRoot.relativize(file)}: $from knows $to"
     assert(wrong === Vector.empty)
