@@ -55,6 +55,18 @@ private[hudiidx] object PropertiesFile {
     }
   }
 
+  /** Puts others in the place of the properties, in one step, so that several may do it at once for each other; does nothing where
+    * they have the same value of `property` already.
+    *
+    * @param content as `text` gives it
+    */
+  def become(storage: Storage, tablePath: String, content: Array[Byte], property: String): Unit = {
+    val wanted =
+      parse(content).fold(why => throw new DamagedTable(s"$tablePath: properties of a write: $why"), _.get(property))
+    if (read(storage, tablePath, DefaultPause)._2.get(property) != wanted)
+      storage.replace(TableConfig.propertiesFile(tablePath), content)
+  }
+
   /** A store that is sent the same twice says no, too. */
   private def put(storage: Storage, file: String, content: Array[Byte]): Unit = {
     def isThere =

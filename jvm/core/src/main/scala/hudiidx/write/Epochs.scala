@@ -2,12 +2,10 @@ package hudiidx.write
 
 import hudiidx.UnsupportedTable
 import hudiidx.storage.Storage
-import hudiidx.table.{PropertiesFile, TableConfig}
-import java.io.{ByteArrayInputStream, IOException}
+import hudiidx.table.TableConfig
+import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
-import java.util.Properties
-import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
 /** What is decided about a write at one number of its records. */
@@ -156,8 +154,7 @@ private[write] final class Epochs(storage: Storage, tablePath: String) {
   /** Puts there what is decided and in force, as the writer does itself, who may be alive. */
   def complete(of: String, number: Int, d: Epoch.Decided): Unit = {
     val path = Storage.join(tablePath, d.path)
-    if (path == TableConfig.propertiesFile(tablePath))
-      PropertiesFile.update(storage, tablePath)(_ => properties(d.content))
+    if (path == TableConfig.propertiesFile(tablePath)) RemadeTable.become(storage, tablePath, d.content)
     else if (storage.publish(path, d.content)) {
       // That the record is gone says that its writer went on, and ended. But stock Hudi may have rolled the write back; and a
       // later try of the same plan has a record behind this one.
@@ -165,12 +162,6 @@ private[write] final class Epochs(storage: Storage, tablePath: String) {
         (d.pending.isEmpty || storage.status(Storage.join(tablePath, d.pending)).isDefined)
       if (!isStill) storage.delete(path): Unit
     }
-  }
-
-  private def properties(content: Array[Byte]): Map[String, String] = {
-    val all = new Properties
-    all.load(new ByteArrayInputStream(content))
-    all.asScala.toMap
   }
 
   /** Ends a write that is open at this number, unless it is decided; then it is completed. What is in force then; None if it has

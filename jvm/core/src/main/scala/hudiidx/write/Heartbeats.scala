@@ -2,8 +2,9 @@ package hudiidx.write
 
 import hudiidx.WriteConflict
 import hudiidx.storage.{FileInfo, Lease, Storage}
+import java.io.FileNotFoundException
 import java.nio.charset.StandardCharsets.US_ASCII
-import java.nio.file.FileAlreadyExistsException
+import java.nio.file.{FileAlreadyExistsException, NoSuchFileException}
 import java.util.UUID
 import java.util.concurrent.{Executors, ScheduledExecutorService, ThreadFactory, TimeUnit}
 import org.slf4j.LoggerFactory
@@ -80,8 +81,13 @@ final class Heartbeats(storage: Storage, tablePath: String) {
       else epochs.read(instant, behind).exists(epochs.follow(instant, behind, _, open).contains(open))
     if (!isOurs) throw new WriteConflict(s"${path(instant)}: another writer has the same instant; write again")
     val isMade = appear(instant)
-    new Beating(writer, isMade, () => storage.touch(path(instant)), options.intervalMillis)
+    new Beating(writer, isMade, () => beat(instant), options.intervalMillis)
   }
+
+  /** One that came late may have removed it. */
+  private def beat(instant: String): Unit =
+    try storage.touch(path(instant))
+    catch { case _: NoSuchFileException | _: FileNotFoundException => appear(instant): Unit }
 
   /** False if it was there. */
   private def appear(instant: String): Boolean =

@@ -132,7 +132,9 @@ object OpenCompaction {
   /** What is pending there is another's. */
   private def leave(heartbeats: Heartbeats, instant: String, beating: Beating): Unit = {
     val over = Epoch.Over(beating.writer)
-    if (heartbeats.epochs.follow(instant, beating.epoch, beating.open, over).forall(_ == over)) heartbeats.stop(instant)
+    val isOver = heartbeats.epochs.follow(instant, beating.epoch, beating.open, over).forall(_ == over)
+    // Who took it over and ended has removed the heartbeat before this one made it anew.
+    if (isOver || beating.isMade) heartbeats.stop(instant)
   }
 
   /** What is decided is completed; WriteConflict then, and where its writer may be alive. */

@@ -131,9 +131,13 @@ final class OpenWrite private[write] (
     storage.publish(s"$dir/$instant.${kind.pending}${OpenWrite.Inflight}", Array.emptyByteArray)
     if (!isPublished(done, CommitContent.of(write, config.version, instant))) throw lost("it is complete already")
     lock.foreach(_.requireHeld())
-    decide(TableConfig.propertiesFile(table.tablePath), PropertiesFile.text(config.properties), OpenWrite.Inflight)
+    val properties = PropertiesFile.text(config.properties)
+    decide(TableConfig.propertiesFile(table.tablePath), properties, OpenWrite.Inflight)
     requirePending(OpenWrite.Inflight)
-    PropertiesFile.update(storage, table.tablePath)(_ => config.properties)
+    try RemadeTable.become(storage, table.tablePath, properties)
+    catch {
+      case NonFatal(e) => throw Epochs.unknown(table.tablePath, s"the table that $instant makes anew is there", e)
+    }
     try requirePending(OpenWrite.Inflight)
     catch {
       case e: WriteConflict =>

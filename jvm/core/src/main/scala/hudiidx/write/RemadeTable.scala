@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.InvalidOption
 import hudiidx.storage.Storage
-import hudiidx.table.{FileName, TableConfig}
+import hudiidx.table.{FileName, PropertiesFile, TableConfig}
 
 /** A table that took the place of another one at the same path. Its timeline has a folder of its own, which `hoodie.properties` names:
   * putting those in the place of the old ones is the one step by which readers, of stock Hudi too, see the new table and no longer the
@@ -24,6 +24,10 @@ object RemadeTable {
 
   def properties(made: NewTable, instant: String): Map[String, String] =
     made.properties + (TimelinePath -> folder(instant)) + (TableConfig.RemadeSince -> instant)
+
+  /** The step that makes the table another, by its new properties; done again it does nothing. */
+  private[write] def become(storage: Storage, tablePath: String, properties: Array[Byte]): Unit =
+    PropertiesFile.become(storage, tablePath, properties, TimelinePath)
 
   private def folder(instant: String): String = s"timeline_$instant"
 
