@@ -1,8 +1,8 @@
 package hudiidx.write
 
-import hudiidx.UnsupportedTable
 import hudiidx.storage.Storage
 import hudiidx.table.TableConfig
+import hudiidx.{DamagedTable, UnsupportedTable}
 import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
@@ -61,6 +61,9 @@ private[write] object Epoch {
     def unknown = new UnsupportedTable(
       s"$path: a record of a write in a form that this release does not know; write with the release that made it"
     )
+    def outside(named: String) = new DamagedTable(
+      s"$path: a record of a write names $named, which is no file of the table's timeline; remove the record"
+    )
     def body(kind: String): Option[Epoch] = kind match {
       case "open"    => for (writer <- line(); of <- line()) yield Open(writer, of)
       case "over"    => line().map(Over)
@@ -70,7 +73,11 @@ private[write] object Epoch {
           pending <- line()
           written <- line()
           length <- line() if length == (bytes.length - at).toString
-        } yield Decided(writer, pending, written)(bytes.drop(at))
+        } yield {
+          // Who helps may have more rights than who put the record there.
+          (Seq(written) ++ Some(pending).filter(_.nonEmpty)).filterNot(isOfTheTimeline).foreach(p => throw outside(p))
+          Decided(writer, pending, written)(bytes.drop(at))
+        }
       case _ => throw unknown
     }
     val found = line().flatMap { head =>
@@ -79,6 +86,13 @@ private[write] object Epoch {
     }
     found.getOrElse(Cut)
   }
+
+  private def isOfTheTimeline(path: String): Boolean =
+    path.split("/", -1) match {
+      case Array(TableConfig.HoodieFolder, below @ _*) =>
+        below.nonEmpty && below.forall(p => p.nonEmpty && p != "." && p != "..")
+      case _ => false
+    }
 }
 
 /** Records that decide what becomes of a write, in files `.hoodie/.heartbeat/<write>.<number>`. Each is made once: where a store

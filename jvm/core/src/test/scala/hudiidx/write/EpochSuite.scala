@@ -1,0 +1,51 @@
+package hudiidx.write
+
+import hudiidx.{DamagedTable, UnsupportedTable}
+import java.nio.charset.StandardCharsets.UTF_8
+import org.scalatest.funsuite.AnyFunSuite
+
+class EpochSuite extends AnyFunSuite {
+  private def decided(path: String, pending: String = "") =
+    Epoch.Decided("w", pending, path)("rows".getBytes(UTF_8))
+
+  private def read(epoch: Epoch): Epoch = Epoch.decode("t/.hoodie/.heartbeat/1.2", Epoch.encode(epoch))
+
+  test("a record comes back as it was made, and one that is cut at any place is known as cut") {
+    val all = Seq(
+      Epoch.Open("w"),
+      Epoch.Open("w", "lock"),
+      Epoch.Over("x"),
+      decided(".hoodie/timeline/1_2.commit", ".hoodie/timeline/1.inflight")
+    )
+    for (epoch <- all) {
+      assert(read(epoch) === epoch)
+      val bytes = Epoch.encode(epoch)
+      for (length <- bytes.indices)
+        assert(Epoch.decode("r", bytes.take(length)) === Epoch.Cut, s"$epoch, $length bytes")
+    }
+    intercept[UnsupportedTable](Epoch.decode("r", "hudiidx-epoch 2\nopen\n\n\n".getBytes(UTF_8)))
+  }
+
+  test("a record that would have a writer put a file outside the table's own folder is refused") {
+    for (
+      path <- Seq(
+        "../other/.hoodie/1.commit",
+        ".hoodie/../../etc/x",
+        ".hoodie/./x",
+        ".hoodie//x",
+        ".hoodie",
+        ".hoodie/",
+        "/etc/x",
+        "s3a://b/x",
+        "sf/1.parquet",
+        ""
+      )
+    ) {
+      val e = intercept[DamagedTable](read(decided(path)))
+      assert(
+        e.getMessage.contains("t/.hoodie/.heartbeat/1.2") && e.getMessage.contains("no file of the table's timeline")
+      )
+      if (path.nonEmpty) intercept[DamagedTable](read(decided(".hoodie/1.commit", path)))
+    }
+  }
+}
