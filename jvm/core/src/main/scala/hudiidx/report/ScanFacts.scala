@@ -29,10 +29,7 @@ final case class ScanShape(
 final case class ScanFacts(scans: Int, fallbacks: Int, shapes: Vector[ScanShape], private val texts: Vector[String]) {
 
   /** Scans whose filters name a column. A name in a text that they look for counts too. */
-  def naming(column: String): Int = {
-    val name = ("(?<![\\w.`])`?" + java.util.regex.Pattern.quote(column) + "`?(?!\\w)").r
-    texts.count(name.findFirstIn(_).isDefined)
-  }
+  def naming(column: String): Int = texts.count(FilterTexts.names(_, column))
 }
 
 object ScanFacts {
@@ -69,16 +66,7 @@ object ScanFacts {
 
   /** Values become `?`, and a list of them is as one. What only asks that a column is not null goes with another filter on it. */
   private def shapeOf(filters: Seq[String]): String = {
-    val told = filters.filterNot(_.matches("""\(\S+ IS NOT NULL\)"""))
-    (if (told.isEmpty) filters else told)
-      .map(
-        _.replaceAll("'(?:[^'\\\\]|\\\\.)*'", "?")
-          .replaceAll("""(?<![\w.`])-?\d[\w.]*""", "?")
-          .replaceAll("""\b(?:DATE|TIMESTAMP|TIMESTAMP_NTZ) \?""", "?")
-          .replaceAll("""\?(?:, \?)+""", "?, …")
-      )
-      .distinct
-      .sorted
-      .mkString(" AND ")
+    val told = filters.filterNot(FilterTexts.isNotNull)
+    (if (told.isEmpty) filters else told).map(FilterTexts.shape).distinct.sorted.mkString(" AND ")
   }
 }

@@ -67,4 +67,16 @@ object IndexNames {
   /** Hidden from Hive and those that go by its rules. */
   val SymlinkState = "_hudiidx_symlink.json"
   private val ofSymlinks = s"$SymlinkManifest|$SymlinkState|\\.($SymlinkManifest|$SymlinkState)\\.$Uuid\\.tmp".r.pattern
+
+  /** Each pattern with a name that it takes, for tests: names in a folder are others' input. */
+  private[hudiidx] def patterns: Vector[(java.util.regex.Pattern, String)] = {
+    val uuid = "0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f"
+    Vector(
+      version -> s"${"0" * 19}7.json",
+      file -> "20260102.0123456789.column_stats",
+      unfinished -> s".2026_2027.0123456789.delta_manifest.$uuid.tmp",
+      workFolder -> s"${RecordUpdate}0123456789",
+      ofSymlinks -> s".$SymlinkState.$uuid.tmp"
+    )
+  }
 }

@@ -39,7 +39,10 @@ class TallySuite extends AnyFunSuite {
         record("(day = DATE '2026-01-03')"),
         record("(id IN ('a', 'b', 'c'))"),
         record("(id IN ('z', 'y'))"),
-        record("(col1 > -1.5D)")
+        record("(col1 > -1.5D)"),
+        record(s"(long = '${"x" * 100000}')"),
+        record("(long = 'cut off"),
+        record("(`2 it's` = 1)")
       )
     )
     assert(
@@ -48,10 +51,13 @@ class TallySuite extends AnyFunSuite {
         "(city = ?)" -> 2,
         "(day = ?)" -> 1,
         "(id IN (?, …))" -> 2,
-        "(col1 > ?)" -> 1
+        "(col1 > ?)" -> 1,
+        "(long = ?)" -> 1,
+        "(long = ?" -> 1,
+        "(`2 it's` = ?)" -> 1
       )
     )
-    assert(facts.scans === 8 && facts.shapes.find(_.filters == "(qty > ?)").exists(_.filesKept == 2.0))
+    assert(facts.scans === 11 && facts.shapes.find(_.filters == "(qty > ?)").exists(_.filesKept == 2.0))
   }
 
   test("a column is named as a whole word, in backquotes too") {

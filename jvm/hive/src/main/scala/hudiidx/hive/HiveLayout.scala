@@ -3,6 +3,7 @@ package hudiidx.hive
 import scala.collection.JavaConverters._
 
 import hudiidx.hive.rows.{Conversion, ValueType}
+import java.util.regex.Pattern
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.hive.serde2.ColumnProjectionUtils
 import org.apache.hadoop.hive.serde2.typeinfo.{TypeInfo, TypeInfoFactory, TypeInfoUtils}
@@ -48,7 +49,7 @@ private[hive] object HiveLayout {
   /** None: the configuration tells no columns. */
   def of(conf: Configuration): Option[HiveLayout] =
     for (names <- Option(conf.get(Columns)).filter(_.nonEmpty); types <- Option(conf.get(ColumnTypes))) yield {
-      val all = names.split(conf.get(Delimiter, ",")).toVector
+      val all = names.split(Pattern.quote(conf.get(Delimiter, ","))).toVector
       val read =
         if (ColumnProjectionUtils.isReadAllColumns(conf)) all.indices.toSet
         else ColumnProjectionUtils.getReadColumnIDs(conf).asScala.map(_.intValue).toSet

@@ -22,10 +22,8 @@ final class CallExtension extends SessionPart {
   * all else goes to the parser behind.
   */
 final class CallParser(spark: SparkSession, behind: ParserInterface) extends ParserInterface {
-  override def parsePlan(text: String): LogicalPlan = text match {
-    case CallParser.Call(function) => called(function).getOrElse(behind.parsePlan(text))
-    case _                         => behind.parsePlan(text)
-  }
+  override def parsePlan(text: String): LogicalPlan =
+    CallParser.function(text).flatMap(called).getOrElse(behind.parsePlan(text))
 
   private def called(function: String): Option[LogicalPlan] = {
     val parsed =
@@ -53,8 +51,16 @@ final class CallParser(spark: SparkSession, behind: ParserInterface) extends Par
 }
 
 object CallParser {
-  private val Call = """(?is)\s*CALL\s+(.+?\))\s*;?\s*""".r
+  private val Call = "CALL"
   private val Namespace = "system"
+
+  /** What a `CALL` calls, with its arguments. */
+  private def function(text: String): Option[String] = {
+    val statement = text.trim.stripSuffix(";").trim
+    val isCall = statement.regionMatches(true, 0, Call, 0, Call.length) && statement.endsWith(")") &&
+      statement.length > Call.length && statement.charAt(Call.length).isWhitespace
+    if (isCall) Some(statement.substring(Call.length).trim) else None
+  }
 
   /** None: the procedure is another catalog's. InvalidOption if it is none of ours. */
   def plan(

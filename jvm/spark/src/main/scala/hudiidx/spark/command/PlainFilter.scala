@@ -31,6 +31,7 @@ private[command] final class PlainFilter(columns: StructType, zone: String) {
   /** Precedence climbs from OR over AND and NOT to one comparison. */
   private final class Reader(tokens: Vector[Token]) {
     private var at = 0
+    private var depth = 0
 
     def atEnd: Boolean = at == tokens.size
 
@@ -44,7 +45,15 @@ private[command] final class PlainFilter(columns: StructType, zone: String) {
       found.result()
     }
 
-    private def negation(): Expression =
+    private def negation(): Expression = {
+      depth += 1
+      if (depth > MostDeep) throw NotPlain
+      val found = operand()
+      depth -= 1
+      found
+    }
+
+    private def operand(): Expression =
       if (taken("not")) negated(negation())
       else if (taken("(")) {
         val inner = disjunction()
@@ -187,6 +196,9 @@ private object PlainFilter {
 
   /** The filter is one for Spark. */
   private object NotPlain extends RuntimeException(null, null, false, false)
+
+  /** Parentheses and negations in one another: each takes stack. */
+  private val MostDeep = 100
 
   /** Of a fraction that Spark takes for a decimal without a doubt. */
   private val MostDigits = 30

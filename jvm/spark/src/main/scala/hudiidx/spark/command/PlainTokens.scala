@@ -1,6 +1,6 @@
 package hudiidx.spark.command
 
-import scala.util.matching.Regex
+import java.util.regex.{Matcher, Pattern}
 
 /** A word, sign or constant of a filter. */
 private[command] sealed trait Token {
@@ -24,30 +24,30 @@ private[command] final case class Fraction(text: String) extends Constant
 
 private[command] object PlainTokens {
   // Texts with a backslash, or beside another text, are left to Spark, and so are numbers with a letter behind them.
-  private val Token: Regex =
+  private val Form: Pattern =
     ("""\s*(?:([A-Za-z_][A-Za-z0-9_]*)|`([^`]+)`(?!`)|'([^'\\]*)'(?!\s*['"])|"([^"\\]*)"(?!\s*['"])|""" +
-      """(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w.])|(<=(?!>)|>=|<>|!=|==|[=<>(),.](?![=<>])))""").r
+      """(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w.])|(<=(?!>)|>=|<>|!=|==|[=<>(),.](?![=<>])))""").r.pattern
 
   /** Of which the last is [[Unknown]] where the text has something else. */
   def of(text: String): Vector[Token] = {
     val found = Vector.newBuilder[Token]
+    val matcher = Form.matcher(text)
+    val end = text.lastIndexWhere(_ > ' ') + 1
     var at = 0
-    while (at < text.length && !text.substring(at).trim.isEmpty) {
-      Token.findPrefixMatchOf(text.substring(at)) match {
-        case Some(m) =>
-          found += token(m)
-          at += m.end
-        case None =>
-          found += Unknown
-          at = text.length
+    while (at < end)
+      if (matcher.region(at, text.length).lookingAt()) {
+        found += token(matcher)
+        at = matcher.end
+      } else {
+        found += Unknown
+        at = end
       }
-    }
     found.result()
   }
 
   private case object Unknown extends Token
 
-  private def token(m: Regex.Match): Token =
+  private def token(m: Matcher): Token =
     (1 to 6).find(m.group(_) != null) match {
       case Some(1) => Word(m.group(1))
       case Some(2) => Quoted(m.group(2))
@@ -58,5 +58,10 @@ private[command] object PlainTokens {
     }
 
   private def number(text: String): Token =
-    if (text.exists(c => c == '.' || c == 'e' || c == 'E')) Fraction(text) else Whole(BigInt(text))
+    if (text.exists(c => c == '.' || c == 'e' || c == 'E')) Fraction(text)
+    else if (text.length > MostDigits) Unknown
+    else Whole(BigInt(text))
+
+  /** Longer ones fit into no type, and take time by the square of their length. */
+  private val MostDigits = 100
 }

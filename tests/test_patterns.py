@@ -1,0 +1,98 @@
+"""Regular expressions of the Python side: others' names and texts, of any length, go through them."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hudiidx._text import masked
+
+ROOT = Path(__file__).parents[1]
+_MAKES = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
+
+# By file: how each is used, and a text that it takes.
+KNOWN = {
+    ("_columns.py", r"\s*[a-z][a-z0-9_]*\s*\(.*\)\s*"): ("fullmatch", " bloom (a, b) "),
+    ("_columns.py", r"[()+\-*/%<>=!|&^~'\"\s]"): ("search", "a b"),
+    ("page.py", r"\{\{(\w+)\}\}"): ("findall", "a {{name}} b"),
+    ("_json.py", r"(?<=[a-z0-9])([A-Z])"): ("findall", "indexVersion"),
+    ("doctor.py", r'version "(\d+)(?:\.(\d+))?'): ("search", 'openjdk version "17.0"'),
+    ("_text.py", r"([ \t\n\x0b\f\r]+)"): ("findall", "a b"),
+    ("_text.py", r"[/:@]"): ("search", "user:word"),
+    ("_text.py", r"[0-9]+(?:/|$)"): ("match", "8020/a"),
+    ("_spark.py", r"spark-core_[\d.]+-(\d+\.\d+)\.[^/]*\.jar"): ("search", "spark-core_2.12-3.5.1.jar"),
+}
+
+
+def _made() -> Iterator[tuple[str, str]]:
+    for file in sorted(ROOT.glob("python/hudiidx/**/*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and isinstance(node.func.value, ast.Name)
+                and node.func.value.id == "re"
+                and node.func.attr in _MAKES
+            ):
+                pattern = node.args[0]
+                assert isinstance(pattern, ast.Constant), f"{file}: a pattern that is not written out"
+                yield file.name, pattern.value
+
+
+def test_every_pattern_in_the_sources_has_an_entry_here_and_every_entry_stands_there() -> None:
+    assert set(_made()) == KNOWN.keys()
+
+
+@pytest.mark.parametrize("place", KNOWN, ids=lambda p: f"{p[0]} {p[1]}")
+def test_a_megabyte_goes_through_a_pattern(place: tuple[str, str]) -> None:
+    """In a process of its own with two minutes; the square of a million steps would take hours."""
+    use, sample = KNOWN[place]
+    assert getattr(re.compile(place[1], re.DOTALL), use)(sample)
+    code = """
+import re, sys
+use, pattern, sample = sys.argv[1:]
+made = getattr(re.compile(pattern, re.DOTALL), use)
+for at in range(len(sample) + 1):
+    for n in (1, 2, 3):
+        bit = sample[at : at + n] or "a"
+        made(sample[:at] + bit * ((1 << 20) // len(bit)) + sample[at:] + "!")
+"""
+    subprocess.run([sys.executable, "-c", code, use, place[1], sample], timeout=120, check=True)
+
+
+def test_a_megabyte_of_paths_is_masked() -> None:
+    """As `PatternsSuite` in Scala: by the square of the length it would take hours."""
+    code = """
+from hudiidx._text import masked
+for bit in ("a", "a://", "a://b:", "a://b:c@", ":", "1", " ", "://"):
+    for behind in ("", "@", " @", "\\n"):
+        masked(bit * ((1 << 20) // len(bit)) + behind)
+"""
+    subprocess.run([sys.executable, "-c", code], timeout=120, check=True, cwd=ROOT / "python")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("s3a://key:hidden@bucket/t", "s3a://key:***@bucket/t"),
+        ("at 's3a://key:se/cr@et@bucket/t': gone", "at 's3a://key:***@bucket/t': gone"),
+        ("s3a://:hidden@bucket", "s3a://:***@bucket"),
+        ("ftp://u:1234@host:21/a s3a://k:5678@b/c", "ftp://u:***@host:21/a s3a://k:***@b/c"),
+        ("\tx://a://b:c@d://e:f@g\n", "\tx://a:***@g\n"),
+        ("hdfs://n:80/s3a://k:5@b", "hdfs://n:80/s3a://k:***@b"),
+        ("a://u:12x@h", "a://u:***@h"),
+        ("a://u@b://c:d@e", "a://u@b://c:***@e"),
+        ("s3a://k:p/b c@d", "s3a://k:p/b c@d"),
+        ("hdfs://name:8020/a@b/c", "hdfs://name:8020/a@b/c"),
+        ("/a:b@c/t", "/a:b@c/t"),
+        ("://k:p@b", "://k:p@b"),
+        ("no path: a@b", "no path: a@b"),
+    ],
+)
+def test_masking_is_that_of_the_scala_side(text: str, told: str) -> None:
+    """The cases of `SecretsSuite`."""
+    assert masked(text) == told
