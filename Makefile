@@ -1,9 +1,9 @@
-# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | test-cluster | test-presto | bugs | reliability | fuzz | reproducible | bench | report-pictures | lint | format | bundles | clean
+# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | test-cluster | test-presto | bugs | reliability | fuzz | audit | reproducible | bench | report-pictures | lint | format | bundles | clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build lines hive quickstart docs docs-options test test-fast test-all test-lines test-cluster test-presto bugs reliability fuzz reproducible bench report-pictures lint format bundles clean preflight
+.PHONY: build lines hive quickstart docs docs-options test test-fast test-all test-lines test-cluster test-presto bugs reliability fuzz audit reproducible bench report-pictures lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
 # One jar for each Spark line; the wheel carries them all.
@@ -73,12 +73,16 @@ $(HIVE_JAR): $(JVM_SOURCES)
 	@mkdir -p dist
 	cp jvm/hive-bundle/target/scala-2.12/$(@F) $@
 
-$(STAMPS)/venv: python/requirements-dev.txt
+# What is installed is known by its hash; those who build packages come first.
+PIP_INSTALL := bin/pip install --quiet --disable-pip-version-check --require-hashes
+BUILDERS := python/requirements-build.txt
+
+$(STAMPS)/venv: python/requirements-dev.txt $(BUILDERS)
 	@scripts/preflight
 	rm -rf .venv
 	"$$(scripts/preflight --python)" -m venv .venv
-	.venv/bin/pip install --quiet --disable-pip-version-check setuptools==84.2.1 wheel==0.48.0
-	.venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation -r python/requirements-dev.txt
+	.venv/$(PIP_INSTALL) -r $(BUILDERS)
+	.venv/$(PIP_INSTALL) --no-build-isolation -r python/requirements-dev.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 $(WHEEL): $(JARS) $(PY_SOURCES) $(STAMPS)/venv
@@ -93,14 +97,12 @@ $(STAMPS)/wheel: $(WHEEL)
 	@touch $@
 
 # An environment of each Spark 4: its PySpark, what the wheel and pytest need at the releases of .venv, and then the wheel.
-build/lines/%/.pyspark: project/SparkVersions.scala scripts/spark_lines.py python/requirements-dev.txt
+build/lines/%/.pyspark: python/requirements-spark-%.txt $(BUILDERS)
 	@scripts/preflight
 	rm -rf $(@D)
 	"$$(scripts/preflight --python)" -m venv $(@D)
-	grep -v '^pyspark==' python/requirements-dev.txt > $(@D)/constraints.txt
-	$(@D)/bin/pip install --quiet --disable-pip-version-check -c $(@D)/constraints.txt setuptools wheel
-	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-build-isolation -c $(@D)/constraints.txt \
-	  "pyspark==$$($(@D)/bin/python scripts/spark_lines.py $*)" typer rich prometheus_client pytest
+	$(@D)/$(PIP_INSTALL) -r $(BUILDERS)
+	$(@D)/$(PIP_INSTALL) --no-build-isolation -r $<
 	@touch $@
 
 build/lines/%/.stamp: build/lines/%/.pyspark $(WHEEL)
@@ -113,7 +115,7 @@ lines: $(LINES:%=build/lines/%/.stamp)
 
 # What tests alone need: readers of files beside Spark, linters of docker/
 $(STAMPS)/tests: python/requirements-tests.txt $(STAMPS)/venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements-tests.txt
+	.venv/$(PIP_INSTALL) -r python/requirements-tests.txt
 	@touch $@
 
 # The headless Chromium in which tests look at the report's page.
@@ -157,7 +159,7 @@ build/docs-venv/.stamp: python/requirements-docs.txt
 	@scripts/preflight
 	rm -rf build/docs-venv
 	"$$(scripts/preflight --python)" -m venv build/docs-venv
-	build/docs-venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements-docs.txt
+	build/docs-venv/$(PIP_INSTALL) -r python/requirements-docs.txt
 	@touch $@
 
 # The tables of docs/options.md, from what the code declares.
@@ -196,6 +198,11 @@ SECONDS_EACH := 60
 fuzz: preflight
 	@scripts/fuzz $(SECONDS_EACH)
 
+# Known holes of what jars hold and of the packages that are pinned, by scripts/advisories.tsv.
+audit: hive $(JARS)
+	@$(PY) scripts/audit.py
+	@$(PY) scripts/audit.py $(HIVE_JAR) $(JAR) $(JARS_4) dist/$(WRITER_JAR_NAME)
+
 # Builds jars and wheel twice, in two folders, and compares them byte by byte.
 reproducible:
 	@scripts/reproducible
@@ -205,7 +212,7 @@ bench: build bundles $(STAMPS)/bench
 	@PYTHONPATH=benchmarks $(PY) -m bench $(DIR)
 
 $(STAMPS)/bench: benchmarks/requirements.txt $(STAMPS)/venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	.venv/$(PIP_INSTALL) -r benchmarks/requirements.txt
 	@touch $@
 
 # The pictures of docs/report.md; LARGE is the folder of a large table, such as M of benchmarks/README.md.

@@ -25,7 +25,7 @@ val jackson = Seq("jackson-core", "jackson-databind").map(a => "com.fasterxml.ja
 val avro = "org.apache.avro" % "avro" % line.avro % Provided
 val zstd = "com.github.luben" % "zstd-jni" % line.zstd % Provided
 // zstd in Java, for class paths without zstd-jni. Spark has it too.
-val aircompressor = ("io.airlift" % "aircompressor" % "0.27" % Provided).intransitive()
+val aircompressor = ("io.airlift" % "aircompressor" % Shaded.aircompressor % Provided).intransitive()
 val slf4j = "org.slf4j" % "slf4j-api" % "2.0.7" % Provided
 val hadoop = Seq(
   "org.apache.hadoop" % "hadoop-client-api" % line.hadoop % Provided,
@@ -70,6 +70,14 @@ val s3Clients = Seq("org.apache.hadoop" % "hadoop-aws" % line.hadoop % Test intr
 val common = Seq(
   // Each line compiles into a folder of its own, so that going from one to another compiles nothing anew.
   target := { if (line == SparkVersions.Spark35) target.value else target.value / s"spark-${line.short}" },
+  // Every jar has our licence and notice.
+  Compile / resourceGenerators += Def.task {
+    Seq("LICENSE", "NOTICE").map { name =>
+      val to = (Compile / resourceManaged).value / "META-INF" / name
+      IO.copyFile((ThisBuild / baseDirectory).value / name, to)
+      to
+    }
+  }.taskValue,
   Test / fork := true,
   // Tests are linted as 2.12 does it.
   Test / scalacOptions ~= (_.filterNot(_.startsWith("-Xlint:"))),
@@ -161,27 +169,29 @@ lazy val hiveBundle = (project in file("jvm/hive-bundle"))
   .settings(
     assembly / assemblyJarName := s"hudiidx-hive_${scalaBinaryVersion.value}-${version.value}.jar",
     assembly / test := {},
+    // Parquet's own copy of Jackson is left out: it takes ours, which is one to look after.
     assembly / assemblyShadeRules := Seq(
       "scala" -> "scala",
       "org.apache.avro" -> "avro",
       "org.apache.parquet" -> "parquet",
+      "shaded.parquet.com.fasterxml.jackson" -> "jackson",
       "shaded.parquet" -> "parquet.shaded",
       "com.fasterxml.jackson" -> "jackson",
+      "org.locationtech.jts" -> "jts",
       "io.airlift" -> "airlift").map { case (from, to) => ShadeRule.rename(s"$from.**" -> s"hudiidx.shaded.$to.@1").inAll },
+    // What a part says of itself, so that the audit reads what the jar holds.
     assembly / assemblyMergeStrategy := {
-      case name if name.startsWith("META-INF/") && name.matches("META-INF/(LICENSE|NOTICE)[^/]*") => MergeStrategy.concat
+      case name if name.matches("META-INF/(maven/.*/pom.properties|licenses/.*)") => MergeStrategy.deduplicate
+      // Of the parts' own the copies are kept, each in the folder of its part.
+      case "META-INF/LICENSE" | "META-INF/NOTICE" => MergeStrategy.first
       case name if name.endsWith(".class") && !name.startsWith("META-INF/") && name != "module-info.class" => MergeStrategy.deduplicate
       case _ => MergeStrategy.discard
     },
-    assembly := JarCheck.onlyOursForHive(assembly.value),
-    libraryDependencies ++= Seq(
-      "org.apache.avro" % "avro" % line.avro,
-      "com.fasterxml.jackson.core" % "jackson-core" % line.jackson,
-      "com.fasterxml.jackson.core" % "jackson-databind" % line.jackson,
-      "com.fasterxml.jackson.core" % "jackson-annotations" % line.jackson,
-      "io.airlift" % "aircompressor" % "0.27").map(_.intransitive()) ++
-      Seq("hadoop", "column", "common", "encoding", "format-structures", "jackson")
-        .map(a => ("org.apache.parquet" % s"parquet-$a" % line.parquet).intransitive()),
+    Compile / resourceGenerators += Def.task {
+      Shaded.papers((Compile / dependencyClasspath).value.files, (Compile / resourceManaged).value)
+    }.taskValue,
+    assembly := JarCheck.onlyOursForHive(assembly.value, (ThisBuild / baseDirectory).value),
+    libraryDependencies ++= Shaded.modules :+ ("org.apache.parquet" % "parquet-jackson" % Shaded.parquet % Test).intransitive(),
     // A cluster without Scala, Parquet or zstd-jni, on which the jar is tried.
     ivyConfigurations += Cluster,
     libraryDependencies ++= Seq(
@@ -203,7 +213,11 @@ lazy val bundle = (project in file("jvm/bundle"))
     assembly / assemblyJarName := s"hudiidx-spark-${line.short}_${scalaBinaryVersion.value}-${version.value}.jar",
     assembly / assemblyOption ~= (_.withIncludeScala(false)),
     assembly / test := {},
-    assembly := JarCheck.onlyOurs(assembly.value),
+    assembly / assemblyMergeStrategy := {
+      case "META-INF/LICENSE" | "META-INF/NOTICE" => MergeStrategy.deduplicate
+      case name => (assembly / assemblyMergeStrategy).value(name)
+    },
+    assembly := JarCheck.onlyOurs(assembly.value, (ThisBuild / baseDirectory).value),
     libraryDependencies += sparkSql)
 
 // Not part of the build or the tests: `benchmarks/run` compiles and starts it. It brings what a Spark installation would.

@@ -2,6 +2,7 @@ import java.io.File
 import java.util.zip.ZipFile
 
 import scala.collection.JavaConverters._
+import scala.sys.process.Process
 
 /** The jar for users holds our classes and nothing that Spark brings: another copy of a library on the class path breaks
   * installations in ways that no test of ours would see.
@@ -23,12 +24,12 @@ object JarCheck {
   )
 
   /** The jar itself; fails the build if it holds a foreign class or lacks what makes it work. */
-  def onlyOurs(jar: File): File = onlyOurs(jar, Needed)
+  def onlyOurs(jar: File, project: File): File = onlyOurs(jar, Needed, project)
 
   /** The same of the jar for Hive, which brings what Hive does not, under names of ours. */
-  def onlyOursForHive(jar: File): File = onlyOurs(jar, NeededForHive)
+  def onlyOursForHive(jar: File, project: File): File = onlyOurs(jar, NeededForHive, project)
 
-  private def onlyOurs(jar: File, needed: Seq[String]): File = {
+  private def onlyOurs(jar: File, needed: Seq[String], project: File): File = {
     val zip = new ZipFile(jar)
     try {
       val names = zip.entries().asScala.filterNot(_.isDirectory).map(_.getName).toVector
@@ -36,7 +37,14 @@ object JarCheck {
       if (foreign.nonEmpty) sys.error(s"$jar: holds ${foreign.size} foreign files, such as ${foreign.take(5).mkString(", ")}")
       val missing = needed.filterNot(names.contains)
       if (missing.nonEmpty) sys.error(s"$jar: lacks ${missing.mkString(", ")}")
-      jar
+      audited(jar, project)
     } finally zip.close()
+  }
+
+  /** Licence, notice, and no part with a known hole. */
+  private def audited(jar: File, project: File): File = {
+    val audit = Process(Seq("python3", s"$project/scripts/audit.py", jar.getPath), project)
+    if (audit.! != 0) sys.error(s"$jar: see above")
+    jar
   }
 }

@@ -16,9 +16,11 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "dependencies.md"
 _MARK = re.compile(r"(<!-- dependencies: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _NAME = re.compile(r"^[A-Za-z0-9._-]+")
-# A version in build.sbt: a text, or a field of the line's versions.
-_JAR = re.compile(r'"([\w.]+)" % "([\w-]+)" % (?:"([\d.]+)"|line\.(\w+))')
-_LICENCES = {"Apache-2.0": ("org.apache", "com.fasterxml", "io.airlift", "org.scala-lang")}
+_JAR = re.compile(r'"([\w.]+)" % "([\w-]+)" % (\w+)')
+_LICENCES = {
+    "Apache-2.0": ("org.apache", "com.fasterxml", "io.airlift", "org.scala-lang"),
+    "BSD-3-Clause": ("org.locationtech.jts",),  # its other licence, EPL-2.0, is not chosen
+}
 _SPDX = {
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD-3-Clause",
@@ -57,17 +59,12 @@ def _licence(of: PackageMetadata) -> str:
 
 def hive_jars() -> list[list[str]]:
     """Artifact, version, licence: what the jar for Hive and MapReduce holds beside classes of ours."""
-    lines = (ROOT / "project" / "SparkVersions.scala").read_text()
-    first = re.search(r"SparkLine\(([^)]*)\)", lines[lines.index("object") :])
-    fields = re.findall(r"(\w+): String", lines)
-    versions = dict(zip(fields, re.findall(r'"([^"]*)"', first.group(1) if first else ""), strict=False))
-    build = (ROOT / "build.sbt").read_text()
-    bundle = build[build.index("lazy val hiveBundle") : build.index("ivyConfigurations += Cluster")]
-    rows = [[f"{group}:{name}", text or versions[field]] for group, name, text, field in _JAR.findall(bundle)]
-    parquet = re.search(r"Seq\(([^)]*)\)\s*\.map\(a => \(\"org.apache.parquet\"", bundle)
-    names = re.findall(r'"([\w-]+)"', parquet.group(1) if parquet else "")
-    rows += [[f"org.apache.parquet:parquet-{name}", versions["parquet"]] for name in names]
-    rows.append(["org.scala-lang:scala-library", versions["scala"]])
+    shaded = (ROOT / "project" / "Shaded.scala").read_text()
+    versions = dict(re.findall(r'val (\w+) = "([\d.]+)"', shaded))
+    rows = [[f"{group}:{name}", versions[field]] for group, name, field in _JAR.findall(shaded)]
+    line = (ROOT / "project" / "SparkVersions.scala").read_text()
+    scala = re.search(r'SparkLine\("[^"]*", "([^"]*)"', line)
+    rows.append(["org.scala-lang:scala-library", scala.group(1) if scala else "?"])
     return sorted([*row, _licence_of_jar(row[0])] for row in rows)
 
 

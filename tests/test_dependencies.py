@@ -22,5 +22,5 @@ def test_every_jar_and_package_has_a_licence_that_ours_goes_with() -> None:
 
 def test_what_the_jar_for_hive_holds_is_in_the_notice() -> None:
     notice = (ROOT / "NOTICE").read_text().lower()
-    for word in ("avro", "parquet", "jackson", "aircompressor", "scala", "uplot"):
+    for word in ("avro", "parquet", "jackson", "aircompressor", "scala", "jts", "uplot"):
         assert word in notice

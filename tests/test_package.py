@@ -1,10 +1,13 @@
 """The package as it is installed."""
 
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 from dataclasses import FrozenInstanceError
 from pathlib import Path
+from zipfile import ZipFile
 
 import pyspark
 import pytest
@@ -24,6 +27,29 @@ def test_the_wheel_carries_the_jar() -> None:
 def test_the_wheel_carries_licence_and_notice() -> None:
     for name in ("LICENSE", "NOTICE"):
         assert (jar_path().parents[1] / name).read_text() == (ROOT / name).read_text()
+
+
+def test_the_source_package_carries_them_too_and_makes_the_same_wheel(tmp_path: Path) -> None:
+    project = tmp_path / "project" / "python"
+    shutil.copytree(
+        ROOT / "python", project, symlinks=True, ignore=shutil.ignore_patterns("jars", "__pycache__")
+    )
+    for name in ("LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, project.parent)
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist"], cwd=project, check=True)
+    with tarfile.open(next((project / "dist").glob("*.tar.gz"))) as packed:
+        packed.extractall(tmp_path / "unpacked", filter="data")
+    source = next((tmp_path / "unpacked").iterdir())
+    for name in ("LICENSE", "NOTICE"):
+        assert (source / name).read_text() == (ROOT / name).read_text()
+        assert not (source / name).is_symlink()
+    wheels = []
+    for folder in (project, source):
+        subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel"], cwd=folder, check=True)
+        with ZipFile(next((folder / "dist").glob("*.whl"))) as wheel:
+            wheels.append({n: wheel.read(n) for n in wheel.namelist() if not n.endswith("RECORD")})
+    assert wheels[0] == wheels[1]
+    assert {"hudiidx/LICENSE", "hudiidx/NOTICE"} <= wheels[0].keys()
 
 
 def test_the_wheel_carries_a_jar_for_each_spark_line_and_the_installed_one_gets_its_own() -> None:
