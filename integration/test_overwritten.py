@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from test_metadata_table import ALL, INDEX, Listed
+from test_metadata_table import FILES, INDEX, Listed
 from test_written import VERSIONS, Written, assert_same_history, leave_traces
 
 from hudiidx import HudiIndex
@@ -120,7 +120,7 @@ def test_stock_goes_on_with_a_table_that_was_made_anew(spark: SparkSession, stoc
     styled = {"hoodie.datasource.write.hive_style_partitioning": "true"}
     overwrite(table, table.make(80, 120, 3, 3), **styled, **{"hudiidx.write.remake": "true"})
     table.name = "remade-anew"
-    stock_1_1.adopt(name=table.name, path=str(table.path), kind="MOR", options={**ALL, **INDEX, **styled})
+    stock_1_1.adopt(name=table.name, path=str(table.path), kind="MOR", options={**FILES, **INDEX, **styled})
     table.assert_right()
     assert all(r.p.startswith("city=") for r in table.ours().selectExpr("_hoodie_partition_path p").collect())
     table.stock_writes(100, 140, 4)

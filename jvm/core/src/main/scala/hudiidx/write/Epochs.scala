@@ -165,6 +165,15 @@ private[write] final class Epochs(storage: Storage, tablePath: String) {
     } else if (read(of, number).contains(seen)) inForce(of, number + 1)
     else None
 
+  /** The decision that a file of the timeline appears.
+    *
+    * @param pending None: it counts whatever is there
+    */
+  def decided(writer: String, pending: Option[String], file: String)(content: Array[Byte]): Epoch.Decided = {
+    def relative(path: String) = path.stripPrefix(tablePath).stripPrefix("/")
+    Epoch.Decided(writer, pending.fold("")(relative), relative(file))(content)
+  }
+
   /** Puts there what is decided and in force, as the writer does itself, who may be alive. */
   def complete(of: String, number: Int, d: Epoch.Decided): Unit = {
     val path = Storage.join(tablePath, d.path)

@@ -5,6 +5,7 @@ import hudiidx.storage.Storage
 import hudiidx.table.TableConfig
 import java.io.OutputStream
 import java.nio.file.FileAlreadyExistsException
+import scala.util.control.NonFatal
 
 /** A data file that a write announced before it made it.
   *
@@ -29,22 +30,34 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
     try storage.writeInPlace(s"$dir/$path${suffix(path)}")(_ => ())
     catch { case _: FileAlreadyExistsException => () }
 
-  /** Makes a file of the write, announced. Tasks may outlive their write: who ended it may not have seen the file, so it goes
-    * again, its marker, and folders that this one made anew; WriteConflict then.
+  /** Makes a file of the write, announced. Tasks may outlive their write, or be stopped with it: who ended it may not have seen the
+    * file, so it goes again, its marker, and folders that this one made anew; WriteConflict then, if nothing else failed.
     *
     * @param writer of the heartbeat that the write goes on by
     */
   def write(writer: String, partitionPath: String, fileName: String)(content: OutputStream => Unit): Unit = {
     val path = WrittenFile.path(partitionPath, fileName)
-    create(path)
     val file = Storage.join(tablePath, path)
-    storage.writeInPlace(file)(content)
-    if (!heartbeats.isOpen(instant, writer)) {
-      storage.delete(file)
-      storage.delete(s"$dir/$path${suffix(path)}")
-      if (all.isEmpty) delete()
+    def isOver = !heartbeats.isOpen(instant, writer)
+    try {
+      create(path)
+      storage.writeInPlace(file)(content)
+    } catch {
+      case e: Throwable =>
+        try if (isOver) remove(path)
+        catch { case NonFatal(other) => e.addSuppressed(other) }
+        throw e
+    }
+    if (isOver) {
+      remove(path)
       throw new WriteConflict(s"$file: the write $instant ended before this file of it was made; it is removed")
     }
+  }
+
+  private def remove(path: String): Unit = {
+    storage.delete(Storage.join(tablePath, path))
+    storage.delete(s"$dir/$path${suffix(path)}")
+    if (all.isEmpty) delete()
   }
 
   /** Removes the files announced but those that count.

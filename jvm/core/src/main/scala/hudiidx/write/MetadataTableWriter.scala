@@ -14,9 +14,9 @@ import org.slf4j.LoggerFactory
   */
 final case class FileChange(partitionPath: String, fileName: String, sizeBytes: Option[Long])
 
-/** Keeps Hudi's own metadata table in step with instants that hudiidx completes: partition `files` as stock Hudi does; all
-  * others are taken out, so that nobody asks them for what they have not seen. Stock Hudi makes those anew with its next
-  * write. Format notes §10.
+/** Keeps Hudi's own metadata table in step with instants that hudiidx completes: partition `files` as stock Hudi does. Where it has
+  * others that would have to know of the instant too, it goes whole, so that nobody asks them for what they have not seen. Stock
+  * Hudi makes it anew with its next write. Format notes §10.
   *
   * Who completes an instant calls `commit` when all its files are there, just before; who rolls one back calls `undo` while
   * the instant is still pending. In between the metadata table is ahead, and nobody counts what it has of a pending instant.
@@ -44,24 +44,26 @@ object MetadataTableWriter {
       throw new WriteConflict(s"$path: the table was made anew beside the write $instant; write again")
     if (config.metadataPartitions.contains(MetadataTable.FilesPartition))
       try {
-        val group = filesGroup(table)
-        if (!keepsKeys && hasOtherParts(config) && changes.exists(isNewBase))
-          remove(storage, path, "parts of it read the new base files, and this writer does not keep those")
+        val others = notKept(config, keepsKeys)
+        if (others.nonEmpty) remove(storage, path, s"this writer does not keep its partitions ${others.mkString(", ")}")
         else {
-          takeOut(storage, path, config, keepsKeys)
+          val group = filesGroup(table)
           append(storage, path, group, instant, FilesRecords.content(group.schema, changes), changes.size)
         }
       } catch { case e @ (_: NotAHudiTable | _: DamagedTable) => remove(storage, path, e.getMessage) }
     else if (config.inflightMetadataPartitions.nonEmpty) remove(storage, path, "it was never finished")
   }
 
-  /** Stock Hudi makes such parts anew out of all base files that `files` names. Where it cleans or rolls back first, those that it
-    * has just removed are among them, and it goes no further; without `files` it lists what is there.
+  /** Partitions that would hold no more. Taken out alone, stock Hudi would make them anew out of all files that `files` names. Where
+    * it cleans or rolls back first, those that it has just removed are among them, and it goes no further; without `files` it lists
+    * what is there.
     */
-  private def hasOtherParts(config: TableConfig): Boolean =
-    (config.metadataPartitions ++ config.inflightMetadataPartitions).exists(_ != MetadataTable.FilesPartition)
-
-  private def isNewBase(change: FileChange): Boolean = change.sizeBytes.isDefined && !change.fileName.startsWith(".")
+  private def notKept(config: TableConfig, keepsKeys: Boolean): Vector[String] = {
+    def isTrue(partition: String): Boolean = partition == MetadataTable.FilesPartition ||
+      (keepsKeys && (partition == RecordIndex || partition.startsWith(SecondaryIndex)))
+    val others = config.metadataPartitions.filterNot(isTrue) ++ config.inflightMetadataPartitions
+    others.distinct.sorted
+  }
 
   private def filesGroup(table: TableContext): MetadataFileGroup = MetadataTable.filesGroup(
     table.storage,
@@ -71,24 +73,6 @@ object MetadataTableWriter {
     table.access.histories.open(table.storage, _, _)
   )
 
-  /** Partitions that hold no more. */
-  private def takeOut(storage: Storage, tablePath: String, config: TableConfig, keepsKeys: Boolean): Unit = {
-    def isTrue(partition: String): Boolean = partition == MetadataTable.FilesPartition ||
-      (keepsKeys && (partition == RecordIndex || partition.startsWith(SecondaryIndex)))
-    val (kept, others) = config.metadataPartitions.partition(isTrue)
-    val all = others ++ config.inflightMetadataPartitions.filterNot(kept.contains)
-    if (all.nonEmpty) {
-      log.warn(
-        "{}: partitions {} of Hudi's metadata table are taken away: this writer does not keep them. Stock Hudi makes them " +
-          "anew with its next write; until then its queries go without them",
-        tablePath,
-        all.sorted.mkString(", "): Any
-      )
-      leave(storage, tablePath, kept)
-      all.foreach(p => storage.delete(Storage.join(MetadataTable.path(tablePath), p)))
-    }
-  }
-
   /** The whole metadata table goes, as it does when stock Hudi writes with `hoodie.metadata.enable=false`. */
   private def remove(storage: Storage, tablePath: String, why: String): Unit = {
     log.warn(
@@ -96,15 +80,12 @@ object MetadataTableWriter {
       tablePath,
       why: Any
     )
-    leave(storage, tablePath, Vector.empty)
+    // Properties first: a folder that nobody reads may be there.
+    PropertiesFile.update(storage, tablePath)(
+      _ + (TableConfig.MetadataPartitions -> "") + (TableConfig.InflightMetadataPartitions -> "")
+    )
     storage.delete(MetadataTable.path(tablePath)): Unit
   }
-
-  /** The partitions that may be read; properties first, for a folder that nobody reads may be there. */
-  private def leave(storage: Storage, tablePath: String, partitions: Vector[String]): Unit =
-    PropertiesFile.update(storage, tablePath)(
-      _ + (TableConfig.MetadataPartitions -> partitions.mkString(",")) + (TableConfig.InflightMetadataPartitions -> "")
-    )
 
   /** A deltacommit of one log file. Its inflight file has the file's name, by which `undo` finds it. */
   private def append(
@@ -174,7 +155,7 @@ object MetadataTableWriter {
   )
 
   /** Takes away what `commit` did for an instant that is still pending. Each step may be the last one of a process: the next
-    * call does the rest. The partitions taken out stay so.
+    * call does the rest. A metadata table taken away stays so.
     */
   def undo(storage: Storage, tablePath: String, instant: String): Unit = {
     val root = MetadataTable.path(tablePath)

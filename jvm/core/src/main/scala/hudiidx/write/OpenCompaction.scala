@@ -35,7 +35,7 @@ object OpenCompaction {
         lock.heldFor(name) {
           planOf(TableContext.load(access, tablePath), choose) { (path, content) =>
             lock.requireHeld()
-            val decided = Epoch.Decided(name, "", path.stripPrefix(tablePath).stripPrefix("/"))(content)
+            val decided = epochs.decided(name, None, path)(content)
             if (!epochs.follow(name, 1, open, decided).contains(decided))
               throw new WriteConflict(s"$path: the lock was taken by another writer while this one had it; try again")
             access.storage.publish(path, content) || java.util.Arrays.equals(access.storage.readAll(path), content)

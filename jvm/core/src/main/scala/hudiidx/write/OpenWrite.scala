@@ -198,8 +198,7 @@ final class OpenWrite private[write] (
     * @param pending the file that says that it goes on
     */
   private def decide(path: String, content: Array[Byte], pending: String): Unit = {
-    def relative(p: String) = p.stripPrefix(table.tablePath).stripPrefix("/")
-    val decided = Epoch.Decided(writer, relative(file(pending)), relative(path))(content)
+    val decided = epochs.decided(writer, Some(file(pending)), path)(content)
     val inForce =
       try epochs.follow(instant, beating.epoch, beating.open, decided)
       catch { case NonFatal(e) => settled(decided, e) }

@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.table.FileGroup
+import hudiidx.table.{FileGroup, FileSlice}
 
 /** What a write did to one file: a log file, or a base file.
   *
@@ -36,6 +36,34 @@ object WrittenFile {
   /** Relative to the table's base path. */
   def path(partitionPath: String, fileName: String): String =
     if (partitionPath.isEmpty) fileName else s"$partitionPath/$fileName"
+
+  /** A base file that holds what a slice held, changed or not.
+    *
+    * @param rows in it
+    */
+  def merged(
+      slice: FileSlice,
+      fileName: String,
+      sizeBytes: Long,
+      rows: Long,
+      inserts: Long,
+      updates: Long,
+      deletes: Long
+  ): WrittenFile = WrittenFile(
+    slice.partitionPath,
+    slice.fileId,
+    fileName,
+    logVersion = 0,
+    slice.baseInstantTime,
+    slice.baseFile.fold("")(_.fileName),
+    slice.logFiles.map(_.fileName),
+    isNewGroup = false,
+    sizeBytes,
+    inserts,
+    updates,
+    deletes,
+    Some(BaseContent(rows, slice.logFiles.map(_.sizeBytes).sum))
+  )
 }
 
 /** What a base file holds.

@@ -6,26 +6,47 @@ import hudiidx.table.{FileName, MetadataTable, MetadataTableListing, PropertiesF
 import hudiidx.{Fixtures, WriteConflict}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Tables of stock Hudi with its metadata table, of which a write here keeps the files, killed at any step or not. */
+/** Tables of stock Hudi with its metadata table, which a write here keeps or takes away, killed at any step or not. */
 class MetadataTableWriterSuite extends AnyFunSuite {
   import MetadataTableWriterSuite._
   import WriteStepsSuite.{quick, slow, write}
 
   for (name <- Tables) {
-    test(s"$name: a write adds its files to the metadata table, which stays in step; what is not kept goes") {
-      val table = Fixtures.copy(name)
+    test(s"$name: a write adds its files to a metadata table of files, which stays in step") {
+      val table = ofFiles(name)
       val before = listed(table)
-      assert(TableConfig.read(LocalStorage, table).metadataPartitions.size > 1)
       (1 to 3).foreach(n => write(LocalStorage, table, s"key-$n"))
       val after = listed(table)
       assert(after - "p" === before)
       assert(after("p") === filesOf(table, "p") && after("p").size === 3)
       val config = TableConfig.read(LocalStorage, table)
       assert(config.metadataPartitions === Vector("files") && config.inflightMetadataPartitions === Vector.empty)
-      assert(partitionFolders(table) === Set("files"))
-      val kept = properties(Fixtures.table(name)) -- changed
-      assert(properties(table) -- changed === kept)
-      assert(Fixtures.filesBelow(table).filter(_.endsWith(".backup")) === Vector.empty)
+      assert(properties(table) === properties(ofFiles(name)))
+    }
+
+    test(s"$name: a metadata table with parts that a write does not keep goes whole, killed at any step or not") {
+      val steps = new FaultyStorage(LocalStorage, Int.MaxValue, Fault.After)
+      write(steps, Fixtures.copy(name), "a", slow)
+      (1 to steps.mutatingCalls + 1).foreach { step =>
+        val table = Fixtures.copy(name)
+        val config = TableConfig.read(LocalStorage, table)
+        if (step <= steps.mutatingCalls) WriteStepsSuite.dying(step, Fault.After)(write(_, table, "a", slow))
+        else write(LocalStorage, table, "a")
+        val left = TableConfig.read(LocalStorage, table)
+        assert(Set(config.metadataPartitions, Vector.empty)(left.metadataPartitions), s"step $step")
+        if (left.metadataPartitions.nonEmpty) {
+          assert(committed(table).isEmpty, s"step $step")
+          assert(partitionFolders(table) === partitionFolders(Fixtures.table(name)), s"step $step")
+        }
+        Thread.sleep(3) // the dead writer's heartbeat is past
+        write(LocalStorage, table, "b")
+        val kept = properties(Fixtures.table(name)) -- changed
+        assert(properties(table) -- changed === kept, s"step $step")
+        val after = TableConfig.read(LocalStorage, table)
+        assert(after.metadataPartitions ++ after.inflightMetadataPartitions === Vector.empty, s"step $step")
+        if (step > steps.mutatingCalls)
+          assert(Fixtures.filesBelow(table).filter(_.endsWith(".backup")) === Vector.empty)
+      }
     }
 
     for (fault <- if (name.startsWith("v9")) Fault.All else Vector(Fault.After))
@@ -33,11 +54,11 @@ class MetadataTableWriterSuite extends AnyFunSuite {
         s"$name: killed ${fault.toString.toLowerCase} every step, the metadata table has a write whole or not at all"
       ) {
         val steps = new FaultyStorage(LocalStorage, Int.MaxValue, fault)
-        write(steps, Fixtures.copy(name), "a", slow)
-        assert(steps.mutatingCalls >= 18)
+        write(steps, ofFiles(name), "a", slow)
+        assert(steps.mutatingCalls >= 16)
         val before = listed(Fixtures.table(name))
         (1 to steps.mutatingCalls).foreach { step =>
-          val table = Fixtures.copy(name)
+          val table = ofFiles(name)
           WriteStepsSuite.dying(step, fault)(write(_, table, "a", slow))
           val seen = committed(table)
           assert(listed(table) === before ++ seen, s"step $step")
@@ -71,18 +92,17 @@ class MetadataTableWriterSuite extends AnyFunSuite {
   }
 
   test("an instant that moves no record leaves what maps keys") {
-    val table = Fixtures.copy("v9-mor-part")
+    val table = ofFiles("v9-mor-part", "files,record_index")
     val context = TableContext.load(IndexerSuite.accessOf(LocalStorage), table)
     MetadataTableWriter.commit(context, "20990101000000000", Vector.empty, keepsKeys = true)
     assert(TableConfig.read(LocalStorage, table).metadataPartitions.toSet === Set("files", "record_index"))
-    assert(partitionFolders(table) === Set("files", "record_index"))
     assert(listed(table) === listed(Fixtures.table("v9-mor-part")))
     MetadataTableWriter.commit(context, "20990101000000001", Vector(FileChange("sf", "gone", None)), keepsKeys = false)
-    assert(TableConfig.read(LocalStorage, table).metadataPartitions === Vector("files"))
+    assert(TableConfig.read(LocalStorage, table).metadataPartitions === Vector.empty)
   }
 
   test("files that are gone are gone") {
-    val table = Fixtures.copy("v9-mor-part")
+    val table = ofFiles("v9-mor-part")
     val context = TableContext.load(IndexerSuite.accessOf(LocalStorage), table)
     val before = listed(table)
     val (partition, name) = (before.keys.min, before(before.keys.min).keys.min)
@@ -159,6 +179,13 @@ class MetadataTableWriterSuite extends AnyFunSuite {
 private object MetadataTableWriterSuite {
   val Tables: Vector[String] = Vector("v6-mor-part", "v9-mor-part")
   val changed: Set[String] = Set(TableConfig.MetadataPartitions, TableConfig.InflightMetadataPartitions)
+
+  /** A copy whose metadata table has these partitions alone. */
+  def ofFiles(name: String, partitions: String = MetadataTable.FilesPartition): String = {
+    val table = Fixtures.copy(name)
+    PropertiesFile.update(LocalStorage, table)(_ + (TableConfig.MetadataPartitions -> partitions))
+    table
+  }
 
   def properties(table: String): Map[String, String] = TableConfig.read(LocalStorage, table).properties
 

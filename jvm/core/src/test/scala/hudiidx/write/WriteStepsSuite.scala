@@ -238,6 +238,12 @@ class WriteStepsSuite extends AnyFunSuite {
         end(open)
       })
       intercept[WriteConflict](open.markers.write(open.writer, "p", "later.parquet")(_ => ()))
+      // A task that is stopped ends in the midst of its file.
+      intercept[IllegalStateException](
+        open.markers.write(open.writer, "p", "late-and-stopped.parquet")(_ =>
+          throw new IllegalStateException("stopped")
+        )
+      )
       val left = Fixtures.filesBelow(table)
       assert(left.filter(f => f.contains("late") || f.contains("/.temp/") || f.contains("/.heartbeat/")).isEmpty, how)
       assert(LocalStorage.list(s"$table/.hoodie/.temp").isEmpty, how)

@@ -1,12 +1,12 @@
 package hudiidx.spark.compact
 
 import hudiidx.DamagedTable
-import hudiidx.spark.write.{BaseFileOptions, BaseFileWriter, SliceCopy, SliceCounts}
+import hudiidx.spark.write.{BaseFileOptions, BaseFileWriter, SliceCopy}
 import hudiidx.spark.{BaseFileReaderFactory, SharedTable, SliceReading}
 import hudiidx.storage.Storage
 import hudiidx.table._
 import hudiidx.timeline.PlannedFileGroup
-import hudiidx.write.{BaseContent, Markers, WrittenFile}
+import hudiidx.write.{Markers, WrittenFile}
 import org.apache.avro.Schema
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.PartitionedFile
@@ -77,23 +77,6 @@ final class SliceCompactor(job: CompactionJob, token: String) {
     val counts =
       try SliceCopy.into(file, job.readers, piece)
       finally file.close()
-    written(slice, name, file, counts)
+    WrittenFile.merged(slice, name, file.written, counts.rows, counts.added, counts.updated, counts.deleted)
   }
-
-  private def written(slice: FileSlice, name: String, file: BaseFileWriter, counts: SliceCounts): WrittenFile =
-    WrittenFile(
-      slice.partitionPath,
-      slice.fileId,
-      name,
-      logVersion = 0,
-      slice.baseInstantTime,
-      slice.baseFile.fold("")(_.fileName),
-      slice.logFiles.map(_.fileName),
-      isNewGroup = false,
-      file.written,
-      counts.added,
-      counts.updated,
-      counts.deleted,
-      Some(BaseContent(counts.rows, slice.logFiles.map(_.sizeBytes).sum))
-    )
 }

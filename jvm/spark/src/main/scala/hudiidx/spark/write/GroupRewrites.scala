@@ -35,21 +35,7 @@ final class GroupRewrites(write: GroupWrite, bases: GroupBaseFiles, numbers: Seq
         kept = SliceCopy.into(file, write.readers.get, pieceOf(slice, changes.finish()))
       } finally changes.close()
     }
-    WrittenFile(
-      target.partitionPath,
-      target.fileId,
-      name,
-      logVersion = 0,
-      slice.baseInstantTime,
-      slice.baseFile.fold("")(_.fileName),
-      slice.logFiles.map(_.fileName),
-      isNewGroup = false,
-      size,
-      inserts + kept.added,
-      kept.updated,
-      kept.deleted,
-      Some(BaseContent(inserts + kept.rows, slice.logFiles.map(_.sizeBytes).sum))
-    )
+    WrittenFile.merged(slice, name, size, inserts + kept.rows, inserts + kept.added, kept.updated, kept.deleted)
   }
 
   private def pieceOf(slice: FileSlice, changes: Option[(String, Long)]): PartitionedFile = {

@@ -299,23 +299,24 @@ final class TableWriterSuite extends SparkSuite {
     assert(values(path).keySet === (3 until 9).map(i => f"k$i%03d").toSet)
   }
 
-  private def withoutRecordIndex(name: String): String = {
+  private def withMetadata(name: String, partitions: String): String = {
     val path = Fixtures.copy(name)
-    PropertiesFile.update(LocalStorage, path)(
-      _ + (TableConfig.MetadataPartitions -> "bloom_filters,column_stats,files,partition_stats")
-    )
+    PropertiesFile.update(LocalStorage, path)(_ + (TableConfig.MetadataPartitions -> partitions))
     path
   }
 
-  for (name <- Seq("v6-mor-part", "v9-mor-part"))
-    test(s"a table of stock Hudi with its metadata table is written to, which lists the files: $name") {
-      val path = withoutRecordIndex(name)
+  for {
+    name <- Seq("v6-mor-part", "v9-mor-part")
+    (had, has) <- Seq("files" -> Vector("files"), "bloom_filters,column_stats,files,partition_stats" -> Vector.empty)
+  }
+    test(s"a table of stock Hudi with its metadata table is written to, which lists the files or goes: $name, $had") {
+      val path = withMetadata(name, had)
       val before = read(path).drop("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_file_name")
       val later = before.where("n % 3 = 0").withColumn("ts", col("ts") + 1000000L).withColumn("note", lit("new"))
       val wanted = before.where("n % 3 <> 0").union(later).collect().toSet
       save(later, path, Map.empty)
       assert(read(path).select(before.columns.map(col): _*).collect().toSet === wanted)
-      assert(TableConfig.read(LocalStorage, path).metadataPartitions === Vector("files"))
+      assert(TableConfig.read(LocalStorage, path).metadataPartitions === has)
     }
 
   test("tables and options that are not served are refused before anything is written") {
