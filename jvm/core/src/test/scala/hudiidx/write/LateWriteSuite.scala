@@ -89,7 +89,7 @@ class LateWriteSuite extends AnyFunSuite {
     }
 
   /** Pairs of steps, each in a race of its own: all beside the late one's completion, and some; all of them where tests are long. */
-  private def races(table: String, oneIn: Int = 10)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
+  private def races(table: String, oneIn: Int = 25)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
     val calls = new SteppedStorage(Int.MaxValue, () => ())
     job(calls, table)
     val random = new Random(TestSettings.seed)
