@@ -96,9 +96,13 @@ class HudiIndex(TableViews, TableExports):
         values: str | Sequence[str] | None = None,
         values_max: int | None = None,
         indexes: str | Sequence[str] | None = None,
+        never: str | Sequence[str] | None = None,
         logs: bool | None = None,
     ) -> Mapping[str, Any]:
         """Makes the index, whole; an index that is there is replaced at the end, in one step.
+
+        An index holds values of the table in the clear: names of partitions, and, of what is indexed, record
+        keys, bounds, values and bloom filters. Whoever may read its folder may read them; see SECURITY.md.
 
         Columns are named as in SQL, those in structs with dots, or are expressions of columns in Spark SQL:
         ``"date_format(ts, 'yyyy-MM')"``. What is not given of the indexes on columns stays as the index has
@@ -117,6 +121,8 @@ class HudiIndex(TableViews, TableExports):
             values: keep the values of these columns, for files that have few of them.
             values_max: at most so many for a file; default 64.
             indexes: of other kinds, which jars bring: ``["quadkey(lon,lat,level=12)"]``.
+            never: the index holds no value of these columns, in any form, now and after updates by others; the
+                index keeps the list, to which later calls can only add.
             logs: keep an index of the keys of log blocks, for reads by record key of slices with logs; for
                 blocks whose writer left one in the log none is kept. Default: as the index has it.
 
@@ -139,6 +145,7 @@ class HudiIndex(TableViews, TableExports):
             values=_columns.names(values),
             values_max=values_max,
             indexes=_columns.specs(indexes),
+            never=_columns.names(never),
             logs=logs,
         )
         return dict(self._document(api.create))

@@ -36,6 +36,7 @@ KNOWN: tuple[Option, ...] = (
     Option("values", "hudiidx.values.columns", str),
     Option("values_max", "hudiidx.values.max", int),
     Option("indexes", "hudiidx.column.indexes", str),
+    Option("never", "hudiidx.columns.never", str),
     Option("logs", "hudiidx.logs", bool),
     Option("retain_last", "hudiidx.expire.retain.last", int),
     Option("older_than_minutes", "hudiidx.expire.older.than.minutes", int),

@@ -77,13 +77,20 @@ def create(
         list[str] | None,
         optional("--index", metavar="KIND(A,B)", help="An index of another kind; may be repeated."),
     ] = None,
+    never: Annotated[
+        str | None, optional("--never", metavar="A,B", help="Hold no value of these columns, now or later.")
+    ] = None,
     logs: Annotated[
         bool | None, optional("--logs/--no-logs", help="Keep an index of the keys of log blocks.")
     ] = None,
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Make the index."""
+    """Make the index.
+
+    An index holds values of the table in the clear: names of partitions, and, of what is indexed, record keys,
+    bounds, values and bloom filters. Whoever may read its folder may read them.
+    """
     done = with_spark(
         table,
         "creating the index",
@@ -96,6 +103,7 @@ def create(
             bloom_fpp=bloom_fpp,
             values=values,
             indexes=index or None,
+            never=never,
             logs=logs,
         ),
         index_path,

@@ -3,7 +3,7 @@ package hudiidx.report
 import java.io.IOException
 
 import hudiidx.DamagedIndex
-import hudiidx.column.{ColumnExpression, ColumnIndex, SliceBounds}
+import hudiidx.column.{ColumnExpression, ColumnIndex, NeverColumns, SliceBounds}
 import hudiidx.store.IndexStore
 import hudiidx.sync.TableSnapshot
 import hudiidx.table.FileSlice
@@ -25,8 +25,12 @@ final case class ColumnFacts(column: String, typeText: String, least: String, gr
   */
 final case class ColumnsFacts(stride: Int, columns: Vector[ColumnFacts], leftOut: Int, problem: Option[String])
 
-/** Bounds of the slices of a snapshot: give it all of them, partition after partition. */
-private[report] final class ColumnTally(snapshot: TableSnapshot, indexDir: String) extends AutoCloseable {
+/** Bounds of the slices of a snapshot: give it all of them, partition after partition.
+  *
+  *  @param never columns of which nothing is told
+  */
+private[report] final class ColumnTally(snapshot: TableSnapshot, indexDir: String, never: NeverColumns)
+    extends AutoCloseable {
   private var problem = Option.empty[String]
   private val version = snapshot.use.version.filter(ColumnIndex.isIn)
   private val index: Option[ColumnIndex] = version.flatMap { v =>
@@ -44,7 +48,7 @@ private[report] final class ColumnTally(snapshot: TableSnapshot, indexDir: Strin
 
   /** @param first columns that matter most: where there are very many, these are told of before others */
   def facts(first: String => Int): ColumnsFacts = {
-    val paths = bounds.toVector.flatMap(b => guarded(b.paths).getOrElse(Vector.empty))
+    val paths = bounds.toVector.flatMap(b => guarded(b.paths).getOrElse(Vector.empty)).filterNot(never.forbids)
     val told = paths.sortBy(p => -first(ColumnExpression.shown(p))).take(ColumnTally.MostColumns)
     val found = if (problem.isDefined) Vector.empty else told.flatMap(column)
     val sorted = found.sortBy(c => (-c.overlap.skippedOfOne, c.column))

@@ -3,6 +3,7 @@ package hudiidx.report
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.column.{ColumnPath, NeverColumns}
 import hudiidx.store.ScanFiles
 import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext, TableSnapshot}
 import hudiidx.table.{TableConfig, TableSchema}
@@ -11,7 +12,7 @@ import hudiidx.table.{TableConfig, TableSchema}
   * table's size.
   *
   *  @param fallback why the files come from a listing: code of [[hudiidx.sync.FallbackCode]]
-  *  @param columns  top-level columns of the table's rows
+  *  @param columns  top-level columns of the table's rows, of which an index may hold values
   */
 final case class TableReport(
     path: String,
@@ -35,7 +36,9 @@ object TableReport {
     val scans = ScanFacts.of(new ScanFiles(access.storage, options.indexDir(path), path).newest(ScanFacts.MostScans))
     val snapshot = TableSnapshot.open(access, path, options)
     try {
-      val (files, bounds) = tally(snapshot, options.indexDir(path), scans)
+      val version = snapshot.use.version.fold(NeverColumns.None)(NeverColumns.of)
+      val never = (options.never ++ version).of(snapshot.config)
+      val (files, bounds) = tally(snapshot, options.indexDir(path), scans, never)
       val bare = TableReport(
         path,
         snapshot.config,
@@ -45,16 +48,21 @@ object TableReport {
         TimelineFacts.of(snapshot.table),
         bounds,
         scans,
-        columnsOf(snapshot.table),
+        columnsOf(snapshot.table).filterNot(c => never.forbids(ColumnPath.of(Seq(c)))),
         Vector.empty
       )
       bare.copy(advice = new Advisor(bare, options.indexPath).all)
     } finally snapshot.close()
   }
 
-  private def tally(snapshot: TableSnapshot, indexDir: String, scans: ScanFacts): (FileTally, ColumnsFacts) = {
+  private def tally(
+      snapshot: TableSnapshot,
+      indexDir: String,
+      scans: ScanFacts,
+      never: NeverColumns
+  ): (FileTally, ColumnsFacts) = {
     val files = new FileTally
-    val bounds = new ColumnTally(snapshot, indexDir)
+    val bounds = new ColumnTally(snapshot, indexDir, never)
     try {
       snapshot.view.partitions.foreach { p =>
         val all = snapshot.source.files(p)

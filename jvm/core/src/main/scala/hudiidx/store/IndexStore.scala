@@ -191,6 +191,14 @@ final class IndexStore(val storage: Storage, val dir: String) {
         )
     }
 
+  /** Removes all work folders: what somebody is making there is made again. */
+  def removeWork(): Unit = writing(dir) {
+    storage
+      .list(dir)
+      .filter(f => f.isDirectory && IndexNames.isWorkFolder(f.name))
+      .foreach(f => folder.removeWork(f.name))
+  }
+
   /** Removes the index, and its folder if nothing else is in it; false if there was none. */
   def drop(): Boolean = writing(dir)(folder.drop())
 
@@ -198,24 +206,34 @@ final class IndexStore(val storage: Storage, val dir: String) {
     *  version names and work folders in which nothing was written, both for longer than any running writer takes. Returns the names removed.
     *
     *  @param current number of the version in use: it stays, also when newer damaged ones fill the places
+    *  @param isBarred versions that stay only as long as a reader may have them open, as do the files that they alone name
     */
-  def expire(current: Long, rule: Retention, nowMillis: Long): Vector[String] = {
+  def expire(
+      current: Long,
+      rule: Retention,
+      nowMillis: Long,
+      isBarred: Option[IndexVersion => Boolean] = None
+  ): Vector[String] = {
     val (files, strange) = storage.list(versionsDir).partition(isVersion)
-    val newest = files.takeRight(math.max(1, rule.retained)).map(numberOf).toSet + current
+    val barred = isBarred.toVector.flatMap(is => files.filter(f => numberOf(f) < current && versionOf(f).exists(is)))
+    val newest = files.takeRight(math.max(1, rule.retained)).diff(barred).map(numberOf).toSet + current
     // A reader opens the newest, so a version's time begins to run out when the next one comes.
     val replaced = files.zip(files.drop(1)).map { case (f, next) => f.path -> next.modifiedMillis }.toMap
     val (old, kept) =
       files.partition(f => !newest(numberOf(f)) && replaced.get(f.path).exists(nowMillis - _ >= rule.minAgeMillis))
+    // What was written before the first version that is not barred serves no writer any more: it is made again, by the new rule.
+    val ruledAt = barred.lastOption.flatMap(b => files.find(numberOf(_) > numberOf(b))).map(_.modifiedMillis)
+    def isOver(millis: Long): Boolean = nowMillis - millis >= rule.orphanAgeMillis || ruledAt.exists(millis < _)
     old.foreach(f => storage.deleteOne(f.path))
     val names = kept.map(namesIn)
     val named = names.flatten.flatten.toSet
     val others = if (names.forall(_.isDefined)) storage.list(dir).filterNot(f => named(f.name)) else Vector.empty
     // A killed writer's temporary files may stand beside versions too.
     val orphans = (strange ++ others).filter { f =>
-      !f.isDirectory && IndexNames.isFile(f.name) && nowMillis - f.modifiedMillis >= rule.orphanAgeMillis
+      !f.isDirectory && IndexNames.isFile(f.name) && isOver(f.modifiedMillis)
     }
     val idle = others.filter { f =>
-      f.isDirectory && IndexNames.isWorkFolder(f.name) && nowMillis - lastWrite(f) >= rule.orphanAgeMillis
+      f.isDirectory && IndexNames.isWorkFolder(f.name) && isOver(lastWrite(f))
     }
     orphans.foreach(f => storage.deleteOne(f.path))
     idle.foreach(f => folder.removeWork(f.name))
@@ -231,8 +249,10 @@ final class IndexStore(val storage: Storage, val dir: String) {
   /** None for a version that cannot be read now, or by this release, or that another writer has expired since it was listed:
     * what it names cannot be told, and what has taken its place may name the same files.
     */
-  private def namesIn(versionFile: FileInfo): Option[Vector[String]] =
-    try readIfThere(numberOf(versionFile)).map(_.files.map(_.name))
+  private def namesIn(versionFile: FileInfo): Option[Vector[String]] = versionOf(versionFile).map(_.files.map(_.name))
+
+  private def versionOf(versionFile: FileInfo): Option[IndexVersion] =
+    try readIfThere(numberOf(versionFile))
     catch { case _: DamagedIndex => None }
 
   /** All version files, by ascending number, whole or not. */

@@ -58,6 +58,9 @@ final class ScanFiles(storage: Storage, indexDir: String, tablePath: String) {
     if (number % ScanFiles.Most == 1) all.dropRight(ScanFiles.Most).foreach(f => store.remove(f.name))
   }
 
+  /** Removes all of them. */
+  def clear(): Unit = all.foreach(f => store.remove(f.name))
+
   /** Those of other processes: what this one has run it knows. */
   def ofOthers: Vector[ScanRecord] = read(all.filterNot(_.name.contains(s".${ScanFiles.process}.")), ScanFiles.Most)
 

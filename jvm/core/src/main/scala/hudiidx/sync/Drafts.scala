@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.column.NeverColumns
 import hudiidx.manifest.TableChanges
 import hudiidx.store._
 import hudiidx.{DamagedIndex, WriteConflict}
@@ -37,6 +38,17 @@ private[sync] final class Drafts(
     val clock: Clock
 ) {
   private val log = LoggerFactory.getLogger(classOf[Indexer])
+
+  /** What holds for a version that is made on top of another. */
+  def never(before: Option[IndexVersion]): NeverColumns =
+    before.fold(NeverColumns.None)(NeverColumns.of) ++ options.never
+
+  /** Before a rule counts that `before` did not have: what lies beside the versions and may hold values goes. */
+  def forget(before: Option[IndexVersion], rule: NeverColumns): Unit =
+    if (!before.fold(NeverColumns.None)(NeverColumns.of).covers(rule)) {
+      store.removeWork()
+      new ScanFiles(access.storage, store.dir, path).clear()
+    }
   private val publisher = new VersionPublisher(store, options.retention, clock)
 
   /** A version brought up by these instants, and their changes. */
@@ -51,7 +63,8 @@ private[sync] final class Drafts(
       val written = new ManifestUpdate(store, open, options).write(changes, table)
       val manifest = written.copy(
         files = written.files.filter(f => ManifestKind.All(f.kind)),
-        properties = written.properties.filter { case (name, _) => name.startsWith(ManifestProperty.Prefix) }
+        properties = written.properties.filter { case (name, _) => name.startsWith(ManifestProperty.Prefix) } ++
+          never(Some(base)).properties
       )
       Draft(table, manifest, made(manifest, table, parts.filter(_.isIn(base)), None)(updated(_, _, base, unseen)))
     } finally open.close()
@@ -104,6 +117,17 @@ private[sync] final class Drafts(
   /** None if another writer was first; see [[VersionPublisher.publish]]. */
   def publish(draft: Draft, number: Long, began: Long): Option[IndexVersion] =
     Some(version(draft, number)).filter(publisher.publish(_, draft.allLeftovers, began))
+
+  /** Publishes a version that has the rule beside what it has. None if another writer was first. */
+  def publishRule(version: IndexVersion, rule: NeverColumns, number: Long, began: Long): Option[IndexVersion] = {
+    val next = version.copy(
+      number = number,
+      properties = version.properties ++ rule.properties,
+      createdAtMillis = clock.millis(),
+      writer = Indexer.Writer
+    )
+    if (publisher.publish(next, Vector.empty, began)) Some(next) else None
+  }
 
   /** Publishes a version with these files and properties of a part in place of those that it has. None if another writer was
     * first.

@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.column.NeverColumns
 import hudiidx.manifest._
 import hudiidx.store.{Current, IndexVersion}
 import hudiidx.table.{TableListing, ViewTimeline}
@@ -34,15 +35,20 @@ private[sync] final class IndexBuild(
     val listing = TableSnapshot.listingOf(table, view, scanner.folders, isFollowed = true)
     // Taken before the version is read: whoever publishes from here on takes the number.
     val number = store.nextNumber()
-    val before = store.current() match {
+    val current = store.current()
+    val before = current match {
       case Current.Found(version, _) if version.table == table.identity               => Some(version)
       case Current.Unreadable(_, _, Some(earlier)) if earlier.table == table.identity =>
         Some(earlier.copy(files = Vector.empty))
       case _ => None
     }
-    val written = fromMetadata(table, listing, progress).getOrElse(
+    val rule = ruleOf(current)
+    rule.requireNoPartition(table.config)
+    drafts.forget(versionOf(current), rule)
+    val master = fromMetadata(table, listing, progress).getOrElse(
       writeMaster(table, listing.partitions, progress, scanner.scan(listing, _))
     )
+    val written = master.copy(properties = master.properties ++ rule.properties)
     before.foreach(drafts.requireParts)
     val others = drafts.made(written, table, parts, Some(progress))((part, state) => part.build(state, before))
     val draft =
@@ -76,11 +82,23 @@ private[sync] final class IndexBuild(
         drafts.requireTries(rebases + 1)
         val next = store.nextNumber()
         val others = store.current()
-        caughtUp(own, TableContext.load(access, path)) match {
-          case Some(now) => published(now, withOthers(now, before, others), before, next, began, rebases + 1)
-          case None      => Left(rebases + 1)
-        }
+        // What was made may hold what others have forbidden since.
+        if (!NeverColumns.of(own.manifest.properties).covers(ruleOf(others))) Left(rebases + 1)
+        else
+          caughtUp(own, TableContext.load(access, path)) match {
+            case Some(now) => published(now, withOthers(now, before, others), before, next, began, rebases + 1)
+            case None      => Left(rebases + 1)
+          }
     }
+
+  /** Whatever table the version was made from: who forbade a column did so for the folder. */
+  private def ruleOf(current: Current): NeverColumns = drafts.never(versionOf(current))
+
+  private def versionOf(current: Current): Option[IndexVersion] = current match {
+    case Current.Found(version, _)         => Some(version)
+    case Current.Unreadable(_, _, earlier) => earlier
+    case Current.Absent                    => None
+  }
 
   private def caughtUp(draft: Draft, now: TableContext): Option[Draft] = {
     val made = drafts.version(draft, 0L)

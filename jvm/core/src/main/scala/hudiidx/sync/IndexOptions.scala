@@ -1,6 +1,6 @@
 package hudiidx.sync
 
-import hudiidx.column.{BloomKind, ValuesKind}
+import hudiidx.column.{BloomKind, NeverColumns, ValuesKind}
 import hudiidx.record.RecordPlan
 import hudiidx.store.{IndexStore, Retention}
 import hudiidx.sync.OptionKind.{Flag, OneOf, Text, Whole}
@@ -17,6 +17,7 @@ import hudiidx.table.LogCheck
   *  @param retention     how long index versions are kept
   *  @param logs          of log blocks whose writers left no index one is kept; None: as the index has it
   *  @param damagedAsStock files of the table that are cut, gone or overwritten are passed over where stock Hudi does so
+  *  @param never         columns of which the index holds nothing, beside those that it was told of before
   *  @param symlinkPaths  folders outside the index folder in which updates may keep symlink manifests
   *  @param record        of the record index
   *  @param columns       of the indexes on columns
@@ -33,7 +34,8 @@ final case class IndexOptions(
     columns: ColumnOptions = ColumnOptions(),
     logs: Option[Boolean] = None,
     damagedAsStock: Boolean = false,
-    symlinkPaths: Vector[String] = Vector.empty
+    symlinkPaths: Vector[String] = Vector.empty,
+    never: NeverColumns = NeverColumns.None
 ) {
 
   def indexDir(tablePath: String): String = {
@@ -96,6 +98,7 @@ object IndexOptions {
   val ValuesMax = "hudiidx.values.max"
   val OtherIndexes = "hudiidx.column.indexes"
   val Logs = "hudiidx.logs"
+  val Never: String = NeverColumns.OptionName
   val SymlinkPath = "hudiidx.symlinks.path"
   val ReadDamaged: String = LogCheck.OptionName
 
@@ -203,6 +206,13 @@ object IndexOptions {
       "records in logs; `false` takes it away."
   )
 
+  private val never = OptionDoc(
+    Never,
+    Text(ColumnList),
+    "(as the index has it, else none)",
+    "The index holds no value of these columns, fields of structs with dots, in any form: no index, report or recorded scan has them, and none can be asked for. The index keeps the list, and " +
+      "other sessions can add to it only. Columns of partitions are refused: their values are names of folders."
+  )
   private val symlinkPath = OptionDoc(
     SymlinkPath,
     Text("paths, commas between them"),
@@ -249,6 +259,7 @@ object IndexOptions {
 
   val Docs: Vector[OptionDoc] = Vector(path, enabled, strict, source, recordMode, windowDays, fileGroups, groupBytes) ++
     columnDocs ++ Vector(
+      never,
       logs,
       mergePercent,
       mergeMinFiles,
@@ -295,6 +306,7 @@ object IndexOptions {
       ),
       logs = ifGiven(logs, _.flag(settings)),
       damagedAsStock = damaged.choice(settings) == LogCheck.AsStock,
+      never = settings.get(Never).fold(NeverColumns.None)(NeverColumns.parse),
       symlinkPaths =
         settings.get(SymlinkPath).fold(Vector.empty[String])(_.split(',').toVector.map(_.trim).filter(_.nonEmpty))
     )

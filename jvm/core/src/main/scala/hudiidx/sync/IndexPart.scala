@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.column.NeverColumns
 import hudiidx.manifest.TableChanges
 import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
 import hudiidx.table.{FileSystemView, ViewTimeline}
@@ -10,12 +11,14 @@ import hudiidx.table.{FileSystemView, ViewTimeline}
   *  @param view  the table's files from the manifest of that version
   *  @param store the index folder
   *  @param show  is told how much of the part is done, from 0 to 1
+  *  @param never columns of which the index is to hold nothing, Hudi's own that have their values included
   */
 final case class IndexState(
     table: TableContext,
     view: FileSystemView,
     store: IndexStore,
-    show: Double => Unit = _ => ()
+    show: Double => Unit = _ => (),
+    never: NeverColumns = NeverColumns.None
 ) {
 
   /** Requested time of the newest instant taken in, for the names of files. */
@@ -34,7 +37,8 @@ object IndexState {
     val open = OpenIndex.open(store, version, table.access.cache)
     try {
       val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
-      use(IndexState(table, new FileSystemView(open.source(new TableChanges), view), store, show))
+      val never = NeverColumns.of(version).of(table.config)
+      use(IndexState(table, new FileSystemView(open.source(new TableChanges), view), store, show, never))
     } finally open.close()
   }
 }
@@ -85,6 +89,9 @@ trait IndexPart {
     *  @param others the version in force
     */
   def withOthers(made: PartFiles, before: Option[IndexVersion], others: IndexVersion): PartFiles = made
+
+  /** The part of a version may hold values of columns that are forbidden, Hudi's own that have their values included. */
+  def holds(version: IndexVersion, never: NeverColumns): Boolean = false
 
   /** What is left of the part where it is dropped: of one that is made of pieces those that stay. */
   def drop(before: IndexVersion): PartFiles = PartFiles.None

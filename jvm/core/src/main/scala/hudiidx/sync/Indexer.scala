@@ -1,6 +1,7 @@
 package hudiidx.sync
 
 import hudiidx._
+import hudiidx.column.NeverColumns
 import hudiidx.store._
 import java.time.Clock
 import org.slf4j.LoggerFactory
@@ -80,7 +81,7 @@ final class Indexer(
         val next = if (passedOver.isEmpty) version.number + 1 else store.nextNumber()
         SyncPlan.of(version, table) match {
           case Standing.Unsound(fallback) => rebuild(rebases, fallback.why)
-          case Standing.Sound(unseen)     => advance(Base(table, version, next, unseen), rebases)
+          case Standing.Sound(unseen)     => ruled(Base(table, version, next, unseen), rebases)
         }
     }
   }
@@ -127,7 +128,7 @@ final class Indexer(
     */
   def expire(): Vector[String] = {
     store.requireOwn(path)
-    try store.expire(inForce().number, options.retention, clock.millis())
+    try VersionPublisher.expire(store, inForce(), options.retention, clock.millis())
     catch {
       case e: java.io.IOException =>
         throw new IndexNotWritable(s"${store.dir}: old files cannot be removed ($e); make the folder writable", e)
@@ -149,6 +150,25 @@ final class Indexer(
   private def rebuild(rebases: Int, why: String): Synced = {
     log.warn("{}: making the index in {} anew: {}", path, store.dir, why)
     build.run(rebases)
+  }
+
+  /** A rule that the version does not have yet is kept from now on; what it has of forbidden columns goes at once. */
+  private def ruled(base: Base, rebases: Int): Synced = {
+    val had = NeverColumns.of(base.version)
+    val rule = drafts.never(Some(base.version))
+    rule.requireNoPartition(base.table.config)
+    if (had.covers(rule)) advance(base, rebases)
+    else if (parts.exists(p => p.isIn(base.version) && p.holds(base.version, rule.of(base.table.config))))
+      rebuild(rebases, s"it may hold values of ${rule.text}, of which none are to be held (${NeverColumns.OptionName})")
+    else {
+      drafts.forget(Some(base.version), rule)
+      drafts.publishRule(base.version, rule, base.nextNumber, clock.millis()) match {
+        case None       => sync(rebases + 1)
+        case Some(next) =>
+          val done = advance(base.copy(version = next, nextNumber = next.number + 1), rebases)
+          done.copy(result = done.result.copy(published = true))
+      }
+    }
   }
 
   /** What an update goes out from, what it takes in, and the number that its version shall have. */
@@ -200,7 +220,7 @@ final class Indexer(
   private def ontoSameInstants(version: IndexVersion, draft: Draft, base: Base): Option[(IndexVersion, Draft)] = {
     def manifest(v: IndexVersion) = v.files.filter(f => ManifestKind.All(f.kind))
     val isSame = version.table == base.version.table && version.coverage == base.version.coverage &&
-      manifest(version) == manifest(base.version)
+      NeverColumns.of(version) == NeverColumns.of(base.version) && manifest(version) == manifest(base.version)
     if (!isSame) None
     else {
       drafts.requireParts(version)

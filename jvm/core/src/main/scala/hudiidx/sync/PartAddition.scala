@@ -1,6 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.DamagedIndex
+import hudiidx.column.NeverColumns
 import hudiidx.store.IndexVersion
 import scala.annotation.tailrec
 
@@ -46,6 +47,7 @@ private[sync] final class PartAddition(
     val number = drafts.store.nextNumber()
     val version = inForce()
     val isSame = version.table == at.table && version.coverage == at.coverage &&
+      NeverColumns.of(version) == NeverColumns.of(at) &&
       PartFiles.of(part, version) == PartFiles.of(part, at)
     if (isSame) drafts.publish(version, part, made, number, began) else None
   }
@@ -53,14 +55,16 @@ private[sync] final class PartAddition(
   private def caughtUp(piece: PartFiles, at: Synced, now: Synced): PartFiles = {
     def anew: PartFiles = drafts.opened(now)(part.piece(_, now.version))
     val made = at.version.copy(files = piece.files, properties = piece.properties)
-    SyncPlan.of(made, now.table) match {
-      case Standing.Sound(unseen) if unseen.isEmpty || !part.isIn(made) => piece
-      case Standing.Sound(unseen)                                       =>
-        try {
-          val next = drafts.opened(now)(part.update(_, made, unseen))
-          next.copy(leftovers = (piece.leftovers ++ next.leftovers).distinct)
-        } catch { case _: DamagedIndex => anew }
-      case Standing.Unsound(_) => anew
-    }
+    if (NeverColumns.of(at.version) != NeverColumns.of(now.version)) anew
+    else
+      SyncPlan.of(made, now.table) match {
+        case Standing.Sound(unseen) if unseen.isEmpty || !part.isIn(made) => piece
+        case Standing.Sound(unseen)                                       =>
+          try {
+            val next = drafts.opened(now)(part.update(_, made, unseen))
+            next.copy(leftovers = (piece.leftovers ++ next.leftovers).distinct)
+          } catch { case _: DamagedIndex => anew }
+        case Standing.Unsound(_) => anew
+      }
   }
 }

@@ -1,6 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.DamagedIndex
+import hudiidx.column.NeverColumns
 import hudiidx.store._
 import java.time.Clock
 import org.slf4j.LoggerFactory
@@ -35,7 +36,7 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
     val first = store.publish(version)
     if (first) {
       discard(leftovers)
-      cleaning(store.expire(version.number, retention, clock.millis()))
+      cleaning(VersionPublisher.expire(store, version, retention, clock.millis()))
     }
     first
   }
@@ -59,4 +60,14 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
     catch {
       case e: java.io.IOException => log.warn(s"${store.dir}: old index files stay, the next update tries again: $e")
     }
+}
+
+private[sync] object VersionPublisher {
+
+  /** As [[IndexStore.expire]]; versions that may hold what the one in force must not are kept for their readers alone. */
+  def expire(store: IndexStore, current: IndexVersion, retention: Retention, nowMillis: Long): Vector[String] = {
+    val rule = NeverColumns.of(current)
+    def isBarred(version: IndexVersion): Boolean = !NeverColumns.of(version).covers(rule)
+    store.expire(current.number, retention, nowMillis, if (rule.isEmpty) None else Some(isBarred))
+  }
 }

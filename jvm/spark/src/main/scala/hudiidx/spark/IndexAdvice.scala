@@ -54,7 +54,7 @@ object IndexAdvice {
     asked.foreach { case (filters, times) =>
       val condition = ColumnFilter.condition(table, filters)
       val files = sampled(slices(table, filters), (sample / asked.length).max(1)).flatMap(footers.of)
-      leaves(condition).map(_.path).distinct.foreach { path =>
+      leaves(condition).map(_.path).distinct.filterNot(table.never.forbids).foreach { path =>
         val advice = found.getOrElse(path, ColumnAdvice(path, 0, 0, 0, 0, 0, isIndexed(table, path), 0))
         found(path) =
           files.foldLeft(counted(advice, condition, path, times))((a, f) => judged(a, condition, path, f, times))

@@ -3,6 +3,7 @@ package hudiidx.spark
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
 
+import hudiidx.column.NeverColumns
 import hudiidx.merge.MergeRules
 import hudiidx.record.RecordIndex
 import hudiidx.spark.prune.{ExpressionFacts, ExpressionResolver, IndexedExpressions}
@@ -58,6 +59,10 @@ final class PinnedTable(
 
   /** Scans leave a record in the index folder. */
   def keepsHistory: Boolean = options.keepsHistory
+
+  /** Columns of which nothing is to be kept: by the session, and by the index. */
+  lazy val never: NeverColumns = (options.index.never ++
+    indexUse.flatMap(_.version).fold(NeverColumns.None)(NeverColumns.of)).of(config)
 
   /** Where the index is, or would be. */
   def indexDir: String = options.index.indexDir(path)

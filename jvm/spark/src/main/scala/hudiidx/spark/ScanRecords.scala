@@ -7,7 +7,7 @@ import scala.collection.mutable
 
 import hudiidx.HudiIdxException
 import hudiidx.store.{ScanFiles, ScanRecord}
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, In, InSet}
+import org.apache.spark.sql.catalyst.expressions.{Expression, In, InSet}
 import org.slf4j.LoggerFactory
 
 /** Scans that were run, for advice: which columns are asked for over time (RFC-15's hot columns). Those of this process are kept in
@@ -21,7 +21,15 @@ object ScanRecords {
     if (table.keepsHistory && table.indexUse.exists(_.version.isDefined)) {
       val files = new ScanFiles(table.shared.context.storage, table.indexDir, table.path)
       val metrics = facts.metrics.map(m => m.name -> m.value).toMap
-      try files.add(ScanRecord(System.currentTimeMillis(), table.instantText, spec.filters.map(textOf), metrics))
+      try
+        files.add(
+          ScanRecord(
+            System.currentTimeMillis(),
+            table.instantText,
+            spec.filters.map(ScanText.of(_, table.never)),
+            metrics
+          )
+        )
       catch {
         case e: HudiIdxException => warnOnce(files.dir, e)
         case e: IOException      => warnOnce(files.dir, e)
@@ -40,10 +48,6 @@ object ScanRecords {
   }
 
   private val MostValues = 1000
-
-  /** As SQL that is understood of the table alone, whatever it was called in the query. */
-  private def textOf(filter: Expression): String =
-    filter.transform { case a: AttributeReference => a.withQualifier(Seq.empty) }.sql
 
   private val warned = ConcurrentHashMap.newKeySet[String]()
   private val log = LoggerFactory.getLogger("hudiidx.spark.ScanRecords")

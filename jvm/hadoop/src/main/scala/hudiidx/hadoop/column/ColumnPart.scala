@@ -53,10 +53,19 @@ final class ColumnPart(
 
   override def build(state: IndexState, before: Option[IndexVersion]): PartFiles = {
     val table = TableColumns.of(state.table)
+    state.never.requireAllowed(ColumnSettings.of(options, None).specs)
     val asked = ColumnSettings.of(options, before)
-    val settings = asked.copy(new SpecExpressions(expressions, table).resolved(asked.specs, before))
+    val kept = ColumnPart.allowed(state, asked.specs)
+    val settings = asked.copy(state.never.allowed(new SpecExpressions(expressions, table).resolved(kept, before)))
     ColumnSettings.check(settings.specs, table)
     whole(state, table, settings)
+  }
+
+  /** Bounds of all columns may be there of one that was forbidden since. */
+  override def holds(version: IndexVersion, never: NeverColumns): Boolean = {
+    val settings = ColumnSettings.of(version)
+    val specs = settings.specs ++ settings.pending
+    specs.exists(_.isAll) || never.allowed(specs) != specs
   }
 
   /** The indexes that are added, alone; nothing of those that are only noted. */
@@ -64,6 +73,7 @@ final class ColumnPart(
     case ColumnChange.Add(asked, later) =>
       val table = TableColumns.of(state.table)
       val specs = new SpecExpressions(expressions, table).resolved(asked, Some(before))
+      state.never.requireAllowed(specs)
       ColumnSettings.check(specs, table)
       if (later) PartFiles.None
       else {
@@ -90,7 +100,13 @@ final class ColumnPart(
     }
 
   private def work(state: IndexState, table: TableColumns, specs: Vector[IndexSpec]): ColumnWork =
-    ColumnWork(state.table.tablePath, table, specs, new SpecExpressions(expressions, table).evaluated(specs))
+    ColumnWork(
+      state.table.tablePath,
+      table,
+      specs,
+      new SpecExpressions(expressions, table).evaluated(specs),
+      state.never
+    )
 
   /** The others' files stay as they are, unless they are damaged. */
   private def added(state: IndexState, version: IndexVersion, piece: PartFiles): PartFiles = {
@@ -145,7 +161,8 @@ final class ColumnPart(
     val files = new ColumnFiles(engine, state, settings.choice)
     val made = files.made(work(state, table, settings.specs), () => ColumnPart.newFiles(state, unseen))
     val joined = ColumnPart.joined(files, before.files.filter(owns), made.files)
-    val fresh = if (settings.specs.exists(_.isAll)) ColumnPart.fresh(state.table, table, unseen) else Vector.empty
+    val added = if (settings.specs.exists(_.isAll)) ColumnPart.fresh(state.table, table, unseen) else Vector.empty
+    val fresh = added.filterNot(state.never.forbids)
     val pending = settings.pending ++ (if (fresh.isEmpty) Vector.empty else Vector(IndexSpec(IndexKind.Range, fresh)))
     PartFiles(
       joined,
@@ -222,6 +239,17 @@ private[column] object ColumnPart {
         case (path, Some(_)) if !old(path) && !FileColumns.isMeta(path) && table.readsNull(path) => path
       }
     }
+  }
+
+  /** Without those of forbidden columns, which is told: an index had them. */
+  private def allowed(state: IndexState, specs: Vector[IndexSpec]): Vector[IndexSpec] = {
+    val kept = state.never.allowed(specs)
+    if (kept != specs)
+      log.warn(
+        s"${state.store.dir}: ${specs.filterNot(kept.contains).map(ColumnSettings.shown).mkString("; ")} would hold values of " +
+          s"${state.never.text}: what is of these columns is dropped (${NeverColumns.OptionName})"
+      )
+    kept
   }
 
   /** Files of before with new ones behind, merged where that is due. */

@@ -106,7 +106,13 @@ final class ColumnVerifier(engine: TaskEngine, samples: Int, expressions: Option
       val table = TableColumns.of(context)
       val specs = ColumnSettings.of(version).specs
       val work =
-        ColumnWork(context.tablePath, table, specs, new SpecExpressions(expressions, table).evaluated(specs))
+        ColumnWork(
+          context.tablePath,
+          table,
+          specs,
+          new SpecExpressions(expressions, table).evaluated(specs),
+          NeverColumns.of(version).of(context.config)
+        )
       val files = snapshot.source.partitions.toVector.sorted.flatMap(snapshot.source.files(_))
       val each = math.max(1, math.min(ColumnVerifier.MostFiles, files.size / (engine.parallelism * 3) + 1))
       val found = engine.run(s"compare columns of ${files.size} files", files.grouped(each).toVector)(

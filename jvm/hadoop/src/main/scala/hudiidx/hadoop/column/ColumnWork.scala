@@ -27,22 +27,33 @@ private[column] final case class ReadFile(
   *
   *  @param specs       the indexes that are made
   *  @param expressions those of them that can be evaluated, by path
+  *  @param never       columns of which nothing is taken, whatever the indexes say
   */
 private[column] final case class ColumnWork(
     tablePath: String,
     table: TableColumns,
     specs: Vector[IndexSpec],
-    expressions: Map[String, RowExpression] = Map.empty
+    expressions: Map[String, RowExpression] = Map.empty,
+    never: NeverColumns = NeverColumns.None
 ) {
-  private def ranges: Vector[IndexSpec] = specs.filter(_.kind == IndexKind.Range)
-  private def others: Vector[IndexSpec] = specs.filter(_.kind != IndexKind.Range)
+  private def ranges: Vector[IndexSpec] = allowed.filter(_.kind == IndexKind.Range)
+  private def others: Vector[IndexSpec] = allowed.filter(_.kind != IndexKind.Range)
+
+  /** An expression is judged by the columns that it takes too, where they are known. */
+  private lazy val allowed: Vector[IndexSpec] = {
+    val barred = expressions.collect { case (path, e) if e.inputs.exists(i => never.forbids(i._1)) => path }.toSet
+    never.allowed(specs).flatMap { s =>
+      if (s.kind == IndexKind.Range) Some(s.copy(columns = s.columns.filterNot(barred))).filter(_.columns.nonEmpty)
+      else Some(s).filterNot(_.columns.exists(barred))
+    }
+  }
 
   def hasRanges: Boolean = ranges.nonEmpty
   def hasRecords: Boolean = others.nonEmpty
 
   @transient private lazy val columns: FileColumns = {
     val named = ranges.flatMap(_.columns).distinct.filterNot(ColumnExpression.isOne)
-    new FileColumns(table, named.filterNot(_ == IndexSpec.All), named.contains(IndexSpec.All))
+    new FileColumns(table, named.filterNot(_ == IndexSpec.All), named.contains(IndexSpec.All), never)
   }
 
   private lazy val ranged: Vector[String] = ranges.flatMap(_.columns).distinct.filter(ColumnExpression.isOne)
@@ -54,7 +65,7 @@ private[column] final case class ColumnWork(
   /** Of all that decides what is taken of a file. */
   def digest: String = {
     val sha = MessageDigest.getInstance("SHA-256")
-    (specs.map(_.text) ++ expressions.keys.toVector.sorted ++ table.avroJson).foreach(t =>
+    (specs.map(_.text) ++ expressions.keys.toVector.sorted ++ table.avroJson ++ never.paths).foreach(t =>
       sha.update((t + "\n").getBytes(UTF_8))
     )
     new BigInteger(1, sha.digest()).toString(36).take(16)

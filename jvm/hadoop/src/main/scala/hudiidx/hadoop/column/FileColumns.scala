@@ -17,8 +17,14 @@ final case class FileFacts(rows: Long, facts: Vector[ColumnFact])
   *
   *  @param named paths to look at
   *  @param all   all others too that files or table have, but Hudi's own
+  *  @param never columns of which nothing is told
   */
-private[column] final class FileColumns(table: TableColumns, named: Vector[String], all: Boolean) {
+private[column] final class FileColumns(
+    table: TableColumns,
+    named: Vector[String],
+    all: Boolean,
+    never: NeverColumns = NeverColumns.None
+) {
   private val asked = if (all) None else Some(named.toSet)
 
   /** Of kind `range`. DamagedTable if the file cannot be decoded. */
@@ -35,7 +41,7 @@ private[column] final class FileColumns(table: TableColumns, named: Vector[Strin
     if (!all) named
     else {
       val others = (table.all.map(_._1) ++ sources.flatMap(_.columns.keys)).filterNot(FileColumns.isMeta)
-      (named ++ others).distinct
+      (named ++ others.filterNot(never.forbids)).distinct
     }
 
   private def fact(path: String, sources: Vector[SourceStats], isLog: Boolean): Option[ColumnFact] = {

@@ -1,9 +1,11 @@
 package hudiidx.hadoop.record
 
 import hudiidx.InvalidOption
+import hudiidx.column.NeverColumns
 import hudiidx.record.{RecordIndex, RecordKind, RecordPlan, RecordProperty}
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.sync._
+import org.slf4j.LoggerFactory
 
 /** The record index as a part of the index: made by tasks that read key columns, kept in step by deltas. Design §3.3.
   *
@@ -19,12 +21,30 @@ final class RecordPart(engine: TaskEngine, options: RecordOptions, orElse: Optio
 
   override def build(state: IndexState, before: Option[IndexVersion]): PartFiles =
     RecordSettings.of(options, before, orElse) match {
-      case Some(settings) => new RecordBuild(engine, state, settings).run()
-      case None           => PartFiles.None
+      case Some(_) if state.never.forbidsKeys => forbidden(state)
+      case Some(settings)                     => new RecordBuild(engine, state, settings).run()
+      case None                               => PartFiles.None
     }
+
+  /** One that is asked for is refused, one that an index had is dropped. */
+  private def forbidden(state: IndexState): PartFiles = {
+    val why =
+      s"a record index would hold record keys, which have values of ${state.never.text}, of which none are to be held " +
+        s"(${NeverColumns.OptionName})"
+    if (options.mode.isDefined || orElse.isDefined)
+      throw new InvalidOption(s"${state.table.tablePath}: $why; leave the record index out")
+    RecordPart.log.warn("{}: it is dropped: {}", state.store.dir: Any, why: Any)
+    PartFiles.None
+  }
+
+  override def holds(version: IndexVersion, never: NeverColumns): Boolean = never.forbidsKeys
 
   override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles =
     new RecordUpdate(engine, state, before, RecordSettings.forUpdate(options, before), unseen).run()
+}
+
+private object RecordPart {
+  private val log = LoggerFactory.getLogger(classOf[RecordPart])
 }
 
 /** What a record index is made with, after options and what was there before.

@@ -99,7 +99,7 @@ private[hive] final class Conversion(floatsByText: Boolean, defaults: Boolean, w
 
   private def decimal(text: String, to: Decimal, path: String): BigDecimal = {
     def unfit(cause: Exception) = new UnsupportedTable(
-      s"$where: column $path became ${show(to)}, and its older value $text does not fit; widen the column",
+      s"$where: column $path became ${show(to)}, and an older value does not fit; widen the column",
       cause
     )
     val found =

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression
 import org.apache.spark.sql.types.StructType
 
 /** Columns, nested ones too, as `IndexedColumn.path` names them. */
-private[prune] object ColumnPaths {
+private[spark] object ColumnPaths {
 
   /** The names from the outermost on; None for anything but a column or a field of structs. */
   def parts(e: Expression): Option[Vector[String]] = e match {

@@ -139,13 +139,13 @@ final private class AdaptedVector(
   private def decimalOfText(text: String, precision: Int, scale: Int): Decimal =
     try Decimal(new java.math.BigDecimal(text).setScale(scale, RoundingMode.HALF_UP), precision, scale)
     catch {
-      case e: ArithmeticException   => throw doesNotFit(text, e)
-      case e: NumberFormatException => throw doesNotFit(text, e) // NaN and infinities
+      case e: ArithmeticException   => throw doesNotFit(e)
+      case e: NumberFormatException => throw doesNotFit(e) // NaN and infinities
     }
 
-  private def doesNotFit(text: String, e: Exception) =
+  private def doesNotFit(e: Exception) =
     new UnsupportedTable(
-      s"a column became ${to.simpleString}, and its older value $text does not fit; widen the column",
+      s"a column became ${to.simpleString}, and an older value does not fit; widen the column",
       e
     )
 

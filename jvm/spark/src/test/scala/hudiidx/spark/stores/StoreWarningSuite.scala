@@ -1,42 +1,19 @@
 package hudiidx.spark.stores
 
-import scala.collection.mutable
-
 import hudiidx.Fixtures
 import hudiidx.hadoop.s3.{Conditions, S3Server}
 import hudiidx.hadoop.{HadoopStorage, LastWinsFileSystem, RenamingFileSystem}
+import hudiidx.spark.LogLines
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileSystem
-import org.apache.logging.log4j.core.appender.AbstractAppender
-import org.apache.logging.log4j.core.config.{LoggerConfig, Property}
-import org.apache.logging.log4j.core.{LogEvent, LoggerContext}
-import org.apache.logging.log4j.{Level, LogManager}
+import org.apache.logging.log4j.Level
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What users are told of stores on which two who publish at once are not told apart by the store itself. */
 final class StoreWarningSuite extends AnyFunSuite {
   private val advice = "let one process at a time write indexes and tables here"
 
-  /** Warnings of all loggers of ours while `work` is done. */
-  private def warningsOf(work: => Any): Vector[String] = {
-    val told = mutable.ArrayBuffer.empty[String]
-    val appender = new AbstractAppender("told", null, null, true, Property.EMPTY_ARRAY) {
-      override def append(event: LogEvent): Unit = if (event.getLevel == Level.WARN)
-        synchronized(told += event.getMessage.getFormattedMessage): Unit
-    }
-    appender.start()
-    val context = LogManager.getContext(false).asInstanceOf[LoggerContext]
-    val logger = new LoggerConfig("hudiidx", Level.WARN, false)
-    logger.addAppender(appender, Level.WARN, null)
-    context.getConfiguration.addLogger("hudiidx", logger)
-    context.updateLoggers()
-    try work: Unit
-    finally {
-      context.getConfiguration.removeLogger("hudiidx")
-      context.updateLoggers()
-    }
-    told.toVector
-  }
+  private def warningsOf(work: => Any): Vector[String] = LogLines.of(Level.WARN)(work)
 
   private def publishTwo(conf: Configuration, folder: String): Unit = {
     val storage = new HadoopStorage(conf)
