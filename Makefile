@@ -18,7 +18,7 @@ export PATH := $(JAVA_HOME)/bin:$(PATH)
 endif
 PY := .venv/bin/python
 HUDI_BUNDLE := hudi-spark3.5-bundle_2.12
-HUDI_VERSIONS := 0.15.0 1.0.2 1.1.1
+HUDI_VERSIONS := 0.15.0 1.0.2 1.1.1 1.2.0
 HUDI_JARS := $(HUDI_VERSIONS:%=build/lib/$(HUDI_BUNDLE)-%.jar)
 
 OTHER_JARS := $(addprefix build/lib/,iceberg-spark-runtime-3.5_2.12-1.10.0.jar delta-spark_2.12-3.3.2.jar delta-storage-3.3.2.jar)
@@ -125,7 +125,7 @@ $(BROWSER): tests/page/package-lock.json tests/page/.npmrc
 	cd tests/page && npm ci --no-progress --loglevel=error
 	@touch $@
 
-# Stock Hudi, for the tests that ask it: one Spark bundle for each table version.
+# Stock Hudi, for the tests that ask it: one Spark bundle for each table version, and the newest release.
 build/lib/$(HUDI_BUNDLE)-%.jar:
 	@$(call COPY_JAR,org.apache.hudi)
 

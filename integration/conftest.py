@@ -35,6 +35,11 @@ def stock_1_1(stock_work: Path) -> Iterator[StockHudi]:
     yield from _stock("1.1.1", stock_work)
 
 
+@pytest.fixture(scope="session")
+def stock_1_2(stock_work: Path) -> Iterator[StockHudi]:
+    yield from _stock("1.2.0", stock_work)
+
+
 @pytest.fixture
 def large_stock_1_1(tmp_path: Path) -> Iterator[StockHudi]:
     """With memory for file groups of gigabytes, which it rewrites whole."""

@@ -128,6 +128,26 @@ class Stock(hudifix.Env):
         """The rows of a query."""
         self.tables[name].write(self.spark.sql(sql), operation, **options)
 
+    def op_write_records(
+        self, name: str, first: int, end: int, seed: int, operations: dict[str, str], operation: str = "upsert"
+    ) -> None:
+        """As ``op_write``, by the write client: each record bears the first operation whose SQL over the
+        row number ``n`` holds, as those of Flink's writer do."""
+        numbers = self.spark.range(first, end).withColumnRenamed("id", "n")
+        of: dict[int, str] = {}
+        for name_of, where in operations.items():
+            for row in numbers.where(where).collect():
+                of.setdefault(row[0], name_of)
+        rows = hudifix.mk(self, first, end, seed, f"id + {seed} * 1000")
+        self.tables[name].write_records(rows, of.__getitem__, operation)
+
+    def op_operations(self, name: str, options: dict[str, str] | None = None) -> list[list[str | None]] | None:
+        """Key and operation of each row of a snapshot query; none where rows do not bear operations."""
+        rows = hudifix.read(self, self.tables[name].path, **(options or {}))
+        if "_hoodie_operation" not in rows.columns:
+            return None
+        return sorted([r[0], r[1]] for r in rows.select("_hoodie_record_key", "_hoodie_operation").collect())
+
     def op_filtered(
         self,
         name: str,

@@ -29,6 +29,10 @@ object LogFile {
   def firstInstantTime(reader: RandomReader, atomicWrites: Boolean = false): Option[String] =
     blocks(reader, atomicWrites).find(_.kind != LogBlockKind.Corrupt).flatMap(_.instantTime)
 
+  /** The Avro schema of the first rows at or behind the offset of a block; None if there are none. */
+  def schemaFrom(reader: RandomReader, offset: Long): Option[String] =
+    new LogBlockIterator(reader, atomicWrites = false, offset).flatMap(_.schema).take(1).toVector.headOption
+
   /** The whole content of a block; DamagedTable if it is longer than an array, or the file got shorter. */
   def content(reader: RandomReader, block: LogBlock): Array[Byte] = {
     if (block.contentLength > Int.MaxValue - 16)

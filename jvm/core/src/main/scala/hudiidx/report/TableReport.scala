@@ -76,9 +76,9 @@ object TableReport {
 
   /** Without Hudi's own. Empty where no commit tells. */
   private def columnsOf(table: TableContext): Vector[String] =
-    TableSchema.latestAvroJson(table.timeline, table.contents, table.config, None).fold(Vector.empty[String]) { json =>
-      val fields = mapper.readTree(json).path("fields").elements.asScala
-      fields.map(_.path("name").asText).filterNot(TableSchema.MetaColumns.contains).toVector
+    table.schema().fold(Vector.empty[String]) { schema =>
+      val fields = mapper.readTree(schema.avroJson).path("fields").elements.asScala
+      fields.map(_.path("name").asText).filterNot(TableSchema.isMeta).toVector
     }
 
   private val mapper = new ObjectMapper

@@ -4,14 +4,20 @@ import hudiidx.TableChanged
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.Storage
 import hudiidx.store.{InstantId, TableIdentity}
-import hudiidx.table.TableConfig
+import hudiidx.table.{BaseFileColumns, ColumnsOfFiles, LatestSchema, TableConfig, TableSchema}
 import hudiidx.timeline._
 
 /** What opening a table needs from its surroundings. One for a process: it carries the shared block cache.
   *
   *  @param histories opens the archived timeline of a table; where its format needs Parquet, module hadoop brings the reader
+  *  @param bases     likewise
   */
-final class TableAccess(val storage: Storage, val histories: HistoryOpener, val cache: BlockCache)
+final class TableAccess(
+    val storage: Storage,
+    val histories: HistoryOpener,
+    val bases: BaseFileColumns,
+    val cache: BlockCache
+)
 
 /** Opens archived timelines. */
 trait HistoryOpener {
@@ -30,6 +36,13 @@ final class TableContext(
   def storage: Storage = access.storage
 
   def identity: TableIdentity = TableIdentity(config.tableName, config.tableType.name)
+
+  /** The schema of the table's rows as of an instant; see [[TableSchema.latest]]. */
+  def schema(asOf: Option[String] = None): Option[LatestSchema] = schemaOf(timeline, asOf)
+
+  /** The same, as if the table had this timeline. */
+  def schemaOf(timeline: ActiveTimeline, asOf: Option[String] = None): Option[LatestSchema] =
+    TableSchema.latest(timeline, contents, config, asOf, new ColumnsOfFiles(storage, tablePath, access.bases))
 
   /** Completed instants that change which files there are, oldest request first. */
   def completed: Vector[Instant] = timeline.completed.filter(i => TableContext.Relevant(i.action))

@@ -5,10 +5,12 @@ import java.io.IOException
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.DamagedTable
-import hudiidx.timeline.{ActiveTimeline, CommitMetadata, Instant, InstantContents}
+import hudiidx.timeline.{ActiveTimeline, CommitMetadata, Instant, InstantContents, WriteStat}
 
-/** @param hasHistory the table keeps a history of its columns by id: see [[SchemaHistory]] */
-final case class LatestSchema(avroJson: String, hasHistory: Boolean)
+/** @param hasHistory   the table keeps a history of its columns by id: see [[SchemaHistory]]
+  * @param hasOperation rows bear the meta column [[TableSchema.Operation]]
+  */
+final case class LatestSchema(avroJson: String, hasHistory: Boolean, hasOperation: Boolean)
 
 /** The schema of a table, from its commits. Format notes §3.1. */
 object TableSchema {
@@ -22,54 +24,65 @@ object TableSchema {
     "_hoodie_file_name"
   )
 
+  /** A sixth, of tables that are written with `hoodie.allow.operation.metadata.field`: see [[OperationColumn]]. */
+  val Operation = "_hoodie_operation"
+
+  /** Hudi's own, not of the data. */
+  def isMeta(column: String): Boolean = MetaColumns.contains(column) || column == Operation
+
   /** Operations that carry over the schema of the files they rewrite, which may be an old one. */
   private val Rewriting = Set("COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX")
 
-  /** As `latest`, the Avro JSON alone. */
-  def latestAvroJson(
-      timeline: ActiveTimeline,
-      contents: InstantContents,
-      config: TableConfig,
-      asOf: Option[String]
-  ): Option[String] = latest(timeline, contents, config, asOf).map(_.avroJson)
-
   /** The schema of the table's rows: that of the latest completed write (by requested time, not after `asOf`) that
     *  wrote one, else the table's create schema, else as of before all of them that of the latest, as stock has it; with the
-    *  meta columns in front unless the table has virtual keys. None: no commit says; a data file must. Reads commits from the newest back, normally one.
-    *  DamagedTable if a commit or its schema cannot be decoded.
+    *  meta columns in front unless the table has virtual keys. None: no commit says; a data file must. Reads commits from the newest back, normally one,
+    *  and of one data file the columns. DamagedTable if a commit or its schema cannot be decoded.
     */
   def latest(
       timeline: ActiveTimeline,
       contents: InstantContents,
       config: TableConfig,
-      asOf: Option[String]
+      asOf: Option[String],
+      files: ColumnsOfFiles
   ): Option[LatestSchema] = {
     def fromCommits(until: Option[String]) = timeline.completedWrites.reverseIterator
       .filter(i => until.forall(i.requestedTime <= _))
-      .map(i => schemaOf(timeline.dir, i, contents.commitWithoutStats(i)))
+      .map(i => schemaOf(timeline.dir, i, contents.commitWithSample(i)))
       .collectFirst { case Some(said) => said }
     val found = fromCommits(asOf)
-      .orElse(config.createSchema.map((config.file, _, false)))
+      .orElse(config.createSchema.map(Said(config.file, _, hasHistory = false, Vector.empty)))
       .orElse(asOf.flatMap(_ => fromCommits(None)))
-    found.map { case (source, json, hasHistory) =>
-      LatestSchema(withMetaColumns(json, config.populateMetaFields, source), hasHistory)
+    found.map { said =>
+      val first = if (asOf.isEmpty) said.files else Vector.empty
+      val hasOperation =
+        config.populateMetaFields && new OperationColumn(timeline, contents, files).isThere(first)
+      LatestSchema(
+        withMetaColumns(said.json, config.populateMetaFields, said.source, hasOperation),
+        said.hasHistory,
+        hasOperation
+      )
     }
   }
 
-  /** The schema with the file it stands in, and whether the table keeps a history of columns by id. */
-  private def schemaOf(dir: String, instant: Instant, commit: CommitMetadata): Option[(String, String, Boolean)] =
+  /** A schema with the file it stands in.
+    *
+    * @param files some to which the same write gave rows
+    */
+  private final case class Said(source: String, json: String, hasHistory: Boolean, files: Vector[WriteStat])
+
+  private def schemaOf(dir: String, instant: Instant, commit: CommitMetadata): Option[Said] =
     if (commit.operationType.exists(Rewriting)) None
     else
-      commit.extraMetadata
-        .get("schema")
-        .filter(_.trim.nonEmpty)
-        .map((s"$dir/${instant.fileName}", _, commit.extraMetadata.get("latest_schema").exists(_.trim.nonEmpty)))
+      commit.extraMetadata.get("schema").filter(_.trim.nonEmpty).map { json =>
+        val hasHistory = commit.extraMetadata.get("latest_schema").exists(_.trim.nonEmpty)
+        Said(s"$dir/${instant.fileName}", json, hasHistory, commit.writeStats)
+      }
 
   /** Puts the meta columns in front, once: delete_partition writes them into its schema itself. Without `populated` they
     *  are taken out.
     *  @param source file named in errors
     */
-  def withMetaColumns(avroJson: String, populated: Boolean, source: String): String = {
+  def withMetaColumns(avroJson: String, populated: Boolean, source: String, hasOperation: Boolean = false): String = {
     val root =
       try mapper.readTree(avroJson)
       catch { case e: IOException => throw damaged(source, s"it is no JSON (${firstLine(e)})", e) }
@@ -78,6 +91,7 @@ object TableSchema {
       throw damaged(source, "it is no Avro record", null)
     val all = mapper.createArrayNode()
     if (populated) MetaColumns.foreach(name => all.add(metaColumn(name)))
+    if (hasOperation) all.add(metaColumn(Operation))
     copyDataColumns(fields, all)
     root.asInstanceOf[ObjectNode].set[JsonNode]("fields", all)
     mapper.writeValueAsString(root)
@@ -87,7 +101,7 @@ object TableSchema {
     val it = from.elements()
     while (it.hasNext) {
       val field = it.next()
-      if (!MetaColumns.contains(field.path("name").asText)) to.add(field): Unit
+      if (!isMeta(field.path("name").asText)) to.add(field): Unit
     }
   }
 

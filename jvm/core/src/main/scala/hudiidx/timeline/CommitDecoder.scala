@@ -5,16 +5,27 @@ import hudiidx.storage.Storage
 /** HoodieCommitMetadata and HoodieReplaceCommitMetadata. Format notes §3.1, §3.2. */
 private[timeline] object CommitDecoder {
 
-  def commit(in: ValueReader, withStats: Boolean): CommitMetadata = {
+  /** @param most so many write stats at most, of those that are wanted */
+  def commit(in: ValueReader, most: Int, isWanted: WriteStat => Boolean): CommitMetadata = {
     val stats = Vector.newBuilder[WriteStat]
+    var taken = 0
     var replaced = Map.empty[String, Vector[String]]
     var extra = Map.empty[String, String]
     var operation: String = null
     in.record("partitionToWriteStats") {
-      case "partitionToWriteStats" if withStats =>
+      case "partitionToWriteStats" if most > 0 =>
         in.fields { key =>
           val partition = TablePath.partition(key)
-          in.items(() => stats += writeStat(in, partition))
+          in.items { () =>
+            if (taken >= most) in.skip()
+            else {
+              val stat = writeStat(in, partition)
+              if (isWanted(stat)) {
+                stats += stat
+                taken += 1
+              }
+            }
+          }
         }
       case "partitionToReplaceFileIds" => in.fields(key => replaced += TablePath.partition(key) -> in.strings())
       case "extraMetadata"             => extra = in.stringMap()

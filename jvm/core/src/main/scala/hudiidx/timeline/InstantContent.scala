@@ -12,10 +12,14 @@ import hudiidx.DamagedTable
   */
 final class InstantContent private[timeline] (source: String, reader: () => Option[ValueReader]) {
 
-  def commit: CommitMetadata = decode(CommitMetadata.Empty)(CommitDecoder.commit(_, withStats = true))
+  def commit: CommitMetadata = decode(CommitMetadata.Empty)(CommitDecoder.commit(_, Int.MaxValue, _ => true))
 
   /** As `commit`, but without write stats: quick for those who want the schema or the operation. */
-  def commitWithoutStats: CommitMetadata = decode(CommitMetadata.Empty)(CommitDecoder.commit(_, withStats = false))
+  def commitWithoutStats: CommitMetadata = decode(CommitMetadata.Empty)(CommitDecoder.commit(_, 0, _ => true))
+
+  /** As `commit`, with write stats of a few files alone, of those that got rows: for those who want to look into one. */
+  def commitWithSample: CommitMetadata =
+    decode(CommitMetadata.Empty)(CommitDecoder.commit(_, InstantContent.SampleFiles, _.gotRows))
 
   def clean: CleanMetadata = decode(CleanMetadata(Map.empty, None))(ActionDecoder.clean)
 
@@ -54,6 +58,7 @@ final class InstantContent private[timeline] (source: String, reader: () => Opti
 }
 
 object InstantContent {
+  private val SampleFiles = 4
 
   /** Content as it stands in an instant file. The form is seen from the first bytes: an Avro container, JSON, or nothing.
     *  @param fileName for messages

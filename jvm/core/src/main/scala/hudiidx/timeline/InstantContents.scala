@@ -17,6 +17,9 @@ final class InstantContents(storage: Storage, timelineDir: String) {
   /** As `commit`, without write stats. */
   def commitWithoutStats(instant: Instant): CommitMetadata = content(instant.fileName).commitWithoutStats
 
+  /** As `commit`, with write stats of a few files alone, of those that got rows. */
+  def commitWithSample(instant: Instant): CommitMetadata = content(instant.fileName).commitWithSample
+
   def clean(instant: Instant): CleanMetadata = content(instant.fileName).clean
 
   def rollback(instant: Instant): RollbackMetadata = content(instant.fileName).rollback

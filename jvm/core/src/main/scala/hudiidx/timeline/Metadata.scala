@@ -20,6 +20,9 @@ final case class WriteStat(
     logOffset: Long = 0L
 ) {
 
+  /** Rows were inserted or changed. */
+  def gotRows: Boolean = numInserts > 0 || numUpdateWrites > 0
+
   /** The file's name without its folder. */
   def fileName: Option[String] = path.map(p => p.substring(p.lastIndexOf('/') + 1))
 }

@@ -107,7 +107,7 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
       .getFields
       .asScala
       .map(f => f.name -> f.schema)
-      .filterNot(f => TableSchema.MetaColumns.contains(f._1))
+      .filterNot(f => TableSchema.isMeta(f._1))
       .toVector
 
   private def conflict(instant: String, why: String, other: String): WriteConflict = new WriteConflict(

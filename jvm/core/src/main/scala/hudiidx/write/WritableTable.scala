@@ -2,12 +2,13 @@ package hudiidx.write
 
 import hudiidx.UnsupportedTable
 import hudiidx.log.MergeMode
-import hudiidx.table.{KeyGenerator, KeyTexts, TableConfig, TableLogRules}
+import hudiidx.table.{KeyGenerator, KeyTexts, TableConfig, TableLogRules, TableSchema}
 
 /** Tables that hudiidx writes to. Whatever it would not keep in step or could not write as stock Hudi does is refused before
   * anything is written.
   */
 object WritableTable {
+  val AllowOperation = "hoodie.allow.operation.metadata.field"
 
   /** UnsupportedTable, with what to do, for a table that is not one.
     *
@@ -35,6 +36,12 @@ object WritableTable {
       refuse("the table merges records by a payload class or merger of its own", StockWriter.Remedy)
     KeyGenerators.check(tablePath, config)
   }
+
+  /** Of writes and compactions: files of theirs would hide the column from all readers. */
+  def hasOperation(tablePath: String): UnsupportedTable = new UnsupportedTable(
+    s"$tablePath: its rows bear the meta column ${TableSchema.Operation}, which this writer does not keep; write and compact with stock " +
+      s"Hudi and $AllowOperation=true"
+  )
 
   /** As `check`, for compactions: rows are merged as readers merge them, and keys stay what they are. */
   def checkCompaction(tablePath: String, config: TableConfig): Unit = {

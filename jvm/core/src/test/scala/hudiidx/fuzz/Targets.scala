@@ -74,6 +74,7 @@ object InstantTarget extends FuzzTarget {
     Seq(
       () => content.commit,
       () => content.commitWithoutStats,
+      () => content.commitWithSample,
       () => content.clean,
       () => content.rollback,
       () => content.restore,

@@ -3,7 +3,7 @@ package hudiidx.sync
 import hudiidx._
 import hudiidx.hfile.BlockCache
 import hudiidx.storage._
-import hudiidx.table.TableConfig
+import hudiidx.table.{FooterNames, TableConfig}
 import hudiidx.timeline.{ArchivedTimeline, InstantTime, TimelineHistory}
 import java.nio.file.attribute.FileTime
 import java.nio.file.{Files, Path}
@@ -359,7 +359,8 @@ object IndexerSuite extends org.scalatest.Assertions {
       else TimelineHistory.Empty
   }
 
-  def accessOf(storage: Storage): TableAccess = new TableAccess(storage, histories, new BlockCache(1 << 20))
+  def accessOf(storage: Storage): TableAccess =
+    new TableAccess(storage, histories, FooterNames, new BlockCache(1 << 20))
 
   def withTable(version: Int)(use: FakeTable => Unit): Unit = {
     val dir = Files.createTempDirectory("hudiidx-fake")

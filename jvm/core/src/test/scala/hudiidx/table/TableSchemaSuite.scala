@@ -1,7 +1,7 @@
 package hudiidx.table
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import hudiidx.storage.{CountingStorage, LocalStorage}
+import hudiidx.storage.{CountingStorage, LocalStorage, Storage}
 import hudiidx.timeline.{InstantContents, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures}
 import org.apache.avro.Schema
@@ -14,9 +14,12 @@ class TableSchemaSuite extends AnyFunSuite {
     val config = TableConfig.read(LocalStorage, path)
     val dir = config.timelineDir(path)
     val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone)
-    val json = TableSchema.latestAvroJson(timeline, new InstantContents(LocalStorage, dir), config, asOf)
-    json.map(new Schema.Parser().parse(_))
+    TableSchema
+      .latest(timeline, new InstantContents(LocalStorage, dir), config, asOf, files(path))
+      .map(s => new Schema.Parser().parse(s.avroJson))
   }
+
+  private def files(path: String, storage: Storage = LocalStorage) = new ColumnsOfFiles(storage, path, FooterNames)
 
   private def columns(schema: Schema): Vector[String] = {
     val fields = schema.getFields
@@ -68,14 +71,14 @@ class TableSchemaSuite extends AnyFunSuite {
     }
   }
 
-  test("normally one commit is read") {
+  test("normally one commit and the end of one data file are read") {
     val path = Fixtures.table("v9-cow-part")
     val config = TableConfig.read(LocalStorage, path)
     val dir = config.timelineDir(path)
     val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone)
     val storage = new CountingStorage(LocalStorage)
-    TableSchema.latestAvroJson(timeline, new InstantContents(storage, dir), config, None)
-    assert(storage.counts.readAll === 1L)
+    TableSchema.latest(timeline, new InstantContents(storage, dir), config, None, files(path, storage))
+    assert(storage.counts.readAll === 1L && storage.counts.open === 1L)
   }
 
   test("a table without commits has its create schema, or none") {
@@ -85,7 +88,7 @@ class TableSchemaSuite extends AnyFunSuite {
     val bare = config.copy(properties = config.properties - "hoodie.table.create.schema")
     val timeline = TimelineReader.read(LocalStorage, config.timelineDir(path), 2, config.timelineZone)
     val contents = new InstantContents(LocalStorage, config.timelineDir(path))
-    assert(TableSchema.latestAvroJson(timeline, contents, bare, None) === None)
+    assert(TableSchema.latest(timeline, contents, bare, None, files(path)) === None)
   }
 
   test("a schema that is no Avro record is damage that names its file") {

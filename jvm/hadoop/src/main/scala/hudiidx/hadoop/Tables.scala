@@ -29,8 +29,9 @@ object Tables {
       raw.getFileSystem(conf).makeQualified(raw).toString.stripSuffix("/")
   }
 
-  def access(conf: Configuration): TableAccess = new TableAccess(new HadoopStorage(conf), histories, sharedCache)
+  def access(conf: Configuration): TableAccess = access(new HadoopStorage(conf), sharedCache)
 
   /** Over another storage (one that counts calls, say), with a cache of its own. */
-  def access(storage: Storage, cache: BlockCache): TableAccess = new TableAccess(storage, histories, cache)
+  def access(storage: Storage, cache: BlockCache): TableAccess =
+    new TableAccess(storage, histories, ParquetColumns, cache)
 }

@@ -63,8 +63,8 @@ private[hive] final class TablePlanner(
   }
 
   private def plan(): ReadPlan = {
-    val schema = TableSchema
-      .latest(snapshot.timeline, snapshot.table.contents, config, settings.asOf)
+    val schema = snapshot.table
+      .schema(settings.asOf)
       .getOrElse(
         throw new DamagedTable(
           s"${config.file}: neither a commit nor a property tells the table's columns; write to the table first"

@@ -10,7 +10,6 @@ import hudiidx.hive.rows.{AvroValues, ValueType}
 import hudiidx.log.AvroFieldPlan
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
-import hudiidx.table.TableSchema
 import hudiidx.{Fixtures, HudiIdxException, TestSettings}
 import org.apache.hadoop.hive.common.`type`.HiveDecimal
 import org.apache.hadoop.hive.ql.plan.ExprNodeDesc
@@ -127,7 +126,7 @@ private object HiveColumnPruningSuite {
     private val fields: Vector[ValueType.Field] = {
       val snapshot = TableSnapshot.open(access, table, IndexOptions(enabled = false))
       try {
-        val schema = TableSchema.latest(snapshot.timeline, snapshot.table.contents, snapshot.config, None).get
+        val schema = snapshot.table.schema().get
         val read = new AvroValues(table, defaults = true).of(AvroFieldPlan.parse(schema.avroJson, table))
         read.valueType.asInstanceOf[ValueType.Struct].fields.filter(_.valueType != ValueType.Nothing)
       } finally snapshot.close()

@@ -1,5 +1,7 @@
 package hudiidx.hive
 
+import scala.collection.JavaConverters._
+
 import hudiidx.spark.Answer
 import hudiidx.{Fixtures, HudiIdxException, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.types.{DataType, StructType}
@@ -43,6 +45,19 @@ final class StockHiveRowsSuite extends HiveSuite {
         if (point.has("error")) assert(intercept[HudiIdxException](found).getMessage.contains(asOf))
         else withClue(s"as of $asOf: ")(Answer.expect(point, found))
       }
+    }
+  }
+
+  Vector("v6-operation-mor", "v9-operation-mor", "v9-operation-cow").foreach { name =>
+    test(s"$name: the meta column of operations has stock Hudi's values") {
+      val columns = ReadSettings.Columns -> ReadSettings.json(Seq("_hoodie_record_key", "_hoodie_operation"))
+      val found = HiveTables.rows(HiveTables.job(Seq(Fixtures.table(name)), columns)).map { row =>
+        row(0).toString -> Option(row(1)).map(_.toString)
+      }
+      val stock = Fixtures.json(name).get("operations").get("snapshot").elements.asScala.map { row =>
+        row.get(0).asText -> Option(row.get(1).asText(null))
+      }
+      assert(found.sorted === stock.toVector.sorted)
     }
   }
 

@@ -186,8 +186,8 @@ object PinnedTable {
     options.asOf.foreach(TimeTravel.check(config, shared.timeline, shared.contents, _))
     val increment = options.increment.map(PinnedIncrement.of(shared, _))
     val endSchema = options.increment.filter(_.endSchema).flatMap(_ => increment.flatMap(_.found.last))
-    val schema = TableSchema
-      .latest(shared.timeline, shared.contents, config, options.asOf.orElse(endSchema))
+    val schema = shared.context
+      .schema(options.asOf.orElse(endSchema))
       .getOrElse(
         throw new DamagedTable(
           s"${config.file}: neither a commit nor a property tells the table's columns; write to the table first"

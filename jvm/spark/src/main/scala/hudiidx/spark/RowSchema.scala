@@ -25,7 +25,6 @@ final case class RowSchema(
 )
 
 object RowSchema {
-  private val OperationColumn = "_hoodie_operation"
 
   /** Stock 0.15, which reads version 6, puts the partition columns last, but not where it merges logs; later ones leave them
     * in place.
@@ -43,7 +42,7 @@ object RowSchema {
       reading: PartitionReading = PartitionReading()
   ): RowSchema = {
     val avro = parse(config.file, avroJson)
-    val (meta, data) = AvroSchemaConverter.structType(avro, config.file).partition(isMeta)
+    val (meta, data) = AvroSchemaConverter.structType(avro, config.file).partition(f => TableSchema.isMeta(f.name))
     val rule = PartitionRule(config, reading)
     val complete = config.partitionFields.filter(rule.isPathAlone).foldLeft(StructType(data)) { (s, name) =>
       if (s.fieldNames.contains(name)) s else s.add(StructField(name, StringType))
@@ -80,7 +79,4 @@ object RowSchema {
       data.filterNot(f => config.partitionFields.contains(f.name)) ++ config.partitionFields.flatMap(byName.get)
     )
   }
-
-  private def isMeta(field: StructField): Boolean =
-    TableSchema.MetaColumns.contains(field.name) || field.name == OperationColumn
 }

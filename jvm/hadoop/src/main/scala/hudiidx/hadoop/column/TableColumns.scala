@@ -71,12 +71,12 @@ private[column] object TableColumns {
   val meta: Vector[String] = TableSchema.MetaColumns
 
   def of(table: TableContext): TableColumns =
-    TableColumns(table.config, TableSchema.latestAvroJson(table.timeline, table.contents, table.config, None))
+    TableColumns(table.config, table.schema().map(_.avroJson))
 
   /** As it was without some instants, by their requested times; no schema where older ones tell none. */
   def without(table: TableContext, requestedTimes: Set[String]): TableColumns = {
     val kept = table.timeline.instants.filterNot(i => requestedTimes(i.requestedTime))
     val timeline = new ActiveTimeline(table.timeline.dir, table.config.timelineLayout, kept)
-    TableColumns(table.config, TableSchema.latestAvroJson(timeline, table.contents, table.config, None))
+    TableColumns(table.config, table.schemaOf(timeline).map(_.avroJson))
   }
 }

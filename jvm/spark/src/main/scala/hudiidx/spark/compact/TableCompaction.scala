@@ -91,11 +91,13 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
 
   /** A compaction by stock Hudi goes by the ids of columns there. */
   private def requirePlain(table: TableContext): Unit =
-    TableSchema.latest(table.timeline, table.contents, table.config, None).filter(_.hasHistory).foreach { _ =>
-      throw new UnsupportedTable(
-        s"$path: the table keeps a history of its columns (hoodie.schema.on.read.enable), which compaction here does not keep; " +
-          "compact with stock Hudi"
-      )
+    table.schema().foreach { schema =>
+      if (schema.hasOperation) throw WritableTable.hasOperation(path)
+      if (schema.hasHistory)
+        throw new UnsupportedTable(
+          s"$path: the table keeps a history of its columns (hoodie.schema.on.read.enable), which compaction here does not keep; " +
+            "compact with stock Hudi"
+        )
     }
 
   private def executePlanned(): Vector[CompactionDone] = {

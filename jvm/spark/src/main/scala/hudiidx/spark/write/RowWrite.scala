@@ -43,7 +43,7 @@ final private[write] class RowWrite(
     */
   def run(rows: DataFrame, batch: Option[StreamBatch], reads: Vector[TableContext]): Unit = commit(batch) { kept =>
     reads.foreach(RowChanges.requireCurrent(_, open.table))
-    val given = withoutMeta(rows)
+    val given = RowWrite.withoutMeta(rows)
     val schema = schemaOf(given)
     val keyed = withKeys(given, schema)
     val tagged = kept(withLocations(if (RowWrite.otherKeys(keyed).isEmpty) keyed else kept(keyed)))
@@ -129,16 +129,15 @@ final private[write] class RowWrite(
     s"$path: another run of the stream ${batch.writer} wrote its batch ${batch.id} beside the write ${open.instant}; let one run at a time"
   )
 
-  private def withoutMeta(rows: DataFrame): DataFrame = rows.drop(TableSchema.MetaColumns: _*)
-
   private def schemaOf(rows: DataFrame): WriteSchema = {
-    val latest = TableSchema.latest(open.table.timeline, open.table.contents, open.table.config, None)
-    latest match {
+    open.table.schema() match {
       case Some(s) if s.hasHistory =>
         throw new UnsupportedTable(
           s"$path: the table keeps a history of its columns (hoodie.schema.on.read.enable), which this writer does not keep; " +
             StockWriter.Remedy
         )
+      case Some(s) if s.hasOperation && anew.isEmpty =>
+        throw WritableTable.hasOperation(path)
       case Some(s) if anew.isEmpty =>
         val data = new Schema.Parser().parse(TableSchema.withMetaColumns(s.avroJson, populated = false, path))
         if (deletesAll) WriteSchema.ofTable(data, path)
@@ -286,7 +285,11 @@ final private[write] class RowWrite(
   }
 }
 
-private object RowWrite {
+private[write] object RowWrite {
+
+  /** Hudi's own columns are the writer's to fill. */
+  def withoutMeta(rows: DataFrame): DataFrame = rows.drop(TableSchema.MetaColumns :+ TableSchema.Operation: _*)
+
   val Key = "_hoodie_record_key"
   val Partition = "_hoodie_partition_path"
   val Columns = "columns"

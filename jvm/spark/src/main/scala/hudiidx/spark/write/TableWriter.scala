@@ -21,7 +21,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 
   /** InvalidOption, as `write` where there is no table, and nothing is made. */
   def checkNew(rows: DataFrame): Unit =
-    WriteSchema.ofNew(rows.drop(TableSchema.MetaColumns: _*).schema, WriteOptions.newTable(options, path).name): Unit
+    WriteSchema.ofNew(RowWrite.withoutMeta(rows).schema, WriteOptions.newTable(options, path).name): Unit
 
   /** Makes the table if there is none.
     *

@@ -35,7 +35,7 @@ final class TargetTable(spark: SparkSession, val table: PinnedTable, options: Ma
   override def name(): String = s"${HudiIdxSource.Name} ${table.path}"
 
   override def schema(): StructType =
-    StructType(table.schema.struct.filterNot(f => TableSchema.MetaColumns.contains(f.name)))
+    StructType(table.schema.struct.filterNot(f => TableSchema.isMeta(f.name)))
 
   override def partitioning(): Array[Transform] =
     table.config.partitionFields.filter(schema().fieldNames.contains).map(Expressions.identity).toArray
@@ -43,7 +43,10 @@ final class TargetTable(spark: SparkSession, val table: PinnedTable, options: Ma
   override def capabilities(): util.Set[TableCapability] = TargetTable.Capabilities
 
   override def metadataColumns(): Array[MetadataColumn] =
-    TableSchema.MetaColumns.map(n => new HudiColumn(n): MetadataColumn).toArray ++ ScanColumns.Metadata
+    hudiColumns.map(n => new HudiColumn(n): MetadataColumn) ++ ScanColumns.Metadata
+
+  private def hudiColumns: Array[String] =
+    (TableSchema.MetaColumns ++ table.schema.struct.fieldNames.filter(_ == TableSchema.Operation)).toArray
 
   override def canRenameConflictingMetadataColumns: Boolean = false
 

@@ -2,8 +2,8 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.sync.{IndexOptions, OptionDoc}
-import hudiidx.table.{KeyGenerator, TableConfig}
-import hudiidx.write.{HeartbeatOptions, KeyGenerators, LockOptions, NewTable, StockWriter}
+import hudiidx.table.{KeyGenerator, TableConfig, TableSchema}
+import hudiidx.write.{HeartbeatOptions, KeyGenerators, LockOptions, NewTable, StockWriter, WritableTable}
 import java.util.Locale
 
 /** What a write does with its rows, named as in Hudi. */
@@ -116,6 +116,7 @@ object WriteOptions {
       "hoodie.simple.index.update.partition.path"
     )
   val InsertOperation = "hoodie.spark.sql.insert.into.operation"
+  val AllowOperation: String = WritableTable.AllowOperation
   val IndexType = "hoodie.index.type"
   val Global = "hudiidx.write.global"
   val Create = "hudiidx.write.create"
@@ -146,6 +147,11 @@ object WriteOptions {
     given.get(IndexType).filter(_.trim.toUpperCase(Locale.ROOT).endsWith("BUCKET")).foreach { kind =>
       throw new InvalidOption(
         s"$IndexType: tables with '$kind', whose file groups are fixed by a hash of the key, are not written; ${StockWriter.Remedy}"
+      )
+    }
+    given.get(AllowOperation).map(_.trim).filter(_.equalsIgnoreCase("true")).foreach { _ =>
+      throw new InvalidOption(
+        s"$AllowOperation: the meta column ${TableSchema.Operation} is read, but not written here; leave the option out, or write with stock Hudi"
       )
     }
     val name = WriteOptionDocs.operation.text(given).toLowerCase(Locale.ROOT)

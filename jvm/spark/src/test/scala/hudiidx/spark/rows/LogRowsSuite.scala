@@ -3,10 +3,10 @@ package hudiidx.spark.rows
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.Fixtures
 import hudiidx.log.{LogBlockKind, LogFile, LogFiles}
+import hudiidx.table.TableSchema
 import hudiidx.spark.{Answer, RowSchema, SharedTable, SparkSuite}
 import hudiidx.storage.{LocalStorage, RandomReader}
 import hudiidx.sync.IndexOptions
-import hudiidx.table.TableSchema
 import org.apache.avro.Schema
 import org.apache.avro.generic.{GenericDatumReader, GenericRecord}
 import org.apache.avro.io.DecoderFactory
@@ -23,7 +23,7 @@ final class LogRowsSuite extends SparkSuite {
 
   private def schemaOf(name: String): StructType = {
     val table = SharedTable.open(spark, Fixtures.table(name), IndexOptions())
-    val json = TableSchema.latestAvroJson(table.timeline, table.contents, table.config, None)
+    val json = table.context.schema().map(_.avroJson)
     RowSchema.of(table.config, json.get, "UTC").struct
   }
 
