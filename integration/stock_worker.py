@@ -129,7 +129,13 @@ class Stock(hudifix.Env):
         self.tables[name].write(self.spark.sql(sql), operation, **options)
 
     def op_write_records(
-        self, name: str, first: int, end: int, seed: int, operations: dict[str, str], operation: str = "upsert"
+        self,
+        name: str,
+        first: int,
+        end: int,
+        seed: int,
+        operations: dict[str, str],
+        operation: str = "upsert",
     ) -> None:
         """As ``op_write``, by the write client: each record bears the first operation whose SQL over the
         row number ``n`` holds, as those of Flink's writer do."""
@@ -141,7 +147,9 @@ class Stock(hudifix.Env):
         rows = hudifix.mk(self, first, end, seed, f"id + {seed} * 1000")
         self.tables[name].write_records(rows, of.__getitem__, operation)
 
-    def op_operations(self, name: str, options: dict[str, str] | None = None) -> list[list[str | None]] | None:
+    def op_operations(
+        self, name: str, options: dict[str, str] | None = None
+    ) -> list[list[str | None]] | None:
         """Key and operation of each row of a snapshot query; none where rows do not bear operations."""
         rows = hudifix.read(self, self.tables[name].path, **(options or {}))
         if "_hoodie_operation" not in rows.columns:

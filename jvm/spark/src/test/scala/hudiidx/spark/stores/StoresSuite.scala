@@ -134,7 +134,7 @@ final class S3TablesSuite extends RemoteTables {
       "post" -> at(11),
       "put" -> at(15)
     ),
-    "read of rows by key" -> Map("get" -> at(17), "head" -> at(15), "list" -> at(2)),
+    "read of rows by key" -> Map("get" -> at(17), "head" -> at(16), "list" -> at(2)),
     // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
     "compaction" -> Map(
       "delete" -> at(8),
