@@ -3,14 +3,14 @@ package hudiidx.column
 /** An expression of columns that is indexed as a column is: its path is one part that begins with `=`, which no column's name does.
   * docs/format.md, "Expressions".
   *
-  *  @param sql   the expression
+  *  @param text  [[ExpressionText]], or SQL: as somebody asked for it, or of an index of an earlier form
   *  @param facts what its values depend on beside the columns, by name: those of an index were made under these. Empty: as somebody
   *               asked for it, not resolved yet
   */
-final case class ColumnExpression(sql: String, facts: Vector[(String, String)] = Vector.empty) {
+final case class ColumnExpression(text: String, facts: Vector[(String, String)] = Vector.empty) {
 
   /** As [[IndexedColumn]] names it. */
-  def path: String = ColumnPath.of(Seq(ColumnExpression.Mark + sql + behind))
+  def path: String = ColumnPath.of(Seq(ColumnExpression.Mark + text + behind))
 
   private def behind: String =
     if (facts.isEmpty) "" else facts.map { case (name, value) => s"$name=$value" }.mkString(" {", "; ", "}")
@@ -19,10 +19,27 @@ final case class ColumnExpression(sql: String, facts: Vector[(String, String)] =
 
   /** It is told what its values depend on. */
   def isResolved: Boolean = facts.nonEmpty
+
+  /** What an index of the form of today keeps; None for SQL. Left tells why it is not used. */
+  def tree: Option[Either[String, ExpressionTree]] =
+    if (fact(ColumnExpression.Form).contains(ColumnExpression.ThisForm)) Some(ExpressionText.parse(text)) else None
+
+  /** For people, in SQL. */
+  def sql: String = tree match {
+    case Some(Right(found)) => ExpressionSql.of(found)
+    case _                  => text
+  }
 }
 
 object ColumnExpression {
   private val Mark = "="
+
+  /** The fact that tells the form of all this. */
+  val Form = "v"
+  val ThisForm = "2"
+
+  /** With SQL in the place of the tree. */
+  val FormOfSql = "1"
   private val WithFacts = """(?s)(.*) \{([^{}]*)\}""".r
 
   /** None for a column's path. */

@@ -41,6 +41,12 @@ object IndexSpec {
   /** Several with semicolons between them. */
   def parseAll(text: String): Vector[IndexSpec] = items(text).map(parse)
 
+  /** Those of a version, which anybody may have written who may write into the index folder: what is none counts for nothing. */
+  def stored(text: String): Vector[IndexSpec] = items(text).flatMap { item =>
+    try Some(parse(item))
+    catch { case _: InvalidOption => None }
+  }
+
   /** The same as somebody asks for them: what is of no kind is an expression of columns, as `year(ts)`, of kind `otherwise`. */
   def asked(text: String, otherwise: String): Vector[IndexSpec] = items(text).map { item =>
     item match {

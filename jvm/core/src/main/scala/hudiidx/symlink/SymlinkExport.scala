@@ -52,8 +52,13 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
 
   private def isOwn(folder: String): Boolean = isSame(folder, ownFolder)
 
-  private def isSame(one: String, other: String): Boolean =
-    access.storage.resolved(one.stripSuffix("/")) == access.storage.resolved(other.stripSuffix("/"))
+  /** @param stored where a version says: no store is asked of a file system that only the version names */
+  private def isSame(one: String, stored: String): Boolean = {
+    lazy val resolved = access.storage.resolved(one.stripSuffix("/"))
+    val place = SymlinkExport.placeOf(stored)
+    (place == SymlinkExport.placeOf(one) || place == SymlinkExport.placeOf(resolved)) &&
+    resolved == access.storage.resolved(stored.stripSuffix("/"))
+  }
 
   private def untrusted(folder: String): String =
     s"the index in $indexDir says that its symlink manifests are kept in $folder, outside its folder: they are left as they " +
@@ -91,4 +96,14 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
 
   private def manifest(settings: SymlinkSettings): SymlinkManifest =
     new SymlinkManifest(access.storage, path, settings, isOwn(settings.path))
+}
+
+private object SymlinkExport {
+  private val Place = "(?s)([A-Za-z][A-Za-z0-9+.-]*):(//[^/]*)?.*".r
+
+  /** Scheme and authority of a path. */
+  private def placeOf(path: String): (String, String) = path match {
+    case Place(scheme, authority) => (scheme.toLowerCase(java.util.Locale.ROOT), Option(authority).fold("")(_.drop(2)))
+    case _                        => ("file", "")
+  }
 }

@@ -48,7 +48,7 @@ final case class ColumnIndexInfo(
 
 object ColumnIndexInfo {
   def of(version: IndexVersion): Vector[ColumnIndexInfo] = {
-    def specs(property: String) = version.properties.get(property).toVector.flatMap(IndexSpec.parseAll)
+    def specs(property: String) = version.properties.get(property).toVector.flatMap(IndexSpec.stored)
     val pending = specs(IndexSpec.PendingProperty)
     specs(IndexSpec.Property).map { s =>
       val isPending = pending.exists(p => p.kind == s.kind && p.columns.forall(s.columns.contains))

@@ -7,7 +7,7 @@ import scala.collection.mutable
 import hudiidx.column.ColumnCondition.{And, Anything, In => Leaf, Nothing, Or}
 import hudiidx.column.{ColumnCondition, ColumnType, LeafTest}
 import hudiidx.hadoop.column.{FooterStats, SourceStats}
-import hudiidx.spark.prune.ExpressionRules
+import hudiidx.spark.prune.ExpressionResolver
 import hudiidx.storage.Storage
 import hudiidx.store.ScanFiles
 import hudiidx.table.FileSlice
@@ -70,15 +70,14 @@ object IndexAdvice {
 
   /** Filters on columns that the table has no more are left out, and those with queries or functions of somebody's. */
   private def recorded(spark: SparkSession, table: PinnedTable): Seq[(Seq[Expression], Int)] = {
-    val rows = Shims.frame(spark, Shims.relation(new HudiIdxTable(spark, table, ofCatalog = false)))
+    val rows = Shims.relation(new HudiIdxTable(spark, table, ofCatalog = false))
     val byFilter = new ScanFiles(table.shared.context.storage, table.indexDir, table.path).ofOthers.groupBy(_.filters)
     byFilter.toVector.sortBy(-_._2.length).take(RecordedScans.MostFilters).flatMap { case (filters, scans) =>
-      val text = filters.mkString("(", ") AND (", ")")
-      try {
-        // Anybody who may write into the index folder may have written it.
-        ExpressionRules.requireBuiltIn(text, spark.sessionState.sqlParser.parseExpression(text))
-        filtersOf(rows.where(text), table.path).map(_ -> scans.length)
-      } catch { case _: AnalysisException | _: InvalidOption => Seq.empty }
+      // Anybody who may write into the index folder may have written it.
+      try
+        filtersOf(Shims.frame(spark, ExpressionResolver.filtered(rows, filters, spark.sessionState.conf)), table.path)
+          .map(_ -> scans.length)
+      catch { case _: AnalysisException | _: InvalidOption => Seq.empty }
     }
   }
 

@@ -200,8 +200,8 @@ object ColumnFilter {
   }
 
   /** Of several that which names an index, if one does. */
-  private def reason(condition: ColumnCondition): String = {
-    val all = Conditions.reasons(condition)
+  private def reason(condition: ColumnCondition, unusable: => Vector[String]): String = {
+    val all = Conditions.reasons(condition) ++ unusable
     all
       .find(_.startsWith(IndexedExpressions.Unused))
       .orElse(all.headOption)
@@ -215,7 +215,7 @@ object ColumnFilter {
         stored(name).orElse(if (columns.mayKnow(name)) None else Some("it has no index"))
       val condition = make(new ConditionOf(unknown, Some(table.expressions), stored))
       if (Conditions.paths(condition).isEmpty && condition != ColumnCondition.Nothing)
-        Left(reason(condition))
+        Left(reason(condition, table.expressions.unusable))
       else
         columns
           .select(condition)

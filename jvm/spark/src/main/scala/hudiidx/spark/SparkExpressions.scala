@@ -1,7 +1,7 @@
 package hudiidx.spark
 
 import hudiidx.InvalidOption
-import hudiidx.column.{ColumnExpression, ColumnPath}
+import hudiidx.column.{ColumnExpression, ColumnPath, ExpressionGrowth}
 import hudiidx.hadoop.column.{ExpressionEngine, RowExpression, TableExpressions}
 import hudiidx.spark.prune._
 import hudiidx.table.TableConfig
@@ -27,38 +27,51 @@ final private class SparkTableExpressions(spark: SparkSession, struct: Option[St
 
   override def resolved(sql: String, known: Vector[String]): String = {
     val conf = spark.sessionState.conf
-    val found = of(sql).resolved(sql, conf)
+    val found = of(sql).asked(sql, conf)
     ExpressionRules.check(sql, found)
-    val path = ExpressionRules.path(sql, found, of(sql), conf)
-    val facts = ColumnExpression.of(path).map(_.facts)
-    same(found, known).find(k => ColumnExpression.of(k).map(_.facts) == facts).getOrElse(path)
+    val path = ExpressionRules.path(sql, found, conf)
+    val facts = factsOf(path)
+    same(found, known).find(factsOf(_) == facts).getOrElse(path)
   }
 
+  /** Those that tell indexes apart: of another form than today's is no difference. */
+  private def factsOf(path: String): Option[Vector[(String, String)]] =
+    ColumnExpression.of(path).map(_.facts.filterNot(_._1 == ColumnExpression.Form))
+
   override def alike(sql: String, known: Vector[String]): Vector[String] =
-    try same(of(sql).resolved(sql, spark.sessionState.conf), known)
+    try same(of(sql).asked(sql, spark.sessionState.conf), known)
     catch { case _: InvalidOption => Vector.empty }
 
   private def same(found: ResolvedExpression, known: Vector[String]): Vector[String] = known.filter { path =>
     ColumnExpression.of(path).exists { e =>
-      try of(e.sql).resolved(e.sql, spark.sessionState.conf).meaning == found.meaning
+      try of(e.sql).kept(e, spark.sessionState.conf).meaning == found.meaning
       catch { case _: InvalidOption => false }
     }
   }
 
+  override def refusal(path: String): Option[String] = ColumnExpression.of(path).flatMap { e =>
+    try {
+      ExpressionRules.tree(e, ExpressionFacts.conf(e.facts))
+      None
+    } catch { case error: InvalidOption => Some(error.getMessage) }
+  }
+
   override def evaluated(path: String): Either[String, RowExpression] =
     ColumnExpression.of(path).filter(_.isResolved).toRight(s"$path is no expression").flatMap { e =>
-      val conf = ExpressionFacts.conf(e.facts)
       try {
-        val found = of(e.sql).resolved(e.sql, conf)
-        ExpressionFacts.difference(e.facts, found.facts(conf)).toLeft {
-          SparkRowExpression(
-            found.bound,
-            found.inputs.map { case (parts, t) => ColumnPath.of(parts) -> ValueCode.columnType(t).get },
-            found.inputs.map(_._2),
-            ValueCode.columnType(found.optimized.dataType).get,
-            e.facts
-          )
-        }
+        val conf = ExpressionFacts.conf(e.facts)
+        val found = of(e.sql).kept(e, conf)
+        for {
+          growth <- ExpressionGrowth.of(found.tree)
+          _ <- ExpressionFacts.difference(e.facts, found.facts(conf)).toLeft(())
+        } yield SparkRowExpression(
+          found.bound,
+          found.inputs.map { case (parts, t) => ColumnPath.of(parts) -> ValueCode.columnType(t).get },
+          found.inputs.map(_._2),
+          ValueCode.columnType(found.optimized.dataType).get,
+          e.facts,
+          growth
+        )
       } catch { case error: InvalidOption => Left(error.getMessage) }
     }
 }

@@ -53,10 +53,12 @@ final class ColumnPart(
 
   override def build(state: IndexState, before: Option[IndexVersion]): PartFiles = {
     val table = TableColumns.of(state.table)
+    val judge = new SpecExpressions(expressions, table)
+    val refused = before.map(v => judge.refused(ColumnSettings.of(v))).getOrElse(Set.empty)
     state.never.requireAllowed(ColumnSettings.of(options, None).specs)
-    val asked = ColumnSettings.of(options, before)
+    val asked = ColumnSettings.of(options, before).withoutPaths(refused)
     val kept = ColumnPart.allowed(state, asked.specs)
-    val settings = asked.copy(state.never.allowed(new SpecExpressions(expressions, table).resolved(kept, before)))
+    val settings = asked.copy(state.never.allowed(judge.resolved(kept, before)))
     ColumnSettings.check(settings.specs, table)
     whole(state, table, settings)
   }
@@ -77,7 +79,7 @@ final class ColumnPart(
       ColumnSettings.check(specs, table)
       if (later) PartFiles.None
       else {
-        val files = new ColumnFiles(engine, state, ColumnPart.withMore(before, specs).choice)
+        val files = new ColumnFiles(engine, state, ColumnPart.withMore(usable(table, before), specs).choice)
         val made = files.made(work(state, table, specs), () => ColumnPart.allFiles(state))
         PartFiles(made.files, ColumnPart.properties(ColumnSettings(specs), hasRanges(specs)), made.leftovers)
       }
@@ -89,6 +91,12 @@ final class ColumnPart(
       noted(version, new SpecExpressions(expressions, TableColumns.of(state.table)).resolved(asked, Some(version)))
     case ColumnChange.Add(_, false) => added(state, version, piece)
     case _                          => piece
+  }
+
+  /** Of a version, without what may not be evaluated. */
+  private def usable(table: TableColumns, version: IndexVersion): ColumnSettings = {
+    val stored = ColumnSettings.of(version)
+    stored.withoutPaths(new SpecExpressions(expressions, table).refused(stored))
   }
 
   private def whole(state: IndexState, table: TableColumns, settings: ColumnSettings): PartFiles =
@@ -111,7 +119,7 @@ final class ColumnPart(
   /** The others' files stay as they are, unless they are damaged. */
   private def added(state: IndexState, version: IndexVersion, piece: PartFiles): PartFiles = {
     val made = ColumnSettings.of(piece.properties)
-    val more = ColumnPart.withMore(version, made.specs)
+    val more = ColumnPart.withMore(usable(TableColumns.of(state.table), version), made.specs)
     val settings = more.copy(pending = (more.pending ++ made.pending).distinct)
     try {
       version.files.filter(owns).foreach(state.store.openWhole(_).close())
@@ -156,8 +164,8 @@ final class ColumnPart(
   /** DamagedIndex if a file of the part is gone or cut, or one that is merged cannot be read. */
   override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles = {
     before.files.filter(owns).foreach(state.store.openWhole(_).close())
-    val settings = ColumnSettings.of(before)
     val table = TableColumns.of(state.table)
+    val settings = usable(table, before)
     val files = new ColumnFiles(engine, state, settings.choice)
     val made = files.made(work(state, table, settings.specs), () => ColumnPart.newFiles(state, unseen))
     val joined = ColumnPart.joined(files, before.files.filter(owns), made.files)
@@ -191,10 +199,17 @@ private[column] object ColumnPart {
   private val log = LoggerFactory.getLogger(classOf[ColumnPart])
 
   /** What an index has once these are made. */
-  def withMore(before: IndexVersion, specs: Vector[IndexSpec]): ColumnSettings = {
-    val old = ColumnSettings.of(before)
-    ColumnSettings(IndexSpec.merged(old.specs, specs), old.pending.filterNot(specs.contains))
-  }
+  def withMore(old: ColumnSettings, specs: Vector[IndexSpec]): ColumnSettings =
+    ColumnSettings(IndexSpec.merged(old.specs, specs), old.pending.flatMap(left(_, specs)))
+
+  /** What of an index that is noted is not among those made. */
+  private def left(noted: IndexSpec, made: Vector[IndexSpec]): Option[IndexSpec] =
+    if (made.contains(noted)) None
+    else if (noted.kind != IndexKind.Range) Some(noted)
+    else {
+      val columns = made.filter(_.kind == IndexKind.Range).flatMap(_.columns).toSet
+      Some(noted.copy(columns = noted.columns.filterNot(columns))).filter(_.columns.nonEmpty)
+    }
 
   /** @param isComplete segments cover every file of the manifest */
   def properties(settings: ColumnSettings, isComplete: Boolean): Map[String, String] =

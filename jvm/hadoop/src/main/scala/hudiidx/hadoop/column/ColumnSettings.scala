@@ -4,6 +4,7 @@ import hudiidx.InvalidOption
 import hudiidx.column._
 import hudiidx.store.IndexVersion
 import hudiidx.sync.{ColumnOptions, TableContext}
+import org.slf4j.LoggerFactory
 
 /** Which columns are indexed, and how.
   *
@@ -24,6 +25,16 @@ final case class ColumnSettings(specs: Vector[IndexSpec], pending: Vector[IndexS
   /** Without the indexes over `columns`, of one kind or of all. */
   def without(dropped: Vector[IndexSpec], all: Vector[String]): ColumnSettings =
     ColumnSettings(ColumnSettings.without(specs, dropped, all), ColumnSettings.without(pending, dropped, all))
+
+  /** Without the indexes that one of these columns or expressions is in. */
+  def withoutPaths(gone: Set[String]): ColumnSettings = {
+    def left(specs: Vector[IndexSpec]): Vector[IndexSpec] = specs.flatMap { s =>
+      if (s.kind == IndexKind.Range) Some(s.copy(columns = s.columns.filterNot(gone))).filter(_.columns.nonEmpty)
+      else if (s.columns.exists(gone)) None
+      else Some(s)
+    }
+    if (gone.isEmpty) this else ColumnSettings(left(specs), left(pending))
+  }
 }
 
 object ColumnSettings {
@@ -35,8 +46,8 @@ object ColumnSettings {
 
   /** Those that `properties` tells of. */
   def of(properties: Map[String, String]): ColumnSettings = ColumnSettings(
-    properties.get(IndexSpec.Property).toVector.flatMap(IndexSpec.parseAll),
-    properties.get(IndexSpec.PendingProperty).toVector.flatMap(IndexSpec.parseAll)
+    properties.get(IndexSpec.Property).toVector.flatMap(IndexSpec.stored),
+    properties.get(IndexSpec.PendingProperty).toVector.flatMap(IndexSpec.stored)
   )
 
   def isIn(version: IndexVersion): Boolean = version.properties.contains(IndexSpec.Property)
@@ -84,7 +95,16 @@ object ColumnSettings {
   /** InvalidOption for a column that the table does not have, or that the kind cannot index; where the table's schema is not
     * known everything passes. Expressions were judged when they were resolved.
     */
-  private[column] def check(specs: Vector[IndexSpec], table: TableColumns): Unit = specs.foreach { spec =>
+  private[column] def check(specs: Vector[IndexSpec], table: TableColumns): Unit = {
+    val expressions = specs.flatMap(SpecExpressions.of).distinct.size
+    if (expressions > ExpressionLimits.MostExpressions)
+      throw new InvalidOption(
+        s"$expressions expressions are more than the ${ExpressionLimits.MostExpressions} that a table may have indexes on"
+      )
+    specs.foreach(checked(_, table))
+  }
+
+  private def checked(spec: IndexSpec, table: TableColumns): Unit = {
     val kind = if (spec.kind == IndexKind.Range) None else Some(kindOf(spec))
     val (expressions, columns) = spec.columns.filterNot(_ == IndexSpec.All).partition(ColumnExpression.isOne)
     if (expressions.nonEmpty && kind.isDefined && (spec.columns.size > 1 || !FileRecords.OfValues(spec.kind)))
@@ -121,6 +141,30 @@ object ColumnSettings {
         val what = if (below.nonEmpty) "is a struct, name its fields" else "is not in the table's schema; it has"
         throw new InvalidOption(s"${spec.text}: column $path $what: ${known.take(MostNamed).mkString(", ")}")
     }
+
+  /** Of what a version has as pending: that which can be made of this table, one by one. The others are warned of. */
+  def makeable(version: IndexVersion, context: TableContext, expressions: ExpressionEngine): Vector[IndexSpec] = {
+    val pending = of(version).pending
+    lazy val table = TableColumns.of(context)
+    lazy val judge = new SpecExpressions(Some(expressions), table)
+    def isMakeable(spec: IndexSpec): Boolean =
+      try {
+        check(judge.resolved(Vector(spec), Some(version)), table)
+        true
+      } catch {
+        case e: InvalidOption =>
+          log.warn(s"an index that is noted cannot be made: ${e.getMessage}")
+          false
+      }
+    pending.flatMap { s =>
+      if (s.kind != IndexKind.Range) Some(s).filter(isMakeable)
+      else
+        Some(s.copy(columns = s.columns.filter(c => isMakeable(s.copy(columns = Vector(c))))))
+          .filter(_.columns.nonEmpty)
+    }
+  }
+
+  private val log = LoggerFactory.getLogger(classOf[ColumnSettings])
 
   /** For people. */
   private[column] def shown(spec: IndexSpec): String =

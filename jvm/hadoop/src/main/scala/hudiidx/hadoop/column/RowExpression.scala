@@ -23,6 +23,9 @@ trait TableExpressions {
   /** Those of `known` that mean the same, whatever the settings under which they were made. */
   def alike(sql: String, known: Vector[String]): Vector[String]
 
+  /** Why what an index keeps under this path is no expression that may be evaluated, in any session. */
+  def refusal(path: String): Option[String]
+
   /** What gives the values of an index that is there; Left tells why its values cannot be made here and now. */
   def evaluated(path: String): Either[String, RowExpression]
 }

@@ -1,7 +1,7 @@
 package hudiidx.hadoop.column
 
 import hudiidx.InvalidOption
-import hudiidx.column.{ColumnExpression, ColumnPath, IndexSpec}
+import hudiidx.column.{ColumnExpression, ColumnPath, ExpressionLimits, IndexSpec}
 import hudiidx.store.IndexVersion
 import org.slf4j.LoggerFactory
 
@@ -20,7 +20,7 @@ private[column] final class SpecExpressions(engine: Option[ExpressionEngine], ta
 
   private def resolved(path: String, known: Vector[String]): String = ColumnExpression.of(path) match {
     case None                                  => path
-    case Some(asked) if asked.isResolved       => path
+    case Some(asked) if asked.isResolved       => kept(path, asked)
     case Some(asked) if isColumn(named(asked)) => named(asked)
     case Some(asked)                           =>
       val expressions = ofTable.getOrElse(
@@ -35,8 +35,29 @@ private[column] final class SpecExpressions(engine: Option[ExpressionEngine], ta
       }
   }
 
+  /** One that is there already, or a copy of its text. */
+  private def kept(path: String, e: ColumnExpression): String =
+    refusal(path).fold(path)(why => throw new InvalidOption(s"${e.sql}: $why"))
+
+  /** Whoever may write into the index folder may have written what is there. A tree is judged without an engine. */
+  private def refusal(path: String): Option[String] =
+    ColumnExpression.of(path).flatMap(_.tree).flatMap(_.left.toOption).orElse(ofTable.flatMap(_.refusal(path)))
+
+  /** Those of a version that may not be evaluated. They are warned of, and made anew when somebody asks for them. */
+  def refused(stored: ColumnSettings): Set[String] = {
+    val all = (stored.specs ++ stored.pending).flatMap(SpecExpressions.of).distinct
+    val (some, more) = all.splitAt(ExpressionLimits.MostExpressions)
+    val found = some.flatMap(path => refusal(path).map(path -> _)) ++
+      more.map(_ -> s"it is one of more than ${ExpressionLimits.MostExpressions}")
+    found.foreach { case (path, why) =>
+      val shown = ColumnExpression.shown(path).take(SpecExpressions.MostShown)
+      SpecExpressions.log.warn(s"the index on $shown is dropped: $why; add it again if you want it")
+    }
+    found.map(_._1).toSet
+  }
+
   /** A column may have a name that looks like an expression. */
-  private def named(asked: ColumnExpression): String = ColumnPath.of(Seq(asked.sql))
+  private def named(asked: ColumnExpression): String = ColumnPath.of(Seq(asked.text))
 
   private def isColumn(path: String): Boolean = table.all.exists(_._1 == path)
 
@@ -58,6 +79,8 @@ private[column] final class SpecExpressions(engine: Option[ExpressionEngine], ta
 
 private[column] object SpecExpressions {
   private val log = LoggerFactory.getLogger(classOf[SpecExpressions])
+
+  private val MostShown = 500
 
   def of(spec: IndexSpec): Vector[String] = spec.columns.filter(ColumnExpression.isOne)
 

@@ -150,8 +150,10 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     */
   def update(): String = timed(following {
     val synced = indexer.update()
-    val pending = ColumnSettings.of(synced.version).pending
-    if (pending.isEmpty || BackgroundWork.isOn(path)) synced
+    val pending =
+      if (ColumnSettings.of(synced.version).pending.isEmpty || BackgroundWork.isOn(path)) Vector.empty
+      else ColumnSettings.makeable(synced.version, TableContext.load(access, path), new SparkExpressions(spark))
+    if (pending.isEmpty) synced
     else {
       val made = addColumns(pending)
       made.copy(

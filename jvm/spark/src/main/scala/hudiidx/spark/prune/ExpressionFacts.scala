@@ -5,6 +5,7 @@ import java.time.ZoneId
 import scala.util.Try
 
 import hudiidx.InvalidOption
+import hudiidx.column.ColumnExpression
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal, TimeZoneAwareExpression}
 import org.apache.spark.sql.internal.SQLConf
@@ -14,13 +15,11 @@ import org.apache.spark.sql.types.{DataType, TimestampType}
   * as it was when the index was made.
   */
 private[spark] object ExpressionFacts {
-  private val Version = "v"
   private val Types = "types"
   private val Spark = "spark"
   private val Java = "java"
   private val Zone = "zone"
-  private val ThisVersion = "1"
-  private val NotSettings = Set(Version, Types, Spark, Java, Zone)
+  private val NotSettings = Set(ColumnExpression.Form, Types, Spark, Java, Zone)
 
   /** Settings that change what expressions give; other settings of these families are about files. */
   private val Families = Vector("spark.sql.ansi.", "spark.sql.legacy.")
@@ -39,7 +38,7 @@ private[spark] object ExpressionFacts {
   def of(parts: Seq[Expression], types: Seq[DataType], conf: SQLConf): Vector[(String, String)] = {
     val zone = if (parts.exists(_.exists(asksZone))) Some(Zone -> zoneText(conf.sessionLocalTimeZone)) else None
     val all = Vector(
-      Version -> ThisVersion,
+      ColumnExpression.Form -> ColumnExpression.ThisForm,
       Types -> types.map(_.catalogString).mkString(" "),
       Spark -> SPARK_VERSION.split('.').take(2).mkString("."),
       Java -> Runtime.version().feature().toString
@@ -51,27 +50,59 @@ private[spark] object ExpressionFacts {
   def session(conf: SQLConf): Vector[(String, String)] = (Zone -> conf.sessionLocalTimeZone) +: settings(conf)
 
   /** InvalidOption for a setting that cannot be written down. */
-  def check(facts: Vector[(String, String)]): Unit =
-    facts.find(f => !f._2.matches("[^{};`\\p{Cntrl}]*")).foreach { case (name, value) =>
-      throw new InvalidOption(s"an index cannot keep that $name is '$value'; set it to something else")
+  def check(facts: Vector[(String, String)]): Unit = facts.foreach { case (name, value) =>
+    refusal(name, value).foreach { why =>
+      throw new InvalidOption(
+        s"an index cannot keep that $name is '${Contained.short(value)}': $why; set it to something else"
+      )
     }
+  }
 
-  /** Settings that are not as Spark has them by default. */
+  /** Why a fact is none; what is stored may have been written by anybody. */
+  private def refusal(name: String, value: String): Option[String] = name match {
+    case Zone if zoneOf(value).isEmpty => Some("it is no time zone")
+    case Types | Zone                  => if (value.length <= MostTypes) None else Some("it is too long")
+    case other if NotSettings(other)   => if (value.matches("[0-9.]{1,16}")) None else Some("it is no number")
+    case other if !isOfFamily(other)   => Some("it is no setting that values of expressions depend on")
+    case other if !value.matches("[\\w.:+/-]{0,64}") => Some("it is no value of a setting")
+    case other if defaultOf(other).isEmpty           => Some("this Spark does not know the setting")
+    case other                                       =>
+      Try((new SQLConf).setConfString(other, value)).failed.toOption.map(_ => "it is no value of the setting")
+  }
+
+  private val MostTypes = 8192
+
+  /** None for a setting that this Spark does not know. */
+  private def defaultOf(name: String): Option[String] = Try((new SQLConf).getConfString(name)).toOption
+
+  private def isOfFamily(name: String): Boolean =
+    Single(name) || (Families.exists(name.startsWith(_)) && !OfFiles.exists(name.startsWith(_)))
+
+  private def zoneOf(value: String): Option[String] = {
+    val name = value.takeWhile(_ != '#')
+    if (value.matches("[A-Za-z0-9_/+:~-]{1,64}(#[0-9a-f]{1,8})?") && Try(ZoneId.of(name, ZoneId.SHORT_IDS)).isSuccess)
+      Some(name)
+    else None
+  }
+
+  /** Settings that are not as Spark has them by default; those that it does not know nobody asks for. */
   private def settings(conf: SQLConf): Vector[(String, String)] = {
-    val defaults = new SQLConf
     conf.getAllConfs.toVector.filter { case (key, value) =>
-      (Single(key) || (Families.exists(key.startsWith(_)) && !OfFiles.exists(key.startsWith(_)))) &&
-      !Try(defaults.getConfString(key)).toOption.exists(_.equalsIgnoreCase(value))
+      isOfFamily(key) && defaultOf(key).exists(!_.equalsIgnoreCase(value))
     }.sorted
   }
 
-  /** Under which an expression is resolved and evaluated as when its index was made. */
+  /** Settings of our own under which an expression is resolved and evaluated as when its index was made; those of the session are not
+    * touched. InvalidOption for a fact that is none.
+    */
   def conf(facts: Vector[(String, String)]): SQLConf = {
     val made = new SQLConf
-    facts.foreach {
-      case (Zone, text) => made.setConfString(SQLConf.SESSION_LOCAL_TIMEZONE.key, text.takeWhile(_ != '#'))
-      case (name, value) if !NotSettings.contains(name) => made.setConfString(name, value)
-      case _                                            => ()
+    facts.foreach { case (name, value) =>
+      refusal(name, value).foreach(why =>
+        throw new InvalidOption(s"$name is '${Contained.short(value)}' for an index: $why")
+      )
+      if (name == Zone) zoneOf(value).foreach(made.setConfString(SQLConf.SESSION_LOCAL_TIMEZONE.key, _))
+      else if (!NotSettings(name)) made.setConfString(name, value)
     }
     made
   }
@@ -83,10 +114,9 @@ private[spark] object ExpressionFacts {
     */
   def difference(made: Vector[(String, String)], here: Vector[(String, String)]): Option[String] = {
     val (a, b) = (made.toMap, here.toMap)
-    val names = (made ++ here).map(_._1).distinct.filter(n => a.get(n) != b.get(n))
+    val names = (made ++ here).map(_._1).distinct.filter(n => n != ColumnExpression.Form && a.get(n) != b.get(n))
     names.headOption.map {
-      case Version => s"it was made in form ${a.getOrElse(Version, "none")}, which this hudiidx does not know"
-      case Types   =>
+      case Types =>
         s"it was made of columns of type ${a.getOrElse(Types, "none")}, they are ${b.getOrElse(Types, "none")} now"
       case name =>
         s"it was made with ${label(name)} ${a.getOrElse(name, "at its default")}, here it is ${b.getOrElse(name, "at its default")}"

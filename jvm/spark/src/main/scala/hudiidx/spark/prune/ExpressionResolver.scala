@@ -1,28 +1,27 @@
 package hudiidx.spark.prune
 
-import java.util.Locale
-
 import scala.collection.mutable
-import scala.util.control.NonFatal
-
 import hudiidx.InvalidOption
-import hudiidx.column.{ColumnExpression, ColumnPath}
+import hudiidx.column.ExpressionTree.{Call, Column}
+import hudiidx.column.{ColumnExpression, ColumnPath, ExpressionText, ExpressionTree}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunction}
-import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Project, Statistics}
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LeafNode, LogicalPlan, Project, Statistics}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /** An expression over a table's columns, resolved.
   *
+  *  @param tree      as an index keeps it
   *  @param analyzed  as it was written, with the casts that Spark adds
   *  @param plain     the same, functions replaced by those that stand for them
   *  @param optimized as queries have it when files are chosen
   *  @param inputs    columns and fields that `optimized` is of, each once, with their types
   */
 final private[spark] case class ResolvedExpression(
+    tree: ExpressionTree,
     analyzed: Expression,
     plain: Expression,
     optimized: Expression,
@@ -75,33 +74,39 @@ final private[spark] case class TableRows(output: Seq[Attribute]) extends LeafNo
   override def computeStats(): Statistics = Statistics(sizeInBytes = 1)
 }
 
-/** Makes expressions of SQL.
+/** Resolves expressions over a table's columns.
   *
   *  @param struct the table's columns
   */
 final private[spark] class ExpressionResolver(spark: SparkSession, struct: StructType) {
 
-  /** Under the given settings. InvalidOption for what is no expression of the columns. */
-  def resolved(sql: String, conf: SQLConf): ResolvedExpression = SQLConf.withExistingConf(conf) {
-    try {
-      val state = spark.sessionState
+  /** As a person gives it, under the given settings. InvalidOption for what is no expression of the columns, or may not be one. */
+  def asked(sql: String, conf: SQLConf): ResolvedExpression = {
+    val tree = ExpressionGate.tree(sql, conf)
+    ExpressionRules.requireOwn(sql, tree, spark)
+    resolved(sql, tree, conf)
+  }
+
+  /** As an index keeps it, under the given settings. InvalidOption where that is nothing which may be evaluated. */
+  def kept(e: ColumnExpression, conf: SQLConf): ResolvedExpression = {
+    val found = resolved(e.sql, ExpressionRules.tree(e, conf), conf)
+    ExpressionRules.check(e.sql, found)
+    found
+  }
+
+  private def resolved(sql: String, tree: ExpressionTree, conf: SQLConf): ResolvedExpression =
+    Contained.in(sql)(SQLConf.withExistingConf(conf) {
       val rows = TableRows(struct.map(f => AttributeReference(f.name, f.dataType, f.nullable)()))
-      val parsed = state.sqlParser.parseExpression(sql)
-      ExpressionRules.requireBuiltIn(sql, parsed)
-      val asked = state.analyzer.execute(Project(Seq(Alias(parsed, "value")()), rows))
-      state.analyzer.checkAnalysis(asked)
+      val written = ExpressionBuilder.of(tree, rows.output)
+      if (written.isInstanceOf[Attribute]) throw new InvalidOption(s"$sql is a column; name it alone")
+      val asked = ExpressionBuilder.analyzed(Project(Seq(Alias(written, "value")()), rows))
       val plan = asked.mapExpressions(CommonExpressions.writtenOut)
       val analyzed = named(only(sql, plan), rows.output)
-      val optimized = named(only(sql, state.optimizer.execute(plan)), rows.output)
-      ResolvedExpression(analyzed, plain(analyzed), optimized, ResolvedExpression.inputs(optimized))
-    } catch {
-      case e: InvalidOption => throw e
-      case NonFatal(e)      =>
-        throw new InvalidOption(
-          s"$sql is no expression of the table's columns: ${String.valueOf(e.getMessage).linesIterator.take(2).mkString(" ")}"
-        )
-    }
-  }
+      val optimized = named(only(sql, spark.sessionState.optimizer.execute(plan)), rows.output)
+      val own =
+        ExpressionTree.named(tree)(parts => ColumnPaths.parts(ExpressionBuilder.of(Column(parts), rows.output)).get)
+      ResolvedExpression(own, analyzed, plain(analyzed), optimized, ResolvedExpression.inputs(optimized))
+    })
 
   /** With the names that the table has: Spark takes those that somebody wrote, in whatever case. */
   private def named(e: Expression, columns: Seq[Attribute]): Expression = e.transform { case a: Attribute =>
@@ -121,25 +126,44 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
   }
 }
 
+private[spark] object ExpressionResolver {
+
+  /** The rows that satisfy recorded filters. InvalidOption for those that are no filters on these columns. */
+  def filtered(rows: LogicalPlan, filters: Seq[String], conf: SQLConf): LogicalPlan =
+    Contained.in(filters.mkString(" AND "))(SQLConf.withExistingConf(conf) {
+      val conditions = filters.map(f => ExpressionBuilder.of(ExpressionGate.tree(f, conf), rows.output))
+      val plan = conditions.reduceOption(And(_, _)).fold(rows)(Filter(_, rows))
+      val analyzed = ExpressionBuilder.analyzed(plan)
+      ExpressionRules.requireFixed(analyzed)
+      analyzed
+    })
+}
+
 /** Whether an index over an expression can be made, and how it is written. */
 private[spark] object ExpressionRules {
 
   private def refused(sql: String, why: String): Nothing = throw new InvalidOption(s"$sql cannot be indexed: $why")
 
-  /** InvalidOption for an expression of queries, or of functions that are not Spark's own, before anything of it is resolved: SQL
-    * comes from index folders too, and resolving these reads other tables and loads classes.
-    */
-  def requireBuiltIn(sql: String, parsed: Expression): Unit = parsed.foreach {
-    case _: SubqueryExpression => refused(sql, "it holds a query")
-    case f: UnresolvedFunction =>
-      val name = f.nameParts.mkString(".")
-      if (Reflective(name.toLowerCase(Locale.ROOT))) refused(sql, s"$name calls whatever class is named")
-      if (f.nameParts.size > 1 || !FunctionRegistry.builtin.functionExists(FunctionIdentifier(name)))
-        refused(sql, s"$name is a user's function, which may change, or none")
-    case _ => ()
+  /** InvalidOption if the session has another function under the name of one of Spark's: an index would take the one for the other. */
+  def requireOwn(sql: String, tree: ExpressionTree, spark: SparkSession): Unit = tree match {
+    case Call(name, arguments) =>
+      val id = FunctionIdentifier(name)
+      val own = FunctionRegistry.builtin.lookupFunction(id).map(_.getClassName)
+      val here = spark.sessionState.functionRegistry.lookupFunction(id).map(_.getClassName)
+      if (here != own) refused(sql, s"$name is a user's function, which may change")
+      arguments.foreach(requireOwn(sql, _, spark))
+    case other => other.children.foreach(requireOwn(sql, _, spark))
   }
 
-  private val Reflective = Set("reflect", "java_method", "try_reflect")
+  /** What an index keeps: a tree, or, of the first form, SQL that goes through the gate. InvalidOption for anything else. */
+  def tree(e: ColumnExpression, conf: SQLConf): ExpressionTree = e.tree match {
+    case Some(Right(found)) => found
+    case Some(Left(why))    => refused(Contained.short(e.sql), why)
+    case None               =>
+      if (!e.fact(ColumnExpression.Form).forall(_ == ColumnExpression.FormOfSql))
+        refused(Contained.short(e.sql), "it is kept in a form that this hudiidx does not know")
+      ExpressionGate.tree(e.sql, conf)
+  }
 
   /** InvalidOption unless the expression gives the same for a row at any time and in any session, in an order. */
   def check(sql: String, e: ResolvedExpression): Unit = {
@@ -154,9 +178,15 @@ private[spark] object ExpressionRules {
       refuse(s"it gives ${e.optimized.dataType.simpleString}, whose values have no order that an index could use")
   }
 
+  /** InvalidOption for filters that give something else each time, or in another session. */
+  def requireFixed(plan: LogicalPlan): Unit = plan.expressions.foreach(_.foreach { part =>
+    unfit(part).foreach(why => throw new InvalidOption(s"recorded filters are not looked at: $why"))
+  })
+
   private def unfit(e: Expression): Option[String] = e match {
     case u: UserDefinedExpression    => Some(s"${u.name} is a user's function, which may change")
     case _: SubqueryExpression       => Some("it holds a query")
+    case c: CallMethodViaReflection  => Some(s"${c.prettyName} calls whatever class is named")
     case _ if Changing(e.prettyName) => Some(s"${e.prettyName} gives another value each time")
     case _: Nondeterministic         => Some(s"${e.prettyName} gives another value each time")
     case l: LeafExpression => if (isFixed(l)) None else Some(s"${e.prettyName} is of the session or the moment")
@@ -176,14 +206,10 @@ private[spark] object ExpressionRules {
   /** Not a class or object of somebody's. */
   private def isSimple(t: DataType): Boolean = !t.typeName.startsWith("object")
 
-  /** How it is kept. InvalidOption if Spark cannot read its own text of it. */
-  def path(sql: String, e: ResolvedExpression, resolver: ExpressionResolver, conf: SQLConf): String = {
-    val text = SQLConf.withExistingConf(conf)(e.analyzed.sql)
-    val again =
-      try Some(resolver.resolved(text, conf).meaning)
-      catch { case _: InvalidOption => None }
-    if (!again.contains(e.meaning) || text.exists(c => Character.isISOControl(c)))
-      throw new InvalidOption(s"$sql cannot be indexed: it cannot be written down in SQL, as $text")
+  /** How it is kept. InvalidOption if it cannot be. */
+  def path(sql: String, e: ResolvedExpression, conf: SQLConf): String = {
+    val text = ExpressionText.of(e.tree)
+    ExpressionText.parse(text).left.foreach(refused(sql, _))
     val facts = e.facts(conf)
     ExpressionFacts.check(facts)
     ColumnExpression(text, facts).path

@@ -4,7 +4,7 @@ import java.time.ZoneId
 
 import hudiidx.InvalidOption
 import hudiidx.column.ColumnCondition.Anything
-import hudiidx.column.{ColumnCondition, ColumnExpression, ColumnType, Conditions, ValueSet, ValueSets}
+import hudiidx.column.{ColumnCondition, ColumnExpression, ColumnType, Conditions, ExpressionLimits, ValueSet, ValueSets}
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, In, InSet}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.internal.SQLConf
@@ -39,34 +39,47 @@ final class IndexedExpressions(
     paths: => Vector[String],
     mixes: Boolean
 ) {
+  import IndexedExpressions.Unused
 
   /** Settings under which they are understood. */
   val session: Vector[(String, String)] = ExpressionFacts.session(conf)
 
-  private lazy val all: Vector[IndexedExpression] = {
+  private lazy val read: Vector[Either[String, Vector[IndexedExpression]]] = {
     val asked = paths
     lazy val ofTable = resolver
-    asked.flatMap(path => ColumnExpression.of(path).toVector.flatMap(known(path, _, ofTable)))
+    val (some, more) = asked.flatMap(p => ColumnExpression.of(p).map(p -> _)).splitAt(ExpressionLimits.MostExpressions)
+    some.map { case (path, e) => known(path, e, ofTable) } ++ more.map { case (_, e) =>
+      Left(s"$Unused ${Contained.short(e.sql)}: it is one of more than ${ExpressionLimits.MostExpressions}")
+    }
   }
 
+  private lazy val all: Vector[IndexedExpression] = read.flatMap(_.getOrElse(Vector.empty))
+
+  /** Why indexes are not looked at, whatever the query. */
+  def unusable: Vector[String] = read.collect { case Left(why) => why }
+
   // One that the table's columns do not give any more is no part of any query.
-  private def known(path: String, e: ColumnExpression, resolver: ExpressionResolver): Vector[IndexedExpression] =
+  private def known(
+      path: String,
+      e: ColumnExpression,
+      resolver: ExpressionResolver
+  ): Either[String, Vector[IndexedExpression]] =
     try {
-      val found = resolver.resolved(e.sql, conf)
+      val found = resolver.kept(e, conf)
       val whyNot = ExpressionFacts
         .difference(e.facts, found.facts(conf))
         .orElse(
           if (mixes && found.inputs.size > 1) Some("rows of log files may have other columns of base files") else None
         )
       val inputs = found.inputs.map(_._1.head).distinct
-      ValueCode.columnType(found.optimized.dataType).toVector.flatMap { t =>
+      Right(ValueCode.columnType(found.optimized.dataType).toVector.flatMap { t =>
         val itself = IndexedExpression(path, found.meaning, found.optimized.dataType, inputs, whyNot, t)
         itself +: timesOf(found.optimized).map { case (time, zone) =>
           val meaning = ResolvedExpression.meaning(time)
           itself.copy(meaning = meaning, dataType = time.dataType, ofPath = IndexedExpressions.dates(_, zone))
         }.toVector
-      }
-    } catch { case _: InvalidOption => Vector.empty }
+      })
+    } catch { case error: InvalidOption => Left(s"$Unused ${Contained.short(e.sql)}: ${error.getMessage}") }
 
   /** Of the date of a time the time: Spark turns comparisons of the one into comparisons of the other. */
   private def timesOf(e: Expression): Option[(Expression, ZoneId)] = e match {
@@ -94,7 +107,7 @@ final class IndexedExpressions(
       if (useful.nonEmpty) Some(Conditions.and(useful))
       else
         judged.collectFirst { case (x, Some(why)) =>
-          Anything(s"${IndexedExpressions.Unused} ${ColumnExpression.shown(x.path)}: $why")
+          Anything(s"$Unused ${ColumnExpression.shown(x.path)}: $why")
         }
     }
 

@@ -2,7 +2,7 @@ package hudiidx.spark.prune
 
 import scala.util.control.NonFatal
 
-import hudiidx.column.{ColumnType, ColumnValues, ValueOrder}
+import hudiidx.column.{ColumnType, ColumnValues, ExpressionGrowth, ValueOrder}
 import hudiidx.hadoop.column.{RowEvaluation, RowExpression, ValueSink}
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow, MutableProjection}
 import org.apache.spark.sql.internal.SQLConf
@@ -12,21 +12,26 @@ import org.apache.spark.unsafe.types.UTF8String
 /** An expression as tasks evaluate it, by Spark's own code.
   *
   *  @param bound over the inputs by place
-  *  @param facts settings that it depends on
+  *  @param facts  settings that it depends on
+  *  @param growth memory that it takes
   */
 final private[spark] case class SparkRowExpression(
     bound: Expression,
     inputs: Vector[(String, ColumnType)],
     types: Vector[DataType],
     result: ColumnType,
-    facts: Vector[(String, String)]
+    facts: Vector[(String, String)],
+    growth: ExpressionGrowth
 ) extends RowExpression {
   override def newEvaluation(): RowEvaluation = new RowEvaluator(this)
 }
 
 final private class RowEvaluator(of: SparkRowExpression) extends RowEvaluation {
   private val conf = ExpressionFacts.conf(of.facts)
-  private val projection = SQLConf.withExistingConf(conf)(MutableProjection.create(Seq(of.bound)))
+
+  /** None where this expression cannot be made into code: nothing is known of any row then. */
+  private val projection: Option[MutableProjection] =
+    RowEvaluator.contained(SQLConf.withExistingConf(conf)(MutableProjection.create(Seq(of.bound))))
   private val types = of.types.toArray
   private val orders = of.inputs.map(_._2.order).toArray
   private val values = new Array[Any](types.length)
@@ -45,9 +50,19 @@ final private class RowEvaluator(of: SparkRowExpression) extends RowEvaluation {
       if (isZero(i)) zeros += 1
       i += 1
     }
-    if (zeros == 0) add(to)
+    if (projection.isEmpty || !of.growth.allows(size)) to.addUnknown()
+    else if (zeros == 0) add(to)
     else if (zeros > RowEvaluator.MostZeros) to.addUnknown()
     else signs(0, to)
+  }
+
+  /** Bytes of the row's texts. */
+  private def size: Long = values.foldLeft(0L) { (sum, value) =>
+    value match {
+      case s: UTF8String  => sum + s.numBytes
+      case b: Array[Byte] => sum + b.length
+      case _              => sum + 16
+    }
   }
 
   private def signs(from: Int, to: ValueSink): Unit =
@@ -78,27 +93,30 @@ final private class RowEvaluator(of: SparkRowExpression) extends RowEvaluation {
       }
 
   /** What raises an error is not known: it is the query's to raise. */
-  private def add(to: ValueSink): Unit = {
-    var unknown = false
-    var isNull = true
-    var long = 0L
-    var text: Array[Byte] = null
-    try {
-      val found = projection(input).get(0, resultType)
-      isNull = found == null
-      if (!isNull) {
-        if (isLong) long = ValueCode.long(found, resultType) else text = ValueCode.text(found, resultType)
+  private def add(to: ValueSink): Unit = RowEvaluator.contained(evaluated()) match {
+    case None        => to.addUnknown()
+    case Some(null)  => to.addNull()
+    case Some(found) =>
+      if (isLong) to.add(ValueCode.long(found, resultType))
+      else {
+        val text = ValueCode.text(found, resultType)
+        to.add(text, 0, text.length)
       }
-    } catch { case NonFatal(_) => unknown = true }
-    if (unknown) to.addUnknown()
-    else if (isNull) to.addNull()
-    else if (isLong) to.add(long)
-    else to.add(text, 0, text.length)
   }
+
+  private def evaluated(): Any = projection.get.apply(input).get(0, resultType)
 }
 
 private object RowEvaluator {
 
   /** In one row; twice as many results each. */
   val MostZeros = 4
+
+  /** None if the work fails, also for lack of memory or of stack: what an index keeps may have been written by anybody. */
+  private def contained[A](work: => A): Option[A] =
+    try Some(work)
+    catch {
+      case NonFatal(_)                                 => None
+      case _: StackOverflowError | _: OutOfMemoryError => None
+    }
 }

@@ -31,9 +31,9 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
   private def resolver = new ExpressionResolver(spark, ColumnValues.Columns)
 
   private def path(sql: String): String = {
-    val found = resolver.resolved(sql, conf)
+    val found = resolver.asked(sql, conf)
     ExpressionRules.check(sql, found)
-    ExpressionRules.path(sql, found, resolver, conf)
+    ExpressionRules.path(sql, found, conf)
   }
 
   private def withConf[A](settings: (String, String)*)(body: => A): A = {
@@ -82,12 +82,22 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
     builder.result
   }
 
-  private def evaluator(path: String): (SparkRowExpression, Vector[Vector[String]]) = {
-    val e = ColumnExpression.of(path).get
-    val found = resolver.resolved(e.sql, ExpressionFacts.conf(e.facts))
+  private def evaluator(at: String): (SparkRowExpression, Vector[Vector[String]]) = {
+    val e = ColumnExpression.of(at).get
+    val found = resolver.kept(e, ExpressionFacts.conf(e.facts))
     val inputs = found.inputs.map { case (p, t) => ColumnPath.of(p) -> ValueCode.columnType(t).get }
     val result = ValueCode.columnType(found.optimized.dataType).get
-    (SparkRowExpression(found.bound, inputs, found.inputs.map(_._2), result, e.facts), found.inputs.map(_._1))
+    (
+      SparkRowExpression(
+        found.bound,
+        inputs,
+        found.inputs.map(_._2),
+        result,
+        e.facts,
+        ExpressionGrowth.of(found.tree).getOrElse(fail(at))
+      ),
+      found.inputs.map(_._1)
+    )
   }
 
   test("whatever the expression, the rows and the filter: no file is left out that has a wanted row") {
@@ -152,8 +162,8 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
     test(s"$sql is known however it is spelled") {
       val made = path(sql)
       others.foreach { other =>
-        assert(resolver.resolved(other, conf).meaning === resolver.resolved(sql, conf).meaning, other)
-        val boolean = resolver.resolved(sql, conf).optimized.dataType == BooleanType
+        assert(resolver.asked(other, conf).meaning === resolver.asked(sql, conf).meaning, other)
+        val boolean = resolver.asked(sql, conf).optimized.dataType == BooleanType
         val where =
           if (boolean) other else s"($other) IS NOT NULL AND ($other) IN (($other), NULL) AND ${valued(sql, other)}"
         assert(Conditions.paths(condition(where, made)).contains(made), other)
@@ -161,14 +171,16 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
     }
   }
 
-  private def valued(sql: String, other: String): String = resolver.resolved(sql, conf).optimized.dataType match {
+  private def valued(sql: String, other: String): String = resolver.asked(sql, conf).optimized.dataType match {
     case StringType => s"($other) >= '0'"
     case _          => s"($other) = 5"
   }
 
   test("no class that an expression names is loaded") {
     val sql = "length(reflect('hudiidx.spark.prune.LoadedByName$', 'hashCode', name))"
-    assert(intercept[InvalidOption](resolver.resolved(sql, conf)).getMessage.contains("whatever class is named"))
+    assert(
+      intercept[InvalidOption](resolver.asked(sql, conf)).getMessage.contains("reflect is not among the functions")
+    )
     assert(System.getProperty(LoadedByName.Mark) === null)
   }
 
@@ -182,7 +194,7 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
       "s.i + 1" -> "i + 1",
       "CAST(d AS INT)" -> "CAST(d AS BIGINT)"
     ).foreach { case (a, b) =>
-      assert(resolver.resolved(a, conf).meaning !== resolver.resolved(b, conf).meaning, s"$a, $b")
+      assert(resolver.asked(a, conf).meaning !== resolver.asked(b, conf).meaning, s"$a, $b")
     }
   }
 
@@ -201,7 +213,8 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
     "sum(i)" -> "",
     "explode(array(i))" -> "",
     "array(i, l)" -> "no order",
-    "to_json(s)" -> "column s is of type",
+    "to_json(s)" -> "to_json is not among the functions",
+    "coalesce(s, s).i + 1" -> "column s is of type",
     "i +" -> "no expression",
     "(select 1) + i" -> "a query",
     "i IN (select max(value) from text.`/nowhere`)" -> "a query",

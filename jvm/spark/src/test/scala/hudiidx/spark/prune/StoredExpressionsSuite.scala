@@ -1,0 +1,249 @@
+package hudiidx.spark.prune
+
+import java.nio.file.Files
+import java.util.concurrent.atomic.AtomicLong
+
+import hudiidx.column.ColumnExpression
+import hudiidx.hadoop.TimelineCut
+import hudiidx.spark.ForgedIndex
+import hudiidx.spark.api.HudiIdxApi
+import hudiidx.store.ScanRecord
+import hudiidx.{Fixtures, InvalidOption}
+
+/** Expressions that somebody wrote into an index or gives as SQL: nothing of them is looked up, loaded, evaluated or set that is not
+  * among what an expression may hold; rows are right, and no process ends.
+  */
+final class StoredExpressionsSuite extends SkippingSuite {
+  import StoredExpressionsSuite._
+
+  private def api(table: String): HudiIdxApi = new HudiIdxApi(spark, table, new java.util.HashMap[String, String]())
+
+  /** A table whose index is behind, with these properties in its version. */
+  private def forged(paths: Seq[String], pending: Boolean = false): (String, TimelineCut) = {
+    val table = Fixtures.copy("v9-cow-part")
+    val cut = new TimelineCut(table)
+    cut.showFirst(cut.size - 1)
+    api(table).create()
+    api(table).addColumns("range(n)", wait = true)
+    val specs = s"range(n,${paths.mkString(",")})"
+    new ForgedIndex(table).change { p =>
+      p ++ Map("column.specs" -> specs, "column.index.range" -> ("n" +: paths).mkString("\n")) ++
+        (if (pending) Map("column.pending" -> specs) else Map.empty)
+    }
+    (table, cut)
+  }
+
+  /** All that a user of more rights does with the index, and all that is told. */
+  private def used(table: String, cut: TimelineCut): String = {
+    val whole = rows(read(table, off).where("n > 3"))
+    def look(): String = {
+      Seq("n > 3", "rider >= 'a' AND n > 3", "length(rider) > 0 AND n > 3").foreach { where =>
+        assert(rows(read(table).where(where)) === rows(read(table, off).where(where)), where)
+      }
+      assert(whole === rows(read(table).where("n > 3")))
+      api(table).explain(read(table).where("concat(rider, 'x') = 'x'")) + api(table).info() + api(table).report()
+    }
+    val before = look()
+    cut.showAll()
+    val synced = api(table).update()
+    before + synced + rows(read(table).where("n > 3")).take(1).map(_ => "") + api(table).info() + api(table).report() +
+      api(table).verifyParts(record = false, columns = true, 2, null)
+  }
+
+  private def quiet(table: String, told: String): Unit = {
+    assert(System.getProperty(LoadedByName.Mark) === null)
+    assert(calls.get === 0)
+    (("what is told" -> told) +: new ForgedIndex(table).bytes).foreach { case (where, text) =>
+      Secrets.foreach(s => assert(!text.contains(s), s"$where has a secret"))
+    }
+  }
+
+  private def planted[A](body: => A): A = {
+    System.setProperty("hudiidx.test.secret", Secrets.head)
+    spark.udf.register("decrypt", { (s: String) => calls.incrementAndGet(); "opened" + s })
+    val before = spark.conf.getAll
+    try body
+    finally {
+      System.clearProperty("hudiidx.test.secret")
+      assert(spark.conf.getAll === before)
+    }
+  }
+
+  for {
+    (what, sql) <- Hostile
+    form <- Seq("with facts", "bare")
+  } test(s"a stored expression with $what, $form: nothing of it happens, and rows are right") {
+    planted {
+      val path = if (form == "bare") ColumnExpression(sql).path else ColumnExpression(sql, Facts).path
+      val (table, cut) = forged(Seq(path), pending = form == "bare")
+      quiet(table, used(table, cut))
+      // What looks like a variable is a text.
+      val stays = what.startsWith("variables")
+      assert(new ForgedIndex(table).version.properties("column.specs").contains(sql.take(20)) === stays)
+    }
+  }
+
+  Trees.foreach { case (what, tree) =>
+    test(s"a stored tree with $what is dropped with its index by the update, and rows are right") {
+      planted {
+        val path = ColumnExpression(tree, FactsOfTree).path
+        val (table, cut) = forged(Seq(path, Good))
+        val told = used(table, cut)
+        quiet(table, told)
+        val specs = new ForgedIndex(table).version.properties("column.specs")
+        assert(!specs.contains(tree.take(30)) && specs.contains("upper"), specs)
+      }
+    }
+  }
+
+  Vector(
+    "spark.sql.catalog.lake" -> "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+    "spark.sql.extensions" -> "hudiidx.spark.prune.LoadedByName$",
+    "zone" -> "$[system:hudiidx.test.secret]",
+    "zone" -> "Nowhere/Nothing",
+    "spark.sql.legacy.timeParserPolicy" -> "NEITHER",
+    "spark.sql.legacy.nothing" -> "true",
+    "spark.sql.ansi.enabled" -> "$[env:HOME]",
+    "java" -> "many"
+  ).foreach { case (name, value) =>
+    test(s"a stored fact $name=$value is set nowhere, and its index is not evaluated") {
+      planted {
+        val facts = Facts.filterNot(_._1 == name) :+ (name -> value.replace('[', '{').replace(']', '}'))
+        val (table, cut) =
+          forged(Seq("`=upper(rider)" + facts.map { case (k, v) => s"$k=$v" }.mkString(" {", "; ", "}`")))
+        quiet(table, used(table, cut))
+        assert(!spark.conf.getOption(name).contains(value))
+        intercept[InvalidOption](ExpressionFacts.conf(facts))
+      }
+    }
+  }
+
+  test("recorded scans are filters of columns: what else they hold is passed over, and nothing of it happens") {
+    planted {
+      val table = Fixtures.copy("v9-cow-part")
+      api(table).create()
+      val folder = Files.createDirectories(new ForgedIndex(table).folder.resolve("scans"))
+      val filters = Hostile.map(h => Seq(s"(length(${h._2}) > 0)")) :+ Seq("(qty > 41)", "(rider IS NOT NULL)") :+
+        Seq(s"rider = '$${system:hudiidx.test.secret}'") :+ Seq("true") :+ Seq.empty[String]
+      filters.zipWithIndex.foreach { case (all, n) =>
+        val record = ScanRecord(n.toLong, "as of a moment", all, Map.empty)
+        Files.write(folder.resolve(f"$n%015d.0000000000.9$n.json"), record.encode)
+      }
+      val told = api(table).recommend(java.util.List.of(), 50)
+      quiet(table, told)
+      assert(told.contains("\"qty\""), told)
+    }
+  }
+
+  Hostile.foreach { case (what, sql) =>
+    test(s"an expression with $what is refused where a person gives it") {
+      planted {
+        val table = Fixtures.copy("v9-cow-part")
+        api(table).create()
+        // What looks like a variable is a text here: it is kept as it is.
+        if (what.startsWith("variables")) assert(api(table).addColumns(s"range(`=$sql`)", wait = true).nonEmpty)
+        else intercept[InvalidOption](api(table).addColumns(s"range(${ColumnExpression(sql).path})", wait = true))
+        quiet(table, api(table).info())
+      }
+    }
+  }
+
+  test(
+    "a function of the session under the name of one of Spark's is refused where a person gives it, and not called for what is stored"
+  ) {
+    planted {
+      val table = Fixtures.copy("v9-cow-part")
+      api(table).create()
+      api(table).addColumns("upper(rider)", wait = true)
+      val session = spark.newSession()
+      session.udf.register("upper", { (s: String) => calls.incrementAndGet(); s })
+      val other = new HudiIdxApi(session, table, new java.util.HashMap[String, String]())
+      val refused = intercept[InvalidOption](other.addColumns("length(upper(rider))", wait = true))
+      assert(refused.getMessage.contains("upper is a user's function"))
+      val made = new SparkExpressionsOf(session, table).evaluated(
+        new ForgedIndex(table).version.properties("column.index.range")
+      )
+      assert(made.isRight && calls.get === 0)
+      val found = session.read.format("hudiidx").load(table).where("upper(rider) = 'nobody'")
+      assert(skipped(found) === 0)
+    }
+  }
+
+  test("what indexes of the first form keep goes through the same gate, and helps as it did") {
+    val table = Fixtures.copy("v9-cow-part")
+    api(table).create()
+    api(table).addColumns("range(`=n + qty`)", wait = true)
+    val index = new ForgedIndex(table)
+    val tree = index.version.properties("column.index.range")
+    val of = new ExpressionResolver(spark, read(table).schema)
+    val found = of.kept(ColumnExpression.of(tree).get, spark.sessionState.conf)
+    val old = ColumnExpression(
+      found.analyzed.sql,
+      found.facts(spark.sessionState.conf).map {
+        case (ColumnExpression.Form, _) => ColumnExpression.Form -> "1"
+        case other                      => other
+      }
+    )
+    assert(old.tree.isEmpty)
+    assert(of.kept(old, spark.sessionState.conf).meaning === found.meaning)
+    assert(new SparkExpressionsOf(spark, table).evaluated(old.path).isRight)
+    val known = Vector(old.path)
+    assert(new SparkExpressionsOf(spark, table).resolved("qty+n", known) === old.path)
+  }
+}
+
+object StoredExpressionsSuite {
+  private val calls = new AtomicLong
+  private val Secrets = Vector("hush-19f2c7d5", "opened")
+  private val Facts =
+    Vector("v" -> "1", "types" -> "string", "spark" -> "3.5", "java" -> Runtime.version().feature().toString)
+  private val FactsOfTree = ("v" -> "2") +: Facts.tail
+  private val Good = ColumnExpression("upper(\"rider\")", FactsOfTree).path
+
+  /** Of the column rider. */
+  private val Hostile: Vector[(String, String)] = Vector(
+    "variables of the process" -> s"concat('$${env:PATH}/$${system:hudiidx.test.secret}/', rider)",
+    "the session's user" -> "concat(current_user(), rider)",
+    "an identifier made at run time" -> "IDENTIFIER('reflect')('hudiidx.spark.prune.LoadedByName$', 'hashCode', rider)",
+    "a function of the session by an identifier" -> "IDENTIFIER('decrypt')(rider)",
+    "a function of the session" -> "decrypt(rider)",
+    "a class by its name" -> "java_method('hudiidx.spark.prune.LoadedByName$', 'hashCode', rider)",
+    "a query" -> "concat(rider, (SELECT max(value) FROM text.`/etc/hostname`))",
+    "a name of the file" -> "concat(rider, input_file_name())",
+    "a function of functions" -> "aggregate(array(rider), '', (a, b) -> concat(a, b))",
+    "very many copies" -> "repeat(rider, 200000000)",
+    "a very long constant made" -> "concat(rider, repeat('a', 2000000000))",
+    "copies of copies" -> "repeat(repeat(repeat(rider, 999), 999), 999)",
+    "a very wide format" -> "format_string('%2000000000s', rider)",
+    "very many parentheses" -> ("(" * 6000 + "upper(rider)" + ")" * 6000),
+    "very many signs" -> ("length(rider) + " + "- " * 7000 + "1"),
+    "very many negations" -> ("NOT " * 3000 + "rider = 'a'"),
+    "a very long list" -> ("rider IN (" + "'a'," * 3000 + "'b')"),
+    "a very long text" -> ("concat(rider, '" + "a" * 20000 + "')")
+  )
+
+  private def nested(n: Int): String = "upper(" * n + "\"rider\"" + ")" * n
+
+  private val Trees: Vector[(String, String)] = Vector(
+    "a function that loads classes" -> "reflect([string]\"hudiidx.spark.prune.LoadedByName$\", [string]\"hashCode\", \"rider\")",
+    "a function of the session" -> "decrypt(\"rider\")",
+    "a function of the moment" -> "concat(current_user(), \"rider\")",
+    "SQL" -> s"concat(rider, '$${system:hudiidx.test.secret}')",
+    "too many copies" -> "repeat(\"rider\", [int]\"200000000\")",
+    "a number of copies that a row tells" -> "repeat(\"rider\", length(\"rider\"))",
+    "too great a depth" -> nested(6000),
+    "a depth just beyond the bound" -> nested(64),
+    "too great a length" -> ("concat(" + "\"rider\", " * 3000 + "\"rider\")"),
+    "an unknown type" -> "cast[array<string>](\"rider\")",
+    "another spelling than trees have" -> "upper( \"rider\")"
+  )
+}
+
+/** What tasks and options ask of a session about one table's expressions. */
+final private class SparkExpressionsOf(spark: org.apache.spark.sql.SparkSession, table: String) {
+  private val context = hudiidx.sync.TableContext.load(hudiidx.hadoop.column.ColumnFaultSuite.access, table)
+  private val of = new hudiidx.spark.SparkExpressions(spark)
+    .of(context.config, hudiidx.hadoop.column.ColumnSettings.schemaOf(context))
+  def evaluated(path: String): Either[String, hudiidx.hadoop.column.RowExpression] = of.evaluated(path)
+  def resolved(sql: String, known: Vector[String]): String = of.resolved(sql, known)
+}
