@@ -132,6 +132,42 @@ def test_the_command_takes_one_pass(spark: SparkSession, make_table: MakeTable, 
     assert len(again) == 2
 
 
+def forge(spark: SparkSession, table: Path, expression: str) -> None:
+    """Notes an index on an expression in the version in force, as who writes to the folder can."""
+    version = max((table / ".hoodie" / "hudiidx" / "versions").glob("*.json"))
+    document = json.loads(version.read_text())
+    del document["crc32c"]
+    properties = document["properties"]
+    path = f"`={expression} {{v=1; types=string; spark=3.5; java=17}}`"
+    properties["column.index.range"] += f"\n{path}"
+    properties["column.specs"] = properties["column.pending"] = f"range(n,{path})"
+    body = json.dumps(document, separators=(",", ":"), ensure_ascii=False)[:-1]
+    crc = spark._jvm.java.util.zip.CRC32C()
+    crc.update(bytearray(body.encode()))
+    version.write_text(f'{body},"crc32c":"{crc.getValue():08x}"}}')
+
+
+def test_expressions_that_take_very_much_end_no_watch(spark: SparkSession, make_table: MakeTable) -> None:
+    much = [
+        "repeat(rider, 200000000)",
+        "concat(rider, repeat('a', 2000000000))",
+        "(" * 6000 + "rider" + ")" * 6000,
+    ]
+    tables, fixture = [make_table("v9-cow-part") for _ in range(4)], stored.load("v9-cow-part")
+    for table in tables:
+        with stored.rewound(table, fixture, 2):
+            HudiIndex(spark, table).create(columns=["n"])
+    for table, expression in zip(tables, much, strict=False):
+        forge(spark, table, expression)
+        # And no reader.
+        read = spark.read.format("hudiidx").load(str(table))
+        assert read.where("concat(rider, 'x') > 'a' AND n > 3").count() == read.where("n > 3").count()
+    told = run("watch", *tables, "--once", "--json", *LOCAL).stdout.splitlines()
+    polls = {d["table"]: d for d in map(json.loads, told)}
+    assert [polls[str(t)]["published"] for t in tables] == [True] * 4
+    assert all(HudiIndex(spark, t, strict=True).verify(columns=True).ok for t in tables)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
