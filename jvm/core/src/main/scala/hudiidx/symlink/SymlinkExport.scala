@@ -50,7 +50,7 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
     */
   private def isTrusted(folder: String): Boolean = isOwn(folder) || options.symlinkPaths.exists(isSame(_, folder))
 
-  private def isOwn(folder: String): Boolean = isSame(folder, ownFolder)
+  private def isOwn(folder: String): Boolean = isSame(ownFolder, folder)
 
   /** @param stored where a version says: no store is asked of a file system that only the version names */
   private def isSame(one: String, stored: String): Boolean = {

@@ -64,7 +64,9 @@ final class ForgedVersionsSuite extends SkippingSuite {
 
   private def untouched(told: Seq[String]): Unit = {
     assert(System.getProperty(LoadedByName.Mark) === null, "a class was loaded")
-    Touched.asScala.foreach(e => throw new AssertionError("a function of the session was called, or a file elsewhere looked at", e))
+    Touched.asScala.foreach(e =>
+      throw new AssertionError("a function of the session was called, or a file elsewhere looked at", e)
+    )
     val path = sys.env("PATH")
     told.foreach(t => assert(!t.contains(Secret) && !t.contains(path), "a secret is told"))
   }
