@@ -22,6 +22,10 @@ KNOWN = {
     ("_json.py", r"(?<=[a-z0-9])([A-Z])"): ("findall", "indexVersion"),
     ("doctor.py", r'version "(\d+)(?:\.(\d+))?'): ("search", 'openjdk version "17.0"'),
     ("_text.py", r"([ \t\n\x0b\f\r]+)"): ("findall", "a b"),
+    (
+        "_text.py",
+        r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]",
+    ): ("search", "a\tb"),
     ("_text.py", r"[/:@]"): ("search", "user:word"),
     ("_text.py", r"[0-9]+(?:/|$)"): ("match", "8020/a"),
     ("_spark.py", r"spark-core_[\d.]+-(\d+\.\d+)\.[^/]*\.jar"): ("search", "spark-core_2.12-3.5.1.jar"),

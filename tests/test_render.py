@@ -3,10 +3,10 @@
 from io import StringIO
 
 import pytest
-from rich.console import Console
 
 from hudiidx import _json
 from hudiidx.cli import render
+from hudiidx.cli.terminal import Terminal
 
 FILE_ID = "7779ef47-e5ad-408a-8ced-1450c8af6b08-0"
 INSTANT = "20261120235039613"
@@ -31,11 +31,11 @@ SLICE = {
 
 
 @pytest.fixture
-def out() -> Console:
-    return Console(file=StringIO(), width=80)
+def out() -> Terminal:
+    return Terminal(file=StringIO(), width=80)
 
 
-def text(console: Console) -> str:
+def text(console: Terminal) -> str:
     shown = console.file.getvalue()
     assert max(map(len, shown.splitlines())) <= 80
     return shown
@@ -49,7 +49,7 @@ def test_a_size_is_shown_for_people(n: int | None, shown: str) -> None:
     assert render.size(n) == shown
 
 
-def test_files_are_grouped_by_partition(out: Console) -> None:
+def test_files_are_grouped_by_partition(out: Terminal) -> None:
     render.files(out, [FILE, FILE, {**FILE, "partition_path": ""}], 3)
     shown = text(out)
     assert "sf: 2 files, 18.3 KB" in shown
@@ -58,24 +58,24 @@ def test_files_are_grouped_by_partition(out: Console) -> None:
     assert "3 files" in shown
 
 
-def test_a_listing_cut_short_says_how_to_see_the_rest(out: Console) -> None:
+def test_a_listing_cut_short_says_how_to_see_the_rest(out: Terminal) -> None:
     render.files(out, [FILE] * 4, 3)
     assert "the first 3 files; --limit N shows more, --json all" in text(out)
 
 
-def test_a_slice_shows_base_and_logs(out: Console) -> None:
+def test_a_slice_shows_base_and_logs(out: Terminal) -> None:
     render.slices(out, [SLICE, {**SLICE, "base_file": None, "log_files": []}], 2)
     shown = text(out)
     assert f"{FILE_ID}   {INSTANT}" in shown
     assert "2: 2.0 KB" in shown
 
 
-def test_a_partition_path_is_shown_as_it_is(out: Console) -> None:
+def test_a_partition_path_is_shown_as_it_is(out: Terminal) -> None:
     render.partitions(out, ["[red]a", "b=1/c=%2F", ""], 3)
     assert text(out).splitlines() == ["[red]a", "b=1/c=%2F", '""']
 
 
-def test_info_shows_bytes_by_kind_and_leaves_out_what_is_unknown(out: Console) -> None:
+def test_info_shows_bytes_by_kind_and_leaves_out_what_is_unknown(out: Terminal) -> None:
     render.info(
         out,
         {
@@ -93,7 +93,7 @@ def test_info_shows_bytes_by_kind_and_leaves_out_what_is_unknown(out: Console) -
     assert "reason" not in shown
 
 
-def test_a_difference_is_shown_with_its_cause(out: Console) -> None:
+def test_a_difference_is_shown_with_its_cause(out: Terminal) -> None:
     difference = {"kind": "missing file", "partition": "sf", "file": "a.parquet", "detail": "d", "cause": "c"}
     render.differences(out, [difference])
     shown = text(out)
@@ -101,7 +101,7 @@ def test_a_difference_is_shown_with_its_cause(out: Console) -> None:
     assert "likely cause: c" in shown
 
 
-def test_perf_shows_lists_of_rows_as_tables(out: Console) -> None:
+def test_perf_shows_lists_of_rows_as_tables(out: Terminal) -> None:
     render.perf(
         out, {"table": "/t", "calls": [{"call": "partitions", "index_ms": 0.123, "listing_ms": 45.0}]}
     )
@@ -111,7 +111,7 @@ def test_perf_shows_lists_of_rows_as_tables(out: Console) -> None:
     assert "0.123" in shown
 
 
-def test_a_report_of_verify_shows_files_keys_and_hudis_own_record_index(out: Console) -> None:
+def test_a_report_of_verify_shows_files_keys_and_hudis_own_record_index(out: Terminal) -> None:
     sample = {"kind": "MAPPING_MISSING", "key": "k1", "partition": "sf", "file_id": FILE_ID}
     told = [{**sample, "detail": "a live record has the key, the index does not", "cause": "a lost delta"}]
     document = {

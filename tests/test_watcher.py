@@ -104,14 +104,14 @@ def test_tables_are_polled_again_and_again_and_none_twice_at_once() -> None:
 
 def test_a_failure_is_told_and_touches_no_other_table() -> None:
     polls = Polls()
-    bad = Index("/bad", failing(DamagedTable("/bad/.hoodie: torn;\n restore it\n\tat hudiidx.X(Y.scala:1)")))
+    bad = Index("/bad", failing(RuntimeError("/bad/.hoodie: torn;\n restore it\n\tat hudiidx.X(Y.scala:1)")))
     with watcher(bad, Index("/good"), on_poll=polls):
         third = polls.until(lambda p: p.failures == 3)
         polls.until(lambda p: p.table == "/good" and p.index_version == 9)
     assert third.retry_seconds == pytest.approx(0.02)
     assert not third.published and third.index_version is None
     assert str(third) == (
-        "/bad: failed (3 in a row, next try in 0 s): DamagedTable: /bad/.hoodie: torn; restore it"
+        "/bad: failed (3 in a row, next try in 0 s): RuntimeError: /bad/.hoodie: torn; restore it"
     )
     assert all(p.error is None and p.failures == 0 for p in polls.seen if p.table == "/good")
 

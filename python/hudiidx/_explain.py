@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hudiidx._text import shown
+
 _LEAF = "+- "
 
 
@@ -22,7 +24,7 @@ def reasons(scans: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _branch(title: str, leaves: Sequence[str]) -> list[str]:
-    return [title] + [f"{_LEAF}{leaf}" for leaf in leaves]
+    return [shown(title)] + [f"{_LEAF}{shown(leaf)}" for leaf in leaves]
 
 
 def _title(scan: Mapping[str, Any]) -> str:

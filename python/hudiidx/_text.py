@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Texts and numbers as people read them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,26 @@ import re
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 
 
+# C0, C1 and DEL; ends of lines and paragraphs; what turns the direction of writing; halves of a pair.
+# As Texts.scala has it.
+HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SPACES = re.compile(r"([ \t\n\x0b\f\r]+)")
 _SCHEME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
 _USER_ENDS = re.compile(r"[/:@]")
 _PORT = re.compile(r"[0-9]+(?:/|$)")
+
+
+def shown(text: str) -> str:
+    """For people: in one line, control characters as escapes, passwords in paths masked. Twice is as once.
+
+    Whoever chooses a name shall not write to a terminal, or into a log, what is not theirs.
+    """
+    return HIDDEN.sub(_escape, masked(text))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _SHORT.get(found[0]) or f"\\u{ord(found[0]):04x}"
 
 
 def masked(text: str) -> str:

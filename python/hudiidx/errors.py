@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from hudiidx._text import shown
+
 
 class HudiIdxException(RuntimeError):
-    """Every failure that hudiidx reports by itself."""
+    """Every failure that hudiidx reports by itself. Its message is one line."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shown(message))
 
 
 class NotAHudiTable(HudiIdxException):

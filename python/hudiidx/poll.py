@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from hudiidx._text import masked
+from hudiidx._text import masked, shown
 from hudiidx.errors import IndexNotFound, InvalidOption
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ class Poll:
 
     def __str__(self) -> str:
         """All of it in one line."""
+        return shown(self._told())
+
+    def _told(self) -> str:
         if self.error is not None:
             told = f"{type(self.error).__name__}: {self.message}"
             if self.retry_seconds is None:
@@ -98,7 +101,7 @@ def bring_up(index: HudiIndex, create: bool | Mapping[str, Any]) -> Mapping[str,
 
 def one_line(error: BaseException) -> str:
     """What an error says, without the stack trace that those of the JVM bring."""
-    return " ".join(str(error).split("\n\tat ")[0].split())
+    return shown(" ".join(str(error).split("\n\tat ")[0].split()))
 
 
 def named(table: str | PathLike[str] | HudiIndex) -> tuple[str, HudiIndex | None]:

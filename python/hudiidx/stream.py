@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from hudiidx._text import shown
 from hudiidx.index import HudiIndex
 from hudiidx.poll import bring_up, named, one_line
 
@@ -41,9 +42,9 @@ def update_after(
         except Exception as e:
             _log.warning(
                 "%s: the index stays behind batch %s, the next or `hudiidx update %s` tries again: %s: %s",
-                path,
+                shown(path),
                 batch_id,
-                path,
+                shown(path),
                 type(e).__name__,
                 one_line(e),
             )

@@ -14,6 +14,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from hudiidx._schedule import Schedule
+from hudiidx._text import shown
 from hudiidx.index import HudiIndex
 from hudiidx.poll import Poll, bring_up, named, one_line
 
@@ -247,7 +248,7 @@ class Watcher:
             try:
                 self._on_poll(poll)
             except Exception:
-                _log.exception("%s: on_poll failed", poll.table)
+                _log.exception("%s: on_poll failed", shown(poll.table))
 
 
 def _log_poll(poll: Poll) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from hudiidx._text import shown
+from hudiidx.cli import out
 
+if TYPE_CHECKING:
+    from hudiidx.cli.terminal import Terminal
     from hudiidx.index import HudiIndex
 
 # Headings of the help, in this order.
@@ -32,6 +35,28 @@ class _ByHeading(TyperGroup):
             return HEADINGS.index(getattr(self.commands[name], "rich_help_panel", MAKE))
 
         return sorted(self.commands, key=heading)
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """Reads the arguments."""
+        with _texts_in_errors():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command."""
+        with _texts_in_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _texts_in_errors() -> Iterator[None]:
+    """What is told of wrong arguments holds names too: a shell puts files' names for a pattern."""
+    try:
+        yield
+    except Exception as e:
+        told: Any = e
+        if hasattr(told, "format_message") and isinstance(getattr(told, "message", None), str):
+            told.message = shown(told.message)
+        raise
 
 
 app = typer.Typer(
@@ -121,20 +146,20 @@ def plain(command: str, table: str, **options: str | bool | None) -> Any:
     return run_plain(command, table, b"", options)
 
 
-def console(stderr: bool = False) -> Console:
+def console(stderr: bool = False) -> Terminal:
     """Where tables and progress are drawn."""
-    from rich.console import Console
+    from hudiidx.cli.terminal import Terminal
 
-    return Console(stderr=stderr)
+    return Terminal(stderr=stderr)
 
 
 def print_document(document: Mapping[str, Any], as_json: bool) -> None:
     """Prints what was done, as JSON or a line for each field."""
-    from hudiidx.cli import render
-
     if as_json:
-        render.as_json(dict(document))
+        out.document(dict(document))
     else:
+        from hudiidx.cli import render
+
         render.info(console(), document)
 
 
@@ -144,4 +169,4 @@ def lines_of(file: str, option: str) -> list[str]:
         with open(sys.stdin.fileno() if file == "-" else file, encoding="utf-8", closefd=file != "-") as f:
             return [line for line in f.read().split("\n") if line]
     except (OSError, UnicodeDecodeError) as e:
-        raise typer.BadParameter(f"{option} {file}: {e}") from e
+        raise out.usage(f"{option} {file}: {e}") from e

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hudiidx.cli import out
 from hudiidx.cli.app import (
     ELSEWHERE,
     MAKE,
@@ -258,10 +259,8 @@ def drop(
     """Remove the index; the table stays as it is."""
     if not yes:
         if not sys.stdin.isatty():
-            raise typer.BadParameter(
-                "drop asks before it removes the index; pass --yes where nobody can answer"
-            )
-        typer.confirm(f"Remove the index of {table}?", abort=True)
+            raise out.usage("drop asks before it removes the index; pass --yes where nobody can answer")
+        out.require_yes(f"Remove the index of {table}?")
     with_spark(table, "removing the index", lambda i: i.drop(), index_path, master, conf)
     print_document({"dropped": table}, json_)
 

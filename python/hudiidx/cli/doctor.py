@@ -12,12 +12,13 @@ from typing import Annotated, Any
 
 import typer
 
+from hudiidx.cli import out
 from hudiidx.cli.app import CHECK, IndexPath, Json, argument, command, console, plain
 from hudiidx.cli.plain import CommandFailed, java
 from hudiidx.errors import HudiIdxException
 
 _JAVA = 17
-_MARKS = {"ok": "[green]ok[/green]", "warning": "[yellow]warning[/yellow]", "failed": "[red]failed[/red]"}
+_STYLES = {"ok": "green", "warning": "yellow", "failed": "red"}
 Finding = dict[str, str]
 
 
@@ -35,9 +36,7 @@ def doctor(
     if table is not None and all(f["status"] != "failed" for f in findings):
         findings += _of_table(table, index_path)
     if json_:
-        from hudiidx.cli import render
-
-        render.as_json({"findings": findings})
+        out.document({"findings": findings})
     else:
         _show(findings)
     if any(f["status"] == "failed" for f in findings):
@@ -45,15 +44,16 @@ def doctor(
 
 
 def _show(findings: list[Finding]) -> None:
-    from rich.markup import escape
     from rich.table import Table
+
+    from hudiidx.cli.terminal import marked
 
     table = Table(box=None, pad_edge=False, show_header=False)
     for name in ("check", "status", "found"):
         table.add_column(name, overflow="fold")
     for f in findings:
-        advice = f"\n[bold]{escape(f['advice'])}[/bold]" if f["advice"] else ""
-        table.add_row(f["check"], _MARKS[f["status"]], escape(f["found"]) + advice)
+        status = marked((f["status"], _STYLES[f["status"]]))
+        table.add_row(f["check"], status, marked((f["found"], ""), (f["advice"], "bold")))
     console().print(table)
 
 

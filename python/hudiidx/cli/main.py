@@ -6,11 +6,10 @@ or SQL that Spark cannot take; 3 the table; 4 the index; 5 anything else.
 
 from __future__ import annotations
 
-import json
 import sys
 
 from hudiidx._text import masked
-from hudiidx.cli import changes, doctor, reads, report, upkeep, watch  # noqa: F401 - with them come the commands
+from hudiidx.cli import changes, doctor, out, reads, report, upkeep, watch  # noqa: F401 - with them come the commands
 from hudiidx.cli.app import app
 from hudiidx.cli.plain import CommandFailed
 from hudiidx.errors import HudiIdxException, exit_code
@@ -26,17 +25,16 @@ def main() -> None:
         _fail(type(e).__name__, str(e), 5)
     except Exception as e:  # a Java stack trace says nothing to a user of a command
         kind, message = type(e).__name__, str(e).strip().split("\n\tat ")[0]
-        if kind == "ParseException":  # Spark's, as is the next: it points at the place in the SQL
-            _fail(kind, message, 2)
+        if kind == "ParseException":  # Spark's, as is the next: its first line tells the place in the SQL
+            _fail(kind, message.split("\n")[0], 2)
         if kind == "AnalysisException":  # behind its first line is a plan
             _fail(kind, message.split(";")[0].split("\n")[0], 2)
         _fail(kind, message, 5)
 
 
 def _fail(kind: str, message: str, code: int) -> None:
-    message = masked(message)
     if "--json" in sys.argv:
-        print(json.dumps({"error": kind, "message": message}, ensure_ascii=False), file=sys.stderr)
+        out.document({"error": kind, "message": masked(message)}, indent=None, stderr=True)
     else:
-        print(f"hudiidx: {kind}: {message}", file=sys.stderr)
+        out.line(f"hudiidx: {kind}: {message}", stderr=True)
     sys.exit(code)

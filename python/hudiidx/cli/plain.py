@@ -6,12 +6,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from hudiidx._json import load
 from hudiidx._spark import spark_jars
+from hudiidx.cli import out
 from hudiidx.errors import HudiIdxException, InvalidOption, of_jvm_class
 from hudiidx.session import jar_path
 
@@ -157,4 +157,4 @@ def _warn(stderr: str) -> None:
     """Passes our own warnings on; SLF4J's and Hadoop's start-up talk is dropped."""
     for line in stderr.splitlines():
         if "hudiidx" in line or line.startswith("warning:"):
-            print(line, file=sys.stderr)
+            out.line(line, stderr=True)

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hudiidx._text import shown
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from rich.console import Console
+
+    from hudiidx.cli.terminal import Terminal
 
 T = TypeVar("T")
 
@@ -17,7 +20,7 @@ _QUIET_SECONDS = 1.0
 _POLL_SECONDS = 0.2
 
 
-def with_progress(spark: SparkSession, console: Console, title: str, work: Callable[[], T]) -> T:
+def with_progress(spark: SparkSession, console: Terminal, title: str, work: Callable[[], T]) -> T:
     """Runs ``work``; from one second on shows how far the Spark stages it started have come.
 
     A console that is no terminal shows nothing.
@@ -37,12 +40,17 @@ def _wait(future: Future[Any], seconds: float) -> None:
         time.sleep(0.02)
 
 
-def _draw(spark: SparkSession, console: Console, title: str, future: Future[Any]) -> None:
+def _draw(spark: SparkSession, console: Terminal, title: str, future: Future[Any]) -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(title, total=None)
+        task = bar.add_task(shown(title), total=None)
         while not future.done():
             done, total = task_counts(spark)
             if total:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hudiidx import _keys
+from hudiidx.cli import out
 from hudiidx.cli.app import (
     ASK,
     CHECK,
@@ -56,7 +56,7 @@ def info(table: Path_, json_: Json = False, index_path: IndexPath = None) -> Non
     print_document(found, json_)
     if not json_ and found["state"] in _NEXT:
         step = f"run `hudiidx {_NEXT[found['state']]} {table}`"
-        console(stderr=True).print(step, markup=False, highlight=False, soft_wrap=True)
+        out.line(step, stderr=True)
 
 
 @command(ASK, "hudiidx partitions /data/trips", "hudiidx partitions /data/trips --json")
@@ -128,9 +128,9 @@ def lookup(
     """Find records by key; exit code 1 if a key has no location. Several key fields: a:1,b:2."""
     asked = [*(keys or ()), *(lines_of(file, "--file") if file else ())]
     if not asked:
-        raise typer.BadParameter("no keys: name them behind the table, or pass --file")
+        raise out.usage("no keys: name them behind the table, or pass --file")
     if not rows and (master or conf):
-        raise typer.BadParameter("--master and --conf are for --rows")
+        raise out.usage("--master and --conf are for --rows")
     from hudiidx.cli import render
 
     if rows:
@@ -145,7 +145,7 @@ def lookup(
         found = run_plain("lookup", table, _keys.pack(asked), options)
         _warn_of(found, table, "record keys were read from files", f"hudiidx add-index {table} record")
     if json_:
-        render.as_json(found)
+        out.document(found)
     elif rows:
         render.rows(console(), found)
     else:
@@ -163,7 +163,7 @@ def log_show(
     from hudiidx.cli import render
 
     if json_:
-        render.as_json(found)
+        out.document(found)
     else:
         render.log_blocks(console(), found)
 
@@ -187,7 +187,7 @@ def log_find(
     from hudiidx.cli import render
 
     if json_:
-        render.as_json(found)
+        out.document(found)
     else:
         render.log_hits(console(), found)
     if found["missing"]:
@@ -226,10 +226,10 @@ def prune(
     from hudiidx.cli import render
 
     if json_:
-        render.as_json({**found, "files": found["files"][:limit]})
+        out.document({**found, "files": found["files"][:limit]})
     else:
         render.files(console(), found["files"], limit or _SHOWN)
-        console().print(f"decided by: {found['decided_by'] or 'no index'}", highlight=False)
+        out.line(f"decided by: {found['decided_by'] or 'no index'}")
 
 
 @command(CHECK, "hudiidx verify /data/trips", "hudiidx verify /data/trips --record --columns")
@@ -252,7 +252,7 @@ def verify(
 ) -> None:
     """Compare the index with the table; exit code 1 if they differ."""
     if scratch and not record:
-        raise typer.BadParameter("--scratch is for --record")
+        raise out.usage("--scratch is for --record")
     found = with_spark(
         table,
         "verifying the index",
@@ -264,7 +264,7 @@ def verify(
     from hudiidx.cli import render
 
     if json_:
-        render.as_json(asdict(found))
+        out.document(asdict(found))
     else:
         render.verified(console(), found)
     if not found.ok:
@@ -283,7 +283,7 @@ def perf(
     from hudiidx.cli import render
 
     if json_:
-        render.as_json(found)
+        out.document(found)
         return
     render.perf(console(), found)
 
@@ -298,14 +298,13 @@ def jar(
     json_: Json = False,
 ) -> None:
     """Print the path of the jar, for spark-submit --jars; with --writer two, comma between them."""
-    from hudiidx.cli import render
     from hudiidx.session import jar_path, writer_jars
 
     jars = list(map(str, writer_jars() if writer else [jar_path()]))
     if json_:
-        render.as_json({"jars": jars})
+        out.document({"jars": jars})
     else:
-        print(",".join(jars))
+        out.line(",".join(jars))
 
 
 def _listing(
@@ -326,15 +325,15 @@ def _listing(
 
     _warn_of(found, table, "the table was listed", f"hudiidx create {table}")
     if as_json:
-        render.as_json(found)
+        out.document(found)
     else:
         getattr(render, what)(console(), found[what], shown)
 
 
 def _warn_of(found: Mapping[str, Any], table: str, instead: str, remedy: str) -> None:
     if found.get("fallback"):
-        print(
+        out.line(
             f"hudiidx: warning: the index was not used ({found['fallback']}), {instead}; "
             f"see `hudiidx info {table}`, mend with `{remedy}`",
-            file=sys.stderr,
+            stderr=True,
         )

@@ -8,19 +8,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from hudiidx._text import size
 
 if TYPE_CHECKING:
+    from hudiidx.cli.terminal import Terminal
     from hudiidx.model import RecordDifference, VerifyReport
-
-
-def as_json(document: Any) -> None:
-    """The document on stdout, and nothing else."""
-    print(json.dumps(document, ensure_ascii=False, indent=2))
 
 
 def table(*columns: tuple[str, str]) -> Table:
@@ -31,15 +25,15 @@ def table(*columns: tuple[str, str]) -> Table:
     return t
 
 
-def partitions(out: Console, paths: Sequence[str], limit: int) -> None:
+def partitions(out: Terminal, paths: Sequence[str], limit: int) -> None:
     """One path a line; a table without partitions has the one path ``""``."""
     for path in paths[:limit]:
-        out.print(path or '""', markup=False, highlight=False, soft_wrap=True)
+        out.print(path or '""', soft_wrap=True)
     if len(paths) > limit:
         _total(out, "partition", paths, limit)
 
 
-def files(out: Console, rows: Sequence[Mapping[str, Any]], limit: int) -> None:
+def files(out: Terminal, rows: Sequence[Mapping[str, Any]], limit: int) -> None:
     """Files by partition: file id, kind, instant, size. The full names are in the JSON form."""
     for path, group in groupby(rows[:limit], key=lambda r: r["partition_path"]):
         found = list(group)
@@ -51,7 +45,7 @@ def files(out: Console, rows: Sequence[Mapping[str, Any]], limit: int) -> None:
     _total(out, "file", rows, limit)
 
 
-def slices(out: Console, rows: Sequence[Mapping[str, Any]], limit: int) -> None:
+def slices(out: Terminal, rows: Sequence[Mapping[str, Any]], limit: int) -> None:
     """Latest file slices by partition."""
     for path, group in groupby(rows[:limit], key=lambda r: r["partition_path"]):
         found = list(group)
@@ -65,7 +59,7 @@ def slices(out: Console, rows: Sequence[Mapping[str, Any]], limit: int) -> None:
     _total(out, "slice", rows, limit)
 
 
-def locations(out: Console, document: Mapping[str, Any]) -> None:
+def locations(out: Terminal, document: Mapping[str, Any]) -> None:
     """Locations of keys by partition, then the keys that have none."""
     rows = sorted(document["locations"], key=lambda r: (r["partition_path"], r["file_id"]))
     for path, group in groupby(rows, key=lambda r: r["partition_path"]):
@@ -73,28 +67,28 @@ def locations(out: Console, document: Mapping[str, Any]) -> None:
         _heading(out, path, _many(len(found), "record"))
         t = table(("key", "left"), ("file id", "left"), ("instant", "left"))
         for r in found:
-            t.add_row(Text(r["key"]), r["file_id"], r["instant_time"])
+            t.add_row(r["key"], r["file_id"], r["instant_time"])
         out.print(t)
     days = document["window_days"]
     why = f"not in the index's window of {days} days" if days else "not found"
     for key in document["missing"]:
-        out.print(f"{why}: {key}", markup=False, highlight=False, soft_wrap=True)
-    out.print(_work(document["work"]), markup=False, highlight=False, style="dim")
+        out.print(f"{why}: {key}", soft_wrap=True)
+    out.print(_work(document["work"]), style="dim")
 
 
-def rows(out: Console, document: Mapping[str, Any]) -> None:
+def rows(out: Terminal, document: Mapping[str, Any]) -> None:
     """Records, a column a line, then the keys that have none."""
     for row in document["rows"]:
         t = table(("column", "left"), ("value", "left"))
         for name, value in row.items():
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            t.add_row(Text(name), Text(shown))
+            t.add_row(name, shown)
         out.print(t)
     for key in document["missing"]:
-        out.print(f"not found: {key}", markup=False, highlight=False, soft_wrap=True)
+        out.print(f"not found: {key}", soft_wrap=True)
 
 
-def log_blocks(out: Console, document: Mapping[str, Any]) -> None:
+def log_blocks(out: Terminal, document: Mapping[str, Any]) -> None:
     """Blocks of a log file, with their keys in a line below."""
     t = table(
         ("block", "right"),
@@ -112,18 +106,16 @@ def log_blocks(out: Console, document: Mapping[str, Any]) -> None:
         if b["min_key"] is not None:
             out.print(
                 f"block {b['block']}: keys {b['min_key']} to {b['max_key']}",
-                markup=False,
-                highlight=False,
                 soft_wrap=True,
             )
 
 
-def log_hits(out: Console, document: Mapping[str, Any]) -> None:
+def log_hits(out: Terminal, document: Mapping[str, Any]) -> None:
     """Versions of keys in a log file, then the keys that it has none of."""
     t = table(("key", "left"), ("block", "right"), ("kind", "left"), ("instant", "left"), ("deletes", "left"))
     for h in document["hits"]:
         t.add_row(
-            Text(h["key"]),
+            h["key"],
             str(h["block"]),
             h["kind"],
             h["instant_time"] or "-",
@@ -132,10 +124,10 @@ def log_hits(out: Console, document: Mapping[str, Any]) -> None:
     if document["hits"]:
         out.print(t)
     for key in document["missing"]:
-        out.print(f"not found: {key}", markup=False, highlight=False, soft_wrap=True)
+        out.print(f"not found: {key}", soft_wrap=True)
     work = document["work"]
     told = f"{work['whole_blocks']} blocks read whole, {size(work['bytes_read'])} read"
-    out.print(told, markup=False, highlight=False, style="dim")
+    out.print(told, style="dim")
 
 
 def _work(w: Mapping[str, int]) -> str:
@@ -154,7 +146,7 @@ def _work(w: Mapping[str, int]) -> str:
     return f"{w['hits']} of {w['keys']} keys found; " + ", ".join([index, *beside])
 
 
-def info(out: Console, document: Mapping[str, Any]) -> None:
+def info(out: Terminal, document: Mapping[str, Any]) -> None:
     """The state first, then what is known."""
     t = Table(box=None, show_header=False, pad_edge=False)
     t.add_column(style="dim")
@@ -166,7 +158,7 @@ def info(out: Console, document: Mapping[str, Any]) -> None:
     out.print(t)
 
 
-def compacted(out: Console, document: Mapping[str, Any]) -> None:
+def compacted(out: Terminal, document: Mapping[str, Any]) -> None:
     """A line for each compaction that ran."""
     done = document["compactions"]
     for c in done:
@@ -182,25 +174,25 @@ def compacted(out: Console, document: Mapping[str, Any]) -> None:
         out.print("no log files to compact")
 
 
-def differences(out: Console, found: Sequence[Mapping[str, Any]]) -> None:
+def differences(out: Terminal, found: Sequence[Mapping[str, Any]]) -> None:
     """One paragraph a difference: wide tables do not fit."""
     for d in found:
         place = "/".join(str(x) for x in (d.get("partition"), d.get("file")) if x)
-        out.print(f"{d['kind']}  {place}", markup=False, highlight=False, style="bold", soft_wrap=True)
-        out.print(f"  {d['detail']}", markup=False, highlight=False)
-        out.print(f"  likely cause: {d['cause']}", markup=False, highlight=False)
+        out.print(f"{d['kind']}  {place}", style="bold", soft_wrap=True)
+        out.print(f"  {d['detail']}")
+        out.print(f"  likely cause: {d['cause']}")
 
 
-def record_differences(out: Console, found: Sequence[RecordDifference]) -> None:
+def record_differences(out: Terminal, found: Sequence[RecordDifference]) -> None:
     """As `differences`, of keys."""
     for d in found:
         place = "/".join(x for x in (d.partition, d.file_id) if x)
-        out.print(f"{d.kind}  {d.key}  {place}", markup=False, highlight=False, style="bold", soft_wrap=True)
-        out.print(f"  {d.detail}", markup=False, highlight=False)
-        out.print(f"  likely cause: {d.cause}", markup=False, highlight=False)
+        out.print(f"{d.kind}  {d.key}  {place}", style="bold", soft_wrap=True)
+        out.print(f"  {d.detail}")
+        out.print(f"  likely cause: {d.cause}")
 
 
-def verified(out: Console, found: VerifyReport) -> None:
+def verified(out: Terminal, found: VerifyReport) -> None:
     """Differences first, then what was compared."""
     differences(out, [vars(d) for d in found.differences])
     summary: dict[str, Any] = {"differences": str(len(found.differences)), **found.counts}
@@ -222,10 +214,8 @@ def verified(out: Console, found: VerifyReport) -> None:
     if found.columns:
         for c in found.columns.samples:
             place = "/".join(x for x in (c.partition, c.file) if x)
-            out.print(
-                f"{c.kind}  {c.column}  {place}", markup=False, highlight=False, style="bold", soft_wrap=True
-            )
-            out.print(f"  {c.detail}", markup=False, highlight=False)
+            out.print(f"{c.kind}  {c.column}  {place}", style="bold", soft_wrap=True)
+            out.print(f"  {c.detail}")
         summary["indexes on columns"] = {
             "files": found.columns.files,
             "uncovered": found.columns.uncovered,
@@ -235,7 +225,7 @@ def verified(out: Console, found: VerifyReport) -> None:
     info(out, summary)
 
 
-def perf(out: Console, document: Mapping[str, Any]) -> None:
+def perf(out: Terminal, document: Mapping[str, Any]) -> None:
     """RFC-15's ``metadata perf`` table, whatever measurements it holds: lists of rows become tables."""
     for name, value in document.items():
         rows = value if isinstance(value, list) else []
@@ -252,22 +242,22 @@ def perf(out: Console, document: Mapping[str, Any]) -> None:
                 t.add_row(*(_value(h, r.get(h)) for h in heads))
             out.print(t)
         elif value is not None:
-            out.print(f"{name.replace('_', ' ')}: {_value(name, value)}", markup=False, highlight=False)
+            out.print(f"{name.replace('_', ' ')}: {_value(name, value)}")
 
 
 def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _heading(out: Console, path: str, rest: str) -> None:
-    out.print(f"{path or '(no partition)'}: {rest}", markup=False, highlight=False, style="bold")
+def _heading(out: Terminal, path: str, rest: str) -> None:
+    out.print(f"{path or '(no partition)'}: {rest}", style="bold")
 
 
-def _total(out: Console, what: str, rows: Sequence[Any], limit: int) -> None:
+def _total(out: Terminal, what: str, rows: Sequence[Any], limit: int) -> None:
     if len(rows) > limit:
-        out.print(f"the first {limit} {what}s; --limit N shows more, --json all", highlight=False)
+        out.print(f"the first {limit} {what}s; --limit N shows more, --json all")
     else:
-        out.print(_many(len(rows), what), highlight=False)
+        out.print(_many(len(rows), what))
 
 
 def _record(r: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hudiidx.cli import out
 from hudiidx.cli.app import CHECK, IndexPath, Path_, command, plain
 
 
@@ -28,9 +29,7 @@ def report(
     """Write a page on the table: files, logs, timeline, index, clustering, queries, and what would help."""
     facts = plain("report", table, index_path=index_path)
     if json_:
-        from hudiidx.cli import render
-
-        render.as_json(facts)
+        out.document(facts)
         return
     from hudiidx.report import Report
 
@@ -38,7 +37,7 @@ def report(
     try:
         made.save(output)
     except OSError as e:
-        raise typer.BadParameter(f"--output {output}: {e.strerror}") from e
-    print(output)
+        raise out.usage(f"--output {output}: {e.strerror}") from e
+    out.line(output)
     for advice in made.advice:
-        print(f"{advice['title']}: {advice['command']}")
+        out.line(f"{advice['title']}: {advice['command']}")

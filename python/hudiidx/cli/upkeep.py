@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from hudiidx.cli import out
 from hudiidx.cli.app import (
     ELSEWHERE,
     MAKE,
@@ -77,5 +78,5 @@ def expire(
         print_document(found, json_)
     else:
         for name in found["removed"]:
-            print(name)
-        print(f"{len(found['removed'])} files removed")
+            out.line(name)
+        out.line(f"{len(found['removed'])} files removed")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hudiidx.cli import out
 from hudiidx.cli.app import MAKE, Conf, IndexPath, Master, argument, command, lines_of, optional
 
 if TYPE_CHECKING:
@@ -85,11 +84,11 @@ def watch(
     """Keep the indexes of many tables in step with their timelines, until SIGTERM or SIGINT."""
     paths = [*(tables or ()), *(lines_of(tables_file, "--tables-file") if tables_file else ())]
     if not paths:
-        raise typer.BadParameter("no tables: name them, or pass --tables-file")
+        raise out.usage("no tables: name them, or pass --tables-file")
     if index_path and len(paths) > 1:
-        raise typer.BadParameter("--index-path is for one table: two cannot share it")
+        raise out.usage("--index-path is for one table: two cannot share it")
     if once and metrics_port is not None:
-        raise typer.BadParameter("--metrics-port is not for --once")
+        raise out.usage("--metrics-port is not for --once")
     from hudiidx.cli.spark import session
     from hudiidx.watch import Watcher
 
@@ -115,7 +114,7 @@ def watch(
             else:
                 failed = False
                 watcher.start()
-                print(_greeting(watcher, interval, metrics_address), file=sys.stderr, flush=True)
+                out.line(_greeting(watcher, interval, metrics_address), stderr=True)
                 watcher.join()
     finally:
         with suppress(Exception):  # nothing is left of a session whose JVM died
@@ -148,12 +147,11 @@ class _Printer:
     def __call__(self, poll: Poll) -> None:
         if not (self._every or poll.published or poll.error):
             return
-        if self._as_json:
-            line = json.dumps(poll.document(), ensure_ascii=False)
-        else:
-            line = f"{poll.at:%Y-%m-%d %H:%M:%S} {poll}"
         try:
-            print(line, flush=True)
+            if self._as_json:
+                out.document(poll.document(), indent=None)
+            else:
+                out.line(f"{poll.at:%Y-%m-%d %H:%M:%S} {poll}")
         except BrokenPipeError:  # nobody reads any more
             if self.watcher:
                 self.watcher.stop()

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from html import escape
 
+from hudiidx._text import shown
+
 
 class Markup(str):
     """Text that is HTML already."""
@@ -18,12 +20,12 @@ Text = str | Markup
 
 def html(text: Text) -> Markup:
     """The text, escaped unless it is HTML already."""
-    return text if isinstance(text, Markup) else Markup(escape(text))
+    return text if isinstance(text, Markup) else Markup(escape(shown(text)))
 
 
 def tag(name: str, *content: Text, **attributes: str) -> Markup:
     """An element; ``class_`` is the attribute ``class``, and ``aria_label`` is ``aria-label``."""
-    told = "".join(f' {k.rstrip("_").replace("_", "-")}="{escape(v)}"' for k, v in attributes.items())
+    told = "".join(f' {k.rstrip("_").replace("_", "-")}="{escape(shown(v))}"' for k, v in attributes.items())
     return Markup(f"<{name}{told}>{''.join(map(html, content))}</{name}>")
 
 

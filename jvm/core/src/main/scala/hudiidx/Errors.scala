@@ -1,10 +1,10 @@
 package hudiidx
 
 /** Every failure that hudiidx reports by itself. Extends RuntimeException so that PySpark leaves its type alone. Messages name
-  * paths, and never a password in one.
+  * paths, and never a password in one; each is one line, see [[Texts]].
   */
 sealed abstract class HudiIdxException(message: String, cause: Throwable)
-    extends RuntimeException(Secrets.masked(message), cause)
+    extends RuntimeException(Texts.shown(message), cause)
 
 /** The path is missing, unreadable, or holds no Hudi table. */
 final class NotAHudiTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)

@@ -199,7 +199,16 @@ object PatternsSuite {
     Use("HistoryTimeline.scala", """^(\d+)_(\d+)_\d+\.parquet$""", "12_34_5.parquet"),
     Use("HistoryTimeline.scala", """^manifest_(\d{1,18})$""", "manifest_123"),
     Use("IncrementalOptions.scala", "\\d{1,17}", "20260102030405678"),
-    Use("ExpressionFacts.scala", "[^{};`\\p{Cntrl}]*", "a = b"),
+    Use("ExpressionFacts.scala", "[0-9.]{1,16}", "3.5.1"),
+    Use("ExpressionFacts.scala", "[\\w.:+/-]{0,64}", "Europe/Oslo"),
+    Use("ExpressionFacts.scala", "[A-Za-z0-9_/+:~-]{1,64}(#[0-9a-f]{1,8})?", "Europe/Oslo#0af"),
+    Use("ExpressionTypes.scala", """decimal\((\d{1,2}),(\d{1,2})\)""", "decimal(10,2)"),
+    Use("ExpressionTypes.scala", "-?[0-9.]+(E-?[0-9]{1,2})?", "-12.3E-4"),
+    Use("ExpressionSql.scala", "[A-Za-z_]\\w*", "a_1"),
+    Use("ExpressionSql.scala", "-?[0-9.E-]+", "-1.2E-3"),
+    Use("ExpressionText.scala", "[0-9a-f]{4}", "0a1f"),
+    Use("ExpressionFunctions.scala", "(?s).*\\d{4}.*", "a 1234 b"),
+    Use("SymlinkExport.scala", "(?s)([A-Za-z][A-Za-z0-9+.-]*):(//[^/]*)?.*", "s3a://bucket/a"),
     Use(
       "OrderedFunctions.scala",
       """yyyy([-/. ]?MM([-/. ]?dd(( |'T'|-)?HH(:?mm(:?ss(\.S{1,6})?)?)?)?)?)?""",
@@ -212,7 +221,9 @@ object PatternsSuite {
         """(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w.])|(<=(?!>)|>=|<>|!=|==|[=<>(),.](?![=<>])))""",
       " a >= 'bc' and `d` < \"e\" or 12.3e-4 = f",
       way = "tokens"
-    )
+    ),
+    // A name in a text: of the owner's choice, and found at each of its places.
+    Use("NeverColumns.scala", "(?<![\\w])\\Qssn\\E(?![\\w])", "ssn", way = "find", isLiteral = false)
   ) ++ IndexNames.patterns.map { case (pattern, sample) =>
     Use("IndexNames.scala", pattern.pattern, sample, isLiteral = false)
   }

@@ -1,14 +1,13 @@
 package hudiidx.store
 
-import hudiidx.{IndexNotWritable, InvalidOption}
+import hudiidx.{IndexNotWritable, InvalidOption, Log}
 import hudiidx.storage.{FileInfo, Storage}
-import org.slf4j.LoggerFactory
 
 /** An index folder as a place that others can write to: where an index may lie, and the only door through which files of it
   * are removed. Nothing goes that has no name of ours, and no link is followed.
   */
 final class IndexFolder(storage: Storage, val dir: String) {
-  private val log = LoggerFactory.getLogger(classOf[IndexFolder])
+  private val log = Log.of(classOf[IndexFolder])
 
   /** Before anything is written or removed. InvalidOption if the folder is the table's own or one above it; IndexNotWritable if
     * it, or a folder between it and the table, is a link: whoever writes the table would say where ours lie.

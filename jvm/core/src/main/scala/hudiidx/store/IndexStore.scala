@@ -1,11 +1,10 @@
 package hudiidx.store
 
-import hudiidx.{DamagedIndex, IndexNotWritable, InvalidOption}
+import hudiidx.{DamagedIndex, IndexNotWritable, InvalidOption, Log}
 import hudiidx.storage.{FileInfo, RandomReader, Storage}
 import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.nio.file.NoSuchFileException
 import java.security.SecureRandom
-import org.slf4j.LoggerFactory
 
 /** Outcome of looking for the current version. */
 sealed trait Current
@@ -28,7 +27,7 @@ object Current {
   *  @param dir the index folder, `<table>/.hoodie/hudiidx` unless set by option
   */
 final class IndexStore(val storage: Storage, val dir: String) {
-  private val log = LoggerFactory.getLogger(classOf[IndexStore])
+  private val log = Log.of(classOf[IndexStore])
   private val versionsDir = Storage.join(dir, IndexNames.Versions)
   private val folder = new IndexFolder(storage, dir)
 

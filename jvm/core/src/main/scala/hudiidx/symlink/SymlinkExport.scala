@@ -1,14 +1,13 @@
 package hudiidx.symlink
 
-import hudiidx.{IndexNotFound, InvalidOption}
+import hudiidx.{IndexNotFound, InvalidOption, Log}
 import hudiidx.storage.Storage
 import hudiidx.store.{Current, IndexNames, IndexStore, IndexVersion}
 import hudiidx.sync.{IndexOptions, Indexer, TableAccess, TableSnapshot}
-import org.slf4j.LoggerFactory
 
 /** Symlink manifests of one table: exported once, or kept in step by each update of its index. */
 final class SymlinkExport(access: TableAccess, tablePath: String, options: IndexOptions) {
-  private val log = LoggerFactory.getLogger(classOf[SymlinkExport])
+  private val log = Log.of(classOf[SymlinkExport])
   private val path = tablePath.stripSuffix("/")
   private val indexDir = options.indexDir(path)
   private val ownFolder = Storage.join(indexDir, IndexNames.SymlinkManifests)

@@ -3,9 +3,8 @@ package hudiidx.sync
 import hudiidx.column.NeverColumns
 import hudiidx.manifest.TableChanges
 import hudiidx.store._
-import hudiidx.{DamagedIndex, WriteConflict}
+import hudiidx.{DamagedIndex, Log, WriteConflict}
 import java.time.Clock
-import org.slf4j.LoggerFactory
 
 /** A version in force, and the table's timeline that it takes in. */
 private[sync] final case class Synced(result: SyncResult, table: TableContext) {
@@ -37,7 +36,7 @@ private[sync] final class Drafts(
     parts: Vector[IndexPart],
     val clock: Clock
 ) {
-  private val log = LoggerFactory.getLogger(classOf[Indexer])
+  private val log = Log.of(classOf[Indexer])
 
   /** What holds for a version that is made on top of another. */
   def never(before: Option[IndexVersion]): NeverColumns =

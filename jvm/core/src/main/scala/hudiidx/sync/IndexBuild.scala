@@ -4,8 +4,7 @@ import hudiidx.column.NeverColumns
 import hudiidx.manifest._
 import hudiidx.store.{Current, IndexVersion}
 import hudiidx.table.{TableListing, ViewTimeline}
-import hudiidx.{DamagedIndex, DamagedTable}
-import org.slf4j.LoggerFactory
+import hudiidx.{DamagedIndex, DamagedTable, Log}
 import scala.annotation.tailrec
 
 /** Makes an index from the table's files. It is made once, however often others publish meanwhile: then it is brought up from
@@ -18,7 +17,7 @@ private[sync] final class IndexBuild(
     scanner: PartitionScanner,
     parts: Vector[IndexPart]
 ) {
-  private val log = LoggerFactory.getLogger(classOf[Indexer])
+  private val log = Log.of(classOf[Indexer])
   private val path = drafts.path
   private val store = drafts.store
 

@@ -1,10 +1,10 @@
 package hudiidx.sync
 
+import hudiidx.Log
 import hudiidx._
 import hudiidx.column.NeverColumns
 import hudiidx.store._
 import java.time.Clock
-import org.slf4j.LoggerFactory
 import scala.annotation.tailrec
 
 /** What a create or update did.
@@ -39,7 +39,7 @@ final class Indexer(
     parts: Vector[IndexPart] = Vector.empty,
     clock: Clock = Clock.systemUTC()
 ) {
-  private val log = LoggerFactory.getLogger(classOf[Indexer])
+  private val log = Log.of(classOf[Indexer])
   private val path = tablePath.stripSuffix("/")
   private val store = new IndexStore(access.storage, options.indexDir(path))
   private val drafts = new Drafts(path, store, access, options, parts, clock)

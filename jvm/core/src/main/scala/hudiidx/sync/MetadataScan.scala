@@ -1,10 +1,9 @@
 package hudiidx.sync
 
-import hudiidx.StaleIndex
+import hudiidx.{Log, StaleIndex}
 import hudiidx.manifest.{EncodedPartition, PartitionKey}
 import hudiidx.storage.Storage
 import hudiidx.table._
-import org.slf4j.LoggerFactory
 
 /** A table's files from Hudi's own metadata table, with what that does not say: completion times, replacements, and on
   *  version 6 the sizes of log files that rollbacks left behind. Format notes §10.
@@ -36,7 +35,7 @@ private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTa
 }
 
 private[sync] object MetadataScan {
-  private val log = LoggerFactory.getLogger(classOf[MetadataScan])
+  private val log = Log.of(classOf[MetadataScan])
 
   /** None where the files must come from a listing: the option says so, or `auto` and there is no metadata table in step. */
   def open(table: TableContext, rules: ListingRules, source: String): Option[MetadataScan] =

@@ -1,11 +1,11 @@
 package hudiidx.sync
 
+import hudiidx.Log
 import hudiidx._
 import hudiidx.manifest.TableChanges
 import hudiidx.store.{Current, IndexStore, IndexVersion}
 import hudiidx.table._
 import java.io.IOException
-import org.slf4j.LoggerFactory
 
 /** How a snapshot came to its files.
   *
@@ -157,7 +157,7 @@ object TableSnapshot {
 
 /** Says once why the index is not used; in strict mode raises it. */
 private[sync] final class FallbackWarning(tablePath: String, indexDir: String, strict: Boolean) {
-  private val log = LoggerFactory.getLogger(classOf[TableSnapshot])
+  private val log = Log.of(classOf[TableSnapshot])
 
   def raiseOrLog(fallback: Fallback, cause: Option[Throwable]): Unit =
     if (fallback.code != FallbackCode.Disabled) {

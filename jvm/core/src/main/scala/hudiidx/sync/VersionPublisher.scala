@@ -1,14 +1,13 @@
 package hudiidx.sync
 
-import hudiidx.DamagedIndex
 import hudiidx.column.NeverColumns
+import hudiidx.{DamagedIndex, Log}
 import hudiidx.store._
 import java.time.Clock
-import org.slf4j.LoggerFactory
 
 /** Publishes index versions, and removes what they make superfluous. */
 private[sync] final class VersionPublisher(store: IndexStore, retention: Retention, clock: Clock) {
-  private val log = LoggerFactory.getLogger(classOf[Indexer])
+  private val log = Log.of(classOf[Indexer])
 
   /** A version that takes in all that is completed on the table's timeline. */
   def versionOf(

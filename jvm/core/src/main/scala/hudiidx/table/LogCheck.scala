@@ -1,10 +1,9 @@
 package hudiidx.table
 
-import hudiidx.DamagedTable
+import hudiidx.{DamagedTable, Log}
 import hudiidx.log.{LogBlock, LogBlockKind, LogDamage}
 import hudiidx.storage.Storage
 import hudiidx.timeline.{InstantContents, TimelineReader, WriteStat}
-import org.slf4j.LoggerFactory
 
 /** Tells damage of log files from what failed writes have left in them, by the write stats of completed instants: a stat
   * says from where to where its write reached (format notes §3.2). The timeline is read when there is a doubt, not before.
@@ -88,7 +87,7 @@ object LogCheck {
   val AsError = "error"
   val AsStock = "as_stock"
 
-  private val log = LoggerFactory.getLogger(classOf[LogCheck])
+  private val log = Log.of(classOf[LogCheck])
 
   /** The instant in a log file's name. */
   private def instantOf(file: String): Option[String] = {

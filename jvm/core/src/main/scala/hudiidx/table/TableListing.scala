@@ -1,9 +1,8 @@
 package hudiidx.table
 
-import hudiidx.{DamagedTable, TableChanged}
+import hudiidx.{DamagedTable, Log, TableChanged}
 import hudiidx.storage.Storage
 import hudiidx.timeline.{ActiveTimeline, Instant, InstantContents, TimelineReader}
-import org.slf4j.LoggerFactory
 
 /** Visits folders for a listing: one after the other, or as tasks of an engine. */
 trait FolderScan {
@@ -145,7 +144,7 @@ final class TableListing(
 }
 
 object TableListing {
-  private val log = LoggerFactory.getLogger(classOf[TableListing])
+  private val log = Log.of(classOf[TableListing])
 
   /** Reads the metadata that the listing rules need. `view` is the view's timeline, made from the same active timeline. */
   def apply(

@@ -1,13 +1,12 @@
 package hudiidx.write
 
-import hudiidx.WriteConflict
+import hudiidx.{Log, WriteConflict}
 import hudiidx.storage.{FileInfo, Lease, Storage}
 import java.io.FileNotFoundException
 import java.nio.charset.StandardCharsets.US_ASCII
 import java.nio.file.{FileAlreadyExistsException, NoSuchFileException}
 import java.util.UUID
 import java.util.concurrent.{Executors, ScheduledExecutorService, ThreadFactory, TimeUnit}
-import org.slf4j.LoggerFactory
 import scala.util.control.NonFatal
 
 /** How often a writer says that it is alive, and how long it may be silent. Named as in Hudi.
@@ -130,7 +129,7 @@ object Heartbeats {
   */
 private[write] final class Beating(val writer: String, val isMade: Boolean, beat: () => Unit, intervalMillis: Long)
     extends AutoCloseable {
-  private val log = LoggerFactory.getLogger(classOf[Heartbeats])
+  private val log = Log.of(classOf[Heartbeats])
 
   /** The number of the record by which it writes. */
   val epoch: Int = Beating.epochOf(writer)

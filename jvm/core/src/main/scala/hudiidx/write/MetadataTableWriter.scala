@@ -4,8 +4,7 @@ import hudiidx.storage.Storage
 import hudiidx.sync.TableContext
 import hudiidx.table._
 import hudiidx.timeline._
-import hudiidx.{DamagedTable, NotAHudiTable, WriteConflict}
-import org.slf4j.LoggerFactory
+import hudiidx.{DamagedTable, Log, NotAHudiTable, WriteConflict}
 
 /** A data file that an instant added, let grow or deleted.
   *
@@ -22,7 +21,7 @@ final case class FileChange(partitionPath: String, fileName: String, sizeBytes: 
   * the instant is still pending. In between the metadata table is ahead, and nobody counts what it has of a pending instant.
   */
 object MetadataTableWriter {
-  private val log = LoggerFactory.getLogger(classOf[OpenWrite])
+  private val log = Log.of(classOf[OpenWrite])
   private val SecondaryIndex = "secondary_index_"
   private val Inflight = s".${Action.DeltaCommit}.inflight"
   private val Requested = s".${Action.DeltaCommit}.requested"

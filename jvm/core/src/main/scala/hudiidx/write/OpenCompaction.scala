@@ -1,19 +1,18 @@
 package hudiidx.write
 
-import hudiidx.WriteConflict
+import hudiidx.{Log, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.sync.{TableAccess, TableContext}
 import hudiidx.table.{FileName, FileSlice}
 import hudiidx.timeline.{Action, Instant, InstantState, PlannedFileGroup}
 import java.util.UUID
-import org.slf4j.LoggerFactory
 import scala.util.Try
 
 /** Compactions: first a plan on the timeline, from which on logs of its file groups go to the slice of the compaction's instant,
   * then base files, of which nothing is visible until all are. Writes go on between the two. Format notes §3.3, §4.6.
   */
 object OpenCompaction {
-  private val log = LoggerFactory.getLogger(classOf[OpenWrite])
+  private val log = Log.of(classOf[OpenWrite])
 
   /** Plans one. None if there is nothing to plan.
     *

@@ -1,12 +1,11 @@
 package hudiidx.write
 
-import hudiidx.WriteConflict
+import hudiidx.{Log, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.sync.{TableAccess, TableContext}
 import hudiidx.table.{MetadataTable, PropertiesFile, TableConfig}
 import hudiidx.timeline._
 import java.nio.file.NoSuchFileException
-import org.slf4j.LoggerFactory
 import scala.util.Try
 import scala.util.control.NonFatal
 
@@ -25,7 +24,7 @@ final class OpenWrite private[write] (
     beating: Beating,
     lock: Option[TableLock]
 ) {
-  private val log = LoggerFactory.getLogger(classOf[OpenWrite])
+  private val log = Log.of(classOf[OpenWrite])
 
   private def storage: Storage = table.storage
 

@@ -1,10 +1,9 @@
 package hudiidx.write
 
-import hudiidx.WriteConflict
+import hudiidx.{Log, WriteConflict}
 import hudiidx.sync.TableContext
 import hudiidx.table.TableConfig
 import hudiidx.timeline.{Action, Instant}
-import org.slf4j.LoggerFactory
 
 /** Writes that somebody began and did not end. What their writers decided is completed; ours that fell silent are rolled back;
   * whether a stock writer is still at work nobody can tell, so it is left to stock Hudi.
@@ -17,7 +16,7 @@ private[write] final class PendingWrites(
     known: Vector[Heartbeat],
     options: HeartbeatOptions
 ) {
-  private val log = LoggerFactory.getLogger(classOf[OpenWrite])
+  private val log = Log.of(classOf[OpenWrite])
 
   /** True if a write has become complete by it.
     *

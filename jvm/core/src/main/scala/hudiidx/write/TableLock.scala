@@ -1,10 +1,9 @@
 package hudiidx.write
 
-import hudiidx.WriteConflict
+import hudiidx.{Log, WriteConflict}
 import hudiidx.storage.{FileInfo, Lease, Storage}
 import hudiidx.table.TableConfig
 import java.util.UUID
-import org.slf4j.LoggerFactory
 import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
@@ -141,7 +140,7 @@ final class TableLock(storage: Storage, tablePath: String, options: LockOptions)
 }
 
 object TableLock {
-  private val log = LoggerFactory.getLogger(classOf[TableLock])
+  private val log = Log.of(classOf[TableLock])
   private val PollMillis = 100L
 }
 

@@ -8,10 +8,9 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
-import hudiidx.WriteConflict
+import hudiidx.{Log, WriteConflict}
 import hudiidx.storage.Lease
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.slf4j.LoggerFactory
 
 /** Publishing where the store itself refuses nothing: of two who look and then put, both would believe they won. So each leaves a
   * file that claims the name, and puts only after a listing that shows its own claim and no other one. Of two who claim at once
@@ -30,7 +29,7 @@ private[hadoop] final class Claims(leaseMillis: Long) {
 
 private[hadoop] object Claims {
   private val LeaseMillis = 60000L
-  private val log = LoggerFactory.getLogger(classOf[Claims])
+  private val log = Log.of(classOf[Claims])
   private val told = ConcurrentHashMap.newKeySet[String]
 
   val Default = new Claims(LeaseMillis)
@@ -154,7 +153,7 @@ private final class Claimant(fs: FileSystem, target: Path, content: Array[Byte],
 }
 
 private object Claimant {
-  private val log = LoggerFactory.getLogger(classOf[Claims])
+  private val log = Log.of(classOf[Claims])
   private val Suffix = ".claim"
   private val PauseMillis = 20L
 

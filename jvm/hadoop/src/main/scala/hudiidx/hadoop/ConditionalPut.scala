@@ -4,16 +4,16 @@ import java.io.{IOException, OutputStream}
 import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
+import hudiidx.Log
 import hudiidx.hadoop.S3Client.{Conflict, Done, NotImplemented, Taken}
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.slf4j.LoggerFactory
 
 /** Publishing on S3 and what speaks as it does: a put that the store refuses where an object is (`If-None-Match: *`). That of
   * `hadoop-aws` looks first and puts then, so of two who publish at once both would believe they had won. Stores that do not
   * know the header are found out before anything is published there: names are claimed then, see [[Claims]].
   */
 private[hadoop] object ConditionalPut extends NewFile {
-  private val log = LoggerFactory.getLogger(getClass)
+  private val log = Log.of(getClass)
   private val MostConflicts = 20
   private val ConflictPauseMillis = 50L
 

@@ -2,14 +2,13 @@ package hudiidx.hadoop
 
 import java.nio.file.NoSuchFileException
 
-import hudiidx.DamagedTable
+import hudiidx.{DamagedTable, Log}
 import hudiidx.log.{BlockPart, BlockRules, OrderingValue, SliceLog}
 import hudiidx.logindex.{KeptTails, LogBlockFacts, LogLookup}
 import hudiidx.merge._
 import hudiidx.record.PackedKeys
 import hudiidx.storage.Storage
 import hudiidx.table.{CommitTimes, TableConfig}
-import org.slf4j.LoggerFactory
 
 /** A file slice whose log has been merged with its base file, or some keys of it.
   *
@@ -38,7 +37,7 @@ final class SliceMerger(
     logBytes: Long,
     increment: Option[CommitTimes] = None
 ) {
-  private val log = LoggerFactory.getLogger(classOf[SliceMerger])
+  private val log = Log.of(classOf[SliceMerger])
   private var warned = false
   private val shown = increment.map(ShownRows(_, rowByRow = config.version >= 8))
   private val keyColumns = KeyColumns.of(config).copy(commitTimes = shown.exists(_.rowByRow))

@@ -3,6 +3,7 @@ package hudiidx.hive
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
+import hudiidx.Log
 import hudiidx.column.ColumnCondition
 import hudiidx.hive.rows.ValueType
 import hudiidx.table.{KeyTexts, TableConfig}
@@ -10,7 +11,6 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.hive.ql.exec.SerializationUtilities
 import org.apache.hadoop.hive.ql.plan.{ExprNodeColumnDesc, ExprNodeConstantDesc, ExprNodeDesc, ExprNodeGenericFuncDesc}
 import org.apache.hadoop.hive.ql.udf.generic.{GenericUDFIn, GenericUDFOPAnd, GenericUDFOPEqual}
-import org.slf4j.LoggerFactory
 
 /** The predicate that Hive hands down with a job. Hive evaluates it again on every row. */
 private[hive] final class HivePredicate(predicate: ExprNodeDesc) extends RowPredicate {
@@ -74,7 +74,7 @@ private[hive] final class HivePredicate(predicate: ExprNodeDesc) extends RowPred
 private[hive] object HivePredicate {
   private val KeyColumn = "_hoodie_record_key"
   private val FilterExpression = "hive.io.filter.expr.serialized"
-  private val log = LoggerFactory.getLogger("hudiidx.hive.HivePredicate")
+  private val log = Log.of("hudiidx.hive.HivePredicate")
 
   /** What cannot be read leaves nothing out. */
   def of(conf: Configuration): RowPredicate =

@@ -2,16 +2,15 @@ package hudiidx.hive
 
 import java.io.IOException
 
-import hudiidx.DamagedIndex
+import hudiidx.{DamagedIndex, Log}
 import hudiidx.hadoop.record.{IndexedKeys, RecordMoment}
 import hudiidx.record.{PackedKeys, RecordIndex}
 import hudiidx.sync.TableSnapshot
 import hudiidx.table.FileGroup
-import org.slf4j.LoggerFactory
 
 /** Which file groups may hold record keys. */
 private[hive] object KeyedGroups {
-  private val log = LoggerFactory.getLogger("hudiidx.hive.KeyedGroups")
+  private val log = Log.of("hudiidx.hive.KeyedGroups")
 
   /** None where the record index cannot tell: there is none, it has a window, or it cannot be read. DamagedIndex, StaleIndex in
     * strict mode. Groups that it does not know as of the snapshot may hold any key.

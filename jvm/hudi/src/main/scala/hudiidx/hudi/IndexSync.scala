@@ -3,17 +3,16 @@ package hudiidx.hudi
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
-import hudiidx.{IndexNotFound, Secrets}
+import hudiidx.{IndexNotFound, Log}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.SparkSession
-import org.slf4j.LoggerFactory
 
 /** Keeps a table's index in step with the writer. What fails here costs time, never a write: the next tagging lays over
   * the index what it has not seen.
   */
 private[hudi] object IndexSync {
-  private val log = LoggerFactory.getLogger(classOf[RecordIndex])
+  private val log = Log.of(classOf[RecordIndex])
 
   /** Takes in what completed; makes the index, with a record index, where there is none and the
     * options ask for it.
@@ -27,8 +26,7 @@ private[hudi] object IndexSync {
     catch {
       case _: IndexNotFound => ()
       case NonFatal(e)      =>
-        val path = Secrets.masked(tablePath)
-        log.warn(s"$path: the index stays behind, the next write or `hudiidx update $path` tries again: $e")
+        log.warn(s"$tablePath: the index stays behind, the next write or `hudiidx update $tablePath` tries again: $e")
     }
   }
 }

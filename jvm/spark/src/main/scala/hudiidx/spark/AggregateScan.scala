@@ -2,6 +2,7 @@ package hudiidx.spark
 
 import java.io.FileNotFoundException
 
+import hudiidx.Texts
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
@@ -41,8 +42,10 @@ final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: Sc
   override def toBatch: Batch = this
 
   override def description(): String =
-    s"hudiidx ${table.path} ${table.instantText}, ${aggregates.wanted.map(_.field.name).mkString(", ")} from " +
-      s"${if (isKnown) "the index" else "file footers"}, ${plan.facts.text}"
+    Texts.shown(
+      s"hudiidx ${table.path} ${table.instantText}, ${aggregates.wanted.map(_.field.name).mkString(", ")} from " +
+        s"${if (isKnown) "the index" else "file footers"}, ${plan.facts.text}"
+    )
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.All
 

@@ -9,7 +9,7 @@ import scala.collection.mutable.ArrayBuffer
 import hudiidx.column._
 import hudiidx.store.IndexStore
 import hudiidx.sync.IndexOptions
-import hudiidx.IndexNotFound
+import hudiidx.{IndexNotFound, Texts}
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
@@ -30,7 +30,7 @@ final class ColumnIndexView(
 ) extends Scan
     with Batch {
   override def readSchema(): StructType = ColumnIndexView.schemaOf(name)
-  override def description(): String = title
+  override def description(): String = Texts.shown(title)
   override def toBatch: Batch = this
 
   override def planInputPartitions(): Array[InputPartition] =

@@ -2,6 +2,7 @@ package hudiidx.spark
 
 import java.util.concurrent.atomic.AtomicBoolean
 
+import hudiidx.Texts
 import hudiidx.table.{CommitTimes, FileSlice}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.expressions.filter.Predicate
@@ -48,7 +49,7 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
 
   override def description(): String = {
     val filters = spec.fileFilters.mkString("[", ", ", "]")
-    s"hudiidx ${table.path} ${table.instantText}, pushed filters $filters, ${plan.facts.text}"
+    Texts.shown(s"hudiidx ${table.path} ${table.instantText}, pushed filters $filters, ${plan.facts.text}")
   }
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.All

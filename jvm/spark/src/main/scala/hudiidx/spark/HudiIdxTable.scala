@@ -4,7 +4,7 @@ import java.util
 
 import scala.collection.JavaConverters._
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, Texts}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.{
   MetadataColumn,
@@ -20,7 +20,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /** Something that can be read as a whole, and no more. */
 abstract class BatchTable(title: String, val struct: StructType) extends Table with SupportsRead {
-  final override def name(): String = title
+  final override def name(): String = Texts.shown(title)
 
   final override def schema(): StructType = struct
 

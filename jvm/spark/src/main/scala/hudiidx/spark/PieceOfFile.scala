@@ -4,17 +4,16 @@ import hudiidx.record.PackedKeys
 import hudiidx.spark.rows.ColumnRules
 import hudiidx.storage.Storage
 import hudiidx.table.{BaseFile, FileGroup, FileKind, FileSlice}
-import hudiidx.{DamagedTable, UnsupportedTable}
+import hudiidx.{DamagedTable, Log, UnsupportedTable}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
-import org.slf4j.LoggerFactory
 
 /** File slices as Spark's file readers take them. */
 object PieceOfFile {
-  private val log = LoggerFactory.getLogger("hudiidx.spark.PieceOfFile")
+  private val log = Log.of("hudiidx.spark.PieceOfFile")
   private val RecordKeys = "record_keys"
 
   /** The whole slice, with the values of columns that are the same for all its rows; None if it has no file to be read.

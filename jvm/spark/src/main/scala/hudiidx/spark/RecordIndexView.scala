@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.Texts
 import hudiidx.hadoop.record.{SliceInput, SliceKeyChunks}
 import hudiidx.record.VisibleGroup
 import org.apache.spark.broadcast.Broadcast
@@ -16,7 +17,7 @@ final class RecordIndexView(spark: SparkSession, title: String, records: SharedR
   override def description(): String = {
     val index = records.moment.version.fold("no record index")(v => s"index version ${v.number}")
     val window = records.moment.windowDays.fold("")(d => s", a window of $d days")
-    s"$title, $index, ${records.moment.slices.size} file slices read beside it$window"
+    Texts.shown(s"$title, $index, ${records.moment.slices.size} file slices read beside it$window")
   }
 
   override def toBatch: Batch = this

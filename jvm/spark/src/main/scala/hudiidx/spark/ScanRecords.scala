@@ -5,10 +5,9 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.collection.mutable
 
-import hudiidx.HudiIdxException
+import hudiidx.{HudiIdxException, Log}
 import hudiidx.store.{ScanFiles, ScanRecord}
 import org.apache.spark.sql.catalyst.expressions.{Expression, In, InSet}
-import org.slf4j.LoggerFactory
 
 /** Scans that were run, for advice: which columns are asked for over time (RFC-15's hot columns). Those of this process are kept in
   * memory; with `hudiidx.read.history` each scan of a table that has an index leaves a file in its index folder.
@@ -50,7 +49,7 @@ object ScanRecords {
   private val MostValues = 1000
 
   private val warned = ConcurrentHashMap.newKeySet[String]()
-  private val log = LoggerFactory.getLogger("hudiidx.spark.ScanRecords")
+  private val log = Log.of("hudiidx.spark.ScanRecords")
 
   private def warnOnce(dir: String, e: Throwable): Unit =
     if (warned.add(dir)) log.warn(s"$dir: scans are not recorded: $e")

@@ -3,7 +3,7 @@ package hudiidx.spark
 import java.lang.ref.Cleaner
 
 import hudiidx.bytes.RecentlyUsed
-import hudiidx.DamagedIndex
+import hudiidx.{DamagedIndex, Log}
 import hudiidx.hadoop.Tables
 import hudiidx.logindex.{KeptCells, LogIndex}
 import hudiidx.store.IndexStore
@@ -14,7 +14,6 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.util.SerializableConfiguration
-import org.slf4j.LoggerFactory
 
 /** A table's files at one moment, on the driver and in tasks alike: what is sent is the pinned timeline; each process
   * opens index and files for itself. A task that finds a newer index than its timeline allows lists the table instead.
@@ -106,7 +105,7 @@ final class SharedTable private (
 object SharedTable {
   // Frames live as long as somebody holds them, so files of the index are closed when they are gone.
   private[spark] val cleaner: Cleaner = Cleaner.create()
-  private val log = LoggerFactory.getLogger(classOf[SharedTable])
+  private val log = Log.of(classOf[SharedTable])
   private val TrustedNanos = 1000000000L
 
   /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as `TableConfig.read`. */

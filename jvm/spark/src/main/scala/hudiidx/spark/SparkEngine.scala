@@ -6,7 +6,7 @@ import java.util.concurrent.{LinkedBlockingQueue, TimeUnit}
 
 import scala.collection.JavaConverters._
 
-import hudiidx.HudiIdxException
+import hudiidx.{HudiIdxException, Texts}
 import hudiidx.hadoop.Tables
 import hudiidx.sync.{TableAccess, TaskEngine}
 import org.apache.spark.broadcast.Broadcast
@@ -57,7 +57,7 @@ final class SparkEngine(context: SparkContext, conf: Broadcast[SerializableConfi
 
   private def described[A](what: String)(work: => A): A = {
     val before = context.getLocalProperty(SparkEngine.Description)
-    context.setJobDescription(s"hudiidx: $what")
+    context.setJobDescription(Texts.inHtml(s"hudiidx: $what"))
     try work
     catch { case e: SparkException => throw SparkEngine.ours(e).getOrElse(e) }
     finally context.setJobDescription(before)

@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.Texts
 import hudiidx.timeline.ActiveTimeline
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
@@ -81,7 +82,7 @@ object ViewTable {
 /** Rows that are known on the driver. */
 final private class RowsScan(title: String, struct: StructType, rows: Array[InternalRow]) extends Scan with LocalScan {
   override def readSchema(): StructType = struct
-  override def description(): String = title
+  override def description(): String = Texts.shown(title)
   override def rows(): Array[InternalRow] = rows
 }
 
@@ -98,7 +99,7 @@ final private class ViewScan(
 ) extends Scan
     with Batch {
   override def readSchema(): StructType = struct
-  override def description(): String = title
+  override def description(): String = Texts.shown(title)
   override def toBatch: Batch = this
 
   override def planInputPartitions(): Array[InputPartition] =

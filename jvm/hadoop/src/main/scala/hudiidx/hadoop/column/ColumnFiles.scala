@@ -6,8 +6,7 @@ import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexNames, IndexStore}
 import hudiidx.sync.{IndexState, TaskEngine}
 import hudiidx.table.FileEntry
-import hudiidx.{DamagedIndex, HudiIdxException, IndexNotWritable}
-import org.slf4j.LoggerFactory
+import hudiidx.{DamagedIndex, HudiIdxException, IndexNotWritable, Log}
 
 /** Makes column files of a table's files, and merges them.
   *
@@ -103,7 +102,7 @@ private[column] object ColumnFiles {
   private val MostInputs = 16
 
   private val Tries = 4
-  private val log = LoggerFactory.getLogger(classOf[ColumnFiles])
+  private val log = Log.of(classOf[ColumnFiles])
 
   /** Files that the driver has at a time. */
   private val FilesPerWave = 200000

@@ -1,12 +1,11 @@
 package hudiidx.hadoop.column
 
-import hudiidx.DamagedIndex
+import hudiidx.{DamagedIndex, Log}
 import hudiidx.column._
 import hudiidx.manifest.PartitionKey
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.FileEntry
-import org.slf4j.LoggerFactory
 
 /** What is to become of the indexes on columns where a part is added or dropped. */
 sealed trait ColumnChange
@@ -196,7 +195,7 @@ final class ColumnPart(
 }
 
 private[column] object ColumnPart {
-  private val log = LoggerFactory.getLogger(classOf[ColumnPart])
+  private val log = Log.of(classOf[ColumnPart])
 
   /** What an index has once these are made. */
   def withMore(old: ColumnSettings, specs: Vector[IndexSpec]): ColumnSettings =

@@ -1,10 +1,9 @@
 package hudiidx.hadoop.column
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, Log}
 import hudiidx.column._
 import hudiidx.store.IndexVersion
 import hudiidx.sync.{ColumnOptions, TableContext}
-import org.slf4j.LoggerFactory
 
 /** Which columns are indexed, and how.
   *
@@ -164,7 +163,7 @@ object ColumnSettings {
     }
   }
 
-  private val log = LoggerFactory.getLogger(classOf[ColumnSettings])
+  private val log = Log.of(classOf[ColumnSettings])
 
   /** For people. */
   private[column] def shown(spec: IndexSpec): String =

@@ -6,11 +6,10 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
 import java.security.MessageDigest
 
-import hudiidx.HudiIdxException
+import hudiidx.{HudiIdxException, Log}
 import hudiidx.column._
 import hudiidx.storage.Storage
 import hudiidx.table.{FileEntry, FileKind}
-import org.slf4j.LoggerFactory
 
 /** What is read of one file.
   *
@@ -95,5 +94,5 @@ private[column] final case class ColumnWork(
 }
 
 private object ColumnWork {
-  private val log = LoggerFactory.getLogger(classOf[ColumnWork])
+  private val log = Log.of(classOf[ColumnWork])
 }

@@ -1,9 +1,8 @@
 package hudiidx.hadoop.column
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, Log}
 import hudiidx.column.{ColumnExpression, ColumnPath, ExpressionLimits, IndexSpec}
 import hudiidx.store.IndexVersion
-import org.slf4j.LoggerFactory
 
 /** The expressions among the columns of indexes.
   *
@@ -78,7 +77,7 @@ private[column] final class SpecExpressions(engine: Option[ExpressionEngine], ta
 }
 
 private[column] object SpecExpressions {
-  private val log = LoggerFactory.getLogger(classOf[SpecExpressions])
+  private val log = Log.of(classOf[SpecExpressions])
 
   private val MostShown = 500
 

@@ -1,11 +1,10 @@
 package hudiidx.hadoop.logindex
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, Log}
 import hudiidx.column.NeverColumns
 import hudiidx.logindex.LogIndex
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.sync._
-import org.slf4j.LoggerFactory
 
 /** The index of log blocks whose writers left none, as a part of the index: made by tasks that read the latest slices' logs
   * once; an update reads the blocks that came since. Design §3.5.
@@ -45,6 +44,6 @@ final class LogPart(engine: TaskEngine, asked: Option[Boolean], shareBytes: Long
 }
 
 object LogPart {
-  private val log = LoggerFactory.getLogger(classOf[LogPart])
+  private val log = Log.of(classOf[LogPart])
   private val ShareBytes = 64L << 20
 }

@@ -8,8 +8,7 @@ import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync.{IndexState, TableAccess, TaskEngine}
 import hudiidx.table.{FileGroup, FileSlice, TableConfig, TableLogRules}
-import hudiidx.{DamagedTable, UnsupportedTable}
-import org.slf4j.LoggerFactory
+import hudiidx.{DamagedTable, Log, UnsupportedTable}
 
 /** Log files of one file group that are to be read.
   *
@@ -40,7 +39,7 @@ private[logindex] object LogWork {
 
 /** The tasks that read logs. Made here, so that they carry what they need and nothing else. */
 private[logindex] object LogTasks {
-  private val log = LoggerFactory.getLogger("hudiidx.hadoop.logindex.LogTasks")
+  private val log = Log.of("hudiidx.hadoop.logindex.LogTasks")
   private val PerSlot = 3
 
   /** Writes the tails of the blocks that have none, at most one file for each share of the logs.

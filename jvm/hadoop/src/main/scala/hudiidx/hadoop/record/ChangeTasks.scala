@@ -1,6 +1,6 @@
 package hudiidx.hadoop.record
 
-import hudiidx.{IndexNotWritable, WriteConflict}
+import hudiidx.{IndexNotWritable, Log, WriteConflict}
 import hudiidx.hadoop.KeySink
 import hudiidx.record._
 import hudiidx.storage.{BytesReader, RandomReader, Storage}
@@ -8,7 +8,6 @@ import hudiidx.store.{IndexNames, IndexStore}
 import hudiidx.sync._
 import hudiidx.table.FileGroup
 import java.nio.file.NoSuchFileException
-import org.slf4j.LoggerFactory
 
 /** What to read of one file group, and the ordinal of its keys. */
 private[record] final case class NumberedWork(ordinal: Int, work: GroupWork) {
@@ -30,7 +29,7 @@ private[record] final case class ChangeRuns(runs: Vector[ChangeRun], unknown: Ve
   * written. That of an update that was killed goes when the index is cleaned. docs/format.md, "Work folders".
   */
 private[record] final class ChangeFolder(store: IndexStore) {
-  private val log = LoggerFactory.getLogger(classOf[ChangeFolder])
+  private val log = Log.of(classOf[ChangeFolder])
   val name: String = s"${IndexNames.RecordUpdate}${IndexStore.newToken()}"
 
   /** Also where something failed: then that is the failure to tell of. */

@@ -1,10 +1,9 @@
 package hudiidx.hadoop.record
 
-import hudiidx.{DamagedIndex, IndexNotWritable}
+import hudiidx.{DamagedIndex, IndexNotWritable, Log}
 import hudiidx.record._
 import hudiidx.sync.{IndexState, PartFiles, TaskEngine}
 import hudiidx.table.{FileGroup, FileSlice}
-import org.slf4j.LoggerFactory
 import scala.util.control.NonFatal
 
 /** A part of a file slice that one task reads: row groups of its base file, or all of it with its log files.
@@ -48,7 +47,7 @@ private[record] final class RecordBuild(engine: TaskEngine, state: IndexState, s
   private val folder = RunFolder.ofBuild(state.store)
   private val shared = RecordTable.of(state, settings.windowDays)
 
-  private val log = LoggerFactory.getLogger(classOf[RecordBuild])
+  private val log = Log.of(classOf[RecordBuild])
 
   def run(): PartFiles = run(RecordBuild.Tries)
 

@@ -1,11 +1,10 @@
 package hudiidx.hadoop.record
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, Log}
 import hudiidx.column.NeverColumns
 import hudiidx.record.{RecordIndex, RecordKind, RecordPlan, RecordProperty}
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.sync._
-import org.slf4j.LoggerFactory
 
 /** The record index as a part of the index: made by tasks that read key columns, kept in step by deltas. Design §3.3.
   *
@@ -44,7 +43,7 @@ final class RecordPart(engine: TaskEngine, options: RecordOptions, orElse: Optio
 }
 
 private object RecordPart {
-  private val log = LoggerFactory.getLogger(classOf[RecordPart])
+  private val log = Log.of(classOf[RecordPart])
 }
 
 /** What a record index is made with, after options and what was there before.

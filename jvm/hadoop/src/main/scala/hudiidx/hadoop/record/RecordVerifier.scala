@@ -8,7 +8,7 @@ import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.store.{IndexFolder, IndexNames, IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.{FileGroup, FileSlice}
-import hudiidx.{DamagedIndex, IndexNotWritable, StaleIndex}
+import hudiidx.{DamagedIndex, IndexNotWritable, Log, StaleIndex}
 
 /** @param samples most differences of a kind that are told one by one
   *  @param scratch folder for the sorted runs of the table's keys, removed afterwards; tasks must reach it. None: the index
@@ -202,7 +202,7 @@ private final class RecordVerification(
     try scratch.removeMade(name): Unit
     catch {
       case e: IOException =>
-        org.slf4j.LoggerFactory.getLogger(classOf[RecordVerifier]).warn(s"$folder: cannot be removed: $e")
+        Log.of(classOf[RecordVerifier]).warn(s"$folder: cannot be removed: $e")
     }
 }
 

@@ -1,13 +1,12 @@
 package hudiidx.hadoop.record
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.DamagedIndex
+import hudiidx.{DamagedIndex, Log}
 import hudiidx.record._
 import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexNames, IndexStore}
 import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
-import org.slf4j.LoggerFactory
 
 /** What a creation has decided before it reads keys: a later try that finds it goes on with it, so that the runs which are
   * there still fit. docs/format.md, "Work folders".
@@ -26,7 +25,7 @@ final case class FinishedRun(name: String, inputs: Vector[String], previous: Vec
   * whoever finds it.
   */
 final class RunFolder(storage: Storage, val path: String) {
-  private val log = LoggerFactory.getLogger(classOf[RunFolder])
+  private val log = Log.of(classOf[RunFolder])
   private val files = new IndexStore(storage, path)
 
   /** The plan with most of the dictionary among those that are whole and of use, and its name. */

@@ -1,14 +1,13 @@
 package hudiidx.spark.api
 
+import hudiidx.Log
 import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.control.NonFatal
 
-import org.slf4j.LoggerFactory
-
 /** Work that nobody waits for. It ends with the process; what it leaves undone a later call takes up. */
 private[api] object BackgroundWork {
-  private val log = LoggerFactory.getLogger(BackgroundWork.getClass)
+  private val log = Log.of(BackgroundWork.getClass)
 
   private val running = ConcurrentHashMap.newKeySet[String]()
 
@@ -21,7 +20,7 @@ private[api] object BackgroundWork {
     val thread = new Thread(
       () =>
         try { work; () }
-        catch { case NonFatal(e) => log.warn(s"$tablePath: $title: not done, `hudiidx update` tries again: $e", e) }
+        catch { case NonFatal(e) => log.failed(s"$tablePath: $title: not done, `hudiidx update` tries again", e) }
         finally running.remove(tablePath): Unit,
       s"hudiidx: $title of $tablePath"
     )

@@ -1,5 +1,6 @@
 package hudiidx.spark.build
 
+import hudiidx.Texts
 import hudiidx.hadoop.HadoopStorage
 import hudiidx.manifest.{EncodedPartition, PartitionKey}
 import hudiidx.sync.PartitionScanner
@@ -42,7 +43,7 @@ final class SparkPartitionScanner(context: SparkContext, conf: Broadcast[Seriali
   ): Vector[B] = {
     val tasks = math.min(work.size, context.defaultParallelism * SharesPerCore).max(1)
     val size = (work.size + tasks - 1) / tasks
-    context.setJobDescription(s"hudiidx: $what")
+    context.setJobDescription(Texts.inHtml(s"hudiidx: $what"))
     try context.parallelize(work.grouped(size).toVector, tasks).flatMap(task).collect().toVector
     finally context.setJobDescription(null)
   }

@@ -1,6 +1,6 @@
 package hudiidx.spark.tag
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, Texts}
 import hudiidx.log.{KeyValueKind, RecordKeyForm}
 import hudiidx.spark.{RecordKeyFilter, RowsEstimate, SharedRecords, Shims, TagStrategy}
 import hudiidx.table.{KeyTexts, TableConfig}
@@ -40,7 +40,8 @@ final case class TagLocation(
   override protected def withNewChildInternal(newChild: LogicalPlan): TagLocation = copy(child = newChild)
 
   // The arguments would be the whole index version.
-  override def simpleString(maxFields: Int): String = s"TagLocation ${keys.mkString("[", ", ", "]")}"
+  override def simpleString(maxFields: Int): String =
+    Texts.shown(s"TagLocation ${keys.mkString("[", ", ", "]")}")
 }
 
 object TagLocation {

@@ -1,5 +1,6 @@
 package hudiidx.spark.tag
 
+import hudiidx.Texts
 import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.{SliceKeyChunks, SliceKeyScan, SliceKeyTable}
 import hudiidx.log.RecordKeyForm
@@ -44,10 +45,11 @@ final case class TagLocationExec(
     }.toMap
 
   override def simpleString(maxFields: Int): String =
-    s"TagLocation ${keys.mkString("[", ", ", "]")}, ${TagLocationExec.text(records, choice)}"
+    Texts.shown(s"TagLocation ${keys.mkString("[", ", ", "]")}, ${TagLocationExec.text(records, choice)}")
 
   override def verboseStringWithOperatorId(): String =
-    s"$formattedNodeName\nKeys: ${keys.mkString("[", ", ", "]")}\nLookup: ${TagLocationExec.text(records, choice)}\n"
+    s"$formattedNodeName\nKeys: ${Texts.shown(keys.mkString("[", ", ", "]"))}\n" +
+      s"Lookup: ${Texts.shown(TagLocationExec.text(records, choice))}\n"
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics("scannedSlices").add(records.moment.slices.size.toLong)

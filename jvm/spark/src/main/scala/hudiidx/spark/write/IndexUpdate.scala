@@ -3,15 +3,14 @@ package hudiidx.spark.write
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
-import hudiidx.IndexNotFound
+import hudiidx.{IndexNotFound, Log}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.SparkSession
-import org.slf4j.LoggerFactory
 
 /** Brings the index up behind a write. */
 private[spark] object IndexUpdate {
-  private val log = LoggerFactory.getLogger(classOf[TableWriter])
+  private val log = Log.of(classOf[TableWriter])
 
   /** What fails here costs time, never a write: the next lookup lays over the index what it has not seen. */
   def run(spark: SparkSession, path: String, options: WriteOptions): Unit = {

@@ -2,12 +2,12 @@ package hudiidx.spark.write
 
 import java.util.UUID
 
+import hudiidx.Log
 import hudiidx.spark.SharedTable
 import hudiidx.sync.TableContext
 import hudiidx.table._
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.slf4j.LoggerFactory
 
 /** The rows that a write writes, with their locations, and where they go. */
 final private[write] case class PlacedRows(rows: DataFrame, groups: WriteGroups)
@@ -124,7 +124,7 @@ final private[write] class RowPlaces(
 }
 
 private object RowPlaces {
-  private val log = LoggerFactory.getLogger(classOf[RowPlaces])
+  private val log = Log.of(classOf[RowPlaces])
 
   /** Bytes in a base file of one byte of log, as Hudi assumes. */
   val LogShare = 0.35

@@ -4,11 +4,10 @@ import scala.annotation.tailrec
 
 import hudiidx.spark.Shims
 import hudiidx.write.StreamBatch
-import hudiidx.{InvalidOption, WriteConflict}
+import hudiidx.{InvalidOption, Log, WriteConflict}
 import org.apache.spark.sql.execution.streaming.Sink
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.slf4j.LoggerFactory
 
 /** `df.writeStream.format("hudiidx")`: each batch is one write, once, however often Spark brings it.
   *
@@ -47,7 +46,7 @@ final class StreamSink(options: Map[String, String]) extends Sink {
 }
 
 object StreamSink {
-  private val log = LoggerFactory.getLogger(classOf[StreamSink])
+  private val log = Log.of(classOf[StreamSink])
 
   /** InvalidOption for an output mode whose batches would have to take the rows of earlier ones away.
     *

@@ -1,6 +1,6 @@
 package hudiidx.spark.write
 
-import hudiidx.{InvalidOption, UnsupportedTable}
+import hudiidx.{InvalidOption, Log, UnsupportedTable}
 import hudiidx.hadoop.Tables
 import hudiidx.spark.PinnedState
 import hudiidx.sync.TableContext
@@ -8,7 +8,6 @@ import hudiidx.table._
 import hudiidx.write._
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.slf4j.LoggerFactory
 
 /** Writes rows to a table: one deltacommit, or replacecommit, then the index is brought up behind it.
   *
@@ -103,7 +102,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 }
 
 private object TableWriter {
-  private val log = LoggerFactory.getLogger(classOf[TableWriter])
+  private val log = Log.of(classOf[TableWriter])
 
   /** The table as rows are read from it by hudiidx. Whoever else reads it does not tell of what moment. */
   def reads(rows: DataFrame, path: String): Vector[TableContext] = {

@@ -4,6 +4,7 @@ import java.util
 
 import scala.collection.JavaConverters._
 
+import hudiidx.Texts
 import hudiidx.spark._
 import hudiidx.table.TableSchema
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
@@ -32,7 +33,7 @@ final class TargetTable(spark: SparkSession, val table: PinnedTable, options: Ma
 
   override def pinned: PinnedTable = table
 
-  override def name(): String = s"${HudiIdxSource.Name} ${table.path}"
+  override def name(): String = Texts.shown(s"${HudiIdxSource.Name} ${table.path}")
 
   override def schema(): StructType =
     StructType(table.schema.struct.filterNot(f => TableSchema.isMeta(f.name)))
