@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
         pytest.param("stock_0_15", marks=pytest.mark.slow),
         pytest.param("stock_1_0", marks=pytest.mark.slow),
         "stock_1_1",
+        pytest.param("stock_1_2", marks=pytest.mark.slow),
     ],
 )
 def test_every_option_of_stocks_reader_has_a_decision(

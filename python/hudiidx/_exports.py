@@ -45,8 +45,8 @@ class TableExports:
             A ``pyarrow.dataset.Dataset``.
 
         Raises:
-            UnsupportedTable: rows stand in log files, columns were renamed, or files lack the columns of
-                partitions.
+            UnsupportedTable: rows stand in log files, columns were renamed, files lack the columns of
+                partitions, or bear times under another unit's label.
             ImportError: there is no pyarrow.
         """
         datasets = import_module("pyarrow.dataset")

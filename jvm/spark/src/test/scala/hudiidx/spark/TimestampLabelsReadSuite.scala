@@ -1,7 +1,7 @@
 package hudiidx.spark
 
-import hudiidx.Fixtures
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.{Fixtures, UnsupportedTable}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.{count, max, min}
 
@@ -33,5 +33,13 @@ final class TimestampLabelsReadSuite extends SparkSuite {
       try same(name, Fixtures.table(name))
       finally spark.conf.unset(vectorized)
     }
+  }
+
+  test("datasets for readers that know files alone are refused where a file's label is wrong, by the file") {
+    def dataset(name: String) =
+      new HudiIdxApi(spark, Fixtures.table(name), java.util.Map.of()).dataset("true", null, false)
+    val e = intercept[UnsupportedTable](dataset("v9-relabelled-cow"))
+    assert(e.getMessage.contains(".parquet: its times bear the label of another unit"))
+    dataset("v9-cow-types")
   }
 }

@@ -5,9 +5,12 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
 import hudiidx.UnsupportedTable
-import hudiidx.spark.{ColumnStage, FilePlan, HudiIdxScan, PinnedTable, PlanFacts}
+import hudiidx.hadoop.TimestampLabels
+import hudiidx.spark.{ColumnStage, FilePlan, HudiIdxScan, KeptFooters, PinnedTable, PlanFacts}
 import hudiidx.storage.Storage
 import hudiidx.table.{FileSlice, ReadableRows}
+import org.apache.avro.Schema
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
@@ -77,13 +80,16 @@ private[spark] object PrunedFiles {
 
   /** `{paths, schema, fixed}`: as `paths`; the query's columns as Spark writes a schema in JSON, by whose names the files are to be
     * read; and for each path texts (or null) by the names of the columns whose value the path decides, whatever the file holds.
-    * UnsupportedTable too if files hold columns under other names than the table, or lack those of partitions.
+    * UnsupportedTable too if files hold columns under other names than the table, times under another unit's label, or lack the
+    * columns of partitions.
     */
   def dataset(query: DataFrame, tablePath: String): ObjectNode = {
     val scan = scanOf(query)
     scan.foreach(s => requireNames(s.table))
     val json = JsonNodeFactory.instance.objectNode()
-    json.set[ObjectNode]("paths", paths(scan, tablePath)).put("schema", query.schema.json)
+    val files = paths(scan, tablePath)
+    scan.foreach(s => requireLabels(s.table, files.elements.asScala.map(_.asText), query.sparkSession))
+    json.set[ObjectNode]("paths", files).put("schema", query.schema.json)
     json.set[ObjectNode]("fixed", fixed(scan, query))
   }
 
@@ -109,6 +115,21 @@ private[spark] object PrunedFiles {
           "paths alone; read the table with Spark"
       )
   }
+
+  /** Readers that know files alone take times by the labels of files, and these are known to be wrong in some. */
+  private def requireLabels(table: PinnedTable, files: Iterator[String], spark: SparkSession): Unit =
+    if (table.schema.unsureTimes.nonEmpty) {
+      val schema = new Schema.Parser().setValidateDefaults(false).parse(table.schema.avroJson)
+      val conf = spark.sessionState.newHadoopConf()
+      files.foreach { file =>
+        val said = KeptFooters.of(new Path(file), conf).getFileMetaData.getSchema
+        if (!(TimestampLabels.repaired(said, schema) eq said))
+          throw new UnsupportedTable(
+            s"$file: its times bear the label of another unit than the table's schema gives them, which Spark and Hive repair as they " +
+              "read, and Arrow cannot; read the table with Spark, or rewrite the file (stock Hudi's clustering or an upsert)"
+          )
+      }
+    }
 
   /** As Spark would plan the query if it kept no rows of it: what `cache()` keeps has no files. */
   private def planOf(query: DataFrame): LogicalPlan = {

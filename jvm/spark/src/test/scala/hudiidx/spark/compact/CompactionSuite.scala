@@ -43,7 +43,9 @@ final class CompactionSuite extends SparkSuite with Eventually {
     val path = Fixtures.copy(name)
     withoutMetadataTable(path)
     if (name.endsWith("-rollback")) intercept[WriteConflict](compact(path))
-    else if (name.contains("-virtual-") || name.contains("-cdc-") || name.contains("-operation-") || name.endsWith("-payload")) {
+    else if (
+      name.contains("-virtual-") || name.contains("-cdc-") || name.contains("-operation-") || name.endsWith("-payload")
+    ) {
       val before = Fixtures.filesBelow(path)
       intercept[UnsupportedTable](compact(path))
       assert(Fixtures.filesBelow(path) === before)
