@@ -31,7 +31,9 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
     *  @param beganMillis when the making began
     */
   def publish(version: IndexVersion, leftovers: Vector[String], beganMillis: Long): Boolean = {
-    if (clock.millis() - beganMillis >= retention.orphanAgeMillis / 2) requireFiles(version)
+    // Where columns are forbidden an expiry may take what is younger too.
+    val isLong = clock.millis() - beganMillis >= retention.orphanAgeMillis / 2
+    if (isLong || !NeverColumns.of(version).isEmpty) requireFiles(version)
     val first = store.publish(version)
     if (first) {
       discard(leftovers)
