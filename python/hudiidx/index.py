@@ -121,8 +121,8 @@ class HudiIndex(TableViews, TableExports):
             values: keep the values of these columns, for files that have few of them.
             values_max: at most so many for a file; default 64.
             indexes: of other kinds, which jars bring: ``["quadkey(lon,lat,level=12)"]``.
-            never: the index holds no value of these columns, in any form, now and after updates by others; the
-                index keeps the list, to which later calls can only add.
+            never: the index holds no value of these columns, in any form, now and after updates by others; it
+                keeps the list, to which later calls can only add.
             logs: keep an index of the keys of log blocks, for reads by record key of slices with logs; for
                 blocks whose writer left one in the log none is kept. Default: as the index has it.
 

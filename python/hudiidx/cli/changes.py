@@ -89,8 +89,8 @@ def create(
 ) -> None:
     """Make the index.
 
-    An index holds values of the table in the clear: names of partitions, and, of what is indexed, record keys,
-    bounds, values and bloom filters. Whoever may read its folder may read them.
+    An index holds values of the table in the clear: names of partitions, and, of what is indexed, record
+    keys, bounds, values and bloom filters. Whoever may read its folder may read them.
     """
     done = with_spark(
         table,

@@ -59,8 +59,8 @@ final case class NeverColumns(paths: Vector[String]) {
   /** Of a column's path: it is one of these, lies in one, or is a struct around one. Of an expression: it is of such a column. */
   def forbids(path: String): Boolean = !isEmpty && (ColumnExpression.of(path) match {
     case Some(expression) =>
-      val sql = expression.sql.toLowerCase(Locale.ROOT)
-      words.exists(_.matcher(sql).find())
+      val texts = Seq(expression.sql, expression.text).map(_.toLowerCase(Locale.ROOT))
+      words.exists(word => texts.exists(word.matcher(_).find()))
     case None =>
       val asked = NeverColumns.partsOf(path)
       parts.exists(p => p.startsWith(asked) || asked.startsWith(p))

@@ -86,7 +86,7 @@ object LocalStorage extends Storage {
 
   override def writeInPlace(path: String)(content: OutputStream => Unit): Unit = {
     val target = toPath(path)
-    Files.createDirectories(target.getParent)
+    LocalRights.makeFolders(target.getParent)
     if (Files.exists(target)) throw new FileAlreadyExistsException(path)
     try fill(target, isForced = true, content)
     catch {
@@ -100,7 +100,7 @@ object LocalStorage extends Storage {
 
   override def replace(path: String, content: Array[Byte]): Unit = {
     val target = toPath(path)
-    Files.createDirectories(target.getParent)
+    LocalRights.makeFolders(target.getParent)
     val temporary = temporaryBeside(target)
     try {
       fill(temporary, isForced = true, _.write(content))
@@ -125,7 +125,7 @@ object LocalStorage extends Storage {
     *  @param isForced false: whether a power cut leaves the file does not matter
     */
   private def createWhole(target: Path, isForced: Boolean)(content: OutputStream => Unit): Boolean = {
-    Files.createDirectories(target.getParent)
+    LocalRights.makeFolders(target.getParent)
     val temporary = temporaryBeside(target)
     try {
       fill(temporary, isForced, content)
@@ -139,7 +139,7 @@ object LocalStorage extends Storage {
   private def checksumOf(file: Path): Path = file.resolveSibling(s".${file.getFileName}.crc")
 
   private def fill(file: Path, isForced: Boolean, content: OutputStream => Unit): Unit = {
-    val channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)
+    val channel = LocalRights.newFile(file)
     try {
       val out = new BufferedOutputStream(Channels.newOutputStream(channel), BufferBytes)
       content(out)
@@ -183,6 +183,11 @@ object LocalStorage extends Storage {
       Files.deleteIfExists(file)
     } catch { case _: DirectoryNotEmptyException => false }
   }
+
+  override def access(path: String): Option[Access] = LocalRights.of(toPath(path))
+
+  override def makeFolder(path: String, model: String, most: Option[Access]): Unit =
+    LocalRights.makeFolder(toPath(path), toPath(model), most)
 
   override def isLink(path: String): Boolean = Files.isSymbolicLink(toPath(path).normalize())
 

@@ -96,6 +96,17 @@ trait Storage {
   def deleteOne(path: String): Boolean =
     if (status(path).exists(_.isDirectory) && list(path).nonEmpty) false else delete(path)
 
+  /** Rights at a path; None where the store has none, or nothing is there. */
+  def access(path: String): Option[Access] = None
+
+  /** Makes a folder that is no more open than `model`, with its group, and those above it that are missing likewise; access
+    * control lists are those of `model`. Nothing is done where the folder is there, or the store knows no rights.
+    *
+    *  @param model an existing folder
+    *  @param most  rights beyond which the folder has none
+    */
+  def makeFolder(path: String, model: String, most: Option[Access]): Unit = ()
+
   /** True for a link that leads elsewhere. Stores without links have none. */
   def isLink(path: String): Boolean = false
 

@@ -24,6 +24,7 @@ private[sync] final class IndexBuild(
   def run(rebases: Int): Synced = {
     drafts.requireTries(rebases)
     val table = TableContext.load(access, path)
+    IndexRights.settle(store, table)
     drafts.showingProgress(made(table, _, rebases))
   }
 

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import java.nio.file.{FileAlreadyExistsException, NoSuchFileException}
 
 import hudiidx.Secrets
-import hudiidx.storage.{FileInfo, FileStamp, LocalStorage, RandomReader, Storage}
+import hudiidx.storage.{Access, FileInfo, FileStamp, LocalStorage, RandomReader, Storage}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{
   EtagSource,
@@ -105,6 +105,16 @@ final class HadoopStorage(conf: Configuration) extends Storage {
 
   private def isFilled(fs: FileSystem, path: Path): Boolean =
     fs.getFileStatus(path).isDirectory && fs.listStatus(path).nonEmpty
+
+  /** Of stores that rename in one step, which are those with rights of their own; what object stores tell is made up. */
+  override def access(path: String): Option[Access] = on(path)(_.access(path)) { (fs, p) =>
+    if (StoreRights.isKnown(fs, p)) StoreRights.of(fs, p) else None
+  }
+
+  override def makeFolder(path: String, model: String, most: Option[Access]): Unit =
+    on(path)(_.makeFolder(path, model, most)) { (fs, p) =>
+      if (StoreRights.isKnown(fs, p)) access(model).foreach(StoreRights.makeFolder(fs, p, new Path(model), _, most))
+    }
 
   /** Links of other stores than the local disk are not resolved: Hadoop's clients refuse them unless told otherwise. */
   override def isLink(path: String): Boolean = on(path)(_.isLink(path))((_, _) => false)

@@ -47,9 +47,11 @@ class NameNodeCallsSuite extends StoreCalls {
     "create" -> Map(
       "op_create" -> at(6, 13),
       "op_delete" -> at(3, 10),
-      "op_get_file_status" -> at(17, 41),
+      // Rights of the table, of a data file and of the index folder, which is made with them.
+      "op_get_file_status" -> at(26, 50),
       "op_list_status" -> at(9, 26),
-      "op_open" -> at(9, 26),
+      "op_mkdirs" -> at(1),
+      "op_open" -> at(10, 27),
       "op_rename" -> at(6, 13)
     ),
     "plan one partition" -> Map("op_get_file_status" -> at(4), "op_list_status" -> at(2), "op_open" -> at(4)),
@@ -68,9 +70,10 @@ class NameNodeCallsSuite extends StoreCalls {
     "create, all indexes" -> Map(
       "op_create" -> at(19, 28),
       "op_delete" -> at(8, 12),
-      "op_get_file_status" -> at(52, 153),
+      "op_get_file_status" -> at(61, 162),
       "op_list_status" -> at(12, 29),
-      "op_open" -> at(31, 123),
+      "op_mkdirs" -> at(1),
+      "op_open" -> at(32, 124),
       "op_rename" -> at(19, 28)
     ),
     "update with nothing to do, all indexes" -> Map(

@@ -1,0 +1,70 @@
+package hudiidx.sync
+
+import java.io.IOException
+
+import scala.util.control.NonFatal
+
+import hudiidx.storage.{Access, Storage}
+import hudiidx.store.IndexStore
+import org.slf4j.LoggerFactory
+
+/** Who may read and write an index folder: nobody who may not do so with the table. Stores without rights of their own, as S3, have theirs
+  * elsewhere.
+  */
+private[sync] object IndexRights {
+  private val log = LoggerFactory.getLogger(classOf[Indexer])
+
+  /** Makes the folder of an index that is to be made; warns of one that is there and more open than the table. */
+  def settle(store: IndexStore, table: TableContext): Unit = {
+    val storage = store.storage
+    storage.access(table.tablePath).foreach { _ =>
+      if (storage.access(store.dir).isEmpty) storage.makeFolder(store.dir, table.tablePath, ofData(table))
+      else warn(storage, store.dir, table.tablePath)
+    }
+  }
+
+  /** Rights at one of the table's data files, as a folder has them; None where there is none. */
+  private def ofData(table: TableContext): Option[Access] =
+    try {
+      val writes = table.completed.reverseIterator.filter(i => TableContext.Writes(i.action))
+      val paths = writes.take(1).flatMap(i => table.contents.commit(i).writeStats.flatMap(_.path))
+      val found = paths.take(1).flatMap(p => table.storage.access(Storage.join(table.tablePath, p))).toVector.headOption
+      found.map(a => a.copy(mode = Access.ofFolder(a.mode)))
+    } catch {
+      // What the table's files are is told by who reads them; here the table's folder counts.
+      case NonFatal(_) => None
+    }
+
+  private def warn(storage: Storage, dir: String, tablePath: String): Unit =
+    for {
+      index <- effective(storage, dir)
+      table <- effective(storage, tablePath)
+      if index.isMoreOpenThan(table)
+    } log.warn(
+      s"$dir: more users can read or change this index folder (${index.text}, group ${index.group}) than the table $tablePath " +
+        s"(${table.text}, group ${table.group}), and an index holds values of it; give the folder the table's rights"
+    )
+
+  /** What is left of the rights at a folder for who has to pass those above it. */
+  private def effective(storage: Storage, path: String): Option[Access] =
+    try {
+      val above =
+        Iterator.iterate(parent(storage.resolved(path)))(parent).takeWhile(_.nonEmpty).flatMap(p => storage.access(p))
+      storage
+        .access(path)
+        .map(a => above.foldLeft(a)((left, in) => left.copy(mode = left.mode & passing(in, left.group))))
+    } catch { case _: IOException => None }
+
+  /** All rights of those who may pass a folder, none of the others. */
+  private def passing(folder: Access, group: String): Int = {
+    val mode = folder.mode
+    // Of another group nobody knows who is in it: who may pass as anybody may.
+    val middle = if (folder.group == group) mode & 0x8 else (mode & 0x1) << 3
+    0x1c0 | (if (middle != 0) 0x38 else 0) | (if ((mode & 0x1) != 0) 0x7 else 0)
+  }
+
+  private def parent(path: String): String = {
+    val at = path.lastIndexOf('/')
+    if (at <= 0 || path.charAt(at - 1) == '/') "" else path.substring(0, at)
+  }
+}
