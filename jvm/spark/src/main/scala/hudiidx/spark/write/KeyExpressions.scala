@@ -21,7 +21,7 @@ final case class RecordKeyOf(children: Seq[Expression], form: RecordKeyForm) ext
   override def eval(row: InternalRow): Any = {
     if (!reader.read(row))
       throw new InvalidOption(
-        s"key fields ${form.fields.mkString(", ")}: a row has no value in any of them, and so no record key"
+        s"key fields ${form.fields.mkString(", ")}: a row has no value in any of them, and so no record key; fill them, or leave such rows out"
       )
     UTF8String.fromBytes(java.util.Arrays.copyOf(reader.bytes, reader.length))
   }

@@ -2,12 +2,39 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.log.{KeyValueKind, RecordKeyForm}
+import hudiidx.spark.Shims
 import hudiidx.spark.tag.KeyReader
 import hudiidx.table.{KeyTexts, TableConfig}
-import org.apache.spark.sql.catalyst.expressions.Expression
+import hudiidx.write.NewTable
+import org.apache.spark.sql.catalyst.expressions.{Cast, Expression}
+import org.apache.spark.sql.types.{NullType, StringType}
+import org.apache.spark.sql.{AnalysisException, DataFrame}
 
 /** The record keys of rows that are written. */
 private[write] object RowKeys {
+
+  /** The fields of rows by their names, which may be nested. InvalidOption for one that they lack. */
+  def fields(rows: DataFrame, names: Vector[String], path: String): Vector[Expression] = names.map { name =>
+    try {
+      val e = Shims.expression(rows, name)
+      if (e.dataType == NullType) Cast(e, StringType) else e
+    } catch {
+      case e: AnalysisException =>
+        throw new InvalidOption(
+          s"$name: a key, partition or ordering field of the table at $path, which the rows do not have; they have " +
+            rows.columns.mkString(", "),
+          e
+        )
+    }
+  }
+
+  /** InvalidOption for rows of which no keys can be made for a table that is to be made, or that lack a field of it. */
+  def requireFields(rows: DataFrame, table: NewTable, options: WriteOptions, path: String): Unit = {
+    val keys = table.keyFields.zip(fields(rows, table.keyFields, path))
+    forms(TableConfig.of(path, table.properties), options, keys): Unit
+    val ordering = if (options.operation == WriteOperation.Delete) None else table.orderingField
+    fields(rows, table.partitionFields ++ ordering, path): Unit
+  }
 
   /** The form of new records' keys, then those that records in the table may have by other writers or settings. InvalidOption
     * for fields of whose values Hudi makes texts that differ by more than the settings say.

@@ -11,9 +11,9 @@ import hudiidx.table._
 import hudiidx.write._
 import org.apache.avro.Schema
 import org.apache.spark.TaskContext
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, Expression}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression}
 import org.apache.spark.sql.functions.{coalesce, col, lit, struct, when}
-import org.apache.spark.sql.types.{NullType, StringType, StructType}
+import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 
 /** The rows of one open write on their way to files.
@@ -150,11 +150,12 @@ final private[write] class RowWrite(
     * instead.
     */
   def withKeys(rows: DataFrame, schema: WriteSchema, also: Vector[String] = Vector.empty): DataFrame = {
-    val keyFields = fields(rows, config.recordKeyFields)
+    val keyFields = RowKeys.fields(rows, config.recordKeyFields, path)
     val keys = RowKeys
       .forms(config, options, config.recordKeyFields.zip(keyFields))
       .map(form => Shims.column(RecordKeyOf(keyFields, form)))
-    val partition = Shims.column(PartitionPathOf(fields(rows, config.partitionFields), PartitionPathForm.of(config)))
+    val partitionFields = RowKeys.fields(rows, config.partitionFields, path)
+    val partition = Shims.column(PartitionPathOf(partitionFields, PartitionPathForm.of(config)))
     val columns =
       if (deletesAll) lit(null).cast(schema.struct)
       else
@@ -164,16 +165,6 @@ final private[write] class RowWrite(
   }
 
   private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
-
-  private def fields(rows: DataFrame, names: Vector[String]): Vector[Expression] = names.map { name =>
-    try {
-      val e = Shims.expression(rows, name)
-      if (e.dataType == NullType) Cast(e, StringType) else e
-    } catch {
-      case e: org.apache.spark.sql.AnalysisException =>
-        throw new InvalidOption(s"$name: a key or partition field of the table at $path, which the rows do not have", e)
-    }
-  }
 
   /** With file id and partition path of each row's record; both null for one that is not there. A record that the table has
     * under another of its keys keeps that key.

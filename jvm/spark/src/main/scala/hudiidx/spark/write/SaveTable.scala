@@ -48,7 +48,6 @@ object SaveTable {
     else {
       if (Tables.access(spark.sessionState.newHadoopConf()).storage.list(path).nonEmpty)
         throw new InvalidOption(s"path: $path holds files that are no Hudi table; give another path")
-      writer.checkNew(rows)
       writer.write(rows)
     }
 

@@ -18,17 +18,22 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 
   def exists: Boolean = access.storage.status(TableConfig.propertiesFile(path)).isDefined
 
-  /** InvalidOption, as `write` where there is no table, and nothing is made. */
-  def checkNew(rows: DataFrame): Unit =
-    WriteSchema.ofNew(RowWrite.withoutMeta(rows).schema, WriteOptions.newTable(options, path).name): Unit
-
   /** Makes the table if there is none.
     *
     * @param batch the rows' number in a stream: nothing is done if the table has them
     */
   def write(rows: DataFrame, batch: Option[StreamBatch] = None): Unit = {
-    if (!exists) WriteOptions.newTable(options, path).create(access.storage, path): Unit
+    if (!exists) make(rows)
     options.operation.overwrite.fold(commit(batch, None)(_.run(rows, batch, Vector.empty)))(overwrite(rows, _, batch))
+  }
+
+  /** InvalidOption for rows that such a table cannot take, before it is made: its properties would stand against the next try. */
+  private def make(rows: DataFrame): Unit = {
+    val table = WriteOptions.newTable(options, path)
+    val columns = RowWrite.withoutMeta(rows)
+    WriteSchema.ofNew(columns.schema, table.name): Unit
+    RowKeys.requireFields(columns, table, options, path)
+    table.create(access.storage, path): Unit
   }
 
   /** Takes away the table that was made for rows which did not come, unless others have written to it. */

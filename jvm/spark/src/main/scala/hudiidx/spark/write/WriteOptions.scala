@@ -210,7 +210,7 @@ object WriteOptions {
   def newTable(options: WriteOptions, path: String): NewTable = {
     def needed(name: String): Nothing = throw new InvalidOption(
       s"$name: there is no table at $path yet; to make one give $TableName, $KeyFields and, if it has them, $PartitionFields " +
-        s"and $OrderingField"
+        s"and $OrderingField (with CREATE TABLE the properties primaryKey and preCombineField)"
     )
     val kind = options.text(TableType).map(typeName).getOrElse(WriteOptionDocs.tableType.default)
     if (!kind.equalsIgnoreCase("MERGE_ON_READ"))

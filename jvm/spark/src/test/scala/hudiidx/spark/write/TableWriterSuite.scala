@@ -283,6 +283,24 @@ final class TableWriterSuite extends SparkSuite {
     assert(values(path).size === 9)
   }
 
+  test("a first write that names fields the rows lack, or can make no keys of, makes no table, and the next one can") {
+    val path = newPath()
+    val wrong =
+      Seq("recordkey", "partitionpath", "precombine").map(f => s"hoodie.datasource.write.$f.field" -> "nope") :+
+        ("hoodie.datasource.write.recordkey.field" -> "price")
+    for (option <- wrong; mode <- Seq("append", "overwrite", "errorifexists")) {
+      val given = rows(0 until 3, 1).withColumn("price", lit(1.5))
+      val error = intercept[InvalidOption](save(given, path, made(9, option), mode)).getMessage
+      assert(
+        error.contains(option._2) && (option._2 == "price" || error.contains("they have id, p, ts, v, price")),
+        error
+      )
+      assert(!Files.exists(java.nio.file.Paths.get(path)), s"$option, $mode")
+    }
+    save(rows(0 until 3, 1), path, made(9))
+    assert(values(path).size === 3)
+  }
+
   test("save modes") {
     val path = newPath()
     save(rows(0 until 6, 1), path, made(9), "errorifexists")
