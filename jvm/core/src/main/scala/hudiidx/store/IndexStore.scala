@@ -286,6 +286,12 @@ object IndexStore {
   /** Folder of the index below a table unless an option says otherwise. */
   def defaultDir(tablePath: String): String = Storage.join(tablePath, ".hoodie/hudiidx")
 
+  /** The table as the command `hudiidx` takes it, with the index folder where that is not the table's own: for what messages
+    * tell to run.
+    */
+  def arguments(tablePath: String, dir: String): String =
+    if (dir == defaultDir(tablePath)) tablePath else s"$tablePath --index-path $dir"
+
   /** Part of a file name that no other writer uses: 10 characters, 50 random bits. */
   def newToken(): String = {
     val bytes = new Array[Byte](10)

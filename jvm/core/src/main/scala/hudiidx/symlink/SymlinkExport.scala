@@ -23,7 +23,8 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
     val inForce = version
     if (keep.contains(true) && inForce.isEmpty)
       throw new IndexNotFound(
-        s"$path: there is no index in $indexDir whose updates could keep manifests in step; run `hudiidx create $path`"
+        s"$path: there is no index in $indexDir whose updates could keep manifests in step; " +
+          s"run `hudiidx create ${IndexStore.arguments(path, indexDir)}`"
       )
     val settings = settingsOf(inForce, folder, readOptimized)
     // First, so that what cannot be exported is not asked of every update.

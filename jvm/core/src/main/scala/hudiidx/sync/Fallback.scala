@@ -3,24 +3,32 @@ package hudiidx.sync
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.LongAdder
 
+import hudiidx.store.IndexStore
+
 /** Why a reader lists the table instead of using its index. */
 final case class Fallback(code: String, why: String) {
 
   /** What to run against it; empty where the state is wanted. */
-  def remedy(tablePath: String): String = code match {
-    case FallbackCode.Disabled            => ""
-    case FallbackCode.ReadFailed          => s"run `hudiidx verify $tablePath`"
-    case c if FallbackCode.isOfRecords(c) => s"run `hudiidx add-index $tablePath record`"
-    case _                                => s"run `hudiidx create $tablePath`"
+  def remedy(tablePath: String, indexDir: String): String = {
+    val of = IndexStore.arguments(tablePath, indexDir)
+    code match {
+      case FallbackCode.Disabled            => ""
+      case FallbackCode.ReadFailed          => s"run `hudiidx verify $of`"
+      case c if FallbackCode.isOfRecords(c) => s"run `hudiidx add-index $of record`"
+      case _                                => s"run `hudiidx create $of`"
+    }
   }
 
-  def message(tablePath: String, indexDir: String): String = {
+  /** @param strict nothing is done instead */
+  def message(tablePath: String, indexDir: String, strict: Boolean): String = {
     val instead =
-      if (FallbackCode.isOfRecords(code)) "reading record keys from files"
-      else if (code == FallbackCode.DamagedColumnIndex) "reading files whatever their columns hold"
-      else "listing files"
-    s"$tablePath: $instead instead of using the index in $indexDir ($code): $why" +
-      (if (remedy(tablePath).isEmpty) "" else s"; ${remedy(tablePath)}")
+      if (strict) s"strict, and the index in $indexDir cannot be used"
+      else if (FallbackCode.isOfRecords(code)) s"reading record keys from files instead of using the index in $indexDir"
+      else if (code == FallbackCode.DamagedColumnIndex)
+        s"reading files whatever their columns hold instead of using the index in $indexDir"
+      else s"listing files instead of using the index in $indexDir"
+    val remedy = this.remedy(tablePath, indexDir)
+    s"$tablePath: $instead ($code): $why" + (if (remedy.isEmpty) "" else s"; $remedy")
   }
 
   /** Says it once, or in strict mode raises it: IndexNotFound, DamagedIndex or StaleIndex. */

@@ -134,7 +134,8 @@ object IndexInfo {
     val state = if (missing.nonEmpty) Broken else if (unseen.isEmpty) Ready else Lagging
     val reason =
       if (missing.isEmpty) ""
-      else s"files are gone or cut short: ${missing.map(_.name).mkString(", ")}; run `hudiidx create`"
+      else
+        s"files are gone or cut short: ${missing.map(_.name).mkString(", ")}; run `hudiidx create ${IndexStore.arguments(table.tablePath, store.dir)}`"
     IndexInfo(
       state,
       reason,
@@ -148,5 +149,14 @@ object IndexInfo {
   }
 
   private def broken(store: IndexStore, path: String, fallback: Fallback, version: Option[IndexVersion]): IndexInfo =
-    IndexInfo(Broken, s"${fallback.code}: ${fallback.why}; ${fallback.remedy(path)}", store.dir, version, 0, 0, 0, 0)
+    IndexInfo(
+      Broken,
+      s"${fallback.code}: ${fallback.why}; ${fallback.remedy(path, store.dir)}",
+      store.dir,
+      version,
+      0,
+      0,
+      0,
+      0
+    )
 }

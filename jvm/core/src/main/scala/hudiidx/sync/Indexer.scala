@@ -144,7 +144,9 @@ final class Indexer(
   /** NotAHudiTable where there is no table either. */
   private def absent(): Nothing = {
     TableContext.load(access, path): Unit
-    throw new IndexNotFound(s"$path: there is no index in ${store.dir}; run `hudiidx create $path`")
+    throw new IndexNotFound(
+      s"$path: there is no index in ${store.dir}; run `hudiidx create ${IndexStore.arguments(path, store.dir)}`"
+    )
   }
 
   private def rebuild(rebases: Int, why: String): Synced = {

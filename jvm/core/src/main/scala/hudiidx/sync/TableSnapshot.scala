@@ -71,7 +71,9 @@ object TableSnapshot {
     lazy val listing = listingOf(table, view, damagedAsStock = options.damagedAsStock)
     indexOf(table, store, options, version) match {
       case Left(fallback) =>
-        warn.raiseOrLog(fallback, None)
+        // A table without a commit has nothing to list: its first write is no matter for a warning.
+        val isNew = fallback.code == FallbackCode.NoIndex && table.completed.isEmpty
+        if (!isNew || options.strict) warn.raiseOrLog(fallback, None)
         new TableSnapshot(table, listing, view, IndexUse(None, Vector.empty, Some(fallback), Vector.empty), None, None)
       case Right((index, unseen, overlay, passedOver)) =>
         val source = new GuardedSource(index.source(overlay), () => listing, warn)
@@ -162,7 +164,7 @@ private[sync] final class FallbackWarning(tablePath: String, indexDir: String, s
   def raiseOrLog(fallback: Fallback, cause: Option[Throwable]): Unit =
     if (fallback.code != FallbackCode.Disabled) {
       FallbackCounters.count(indexDir, fallback.code)
-      val message = fallback.message(tablePath, indexDir)
+      val message = fallback.message(tablePath, indexDir, strict)
       if (strict) throw error(fallback.code, message, cause.orNull)
       log.warn("{}", message)
     }

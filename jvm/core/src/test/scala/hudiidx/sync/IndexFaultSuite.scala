@@ -217,9 +217,11 @@ class IndexFaultSuite extends AnyFunSuite {
           try snapshot.source.partitions.foreach(p => (0 until 3).foreach(_ => snapshot.source.files(p)))
           finally snapshot.close()
           assert(FallbackCounters.snapshot(folder).values.sum === before + 1)
-          val warning = snapshot.use.fallback.get.message(table.path, folder)
+          val fallback = snapshot.use.fallback.get
+          val warning = fallback.message(table.path, folder, strict = false)
           assert(warning.contains(name) && warning.contains("run `hudiidx "), warning)
-          assert(intercept[DamagedIndex](answers(access, table, strict)).getMessage === warning)
+          val error = intercept[DamagedIndex](answers(access, table, strict)).getMessage
+          assert(error === fallback.message(table.path, folder, strict = true))
         }
       }
     }

@@ -32,6 +32,8 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
   private val storage = access.storage
   private val path = tablePath.stripSuffix("/")
   private val indexDir = options.indexDir(path)
+  private val toCreate = s"run `hudiidx create ${IndexStore.arguments(path, indexDir)}`"
+  private val toUpdate = s"run `hudiidx update ${IndexStore.arguments(path, indexDir)}`"
 
   /** The table, and if it can be read its index, and the store under that. */
   def findings(): Vector[Finding] = table() match {
@@ -47,15 +49,15 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
     Finding("table", Ok, told, "")
   }
 
-  private def index(): Finding = checked("index", s"run `hudiidx create $path`") {
+  private def index(): Finding = checked("index", toCreate) {
     val info = IndexInfo.of(access, path, options)
     val told = if (info.reason.isEmpty) info.state else s"${info.state}: ${info.reason}"
     info.state match {
       case IndexInfo.Ready | IndexInfo.Building => Finding("index", Ok, told, "")
       case IndexInfo.Lagging                    =>
-        Finding("index", Warning, s"$told, ${info.instantsBehind} instants behind", s"run `hudiidx update $path`")
-      case IndexInfo.Absent => Finding("index", Warning, told, s"run `hudiidx create $path`")
-      case _                => Finding("index", Failed, told, s"run `hudiidx create $path`")
+        Finding("index", Warning, s"$told, ${info.instantsBehind} instants behind", toUpdate)
+      case IndexInfo.Absent => Finding("index", Warning, told, toCreate)
+      case _                => Finding("index", Failed, told, toCreate)
     }
   }
 

@@ -134,7 +134,8 @@ final private class ColumnIndexReaders(table: Broadcast[SharedTable], options: I
     val shared = table.value
     val version = shared.snapshot.use.version.getOrElse(
       throw new IndexNotFound(
-        s"${shared.path}: there is no index that could be used; run `hudiidx create ${shared.path}`"
+        s"${shared.path}: there is no index that could be used; " +
+          s"run `hudiidx create ${IndexStore.arguments(shared.path, options.indexDir(shared.path))}`"
       )
     )
     val access = shared.context.access
