@@ -14,7 +14,8 @@ import org.apache.hadoop.fs.{
   FileSystem,
   LocalFileSystem,
   Path,
-  RawLocalFileSystem
+  RawLocalFileSystem,
+  UnsupportedFileSystemException
 }
 import org.apache.hadoop.util.functional.FutureIO
 
@@ -127,11 +128,31 @@ final class HadoopStorage(conf: Configuration) extends Storage {
     case _                                                 =>
       Secrets.refuse(path)
       val p = new Path(path)
-      p.getFileSystem(conf) match {
+      clientOf(p) match {
         case _: LocalFileSystem                                        => local(LocalStorage)
         case raw: RawLocalFileSystem if raw.getUri.getScheme == "file" => local(LocalStorage)
         case fs                                                        => remote(fs, p)
       }
+  }
+
+  /** Hadoop says in several ways that it has no client for a path: each is an IOException here, which says what to do. */
+  private def clientOf(path: Path): FileSystem = {
+    def unreachable(what: String, e: Throwable) = {
+      val why = Option(e.getCause).getOrElse(e)
+      new IOException(s"$what (${why.getClass.getSimpleName}: ${why.getMessage})", e)
+    }
+    def noClient(e: Throwable) = unreachable(
+      s"the class path has no client for ${path.toUri.getScheme}://; add the store's connector, by HUDIIDX_CLASSPATH for the " +
+        "command, by spark.jars for a session",
+      e
+    )
+    try path.getFileSystem(conf)
+    catch {
+      case e: UnsupportedFileSystemException                                      => throw noClient(e)
+      case e: RuntimeException if e.getCause.isInstanceOf[ClassNotFoundException] => throw noClient(e)
+      case e: IllegalArgumentException                                            =>
+        throw unreachable("the store cannot be reached; check the address in the path", e)
+    }
   }
 
   private def missing[A](path: String)(body: => A): A =

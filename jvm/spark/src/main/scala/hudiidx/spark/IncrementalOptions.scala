@@ -74,7 +74,12 @@ object IncrementalOptions {
   def of(own: Map[String, String]): IncrementalOptions = {
     if (own.contains(ReadOptions.AsOfInstant))
       throw new InvalidOption(s"${ReadOptions.AsOfInstant}: an incremental query takes $End in its place")
-    val begin = own.getOrElse(Begin, throw new InvalidOption(s"$Begin: an incremental query needs it"))
+    val begin = own.getOrElse(
+      Begin,
+      throw new InvalidOption(
+        s"$Begin: an incremental query needs it; give the instant after which commits count, 000 for all"
+      )
+    )
     IncrementalOptions(
       IncrementalRequest(
         instant(Begin, begin),
