@@ -13,7 +13,7 @@ import pytest
 import stored
 from pyspark.sql import SparkSession
 
-from hudiidx import HudiIndex
+from hudiidx import HudiIndex, __version__
 
 MakeTable = Callable[[str], Path]
 COMMAND = Path(sys.executable).with_name("hudiidx")
@@ -238,6 +238,33 @@ def test_what_the_jvm_says_of_itself_is_no_part_of_an_answer(
 def test_info_says_what_is_next(cow: Path) -> None:
     done = run("info", cow)
     assert "ABSENT" in done.stdout and done.stderr == f"run `hudiidx create {cow}`\n"
+
+
+def test_the_command_tells_its_version() -> None:
+    assert run("--version").stdout == f"hudiidx {__version__}\n"
+
+
+def test_what_is_told_to_run_names_the_index_folder_that_was_asked(cow: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "index"
+    told = run("info", cow, "--index-path", elsewhere).stderr
+    assert told == f"run `hudiidx create {cow} --index-path {elsewhere}`\n"
+    told = run("partitions", cow, "--index-path", elsewhere).stderr
+    assert f"mend with `hudiidx create {cow} --index-path {elsewhere}`" in told
+    told = run("partitions", cow, "--index-path", elsewhere, "--strict", code=4).stderr
+    assert f"strict, and the index in {elsewhere} cannot be used (NO_INDEX): there is no index; run " in told
+    assert told.endswith(f"run `hudiidx create {cow} --index-path {elsewhere}`\n")
+
+
+@pytest.mark.parametrize("scheme", ["s3a", "gs"])
+def test_a_store_without_a_client_says_how_to_add_it(scheme: str) -> None:
+    told = run("files", f"{scheme}://bucket/trips", code=3).stderr
+    assert told.startswith(f"hudiidx: NotAHudiTable: {scheme}://bucket/trips/")
+    assert f"no client for {scheme}://" in told and "HUDIIDX_CLASSPATH" in told
+
+
+def test_a_store_that_is_nowhere_is_named() -> None:
+    told = run("files", "hdfs://no-such-host.invalid:9000/trips", code=3).stderr
+    assert "hdfs://no-such-host.invalid:9000/trips" in told and "check the address" in told
 
 
 def test_no_java_is_exit_code_5(cow: Path, monkeypatch: pytest.MonkeyPatch) -> None:

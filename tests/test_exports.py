@@ -1,5 +1,6 @@
 """Tables for engines that know files alone: symlink manifests by Hive's own class, Arrow datasets."""
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -100,6 +101,14 @@ def test_partition_columns_of_a_dataset_have_the_value_of_their_path(
     for city in ("sf", "rome"):
         some = index.arrow_dataset().to_table(columns=["id"], filter=compute.field("city") == city)
         assert sorted(some["id"].to_pylist()) == [i for i, c in wanted if c == city]
+
+
+def test_without_pyarrow_the_error_says_what_to_install(
+    index: HudiIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
+    with pytest.raises(ImportError, match="pip install pyarrow"):
+        index.arrow_dataset()
 
 
 def _by_arrow(dataset: object) -> list[tuple[str, int]]:

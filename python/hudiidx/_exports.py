@@ -49,7 +49,10 @@ class TableExports:
                 partitions, or bear times under another unit's label.
             ImportError: there is no pyarrow.
         """
-        datasets = import_module("pyarrow.dataset")
+        try:
+            datasets = import_module("pyarrow.dataset")
+        except ImportError as error:
+            raise ImportError(f"arrow_dataset needs pyarrow ({error}); pip install pyarrow") from error
         found = self._document(self._api.dataset, filter_text(where), instant_time(as_of), read_optimized)
         paths: Sequence[str] = [local_path(path) for path in found["paths"]]
         if filesystem is None:

@@ -59,6 +59,14 @@ def _texts_in_errors() -> Iterator[None]:
         raise
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from hudiidx import __version__
+
+        out.line(f"hudiidx {__version__}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     cls=_ByHeading,
     no_args_is_help=True,
@@ -67,6 +75,16 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 verify found differences or lookup missed a key, 2 usage, 3 the table, "
     "4 the index, 5 other.",
 )
+
+
+@app.callback()
+def _app(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version),
+    ] = False,
+) -> None:
+    """Options of no command."""
 
 
 def command(

@@ -69,7 +69,7 @@ def create(
         str | None, optional("--bloom", metavar="A,B", help="Bloom filters of these columns.")
     ] = None,
     bloom_fpp: Annotated[
-        float | None, optional("--bloom-fpp", help="Absent values that these take for present; 0.01.")
+        float | None, optional("--bloom-fpp", help="Share of absent values that these let pass; 0.01.")
     ] = None,
     values: Annotated[
         str | None, optional("--values", metavar="A,B", help="Columns with few values in a file.")
@@ -127,7 +127,7 @@ def add_index(
     what: What,
     kind: Kind = None,
     fpp: Annotated[
-        float | None, optional("--fpp", help="Of a bloom filter: absent values taken for present.")
+        float | None, optional("--fpp", help="Of a bloom filter: share of absent values let pass.")
     ] = None,
     mode: Annotated[str | None, optional("--mode", metavar="MODE", help=f"{_MODES}; default global.")] = None,
     window_days: Window = None,
@@ -283,7 +283,9 @@ def tag(
     output: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="File or folder to write.")],
     partition: Annotated[
         str | None,
-        optional("--partition-column", metavar="COLUMN", help="Only locations in its partition."),
+        optional(
+            "--partition-column", metavar="COLUMN", help="Only locations in the partition that it names."
+        ),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     json_: Json = False,

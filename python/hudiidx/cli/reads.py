@@ -55,8 +55,7 @@ def info(table: Path_, json_: Json = False, index_path: IndexPath = None) -> Non
     found = plain("info", table, index_path=index_path)
     print_document(found, json_)
     if not json_ and found["state"] in _NEXT:
-        step = f"run `hudiidx {_NEXT[found['state']]} {table}`"
-        out.line(step, stderr=True)
+        out.line(f"run `hudiidx {_NEXT[found['state']]} {_named(table, index_path)}`", stderr=True)
 
 
 @command(ASK, "hudiidx partitions /data/trips", "hudiidx partitions /data/trips --json")
@@ -143,7 +142,7 @@ def lookup(
     else:
         options = {"index_path": index_path, "strict": strict, "partition": partition, "as_of": as_of}
         found = run_plain("lookup", table, _keys.pack(asked), options)
-        _warn_of(found, table, "record keys were read from files", f"hudiidx add-index {table} record")
+        _warn_of(found, table, index_path, "record keys were read from files", "add-index", " record")
     if json_:
         out.document(found)
     elif rows:
@@ -243,7 +242,9 @@ def verify(
     ] = False,
     scratch: Annotated[
         str | None,
-        optional("--scratch", metavar="PATH", help="With --record: where keys are sorted, if not there."),
+        optional(
+            "--scratch", metavar="PATH", help="With --record: sort keys in this folder, not the index's."
+        ),
     ] = None,
     json_: Json = False,
     index_path: IndexPath = None,
@@ -323,17 +324,25 @@ def _listing(
     found = plain(what, table, index_path=index_path, strict=strict, limit=cut, **options)
     from hudiidx.cli import render
 
-    _warn_of(found, table, "the table was listed", f"hudiidx create {table}")
+    _warn_of(found, table, index_path, "the table was listed", "create")
     if as_json:
         out.document(found)
     else:
         getattr(render, what)(console(), found[what], shown)
 
 
-def _warn_of(found: Mapping[str, Any], table: str, instead: str, remedy: str) -> None:
+def _warn_of(
+    found: Mapping[str, Any], table: str, index_path: str | None, instead: str, command: str, part: str = ""
+) -> None:
     if found.get("fallback"):
+        of = _named(table, index_path)
         out.line(
             f"hudiidx: warning: the index was not used ({found['fallback']}), {instead}; "
-            f"see `hudiidx info {table}`, mend with `{remedy}`",
+            f"see `hudiidx info {of}`, mend with `hudiidx {command} {of}{part}`",
             stderr=True,
         )
+
+
+def _named(table: str, index_path: str | None) -> str:
+    """The table as the command takes it, for what is told to run."""
+    return f"{table} --index-path {index_path}" if index_path else table
