@@ -170,7 +170,7 @@ private object LeaseModelSuite {
 
     /** Completions that somebody saw and that are gone. */
     def removed: Seq[String] =
-      store.deleted.filter(p => p.contains("/timeline/") && p.matches(".*_\\d+\\.(deltacommit|commit)"))
+      store.deleted.filter(p => p.contains("/timeline/") && p.matches(".*_\\d+\\.(deltacommit|commit)")).toSeq
     override def toString: String = s"$how: $results"
   }
 
