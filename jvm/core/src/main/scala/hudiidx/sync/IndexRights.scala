@@ -4,6 +4,7 @@ import java.io.IOException
 
 import scala.util.control.NonFatal
 
+import hudiidx.IndexNotWritable
 import hudiidx.storage.{Access, Storage}
 import hudiidx.store.IndexStore
 import org.slf4j.LoggerFactory
@@ -14,12 +15,23 @@ import org.slf4j.LoggerFactory
 private[sync] object IndexRights {
   private val log = LoggerFactory.getLogger(classOf[Indexer])
 
-  /** Makes the folder of an index that is to be made; warns of one that is there and more open than the table. */
+  /** Makes the folder of an index that is to be made; warns of one that is there and more open than the table. IndexNotWritable if it
+    * cannot be made.
+    */
   def settle(store: IndexStore, table: TableContext): Unit = {
     val storage = store.storage
-    storage.access(table.tablePath).foreach { _ =>
-      if (storage.access(store.dir).isEmpty) storage.makeFolder(store.dir, table.tablePath, ofData(table))
-      else warn(storage, store.dir, table.tablePath)
+    try
+      storage.access(table.tablePath).foreach { _ =>
+        if (storage.access(store.dir).isEmpty) storage.makeFolder(store.dir, table.tablePath, ofData(table))
+        else warn(storage, store.dir, table.tablePath)
+      }
+    catch {
+      case e: IOException =>
+        throw new IndexNotWritable(
+          s"${store.dir}: the index folder cannot be made with the table's rights ($e); make room or make the folder above it writable, " +
+            "or set hudiidx.index.path to a folder elsewhere",
+          e
+        )
     }
   }
 
