@@ -41,7 +41,8 @@ final class StoredExpressionsSuite extends SkippingSuite {
         assert(rows(read(table).where(where)) === rows(read(table, off).where(where)), where)
       }
       assert(whole === rows(read(table).where("n > 3")))
-      api(table).explain(read(table).where("concat(rider, 'x') = 'x'")).toString + api(table).info() + api(table).report()
+      val told = api(table).explain(read(table).where("concat(rider, 'x') = 'x'")).toString
+      told + api(table).info() + api(table).report()
     }
     val before = look()
     cut.showAll()
