@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from test_metadata_table import FILES, INDEX, Listed
 from test_written import VERSIONS, Written, assert_same_history, leave_traces
 
-from hudiidx import HudiIndex
+from hudiidx import DamagedTable, HudiIndex
 
 
 def put(table: Written, rows: DataFrame, cities: set[str] | None = None) -> None:
@@ -112,6 +112,39 @@ def test_stock_rolls_an_overwrite_back_that_ended_half_way(
     table.assert_right()
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_stock_takes_an_overwrite_back_under_an_index(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
+) -> None:
+    """What it replaced is there again, in the index too."""
+    stock = request.getfixturevalue(version)
+    table = Written(spark, stock, VERSIONS[version], tmp_path / f"taken-back-{version[-2:]}")
+    table.upsert(table.make(0, 60, 1, 1))
+    table.adopt()
+    table.upsert(table.make(30, 90, 2, 2))
+    HudiIndex(spark, table.path).create(record="global")
+    before = table.state()
+    dynamic = {"partitionOverwriteMode": "dynamic"}
+    for overwrites in (
+        lambda: overwrite(table, table.make(80, 120, 3, 3).where("city in ('oslo', 'lima')"), **dynamic),
+        lambda: overwrite(table, table.make(200, 240, 4, 4)),
+        lambda: spark.sql(f"TRUNCATE TABLE hudiidx.`{table.path}`"),
+    ):
+        spark.conf.set("spark.sql.catalog.hudiidx", "hudiidx.spark.HudiIdxCatalog")
+        overwrites()
+        stock.roll_back(name=table.name)
+        table.restore(before)
+        table.assert_right()
+        assert [table.ours().where(f"id = 'k0000{n}'").count() for n in (11, 42, 89, 95)] == [1, 1, 1, 0]
+        HudiIndex(spark, table.path).update()
+        report = HudiIndex(spark, table.path, strict=True).verify()
+        assert report.ok, report.differences
+    table.upsert(table.make(20, 100, 5, 5))
+    table.assert_right()
+    report = HudiIndex(spark, table.path, strict=True).verify()
+    assert report.ok, report.differences
+
+
 def test_stock_goes_on_with_a_table_that_was_made_anew(spark: SparkSession, stock_1_1: Any) -> None:
     """Its timeline has another folder, and the files of the table that was are there until a clean."""
     table = Listed(spark, stock_1_1, "stock_1_1", "remade")
@@ -136,3 +169,35 @@ def test_stock_goes_on_with_a_table_that_was_made_anew(spark: SparkSession, stoc
     table.assert_rows()
     report = HudiIndex(spark, table.path, strict=True).verify()
     assert report.ok, report.differences
+
+
+def test_stock_downgrades_a_table_that_was_made_anew(
+    spark: SparkSession, stock_1_1: Any, tmp_path: Path
+) -> None:
+    """Version 6 has one place for instants; an upgrade from it then names the folder of the table before."""
+    table = Written(spark, stock_1_1, 9, tmp_path / "downgraded")
+    table.upsert(table.make(0, 60, 1, 1))
+    key = {"hoodie.datasource.write.recordkey.field": "id,city"}
+    overwrite(table, table.make(100, 120, 2, 2), **key, **{"hudiidx.write.remake": "true"})
+    table.options |= key | {"hoodie.write.table.version": "6"}
+    table.name = "downgraded-anew"
+    table.adopt(**key)
+    stock_1_1.migrate(name=table.name, version="SIX")
+    table.assert_right()
+    table.upsert(table.make(110, 130, 3, 3))
+    table.assert_right()
+
+    stock_1_1.migrate(name=table.name, version="NINE")
+    table.options["hoodie.write.table.version"] = "9"
+    properties = table.path / ".hoodie" / "hoodie.properties"
+    text = properties.read_text()
+    own = next(f.name for f in properties.parent.glob("timeline_*"))
+    assert "hoodie.timeline.path=timeline\n" in text
+    for use in (lambda: table.ours().count(), lambda: table.save(table.make(0, 1, 4, 4))):
+        with pytest.raises(DamagedTable, match=f"Set hoodie.timeline.path={own}"):
+            use()
+    properties.write_text(text.replace("hoodie.timeline.path=timeline\n", f"hoodie.timeline.path={own}\n"))
+    (properties.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
+    table.assert_right()
+    table.upsert(table.make(120, 140, 5, 5))
+    table.assert_right()

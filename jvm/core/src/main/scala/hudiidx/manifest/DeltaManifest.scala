@@ -102,6 +102,7 @@ final class DeltaBuilder(master: MasterManifest, old: Option[DeltaManifest], ent
     added = before.added
     removed = before.removed
     nextNumber = before.nextNumber
+    changes.unmarkIn(new IndexFileSource(master, old, new TableChanges))
     val lists = old.map(_.partitionChanges).getOrElse(PartitionListChange.None)
     newPartitions = lists.added.toSet
     gonePartitions = lists.removed.toSet

@@ -16,13 +16,11 @@ final class IndexFileSource(master: MasterManifest, delta: Option[DeltaManifest]
     if (isSorted(paths)) paths else paths.sorted
   }
 
-  override def files(partitionPath: String): Array[FileEntry] = {
-    val before = indexedFiles(partitionPath)
-    overlay.get(partitionPath).fold(before)(_.applyTo(before))
-  }
+  override def files(partitionPath: String): Array[FileEntry] =
+    overlay.applyTo(partitionPath, indexedFiles(partitionPath))
 
   override def filesOfSizes(partitionPath: String, sizes: Array[Long]): FilesFound =
-    if (overlay.get(partitionPath).isDefined) FilesFound(files(partitionPath), 0)
+    if (overlay.unmarks || overlay.get(partitionPath).isDefined) FilesFound(files(partitionPath), 0)
     else {
       val changes = delta.flatMap(d => d.partition(partitionPath))
       val added = changes.fold(Array.empty[FileEntry])(_.added(partitionPath, delta.get.where(partitionPath)))

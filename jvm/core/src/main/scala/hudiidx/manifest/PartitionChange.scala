@@ -8,6 +8,7 @@ final class PartitionChange(val partitionPath: String) {
   private val added = mutable.LinkedHashMap.empty[String, FileEntry]
   private val removed = mutable.Set.empty[String]
   private val replaced = mutable.Map.empty[String, String]
+  private var unmarked = Set.empty[String]
   private var cleared = false
   private var filled = false
 
@@ -30,6 +31,9 @@ final class PartitionChange(val partitionPath: String) {
     if (replaced.get(fileId).forall(_ < instantTime)) replaced(fileId) = instantTime
   }
 
+  /** File groups that these instants replaced are there again. */
+  def unmark(instants: Set[String]): Unit = unmarked ++= instants
+
   /** The partition's folder is gone with all that it held. */
   def clear(): Unit = {
     cleared = true
@@ -48,11 +52,11 @@ final class PartitionChange(val partitionPath: String) {
   def exists(before: Boolean): Boolean = filled || (before && !cleared)
 
   /** True if a file that was there before may be gone, replaced or given anew by this change. */
-  def touchesExisting: Boolean = cleared || removed.nonEmpty || replaced.nonEmpty
+  def touchesExisting: Boolean = cleared || removed.nonEmpty || replaced.nonEmpty || unmarked.nonEmpty
 
   /** True if an entry that was there before stays as it was. */
   def keeps(entry: FileEntry): Boolean =
-    !cleared && !replaced.contains(entry.fileId) && (removed.isEmpty || !removed(entry.fileName))
+    !cleared && !replaced.contains(entry.fileId) && !isUnmarked(entry) && (removed.isEmpty || !removed(entry.fileName))
 
   /** An entry from before with this change's replacement; None if it is removed. */
   def amended(entry: FileEntry): Option[FileEntry] =
@@ -64,7 +68,12 @@ final class PartitionChange(val partitionPath: String) {
     FileMerge.merge(kept, addedEntries.toArray)
   }
 
-  private def markReplaced(e: FileEntry): FileEntry = replaced.get(e.fileId).fold(e)(replacedBy(e, _))
+  private def markReplaced(e: FileEntry): FileEntry = {
+    val known = if (isUnmarked(e)) e.copy(replacedAt = None) else e
+    replaced.get(e.fileId).fold(known)(replacedBy(known, _))
+  }
+
+  private def isUnmarked(e: FileEntry): Boolean = unmarked.nonEmpty && e.replacedAt.exists(unmarked)
 
   private def replacedBy(e: FileEntry, instantTime: String): FileEntry =
     if (e.replacedAt.forall(_ < instantTime)) e.copy(replacedAt = Some(instantTime)) else e

@@ -1,11 +1,13 @@
 package hudiidx.manifest
 
+import hudiidx.table.{FileEntry, FileSource}
 import java.nio.charset.StandardCharsets.UTF_8
 
 /** Changes of a table's files by partition, in the order of partition keys (unsigned UTF-8 bytes). */
 final class TableChanges {
   private val byKey = new java.util.TreeMap[Array[Byte], PartitionChange](PartitionKey.Order)
   private val byPath = new java.util.HashMap[String, PartitionChange]
+  private var unmarked = Set.empty[String]
 
   /** The change of a partition, made on first use. */
   def of(partitionPath: String): PartitionChange = {
@@ -21,6 +23,26 @@ final class TableChanges {
 
   def get(partitionPath: String): Option[PartitionChange] = Option(byPath.get(partitionPath))
 
+  /** Replacements by these instants count no more, in whatever partition: they were taken back. */
+  def unmark(instants: Set[String]): Unit = unmarked ++= instants
+
+  /** Are there such, so that entries of any partition may change? */
+  def unmarks: Boolean = unmarked.nonEmpty
+
+  /** Entries of a partition before the changes -> entries after them. */
+  def applyTo(partitionPath: String, entries: Array[FileEntry]): Array[FileEntry] = {
+    val changed = get(partitionPath).fold(entries)(_.applyTo(entries))
+    if (unmarks) changed.map(e => if (isUnmarked(e)) e.copy(replacedAt = None) else e) else changed
+  }
+
+  /** Names each partition that has entries to unmark. */
+  def unmarkIn(source: FileSource): Unit = if (unmarks) source.partitions.foreach { path =>
+    if (source.files(path).exists(isUnmarked)) of(path).unmark(unmarked)
+  }
+
+  private def isUnmarked(e: FileEntry): Boolean = e.replacedAt.exists(unmarked)
+
+  /** No partition is named. */
   def isEmpty: Boolean = byPath.isEmpty
 
   def inKeyOrder: java.util.Iterator[PartitionChange] = byKey.values.iterator

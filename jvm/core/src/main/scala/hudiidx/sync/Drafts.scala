@@ -69,12 +69,8 @@ private[sync] final class Drafts(
     } finally open.close()
   }
 
-  def changesOf(unseen: Vector[UnseenInstant], table: TableContext): TableChanges = {
-    val effects = new InstantEffects
-    unseen.foreach(u => effects.take(u.instant, u.content))
-    effects.resolveSizes(table.storage, path)
-    effects.changes
-  }
+  def changesOf(unseen: Vector[UnseenInstant], coverage: Coverage, table: TableContext): TableChanges =
+    InstantEffects.since(coverage, unseen, table)
 
   /** What parts become of the table as a manifest has it that is written and not yet published. The manifest was the first
     * step of the progress, each part is one more.

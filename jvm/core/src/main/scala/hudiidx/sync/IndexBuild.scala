@@ -106,7 +106,7 @@ private[sync] final class IndexBuild(
       case Standing.Sound(unseen) if unseen.isEmpty => Some(draft)
       case Standing.Sound(unseen)                   =>
         try {
-          val next = drafts.of(made, now, drafts.changesOf(unseen, now), unseen)
+          val next = drafts.of(made, now, drafts.changesOf(unseen, made.coverage, now), unseen)
           Some(next.copy(leftovers = draft.allLeftovers))
         } catch { case _: DamagedIndex => None }
       case Standing.Unsound(_) => None

@@ -186,7 +186,7 @@ final class Indexer(
       val result = SyncResult(base.version, Vector.empty, merged = false, rebuilt = false, published = false, rebases)
       Synced(result, base.table)
     } else {
-      val changes = drafts.changesOf(base.unseen, base.table)
+      val changes = drafts.changesOf(base.unseen, base.version.coverage, base.table)
       val result =
         try {
           val began = clock.millis()

@@ -2,6 +2,7 @@ package hudiidx.sync
 
 import hudiidx.manifest.TableChanges
 import hudiidx.storage.Storage
+import hudiidx.store.{Coverage, InstantId}
 import hudiidx.table.FileName
 import hudiidx.timeline._
 
@@ -38,6 +39,12 @@ final class InstantEffects {
     unsized = Set.empty
   }
 
+  /** Ends what replacements did that an index version covers and that were taken back since. Views pass their marks over while the
+    * timeline begins before them; later they would take them for those of archived instants.
+    */
+  def unmark(coverage: Coverage): Unit =
+    changes.unmark(removed.filter(t => coverage.covers(InstantId(t, Action.ReplaceCommit))))
+
   private def write(instant: Instant, metadata: CommitMetadata): Unit = {
     metadata.writeStats.foreach { stat =>
       stat.fileName.foreach(name => add(instant, stat.partitionPath, name, stat.fileSizeBytes))
@@ -68,5 +75,17 @@ final class InstantEffects {
       rolledBack.logFiles.foreach { case (name, size) => FileName.parse(partition, name, size).foreach(change.add) }
       unsized ++= rolledBack.failedLogFiles.keys.map(name => partition -> name)
     }
+  }
+}
+
+object InstantEffects {
+
+  /** What changed since an index version. */
+  def since(coverage: Coverage, unseen: Vector[UnseenInstant], table: TableContext): TableChanges = {
+    val effects = new InstantEffects
+    unseen.foreach(u => effects.take(u.instant, u.content))
+    effects.resolveSizes(table.storage, table.tablePath)
+    effects.unmark(coverage)
+    effects.changes
   }
 }

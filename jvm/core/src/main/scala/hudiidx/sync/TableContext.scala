@@ -80,7 +80,8 @@ object TableContext {
 
   private def load(access: TableAccess, tablePath: String, config: TableConfig): TableContext = {
     val dir = config.timelineDir(tablePath)
-    val timeline = TimelineReader.read(access.storage, dir, config.timelineLayout, config.timelineZone)
+    val timeline =
+      TimelineReader.read(access.storage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
     val history = access.histories.open(access.storage, tablePath, config)
     new TableContext(access, tablePath, config, timeline, new InstantContents(access.storage, dir), history)
   }

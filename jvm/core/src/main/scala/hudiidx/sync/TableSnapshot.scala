@@ -146,10 +146,8 @@ object TableSnapshot {
       unseen: Vector[UnseenInstant],
       passedOver: Vector[String]
   ): Either[Fallback, Usable] = {
-    val effects = new InstantEffects
-    unseen.foreach(u => effects.take(u.instant, u.content))
-    effects.resolveSizes(table.storage, table.tablePath)
-    try Right((OpenIndex.open(store, version, table.access.cache), unseen, effects.changes, passedOver))
+    val changes = InstantEffects.since(version.coverage, unseen, table)
+    try Right((OpenIndex.open(store, version, table.access.cache), unseen, changes, passedOver))
     catch {
       case e: DamagedIndex => Left(Fallback(FallbackCode.DamagedIndex, e.getMessage))
       case e: IOException  => Left(Fallback(FallbackCode.DamagedIndex, e.toString))

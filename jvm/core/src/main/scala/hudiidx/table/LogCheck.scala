@@ -62,7 +62,7 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
   /** Stats of completed writes to a log file. */
   private def writesOf(storage: Storage, file: String): Vector[WriteStat] = {
     val dir = config.timelineDir(tablePath)
-    val timeline = TimelineReader.read(storage, dir, config.timelineLayout, config.timelineZone)
+    val timeline = TimelineReader.read(storage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
     val contents = new InstantContents(storage, dir)
     timeline.completedWrites
       .flatMap(i => contents.commit(i).writeStats)

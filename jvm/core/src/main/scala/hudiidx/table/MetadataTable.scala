@@ -79,7 +79,13 @@ object MetadataTable {
     private val root = path(tablePath)
     private val ownConfig = TableConfig.read(storage, root)
     private val own =
-      TimelineReader.read(storage, ownConfig.timelineDir(root), ownConfig.timelineLayout, ownConfig.timelineZone)
+      TimelineReader.read(
+        storage,
+        ownConfig.timelineDir(root),
+        ownConfig.timelineLayout,
+        ownConfig.timelineZone,
+        ownConfig.timelineFolder
+      )
     private val ownContents = new InstantContents(storage, own.dir)
     private val archived = history(root, ownConfig)
     private val completedLater = new java.util.HashMap[String, Option[String]]()

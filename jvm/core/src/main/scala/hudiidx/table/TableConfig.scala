@@ -81,7 +81,24 @@ final case class TableConfig(
   /** Folder of the active timeline's instant files. */
   def timelineDir(tablePath: String): String = {
     val hoodie = Storage.join(tablePath, TableConfig.HoodieFolder)
-    if (timelineLayout == 1) hoodie else Storage.join(hoodie, folder("hoodie.timeline.path", "timeline"))
+    if (timelineLayout == 1) hoodie else Storage.join(hoodie, ownTimeline)
+  }
+
+  /** The folder below `.hoodie` that has the instants of layout 2, or gets those of layout 1 when the table is upgraded. */
+  def timelineFolder: String = folder(TableConfig.TimelinePath, "timeline")
+
+  /** DamagedTable where a table that was made anew is said to have another timeline than its own: stock Hudi's upgrade from
+    * version 6 moves the instants to the folder that the properties name, and then names its default, where those of the table before are.
+    */
+  private def ownTimeline: String = {
+    text(TableConfig.RemadeSince).map(TableConfig.remadeTimeline).filter(_ != timelineFolder).foreach { own =>
+      throw new DamagedTable(
+        s"$file: the table was made anew, with its timeline in .hoodie/$own, and ${TableConfig.TimelinePath} is '$timelineFolder', which has " +
+          "none or that of the table before: stock Hudi's upgrade from version 6 names its default whatever the folder was. Set " +
+          s"${TableConfig.TimelinePath}=$own; what was written since that upgrade is in .hoodie/$timelineFolder, and has to be written again"
+      )
+    }
+    timelineFolder
   }
 
   /** Folder of the archived timeline of layout 2. */
@@ -115,6 +132,10 @@ object TableConfig {
     * writers, in which `hudiidx.` begins options of our index class.
     */
   val RemadeSince = "hoodie.hudiidx.remade.instant"
+  val TimelinePath = "hoodie.timeline.path"
+
+  /** The timeline's folder of a table that was made anew, by its first instant. */
+  def remadeTimeline(instant: String): String = s"timeline_$instant"
 
   /** Ours; stock Hudi keeps what it does not know. Set by a write that sends new records to logs, before it is visible. */
   val LogInserts = "hudiidx.write.log.inserts"

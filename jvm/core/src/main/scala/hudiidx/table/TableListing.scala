@@ -81,7 +81,8 @@ final class TableListing(
     * timeline are no more: TableChanged.
     */
   def confirm(partitionPath: String, suspects: Vector[Suspect]): Array[FileEntry] = {
-    val fresh = TimelineReader.read(storage, timeline.dir, config.timelineLayout, config.timelineZone)
+    val fresh =
+      TimelineReader.read(storage, timeline.dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
     val still = SizeCheck.expected(fresh, contents).getOrElse(partitionPath, ExpectedPartition.Empty)
     val asked = suspects.map(_.nameHash).toSet
     val found = lister.listed(partitionPath)

@@ -11,15 +11,15 @@ object TimelineReader {
   /** One listing; files whose names are no instant's are skipped. `zone` is that of the table's instants: it gives the
     *  completion time of completed instants of layout 2 whose names carry none. NotAHudiTable if the folder cannot be read,
     *  TableChanged if an upgrade is moving the timeline away: what is left of it is not the table's.
+    *
+    *  @param movedTo folder in `dir` where an upgrade of stock Hudi moves instants of layout 1, one by one; the properties tell of it
+    *                 when that is done
     */
-  def read(storage: Storage, dir: String, layout: Int, zone: ZoneId): ActiveTimeline = {
+  def read(storage: Storage, dir: String, layout: Int, zone: ZoneId, movedTo: String): ActiveTimeline = {
     val files = NotAHudiTable.reading(dir)(storage.list(dir))
-    if (layout == 1) files.find(f => f.isDirectory && f.name == MovedTo).foreach(requireEmpty(storage, _))
+    if (layout == 1) files.find(f => f.isDirectory && f.name == movedTo).foreach(requireEmpty(storage, _))
     of(dir, layout, files, zone)
   }
-
-  /** Where an upgrade of stock Hudi moves instants of layout 1, one by one; the properties tell of it when that is done. */
-  private val MovedTo = "timeline"
 
   private def requireEmpty(storage: Storage, moved: FileInfo): Unit =
     if (NotAHudiTable.reading(moved.path)(storage.list(moved.path)).exists(f => InstantName.parse(f.name, 2).isDefined))

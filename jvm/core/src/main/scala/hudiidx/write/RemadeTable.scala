@@ -10,8 +10,6 @@ import hudiidx.table.{FileName, PropertiesFile, TableConfig}
   */
 object RemadeTable {
 
-  private val TimelinePath = "hoodie.timeline.path"
-
   /** Layout 1 has one place for instants, so that no single step could change what stands there. */
   private val FirstVersion = 8
 
@@ -23,17 +21,17 @@ object RemadeTable {
     )
 
   def properties(made: NewTable, instant: String): Map[String, String] =
-    made.properties + (TimelinePath -> folder(instant)) + (TableConfig.RemadeSince -> instant)
+    made.properties + (TableConfig.TimelinePath -> TableConfig.remadeTimeline(
+      instant
+    )) + (TableConfig.RemadeSince -> instant)
 
   /** The step that makes the table another, by its new properties; done again it does nothing. */
   private[write] def become(storage: Storage, tablePath: String, properties: Array[Byte]): Unit =
-    PropertiesFile.become(storage, tablePath, properties, TimelinePath)
-
-  private def folder(instant: String): String = s"timeline_$instant"
+    PropertiesFile.become(storage, tablePath, properties, TableConfig.TimelinePath)
 
   /** Where the timeline of a table stands that began with this instant. */
   private[write] def timelineDir(tablePath: String, instant: String): String =
-    s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/${folder(instant)}"
+    s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/${TableConfig.remadeTimeline(instant)}"
 
   /** All that lies there, committed or not: to the new timeline what is older than itself counts as committed. */
   def allGroups(storage: Storage, tablePath: String): ReplacedGroups = {

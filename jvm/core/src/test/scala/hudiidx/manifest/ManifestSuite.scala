@@ -132,6 +132,38 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test(
+    "what a replacement marked counts no more once that was taken back, in the overlay, the delta and the next master"
+  ) {
+    val e = FileEntryGen.entry("p").sample.get.copy(completionTime = None, replacedAt = None)
+    val (gone, kept) = ("20260101000000000", "20260101000001000")
+    def entries(p: String) =
+      Array.tabulate(10)(i =>
+        e.copy(partitionPath = p, fileId = s"f$i", replacedAt = Vector(None, Some(gone), Some(kept))(i % 3))
+      )
+    val master = write(Vector("p", "q").map(p => EncodedPartition.of(p, entries(p), 4)), 4)
+    val marking = new TableChanges
+    marking.of("q").replace("f0", gone)
+    val (marked, counts) = writeDelta(master, None, marking, DeltaCounts(0, 0, 0, 0, 21), 4)
+    val taken = new TableChanges
+    taken.unmark(Set(gone))
+    val expected = entries("p").map(f => f.copy(replacedAt = f.replacedAt.filter(_ == kept))).toSeq
+    def holds(source: IndexFileSource): Unit = {
+      assert(source.partitions === Vector("p", "q"))
+      for (p <- source.partitions; of = expected.map(_.copy(partitionPath = p))) {
+        assert(source.files(p).toSeq === of)
+        val sizes = Array(e.sizeBytes)
+        assert(
+          source.filesOfSizes(p, sizes).files.toSeq.filter(_.replacedAt.isEmpty) === of.filter(_.replacedAt.isEmpty)
+        )
+      }
+    }
+    holds(new IndexFileSource(master, Some(marked), taken))
+    val (delta, _) = writeDelta(master, Some(marked), taken, counts, 4)
+    holds(new IndexFileSource(master, Some(delta), new TableChanges))
+    holds(new IndexFileSource(write(new MergedPartitions(master, delta, 4).toVector, 4), None, new TableChanges))
+  }
+
   test("the counts of a delta follow from its cells") {
     forAll(Gen.listOf(step), Gen.listOf(Gen.listOf(step))) { (start, batches) =>
       var model: Model = Map.empty

@@ -24,6 +24,7 @@ final class FakeTable(val dir: Path, val version: Int) {
   private val writes = mutable.ArrayBuffer.empty[(String, String, Vector[(String, String)])]
   private val pendingWrites = mutable.ArrayBuffer.empty[(String, Vector[(String, String, Int)])]
   private val replacedGroups = mutable.Set.empty[(String, String)]
+  private val replacedBy = mutable.Map.empty[String, Vector[(String, String)]]
 
   Files.createDirectories(timeline)
   Files.writeString(
@@ -72,7 +73,8 @@ final class FakeTable(val dir: Path, val version: Int) {
       gone.foreach(g => replaced.add(g))
       complete(instant, "replacecommit", body)
       publish(written)
-      writes.clear() // replaced groups are not rolled back here
+      writes += ((instant, "replacecommit", written.map(w => w._1 -> w._2)))
+      replacedBy(instant) = gone.map(partition -> _)
   }
 
   /** Removes base files that newer ones of their group have superseded, and whole replaced groups. Stock keeps all that came
@@ -114,7 +116,7 @@ final class FakeTable(val dir: Path, val version: Int) {
   private def rollBack(instant: String, action: String, written: Vector[(String, String)], at: String): Unit = {
     begin(at, "rollback")
     val body = rollbackJson(instant, written, at)
-    instantFiles(instant, action).foreach(f => Files.delete(f))
+    takeOff(instant, action)
     complete(at, "rollback", body)
   }
 
@@ -133,11 +135,17 @@ final class FakeTable(val dir: Path, val version: Int) {
       undone.reverse.foreach { case (instant, action, written) =>
         removed.add(instant)
         rollbacks.putArray(instant).add(rollbackJson(instant, written, at))
-        instantFiles(instant, action).foreach(f => Files.delete(f))
+        takeOff(instant, action)
       }
       complete(at, "restore", body)
       writes.remove(writes.size - undone.size, undone.size)
     }
+  }
+
+  /** What it replaced is there again. */
+  private def takeOff(instant: String, action: String): Unit = {
+    instantFiles(instant, action).foreach(f => Files.delete(f))
+    replacedBy.remove(instant).foreach(replacedGroups --= _)
   }
 
   private def rollbackJson(instant: String, written: Vector[(String, String)], at: String): ObjectNode = {

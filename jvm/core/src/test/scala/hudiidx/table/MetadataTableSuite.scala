@@ -16,7 +16,8 @@ final class MetadataTableSuite extends AnyFunSuite {
   private def open(tablePath: String, cache: BlockCache = new BlockCache): Option[MetadataTableListing] = {
     val config = TableConfig.read(LocalStorage, tablePath)
     val dir = config.timelineDir(tablePath)
-    val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone)
+    val timeline =
+      TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
     MetadataTable.open(LocalStorage, tablePath, config, timeline, new InstantContents(LocalStorage, dir), cache)
   }
 

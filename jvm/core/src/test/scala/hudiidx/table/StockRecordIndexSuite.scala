@@ -14,7 +14,8 @@ final class StockRecordIndexSuite extends AnyFunSuite {
   private def open(tablePath: String): Option[StockRecordIndex] = {
     val config = TableConfig.read(LocalStorage, tablePath)
     val dir = config.timelineDir(tablePath)
-    val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone)
+    val timeline =
+      TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
     MetadataTable.recordIndex(LocalStorage, tablePath, config, timeline, new InstantContents(LocalStorage, dir))
   }
 

@@ -104,6 +104,25 @@ class TableConfigSuite extends AnyFunSuite {
     assert(having("hoodie.timeline.path=a/..b").timelineDir("/t") === "/t/.hoodie/a/..b")
   }
 
+  test("a table that was made anew has its own timeline and no other, whatever an upgrade says") {
+    def having(properties: String*): TableConfig =
+      read(
+        tableOf(
+          properties.mkString("hoodie.table.name=t\nhoodie.hudiidx.remade.instant=20260101000000000\n", "\n", "\n")
+        )
+      )
+    val own = "hoodie.timeline.path=timeline_20260101000000000"
+    assert(having("hoodie.table.version=9", own).timelineDir("/t") === "/t/.hoodie/timeline_20260101000000000")
+    val down = having("hoodie.table.version=6", own)
+    assert(down.timelineDir("/t") === "/t/.hoodie" && down.timelineFolder === "timeline_20260101000000000")
+    for (other <- Seq("hoodie.timeline.path=timeline", "hoodie.unknown=x"); version <- Seq(8, 9)) {
+      val up = having(s"hoodie.table.version=$version", other)
+      val said = Seq[TableConfig => String](_.timelineDir("/t"), _.historyDir("/t"))
+        .map(ask => intercept[DamagedTable](ask(up)).getMessage)
+      said.foreach(s => assert(s.contains(s"Set $own")))
+    }
+  }
+
   test("a path that is missing or no table is NotAHudiTable, at once") {
     val dir = Fixtures.newFolder("none").toString
     val noPause: Int => Unit = _ => fail("must not wait")

@@ -142,7 +142,13 @@ object TableListingSuite {
     private val config = TableConfig.read(LocalStorage, table)
     val timeline: ActiveTimeline =
       pinned.getOrElse(
-        TimelineReader.read(LocalStorage, config.timelineDir(table), config.timelineLayout, config.timelineZone)
+        TimelineReader.read(
+          LocalStorage,
+          config.timelineDir(table),
+          config.timelineLayout,
+          config.timelineZone,
+          config.timelineFolder
+        )
       )
     val contents = new InstantContents(LocalStorage, timeline.dir)
     private val viewTimeline = ViewTimeline.load(config, timeline, contents, _ => None)

@@ -13,7 +13,8 @@ class TableSchemaSuite extends AnyFunSuite {
     val path = Fixtures.table(name)
     val config = TableConfig.read(LocalStorage, path)
     val dir = config.timelineDir(path)
-    val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone)
+    val timeline =
+      TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
     TableSchema
       .latest(timeline, new InstantContents(LocalStorage, dir), config, asOf, files(path))
       .map(s => new Schema.Parser().parse(s.avroJson))
@@ -61,7 +62,13 @@ class TableSchemaSuite extends AnyFunSuite {
       val path = Fixtures.table(name)
       val config = TableConfig.read(LocalStorage, path)
       val timeline =
-        TimelineReader.read(LocalStorage, config.timelineDir(path), config.timelineLayout, config.timelineZone)
+        TimelineReader.read(
+          LocalStorage,
+          config.timelineDir(path),
+          config.timelineLayout,
+          config.timelineZone,
+          config.timelineFolder
+        )
       val first = timeline.completedWrites.head.requestedTime
       val before = columns(schemaOf(name, Some(first)).get)
       val after = columns(schemaOf(name).get)
@@ -75,7 +82,8 @@ class TableSchemaSuite extends AnyFunSuite {
     val path = Fixtures.table("v9-cow-part")
     val config = TableConfig.read(LocalStorage, path)
     val dir = config.timelineDir(path)
-    val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone)
+    val timeline =
+      TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
     val storage = new CountingStorage(LocalStorage)
     TableSchema.latest(timeline, new InstantContents(storage, dir), config, None, files(path, storage))
     assert(storage.counts.readAll === 1L && storage.counts.open === 1L)
@@ -86,7 +94,8 @@ class TableSchemaSuite extends AnyFunSuite {
     val path = Fixtures.table("v9-props-only")
     val config = TableConfig.read(LocalStorage, path)
     val bare = config.copy(properties = config.properties - "hoodie.table.create.schema")
-    val timeline = TimelineReader.read(LocalStorage, config.timelineDir(path), 2, config.timelineZone)
+    val timeline =
+      TimelineReader.read(LocalStorage, config.timelineDir(path), 2, config.timelineZone, config.timelineFolder)
     val contents = new InstantContents(LocalStorage, config.timelineDir(path))
     assert(TableSchema.latest(timeline, contents, bare, None, files(path)) === None)
   }

@@ -15,7 +15,7 @@ class InstantContentsSuite extends AnyFunSuite {
     val dir = config.timelineDir(path)
     Opened(
       dir,
-      TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone),
+      TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder),
       new InstantContents(LocalStorage, dir)
     )
   }

@@ -26,7 +26,7 @@ class TimelineReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("an upgrade that is moving the timeline of a table of version 6 is told of: what is left is not the table's") {
     val table = Fixtures.copy("v6-mor-part")
     val folder = Paths.get(table, ".hoodie")
-    def read = TimelineReader.read(LocalStorage, folder.toString, 1, java.time.ZoneOffset.UTC)
+    def read = TimelineReader.read(LocalStorage, folder.toString, 1, java.time.ZoneOffset.UTC, "timeline")
     val whole = read.instants
     val moved = Files.createDirectories(folder.resolve("timeline/history")).getParent
     assert(read.instants === whole, "a downgrade leaves the folder, with nothing in it")
@@ -37,6 +37,9 @@ class TimelineReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     )
     val error = intercept[TableChanged](read)
     assert(error.getMessage.contains("/.hoodie/timeline") && error.getMessage.contains("being upgraded"))
+    // It moves them to where the properties say; another folder has a timeline of the past.
+    val left = TimelineReader.read(LocalStorage, folder.toString, 1, java.time.ZoneOffset.UTC, "timeline_1").instants
+    assert(left.map(_.requestedTime) === whole.map(_.requestedTime) && left.tail === whole.tail)
   }
 
   test("the active timeline of every fixture table equals stock Hudi's") {
@@ -44,7 +47,13 @@ class TimelineReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val path = Fixtures.table(name)
       val config = TableConfig.read(LocalStorage, path)
       val storage = new CountingStorage(LocalStorage)
-      val timeline = TimelineReader.read(storage, config.timelineDir(path), config.timelineLayout, config.timelineZone)
+      val timeline = TimelineReader.read(
+        storage,
+        config.timelineDir(path),
+        config.timelineLayout,
+        config.timelineZone,
+        config.timelineFolder
+      )
       assert(storage.counts.list === 1L)
       assert(storage.counts.status + storage.counts.open + storage.counts.readAll === 0L)
       val expected = (0 until stock.size).map { i =>

@@ -12,7 +12,8 @@ final class MetadataTableHistorySuite extends AnyFunSuite {
       val table = Fixtures.table(name)
       val config = TableConfig.read(LocalStorage, table)
       val dir = config.timelineDir(table)
-      val timeline = TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone)
+      val timeline =
+        TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
       val contents = new InstantContents(LocalStorage, dir)
       val history = (path: String, own: TableConfig) => TableHistory.of(LocalStorage, path, own)
       val listing = MetadataTable.open(LocalStorage, table, config, timeline, contents, history = history).get
