@@ -130,12 +130,12 @@ object IndexVersion {
   private def read(root: JsonNode): IndexVersion = {
     val t = root.path("table")
     IndexVersion(
-      number = root.path("version").asLong,
+      number = count(root, "version"),
       table = TableIdentity(text(t, "name"), text(t, "type")),
       coverage = Coverage(text(root, "watermark"), instants(root.path("pending")), instants(root.path("covered"))),
       files = elements(root.path("files")).map(file),
       properties = members(root.path("properties")),
-      createdAtMillis = root.path("created_at_millis").asLong,
+      createdAtMillis = count(root, "created_at_millis"),
       writer = text(root, "writer")
     )
   }
@@ -143,7 +143,7 @@ object IndexVersion {
   private def file(node: JsonNode): IndexFile = {
     val name = text(node, "name")
     require(!Storage.leaves(name), s"file $name is outside the index folder")
-    IndexFile(name, text(node, "kind"), node.path("size").asLong)
+    IndexFile(name, text(node, "kind"), count(node, "size"))
   }
 
   private def putInstants(array: ArrayNode, ids: Vector[InstantId]): Unit =
@@ -167,8 +167,47 @@ object IndexVersion {
     Vector.tabulate(array.size)(i => array.get(i))
   }
 
-  private def members(node: JsonNode): Map[String, String] =
-    node.properties.asScala.iterator.map(e => e.getKey -> e.getValue.asText).toMap
+  private def members(node: JsonNode): Map[String, String] = {
+    val found = node.properties.asScala.iterator.map(e => e.getKey -> e.getValue.asText).toMap
+    for ((name, most) <- Numbers; value <- found.get(name)) requireNumber(name, value, most)
+    found
+  }
+
+  private def count(node: JsonNode, name: String): Long = {
+    val field = node.path(name)
+    require(
+      field.isMissingNode || (field.isIntegralNumber && field.canConvertToLong && field.asLong >= 0),
+      s"$name=${field.asText} is no number that it may have"
+    )
+    field.asLong
+  }
+
+  private def requireNumber(name: String, value: String, most: Long): Unit = {
+    val isDecimal = value.nonEmpty && value.length <= 16 && value.forall(c => c >= '0' && c <= '9')
+    require(isDecimal && value.toLong <= most, s"$name=${value.take(100)} is no number from 0 to $most")
+  }
+
+  /** Of no table, and sums of them, a hundred times, are still a Long. */
+  private val Many = 1000000000000000L
+
+  /** Properties that are numbers, with the most that each may be: whatever else stands there, the version is damaged. */
+  private[hudiidx] val Numbers: Map[String, Long] = Map(
+    "manifest.master.files" -> Many,
+    "manifest.master.partitions" -> Many,
+    "manifest.delta.added" -> Many,
+    "manifest.delta.removed" -> Many,
+    "manifest.delta.added.partitions" -> Many,
+    "manifest.delta.removed.partitions" -> Many,
+    "manifest.next.file.number" -> Int.MaxValue.toLong,
+    "manifest.page.entries" -> Int.MaxValue.toLong,
+    "manifest.block.bytes" -> Int.MaxValue.toLong,
+    "record.window.days" -> Int.MaxValue.toLong,
+    "record.groups" -> Many,
+    "record.mappings" -> Many,
+    "record.file.groups" -> Int.MaxValue.toLong,
+    "record.group.bytes" -> Many,
+    "record.groups.next.ordinal" -> Int.MaxValue.toLong
+  )
 
   private def damaged(file: String, what: String): DamagedIndex =
     new DamagedIndex(s"$file: index version cannot be read: $what; `hudiidx create` makes a new one")

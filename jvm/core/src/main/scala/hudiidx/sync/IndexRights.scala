@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.Log
 import java.io.IOException
 
 import scala.util.control.NonFatal
@@ -7,13 +8,12 @@ import scala.util.control.NonFatal
 import hudiidx.IndexNotWritable
 import hudiidx.storage.{Access, Storage}
 import hudiidx.store.IndexStore
-import org.slf4j.LoggerFactory
 
 /** Who may read and write an index folder: nobody who may not do so with the table. Stores without rights of their own, as S3, have theirs
   * elsewhere.
   */
 private[sync] object IndexRights {
-  private val log = LoggerFactory.getLogger(classOf[Indexer])
+  private val log = Log.of(classOf[Indexer])
 
   /** Makes the folder of an index that is to be made; warns of one that is there and more open than the table. IndexNotWritable if it
     * cannot be made.

@@ -4,6 +4,7 @@ import java.io.{
   ByteArrayInputStream,
   ByteArrayOutputStream,
   InputStream,
+  ObjectInputFilter,
   ObjectInputStream,
   ObjectOutputStream,
   ObjectStreamClass
@@ -47,8 +48,34 @@ private[hive] object ReadPlan {
 
   /** The loader that a stream takes by itself may be that of Scala's collections, which need not know our classes. */
   private final class OwnClasses(in: InputStream) extends ObjectInputStream(in) {
+    setObjectInputFilter(Plain)
+
     override def resolveClass(described: ObjectStreamClass): Class[_] =
       try Class.forName(described.getName, false, ReadPlan.getClass.getClassLoader)
       catch { case _: ClassNotFoundException => super.resolveClass(described) }
   }
+
+  /** What plans are made of: classes of ours, values and collections. No lambdas, nor what computes when it is read. */
+  private val Plain = ObjectInputFilter.Config.createFilter(
+    Seq(
+      "maxdepth=200",
+      "!scala.collection.immutable.Stream*",
+      "!scala.collection.immutable.LazyList*",
+      "hudiidx.table.*",
+      "hudiidx.timeline.*",
+      "hudiidx.log.*",
+      "hudiidx.storage.*",
+      "hudiidx.hive.ReadPlan",
+      "scala.collection.immutable.*",
+      "scala.collection.generic.*",
+      "scala.Some",
+      "scala.None$",
+      "scala.Option",
+      "scala.Tuple2",
+      "java.lang.*",
+      "java.time.*",
+      "java.util.*",
+      "!*"
+    ).mkString(";")
+  )
 }
