@@ -1,6 +1,6 @@
 package hudiidx.table
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, Texts}
 import hudiidx.storage.Storage
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -30,7 +30,7 @@ class PartitionPathFormSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       "a\u0000b"
     ).foreach { value =>
       val said = intercept[InvalidOption](form().path(Vector(value))).getMessage
-      assert(said.contains(s"p = '$value'"))
+      assert(said.contains(s"p = '${Texts.shown(value)}'"))
     }
     Seq("x/", "a//b", "x/..").foreach { value =>
       intercept[InvalidOption](form(hive = true).path(Vector(value)))

@@ -55,23 +55,26 @@ private[hive] object ReadPlan {
       catch { case _: ClassNotFoundException => super.resolveClass(described) }
   }
 
+  /** Where Scala's classes are; the jar for clusters has its own. */
+  private val Scala = classOf[Option[_]].getName.stripSuffix("Option")
+
   /** What plans are made of: classes of ours, values and collections. No lambdas, nor what computes when it is read. */
   private val Plain = ObjectInputFilter.Config.createFilter(
     Seq(
       "maxdepth=200",
-      "!scala.collection.immutable.Stream*",
-      "!scala.collection.immutable.LazyList*",
+      s"!${Scala}collection.immutable.Stream*",
+      s"!${Scala}collection.immutable.LazyList*",
       "hudiidx.table.*",
       "hudiidx.timeline.*",
       "hudiidx.log.*",
       "hudiidx.storage.*",
       "hudiidx.hive.ReadPlan",
-      "scala.collection.immutable.*",
-      "scala.collection.generic.*",
-      "scala.Some",
-      "scala.None$",
-      "scala.Option",
-      "scala.Tuple2",
+      s"${Scala}collection.immutable.*",
+      s"${Scala}collection.generic.*",
+      s"${Scala}Some",
+      s"${Scala}None$$",
+      s"${Scala}Option",
+      s"${Scala}Tuple2",
       "java.lang.*",
       "java.time.*",
       "java.util.*",
