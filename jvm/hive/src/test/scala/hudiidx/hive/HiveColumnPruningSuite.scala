@@ -42,8 +42,9 @@ final class HiveColumnPruningSuite extends AnyFunSuite with ScalaCheckPropertyCh
       timeline.showAll()
       if (isBehind) splitsLeftOut(hive)
       if (isBehind) indexer(table).update() else indexer(table).create()
-      val leftOut = splitsLeftOut(hive)
-      assert(HiveTables.splits(hive.job()).length <= 1 || leftOut > 0)
+      // Of some tables few predicates leave anything out.
+      val leaveOut = Iterator.fill(5)(splitsLeftOut(hive)).exists(_ > 0)
+      assert(HiveTables.splits(hive.job()).length <= 1 || leaveOut)
     }
 
   private def splitsLeftOut(hive: HiveTable): Int = {
