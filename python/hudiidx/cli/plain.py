@@ -27,6 +27,7 @@ _NEEDED = (
     "scala-library-",
     "commons-logging-",
     "parquet-",
+    "jts-core-",  # which Parquet of Spark 4.1 names
     "snappy-java-",
     "lz4-java-",
 )
