@@ -4,7 +4,7 @@ import scala.util.Try
 
 import hudiidx.log.KeyValueKind
 import hudiidx.spark.RecordKeyFilter
-import hudiidx.spark.tag.{KeyColumnsOf, KeyReader}
+import hudiidx.spark.{KeyColumnsOf, KeyReader}
 import hudiidx.table.{KeyGenerator => OwnGenerator, KeyTexts, TableConfig}
 import org.apache.hudi.AvroConversionUtils
 import org.apache.hudi.common.config.TypedProperties

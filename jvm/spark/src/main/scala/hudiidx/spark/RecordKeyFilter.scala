@@ -6,7 +6,6 @@ import scala.collection.mutable
 
 import hudiidx.DamagedIndex
 import hudiidx.record.{Locations, PackedKeys, RecordIndex}
-import hudiidx.spark.tag.KeyReader
 import hudiidx.log.KeyValueKind
 import hudiidx.table.{FileGroup, KeyTexts, TableConfig}
 import org.apache.spark.sql.catalyst.expressions.{

@@ -3,8 +3,7 @@ package hudiidx.spark.api
 import com.fasterxml.jackson.databind.node.JsonNodeFactory
 import hudiidx.log.KeyValueKind
 import hudiidx.UnsupportedTable
-import hudiidx.spark.{PinnedTable, ReadOptions, SharedTable}
-import hudiidx.spark.tag.KeyReader
+import hudiidx.spark.{KeyReader, PinnedTable, ReadOptions, SharedTable}
 import hudiidx.table.KeyTexts
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.types.{DataType, StructType}

@@ -2,7 +2,7 @@ package hudiidx.spark.tag
 
 import hudiidx.{InvalidOption, Texts}
 import hudiidx.log.{KeyValueKind, RecordKeyForm}
-import hudiidx.spark.{RecordKeyFilter, RowsEstimate, SharedRecords, Shims, TagStrategy}
+import hudiidx.spark.{KeyReader, RecordKeyFilter, RowsEstimate, SharedRecords, Shims, TagStrategy}
 import hudiidx.table.{KeyTexts, TableConfig}
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
@@ -21,7 +21,7 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 /** Rows of the child, each with the locations of its record key: one row for each location, one with nulls if there is none.
   *
   *  @param keys      columns that the key is made from
-  *  @param forms     how, see [[KeyColumnsOf]]
+  *  @param forms     how, see [[hudiidx.spark.KeyColumnsOf]]
   *  @param partition only locations in this partition path count
   *  @param tags      partition path, file id, instant time
   *  @param wanted    the strategy to take, or `auto`
@@ -99,7 +99,7 @@ object TagLocation {
 /** Finds out how a table's record keys are made from columns. */
 final private class KeyFields(config: TableConfig) {
 
-  /** The columns in the order of the table's key fields, and how to put them together (see [[KeyColumnsOf]]); InvalidOption
+  /** The columns in the order of the table's key fields, and how to put them together (see [[hudiidx.spark.KeyColumnsOf]]); InvalidOption
     * if they do not fit, or no key follows from their values.
     */
   def resolve(

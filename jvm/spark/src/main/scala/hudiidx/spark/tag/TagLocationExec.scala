@@ -5,7 +5,7 @@ import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.{SliceKeyChunks, SliceKeyScan, SliceKeyTable}
 import hudiidx.log.RecordKeyForm
 import hudiidx.record.{KeyCode, Locations, PackedKeys}
-import hudiidx.spark.{LookupCounts, SharedRecords, Shims, SparkEngine, TagChoice, TagSizes, TagStrategy}
+import hudiidx.spark.{KeyColumnsOf, LookupCounts, SharedRecords, Shims, SparkEngine, TagChoice, TagSizes, TagStrategy}
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow

@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.log.{RecordKeyBuilder, RecordKeyForm}
-import hudiidx.spark.tag.{KeyColumnsOf, KeyReader}
+import hudiidx.spark.{KeyColumnsOf, KeyReader}
 import hudiidx.table.PartitionPathForm
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback

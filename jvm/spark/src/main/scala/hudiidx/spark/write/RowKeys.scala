@@ -2,8 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.log.{KeyValueKind, RecordKeyForm}
-import hudiidx.spark.Shims
-import hudiidx.spark.tag.KeyReader
+import hudiidx.spark.{KeyReader, Shims}
 import hudiidx.table.{KeyTexts, TableConfig}
 import hudiidx.write.NewTable
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression}

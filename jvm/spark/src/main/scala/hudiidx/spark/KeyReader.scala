@@ -1,4 +1,4 @@
-package hudiidx.spark.tag
+package hudiidx.spark
 
 import java.math.BigInteger
 
@@ -87,7 +87,7 @@ object KeyReader {
   }
 
   /** InvalidOption for a text that may be a record key as it stands, or a value in one. */
-  private[tag] def requireBare(field: String, value: Any): Unit = value match {
+  private[spark] def requireBare(field: String, value: Any): Unit = value match {
     case t: UTF8String if t.startsWith(UTF8String.fromString(field + ":")) =>
       throw new InvalidOption(
         s"key: '$t' may be a value of $field or a record key, and this table may have keys of both forms, `v` and `$field:v`; give " +

@@ -1,4 +1,4 @@
-package hudiidx.spark.tag
+package hudiidx.spark
 
 import java.nio.charset.StandardCharsets.UTF_8
 
