@@ -39,15 +39,17 @@ private[sync] final class Drafts(
   private val log = Log.of(classOf[Indexer])
 
   /** What holds for a version that is made on top of another. */
-  def never(before: Option[IndexVersion]): NeverColumns =
-    before.fold(NeverColumns.None)(NeverColumns.of) ++ options.never
+  def never(before: Option[IndexVersion]): NeverColumns = ruleOf(before) ++ options.never
+
+  private def ruleOf(version: Option[IndexVersion]): NeverColumns = version.fold(NeverColumns.None)(NeverColumns.of)
 
   /** Before a rule counts that `before` did not have: what lies beside the versions and may hold values goes. */
   def forget(before: Option[IndexVersion], rule: NeverColumns): Unit =
-    if (!before.fold(NeverColumns.None)(NeverColumns.of).covers(rule)) {
+    if (!ruleOf(before).covers(rule)) {
       store.removeWork()
       new ScanFiles(access.storage, store.dir, path).clear()
     }
+
   private val publisher = new VersionPublisher(store, options.retention, clock)
 
   /** A version brought up by these instants, and their changes. */

@@ -1,7 +1,6 @@
 package hudiidx.hadoop.logindex
 
-import hudiidx.{InvalidOption, Log}
-import hudiidx.column.NeverColumns
+import hudiidx.Log
 import hudiidx.logindex.LogIndex
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.sync._
@@ -13,7 +12,7 @@ import hudiidx.sync._
   *  @param shareBytes bytes of logs that a task reads at least
   */
 final class LogPart(engine: TaskEngine, asked: Option[Boolean], shareBytes: Long = LogPart.ShareBytes)
-    extends IndexPart {
+    extends KeysPart {
 
   override def owns(file: IndexFile): Boolean = file.kind == LogIndex.Kind
 
@@ -26,17 +25,13 @@ final class LogPart(engine: TaskEngine, asked: Option[Boolean], shareBytes: Long
     else if (state.never.forbidsKeys) forbidden(state)
     else new LogIndexing(engine, state, shareBytes).whole()
 
-  /** One that is asked for is refused, one that an index had is dropped. */
-  private def forbidden(state: IndexState): PartFiles = {
-    val why =
-      s"an index of log blocks would hold hashes of record keys, which have values of ${state.never.text}, of which none " +
-        s"are to be held (${NeverColumns.OptionName})"
-    if (asked.isDefined) throw new InvalidOption(s"${state.table.tablePath}: $why; leave the index of logs out")
-    LogPart.log.warn("{}: it is dropped: {}", state.store.dir: Any, why: Any)
-    PartFiles.None
-  }
-
-  override def holds(version: IndexVersion, never: NeverColumns): Boolean = never.forbidsKeys
+  private def forbidden(state: IndexState): PartFiles = forbidden(
+    state,
+    "an index of log blocks would hold hashes of record keys",
+    "the index of logs",
+    asked.isDefined,
+    LogPart.log
+  )
 
   /** DamagedIndex if a file of the part is gone or cut, or one that is needed cannot be read. */
   override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles =

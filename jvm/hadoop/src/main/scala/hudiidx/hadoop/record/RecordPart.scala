@@ -1,7 +1,6 @@
 package hudiidx.hadoop.record
 
 import hudiidx.{InvalidOption, Log}
-import hudiidx.column.NeverColumns
 import hudiidx.record.{RecordIndex, RecordKind, RecordPlan, RecordProperty}
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.sync._
@@ -10,7 +9,7 @@ import hudiidx.sync._
   *
   *  @param orElse mode of a record index that is made where neither options nor a version before name one; None: none is
   */
-final class RecordPart(engine: TaskEngine, options: RecordOptions, orElse: Option[String] = None) extends IndexPart {
+final class RecordPart(engine: TaskEngine, options: RecordOptions, orElse: Option[String] = None) extends KeysPart {
 
   override def owns(file: IndexFile): Boolean = RecordKind.All(file.kind)
 
@@ -25,18 +24,13 @@ final class RecordPart(engine: TaskEngine, options: RecordOptions, orElse: Optio
       case None                               => PartFiles.None
     }
 
-  /** One that is asked for is refused, one that an index had is dropped. */
-  private def forbidden(state: IndexState): PartFiles = {
-    val why =
-      s"a record index would hold record keys, which have values of ${state.never.text}, of which none are to be held " +
-        s"(${NeverColumns.OptionName})"
-    if (options.mode.isDefined || orElse.isDefined)
-      throw new InvalidOption(s"${state.table.tablePath}: $why; leave the record index out")
-    RecordPart.log.warn("{}: it is dropped: {}", state.store.dir: Any, why: Any)
-    PartFiles.None
-  }
-
-  override def holds(version: IndexVersion, never: NeverColumns): Boolean = never.forbidsKeys
+  private def forbidden(state: IndexState): PartFiles = forbidden(
+    state,
+    "a record index would hold record keys",
+    "the record index",
+    options.mode.isDefined || orElse.isDefined,
+    RecordPart.log
+  )
 
   override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles =
     new RecordUpdate(engine, state, before, RecordSettings.forUpdate(options, before), unseen).run()
