@@ -8,7 +8,7 @@ final class PartitionChange(val partitionPath: String) {
   private val added = mutable.LinkedHashMap.empty[String, FileEntry]
   private val removed = mutable.Set.empty[String]
   private val replaced = mutable.Map.empty[String, String]
-  private var unmarked = Set.empty[String]
+  private var unmarking = Unmarking.None
   private var cleared = false
   private var filled = false
 
@@ -31,8 +31,8 @@ final class PartitionChange(val partitionPath: String) {
     if (replaced.get(fileId).forall(_ < instantTime)) replaced(fileId) = instantTime
   }
 
-  /** File groups that these instants replaced are there again. */
-  def unmark(instants: Set[String]): Unit = unmarked ++= instants
+  /** File groups whose replacement was taken back are there again, unless another one replaced them too. */
+  private[manifest] def unmark(takenBack: Unmarking): Unit = unmarking = takenBack
 
   /** The partition's folder is gone with all that it held. */
   def clear(): Unit = {
@@ -52,11 +52,13 @@ final class PartitionChange(val partitionPath: String) {
   def exists(before: Boolean): Boolean = filled || (before && !cleared)
 
   /** True if a file that was there before may be gone, replaced or given anew by this change. */
-  def touchesExisting: Boolean = cleared || removed.nonEmpty || replaced.nonEmpty || unmarked.nonEmpty
+  def touchesExisting: Boolean = cleared || removed.nonEmpty || replaced.nonEmpty || unmarking.instants.nonEmpty
 
   /** True if an entry that was there before stays as it was. */
   def keeps(entry: FileEntry): Boolean =
-    !cleared && !replaced.contains(entry.fileId) && !isUnmarked(entry) && (removed.isEmpty || !removed(entry.fileName))
+    !cleared && !replaced.contains(entry.fileId) && !unmarking.concerns(entry) && (removed.isEmpty || !removed(
+      entry.fileName
+    ))
 
   /** An entry from before with this change's replacement; None if it is removed. */
   def amended(entry: FileEntry): Option[FileEntry] =
@@ -69,11 +71,9 @@ final class PartitionChange(val partitionPath: String) {
   }
 
   private def markReplaced(e: FileEntry): FileEntry = {
-    val known = if (isUnmarked(e)) e.copy(replacedAt = None) else e
+    val known = unmarking(partitionPath, e)
     replaced.get(e.fileId).fold(known)(replacedBy(known, _))
   }
-
-  private def isUnmarked(e: FileEntry): Boolean = unmarked.nonEmpty && e.replacedAt.exists(unmarked)
 
   private def replacedBy(e: FileEntry, instantTime: String): FileEntry =
     if (e.replacedAt.forall(_ < instantTime)) e.copy(replacedAt = Some(instantTime)) else e

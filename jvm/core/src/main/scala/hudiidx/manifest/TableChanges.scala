@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 final class TableChanges {
   private val byKey = new java.util.TreeMap[Array[Byte], PartitionChange](PartitionKey.Order)
   private val byPath = new java.util.HashMap[String, PartitionChange]
-  private var unmarked = Set.empty[String]
+  private var unmarking = Unmarking.None
 
   /** The change of a partition, made on first use. */
   def of(partitionPath: String): PartitionChange = {
@@ -23,29 +23,47 @@ final class TableChanges {
 
   def get(partitionPath: String): Option[PartitionChange] = Option(byPath.get(partitionPath))
 
-  /** Replacements by these instants count no more, in whatever partition: they were taken back. */
-  def unmark(instants: Set[String]): Unit = unmarked ++= instants
+  /** Replacements by these instants count no more, in whatever partition: they were taken back.
+    *
+    * @param others the latest one that counts, by partition path and file id
+    */
+  def unmark(instants: Set[String], others: (String, String) => Option[String]): Unit =
+    unmarking = Unmarking(instants, others)
 
   /** Are there such, so that entries of any partition may change? */
-  def unmarks: Boolean = unmarked.nonEmpty
+  def unmarks: Boolean = unmarking.instants.nonEmpty
 
   /** Entries of a partition before the changes -> entries after them. */
   def applyTo(partitionPath: String, entries: Array[FileEntry]): Array[FileEntry] = {
     val changed = get(partitionPath).fold(entries)(_.applyTo(entries))
-    if (unmarks) changed.map(e => if (isUnmarked(e)) e.copy(replacedAt = None) else e) else changed
+    if (unmarks) changed.map(unmarking(partitionPath, _)) else changed
   }
 
   /** Names each partition that has entries to unmark. */
   def unmarkIn(source: FileSource): Unit = if (unmarks) source.partitions.foreach { path =>
-    if (source.files(path).exists(isUnmarked)) of(path).unmark(unmarked)
+    if (source.files(path).exists(unmarking.concerns)) of(path).unmark(unmarking)
   }
-
-  private def isUnmarked(e: FileEntry): Boolean = e.replacedAt.exists(unmarked)
 
   /** No partition is named. */
   def isEmpty: Boolean = byPath.isEmpty
 
   def inKeyOrder: java.util.Iterator[PartitionChange] = byKey.values.iterator
+}
+
+/** Replacements that were taken back.
+  *
+  *  @param instants requested times
+  *  @param others   the latest replacement that counts, by partition path and file id
+  */
+private[manifest] final case class Unmarking(instants: Set[String], others: (String, String) => Option[String]) {
+  def concerns(e: FileEntry): Boolean = instants.nonEmpty && e.replacedAt.exists(instants)
+
+  def apply(partitionPath: String, e: FileEntry): FileEntry =
+    if (concerns(e)) e.copy(replacedAt = others(partitionPath, e.fileId)) else e
+}
+
+private[manifest] object Unmarking {
+  val None: Unmarking = Unmarking(Set.empty, (_, _) => scala.None)
 }
 
 /** Keys of partitions in our HFiles: `p` and the partition path in UTF-8, so that no key is empty. */

@@ -3,7 +3,7 @@ package hudiidx.sync
 import hudiidx.manifest.TableChanges
 import hudiidx.storage.Storage
 import hudiidx.store.{Coverage, InstantId}
-import hudiidx.table.FileName
+import hudiidx.table.{FileName, ListingRules}
 import hudiidx.timeline._
 
 /** Turns completed instants into changes of the table's files, taken in the order in which they completed.
@@ -39,11 +39,20 @@ final class InstantEffects {
     unsized = Set.empty
   }
 
-  /** Ends what replacements did that an index version covers and that were taken back since. Views pass their marks over while the
-    * timeline begins before them; later they would take them for those of archived instants.
+  /** Ends what replacements did that an index version covers and that were taken back since, but for file groups that another
+    * one on the timeline replaced too. Views pass their marks over while the timeline begins before them; later they would take
+    * them for those of archived instants.
     */
-  def unmark(coverage: Coverage): Unit =
-    changes.unmark(removed.filter(t => coverage.covers(InstantId(t, Action.ReplaceCommit))))
+  def unmark(coverage: Coverage, table: TableContext): Unit = {
+    val takenBack = removed.filter(t => coverage.covers(InstantId(t, Action.ReplaceCommit)))
+    if (takenBack.nonEmpty) {
+      val others = ListingRules.replacements(table.timeline, table.contents)
+      changes.unmark(
+        takenBack,
+        (partition, fileId) => Option(others.get(partition)).flatMap(g => Option(g.get(fileId)))
+      )
+    }
+  }
 
   private def write(instant: Instant, metadata: CommitMetadata): Unit = {
     metadata.writeStats.foreach { stat =>
@@ -85,7 +94,7 @@ object InstantEffects {
     val effects = new InstantEffects
     unseen.foreach(u => effects.take(u.instant, u.content))
     effects.resolveSizes(table.storage, table.tablePath)
-    effects.unmark(coverage)
+    effects.unmark(coverage, table)
     effects.changes
   }
 }

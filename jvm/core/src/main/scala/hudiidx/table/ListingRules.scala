@@ -46,7 +46,7 @@ object ListingRules {
   }
 
   /** By partition path and file id; the latest counts. */
-  private[table] def replacements(
+  private[hudiidx] def replacements(
       timeline: ActiveTimeline,
       contents: InstantContents
   ): JMap[String, JMap[String, String]] = {

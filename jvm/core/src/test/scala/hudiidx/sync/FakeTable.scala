@@ -23,7 +23,6 @@ final class FakeTable(val dir: Path, val version: Int) {
   /** Completed writes that can still be rolled back, newest last: (instant, action, files written). */
   private val writes = mutable.ArrayBuffer.empty[(String, String, Vector[(String, String)])]
   private val pendingWrites = mutable.ArrayBuffer.empty[(String, Vector[(String, String, Int)])]
-  private val replacedGroups = mutable.Set.empty[(String, String)]
   private val replacedBy = mutable.Map.empty[String, Vector[(String, String)]]
 
   Files.createDirectories(timeline)
@@ -59,14 +58,16 @@ final class FakeTable(val dir: Path, val version: Int) {
     finish(instant, written)
   }
 
-  /** insert_overwrite: new groups replace those picked. */
+  /** insert_overwrite: new groups replace those picked, and some that were replaced already, as that of a client does which
+    * read the table before another one's.
+    */
   def replace(partition: String, pick: Int): Unit = liveGroups(partition) match {
     case Vector() => ()
     case groups   =>
       val instant = tick()
       begin(instant, "replacecommit")
-      val gone = groups.zipWithIndex.collect { case (g, i) if (i + pick) % 2 == 0 => g }
-      gone.foreach(g => replacedGroups += partition -> g)
+      val again = replacedBy.values.flatten.collect { case (`partition`, g) => g }.toVector.distinct.sorted
+      val gone = (groups ++ again).zipWithIndex.collect { case (g, i) if (i + pick) % 2 == 0 => g }
       val written = writeFile(instant, FakeWrite(partition, -1, isLog = false, 100)).toVector
       val body = commitJson(written)
       val replaced = body.putObject("partitionToReplaceFileIds").putArray(partition)
@@ -145,8 +146,11 @@ final class FakeTable(val dir: Path, val version: Int) {
   /** What it replaced is there again. */
   private def takeOff(instant: String, action: String): Unit = {
     instantFiles(instant, action).foreach(f => Files.delete(f))
-    replacedBy.remove(instant).foreach(replacedGroups --= _)
+    replacedBy.remove(instant): Unit
   }
+
+  private def isReplaced(partition: String, fileId: String): Boolean =
+    replacedBy.values.exists(_.contains(partition -> fileId))
 
   private def rollbackJson(instant: String, written: Vector[(String, String)], at: String): ObjectNode = {
     val body = json.createObjectNode()
@@ -226,14 +230,14 @@ final class FakeTable(val dir: Path, val version: Int) {
       .toVector
       .distinct
       .sorted
-      .filterNot(g => replacedGroups(p -> g))
+      .filterNot(g => isReplaced(p, g))
 
   private def superseded(p: String, names: Vector[String]): Vector[String] = {
     val bases = names.filter(_.endsWith(".parquet"))
     val newest = bases.groupBy(_.takeWhile(_ != '_')).map { case (id, ns) => id -> ns.map(FakeTable.instantOf).max }
     names.filter { n =>
       val id = n.stripPrefix(".").takeWhile(_ != '_')
-      replacedGroups(p -> id) || (n.endsWith(".parquet") && FakeTable.instantOf(n) < newest(id) && !hasLogs(names, id))
+      isReplaced(p, id) || (n.endsWith(".parquet") && FakeTable.instantOf(n) < newest(id) && !hasLogs(names, id))
     }
   }
 

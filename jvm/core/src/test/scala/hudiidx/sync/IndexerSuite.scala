@@ -66,6 +66,35 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
+  for (version <- Seq(6, 9); isInStep <- Seq(true, false))
+    test(
+      s"on version $version a group that two overwrites replaced stays replaced when the later one is taken back, in step: $isInStep"
+    ) {
+      withTable(version) { table =>
+        val access = accessOf(LocalStorage)
+        val options = IndexOptions(strict = true)
+        def updated(): Unit = if (isInStep) new Indexer(access, table.path, options).update(): Unit
+        table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+        val first = table.files("a").keys.head
+        table.replace("a", 0)
+        table.replace("a", 1) // of the group before and that of the first overwrite the former
+        new Indexer(access, table.path, options).create()
+        def live: Set[String] = {
+          val snapshot = TableSnapshot.open(access, table.path, options)
+          try snapshot.source.files("a").filter(_.replacedAt.isEmpty).map(_.fileName).toSet
+          finally snapshot.close()
+        }
+        assert(table.files("a").size === 3 && !live(first))
+        for (left <- Seq(2, 1)) {
+          table.rollback(ofPending = false)
+          updated()
+          checkAgainstListing(access, table, options)
+          assert(table.files("a").size === left && live.size === 1 && live(first) === (left == 1))
+        }
+        checkAgainstRebuild(access, table)
+      }
+    }
+
   test("an update writes a delta and a version, nothing else, and lists no partition") {
     withTable(9) { table =>
       (0 until 20).foreach(i => table.write(Seq(FakeWrite(s"p$i", -1, isLog = false, 10)), complete = true))
