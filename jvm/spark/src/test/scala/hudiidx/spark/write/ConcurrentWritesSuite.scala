@@ -1,10 +1,6 @@
 package hudiidx.spark.write
 
-import java.util.concurrent.{CyclicBarrier, Executors, TimeUnit}
-
-import scala.concurrent.duration.Duration
-import scala.concurrent.{Await, ExecutionContext, Future}
-import scala.util.{Failure, Random, Success, Try}
+import scala.util.{Failure, Random, Success}
 
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.hadoop.Tables
@@ -13,55 +9,11 @@ import hudiidx.storage.LocalStorage
 import hudiidx.write.{CompletedWrite, HeartbeatOptions, LockOptions, OpenWrite}
 import hudiidx.{Figures, Fixtures, InvalidOption, WriteConflict}
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.functions.{col, udf}
+import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.StructType
 
 /** Writers of one table at the same time, behind Hudi's lock file. Those beside stock Hudi stand in `integration/`. */
-final class ConcurrentWritesSuite extends SparkSuite {
-  import ConcurrentWritesSuite._
-
-  private val together = Map(
-    "hoodie.write.concurrency.mode" -> "optimistic_concurrency_control",
-    "hoodie.write.lock.provider" -> "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"
-  )
-
-  private def newTable(version: Int): String = {
-    val path = Fixtures.newFolder("together").resolve("t").toString
-    val made = Map(
-      "hoodie.table.name" -> "t",
-      "hoodie.datasource.write.recordkey.field" -> "id",
-      "hoodie.datasource.write.partitionpath.field" -> "p",
-      "hoodie.datasource.write.precombine.field" -> "ts",
-      "hoodie.write.table.version" -> version.toString,
-      "hudiidx.write.create" -> "true"
-    )
-    save(rows(0 until 60, 1), path, made)
-    path
-  }
-
-  private def save(frame: DataFrame, path: String, more: Map[String, String] = Map.empty): Unit =
-    frame.write.format("hudiidx").options(together ++ more).mode("append").save(path)
-
-  private def rows(ids: Seq[Int], ts: Int): DataFrame = {
-    import spark.implicits._
-    ids.map(i => (f"k$i%03d", s"p${i % 6}", ts.toLong, s"v$ts")).toDF("id", "p", "ts", "v").repartition(1)
-  }
-
-  private def values(path: String): Map[String, Int] = {
-    val found = read(path).select("id", "ts").collect().map(r => r.getString(0) -> r.getLong(1).toInt).toVector
-    assert(found.map(_._1).distinct.size === found.size, "a record is there twice")
-    found.toMap
-  }
-
-  /** The rows, the first of which waits until `body` has run. */
-  private def during(frame: DataFrame)(body: => Unit): DataFrame = {
-    // A task does not start jobs: a thread of its own does.
-    gate.set(() => atOnce(Vector(() => body)).foreach(_.get))
-    val wait = udf { v: String => ConcurrentWritesSuite.pass(); v }
-    frame.withColumn("v", wait(col("v")))
-  }
-
+final class ConcurrentWritesSuite extends SparkSuite with WritersTogether {
   for (version <- Seq(6, 9)) {
     test(s"version $version: writes to disjoint file groups both succeed, those to the same one do not") {
       val path = newTable(version)
@@ -124,21 +76,6 @@ final class ConcurrentWritesSuite extends SparkSuite {
       info(s"both committed in $both rounds")
       if (isLong) assert(both > 0 && both < rounds, "rounds must be of both kinds")
     }
-  }
-
-  private def atOnce(deeds: Vector[() => Unit]): Vector[Try[Unit]] = {
-    val pool = Executors.newFixedThreadPool(deeds.size)
-    implicit val context: ExecutionContext = ExecutionContext.fromExecutorService(pool)
-    val start = new CyclicBarrier(deeds.size)
-    try {
-      val all = deeds.map { d =>
-        Future {
-          start.await(60, TimeUnit.SECONDS)
-          Try(d())
-        }
-      }
-      Await.result(Future.sequence(all), Duration(10, TimeUnit.MINUTES))
-    } finally pool.shutdown()
   }
 
   /** An upsert or a delete of some records. */
@@ -214,12 +151,4 @@ final class ConcurrentWritesSuite extends SparkSuite {
     )
     assert(wrong("hoodie.write.lock.filesystem.expire" -> "-1").contains("takes a whole number, 0 or more"))
   }
-}
-
-private object ConcurrentWritesSuite {
-
-  /** What happens in the middle of a write, once. */
-  val gate = new java.util.concurrent.atomic.AtomicReference[() => Unit]
-
-  def pass(): Unit = Option(gate.getAndSet(null)).foreach(_())
 }
