@@ -1,7 +1,7 @@
 """Runs what tries hudiidx hardest and writes how much was tried into docs/reliability.md.
 
 Usage: reliability.py [PART]... [--schedules N] [--commits N] [--minutes N] [--kills N]
-    [--reads N] [--soak-minutes N] [--fuzz N] [--forged N]
+    [--reads N] [--soak-minutes N] [--fuzz N] [--forged-minutes N]
 
 The counts come from the tests themselves (HUDIIDX_FIGURES). Without a PART all run, one after the other, for
 some hours. A part that is done replaces its rows of the page; one that fails ends the run.
@@ -196,7 +196,7 @@ def lengths(arguments: argparse.Namespace) -> dict[str, str]:
         "HUDIIDX_SOAK_MINUTES": str(arguments.soak_minutes),
         "HUDIIDX_SOAK_PLOT": str(ROOT / "docs" / "soak.svg"),
         "HUDIIDX_FUZZ_ROUNDS": str(arguments.fuzz),
-        "HUDIIDX_FORGED": str(arguments.forged),
+        "HUDIIDX_FORGED_MINUTES": str(arguments.forged_minutes / 2),
     }
 
 
@@ -278,7 +278,7 @@ def main() -> int:
     parser.add_argument("--reads", type=int, default=10_000, help="of the soak, at least")
     parser.add_argument("--soak-minutes", type=float, default=60, help="at least")
     parser.add_argument("--fuzz", type=int, default=100_000)
-    parser.add_argument("--forged", type=int, default=1500)
+    parser.add_argument("--forged-minutes", type=float, default=60, help="at least, two tests together")
     arguments = parser.parse_args()
     unknown = set(arguments.parts) - set(PARTS)
     if unknown:

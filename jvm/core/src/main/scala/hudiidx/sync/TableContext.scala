@@ -1,5 +1,7 @@
 package hudiidx.sync
 
+import scala.collection.concurrent.TrieMap
+
 import hudiidx.TableChanged
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.Storage
@@ -37,8 +39,12 @@ final class TableContext(
 
   def identity: TableIdentity = TableIdentity(config.tableName, config.tableType.name)
 
-  /** The schema of the table's rows as of an instant; see [[TableSchema.latest]]. */
-  def schema(asOf: Option[String] = None): Option[LatestSchema] = schemaOf(timeline, asOf)
+  // A commit and the columns of a data file are read for each; nothing of one moment changes.
+  private val schemas = TrieMap.empty[Option[String], Option[LatestSchema]]
+
+  /** The schema of the table's rows as of an instant; see [[TableSchema.latest]]. Read once. */
+  def schema(asOf: Option[String] = None): Option[LatestSchema] =
+    schemas.getOrElseUpdate(asOf, schemaOf(timeline, asOf))
 
   /** The same, as if the table had this timeline. */
   def schemaOf(timeline: ActiveTimeline, asOf: Option[String] = None): Option[LatestSchema] =

@@ -104,7 +104,7 @@ object MetadataTableWriter {
       CommitContent.of(CompletedWrite("UPSERT_PREPPED", group.schema, Vector(file)), group.config.version, instant)
     storage.publish(s"$dir/$instant$Inflight", content)
     if (!storage.publish(s"$root/${file.path}", block)) throw taken(tablePath, instant)
-    val done = OpenWrite.completedPath(
+    val done = CompletedFiles.path(
       dir,
       group.config,
       instant,
@@ -164,7 +164,7 @@ object MetadataTableWriter {
     config.foreach { c =>
       val dir = c.timelineDir(root)
       if (storage.status(s"$dir/$instant$Requested").isDefined) {
-        OpenWrite.completions(storage, dir, c, instant, Action.DeltaCommit).foreach(f => storage.delete(f))
+        CompletedFiles.of(storage, dir, c, instant, Action.DeltaCommit).foreach(f => storage.delete(f))
         announced(storage, dir, instant).foreach(f => storage.delete(Storage.join(root, f)))
         Vector(Inflight, Requested).foreach(suffix => storage.delete(s"$dir/$instant$suffix"))
       }

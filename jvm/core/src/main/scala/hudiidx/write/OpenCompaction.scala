@@ -57,7 +57,7 @@ object OpenCompaction {
       publish: (String, Array[Byte]) => Boolean
   ): Option[String] = {
     val slices = choose(table)
-    val instant = OpenWrite.next(table)
+    val instant = CompletedFiles.next(table)
     if (slices.isEmpty) None
     else {
       val path = s"${table.timeline.dir}/$instant.${Action.Compaction}.requested"

@@ -4,9 +4,6 @@ import hudiidx.{Log, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.sync.{TableAccess, TableContext}
 import hudiidx.table.{MetadataTable, PropertiesFile, TableConfig}
-import hudiidx.timeline._
-import java.nio.file.NoSuchFileException
-import scala.util.Try
 import scala.util.control.NonFatal
 
 /** A write to a table from its request to its end: a deltacommit, a replacecommit, or a planned compaction that is run. Nothing of it is visible
@@ -35,11 +32,11 @@ final class OpenWrite private[write] (
 
   val markers: Markers = new Markers(storage, table.tablePath, table.config.version, instant)
 
-  private def file(extension: String): String = s"${table.timeline.dir}/$instant.${kind.pending}$extension"
+  private val decision = new WriteDecision(table, instant, kind, beating)
 
   /** Says that files are about to be written. */
   def start(): Unit =
-    if (!appear(file(OpenWrite.Inflight))) throw lost("it was started by another writer")
+    if (!appear(decision.file(WriteDecision.Inflight))) throw decision.lost("it was started by another writer")
 
   /** A store that tells nothing of a file may make it yet. */
   private var mayAppear = false
@@ -53,9 +50,6 @@ final class OpenWrite private[write] (
         throw e
     }
 
-  /** From then on the write may be visible, or become so: nothing of it is taken back. */
-  private var mayBeVisible = false
-
   /** Does a part of the write; if that fails, takes back whatever the write has done. */
   def orAbandon[A](part: => A): A =
     try part
@@ -67,7 +61,7 @@ final class OpenWrite private[write] (
 
   /** Where it may be visible nothing of it goes. */
   private def abandon(because: Throwable): Unit =
-    try if (mayBeVisible) beating.close() else abandon()
+    try if (decision.mayBeVisible) beating.close() else abandon()
     catch { case NonFatal(e) => because.addSuppressed(e) }
 
   /** Makes the write visible, whole. Files of attempts that did not count are removed before. WriteConflict, and nothing of
@@ -111,7 +105,7 @@ final class OpenWrite private[write] (
   private def settleFiles(write: CompletedWrite): Unit = {
     val counted = write.files.map(_.path).toSet
     val marked = markers.all
-    if (!counted.subsetOf(marked.map(_.path).toSet)) throw lost("its markers are gone")
+    if (!counted.subsetOf(marked.map(_.path).toSet)) throw decision.lost("its markers are gone")
     markers.deleteOthers(counted, marked)
   }
 
@@ -119,25 +113,28 @@ final class OpenWrite private[write] (
     val now = TableContext.load(table.access, table.tablePath)
     new ConcurrentWrites(table, now).check(instant, write)
     now.timeline.instants.filter(PendingWrites.isWrite).find(_.requestedTime != instant).foreach { i =>
-      throw lost(s"${i.requestedTime} of another writer is pending, which would be lost with the table that was")
+      throw decision.lost(
+        s"${i.requestedTime} of another writer is pending, which would be lost with the table that was"
+      )
     }
-    requireInflight()
+    decision.requireInflight()
     val old = now.config.properties
     val config = TableConfig.of(now.config.file, RemadeTable.properties(made, instant))
     val dir = RemadeTable.timelineDir(table.tablePath, instant)
-    val done = OpenWrite.completedPath(dir, config, instant, kind.completed, OpenWrite.next(now, config))
+    val done = CompletedFiles.path(dir, config, instant, kind.completed, CompletedFiles.next(now, config))
     storage.publish(s"$dir/$instant.${kind.pending}.requested", kind.requested)
-    storage.publish(s"$dir/$instant.${kind.pending}${OpenWrite.Inflight}", Array.emptyByteArray)
-    if (!isPublished(done, CommitContent.of(write, config.version, instant))) throw lost("it is complete already")
+    storage.publish(s"$dir/$instant.${kind.pending}${WriteDecision.Inflight}", Array.emptyByteArray)
+    if (!decision.isPublished(done, CommitContent.of(write, config.version, instant)))
+      throw decision.lost("it is complete already")
     lock.foreach(_.requireHeld())
     val properties = PropertiesFile.text(config.properties)
-    decide(TableConfig.propertiesFile(table.tablePath), properties, OpenWrite.Inflight)
-    requirePending(OpenWrite.Inflight)
+    decision.decide(TableConfig.propertiesFile(table.tablePath), properties, WriteDecision.Inflight)
+    decision.requirePending(WriteDecision.Inflight)
     try RemadeTable.become(storage, table.tablePath, properties)
     catch {
       case NonFatal(e) => throw Epochs.unknown(table.tablePath, s"the table that $instant makes anew is there", e)
     }
-    try requirePending(OpenWrite.Inflight)
+    try decision.requirePending(WriteDecision.Inflight)
     catch {
       case e: WriteConflict =>
         PropertiesFile.update(storage, table.tablePath)(_ => old ++ OpenWrite.WithoutMetadataTable)
@@ -173,103 +170,21 @@ final class OpenWrite private[write] (
 
   /** @param now the timeline that the write's completion is behind */
   private def publish(write: CompletedWrite, now: TableContext): Unit = {
-    requireInflight()
+    decision.requireInflight()
     if (write.properties.nonEmpty) PropertiesFile.update(storage, table.tablePath)(_ ++ write.properties)
     val changes = write.files.map(f => FileChange(f.partitionPath, f.fileName, Some(f.sizeBytes)))
     MetadataTableWriter.commit(now, instant, changes, keepsKeys = kind == WriteKind.Compaction)
-    requireInflight() // who rolled the write back before its commit there did not see it
+    decision.requireInflight() // who rolled the write back before its commit there did not see it
     lock.foreach(_.requireHeld())
     val content = CommitContent.of(write, table.config.version, instant)
     val path =
-      OpenWrite.completedPath(table.timeline.dir, table.config, instant, kind.completed, OpenWrite.next(now))
-    decide(path, content, OpenWrite.Inflight)
-    publishDecided(path, content, OpenWrite.Inflight)
+      CompletedFiles.path(table.timeline.dir, table.config, instant, kind.completed, CompletedFiles.next(now))
+    decision.complete(path, content, WriteDecision.Inflight)
   }
 
   /** Plans something beside it: by a write that is nothing but alone, and is taken back then. */
-  private[write] def publishPlan(path: String, content: Array[Byte]): Unit = {
-    decide(path, content, OpenWrite.Requested)
-    publishDecided(path, content, OpenWrite.Requested)
-  }
-
-  /** From here on the write completes, whoever comes: no other may take it back.
-    *
-    * @param pending the file that says that it goes on
-    */
-  private def decide(path: String, content: Array[Byte], pending: String): Unit = {
-    val decided = epochs.decided(writer, Some(file(pending)), path)(content)
-    val inForce =
-      try epochs.follow(instant, beating.epoch, beating.open, decided)
-      catch { case NonFatal(e) => settled(decided, e) }
-    // Without records the write has ended: one that came and completed it by this one's took them away as well.
-    val isDecided = inForce.contains(decided) || (inForce.isEmpty && isThere(path, content))
-    if (!isDecided) throw lost("it was silent for too long, or its lock was taken")
-    mayBeVisible = true
-  }
-
-  private def publishDecided(path: String, content: Array[Byte], pending: String): Unit = {
-    requirePending(pending)
-    if (!isPublished(path, content)) {
-      mayBeVisible = false
-      throw lost("it is complete already")
-    }
-    try requirePending(pending)
-    catch {
-      case e: WriteConflict =>
-        storage.delete(path)
-        throw e
-    }
-  }
-
-  /** Stock Hudi knows no records: what it rolled back has no pending file. */
-  private def requirePending(pending: String): Unit = {
-    val isThere =
-      try storage.status(file(pending)).isDefined
-      catch {
-        case NonFatal(e) =>
-          throw Epochs.unknown(table.tablePath, s"another writer rolled the write $instant back meanwhile", e)
-      }
-    if (!isThere) {
-      mayBeVisible = false
-      throw lost(s"another writer rolled it back, its $pending file is gone")
-    }
-  }
-
-  /** The store did not say whether it took the decision. One against it under the same number excludes it. */
-  private def settled(decided: Epoch.Decided, unanswered: Throwable): Option[Epoch] = {
-    def unknown(e: Throwable): Nothing = {
-      mayBeVisible = true
-      if (e ne unanswered) unanswered.addSuppressed(e)
-      throw Epochs.unknown(table.tablePath, s"the write $instant is decided", unanswered)
-    }
-    val inForce =
-      try epochs.follow(instant, beating.epoch, beating.open, Epoch.Over(writer))
-      catch { case NonFatal(e) => unknown(e) }
-    inForce match {
-      case Some(Epoch.Cut)     => unknown(unanswered)
-      case Some(_: Epoch.Over) => throw unanswered
-      case other               => other.filter(_ == decided)
-    }
-  }
-
-  /** A store may lose its answer, or get the same twice: what is there then is this write's, or another's who completed it by
-    * its record.
-    */
-  private def isPublished(path: String, content: Array[Byte]): Boolean =
-    try storage.publish(path, content) || isThere(path, content)
-    catch {
-      case NonFatal(e) =>
-        Try(isThere(path, content))
-          .filter(identity)
-          .getOrElse(throw Epochs.unknown(table.tablePath, s"the write $instant is complete", e))
-    }
-
-  private def isThere(path: String, content: Array[Byte]): Boolean =
-    try java.util.Arrays.equals(storage.readAll(path), content)
-    catch { case _: NoSuchFileException => false }
-
-  private def requireInflight(): Unit =
-    if (storage.status(file(OpenWrite.Inflight)).isEmpty) throw lost("its inflight file is gone")
+  private[write] def publishPlan(path: String, content: Array[Byte]): Unit =
+    decision.complete(path, content, WriteDecision.Requested)
 
   /** Stops beating, and does no more. */
   private[write] def stop(): Unit = beating.close()
@@ -293,7 +208,7 @@ final class OpenWrite private[write] (
   }
 
   private def isComplete: Boolean =
-    OpenWrite.completions(storage, table.timeline.dir, table.config, instant, kind.completed).nonEmpty
+    CompletedFiles.of(storage, table.timeline.dir, table.config, instant, kind.completed).nonEmpty
 
   private def takeBack(last: Int): Unit =
     if (kind.keepsPlan) Rollback.takeBackToPlan(table, instant, last)
@@ -301,14 +216,9 @@ final class OpenWrite private[write] (
     // The next writer removes the records, a term later: until then what appears is known to be over.
     else Rollback.takeBack(table, instant, kind, () => true)
 
-  private def lost(why: String): WriteConflict = new WriteConflict(
-    s"${table.tablePath}: the write $instant was taken from this writer: $why; write again"
-  )
 }
 
 object OpenWrite {
-  private val Inflight = ".inflight"
-  private val Requested = ".requested"
 
   /** Who took the write for dead may have taken parts of it out. */
   private val WithoutMetadataTable =
@@ -343,7 +253,7 @@ object OpenWrite {
     val found = TableContext.load(access, tablePath)
     val isChanged = new PendingWrites(found, heartbeats, known, heartbeat).settle(isAlone = lock.isEmpty)
     val before = if (isChanged) TableContext.load(access, tablePath) else found
-    val instant = next(before)
+    val instant = CompletedFiles.next(before)
     val beating = heartbeats.start(instant, heartbeat)
     val asked = new OpenWrite(before, instant, kind, beating, lock)
     var isOurs = true
@@ -402,40 +312,4 @@ object OpenWrite {
 
   private def conflict(tablePath: String, other: String, does: String): WriteConflict =
     new WriteConflict(s"$tablePath: another writer ($other) $does; write again when it is done: one writer at a time")
-
-  /** The completed files of an instant, by path; one at most, unless two writers took it for theirs. */
-  private[write] def completions(
-      storage: Storage,
-      dir: String,
-      config: TableConfig,
-      instant: String,
-      action: String
-  ): Vector[String] =
-    if (config.timelineLayout == 1) Vector(s"$dir/$instant.$action").filter(storage.status(_).isDefined)
-    else
-      storage
-        .list(dir)
-        .map(_.name)
-        .filter(n => n.startsWith(s"${instant}_") && n.endsWith(s".$action"))
-        .map(n => s"$dir/$n")
-
-  /** @param completion time, where the timeline's layout names it */
-  private[write] def completedPath(
-      dir: String,
-      config: TableConfig,
-      instant: String,
-      action: String,
-      completion: => String
-  ): String =
-    if (config.timelineLayout == 1) s"$dir/$instant.$action" else s"$dir/${instant}_$completion.$action"
-
-  /** Behind all that the timeline has. */
-  private[write] def next(table: TableContext): String = next(table, table.config)
-
-  /** As instants of a table with these properties are written. */
-  private def next(table: TableContext, as: TableConfig): String = {
-    val all = table.timeline.instants.flatMap(i => i.completionTime.toVector :+ i.requestedTime)
-    val last = if (all.isEmpty) "" else all.max
-    InstantTime.next(last, System.currentTimeMillis(), as.timelineZone)
-  }
 }

@@ -191,7 +191,7 @@ private[write] object Rollback {
     markers.deleteOthers(Set.empty, announced)
     // Another, stock Hudi too, may have run the same plan to its end: what is pending of it is no more.
     val isComplete = kind.keepsPlan &&
-      OpenWrite.completions(storage, table.timeline.dir, table.config, instant, kind.completed).nonEmpty
+      CompletedFiles.of(storage, table.timeline.dir, table.config, instant, kind.completed).nonEmpty
     if (!isComplete) takeBackSteps(table, instant, kind)
     markers.delete()
   }
@@ -209,7 +209,7 @@ private[write] object Rollback {
     */
   def runEarlier(table: TableContext, instant: String, kind: WriteKind): Unit = {
     val storage = table.storage
-    def completions = OpenWrite.completions(storage, table.timeline.dir, table.config, instant, kind.completed)
+    def completions = CompletedFiles.of(storage, table.timeline.dir, table.config, instant, kind.completed)
     def isRemade: Boolean = kind == WriteKind.Replace &&
       TableConfig.read(storage, table.tablePath).timelineDir(table.tablePath) != table.timeline.dir
     val heartbeats = new Heartbeats(storage, table.tablePath)

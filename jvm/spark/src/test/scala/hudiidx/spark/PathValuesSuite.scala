@@ -1,5 +1,9 @@
 package hudiidx.spark
 
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths}
+import scala.collection.JavaConverters._
+
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.Fixtures
 import hudiidx.record.PackedKeys
@@ -28,8 +32,22 @@ final class PathValuesSuite extends SparkSuite {
   private def pairs(frame: DataFrame): Vector[(String, String)] =
     frame.select("id", "city").collect().map(r => (r.getString(0), r.getString(1))).toVector.sorted
 
-  private def indexed(name: String): String = {
+  /** The table's partition is under another path, and its files stay as they are. */
+  private def moved(table: String, from: String, to: String): Unit = {
+    val folder = Paths.get(table, ".hoodie")
+    Files.move(Paths.get(table, from), Paths.get(table, to))
+    Files.list(folder).filter(f => f.toString.endsWith(".commit") || f.toString.endsWith(".inflight")).forEach { file =>
+      val text = new String(Files.readAllBytes(file), UTF_8).replaceAll("\"" + from + "([\"/])", "\"" + to + "$1")
+      Files.write(file, text.getBytes(UTF_8)): Unit
+    }
+    val properties = folder.resolve("hoodie.properties")
+    val kept = Files.readAllLines(properties).asScala.filterNot(_.startsWith("hoodie.table.metadata.partitions"))
+    Files.write(properties, kept.asJava): Unit
+  }
+
+  private def indexed(name: String, change: String => Unit = _ => ()): String = {
     val table = Fixtures.copy(name)
+    change(table)
     val options =
       java.util.Map.of("hudiidx.columns", "*", "hudiidx.bloom.columns", "city", "hudiidx.record.mode", "global")
     new HudiIdxApi(spark, table, options).create()
@@ -79,11 +97,11 @@ final class PathValuesSuite extends SparkSuite {
     "the values of files are there where a key generator formats paths, and those of paths where they are asked for"
   ) {
     val table = Fixtures.copy("v9-path-values-cow")
-    val file = java.nio.file.Paths.get(table, ".hoodie", "hoodie.properties")
-    val text = new String(java.nio.file.Files.readAllBytes(file), "UTF-8").replaceAll("hoodie.table.checksum=.*", "")
+    val file = Paths.get(table, ".hoodie", "hoodie.properties")
+    val text = new String(Files.readAllBytes(file), UTF_8).replaceAll("hoodie.table.checksum=.*", "")
     val timed = text.replaceAll("hoodie.table.keygenerator.type=.*", "hoodie.table.keygenerator.type=TIMESTAMP")
     assert(timed != text)
-    java.nio.file.Files.write(file, timed.getBytes("UTF-8"))
+    Files.write(file, timed.getBytes(UTF_8))
     val ofFiles = pairs(read(table))
     val ofPaths = stockRows("v9-path-values-cow")
     assert(ofFiles.map(_._1) === ofPaths.map(_._1) && ofFiles.map(_._2).contains("rome"))
@@ -93,6 +111,14 @@ final class PathValuesSuite extends SparkSuite {
     new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.columns", "*")).create()
     assert(pairs(read(table).where("city = 'rome'")) === ofFiles.filter(_._2 == "rome"))
     same(table, ofPaths, "hoodie.datasource.read.extract.partition.values.from.path" -> "true")
+  }
+
+  test("files none of whose rows hold the partition's value are read for it, whatever an index has of them") {
+    val name = "v6-path-values-cow"
+    val table = indexed(name, moved(_, "lima", "zurich"))
+    val stock = stockRows(name).map { case (id, city) => id -> (if (city == "lima") "zurich" else city) }
+    same(table, stock)
+    same(table, stock, "hudiidx.read.partition.filters" -> "false")
   }
 
   test("as of an instant before the first commit there are no rows, and the table's columns") {
