@@ -101,6 +101,7 @@ def large_facts() -> dict[str, Any]:
             "instants_behind": 12,
             "lag_seconds": 86399,
             "last_synced_instant": "20260101000000000",
+            "index_path": "/data/trips/.hoodie/hudiidx",
             "size": 10**9,
             "bytes_by_kind": {k: 10 ** (9 - i) for i, k in enumerate(kinds)},
             "record": {"mode": "global", "window_days": 30, "file_groups": 64, "mappings": 10**10},

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from hudiidx._shell import command
 from hudiidx._text import shown
 from hudiidx.index import HudiIndex
 from hudiidx.poll import bring_up, named, one_line
@@ -34,6 +35,7 @@ def update_after(
         create: as for `Watcher`.
     """
     path, given = named(table)
+    elsewhere = given._options.get("hudiidx.index.path") if given else None
 
     def write_and_update(df: DataFrame, batch_id: int) -> None:
         write(df, batch_id)
@@ -41,10 +43,10 @@ def update_after(
             bring_up(given or HudiIndex(df.sparkSession, path), create)
         except Exception as e:
             _log.warning(
-                "%s: the index stays behind batch %s, the next or `hudiidx update %s` tries again: %s: %s",
+                "%s: the index stays behind batch %s, the next or %s tries again: %s: %s",
                 shown(path),
                 batch_id,
-                shown(path),
+                shown(command("update", path, index_path=elsewhere)),
                 type(e).__name__,
                 one_line(e),
             )

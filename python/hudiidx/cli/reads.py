@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hudiidx import _keys
+from hudiidx import _keys, _shell
 from hudiidx.cli import out
 from hudiidx.cli.app import (
     ASK,
@@ -55,7 +55,7 @@ def info(table: Path_, json_: Json = False, index_path: IndexPath = None) -> Non
     found = plain("info", table, index_path=index_path)
     print_document(found, json_)
     if not json_ and found["state"] in _NEXT:
-        out.line(f"run `hudiidx {_NEXT[found['state']]} {_named(table, index_path)}`", stderr=True)
+        out.line(f"run {_shell.command(_NEXT[found['state']], table, index_path=index_path)}", stderr=True)
 
 
 @command(ASK, "hudiidx partitions /data/trips", "hudiidx partitions /data/trips --json")
@@ -142,7 +142,7 @@ def lookup(
     else:
         options = {"index_path": index_path, "strict": strict, "partition": partition, "as_of": as_of}
         found = run_plain("lookup", table, _keys.pack(asked), options)
-        _warn_of(found, table, index_path, "record keys were read from files", "add-index", " record")
+        _warn_of(found, table, index_path, "record keys were read from files", "add-index", "record")
     if json_:
         out.document(found)
     elif rows:
@@ -332,17 +332,13 @@ def _listing(
 
 
 def _warn_of(
-    found: Mapping[str, Any], table: str, index_path: str | None, instead: str, command: str, part: str = ""
+    found: Mapping[str, Any], table: str, index_path: str | None, instead: str, command: str, *part: str
 ) -> None:
     if found.get("fallback"):
-        of = _named(table, index_path)
+        see = _shell.command("info", table, index_path=index_path)
+        mend = _shell.command(command, table, *part, index_path=index_path)
         out.line(
             f"hudiidx: warning: the index was not used ({found['fallback']}), {instead}; "
-            f"see `hudiidx info {of}`, mend with `hudiidx {command} {of}{part}`",
+            f"see {see}, mend with {mend}",
             stderr=True,
         )
-
-
-def _named(table: str, index_path: str | None) -> str:
-    """The table as the command takes it, for what is told to run."""
-    return f"{table} --index-path {index_path}" if index_path else table

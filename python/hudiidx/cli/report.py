@@ -40,4 +40,4 @@ def report(
         raise out.usage(f"--output {output}: {e.strerror}") from e
     out.line(output)
     for advice in made.advice:
-        out.line(f"{advice['title']}: {advice['command']}")
+        out.line(f"{advice['title']}: {advice['command'] or advice['why']}")

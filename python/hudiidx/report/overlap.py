@@ -6,23 +6,26 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from hudiidx._shell import line
 from hudiidx._text import counted, share
 from hudiidx.report.markup import Markup, code, joined, section, table, tag
 
 _GOOD, _FAIR = 0.8, 0.5
 
 
-def columns(found: Mapping[str, Any], path: str) -> Markup:
+def columns(found: Mapping[str, Any], path: str, index_path: str) -> Markup:
     """The section of all columns whose bounds are indexed."""
     bounds: Sequence[Mapping[str, Any]] = found["bounds"]
     if found["problem"]:
         return section("How values lie in the files", tag("p", found["problem"], class_="problem"))
     if not bounds:
+        elsewhere = None if index_path == f"{path}/.hoodie/hudiidx" else index_path
+        command = line("add-index", path, "COLUMN", index_path=elsewhere) or "HudiIndex.add_index"
         how = joined(
             [
                 "No bounds of columns are indexed. Those of a column that queries filter by show here how "
                 "well it is clustered: ",
-                code(f"hudiidx add-index {path} COLUMN"),
+                code(command),
             ]
         )
         return section("How values lie in the files", lead=how)

@@ -24,7 +24,7 @@ def page(facts: Mapping[str, Any]) -> str:
         [
             sections.header(facts),
             sections.advice(facts),
-            overlap.columns(facts["columns"], facts["table"]["path"]),
+            overlap.columns(facts["columns"], facts["table"]["path"], facts["index"]["index_path"]),
             sections.queries(facts),
             sections.files(facts, of_files),
             sections.logs(facts, of_logs),

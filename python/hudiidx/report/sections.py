@@ -66,12 +66,18 @@ def advice(facts: Facts) -> Markup:
             "li",
             tag("h3", a["title"]),
             tag("p", a["why"]),
-            tag("pre", code(a["command"]), tabindex="0"),
-            tag("small", _RUNS_IN[a["runs_in"]]),
+            *_command(a),
         )
         for a in found
     )
     return section("What would help", tag("ol", *items, class_="advice"))
+
+
+def _command(a: Mapping[str, str]) -> Sequence[Markup]:
+    """Nothing where no command does it."""
+    if not a["command"]:
+        return ()
+    return tag("pre", code(a["command"]), tabindex="0"), tag("small", _RUNS_IN[a["runs_in"]])
 
 
 def file_charts(facts: Facts) -> list[Chart]:

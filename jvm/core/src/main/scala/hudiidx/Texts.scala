@@ -27,7 +27,7 @@ object Texts {
   }
 
   /** C0, C1 and DEL; ends of lines and paragraphs; what turns the direction of writing; halves of a pair. As `_text.py` has it. */
-  private def isHidden(text: String, at: Int): Boolean = {
+  private[hudiidx] def isHidden(text: String, at: Int): Boolean = {
     val c = text.charAt(at)
     if (c < 0x20 || (c >= 0x7f && c <= 0x9f)) true
     else if (c < 0x61c) false

@@ -172,10 +172,9 @@ object PatternsSuite {
 
   private val all: Vector[Use] = Vector(
     Use("ColumnExpression.scala", """(?s)(.*) \{([^{}]*)\}""", "upper(a) {a = b; c = d}"),
-    Use("IndexSpec.scala", """([a-z][a-z0-9_]*)\s*\((.*)\)""", "bloom2 (a, b, fpp=0.1)"),
+    Use("IndexSpec.scala", """(?s)([a-z][a-z0-9_]*)\s*\((.*)\)""", "bloom2 (a, b, fpp=0.1)"),
     Use("IndexSpec.scala", """(?s)[A-Za-z_][\w.]*\s*=[^=].*|[A-Za-z_][\w.]*\s*=""", "a.b = c d"),
     Use("ColumnType.scala", """decimal\((\d+),(\d+)\)""", "decimal(10,2)"),
-    Use("Advice.scala", """[\w@%+=:,./-]+""", "/data/a:b@c"),
     Use(
       "ArchivedTimeline.scala",
       """^\.commits_\.archive\.\d+(_\d+-\d+-\d+)?$""",
@@ -204,7 +203,6 @@ object PatternsSuite {
     Use("ExpressionFacts.scala", "[A-Za-z0-9_/+:~-]{1,64}(#[0-9a-f]{1,8})?", "Europe/Oslo#0af"),
     Use("ExpressionTypes.scala", """decimal\((\d{1,2}),(\d{1,2})\)""", "decimal(10,2)"),
     Use("ExpressionTypes.scala", "-?[0-9.]+(E-?[0-9]{1,2})?", "-12.3E-4"),
-    Use("ExpressionSql.scala", "[A-Za-z_]\\w*", "a_1"),
     Use("ExpressionSql.scala", "-?[0-9.E-]+", "-1.2E-3"),
     Use("ExpressionText.scala", "[0-9a-f]{4}", "0a1f"),
     Use("ExpressionFunctions.scala", "(?s).*\\d{4}.*", "a 1234 b"),

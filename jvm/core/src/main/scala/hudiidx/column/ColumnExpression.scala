@@ -58,6 +58,10 @@ object ColumnExpression {
   /** For people: an expression as it is written in SQL, a column's path as it is. */
   def shown(path: String): String = of(path).fold(path)(_.sql)
 
+  /** As somebody types it for a command: SQL of an expression, a column's path in backquotes where it needs them, `*`. */
+  def typed(path: String): String =
+    if (path == IndexSpec.All) path else of(path).fold(ColumnPath.typed(path))(_.sql)
+
   /** What somebody wrote for a column: a path, or SQL of one or more columns, which is told by characters that no name has but in
     * backquotes.
     */

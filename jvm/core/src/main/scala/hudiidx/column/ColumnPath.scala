@@ -17,9 +17,24 @@ object ColumnPath {
   def asked(text: String): Vector[String] =
     outside(text, ',').map(_.trim).filter(_.nonEmpty).map(ColumnExpression.asked)
 
+  /** A path as somebody types it where expressions may stand too: whatever is no word stands in backquotes, also what commands
+    * have another meaning for.
+    */
+  def typed(path: String): String = {
+    val found = parts(path)
+    val isCommand = found.size == 1 && Commands(found.head)
+    found.map(p => if (p.nonEmpty && p.forall(isOfWord) && !isCommand) p else backquoted(p)).mkString(".")
+  }
+
+  /** Parts of an index that commands take where columns may stand. */
+  private val Commands = Set("record", "logs")
+
+  private def isOfWord(c: Char): Boolean = c == '_' || Character.isLetterOrDigit(c)
+
+  private def backquoted(part: String): String = "`" + part.replace("`", "``") + "`"
+
   private def quoted(part: String): String =
-    if (part.exists(c => "`.,;=()*".indexOf(c.toInt) >= 0) || part.trim != part) "`" + part.replace("`", "``") + "`"
-    else part
+    if (part.exists(c => "`.,;=()*".indexOf(c.toInt) >= 0) || part.trim != part) backquoted(part) else part
 
   private def unquoted(part: String): String =
     if (part.length >= 2 && part.startsWith("`") && part.endsWith("`"))

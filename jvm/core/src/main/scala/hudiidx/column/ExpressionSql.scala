@@ -5,6 +5,7 @@ import java.time.temporal.ChronoUnit
 
 import scala.util.Try
 
+import hudiidx.Sql
 import hudiidx.column.ExpressionTree.{Call, Cast, Column, Constant}
 
 /** An expression as people read it, and may give it again: in SQL. */
@@ -34,7 +35,7 @@ private[column] object ExpressionSql {
   )
 
   def of(tree: ExpressionTree): String = tree match {
-    case Column(parts)         => parts.map(named).mkString(".")
+    case Column(parts)         => Sql.name(parts)
     case c: Constant           => constant(c)
     case Cast(child, t, isTry) => s"${if (isTry) "TRY_CAST" else "CAST"}(${of(child)} AS ${t.toUpperCase})"
     case Call(ExpressionFunctions.Element, Vector(of_, at))   => s"${of(of_)}[${of(at)}]"
@@ -59,9 +60,6 @@ private[column] object ExpressionSql {
 
   private val Sides = Map("trim" -> "BOTH", "ltrim" -> "LEADING", "rtrim" -> "TRAILING")
 
-  private def named(part: String): String =
-    if (part.matches("[A-Za-z_]\\w*")) part else "`" + part.replace("`", "``") + "`"
-
   private def cases(parts: Vector[ExpressionTree]): String = {
     val branches = parts.grouped(2).filter(_.size == 2).map(b => s"WHEN ${of(b(0))} THEN ${of(b(1))} ").mkString
     val last = if (parts.size % 2 == 1) s"ELSE ${of(parts.last)} " else ""
@@ -74,7 +72,7 @@ private[column] object ExpressionSql {
     case ("bigint", Some(v))                                         => v + "L"
     case ("smallint", Some(v))                                       => v + "S"
     case ("tinyint", Some(v))                                        => v + "Y"
-    case ("string", Some(v))                                         => text(v)
+    case ("string", Some(v))                                         => Sql.literal(v)
     case ("binary", Some(v))                                         => s"X'$v'"
     case ("double", Some(v)) if v.matches("-?[0-9.E-]+")             => v + "D"
     case (t, Some(v)) if t.startsWith("decimal") && !v.contains("E") => v + "BD"
@@ -85,10 +83,8 @@ private[column] object ExpressionSql {
     case ("interval", Some(v))                                                           => s"INTERVAL '${calendar(v)}'"
     case (t, Some(v)) if t.startsWith("interval year") || t.startsWith("interval month") => s"INTERVAL '$v' MONTH"
     case (t, Some(v)) if t.startsWith("interval") => s"INTERVAL '${told(v)(n => BigDecimal(n, 6).toString)}' SECOND"
-    case (t, Some(v))                             => s"CAST('$v' AS ${t.toUpperCase})"
+    case (t, Some(v))                             => s"CAST(${Sql.literal(v)} AS ${t.toUpperCase})"
   }
-
-  private def text(value: String): String = "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
   private def told(number: String)(of: Long => String): String = Try(of(number.toLong)).getOrElse(number)
 

@@ -24,7 +24,7 @@ object IndexSpec {
 
   /** Those of them that are yet to be made for the files that were there before they were asked for. */
   val PendingProperty = "column.pending"
-  private val Form = """([a-z][a-z0-9_]*)\s*\((.*)\)""".r
+  private val Form = """(?s)([a-z][a-z0-9_]*)\s*\((.*)\)""".r
 
   /** InvalidOption if it is malformed. */
   def parse(text: String): IndexSpec = text.trim match {

@@ -1,15 +1,16 @@
 package hudiidx.report
 
-import hudiidx.column.IndexSpec
+import hudiidx.column.{ColumnPath, IndexSpec}
 import hudiidx.sync.IndexInfo
 import hudiidx.table.KeyTexts
+import hudiidx.{ShellCommand, Sql}
 
 /** Something that would help.
   *
   *  @param kind    `create`, `update`, `compact`, `cluster`, `add_index`, `drop_index` or `read_history`
   *  @param title   what to do, in a few words
   *  @param why     what was seen
-  *  @param command that does it
+  *  @param command that does it; empty where none can, which `why` tells
   *  @param runsIn  where it is typed: `shell`, `sql` (a session of Spark with stock Hudi) or `python`
   */
 final case class Advice(kind: String, title: String, why: String, command: String, runsIn: String)
@@ -20,20 +21,18 @@ private[report] final class Advisor(report: TableReport, indexPath: Option[Strin
   private val info = report.info
   private val files = report.files
   private val scans = report.scans
-  private val table = quoted(report.path)
-  private val where = indexPath.fold("")(p => s" --index-path ${quoted(p)}")
   private val ranged: Vector[String] = info.columns.filter(_.kind == Range).flatMap(_.columns)
 
   def all: Vector[Advice] = state.toVector ++ compact ++ cluster ++ addIndex ++ dropIndex ++ readHistory
 
   private def state: Option[Advice] = info.state match {
     case IndexInfo.Absent =>
-      Some(shell("create", "Make the index", "There is no index: files are listed.", s"hudiidx create $table"))
+      Some(shell("create", "Make the index", "There is no index: files are listed.", "create"))
     case IndexInfo.Broken =>
-      Some(shell("create", "Make the index anew", s"It cannot be used: ${info.reason}.", s"hudiidx create $table"))
+      Some(shell("create", "Make the index anew", s"It cannot be used: ${info.reason}.", "create"))
     case IndexInfo.Lagging =>
       val why = s"${counted(info.instantsBehind.toLong, "instant")} behind: each read takes these from commit metadata."
-      Some(shell("update", "Bring the index up", why, s"hudiidx update $table"))
+      Some(shell("update", "Bring the index up", why, "update"))
     case _ => None
   }
 
@@ -45,7 +44,7 @@ private[report] final class Advisor(report: TableReport, indexPath: Option[Strin
       val why =
         s"${counted(files.logFiles, "log file")} in ${counted(files.slicesWithLogs, "file slice")}, up to $most in one, " +
           s"are ${percent(share)} of what a query reads, and are merged by each."
-      Some(shell("compact", "Compact", why, s"hudiidx compact-table $table"))
+      Some(shell("compact", "Compact", why, "compact-table"))
     }
   }
 
@@ -57,27 +56,36 @@ private[report] final class Advisor(report: TableReport, indexPath: Option[Strin
     }
     val chosen = poor.sortBy(c => (-scans.naming(c.column), c.overlap.skippedOfOne, c.column)).take(MostSorted)
     chosen.headOption.map { worst =>
-      val names = chosen.map(_.column).mkString(",")
       val why = s"Values of ${worst.column} are all over the table: a query for one of them skips " +
         s"${percent(worst.overlap.skippedOfOne)} of the file slices. Sorted, it would skip nearly all."
-      val sql = s"CALL run_clustering(path => '${report.path.replace("'", "\\'")}', order => '$names')"
-      Advice("cluster", s"Cluster by $names", why, sql, "sql")
+      val names = chosen.map(_.column).flatMap(sortable)
+      if (names.isEmpty) Advice("cluster", s"Cluster by ${worst.column}", s"$why $NotSortable", "", "sql")
+      else {
+        val order = names.mkString(",")
+        val sql = s"CALL run_clustering(path => ${Sql.literal(report.path)}, order => ${Sql.literal(order)})"
+        val read = if (Vector(report.path, order).exists(Sql.hasEscapes)) s" $ReadEscaped" else ""
+        Advice("cluster", s"Cluster by $order", why + read, sql, "sql")
+      }
     }
   }
+
+  /** What `run_clustering` takes in its list: a column of the table's own, not within another. */
+  private def sortable(path: String): Option[String] =
+    report.columns.find(c => ColumnPath.of(Seq(c)) == path).filter(c => !c.contains(',') && c.trim == c)
 
   private def addIndex: Vector[Advice] = {
     val known = info.columns.flatMap(_.columns).toSet
     val asked = for {
       c <- report.columns if !report.config.partitionFields.contains(c)
-      times = scans.naming(c) if times > 0 && !known(c) && !known(IndexSpec.All) && hasIndex
+      times = scans.naming(c) if times > 0 && !known(ColumnPath.of(Seq(c))) && !known(IndexSpec.All) && hasIndex
     } yield (c, times)
     asked.sortBy { case (c, times) => (-times, c) }.take(MostAdded).map { case (c, times) =>
       val isKey =
         report.config.recordKeyFields == Vector(c) && KeyTexts.of(report.config).isRight && info.record.isEmpty
-      val what = if (isKey) "record" else c
+      val what = if (isKey) "record" else ColumnPath.typed(ColumnPath.of(Seq(c)))
       val why =
         s"${counted(times.toLong, "recorded scan")} of ${scans.scans} asked for $c, and nothing is indexed of it."
-      shell("add_index", s"Index $c", why, s"hudiidx add-index $table ${quoted(what)}")
+      shell("add_index", s"Index $c", why, "add-index", what)
     }
   }
 
@@ -87,11 +95,12 @@ private[report] final class Advisor(report: TableReport, indexPath: Option[Strin
     else
       for {
         index <- info.columns if !index.isPending
-        names <- if (index.kind == Range) index.columns.map(Vector(_)) else Vector(index.columns)
+        told = index.columns.zip(index.typed)
+        (names, typed) <- (if (index.kind == Range) told.map(Vector(_)) else Vector(told)).map(_.unzip)
         if !names.contains(IndexSpec.All) && names.forall(scans.naming(_) == 0)
       } yield {
         val why = s"None of the last ${scans.scans} recorded scans asked for ${names.mkString(", ")}."
-        val command = s"hudiidx drop-index $table ${names.map(quoted).mkString(" ")} --kind ${index.kind}"
+        val command = ShellCommand("drop-index", report.path +: typed, Vector("--kind" -> index.kind))
         shell("drop_index", s"Drop ${index.kind}(${names.mkString(", ")})", why, command)
       }
 
@@ -110,8 +119,16 @@ private[report] final class Advisor(report: TableReport, indexPath: Option[Strin
 
   private def hasIndex: Boolean = info.version.isDefined
 
-  private def shell(kind: String, title: String, why: String, command: String): Advice =
-    Advice(kind, title, why, command + where, "shell")
+  private def shell(kind: String, title: String, why: String, command: String, more: String*): Advice =
+    shell(kind, title, why, ShellCommand(command, report.path +: more.toVector))
+
+  private def shell(kind: String, title: String, why: String, command: ShellCommand): Advice = {
+    val whole = command.copy(options = command.options ++ indexPath.map("--index-path" -> _))
+    whole.line.fold(
+      reason => Advice(kind, title, s"$why $reason.", "", "shell"),
+      line => Advice(kind, title, why, line, "shell")
+    )
+  }
 }
 
 private object Advisor {
@@ -130,14 +147,15 @@ private object Advisor {
   /** Before so many scans nothing is called unused. */
   private val EnoughScans = 20
 
+  private val NotSortable =
+    "run_clustering cannot sort by it: it takes columns that stand in no struct and have no comma in their names."
+  private val ReadEscaped =
+    "The command is for Spark's usual way to read texts, spark.sql.parser.escapedStringLiterals=false."
+
   private def percent(share: Double): String = {
     val hundredths = share * 100
     if (hundredths > 0 && hundredths < 1) "less than 1 %" else s"${hundredths.round} %"
   }
 
   private def counted(n: Long, what: String): String = s"$n $what${if (n == 1) "" else "s"}"
-
-  /** For a shell. */
-  private def quoted(text: String): String =
-    if (text.matches("""[\w@%+=:,./-]+""")) text else "'" + text.replace("'", """'\''""") + "'"
 }

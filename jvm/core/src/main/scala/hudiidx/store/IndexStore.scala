@@ -1,6 +1,6 @@
 package hudiidx.store
 
-import hudiidx.{DamagedIndex, IndexNotWritable, InvalidOption, Log}
+import hudiidx.{DamagedIndex, IndexNotWritable, InvalidOption, Log, ShellCommand}
 import hudiidx.storage.{FileInfo, RandomReader, Storage}
 import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.nio.file.NoSuchFileException
@@ -286,11 +286,14 @@ object IndexStore {
   /** Folder of the index below a table unless an option says otherwise. */
   def defaultDir(tablePath: String): String = Storage.join(tablePath, ".hoodie/hudiidx")
 
-  /** The table as the command `hudiidx` takes it, with the index folder where that is not the table's own: for what messages
-    * tell to run.
+  /** A call of a command for the table, with the index folder where that is not the table's own: for what messages tell to run.
+    *
+    * @param more what stands behind the table
     */
-  def arguments(tablePath: String, dir: String): String =
-    if (dir == defaultDir(tablePath)) tablePath else s"$tablePath --index-path $dir"
+  def command(name: String, tablePath: String, dir: String, more: String*): ShellCommand = {
+    val options = if (dir == defaultDir(tablePath)) Vector.empty else Vector("--index-path" -> dir)
+    ShellCommand(name, tablePath +: more.toVector, options)
+  }
 
   /** Part of a file name that no other writer uses: 10 characters, 50 random bits. */
   def newToken(): String = {

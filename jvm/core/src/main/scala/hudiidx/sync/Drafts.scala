@@ -165,7 +165,7 @@ private[sync] final class Drafts(
   /** WriteConflict where others were first time and again. */
   def requireTries(rebases: Int): Unit = if (rebases > Drafts.MaxRebases)
     throw new WriteConflict(
-      s"${store.dir}: other writers were first $rebases times; run `hudiidx update $path` again later"
+      s"${store.dir}: other writers were first $rebases times; run ${IndexStore.command("update", path, store.dir).told} again later"
     )
 }
 

@@ -10,12 +10,13 @@ final case class Fallback(code: String, why: String) {
 
   /** What to run against it; empty where the state is wanted. */
   def remedy(tablePath: String, indexDir: String): String = {
-    val of = IndexStore.arguments(tablePath, indexDir)
+    def run(command: String, more: String*): String =
+      s"run ${IndexStore.command(command, tablePath, indexDir, more: _*).told}"
     code match {
       case FallbackCode.Disabled            => ""
-      case FallbackCode.ReadFailed          => s"run `hudiidx verify $of`"
-      case c if FallbackCode.isOfRecords(c) => s"run `hudiidx add-index $of record`"
-      case _                                => s"run `hudiidx create $of`"
+      case FallbackCode.ReadFailed          => run("verify")
+      case c if FallbackCode.isOfRecords(c) => run("add-index", "record")
+      case _                                => run("create")
     }
   }
 

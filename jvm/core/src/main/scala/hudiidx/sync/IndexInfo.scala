@@ -36,12 +36,14 @@ final case class IndexInfo(
   *
   *  @param kind      `range`, `bloom`, `values` or one of the class path
   *  @param columns   their paths, SQL of expressions, or `*`; of kind `range` each is an index of its own
+  *  @param typed     the same as commands take them
   *  @param options   of the kind
   *  @param isPending files that were there before it was asked for are not covered yet
   */
 final case class ColumnIndexInfo(
     kind: String,
     columns: Vector[String],
+    typed: Vector[String],
     options: Map[String, String],
     isPending: Boolean
 )
@@ -52,7 +54,8 @@ object ColumnIndexInfo {
     val pending = specs(IndexSpec.PendingProperty)
     specs(IndexSpec.Property).map { s =>
       val isPending = pending.exists(p => p.kind == s.kind && p.columns.forall(s.columns.contains))
-      ColumnIndexInfo(s.kind, s.columns.map(ColumnExpression.shown).distinct, s.options, isPending)
+      val (shown, typed) = s.columns.map(c => ColumnExpression.shown(c) -> ColumnExpression.typed(c)).distinct.unzip
+      ColumnIndexInfo(s.kind, shown, typed, s.options, isPending)
     }
   }
 }
@@ -135,7 +138,7 @@ object IndexInfo {
     val reason =
       if (missing.isEmpty) ""
       else
-        s"files are gone or cut short: ${missing.map(_.name).mkString(", ")}; run `hudiidx create ${IndexStore.arguments(table.tablePath, store.dir)}`"
+        s"files are gone or cut short: ${missing.map(_.name).mkString(", ")}; run ${IndexStore.command("create", table.tablePath, store.dir).told}"
     IndexInfo(
       state,
       reason,

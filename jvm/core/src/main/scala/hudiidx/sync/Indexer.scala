@@ -145,7 +145,7 @@ final class Indexer(
   private def absent(): Nothing = {
     TableContext.load(access, path): Unit
     throw new IndexNotFound(
-      s"$path: there is no index in ${store.dir}; run `hudiidx create ${IndexStore.arguments(path, store.dir)}`"
+      s"$path: there is no index in ${store.dir}; run ${IndexStore.command("create", path, store.dir).told}"
     )
   }
 

@@ -1,7 +1,7 @@
 package hudiidx.command
 
 import com.fasterxml.jackson.core.JsonGenerator
-import hudiidx.HudiIdxException
+import hudiidx.{HudiIdxException, ShellCommand}
 import hudiidx.storage.Storage
 import hudiidx.store.{IndexFolder, IndexStore}
 import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext, TableSnapshot}
@@ -32,8 +32,8 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
   private val storage = access.storage
   private val path = tablePath.stripSuffix("/")
   private val indexDir = options.indexDir(path)
-  private val toCreate = s"run `hudiidx create ${IndexStore.arguments(path, indexDir)}`"
-  private val toUpdate = s"run `hudiidx update ${IndexStore.arguments(path, indexDir)}`"
+  private val toCreate = s"run ${IndexStore.command("create", path, indexDir).told}"
+  private val toUpdate = s"run ${IndexStore.command("update", path, indexDir).told}"
 
   /** The table, and if it can be read its index, and the store under that. */
   def findings(): Vector[Finding] = table() match {
@@ -83,7 +83,7 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
               Warning,
               s"$groups file groups have no base file: stock Hudi's default indexes do not find their records, and would insert " +
                 "them again",
-              s"run `hudiidx compact-table $path` before a stock writer writes, or let all writers look into logs " +
+              s"run ${ShellCommand("compact-table", Vector(path)).told} before a stock writer writes, or let all writers look into logs " +
                 s"(${TableConfig.LogInserts}=true)"
             )
         }

@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 
 import hudiidx.{IndexNotFound, Log}
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.store.IndexStore
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.SparkSession
 
@@ -26,7 +27,8 @@ private[hudi] object IndexSync {
     catch {
       case _: IndexNotFound => ()
       case NonFatal(e)      =>
-        log.warn(s"$tablePath: the index stays behind, the next write or `hudiidx update $tablePath` tries again: $e")
+        val command = IndexStore.command("update", tablePath, IndexOptions.of(options.index).indexDir(tablePath)).told
+        log.warn(s"$tablePath: the index stays behind, the next write or $command tries again: $e")
     }
   }
 }

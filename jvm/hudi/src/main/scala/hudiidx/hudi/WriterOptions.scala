@@ -6,6 +6,7 @@ import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
 import hudiidx.spark.write.WriteOptionDocs
+import hudiidx.store.IndexStore
 import hudiidx.sync.{IndexOptions, OptionDoc}
 
 /** Settings of a stock writer that tags through hudiidx, from the options of its write.
@@ -31,9 +32,11 @@ final case class WriterOptions(
     */
   def requireWindow(days: Option[Int], tablePath: String): Unit =
     days.filterNot(d => index.get(IndexOptions.RecordWindowDays).map(_.trim).contains(d.toString)).foreach { d =>
+      val table = IndexStore.command("add-index", tablePath, IndexOptions.of(index).indexDir(tablePath), "record")
+      val command = table.copy(options = ("--mode" -> IndexOptions.GlobalMode) +: table.options).told
       throw new InvalidOption(
         s"$tablePath: the record index has a window of $d days: records committed before it are not found, so that an upsert " +
-          s"inserts them again; make one of all records (`hudiidx add-index $tablePath record --mode global`), or, if only " +
+          s"inserts them again; make one of all records ($command), or, if only " +
           s"the last $d days are to be free of duplicates, set ${IndexOptions.RecordWindowDays}=$d for the write"
       )
     }

@@ -135,7 +135,7 @@ final private class ColumnIndexReaders(table: Broadcast[SharedTable], options: I
     val version = shared.snapshot.use.version.getOrElse(
       throw new IndexNotFound(
         s"${shared.path}: there is no index that could be used; " +
-          s"run `hudiidx create ${IndexStore.arguments(shared.path, options.indexDir(shared.path))}`"
+          s"run ${IndexStore.command("create", shared.path, options.indexDir(shared.path)).told}"
       )
     )
     val access = shared.context.access

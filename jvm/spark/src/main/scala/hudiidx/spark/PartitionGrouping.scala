@@ -74,5 +74,5 @@ object PartitionGrouping {
 /** References to columns whose names may have any characters. */
 private[spark] object ColumnName {
   def of(name: String): org.apache.spark.sql.connector.expressions.NamedReference =
-    Expressions.column("`" + name.replace("`", "``") + "`")
+    Expressions.column(hudiidx.Sql.quoted(name))
 }

@@ -65,10 +65,12 @@ final class SharedTable private (
     try Some(read)
     catch {
       case e: DamagedIndex if !options.strict =>
-        if (!warned)
+        if (!warned) {
+          val remedy = IndexStore.command("add-index", path, options.indexDir(path), "logs").told
           SharedTable.log.warn(
-            s"$path: log blocks are read without their index: ${e.getMessage}; `hudiidx add-index $path logs` makes it anew"
+            s"$path: log blocks are read without their index: ${e.getMessage}; $remedy makes it anew"
           )
+        }
         warned = true
         None
     }

@@ -1,6 +1,7 @@
 package hudiidx.spark.api
 
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory}
+import hudiidx.column.ColumnExpression
 import hudiidx.spark.ColumnAdvice
 
 /** Advice as `HudiIdxApi.recommend` gives it. */
@@ -11,7 +12,7 @@ private[api] object AdviceJson {
     advice.foreach { a =>
       json
         .addObject()
-        .put("column", a.column)
+        .put("column", ColumnExpression.typed(a.column))
         .put("queries", a.queries)
         .put("files", a.files)
         .put("skipped", a.skipped)

@@ -1,6 +1,6 @@
 package hudiidx.spark.write
 
-import hudiidx.WriteConflict
+import hudiidx.{ShellCommand, WriteConflict}
 import hudiidx.hadoop.LogReaders
 import hudiidx.log._
 import hudiidx.spark.{SharedTable, Shims}
@@ -62,7 +62,7 @@ private[write] object DeletedRecords {
     groups.find(plans.compaction.contains).foreach { g =>
       throw new WriteConflict(
         s"$path: a record that was deleted from file group ${g.fileId} of partition '${g.partitionPath}' comes again while that is " +
-          s"planned to be compacted (${plans.compaction(g)}); run the compaction (`hudiidx compact-table $path`, or stock Hudi), " +
+          s"planned to be compacted (${plans.compaction(g)}); run the compaction (${ShellCommand("compact-table", Vector(path)).told}, or stock Hudi), " +
           "then write again"
       )
     }

@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 
 import hudiidx.{IndexNotFound, Log}
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.store.IndexStore
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.SparkSession
 
@@ -22,7 +23,8 @@ private[spark] object IndexUpdate {
     catch {
       case _: IndexNotFound => ()
       case NonFatal(e)      =>
-        log.warn(s"$path: the index stays behind, the next write or `hudiidx update $path` tries again: $e")
+        val command = IndexStore.command("update", path, IndexOptions.of(options.index).indexDir(path)).told
+        log.warn(s"$path: the index stays behind, the next write or $command tries again: $e")
     }
   }
 }

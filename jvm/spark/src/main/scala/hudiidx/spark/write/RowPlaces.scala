@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import java.util.UUID
 
-import hudiidx.Log
+import hudiidx.{Log, ShellCommand}
 import hudiidx.spark.SharedTable
 import hudiidx.sync.TableContext
 import hudiidx.table._
@@ -68,12 +68,14 @@ final private[write] class RowPlaces(
     }
   }
 
-  private def warnOfLogRecords(groups: Int): Unit = if (groups > 0)
+  private def warnOfLogRecords(groups: Int): Unit = if (groups > 0) {
+    val command = ShellCommand("compact-table", Vector(path)).told
     RowPlaces.log.warn(
       s"$path: $groups file groups have records in logs alone, where stock Hudi's default indexes do not look: a stock writer would " +
-        s"insert them again. Run `hudiidx compact-table $path` before one writes, or let stock writers use hoodie.index.class=" +
+        s"insert them again. Run $command before one writes, or let stock writers use hoodie.index.class=" +
         s"hudiidx.hudi.RecordIndex and set ${TableConfig.LogInserts}=true"
     )
+  }
 
   /** @param rewritten groups of locations that are written anew */
   private def plan(counts: Vector[(String, String, Long)], rewritten: Set[FileGroup]): WriteGroups = {

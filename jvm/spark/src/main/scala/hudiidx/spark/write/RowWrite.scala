@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import java.util.concurrent.ThreadLocalRandom
 
-import hudiidx.{InvalidOption, UnsupportedTable, WriteConflict}
+import hudiidx.{InvalidOption, Sql, UnsupportedTable, WriteConflict}
 import hudiidx.log.MergeMode
 import hudiidx.spark._
 import hudiidx.spark.tag.TagLocation
@@ -159,12 +159,12 @@ final private[write] class RowWrite(
     val columns =
       if (deletesAll) lit(null).cast(schema.struct)
       else
-        struct(schema.struct.map(f => rows.col(quoted(f.name)).cast(WriteSchema.nullable(f.dataType)).as(f.name)): _*)
+        struct(
+          schema.struct.map(f => rows.col(Sql.quoted(f.name)).cast(WriteSchema.nullable(f.dataType)).as(f.name)): _*
+        )
     val own = Vector(keys.head.as(RowWrite.Key), partition.as(RowWrite.Partition), columns.as(RowWrite.Columns))
     rows.select(own ++ also.map(col) ++ keys.tail.zipWithIndex.map { case (k, i) => k.as(RowWrite.OtherKey + i) }: _*)
   }
-
-  private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
 
   /** With file id and partition path of each row's record; both null for one that is not there. A record that the table has
     * under another of its keys keeps that key.
