@@ -17,6 +17,7 @@ from page_facts import HOSTILE, large_facts
 from pyspark.sql import SparkSession
 
 from hudiidx import HudiIndex, Report
+from hudiidx.report.markup import moment
 from hudiidx.report.page import page
 
 MakeTable = Callable[[str], Path]
@@ -226,3 +227,9 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own() -> None:
     shown = report._repr_html_()
     frame = re.fullmatch(r'<iframe srcdoc="([^"]*)" title="[^"]*" style="[^"]*"></iframe>', shown)
     assert frame and unescape(frame[1]) == report.html()
+
+
+def test_a_moment_outside_the_calendar_is_a_dash() -> None:
+    assert moment(0) == "1970-01-01 00:00 UTC"
+    for millis in (None, 2**63 - 1, -(2**63), 253402300800000, -62135596800001):
+        assert moment(millis) == "–"  # noqa: RUF001

@@ -174,7 +174,7 @@ object PatternsSuite {
     Use("ColumnExpression.scala", """(?s)(.*) \{([^{}]*)\}""", "upper(a) {a = b; c = d}"),
     Use("IndexSpec.scala", """(?s)([a-z][a-z0-9_]*)\s*\((.*)\)""", "bloom2 (a, b, fpp=0.1)"),
     Use("IndexSpec.scala", """(?s)[A-Za-z_][\w.]*\s*=[^=].*|[A-Za-z_][\w.]*\s*=""", "a.b = c d"),
-    Use("ColumnType.scala", """decimal\((\d+),(\d+)\)""", "decimal(10,2)"),
+    Use("ColumnType.scala", """decimal\((\d{1,2}),(\d{1,2})\)""", "decimal(10,2)"),
     Use(
       "ArchivedTimeline.scala",
       """^\.commits_\.archive\.\d+(_\d+-\d+-\d+)?$""",
@@ -183,7 +183,7 @@ object PatternsSuite {
     ),
     Use("RecordFiles.scala", "0|[1-9][0-9]{0,9}", "1234567890"),
     Use("HashRange.scala", "[0-9a-f]{8}-[0-9a-f]{8}", "00000000-7fffffff"),
-    Use("BuildProgress.scala", """(\d{1,18})\.[0-9a-z]+\.(\d{1,3})\.building""", "123456.0abc.100.building"),
+    Use("BuildProgress.scala", """(\d{1,18})\.[0-9a-z]+\.(\d{1,2})\.building""", "123456.0abc.10.building"),
     Use("TableLogRules.scala", "^com\\.uber\\.hoodie\\.", "com.uber.hoodie.", way = "find"),
     Use(
       "FileName.scala",

@@ -37,6 +37,9 @@ object ColumnType {
   final case class Decimal(precision: Int, scale: Int)
       extends ColumnType(s"decimal($precision,$scale)", if (precision <= MaxLongDigits) Longs else Texts)
 
+  /** Decimals have no more digits. */
+  val MaxDigits = 38
+
   /** Unscaled decimals of so many digits fit 64 bits. */
   val MaxLongDigits = 18
 
@@ -44,13 +47,18 @@ object ColumnType {
     Vector(Bool, Int32, Int64, Date, Timestamp, LocalTimestamp, Float32, Float64, Text, Binary)
       .map(t => t.text -> t)
       .toMap
-  private val DecimalText = """decimal\((\d+),(\d+)\)""".r
+  private val DecimalText = """decimal\((\d{1,2}),(\d{1,2})\)""".r
 
   /** None for a text that this version does not know. */
   def of(text: String): Option[ColumnType] = text match {
-    case DecimalText(p, s) => Some(Decimal(p.toInt, s.toInt))
+    case DecimalText(p, s) => decimal(p.toInt, s.toInt)
     case other             => simple.get(other)
   }
+
+  /** None for decimals that no engine has. */
+  def decimal(precision: Int, scale: Int): Option[ColumnType] =
+    if (precision < 1 || precision > MaxDigits || scale < 0 || scale > precision) None
+    else Some(Decimal(precision, scale))
 
   /** Above all numbers, as Spark orders it. */
   val NaN: Long = Long.MaxValue

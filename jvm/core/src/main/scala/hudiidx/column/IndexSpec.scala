@@ -12,6 +12,12 @@ final case class IndexSpec(kind: String, columns: Vector[String], options: Map[S
   def text: String = s"$kind(${(columns ++ options.toVector.sorted.map { case (k, v) => s"$k=$v" }).mkString(",")})"
 
   def isAll: Boolean = columns.contains(IndexSpec.All)
+
+  /** InvalidOption for columns or options that a kind of ours does not take. Those of other jars judge them by their types. */
+  private def requireOfItsKind(): Unit =
+    Seq(BloomKind, ValuesKind)
+      .find(_.name == kind)
+      .foreach(_.creator(columns.map(IndexedColumn(_, ColumnType.Text, kind)), options))
 }
 
 object IndexSpec {
@@ -43,8 +49,11 @@ object IndexSpec {
 
   /** Those of a version, which anybody may have written who may write into the index folder: what is none counts for nothing. */
   def stored(text: String): Vector[IndexSpec] = items(text).flatMap { item =>
-    try Some(parse(item))
-    catch { case _: InvalidOption => None }
+    try {
+      val spec = parse(item)
+      spec.requireOfItsKind()
+      Some(spec)
+    } catch { case _: InvalidOption => None }
   }
 
   /** The same as somebody asks for them: what is of no kind is an expression of columns, as `year(ts)`, of kind `otherwise`. */

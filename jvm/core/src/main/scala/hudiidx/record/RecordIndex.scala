@@ -108,7 +108,7 @@ object RecordIndex {
   def isIn(version: IndexVersion): Boolean = version.properties.contains(RecordProperty.Mode)
 
   /** Days that the window of its record index reaches back; None if there is no window, or no record index. */
-  def windowDays(version: IndexVersion): Option[Int] = version.properties.get(RecordProperty.WindowDays).map(_.toInt)
+  def windowDays(version: IndexVersion): Option[Int] = version.number(RecordProperty.WindowDays).map(_.toInt)
 
   /** One listing of the folder tells whether all files of a version's record index are there, whole by their size;
     * DamagedIndex if not.

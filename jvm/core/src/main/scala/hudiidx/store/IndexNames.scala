@@ -37,7 +37,8 @@ object IndexNames {
     Probe
   ).mkString("(", "|", ")")
 
-  private val version = VersionFile.r.pattern
+  /** A greater number is of no version. */
+  private val version = """00\d{18}\.json""".r.pattern
   private val file = files.r.pattern
 
   /** Files that have not got their name yet, of writers that were killed. */

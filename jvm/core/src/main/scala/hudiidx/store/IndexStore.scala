@@ -93,6 +93,11 @@ final class IndexStore(val storage: Storage, val dir: String) {
   /** False if another writer took this number first. */
   def publish(version: IndexVersion): Boolean = {
     val path = versionPath(version.number)
+    if (!IndexNames.isVersion(path.substring(path.lastIndexOf('/') + 1)))
+      throw new DamagedIndex(
+        s"${versionPath(version.number - 1)}: the last number that a version may have, and no index has so many; remove the file, " +
+          "then run `hudiidx update`"
+      )
     writing(path)(storage.publish(path, IndexVersion.encode(version)))
   }
 

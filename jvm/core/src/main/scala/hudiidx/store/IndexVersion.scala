@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory}
-import hudiidx.DamagedIndex
+import hudiidx.{DamagedIndex, WholeNumber}
 import hudiidx.storage.Storage
 
 /** An instant by what names it on a timeline. */
@@ -66,7 +66,10 @@ final case class IndexVersion(
 
   def file(kind: String): Option[IndexFile] = files.find(_.kind == kind)
 
-  def long(property: String): Long = properties.get(property).map(_.toLong).getOrElse(0L)
+  def long(property: String): Long = number(property).getOrElse(0L)
+
+  /** One of [[IndexVersion.Numbers]]; None if the version does not have it. */
+  def number(property: String): Option[Long] = IndexVersion.number(properties, property)
 }
 
 object IndexVersion {
@@ -135,7 +138,7 @@ object IndexVersion {
       coverage = Coverage(text(root, "watermark"), instants(root.path("pending")), instants(root.path("covered"))),
       files = elements(root.path("files")).map(file),
       properties = members(root.path("properties")),
-      createdAtMillis = count(root, "created_at_millis"),
+      createdAtMillis = count(root, "created_at_millis", LastMilli),
       writer = text(root, "writer")
     )
   }
@@ -169,23 +172,38 @@ object IndexVersion {
 
   private def members(node: JsonNode): Map[String, String] = {
     val found = node.properties.asScala.iterator.map(e => e.getKey -> e.getValue.asText).toMap
-    for ((name, most) <- Numbers; value <- found.get(name)) requireNumber(name, value, most)
+    requireKnown(found)
     found
   }
 
-  private def count(node: JsonNode, name: String): Long = {
+  /** IllegalArgumentException for a property that has no value which it may have. */
+  private[hudiidx] def requireKnown(properties: Map[String, String]): Unit = {
+    Numbers.keys.foreach(number(properties, _))
+    for ((name, words) <- Words; value <- properties.get(name))
+      require(words(value), s"$name=${value.take(100)} is none of ${words.toVector.sorted.mkString(", ")}")
+  }
+
+  /** IllegalArgumentException for what stands there and is no number that the property may be. */
+  private[hudiidx] def number(properties: Map[String, String], name: String): Option[Long] =
+    properties.get(name).map { value =>
+      val most = Numbers(name)
+      WholeNumber
+        .of(value, most)
+        .getOrElse(throw new IllegalArgumentException(s"$name=${value.take(100)} is no number from 0 to $most"))
+    }
+
+  /** A member that is a number from 0 to `most`; 0 if it is missing. */
+  private[hudiidx] def count(node: JsonNode, name: String, most: Long = Many): Long = {
     val field = node.path(name)
     require(
-      field.isMissingNode || (field.isIntegralNumber && field.canConvertToLong && field.asLong >= 0),
-      s"$name=${field.asText} is no number that it may have"
+      field.isMissingNode || (field.isIntegralNumber && field.canConvertToLong && field.asLong >= 0 && field.asLong <= most),
+      s"$name=${field.asText.take(100)} is no number that it may have"
     )
     field.asLong
   }
 
-  private def requireNumber(name: String, value: String, most: Long): Unit = {
-    val isDecimal = value.nonEmpty && value.length <= 16 && value.forall(c => c >= '0' && c <= '9')
-    require(isDecimal && value.toLong <= most, s"$name=${value.take(100)} is no number from 0 to $most")
-  }
+  /** The last moment of a year of four digits. */
+  private[store] val LastMilli = 253402300799999L
 
   /** Of no table, and sums of them, a hundred times, are still a Long. */
   private val Many = 1000000000000000L
@@ -207,6 +225,12 @@ object IndexVersion {
     "record.file.groups" -> Int.MaxValue.toLong,
     "record.group.bytes" -> Many,
     "record.groups.next.ordinal" -> Int.MaxValue.toLong
+  )
+
+  /** Properties that are one of some words. */
+  private[hudiidx] val Words: Map[String, Set[String]] = Map(
+    "record.mode" -> Set("global", "partitioned"),
+    "column.complete" -> Set("true")
   )
 
   private def damaged(file: String, what: String): DamagedIndex =

@@ -36,10 +36,12 @@ object ScanRecord {
       val json = mapper.readTree(new String(bytes, UTF_8))
       if (json == null || !json.path("filters").isArray) None
       else {
-        val metrics = json.path("metrics").properties.asScala.map(e => e.getKey -> e.getValue.asLong).toMap
-        Some(ScanRecord(json.path("at_millis").asLong, json.path("reads").asText, texts(json), metrics))
+        val numbers = json.path("metrics")
+        val metrics = numbers.fieldNames.asScala.map(name => name -> IndexVersion.count(numbers, name)).toMap
+        val began = IndexVersion.count(json, "at_millis", IndexVersion.LastMilli)
+        Some(ScanRecord(began, json.path("reads").asText, texts(json), metrics))
       }
-    } catch { case _: IOException => None }
+    } catch { case _: IOException | _: IllegalArgumentException => None }
 
   private def texts(json: JsonNode): Vector[String] = json.path("filters").elements.asScala.map(_.asText).toVector
 }

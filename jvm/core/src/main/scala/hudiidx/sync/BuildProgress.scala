@@ -46,13 +46,13 @@ private[sync] final class BuildProgress(store: IndexStore, startMillis: Long) {
     catch { case _: IndexNotWritable => () }
 }
 
-private[sync] object BuildProgress {
+private[hudiidx] object BuildProgress {
   private val Suffix = ".building"
   private val Kind = "progress"
 
   /** Sums of shares come out a little below the whole number that they are. */
   private val Rounding = 1e-9
-  private val Marker = """(\d{1,18})\.[0-9a-z]+\.(\d{1,3})\.building""".r
+  private val Marker = """(\d{1,18})\.[0-9a-z]+\.(\d{1,2})\.building""".r
 
   /** A create that has left no marker for so long is taken for dead. */
   val MaxSilenceMillis: Long = 2L * 60 * 60 * 1000

@@ -84,7 +84,7 @@ object RecordInfo {
     val files = version.files.filter(f => RecordKind.All(f.kind))
     RecordInfo(
       version.properties(RecordProperty.Mode),
-      version.properties.get(RecordProperty.WindowDays).map(_.toInt),
+      version.number(RecordProperty.WindowDays).map(_.toInt),
       version.long(RecordProperty.Groups),
       version.long(RecordProperty.Mappings),
       files.map(_.sizeBytes).sum,

@@ -1,7 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.manifest._
-import hudiidx.store.{IndexFile, IndexStore}
+import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
 
 /** Files that were written for a version that is yet to be published, with its properties. */
 final case class WrittenFiles(files: Vector[IndexFile], properties: Map[String, String], merged: Boolean)
@@ -96,7 +96,8 @@ private[sync] final class ManifestUpdate(store: IndexStore, open: OpenIndex, opt
 
   /** The merge rule: a delta of more than `mergePercent` of the master's files, and more than `mergeMinFiles`. */
   private def outgrown(properties: Map[String, String]): Boolean = {
-    val size = properties(ManifestProperty.DeltaAdded).toLong + properties(ManifestProperty.DeltaRemoved).toLong
+    val size =
+      Seq(ManifestProperty.DeltaAdded, ManifestProperty.DeltaRemoved).flatMap(IndexVersion.number(properties, _)).sum
     size > options.mergeMinFiles && size * 100 > version.long(ManifestProperty.MasterFiles) * options.mergePercent
   }
 

@@ -233,7 +233,7 @@ object IncrementalQuery {
   private val Seconds = DateTimeFormatter.ofPattern("yyyyMMddHHmmss")
 
   /** No write takes longer, stock says. The empty string for what is no instant, such as `000`. */
-  private[table] def dayBefore(instant: String): String =
+  private[hudiidx] def dayBefore(instant: String): String =
     try {
       val at = LocalDateTime.parse(instant.take(14), Seconds)
       at.minus(1, temporal.ChronoUnit.DAYS).format(Seconds) + instant.drop(14)

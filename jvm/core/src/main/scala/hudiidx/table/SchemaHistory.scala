@@ -6,7 +6,7 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.storage.Storage
-import hudiidx.{DamagedTable, NotAHudiTable}
+import hudiidx.{DamagedTable, NotAHudiTable, WholeNumber}
 
 /** Hudi's history of a table's columns by id, kept where it is written with `hoodie.schema.on.read.enable`: files
   * `.hoodie/.schema/<instant>.schemacommit`, each with all versions so far as JSON.
@@ -116,8 +116,7 @@ object SchemaHistory {
     if (node.has(name)) Some(typeOf(node.path(name))) else None
 
   /** Instants are numbers here; what is none (a bootstrap's) comes first. */
-  private def number(instant: String): Long =
-    if (instant.nonEmpty && instant.length <= 18 && instant.forall(Character.isDigit)) instant.toLong else 0L
+  private def number(instant: String): Long = WholeNumber.of(instant, Long.MaxValue).getOrElse(0L)
 }
 
 /** What a query's columns are called in files, by the instants that wrote them. Sent to tasks.

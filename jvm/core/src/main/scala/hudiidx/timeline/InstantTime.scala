@@ -4,6 +4,8 @@ import java.time.format.DateTimeFormatter
 import java.time.temporal.ChronoUnit
 import java.time.{DateTimeException, Instant => Moment, LocalDateTime, ZoneId}
 
+import hudiidx.DamagedTable
+
 /** Moments as instant times: what a wall clock shows in the zone of a table's timeline, ordered as text. Where the zone's clocks
   * are set back, an hour comes twice: its instant times mean two moments each. Where they are set forward, an hour is left out,
   * whose instant times mean none.
@@ -41,12 +43,19 @@ object InstantTime {
   }
 
   /** The instant time of now, or where that is not behind `last` (an hour comes again, another machine's clock is ahead) the next
-    * one that a clock shows.
+    * one that a clock shows. DamagedTable where there is none: a write under any other would be lost.
+    *
+    *  @param last of a timeline: digits, or nothing
     */
   def next(last: String, nowMillis: Long, zone: ZoneId): String = {
     val now = format(nowMillis, zone)
-    if (now > last) now
-    else local(last).fold((BigInt(last) + 1).toString.reverse.padTo(last.length, '0').reverse)(after(_, zone))
+    def numbered = (BigInt(last) + 1).toString.reverse.padTo(last.length, '0').reverse
+    val next = if (now > last) now else local(last).fold(numbered)(after(_, zone))
+    if (next <= last)
+      throw new DamagedTable(
+        s"the timeline has an instant $last, behind which none can come; find out who wrote it, and remove it with Hudi (rollback)"
+      )
+    next
   }
 
   private def after(time: LocalDateTime, zone: ZoneId): String = {

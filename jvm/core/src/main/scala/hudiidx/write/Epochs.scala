@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.storage.Storage
 import hudiidx.table.TableConfig
-import hudiidx.{DamagedTable, UnsupportedTable}
+import hudiidx.{DamagedTable, UnsupportedTable, WholeNumber}
 import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
@@ -123,6 +123,10 @@ private[write] final class Epochs(storage: Storage, tablePath: String) {
 
   /** True if this record is the one of its number, false if another is. An error of the store means that neither is known. */
   def publish(of: String, number: Int, epoch: Epoch): Boolean = {
+    if (number > Epochs.LastNumber)
+      throw new DamagedTable(
+        s"${path(of, number - 1)}: a record of the last number that there is, and no write has so many; remove the record"
+      )
     val content = Epoch.encode(epoch)
     val answer =
       try Right(storage.publish(path(of, number), content))
@@ -206,13 +210,13 @@ private[write] final class Epochs(storage: Storage, tablePath: String) {
 }
 
 private[write] object Epochs {
+  private val LastNumber = 999999999
 
   /** The write and the number that the name of a record tells. */
   def parse(name: String): Option[(String, Int)] = {
     val at = name.lastIndexOf('.')
     val digits = name.substring(at + 1)
-    if (at <= 0 || digits.isEmpty || digits.length > 9 || !digits.forall(c => c >= '0' && c <= '9')) None
-    else Some(name.take(at) -> digits.toInt)
+    if (at <= 0) None else WholeNumber.of(digits, LastNumber.toLong).map(n => name.take(at) -> n.toInt)
   }
 
   /** The outcome of a write that the store does not tell. */

@@ -2,6 +2,7 @@ package hudiidx.write
 
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.WholeNumber
 import hudiidx.sync.TableContext
 import hudiidx.timeline.CommitMetadata
 
@@ -35,8 +36,8 @@ final case class StreamBatch(writer: String, id: Long) {
 
   /** The batch of this writer that a commit has. */
   private def idOf(commit: CommitMetadata): Option[Long] = commit.extraMetadata.get(StreamBatch.Key).flatMap { text =>
-    try Option(StreamBatch.mapper.readTree(text).get(writer)).map(_.asText.trim.toLong)
-    catch { case _: JsonProcessingException | _: NumberFormatException => None }
+    try Option(StreamBatch.mapper.readTree(text).get(writer)).flatMap(n => WholeNumber.of(n.asText.trim, Long.MaxValue))
+    catch { case _: JsonProcessingException => None }
   }
 }
 

@@ -55,10 +55,25 @@ class VersionNumbersSuite extends AnyFunSuite {
     }
   }
 
+  test("a property that is one of some words has no other") {
+    for ((name, words) <- IndexVersion.Words) {
+      words.foreach(w => assert(decoded(version(name -> w)).properties(name) === w))
+      for (value <- Seq("", "x", "GLOBAL", "1", "x" * 100000)) {
+        val e = intercept[DamagedIndex](decoded(version(name -> value)))
+        assert(e.getMessage.startsWith("/t/versions/7.json: ") && e.getMessage.contains(s"$name=${value.take(100)}"))
+        assert(e.getMessage.length < 400)
+      }
+    }
+    assert(IndexVersion.Words(RecordProperty.Mode) === IndexOptions.RecordModes)
+    assert(IndexVersion.Words.keySet === Set(RecordProperty.Mode, hudiidx.column.ColumnProperty.Complete))
+  }
+
   test("forged numbers of the version itself, and of its files, are damage") {
     val forged = Seq(
       version().copy(number = -1),
       version().copy(createdAtMillis = -1),
+      version().copy(createdAtMillis = 253402300800000L),
+      version().copy(createdAtMillis = Long.MaxValue),
       version().copy(files = Vector(IndexFile("a", "k", -5)))
     )
     forged.foreach(v => intercept[DamagedIndex](decoded(v)))

@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.{DamagedTable, UnsupportedTable}
+import hudiidx.{DamagedTable, NumberSites, UnsupportedTable}
 import java.nio.charset.StandardCharsets.UTF_8
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -24,6 +24,14 @@ class EpochSuite extends AnyFunSuite {
         assert(Epoch.decode("r", bytes.take(length)) === Epoch.Cut, s"$epoch, $length bytes")
     }
     intercept[UnsupportedTable](Epoch.decode("r", "hudiidx-epoch 2\nopen\n\n\n".getBytes(UTF_8)))
+  }
+
+  test("behind the last number of a record there is none: nobody would find it") {
+    val table = java.nio.file.Files.createTempDirectory("hudiidx-epochs").toString
+    val epochs = new Epochs(hudiidx.storage.LocalStorage, table)
+    assert(epochs.publish("1", 999999999, Epoch.Open("w")))
+    assert(intercept[DamagedTable](epochs.publish("1", 1000000000, Epoch.Open("w"))).getMessage.contains("1.999999999"))
+    NumberSites.take("Epochs", t => Epochs.parse(s"1.$t"))
   }
 
   test("a record that would have a writer put a file outside the table's own folder is refused") {

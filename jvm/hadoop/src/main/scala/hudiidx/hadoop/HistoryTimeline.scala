@@ -5,10 +5,9 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
 
 import scala.collection.concurrent.TrieMap
-import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.DamagedTable
+import hudiidx.{DamagedTable, WholeNumber}
 import hudiidx.storage.Storage
 import hudiidx.timeline.{ArchivedInstant, InstantContent, TimelineHistory}
 
@@ -75,7 +74,7 @@ private[hadoop] object HistoryManifest {
   }
 
   private def versionFile(storage: Storage, dir: String): Option[Long] =
-    try Try(new String(storage.readAll(s"$dir/_version_"), UTF_8).trim.toLong).toOption
+    try WholeNumber.of(new String(storage.readAll(s"$dir/_version_"), UTF_8).trim, Long.MaxValue)
     catch { case _: NoSuchFileException => None }
 
   /** The version file may lag or be cut while it is replaced. */

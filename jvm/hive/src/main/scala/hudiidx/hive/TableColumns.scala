@@ -76,23 +76,44 @@ private[hive] final class TableColumns(plan: ReadPlan) {
     case _                                     => PartitionRule.Other
   }
 
-  /** Null for a text that is none of the type's, as Spark's cast has it. */
-  private def cast(text: String, column: ValueType.Field, partitionPath: String): Any = {
-    def orNull(value: => Any): Any = Try(value).getOrElse(null)
-    column.valueType match {
-      case ValueType.Text       => text.getBytes(UTF_8)
+  private def cast(text: String, column: ValueType.Field, partitionPath: String): Any =
+    TableColumns
+      .valueOf(text, column.valueType)
+      .getOrElse(
+        throw new UnsupportedTable(
+          s"${config.file}: column ${column.name} of type ${ValueType.show(column.valueType)} stands in partition paths alone " +
+            s"('$partitionPath'), where its values have no certain form; read the table with Hudi"
+        )
+      )
+}
+
+private[hive] object TableColumns {
+
+  /** What a text in a partition's name is: null for one that is none of the type's, as Spark's cast has it. None for types whose
+    * values have no certain form there.
+    */
+  def valueOf(text: String, of: ValueType): Option[Any] = {
+    def orNull(value: => Any): Option[Any] = Some(Try(value).getOrElse(null))
+    of match {
+      case ValueType.Text       => Some(text.getBytes(UTF_8))
       case ValueType.Int32      => orNull(Int.box(text.trim.toInt))
       case ValueType.Int64      => orNull(Long.box(text.trim.toLong))
       case ValueType.Float32    => orNull(Float.box(text.trim.toFloat))
       case ValueType.Float64    => orNull(Double.box(text.trim.toDouble))
       case ValueType.Bool       => orNull(Boolean.box(text.trim.toBoolean))
       case ValueType.Date       => orNull(Int.box(LocalDate.parse(text.trim).toEpochDay.toInt))
-      case d: ValueType.Decimal => orNull(new java.math.BigDecimal(text.trim).setScale(d.scale))
-      case other                =>
-        throw new UnsupportedTable(
-          s"${config.file}: column ${column.name} of type ${ValueType.show(other)} stands in partition paths alone ('$partitionPath'), " +
-            "where its values have no certain form; read the table with Hudi"
-        )
+      case d: ValueType.Decimal => orNull(decimal(text.trim).setScale(d.scale))
+      case _                    => None
     }
   }
+
+  /** Not 1E2000000000: written out it would fill the memory. */
+  private def decimal(text: String): java.math.BigDecimal = {
+    require(text.length <= MostPlaces)
+    val number = new java.math.BigDecimal(text)
+    require(math.abs(number.scale.toLong) <= MostPlaces)
+    number
+  }
+
+  private val MostPlaces = 100
 }

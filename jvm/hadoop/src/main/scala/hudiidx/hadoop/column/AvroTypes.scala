@@ -31,7 +31,7 @@ private[column] object AvroTypes {
       case (Schema.Type.DOUBLE, _)                                          => Some(ColumnType.Float64)
       case (Schema.Type.STRING | Schema.Type.ENUM, _)                       => Some(ColumnType.Text)
       case (Schema.Type.BYTES | Schema.Type.FIXED, d: LogicalTypes.Decimal) =>
-        Some(ColumnType.Decimal(d.getPrecision, d.getScale))
+        ColumnType.decimal(d.getPrecision, d.getScale)
       case (Schema.Type.BYTES | Schema.Type.FIXED, null) => Some(ColumnType.Binary)
       case _                                             => None
     }

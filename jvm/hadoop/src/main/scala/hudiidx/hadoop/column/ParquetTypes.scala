@@ -28,7 +28,7 @@ private[column] object ParquetTypes {
       case (BINARY, _: EnumLogicalTypeAnnotation)   => Some(ColumnType.Text)
       case (BINARY, _: JsonLogicalTypeAnnotation)   => Some(ColumnType.Text)
       case (BINARY | FIXED_LEN_BYTE_ARRAY, null)    => Some(ColumnType.Binary)
-      case (_, d: DecimalLogicalTypeAnnotation)     => Some(ColumnType.Decimal(d.getPrecision, d.getScale))
+      case (_, d: DecimalLogicalTypeAnnotation)     => ColumnType.decimal(d.getPrecision, d.getScale)
       case _                                        => None
     }
 

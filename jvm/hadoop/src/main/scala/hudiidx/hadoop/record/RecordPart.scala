@@ -101,13 +101,19 @@ object RecordSettings {
 
   def of(version: IndexVersion): RecordSettings = of(version.properties)
 
-  /** Those that `properties` tells of. */
-  def of(properties: Map[String, String]): RecordSettings =
+  /** Those that `properties` tells of. IllegalArgumentException for values that these cannot have. */
+  def of(properties: Map[String, String]): RecordSettings = {
+    IndexVersion.requireKnown(properties)
+    def number(name: String) = IndexVersion.number(properties, name)
     RecordSettings(
-      properties(RecordProperty.Mode),
-      properties.get(RecordProperty.WindowDays).map(_.toInt),
+      properties.getOrElse(
+        RecordProperty.Mode,
+        throw new IllegalArgumentException(s"${RecordProperty.Mode} is missing")
+      ),
+      number(RecordProperty.WindowDays).map(_.toInt),
       None,
-      properties.get(RecordProperty.FileGroups).map(_.toInt),
-      properties.get(RecordProperty.GroupBytes).map(_.toLong)
+      number(RecordProperty.FileGroups).map(_.toInt),
+      number(RecordProperty.GroupBytes)
     )
+  }
 }

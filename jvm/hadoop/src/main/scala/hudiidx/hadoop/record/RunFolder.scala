@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.{DamagedIndex, Log}
 import hudiidx.record._
 import hudiidx.storage.{RandomReader, Storage}
-import hudiidx.store.{IndexFile, IndexNames, IndexStore}
+import hudiidx.store.{IndexFile, IndexNames, IndexStore, IndexVersion}
 import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 
@@ -146,12 +146,12 @@ private[record] object BuildPlanJson {
       Some(
         BuildPlan(
           RecordSettings.of(properties.result()),
-          root.path("groups").asInt,
+          IndexVersion.count(root, "groups", HashRange.MaxGroups.toLong).toInt,
           Vector.tabulate(segments.size) { i =>
             val s = segments.get(i)
             val name = s.path("name").asText
             require(!Storage.leaves(name), s"segment $name is outside the index folder")
-            IndexFile(name, RecordKind.Groups, s.path("size").asLong)
+            IndexFile(name, RecordKind.Groups, IndexVersion.count(s, "size"))
           }
         )
       )

@@ -12,8 +12,9 @@ import hudiidx.hadoop.TimelineCut
 import hudiidx.hadoop.column.{ColumnFaultSuite, ColumnSettings}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.{ForgedIndex, SparkExpressions}
+import hudiidx.store.IndexVersion
 import hudiidx.sync.TableContext
-import hudiidx.{Figures, Fixtures, HudiIdxException}
+import hudiidx.{Figures, Fixtures, HudiIdxException, NumberSites}
 import org.apache.hadoop.fs.RawLocalFileSystem
 
 /** Index versions with right checksums and made-up properties, expressions among them, under a process with secrets, functions, classes
@@ -107,8 +108,12 @@ final class ForgedVersionsSuite extends SkippingSuite {
         withClue(s"HUDIIDX_TEST_SEED=$seed, round $round: ") {
           val drawn = new ForgedText(drawing(round), keep)
           restore(kept, index.folder)
-          index.change(drawn.properties)
-          withClue(s"${index.version.properties}: ") {
+          var written = Map.empty[String, String]
+          index.change { of =>
+            written = drawn.properties(of)
+            written
+          }
+          withClue(s"$written: ") {
             val told = Vector.newBuilder[String]
             def looked(): Unit = asked.zip(right).foreach { case (f, expected) =>
               val found = read(table).where(f)
@@ -422,6 +427,10 @@ final private class ForgedText(drawn: Random, honest: String => Option[String]) 
         )
       )
     )
-    of ++ given ++ pending ++ others
+    def forged: Map[String, String] = {
+      val names = (IndexVersion.Numbers.keySet ++ IndexVersion.Words.keySet).toVector.sorted
+      Map(one(names) -> one(NumberSites.hostile))
+    }
+    of ++ given ++ pending ++ others ++ (if (chance(4)) forged else Map.empty)
   }
 }
