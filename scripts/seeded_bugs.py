@@ -3,9 +3,11 @@
 Usage: seeded_bugs.py [PATCH...]
 
 A patch says above its lines which law it breaks, what is wrong then, and the module, suite and test that
-must notice. The work is done in a copy of the committed tree. Exit code 1 if a bug passes.
+must notice; `Form: long` where only the long form of that test tries each case. The work is done in a copy of
+the committed tree. Exit code 1 if a bug passes.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -31,6 +33,7 @@ class Bug:
     module: str
     suite: str
     test: str
+    is_long: bool
 
     @classmethod
     def read(cls, patch: Path) -> "Bug":
@@ -40,7 +43,12 @@ class Bug:
         missing = [f for f in FIELDS if f not in told]
         if missing:
             raise ValueError(f"{patch}: no line {', '.join(missing)}")
-        return cls(patch, *(told[f] for f in FIELDS))
+        return cls(patch, *(told[f] for f in FIELDS), told.get("Form") == "long")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What its test is run with."""
+        return {**os.environ, **({"HUDIIDX_TEST_EVERY_BYTE": "1"} if self.is_long else {})}
 
 
 def all_bugs() -> list[Bug]:
@@ -55,7 +63,9 @@ def is_caught(bug: Bug, tree: Path) -> str:
     subprocess.run(["git", "apply", str(bug.patch)], cwd=tree, check=True)
     try:
         task = f'{bug.module}/testOnly {bug.suite} -- -z "{bug.test}"'
-        done = subprocess.run(["build/sbt", task], cwd=tree, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["build/sbt", task], cwd=tree, env=bug.environment, capture_output=True, text=True, check=False
+        )
         cases = [
             case
             for report in tree.glob("jvm/*/target/test-reports/*.xml")
