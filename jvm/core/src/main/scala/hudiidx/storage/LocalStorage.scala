@@ -6,9 +6,11 @@ import java.nio.channels.{Channels, FileChannel}
 import java.nio.file.LinkOption.NOFOLLOW_LINKS
 import java.nio.file.attribute.{BasicFileAttributes, FileTime}
 import java.nio.file.{
+  AccessDeniedException,
   DirectoryIteratorException,
   DirectoryNotEmptyException,
   FileAlreadyExistsException,
+  FileSystemException,
   FileSystems,
   FileVisitResult,
   Files,
@@ -45,13 +47,16 @@ object LocalStorage extends Storage {
 
   override def status(path: String): Option[FileInfo] = infoOf(path, toPath(path))
 
-  /** None also for a file that went away meanwhile. */
+  /** None also for a file that went away meanwhile, and for a link that leads to itself. */
   private def infoOf(path: String, file: Path): Option[FileInfo] =
     try {
       val a = Files.readAttributes(file, classOf[BasicFileAttributes])
       val size = if (a.isDirectory) 0L else a.size
       Some(FileInfo(path, size, a.lastModifiedTime.toMillis, a.isDirectory, tagOf(a)))
-    } catch { case _: NoSuchFileException => None }
+    } catch {
+      case _: NoSuchFileException                                                                         => None
+      case e: FileSystemException if !e.isInstanceOf[AccessDeniedException] && Files.isSymbolicLink(file) => None
+    }
 
   /** Another file under a name may have the size and time of the one before: copies that keep times do. */
   private def tagOf(a: BasicFileAttributes): String = a.fileKey match {

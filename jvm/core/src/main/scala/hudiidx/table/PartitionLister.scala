@@ -31,10 +31,7 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
       if (found.exists(f => !f.isDirectory && PartitionLister.isMetafile(f.name)))
         // Made by a write that never completed, it is no partition yet: neither files nor metafile are committed.
         FolderVisit(path, written.isEmpty || entries(path, found).nonEmpty, Vector.empty)
-      else {
-        val folders = found.filter(f => f.isDirectory && !(path.isEmpty && f.name == TableConfig.HoodieFolder))
-        FolderVisit(path, isPartition = false, folders.map(f => Storage.join(path, f.name).stripPrefix("/")))
-      }
+      else FolderVisit(path, isPartition = false, Subfolders.of(storage, rules.tablePath, path, found))
     }
   }
 

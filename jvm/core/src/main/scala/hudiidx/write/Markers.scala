@@ -81,8 +81,9 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
   /** All files announced. */
   def all: Vector[Marked] = below(dir)
 
+  /** No writer puts links there: they are none of its folders. */
   private def below(folder: String): Vector[Marked] = storage.list(folder).flatMap { f =>
-    if (f.isDirectory) below(f.path)
+    if (f.isDirectory) { if (storage.isLink(f.path)) Vector.empty else below(f.path) }
     else {
       val at = f.name.lastIndexOf(Markers.Infix)
       if (at < 0) Vector.empty

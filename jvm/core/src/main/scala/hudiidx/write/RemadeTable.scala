@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.InvalidOption
 import hudiidx.storage.Storage
-import hudiidx.table.{FileName, PropertiesFile, TableConfig}
+import hudiidx.table.{FileName, PropertiesFile, Subfolders, TableConfig}
 
 /** A table that took the place of another one at the same path. Its timeline has a folder of its own, which `hoodie.properties` names:
   * putting those in the place of the old ones is the one step by which readers, of stock Hudi too, see the new table and no longer the
@@ -36,12 +36,10 @@ object RemadeTable {
   /** All that lies there, committed or not: to the new timeline what is older than itself counts as committed. */
   def allGroups(storage: Storage, tablePath: String): ReplacedGroups = {
     def below(partition: String): Vector[(String, String)] = {
-      val (folders, files) = storage.list(Storage.join(tablePath, partition)).partition(_.isDirectory)
+      val found = storage.list(Storage.join(tablePath, partition))
+      val files = found.filterNot(_.isDirectory)
       val ids = files.flatMap(f => FileName.parse(partition, f.name, f.sizeBytes)).map(_.fileId).distinct
-      val deeper = folders
-        .filterNot(f => partition.isEmpty && f.name == TableConfig.HoodieFolder)
-        .flatMap(f => below(Storage.join(partition, f.name).stripPrefix("/")))
-      ids.map(partition -> _) ++ deeper
+      ids.map(partition -> _) ++ Subfolders.of(storage, tablePath, partition, found).flatMap(below(_))
     }
     ReplacedGroups(None, below("").groupBy(_._1).map { case (p, ids) => p -> ids.map(_._2) })
   }
