@@ -1,12 +1,16 @@
 """Lists and reads Apache Hudi tables from an index sidecar instead of listing folders.
 
-The names below load on first use, so that ``import hudiidx`` needs no PySpark.
+The names below load on first use, so that ``import hudiidx`` needs no PySpark. With it what goes wrong in
+hudiidx is an exception of `hudiidx.errors`, without a Java stack, in Spark's own calls too:
+``DataFrame.collect``, ``spark.sql``, writes and streams, in classic sessions and through Spark Connect.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from hudiidx._raised import raise_ours
 
 if TYPE_CHECKING:
     from hudiidx.errors import (
@@ -49,6 +53,8 @@ if TYPE_CHECKING:
     from hudiidx.session import configure_spark
     from hudiidx.stream import update_after
     from hudiidx.watch import Watcher
+
+raise_ours()
 
 __version__ = "0.1.0"
 

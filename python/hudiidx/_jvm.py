@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from hudiidx.errors import HudiIdxException, of_jvm_class
+from hudiidx._raised import of_java
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_DEEPEST_CAUSE = 12
 
 
 def facade(spark: SparkSession, table_path: str, options: Mapping[str, str]) -> Any:
@@ -35,7 +33,6 @@ def facade(spark: SparkSession, table_path: str, options: Mapping[str, str]) -> 
             "the hudiidx jar is not on the driver's class path: build the session with "
             "hudiidx.configure_spark(builder), or pass it to spark-submit --jars"
         )
-    raise_ours()
     with translated():
         return found(session, table_path, _packed(spark, options))
 
@@ -99,21 +96,6 @@ def frame(spark: SparkSession, java_frame: Any) -> DataFrame:
     return DataFrame(java_frame, spark)
 
 
-def raise_ours() -> None:
-    """Makes every call of Spark raise our exceptions as their Python peers, as Spark does with its own."""
-    from pyspark.errors.exceptions import captured
-
-    patched: Any = captured
-    of_spark = patched.convert_exception
-    if of_spark.__module__ == __name__:
-        return
-
-    def convert(thrown: Any) -> Any:
-        return _ours(thrown) or of_spark(thrown)
-
-    patched.convert_exception = convert
-
-
 @contextmanager
 def translated() -> Iterator[None]:
     """Raise a Scala exception of ours as its Python peer; let any other pass unchanged."""
@@ -122,19 +104,7 @@ def translated() -> Iterator[None]:
     try:
         yield
     except Py4JJavaError as e:
-        ours = _ours(e.java_exception)
+        ours = of_java(e.java_exception)
         if ours is None:
             raise
         raise ours from e
-
-
-def _ours(thrown: Any) -> HudiIdxException | None:
-    """The first of our exceptions in a chain of causes: a failed Spark task wraps it."""
-    for _ in range(_DEEPEST_CAUSE):
-        if thrown is None:
-            return None
-        kind = of_jvm_class(thrown.getClass().getName())
-        if kind is not None:
-            return kind(thrown.getMessage())
-        thrown = thrown.getCause()
-    return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hudiidx._jvm import raise_ours
 from hudiidx._spark import spark_jars, spark_line
 
 if TYPE_CHECKING:
@@ -60,8 +59,6 @@ def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
 
     The driver's class path can only be set before its JVM starts: call this before the first
     ``getOrCreate()`` of the process. With ``spark-submit``, pass the jar (``hudiidx jar``) to ``--jars``.
-    What goes wrong in hudiidx is then raised by Spark's own calls too (``DataFrame.collect``,
-    ``spark.sql``) as an exception of `hudiidx.errors`, without the Java stack.
 
     Example:
         >>> spark = configure_spark(SparkSession.builder.master("local[2]")).getOrCreate()  # doctest: +SKIP
@@ -69,7 +66,6 @@ def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
     jar = str(jar_path())
     _append(builder, "spark.jars", jar, ",")
     _append(builder, "spark.driver.extraClassPath", jar, ":")
-    raise_ours()
     return builder
 
 
