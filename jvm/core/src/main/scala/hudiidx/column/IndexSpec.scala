@@ -48,13 +48,18 @@ object IndexSpec {
   def parseAll(text: String): Vector[IndexSpec] = items(text).map(parse)
 
   /** Those of a version, which anybody may have written who may write into the index folder: what is none counts for nothing. */
-  def stored(text: String): Vector[IndexSpec] = items(text).flatMap { item =>
+  def stored(text: String): Vector[IndexSpec] = items(text).flatMap(storedOne(_).toOption)
+
+  /** The others among them, and why. */
+  def refused(text: String): Vector[(String, String)] =
+    items(text).flatMap(item => storedOne(item).left.toOption.map(why => item -> why))
+
+  private def storedOne(item: String): Either[String, IndexSpec] =
     try {
       val spec = parse(item)
       spec.requireOfItsKind()
-      Some(spec)
-    } catch { case _: InvalidOption => None }
-  }
+      Right(spec)
+    } catch { case e: InvalidOption => Left(e.getMessage) }
 
   /** The same as somebody asks for them: what is of no kind is an expression of columns, as `year(ts)`, of kind `otherwise`. */
   def asked(text: String, otherwise: String): Vector[IndexSpec] = items(text).map { item =>

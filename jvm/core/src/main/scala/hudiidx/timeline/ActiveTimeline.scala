@@ -2,18 +2,22 @@ package hudiidx.timeline
 
 import java.time.ZoneId
 
+import hudiidx.storage.FileInfo
+
 /** The instants on a table's active timeline, one entry each in its highest state, by (requested time, action).
   *
   *  @param dir    folder of the instant files: `<table>/.hoodie`, or the timeline folder of layout 2
   *  @param layout 1 (table version 6) or 2 (8 and later)
   *  @param modified when the files of completed instants were last modified, in epoch milliseconds by file name; of those alone
   *                  whose completion time does not tell the moment
+  *  @param unfinished files of instants that hudiidx has not given their name yet, or never will: their writer was killed
   */
 final class ActiveTimeline(
     val dir: String,
     val layout: Int,
     val instants: Vector[Instant],
-    modified: Map[String, Long] = Map.empty
+    modified: Map[String, Long] = Map.empty,
+    val unfinished: Vector[FileInfo] = Vector.empty
 ) {
 
   val completed: Vector[Instant] = instants.filter(_.isCompleted)

@@ -1,7 +1,9 @@
 package hudiidx.timeline
 
+import java.nio.charset.StandardCharsets.UTF_8
 import java.time.ZoneId
 
+import hudiidx.bytes.UuidText
 import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.{NotAHudiTable, TableChanged}
 
@@ -44,7 +46,8 @@ object TimelineReader {
       if (i + 1 == found.size || !sameGroup(found.get(i), found.get(i + 1))) kept += found.get(i)
       i += 1
     }
-    new ActiveTimeline(dir, layout, kept.result(), modified(files, layout, zone))
+    val unfinished = files.filter(f => !f.isDirectory && InstantName.unfinished(f.name, layout).isDefined)
+    new ActiveTimeline(dir, layout, kept.result(), modified(files, layout, zone), unfinished)
   }
 
   /** Where completion times do not tell the moment: there are none, or the clock showed them twice. */
@@ -110,6 +113,21 @@ object InstantName {
           .filter(_.isCompleted)
     } else None
   }
+
+  /** The instant of a file that hudiidx makes beside its place, as storages name those; None for any other name. Stock Hudi has no
+    * names of this form.
+    */
+  def unfinished(name: String, layout: Int): Option[Instant] = {
+    val end = name.length - Unfinished.length - UuidText.Length - 1
+    if (end < 2 || name.charAt(0) != '.' || name.charAt(end) != '.' || !name.endsWith(Unfinished)) None
+    else {
+      val uuid = name.substring(end + 1, end + 1 + UuidText.Length).getBytes(UTF_8)
+      val isOne = uuid.length == UuidText.Length && UuidText.parse(uuid, 0, new Array[Long](2))
+      if (isOne) parse(name.substring(1, end), layout) else None
+    }
+  }
+
+  private val Unfinished = ".tmp"
 
   private def digitsFrom(name: String, from: Int): Int = {
     var i = from

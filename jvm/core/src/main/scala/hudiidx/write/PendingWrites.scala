@@ -3,7 +3,7 @@ package hudiidx.write
 import hudiidx.{Log, WriteConflict}
 import hudiidx.sync.TableContext
 import hudiidx.table.TableConfig
-import hudiidx.timeline.{Action, Instant}
+import hudiidx.timeline.{Action, Instant, InstantName}
 
 /** Writes that somebody began and did not end. What their writers decided is completed; ours that fell silent are rolled back;
   * whether a stock writer is still at work nobody can tell, so it is left to stock Hudi.
@@ -34,6 +34,7 @@ private[write] final class PendingWrites(
     }
     // Compactions and clusterings go on beside writes.
     sweep(table.timeline.instants.filterNot(_.isCompleted).map(_.requestedTime).toSet, now)
+    sweepTimeline(now)
     completeCompactions() | completed.nonEmpty
   }
 
@@ -87,6 +88,17 @@ private[write] final class PendingWrites(
         new Markers(table.storage, table.tablePath, table.config.version, b.instant).delete()
         heartbeats.remove(b.instant, b.epochs)
       }
+
+  /** What killed writers of ours left beside instants of the timeline, without a name. One that is as old as a writer may be silent
+    * is no living writer's, unless its heartbeat says so.
+    */
+  private def sweepTimeline(now: Long): Unit = {
+    val alive = known.filterNot(isSilent(_, now)).map(_.instant).toSet
+    table.timeline.unfinished
+      .filter(f => options.lease.isOver(now - f.modifiedMillis))
+      .filterNot(f => InstantName.unfinished(f.name, table.timeline.layout).exists(i => alive(i.requestedTime)))
+      .foreach(f => table.storage.deleteOne(f.path))
+  }
 
   private def alive(i: Instant, how: String): WriteConflict = new WriteConflict(
     s"${table.tablePath}: another writer's ${i.action} ${i.requestedTime} is pending, it $how; write again when it is done, " +

@@ -1,7 +1,7 @@
 package hudiidx.spark
 
 import hudiidx.InvalidOption
-import hudiidx.column.{ColumnExpression, ColumnPath, ExpressionGrowth}
+import hudiidx.column.{ColumnExpression, ColumnPath, ExpressionGrowth, ExpressionTree}
 import hudiidx.hadoop.column.{ExpressionEngine, RowExpression, TableExpressions}
 import hudiidx.spark.prune._
 import hudiidx.table.TableConfig
@@ -50,10 +50,17 @@ final private class SparkTableExpressions(spark: SparkSession, struct: Option[St
   }
 
   override def refusal(path: String): Option[String] = ColumnExpression.of(path).flatMap { e =>
-    try {
-      ExpressionRules.tree(e, ExpressionFacts.conf(e.facts))
-      None
-    } catch { case error: InvalidOption => Some(error.getMessage) }
+    try unfit(ExpressionRules.tree(e, ExpressionFacts.conf(e.facts)))
+    catch { case error: InvalidOption => Some(error.getMessage) }
+  }
+
+  /** Why no release of Spark could evaluate it over this table. */
+  private def unfit(tree: ExpressionTree): Option[String] = tree match {
+    case c: ExpressionTree.Constant if ExpressionTypes.literal(c).isEmpty =>
+      Some(s"it has a constant of type ${c.dataType} that is none")
+    case ExpressionTree.Column(parts) if struct.exists(!SparkTableExpressions.has(_, parts)) =>
+      Some(s"column ${parts.mkString(".")} is not in the table's schema")
+    case other => other.children.flatMap(unfit(_)).headOption
   }
 
   override def evaluated(path: String): Either[String, RowExpression] =
@@ -77,6 +84,15 @@ final private class SparkTableExpressions(spark: SparkSession, struct: Option[St
 }
 
 private object SparkTableExpressions {
+
+  /** A column, or a field in it; a name that several have counts as there. */
+  def has(struct: StructType, parts: Seq[String]): Boolean =
+    struct.filter(_.name.equalsIgnoreCase(parts.head)).exists { found =>
+      found.dataType match {
+        case inner: StructType if parts.size > 1 => has(inner, parts.tail)
+        case _                                   => true
+      }
+    }
 
   /** Files may lack any column. */
   def nullable(struct: StructType): StructType =

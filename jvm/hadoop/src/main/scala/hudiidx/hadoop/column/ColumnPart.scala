@@ -95,6 +95,15 @@ final class ColumnPart(
   /** Of a version, without what may not be evaluated. */
   private def usable(table: TableColumns, version: IndexVersion): ColumnSettings = {
     val stored = ColumnSettings.of(version)
+    Seq(IndexSpec.Property, IndexSpec.PendingProperty)
+      .flatMap(version.properties.get)
+      .flatMap(IndexSpec.refused)
+      .distinct
+      .foreach { case (item, why) =>
+        ColumnPart.log.warn(
+          s"the index ${item.take(ColumnPart.MostShown)} is dropped: $why; add it again if you want it"
+        )
+      }
     stored.withoutPaths(new SpecExpressions(expressions, table).refused(stored))
   }
 
@@ -196,6 +205,7 @@ final class ColumnPart(
 
 private[column] object ColumnPart {
   private val log = Log.of(classOf[ColumnPart])
+  private val MostShown = 500
 
   /** What an index has once these are made. */
   def withMore(old: ColumnSettings, specs: Vector[IndexSpec]): ColumnSettings =

@@ -97,6 +97,16 @@ final class StoredExpressionsSuite extends SkippingSuite {
     }
   }
 
+  test("stored indexes with options that their kinds do not take are dropped by the update, and rows are right") {
+    val (table, cut) = forged(Seq(ColumnExpression("upper(\"rider\")", FactsOfTree).path))
+    new ForgedIndex(table).change { p =>
+      p.updated("column.specs", p("column.specs") + ";bloom(rider,fpp=2);values(rider,most=-1);bloom(rider,n)")
+    }
+    used(table, cut)
+    val specs = new ForgedIndex(table).version.properties("column.specs")
+    assert(specs.contains("upper") && Seq("fpp", "most", "bloom").forall(!specs.contains(_)), specs)
+  }
+
   Vector(
     "spark.sql.catalog.lake" -> "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
     "spark.sql.extensions" -> "hudiidx.spark.prune.LoadedByName$",
@@ -236,6 +246,8 @@ object StoredExpressionsSuite {
     "a depth just beyond the bound" -> nested(64),
     "too great a length" -> ("concat(" + "\"rider\", " * 3000 + "\"rider\")"),
     "an unknown type" -> "cast[array<string>](\"rider\")",
+    "a constant that is none of its type" -> "concat([int]\"many\", \"rider\")",
+    "a column that is gone" -> "lower(\"ridr\")",
     "another spelling than trees have" -> "upper( \"rider\")"
   )
 }
