@@ -74,7 +74,7 @@ class Stock(hudifix.Env):
         """A table that another writer made, to be written further."""
         if name in self.tables:
             return
-        table = hudifix.Table(self, name, kind, **MANY, **(options or {}))
+        table = hudifix.Table(self, name, kind, **{**MANY, **(options or {})})
         table.path, table.first = path, False
         self.tables[name] = table
 
@@ -253,16 +253,24 @@ class Stock(hudifix.Env):
             **{partial: "true", "hoodie.embed.timeline.server": "false"},
         )
 
+    def op_create_index(self, name: str, index: str, columns: str) -> None:
+        """Makes an index of the metadata table, by what stands behind the table's name in CREATE INDEX."""
+        table = self.tables[name]
+        lock = "org.apache.hudi.client.transaction.lock.InProcessLockProvider"
+        table.call(
+            f"create index {index} on {table.register()} {columns}", **{"hoodie.write.lock.provider": lock}
+        )
+
     def op_cluster(self, name: str) -> None:
         """Plans a clustering and runs it."""
         table = self.tables[name]
         table.call(f"call run_clustering(table => '{table.register()}', op => 'scheduleAndExecute')")
 
-    def op_roll_back(self, name: str) -> None:
+    def op_roll_back(self, name: str, even_only: bool = False) -> None:
         """Takes the last completed instant back."""
         table = self.tables[name]
         *before, last = table.last()
-        if not before:
+        if not before and not even_only:
             raise RuntimeError("the only write stays: without one nothing tells the table's columns")
         table.call(f"call rollback_to_instant(table => '{table.register()}', instant_time => '{last}')")
 
@@ -296,6 +304,15 @@ class Stock(hudifix.Env):
         """The rows of a snapshot query as the fixtures store them."""
         all_options = {**(options or {}), **({"as.of.instant": as_of} if as_of else {})}
         return list(hudifix.answer(hudifix.read(self, self.tables[name].path, **all_options))[0])
+
+    def op_values(self, name: str, column: str) -> list[str]:
+        """Key, n and a column of a snapshot query's rows, as Python prints them."""
+        rows = hudifix.read(self, self.tables[name].path).select("id", "n", column).collect()
+        return sorted(str(tuple(row)) for row in rows)
+
+    def op_completed(self, name: str) -> list[str]:
+        """The instants of the timeline's completed writes."""
+        return list(map(str, self.tables[name].last()))
 
     def op_changes(self, name: str, more: dict[str, str] | None = None) -> Any:
         """Incremental queries after each completed instant: ``begin``, count and checksums, or ``error``."""

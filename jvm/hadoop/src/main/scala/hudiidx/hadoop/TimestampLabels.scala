@@ -8,8 +8,8 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.parquet.schema.{GroupType, LogicalTypeAnnotation, MessageType, PrimitiveType, Type, Types}
 
 /** Units of timestamps in base files that do not have the right label: streamers of Hudi 0.14.1 to 1.0 wrote milliseconds under
-  * the label of microseconds, and local times under none. Hudi 1.1 takes the unit from the table's schema then, and so does
-  * this, on tables of version 9; earlier ones are read by the labels of files, as their Hudi does.
+  * the label of microseconds, and local times under none. Hudi 1.1 and later take the unit from the table's schema then,
+  * and so does this, on tables of all versions.
   */
 object TimestampLabels {
 

@@ -121,7 +121,14 @@ private[hive] object PieceRows {
     // As stock's readers: 0.15 takes the bits where it merges nothing.
     val floatsByText = plan.config.version >= 8 || plan.config.isMergeOnRead
     try
-      new ParquetRows(new StorageInputFile(storage, piece.path), piece.path, read, floatsByText, range, columns.labels)
+      new ParquetRows(
+        new StorageInputFile(storage, piece.path),
+        piece.path,
+        read,
+        floatsByText,
+        range,
+        Some(columns.labels)
+      )
     catch {
       case e: DamagedTable if isMissing(e) =>
         throw new DamagedTable(

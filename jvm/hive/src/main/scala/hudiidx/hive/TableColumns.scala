@@ -35,9 +35,9 @@ private[hive] final class TableColumns(plan: ReadPlan) {
 
   private val texts = new PartitionTexts(config, config.partitionFields)
 
-  /** The table's schema, by which units of timestamps in files are repaired; None: they are as files say. */
-  val labels: Option[Schema] = if (config.version >= 9) Some(schema) else None
-  private val unsureTimes: Set[String] = labels.fold(Set.empty[String])(TimestampLabels.unsure)
+  /** The table's schema, by which units of timestamps in files are repaired. */
+  val labels: Schema = schema
+  private val unsureTimes: Set[String] = TimestampLabels.unsure(schema)
 
   /** The column's values are those that files hold, and that bounds are of. */
   def isInFiles(name: String): Boolean =

@@ -1,7 +1,7 @@
 package hudiidx.spark
 
 import hudiidx.hadoop.TimestampLabels
-import hudiidx.spark.rows.{AvroSchemaConverter, ColumnRules}
+import hudiidx.spark.rows.AvroSchemaConverter
 import hudiidx.table.{PartitionReading, PartitionRule, TableConfig, TableSchema}
 import hudiidx.DamagedTable
 import org.apache.avro.{AvroRuntimeException, Schema}
@@ -58,7 +58,7 @@ object RowSchema {
       partitions,
       values,
       rule.isPathAlone,
-      if (ColumnRules.repairsTimestamps(config.version)) TimestampLabels.unsure(avro) else Set.empty,
+      TimestampLabels.unsure(avro),
       avroJson
     )
   }

@@ -1,6 +1,8 @@
 package hudiidx.spark
 
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.storage.LocalStorage
+import hudiidx.table.PropertiesFile
 import hudiidx.{Fixtures, UnsupportedTable}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.{count, max, min}
@@ -32,6 +34,14 @@ final class TimestampLabelsReadSuite extends SparkSuite {
       spark.conf.set(vectorized, "false")
       try same(name, Fixtures.table(name))
       finally spark.conf.unset(vectorized)
+    }
+
+    test(s"$name: so they are on a table of version 8") {
+      val earlier = Fixtures.copy(name)
+      PropertiesFile.update(LocalStorage, earlier)(_ + ("hoodie.table.version" -> "8"))
+      same(name, earlier)
+      new HudiIdxApi(spark, earlier, java.util.Map.of("hudiidx.columns", "*")).create()
+      same(name, earlier)
     }
   }
 

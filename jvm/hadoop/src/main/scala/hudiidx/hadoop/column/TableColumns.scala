@@ -36,7 +36,7 @@ private[column] final case class TableColumns(config: TableConfig, avroJson: Opt
   def isPartitionColumn(path: String): Boolean = config.partitionFields.contains(path)
 
   /** In logs readers take the unit of a timestamp from the table where a writer may have mislabelled it (format notes §6.3). */
-  def mayMislabel(path: String): Boolean = config.version >= 9 && leaves.get(path).exists(AvroTypes.isMillis)
+  def mayMislabel(path: String): Boolean = leaves.get(path).exists(AvroTypes.isMillis)
 
   /** Rows of logs may keep columns of older rows. */
   def mixesRows: Boolean = TableLogRules.mixesRows(config)

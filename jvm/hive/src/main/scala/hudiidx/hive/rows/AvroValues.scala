@@ -18,11 +18,9 @@ private[hive] final case class AvroValue(valueType: ValueType, plain: Any => Any
 /** Avro's types and values as those of [[ValueType]], as stock Hudi's reader shows them.
   *
   * @param where    the table or file, for messages
-  * @param repair   units of timestamps that writers of Hudi 1.0 mislabelled are taken from the table's schema, as Hudi 1.1 does
-  *                 (format notes §6.3)
   * @param defaults fields of records get their defaults
   */
-private[hive] final class AvroValues(where: String, repair: Boolean = false, defaults: Boolean = false) {
+private[hive] final class AvroValues(where: String, defaults: Boolean = false) {
 
   /** UnsupportedTable for a record that contains itself.
     *
@@ -80,9 +78,9 @@ private[hive] final class AvroValues(where: String, repair: Boolean = false, def
       case known => known.getLogicalType
     }
     (own, tables) match {
-      case (null, _: LogicalTypes.LocalTimestampMillis) if repair                       => tables
-      case (_: LogicalTypes.TimestampMicros, _: LogicalTypes.TimestampMillis) if repair => tables
-      case _                                                                            => own
+      case (null, _: LogicalTypes.LocalTimestampMillis)                       => tables
+      case (_: LogicalTypes.TimestampMicros, _: LogicalTypes.TimestampMillis) => tables
+      case _                                                                  => own
     }
   }
 

@@ -72,7 +72,7 @@ private[hive] final class AvroRows(
 ) {
   if (writer.getType != Schema.Type.RECORD)
     throw new DamagedTable(s"$where: schema is of type ${writer.getType}, not a record; restore the file")
-  private val values = new AvroValues(where, repair = version >= 9)
+  private val values = new AvroValues(where)
   private val conversion = new Conversion(floatsByText = version >= 8, defaults = true, where)
   private val own = wanted.fields.map(f => find(f.name)).toArray
   private val projection = projected(own.filter(_ != null).distinct.sortBy(_.pos).toVector)

@@ -147,9 +147,9 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
       case known => known.getLogicalType
     }
     (own, tables) match {
-      case (null, _: LogicalTypes.LocalTimestampMillis) if rules.repairTimestamps                       => tables
-      case (_: LogicalTypes.TimestampMicros, _: LogicalTypes.TimestampMillis) if rules.repairTimestamps => tables
-      case _                                                                                            => own
+      case (null, _: LogicalTypes.LocalTimestampMillis)                       => tables
+      case (_: LogicalTypes.TimestampMicros, _: LogicalTypes.TimestampMillis) => tables
+      case _                                                                  => own
     }
   }
 

@@ -2,11 +2,9 @@ package hudiidx.spark.rows
 
 /** How the columns of a file become those of the table.
   *
-  * @param floatsByText     a float becomes the double of its shortest text (170.06f is 170.06), not of its bits
-  * @param repairTimestamps in logs, units of timestamps that writers of Hudi 1.0 mislabelled are taken from the table's
-  *                         schema, as Hudi 1.1 does (format notes §6.3)
+  * @param floatsByText a float becomes the double of its shortest text (170.06f is 170.06), not of its bits
   */
-final case class ColumnRules(caseSensitive: Boolean, floatsByText: Boolean, repairTimestamps: Boolean) {
+final case class ColumnRules(caseSensitive: Boolean, floatsByText: Boolean) {
   def sameName(a: String, b: String): Boolean = if (caseSensitive) a == b else a.equalsIgnoreCase(b)
 }
 
@@ -14,7 +12,5 @@ object ColumnRules {
 
   /** The rules of the stock release that reads this table version: 0.15 version 6, 1.0 version 8, 1.1 version 9. */
   def of(tableVersion: Int, caseSensitive: Boolean): ColumnRules =
-    ColumnRules(caseSensitive, floatsByText = tableVersion >= 8, repairTimestamps = repairsTimestamps(tableVersion))
-
-  def repairsTimestamps(tableVersion: Int): Boolean = tableVersion >= 9
+    ColumnRules(caseSensitive, floatsByText = tableVersion >= 8)
 }

@@ -19,7 +19,7 @@ import scala.util.{Failure, Random, Success, Try}
 
 /** Columns of Avro data hold what Avro's own reader gives. */
 final class AvroColumnsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  private val rules = ColumnRules(caseSensitive = false, floatsByText = true, repairTimestamps = true)
+  private val rules = ColumnRules(caseSensitive = false, floatsByText = true)
   private val generated = new AvroCases(logical = true)
 
   private val several: Gen[(Schema, Vector[GenericRecord])] = for {
@@ -196,21 +196,19 @@ final class AvroColumnsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(one(dated, day, StringType, None, rules) === "1969-12-31")
   }
 
-  test("timestamps that Hudi 1.0 labelled wrongly are repaired by the table's schema where the rules say so") {
+  test("timestamps that Hudi 1.0 labelled wrongly are repaired by the table's schema") {
     def timestamp(t: org.apache.avro.LogicalType): Schema = t.addToSchema(plain(Schema.Type.LONG))
-    def repaired(writer: Schema, table: Schema, repair: Boolean): Any = {
+    def repaired(writer: Schema, table: Schema): Any = {
       val (schema, datum) = single(Schema.createUnion(plain(Schema.Type.NULL), writer), 1234L)
       val tables = single(table, 0L)._1
-      one(schema, datum, AvroSchemaConverter.dataType(table, "x"), Some(tables), rules.copy(repairTimestamps = repair))
+      one(schema, datum, AvroSchemaConverter.dataType(table, "x"), Some(tables), rules)
     }
     val millis = timestamp(LogicalTypes.timestampMillis())
     val micros = timestamp(LogicalTypes.timestampMicros())
     val local = timestamp(LogicalTypes.localTimestampMillis())
-    assert(repaired(micros, millis, repair = true) === 1234000L)
-    assert(repaired(micros, millis, repair = false) === 1234L)
-    assert(repaired(millis, micros, repair = true) === 1234000L)
-    assert(repaired(plain(Schema.Type.LONG), local, repair = true) === 1234000L)
-    assert(repaired(plain(Schema.Type.LONG), local, repair = false) === 1234L)
+    assert(repaired(micros, millis) === 1234000L)
+    assert(repaired(millis, micros) === 1234000L)
+    assert(repaired(plain(Schema.Type.LONG), local) === 1234000L)
   }
 
   test("arrays and maps in several blocks, with sizes, are whole") {
