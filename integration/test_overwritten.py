@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from test_metadata_table import FILES, INDEX, Listed
 from test_written import VERSIONS, Written, assert_same_history, leave_traces
 
-from hudiidx import DamagedTable, HudiIndex
+from hudiidx import DamagedTable, HudiIndex, UnsupportedTable
 
 
 def put(table: Written, rows: DataFrame, cities: set[str] | None = None) -> None:
@@ -169,6 +169,28 @@ def test_stock_goes_on_with_a_table_that_was_made_anew(spark: SparkSession, stoc
     table.assert_rows()
     report = HudiIndex(spark, table.path, strict=True).verify()
     assert report.ok, report.differences
+
+
+def test_stock_rolls_the_making_anew_back(spark: SparkSession, stock_1_1: Any, tmp_path: Path) -> None:
+    """Until then files from before would count again with the next commit."""
+    table = Written(spark, stock_1_1, 9, tmp_path / "undone")
+    table.upsert(table.make(0, 60, 1, 1))
+    styled = {"hoodie.datasource.write.hive_style_partitioning": "true"}
+    remake = {**styled, "hudiidx.write.remake": "true"}
+    overwrite(table, table.make(80, 120, 2, 2), **remake)
+    table.adopt(**styled)
+    stock_1_1.roll_back(name=table.name, even_only=True)
+    table.options |= styled
+    with pytest.raises(DamagedTable, match="was rolled back"):
+        table.ours()
+    with pytest.raises(UnsupportedTable, match=r"was rolled back.*remake=true"):
+        table.save(table.make(0, 5, 3, 3))
+    with pytest.raises(UnsupportedTable, match=r"was rolled back.*remake=true"):
+        overwrite(table, table.make(0, 5, 3, 3))
+    overwrite(table, table.make(40, 90, 4, 4), **remake)
+    table.assert_right()
+    table.upsert(table.make(85, 100, 5, 5))
+    table.assert_right()
 
 
 def test_stock_downgrades_a_table_that_was_made_anew(

@@ -84,6 +84,9 @@ final case class TableConfig(
     if (timelineLayout == 1) hoodie else Storage.join(hoodie, ownTimeline)
   }
 
+  /** hudiidx made it in the place of another one. */
+  def isRemade: Boolean = text(TableConfig.RemadeSince).isDefined
+
   /** The folder below `.hoodie` that has the instants of layout 2, or gets those of layout 1 when the table is upgraded. */
   def timelineFolder: String = folder(TableConfig.TimelinePath, "timeline")
 

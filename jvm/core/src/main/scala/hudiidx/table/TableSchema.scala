@@ -33,6 +33,15 @@ object TableSchema {
   /** Operations that carry over the schema of the files they rewrite, which may be an old one. */
   private val Rewriting = Set("COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX")
 
+  /** No commit and no property tells the table's columns. */
+  def unknown(config: TableConfig): DamagedTable = {
+    val what =
+      if (config.isRemade)
+        "the commit that made the table anew was rolled back, and nothing else tells its columns; overwrite it with hudiidx.write.remake=true"
+      else "neither a commit nor a property tells the table's columns; write to the table first"
+    new DamagedTable(s"${config.file}: $what")
+  }
+
   /** The schema of the table's rows: that of the latest completed write (by requested time, not after `asOf`) that
     *  wrote one, else the table's create schema, else as of before all of them that of the latest, as stock has it; with the
     *  meta columns in front unless the table has virtual keys. None: no commit says; a data file must. Reads commits from the newest back, normally one,

@@ -1,7 +1,8 @@
 package hudiidx.write
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, UnsupportedTable}
 import hudiidx.storage.Storage
+import hudiidx.sync.TableContext
 import hudiidx.table.{FileName, PropertiesFile, Subfolders, TableConfig}
 
 /** A table that took the place of another one at the same path. Its timeline has a folder of its own, which `hoodie.properties` names:
@@ -32,6 +33,18 @@ object RemadeTable {
   /** Where the timeline of a table stands that began with this instant. */
   private[write] def timelineDir(tablePath: String, instant: String): String =
     s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/${TableConfig.remadeTimeline(instant)}"
+
+  /** The commit that made the table anew is gone: somebody rolled it back, and nothing was written since. With the next commit on
+    * this timeline the files of the table before, which are older than it, would count again.
+    */
+  def isUndone(table: TableContext): Boolean = table.config.isRemade && table.timeline.completedWrites.isEmpty
+
+  /** UnsupportedTable for a write to such a table that does not make it anew. */
+  def requireCommit(table: TableContext): Unit = if (isUndone(table))
+    throw new UnsupportedTable(
+      s"${table.tablePath}: the commit that made the table anew was rolled back, and with the next one the rows of the table before would " +
+        "be there again; overwrite it with hudiidx.write.remake=true"
+    )
 
   /** All that lies there, committed or not: to the new timeline what is older than itself counts as committed. */
   def allGroups(storage: Storage, tablePath: String): ReplacedGroups = {

@@ -65,11 +65,7 @@ private[hive] final class TablePlanner(
   private def plan(): ReadPlan = {
     val schema = snapshot.table
       .schema(settings.asOf)
-      .getOrElse(
-        throw new DamagedTable(
-          s"${config.file}: neither a commit nor a property tells the table's columns; write to the table first"
-        )
-      )
+      .getOrElse(throw TableSchema.unknown(config))
     if (schema.hasHistory && !settings.columnsByName) requireNamesOfFiles()
     val timeline = snapshot.viewTimeline.withoutHistory
     val damaged = settings.index.damagedAsStock

@@ -188,11 +188,7 @@ object PinnedTable {
     val endSchema = options.increment.filter(_.endSchema).flatMap(_ => increment.flatMap(_.found.last))
     val schema = shared.context
       .schema(options.asOf.orElse(endSchema))
-      .getOrElse(
-        throw new DamagedTable(
-          s"${config.file}: neither a commit nor a property tells the table's columns; write to the table first"
-        )
-      )
+      .getOrElse(throw TableSchema.unknown(config))
     val names =
       if (schema.hasHistory && !options.columnsByName) namesOf(shared, options.asOf.orElse(endSchema), rules) else None
     // Stock's incremental reads leave the partition columns in place, whatever the version.

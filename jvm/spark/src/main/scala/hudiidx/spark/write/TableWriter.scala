@@ -73,6 +73,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     val open = OpenWrite.begin(access, path, options.heartbeat, options.lock, kind)
     val write = open.orAbandon {
       check(open.table.config) // it may be another table by now
+      if (isSame) RemadeTable.requireCommit(open.table)
       if (batch.exists(_.isIn(open.table))) None else Some(new RowWrite(spark, path, options, open, overwrite))
     }
     write.fold(open.abandon())(work)
@@ -92,9 +93,11 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 
   /** Another table in the place of this one, or this one with other columns. InvalidOption where the first cannot be done in one step. */
   private def anew(): Overwrite = {
-    val config = TableConfig.read(access.storage, path)
+    val table = TableContext.load(access, path)
+    val config = table.config
     val made = TableShape.anew(options, path, config)
-    val isSame = TableShape.differences(TableShape.All, options, config).isEmpty && isWritable(config)
+    val isSame = TableShape.differences(TableShape.All, options, config).isEmpty && isWritable(config) &&
+      !RemadeTable.isUndone(table)
     if (!isSame) RemadeTable.requireServed(path, made)
     Overwrite.Anew(if (isSame) None else Some(made))
   }

@@ -3,8 +3,9 @@ package hudiidx.spark.write
 import hudiidx.hadoop.Tables
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
+import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
-import hudiidx.{Fixtures, HudiIdxException, InvalidOption, TableChanged, UnsupportedTable}
+import hudiidx.{DamagedTable, Fixtures, HudiIdxException, InvalidOption, TableChanged, UnsupportedTable}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.{DataFrame, Row}
@@ -113,6 +114,31 @@ final class RemakeSuite extends SparkSuite {
     assert(found(path, "_hoodie_record_key", "_hoodie_partition_path") === Set(Row("k0", "p=p0"), Row("k1", "p=p1")))
     val left = Fixtures.filesBelow(path)
     assert(left.filter(f => f.contains("/.temp/") || f.contains("/.heartbeat/")).isEmpty)
+  }
+
+  test(
+    "a table whose making anew was rolled back is written again only by making it anew: rows from before stay away"
+  ) {
+    val path = made(9)
+    val styled = base + ("hoodie.datasource.write.hive_style_partitioning" -> "true")
+    save(rows(20 until 22), path, "overwrite", styled + remake)
+    // What stock Hudi's rollback leaves, but for its own instant.
+    val instant = context(path).timeline.completedWrites.head
+    Fixtures
+      .filesBelow(path)
+      .filter(f => f.contains(s"_${instant.requestedTime}.parquet") || f.contains(s"/${instant.requestedTime}"))
+      .foreach(f => LocalStorage.delete(s"$path/$f"))
+    assert(context(path).timeline.instants.isEmpty)
+    val unknown = intercept[DamagedTable](read(path))
+    assert(unknown.getMessage.contains("was rolled back") && unknown.getMessage.contains("remake=true"))
+    Seq("append", "overwrite").foreach { mode =>
+      val refused = intercept[UnsupportedTable](save(rows(0 until 3), path, mode, styled))
+      assert(refused.getMessage.contains("was rolled back") && refused.getMessage.contains("remake=true"))
+      assert(context(path).timeline.instants.isEmpty)
+    }
+    save(rows(30 until 33), path, "overwrite", styled + remake)
+    save(rows(32 until 35), path, "append", styled)
+    assert(found(path, "id") === (30 until 35).map(i => Row(s"k$i")).toSet)
   }
 
   test("a table of any version and type is made anew, or stays as it is where its rows fail") {
