@@ -204,6 +204,46 @@ def test_a_metadata_table_with_parts_that_we_do_not_keep_goes_and_stock_makes_it
     table.assert_right()
 
 
+# A server of its own lists for 1.2.0: without one it fails at a secondary index, whoever wrote before.
+DEFINED = {
+    **FILES,
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.global.record.level.index.enable": "true",
+    "hoodie.embed.timeline.server": "true",
+}
+
+
+@pytest.mark.parametrize("release", ["stock_1_1", pytest.param("stock_1_2", marks=pytest.mark.slow)])
+def test_definitions_of_indexes_stay_and_stock_goes_on(
+    spark: SparkSession, request: pytest.FixtureRequest, release: str
+) -> None:
+    """Secondary and expression indexes go with the metadata table, and stock makes them anew."""
+    stock = request.getfixturevalue(release)
+    table = Listed(spark, stock, "stock_1_1", f"defined-{release}", "false", DEFINED)
+    table.stock_writes(0, 60, 1)
+    stock.create_index(name=table.name, index="by_rider", columns="(rider)")
+    expression = "using column_stats(ts) options(expr='from_unixtime', format='yyyy-MM-dd')"
+    stock.create_index(name=table.name, index="by_day", columns=expression)
+    full = table.listed_partitions
+    assert {"files", "record_index", "secondary_index_by_rider", "expr_index_by_day"} <= full
+    definitions = table.path / ".hoodie" / ".index_defs" / "index.json"
+    defined = definitions.read_text()
+    for turn in (2, 3):
+        for first in (40, 20):
+            table.upsert(table.make(first, 90, turn, turn))
+            assert table.listed_partitions == {""}
+            assert definitions.read_text() == defined
+        for first in (80, 30):
+            table.stock_writes(first, 100, turn + 1)
+        assert {
+            "files",
+            "record_index",
+            "secondary_index_by_rider",
+            "expr_index_by_day",
+        } <= table.listed_partitions
+        table.assert_rows()
+
+
 # How many steps are taken back, and whether stock is the next writer: `make test` tries a fifth of these
 # on each version, `make test-all` all.
 ENDS = [(steps, stock_is_next) for steps in range(1, 6) for stock_is_next in (True, False)]

@@ -1,0 +1,161 @@
+"""Overwrites that stock Hudi takes back and archives behind, under an index that is in step or stale: rows,
+keys, filters and time travel are what was written."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from test_overwritten import overwrite
+from test_written import IN_SHORT, VERSIONS, Written, assert_same_history
+
+from hudiidx import HudiIndex
+
+KEYS = [f"k{n:06d}" for n in (1, 11, 42, 62, 85, 95, 205)]
+FILTERS = [
+    "n = 78",
+    "n between 200 and 260",
+    "n > 1400",
+    "rider = 'rider-5'",
+    "fare < 60",
+    "qty = 7 or note is null",
+]
+State = dict[str, Any]
+
+
+class Indexed(Written):
+    """A table with an index in step, a stale one elsewhere, and what it held at each instant."""
+
+    def __init__(self, spark: SparkSession, stock: Any, fixture: str, path: Path) -> None:
+        super().__init__(spark, stock, VERSIONS[fixture], path)
+        self.held = dict[str, State]()
+        self.elsewhere = {"hudiidx.index.path": str(path.parent / f"{path.name}-stale")}
+
+    def index(self) -> None:
+        for where in (None, self.elsewhere["hudiidx.index.path"]):
+            HudiIndex(self.spark, self.path, index_path=where).create(
+                record="global", columns="*", bloom="id,n"
+            )
+        self.handle = HudiIndex(self.spark, self.path)
+
+    def completed(self) -> list[str]:
+        return list(self.stock.completed(name=self.name))
+
+    def note(self) -> None:
+        """What the table holds belongs to the last instant."""
+        self.held[self.completed()[-1]] = dict(self.rows)
+
+    def assert_past(self) -> None:
+        """Rows by key as of each instant there ever was: taken back ones show what was before them."""
+        there = self.completed()
+        for instant in self.held:
+            before = [i for i in there if i <= instant and i in self.held]
+            expected = self.held[before[-1]] if before else {}
+            wanted = {key: expected[key]["n"] for key in KEYS if key in expected}
+            keys = ", ".join(f"'{key}'" for key in KEYS)
+            for options in ({}, self.elsewhere):
+                frame = self.ours(**{"as.of.instant": instant, **options}).where(f"id in ({keys})")
+                assert {r.id: r.n for r in frame.select("id", "n").collect()} == wanted, (instant, options)
+
+    def assert_filters(self) -> None:
+        """By bounds and blooms of groups that were away: rows of a plain read, whose files `prune` names."""
+        plain = self.ours(**{"hudiidx.read.column.stats": "false", "hudiidx.read.record.keys": "false"})
+        rows = plain.cache()
+        for where in FILTERS:
+            wanted = {(r._hoodie_record_key, r._hoodie_file_name) for r in rows.where(where).collect()}
+            for options in ({}, self.elsewhere):
+                found = self.ours(**options).where(where)
+                assert {(r._hoodie_record_key, r._hoodie_file_name) for r in found.collect()} == wanted, where
+            kept = {r.file_id for r in self.handle.prune(where).select("file_id").collect()}
+            # Rows of logs bear the name of a log, or their group's file id alone.
+            assert {name.lstrip(".").split("_")[0] for _, name in wanted} <= kept, where
+        rows.unpersist()
+        assert {place.key for place in self.handle.lookup(KEYS)} == set(KEYS) & set(self.rows)
+
+    def check(self) -> None:
+        """All of it, the index behind and then in step."""
+        self.assert_right()
+        self.assert_filters()
+        self.handle.update()
+        report = HudiIndex(self.spark, self.path, strict=True).verify()
+        assert report.ok, report.differences
+        self.assert_filters()
+        self.assert_past()
+
+
+def dynamic(table: Indexed, rows: DataFrame) -> None:
+    overwrite(table, rows, partitionOverwriteMode="dynamic")
+
+
+@pytest.mark.parametrize("version", IN_SHORT)
+def test_keys_filters_and_time_travel_across_overwrites_that_are_taken_back(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
+) -> None:
+    stock = request.getfixturevalue(version)
+    table = Indexed(spark, stock, version, tmp_path / f"back-{version[-2:]}")
+    table.upsert(table.make(0, 60, 1, 1))
+    table.adopt()
+    table.note()
+    table.upsert(table.make(30, 90, 2, 2))
+    table.note()
+    table.index()
+    two = "city in ('oslo', 'lima')"
+    for first, rows in ((80, two), (200, "true")):
+        before = table.state()
+        dynamic(table, table.make(first, first + 40, 3, 3).where(rows))
+        table.note()
+        table.upsert(table.make(85, 100, 4, 4))
+        table.note()
+        table.check()
+        # The write behind it first.
+        stock.roll_back(name=table.name)
+        stock.roll_back(name=table.name)
+        table.restore(before)
+        table.check()
+    table.upsert(table.make(20, 100, 5, 5))
+    table.note()
+    overwrite(table, table.make(0, 50, 6, 6))
+    table.note()
+    table.check()
+    assert_same_history(table)
+
+
+# Two commits stay; the rest is archived as soon as it may be.
+ARCHIVING = {
+    "hoodie.keep.min.commits": "4",
+    "hoodie.keep.max.commits": "5",
+    "hoodie.commits.archival.batch": "1",
+    "hoodie.archive.automatic": "true",
+    "hoodie.clean.automatic": "true",
+    "hoodie.clean.commits.retained": "2",
+    "hoodie.cleaner.commits.retained": "2",
+}
+
+
+@pytest.mark.parametrize("version", IN_SHORT)
+def test_stock_archives_behind_overwrites_one_of_which_it_took_back(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
+) -> None:
+    stock = request.getfixturevalue(version)
+    table = Indexed(spark, stock, version, tmp_path / f"archived-{version[-2:]}")
+    table.upsert(table.make(0, 60, 1, 1))
+    table.adopt(**ARCHIVING)
+    overwrite(table, table.make(20, 80, 2, 2))
+    table.index()
+    before = table.state()
+    dynamic(table, table.make(70, 110, 3, 3).where("city in ('oslo', 'sf')"))
+    table.handle.update()
+    stock.roll_back(name=table.name)
+    table.restore(before)
+    begin = table.completed()[0]
+    for turn in range(4, 11):
+        stock.write(name=table.name, first=10 * turn, end=10 * turn + 30, seed=turn)
+        table.expect(table.make(10 * turn, 10 * turn + 30, turn, turn))
+        if turn == 7:
+            overwrite(table, table.make(40, 90, 70, 70))
+        if turn % 3 == 0:
+            table.assert_right()
+    assert begin not in table.completed()
+    table.check()
+    table.upsert(table.make(0, 30, 80, 80))
+    table.check()
