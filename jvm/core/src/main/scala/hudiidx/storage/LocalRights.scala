@@ -59,8 +59,10 @@ private[storage] object LocalRights {
   }
 
   private def make(folder: Path, mode: Option[Int]): Unit =
-    try Files.createDirectory(folder, mode.toVector.map(m => attribute((m & AllOfFolder) | OwnersOfFolder)): _*): Unit
-    catch { case _: FileAlreadyExistsException if Files.isDirectory(folder) => () }
+    try {
+      Files.createDirectory(folder, mode.toVector.map(m => attribute((m & AllOfFolder) | OwnersOfFolder)): _*)
+      Option(folder.getParent).foreach(ForcedFolders.force)
+    } catch { case _: FileAlreadyExistsException if Files.isDirectory(folder) => () }
 
   /** As [[Storage.makeFolder]]. Where the folder cannot have the model's group, its own has what others have. */
   def makeFolder(folder: Path, model: Path, most: Option[Access]): Unit = if (!Files.isDirectory(folder)) {

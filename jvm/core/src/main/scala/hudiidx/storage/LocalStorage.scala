@@ -100,7 +100,7 @@ object LocalStorage extends Storage {
         Files.deleteIfExists(target)
         throw e
     }
-    forceFolder(target.getParent)
+    ForcedFolders.force(target.getParent)
   }
 
   override def replace(path: String, content: Array[Byte]): Unit = {
@@ -112,7 +112,7 @@ object LocalStorage extends Storage {
       // Hadoop's local file system would hold the checksum of the file before against this one.
       Files.deleteIfExists(checksumOf(target))
       Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING)
-      forceFolder(target.getParent)
+      ForcedFolders.force(target.getParent)
     } finally Files.deleteIfExists(temporary): Unit
   }
 
@@ -156,21 +156,13 @@ object LocalStorage extends Storage {
   private def link(target: Path, existing: Path, isForced: Boolean): Boolean =
     try {
       Files.createLink(target, existing)
-      if (isForced) forceFolder(target.getParent)
+      if (isForced) ForcedFolders.force(target.getParent)
       true
     } catch {
       case _: FileAlreadyExistsException    => false
       case e: UnsupportedOperationException =>
         throw new IOException(s"$target: this file system has no hard links; put the index on one that has", e)
     }
-
-  /** A new name survives a power cut only when its folder is on disk too. Not every system lets a folder be opened. */
-  private def forceFolder(folder: Path): Unit =
-    try {
-      val channel = FileChannel.open(folder, StandardOpenOption.READ)
-      try channel.force(true)
-      finally channel.close()
-    } catch { case _: IOException => () }
 
   override def delete(path: String): Boolean = {
     val root = toPath(path)
