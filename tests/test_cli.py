@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import stored
+from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
 from hudiidx import HudiIndex, __version__
@@ -68,6 +69,50 @@ def test_compact_table(make_table: MakeTable, cow: Path) -> None:
     assert done[0]["log_files"] > 0 < done[0]["bytes_written"]
     assert "no log files" in run("compact-table", table, *local).stdout
     assert "copy-on-write" in run("compact-table", cow, *local, code=3).stderr
+
+
+@pytest.mark.spark
+def test_what_is_no_usage_is_exit_code_2_and_writes_nothing(cow: Path, tmp_path: Path) -> None:
+    keys = tmp_path / "keys.csv"
+    keys.write_text("id\na\n")
+    there = tmp_path / "there.csv"
+    there.write_text("x")
+    tag = ("tag", cow, "--key", "id", "--master", "local[1]")
+
+    def told(*arguments: object) -> str:
+        return " ".join(run(*arguments, code=2).stderr.replace("\u2502", " ").split())
+
+    assert "needs name=value" in told("verify", cow, "--conf", "spark.x")
+    assert "no format in its name" in told(*tag, tmp_path / "keys.txt", "-o", tmp_path / "o")
+    assert "--overwrite" in told(*tag, keys, "-o", there)
+    assert "holds a Hudi" in told(*tag, keys, "-o", cow, "--overwrite")
+    assert there.read_text() == "x" and not (tmp_path / "o").exists() and (cow / ".hoodie").is_dir()
+
+
+@pytest.mark.spark
+def test_a_filter_that_does_not_parse_is_refused_as_sparks_parser_says(
+    spark: SparkSession, cow: Path
+) -> None:
+    """Spark takes what stands behind a filter for the name of a column: the filter alone is a filter."""
+    index = HudiIndex(spark, cow)
+    for wrong in ("fare > 900 and", "fare > 900 AS f", "fare > 900 fare < 5"):
+        for ask in (index.prune, index.recommend, lambda text: index.files(where=text)):
+            with pytest.raises(ParseException, match="PARSE_SYNTAX_ERROR"):
+                ask(wrong)
+    assert index.prune("fare > 900 -- and more\nand city = 'sf'").count() == 1
+    told = run("prune", cow, "fare > 900 and", "--master", "local[1]", code=2).stderr
+    assert "ParseException" in told and "syntax error" in told.lower()
+
+
+@pytest.mark.spark
+def test_an_index_that_is_not_there_is_not_dropped_silently(cow: Path) -> None:
+    local = ("--master", "local[1]")
+    run("create", cow, "--columns", "fare", *local)
+    told = run("drop-index", cow, "qty", *local)
+    assert "there is no such index on qty: nothing to remove" in told.stderr
+    dropped = run("drop-index", cow, "fare", *local)
+    assert "nothing to remove" not in dropped.stderr
+    assert answer("info", cow)["columns"] == []
 
 
 def test_partitions(spark: SparkSession, indexed: HudiIndex) -> None:

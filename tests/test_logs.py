@@ -99,5 +99,10 @@ def test_log_show_and_find(mor: HudiIndex) -> None:
     missed = run("log", "find", file, key, "absent", code=1)
     assert "not found: absent" in missed.stdout
     assert "no such log file" in run("log", "show", table / "nothing", code=3).stderr
+    base = next(table.rglob("*.parquet"))
+    for other in (table, table / ".hoodie" / "hoodie.properties", base):
+        for command in (("show", other), ("find", other, "k")):
+            told = run("log", *command, code=3).stderr
+            assert f"NotAHudiTable: {other}: is no log file" in told
     run("log", "find", file, code=2)
     assert "find" in run("log", "--help").stdout

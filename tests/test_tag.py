@@ -12,6 +12,7 @@ import pytest
 import stored
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from typer import BadParameter
 
 from hudiidx import HudiIndex, InvalidOption
 from hudiidx.cli.tag import tag_file
@@ -82,7 +83,7 @@ def test_tags_take_no_tables_place(spark: SparkSession, cow: Path, tmp_path: Pat
     source.write_text('{"key": "a"}', encoding="utf-8")
     before = sorted(cow.rglob("*"))
     for output in (cow, cow.parent):
-        with pytest.raises(ValueError, match="holds a Hudi table"):
+        with pytest.raises(BadParameter, match="holds a Hudi table"):
             tag_file(HudiIndex(spark, cow), spark, str(source), ["key"], None, str(output), True)
     assert sorted(cow.rglob("*")) == before
     there = tmp_path / "tagged"

@@ -501,6 +501,8 @@ class HudiIndex(TableViews, TableExports):
     def _query(self, text: str) -> DataFrame:
         if text.split(maxsplit=1)[0].lower() in ("select", "with"):
             return self._spark.sql(text)
+        with translated():
+            self._api.requireFilter(text)
         return self._spark.read.format("hudiidx").options(**self._options).load(self._path).where(text)
 
 

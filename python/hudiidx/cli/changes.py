@@ -183,7 +183,7 @@ def drop_index(
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Remove a part of the index; the listing stays."""
+    """Remove a part of the index; the listing stays. Where there is no such part, it says so."""
     done = with_spark(
         table,
         f"removing the index on {', '.join(what)}",
@@ -193,6 +193,8 @@ def drop_index(
         conf,
     )
     print_document(done, json_)
+    if not done["published"]:
+        out.line(f"there is no such index on {', '.join(what)}: nothing to remove", stderr=True)
 
 
 def _part(what: list[str]) -> str | list[str]:
@@ -296,8 +298,10 @@ def tag(
     """Add partition path, file id and instant time to rows by their record keys."""
 
     def work(index: HudiIndex) -> dict[str, object]:
-        from hudiidx.cli.tag import tag_file
-
         return tag_file(index, index.spark, file, key, partition, output, overwrite)
+
+    from hudiidx.cli.tag import require_names, tag_file
+
+    require_names(file, output, overwrite)
 
     print_document(with_spark(table, "tagging rows", work, index_path, master, conf), json_)

@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hudiidx.cli import out
 from hudiidx.cli.plain import JVM_LOG
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
         settings: further Spark settings, each ``name=value``.
 
     Raises:
-        ValueError: a setting without ``=``.
+        typer.BadParameter: a setting without ``=``.
     """
     from pyspark.sql import SparkSession
 
@@ -99,5 +100,5 @@ def _stdout_for_us_alone() -> Iterator[None]:
 def _pair(setting: str) -> tuple[str, str]:
     name, eq, value = setting.partition("=")
     if not eq:
-        raise ValueError(f"--conf {setting}: needs name=value")
+        raise out.usage(f"--conf {setting}: needs name=value")
     return name.strip(), value.strip()

@@ -7,6 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hudiidx.cli import out
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -33,18 +35,14 @@ def tag_file(
         ``output``, ``rows`` written, and ``found``: those with a location.
 
     Raises:
-        ValueError: a format that is not known, or an output that is there.
+        typer.BadParameter: names that `require_names` refuses, or an output that holds a Hudi table.
     """
     from pyspark.sql import Observation
     from pyspark.sql.functions import col, count, lit
 
-    kind = _format(source)
-    if kind is None:
-        raise ValueError(f"{source}: no format in its name; it must end in {', '.join(FORMATS)}")
+    kind = require_names(source, output, overwrite)
     target = Path(output)
-    one_file = _format(output) if "://" not in output else None
-    if one_file and target.exists() and not overwrite:
-        raise ValueError(f"{output}: is there already; pass --overwrite to replace it")
+    one_file = _one_file(output)
     key: str | list[str] = keys[0] if len(keys) == 1 else keys
     tagged = index.tag_location(_read(spark, source, kind), key, partition)
     seen = Observation()
@@ -59,12 +57,31 @@ def tag_file(
     return {"output": output, **seen.get}
 
 
+def require_names(source: str, output: str, overwrite: bool) -> str:
+    """The format of the source.
+
+    Raises:
+        typer.BadParameter: a format that is not known, or an output that is there.
+    """
+    kind = _format(source)
+    if kind is None:
+        raise out.usage(f"{source}: no format in its name; it must end in {', '.join(FORMATS)}")
+    if _one_file(output) and Path(output).exists() and not overwrite:
+        raise out.usage(f"{output}: is there already; pass --overwrite to replace it")
+    return kind
+
+
+def _one_file(output: str) -> str | None:
+    """Its format, where the output is one local file."""
+    return _format(output) if "://" not in output else None
+
+
 def _require_no_table(spark: SparkSession, output: str, table: str) -> None:
     """Spark removes what it overwrites first: neither a Hudi table nor a folder with the tagged one in it."""
     from hudiidx._jvm import holds_table
 
     if holds_table(spark, output, table):
-        raise ValueError(f"{output}: holds a Hudi table, which --overwrite would remove; name another output")
+        raise out.usage(f"{output}: holds a Hudi table, which --overwrite would remove; name another output")
 
 
 def _format(name: str) -> str | None:

@@ -2,7 +2,7 @@ package hudiidx.log
 
 import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
 import hudiidx.bytes.{ByteCursor, Bytes}
-import hudiidx.storage.{RandomReader, RangeReader}
+import hudiidx.storage.{RandomReader, RangeReader, Storage}
 import java.io.EOFException
 import java.nio.charset.StandardCharsets.US_ASCII
 
@@ -15,6 +15,18 @@ import java.nio.charset.StandardCharsets.US_ASCII
   */
 object LogFile {
   private[log] val Magic = "#HUDI#".getBytes(US_ASCII)
+
+  /** Does the file begin with a block? */
+  def begins(storage: Storage, path: String): Boolean = {
+    val reader = storage.open(path)
+    try
+      reader.sizeBytes >= Magic.length && {
+        val start = new Array[Byte](Magic.length)
+        reader.readInto(0, start.length, start)
+        java.util.Arrays.equals(start, Magic)
+      }
+    finally reader.close()
+  }
   private[log] val FormatVersion = 1
 
   /** @param atomicWrites the store never leaves half a file (S3 and the like): lengths are trusted, as stock Hudi does */

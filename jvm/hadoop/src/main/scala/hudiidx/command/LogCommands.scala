@@ -3,13 +3,13 @@ package hudiidx.command
 import com.fasterxml.jackson.core.JsonGenerator
 import hudiidx.hadoop.LogReaders
 import hudiidx.hfile.BlockCache
-import hudiidx.log.{LogBlock, LogRules, MergeMode}
+import hudiidx.log.{LogBlock, LogFile, LogRules, MergeMode}
 import hudiidx.logindex._
 import hudiidx.record.PackedKeys
 import hudiidx.storage.CountingStorage
 import hudiidx.store.{Current, IndexStore}
 import hudiidx.sync.{IndexOptions, TableAccess}
-import hudiidx.table.{FileGroup, FileName, TableConfig, TableLogRules}
+import hudiidx.table.{FileGroup, FileKind, FileName, TableConfig, TableLogRules}
 import hudiidx.{DamagedIndex, NotAHudiTable}
 
 /** What a log file holds, and where keys are in it: `log show` and `log find`. The file's table is that whose folder it lies
@@ -31,10 +31,17 @@ final class LogCommands(access: TableAccess, file: String, options: IndexOptions
     if (at <= 0) None else Some(path.substring(0, at))
   }
 
-  private val size = access.storage
-    .status(path)
-    .getOrElse(throw new NotAHudiTable(s"$path: there is no such log file"))
-    .sizeBytes
+  private val size = {
+    val found = access.storage.status(path).getOrElse(throw new NotAHudiTable(s"$path: there is no such log file"))
+    if (found.isDirectory || !(isNamedAsLog || LogFile.begins(storage, path)))
+      throw new NotAHudiTable(
+        s"$path: is no log file: neither is its name that of one (.FILEID_INSTANT.log.VERSION_TOKEN) nor does it begin as one does"
+      )
+    found.sizeBytes
+  }
+
+  private def isNamedAsLog: Boolean =
+    FileName.parse("", path.substring(path.lastIndexOf('/') + 1), 0).exists(_.kind == FileKind.Log)
 
   /** Writes `{file, size, blocks: [{block, offset, size, kind, instant_time, records, min_key, max_key, indexed}]}`. */
   def show(json: JsonGenerator): Unit = withKept { kept =>

@@ -4,10 +4,12 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.node.ObjectNode
 import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
 import hudiidx.spark.{HudiIdxSource, IndexAdvice, PinnedTable, ReadOptions, ScanReport}
 import hudiidx.table.QueryInstant
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** What queries of one table read, and which indexes decide that. Reads no rows. */
@@ -59,7 +61,16 @@ private[api] abstract class PlanningApi(
   private def filtered(where: String, asOf: String, more: Map[String, String]): DataFrame = {
     val reader = spark.read.format(HudiIdxSource.Name).options(given ++ more)
     val timed = if (asOf == null) reader else reader.option(ReadOptions.AsOfInstant, asOf)
+    requireFilter(where)
     timed.load(tablePath).where(where)
+  }
+
+  /** Spark's ParseException for a text that its parser takes for a filter with a name behind it, as `fare > 900 and`, too. */
+  def requireFilter(where: String): Unit = spark.sessionState.sqlParser.parseExpression(where) match {
+    case _: Alias =>
+      spark.sessionState.sqlParser.parseExpression(s"($where\n)")
+      throw new InvalidOption(s"$where: is a column with a name, not a filter; leave out what stands behind the filter")
+    case _ => ()
   }
 
   protected def instant(asOf: String): Option[String] =

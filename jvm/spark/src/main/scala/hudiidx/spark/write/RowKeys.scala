@@ -35,18 +35,20 @@ private[write] object RowKeys {
     fields(rows, table.partitionFields ++ ordering, path): Unit
   }
 
+  /** InvalidOption for key fields of types whose values make no keys by any setting, of a table that is to be made of columns alone. */
+  def requireKinds(columns: DataFrame, table: NewTable, options: WriteOptions, path: String): Unit = {
+    val kinds = kindsOf(table.keyFields.zip(fields(columns, table.keyFields, path)))
+    formsOf(TableConfig.of(path, table.properties ++ statedIn(options)), kinds): Unit
+  }
+
   /** The form of new records' keys, then those that records in the table may have by other writers or settings. InvalidOption
     * for fields of whose values Hudi makes texts that differ by more than the settings say.
     *
     * @param fields by the names of the key fields
     */
   def forms(config: TableConfig, options: WriteOptions, fields: Seq[(String, Expression)]): Vector[RecordKeyForm] = {
-    val given = WriteOptionDocs.keyTexts.flatMap(doc =>
-      options.text(doc.name).map(v => doc.name -> doc.choice(Map(doc.name -> v)))
-    )
-    val stated = config.properties ++ given
-    val texts = KeyTexts.of(config.copy(properties = stated)).fold(why => throw new InvalidOption(why), identity)
-    val kinds = fields.map { case (name, e) => name -> KeyReader.kindOf(e.dataType) }
+    val stated = config.properties ++ statedIn(options)
+    val kinds = kindsOf(fields)
     val instants = kinds.filter(_._2 == KeyValueKind.Instant)
     if (instants.nonEmpty && !stated.contains(RecordKeyForm.ConsistentTimestamps))
       throw new InvalidOption(
@@ -54,10 +56,24 @@ private[write] object RowKeys {
           "and upsert, and formatted by its bulk_insert; say by this option which the table has: false for numbers, true for " +
           "formatted ones in the zone of this JVM"
       )
-    val forms =
-      texts
-        .of(kinds.filterNot(_._2 == KeyValueKind.Instant))
-        .fold(why => throw new InvalidOption(s"key fields: $why"), identity)
+    val forms = formsOf(config.copy(properties = stated), kinds)
     if (instants.isEmpty) forms else forms.flatMap(f => Vector(f, f.copy(timestamps = !f.timestamps)))
+  }
+
+  /** What the options say of the texts of values. */
+  private def statedIn(options: WriteOptions): Vector[(String, String)] = WriteOptionDocs.keyTexts.toVector.flatMap {
+    doc =>
+      options.text(doc.name).map(v => doc.name -> doc.choice(Map(doc.name -> v)))
+  }
+
+  private def kindsOf(fields: Seq[(String, Expression)]): Seq[(String, KeyValueKind)] =
+    fields.map { case (name, e) => name -> KeyReader.kindOf(e.dataType) }
+
+  /** Timestamps are left to the caller. */
+  private def formsOf(config: TableConfig, kinds: Seq[(String, KeyValueKind)]): Vector[RecordKeyForm] = {
+    val texts = KeyTexts.of(config).fold(why => throw new InvalidOption(why), identity)
+    texts
+      .of(kinds.filterNot(_._2 == KeyValueKind.Instant))
+      .fold(why => throw new InvalidOption(s"key fields: $why"), identity)
   }
 }

@@ -44,6 +44,8 @@ final class SqlChanges extends TableChanges {
       .find(f => made.columns.forall(_.name != f.takeWhile(_ != '.')))
       .foreach(f => throw new InvalidOption(s"$f: a key, partition or ordering field that is no column of the table"))
     val schema = WriteSchema.ofNew(made.columns, table.name).avro.toString
+    val none = spark.createDataFrame(new java.util.ArrayList[Row], made.columns)
+    RowKeys.requireKinds(none, table, options, path)
     val storage = Tables.access(spark.sessionState.newHadoopConf()).storage
     if (storage.list(path).nonEmpty)
       throw new InvalidOption(s"path: $path holds files already; give another path")

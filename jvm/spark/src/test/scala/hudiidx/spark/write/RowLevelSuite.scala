@@ -353,6 +353,11 @@ final class RowLevelSuite extends SparkSuite {
       intercept[InvalidOption](sql(s"CREATE TABLE hudiidx.`$failed` $rest")).getMessage
     assert(refused("(id INT) USING parquet").contains("USING hudiidx"))
     assert(refused("(id INT) TBLPROPERTIES (primaryKey = 'key')").contains("no column of the table"))
+    for (kind <- Seq("ARRAY<INT>", "MAP<STRING, INT>", "STRUCT<a: INT>", "BINARY", "DOUBLE"))
+      assert(
+        refused(s"(id $kind) TBLPROPERTIES (primaryKey = 'id')").contains("key fields: column id: the text of"),
+        kind
+      )
     assert(refused("(id INT) TBLPROPERTIES (primaryKey = 'id', type = 'cow')").contains("MERGE_ON_READ"))
     assert(
       refused("(id INT, d STRING) PARTITIONED BY (bucket(4, d)) TBLPROPERTIES (primaryKey = 'id')").contains("columns")

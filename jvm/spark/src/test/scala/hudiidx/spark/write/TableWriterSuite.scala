@@ -297,6 +297,12 @@ final class TableWriterSuite extends SparkSuite {
       )
       assert(!Files.exists(java.nio.file.Paths.get(path)), s"$option, $mode")
     }
+    for (key <- Seq("array(id)", "map('a', id)", "struct(id)", "binary(id)")) {
+      val given = rows(0 until 3, 1).withColumn("key", expr(key))
+      val option = "hoodie.datasource.write.recordkey.field" -> "key"
+      val error = intercept[InvalidOption](save(given, path, made(9, option), "append")).getMessage
+      assert(error.contains("key fields: column key: the text of") && !Files.exists(java.nio.file.Paths.get(path)), key)
+    }
     save(rows(0 until 3, 1), path, made(9))
     assert(values(path).size === 3)
   }
