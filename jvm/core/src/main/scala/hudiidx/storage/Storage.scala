@@ -94,7 +94,7 @@ trait Storage {
 
   /** Removes a file, a link or an empty folder; false if nothing was there, or a folder with something in it, which stays. */
   def deleteOne(path: String): Boolean =
-    if (status(path).exists(_.isDirectory) && list(path).nonEmpty) false else delete(path)
+    if (!isLink(path) && status(path).exists(_.isDirectory) && list(path).nonEmpty) false else delete(path)
 
   /** Rights at a path; None where the store has none, or nothing is there. */
   def access(path: String): Option[Access] = None

@@ -49,6 +49,17 @@ final class IndexFolder(storage: Storage, val dir: String) {
     storage.deleteOne(below(name))
   }
 
+  /** Path of a work folder whose name others can foresee, for use: a link that lies in its place goes, and leads nobody elsewhere. */
+  def workFolder(name: String): String = {
+    require(IndexNames.isWorkFolder(name), s"${below(name)}: no name of a work folder of an index")
+    val path = below(name)
+    if (storage.isLink(path)) {
+      log.warn("{}: a link in the place of a folder of the index; it is removed, and nothing that it leads to", path)
+      storage.deleteOne(path): Unit
+    }
+    path
+  }
+
   /** Removes a folder with work, by its name, and the files in it; what else is in it stays, and so does the folder then. */
   def removeWork(name: String): Boolean = {
     require(IndexNames.isWorkFolder(IndexFolder.last(name)), s"${below(name)}: no name of a work folder of an index")

@@ -168,6 +168,9 @@ final class IndexStore(val storage: Storage, val dir: String) {
       )
   }
 
+  /** As [[IndexFolder.workFolder]]. */
+  def workFolder(name: String): String = writing(Storage.join(dir, name))(folder.workFolder(name))
+
   /** Removes a file below the index folder. */
   def remove(name: String): Unit = writing(Storage.join(dir, name))(folder.remove(name)): Unit
 

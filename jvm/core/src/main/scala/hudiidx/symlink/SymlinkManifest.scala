@@ -1,6 +1,6 @@
 package hudiidx.symlink
 
-import hudiidx.{IndexNotWritable, UnsupportedTable, WriteConflict}
+import hudiidx.{IndexNotWritable, Texts, UnsupportedTable, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.store.{IndexNames, IndexStore}
 import hudiidx.sync.TableSnapshot
@@ -142,8 +142,18 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
   private def text(files: Vector[BaseFile]): Array[Byte] =
     files
       .map(f => Storage.join(Storage.join(tablePath, f.partitionPath), f.fileName))
+      .map(oneLine)
       .mkString("", "\n", "\n")
       .getBytes(UTF_8)
+
+  /** What stood on a line of its own would be read as another file. */
+  private def oneLine(path: String): String =
+    if (path.exists(c => c == '\n' || c == '\r'))
+      throw new UnsupportedTable(
+        s"$tablePath: the path '${Texts.shown(path)}' has an end of line in it, and a symlink manifest has a file on each line: its " +
+          "readers would take parts of the path for files; move these rows to another partition"
+      )
+    else path
 
   private def manifestPath(partition: String): String =
     Storage.join(Storage.join(folder, partition), SymlinkManifest.FileName)

@@ -26,7 +26,7 @@ final case class PartitionPathForm(fields: Vector[String], hiveStyle: Boolean, u
       val said = fields.zip(values).map { case (field, value) => s"$field = '$value'" }.mkString(", ")
       throw new InvalidOption(
         s"a row with $said would go to the partition path '$path', which $fault; give it another value, or make the table with " +
-          "hoodie.datasource.write.partitionpath.urlencode=true, which escapes slashes and colons"
+          "hoodie.datasource.write.partitionpath.urlencode=true, which escapes slashes, colons and ends of lines"
       )
     }
     path
@@ -49,6 +49,7 @@ object PartitionPathForm {
     else if (parts.exists(p => p.isEmpty || p == ".")) Some("has an empty part, or one that is the folder itself")
     else if (parts.head == TableConfig.HoodieFolder) Some("is in Hudi's own folder")
     else if (path.indexOf(0) >= 0) Some("has a character of code 0")
+    else if (path.exists(c => c == '\n' || c == '\r')) Some("has an end of line, which lists of files cannot hold")
     else None
   }
 

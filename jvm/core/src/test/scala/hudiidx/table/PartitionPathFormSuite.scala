@@ -27,7 +27,9 @@ class PartitionPathFormSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       "file:/x",
       ".hoodie",
       ".hoodie/timeline",
-      "a\u0000b"
+      "a\u0000b",
+      "x\n/tmp/salaries.parquet",
+      "x\r"
     ).foreach { value =>
       val said = intercept[InvalidOption](form().path(Vector(value))).getMessage
       assert(said.contains(s"p = '${Texts.shown(value)}'"))

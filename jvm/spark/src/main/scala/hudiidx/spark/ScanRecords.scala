@@ -25,7 +25,7 @@ object ScanRecords {
           ScanRecord(
             System.currentTimeMillis(),
             table.instantText,
-            spec.filters.map(ScanText.of(_, table.never)),
+            ScanText.of(spec.filters, table.never),
             metrics
           )
         )

@@ -4,17 +4,21 @@ import hudiidx.column.{ColumnPath, NeverColumns}
 import hudiidx.spark.prune.ColumnPaths
 import org.apache.spark.sql.catalyst.expressions._
 
-/** A scan's filter as text, understood of the table alone, whatever it was called in the query. Of a filter on columns of which nothing
-  * is to be kept the constants are left out.
+/** A scan's filters as texts, understood of the table alone, whatever it was called in the query. If one of them concerns columns of
+  * which nothing is to be kept, the constants of all are left out: Spark puts what one says of a column into the others.
   */
 private[spark] object ScanText {
 
-  def of(filter: Expression, never: NeverColumns): String = {
-    val barred = columns(filter).filter(never.forbids)
-    if (barred.isEmpty) plain(filter)
-    else if (isSimple(filter)) plain(withoutConstants(filter))
+  def of(filters: Seq[Expression], never: NeverColumns): Seq[String] = {
+    val isOpen = filters.flatMap(columns).forall(!never.forbids(_))
+    filters.map(if (isOpen) plain(_) else bare(_))
+  }
+
+  private def bare(filter: Expression): String = columns(filter) match {
+    case _ if isSimple(filter) => plain(withoutConstants(filter))
     // What an expression holds beside its children nobody knows: its columns are told, and no more.
-    else columns(filter).map(c => s"($c IS NOT NULL)").mkString(" AND ")
+    case Seq()  => Literal.TrueLiteral.sql
+    case others => others.map(c => s"($c IS NOT NULL)").mkString(" AND ")
   }
 
   private def plain(filter: Expression): String =

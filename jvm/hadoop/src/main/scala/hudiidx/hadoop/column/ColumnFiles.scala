@@ -2,7 +2,7 @@ package hudiidx.hadoop.column
 
 import hudiidx.column._
 import hudiidx.hfile.{BlockCache, HFileReader}
-import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.storage.RandomReader
 import hudiidx.store.{IndexFile, IndexNames, IndexStore}
 import hudiidx.sync.{IndexState, TaskEngine}
 import hudiidx.table.FileEntry
@@ -148,7 +148,7 @@ private[column] object MadeColumns {
   * it: names say of which files it is, and of which size these were.
   */
 private[column] final class ColumnFolder(index: IndexStore, work: ColumnWork) {
-  val path: String = Storage.join(index.dir, IndexNames.ColumnBuild + work.digest)
+  val path: String = index.workFolder(IndexNames.ColumnBuild + work.digest)
   val files = new IndexStore(index.storage, path)
 
   def made(engine: TaskEngine, shares: Vector[ColumnShare], done: Int => Unit): Vector[WrittenColumns] = {

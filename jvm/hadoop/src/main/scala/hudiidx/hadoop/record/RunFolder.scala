@@ -106,7 +106,7 @@ object RunFolder {
 
   /** The folder of a creation, below the index folder. */
   def ofBuild(store: IndexStore): RunFolder =
-    new RunFolder(store.storage, Storage.join(store.dir, IndexNames.RecordBuild))
+    new RunFolder(store.storage, store.workFolder(IndexNames.RecordBuild))
 
   private val PlanSuffix = ".plan.json"
   private val RunSuffix = ".record_run"

@@ -73,6 +73,24 @@ class ColumnFaultSuite extends AnyFunSuite {
     ColumnPartSuite.assertIndexed(path)
   }
 
+  test("a link in the place of a work folder goes, and nothing is read, written or removed where it leads") {
+    val path = Fixtures.copy(Table)
+    val killed = HookedStorage.failingAt("column-build-", 3)
+    intercept[hudiidx.IndexNotWritable](indexer(Tables.access(killed, new BlockCache(1 << 20)), path).create())
+    val index = Paths.get(path, ".hoodie/hudiidx")
+    val folder = LocalStorage.list(index.toString).map(_.name).find(_.startsWith("column-build-")).get
+    val elsewhere = Fixtures.newFolder("elsewhere").resolve("work")
+    Files.move(index.resolve(folder), elsewhere)
+    val before = LocalStorage.list(elsewhere.toString)
+    assert(before.nonEmpty)
+    Files.createSymbolicLink(index.resolve(folder), elsewhere)
+    val again = new HookedStorage
+    indexer(Tables.access(again, new BlockCache(1 << 20)), path).create()
+    assert(again.baseFiles.size === new TableFiles(path).files.count(_.fileName.endsWith(".parquet")))
+    assert(LocalStorage.list(elsewhere.toString) === before && !Files.exists(index.resolve(folder)))
+    ColumnPartSuite.assertIndexed(path)
+  }
+
   test("a file of a killed creation that was damaged since is made again") {
     val path = Fixtures.copy(Table)
     val killed = HookedStorage.failingAt("column-build-", 3)

@@ -17,6 +17,7 @@ final class HookedStorage(before: String => Unit = _ => (), instead: String => S
   override def status(path: String): Option[FileInfo] = LocalStorage.status(path)
   override def readAll(path: String): Array[Byte] = LocalStorage.readAll(path)
   override def delete(path: String): Boolean = LocalStorage.delete(path)
+  override def isLink(path: String): Boolean = LocalStorage.isLink(path)
   override def publish(path: String, content: Array[Byte]): Boolean = LocalStorage.publish(path, content)
 
   override def open(path: String): RandomReader = {

@@ -50,6 +50,19 @@ class RecordResumeSuite extends AnyFunSuite {
     assert(!Files.exists(folder(t)))
   }
 
+  test("a link in the place of a work folder goes, and nothing is read, written or removed where it leads") {
+    val t = killed()
+    val elsewhere = hudiidx.Fixtures.newFolder("elsewhere").resolve("work")
+    Files.move(folder(t), elsewhere)
+    val before = LocalStorage.list(elsewhere.toString)
+    Files.createSymbolicLink(folder(t), elsewhere)
+    val storage = new HookedStorage
+    create(t, storage = storage)
+    assert(storage.baseFiles.size === baseFiles(t).size)
+    assert(before.nonEmpty && LocalStorage.list(elsewhere.toString) === before)
+    check(t)
+  }
+
   test("a creation that was killed goes on: it reads the files that no whole run has, and no other") {
     val t = killed()
     val storage = new HookedStorage
