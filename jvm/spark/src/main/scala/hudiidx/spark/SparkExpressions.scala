@@ -50,8 +50,11 @@ final private class SparkTableExpressions(spark: SparkSession, struct: Option[St
   }
 
   override def refusal(path: String): Option[String] = ColumnExpression.of(path).flatMap { e =>
-    try unfit(ExpressionRules.tree(e, ExpressionFacts.conf(e.facts)))
-    catch { case error: InvalidOption => Some(error.getMessage) }
+    try {
+      val conf = ExpressionFacts.conf(e.facts)
+      val tree = ExpressionRules.tree(e, conf)
+      unfit(tree).orElse(resolver.flatMap(_.ofMoment(e, tree, conf)))
+    } catch { case error: InvalidOption => Some(error.getMessage) }
   }
 
   /** Why no release of Spark could evaluate it over this table. */

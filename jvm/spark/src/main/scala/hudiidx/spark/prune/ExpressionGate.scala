@@ -37,6 +37,7 @@ private[spark] object ExpressionGate {
     parsed match {
       case a: UnresolvedAttribute => Column(a.nameParts.toVector)
       case l: Literal             =>
+        MomentTexts.refusal(l).foreach(refused(sql, _))
         ExpressionTypes.constant(l).getOrElse(refused(sql, s"it has a constant of type ${l.dataType.simpleString}"))
       case c: Cast =>
         val t = ExpressionTypes.name(c.dataType).getOrElse(refused(sql, s"it casts to type ${c.dataType.simpleString}"))

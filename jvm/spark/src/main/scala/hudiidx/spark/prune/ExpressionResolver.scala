@@ -32,9 +32,13 @@ final private[spark] case class ResolvedExpression(
     ExpressionFacts.of(Seq(analyzed, plain, optimized), inputs.sortBy(_._1.mkString("\u0000")).map(_._2), conf)
 
   /** Over the values of the inputs, by their places. */
-  def bound: Expression = ResolvedExpression.replaced(optimized) { (parts, e) =>
+  def bound: Expression = MomentTexts.guarded(ResolvedExpression.replaced(optimized) { (parts, e) =>
     BoundReference(inputs.indexWhere(_._1 == parts), e.dataType, nullable = true)
-  }
+  })
+
+  /** Why it may give another day or time as time goes on. */
+  def ofMoment: Option[String] =
+    Seq(analyzed, plain).flatMap(_.collect(Function.unlift(MomentTexts.refusal(_: Expression)))).headOption
 
   /** Equal for expressions that mean the same of the same columns. */
   lazy val meaning: Expression = ResolvedExpression.meaning(optimized)
@@ -53,6 +57,12 @@ private[spark] object ResolvedExpression {
       c
     }
     found.toVector
+  }
+
+  /** With functions replaced by those that stand for them. */
+  def plain(e: Expression): Expression = e match {
+    case r: RuntimeReplaceable => plain(r.replacement)
+    case other                 => other.mapChildren(plain)
   }
 
   private def replaced(e: Expression)(of: (Vector[String], Expression) => Expression): Expression =
@@ -94,6 +104,11 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
     found
   }
 
+  /** Why what an index keeps may give another day or time as time goes on; None also where it cannot be resolved. */
+  def ofMoment(e: ColumnExpression, tree: ExpressionTree, conf: SQLConf): Option[String] =
+    try resolved(e.sql, tree, conf).ofMoment
+    catch { case _: InvalidOption => None }
+
   private def resolved(sql: String, tree: ExpressionTree, conf: SQLConf): ResolvedExpression =
     Contained.in(sql)(SQLConf.withExistingConf(conf) {
       val rows = TableRows(struct.map(f => AttributeReference(f.name, f.dataType, f.nullable)()))
@@ -105,7 +120,13 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
       val optimized = named(only(sql, spark.sessionState.optimizer.execute(plan)), rows.output)
       val own =
         ExpressionTree.named(tree)(parts => ColumnPaths.parts(ExpressionBuilder.of(Column(parts), rows.output)).get)
-      ResolvedExpression(own, analyzed, plain(analyzed), optimized, ResolvedExpression.inputs(optimized))
+      ResolvedExpression(
+        own,
+        analyzed,
+        ResolvedExpression.plain(analyzed),
+        optimized,
+        ResolvedExpression.inputs(optimized)
+      )
     })
 
   /** With the names that the table has: Spark takes those that somebody wrote, in whatever case. */
@@ -120,10 +141,6 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
     case _ => throw new InvalidOption(s"$sql is more than a function of one row's columns")
   }
 
-  private def plain(e: Expression): Expression = e match {
-    case r: RuntimeReplaceable => plain(r.replacement)
-    case other                 => other.mapChildren(plain)
-  }
 }
 
 private[spark] object ExpressionResolver {
@@ -172,6 +189,7 @@ private[spark] object ExpressionRules {
       refuse(s"column ${ColumnPath.of(parts)} is of type ${t.simpleString}, whose values no index reads")
     }
     Seq(e.analyzed, e.plain).foreach(_.foreach(part => unfit(part).foreach(refuse)))
+    e.ofMoment.foreach(refuse)
     if (ResolvedExpression.inputs(e.analyzed).isEmpty) refuse("it is of no column")
     if (e.inputs.isEmpty || ColumnPaths.parts(e.optimized).isDefined) refuse("it is a column or a constant")
     if (ValueCode.columnType(e.optimized.dataType).isEmpty)
@@ -179,9 +197,13 @@ private[spark] object ExpressionRules {
   }
 
   /** InvalidOption for filters that give something else each time, or in another session. */
-  def requireFixed(plan: LogicalPlan): Unit = plan.expressions.foreach(_.foreach { part =>
-    unfit(part).foreach(why => throw new InvalidOption(s"recorded filters are not looked at: $why"))
-  })
+  def requireFixed(plan: LogicalPlan): Unit = plan.expressions
+    .flatMap(e => Seq(e, ResolvedExpression.plain(e)))
+    .foreach(_.foreach { part =>
+      unfit(part)
+        .orElse(MomentTexts.refusal(part))
+        .foreach(why => throw new InvalidOption(s"recorded filters are not looked at: $why"))
+    })
 
   private def unfit(e: Expression): Option[String] = e match {
     case u: UserDefinedExpression    => Some(s"${u.name} is a user's function, which may change")

@@ -23,6 +23,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
+import org.apache.spark.unsafe.types.UTF8String
 
 /** Expressions of columns: which can be indexed, which are one, and what tasks make of rows, against Spark's own evaluation. */
 final class ExpressionSuite extends SparkSuite with PredicateHelper {
@@ -220,7 +221,27 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
     "i IN (select max(value) from text.`/nowhere`)" -> "a query",
     "no_function(i)" -> "no_function is a user's function, which may change, or none",
     "java_method('java.lang.Math', 'abs', i)" -> "java_method",
-    "aes_encrypt(name, 'abcdefghijklmnop')" -> "aes_encrypt"
+    "aes_encrypt(name, 'abcdefghijklmnop')" -> "aes_encrypt",
+    "datediff(cast('today' as date), day)" -> "of the moment",
+    "datediff(' Now ', day)" -> "of the moment",
+    "datediff(to_date('now'), day)" -> "of the moment",
+    "datediff(date('yesterday'), day)" -> "of the moment",
+    "datediff(cast(concat('to', 'day') as date), day)" -> "of the moment",
+    "datediff(try_cast('tomorrow' as date), day)" -> "of the moment",
+    "cast('now' as timestamp) > ts" -> "of the moment",
+    "to_timestamp('now') > ts" -> "of the moment",
+    "try_to_timestamp('now') > ts" -> "of the moment",
+    "to_timestamp_ntz('now') > local" -> "of the moment",
+    "cast('now' as timestamp_ntz) > local" -> "of the moment",
+    "date_trunc('HOUR', 'now') > ts" -> "of the moment",
+    "cast('12:30' as timestamp) > ts" -> "of the moment",
+    "ts > 'today'" -> "of the moment",
+    "months_between('epoch', ts)" -> "of the moment",
+    "datediff(DATE'today', day)" -> "of the moment",
+    "ts > TIMESTAMP 'now'" -> "of the moment",
+    "ts > TIMESTAMP /* '2024 */ 'now'" -> "of the moment",
+    "ts > TIMESTAMP '12:30'" -> "of the moment",
+    "local > TIMESTAMP_NTZ 'today'" -> "of the moment"
   ).foreach { case (sql, why) =>
     test(s"$sql is refused, and the message says why") {
       spark.udf.register("plus_one", (n: Int) => n + 1)
@@ -254,6 +275,36 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
         val here = path(sql)
         assert(here != made && Conditions.paths(condition(where, made, here)) === Vector(here))
       }
+    }
+  }
+
+  Vector(
+    "datediff('2024-01-31', day)",
+    "datediff(to_date('2024-01-31'), day)",
+    "ts > ' 2024-01-31 12:30:00'",
+    "ts > TIMESTAMP'2024-01-31 12:30:00'",
+    "day > DATE\"2024-01-31\"",
+    "day > DATE '-2024'"
+  ).foreach { sql =>
+    test(s"$sql is of no moment")(assert(path(sql).nonEmpty))
+  }
+
+  test("rows with a time without its day are not known: that is another time each day") {
+    val texts = Seq("12:30", "T12", " 7:05:01.5+01:00", "T12:30 Europe/Berlin")
+    for {
+      sql <- Seq(
+        "cast(name as timestamp)",
+        "to_timestamp(name)",
+        "try_to_timestamp(name)",
+        "date_format(name, 'yyyy-MM-dd')"
+      )
+      (text, known) <- texts.map(_ -> false) ++ Seq("2024-01-31 12:30:00" -> true, "2024" -> true)
+    } {
+      val (expression, parts) = evaluator(path(sql))
+      val row = InternalRow.fromSeq(
+        ColumnValues.Columns.map(f => if (f.name == "name") UTF8String.fromString(text) else null)
+      )
+      assert((values(expression, Seq(row), parts).bounds !== Bounds.Unknown) === known, s"$sql of $text")
     }
   }
 

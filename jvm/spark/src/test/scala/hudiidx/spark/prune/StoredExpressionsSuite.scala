@@ -230,6 +230,8 @@ object StoredExpressionsSuite {
     "very many signs" -> ("length(rider) + " + "- " * 7000 + "1"),
     "very many negations" -> ("NOT " * 3000 + "rider = 'a'"),
     "a very long list" -> ("rider IN (" + "'a'," * 3000 + "'b')"),
+    "a text of the moment" -> "datediff('today', rider)",
+    "a constant of the moment" -> "datediff(DATE'today', rider)",
     "a very long text" -> ("concat(rider, '" + "a" * 20000 + "')")
   )
 
@@ -247,6 +249,8 @@ object StoredExpressionsSuite {
     "too great a length" -> ("concat(" + "\"rider\", " * 3000 + "\"rider\")"),
     "an unknown type" -> "cast[array<string>](\"rider\")",
     "a constant that is none of its type" -> "concat([int]\"many\", \"rider\")",
+    "a text of the moment" -> "datediff(cast[date]([string]\"today\"), cast[date](\"rider\"))",
+    "a text that Spark casts to the moment" -> "datediff(concat([string]\"to\", [string]\"day\"), \"rider\")",
     "a column that is gone" -> "lower(\"ridr\")",
     "another spelling than trees have" -> "upper( \"rider\")"
   )
