@@ -4,8 +4,8 @@ Usage: audit.py [JAR...]
 
 Without jars it looks at the pinned Python packages. Of a jar it reads what its parts say of themselves:
 Maven's pom.properties, and the versions that Jackson's classes hold, copies in other libraries included.
-Classes of a part that says nothing are an error. Known holes stand in advisories.tsv, which holds no more
-than was known when it was last looked at. Exit code 1 if something is wrong.
+Classes of a part that says nothing are an error, and so are jars within a jar. Known holes stand in
+advisories.tsv, which holds no more than was known when it was last looked at. Exit code 1 if something is wrong.
 """
 
 import re
@@ -37,6 +37,8 @@ WITHIN = {
     "org.apache.parquet:parquet-format-structures": {"1.18.1": ("org.apache.thrift:libthrift", "0.23.0")},
 }
 
+_PIN = re.compile(r"\b([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*={2,3}\s*(\d[\w.]*)")
+_EARLY = re.compile(r"[.-]?(?:a|b|c|m|rc|cr|alpha|beta|dev|pre|snapshot)", re.IGNORECASE)
 _JACKSON = re.compile(rb"jackson-(?:core|databind|annotations)")
 _VERSION = re.compile(rb"\x01\x00[\x01-\x20](\d+\.\d+[.\d]*)")
 
@@ -64,12 +66,13 @@ class Advisory(NamedTuple):
         return (self.kind, self.name) == part[:2] and key(self.since) <= key(part.version) < key(self.before)
 
 
-def key(version: str) -> tuple[int, ...]:
-    """The numbers of a version, by which versions are compared; 2.0 is 2.0.0."""
-    numbers = [int(n) for n in re.match(r"[\d.]*", version).group().split(".") if n]  # type: ignore[union-attr]
+def key(version: str) -> tuple[tuple[int, ...], bool]:
+    """By what versions are compared: numbers, 2.0 being 2.0.0; what comes before a release is below it."""
+    told = re.match(r"[\d.]*", version).group()  # type: ignore[union-attr]
+    numbers = [int(n) for n in told.split(".") if n]
     while numbers and numbers[-1] == 0:
         numbers.pop()
-    return tuple(numbers)
+    return tuple(numbers), _EARLY.match(version[len(told) :]) is None
 
 
 def advisories() -> list[Advisory]:
@@ -103,11 +106,21 @@ def _within(part: Part) -> Part:
 
 
 def silent(jar: ZipFile, parts: set[Part]) -> list[str]:
-    """Folders of classes of a part that says nothing of itself."""
+    """Folders of classes of a part that says nothing of itself, those for later releases of Java included."""
     names = {p.name for p in parts}
-    inside = {n[len(OURS) :] for n in jar.namelist() if n.startswith(OURS) and n.endswith(".class")}
-    unknown = {n for n in inside if not any(n.startswith(at) and part in names for at, part in PARTS.items())}
+    classes = {re.sub(r"^META-INF/versions/\d+/", "", n) for n in jar.namelist() if n.endswith(".class")}
+    others = {n for n in classes if n.startswith(OURS) or not n.startswith("hudiidx/")}
+    unknown = {n.removeprefix(OURS) for n in others if not _is_of(n, names)}
     return sorted({n.rsplit("/", 1)[0] for n in unknown})
+
+
+def _is_of(name: str, parts: set[str]) -> bool:
+    return any(name.startswith(OURS + at) and part in parts for at, part in PARTS.items())
+
+
+def within(jar: ZipFile) -> list[str]:
+    """Archives in it, whose parts nobody has looked at."""
+    return sorted(n for n in jar.namelist() if n.endswith((".jar", ".zip", ".war", ".aar")))
 
 
 def pinned() -> list[Part]:
@@ -115,8 +128,13 @@ def pinned() -> list[Part]:
     files = [*(ROOT / "python").glob("requirements-*.txt"), ROOT / "benchmarks" / "requirements.txt"]
     files += [*(ROOT / "docker").glob("*.txt"), ROOT / "docker" / "Dockerfile", ROOT / "Makefile"]
     texts = [f.read_text(encoding="utf-8") for f in files if f.is_file()]
-    pins = {pin for text in texts for pin in re.findall(r"\b([A-Za-z0-9][\w.-]*)==([\d.]*\d)\b", text)}
+    pins = {pin for text in texts for pin in pins_of(text)}
     return [Part("pypi", name.lower().replace("_", "-"), version) for name, version in sorted(pins)]
+
+
+def pins_of(text: str) -> list[tuple[str, str]]:
+    """Names and versions of pins in whatever spelling pip takes: extras, spaces, and ``===``."""
+    return [(name, version.rstrip(".")) for name, version in _PIN.findall(text)]
 
 
 def holes(parts: list[Part]) -> list[str]:
@@ -142,6 +160,7 @@ def audit_jar(path: Path) -> list[str]:
             if f"META-INF/{n}" in names and not _is_ours(jar, n)
         ]
         unknown = [f"holds classes of a part that says nothing of itself: {n}" for n in silent(jar, parts)]
+        unknown += [f"holds an archive of its own: {n}" for n in within(jar)]
     return [f"{path}: {line}" for line in [*papers, *mine, *unknown, *holes([*parts])]]
 
 

@@ -115,13 +115,44 @@ def test_a_copy_of_jackson_in_another_part_is_found_by_its_classes(tmp_path: Pat
         )
     }
     found = audit.audit_jar(pack(tmp_path / "x.jar", inside))
-    assert len(found) == 1 and "jackson-core 2.19.2: GHSA-r7wm-3cxj-wff9" in found[0]
+    assert any("jackson-core 2.19.2: GHSA-r7wm-3cxj-wff9" in line for line in found)
 
 
 def test_classes_of_a_part_that_says_nothing_of_itself_are_an_error(tmp_path: Path) -> None:
     inside = {"hudiidx/shaded/airlift/compress/X.class": b"", "hudiidx/shaded/guava/Y.class": b""}
     found = audit.audit_jar(pack(tmp_path / "x.jar", inside))
     assert [line.rsplit(": ", 1)[1] for line in found] == ["airlift/compress", "guava"]
+
+
+def test_classes_and_archives_in_other_places_are_an_error_too(tmp_path: Path) -> None:
+    inside = {
+        "hudiidx/core/A.class": b"",
+        "org/yaml/snakeyaml/Yaml.class": b"",
+        "META-INF/versions/9/hudiidx/shaded/evil/E.class": b"",
+        "lib/log4j-core-2.14.1.jar": b"",
+    }
+    found = audit.audit_jar(pack(tmp_path / "x.jar", inside))
+    assert [line.rsplit(": ", 1)[1] for line in found] == [
+        "evil",
+        "org/yaml/snakeyaml",
+        "lib/log4j-core-2.14.1.jar",
+    ]
+
+
+def test_pins_are_found_in_every_spelling() -> None:
+    pins = [
+        "requests[socks]==2.31.0 \\",
+        "tornado == 6.4.0",
+        "urllib3===2.0.1",
+        "pip==24.1rc1 --hash=sha256:0",
+    ]
+    text = "\n".join([*pins, "a>=1.0"])
+    assert audit.pins_of(text) == [
+        ("requests", "2.31.0"),
+        ("tornado", "6.4.0"),
+        ("urllib3", "2.0.1"),
+        ("pip", "24.1rc1"),
+    ]
 
 
 def test_a_jar_without_our_licence_or_with_anothers_is_an_error(tmp_path: Path) -> None:
@@ -133,6 +164,9 @@ def test_a_jar_without_our_licence_or_with_anothers_is_an_error(tmp_path: Path) 
 
 def test_versions_are_compared_as_numbers() -> None:
     assert audit.key("2.9.10") < audit.key("2.10.0") < audit.key("2.10.1")
-    assert audit.key("2.0") == audit.key("2.0.0")
+    assert audit.key("2.0") == audit.key("2.0.0") == audit.key("2.0.0.Final")
+    assert audit.key("6.3") < audit.key("6.4.0rc1") < audit.key("6.4") and audit.key(
+        "2.18.9-rc1"
+    ) < audit.key("2.18.9")
     for advisory in audit.advisories():
         assert audit.key(advisory.since) < audit.key(advisory.before), advisory
