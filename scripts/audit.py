@@ -5,7 +5,8 @@ Usage: audit.py [JAR...]
 Without jars it looks at the pinned Python packages. Of a jar it reads what its parts say of themselves:
 Maven's pom.properties, and the versions that Jackson's classes hold, copies in other libraries included.
 Classes of a part that says nothing are an error, and so are jars within a jar. Known holes stand in
-advisories.tsv, which holds no more than was known when it was last looked at. Exit code 1 if something is wrong.
+advisories.tsv, which holds no more than was known when it was last looked at. Exit code 1 if something is
+wrong.
 """
 
 import re
