@@ -29,6 +29,16 @@ object ExpressionFunctions {
 
   def names: Vector[String] = byName.keys.toVector.sorted
 
+  /** How often Spark has an argument in what it puts in a function's place when it plans a query. */
+  def repeats(name: String, arguments: Int, at: Int): Int = (name, at) match {
+    case ("nullif" | "nullifzero" | "between" | "regexp_substr" | "right", _) => 2
+    // Its beginning, its end and its length are looked at.
+    case ("like" | "ilike", 0) => 3
+    // Each value that is looked for is compared with it.
+    case ("decode", 0) => math.max(1, (arguments - 1) / 2)
+    case _             => 1
+  }
+
   private def fixed: Rule = (_, _) => Right(ExpressionGrowth.Fixed)
   private def times(n: Long): Rule = (_, sizes) => Right(sum(sizes) * n)
 

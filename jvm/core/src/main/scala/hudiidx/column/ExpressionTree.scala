@@ -38,7 +38,13 @@ object ExpressionTree {
 
   /** Why a tree may not be kept, or evaluated if it was; None: it may. */
   def refusal(tree: ExpressionTree): Option[String] =
-    size(tree, 1).left.toOption.orElse(unknownType(tree)).orElse(ExpressionGrowth.of(tree).left.toOption)
+    size(tree, 1).left.toOption
+      .orElse(unknownType(tree))
+      .orElse(ExpressionGrowth.of(tree).left.toOption)
+      .orElse(PatternRules.refusal(tree))
+
+  /** Parts of the tree, as Spark has them when it plans a query, at most the limit and one. */
+  def parts(tree: ExpressionTree): Int = size(tree, 1).getOrElse(ExpressionLimits.MostNodes + 1)
 
   private val Types =
     "boolean|tinyint|smallint|int|bigint|float|double|decimal\\(\\d{1,2},\\d{1,2}\\)|string|binary|date|timestamp|timestamp_ntz|void|interval( [a-z]+){0,3}"
@@ -49,17 +55,22 @@ object ExpressionTree {
     case _                                   => None
   }).orElse(tree.children.flatMap(unknownType).headOption)
 
-  /** Nodes of the tree, or why they are too many: looks no deeper than the limit. */
+  /** Nodes of the tree, those counted again that Spark repeats, or why they are too many: looks no deeper than the limit. */
   private def size(tree: ExpressionTree, depth: Int): Either[String, Int] =
     if (depth > ExpressionLimits.MostDepth) Left(ExpressionLimits.tooDeep)
     else
-      tree.children.foldLeft[Either[String, Int]](Right(1)) { (sum, child) =>
+      tree.children.zipWithIndex.foldLeft[Either[String, Int]](Right(1)) { case (sum, (child, at)) =>
         for {
           n <- sum
-          m <- size(child, depth + 1)
+          m <- size(child, depth + 1).map(_ * repeats(tree, at))
           all <- if (n + m > ExpressionLimits.MostNodes) Left(ExpressionLimits.tooMany) else Right(n + m)
         } yield all
       }
+
+  private def repeats(tree: ExpressionTree, at: Int): Int = tree match {
+    case Call(name, arguments) => ExpressionFunctions.repeats(name, arguments.size, at)
+    case _                     => 1
+  }
 }
 
 /** How large an expression may be. What is stored may have been written by anybody. */
@@ -77,7 +88,7 @@ object ExpressionLimits {
   val MostExpressions = 200
 
   val tooDeep = s"it is nested more than $MostDepth deep"
-  val tooMany = s"it has more than $MostNodes parts"
+  val tooMany = s"it has more than $MostNodes parts, those counted again that Spark repeats"
   val tooLong = s"it has more than $MostText characters"
 
   /** Why a parser of SQL may not be given this text. Quotes are not looked at: brackets in them count. */

@@ -224,6 +224,11 @@ final private class ForgedText(drawn: Random, honest: String => Option[String]) 
     "x" * 5000,
     "%999999999s",
     "((((((((((((((((((((((((a+)+)+)+)+)+)+)+)+$",
+    "(.*a){25}b",
+    "(?=(.*))",
+    "%a" * 15 + "%b",
+    "a" * 40,
+    "$1$1$1",
     "\u0000\u001b[31m\n",
     "yyyy-MM",
     "",
@@ -266,7 +271,16 @@ final private class ForgedText(drawn: Random, honest: String => Option[String]) 
     x => s"CASE WHEN $x = 'a' THEN $x ELSE rand() END",
     x => s"sum($x) OVER ()",
     x => s"unix_timestamp() + length($x)",
-    x => s"upper(DISTINCT $x)"
+    x => s"upper(DISTINCT $x)",
+    x => s"concat($x, string(rlike('${"a" * 40}', '(.*a){25}b')))",
+    x => s"rlike(concat($x, '${"a" * 40}'), '${one(Seq("(.*a){25}b", "(a|aa)*b", "(a?){25}a{25}", "^a"))}')",
+    x => s"concat($x, '${"a" * 40}') LIKE '${one(Seq("%a" * 15 + "%b", "%a%", "a%b"))}'",
+    x => s"regexp_replace(regexp_replace($x, '(?=(.*))', '$$1'), '(?=(.*))', '$$1')",
+    x => s"size(regexp_extract_all($x, '(?=(.*))', 1))",
+    x => s"split($x, '(a+)+b')[0]",
+    x => (0 until one(Seq(2, 9, 30))).foldLeft(x)((in, i) => s"nullif($in, '$i')"),
+    x => (0 until one(Seq(2, 9, 30))).foldLeft(x)((in, i) => s"regexp_substr($in, 'a$i')"),
+    x => (0 until 30).foldLeft(x)((in, i) => s"if($x = '$i', '$i', $in)")
   )
   private val plainCalls = Vector[String => String](
     x => s"upper($x)",
@@ -327,7 +341,23 @@ final private class ForgedText(drawn: Random, honest: String => Option[String]) 
         Seq(
           one(registered),
           one(registered),
-          one(Seq("upper", "concat", "length", "coalesce", "substring", "decrypt", "in", "[]", "+"))
+          one(
+            Seq(
+              "upper",
+              "concat",
+              "length",
+              "coalesce",
+              "substring",
+              "decrypt",
+              "in",
+              "[]",
+              "+",
+              "nullif",
+              "rlike",
+              "like",
+              "split"
+            )
+          )
         )
       )
       s"$name(${Vector.fill(1 + drawn.nextInt(3))(tree(depth - 1)).mkString(", ")})"

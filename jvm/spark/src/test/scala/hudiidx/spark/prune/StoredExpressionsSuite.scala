@@ -232,7 +232,11 @@ object StoredExpressionsSuite {
     "a very long list" -> ("rider IN (" + "'a'," * 3000 + "'b')"),
     "a text of the moment" -> "datediff('today', rider)",
     "a constant of the moment" -> "datediff(DATE'today', rider)",
-    "a very long text" -> ("concat(rider, '" + "a" * 20000 + "')")
+    "a very long text" -> ("concat(rider, '" + "a" * 20000 + "')"),
+    "a pattern that never ends, of no column" -> s"concat(rider, string(rlike('${"a" * 40}', '(.*a){25}b')))",
+    "a pattern that never ends on values" -> s"string(rider LIKE '${"%a" * 15}%b') || rider",
+    "a pattern that gives more than it reads" -> "regexp_replace(rider, '(?=(.*))', '$1')",
+    "parts that double at each level" -> (0 until 24).foldLeft("rider")((x, i) => s"nullif($x, '$i')")
   )
 
   private def nested(n: Int): String = "upper(" * n + "\"rider\"" + ")" * n
@@ -252,6 +256,10 @@ object StoredExpressionsSuite {
     "a text of the moment" -> "datediff(cast[date]([string]\"today\"), cast[date](\"rider\"))",
     "a text that Spark casts to the moment" -> "datediff(concat([string]\"to\", [string]\"day\"), \"rider\")",
     "a column that is gone" -> "lower(\"ridr\")",
+    "a pattern that never ends, of no column" ->
+      s"""concat("rider", string(rlike([string]"${"a" * 40}", [string]"(.*a){25}b")))""",
+    "a pattern that never ends on values" -> s"""concat("rider", string(like("rider", [string]"${"%a" * 15}%b")))""",
+    "parts that double at each level" -> (0 until 24).foldLeft("\"rider\"")((x, i) => s"""nullif($x, [string]"$i")"""),
     "another spelling than trees have" -> "upper( \"rider\")"
   )
 }
