@@ -55,6 +55,24 @@ object ColumnExpression {
 
   def isOne(path: String): Boolean = path.startsWith("`" + Mark)
 
+  /** Parts that an expression has at least; of a tree all. */
+  def parts(e: ColumnExpression): Int = e.tree match {
+    case Some(tree) => tree.fold(_ => 1, ExpressionTree.parts)
+    case None       => 1 + e.text.length / 4
+  }
+
+  /** Those of a table that are looked at, and why the others are not. */
+  def within[A](all: Vector[A])(parts: A => Int): (Vector[A], Vector[(A, String)]) = {
+    val (some, more) = all.splitAt(ExpressionLimits.MostExpressions)
+    val sums = some.map(parts).scanLeft(0)(_ + _).tail
+    val (small, large) = some.zip(sums).partition(_._2 <= ExpressionLimits.MostParts)
+    val tooMany = s"the table's expressions up to it have more than ${ExpressionLimits.MostParts} parts"
+    (
+      small.map(_._1),
+      large.map(_._1 -> tooMany) ++ more.map(_ -> s"it is one of more than ${ExpressionLimits.MostExpressions}")
+    )
+  }
+
   /** For people: an expression as it is written in SQL, a column's path as it is. */
   def shown(path: String): String = of(path).fold(path)(_.sql)
 

@@ -87,6 +87,9 @@ object ExpressionLimits {
   /** Of one table. */
   val MostExpressions = 200
 
+  /** Of all of them together. */
+  val MostParts = 4000
+
   val tooDeep = s"it is nested more than $MostDepth deep"
   val tooMany = s"it has more than $MostNodes parts, those counted again that Spark repeats"
   val tooLong = s"it has more than $MostText characters"

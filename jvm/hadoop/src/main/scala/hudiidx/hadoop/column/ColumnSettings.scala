@@ -95,10 +95,16 @@ object ColumnSettings {
     * known everything passes. Expressions were judged when they were resolved.
     */
   private[column] def check(specs: Vector[IndexSpec], table: TableColumns): Unit = {
-    val expressions = specs.flatMap(SpecExpressions.of).distinct.size
-    if (expressions > ExpressionLimits.MostExpressions)
+    val expressions = specs.flatMap(SpecExpressions.of).distinct
+    if (expressions.size > ExpressionLimits.MostExpressions)
       throw new InvalidOption(
-        s"$expressions expressions are more than the ${ExpressionLimits.MostExpressions} that a table may have indexes on"
+        s"${expressions.size} expressions are more than the ${ExpressionLimits.MostExpressions} that a table may have indexes on"
+      )
+    val parts = expressions.flatMap(ColumnExpression.of).map(ColumnExpression.parts).sum
+    if (parts > ExpressionLimits.MostParts)
+      throw new InvalidOption(
+        s"the expressions have $parts parts together, more than the ${ExpressionLimits.MostParts} that a table's indexes may have; " +
+          "index fewer or shorter ones"
       )
     specs.foreach(checked(_, table))
   }

@@ -1,7 +1,7 @@
 package hudiidx.hadoop.column
 
 import hudiidx.{InvalidOption, Log}
-import hudiidx.column.{ColumnExpression, ColumnPath, ExpressionLimits, IndexSpec}
+import hudiidx.column.{ColumnExpression, ColumnPath, IndexSpec}
 import hudiidx.store.IndexVersion
 
 /** The expressions among the columns of indexes.
@@ -45,9 +45,8 @@ private[column] final class SpecExpressions(engine: Option[ExpressionEngine], ta
   /** Those of a version that may not be evaluated. They are warned of, and made anew when somebody asks for them. */
   def refused(stored: ColumnSettings): Set[String] = {
     val all = (stored.specs ++ stored.pending).flatMap(SpecExpressions.of).distinct
-    val (some, more) = all.splitAt(ExpressionLimits.MostExpressions)
-    val found = some.flatMap(path => refusal(path).map(path -> _)) ++
-      more.map(_ -> s"it is one of more than ${ExpressionLimits.MostExpressions}")
+    val (some, more) = ColumnExpression.within(all)(ColumnExpression.of(_).fold(0)(ColumnExpression.parts))
+    val found = some.flatMap(path => refusal(path).map(path -> _)) ++ more
     found.foreach { case (path, why) =>
       val shown = ColumnExpression.shown(path).take(SpecExpressions.MostShown)
       SpecExpressions.log.warn(s"the index on $shown is dropped: $why; add it again if you want it")

@@ -1,10 +1,11 @@
 package hudiidx.spark.prune
 
 import java.time.ZoneId
+import java.util.Locale
 
 import hudiidx.InvalidOption
 import hudiidx.column.ColumnCondition.Anything
-import hudiidx.column.{ColumnCondition, ColumnExpression, ColumnType, Conditions, ExpressionLimits, ValueSet, ValueSets}
+import hudiidx.column.{ColumnCondition, ColumnExpression, ColumnType, Conditions, ExpressionTree, ValueSet, ValueSets}
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, In, InSet}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.internal.SQLConf
@@ -44,19 +45,47 @@ final class IndexedExpressions(
   /** Settings under which they are understood. */
   val session: Vector[(String, String)] = ExpressionFacts.session(conf)
 
-  private lazy val read: Vector[Either[String, Vector[IndexedExpression]]] = {
-    val asked = paths
-    lazy val ofTable = resolver
-    val (some, more) = asked.flatMap(p => ColumnExpression.of(p).map(p -> _)).splitAt(ExpressionLimits.MostExpressions)
-    some.map { case (path, e) => known(path, e, ofTable) } ++ more.map { case (_, e) =>
-      Left(s"$Unused ${Contained.short(e.sql)}: it is one of more than ${ExpressionLimits.MostExpressions}")
+  private lazy val ofTable = resolver
+
+  private lazy val within: (Vector[StoredExpression], Vector[(StoredExpression, String)]) =
+    ColumnExpression.within(paths.flatMap(p => ColumnExpression.of(p).map(e => new StoredExpression(p, e))))(_.parts)
+
+  private lazy val stored: Vector[StoredExpression] = within._1
+
+  /** One that an index is on; it is resolved where a query asks for one of its columns: that takes time for each of its parts. */
+  final private class StoredExpression(val path: String, e: ColumnExpression) {
+    lazy val tree: Either[String, ExpressionTree] =
+      try Right(ExpressionRules.tree(e, conf))
+      catch { case error: InvalidOption => Left(unused(error.getMessage)) }
+    def parts: Int = tree.fold(_ => 1, ExpressionTree.parts)
+
+    private lazy val columns: Set[String] = tree.fold(_ => Set.empty[String], topColumns)
+
+    @volatile private var isAsked = false
+    private lazy val read: Either[String, Vector[IndexedExpression]] = known(path, e, ofTable)
+
+    def isOf(names: Iterable[String]): Boolean = names.exists(n => columns(n.toLowerCase(Locale.ROOT)))
+
+    def found: Vector[IndexedExpression] = {
+      isAsked = true
+      read.getOrElse(Vector.empty)
     }
+
+    /** Why it is not used, as far as it was asked for. */
+    def why: Option[String] = tree.left.toOption.orElse(if (isAsked) read.left.toOption else None)
+
+    def unused(why: String): String = s"$Unused ${Contained.short(e.sql)}: $why"
   }
 
-  private lazy val all: Vector[IndexedExpression] = read.flatMap(_.getOrElse(Vector.empty))
+  private def topColumns(tree: ExpressionTree): Set[String] = tree match {
+    case ExpressionTree.Column(parts) => Set(parts.head.toLowerCase(Locale.ROOT))
+    case other                        => other.children.flatMap(topColumns).toSet
+  }
 
-  /** Why indexes are not looked at, whatever the query. */
-  def unusable: Vector[String] = read.collect { case Left(why) => why }
+  private def of(names: Iterable[String]): Vector[IndexedExpression] = stored.filter(_.isOf(names)).flatMap(_.found)
+
+  /** Why indexes are not looked at, of those that queries so far could have used, and of those that no query can. */
+  def unusable: Vector[String] = stored.flatMap(_.why) ++ within._2.map { case (e, why) => e.unused(why) }
 
   // One that the table's columns do not give any more is no part of any query.
   private def known(
@@ -87,20 +116,19 @@ final class IndexedExpressions(
     case _                                                                      => None
   }
 
-  private lazy val types: Set[DataType] = all.map(_.dataType).toSet
-
   /** Some expression is of this column. */
-  def mayKnow(column: String): Boolean = all.exists(_.inputs.exists(_ == column))
+  def mayKnow(column: String): Boolean = of(Seq(column)).exists(_.inputs.exists(_ == column))
 
   /** What the indexes say of an expression that shall give certain values; None where none is on it.
     *
     *  @param unfit why a column cannot be judged by its values in files
     */
   private[prune] def leaf(e: Expression, wanted: Wanted, unfit: String => Option[String]): Option[ColumnCondition] =
-    if (all.isEmpty || !types(e.dataType) || e.references.isEmpty || isLong(e)) None
+    if (stored.isEmpty || e.references.isEmpty || isLong(e)) None
     else {
-      val meaning = ResolvedExpression.meaning(e)
-      val found = all.filter(_.meaning == meaning)
+      val alike = of(e.references.map(_.name).toSet).filter(_.dataType == e.dataType)
+      lazy val meaning = ResolvedExpression.meaning(e)
+      val found = alike.filter(_.meaning == meaning)
       val judged =
         found.map(x => x -> x.whyNot.orElse(x.inputs.flatMap(n => unfit(n).map(why => s"$n: $why")).headOption))
       val useful = judged.collect { case (x, None) => leafOf(x, wanted) }

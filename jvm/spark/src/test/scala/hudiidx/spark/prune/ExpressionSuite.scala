@@ -308,6 +308,32 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
     }
   }
 
+  test("expressions are resolved where a filter has one of their columns, and no others") {
+    var asked = 0
+    def counted: ExpressionResolver = {
+      asked += 1
+      resolver
+    }
+    val gone = path("upper(name)").replace("\"name\"", "\"gone\"")
+    val paths = Vector(path("i + 1"), gone)
+    val of = new IndexedExpressions(counted, conf.clone(), paths, mixes = false)
+    def made(where: String) = new ConditionOf(_ => Some("it has no index"), Some(of), _ => None)(filters(where)._1)
+    made("l = 3 AND length(name) > 2")
+    assert(asked === 0 && of.unusable.isEmpty)
+    assert(Conditions.paths(made("i + 1 = 3")) === paths.take(1) && asked === 1)
+    assert(of.mayKnow("i") && !of.mayKnow("l") && !of.mayKnow("gone") && of.unusable.exists(_.contains("gone")))
+  }
+
+  test("expressions of a table that have too many parts together are not looked at, and say so") {
+    val paths = Vector.tabulate(6)(n => path((0 until 900).map(i => s"'$n-$i'").mkString("name IN (", ", ", ")")))
+    val of = new IndexedExpressions(resolver, conf.clone(), path("i + 1") +: paths, mixes = false)
+    assert(
+      of.unusable.size === 2 && of.unusable.forall(_.contains("more than 4000 parts")),
+      of.unusable.map(_.takeRight(80))
+    )
+    assert(of.mayKnow("i") && of.mayKnow("name"))
+  }
+
   test("settings and zones that an expression does not depend on are none of its identity") {
     val made = path("length(name)")
     withConf("spark.sql.session.timeZone" -> "Asia/Tokyo", "spark.sql.shuffle.partitions" -> "3") {

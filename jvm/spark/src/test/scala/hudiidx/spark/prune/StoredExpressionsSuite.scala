@@ -146,6 +146,26 @@ final class StoredExpressionsSuite extends SkippingSuite {
     }
   }
 
+  test(
+    "expressions that have too many parts together are refused where a person gives them, and dropped by the update"
+  ) {
+    def list(n: Int, of: String => String) = (0 until 900).map(i => of(s"$n-$i")).mkString(", ")
+    val table = Fixtures.copy("v9-cow-part")
+    api(table).create()
+    val asked = Vector.tabulate(5)(n => ColumnExpression(s"rider IN (${list(n, t => s"'$t'")})").path)
+    val refused = intercept[InvalidOption](api(table).addColumns(s"range(${asked.mkString(",")})", wait = true))
+    assert(refused.getMessage.contains("more than the 4000"), refused.getMessage)
+    assert(api(table).addColumns(s"range(${asked.take(4).mkString(",")})", wait = true).nonEmpty)
+    val stored = Vector.tabulate(6) { n =>
+      val texts = list(n, "[string]\"" + _ + "\"")
+      ColumnExpression(s"""in("rider", $texts)""", FactsOfTree).path
+    }
+    val (other, cut) = forged(Good +: stored)
+    used(other, cut)
+    val specs = new ForgedIndex(other).version.properties("column.specs")
+    assert(specs.contains("upper") && specs.contains("3-899") && !specs.contains("4-899"), specs.take(200))
+  }
+
   Hostile.foreach { case (what, sql) =>
     test(s"an expression with $what is refused where a person gives it") {
       planted {
