@@ -85,6 +85,11 @@ object ExpressionFunctions {
       "json_object_keys map map_keys map_values regexp_extract_all slice sort_array split str_to_map"
   )
 
+  /** They take little time for constants, of whatever length. */
+  private val Quick = (Arithmetic ++ Times ++ words("concat array")).toSet
+
+  def isQuick(name: String): Boolean = Quick(name)
+
   private val MostCopies = 1000L
   private val MostLength = 65536L
   private val MostDigits = 400L

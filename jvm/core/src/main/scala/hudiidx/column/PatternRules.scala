@@ -20,7 +20,7 @@ private[column] object PatternRules {
     ownRefusal(tree).orElse(tree.children.iterator.map(refusal).collectFirst { case Some(why) => why })
 
   private def ownRefusal(tree: ExpressionTree): Option[String] = tree match {
-    case c: Call if !NoWork(c.function) && !hasColumn(c) =>
+    case c: Call if !ExpressionFunctions.isQuick(c.function) && !hasColumn(c) =>
       Some(s"${c.function} in it is of no column; write the value that it gives")
     case Call(f @ ("like" | "ilike"), args) => inCall(f, args.drop(1).headOption)(like(_, escape(args)))
     case Call("str_to_map", args)      => args.drop(1).flatMap(a => inCall("str_to_map", Some(a))(regex)).headOption
@@ -35,9 +35,6 @@ private[column] object PatternRules {
       .split(' ')
       .toSet
   private val OfUrls = Set("parse_url", "try_parse_url")
-
-  /** What is done at once, whatever the constants. */
-  private val NoWork = Set("negative", "positive", "+", "-", "*", "/", "%", "div", "array", "pi", "e")
 
   private def hasColumn(tree: ExpressionTree): Boolean = tree match {
     case _: Column => true
