@@ -30,6 +30,7 @@ final private class SparkTableExpressions(spark: SparkSession, struct: Option[St
     val found = of(sql).asked(sql, conf)
     ExpressionRules.check(sql, found)
     val path = ExpressionRules.path(sql, found, conf)
+    of(sql).requireKept(sql, found, path)
     val facts = factsOf(path)
     same(found, known).find(factsOf(_) == facts).getOrElse(path)
   }

@@ -1,15 +1,30 @@
 package hudiidx.spark.prune
 
 import java.time.ZoneId
+import java.time.zone.ZoneRulesProvider
+import java.util.{Locale => JavaLocale}
 
 import scala.util.Try
 
 import hudiidx.InvalidOption
 import hudiidx.column.ColumnExpression
 import org.apache.spark.SPARK_VERSION
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal, TimeZoneAwareExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Cast,
+  ConvertTimezone,
+  Expression,
+  ILike,
+  InitCap,
+  Literal,
+  Lower,
+  MakeTimestamp,
+  TimeZoneAwareExpression,
+  ToTimestamp,
+  UTCTimestamp,
+  Upper
+}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, TimestampType}
+import org.apache.spark.sql.types.{DataType, StringType, TimestampNTZType, TimestampType}
 
 /** What the values of an expression depend on beside its columns: docs/format.md, "Expressions". An index helps where all of it is
   * as it was when the index was made.
@@ -19,7 +34,9 @@ private[spark] object ExpressionFacts {
   private val Spark = "spark"
   private val Java = "java"
   private val Zone = "zone"
-  private val NotSettings = Set(ColumnExpression.Form, Types, Spark, Java, Zone)
+  private val Locale = "locale"
+  private val Zones = "zones"
+  private val NotSettings = Set(ColumnExpression.Form, Types, Spark, Java, Zone, Locale, Zones)
 
   /** Settings that change what expressions give; other settings of these families are about files. */
   private val Families = Vector("spark.sql.ansi.", "spark.sql.legacy.")
@@ -27,7 +44,13 @@ private[spark] object ExpressionFacts {
   private val Single = Set(
     "spark.sql.decimalOperations.allowPrecisionLoss",
     "spark.sql.parser.escapedStringLiterals",
-    "spark.sql.mapKeyDedupPolicy"
+    "spark.sql.mapKeyDedupPolicy",
+    "spark.sql.timestampType",
+    "spark.sql.chunkBase64String.enabled",
+    "spark.sql.function.concatBinaryAsString",
+    "spark.sql.function.eltOutputAsString",
+    "spark.sql.icu.caseMappings.enabled",
+    "spark.sql.binaryOutputStyle"
   )
 
   /** In this process, under these settings.
@@ -36,18 +59,41 @@ private[spark] object ExpressionFacts {
     *  @param types of its columns, in the order of their names
     */
   def of(parts: Seq[Expression], types: Seq[DataType], conf: SQLConf): Vector[(String, String)] = {
-    val zone = if (parts.exists(_.exists(asksZone))) Some(Zone -> zoneText(conf.sessionLocalTimeZone)) else None
-    val all = Vector(
+    def where(asks: Expression => Boolean, fact: => (String, String)) =
+      if (parts.exists(_.exists(asks))) Some(fact) else None
+    Vector(
       ColumnExpression.Form -> ColumnExpression.ThisForm,
       Types -> types.map(_.catalogString).mkString(" "),
       Spark -> SPARK_VERSION.split('.').take(2).mkString("."),
-      Java -> Runtime.version().feature().toString
-    ) ++ zone ++ settings(conf)
-    all
+      Java -> java
+    ) ++ where(asksZone, Zone -> zoneText(conf.sessionLocalTimeZone)) ++ where(asksLocale, Locale -> locale) ++
+      where(asksZones, Zones -> zones) ++ settings(conf)
+  }
+
+  /** A fact of the process, not of settings, is another in this one: a task's process may differ from the one that sent it. */
+  def differsHere(facts: Vector[(String, String)]): Boolean = facts.exists {
+    case (Java, value)   => value != java
+    case (Locale, value) => value != locale
+    case (Zones, value)  => value != zones
+    case (Zone, value)   => zoneOf(value).forall(zoneText(_) != value)
+    case _               => false
   }
 
   /** All of a session that any expression may depend on. */
-  def session(conf: SQLConf): Vector[(String, String)] = (Zone -> conf.sessionLocalTimeZone) +: settings(conf)
+  def session(conf: SQLConf): Vector[(String, String)] =
+    Vector(Zone -> conf.sessionLocalTimeZone, Locale -> locale) ++ settings(conf)
+
+  private def java: String = Runtime.version().feature().toString
+
+  /** Java has other upper and lower cases in these languages; in all others the same. */
+  private def locale: String = {
+    val language = JavaLocale.getDefault.getLanguage
+    if (Languages(language)) language else "any"
+  }
+  private val Languages = Set("tr", "az", "lt")
+
+  /** The release of the rules of all zones. */
+  private def zones: String = ZoneRulesProvider.getVersions("UTC").lastKey
 
   /** InvalidOption for a setting that cannot be written down. */
   def check(facts: Vector[(String, String)]): Unit = facts.foreach { case (name, value) =>
@@ -61,9 +107,11 @@ private[spark] object ExpressionFacts {
   /** Why a fact is none; what is stored may have been written by anybody. */
   private def refusal(name: String, value: String): Option[String] = name match {
     case Zone if zoneOf(value).isEmpty => Some("it is no time zone")
-    case Types | Zone                  => if (value.length <= MostTypes) None else Some("it is too long")
-    case other if NotSettings(other)   => if (value.matches("[0-9.]{1,16}")) None else Some("it is no number")
-    case other if !isOfFamily(other)   => Some("it is no setting that values of expressions depend on")
+    case Locale       => if (Languages(value) || value == "any") None else Some("it is no language that changes cases")
+    case Zones        => if (value.matches("[0-9a-z.]{1,16}")) None else Some("it is no release of time zones")
+    case Types | Zone => if (value.length <= MostTypes) None else Some("it is too long")
+    case other if NotSettings(other) => if (value.matches("[0-9.]{1,16}")) None else Some("it is no number")
+    case other if !decides(other)    => Some("it is no setting that values of expressions depend on")
     case other if !value.matches("[\\w.:+/-]{0,64}") => Some("it is no value of a setting")
     case other if defaultOf(other).isEmpty           => Some("this Spark does not know the setting")
     case other                                       =>
@@ -75,7 +123,8 @@ private[spark] object ExpressionFacts {
   /** None for a setting that this Spark does not know. */
   private def defaultOf(name: String): Option[String] = Try((new SQLConf).getConfString(name)).toOption
 
-  private def isOfFamily(name: String): Boolean =
+  /** A setting that changes what expressions give, and so is a fact of them. */
+  def decides(name: String): Boolean =
     Single(name) || (Families.exists(name.startsWith(_)) && !OfFiles.exists(name.startsWith(_)))
 
   private def zoneOf(value: String): Option[String] = {
@@ -88,7 +137,7 @@ private[spark] object ExpressionFacts {
   /** Settings that are not as Spark has them by default; those that it does not know nobody asks for. */
   private def settings(conf: SQLConf): Vector[(String, String)] = {
     conf.getAllConfs.toVector.filter { case (key, value) =>
-      isOfFamily(key) && defaultOf(key).exists(!_.equalsIgnoreCase(value))
+      decides(key) && defaultOf(key).exists(!_.equalsIgnoreCase(value))
     }.sorted
   }
 
@@ -124,10 +173,12 @@ private[spark] object ExpressionFacts {
   }
 
   private def label(name: String): String = name match {
-    case Spark => "Spark"
-    case Java  => "Java"
-    case Zone  => "time zone"
-    case other => other
+    case Spark  => "Spark"
+    case Java   => "Java"
+    case Zone   => "time zone"
+    case Zones  => "the time zones of release"
+    case Locale => "the locale"
+    case other  => other
   }
 
   /** The zone decides its value, or that of a constant in it. */
@@ -137,6 +188,20 @@ private[spark] object ExpressionFacts {
     case Literal(_, t: TimestampType) => t == TimestampType
     case _                            => false
   }
+
+  private def asksLocale(e: Expression): Boolean = e match {
+    case _: Upper | _: Lower | _: InitCap | _: ILike => true
+    case _                                           => false
+  }
+
+  /** Zones may stand in its texts. */
+  private def asksZones(e: Expression): Boolean = e match {
+    case c: Cast => isTime(c.dataType) && c.child.dataType.isInstanceOf[StringType]
+    case _: ToTimestamp | _: UTCTimestamp | _: ConvertTimezone | _: MakeTimestamp => true
+    case _                                                                        => false
+  }
+
+  private def isTime(t: DataType): Boolean = t == TimestampType || t == TimestampNTZType
 
   /** The zone's rules are told by a number where there are any: they change with releases of Java. */
   private def zoneText(name: String): String = {

@@ -42,6 +42,9 @@ final private[spark] case class ResolvedExpression(
 
   /** Equal for expressions that mean the same of the same columns. */
   lazy val meaning: Expression = ResolvedExpression.meaning(optimized)
+
+  /** Equal for expressions that were written to mean the same, whatever rules of the optimizer a session has. */
+  def asWritten: Expression = ResolvedExpression.meaning(plain)
 }
 
 private[spark] object ResolvedExpression {
@@ -103,6 +106,20 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
     ExpressionRules.check(e.sql, found)
     found
   }
+
+  /** An index under this path is of what was asked for, also under no other settings than those that it keeps. */
+  def means(found: ResolvedExpression, path: String): Boolean = ColumnExpression.of(path).exists { e =>
+    try kept(e, ExpressionFacts.conf(e.facts)).asWritten == found.asWritten
+    catch { case _: InvalidOption => false }
+  }
+
+  /** InvalidOption unless it is. */
+  def requireKept(sql: String, found: ResolvedExpression, path: String): Unit =
+    if (!means(found, path))
+      throw new InvalidOption(
+        s"$sql cannot be indexed: it means something else without this session's settings, which an index does not keep; ask for it in " +
+          "a session without them"
+      )
 
   /** Why what an index keeps may give another day or time as time goes on; None also where it cannot be resolved. */
   def ofMoment(e: ColumnExpression, tree: ExpressionTree, conf: SQLConf): Option[String] =

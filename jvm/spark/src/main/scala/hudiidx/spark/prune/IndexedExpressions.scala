@@ -16,6 +16,7 @@ import org.apache.spark.sql.types.{DataType, DateType, TimestampType}
   *  @param inputs names of the top-level columns that it is of
   *  @param whyNot what keeps the index from helping here
   *  @param ofPath values of the index that these values of the expression come with
+  *  @param isKept it means the same under the settings that the index keeps; takes a while to tell
   */
 final private case class IndexedExpression(
     path: String,
@@ -24,7 +25,8 @@ final private case class IndexedExpression(
     inputs: Vector[String],
     whyNot: Option[String],
     columnType: ColumnType,
-    ofPath: ValueSet => ValueSet = identity
+    ofPath: ValueSet => ValueSet = identity,
+    isKept: () => Boolean = () => true
 )
 
 /** The expressions that a table has indexes on, for a query's expressions to be looked up.
@@ -102,7 +104,9 @@ final class IndexedExpressions(
         )
       val inputs = found.inputs.map(_._1.head).distinct
       Right(ValueCode.columnType(found.optimized.dataType).toVector.flatMap { t =>
-        val itself = IndexedExpression(path, found.meaning, found.optimized.dataType, inputs, whyNot, t)
+        lazy val isKept = resolver.means(found, path)
+        val itself =
+          IndexedExpression(path, found.meaning, found.optimized.dataType, inputs, whyNot, t, isKept = () => isKept)
         itself +: timesOf(found.optimized).map { case (time, zone) =>
           val meaning = ResolvedExpression.meaning(time)
           itself.copy(meaning = meaning, dataType = time.dataType, ofPath = IndexedExpressions.dates(_, zone))
@@ -130,7 +134,11 @@ final class IndexedExpressions(
       lazy val meaning = ResolvedExpression.meaning(e)
       val found = alike.filter(_.meaning == meaning)
       val judged =
-        found.map(x => x -> x.whyNot.orElse(x.inputs.flatMap(n => unfit(n).map(why => s"$n: $why")).headOption))
+        found.map(x =>
+          x -> x.whyNot
+            .orElse(x.inputs.flatMap(n => unfit(n).map(why => s"$n: $why")).headOption)
+            .orElse(if (x.isKept()) None else Some("it means something else under this session's settings"))
+        )
       val useful = judged.collect { case (x, None) => leafOf(x, wanted) }
       if (useful.nonEmpty) Some(Conditions.and(useful))
       else

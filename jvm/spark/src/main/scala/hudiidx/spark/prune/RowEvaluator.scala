@@ -29,9 +29,10 @@ final private[spark] case class SparkRowExpression(
 final private class RowEvaluator(of: SparkRowExpression) extends RowEvaluation {
   private val conf = ExpressionFacts.conf(of.facts)
 
-  /** None where this expression cannot be made into code: nothing is known of any row then. */
+  /** None where this expression cannot be made into code, or gives something else in this process: nothing is known of any row then. */
   private val projection: Option[MutableProjection] =
-    RowEvaluator.contained(SQLConf.withExistingConf(conf)(MutableProjection.create(Seq(of.bound))))
+    if (ExpressionFacts.differsHere(of.facts)) None
+    else RowEvaluator.contained(SQLConf.withExistingConf(conf)(MutableProjection.create(Seq(of.bound))))
   private val types = of.types.toArray
   private val orders = of.inputs.map(_._2.order).toArray
   private val values = new Array[Any](types.length)
