@@ -42,6 +42,7 @@ class Index:
         self, path: str, work: Callable[[int], Mapping[str, Any]] = lambda n: done(n, str(n))
     ) -> None:
         self.path, self._work, self._busy = path, work, Lock()
+        self._options: dict[str, str] = {}
         self.updates, self.created, self.twice_at_once = 0, list[dict[str, Any]](), False
 
     def update(self) -> Mapping[str, Any]:
