@@ -116,7 +116,7 @@ def test_command(tmp_path: Path, make_table: MakeTable, form: str) -> None:
     assert [r["key"] for r in rows if not r.get("file_id")] == ["007"]
     if form == "csv":
         again = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert again.returncode == 5 and "--overwrite" in again.stderr
+        assert again.returncode == 2 and "--overwrite" in again.stderr
 
 
 def _rows(file: Path, form: str) -> list[dict[str, Any]]:
