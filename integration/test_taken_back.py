@@ -83,6 +83,13 @@ class Indexed(Written):
         self.assert_past()
 
 
+def adopted(table: Indexed, **settings: str) -> Indexed:
+    """With sixty rows of ours, and known to stock Hudi."""
+    table.upsert(table.make(0, 60, 1, 1))
+    table.adopt(**settings)
+    return table
+
+
 def dynamic(table: Indexed, rows: DataFrame) -> None:
     overwrite(table, rows, partitionOverwriteMode="dynamic")
 
@@ -92,9 +99,7 @@ def test_keys_filters_and_time_travel_across_overwrites_that_are_taken_back(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
 ) -> None:
     stock = request.getfixturevalue(version)
-    table = Indexed(spark, stock, version, tmp_path / f"back-{version[-2:]}")
-    table.upsert(table.make(0, 60, 1, 1))
-    table.adopt()
+    table = adopted(Indexed(spark, stock, version, tmp_path / f"back-{version[-2:]}"))
     table.note()
     table.upsert(table.make(30, 90, 2, 2))
     table.note()
@@ -137,9 +142,7 @@ def test_stock_archives_behind_overwrites_one_of_which_it_took_back(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
 ) -> None:
     stock = request.getfixturevalue(version)
-    table = Indexed(spark, stock, version, tmp_path / f"archived-{version[-2:]}")
-    table.upsert(table.make(0, 60, 1, 1))
-    table.adopt(**ARCHIVING)
+    table = adopted(Indexed(spark, stock, version, tmp_path / f"archived-{version[-2:]}"), **ARCHIVING)
     overwrite(table, table.make(20, 80, 2, 2))
     table.index()
     before = table.state()

@@ -131,27 +131,13 @@ object PatternsSuite {
     }
 
     def run(text: String): Unit = {
-      val counted = new Counted(text, 64L * text.length + 1000)
+      val counted = new CountedText(text, 64L * text.length + 1000)
       try takes(counted): Unit
       catch {
-        case e @ (_: TooOften | _: StackOverflowError) =>
+        case e @ (_: CountedText.TooOften | _: StackOverflowError) =>
           throw new Exception(s"$file: $pattern: $e on ${text.length} letters: ${text.take(30)}…${text.takeRight(20)}")
       }
     }
-  }
-
-  private final class TooOften(most: Long) extends RuntimeException(s"more than $most looks")
-
-  private final class Counted(text: String, most: Long) extends CharSequence {
-    private var looks = 0L
-    override def charAt(i: Int): Char = {
-      looks += 1
-      if (looks > most) throw new TooOften(most)
-      text.charAt(i)
-    }
-    override def length: Int = text.length
-    override def subSequence(from: Int, until: Int): CharSequence = text.subSequence(from, until)
-    override def toString: String = text
   }
 
   /** Bits of the sample, and some letters, over and over at each place of it. */
@@ -199,6 +185,7 @@ object PatternsSuite {
     Use("HistoryTimeline.scala", """^manifest_(\d{1,18})$""", "manifest_123"),
     Use("IncrementalOptions.scala", "\\d{1,17}", "20260102030405678"),
     Use("ExpressionFacts.scala", "[0-9.]{1,16}", "3.5.1"),
+    Use("ExpressionFacts.scala", "[0-9a-z.]{1,16}", "2025b"),
     Use("ExpressionFacts.scala", "[\\w.:+/-]{0,64}", "Europe/Oslo"),
     Use("ExpressionFacts.scala", "[A-Za-z0-9_/+:~-]{1,64}(#[0-9a-f]{1,8})?", "Europe/Oslo#0af"),
     Use("ExpressionTypes.scala", """decimal\((\d{1,2}),(\d{1,2})\)""", "decimal(10,2)"),

@@ -1,5 +1,7 @@
 package hudiidx.column
 
+import hudiidx.Sql
+
 /** Names of columns, those in structs with dots between the parts. A part that holds a dot, or another character that has a
   * meaning in lists of columns, stands in backquotes, its own backquotes doubled.
   */
@@ -23,7 +25,7 @@ object ColumnPath {
   def typed(path: String): String = {
     val found = parts(path)
     val isCommand = found.size == 1 && Commands(found.head)
-    found.map(p => if (p.nonEmpty && p.forall(isOfWord) && !isCommand) p else backquoted(p)).mkString(".")
+    found.map(p => if (p.nonEmpty && p.forall(isOfWord) && !isCommand) p else Sql.quoted(p)).mkString(".")
   }
 
   /** Parts of an index that commands take where columns may stand. */
@@ -31,10 +33,8 @@ object ColumnPath {
 
   private def isOfWord(c: Char): Boolean = c == '_' || Character.isLetterOrDigit(c)
 
-  private def backquoted(part: String): String = "`" + part.replace("`", "``") + "`"
-
   private def quoted(part: String): String =
-    if (part.exists(c => "`.,;=()*".indexOf(c.toInt) >= 0) || part.trim != part) backquoted(part) else part
+    if (part.exists(c => "`.,;=()*".indexOf(c.toInt) >= 0) || part.trim != part) Sql.quoted(part) else part
 
   private def unquoted(part: String): String =
     if (part.length >= 2 && part.startsWith("`") && part.endsWith("`"))

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets.US_ASCII
   */
 object LogFile {
   private[log] val Magic = "#HUDI#".getBytes(US_ASCII)
+  private[log] val FormatVersion = 1
 
   /** Does the file begin with a block? */
   def begins(storage: Storage, path: String): Boolean = {
@@ -27,7 +28,6 @@ object LogFile {
       }
     finally reader.close()
   }
-  private[log] val FormatVersion = 1
 
   /** @param atomicWrites the store never leaves half a file (S3 and the like): lengths are trusted, as stock Hudi does */
   def blocks(reader: RandomReader, atomicWrites: Boolean = false): Iterator[LogBlock] =

@@ -2,6 +2,7 @@ package hudiidx.column
 
 import java.util.regex.{Pattern, PatternSyntaxException}
 
+import hudiidx.CountedText
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.column.ExpressionTree.{Call, Column, Constant}
 import org.scalatest.funsuite.AnyFunSuite
@@ -135,11 +136,11 @@ class PatternRulesSuite extends AnyFunSuite {
     catch { case _: PatternSyntaxException => false }
 
   private def ends(pattern: String, text: String): Boolean = {
-    val matcher = Pattern.compile(pattern).matcher(new Counted(text, (PatternRules.MostLooks + 16) * text.length))
+    val matcher = Pattern.compile(pattern).matcher(new CountedText(text, (PatternRules.MostLooks + 16) * text.length))
     try {
       while (matcher.find()) ()
       true
-    } catch { case _: TooOften | _: StackOverflowError => false }
+    } catch { case _: CountedText.TooOften | _: StackOverflowError => false }
   }
 }
 
@@ -174,19 +175,5 @@ private object PatternRulesSuite {
     Vector
       .fill(2)(bits(drawn.nextInt(bits.size)))
       .map(bit => bit * (Letters / bit.length) + Vector("", "c", "\n\n")(drawn.nextInt(3)))
-  }
-
-  private final class TooOften(most: Long) extends RuntimeException(s"more than $most looks")
-
-  private final class Counted(text: String, most: Long) extends CharSequence {
-    private var looks = 0L
-    override def charAt(i: Int): Char = {
-      looks += 1
-      if (looks > most) throw new TooOften(most)
-      text.charAt(i)
-    }
-    override def length: Int = text.length
-    override def subSequence(from: Int, until: Int): CharSequence = text.subSequence(from, until)
-    override def toString: String = text
   }
 }
