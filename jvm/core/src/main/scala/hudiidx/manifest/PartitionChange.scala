@@ -25,10 +25,10 @@ final class PartitionChange(val partitionPath: String) {
     removed += fileName
   }
 
-  /** The file group was replaced by the instant requested at `instantTime`; the latest replacement counts. */
+  /** The file group was replaced by the instant requested at `instantTime`; the earliest replacement counts. */
   def replace(fileId: String, instantTime: String): Unit = {
     added.foreach { case (name, e) => if (e.fileId == fileId) added(name) = replacedBy(e, instantTime) }
-    if (replaced.get(fileId).forall(_ < instantTime)) replaced(fileId) = instantTime
+    if (replaced.get(fileId).forall(_ > instantTime)) replaced(fileId) = instantTime
   }
 
   /** File groups whose replacement was taken back are there again, unless another one replaced them too. */
@@ -76,7 +76,7 @@ final class PartitionChange(val partitionPath: String) {
   }
 
   private def replacedBy(e: FileEntry, instantTime: String): FileEntry =
-    if (e.replacedAt.forall(_ < instantTime)) e.copy(replacedAt = Some(instantTime)) else e
+    if (e.replacedAt.forall(_ > instantTime)) e.copy(replacedAt = Some(instantTime)) else e
 }
 
 private[manifest] object FileMerge {

@@ -25,7 +25,7 @@ final class TableChanges {
 
   /** Replacements by these instants count no more, in whatever partition: they were taken back.
     *
-    * @param others the latest one that counts, by partition path and file id
+    * @param others the earliest one that counts, by partition path and file id
     */
   def unmark(instants: Set[String], others: (String, String) => Option[String]): Unit =
     unmarking = Unmarking(instants, others)
@@ -53,7 +53,7 @@ final class TableChanges {
 /** Replacements that were taken back.
   *
   *  @param instants requested times
-  *  @param others   the latest replacement that counts, by partition path and file id
+  *  @param others   the earliest replacement that counts, by partition path and file id
   */
 private[manifest] final case class Unmarking(instants: Set[String], others: (String, String) => Option[String]) {
   def concerns(e: FileEntry): Boolean = instants.nonEmpty && e.replacedAt.exists(instants)

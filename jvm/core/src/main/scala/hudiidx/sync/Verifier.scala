@@ -87,7 +87,7 @@ object Verifier {
   /** A group is replaced whole: a file that came to it later need not say so, and views do not ask it. */
   private def replacements(files: Array[FileEntry]): Map[String, String] =
     files.flatMap(e => e.replacedAt.map(e.fileId -> _)).groupBy(_._1).map { case (id, times) =>
-      id -> times.map(_._2).max
+      id -> times.map(_._2).min
     }
 
   private def differing(partitionPath: String, indexed: FileEntry, listed: FileEntry): Vector[Difference] = {

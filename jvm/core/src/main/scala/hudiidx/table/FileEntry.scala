@@ -29,7 +29,7 @@ object FileKind {
   *  @param writeToken     `<task partition>-<stage>-<attempt>`; empty in old log names that carry none
   *  @param logVersion     number behind `.log.`; 0 for base files
   *  @param completionTime when the write of `instantTime` completed, where known from more than the active timeline
-  *  @param replacedAt     requested time of the latest completed replacecommit that replaced the file group
+  *  @param replacedAt     requested time of the earliest completed replacecommit that replaced the file group
   */
 final case class FileEntry(
     partitionPath: String,

@@ -48,19 +48,19 @@ private[table] final class GroupSlices(files: Array[FileEntry], partitionPath: S
   }
 
   private def findReplacement(): String = {
-    var latest: String = null
+    var earliest: String = null
     var i = from
     while (i < until) {
       val replaced = files(i).replacedAt
       if (
-        replaced.isDefined && (latest == null || replaced.get.compareTo(latest) > 0) && timeline.isCommitted(
+        replaced.isDefined && (earliest == null || replaced.get.compareTo(earliest) < 0) && timeline.isCommitted(
           replaced.get
         )
       )
-        latest = replaced.get
+        earliest = replaced.get
       i += 1
     }
-    latest
+    earliest
   }
 
   private def sliceByName(): Unit = {

@@ -6,7 +6,7 @@ import java.util.{HashMap => JMap, HashSet => JSet}
 /** All that the listing of one partition needs besides the storage; small, and serialisable for tasks elsewhere.
   *
   *  @param timeline   without history
-  *  @param replacedAt requested time of the latest completed replacecommit, by partition path and file id
+  *  @param replacedAt requested time of the earliest completed replacecommit, by partition path and file id
   *  @param namedLogs  version 6, merge-on-read: the log files, as paths below the table, that completed
   *                    instants or rollbacks name. Others may belong to a write under way, whose name they do not bear.
   *                    None where names alone decide
@@ -45,7 +45,9 @@ object ListingRules {
     )
   }
 
-  /** By partition path and file id; the latest counts. */
+  /** By partition path and file id. Of several the earliest counts: what was replaced once is not there until a later
+    * overwrite that knew nothing of it. Stock Hudi takes the latest, and has both rows in between.
+    */
   private[hudiidx] def replacements(
       timeline: ActiveTimeline,
       contents: InstantContents
@@ -54,7 +56,7 @@ object ListingRules {
     timeline.completedWrites.filter(_.action == Action.ReplaceCommit).foreach { instant =>
       contents.commitWithoutStats(instant).replacedFileIds.foreach { case (partition, ids) =>
         val inPartition = found.computeIfAbsent(partition, _ => new JMap[String, String]())
-        ids.foreach(inPartition.put(_, instant.requestedTime))
+        ids.foreach(inPartition.merge(_, instant.requestedTime, (a, b) => if (a < b) a else b))
       }
     }
     found

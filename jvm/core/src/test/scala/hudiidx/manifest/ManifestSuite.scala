@@ -219,7 +219,7 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         model.updated(
           p,
           model(p).map { case (n, f) =>
-            n -> (if (f.fileId == e.fileId && f.replacedAt.forall(_ < instant)) f.copy(replacedAt = Some(instant))
+            n -> (if (f.fileId == e.fileId && f.replacedAt.forall(_ > instant)) f.copy(replacedAt = Some(instant))
                   else f)
           }
         )

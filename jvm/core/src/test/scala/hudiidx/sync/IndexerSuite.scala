@@ -4,7 +4,7 @@ import hudiidx._
 import hudiidx.hfile.BlockCache
 import hudiidx.storage._
 import hudiidx.table.{FooterNames, TableConfig}
-import hudiidx.timeline.{ArchivedTimeline, InstantTime, TimelineHistory}
+import hudiidx.timeline.{Action, ArchivedTimeline, InstantTime, TimelineHistory}
 import java.nio.file.attribute.FileTime
 import java.nio.file.{Files, Path}
 import java.time.ZoneId
@@ -68,7 +68,7 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (version <- Seq(6, 9); isInStep <- Seq(true, false))
     test(
-      s"on version $version a group that two overwrites replaced stays replaced when the later one is taken back, in step: $isInStep"
+      s"on version $version a group that two overwrites replaced is so since the earlier one, and stays so when the later one is taken back, in step: $isInStep"
     ) {
       withTable(version) { table =>
         val access = accessOf(LocalStorage)
@@ -77,14 +77,21 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
         val first = table.files("a").keys.head
         table.replace("a", 0)
+        if (isInStep) new Indexer(access, table.path, options).create(): Unit
         table.replace("a", 1) // of the group before and that of the first overwrite the former
-        new Indexer(access, table.path, options).create()
-        def live: Set[String] = {
+        if (isInStep) updated() else new Indexer(access, table.path, options).create(): Unit
+        def opened[A](read: TableSnapshot => A): A = {
           val snapshot = TableSnapshot.open(access, table.path, options)
-          try snapshot.source.files("a").filter(_.replacedAt.isEmpty).map(_.fileName).toSet
+          try read(snapshot)
           finally snapshot.close()
         }
+        def live: Set[String] = opened(_.source.files("a").filter(_.replacedAt.isEmpty).map(_.fileName).toSet)
         assert(table.files("a").size === 3 && !live(first))
+        val between = opened { snapshot =>
+          val earlier = snapshot.table.timeline.completed.filter(_.action == Action.ReplaceCommit).head
+          snapshot.view.latestBaseFiles("a", Some(earlier.requestedTime)).map(_.fileName)
+        }
+        assert(between.size === 1 && !between.contains(first))
         for (left <- Seq(2, 1)) {
           table.rollback(ofPending = false)
           updated()
@@ -417,6 +424,9 @@ object IndexerSuite extends org.scalatest.Assertions {
         assert(indexed.view.latestMergedFileSlices(p) === listed.view.latestMergedFileSlices(p))
         hudiidx.table.SlicesOfSizes.check(indexed.view, p)
         assert(indexed.view.latestBaseFiles(p) === listed.view.latestBaseFiles(p))
+        indexed.table.timeline.completed.map(i => Some(i.requestedTime)).foreach { at =>
+          assert(indexed.view.latestBaseFiles(p, at) === listed.view.latestBaseFiles(p, at))
+        }
         assert(indexed.view.allFileSlices(p) === listed.view.allFileSlices(p))
       }
     } finally { indexed.close(); listed.close() }

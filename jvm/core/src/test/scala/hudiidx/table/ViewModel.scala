@@ -49,7 +49,7 @@ final case class ViewModel(
   private val ids: Vector[String] = files.map(_.fileId).distinct.sorted
 
   private def replacedAt(id: String): Option[String] =
-    files.filter(_.fileId == id).flatMap(_.replacedAt).filter(committed).sorted.lastOption
+    files.filter(_.fileId == id).flatMap(_.replacedAt).filter(committed).sorted.headOption
 
   private def isReplaced(id: String, max: Option[String]) = replacedAt(id).exists(r => max.forall(r <= _))
 
