@@ -58,6 +58,9 @@ final case class TableConfig(
   /** Avro JSON: the schema of a table without commits. */
   def createSchema: Option[String] = text("hoodie.table.create.schema")
 
+  /** Hudi's properties that are not known here, though nothing in their names says that rows hang on them. */
+  def unknownProperties: Vector[String] = TableProperties.unknown(properties)
+
   def bootstrapBasePath: Option[String] = text("hoodie.bootstrap.base.path")
 
   /** How record keys are made where they are not stored; None if the table names no key fields, or a key generator whose keys
@@ -167,6 +170,7 @@ object TableConfig {
   def of(file: String, properties: Map[String, String]): TableConfig = {
     val p = new TypedProperties(file, properties)
     val version = supportedVersion(file, p)
+    TableProperties.check(file, properties)
     val format = p.text("hoodie.table.format").getOrElse("native")
     if (!format.equalsIgnoreCase("native"))
       throw new UnsupportedTable(s"$file: the table's format is '$format'; only native Hudi tables can be read")

@@ -46,7 +46,15 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
     val config = context.config
     val told =
       s"${config.tableName}, ${config.tableType.name}, version ${config.version}, ${context.completed.size} commits"
-    Finding("table", Ok, told, "")
+    val unknown = config.unknownProperties.map(key => s"$key=${config.properties(key)}")
+    if (unknown.isEmpty) Finding("table", Ok, told, "")
+    else
+      Finding(
+        "table",
+        Warning,
+        s"$told; properties in ${config.file} that hudiidx does not know: ${unknown.mkString(", ")}",
+        "look what they mean in the notes of the Hudi release that wrote them: rows or paths may go by them, and hudiidx does not"
+      )
   }
 
   private def index(): Finding = checked("index", toCreate) {

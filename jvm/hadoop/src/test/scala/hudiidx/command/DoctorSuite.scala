@@ -32,6 +32,20 @@ class DoctorSuite extends AnyFunSuite {
     assert(LocalStorage.list(s"$table/.hoodie/hudiidx").map(_.name) === before)
   }
 
+  test("properties of a table that are not known are a warning with their names and values") {
+    val table = Fixtures.copy("v6-cow-part")
+    val file = java.nio.file.Paths.get(TableConfig.propertiesFile(table))
+    val properties = java.nio.file.Files.readString(file)
+    val other =
+      properties.linesIterator.toVector.filterNot(_.startsWith("hoodie.table.checksum")) :+ "hoodie.catalog.owner=me"
+    java.nio.file.Files.writeString(file, other.mkString("", "\n", "\n"))
+    val found = findings(LocalStorage, table)("table")
+    assert(found.status === Finding.Warning && found.found.contains("hoodie.catalog.owner=me"), found)
+    java.nio.file.Files.writeString(file, other.mkString("", "\n", "\n") + "hoodie.table.layout=x\n")
+    val refused = findings(LocalStorage, table)("table")
+    assert(refused.status === Finding.Failed && refused.found.contains("hoodie.table.layout"), refused)
+  }
+
   test("a store that lists late, replaces files, or whose clock differs is told apart") {
     val table = Fixtures.copy("v6-cow-part")
     val late = findings(

@@ -1,0 +1,29 @@
+"""Every property that a release of stock Hudi keeps in ``hoodie.properties`` has a decision in the docs."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pyspark
+import pytest
+from stored import ROOT
+
+RELEASES = ("0.15.0", "1.0.2", "1.1.1", "1.2.0")
+PAGE = ROOT / "docs" / "properties.md"
+ROW = re.compile(r"^\| `([^`]+)` \| (honoured|irrelevant|refused) \| [^|]+ \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_property_of_a_release_has_a_decision(release: str) -> None:
+    bundle = ROOT / "build" / "lib" / f"hudi-spark3.5-bundle_2.12-{release}.jar"
+    jars = Path(pyspark.__file__).parent / "jars" / "*"
+    program = Path(__file__).with_name("TablePropertyKeys.java")
+    done = subprocess.run(
+        ["java", "-cp", f"{bundle}:{jars}", str(program)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    keys = {line.removeprefix("key ") for line in done.stdout.splitlines() if line.startswith("key ")}
+    assert len(keys) > 30, done.stdout
+    decided = [key for key, _ in ROW.findall(PAGE.read_text(encoding="utf-8"))]
+    families = tuple(key.removesuffix("*") for key in decided if key.endswith("*"))
+    assert {key for key in keys if key not in decided and not key.startswith(families)} == set()
