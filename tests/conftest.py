@@ -46,3 +46,22 @@ def indexed(spark: SparkSession, cow: Path) -> HudiIndex:
     index = HudiIndex(spark, cow, strict=True)
     index.create()
     return index
+
+
+@pytest.fixture
+def logged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A file of all that our packages log in the driver, whatever the level."""
+    file = tmp_path_factory.mktemp("logs") / "driver.log"
+    log4j = spark._jvm.org.apache.logging.log4j
+    configurator, levels = log4j.core.config.Configurator, log4j.Level
+    appender = (
+        log4j.core.appender.FileAppender.newBuilder().withFileName(str(file)).setName("secrets").build()
+    )
+    appender.start()
+    configurator.setLevel("hudiidx", levels.ALL)
+    logger = log4j.LogManager.getLogger("hudiidx")
+    logger.addAppender(appender)
+    yield file
+    logger.removeAppender(appender)
+    appender.stop()
+    configurator.setLevel("hudiidx", levels.ERROR)

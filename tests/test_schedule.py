@@ -146,7 +146,12 @@ def test_a_turn_that_nobody_has_cannot_be_given_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"interval": 0}, {"interval": -1}, {"jitter": 1}, {"jitter": -0.1}, {"max_backoff": -1}]
+    "wrong",
+    [
+        *({"interval": x} for x in (0, -1, float("nan"), float("inf"))),
+        *({"jitter": x} for x in (1, -0.1, float("nan"))),
+        *({"max_backoff": x} for x in (-1, float("nan"), float("inf"))),
+    ],
 )
 def test_numbers_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):

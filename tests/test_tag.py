@@ -124,6 +124,17 @@ def _rows(file: Path, form: str) -> list[dict[str, Any]]:
     return list(csv.DictReader(text.splitlines())) if form == "csv" else [*map(json.loads, text.splitlines())]
 
 
+@pytest.mark.parametrize("name", ["keys[1].csv", "a{b,c}*.csv", "x\\d?.csv", "[z-a.csv"])
+def test_a_file_is_taken_by_its_name_whatever_patterns_spark_knows(
+    spark: SparkSession, cow: Path, tmp_path: Path, name: str
+) -> None:
+    index = HudiIndex(spark, cow)
+    index.create(record="global")
+    (tmp_path / name).write_text("id\nnobody\n")
+    done = tag_file(index, spark, str(tmp_path / name), ["id"], None, str(tmp_path / "out"), False)
+    assert (done["rows"], done["found"]) == (1, 0)
+
+
 @pytest.mark.slow
 def test_executors_killed_and_tasks_run_twice(
     spark: SparkSession, make_table: MakeTable, tmp_path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from random import Random
 
@@ -31,11 +32,11 @@ class Schedule:
         Raises:
             ValueError: a number out of its range.
         """
-        if interval <= 0:
+        if not 0 < interval < math.inf:
             raise ValueError(f"interval must be more than 0 seconds, got {interval}")
         if not 0 <= jitter < 1:
             raise ValueError(f"jitter must be a share of the interval, from 0 to less than 1, got {jitter}")
-        if max_backoff < 0:
+        if not 0 <= max_backoff < math.inf:
             raise ValueError(f"max_backoff must be seconds, got {max_backoff}")
         self._interval, self._jitter, self._random = interval, jitter, random
         self._most = max(max_backoff, interval * (1 + jitter))

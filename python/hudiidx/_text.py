@@ -13,16 +13,26 @@ HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SPACES = re.compile(r"([ \t\n\x0b\f\r]+)")
 _SCHEME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
-_USER_ENDS = re.compile(r"[/:@]")
-_PORT = re.compile(r"[0-9]+(?:/|$)")
+_USER_ENDS = re.compile(r"[/:@?#]")
+_PORT = re.compile(r"[0-9]+(?:/|\Z)")
+# Behind a path a colon and what is told of it: a port with at most a mark behind it, or nothing.
+_TOLD = re.compile(r"(?s)[0-9]*[^0-9A-Za-z]?\Z")
+# As Secrets.scala has it.
+_KEY = re.compile(
+    r"""(?aix)((?:(?<![\w-])(?:accountkey|sharedaccesskey|sharedaccesssignature|x-amz-signature|x-amz-security-token
+    |x-amz-credential|x-goog-signature|x-goog-credential)
+    |[?&;\#](?:sig|signature|token|access_token|refresh_token|id_token|session_token|sessiontoken|auth_token|sas
+    |sas_token|secret|client_secret|secret_key|secretkey|api_key|apikey|password|passwd|pwd))=)
+    [^\s&;,'"`)\]}<>\#]+"""
+)
 
 
 def shown(text: str) -> str:
-    """For people: in one line, control characters as escapes, passwords in paths masked. Twice is as once.
+    """For people: in one line, control characters as escapes, secrets masked. Twice is as once.
 
     Whoever chooses a name shall not write to a terminal, or into a log, what is not theirs.
     """
-    return HIDDEN.sub(_escape, masked(text))
+    return masked(HIDDEN.sub(_escape, text))
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -30,24 +40,56 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def masked(text: str) -> str:
-    """The text without passwords in paths: ``s3a://key:***@bucket/t``. Takes time by its length."""
-    return text if "://" not in text else "".join(map(_masked_word, _SPACES.split(text)))
+    """The text without passwords in paths and keys in queries: ``s3a://key:***@bucket``, ``?sig=***``.
+
+    Takes time by its length. Secrets.scala says what counts.
+    """
+    some = without_passwords(text)
+    fewer = _KEY.sub(r"\1***", some) if "=" in some else some
+    return some if fewer == some else without_passwords(fewer)
 
 
-def _masked_word(word: str) -> str:
-    """What is between the user and the last at sign is masked; behind a host a port may follow."""
+def without_passwords(text: str) -> str:
+    """Masks all between the colon behind a user and an at sign.
+
+    That is the last at sign of the word, or of the words behind it up to the next path.
+    """
+    if "://" not in text:
+        return text
+    words, told, at = _SPACES.split(text), [], 0
+    while at < len(words):
+        masked_word, taken = _masked_path(words, at) if "://" in words[at] else (words[at], 1)
+        told.append(masked_word)
+        at += taken
+    return "".join(told)
+
+
+def _masked_path(words: list[str], at: int) -> tuple[str, int]:
+    """A word with ``://`` in it, and how many words its password takes."""
+    end = next((i for i in range(at + 1, len(words)) if "://" in words[i]), len(words))
+    last = next((i for i in range(end - 1, at, -1) if "@" in words[i]), at)
+    colon = _password_colon(words[at], last > at)
+    if colon < 0:
+        return words[at], 1
+    rest = words[last]
+    return f"{words[at][: colon + 1]}***{rest[rest.rfind('@') :]}", last - at + 1
+
+
+def _password_colon(word: str, goes_on: bool) -> int:
+    """Where a password begins; -1: nowhere. Behind a host a port may follow."""
     last = word.rfind("@")
-    at = word.find("://") if last >= 0 else -1
-    while at >= 0:
+    at = word.find("://")
+    while at >= 0 and (goes_on or at < last):
         ends = _USER_ENDS.search(word, at + 3)
-        if ends is None or ends.start() >= last:
-            return word
+        if ends is None:
+            return -1
         colon = ends.start()
-        is_scheme = at > 0 and word[at - 1] in _SCHEME
-        if word[colon] == ":" and is_scheme and not _PORT.match(word, colon + 1):
-            return f"{word[:colon]}:***{word[last:]}"
+        is_user = word[colon] == ":" and at > 0 and word[at - 1] in _SCHEME
+        is_password = is_user and not _PORT.match(word, colon + 1)
+        if is_password and (colon < last or (goes_on and not _TOLD.match(word, colon + 1))):
+            return colon
         at = word.find("://", colon)
-    return word
+    return -1
 
 
 def size(n: int | None) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from hudiidx._text import masked, shown
+from hudiidx._text import masked, shown, without_passwords
 from hudiidx.errors import IndexNotFound, InvalidOption
 
 if TYPE_CHECKING:
@@ -109,6 +109,6 @@ def named(table: str | PathLike[str] | HudiIndex) -> tuple[str, HudiIndex | None
     if not isinstance(table, (str, PathLike)):
         return table.path, table
     path = fspath(table)
-    if masked(path) != path:
+    if without_passwords(path) != path:
         raise InvalidOption(f"{masked(path)}: give passwords as settings of the store, not in a path")
     return path.rstrip("/") or path, None

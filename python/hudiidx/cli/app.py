@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -105,11 +106,32 @@ def optional(*names: str, **more: Any) -> Any:
     return typer.Option(*names, show_default=False, **more)
 
 
-Path_ = Annotated[str, argument("TABLE", "Folder or URI of the Hudi table.")]
+def filled(value: str | None) -> str | None:
+    """Refuses a text that is empty, as of a variable that a shell does not know: it names no place."""
+    if value == "":
+        raise out.usage("is empty; name a place, or leave the option out")
+    return value
+
+
+def finite(value: float) -> float:
+    """Refuses what Python takes for a number and is none, or has no end."""
+    if not math.isfinite(value):
+        raise out.usage(f"{value} is no finite number")
+    return value
+
+
+Path_ = Annotated[
+    str,
+    typer.Argument(
+        show_default=False, metavar="TABLE", help="Folder or URI of the Hudi table.", callback=filled
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 IndexPath = Annotated[
     str | None,
-    optional("--index-path", metavar="PATH", help="Where the index lives, if not in the table."),
+    optional(
+        "--index-path", metavar="PATH", help="Where the index lives, if not in the table.", callback=filled
+    ),
 ]
 Master = Annotated[str | None, optional("--master", metavar="URL", help="Spark master; default local[*].")]
 Conf = Annotated[

@@ -21,6 +21,7 @@ from hudiidx.cli.app import (
     argument,
     command,
     console,
+    filled,
     optional,
     print_document,
     with_spark,
@@ -282,7 +283,10 @@ def tag(
         list[str],
         typer.Option("--key", metavar="COLUMN", help="The key's column; once for each field of the key."),
     ],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="File or folder to write.")],
+    output: Annotated[
+        str,
+        typer.Option("-o", "--output", metavar="OUT", help="File or folder to write.", callback=filled),
+    ],
     partition: Annotated[
         str | None,
         optional(

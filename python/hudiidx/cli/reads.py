@@ -43,7 +43,10 @@ app.add_typer(_log, name="log", rich_help_panel=ASK)
 Strict = Annotated[bool, typer.Option("--strict", help="Fail instead of answering without the index.")]
 Partition = Annotated[str | None, optional("--partition", metavar="P", help="One partition path only.")]
 AsOf = Annotated[str | None, optional("--as-of", metavar="INSTANT", help="As the table was at this instant.")]
-Limit = Annotated[int | None, optional("--limit", min=1, help="Rows to show; default 200, with --json all.")]
+Limit = Annotated[
+    int | None,
+    optional("--limit", min=1, max=2**31 - 2, help="Rows to show; default 200, with --json all."),
+]
 _SHOWN = 200
 _A_LOG = "/data/trips/oslo/.f1-0_20261101120000000.log.1_0-1-1"
 LogFile = Annotated[str, argument("FILE", "A log file of a table.")]

@@ -89,8 +89,14 @@ def _format(name: str) -> str | None:
 
 
 def _read(spark: SparkSession, source: str, kind: str) -> DataFrame:
+    path = _literally(source) if "://" not in source and Path(source).exists() else source
     # Texts stay texts: a key like 007 is no number.
-    return spark.read.csv(source, header=True) if kind == "csv" else spark.read.format(kind).load(source)
+    return spark.read.csv(path, header=True) if kind == "csv" else spark.read.format(kind).load(path)
+
+
+def _literally(path: str) -> str:
+    """For Spark, which takes paths for patterns."""
+    return "".join(f"\\{c}" if c in "{}[]*?\\" else c for c in path)
 
 
 def _write(rows: DataFrame, kind: str, path: str, mode: str) -> None:

@@ -15,6 +15,7 @@ from hudiidx.cli.app import (
     Path_,
     app,
     command,
+    filled,
     optional,
     plain,
     print_document,
@@ -35,7 +36,13 @@ def symlink_manifest(
     table: Path_,
     output: Annotated[
         str | None,
-        optional("-o", "--output", metavar="PATH", help="Folder; default: symlink_manifest in the index."),
+        optional(
+            "-o",
+            "--output",
+            metavar="PATH",
+            help="Folder; default: symlink_manifest in the index.",
+            callback=filled,
+        ),
     ] = None,
     read_optimized: Annotated[
         bool, typer.Option("--read-optimized", help="Base files, though newer rows stand in log files.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hudiidx.cli import out
-from hudiidx.cli.app import MAKE, Conf, IndexPath, Master, argument, command, lines_of, optional
+from hudiidx.cli.app import MAKE, Conf, IndexPath, Master, argument, command, finite, lines_of, optional
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +46,13 @@ def watch(
     ] = None,
     interval: Annotated[
         float,
-        typer.Option("--interval", min=0.1, metavar="SECONDS", help="From one poll of a table to the next."),
+        typer.Option(
+            "--interval",
+            min=0.1,
+            metavar="SECONDS",
+            help="From one poll of a table to the next.",
+            callback=finite,
+        ),
     ] = 10.0,
     jitter: Annotated[
         float,
@@ -56,12 +62,17 @@ def watch(
             max=0.99,
             metavar="SHARE",
             help="Of the interval: it varies by so much.",
+            callback=finite,
         ),
     ] = 0.1,
     max_backoff: Annotated[
         float,
         typer.Option(
-            "--max-backoff", min=0, metavar="SECONDS", help="Most between tries of a table that fails."
+            "--max-backoff",
+            min=0,
+            metavar="SECONDS",
+            help="Most between tries of a table that fails.",
+            callback=finite,
         ),
     ] = 300.0,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Tables worked on at once.")] = 2,

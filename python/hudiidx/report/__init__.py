@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from hudiidx._text import shown
 from hudiidx.report.page import page
 
 
@@ -45,7 +46,8 @@ class Report:
 
     def _repr_html_(self) -> str:
         """In a frame of its own: the notebook's styles and the page's do not mix."""
+        title = f"Report of {shown(self.facts['table']['name'])}"
         return (
-            f'<iframe srcdoc="{escape(self.html())}" title="Report of {escape(self.facts["table"]["name"])}" '
+            f'<iframe srcdoc="{escape(self.html())}" title="{escape(title)}" '
             'style="width: 100%; height: 760px; border: 1px solid #8884; border-radius: 6px"></iframe>'
         )

@@ -37,11 +37,16 @@ object Sql {
 
   private def isDigit(c: Char): Boolean = c >= '0' && c <= '9'
 
-  /** Words that mean something else where a column may stand, in one way to read SQL or another (`spark.sql.ansi.enabled`). */
+  /** Words that mean something else where a column may stand, in one way to read SQL or another (`spark.sql.ansi.enabled`), of any Spark
+    * that we run on.
+    */
   private val Words: Set[String] =
-    """all and any as authorization both case cast check collate column constraint create cross current_date current_time
-      |current_timestamp current_user distinct else end escape except false fetch filter for foreign from full grant group having in
-      |inner intersect into is join lateral leading left natural not null offset on only or order outer overlaps percentile_cont
-      |percentile_disc primary references right select session_user some table then time to trailing true union unique unknown user
-      |using values when where with within""".stripMargin.replace('\n', ' ').split(' ').toSet
+    """all and any as authorization both call case cast check collate collation column constraint create cross current_date
+      |current_time current_timestamp current_user distinct else end escape except execute false fetch filter for foreign from full
+      |grant group having in inner intersect into is join lateral leading left natural not null offset on only or order outer
+      |overlaps percentile_cont percentile_disc primary recursive references right select session_user some sql table then time to
+      |trailing true union unique unknown user using values when where with within""".stripMargin
+      .replace('\n', ' ')
+      .split(' ')
+      .toSet
 }

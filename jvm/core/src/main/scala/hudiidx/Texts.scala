@@ -5,8 +5,8 @@ package hudiidx
   */
 object Texts {
 
-  /** In one line, control characters as escapes, passwords in paths masked. Twice is as once. */
-  def shown(text: String): String = escaped(Secrets.masked(text))
+  /** In one line, control characters as escapes, secrets masked. Twice is as once. */
+  def shown(text: String): String = Secrets.masked(escaped(text))
 
   /** The same for places that read HTML, as Spark's page of jobs does. */
   def inHtml(text: String): String = shown(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

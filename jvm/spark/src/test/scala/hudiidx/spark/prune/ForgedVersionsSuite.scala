@@ -47,7 +47,7 @@ final class ForgedVersionsSuite extends SkippingSuite {
   )
 
   /** Java's first numbers of neighbouring seeds are alike. */
-  private def drawing(n: Int): Random = new Random(MurmurHash3.productHash((seed, n)).toLong)
+  private def drawing(n: Int): Random = new Random(MurmurHash3.orderedHash(Vector(seed, n.toLong)).toLong)
 
   /** As hudiidx would keep it; None for what it would refuse. */
   private def honest(table: String): String => Option[String] = {

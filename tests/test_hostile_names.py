@@ -1,0 +1,404 @@
+"""Every command, and every call of Python that tells something, over tables with hostile names throughout.
+
+Tables are named, partitioned, keyed and filled by whoever writes to them; so are versions of their indexes.
+What is told of them is text: no control character but the ends of its own lines, errors in one line, markup
+as it stands.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import stored
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
+from test_texts import HIDDEN, HOSTILE, NAME, PARTITION, assert_plain
+from walked import Told, of_the_command_line, runner
+
+from hudiidx import HudiIdxException, HudiIndex, Report, Watcher
+from hudiidx._metrics import WatchMetrics
+
+# Our writer takes no ends of lines in values of partitions.
+WRITTEN = re.sub(r"[\r\n]", "", PARTITION)
+KEY, COLUMN = HOSTILE, "`x\x1b[31m[red]\n[/x]\x07\u202e`"
+FILE_ID = NAME.replace("_", "-")
+
+
+@pytest.fixture(scope="module")
+def ground(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of each type and a copy of the first whose index has a forged version."""
+    folder = tmp_path_factory.mktemp("names") / NAME
+    folder.mkdir()
+    renamed(stored.load("v6-cow-part").unpack(folder)).rename(folder / "cow")
+    write(spark, folder / "mor", 0)
+    write(spark, folder / "mor", 1)
+    HudiIndex(spark, folder / "mor").create(record="global", columns="*", logs=True)
+    index = HudiIndex(spark, folder / "cow")
+    index.create(record="global", columns=["fare", "upper(rider)"], bloom=["rider"])
+    shutil.copytree(folder / "cow", folder / "forged")
+    forge(spark, folder / "forged", dict.fromkeys(TEXTS, HOSTILE))
+    (folder / "keys.csv").write_text(f'id\n"{WRITTEN}"\n', newline="\n")
+    return folder
+
+
+@pytest.fixture
+def fresh(ground: Path, tmp_path: Path) -> Iterator[Path]:
+    """All of it for a test that changes it."""
+    shutil.copy(ground / "keys.csv", tmp_path)
+    yield shutil.copytree(ground, tmp_path / NAME)
+    shutil.rmtree(tmp_path)
+
+
+def log_in(table: Path) -> Path:
+    return next(f for f in table.rglob("*.log.*") if ".crc" not in f.name and ".hoodie" not in f.parts)
+
+
+def write(spark: SparkSession, table: Path, n: int) -> None:
+    rows = [(KEY, WRITTEN, n, HOSTILE), ("plain", "sf", n, "r")]
+    options = {
+        "hoodie.table.name": "names",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.partitionpath.field": "city",
+        "hoodie.datasource.write.precombine.field": "n",
+        "hoodie.write.table.version": "6",
+        "hudiidx.write.create": "true",
+    }
+    frame = spark.createDataFrame(rows, "id string, city string, n int, rider string")
+    frame.write.format("hudiidx").options(**options).mode("append").save(str(table))
+
+
+def renamed(table: Path) -> Path:
+    """The table, itself and one of its partitions and a file group there of hostile names."""
+    (table / "sf").rename(table / PARTITION)
+    shutil.rmtree(table / ".hoodie" / "metadata")
+    properties = table / ".hoodie" / "hoodie.properties"
+    text = re.sub(r"(metadata.partitions)=.*", r"\1=", properties.read_text())
+    text = re.sub(r"hoodie.table.name=.*", lambda _: f"hoodie.table.name={of_properties(HOSTILE)}", text)
+    properties.write_text(re.sub(r"hoodie.table.checksum=.*\n", "", text))
+    file_id = next((table / PARTITION).glob("*.parquet")).name.split("_")[0]
+    for file in (table / PARTITION).glob(f"{file_id}_*"):
+        file.rename(file.with_name(file.name.replace(file_id, FILE_ID)))
+    changes = {'"sf/': f"{json.dumps(PARTITION)[:-1]}/", '"sf"': json.dumps(PARTITION)}
+    for file in (table / ".hoodie").glob("*commit"):
+        text = file.read_text()
+        for old, new in {**changes, file_id: json.dumps(FILE_ID)[1:-1]}.items():
+            text = text.replace(old, new)
+        file.write_text(text)
+    return table
+
+
+def of_properties(text: str) -> str:
+    """A value as java.util.Properties reads it."""
+    return "".join(c if " " < c < "\x7f" and c not in "\\:=#!" else f"\\u{ord(c):04x}" for c in text)
+
+
+# Properties of a version that hold texts.
+TEXTS = ("column.specs", "column.pending", "columns.never", "symlink.path", "record.mode")
+
+
+def forge(spark: SparkSession, table: Path, properties: dict[str, str]) -> None:
+    """Changes properties of the version in force, as who writes to the folder can."""
+    version = max((table / ".hoodie" / "hudiidx" / "versions").glob("*.json"))
+    document = json.loads(version.read_text())
+    del document["crc32c"]
+    document["properties"].update(properties)
+    body = json.dumps(document, separators=(",", ":"), ensure_ascii=False)[:-1]
+    crc = spark._jvm.java.util.zip.CRC32C()
+    crc.update(bytearray(body.encode()))
+    version.write_text(f'{body},"crc32c":"{crc.getValue():08x}"}}', newline="")
+
+
+# Of each command what it is called with behind the table. `{}`: the hostile text.
+ARGUMENTS: dict[str, list[list[str]]] = {
+    "create": [
+        ["--columns", "rider"],
+        ["--columns", COLUMN],
+        ["--record", "{}"],
+        ["--index", "{}(a)"],
+        ["--never", "{}"],
+    ],
+    "add-index": [["rider"], ["{}"], [COLUMN, "--kind", "{}"], ["upper('{}')"], ["rider", "--mode", "{}"]],
+    "drop-index": [["rider"], ["{}"], [COLUMN, "--kind", "{}"], ["record"]],
+    "update": [[]],
+    "expire": [[]],
+    "drop": [[], ["--yes"]],
+    "watch": [["--once"], ["OUT/{}", "--once"], ["--once", "--tables-file", "{}"]],
+    "compact-table": [["--op", "{}"], ["--partition", "{}"], []],
+    "info": [[]],
+    "partitions": [[], ["--strict"]],
+    "files": [[], ["--partition", PARTITION], ["--partition", WRITTEN], ["--as-of", "{}"]],
+    "slices": [[], ["--partition", "{}"], ["--as-of", "{}"]],
+    "lookup": [["{}", "plain"], ["{}", "plain", "--rows"], ["--file", "{}"], ["a", "--partition", "{}"]],
+    "log show": [[]],
+    "log find": [["{}", "plain"]],
+    "prune": [["true"], ["rider = '{}'"], ["`{}` = 1"], ["{}"]],
+    "verify": [[], ["--record", "--columns"], ["--record", "--scratch", "OUT/{}"]],
+    "perf": [[]],
+    "report": [["-o", "OUT/{}.html"], ["-o", "OUT/{}/a/b"]],
+    "doctor": [[]],
+    "tag": [
+        ["KEYS", "--key", "id", "-o", "OUT/tagged.csv", "--overwrite"],
+        ["BESIDE/keys.csv", "--key", "id", "-o", "BESIDE/tagged.csv", "--overwrite"],
+        ["KEYS", "--key", "{}", "-o", "OUT/tagged-{}"],
+        ["{}", "--key", "id", "-o", "OUT/x"],
+        ["OUT/{}.csv", "--key", "id", "-o", "OUT/x"],
+        ["KEYS", "--key", "id", "-o", "OUT/y", "--partition-column", "{}"],
+    ],
+    "export symlink-manifest": [[], ["-o", "OUT/{}"], ["--read-optimized"]],
+    "jar": [[], ["--writer"]],
+}
+# What removes or changes comes last, in this order.
+LAST = ("drop-index", "compact-table", "create", "drop")
+EVERYWHERE = (["--index-path", "nowhere://{}"], ["--{}"])
+
+
+def test_every_command_is_walked() -> None:
+    assert set(ARGUMENTS) == set(of_the_command_line())
+    assert set(LAST) < set(ARGUMENTS)
+
+
+@pytest.fixture
+def run(
+    spark: SparkSession, fresh: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., Told]:
+    monkeypatch.chdir(fresh)
+    return runner(spark, monkeypatch, capfd)
+
+
+def calls(folder: Path, which: str) -> Iterator[tuple[str, list[str]]]:
+    """All calls of all commands with this table, each with its command."""
+    known = of_the_command_line()
+    for name in [*(n for n in ARGUMENTS if n not in LAST), *LAST]:
+        takes = {option for p in known[name].params for option in p.opts}
+        table = log_in(folder / "mor") if name.startswith("log ") else folder / which
+        more = [rest for rest in EVERYWHERE if rest[0] in takes or rest[0] == "--{}"]
+        for case in [*([*ARGUMENTS[name][0], *rest] for rest in more), *ARGUMENTS[name]]:
+            given = [a.replace("KEYS", "OUT/keys.csv").replace("OUT", str(folder)) for a in case]
+            given = [a.replace("BESIDE", str(folder.parent)) for a in given]
+            given = [a.replace("{}", NAME if str(folder) in a else HOSTILE) for a in given]
+            call = [*name.split(), *([] if name == "jar" else [str(table)]), *given]
+            yield name, call
+            if "--json" in takes:
+                yield name, [*call, "--json"]
+
+
+# What tables of a type, or with names of an end of line, cannot have.
+NEVER_DONE = {
+    "cow": {"compact-table", "export symlink-manifest"},
+    "mor": {"export symlink-manifest"},
+    "forged": {"compact-table", "export symlink-manifest"},
+}
+
+
+@pytest.mark.parametrize("which", NEVER_DONE)
+def test_every_command_shows_hostile_names_as_they_are(
+    run: Callable[..., Told], fresh: Path, which: str
+) -> None:
+    wrong, done, failed = [], set(), set()
+    for name, arguments in calls(fresh, which):
+        told = run(*arguments)
+        (done if told.code < 2 else failed).add(name)
+        faults = [*hidden(told.out), *hidden(told.err), *not_one_line(told), *no_json(arguments, told)]
+        if faults:
+            wrong.append((arguments, told, faults))
+    pages = list(fresh.glob("*.html"))
+    for page in pages:
+        assert_plain(page.read_text(encoding="utf-8"))
+    assert not wrong, "\n".join(map(str, wrong))
+    assert set(ARGUMENTS) - done == NEVER_DONE[which] and pages
+    assert failed == set(ARGUMENTS)
+
+
+def hidden(text: str) -> list[str]:
+    return [f"{ord(c):x}" for c in text if ord(c) in HIDDEN and c != "\n"]
+
+
+def not_one_line(told: Told) -> list[str]:
+    """An error is one line, or in the frame of wrong usage; no line is what a name would make of it."""
+    lines = [line for line in told.err.split("\n") if line.strip()]
+    framed = [line for line in lines if line[0] in "╭│╰" or line.startswith(("Usage: ", "Try '"))]
+    errors = [line for line in lines if line.startswith(("hudiidx: ", "{")) and "warning: " not in line]
+    beside = ("hudiidx: warning: ", "run ", "there is no ")
+    other = [line for line in lines if line not in framed + errors and not line.startswith(beside)]
+    other += [line for line in lines + told.out.split("\n") if line.startswith("26/11/26 WARN")]
+    if "Traceback" in told.err or "MarkupError" in told.err:
+        return [told.err]
+    if told.code > 1 and not errors + framed and "failed" not in told.out and '"error": "' not in told.out:
+        return ["no error"]
+    return [*other, *errors[1:]]
+
+
+def no_json(arguments: list[str], told: Told) -> list[str]:
+    if arguments[-1] != "--json":
+        return []
+    lines = told.out.splitlines() if arguments[0] == "watch" else [told.out] if told.out else []
+    if told.code > 2:
+        lines += [line for line in told.err.splitlines() if not line.startswith("hudiidx: warning")]
+    for text in lines:
+        try:
+            json.loads(text)
+        except ValueError as e:
+            return [f"no JSON: {e}"]
+    return [] if lines or told.code == 2 else ["nothing told"]
+
+
+# Every public call of `HudiIndex`, with what it is given.
+CALLS: dict[str, list[Callable[[HudiIndex], Any]]] = {
+    "path": [],  # as it was given
+    "spark": [],
+    "partitions": [lambda i: repr(i.partitions())],
+    "prune": [lambda i: i.prune(f"rider = {literal(HOSTILE)}").count(), lambda i: i.prune(HOSTILE)],
+    "files": [lambda i: i.files(where=HOSTILE), lambda i: i.files(HOSTILE), lambda i: i.files(as_of=HOSTILE)],
+    **{
+        name: [lambda i, n=name: getattr(i, n)(HOSTILE), lambda i, n=name: getattr(i, n)(PARTITION, HOSTILE)]
+        for name in (
+            *(
+                "all_base_files",
+                "latest_base_files",
+                "all_file_groups",
+                "all_file_slices",
+                "latest_file_slices",
+            ),
+            *("latest_uncompacted_file_slices", "latest_merged_file_slices"),
+        )
+    },
+    "log_blocks": [lambda i: i.log_blocks(HOSTILE).count(), lambda i: i.log_blocks(None, HOSTILE)],
+    "arrow_dataset": [lambda i: i.arrow_dataset(HOSTILE), lambda i: i.arrow_dataset("true", HOSTILE)],
+    "export_symlink_manifest": [
+        lambda i: i.export_symlink_manifest(),
+        lambda i: i.export_symlink_manifest(f"{i.path}/../{NAME}"),
+    ],
+    "create": [
+        lambda i: i.create(columns=COLUMN),
+        lambda i: i.create(record=HOSTILE),
+        lambda i: i.create(never=HOSTILE),
+    ],
+    "add_index": [
+        lambda i: i.add_index(COLUMN),
+        lambda i: i.add_index("rider", kind=HOSTILE),
+        lambda i: i.add_index(HOSTILE),
+    ],
+    "drop_index": [lambda i: i.drop_index(COLUMN), lambda i: i.drop_index("rider", kind=HOSTILE)],
+    "lookup": [
+        lambda i: i.lookup([HOSTILE]),
+        lambda i: i.lookup([HOSTILE], PARTITION, HOSTILE),
+        lambda i: i.lookup({HOSTILE: 1}),
+        lambda i: i.lookup([{HOSTILE: 1}]),
+        lambda i: i.lookup(HOSTILE),
+    ],
+    "update": [lambda i: i.update()],
+    "compact_table": [lambda i: i.compact_table(op=HOSTILE), lambda i: i.compact_table(partitions=[HOSTILE])],
+    "info": [lambda i: str(i.info())],
+    "verify": [
+        lambda i: i.verify(record=True, columns=True),
+        lambda i: i.verify(scratch=f"{i.path}/../{NAME}", record=True),
+    ],
+    "expire_index_versions": [lambda i: i.expire_index_versions(retain_last=1)],
+    "drop": [],
+    "tag_location": [
+        lambda i: i.tag_location(keys(i), key="k").count(),
+        lambda i: i.tag_location(keys(i), key=HOSTILE),
+        lambda i: i.tag_location(keys(i), key="k", partition=HOSTILE),
+    ],
+    "explain": [
+        lambda i: i.explain(rows(i).where(f"rider = {literal(HOSTILE)}")),
+        lambda i: i.explain(HOSTILE),
+    ],
+    "why_not": [
+        lambda i: i.why_not(rows(i).where(f"rider = {literal(HOSTILE)}")),
+        lambda i: i.why_not(rows(i)),
+    ],
+    "recommend": [
+        lambda i: i.recommend(f"rider = {literal(HOSTILE)}"),
+        lambda i: i.recommend(HOSTILE),
+        lambda i: i.recommend(f"SELECT {literal(HOSTILE)}"),
+    ],
+    "report": [lambda i: i.report().html(), lambda i: i.report()._repr_html_(), lambda i: repr(i.report())],
+}
+
+
+def literal(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def rows(index: HudiIndex) -> DataFrame:
+    return index.spark.read.format("hudiidx").load(index.path)
+
+
+def keys(index: HudiIndex) -> DataFrame:
+    return index.spark.createDataFrame([(KEY,)], "k string")
+
+
+def test_every_call_is_walked() -> None:
+    assert set(CALLS) == {name for name in dir(HudiIndex) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("which", ["cow", "mor", "forged"])
+def test_every_call_tells_hostile_names_as_they_are(
+    spark: SparkSession, fresh: Path, logged: Path, which: str
+) -> None:
+    index = HudiIndex(spark, fresh / which)
+    told: list[object] = [index]
+    for call in (c for calls in CALLS.values() for c in calls):
+        try:
+            told.append(call(index))
+        except HudiIdxException as e:
+            assert "\n" not in str(e)
+            told.append(str(e))
+        except (TypeError, ValueError, AnalysisException, ParseException) as e:
+            told.append(repr(e))
+    texts = [t if isinstance(t, str) else repr(t) for t in told]
+    assert len(texts) > 40
+    for text in [*texts, logged.read_text(encoding="utf-8") if logged.exists() else ""]:
+        assert_plain(text)
+    plan = rows(index).where("n = 1")._jdf.queryExecution().executedPlan().toString()
+    assert_plain(plan)
+
+
+@pytest.mark.parametrize("hostile", [HOSTILE, "9" * 400, "-1", "", "\0"])
+def test_every_property_of_a_version_may_be_hostile(
+    spark: SparkSession, fresh: Path, logged: Path, hostile: str
+) -> None:
+    """Each alone, under the right checksum."""
+    table = fresh / "cow"
+    versions = table / ".hoodie" / "hudiidx" / "versions"
+    kept = {f.name: f.read_bytes() for f in versions.glob("*.json")}
+    names = list(json.loads(kept[max(kept)])["properties"])
+    assert len(names) > 12
+    for name in names:
+        forge(spark, table, {name: hostile})
+        index = HudiIndex(spark, table)
+        for call in (
+            index.info,
+            index.partitions,
+            lambda i=index: i.explain(rows(i).where("fare > 5")),
+            index.report,
+        ):
+            try:
+                found = call()
+                assert_plain(found if isinstance(found, str) else repr(found))
+                assert_plain(
+                    found.html() if isinstance(found, Report) else str(found) if call == index.info else ""
+                )
+            except HudiIdxException as e:
+                assert_plain(str(e))
+                assert "\n" not in str(e)
+        (poll,) = Watcher(spark, [table]).run_once()
+        assert_plain(str(poll))
+        assert "\n" not in str(poll)
+        for file in versions.glob("*.json"):
+            file.unlink()
+        for file, content in kept.items():
+            (versions / file).write_bytes(content)
+    assert_plain(logged.read_text(encoding="utf-8"))
+
+
+def test_metrics_are_lines_whatever_tables_are_called() -> None:
+    from prometheus_client import generate_latest
+
+    text = generate_latest(WatchMetrics([HOSTILE]).registry).decode()
+    assert all(re.match(r"# |[a-z_]+(\{[^\n]*\})? [0-9.e+-]+$|$", line) for line in text.split("\n"))

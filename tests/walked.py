@@ -1,0 +1,73 @@
+"""Commands in the process of the tests: those with Spark in its session, those without in its JVM."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import typer
+from pyspark.sql import SparkSession
+from test_help import commands
+
+from hudiidx._json import load
+from hudiidx.cli import main, plain
+
+
+def of_the_command_line() -> dict[str, Any]:
+    root: Any = typer.main.get_command(main.app)
+    return {" ".join(path): command for path, command in commands(root)}
+
+
+@dataclass
+class Told:
+    """What a command told."""
+
+    code: int
+    out: str
+    err: str
+
+
+def runner(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., Told]:
+    """What runs a command by its arguments: `test_texts.py` and `test_cli.py` run them as they are."""
+    monkeypatch.setattr("hudiidx.cli.spark.session", lambda master, conf: spark)
+    monkeypatch.setattr(spark, "stop", lambda: None)
+    monkeypatch.setattr("hudiidx.cli.plain._run", in_the_session(spark))
+
+    def call(*arguments: str) -> Told:
+        capfd.readouterr()
+        monkeypatch.setattr(sys, "argv", ["hudiidx", *arguments])
+        try:
+            main.main()
+            code = 0
+        except SystemExit as e:
+            assert e.code is None or isinstance(e.code, int)
+            code = e.code or 0
+        return Told(code, *capfd.readouterr())
+
+    return call
+
+
+def in_the_session(spark: SparkSession) -> Callable[..., Any]:
+    """What stands in for a JVM of a command's own."""
+    jvm: Any = spark._jvm
+    gateway: Any = spark.sparkContext._gateway
+
+    def run(flags: object, jars: object, main: str, arguments: list[str], stdin: bytes) -> Any:
+        given = gateway.new_array(jvm.java.lang.String, len(arguments))
+        for n, argument in enumerate(arguments):
+            given[n] = argument
+        streams = jvm.java.io
+        out, err = streams.ByteArrayOutputStream(), streams.ByteArrayOutputStream()
+        called = jvm
+        for part in main.split("."):
+            called = getattr(called, part)
+        told = streams.PrintStream(err, True, "UTF-8")
+        code = called.run(given, streams.ByteArrayInputStream(bytearray(stdin)), out, told)
+        if code == 0:
+            return load(bytes(out.toByteArray()).decode())
+        raise plain._failure(code, bytes(err.toByteArray()).decode())
+
+    return run
