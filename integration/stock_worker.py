@@ -70,6 +70,22 @@ class Stock(hudifix.Env):
         self.tables[name] = hudifix.Table(self, name, kind, **MANY, **options)
         return str(self.tables[name].path)
 
+    def op_create_table(self, name: str, columns: str, partition: str, properties: dict[str, str]) -> str:
+        """A table made by SQL, which keeps properties that options of a write do not; its folder."""
+        table = self.tables[name] = hudifix.Table(self, name)
+        table.first = False
+        told = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+        self.spark.sql(
+            f"create table {table.table_name()} ({columns}) using hudi partitioned by ({partition}) "
+            f"tblproperties ({told}) location '{table.path}'"
+        )
+        return str(table.path)
+
+    def op_statement(self, name: str, sql: str, **settings: str) -> None:
+        """A statement of SQL with the table's name for @T."""
+        table = self.tables[name]
+        table.call(sql.replace("@T", table.table_name()), **settings)
+
     def op_adopt(self, name: str, path: str, kind: str, options: dict[str, str] | None = None) -> None:
         """A table that another writer made, to be written further."""
         if name in self.tables:

@@ -7,7 +7,12 @@ import hudiidx.storage.Storage
   *
   * @param fields none: not partitioned
   */
-final case class PartitionPathForm(fields: Vector[String], hiveStyle: Boolean, urlEncode: Boolean) {
+final case class PartitionPathForm(
+    fields: Vector[String],
+    hiveStyle: Boolean,
+    urlEncode: Boolean,
+    slashDates: Boolean = false
+) {
 
   /** InvalidOption for values whose path would not be that of a partition of the table.
     *
@@ -18,7 +23,10 @@ final case class PartitionPathForm(fields: Vector[String], hiveStyle: Boolean, u
       .zip(values)
       .map { case (field, value) =>
         val shown =
-          if (value.isEmpty) PartitionPathForm.NoValue else if (urlEncode) PartitionPathForm.encode(value) else value
+          if (value.isEmpty) PartitionPathForm.NoValue
+          else if (slashDates) value.replace('-', '/')
+          else if (urlEncode) PartitionPathForm.encode(value)
+          else value
         if (hiveStyle) s"$field=$shown" else shown
       }
       .mkString("/")
@@ -37,7 +45,7 @@ object PartitionPathForm {
   val NoValue = "__HIVE_DEFAULT_PARTITION__"
 
   def of(config: TableConfig): PartitionPathForm =
-    PartitionPathForm(config.partitionFields, config.hiveStyle, config.urlEncode)
+    PartitionPathForm(config.partitionFields, config.hiveStyle, config.urlEncode, config.slashDates)
 
   /** What is wrong with the path of a partition to write to, if anything is. A store would take each of these for another folder than
     * the one that metadata names, or for none.

@@ -14,6 +14,7 @@ final class PartitionTexts(config: TableConfig, columns: Vector[String]) {
     else {
       val bare = columns.zip(parts).map { case (c, part) => withoutName(c, part) }
       if (bare.contains(None)) None
+      else if (config.slashDates) PartitionTexts.dated(partitionPath).map(Vector(_))
       else Some(bare.flatten.map(t => if (config.urlEncode) PartitionTexts.decode(t) else t))
     }
   }
@@ -62,6 +63,14 @@ object PartitionTexts {
       val simple = name.substring(name.lastIndexOf('.') + 1).replace("AvroKeyGenerator", "KeyGenerator")
       kindsOfClasses.getOrElse(simple, name)
     } else name.toUpperCase.stripSuffix("_AVRO")
+
+  /** The text of a folder that has slashes for dashes: of dates alone it is known what was which. */
+  private def dated(folder: String): Option[String] = {
+    val isDate = folder.length == 10 && folder.indices.forall { i =>
+      if (i == 4 || i == 7) folder.charAt(i) == '/' else folder.charAt(i) >= '0' && folder.charAt(i) <= '9'
+    }
+    if (isDate) Some(folder.replace('/', '-')) else if (folder.indexOf('/') < 0) Some(folder) else None
+  }
 
   /** `%XX` back to its character; anything that is no such escape stays. */
   def decode(text: String): String =

@@ -49,6 +49,9 @@ final case class TableConfig(
 
   def urlEncode: Boolean = flag("hoodie.datasource.write.partitionpath.urlencode", default = false)
 
+  /** True: a date's folder has slashes for its dashes, so that the path is not the column's value. */
+  def slashDates: Boolean = flag(TableConfig.SlashDates, default = false)
+
   /** True: all writers of the table look for keys in its logs too, so that new records may stand there alone. */
   def logInserts: Boolean = flag(TableConfig.LogInserts, default = false)
 
@@ -139,6 +142,7 @@ object TableConfig {
     */
   val RemadeSince = "hoodie.hudiidx.remade.instant"
   val TimelinePath = "hoodie.timeline.path"
+  val SlashDates = "hoodie.datasource.write.slash.separated.date.partitioning"
 
   /** The timeline's folder of a table that was made anew, by its first instant. */
   def remadeTimeline(instant: String): String = s"timeline_$instant"
@@ -174,7 +178,7 @@ object TableConfig {
     val format = p.text("hoodie.table.format").getOrElse("native")
     if (!format.equalsIgnoreCase("native"))
       throw new UnsupportedTable(s"$file: the table's format is '$format'; only native Hudi tables can be read")
-    TableConfig(
+    val config = TableConfig(
       file,
       properties,
       tableName = p.text("hoodie.table.name").getOrElse(""),
@@ -195,6 +199,25 @@ object TableConfig {
       tableFormat = format,
       timelineTimezone = p.text("hoodie.table.timeline.timezone").getOrElse("LOCAL").toUpperCase
     )
+    checkSlashDates(config)
+    config
+  }
+
+  /** Stock Hudi makes no such table with hive style. With more partition fields it loses rows or throws, with escapes its writers
+    * differ.
+    */
+  private def checkSlashDates(config: TableConfig): Unit = {
+    val beside =
+      if (config.partitionFields.length > 1) Some(s"the partition fields ${config.partitionFields.mkString(", ")}")
+      else if (config.hiveStyle) Some("hive style partitioning")
+      else if (config.urlEncode) Some("escapes in partition paths")
+      else None
+    beside.filter(_ => config.slashDates).foreach { what =>
+      throw new UnsupportedTable(
+        s"${config.file}: $SlashDates is true beside $what: stock Hudi does not read such a table as it was written; make it anew with one " +
+          "partition field and plain paths"
+      )
+    }
   }
 
   private def supportedVersion(file: String, p: TypedProperties): Int = {

@@ -56,11 +56,9 @@ object TableProperties {
     "hoodie.datasource.write.hive_style_partitioning" -> Honoured("names of partition folders"),
     "hoodie.datasource.write.partitionpath.urlencode" -> Honoured("names of partition folders"),
     "hoodie.datasource.write.drop.partition.columns" -> Honoured("whether data files hold partition columns"),
-    "hoodie.datasource.write.slash.separated.date.partitioning" ->
-      Refused(
-        Set("FALSE"),
-        "folders of partitions are not the values of their column: 2026/01/05 stands for 2026-01-05"
-      ),
+    TableConfig.SlashDates -> Honoured(
+      "the folder of 2026-01-05 is 2026/01/05; refused beside other partition fields, hive style or escapes"
+    ),
     "hoodie.table.partition_extractor_class" -> Irrelevant(
       "Hive's names of partitions, made when a table is synchronised"
     ),

@@ -34,6 +34,7 @@ private[hudiidx] object WriteGround {
     TableLogRules.orderingFields(c),
     c.populateMetaFields,
     c.hiveStyle,
-    c.urlEncode
+    c.urlEncode,
+    c.slashDates
   )
 }

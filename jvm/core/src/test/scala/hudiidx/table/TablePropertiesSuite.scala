@@ -41,13 +41,39 @@ class TablePropertiesSuite extends AnyFunSuite {
 
   test("a property with a value that is not served is refused by its name, whatever call it is; other values are not") {
     val refused = TableProperties.Known.collect { case (key, use: Refused) => key -> use }
-    assert(refused.size === 5)
+    assert(refused.size === 4)
     for ((key, use) <- refused) {
       val message = refusal(key -> "lance")
       assert(message.contains(s"t/.hoodie/hoodie.properties: $key is 'lance'") && message.contains(use.why))
       for (value <- use.served.toSeq ++ use.served.map(_.toLowerCase) :+ "" :+ " ") served(key -> value): Unit
     }
-    assert(refusal("hoodie.datasource.write.slash.separated.date.partitioning" -> "true").contains("2026/01/05"))
+  }
+
+  test("slash-separated dates are refused beside other partition fields, hive style and escapes") {
+    val slash = TableConfig.SlashDates -> "true"
+    val one = "hoodie.table.partition.fields" -> "d"
+    assert(served(slash, one).slashDates && !served(one).slashDates)
+    for (
+      other <- Seq(
+        "hoodie.table.partition.fields" -> "d,e",
+        "hoodie.datasource.write.hive_style_partitioning" -> "true",
+        "hoodie.datasource.write.partitionpath.urlencode" -> "true"
+      )
+    ) assert(refusal(slash, one, other).contains(s"${TableConfig.SlashDates} is true beside"))
+  }
+
+  test(
+    "of a folder with slashes for dashes a date is the value; others may have had either, and are the files' to tell"
+  ) {
+    val texts =
+      new PartitionTexts(served(TableConfig.SlashDates -> "true", "hoodie.table.partition.fields" -> "d"), Vector("d"))
+    val form = PartitionPathForm.of(served(TableConfig.SlashDates -> "true", "hoodie.table.partition.fields" -> "d"))
+    assert(form.path(Vector("2026-01-05")) === "2026/01/05" && texts.of("2026/01/05") === Some(Vector("2026-01-05")))
+    for (value <- Seq("lima", "20260105", PartitionPathForm.NoValue)) {
+      assert(form.path(Vector(value)) === value && texts.of(value) === Some(Vector(value)))
+    }
+    for (value <- Seq("a-b", "2026-1-5", "2026-01-05 10:00:00", "2026-01"))
+      assert(texts.of(form.path(Vector(value))) === None)
   }
 
   test("a key that is not known is refused where its name says partition, key, merge, layout, storage, format or log") {
