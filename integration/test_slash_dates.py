@@ -11,7 +11,13 @@ from pyspark.sql import DataFrame, SparkSession
 from hudiidx import HudiIndex
 
 SLASH = "hoodie.datasource.write.slash.separated.date.partitioning"
-TABLES = [("string", "cow"), ("string", "mor"), ("date", "cow"), ("date", "mor")]
+# `make test` has two of the four.
+TABLES = [
+    ("string", "mor"),
+    ("date", "cow"),
+    pytest.param("string", "cow", marks=pytest.mark.slow),
+    pytest.param("date", "mor", marks=pytest.mark.slow),
+]
 FILTERS = [
     "d = '2026-01-05'",
     "d in ('2026-01-06', '2025-12-31')",
