@@ -5,6 +5,7 @@ of it is called; a URL that begins with sc:// is a server of Spark Connect.
 """
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -76,6 +77,21 @@ def damaged() -> None:
     spark.read.format("hudiidx").load(table).selectExpr("sum(n)").collect()
 
 
+def refused(call: Callable[[], Any]) -> Callable[[], Any]:
+    """The call, where the store takes no file that a write begins with."""
+
+    def run() -> None:
+        beats = Path(table, ".hoodie", ".heartbeat")
+        shutil.rmtree(beats, ignore_errors=True)
+        beats.write_text("a file where a folder is wanted")
+        try:
+            call()
+        finally:
+            beats.unlink()
+
+    return run
+
+
 save()
 CALLS: dict[str, Callable[[], Any]] = {
     "save": lambda: save(**{WRONG: "perhaps"}),
@@ -88,6 +104,8 @@ CALLS: dict[str, Callable[[], Any]] = {
         "WHEN MATCHED THEN UPDATE SET *"
     ),
     "stream": stream,
+    "refused": refused(save),
+    "refused statement": refused(lambda: spark.sql(f"DELETE FROM {NAME} WHERE id = 1")),
     "task": damaged,
     "spark": lambda: spark.sql("SELECT nothing FROM nowhere").collect(),
 }

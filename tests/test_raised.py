@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from hudiidx import DamagedTable, InvalidOption, WriteConflict
-from hudiidx._raised import of_connect
+from hudiidx import DamagedTable, InvalidOption, WriteConflict, WriteFailed, WriteUnknown
+from hudiidx._raised import of_connect, of_java
+from hudiidx.errors import exit_code
 from hudiidx.session import jar_path
 
 SCRIPT = Path(__file__).with_name("raised.py")
@@ -31,6 +32,7 @@ def check(found: dict[str, tuple[str, str]], table: Path) -> None:
     """Each by its name, in a line without a stack; what is Spark's stays Spark's."""
     expected = dict.fromkeys(("save", "insert", "update", "delete", "merge", "stream"), "InvalidOption")
     expected |= {"read": "NotAHudiTable", "task": "DamagedTable"}
+    expected |= dict.fromkeys(("refused", "refused statement"), "WriteFailed")
     kinds = {name: kind for name, (kind, _) in found.items() if name != "spark"}
     assert kinds == {name: f"hudiidx.errors.{kind}" for name, kind in expected.items()}, found
     assert found["spark"][0].startswith("pyspark.errors.exceptions.")
@@ -38,12 +40,42 @@ def check(found: dict[str, tuple[str, str]], table: Path) -> None:
         said = found[name][1]
         assert "\n" not in said and "\tat " not in said
         assert ("hudiidx.write.global" in said) == (kind == "InvalidOption"), said
+    for name in ("refused", "refused statement"):
+        assert str(table) in found[name][1] and "nothing of it counts" in found[name][1]
     assert str(table) in found["task"][1] and str(table.parent) in found["read"][1]
 
 
 @pytest.mark.spark
 def test_a_call_of_sparks_that_fails_in_hudiidx_raises_our_exception(tmp_path: Path) -> None:
     check(raised("after", "local[2]", tmp_path), tmp_path / "t")
+
+
+class _Thrown:
+    """A Java exception as py4j shows it."""
+
+    def __init__(self, name: str, message: str, cause: "_Thrown | None" = None) -> None:
+        self._name, self._message, self._cause = name, message, cause
+
+    def getClass(self) -> "_Thrown":
+        return self
+
+    def getName(self) -> str:
+        return self._name
+
+    def getMessage(self) -> str:
+        return self._message
+
+    def getCause(self) -> "_Thrown | None":
+        return self._cause
+
+
+def test_a_full_disk_is_our_exception_by_which_a_write_is_known_to_count_or_not() -> None:
+    full = _Thrown("java.io.IOException", "/t/p/f: No space left on device")
+    for kind in (WriteFailed, WriteUnknown):
+        ours = of_java(_Thrown("x.Wrapper", "", _Thrown(f"hudiidx.{kind.__name__}", "/t: the write", full)))
+        assert type(ours) is kind and str(ours) == "/t: the write" and exit_code(ours) == 3
+    assert not issubclass(WriteUnknown, WriteFailed), "who writes again what failed must not write this again"
+    assert of_java(full) is None
 
 
 def _told(*classes: str) -> Any:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         TableChanged,
         UnsupportedTable,
         WriteConflict,
+        WriteFailed,
+        WriteUnknown,
     )
     from hudiidx.index import HudiIndex
     from hudiidx.model import (
@@ -93,6 +95,8 @@ __all__ = [
     "VerifyReport",
     "Watcher",
     "WriteConflict",
+    "WriteFailed",
+    "WriteUnknown",
     "configure_spark",
     "update_after",
 ]

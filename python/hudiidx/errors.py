@@ -44,6 +44,14 @@ class WriteConflict(HudiIdxException):
     """Another writer published first, and trying again on top of it did not succeed."""
 
 
+class WriteFailed(HudiIdxException):
+    """A store or a disk failed a write to the table: full, read-only, silent. Nothing of the write counts."""
+
+
+class WriteUnknown(HudiIdxException):
+    """The store does not say whether a write to the table counts: look before it is done again."""
+
+
 class InvalidOption(HudiIdxException):
     """An option or argument has an unknown name or a value out of its range."""
 
@@ -61,12 +69,14 @@ _KINDS: tuple[type[HudiIdxException], ...] = (
     IndexNotFound,
     StaleIndex,
     WriteConflict,
+    WriteFailed,
+    WriteUnknown,
     InvalidOption,
     IndexNotWritable,
 )
 _BY_NAME = {kind.__name__: kind for kind in _KINDS}
 
-_TABLE_ERRORS = (NotAHudiTable, UnsupportedTable, DamagedTable, TableChanged)
+_TABLE_ERRORS = (NotAHudiTable, UnsupportedTable, DamagedTable, TableChanged, WriteFailed, WriteUnknown)
 _INDEX_ERRORS = (DamagedIndex, IndexNotFound, StaleIndex, WriteConflict, IndexNotWritable)
 
 

@@ -50,6 +50,14 @@ final class StaleIndex(message: String, cause: Throwable = null) extends HudiIdx
 /** Another writer published first and re-basing did not succeed. */
 final class WriteConflict(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
 
+/** A store, or the disk of a task, failed a write to the table: it is full, read-only, or does not answer. Nothing of the write counts,
+  * and it may be done again.
+  */
+final class WriteFailed(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+
+/** The store does not say whether a write to the table counts: look before it is done again. */
+final class WriteUnknown(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
+
 /** An option or argument has an unknown name or a value out of its range. */
 final class InvalidOption(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
 

@@ -13,6 +13,11 @@ final case class IndexSpec(kind: String, columns: Vector[String], options: Map[S
 
   def isAll: Boolean = columns.contains(IndexSpec.All)
 
+  /** What it indexes of these columns: of ranges, which are an index each, those; any other as a whole. */
+  def only(columns: String => Boolean): Option[IndexSpec] =
+    if (kind == IndexKind.Range) Some(copy(columns = this.columns.filter(columns))).filter(_.columns.nonEmpty)
+    else Some(this).filter(_.columns.exists(columns))
+
   /** InvalidOption for columns or options that a kind of ours does not take. Those of other jars judge them by their types. */
   private def requireOfItsKind(): Unit =
     Seq(BloomKind, ValuesKind)

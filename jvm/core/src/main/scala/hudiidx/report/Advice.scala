@@ -1,13 +1,13 @@
 package hudiidx.report
 
 import hudiidx.column.{ColumnPath, IndexSpec}
-import hudiidx.sync.IndexInfo
+import hudiidx.sync.{IndexInfo, NeverNames}
 import hudiidx.table.KeyTexts
 import hudiidx.{ShellCommand, Sql}
 
 /** Something that would help.
   *
-  *  @param kind    `create`, `update`, `compact`, `cluster`, `add_index`, `drop_index` or `read_history`
+  *  @param kind    `create`, `update`, `compact`, `cluster`, `add_index`, `drop_index`, `never` or `read_history`
   *  @param title   what to do, in a few words
   *  @param why     what was seen
   *  @param command that does it; empty where none can, which `why` tells
@@ -23,7 +23,7 @@ private[report] final class Advisor(report: TableReport, indexPath: Option[Strin
   private val scans = report.scans
   private val ranged: Vector[String] = info.columns.filter(_.kind == Range).flatMap(_.columns)
 
-  def all: Vector[Advice] = state.toVector ++ compact ++ cluster ++ addIndex ++ dropIndex ++ readHistory
+  def all: Vector[Advice] = state.toVector ++ never ++ compact ++ cluster ++ addIndex ++ dropIndex ++ readHistory
 
   private def state: Option[Advice] = info.state match {
     case IndexInfo.Absent =>
@@ -34,6 +34,10 @@ private[report] final class Advisor(report: TableReport, indexPath: Option[Strin
       val why = s"${counted(info.instantsBehind.toLong, "instant")} behind: each read takes these from commit metadata."
       Some(shell("update", "Bring the index up", why, "update"))
     case _ => None
+  }
+
+  private def never: Option[Advice] = NeverNames.text(report.strangers).map { why =>
+    Advice("never", "Check the columns that are never to be indexed", s"$why.", "", "shell")
   }
 
   private def compact: Option[Advice] = {

@@ -5,13 +5,14 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.column.{ColumnPath, NeverColumns}
 import hudiidx.store.ScanFiles
-import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext, TableSnapshot}
+import hudiidx.sync.{IndexInfo, IndexOptions, NeverNames, TableAccess, TableContext, TableSnapshot}
 import hudiidx.table.{TableConfig, TableSchema}
 
 /** What there is to know of a table and its index, for a page: no more than histograms and lists of bounded length, whatever the
   * table's size.
   *
   *  @param fallback why the files come from a listing: code of [[hudiidx.sync.FallbackCode]]
+  *  @param strangers what the rule of columns that are never indexed names, and the table does not have
   *  @param columns  top-level columns of the table's rows, of which an index may hold values
   */
 final case class TableReport(
@@ -23,6 +24,7 @@ final case class TableReport(
     timeline: TimelineFacts,
     bounds: ColumnsFacts,
     scans: ScanFacts,
+    strangers: Vector[String],
     columns: Vector[String],
     advice: Vector[Advice]
 )
@@ -48,6 +50,7 @@ object TableReport {
         TimelineFacts.of(snapshot.table),
         bounds,
         scans,
+        NeverNames.unknown(options.never ++ version, snapshot.table),
         columnsOf(snapshot.table).filterNot(c => never.forbids(ColumnPath.of(Seq(c)))),
         Vector.empty
       )

@@ -83,13 +83,15 @@ object LocalStorage extends Storage {
 
   private def aFolder(path: String): IOException = new IOException(s"$path: a folder, where a file was expected")
 
-  override def write(path: String)(content: OutputStream => Unit): Unit =
+  override def write(path: String)(content: OutputStream => Unit): Unit = Storage.writing(path) {
     if (!createWhole(toPath(path), isForced = true)(content)) throw new FileAlreadyExistsException(path)
+  }
 
-  override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
+  override def writeScratch(path: String)(content: OutputStream => Unit): Unit = Storage.writing(path) {
     if (!createWhole(toPath(path), isForced = false)(content)) throw new FileAlreadyExistsException(path)
+  }
 
-  override def writeInPlace(path: String)(content: OutputStream => Unit): Unit = {
+  override def writeInPlace(path: String)(content: OutputStream => Unit): Unit = Storage.writing(path) {
     val target = toPath(path)
     LocalRights.makeFolders(target.getParent)
     if (Files.exists(target)) throw new FileAlreadyExistsException(path)
@@ -103,7 +105,7 @@ object LocalStorage extends Storage {
     ForcedFolders.force(target.getParent)
   }
 
-  override def replace(path: String, content: Array[Byte]): Unit = {
+  override def replace(path: String, content: Array[Byte]): Unit = Storage.writing(path) {
     val target = toPath(path)
     LocalRights.makeFolders(target.getParent)
     val temporary = temporaryBeside(target)
@@ -119,7 +121,7 @@ object LocalStorage extends Storage {
   override def touch(path: String): Unit =
     Files.setLastModifiedTime(toPath(path), FileTime.fromMillis(System.currentTimeMillis())): Unit
 
-  override def publish(path: String, content: Array[Byte]): Boolean = {
+  override def publish(path: String, content: Array[Byte]): Boolean = Storage.writing(path) {
     val target = toPath(path)
     !Files.exists(target) && createWhole(target, isForced = true)(_.write(content))
   }

@@ -1,6 +1,6 @@
 package hudiidx.storage
 
-import java.io.{EOFException, OutputStream}
+import java.io.{EOFException, IOException, OutputStream}
 import java.nio.ByteBuffer
 
 /** A file or folder as a listing shows it. `path` is the full path or URI; sizes are bytes, times epoch milliseconds; `tag` as in
@@ -115,6 +115,17 @@ trait Storage {
 }
 
 object Storage {
+
+  /** `io` writes the file, and its errors name it: a disk says no more than "No space left on device". */
+  def writing[A](path: String)(io: => A): A =
+    try io
+    catch {
+      case e: IOException if e.getClass == classOf[IOException] && !namesIt(path, e.getMessage) =>
+        throw new IOException(s"$path: ${e.getMessage}", e)
+    }
+
+  private def namesIt(path: String, message: String): Boolean =
+    message != null && message.contains(path.substring(path.lastIndexOf('/')))
 
   /** Joins a base path and a relative path; an empty relative path is the base itself. */
   def join(base: String, relative: String): String =

@@ -1,6 +1,6 @@
 package hudiidx.sync
 
-import hudiidx.Log
+import hudiidx.{Log, ToldOnce}
 import java.io.IOException
 
 import scala.util.control.NonFatal
@@ -13,7 +13,7 @@ import hudiidx.store.IndexStore
   * elsewhere.
   */
 private[sync] object IndexRights {
-  private val log = Log.of(classOf[Indexer])
+  private val told = new ToldOnce(Log.of(classOf[Indexer]))
 
   /** Makes the folder of an index that is to be made; warns of one that is there and more open than the table. IndexNotWritable if it
     * cannot be made.
@@ -23,7 +23,10 @@ private[sync] object IndexRights {
     try
       storage.access(table.tablePath).foreach { _ =>
         if (storage.access(store.dir).isEmpty) storage.makeFolder(store.dir, table.tablePath, ofData(table))
-        else warn(storage, store.dir, table.tablePath)
+        else {
+          told.forget(store.dir)
+          told.warn(store.dir, moreOpen(storage, store.dir, table.tablePath))
+        }
       }
     catch {
       case e: IOException =>
@@ -47,15 +50,27 @@ private[sync] object IndexRights {
       case NonFatal(_) => None
     }
 
-  private def warn(storage: Storage, dir: String, tablePath: String): Unit =
+  /** Of an index that is there: warns once if it is more open than the table by now. Two calls of the store where it is not, and lies in
+    * the table's folder.
+    */
+  def look(store: IndexStore, tablePath: String): Unit =
+    try {
+      val storage = store.storage
+      val isWithin = store.dir.startsWith(tablePath + "/")
+      val mayBe = for {
+        index <- storage.access(store.dir)
+        table <- storage.access(tablePath)
+      } yield !isWithin || index.isMoreOpenThan(table)
+      told.warn(store.dir, if (mayBe.contains(true)) moreOpen(storage, store.dir, tablePath) else None)
+    } catch { case _: IOException => () }
+
+  private def moreOpen(storage: Storage, dir: String, tablePath: String): Option[String] =
     for {
       index <- effective(storage, dir)
       table <- effective(storage, tablePath)
       if index.isMoreOpenThan(table)
-    } log.warn(
-      s"$dir: more users can read or change this index folder (${index.text}, group ${index.group}) than the table $tablePath " +
-        s"(${table.text}, group ${table.group}), and an index holds values of it; give the folder the table's rights"
-    )
+    } yield s"$dir: more users can read or change this index folder (${index.text}, group ${index.group}) than the table $tablePath " +
+      s"(${table.text}, group ${table.group}), and an index holds values of it; give the folder the table's rights"
 
   /** What is left of the rights at a folder for who has to pass those above it. */
   private def effective(storage: Storage, path: String): Option[Access] =

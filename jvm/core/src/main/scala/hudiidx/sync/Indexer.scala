@@ -63,7 +63,13 @@ final class Indexer(
     */
   def update(): SyncResult = {
     store.requireOwn(path)
-    sync(0).result
+    looked(sync(0).result)
+  }
+
+  /** Says so where the index folder is more open than the table now. What was made anew was looked at then. */
+  private def looked(done: SyncResult): SyncResult = {
+    if (done.published && !done.rebuilt) IndexRights.look(store, path)
+    done
   }
 
   private def sync(rebases: Int): Synced = {
@@ -91,7 +97,7 @@ final class Indexer(
     */
   def addPart(part: IndexPart): SyncResult = {
     store.requireOwn(path)
-    new PartAddition(part, drafts, sync, () => inForce()).run()
+    looked(new PartAddition(part, drafts, sync, () => inForce()).run())
   }
 
   /** Publishes a version without the part, or with what is left of it; the same version if there is nothing to drop.
@@ -159,6 +165,8 @@ final class Indexer(
     val had = NeverColumns.of(base.version)
     val rule = drafts.never(Some(base.version))
     rule.requireNoPartition(base.table.config)
+    if (base.unseen.nonEmpty || !had.covers(rule) || NeverNames.isNew(path))
+      NeverNames.warn(rule, base.table, again = false)
     if (had.covers(rule)) advance(base, rebases)
     else if (parts.exists(p => p.isIn(base.version) && p.holds(base.version, rule.of(base.table.config))))
       rebuild(rebases, s"it may hold values of ${rule.text}, of which none are to be held (${NeverColumns.OptionName})")

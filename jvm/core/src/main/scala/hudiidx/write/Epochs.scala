@@ -2,8 +2,7 @@ package hudiidx.write
 
 import hudiidx.storage.Storage
 import hudiidx.table.TableConfig
-import hudiidx.{DamagedTable, UnsupportedTable, WholeNumber}
-import java.io.IOException
+import hudiidx.{DamagedTable, UnsupportedTable, WholeNumber, WriteUnknown}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
 import scala.util.control.NonFatal
@@ -220,8 +219,8 @@ private[write] object Epochs {
   }
 
   /** The outcome of a write that the store does not tell. */
-  def unknown(tablePath: String, what: String, cause: Throwable): IOException =
-    new IOException(
+  def unknown(tablePath: String, what: String, cause: Throwable): WriteUnknown =
+    new WriteUnknown(
       s"$tablePath: the store does not say whether $what (${cause.getMessage}); the next write finds out, and completes it or " +
         "rolls it back: look whether it is there before you write it again",
       cause

@@ -23,6 +23,17 @@ object OpenCompaction {
     */
   def schedule(access: TableAccess, tablePath: String, heartbeat: HeartbeatOptions, lock: Option[LockOptions] = None)(
       choose: TableContext => Vector[FileSlice]
+  ): Option[String] =
+    FailedWrite.typed(tablePath, "the planning of a compaction", "a plan that is there is run by the next one") {
+      scheduled(access, tablePath, heartbeat, lock, choose)
+    }
+
+  private def scheduled(
+      access: TableAccess,
+      tablePath: String,
+      heartbeat: HeartbeatOptions,
+      lock: Option[LockOptions],
+      choose: TableContext => Vector[FileSlice]
   ): Option[String] = lock match {
     case Some(options) =>
       val epochs = new Epochs(access.storage, tablePath)
@@ -68,13 +79,14 @@ object OpenCompaction {
   }
 
   /** The table, where all compactions that were decided are complete. */
-  def settled(access: TableAccess, tablePath: String, heartbeat: HeartbeatOptions): TableContext = {
-    val heartbeats = new Heartbeats(access.storage, tablePath)
-    val known = heartbeats.all
-    val table = TableContext.load(access, tablePath)
-    val pending = new PendingWrites(table, heartbeats, known, heartbeat)
-    if (pending.completeCompactions()) TableContext.load(access, tablePath) else table
-  }
+  def settled(access: TableAccess, tablePath: String, heartbeat: HeartbeatOptions): TableContext =
+    FailedWrite.typed(tablePath, "the look for compactions") {
+      val heartbeats = new Heartbeats(access.storage, tablePath)
+      val known = heartbeats.all
+      val table = TableContext.load(access, tablePath)
+      val pending = new PendingWrites(table, heartbeats, known, heartbeat)
+      if (pending.completeCompactions()) TableContext.load(access, tablePath) else table
+    }
 
   /** Those that are planned, oldest first; some may be running. */
   def planned(table: TableContext): Vector[Instant] = table.timeline.pending(Action.Compaction)
@@ -88,6 +100,16 @@ object OpenCompaction {
       plan: Instant,
       heartbeat: HeartbeatOptions,
       lock: Option[LockOptions] = None
+  ): OpenWrite =
+    FailedWrite.typed(table.tablePath, s"the compaction ${plan.requestedTime}", FailedWrite.PlanStays) {
+      begun(table, plan, heartbeat, lock)
+    }
+
+  private def begun(
+      table: TableContext,
+      plan: Instant,
+      heartbeat: HeartbeatOptions,
+      lock: Option[LockOptions]
   ): OpenWrite = {
     val heartbeats = new Heartbeats(table.storage, table.tablePath)
     val instant = plan.requestedTime

@@ -53,20 +53,35 @@ final class OpenWrite private[write] (
   /** Does a part of the write; if that fails, takes back whatever the write has done. */
   def orAbandon[A](part: => A): A =
     try part
-    catch {
-      case e: Throwable =>
-        abandon(e)
-        throw e
-    }
+    catch { case e: Throwable => throw failed(e) }
 
-  /** Where it may be visible nothing of it goes. */
-  private def abandon(because: Throwable): Unit =
-    try if (decision.mayBeVisible) beating.close() else abandon()
-    catch { case NonFatal(e) => because.addSuppressed(e) }
+  /** Takes it back, but where it may be visible, of which nothing goes; tells of a store that failed what becomes of it. */
+  private def failed(because: Throwable): Throwable = {
+    val isGone = abandon(because)
+    if (decision.mayBeVisible) because
+    else {
+      val left =
+        if (!isGone) FailedWrite.NothingCounts
+        else if (kind.keepsPlan) FailedWrite.PlanStays
+        else "nothing of it counts, and nothing is left of it"
+      FailedWrite.of(because, table.tablePath, s"the ${kind.pending} $instant", left)
+    }
+  }
+
+  /** False if something of it may be left. */
+  private def abandon(because: Throwable): Boolean =
+    try {
+      if (decision.mayBeVisible) beating.close() else abandon()
+      true
+    } catch {
+      case NonFatal(e) =>
+        because.addSuppressed(e)
+        false
+    }
 
   /** Makes the write visible, whole. Files of attempts that did not count are removed before. WriteConflict, and nothing of
     * the write is left, if another writer took it for a failed one, or wrote to the same file groups meanwhile. Where the
-    * store does not say what came of a step that decides, the write stays as it is, and an IOException says so: the next
+    * store does not say what came of a step that decides, the write stays as it is, and a WriteUnknown says so: the next
     * writer completes it if it is decided, and rolls it back if it is not.
     *
     * @param recheck called if records came meanwhile, with the table as it is now; for what file groups do not tell
@@ -88,12 +103,7 @@ final class OpenWrite private[write] (
   }
 
   private def finish(write: CompletedWrite)(publication: => Unit): Unit = {
-    try publication
-    catch {
-      case e: Throwable =>
-        abandon(e)
-        throw e
-    }
+    orAbandon(publication)
     beating.close()
     try markers.end(write.files.map(_.path).toSet, beating.epoch + 1)
     catch {
@@ -137,7 +147,10 @@ final class OpenWrite private[write] (
     try decision.requirePending(WriteDecision.Inflight)
     catch {
       case e: WriteConflict =>
-        PropertiesFile.update(storage, table.tablePath)(_ => old ++ OpenWrite.WithoutMetadataTable)
+        val text = "the properties of the table before are back"
+        decision.known(text)(
+          PropertiesFile.update(storage, table.tablePath)(_ => old ++ OpenWrite.WithoutMetadataTable)
+        )
         throw e
     }
   }
@@ -238,7 +251,7 @@ object OpenWrite {
   ): OpenWrite = {
     val shared = lock.map(new TableLock(access.storage, tablePath, _))
     def requested = request(access, tablePath, heartbeat, shared, kind)
-    shared.fold(requested)(_.held(requested))
+    FailedWrite.typed(tablePath, s"a ${kind.pending}")(shared.fold(requested)(_.held(requested)))
   }
 
   private def request(
@@ -270,7 +283,8 @@ object OpenWrite {
       new OpenWrite(table, instant, kind, beating, lock)
     } catch {
       case e: Throwable =>
-        if (isOurs) asked.abandon(e) else heartbeats.leave(instant, beating)
+        if (isOurs) throw asked.failed(e)
+        heartbeats.leave(instant, beating)
         throw e
     }
   }

@@ -8,7 +8,7 @@ import scala.util.Try
 import scala.util.control.NonFatal
 
 /** The step from a write that may be taken back to one that is complete: a record that excludes every other end, then the file that
-  * makes the write visible. What the store does not tell is an IOException that says so.
+  * makes the write visible. What the store does not tell is a WriteUnknown.
   *
   * @param table as the write began on it
   */
@@ -40,10 +40,15 @@ private[write] final class WriteDecision(table: TableContext, instant: String, k
     try requirePending(pending)
     catch {
       case e: WriteConflict =>
-        storage.delete(path)
+        known(s"$path is gone again")(storage.delete(path))
         throw e
     }
   }
+
+  /** What must be done after all where another writer rolled the write back. */
+  def known(what: String)(work: => Any): Unit =
+    try work: Unit
+    catch { case NonFatal(e) => throw Epochs.unknown(table.tablePath, what, e) }
 
   /** From here on the write completes, whoever comes: no other may take it back.
     *

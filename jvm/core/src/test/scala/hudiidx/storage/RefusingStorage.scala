@@ -2,7 +2,7 @@ package hudiidx.storage
 
 import java.io.{IOException, OutputStream}
 import java.nio.file.AccessDeniedException
-import java.util.concurrent.atomic.AtomicLong
+import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 
 /** Does what another does; those below differ in some calls. */
 class PassingStorage(inner: Storage) extends Storage {
@@ -76,6 +76,22 @@ final class FullStorage(inner: Storage, capacityBytes: Long) extends PassingStor
     }
     override def flush(): Unit = out.flush()
   }
+}
+
+/** A disk that is full from so many calls on that write; from then on files can be read and removed. */
+final class FillingStorage(inner: Storage, room: Int) extends PassingStorage(inner) {
+  private val calls = new AtomicInteger
+
+  def writes: Int = calls.get
+
+  override def write(path: String)(content: OutputStream => Unit): Unit = taking(super.write(path)(content))
+  override def writeInPlace(path: String)(content: OutputStream => Unit): Unit =
+    taking(super.writeInPlace(path)(content))
+  override def replace(path: String, content: Array[Byte]): Unit = taking(super.replace(path, content))
+  override def publish(path: String, content: Array[Byte]): Boolean = taking(super.publish(path, content))
+
+  private def taking[A](call: => A): A =
+    if (calls.incrementAndGet() > room) throw new IOException("No space left on device") else call
 }
 
 /** One file has other bytes than on storage. */

@@ -1,6 +1,6 @@
 package hudiidx.storage
 
-import java.io.{EOFException, IOException}
+import java.io.{EOFException, IOException, OutputStream}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
 import java.util.concurrent.{Callable, Executors}
@@ -51,6 +51,19 @@ trait StorageContract extends AnyFunSuite {
       throw new IllegalStateException("no more")
     })
     assert(storage.list(s"$dir/a").map(_.name) === Vector("f"))
+  }
+
+  test("what a disk says that is full names the file") {
+    val dir = newFolder()
+    def full(out: OutputStream): Unit = {
+      out.write(1)
+      throw new IOException("No space left on device")
+    }
+    Seq[String => Unit](storage.write(_)(full), storage.writeInPlace(_)(full), storage.writeScratch(_)(full)).foreach {
+      write =>
+        assert(intercept[IOException](write(s"$dir/a/f")).getMessage.contains(s"$dir/a/f: No space left on device"))
+        assert(storage.status(s"$dir/a/f").isEmpty)
+    }
   }
 
   test("a file that is put in another's place is whole, and so is one where none was") {

@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.{Fixtures, WriteConflict}
+import hudiidx.{Fixtures, WriteConflict, WriteFailed, WriteUnknown}
 import hudiidx.log._
 import hudiidx.storage._
 import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
@@ -9,6 +9,7 @@ import java.io.IOException
 import org.apache.avro.generic.GenericData
 import org.apache.avro.{Schema, SchemaBuilder}
 import org.scalatest.funsuite.AnyFunSuite
+import scala.util.Try
 
 /** Writes that end at any step: readers see the state before or after, and the next writer leaves nothing of it. */
 class WriteStepsSuite extends AnyFunSuite {
@@ -88,6 +89,42 @@ class WriteStepsSuite extends AnyFunSuite {
       }
     }
 
+  for (version <- NewTable.Versions; (how, job) <- jobs)
+    test(s"version $version: wherever in $how the disk fills up, an error of ours says what became of it") {
+      def filled(): String = {
+        val table = newTable(version)
+        write(LocalStorage, table, "a", slow)
+        table
+      }
+      val all = new FillingStorage(LocalStorage, Int.MaxValue)
+      val whole = filled()
+      job(all, whole)
+      val (before, after) = (Set("a"), keys(whole))
+      var told = Set.empty[String]
+      (0 until all.writes).foreach { room =>
+        val table = filled()
+        val full = new FillingStorage(LocalStorage, room)
+        val said = Try(job(full, table)).failed.toOption
+        told ++= said.map(_.getClass.getSimpleName)
+        val now = keys(table)
+        said.foreach { e =>
+          assert(e.getMessage.contains(table) && e.getMessage.contains("No space left on device"), s"room for $room")
+        }
+        val next = said match {
+          case None                  => after
+          case Some(e: WriteFailed)  => before.ensuring(now == before && e.getMessage.contains("make room there"), e)
+          case Some(_: WriteUnknown) => if (decided(table).isEmpty) now else after
+          case Some(e)               => fail(s"room for $room: $e", e)
+        }
+        Thread.sleep(3)
+        write(LocalStorage, table, "z")
+        assert(keys(table) === next + "z", s"room for $room")
+        val left = Fixtures.filesBelow(table).filter(f => f.contains("/.temp/") || f.contains("/.heartbeat/"))
+        assert(left === Vector.empty, s"room for $room")
+      }
+      assert(told === Set("WriteFailed", "WriteUnknown"))
+    }
+
   for (version <- NewTable.Versions)
     test(s"version $version: a writer that may be alive is a conflict, and so is stock's") {
       val table = newTable(version)
@@ -124,7 +161,7 @@ class WriteStepsSuite extends AnyFunSuite {
     intercept[IllegalStateException](open.orAbandon(throw new IllegalStateException("for one reason or another")))
     write(LocalStorage, table, "a", slow)
     val refused = publishing("""\.deltacommit$""", (_, _) => throw new IOException("refused"))
-    intercept[IOException](write(refused, table, "b", quick))
+    intercept[WriteUnknown](write(refused, table, "b", quick))
     Thread.sleep(3)
     assert(keys(table) === Set("a"))
     write(LocalStorage, table, "c")
@@ -144,7 +181,7 @@ class WriteStepsSuite extends AnyFunSuite {
           isDone
         }
       }
-      intercept[IOException](write(silent, table, "a"))
+      intercept[WriteUnknown](write(silent, table, "a"))
       assert(keys(table) === Set("a"))
       Thread.sleep(3)
       write(LocalStorage, table, "b")
@@ -188,7 +225,7 @@ class WriteStepsSuite extends AnyFunSuite {
         override def status(path: String): Option[FileInfo] =
           if (isComplete && path.endsWith(".inflight")) throw new IOException("no answer") else super.status(path)
       }
-      val told = intercept[IOException](write(silent, table, "a"))
+      val told = intercept[WriteUnknown](write(silent, table, "a"))
       assert(told.getMessage.contains("does not say whether") && told.getMessage.contains("before you write it again"))
       assert(keys(table) === Set("a"))
       Thread.sleep(3)
@@ -275,6 +312,12 @@ class WriteStepsSuite extends AnyFunSuite {
 private object WriteStepsSuite {
   val slow: HeartbeatOptions = HeartbeatOptions()
   val quick: HeartbeatOptions = HeartbeatOptions(intervalMillis = 1, misses = 1)
+
+  val jobs: Vector[(String, (Storage, String) => Unit)] = Vector(
+    "a write" -> (write(_, _, "b", slow)),
+    "an overwrite" -> (overwrite(_, _, "b", slow)),
+    "a making anew" -> (remake(_, _, "b", slow))
+  )
 
   /** How a write may end. */
   val ends: Vector[(String, OpenWrite => Unit)] = Vector(

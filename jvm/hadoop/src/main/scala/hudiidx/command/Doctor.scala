@@ -2,9 +2,10 @@ package hudiidx.command
 
 import com.fasterxml.jackson.core.JsonGenerator
 import hudiidx.{HudiIdxException, ShellCommand}
+import hudiidx.column.NeverColumns
 import hudiidx.storage.Storage
 import hudiidx.store.{IndexFolder, IndexStore}
-import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext, TableSnapshot}
+import hudiidx.sync.{IndexInfo, IndexOptions, NeverNames, TableAccess, TableContext, TableSnapshot}
 import hudiidx.table.TableConfig
 import java.io.IOException
 
@@ -38,7 +39,7 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
   /** The table, and if it can be read its index, and the store under that. */
   def findings(): Vector[Finding] = table() match {
     case failed if failed.status == Failed => Vector(failed)
-    case read                              => Vector(read, index()) ++ logRecords() ++ store()
+    case read                              => Vector(read, index()) ++ never() ++ logRecords() ++ store()
   }
 
   private def table(): Finding = checked("table", "check the path, and that the files in .hoodie can be read") {
@@ -67,6 +68,19 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
       case IndexInfo.Absent => Finding("index", Warning, told, toCreate)
       case _                => Finding("index", Failed, told, toCreate)
     }
+  }
+
+  /** Of a rule that names columns which the table does not have. */
+  private def never(): Option[Finding] = {
+    val look = checked("columns never indexed", toCreate) {
+      val rule =
+        IndexInfo.of(access, path, options).version.fold(options.never)(v => options.never ++ NeverColumns.of(v))
+      NeverNames.text(NeverNames.unknown(rule, TableContext.load(access, path))) match {
+        case Some(text) => Finding("columns never indexed", Warning, text, "check the names, and make the index anew")
+        case None       => Finding("columns never indexed", Ok, rule.text, "")
+      }
+    }
+    if (look.status == Ok && look.found.isEmpty) None else Some(look)
   }
 
   /** Of merge-on-read tables: are there records where writers may not look for them? */

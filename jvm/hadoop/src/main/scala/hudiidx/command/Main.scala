@@ -100,6 +100,7 @@ object Main {
     case _: InvalidOption                                   => 2
     case _: NotAHudiTable | _: UnsupportedTable             => 3
     case _: DamagedTable | _: TableChanged                  => 3
+    case _: WriteFailed | _: WriteUnknown                   => 3
     case _: DamagedIndex | _: IndexNotFound | _: StaleIndex => 4
     case _: WriteConflict | _: IndexNotWritable             => 4
   }

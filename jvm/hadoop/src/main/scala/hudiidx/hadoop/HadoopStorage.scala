@@ -67,21 +67,22 @@ final class HadoopStorage(conf: Configuration) extends Storage {
     } finally reader.close()
   }
 
-  override def write(path: String)(content: OutputStream => Unit): Unit = on(path)(_.write(path)(content)) { (fs, p) =>
-    val place = NewFile.of(fs, p)
-    if (!place.how.create(place.fs, place.path)(content)) throw new FileAlreadyExistsException(path)
+  override def write(path: String)(content: OutputStream => Unit): Unit = writing(path)(_.write(path)(content)) {
+    (fs, p) =>
+      val place = NewFile.of(fs, p)
+      if (!place.how.create(place.fs, place.path)(content)) throw new FileAlreadyExistsException(path)
   }
 
   override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
     on(path)(_.writeScratch(path)(content))((_, _) => write(path)(content))
 
   override def writeInPlace(path: String)(content: OutputStream => Unit): Unit =
-    on(path)(_.writeInPlace(path)(content)) { (fs, p) =>
+    writing(path)(_.writeInPlace(path)(content)) { (fs, p) =>
       if (!ByCreation.create(fs, p)(content)) throw new FileAlreadyExistsException(path)
     }
 
   override def replace(path: String, content: Array[Byte]): Unit =
-    on(path)(_.replace(path, content)) { (fs, p) =>
+    writing(path)(_.replace(path, content)) { (fs, p) =>
       val place = NewFile.of(fs, p)
       place.how.replace(place.fs, place.path, content)
     }
@@ -91,9 +92,10 @@ final class HadoopStorage(conf: Configuration) extends Storage {
     place.how.touch(place.fs, place.path)
   }
 
-  override def publish(path: String, content: Array[Byte]): Boolean = on(path)(_.publish(path, content)) { (fs, p) =>
-    val place = NewFile.of(fs, p)
-    place.how.publish(place.fs, place.path, content)
+  override def publish(path: String, content: Array[Byte]): Boolean = writing(path)(_.publish(path, content)) {
+    (fs, p) =>
+      val place = NewFile.of(fs, p)
+      place.how.publish(place.fs, place.path, content)
   }
 
   override def delete(path: String): Boolean = on(path)(_.delete(path)) { (fs, p) => fs.delete(p, true) }
@@ -122,6 +124,9 @@ final class HadoopStorage(conf: Configuration) extends Storage {
 
   override def resolved(path: String): String =
     on(path)(_.resolved(path))((fs, p) => fs.makeQualified(p).toString.stripSuffix("/"))
+
+  private def writing[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A =
+    on(path)(local)((fs, p) => Storage.writing(path)(remote(fs, p)))
 
   private def on[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A = conf match {
     case command: CommandSettings if command.isLocal(path) => local(LocalStorage)

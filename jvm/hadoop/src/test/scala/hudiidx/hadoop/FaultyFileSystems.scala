@@ -35,6 +35,9 @@ object StoreFault {
   /** A listing lacks its newest entry. */
   case object Stale extends StoreFault
 
+  /** From this call on there is no room: nothing is written, and nothing else fails. */
+  case object Full extends StoreFault
+
   val All: Vector[StoreFault] = Vector(Refused, Unanswered, Twice, Cut, Delayed, NotRenamed, Renamed, Stale)
 }
 
@@ -63,11 +66,16 @@ object StoreFaults {
     synchronized {
       calls = 0
       happened = None
+      isFull = false
       chosen = fault
       meanwhile = others
     }
     try work: Unit
-    finally synchronized { chosen = None }
+    finally
+      synchronized {
+        chosen = None
+        isFull = false
+      }
     last.isDefined
   }
 
@@ -86,9 +94,19 @@ object StoreFaults {
       }
   }
 
+  private var isFull = false
+
+  private[hadoop] def takeRoom(what: String): Unit = synchronized {
+    if (isFull) {
+      happened = happened.orElse(Some(what))
+      throw new IOException("No space left on device")
+    }
+  }
+
   private[hadoop] def next(what: String, useful: Set[StoreFault]): Option[StoreFault] = synchronized {
     while (late.exists(_ ne Thread.currentThread())) wait()
     calls += 1
+    if (chosen.exists { case (at, fault) => fault == StoreFault.Full && calls >= at }) isFull = true
     val found = chosen.collect { case (at, fault) if at == calls && useful(fault) => fault }
     if (found.isDefined) happened = Some(what)
     found
@@ -194,8 +212,14 @@ trait FaultyCalls extends RelabelledFileSystem {
 
   private final class FaultyOutput(path: Path, out: FSDataOutputStream) extends OutputStream {
     private var isClosed = false
-    override def write(b: Int): Unit = out.write(b)
-    override def write(b: Array[Byte], from: Int, length: Int): Unit = out.write(b, from, length)
+    override def write(b: Int): Unit = {
+      StoreFaults.takeRoom(s"write $path")
+      out.write(b)
+    }
+    override def write(b: Array[Byte], from: Int, length: Int): Unit = {
+      StoreFaults.takeRoom(s"write $path")
+      out.write(b, from, length)
+    }
     override def close(): Unit = if (!isClosed) {
       isClosed = true
       call(s"close $path")(out.close())(PartialFunction.empty)

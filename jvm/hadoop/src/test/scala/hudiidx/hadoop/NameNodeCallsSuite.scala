@@ -59,7 +59,8 @@ class NameNodeCallsSuite extends StoreCalls {
     "update with nothing to do" -> Map("op_get_file_status" -> at(2), "op_list_status" -> at(2), "op_open" -> at(2)),
     "update of one commit" -> Map(
       "op_create" -> at(2),
-      "op_get_file_status" -> at(10),
+      // Two of them for the rights of the index folder and the table.
+      "op_get_file_status" -> at(12),
       "op_list_status" -> at(4),
       "op_open" -> at(7),
       "op_rename" -> at(2)
@@ -84,7 +85,7 @@ class NameNodeCallsSuite extends StoreCalls {
     "update of one commit, all indexes" -> Map(
       "op_create" -> at(11, 9),
       "op_delete" -> at(2),
-      "op_get_file_status" -> at(51, 43),
+      "op_get_file_status" -> at(53, 45),
       "op_list_status" -> at(5),
       "op_open" -> at(39, 33),
       "op_rename" -> at(11, 9)

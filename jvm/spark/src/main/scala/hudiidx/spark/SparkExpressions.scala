@@ -67,6 +67,15 @@ final private class SparkTableExpressions(spark: SparkSession, struct: Option[St
     case other => other.children.flatMap(unfit(_)).headOption
   }
 
+  override def renewed(path: String): Option[String] = ColumnExpression.of(path).filter(_.isResolved).flatMap { e =>
+    try {
+      val conf = ExpressionFacts.conf(e.facts)
+      val found = of(e.sql).kept(e, conf)
+      val had = e.facts.map(_._1).toSet
+      if (found.facts(conf).forall(f => had(f._1))) None else Some(ExpressionRules.path(e.sql, found, conf))
+    } catch { case _: InvalidOption => None }
+  }
+
   override def evaluated(path: String): Either[String, RowExpression] =
     ColumnExpression.of(path).filter(_.isResolved).toRight(s"$path is no expression").flatMap { e =>
       try {

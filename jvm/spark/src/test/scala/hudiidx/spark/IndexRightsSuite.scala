@@ -6,6 +6,7 @@ import java.nio.file.{Files, Path, Paths}
 import scala.collection.JavaConverters._
 
 import hudiidx.Fixtures
+import hudiidx.hadoop.TimelineCut
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.storage.LocalStorage
 import org.apache.logging.log4j.Level
@@ -86,6 +87,36 @@ final class IndexRightsSuite extends SparkSuite {
     assert(told("rwx------").isEmpty)
     assert(told("rwxr-xr-x").size === (if (isReachable) 1 else 0))
     assert(told("rwx--x--x").size === (if (isReachable) 1 else 0))
+  }
+
+  test(
+    "an update that takes something in warns once of an index folder that became more open since, and of each change"
+  ) {
+    Seq(true, false).foreach { isWithin =>
+      val root = table("rwxr-x---", "rw-r-----")
+      val cut = new TimelineCut(root.toString)
+      cut.showFirst(cut.size - 2)
+      val index = if (isWithin) root.resolve(".hoodie/hudiidx") else Fixtures.newFolder("index").resolve("i")
+      if (!isWithin) set(index.getParent, "rwxr-xr-x")
+      def told(deed: HudiIdxApi => Any): Int = {
+        val api = new HudiIdxApi(spark, root.toString, Map("hudiidx.index.path" -> index.toString).asJava)
+        LogLines.of(Level.WARN)(deed(api)).count(_.contains("more users can read or change this index folder"))
+      }
+      // Within the table nobody passes its folder who may not read it.
+      val reached = if (!isWithin && isReachable) 1 else 0
+      assert(told(_.create()) === 0)
+      cut.showFirst(cut.size - 1)
+      assert(told(_.update()) === 0)
+      set(index, "rwxrwxrwx")
+      assert(told(_.update()) === 0, "nothing is taken in")
+      cut.showAll()
+      assert(told(_.update()) === reached)
+      assert(told(_.addColumns("range(n)", true)) === 0, "it was told")
+      set(index, "rwxr-xr-x")
+      assert(told(_.addColumns("range(n)", true)) === reached, "it was told of other rights")
+      set(index, "rwxr-x---")
+      assert(told(_.addColumns("range(n)", true)) === 0)
+    }
   }
 
   /** Whether others may come to the folders of tests at all. */

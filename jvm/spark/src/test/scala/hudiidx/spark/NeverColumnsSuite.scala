@@ -7,6 +7,7 @@ import java.util.Collections
 import scala.collection.JavaConverters._
 import scala.util.Try
 
+import hudiidx.command.{Doctor, Finding}
 import hudiidx.column.{ColumnIndex, NeverColumns}
 import hudiidx.hadoop.Tables
 import hudiidx.hfile.{BlockCache, HFileReader}
@@ -14,6 +15,7 @@ import hudiidx.logindex.LogIndex
 import hudiidx.record.RecordIndex
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.storage.LocalStorage
+import hudiidx.sync.IndexOptions
 import hudiidx.store.{Current, IndexStore, IndexVersion}
 import hudiidx.{Fixtures, InvalidOption}
 import org.apache.hadoop.conf.Configuration
@@ -243,6 +245,51 @@ final class NeverColumnsSuite extends SparkSuite {
     api(table, Map.empty).create()
     intercept[InvalidOption](api(table, Map(NeverColumns.OptionName -> "P")).update())
     assert(NeverColumns.of(version(table)).isEmpty)
+  }
+
+  test(
+    "a name that the table's schema does not have is told by creation, update, addition, report and doctor, once by each"
+  ) {
+    val table = made()
+    val misspelt = NeverColumns.OptionName -> "nmae, s.a, S.c, n.x, _hoodie_commit_time, name"
+    def told(deed: HudiIdxApi => Any): Vector[String] =
+      LogLines.of(Level.WARN)(deed(api(table, Map(misspelt)))).filter(_.contains("keeps no column out"))
+    def requireTold(said: Vector[String]): Unit = {
+      assert(said.size === 1)
+      assert(said.head.contains(s"$table: ${NeverColumns.OptionName} names nmae, S.c, n.x, which the table's schema"))
+    }
+    requireTold(told(_.create()))
+    assert(told(_.update()).isEmpty, "it was told, and nothing has changed")
+    save(table, "id", 30)
+    assert(told(a => { a.update(); read(table).where("n = 3").count() }).isEmpty)
+    requireTold(told(_.create()))
+    val other = made()
+    api(other, Map.empty).create()
+    requireTold(
+      LogLines
+        .of(Level.WARN)(api(other, Map(misspelt)).update())
+        .filter(_.contains("keeps no"))
+        .map(_.replace(other, table))
+    )
+    val third = made()
+    api(third, Map.empty).create()
+    requireTold(
+      LogLines
+        .of(Level.WARN)(api(third, Map(misspelt)).addColumns("range(ts)", true))
+        .filter(_.contains("keeps no"))
+        .map(_.replace(third, table))
+    )
+    assert(api(table, Map.empty).report().contains("names nmae, S.c, n.x, which the table's schema"))
+    val access = Tables.access(new Configuration())
+    val found = new Doctor(access, table, IndexOptions(), () => System.currentTimeMillis()).findings()
+    assert(found.exists(f => f.status == Finding.Warning && f.found.contains("names nmae, S.c, n.x, which")))
+    val right = made()
+    val fine = api(right, Map(never))
+    assert(
+      LogLines.of(Level.WARN)(fine.create()).filter(_.contains("keeps no")).isEmpty && !fine
+        .report()
+        .contains("keeps no")
+    )
   }
 
   test("a write of ours keeps the rule, its own index update too") {

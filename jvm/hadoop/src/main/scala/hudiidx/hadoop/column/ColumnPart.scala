@@ -55,7 +55,7 @@ final class ColumnPart(
     val judge = new SpecExpressions(expressions, table)
     val refused = before.map(v => judge.refused(ColumnSettings.of(v))).getOrElse(Set.empty)
     state.never.requireAllowed(ColumnSettings.of(options, None).specs)
-    val asked = ColumnSettings.of(options, before).withoutPaths(refused)
+    val asked = judge.renewed(ColumnSettings.of(options, before).withoutPaths(refused)).copy(pending = Vector.empty)
     val kept = ColumnPart.allowed(state, asked.specs)
     val settings = asked.copy(state.never.allowed(judge.resolved(kept, before)))
     ColumnSettings.check(settings.specs, table)
@@ -104,7 +104,15 @@ final class ColumnPart(
           s"the index ${item.take(ColumnPart.MostShown)} is dropped: $why; add it again if you want it"
         )
       }
-    stored.withoutPaths(new SpecExpressions(expressions, table).refused(stored))
+    val judge = new SpecExpressions(expressions, table)
+    val allowed = stored.withoutPaths(judge.refused(stored))
+    val now = judge.renewed(allowed)
+    now.pending.filterNot(allowed.pending.contains).foreach { s =>
+      ColumnPart.log.warn(
+        s"the index ${ColumnSettings.shown(s).take(ColumnPart.MostShown)} is made anew: an earlier build did not keep all that its values depend on"
+      )
+    }
+    now
   }
 
   private def whole(state: IndexState, table: TableColumns, settings: ColumnSettings): PartFiles =

@@ -149,9 +149,10 @@ object ColumnSettings {
 
   /** Of what a version has as pending: that which can be made of this table, one by one. The others are warned of. */
   def makeable(version: IndexVersion, context: TableContext, expressions: ExpressionEngine): Vector[IndexSpec] = {
-    val pending = of(version).pending
     lazy val table = TableColumns.of(context)
     lazy val judge = new SpecExpressions(Some(expressions), table)
+    val stored = of(version)
+    val pending = if (hasExpressions(stored)) judge.renewed(stored).pending else stored.pending
     def isMakeable(spec: IndexSpec): Boolean =
       try {
         check(judge.resolved(Vector(spec), Some(version)), table)
@@ -167,6 +168,15 @@ object ColumnSettings {
         Some(s.copy(columns = s.columns.filter(c => isMakeable(s.copy(columns = Vector(c))))))
           .filter(_.columns.nonEmpty)
     }
+  }
+
+  private def hasExpressions(of: ColumnSettings): Boolean =
+    (of.specs ++ of.pending).flatMap(SpecExpressions.of).nonEmpty
+
+  /** What there may be to make of a version: what is noted, and expressions, which an earlier build may have made. */
+  def mayBeMakeable(version: IndexVersion): Boolean = {
+    val stored = of(version)
+    stored.pending.nonEmpty || hasExpressions(stored)
   }
 
   private val log = Log.of(classOf[ColumnSettings])

@@ -26,6 +26,11 @@ trait TableExpressions {
   /** Why what an index keeps under this path is no expression that may be evaluated, in any session. */
   def refusal(path: String): Option[String]
 
+  /** The path that an index has today which an earlier build made without all that its values depend on, so that nobody uses it; None
+    * for any other.
+    */
+  def renewed(path: String): Option[String]
+
   /** What gives the values of an index that is there; Left tells why its values cannot be made here and now. */
   def evaluated(path: String): Either[String, RowExpression]
 }

@@ -54,6 +54,21 @@ private[column] final class SpecExpressions(engine: Option[ExpressionEngine], ta
     found.map(_._1).toSet
   }
 
+  /** With the indexes of earlier builds that nobody can use any more under the paths of today, for which nothing is made yet. */
+  def renewed(stored: ColumnSettings): ColumnSettings = {
+    val paths = (for {
+      path <- (stored.specs ++ stored.pending).flatMap(SpecExpressions.of).distinct
+      now <- ofTable.flatMap(_.renewed(path))
+    } yield path -> now).toMap
+    def named(specs: Vector[IndexSpec]) =
+      specs.map(s => s.copy(columns = s.columns.map(c => paths.getOrElse(c, c)).distinct))
+    if (paths.isEmpty) stored
+    else {
+      val again = named(stored.specs.flatMap(_.only(paths.contains)))
+      ColumnSettings(IndexSpec.merged(Vector.empty, named(stored.specs)), (named(stored.pending) ++ again).distinct)
+    }
+  }
+
   /** A column may have a name that looks like an expression. */
   private def named(asked: ColumnExpression): String = ColumnPath.of(Seq(asked.text))
 

@@ -30,7 +30,7 @@ import hudiidx.spark.{
   SparkExpressions,
   ViewCall
 }
-import hudiidx.store.IndexStore
+import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.symlink.{SymlinkExport, SymlinkPart}
 import hudiidx.sync._
 import org.apache.spark.sql.{DataFrame, SparkSession}
@@ -150,9 +150,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     */
   def update(): String = timed(following {
     val synced = indexer.update()
-    val pending =
-      if (ColumnSettings.of(synced.version).pending.isEmpty || BackgroundWork.isOn(path)) Vector.empty
-      else ColumnSettings.makeable(synced.version, TableContext.load(access, path), new SparkExpressions(spark))
+    val pending = if (BackgroundWork.isOn(path)) Vector.empty else makeable(synced.version)
     if (pending.isEmpty) synced
     else {
       val made = addColumns(pending)
@@ -163,6 +161,20 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
       )
     }
   })
+
+  /** What is noted, and what nobody can use any more since an earlier build made it. */
+  private def makeable(version: IndexVersion): Vector[IndexSpec] = {
+    val specs = ColumnSettings.of(version)
+    if (specs == settled || !ColumnSettings.mayBeMakeable(version)) Vector.empty
+    else {
+      val found = ColumnSettings.makeable(version, TableContext.load(access, path), new SparkExpressions(spark))
+      if (found.isEmpty && specs.pending.isEmpty) settled = specs
+      found
+    }
+  }
+
+  /** Indexes of which nothing is to be made, so that they are not resolved time and again. */
+  @volatile private var settled = ColumnSettings(Vector.empty)
 
   /** Brings the symlink manifests up that the index keeps in step, if it does. */
   private def following(done: SyncResult): SyncResult = {

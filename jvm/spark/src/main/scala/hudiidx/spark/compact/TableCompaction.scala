@@ -102,7 +102,11 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
 
   private def executePlanned(): Vector[CompactionDone] = {
     val table = OpenCompaction.settled(access, path, options.heartbeat)
-    OpenCompaction.planned(table).map(execute)
+    OpenCompaction
+      .planned(table)
+      .map(plan =>
+        FailedWrite.typed(path, s"the compaction ${plan.requestedTime}", FailedWrite.PlanStays)(execute(plan))
+      )
   }
 
   private def execute(plan: Instant): CompactionDone = {

@@ -2,6 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
+import hudiidx.write.FailedWrite
 import org.apache.spark.sql.{DataFrame, SaveMode, SparkSession}
 
 /** `df.write.format("hudiidx")`: what each save mode does. */
@@ -46,7 +47,8 @@ object SaveTable {
   ): Unit =
     if (writer.exists) writer.overwrite(rows, if (isDynamic(spark, options)) Overwrite.Touched else writer.overwritten)
     else {
-      if (Tables.access(spark.sessionState.newHadoopConf()).storage.list(path).nonEmpty)
+      val storage = Tables.access(spark.sessionState.newHadoopConf()).storage
+      if (FailedWrite.typed(path, "the write")(storage.list(path)).nonEmpty)
         throw new InvalidOption(s"path: $path holds files that are no Hudi table; give another path")
       writer.write(rows)
     }

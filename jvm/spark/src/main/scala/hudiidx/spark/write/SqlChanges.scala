@@ -5,7 +5,7 @@ import java.util.Locale
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
 import hudiidx.spark._
-import hudiidx.write.WritableTable
+import hudiidx.write.{FailedWrite, WritableTable}
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.connector.catalog._
 import org.apache.spark.sql.connector.expressions.Transform
@@ -35,6 +35,10 @@ final class SqlChanges extends TableChanges {
 
   override def create(spark: SparkSession, made: TableDefinition): Unit = {
     val path = Tables.qualified(made.path, spark.sessionState.newHadoopConf())
+    FailedWrite.typed(path, "the making of the table", "there is none")(create(spark, made, path))
+  }
+
+  private def create(spark: SparkSession, made: TableDefinition, path: String): Unit = {
     requireHudi(made)
     val name = Map(WriteOptions.TableName -> path.substring(path.lastIndexOf('/') + 1))
     val settings = spark.conf.getAll ++ name ++ SqlChanges.given(made)

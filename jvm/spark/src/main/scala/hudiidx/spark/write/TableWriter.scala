@@ -16,15 +16,22 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 final class TableWriter(spark: SparkSession, path: String, options: WriteOptions) {
   private val access = Tables.access(spark.sessionState.newHadoopConf())
 
-  def exists: Boolean = access.storage.status(TableConfig.propertiesFile(path)).isDefined
+  def exists: Boolean = typed(access.storage.status(TableConfig.propertiesFile(path)).isDefined)
+
+  private def typed[A](part: => A): A = FailedWrite.typed(path, "the write")(part)
+
+  private def thenIndex(write: => Unit): Unit = {
+    typed(write)
+    IndexUpdate.run(spark, path, options)
+  }
 
   /** Makes the table if there is none.
     *
     * @param batch the rows' number in a stream: nothing is done if the table has them
     */
-  def write(rows: DataFrame, batch: Option[StreamBatch] = None): Unit = {
+  def write(rows: DataFrame, batch: Option[StreamBatch] = None): Unit = thenIndex {
     if (!exists) make(rows)
-    options.operation.overwrite.fold(commit(batch, None)(_.run(rows, batch, Vector.empty)))(overwrite(rows, _, batch))
+    options.operation.overwrite.fold(commit(batch, None)(_.run(rows, batch, Vector.empty)))(replace(rows, _, batch))
   }
 
   /** InvalidOption for rows that such a table cannot take, before it is made: its properties would stand against the next try. */
@@ -38,14 +45,22 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 
   /** Takes away the table that was made for rows which did not come, unless others have written to it. */
   def takeBack(): Unit =
-    if (!OpenWrite.takeBack(access, path, options.heartbeat, options.lock))
+    if (
+      !FailedWrite.typed(path, "taking the table back", "it stays")(
+        OpenWrite.takeBack(access, path, options.heartbeat, options.lock)
+      )
+    )
       TableWriter.log.warn("{}: the table stays, others write to it", path)
 
   /** What mode `overwrite` replaces. */
   def overwritten: Overwrite = options.operation.overwrite.getOrElse(Overwrite.WholeTable)
 
   /** Puts rows in the place of those of a table that is there. All that there was is read until the end, by the rows too. */
-  def overwrite(rows: DataFrame, what: Overwrite, batch: Option[StreamBatch] = None): Unit = {
+  def overwrite(rows: DataFrame, what: Overwrite, batch: Option[StreamBatch] = None): Unit = thenIndex {
+    replace(rows, what, batch)
+  }
+
+  private def replace(rows: DataFrame, what: Overwrite, batch: Option[StreamBatch]): Unit = {
     if (options.operation == WriteOperation.Delete)
       throw new InvalidOption(s"${WriteOptions.Operation}: 'delete' has no rows to put in the place of others")
     val whole = what == Overwrite.WholeTable && options.remakes
@@ -56,7 +71,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     *
     * @param read what the changes were made from; WriteConflict if rows changed since
     */
-  def change(changes: RowChanges, read: TableContext): Unit = commit(None, None)(_.run(changes, read))
+  def change(changes: RowChanges, read: TableContext): Unit = thenIndex(commit(None, None)(_.run(changes, read)))
 
   private def commit(batch: Option[StreamBatch], overwrite: Option[Overwrite])(work: RowWrite => Unit): Unit = {
     val isSame = !overwrite.exists { case Overwrite.Anew(made) => made.isDefined; case _ => false }
@@ -77,7 +92,6 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
       if (batch.exists(_.isIn(open.table))) None else Some(new RowWrite(spark, path, options, open, overwrite))
     }
     write.fold(open.abandon())(work)
-    IndexUpdate.run(spark, path, options)
   }
 
   /** Options that say what the table is not are mistakes. */

@@ -106,9 +106,26 @@ object WriteSchema {
 
   /** @param parent full name of the record */
   private def field(f: StructField, parent: String): Schema.Field = {
+    requireName(f.name)
     val schema = of(f.dataType, f.name, s"$parent.${f.name}", parent)
     if (f.nullable) new Schema.Field(f.name, optional(schema), null, Schema.Field.NULL_DEFAULT_VALUE)
     else new Schema.Field(f.name, schema, null, null: Object)
+  }
+
+  /** InvalidOption for a name that Avro refuses, in which Hudi keeps the columns; stock Hudi fails as well. */
+  private def requireName(name: String): Unit = {
+    val isName = name.headOption.exists(c => Character.isLetter(c) || c == '_') &&
+      name.forall(c => Character.isLetterOrDigit(c) || c == '_')
+    if (!isName)
+      throw new InvalidOption(
+        s"column '$name': names of a Hudi table's columns and fields are letters, digits and '_', and begin with no digit; rename it " +
+          s"before the write, as with withColumnRenamed('$name', '${proposed(name)}')"
+      )
+  }
+
+  private def proposed(name: String): String = {
+    val clean = name.map(c => if (Character.isLetterOrDigit(c)) c else '_')
+    if (clean.headOption.forall(Character.isDigit)) s"_$clean" else clean
   }
 
   private def optional(schema: Schema): Schema = Schema.createUnion(Schema.create(Schema.Type.NULL), schema)

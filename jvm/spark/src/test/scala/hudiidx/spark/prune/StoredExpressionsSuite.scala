@@ -5,10 +5,11 @@ import java.util.concurrent.atomic.AtomicLong
 
 import hudiidx.column.ColumnExpression
 import hudiidx.hadoop.TimelineCut
-import hudiidx.spark.ForgedIndex
+import hudiidx.spark.{ForgedIndex, LogLines}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.store.ScanRecord
 import hudiidx.{Fixtures, InvalidOption}
+import org.apache.logging.log4j.Level
 
 /** Expressions that somebody wrote into an index or gives as SQL: nothing of them is looked up, loaded, evaluated or set that is not
   * among what an expression may hold; rows are right, and no process ends.
@@ -105,6 +106,34 @@ final class StoredExpressionsSuite extends SkippingSuite {
     used(table, cut)
     val specs = new ForgedIndex(table).version.properties("column.specs")
     assert(specs.contains("upper") && Seq("fpp", "most", "bloom").forall(!specs.contains(_)), specs)
+  }
+
+  Seq("nothing", "another commit").foreach { taken =>
+    test(s"an index of an earlier build, which lacks facts of today, is made anew by the update that takes in $taken") {
+      val table = Fixtures.copy("v9-cow-part")
+      val cut = new TimelineCut(table)
+      cut.showFirst(cut.size - 1)
+      api(table).create()
+      api(table).addColumns("range(n);range(`=upper(rider)`,`=n * 2`);bloom(`=lower(rider)`)", wait = true)
+      new ForgedIndex(table).change(_.map { case (name, text) => name -> text.replaceAll("; locale=[a-z]+", "") })
+      val where = Seq("upper(rider) = 'NONE'", "lower(rider) = 'none'", "n * 2 > 100000")
+      def helps: Seq[Boolean] = where.map { w =>
+        val found = read(table).where(w)
+        assert(rows(found) === rows(read(table, off).where(w)), w)
+        skipped(found) > 0
+      }
+      assert(helps === Seq(false, false, true), "nobody knows in which locale it was made")
+      if (taken != "nothing") cut.showAll()
+      val lines = LogLines.of(Level.WARN)(api(table).update())
+      assert(helps === Seq(true, true, true))
+      assert(lines.filter(_.contains("is made anew: an earlier build")).distinct.size === 2, lines)
+      val properties = new ForgedIndex(table).version.properties
+      assert(!properties.contains("column.pending") && properties("column.specs").split("locale=").length === 3)
+      val number = new ForgedIndex(table).version.number
+      api(table).update()
+      assert(new ForgedIndex(table).version.number === number)
+      assert(api(table).verifyParts(record = false, columns = true, 2, null).contains("\"ok\":true"))
+    }
   }
 
   Vector(

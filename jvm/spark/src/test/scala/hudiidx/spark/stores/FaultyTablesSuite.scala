@@ -1,6 +1,7 @@
 package hudiidx.spark.stores
 
 import scala.collection.JavaConverters._
+import scala.util.Try
 
 import hudiidx.hadoop.column.ColumnPart
 import hudiidx.hadoop.record.RecordFaultSuite.copy
@@ -12,7 +13,7 @@ import hudiidx.spark.compact.CompactionApi
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
 import hudiidx.write.{HeartbeatOptions, OpenWrite}
-import hudiidx.{Fixtures, WriteConflict}
+import hudiidx.{Fixtures, HudiIdxException, WriteConflict, WriteFailed, WriteUnknown}
 import org.apache.spark.sql.DataFrame
 import org.scalatest.BeforeAndAfterAll
 
@@ -122,6 +123,56 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
       }
     }
 
+    test(
+      s"${store.name}: wherever in a write the disk fills up, an error of ours says so, and the next one ends well"
+    ) {
+      def write(path: String): Unit = save(rows(15 until 40, 3), store.on(path))
+      everyFault(StoreFaults.count(write(copy(table))), Seq(StoreFault.Full), sample = 12) { fault =>
+        val path = copy(table)
+        var said = Option.empty[Throwable]
+        val cameUp = StoreFaults.during(Some(fault)) { said = Try(write(path)).failed.toOption.map(ours) }
+        if (cameUp) {
+          val left = found(read(path))
+          val next = said match {
+            case None                  => after // it was full behind the write: while the index was brought up
+            case Some(e: WriteFailed)  => before.ensuring(_ == left, e)
+            case Some(_: WriteUnknown) => left
+            case Some(e)               => fail(s"no error of ours for a write: $e", e)
+          }
+          said.foreach { e =>
+            val text = e.getMessage
+            assert(text.startsWith(store.on(path) + ": ") && text.contains("No space left on device"))
+            assert(text.contains("make room") || e.isInstanceOf[WriteUnknown])
+            assert(text.split(java.util.regex.Pattern.quote(store.on(path) + "/")).length == 2, "the file is named")
+          }
+          Thread.sleep(ExpiryMillis)
+          save(rows(38 until 50, 4), path)
+          val settled = if (said.exists(_.isInstanceOf[WriteUnknown])) Set(next, after) else Set(next)
+          assert(settled.map(_ ++ wanted(38 until 50, 4)).contains(found(read(path))))
+        }
+        cameUp
+      }
+    }
+
+    test(s"${store.name}: wherever in a compaction the disk fills up, an error of ours says so, and rows stay") {
+      def compact(path: String): Unit =
+        CompactionApi.compact(spark, path, beats, "schedule_and_execute", None): Unit
+      val calls = StoreFaults.count(compact(store.on(copy(table))))
+      everyFault(calls, Seq(StoreFault.Full), sample = 6) { fault =>
+        val path = copy(table)
+        var said = Option.empty[Throwable]
+        val cameUp = StoreFaults.during(Some(fault)) { said = Try(compact(store.on(path))).failed.toOption }
+        if (cameUp) {
+          said.foreach(e => assert(e.isInstanceOf[WriteFailed] || e.isInstanceOf[WriteUnknown], e))
+          assert(found(read(path)) === before)
+          Thread.sleep(ExpiryMillis)
+          compact(path)
+          assert(found(read(path)) === before)
+        }
+        cameUp
+      }
+    }
+
     test(s"${store.name}: whatever call of a compaction has a fault, rows stay, and the next one ends well") {
       def compact(path: String): Unit =
         CompactionApi.compact(spark, path, beats, "schedule_and_execute", None): Unit
@@ -165,6 +216,10 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
       }
     }
   }
+
+  /** As Python finds it, in what Spark wraps it in. */
+  private def ours(e: Throwable): Throwable =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).find(_.isInstanceOf[HudiIdxException]).getOrElse(e)
 
   /** Spark wraps what went wrong. */
   private def orError(work: => Any): Unit =

@@ -1,0 +1,59 @@
+package hudiidx.spark.write
+
+import java.nio.file.{Files, Paths}
+
+import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
+import hudiidx.{Fixtures, InvalidOption}
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.lit
+
+/** Names of columns in rows that are written: Hudi keeps them in Avro, which does not take all of Spark's. */
+final class ColumnNamesSuite extends SparkSuite {
+  private val refused = Seq("a-b" -> "a_b", "1x" -> "_1x", "a b" -> "a_b", "a.b" -> "a_b", "" -> "_", "x\u00b2" -> "x_")
+
+  private def rows(column: String): DataFrame = spark.range(3).selectExpr("id", "id AS n", s"id AS `$column`")
+
+  private def save(frame: DataFrame, path: String): Unit = {
+    val options = Map(
+      "hoodie.table.name" -> "t",
+      "hoodie.datasource.write.recordkey.field" -> "id",
+      "hoodie.datasource.write.precombine.field" -> "n"
+    )
+    frame.write.format("hudiidx").options(options).mode("append").save(path)
+  }
+
+  private def told(name: String, proposed: String)(write: => Any): Unit = {
+    val said = intercept[InvalidOption](write).getMessage
+    assert(
+      said.startsWith(s"column '$name': ") && said.contains(s"withColumnRenamed('$name', '$proposed')"),
+      said
+    ): Unit
+  }
+
+  test("a column whose name Avro refuses is refused by its name, and no table is made") {
+    refused.foreach { case (name, proposed) =>
+      val path = Fixtures.newFolder("names").resolve("t").toString
+      told(name, proposed)(save(rows(name), path))
+      assert(!Files.exists(Paths.get(path)))
+    }
+    val path = Fixtures.newFolder("names").resolve("t").toString
+    told("b-c", "b_c")(save(spark.range(3).selectExpr("id", "id AS n", "named_struct('b-c', id) AS s"), path))
+    told("b-c", "b_c")(save(spark.range(3).selectExpr("id", "id AS n", "array(named_struct('b-c', id)) AS s"), path))
+    spark.conf.set("spark.sql.catalog.hudiidx", classOf[HudiIdxCatalog].getName)
+    told("a-b", "a_b")(
+      spark.sql(s"CREATE TABLE hudiidx.`$path` (id BIGINT, `a-b` INT) TBLPROPERTIES (primaryKey = 'id')")
+    )
+    assert(!Files.exists(Paths.get(path)))
+  }
+
+  test("one that a table is to get is refused, the table stays as it was, and names in other scripts are taken") {
+    val path = Fixtures.newFolder("names").resolve("t").toString
+    save(rows("größe_1"), path)
+    val before = Fixtures.filesBelow(path)
+    refused.foreach { case (name, proposed) =>
+      told(name, proposed)(save(rows("größe_1").withColumn(name, lit(1L)), path))
+    }
+    assert(Fixtures.filesBelow(path) === before)
+    assert(read(path).select("größe_1").count() === 3)
+  }
+}
