@@ -103,6 +103,44 @@ def test_tables_are_polled_again_and_again_and_none_twice_at_once() -> None:
     assert indexes[0].updates == before, "it has ended"
 
 
+def test_a_poll_that_does_not_end_is_told_and_keeps_no_other_table_waiting() -> None:
+    polls, answer = Polls(), Event()
+
+    def silent(n: int) -> Mapping[str, Any]:
+        assert n > 1 or answer.wait(PATIENCE)
+        return done(n, str(n))
+
+    hung, good = Index("/hung", silent), Index("/good")
+    with watcher(hung, good, workers=1, patience=0.05, on_poll=polls) as running:
+        told = polls.until(lambda p: p.error is not None)
+        assert told.table == "/hung" and isinstance(told.error, TimeoutError)
+        assert "has not ended after 0.05 s" in str(told)
+        polls.until(lambda p: p.table == "/good" and p.index_version is not None and p.index_version >= 5)
+        assert hung.updates == 1 and len([p for p in polls.seen if p.table == "/hung"]) == 1
+        answer.set()
+        polls.until(lambda p: p.table == "/hung" and p.index_version == 3)
+        assert len(running._threads) == 1, "the worker that waited has ended"
+    assert not hung.twice_at_once and not good.twice_at_once
+
+
+def test_a_watch_that_is_stopped_waits_for_no_poll_longer_than_its_patience() -> None:
+    polls, answer, began = Polls(), Event(), Event()
+
+    def silent(n: int) -> Mapping[str, Any]:
+        began.set()
+        answer.wait(PATIENCE)
+        return done(n)
+
+    running = watcher(Index("/hung", silent), patience=0.2, metrics_port=0, on_poll=polls).start()
+    assert began.wait(PATIENCE)
+    running.stop()
+    running.join()
+    assert not answer.is_set() and polls.until(lambda p: p.error is not None).table == "/hung"
+    with pytest.raises(OSError):
+        urllib.request.urlopen(f"http://127.0.0.1:{running.metrics_port}/metrics", timeout=PATIENCE)
+    answer.set()
+
+
 def test_a_failure_is_told_and_touches_no_other_table() -> None:
     polls = Polls()
     bad = Index("/bad", failing(RuntimeError("/bad/.hoodie: torn;\n restore it\n\tat hudiidx.X(Y.scala:1)")))

@@ -6,11 +6,11 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from os import PathLike
 from random import Random
-from threading import Lock, Thread
+from threading import Lock, Thread, Timer
 from typing import TYPE_CHECKING, Any
 
 from hudiidx._schedule import Schedule
@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     from hudiidx._metrics import MetricsServer, WatchMetrics
 
 _log = logging.getLogger("hudiidx.watch")
+_MOST_PATIENCE = 366 * 86400.0
 _NAP = 0.25  # seconds after which an idle worker looks whether it is to stop
+
+
+@dataclass(eq=False)
+class _Place:
+    """One of the places of workers. A worker whose poll does not end loses it to another."""
+
+    thread: Thread | None = None
+    is_polling: bool = False
+    is_lost: bool = False
 
 
 class Watcher:
@@ -47,6 +57,7 @@ class Watcher:
         max_backoff: float = 300.0,
         create: bool | Mapping[str, Any] = False,
         workers: int = 2,
+        patience: float = 3600.0,
         metrics_port: int | None = None,
         metrics_address: str = "127.0.0.1",
         on_poll: Callable[[Poll], None] | None = None,
@@ -62,6 +73,9 @@ class Watcher:
                 and double; never less than the interval.
             create: make the index of a table that has none: True, or the arguments of `HudiIndex.create`.
             workers: tables that are worked on at once.
+            patience: seconds. A poll that has not ended by then, as of a store that does not answer, is told
+                as failed and keeps no other table waiting: another worker takes its place. The table is
+                looked at again once that poll ends.
             metrics_port: serve counters for Prometheus on this port; 0: on a free one, see `metrics_port`.
             metrics_address: where that listens; by default this machine alone can reach it.
             on_poll: told of every poll, by a worker's thread, one at a time. By default syncs and failures
@@ -75,7 +89,9 @@ class Watcher:
             raise ValueError("no tables: name at least one")
         if workers < 1:
             raise ValueError(f"workers must be at least 1, got {workers}")
-        self._spark, self._create = spark, create
+        if not 0 < patience <= _MOST_PATIENCE:
+            raise ValueError(f"patience must be more than 0 seconds, and at most a year, got {patience}")
+        self._spark, self._create, self._patience = spark, create, patience
         self._paths, self._opened = [*by_path], [*by_path.values()]
         self._workers = min(workers, len(by_path))
         self._schedule = Schedule(
@@ -121,21 +137,28 @@ class Watcher:
             raise RuntimeError("a watcher runs once: make another one")
         self._serve_metrics()
         self._running = self._workers
-        self._threads = [
-            Thread(target=self._work, name=f"hudiidx-watch-{n}", daemon=True) for n in range(self._workers)
-        ]
-        for thread in self._threads:
+        self._threads = [self._worker(f"hudiidx-watch-{n}") for n in range(self._workers)]
+        for thread in list(self._threads):
             thread.start()
         return self
+
+    def _worker(self, name: str) -> Thread:
+        place = _Place()
+        place.thread = Thread(target=self._work, args=(place,), name=name, daemon=True)
+        return place.thread
 
     def stop(self) -> None:
         """Begins nothing more; what has begun ends. Returns at once; a signal handler may call it."""
         self._stopping = True
 
     def join(self) -> None:
-        """Waits for the end. Raises RuntimeError if the Spark session has ended."""
-        for thread in self._threads:
-            thread.join()
+        """Waits for the end, but of no poll that takes longer than `patience`.
+
+        Raises:
+            RuntimeError: the Spark session has ended.
+        """
+        while alive := [thread for thread in list(self._threads) if thread.is_alive()]:
+            alive[0].join(_NAP)
         if self._ended_by is not None:
             raise self._ended_by
 
@@ -182,10 +205,10 @@ class Watcher:
                 f"metrics cannot be served on {address}:{port} ({e}); port 0 takes a free one"
             ) from e
 
-    def _work(self) -> None:
-        """A worker: takes turns until the end."""
+    def _work(self, place: _Place) -> None:
+        """A worker: takes turns until the end, or until it has lost its place."""
         try:
-            while not self._stopping:
+            while not self._stopping and not place.is_lost:
                 now = time.monotonic()
                 with self._lock:
                     table = self._schedule.take(now)
@@ -193,18 +216,31 @@ class Watcher:
                 if table is None:
                     time.sleep(_NAP if wait is None else min(wait, _NAP))
                 else:
-                    self._turn(table)
+                    self._turn(table, place)
         except Exception as e:  # a fault of ours: nobody may go on as if all were well
             self._end(e)
         finally:
-            with self._lock:
-                self._running -= 1
-                last = self._running == 0
-            if last and self._server:
-                self._server.close()
+            if not place.is_lost:
+                self._leave()
 
-    def _turn(self, table: int) -> None:
-        poll = self._look(table)
+    def _leave(self) -> None:
+        with self._lock:
+            self._running -= 1
+            last = self._running == 0
+        if last and self._server:
+            self._server.close()
+
+    def _turn(self, table: int, place: _Place) -> None:
+        place.is_polling = True
+        timer = Timer(self._patience, self._overdue, (table, place))
+        timer.daemon = True
+        timer.start()
+        try:
+            poll = self._look(table)
+        finally:
+            timer.cancel()
+            with self._lock:
+                place.is_polling = False
         if poll.error is None:
             self._tell(poll)
             with self._lock:
@@ -213,6 +249,27 @@ class Watcher:
             with self._lock:
                 failures, pause = self._schedule.failed(table, time.monotonic())
             self._tell(replace(poll, failures=failures, retry_seconds=pause))
+
+    def _overdue(self, table: int, place: _Place) -> None:
+        """A poll has not ended: another worker takes the place of the one that waits for it."""
+        with self._lock:
+            if not place.is_polling:
+                return
+            place.is_lost = True
+            self._threads = [thread for thread in self._threads if thread is not place.thread]
+            goes_on = not self._stopping
+            if goes_on:
+                other = self._worker(f"{place.thread.name if place.thread else 'hudiidx-watch'}+")
+                self._threads.append(other)
+                other.start()
+        if not goes_on:
+            self._leave()
+        why = (
+            f"the poll has not ended after {self._patience:g} s: other tables go on, this one waits for "
+            "it; look whether its store answers"
+        )
+        at = datetime.now().astimezone()
+        self._tell(Poll(self._paths[table], at, self._patience, error=TimeoutError(why), failures=1))
 
     def _look(self, table: int) -> Poll:
         path, began = self._paths[table], time.monotonic()

@@ -76,6 +76,17 @@ def watch(
         ),
     ] = 300.0,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Tables worked on at once.")] = 2,
+    patience: Annotated[
+        float,
+        typer.Option(
+            "--patience",
+            min=0.1,
+            max=31622400,
+            metavar="SECONDS",
+            help="A poll that has not ended by then is told as failed, and keeps no other table waiting.",
+            callback=finite,
+        ),
+    ] = 3600.0,
     create: Annotated[bool, typer.Option("--create", help="Make the index where there is none.")] = False,
     once: Annotated[
         bool, typer.Option("--once", help="One pass over all tables; exit code 4 if any failed.")
@@ -114,6 +125,7 @@ def watch(
             max_backoff=max_backoff,
             create=create,
             workers=workers,
+            patience=patience,
             metrics_port=metrics_port,
             metrics_address=metrics_address,
             on_poll=printer,

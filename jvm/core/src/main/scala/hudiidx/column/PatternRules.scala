@@ -23,11 +23,11 @@ private[column] object PatternRules {
     case c: Call if !ExpressionFunctions.isQuick(c.function) && !hasColumn(c) =>
       Some(s"${c.function} in it is of no column; write the value that it gives")
     case Call(f @ ("like" | "ilike"), args) => inCall(f, args.drop(1).headOption)(like(_, escape(args)))
-    case Call("str_to_map", args)      => args.drop(1).flatMap(a => inCall("str_to_map", Some(a))(regex)).headOption
-    case Call(f, args) if Searches(f)  => inCall(f, args.lift(1))(regex)
-    case Call(f, args) if OfUrls(f)    => args.lift(2).flatMap(a => inCall(f, Some(a))(name))
-    case Call(f @ "levenshtein", args) => levenshtein(f, args)
-    case _                             => None
+    case Call("str_to_map", args)     => args.drop(1).flatMap(a => inCall("str_to_map", Some(a))(regex)).headOption
+    case Call(f, args) if Searches(f) => inCall(f, args.lift(1))(regex)
+    case Call(f, args) if OfUrls(f)   => args.lift(2).flatMap(a => inCall(f, Some(a))(name))
+    case Call(f, args) if Products(f) => ofOneText(f, args)
+    case _                            => None
   }
 
   private val Searches =
@@ -74,9 +74,16 @@ private[column] object PatternRules {
     if (key.forall(c => c == '_' || c == '-' || Character.isLetterOrDigit(c))) None
     else Some("the key must be of letters, digits, _ and -")
 
-  /** It takes the product of both lengths. */
-  private def levenshtein(function: String, args: Vector[ExpressionTree]): Option[String] =
-    if (args.take(2).exists { case Constant(_, v) => v.forall(_.length <= MostPattern); case _ => false }) None
+  /** They take the product of the lengths of both texts: those that look for the one do so at each place of the other. */
+  private val Products =
+    "levenshtein contains instr locate position replace split_part substring_index trim btrim ltrim rtrim"
+      .split(' ')
+      .toSet
+
+  private def ofOneText(function: String, args: Vector[ExpressionTree]): Option[String] =
+    if (
+      args.size < 2 || args.take(2).exists { case Constant(_, v) => v.forall(_.length <= MostPattern); case _ => false }
+    ) None
     else Some(s"$function: one of its texts must be a constant of at most $MostPattern characters")
 
   private def regex(pattern: String): Option[String] =

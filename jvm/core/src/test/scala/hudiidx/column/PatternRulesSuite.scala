@@ -81,7 +81,6 @@ class PatternRulesSuite extends AnyFunSuite {
       "split(\"a\", \"b\")",
       "str_to_map(\"a\", [string]\",\", [string]\"(a+)+b\")",
       "parse_url(\"a\", [string]\"QUERY\", [string]\"(a+)+b\")",
-      "levenshtein(\"a\", \"b\")",
       "concat(\"a\", space([int]\"9\"))"
     )
     calls.foreach(t => assert(ExpressionText.parse(t).isLeft, t))
@@ -89,6 +88,32 @@ class PatternRulesSuite extends AnyFunSuite {
       val call = Call(f, Vector(Rider, text("(a+)+b"), text("$1")))
       assert(ExpressionTree.refusal(call).exists(_.contains("pattern")), f)
     }
+  }
+
+  test("functions that take the product of two texts' lengths are refused unless one of them is a short constant") {
+    Vector(
+      "levenshtein",
+      "contains",
+      "instr",
+      "locate",
+      "position",
+      "replace",
+      "split_part",
+      "substring_index",
+      "trim",
+      "btrim",
+      "ltrim",
+      "rtrim"
+    )
+      .foreach { f =>
+        def refusal(args: ExpressionTree*) = ExpressionTree.refusal(Call(f, args.toVector ++ ends(f)))
+        def ends(f: String) = if (f == "replace") Vector(text("x")) else Vector.empty
+        assert(refusal(Rider, Column(Vector("other"))).exists(_.contains("constant of at most 256")), f)
+        assert(refusal(Rider, Call("upper", Vector(Rider))).isDefined, f)
+        assert(refusal(Rider, text("x" * 257)).isDefined && refusal(text("x" * 257), Rider).isDefined, f)
+        assert(refusal(Rider, text("x" * 256)).isEmpty && refusal(text("x"), Rider).isEmpty, f)
+      }
+    assert(ExpressionTree.refusal(Call("trim", Vector(Rider))).isEmpty)
   }
 
   test("what Spark repeats counts as often, so that few letters are not many parts") {

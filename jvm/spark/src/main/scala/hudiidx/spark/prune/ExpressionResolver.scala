@@ -19,13 +19,15 @@ import org.apache.spark.sql.types.{DataType, StructType}
   *  @param plain     the same, functions replaced by those that stand for them
   *  @param optimized as queries have it when files are chosen
   *  @param inputs    columns and fields that `optimized` is of, each once, with their types
+  *  @param isLegacy  times are parsed as before Spark 3.0
   */
 final private[spark] case class ResolvedExpression(
     tree: ExpressionTree,
     analyzed: Expression,
     plain: Expression,
     optimized: Expression,
-    inputs: Vector[(Vector[String], DataType)]
+    inputs: Vector[(Vector[String], DataType)],
+    isLegacy: Boolean
 ) {
   def facts(conf: SQLConf): Vector[(String, String)] =
     // By names: operands may stand in any order.
@@ -37,8 +39,11 @@ final private[spark] case class ResolvedExpression(
   })
 
   /** Why it may give another day or time as time goes on. */
-  def ofMoment: Option[String] =
-    Seq(analyzed, plain).flatMap(_.collect(Function.unlift(MomentTexts.refusal(_: Expression)))).headOption
+  def ofMoment: Option[String] = {
+    def refusal(part: Expression) =
+      MomentTexts.refusal(part).orElse(if (isLegacy) MomentTexts.ofCentury(part) else None)
+    Seq(analyzed, plain).flatMap(_.collect(Function.unlift(refusal))).headOption
+  }
 
   /** Equal for expressions that mean the same of the same columns. */
   lazy val meaning: Expression = ResolvedExpression.meaning(optimized)
@@ -142,7 +147,8 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
         analyzed,
         ResolvedExpression.plain(analyzed),
         optimized,
-        ResolvedExpression.inputs(optimized)
+        ResolvedExpression.inputs(optimized),
+        conf.legacyTimeParserPolicy.toString == "LEGACY"
       )
     })
 

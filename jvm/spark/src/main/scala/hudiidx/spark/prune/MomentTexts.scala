@@ -1,7 +1,7 @@
 package hudiidx.spark.prune
 
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal, ToTimestamp, UnaryExpression}
 import org.apache.spark.sql.types.{DataType, StringType, TimestampType}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -35,6 +35,36 @@ private[spark] object MomentTexts {
       if (text.exists(t => t.nonEmpty && "'\"".contains(t.head) && isDated(t.slice(1, t.length - 1)))) None
       else Some(s"a constant of type ${constant.dataType.simpleString} $Must")
     }
+
+  /** Why a part puts rows' texts into the hundred years around the moment, as Spark's time parser of before 3.0 does with years of two
+    * digits.
+    */
+  def ofCentury(part: Expression): Option[String] = part match {
+    case t: ToTimestamp if isText(t.children.head.dataType) =>
+      t.children(1) match {
+        case Literal(null, _)                                                 => None
+        case Literal(format: UTF8String, _) if !hasShortYear(format.toString) => None
+        case _                                                                =>
+          Some(
+            "with spark.sql.legacy.timeParserPolicy=LEGACY a format must be a constant and have its years in four digits, as 'yyyy': of two they " +
+              "are of the century of the moment"
+          )
+      }
+    case _ => None
+  }
+
+  /** Letters of a year, or of a year of weeks, fewer than three of them; not what stands in quotes. */
+  private def hasShortYear(format: String): Boolean = {
+    var (at, isQuoted, found) = (0, false, false)
+    while (at < format.length) {
+      val c = format.charAt(at)
+      val end = format.indexWhere(_ != c, at) match { case -1 => format.length; case n => n }
+      if (c == '\'') isQuoted = isQuoted != ((end - at) % 2 == 1)
+      else if (!isQuoted && (c == 'y' || c == 'Y') && end - at < 3) found = true
+      at = end
+    }
+    found
+  }
 
   private val Must = "must begin with its year, as '2024-01-31': others, as 'today', are of the moment"
 

@@ -364,6 +364,27 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
     test(s"$sql is of no moment")(assert(path(sql).nonEmpty))
   }
 
+  test("years of two digits are refused where they are of the century of the moment") {
+    val legacy = "spark.sql.legacy.timeParserPolicy" -> "LEGACY"
+    val short = Seq("'dd/MM/yy'", "'y-MM-dd'", "'YY'", "name")
+    val functions = Seq("to_date", "to_timestamp", "unix_timestamp", "to_unix_timestamp", "try_to_timestamp")
+    for (f <- functions; format <- short) withClue(s"$f $format: ") {
+      val said = intercept[InvalidOption](withConf(legacy)(path(s"$f(name, $format)"))).getMessage
+      assert(said.contains("four digits"), said)
+    }
+    functions.foreach { f =>
+      Seq("'dd/MM/yyyy'", "\"dd 'yy' MM yyyy\"", "'HH:mm'").foreach(format =>
+        assert(withConf(legacy)(path(s"$f(name, $format)")).nonEmpty, s"$f $format")
+      )
+      assert(path(s"$f(name, 'dd/MM/yy')").nonEmpty, "all are of one century since Spark 3")
+    }
+    assert(withConf(legacy)(path("date_format(ts, 'yy')")).nonEmpty, "what is written is of no moment")
+    // Of an index that an earlier build made.
+    val kept = path("to_date(name, 'dd/MM/yy')").replace("v=2", s"v=2; ${legacy._1}=${legacy._2}")
+    val e = ColumnExpression.of(kept).get
+    assert(intercept[InvalidOption](resolver.kept(e, ExpressionFacts.conf(e.facts))).getMessage.contains("four digits"))
+  }
+
   test("rows with a time without its day are not known: that is another time each day") {
     val texts = Seq("12:30", "T12", " 7:05:01.5+01:00", "T12:30 Europe/Berlin")
     for {
