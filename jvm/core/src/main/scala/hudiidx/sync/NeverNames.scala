@@ -68,8 +68,8 @@ object NeverNames {
   private def present(schema: Schema): Option[Schema] =
     if (schema.getType != Schema.Type.UNION) Some(schema)
     else
-      schema.getTypes.asScala.filter(_.getType != Schema.Type.NULL) match {
-        case Seq(one) => Some(one)
-        case _        => None
+      schema.getTypes.asScala.filter(_.getType != Schema.Type.NULL).toVector match {
+        case Vector(one) => Some(one)
+        case _           => None
       }
 }
