@@ -2,11 +2,11 @@ package hudiidx.sync
 
 import scala.collection.concurrent.TrieMap
 
-import hudiidx.TableChanged
+import hudiidx.{Log, TableChanged, ToldOnce}
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.Storage
 import hudiidx.store.{InstantId, TableIdentity}
-import hudiidx.table.{BaseFileColumns, ColumnsOfFiles, LatestSchema, TableConfig, TableSchema}
+import hudiidx.table.{BaseFileColumns, ColumnsOfFiles, LatestSchema, TableConfig, TableProperties, TableSchema}
 import hudiidx.timeline._
 
 /** What opening a table needs from its surroundings. One for a process: it carries the shared block cache.
@@ -84,7 +84,10 @@ object TableContext {
     }
   }
 
+  private val told = new ToldOnce(Log.of(classOf[TableContext]))
+
   private def load(access: TableAccess, tablePath: String, config: TableConfig): TableContext = {
+    told.warn(tablePath, TableProperties.warning(config))
     val dir = config.timelineDir(tablePath)
     val timeline =
       TimelineReader.read(access.storage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)

@@ -141,6 +141,17 @@ object TableProperties {
   def unknown(properties: Map[String, String]): Vector[String] =
     properties.keys.filter(k => k.startsWith("hoodie.") && use(k).isEmpty).toVector.sorted
 
+  /** Of the unknown ones of a table that is served; None if there are none. */
+  def warning(config: TableConfig): Option[String] = {
+    val found = config.unknownProperties
+    if (found.isEmpty) None
+    else
+      Some(
+        s"${config.file}: hudiidx does not know ${found.mkString(", ")}; look what that means in the notes of the Hudi release that wrote it: " +
+          "rows or paths may go by it, and hudiidx does not"
+      )
+  }
+
   private val Telling = Vector("partition", "key", "merge", "layout", "storage", "format")
 
   /** The name says that rows, paths or files hang on the property. A catalog is no log. */

@@ -6,7 +6,7 @@ import hudiidx.column.NeverColumns
 import hudiidx.storage.Storage
 import hudiidx.store.{IndexFolder, IndexStore}
 import hudiidx.sync.{IndexInfo, IndexOptions, NeverNames, TableAccess, TableContext, TableSnapshot}
-import hudiidx.table.TableConfig
+import hudiidx.table.{TableConfig, TableProperties}
 import java.io.IOException
 
 /** One thing that was looked at.
@@ -47,15 +47,11 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
     val config = context.config
     val told =
       s"${config.tableName}, ${config.tableType.name}, version ${config.version}, ${context.completed.size} commits"
-    val unknown = config.unknownProperties.map(key => s"$key=${config.properties(key)}")
-    if (unknown.isEmpty) Finding("table", Ok, told, "")
-    else
-      Finding(
-        "table",
-        Warning,
-        s"$told; properties in ${config.file} that hudiidx does not know: ${unknown.mkString(", ")}",
-        "look what they mean in the notes of the Hudi release that wrote them: rows or paths may go by them, and hudiidx does not"
-      )
+    TableProperties.warning(config) match {
+      case None       => Finding("table", Ok, told, "")
+      case Some(text) =>
+        Finding("table", Warning, s"$told; $text", "look them up, and use stock Hudi if rows or paths go by them")
+    }
   }
 
   private def index(): Finding = checked("index", toCreate) {
