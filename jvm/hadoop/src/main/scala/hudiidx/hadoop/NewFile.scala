@@ -91,14 +91,20 @@ private[hadoop] object ByRename extends NewFile {
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
     renamed(fs, target, content)(rename(fs, _, target))
 
-  /** A store that says it has renamed and has not would let a writer take its work for done: one look more. */
+  /** A store that says it has renamed and has not would let a writer take its work for done. One that says it has not and has, as
+    * HDFS does of a call that a client sends again, would leave a name taken by nobody. One look more for each.
+    */
   override def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean =
     renamed(fs, target, _.write(content)) { temporary =>
-      rename(fs, temporary, target) && {
+      if (rename(fs, temporary, target)) {
         if (!fs.exists(target)) throw new IOException(s"$target: the store said that it was made, and it is not there")
         true
-      }
+      } else isMade(fs, temporary, target, content)
     }
+
+  /** The temporary file's name is this writer's alone: where it is gone, and the target holds its content, it was renamed. */
+  private def isMade(fs: FileSystem, temporary: Path, target: Path, content: Array[Byte]): Boolean =
+    !fs.exists(temporary) && java.util.Arrays.equals(ByCreation.readAll(fs, target), content)
 
   /** A plain rename refuses a target that exists; this one takes its place. */
   override def replace(fs: FileSystem, target: Path, content: Array[Byte]): Unit =

@@ -58,6 +58,8 @@ class FaultyStoreSuite extends AnyFunSuite with FaultTrials {
           assert(LocalStorage.status(path).isDefined, fault)
           assert(LocalStorage.readAll(path) === bytes, fault)
         }
+        // Nobody else publishes here.
+        if (hasFault && fault._2 == StoreFault.Renamed) assert(isFirst, fault)
         hasFault
       }
       assert(cameUp > 5)
