@@ -4,10 +4,9 @@ import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.storage._
 import hudiidx.sync.IndexerSuite
 import hudiidx.table.{FileKind, FileName}
-import hudiidx.{Figures, WriteConflict}
-import java.io.IOException
+import hudiidx.{Figures, WriteConflict, WriteFailed, WriteUnknown}
 import org.scalatest.funsuite.AnyFunSuite
-import scala.util.{Random, Try}
+import scala.util.{Failure, Random, Success, Try}
 
 /** Models of stores on which processes stop before any call, for as long as others take them for dead, and go on at any later one. */
 class LeaseModelSuite extends AnyFunSuite {
@@ -71,15 +70,13 @@ class LeaseModelSuite extends AnyFunSuite {
       for (lost <- LostAnswer.All; step <- 1 to calls.count) {
         val store = start.snapshot
         val result = Try(write(store.of(0, Some(step -> lost)), Path, "one", silentAtOnce))
-        result.failed.foreach(e =>
-          assert(e.isInstanceOf[IOException] || e.isInstanceOf[WriteConflict], s"$lost $step: $e")
-        )
+        val told = toldOf(result, s"$lost $step")
         val seen = keys(Path, store.of(9))
-        if (result.isSuccess) assert(seen("one"), s"$lost $step")
-        if (result.failed.toOption.exists(_.isInstanceOf[WriteConflict])) assert(!seen("one"), s"$lost $step")
+        told.foreach(isThere => assert(seen("one") === isThere, s"$lost $step: $result"))
         store.settle()
         next(store)
         val known = keys(Path, store.of(9))
+        told.foreach(isThere => assert(known("one") === isThere, s"$lost $step: $result"))
         assert(Set(Set("a", "next"), Set("a", "one", "next"))(known), s"$lost $step: $known")
         assert(seen.subsetOf(known), s"$lost $step: $seen, then $known")
         count("calls whose answer is lost on models of stores", 1)
@@ -111,9 +108,7 @@ class LeaseModelSuite extends AnyFunSuite {
       val store = start.forTurns(turns)
       val results = turns.run(works.zipWithIndex.map { case (work, p) => () => work(store.of(p, faults(p))) })
       val done = Done(store, results, s"seed $seed, round $round, $model, $order, $faults")
-      results
-        .take(3)
-        .foreach(_.failed.foreach(e => assert(e.isInstanceOf[WriteConflict] || e.isInstanceOf[IOException], done)))
+      val told = results.take(3).map(toldOf(_, done.toString))
       assert(done.removed.isEmpty, s"${done.removed} $done")
       store.settle()
       rollBackAsStock(store)
@@ -121,9 +116,8 @@ class LeaseModelSuite extends AnyFunSuite {
       next(store, "last")
       val found = CompactionStepsSuite.keys(Path, store.of(9))
       assert(found.distinct === found, done)
-      Vector("one", "two").zip(results).foreach { case (key, result) =>
-        if (result.isSuccess) assert(found.contains(key), s"$found $done")
-        if (result.failed.toOption.exists(_.isInstanceOf[WriteConflict])) assert(!found.contains(key), s"$found $done")
+      Vector("one", "two").zip(told).foreach { case (key, wasTold) =>
+        wasTold.foreach(isThere => assert(found.contains(key) === isThere, s"$found $done"))
       }
       assert(Vector("a", "b", "next", "last").forall(found.contains), s"$found $done")
       count("random orders of five processes on models of stores", 1)
@@ -133,6 +127,14 @@ class LeaseModelSuite extends AnyFunSuite {
 
 private object LeaseModelSuite {
   import org.scalatest.Assertions._
+
+  /** Whether a writer was told that its write counts, or that it does not; None: the store does not say. */
+  def toldOf(result: Try[Any], what: String): Option[Boolean] = result match {
+    case Success(_)                                          => Some(true)
+    case Failure(_: WriteConflict) | Failure(_: WriteFailed) => Some(false)
+    case Failure(_: WriteUnknown)                            => None
+    case Failure(e)                                          => fail(s"$what: no error of a write: $e", e)
+  }
   import LateWriteSuite.silentAtOnce
   import WriteStepsSuite.{keys, schema, slow}
 
