@@ -2,7 +2,7 @@ package hudiidx.symlink
 
 import hudiidx.{IndexNotFound, InvalidOption, Log}
 import hudiidx.storage.Storage
-import hudiidx.store.{Current, IndexNames, IndexStore, IndexVersion}
+import hudiidx.store.{Current, IndexFolder, IndexNames, IndexStore, IndexVersion}
 import hudiidx.sync.{IndexOptions, Indexer, TableAccess, TableSnapshot}
 
 /** Symlink manifests of one table: exported once, or kept in step by each update of its index. */
@@ -91,8 +91,10 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
     case _                         => None
   }
 
-  private def exported(settings: SymlinkSettings): SymlinkResult =
+  private def exported(settings: SymlinkSettings): SymlinkResult = {
+    if (isOwn(settings.path)) new IndexFolder(access.storage, indexDir).requireOwn(path)
     manifest(settings).export(() => version.fold(0L)(_.number), () => TableSnapshot.open(access, path, options))
+  }
 
   private def manifest(settings: SymlinkSettings): SymlinkManifest =
     new SymlinkManifest(access.storage, path, settings, isOwn(settings.path))

@@ -1,10 +1,9 @@
 package hudiidx.table
 
-import hudiidx.NotAHudiTable
+import hudiidx.{DamagedTable, NotAHudiTable}
 import hudiidx.log.{LogFile => LogBlocks}
 import hudiidx.storage.{FileInfo, Storage}
-import java.io.ByteArrayInputStream
-import java.io.FileNotFoundException
+import java.io.{ByteArrayInputStream, FileNotFoundException, IOException}
 import java.nio.file.NoSuchFileException
 import java.util.Properties
 
@@ -58,7 +57,13 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
       val properties = new Properties
       properties.load(new ByteArrayInputStream(storage.readAll(metafile)))
       Option(properties.getProperty("commitTime"))
-    } catch { case _: NoSuchFileException | _: FileNotFoundException => None }
+    } catch {
+      case _: NoSuchFileException | _: FileNotFoundException                => None
+      case _: IOException if storage.status(metafile).exists(_.isDirectory) =>
+        throw new DamagedTable(
+          s"$metafile: a folder, where the file that marks a partition was expected; move it away, with what is in it"
+        )
+    }
 
   private def entries(partitionPath: String, found: Vector[FileInfo]): Array[FileEntry] = {
     val kept = Array.newBuilder[FileEntry]
@@ -98,7 +103,7 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
 }
 
 object PartitionLister {
-  private val Metafile = ".hoodie_partition_metadata"
+  private[table] val Metafile = ".hoodie_partition_metadata"
 
   private def isMetafile(name: String): Boolean =
     name == Metafile || name == Metafile + ".parquet" || name == Metafile + ".orc"

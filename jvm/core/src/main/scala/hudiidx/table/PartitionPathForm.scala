@@ -55,7 +55,9 @@ object PartitionPathForm {
     if (Storage.isAbsolute(path)) Some("is no path below the table")
     else if (parts.contains("..")) Some("leads out of the table")
     else if (parts.exists(p => p.isEmpty || p == ".")) Some("has an empty part, or one that is the folder itself")
-    else if (parts.head == TableConfig.HoodieFolder) Some("is in Hudi's own folder")
+    else if (parts.contains(TableConfig.HoodieFolder)) Some("is in a folder of Hudi's own name")
+    else if (parts.exists(_.startsWith(PartitionLister.Metafile)))
+      Some("has the name of the file that marks a partition")
     else if (path.indexOf(0) >= 0) Some("has a character of code 0")
     else if (path.exists(c => c == '\n' || c == '\r')) Some("has an end of line, which lists of files cannot hold")
     else None

@@ -32,10 +32,13 @@ object FailedWrite {
     }
   }
 
+  /** Longer messages are documents, as Parquet's of a footer that it cannot write: they hold values of rows. */
   private def reason(io: IOException, last: Throwable): String = {
-    val text = io.toString
-    Option(last.getMessage).filterNot(m => text.contains(m)).fold(text)(m => s"$text: $m")
+    val text = if (isShort(io.toString)) io.toString else io.getClass.getName
+    Option(last.getMessage).filter(m => isShort(m) && !text.contains(m)).fold(text)(m => s"$text: $m")
   }
+
+  private def isShort(message: String): Boolean = message.length <= LongestReason
 
   private def isInterruption(e: Throwable): Boolean = e match {
     case _: SocketTimeoutException                                                           => false
@@ -53,4 +56,5 @@ object FailedWrite {
     Vector("no space left", "not enough space", "quota exceeded", "quotaexceeded", "minreplication nodes")
 
   private val Deepest = 20
+  private val LongestReason = 1000
 }

@@ -3,7 +3,7 @@ package hudiidx.sync
 import hudiidx.{IndexNotWritable, InvalidOption}
 import hudiidx.storage.LocalStorage
 import hudiidx.store.{IndexStore, Retention}
-import hudiidx.symlink.{SymlinkPart, SymlinkSettings}
+import hudiidx.symlink.{SymlinkExport, SymlinkPart, SymlinkSettings}
 import hudiidx.sync.IndexerSuite.{accessOf, withTable}
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Path}
@@ -74,6 +74,24 @@ class ForeignFoldersSuite extends AnyFunSuite {
           write(table)
           val before = files(elsewhere)
           val said = intercept[IndexNotWritable](job(indexer(table))).getMessage
+          assert(said.contains(link) && said.contains("a link"))
+          assert(files(elsewhere) === before)
+        } finally IndexerSuite.delete(elsewhere)
+      }
+    }
+
+  for (link <- Seq(".hoodie/hudiidx", ".hoodie"))
+    test(s"symlink manifests: nothing is written or removed through a link at $link") {
+      withTable(9) { table =>
+        write(table)
+        indexer(table).create()
+        val elsewhere = table.dir.resolveSibling(table.dir.getFileName.toString + "-elsewhere")
+        try {
+          Files.move(table.dir.resolve(link), elsewhere)
+          Files.createSymbolicLink(table.dir.resolve(link), elsewhere)
+          val before = files(elsewhere)
+          val exported = new SymlinkExport(accessOf(LocalStorage), table.path, options)
+          val said = intercept[IndexNotWritable](exported.now(None, readOptimized = false, keep = None)).getMessage
           assert(said.contains(link) && said.contains("a link"))
           assert(files(elsewhere) === before)
         } finally IndexerSuite.delete(elsewhere)

@@ -27,6 +27,11 @@ class PartitionPathFormSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       "file:/x",
       ".hoodie",
       ".hoodie/timeline",
+      "a/.hoodie",
+      "a/.hoodie/b",
+      ".hoodie_partition_metadata",
+      "a/.hoodie_partition_metadata",
+      ".hoodie_partition_metadata.parquet",
       "a\u0000b",
       "x\n/tmp/salaries.parquet",
       "x\r"
@@ -41,7 +46,20 @@ class PartitionPathFormSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("other values are as they are: with slashes, colons, points and escapes") {
-    Seq("a/b", "10:00", "2026-01-01 10:00:00", "u=s3a:x", "s3a%3A%2F%2Fx", "a..b", "...", ".a", "a/.hoodie", "ü", " ")
+    Seq(
+      "a/b",
+      "10:00",
+      "2026-01-01 10:00:00",
+      "u=s3a:x",
+      "s3a%3A%2F%2Fx",
+      "a..b",
+      "...",
+      ".a",
+      ".hoodies",
+      "a/.hoodi",
+      "ü",
+      " "
+    )
       .foreach { value =>
         assert(form().path(Vector(value)) === value)
       }

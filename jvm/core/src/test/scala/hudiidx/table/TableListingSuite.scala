@@ -83,6 +83,17 @@ final class TableListingSuite extends AnyFunSuite {
     assert(intercept[DamagedTable](Listed(table).listing.partitions).getMessage.contains("/nyc/"))
   }
 
+  test("a folder in the place of the file that marks a partition is an error that names it") {
+    for (partition <- Seq("", "nyc/")) {
+      val table = Fixtures.copy("v9-cow-part")
+      LocalStorage.delete(s"$table/$partition.hoodie_partition_metadata")
+      Files.createDirectories(Paths.get(table, s"$partition.hoodie_partition_metadata"))
+      val said = Try(Listed(table).listing.partitions)
+      if (partition.isEmpty) assert(said.failed.get.getMessage.contains("/.hoodie_partition_metadata: a folder"))
+      assert(said.failed.toOption.forall(_.isInstanceOf[DamagedTable]), said)
+    }
+  }
+
   test("a partition that only a write in progress made is left out, one with a committed metafile stays") {
     val table = Fixtures.copy("v9-cow-part")
     def addPartition(name: String, instant: String): Unit = {

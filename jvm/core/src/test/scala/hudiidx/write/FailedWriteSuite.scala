@@ -32,6 +32,16 @@ class FailedWriteSuite extends AnyFunSuite {
     assert(typed(new SocketTimeoutException("no answer")).isInstanceOf[WriteFailed])
   }
 
+  test("a message that is a document, as of a footer with values of rows in it, is left out: its cause says enough") {
+    val footer = new IOException(
+      "can not write FileMetaData(" + "min_value:53 45 43 52 45 54, " * 100,
+      new IOException("/t/p/f: No space left on device")
+    )
+    val said = typed(new RuntimeException("Job aborted", footer)).getMessage
+    assert(said.length < 400 && !said.contains("53 45 43") && said.contains("/t/p/f: No space left on device"))
+    assert(said.contains("make room there"))
+  }
+
   test("errors of ours, interruptions and what is no I/O error stay as they are") {
     Seq(
       new DamagedTable("/t/f: cut"),
