@@ -221,8 +221,8 @@ private[write] object Epochs {
   /** The outcome of a write that the store does not tell. */
   def unknown(tablePath: String, what: String, cause: Throwable): WriteUnknown =
     new WriteUnknown(
-      s"$tablePath: the store does not say whether $what (${cause.getMessage}); the next write finds out, and completes it or " +
-        "rolls it back: look whether it is there before you write it again",
+      s"$tablePath: the store does not say whether $what (${cause.getMessage}); the next write completes it or rolls it " +
+        "back: write no rows (df.limit(0)), then look whether it is there before you write it again",
       cause
     )
 }
