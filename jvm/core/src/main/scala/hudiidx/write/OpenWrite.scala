@@ -293,12 +293,14 @@ object OpenWrite {
     * meanwhile meets this one's write, or no table.
     *
     * @param options of its writers
+    * @param made    the folder that was made for it: the table's own, or Hudi's in one that holds other files
     */
   def takeBack(
       access: TableAccess,
       tablePath: String,
       heartbeat: HeartbeatOptions,
-      options: Option[LockOptions]
+      options: Option[LockOptions],
+      made: String
   ): Boolean = {
     val lock = options.map(new TableLock(access.storage, tablePath, _))
     def now: Boolean = {
@@ -308,7 +310,7 @@ object OpenWrite {
         open.stop()
         // From then on it is no table.
         access.storage.delete(TableConfig.propertiesFile(tablePath))
-        access.storage.delete(tablePath)
+        access.storage.delete(made)
       } else open.abandon()
       isAlone
     }

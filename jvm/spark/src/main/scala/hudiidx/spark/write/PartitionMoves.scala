@@ -3,7 +3,7 @@ package hudiidx.spark.write
 import hudiidx.spark.tag.TagLocation
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{BooleanType, StructType}
 import org.apache.spark.sql.{Column, DataFrame}
 
 /** Records that come with another partition than they are in: a delete there and an insert here, in one commit, as stock
@@ -82,8 +82,11 @@ final private[write] class PartitionMoves(
 private[write] object PartitionMoves {
   val Deleted = "_hoodie_is_deleted"
 
+  /** Place of the mark of deletes; -1: there is none. Another type than boolean marks none, as for stock Hudi. */
+  def markOf(columns: StructType): Int = columns.indexWhere(f => f.name == Deleted && f.dataType == BooleanType)
+
   /** Of a row whose columns are these. */
   def isDelete(columns: StructType): Column =
-    if (columns.fieldNames.contains(Deleted)) coalesce(col(RowWrite.Columns).getField(Deleted), lit(false))
+    if (markOf(columns) >= 0) coalesce(col(RowWrite.Columns).getField(Deleted), lit(false))
     else lit(false)
 }

@@ -249,7 +249,7 @@ final private[write] class RowWrite(
       whole,
       schema.struct,
       ordering.map(bound(schema.struct, _)),
-      schema.struct.fieldNames.indexOf(PartitionMoves.Deleted),
+      PartitionMoves.markOf(schema.struct),
       options.blockBytes,
       options.base,
       if (rewrites) Some(readers(schema, whole)) else None

@@ -3,11 +3,13 @@ package hudiidx.spark.write
 import hudiidx.{InvalidOption, Log, UnsupportedTable}
 import hudiidx.hadoop.Tables
 import hudiidx.spark.PinnedState
+import hudiidx.storage.Storage
 import hudiidx.sync.TableContext
 import hudiidx.table._
 import hudiidx.write._
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
 import org.apache.spark.sql.{DataFrame, SparkSession}
+import scala.util.control.NonFatal
 
 /** Writes rows to a table: one deltacommit, or replacecommit, then the index is brought up behind it.
   *
@@ -25,29 +27,44 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     IndexUpdate.run(spark, path, options)
   }
 
-  /** Makes the table if there is none.
+  /** Makes the table if there is none; where it cannot take its first rows there is none again.
     *
     * @param batch the rows' number in a stream: nothing is done if the table has them
     */
   def write(rows: DataFrame, batch: Option[StreamBatch] = None): Unit = thenIndex {
-    if (!exists) make(rows)
-    options.operation.overwrite.fold(commit(batch, None)(_.run(rows, batch, Vector.empty)))(replace(rows, _, batch))
+    val made = if (exists) None else make(rows)
+    try
+      options.operation.overwrite.fold(commit(batch, None)(_.run(rows, batch, Vector.empty)))(replace(rows, _, batch))
+    catch {
+      case e: Throwable if TableWriter.isRefusal(e) =>
+        try made.foreach(takeBack(_))
+        catch { case NonFatal(left) => e.addSuppressed(left) }
+        throw e
+    }
   }
 
-  /** InvalidOption for rows that such a table cannot take, before it is made: its properties would stand against the next try. */
-  private def make(rows: DataFrame): Unit = {
+  /** InvalidOption for rows that such a table cannot take, before it is made: its properties would stand against the next try.
+    *
+    * @return the folder that it was made with, of which nothing was there before; None: there was, or another writer made the table
+    */
+  private def make(rows: DataFrame): Option[String] = {
     val table = WriteOptions.newTable(options, path)
     val columns = RowWrite.withoutMeta(rows)
     WriteSchema.ofNew(columns.schema, table.name): Unit
     RowKeys.requireFields(columns, table, options, path)
-    table.create(access.storage, path): Unit
+    val before = access.storage.list(path).map(_.name)
+    if (!table.create(access.storage, path) || before.contains(TableConfig.HoodieFolder)) None
+    else Some(if (before.isEmpty) path else Storage.join(path, TableConfig.HoodieFolder))
   }
 
-  /** Takes away the table that was made for rows which did not come, unless others have written to it. */
-  def takeBack(): Unit =
+  /** Takes away the table that was made for rows which did not come, unless others have written to it.
+    *
+    * @param made the folder that was made for it
+    */
+  def takeBack(made: String = path): Unit =
     if (
       !FailedWrite.typed(path, "taking the table back", "it stays")(
-        OpenWrite.takeBack(access, path, options.heartbeat, options.lock)
+        OpenWrite.takeBack(access, path, options.heartbeat, options.lock, made)
       )
     )
       TableWriter.log.warn("{}: the table stays, others write to it", path)
@@ -125,6 +142,11 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 
 private object TableWriter {
   private val log = Log.of(classOf[TableWriter])
+  private val DeepestCause = 20
+
+  /** The write or its rows are none for the table, as whoever found it says, in the driver or in a task. */
+  private def isRefusal(e: Throwable): Boolean =
+    Iterator.iterate(e)(_.getCause).take(DeepestCause).takeWhile(_ != null).exists(_.isInstanceOf[InvalidOption])
 
   /** The table as rows are read from it by hudiidx. Whoever else reads it does not tell of what moment. */
   def reads(rows: DataFrame, path: String): Vector[TableContext] = {

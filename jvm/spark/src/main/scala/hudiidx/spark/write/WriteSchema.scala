@@ -3,6 +3,7 @@ package hudiidx.spark.write
 import hudiidx.InvalidOption
 import hudiidx.spark.rows.AvroSchemaConverter
 import hudiidx.table.TableSchema
+import hudiidx.write.StockWriter
 import org.apache.avro.{LogicalTypes, Schema}
 import org.apache.spark.sql.types._
 import scala.collection.JavaConverters._
@@ -20,7 +21,8 @@ object WriteSchema {
   def ofNew(struct: StructType, tableName: String): WriteSchema = {
     val name = tableName.replaceAll("[^A-Za-z0-9_]", "_")
     val clean = if (name.headOption.forall(_.isDigit)) s"_$name" else name
-    val avro = record(struct, s"${clean}_record", s"hoodie.$clean")
+    requireMark(struct, tableName, Unmarked)
+    val avro = record(struct, s"${clean}_record", s"hoodie.$clean", within = "")
     WriteSchema(avro, AvroSchemaConverter.structType(avro, tableName))
   }
 
@@ -40,6 +42,8 @@ object WriteSchema {
   def merged(table: Schema, rows: StructType, where: String, isOverwrite: Boolean): WriteSchema = {
     val remedy = if (isOverwrite) s", or make the table anew with ${WriteOptions.Remake}=true" else ""
     val struct = AvroSchemaConverter.structType(table, where)
+    requireMark(struct, where, s"the table has it so: ${StockWriter.Remedy}$remedy")
+    requireMark(StructType(rows.filterNot(_.dataType == NullType)), where, Unmarked)
     val byName = rows.map(f => f.name -> f).toMap
     val missing = struct.filterNot(f => byName.contains(f.name)).map(_.name)
     if (missing.nonEmpty)
@@ -51,7 +55,7 @@ object WriteSchema {
     if (added.isEmpty) WriteSchema(table, struct)
     else {
       val fields =
-        table.getFields.asScala.map(copyOf) ++ added.map(f => field(f.copy(nullable = true), table.getFullName))
+        table.getFields.asScala.map(copyOf) ++ added.map(f => field(f.copy(nullable = true), table.getFullName, ""))
       val avro = Schema.createRecord(table.getName, table.getDoc, table.getNamespace, false, fields.asJava)
       WriteSchema(avro, AvroSchemaConverter.structType(avro, where))
     }
@@ -79,6 +83,16 @@ object WriteSchema {
     case other                  => other
   }
 
+  private val Unmarked = "cast it to boolean before the write, or give it another name"
+
+  /** InvalidOption for a column that would say which rows are deletes, and has another type than such values. */
+  private def requireMark(columns: StructType, where: String, remedy: String): Unit =
+    columns.find(f => f.name == PartitionMoves.Deleted && f.dataType != BooleanType).foreach { f =>
+      throw new InvalidOption(
+        s"$where: column ${f.name} is ${f.dataType.simpleString}: rows in which it is true are deletes, so it must be boolean; $remedy"
+      )
+    }
+
   private def copyOf(f: Schema.Field): Schema.Field = new Schema.Field(f, f.schema)
 
   private def requireFits(given: StructField, wanted: StructField, where: String, remedy: String): Unit =
@@ -99,28 +113,34 @@ object WriteSchema {
     case _ => false
   }
 
-  private def record(struct: StructType, name: String, namespace: String): Schema = {
-    val fields = struct.map(field(_, s"$namespace.$name"))
+  private def record(struct: StructType, name: String, namespace: String, within: String): Schema = {
+    val fields = struct.map(field(_, s"$namespace.$name", within))
     Schema.createRecord(name, null, namespace, false, fields.asJava)
   }
 
-  /** @param parent full name of the record */
-  private def field(f: StructField, parent: String): Schema.Field = {
-    requireName(f.name)
-    val schema = of(f.dataType, f.name, s"$parent.${f.name}", parent)
+  /** @param parent full name of the record
+    * @param within  names of the columns and fields that it is in, each with a dot behind it
+    */
+  private def field(f: StructField, parent: String, within: String): Schema.Field = {
+    requireName(f.name, within)
+    val schema = of(f.dataType, f.name, s"$parent.${f.name}", parent, within)
     if (f.nullable) new Schema.Field(f.name, optional(schema), null, Schema.Field.NULL_DEFAULT_VALUE)
     else new Schema.Field(f.name, schema, null, null: Object)
   }
 
   /** InvalidOption for a name that Avro refuses, in which Hudi keeps the columns; stock Hudi fails as well. */
-  private def requireName(name: String): Unit = {
+  private def requireName(name: String, within: String): Unit = {
     val isName = name.headOption.exists(c => Character.isLetter(c) || c == '_') &&
       name.forall(c => Character.isLetterOrDigit(c) || c == '_')
-    if (!isName)
+    if (!isName) {
+      val remedy =
+        if (within.isEmpty) s"rename it before the write, as with withColumnRenamed('$name', '${proposed(name)}')"
+        else
+          s"rename the field before the write, as by a cast of column ${within.takeWhile(_ != '.')} to a type that has '${proposed(name)}' in its place"
       throw new InvalidOption(
-        s"column '$name': names of a Hudi table's columns and fields are letters, digits and '_', and begin with no digit; rename it " +
-          s"before the write, as with withColumnRenamed('$name', '${proposed(name)}')"
+        s"column '$within$name': names of a Hudi table's columns and fields are letters, digits and '_', and begin with no digit; $remedy"
       )
+    }
   }
 
   private def proposed(name: String): String = {
@@ -132,7 +152,13 @@ object WriteSchema {
 
   private def maybe(schema: Schema, nullable: Boolean): Schema = if (nullable) optional(schema) else schema
 
-  private def of(dataType: DataType, name: String, path: String, namespace: String): Schema = dataType match {
+  private def of(
+      dataType: DataType,
+      name: String,
+      path: String,
+      namespace: String,
+      within: String
+  ): Schema = dataType match {
     case BooleanType                        => Schema.create(Schema.Type.BOOLEAN)
     case ByteType | ShortType | IntegerType => Schema.create(Schema.Type.INT)
     case LongType                           => Schema.create(Schema.Type.LONG)
@@ -146,11 +172,14 @@ object WriteSchema {
     case d: DecimalType   =>
       val fixed = Schema.createFixed("fixed", null, path, bytesFor(d.precision))
       LogicalTypes.decimal(d.precision, d.scale).addToSchema(fixed)
-    case ArrayType(element, nullable)         => Schema.createArray(maybe(of(element, name, path, namespace), nullable))
-    case MapType(StringType, value, nullable) => Schema.createMap(maybe(of(value, name, path, namespace), nullable))
-    case s: StructType                        => record(s, name, namespace)
-    case other                                =>
-      throw new InvalidOption(s"column $name is ${other.simpleString}, for which Hudi's tables have no type; cast it")
+    case ArrayType(element, nullable) => Schema.createArray(maybe(of(element, name, path, namespace, within), nullable))
+    case MapType(StringType, value, nullable) =>
+      Schema.createMap(maybe(of(value, name, path, namespace, within), nullable))
+    case s: StructType => record(s, name, namespace, s"$within$name.")
+    case other         =>
+      throw new InvalidOption(
+        s"column $within$name is ${other.simpleString}, for which Hudi's tables have no type; cast it"
+      )
   }
 
   /** Bytes of the largest unscaled number of so many digits, with its sign. */

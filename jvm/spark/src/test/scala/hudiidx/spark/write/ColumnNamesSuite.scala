@@ -37,8 +37,19 @@ final class ColumnNamesSuite extends SparkSuite {
       assert(!Files.exists(Paths.get(path)))
     }
     val path = Fixtures.newFolder("names").resolve("t").toString
-    told("b-c", "b_c")(save(spark.range(3).selectExpr("id", "id AS n", "named_struct('b-c', id) AS s"), path))
-    told("b-c", "b_c")(save(spark.range(3).selectExpr("id", "id AS n", "array(named_struct('b-c', id)) AS s"), path))
+    val nested =
+      Seq("named_struct('b-c', id)" -> "s", "named_struct('t', map('k', array(named_struct('b-c', id))))" -> "s.t")
+    nested.foreach { case (struct, within) =>
+      val frame = spark.range(3).selectExpr("id", "id AS n", s"$struct AS s")
+      val said = intercept[InvalidOption](save(frame, path)).getMessage
+      assert(
+        said.startsWith(s"column '$within.b-c': ") && said.contains("a cast of column s to a type that has 'b_c'"),
+        said
+      )
+      assert(!said.contains("withColumnRenamed"))
+    }
+    val cast = spark.range(3).selectExpr("id", "id AS n", "CAST(named_struct('b-c', id) AS STRUCT<b_c: BIGINT>) AS s")
+    save(cast, Fixtures.newFolder("names").resolve("t").toString)
     spark.conf.set("spark.sql.catalog.hudiidx", classOf[HudiIdxCatalog].getName)
     told("a-b", "a_b")(
       spark.sql(s"CREATE TABLE hudiidx.`$path` (id BIGINT, `a-b` INT) TBLPROPERTIES (primaryKey = 'id')")

@@ -6,6 +6,7 @@ import scala.collection.JavaConverters._
 
 import hudiidx.{Fixtures, InvalidOption}
 import hudiidx.spark.SparkSuite
+import org.apache.spark.sql.DataFrame
 
 /** Values of partition columns become folders. */
 final class PartitionNamesSuite extends SparkSuite {
@@ -20,7 +21,18 @@ final class PartitionNamesSuite extends SparkSuite {
 
   private def save(path: Path, more: (String, String)*)(rows: (String, String, Long)*): Unit = {
     import spark.implicits._
-    rows.toDF("id", "p", "ts").write.format("hudiidx").options(options ++ more).mode("append").save(path.toString)
+    saveFrame(rows.toDF("id", "p", "ts"), path, more: _*)
+  }
+
+  private def saveFrame(rows: DataFrame, path: Path, more: (String, String)*): Unit =
+    rows.write.format("hudiidx").options(options ++ more).mode("append").save(path.toString)
+
+  /** That of the error, or of what it comes from: a task's is wrapped. */
+  private def refusal(write: => Unit): String = {
+    val error = intercept[Exception](write)
+    val found =
+      Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).collectFirst { case e: InvalidOption => e }
+    found.fold(fail(error))(_.getMessage)
   }
 
   private def below(folder: Path): Set[String] = {
@@ -43,6 +55,45 @@ final class PartitionNamesSuite extends SparkSuite {
       save(table)(("b", "q/r", 1))
       assert(read(table.toString).count() === 2)
     }
+
+  for (version <- Seq("6", "9"))
+    test(
+      s"version $version: a first write with a row that is refused leaves no table, and the next one may make another"
+    ) {
+      import spark.implicits._
+      val folder = Fixtures.newFolder("partitions")
+      val table = folder.resolve("t")
+      val options = "hoodie.write.table.version" -> version
+      def told(said: String)(write: => Unit): Unit = {
+        val before = below(folder)
+        assert(refusal(write).contains(said))
+        assert(below(folder) === before)
+      }
+      def inTasks(rows: (String, String, Long)*) = rows.toDF("id", "p", "ts").repartition(2)
+      Seq("../x", "/abs", ".hoodie/x", "a//b").foreach { value =>
+        told(s"p = '$value'")(save(table, options)(("a", "p", 1), ("b", value, 1)))
+        told(s"p = '$value'")(saveFrame(inTasks(("a", "p", 1), ("b", value, 1)), table, options))
+      }
+      told("no record key")(save(table, options)(("a", "p", 1), (null, "p", 1)))
+      told("no record key")(saveFrame(inTasks(("a", "p", 1), (null, "p", 1)), table, options))
+      Files.createDirectories(table.resolve("notes"))
+      Files.write(table.resolve("notes/kept.txt"), "kept".getBytes)
+      told("p = '../x'")(save(table, options)(("a", "../x", 1)))
+      save(table, options, "hoodie.datasource.write.partitionpath.urlencode" -> "true")(("a", "../x", 1))
+      assert(read(table.toString).select("p").as[String].collect() === Array("../x"))
+      assert(Files.exists(table.resolve("notes/kept.txt")))
+    }
+
+  test("a first batch of a stream that is refused leaves no table") {
+    import spark.implicits._
+    val folder = Fixtures.newFolder("partitions")
+    val table = folder.resolve("t")
+    val sink = new StreamSink(options ++ Map("path" -> table.toString, WriteOptions.StreamWriter -> "q"))
+    assert(refusal(sink.addBatch(0, Seq(("a", "../x", 1L)).toDF("id", "p", "ts"))).contains("p = '../x'"))
+    assert(below(folder) === Set(""))
+    sink.addBatch(0, Seq(("a", "x", 1L)).toDF("id", "p", "ts"))
+    assert(read(table.toString).count() === 1)
+  }
 
   test("with url encoding such values are names of folders, as stock Hudi writes them") {
     val table = Fixtures.newFolder("partitions").resolve("t")
