@@ -94,6 +94,9 @@ object NeverColumns {
   val Key = "_hoodie_record_key"
   val Partition = "_hoodie_partition_path"
 
+  /** Hudi's own columns whose values are names of folders and files. */
+  private val Listed = Set(Vector(Partition), Vector("_hoodie_file_name"))
+
   val None: NeverColumns = NeverColumns(Vector.empty)
 
   /** Of the option's text. InvalidOption for what is no list of columns. */
@@ -101,6 +104,12 @@ object NeverColumns {
     val paths = ColumnPath.list(text)
     paths.find(p => p == IndexSpec.All || ColumnExpression.isOne(ColumnExpression.asked(p))).foreach { p =>
       throw new InvalidOption(s"option $OptionName has '$p'; it takes names of columns, with commas between them")
+    }
+    paths.find(p => Listed.contains(partsOf(p))).foreach { p =>
+      throw new InvalidOption(
+        s"$OptionName names $p, a column of Hudi's whose values every index lists as the table's files; leave it out, or use the table " +
+          "without an index"
+      )
     }
     NeverColumns(paths.distinct)
   }

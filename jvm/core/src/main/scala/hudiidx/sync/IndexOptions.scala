@@ -211,7 +211,8 @@ object IndexOptions {
     Text(ColumnList),
     "(as the index has it, else none)",
     "The index holds no value of these columns, fields of structs with dots, in any form: no index, report or recorded scan has them, and none can be asked for. The index keeps the list, and " +
-      "other sessions can add to it only. A name that the table's schema does not have is warned of. Columns of partitions are refused: their values are names of folders."
+      "other sessions can add to it only. A name that the table's schema does not have is warned of. Columns of partitions, `_hoodie_partition_path` " +
+      "and `_hoodie_file_name` are refused: every index lists their values, names of folders and files."
   )
   private val symlinkPath = OptionDoc(
     SymlinkPath,

@@ -45,4 +45,12 @@ final class NeverColumnsRulesSuite extends AnyFunSuite {
     assert(more.covers(never) && !never.covers(more) && never.covers(NeverColumns.None))
     Seq("*", "a,upper(b)", "a, b + 1").foreach(text => intercept[InvalidOption](NeverColumns.parse(text)))
   }
+
+  test("columns of Hudi's whose values manifests list cannot be kept out of them, and are refused by name") {
+    Seq("_hoodie_partition_path", "_hoodie_file_name", "_HOODIE_File_Name", "`_hoodie_file_name`").foreach { name =>
+      val said = intercept[InvalidOption](NeverColumns.parse(s"rider, $name")).getMessage
+      assert(said.contains(s"names $name, a column of Hudi's whose values every index lists"))
+    }
+    assert(NeverColumns.parse("_hoodie_record_key, _hoodie_commit_time").paths.size === 2)
+  }
 }
