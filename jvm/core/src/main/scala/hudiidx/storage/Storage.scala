@@ -121,11 +121,20 @@ object Storage {
     try io
     catch {
       case e: IOException if e.getClass == classOf[IOException] && !namesIt(path, e.getMessage) =>
-        throw new IOException(s"$path: ${e.getMessage}", e)
+        throw new IOException(s"$path: ${shortReason(e)}", e)
     }
 
+  /** A long message is a document, as Parquet's of a footer that it cannot write: what failed below it says enough. */
+  private def shortReason(e: IOException): String = {
+    val messages = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).take(Deepest).map(_.getMessage)
+    messages.filter(m => m != null && m.length <= LongestReason).toVector.headOption.getOrElse(e.getClass.getName)
+  }
+
+  private val Deepest = 20
+  private val LongestReason = 1000
+
   private def namesIt(path: String, message: String): Boolean =
-    message != null && message.contains(path.substring(path.lastIndexOf('/')))
+    message != null && message.length <= LongestReason && message.contains(path.substring(path.lastIndexOf('/')))
 
   /** Joins a base path and a relative path; an empty relative path is the base itself. */
   def join(base: String, relative: String): String =

@@ -59,10 +59,20 @@ trait StorageContract extends AnyFunSuite {
       out.write(1)
       throw new IOException("No space left on device")
     }
-    Seq[String => Unit](storage.write(_)(full), storage.writeInPlace(_)(full), storage.writeScratch(_)(full)).foreach {
-      write =>
-        assert(intercept[IOException](write(s"$dir/a/f")).getMessage.contains(s"$dir/a/f: No space left on device"))
-        assert(storage.status(s"$dir/a/f").isEmpty)
+    def footer(out: OutputStream): Unit =
+      try full(out)
+      catch {
+        case e: IOException => throw new IOException("can not write FileMetaData(" + "min_value:53 45, " * 100, e)
+      }
+    Seq[String => Unit](
+      storage.write(_)(full),
+      storage.write(_)(footer),
+      storage.writeInPlace(_)(full),
+      storage.writeScratch(_)(full)
+    ).foreach { write =>
+      val said = intercept[IOException](write(s"$dir/a/f")).getMessage
+      assert(said.contains(s"$dir/a/f: No space left on device") && !said.contains("53 45"))
+      assert(storage.status(s"$dir/a/f").isEmpty)
     }
   }
 

@@ -68,7 +68,8 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
     MergeRules.of(config): Unit
     val before = if (steps.executes) executePlanned() else Vector.empty
     val scheduled = if (steps.schedules) schedule(partitions) else None
-    val after = if (steps.executes && scheduled.isDefined) executePlanned() else Vector.empty
+    // What is planned now may be the plan of a failed one too, that came to be while this one looked.
+    val after = if (steps.executes && steps.schedules) executePlanned() else Vector.empty
     val done = before ++ after
     if (done.nonEmpty || scheduled.isDefined) IndexUpdate.run(spark, path, options)
     CompactionReport(scheduled, done)
