@@ -1,6 +1,7 @@
 """Values of partition columns, null, empty and strange ones among them: rows and filters are stock Hudi's, or
 those of files where docs/decisions.md says so."""
 
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -40,16 +41,22 @@ STAYS = {
 }
 
 
-def made(of: str, first: int, end: int, seed: int, shift: int) -> str:
-    values = VALUES[of]
+def rows_of(
+    values: Sequence[str], of: str, column: str, first: int, end: int, seed: int, shift: int = 0
+) -> str:
+    """SQL of rows that take the values in turns."""
     cases = " ".join(f"when {k} then cast({v} as {of})" for k, v in enumerate(values))
     columns = (
         "concat('k', lpad(cast(id as string), 6, '0')) as id",
         f"id * 7 + {seed} as n",
         f"cast(id + {seed} * 1000 as long) as ts",
-        f"case cast((id + {shift}) % {len(values)} as int) {cases} end as p",
+        f"case cast((id + {shift}) % {len(values)} as int) {cases} end as {column}",
     )
     return f"select {', '.join(columns)} from range({first}, {end}, 1, 2)"
+
+
+def made(of: str, first: int, end: int, seed: int, shift: int) -> str:
+    return rows_of(VALUES[of], of, "p", first, end, seed, shift)
 
 
 def conditions(of: str) -> list[str]:
@@ -68,8 +75,8 @@ def conditions(of: str) -> list[str]:
     ]
 
 
-def texts(frame: DataFrame) -> list[str]:
-    return sorted(str((r.id, r.n, r.p)) for r in frame.select("id", "n", "p").collect())
+def texts(frame: DataFrame, column: str = "p") -> list[str]:
+    return sorted(str(tuple(row)) for row in frame.select("id", "n", column).collect())
 
 
 @pytest.mark.parametrize(("stock", "kind", "hive", "of"), TABLES)

@@ -6,10 +6,13 @@ Of a column of the type date stock Hudi reads no row there: its reader takes the
 from typing import Any
 
 import pytest
+import test_partition_values
 from pyspark.sql import DataFrame, SparkSession
+from test_partition_values import rows_of
 
 from hudiidx import HudiIndex
 
+DATES = ("'2026-01-05'", "'2026-01-06'", "'2025-12-31'", "'2026-01-07'")
 SLASH = "hoodie.datasource.write.slash.separated.date.partitioning"
 # `make test` has two of the four.
 TABLES = [
@@ -30,18 +33,11 @@ FILTERS = [
 
 
 def rows(first: int, end: int, seed: int, of: str) -> str:
-    dates = "array('2026-01-05', '2026-01-06', '2025-12-31', '2026-01-07')"
-    columns = (
-        "concat('k', lpad(cast(k as string), 6, '0')) as id",
-        f"k * 7 + {seed} as n",
-        f"cast(k + {seed} * 1000 as long) as ts",
-        f"cast({dates}[k % 4] as {of}) as d",
-    )
-    return f"select {', '.join(columns)} from (select id as k from range({first}, {end}))"
+    return rows_of(DATES, of, "d", first, end, seed)
 
 
 def texts(frame: DataFrame) -> list[str]:
-    return sorted(str(tuple(row)) for row in frame.select("id", "n", "d").collect())
+    return test_partition_values.texts(frame, "d")
 
 
 @pytest.mark.parametrize(("of", "kind"), TABLES)

@@ -1,5 +1,6 @@
 package hudiidx.storage
 
+import hudiidx.Causes
 import java.io.{EOFException, IOException, OutputStream}
 import java.nio.ByteBuffer
 
@@ -124,17 +125,14 @@ object Storage {
         throw new IOException(s"$path: ${shortReason(e)}", e)
     }
 
-  /** A long message is a document, as Parquet's of a footer that it cannot write: what failed below it says enough. */
-  private def shortReason(e: IOException): String = {
-    val messages = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).take(Deepest).map(_.getMessage)
-    messages.filter(m => m != null && m.length <= LongestReason).toVector.headOption.getOrElse(e.getClass.getName)
-  }
-
-  private val Deepest = 20
-  private val LongestReason = 1000
+  /** Where a message is none, what failed below says enough. */
+  private def shortReason(e: IOException): String =
+    Causes.of(e).map(_.getMessage).find(isReason).getOrElse(e.getClass.getName)
 
   private def namesIt(path: String, message: String): Boolean =
-    message != null && message.length <= LongestReason && message.contains(path.substring(path.lastIndexOf('/')))
+    isReason(message) && message.contains(path.substring(path.lastIndexOf('/')))
+
+  private def isReason(message: String): Boolean = message != null && Causes.isReason(message)
 
   /** Joins a base path and a relative path; an empty relative path is the base itself. */
   def join(base: String, relative: String): String =

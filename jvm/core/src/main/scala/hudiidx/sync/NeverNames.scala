@@ -53,23 +53,17 @@ object NeverNames {
   private[sync] def isNew(tablePath: String): Boolean = !looked.contains(tablePath)
 
   @tailrec
-  private def has(schema: Schema, parts: Vector[String]): Boolean = present(schema) match {
-    case Some(s) if parts.nonEmpty && s.getType == Schema.Type.RECORD =>
-      s.getFields.asScala.find(_.name.equalsIgnoreCase(parts.head)) match {
-        case Some(field) => has(field.schema, parts.tail)
-        case None        => false
-      }
-    // What lies in arrays and maps has no names of its own.
-    case Some(s) => parts.isEmpty || s.getType == Schema.Type.ARRAY || s.getType == Schema.Type.MAP
-    case None    => parts.isEmpty
+  private def has(schema: Schema, parts: Vector[String]): Boolean = {
+    val own = TableSchema.value(schema)
+    own.getType match {
+      case _ if parts.isEmpty => true
+      case Schema.Type.RECORD =>
+        own.getFields.asScala.find(_.name.equalsIgnoreCase(parts.head)) match {
+          case Some(field) => has(field.schema, parts.tail)
+          case None        => false
+        }
+      // What lies in arrays and maps has no names of its own.
+      case kind => kind == Schema.Type.ARRAY || kind == Schema.Type.MAP
+    }
   }
-
-  /** Of a union the one that is not null; None where there are several. */
-  private def present(schema: Schema): Option[Schema] =
-    if (schema.getType != Schema.Type.UNION) Some(schema)
-    else
-      schema.getTypes.asScala.filter(_.getType != Schema.Type.NULL).toVector match {
-        case Vector(one) => Some(one)
-        case _           => None
-      }
 }

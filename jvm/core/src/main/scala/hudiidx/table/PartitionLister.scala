@@ -103,7 +103,7 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
 }
 
 object PartitionLister {
-  private[table] val Metafile = ".hoodie_partition_metadata"
+  private[hudiidx] val Metafile = ".hoodie_partition_metadata"
 
   private def isMetafile(name: String): Boolean =
     name == Metafile || name == Metafile + ".parquet" || name == Metafile + ".orc"

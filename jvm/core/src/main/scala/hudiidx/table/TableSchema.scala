@@ -6,6 +6,8 @@ import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.DamagedTable
 import hudiidx.timeline.{ActiveTimeline, CommitMetadata, Instant, InstantContents, WriteStat}
+import org.apache.avro.Schema
+import scala.collection.JavaConverters._
 
 /** @param hasHistory   the table keeps a history of its columns by id: see [[SchemaHistory]]
   * @param hasOperation rows bear the meta column [[TableSchema.Operation]]
@@ -29,6 +31,15 @@ object TableSchema {
 
   /** Hudi's own, not of the data. */
   def isMeta(column: String): Boolean = MetaColumns.contains(column) || column == Operation
+
+  /** A union with null is the other type; any other union stays. */
+  def value(schema: Schema): Schema =
+    if (schema.getType != Schema.Type.UNION) schema
+    else
+      schema.getTypes.asScala.filter(_.getType != Schema.Type.NULL).toVector match {
+        case Vector(one) => one
+        case _           => schema
+      }
 
   /** Operations that carry over the schema of the files they rewrite, which may be an old one. */
   private val Rewriting = Set("COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX")

@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.{HudiIdxException, WriteFailed}
+import hudiidx.{Causes, HudiIdxException, WriteFailed}
 import java.io.{IOException, InterruptedIOException}
 import java.net.SocketTimeoutException
 import java.nio.channels.ClosedByInterruptException
@@ -24,7 +24,7 @@ object FailedWrite {
     * no I/O error.
     */
   def of(e: Throwable, tablePath: String, what: String, left: String): Throwable = {
-    val causes = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(Deepest).toVector
+    val causes = Causes.of(e)
     val isKnown = causes.exists(c => c.isInstanceOf[HudiIdxException] || isInterruption(c))
     causes.collectFirst { case io: IOException if !isKnown => io }.fold(e) { io =>
       val remedy = if (causes.exists(isFull)) "make room there" else "mend that"
@@ -32,13 +32,10 @@ object FailedWrite {
     }
   }
 
-  /** Longer messages are documents, as Parquet's of a footer that it cannot write: they hold values of rows. */
   private def reason(io: IOException, last: Throwable): String = {
-    val text = if (isShort(io.toString)) io.toString else io.getClass.getName
-    Option(last.getMessage).filter(m => isShort(m) && !text.contains(m)).fold(text)(m => s"$text: $m")
+    val text = if (Causes.isReason(io.toString)) io.toString else io.getClass.getName
+    Option(last.getMessage).filter(m => Causes.isReason(m) && !text.contains(m)).fold(text)(m => s"$text: $m")
   }
-
-  private def isShort(message: String): Boolean = message.length <= LongestReason
 
   private def isInterruption(e: Throwable): Boolean = e match {
     case _: SocketTimeoutException                                                           => false
@@ -54,7 +51,4 @@ object FailedWrite {
 
   private val Full =
     Vector("no space left", "not enough space", "quota exceeded", "quotaexceeded", "minreplication nodes")
-
-  private val Deepest = 20
-  private val LongestReason = 1000
 }

@@ -1,6 +1,6 @@
 package hudiidx.spark
 
-import hudiidx.{Fixtures, UnsupportedTable}
+import hudiidx.{Causes, Fixtures, UnsupportedTable}
 import hudiidx.storage.LocalStorage
 import hudiidx.table.{PropertiesFile, TableConfig}
 import java.nio.file.{Files, Paths}
@@ -35,12 +35,9 @@ final class UnknownPropertiesSuite extends SparkSuite {
       val table = tableWith(property)
       val rows = spark.read.format("hudiidx").load(Fixtures.table("v9-mor-part")).limit(1)
       for (call <- Seq[() => Any](() => read(table), () => rows.write.format("hudiidx").mode("append").save(table))) {
-        val error = causes(intercept[Exception](call())).collectFirst { case e: UnsupportedTable => e }
+        val error = Causes.of(intercept[Exception](call())).collectFirst { case e: UnsupportedTable => e }
         assert(error.exists(_.getMessage.contains(property._1)), property)
       }
     }
   }
-
-  private def causes(e: Throwable): Vector[Throwable] =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).toVector
 }

@@ -8,6 +8,7 @@ import scala.collection.JavaConverters._
 import hudiidx.bytes.Varint
 import hudiidx.column._
 import hudiidx.log.AvroRow
+import hudiidx.table.TableSchema.value
 import org.apache.avro.{LogicalTypes, Schema}
 
 /** Avro's types as column types. docs/format.md, "Column types". */
@@ -36,15 +37,6 @@ private[column] object AvroTypes {
       case _                                             => None
     }
   }
-
-  /** A union with null is the other type; any other union stays. */
-  def value(schema: Schema): Schema =
-    if (schema.getType != Schema.Type.UNION) schema
-    else
-      schema.getTypes.asScala.filter(_.getType != Schema.Type.NULL).toVector match {
-        case Vector(one) => one
-        case _           => schema
-      }
 
   def isMillis(schema: Schema): Boolean = value(schema).getLogicalType match {
     case _: LogicalTypes.TimestampMillis | _: LogicalTypes.LocalTimestampMillis => true

@@ -44,12 +44,12 @@ private[column] final case class TableColumns(config: TableConfig, avroJson: Opt
   /** True if readers are certain to give null for a column of which a file has only so many leading parts. */
   def readsNull(path: String, present: Int): Boolean = !isPartitionColumn(path) && schema.exists { table =>
     val parts = ColumnPath.parts(path)
-    var record = AvroTypes.value(table)
+    var record = TableSchema.value(table)
     var i = 0
     var isThere = true
     while (isThere && i < present) {
       isThere = record.getType == Schema.Type.RECORD && record.getField(parts(i)) != null
-      if (isThere) record = AvroTypes.value(record.getField(parts(i)).schema)
+      if (isThere) record = TableSchema.value(record.getField(parts(i)).schema)
       i += 1
     }
     isThere && record.getType == Schema.Type.RECORD && {

@@ -1,6 +1,6 @@
 package hudiidx.spark.write
 
-import hudiidx.{InvalidOption, Log, UnsupportedTable}
+import hudiidx.{Causes, InvalidOption, Log, UnsupportedTable}
 import hudiidx.hadoop.Tables
 import hudiidx.spark.PinnedState
 import hudiidx.storage.Storage
@@ -142,11 +142,9 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 
 private object TableWriter {
   private val log = Log.of(classOf[TableWriter])
-  private val DeepestCause = 20
 
   /** The write or its rows are none for the table, as whoever found it says, in the driver or in a task. */
-  private def isRefusal(e: Throwable): Boolean =
-    Iterator.iterate(e)(_.getCause).take(DeepestCause).takeWhile(_ != null).exists(_.isInstanceOf[InvalidOption])
+  private def isRefusal(e: Throwable): Boolean = Causes.of(e).exists(_.isInstanceOf[InvalidOption])
 
   /** The table as rows are read from it by hudiidx. Whoever else reads it does not tell of what moment. */
   def reads(rows: DataFrame, path: String): Vector[TableContext] = {

@@ -13,7 +13,7 @@ import hudiidx.spark.compact.CompactionApi
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
 import hudiidx.write.{HeartbeatOptions, OpenWrite}
-import hudiidx.{Fixtures, HudiIdxException, WriteConflict, WriteFailed, WriteUnknown}
+import hudiidx.{Causes, Fixtures, HudiIdxException, WriteConflict, WriteFailed, WriteUnknown}
 import org.apache.spark.sql.DataFrame
 import org.scalatest.BeforeAndAfterAll
 
@@ -226,13 +226,13 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
 
   /** As Python finds it, in what Spark wraps it in. */
   private def ours(e: Throwable): Throwable =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).find(_.isInstanceOf[HudiIdxException]).getOrElse(e)
+    Causes.of(e).find(_.isInstanceOf[HudiIdxException]).getOrElse(e)
 
   /** Spark wraps what went wrong. */
   private def orError(work: => Any): Unit =
     try work: Unit
     catch {
-      case e: Exception if Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).take(20).exists(isOfStore) =>
+      case e: Exception if Causes.of(e).exists(isOfStore) =>
         ()
     }
 }

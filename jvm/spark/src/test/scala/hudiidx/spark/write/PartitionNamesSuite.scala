@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 
 import scala.collection.JavaConverters._
 
-import hudiidx.{Fixtures, InvalidOption}
+import hudiidx.{Causes, Fixtures, InvalidOption}
 import hudiidx.spark.SparkSuite
 import org.apache.spark.sql.DataFrame
 
@@ -30,8 +30,7 @@ final class PartitionNamesSuite extends SparkSuite {
   /** That of the error, or of what it comes from: a task's is wrapped. */
   private def refusal(write: => Unit): String = {
     val error = intercept[Exception](write)
-    val found =
-      Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).collectFirst { case e: InvalidOption => e }
+    val found = Causes.of(error).collectFirst { case e: InvalidOption => e }
     found.fold(fail(error))(_.getMessage)
   }
 

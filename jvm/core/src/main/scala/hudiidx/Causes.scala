@@ -1,0 +1,17 @@
+package hudiidx
+
+/** What failed, and by what: engines and libraries wrap the failures of those below them. */
+object Causes {
+
+  /** Longer messages are documents, as Parquet's of a footer that it cannot write, with values of rows in it. */
+  private val LongestReason = 1000
+
+  private val Deepest = 20
+
+  /** The failure, then its causes down to the first one. */
+  def of(failure: Throwable): Vector[Throwable] =
+    Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).take(Deepest).toVector
+
+  /** Can a message stand in another one? */
+  def isReason(message: String): Boolean = message.length <= LongestReason
+}
