@@ -164,7 +164,7 @@ final class HdfsTablesSuite extends RemoteTables {
     "upsert of one row" -> Map(
       "op_create" -> at(13),
       "op_delete" -> at(5),
-      "op_get_file_status" -> at(73),
+      "op_get_file_status" -> at(75),
       "op_list_status" -> at(15),
       "op_open" -> at(50),
       "op_rename" -> at(10)
