@@ -47,7 +47,9 @@ object Coverage {
 final case class IndexFile(name: String, kind: String, sizeBytes: Long)
 
 /** The table that an index was made from, as far as its properties tell: stock Hudi sets the database in passing. */
-final case class TableIdentity(name: String, tableType: String)
+final case class TableIdentity(name: String, tableType: String) {
+  def text: String = s"$name ($tableType)"
+}
 
 /** One published state of an index: what `versions/<20 digits>.json` holds. docs/format.md, "Index version".
   *

@@ -42,6 +42,14 @@ private[sync] final class IndexBuild(
         Some(earlier.copy(files = Vector.empty))
       case _ => None
     }
+    versionOf(current).filter(_.table != table.identity).foreach { other =>
+      log.warn(
+        "{}: {} held an index of {}, which goes; if that table is still there, give one of the two a folder of its own by hudiidx.index.path",
+        path,
+        store.dir,
+        other.table.text
+      )
+    }
     val rule = ruleOf(current)
     rule.requireNoPartition(table.config)
     NeverNames.warn(rule, table, again = true)

@@ -1,6 +1,6 @@
 package hudiidx.sync
 
-import hudiidx.store.{Coverage, IndexVersion, InstantId, TableIdentity}
+import hudiidx.store.{Coverage, IndexVersion, InstantId}
 import hudiidx.timeline.{Action, ArchivedInstant, Instant, InstantContent, InstantState}
 
 /** A completed instant that an index version has not taken in. */
@@ -22,15 +22,13 @@ object Standing {
   *  version has not seen, and the archived timeline.
   */
 object SyncPlan {
-  private def name(t: TableIdentity): String = s"${t.name} (${t.tableType})"
-
   def of(version: IndexVersion, table: TableContext): Standing =
     if (version.table == table.identity) new SyncPlan(version.coverage, table).standing
     else
       Standing.Unsound(
         Fallback(
           FallbackCode.ForeignIndex,
-          s"it was made for table ${name(version.table)}, this one is ${name(table.identity)}"
+          s"it was made for table ${version.table.text}, this one is ${table.identity.text}"
         )
       )
 }

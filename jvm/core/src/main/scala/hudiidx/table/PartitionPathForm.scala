@@ -2,6 +2,7 @@ package hudiidx.table
 
 import hudiidx.InvalidOption
 import hudiidx.storage.Storage
+import java.nio.charset.StandardCharsets.UTF_8
 
 /** How a table makes partition paths from the values of its partition fields. Format notes §8.4.
   *
@@ -11,7 +12,8 @@ final case class PartitionPathForm(
     fields: Vector[String],
     hiveStyle: Boolean,
     urlEncode: Boolean,
-    slashDates: Boolean = false
+    slashDates: Boolean = false,
+    dayFolders: Boolean = false
 ) {
 
   /** InvalidOption for values whose path would not be that of a partition of the table.
@@ -31,21 +33,31 @@ final case class PartitionPathForm(
       }
       .mkString("/")
     if (fields.nonEmpty) PartitionPathForm.fault(path).foreach { fault =>
-      val said = fields.zip(values).map { case (field, value) => s"$field = '$value'" }.mkString(", ")
       throw new InvalidOption(
-        s"a row with $said would go to the partition path '$path', which $fault; give it another value, or make the table with " +
+        s"${goes(values, path)}, which $fault; give it another value, or make the table with " +
           "hoodie.datasource.write.partitionpath.urlencode=true, which escapes slashes, colons and ends of lines"
       )
     }
+    if (dayFolders && values.exists(PartitionTexts.isDay(_, '-')))
+      throw new InvalidOption(
+        s"${goes(values, path)}, but the table's folders of dates have slashes, by its ${TableConfig.Extractor}; if its other writers set " +
+          s"${TableConfig.SlashDates}=true, set it in the table's hoodie.properties too; else write ${values.map(_.replace('-', '/')).mkString(", ")}"
+      )
     path
+  }
+
+  private def goes(values: Vector[String], path: String): String = {
+    val said = fields.zip(values).map { case (field, value) => s"$field = '$value'" }.mkString(", ")
+    s"a row with $said would go to the partition path '$path'"
   }
 }
 
 object PartitionPathForm {
   val NoValue = "__HIVE_DEFAULT_PARTITION__"
+  private val MostBytes = 255
 
   def of(config: TableConfig): PartitionPathForm =
-    PartitionPathForm(config.partitionFields, config.hiveStyle, config.urlEncode, config.slashDates)
+    PartitionPathForm(config.partitionFields, config.hiveStyle, config.urlEncode, config.slashDates, config.dayFolders)
 
   /** What is wrong with the path of a partition to write to, if anything is. A store would take each of these for another folder than
     * the one that metadata names, or for none.
@@ -58,6 +70,8 @@ object PartitionPathForm {
     else if (parts.contains(TableConfig.HoodieFolder)) Some("is in a folder of Hudi's own name")
     else if (parts.exists(_.startsWith(PartitionLister.Metafile)))
       Some("has the name of the file that marks a partition")
+    else if (parts.exists(_.getBytes(UTF_8).length > MostBytes))
+      Some(s"has a part of more than $MostBytes bytes, which HDFS and disks refuse")
     else if (path.indexOf(0) >= 0) Some("has a character of code 0")
     else if (path.exists(c => c == '\n' || c == '\r')) Some("has an end of line, which lists of files cannot hold")
     else None

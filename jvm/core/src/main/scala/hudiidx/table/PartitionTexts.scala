@@ -65,11 +65,12 @@ object PartitionTexts {
     } else name.toUpperCase.stripSuffix("_AVRO")
 
   /** The text of a folder that has slashes for dashes: of dates alone it is known what was which. */
-  private def dated(folder: String): Option[String] = {
-    val isDate = folder.length == 10 && folder.indices.forall { i =>
-      if (i == 4 || i == 7) folder.charAt(i) == '/' else folder.charAt(i) >= '0' && folder.charAt(i) <= '9'
-    }
-    if (isDate) Some(folder.replace('/', '-')) else if (folder.indexOf('/') < 0) Some(folder) else None
+  private def dated(folder: String): Option[String] =
+    if (isDay(folder, '/')) Some(folder.replace('/', '-')) else if (folder.indexOf('/') < 0) Some(folder) else None
+
+  /** It has the form of 2026-01-05 with this character between its numbers. */
+  def isDay(text: String, between: Char): Boolean = text.length == 10 && text.indices.forall { i =>
+    if (i == 4 || i == 7) text.charAt(i) == between else text.charAt(i) >= '0' && text.charAt(i) <= '9'
   }
 
   /** `%XX` back to its character; anything that is no such escape stays. */

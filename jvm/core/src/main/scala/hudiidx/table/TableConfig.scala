@@ -52,6 +52,9 @@ final case class TableConfig(
   /** True: a date's folder has slashes for its dashes, so that the path is not the column's value. */
   def slashDates: Boolean = flag(TableConfig.SlashDates, default = false)
 
+  /** True: folders of dates have slashes, and the table does not say whether its writers make them of dates with dashes. */
+  def dayFolders: Boolean = !slashDates && text(TableConfig.Extractor).exists(_.endsWith(TableConfig.SlashDays))
+
   /** True: all writers of the table look for keys in its logs too, so that new records may stand there alone. */
   def logInserts: Boolean = flag(TableConfig.LogInserts, default = false)
 
@@ -142,6 +145,8 @@ object TableConfig {
     */
   val RemadeSince = "hoodie.hudiidx.remade.instant"
   val TimelinePath = "hoodie.timeline.path"
+  val Extractor = "hoodie.table.partition_extractor_class"
+  private val SlashDays = ".SlashEncodedDayPartitionValueExtractor"
   val SlashDates = "hoodie.datasource.write.slash.separated.date.partitioning"
 
   /** The timeline's folder of a table that was made anew, by its first instant. */

@@ -59,8 +59,8 @@ object TableProperties {
     TableConfig.SlashDates -> Honoured(
       "the folder of 2026-01-05 is 2026/01/05; refused beside other partition fields, hive style or escapes"
     ),
-    "hoodie.table.partition_extractor_class" -> Irrelevant(
-      "Hive's names of partitions, made when a table is synchronised"
+    TableConfig.Extractor -> Honoured(
+      "where it says that folders of dates have slashes, hudiidx writes no date with dashes, unless the property above is set"
     ),
     "hoodie.partition.metafile.use.base.format" -> Honoured("the form of the files that mark partitions"),
     // Merging

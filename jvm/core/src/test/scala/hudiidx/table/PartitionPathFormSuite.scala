@@ -34,7 +34,9 @@ class PartitionPathFormSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ".hoodie_partition_metadata.parquet",
       "a\u0000b",
       "x\n/tmp/salaries.parquet",
-      "x\r"
+      "x\r",
+      "a" * 256,
+      "a/" + "ü" * 128
     ).foreach { value =>
       val said = intercept[InvalidOption](form().path(Vector(value))).getMessage
       assert(said.contains(s"p = '${Texts.shown(value)}'"))
@@ -58,7 +60,9 @@ class PartitionPathFormSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ".hoodies",
       "a/.hoodi",
       "ü",
-      " "
+      " ",
+      "a" * 255,
+      "ü" * 127 + "/" + "b" * 255
     )
       .foreach { value =>
         assert(form().path(Vector(value)) === value)
@@ -67,6 +71,18 @@ class PartitionPathFormSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(form(hive = true).path(Vector("..")) === "p=..")
     assert(form(encode = true).path(Vector("../a:b")) === "..%2Fa%3Ab")
     assert(form(fields = Vector.empty).path(Vector.empty) === "")
+  }
+
+  test(
+    "a date with dashes is refused where folders of dates have slashes and no property says that dashes become them"
+  ) {
+    val days = form().copy(dayFolders = true)
+    val said = intercept[InvalidOption](days.path(Vector("2026-01-05"))).getMessage
+    assert(
+      said.contains("p = '2026-01-05'") && said.contains(TableConfig.SlashDates) && said.contains("write 2026/01/05")
+    )
+    Seq("2026/01/05", "none", "2026-01-05 10:00").foreach(value => assert(days.path(Vector(value)) === value))
+    assert(days.copy(dayFolders = false, slashDates = true).path(Vector("2026-01-05")) === "2026/01/05")
   }
 
   test("no path that is given leaves the table, whatever the values are") {
