@@ -9,6 +9,13 @@ object TestSettings {
   /** Every fixture in suites that take long on each: HUDIIDX_TEST_ALL_FIXTURES, of `make test-all` and `make test-lines`. */
   val allFixtures: Boolean = sys.env.contains("HUDIIDX_TEST_ALL_FIXTURES")
 
+  /** Table versions of tests that take long on each: in short form one, and another test has the other. */
+  def versions(short: Int): Seq[Int] = if (isLong) Seq(6, 9) else Seq(short)
+
+  /** In short form every `n`th of cases that differ little. */
+  def some[A](n: Int)(cases: Seq[A]): Seq[A] =
+    if (isLong) cases else cases.zipWithIndex.collect { case (c, i) if i % n == 0 => c }
+
   /** HUDIIDX_TEST_SEED, or another in each run; suites tell it. */
   val seed: Long = sys.env.get("HUDIIDX_TEST_SEED").fold(System.nanoTime())(_.toLong)
 }

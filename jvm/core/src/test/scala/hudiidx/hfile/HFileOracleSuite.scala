@@ -1,5 +1,6 @@
 package hudiidx.hfile
 
+import hudiidx.TestSettings
 import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.hadoop.hbase.util.ChecksumType
 import org.scalatest.funsuite.AnyFunSuite
@@ -9,7 +10,7 @@ final class HFileOracleSuite extends AnyFunSuite {
   private val metas = Map("bloomFilter" -> Array.tabulate[Byte](5000)(_.toByte), "second" -> Array[Byte](9))
   private val metaVectors = metas.map { case (k, v) => k -> v.toVector }
   private val ours = Seq((128 << 10, Checksum.Crc32c), (2000, Checksum.Null), (1000, Checksum.Crc32c))
-  private val sizes = Seq(4 << 10, 64 << 10, 1 << 20)
+  private val sizes = TestSettings.some(2)(Seq(4 << 10, 64 << 10, 1 << 20))
 
   /** Every third key, and one beside it that is absent unless by chance; ascending. */
   private def asked(cells: HFiles.Cells): Vector[Array[Byte]] =

@@ -32,7 +32,7 @@ class LateWriteSuite extends AnyFunSuite {
       }
     }
 
-  for (version <- NewTable.Versions if TestSettings.isLong || version == 9)
+  for (version <- TestSettings.versions(9))
     test(
       s"version $version: a late overwrite is there exactly if its writer was told so, whatever step it goes on at"
     ) {
@@ -51,7 +51,7 @@ class LateWriteSuite extends AnyFunSuite {
       }
     }
 
-  for (version <- NewTable.Versions if TestSettings.isLong || version == 9)
+  for (version <- TestSettings.versions(9))
     test(s"version $version: a table that is made anew late is the new one exactly if its writer was told so") {
       races(tableOf(version, "a"), oneIn = 40)((storage, table) => remake(storage, table, "late", slow)) { steps =>
         val table = tableOf(version, "a")
@@ -68,7 +68,7 @@ class LateWriteSuite extends AnyFunSuite {
       }
     }
 
-  for (version <- NewTable.Versions if TestSettings.isLong || version == 9)
+  for (version <- TestSettings.versions(9))
     test(
       s"version $version: of a late compaction and one that runs it again one is done, whatever step it goes on at"
     ) {

@@ -1,7 +1,7 @@
 package hudiidx.hive
 
 import hudiidx.spark.Answer
-import hudiidx.{Fixtures, UnsupportedTable}
+import hudiidx.{Fixtures, TestSettings, UnsupportedTable}
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /** Hive tables over Hudi tables, through Spark's Hive reader: rows are stock Hudi's, whichever query asks. */
@@ -37,19 +37,21 @@ final class SparkHiveSuite extends HiveSuite {
   private def checkRows(name: String, table: String, answer: String = "snapshot"): Unit =
     Answer.expect(Fixtures.json(name).get(answer), Answer.of(spark.table(table)))
 
-  private val tables = Vector(
-    "v6-cow-types",
-    "v6-mor-types",
-    "v6-mor-evolution",
-    "v6-cow-complex",
-    "v8-mor-part",
-    "v9-cow-types",
-    "v9-mor-types",
-    "v9-cow-evolution",
-    "v9-mor-bucket-parquet",
-    "v9-partial-updates",
-    "v9-virtual-mor",
-    "v9-zero-rows"
+  private val tables = TestSettings.some(2)(
+    Vector(
+      "v6-cow-types",
+      "v6-mor-types",
+      "v6-mor-evolution",
+      "v6-cow-complex",
+      "v8-mor-part",
+      "v9-cow-types",
+      "v9-mor-types",
+      "v9-cow-evolution",
+      "v9-mor-bucket-parquet",
+      "v9-partial-updates",
+      "v9-virtual-mor",
+      "v9-zero-rows"
+    )
   )
 
   tables.foreach { name =>

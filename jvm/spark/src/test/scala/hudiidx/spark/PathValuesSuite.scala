@@ -5,7 +5,7 @@ import java.nio.file.{Files, Paths}
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TestSettings}
 import hudiidx.record.PackedKeys
 import hudiidx.spark.api.HudiIdxApi
 import org.apache.spark.sql.DataFrame
@@ -18,7 +18,8 @@ final class PathValuesSuite extends SparkSuite {
   private val mapper = new ObjectMapper
 
   // In incremental queries of version 6 stock takes the values of files.
-  private val tables = Vector("v6-path-values-cow", "v8-path-values-cow", "v9-path-values-cow", "v9-path-values-mor")
+  private val tables =
+    TestSettings.some(3)(Seq("v6-path-values-cow", "v8-path-values-cow", "v9-path-values-cow", "v9-path-values-mor"))
 
   private def stockRows(name: String): Vector[(String, String)] = {
     val rows = Vector.newBuilder[(String, String)]

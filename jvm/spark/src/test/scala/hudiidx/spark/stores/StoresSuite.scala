@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TestSettings}
 import hudiidx.hadoop.s3.S3Server
 import hudiidx.hadoop.{CallBounds, HdfsCluster, RemoteTable}
 import hudiidx.spark.api.HudiIdxApi
@@ -24,6 +24,9 @@ abstract class RemoteTables extends SparkSuite with CallBounds with BeforeAndAft
   protected def root: String
   protected def configuration: Configuration
   protected def fixtures: Seq[String]
+
+  /** The version of the tables that are made, in short form. */
+  protected def version: Int
   private val made = new AtomicInteger
   private val all = Map("hudiidx.record.mode" -> "global", "hudiidx.columns" -> "*", "hudiidx.index.strict" -> "true")
   private val strict = "hudiidx.index.strict" -> "true"
@@ -74,7 +77,7 @@ abstract class RemoteTables extends SparkSuite with CallBounds with BeforeAndAft
     rows.write.format("hudiidx").options(options ++ more).mode("append").save(path)
   }
 
-  Seq("6", "9").foreach { version =>
+  TestSettings.versions(version).map(_.toString).foreach { version =>
     test(s"version $version: a table is made, written to, indexed and compacted") {
       val path = newPath()
       def rows(from: Long, until: Long, n: Long): DataFrame =
@@ -147,6 +150,7 @@ final class S3TablesSuite extends RemoteTables {
   )
   override protected lazy val configuration: Configuration = server.configuration
   override protected def fixtures: Seq[String] = Seq("v9-no-mdt-mor")
+  override protected def version: Int = 9
   override protected lazy val root: String = {
     server.bucket("tables")
     "s3a://tables/of"
@@ -181,7 +185,8 @@ final class HdfsTablesSuite extends RemoteTables {
     )
   )
   override protected lazy val configuration: Configuration = cluster.getConfiguration(0)
-  override protected def fixtures: Seq[String] = Seq("v6-no-mdt-mor", "v9-no-mdt-mor")
+  override protected def fixtures: Seq[String] = TestSettings.some(2)(Seq("v6-no-mdt-mor", "v9-no-mdt-mor"))
+  override protected def version: Int = 6
   override protected lazy val root: String = cluster.getFileSystem.makeQualified(new Path("/tables")).toString
 
   override def afterAll(): Unit = cluster.shutdown()

@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import scala.util.{Failure, Random, Success, Try}
 
-import hudiidx.TestSettings.{isLong, seed}
+import hudiidx.TestSettings.{isLong, seed, versions}
 import hudiidx.spark.compact.CompactionApi
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
 import hudiidx.{Figures, Fixtures, WriteConflict}
@@ -63,9 +63,7 @@ final class ConcurrentOverwritesSuite extends SparkSuite with WritersTogether wi
     assert(Fixtures.filesBelow(path).forall(f => !f.contains("/.temp/") && !f.endsWith("/lock"))): Unit
 
   // What replaces nothing stands beside its like in `ConcurrentWritesSuite`.
-  private val versions = if (isLong) Seq(6, 9) else Seq(9)
-
-  for (version <- versions; outer <- Kinds.filterNot(_ == Compact))
+  for (version <- versions(9); outer <- Kinds.filterNot(_ == Compact))
     test(s"version $version: ${outer.name} in whose middle another write commits") {
       val path = newTable(version)
       var state = values(path)
@@ -103,13 +101,13 @@ final class ConcurrentOverwritesSuite extends SparkSuite with WritersTogether wi
       }
     }
 
-  for (version <- Seq(6, 9))
+  for (version <- versions(6))
     test(
       s"version $version: overwrites beside other writes, in random rounds: nothing is lost and nothing comes back"
     ) {
       val path = newTable(version)
       val random = new Random(seed + version)
-      val rounds = if (isLong) 100 else 5
+      val rounds = if (isLong) 100 else 3
       info(s"HUDIIDX_TEST_SEED=$seed, $rounds rounds")
       var state = values(path)
       (1 to rounds).foreach { round =>

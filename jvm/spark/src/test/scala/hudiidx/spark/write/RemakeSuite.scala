@@ -5,7 +5,7 @@ import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
-import hudiidx.{DamagedTable, Fixtures, HudiIdxException, InvalidOption, TableChanged, UnsupportedTable}
+import hudiidx.{DamagedTable, Fixtures, HudiIdxException, InvalidOption, TableChanged, TestSettings, UnsupportedTable}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.{DataFrame, Row}
@@ -142,7 +142,7 @@ final class RemakeSuite extends SparkSuite {
   }
 
   test("a table of any version and type is made anew, or stays as it is where its rows fail") {
-    for (name <- Seq("v6-cow-part", "v8-mor-part", "v9-mor-part", "v6-mor-bucket")) {
+    for (name <- TestSettings.some(2)(Seq("v6-cow-part", "v8-mor-part", "v9-mor-part", "v6-mor-bucket"))) {
       val path = Fixtures.copy(name)
       val before = read(path).count()
       val given =

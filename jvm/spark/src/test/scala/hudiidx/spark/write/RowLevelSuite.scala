@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import scala.util.Random
 
-import hudiidx.TestSettings.isLong
+import hudiidx.TestSettings.{isLong, versions}
 import hudiidx.hadoop.{Rollbacks, Tables}
 import hudiidx.hfile.BlockCache
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
@@ -244,7 +244,7 @@ final class RowLevelSuite extends SparkSuite {
   private def removed(t: ActiveTimeline, i: Instant): Unit =
     LocalStorage.list(t.dir).filter(_.name.startsWith(i.requestedTime)).foreach(f => LocalStorage.delete(f.path))
 
-  for (version <- Seq(6, 9); (name, deed) <- takenBack)
+  for (version <- versions(9); (name, deed) <- takenBack)
     test(s"version $version: $name between a statement's reading and its write is a conflict, and nothing is written") {
       def after(work: => Any, path: String): Exception = {
         deed(path, TableContext.load(Tables.access(LocalStorage, new BlockCache(0)), path).timeline)

@@ -11,7 +11,7 @@ import hudiidx.spark.api.HudiIdxApi
 import hudiidx.storage.LocalStorage
 import hudiidx.table.{PropertiesFile, TableConfig}
 import hudiidx.write.{HeartbeatOptions, OpenWrite}
-import hudiidx.{Fixtures, InvalidOption, UnsupportedTable, WriteConflict}
+import hudiidx.{Fixtures, InvalidOption, TestSettings, UnsupportedTable, WriteConflict}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types._
@@ -48,7 +48,7 @@ final class TableWriterSuite extends SparkSuite {
   private def values(path: String): Map[String, String] =
     read(path).collect().map(r => r.getAs[String]("_hoodie_record_key") -> r.getAs[String]("v")).toMap
 
-  for (version <- Seq(6, 9))
+  for (version <- TestSettings.versions(6))
     test(s"version $version: upserts, deletes and late rows, index behind, absent and damaged") {
       val path = newPath()
       save(rows(0 until 30, 1), path, made(version))
@@ -98,7 +98,7 @@ final class TableWriterSuite extends SparkSuite {
 
   private def inPartition(frame: DataFrame, p: String): DataFrame = frame.withColumn("p", lit(p))
 
-  for (version <- Seq(6, 9))
+  for (version <- TestSettings.versions(9))
     test(s"version $version: records move with their partition if they are to, late ones and deletes do not") {
       val path = newPath()
       save(rows(0 until 12, 2).withColumn("_hoodie_is_deleted", lit(false)), path, made(version))
