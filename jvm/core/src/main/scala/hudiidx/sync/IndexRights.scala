@@ -25,7 +25,7 @@ private[sync] object IndexRights {
         if (storage.access(store.dir).isEmpty) storage.makeFolder(store.dir, table.tablePath, ofData(table))
         else {
           told.forget(store.dir)
-          told.warn(store.dir, moreOpen(storage, store.dir, table.tablePath))
+          told.warn(store.dir, moreOpen(storage, store.dir, table.tablePath).orElse(moreOpenThanData(store.dir, table)))
         }
       }
     catch {
@@ -69,8 +69,18 @@ private[sync] object IndexRights {
       index <- effective(storage, dir)
       table <- effective(storage, tablePath)
       if index.isMoreOpenThan(table)
-    } yield s"$dir: more users can read or change this index folder (${index.text}, group ${index.group}) than the table $tablePath " +
-      s"(${table.text}, group ${table.group}), and an index holds values of it; give the folder the table's rights"
+    } yield said(dir, index, s"the table $tablePath", table)
+
+  private def moreOpenThanData(dir: String, table: TableContext): Option[String] =
+    for {
+      data <- ofData(table)
+      index <- effective(table.storage, dir)
+      if index.isMoreOpenThan(data)
+    } yield said(dir, index, s"data files of the table ${table.tablePath}", data)
+
+  private def said(dir: String, index: Access, of: String, than: Access): String =
+    s"$dir: more users can read or change this index folder (${index.text}, group ${index.group}) than $of " +
+      s"(${than.text}, group ${than.group}), and an index holds values of it; give the folder the table's rights"
 
   /** What is left of the rights at a folder for who has to pass those above it. */
   private def effective(storage: Storage, path: String): Option[Access] =

@@ -71,8 +71,8 @@ final class IndexRightsSuite extends SparkSuite {
   }
 
   test("an index folder that is there and more open than the table is warned of, one that is not more open is not") {
-    def told(rights: String): Vector[String] = {
-      val root = table("rwx------", "rw-------")
+    def told(rights: String, folders: String = "rwx------"): Vector[String] = {
+      val root = table(folders, "rw-------")
       val index = Fixtures.newFolder("index").resolve("i")
       // Folders of tests are their owner's alone: these above are passed by everybody.
       Files.createDirectory(index)
@@ -87,6 +87,10 @@ final class IndexRightsSuite extends SparkSuite {
     assert(told("rwx------").isEmpty)
     assert(told("rwxr-xr-x").size === (if (isReachable) 1 else 0))
     assert(told("rwx--x--x").size === (if (isReachable) 1 else 0))
+    // The table's folders are passed by all, its data files are not.
+    assert(told("rwx------", "rwxr-xr-x").isEmpty)
+    val ofData = told("rwxr-xr-x", "rwxr-xr-x")
+    assert(ofData.size === (if (isReachable) 1 else 0) && ofData.forall(_.contains("than data files of the table")))
   }
 
   test(
