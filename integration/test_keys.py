@@ -19,7 +19,7 @@ GENERATORS = {
     "NonpartitionedKeyGenerator": {"hoodie.datasource.write.partitionpath.field": ""},
     "GlobalDeleteKeyGenerator": {"hoodie.datasource.write.partitionpath.field": ""},
 }
-STOCKS = [pytest.param("stock_0_15", marks=pytest.mark.slow), "stock_1_0", "stock_1_1"]
+STOCKS = [pytest.param(s, marks=pytest.mark.slow) for s in ("stock_0_15", "stock_1_0")] + ["stock_1_1"]
 CONSISTENT = "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled"
 ROWS = "select cast(id as string) id, cast(id as long) n, cast(id as long) ts, 'sf' city from range({}, {})"
 

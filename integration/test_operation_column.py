@@ -41,7 +41,7 @@ def _assert_same(spark: SparkSession, stock: Any, name: str, path: Path) -> Any:
     return wanted
 
 
-@pytest.mark.parametrize("kind", ["COW", "MOR"])
+@pytest.mark.parametrize("kind", [pytest.param("COW", marks=pytest.mark.slow), "MOR"])
 @pytest.mark.parametrize("release", STOCK)
 def test_the_column_is_there_when_stock_shows_it(
     spark: SparkSession, release: str, kind: str, request: pytest.FixtureRequest

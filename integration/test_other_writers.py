@@ -64,7 +64,7 @@ def cases(turns: int) -> list[Case]:
     return [Case(stock, *kind, turns=turns) for stock in VERSIONS for kind in kinds]
 
 
-SHORT = {"stock_1_1-default", "stock_0_15-default", "stock_1_1-RECORD_INDEX"}
+SHORT = {"stock_0_15-default", "stock_1_1-RECORD_INDEX"}
 CASES = [pytest.param(c, id=str(c), marks=[] if str(c) in SHORT else pytest.mark.slow) for c in cases(12)] + [
     pytest.param(c, id=f"{c}-long", marks=pytest.mark.slow) for c in cases(30)
 ]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from test_metadata_table import FILES, INDEX, Listed
-from test_written import VERSIONS, Written, assert_same_history, leave_traces
+from test_written import IN_SHORT, OLD_IN_SHORT, VERSIONS, Written, assert_same_history, leave_traces
 
 from hudiidx import DamagedTable, HudiIndex, UnsupportedTable
 
@@ -26,7 +26,7 @@ def overwrite(table: Written, rows: DataFrame, **options: str) -> None:
     put(table, rows, {r.city for r in rows.select("city").distinct().collect()} if dynamic else None)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", IN_SHORT)
 def test_stock_and_we_overwrite_by_turns(
     spark: SparkSession, request: pytest.FixtureRequest, version: str
 ) -> None:
@@ -82,7 +82,7 @@ def test_stock_and_we_overwrite_by_turns(
     table.assert_rows()
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", OLD_IN_SHORT)
 def test_stock_rolls_an_overwrite_back_that_ended_half_way(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
 ) -> None:
@@ -112,7 +112,7 @@ def test_stock_rolls_an_overwrite_back_that_ended_half_way(
     table.assert_right()
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", IN_SHORT)
 def test_stock_takes_an_overwrite_back_under_an_index(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
 ) -> None:

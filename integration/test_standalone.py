@@ -32,7 +32,7 @@ def expected() -> dict[str, tuple[str, float]]:
     return found
 
 
-@pytest.mark.parametrize("writer", ["hudiidx", "stock"])
+@pytest.mark.parametrize("writer", ["hudiidx", pytest.param("stock", marks=pytest.mark.slow)])
 def test_the_pipeline_runs_on_a_cluster(
     spark: SparkSession, stock_1_1: Any, master: str, tmp_path: Path, writer: str
 ) -> None:
