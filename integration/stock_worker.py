@@ -207,11 +207,12 @@ class Stock(hudifix.Env):
             return list(pool.map(write, batches))
 
     def op_reader_options(self) -> list[str]:
-        """The names of all options of the data source's reader."""
+        """The names of all options of the data source's reader, older ones too."""
         options = self.j.java.lang.Class.forName("org.apache.hudi.DataSourceReadOptions$")
         module = options.getField("MODULE$").get(None)
         getters = [m for m in options.getMethods() if m.getReturnType().getSimpleName() == "ConfigProperty"]
-        return sorted({m.invoke(module, None).key() for m in getters if m.getParameterCount() == 0})
+        found = [m.invoke(module, None) for m in getters if m.getParameterCount() == 0]
+        return sorted({o.key() for o in found} | {n for o in found for n in o.getAlternatives()})
 
     def op_groups(self, name: str) -> Any:
         """A snapshot query: checksum of the data, and per file group its partition, file id and keys."""

@@ -116,10 +116,22 @@ private[hudiidx] object PropertiesFile {
   /** Without `.hoodie` the path is no table, and waiting for a writer is pointless. */
   private def requireTableFolder(storage: Storage, tablePath: String): Unit =
     if (storage.status(Storage.join(tablePath, TableConfig.HoodieFolder)).isEmpty)
-      throw new NotAHudiTable(
-        if (storage.status(tablePath).isEmpty) s"$tablePath: there is nothing at this path; check the table's path"
-        else s"$tablePath: no Hudi table, there is no .hoodie folder below it; give the base path of a Hudi table"
-      )
+      throw new NotAHudiTable(tableAbove(storage, tablePath) match {
+        case Some(table) =>
+          s"$tablePath: a path inside the Hudi table $table; give that base path, and filter by _hoodie_partition_path, or by _file, " +
+            "for a part of the table"
+        case None if storage.status(tablePath).isEmpty =>
+          s"$tablePath: there is nothing at this path; check the table's path"
+        case None =>
+          s"$tablePath: no Hudi table, there is no .hoodie folder below it; give the base path of a Hudi table"
+      })
+
+  /** The table in which a folder, or a pattern of such, lies: stock Hudi's reader takes those too. */
+  private def tableAbove(storage: Storage, path: String): Option[String] = Iterator
+    .iterate(path)(p => p.substring(0, math.max(0, p.lastIndexOf('/'))))
+    .drop(1)
+    .takeWhile(p => p.nonEmpty && !p.endsWith("/") && !p.endsWith(":"))
+    .find(p => storage.status(Storage.join(p, TableConfig.HoodieFolder)).isDefined)
 
   /** Left: why the file cannot be used. */
   private def loadOne(storage: Storage, file: String): Either[String, Map[String, String]] =

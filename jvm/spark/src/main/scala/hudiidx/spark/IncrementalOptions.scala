@@ -22,6 +22,8 @@ object IncrementalOptions {
   val EndSchema = "hoodie.datasource.read.schema.use.end.instanttime"
   val Format = "hoodie.datasource.query.incremental.format"
 
+  private val Earliest = "earliest"
+  private val BeforeAll = "000"
   private val Fail = "FAIL"
   private val Block = "BLOCK"
 
@@ -54,7 +56,7 @@ object IncrementalOptions {
       Text("instant"),
       "(none)",
       "Incremental, which needs it: commits after this instant. A requested time on tables of version 6, a completion time later; " +
-        "the first digits are enough, `000` is before all. On tables of version 8 a commit that completed at this very time " +
+        "the first digits are enough, `000` and `earliest` are before all. On tables of version 8 a commit that completed at this very time " +
         "counts, as in Hudi 1.0."
     ),
     OptionDoc(End, Text("instant"), "(the latest)", "Incremental: commits up to this instant, with it."),
@@ -82,7 +84,7 @@ object IncrementalOptions {
     )
     IncrementalOptions(
       IncrementalRequest(
-        instant(Begin, begin),
+        if (begin.trim.equalsIgnoreCase(Earliest)) BeforeAll else instant(Begin, begin),
         own.get(End).map(instant(End, _)),
         own.get(Fallback).map(_ => fallback.flag(own)),
         blockHoles = holes.choice(own) == Block,

@@ -61,8 +61,9 @@ object ReadOptions {
 
   val QueryType = "hoodie.datasource.query.type"
 
-  /** Stock's older name of the same. */
-  private val ViewType = "hoodie.datasource.view.type"
+  /** Stock's older name of the same, and its older name of `snapshot`. */
+  val ViewType = "hoodie.datasource.view.type"
+  private val RealTime = "realtime"
   val SchemaOnRead = "hoodie.schema.on.read.enable"
   val PartitionsFromPaths = "hoodie.datasource.read.extract.partition.values.from.path"
   val AsOfInstant = "as.of.instant"
@@ -77,7 +78,7 @@ object ReadOptions {
     OneOf(QueryTypes),
     Snapshot,
     s"`$ReadOptimized` reads the base files of a merge-on-read table alone, without its logs; `$Incremental`: the rows that some " +
-      s"commits wrote, as they left them. (`$ViewType` is taken for it too.)"
+      s"commits wrote, as they left them. (`$ViewType` is taken for it too, and `$RealTime` for `$Snapshot`.)"
   )
   private val schemaOnRead = OptionDoc(
     SchemaOnRead,
@@ -204,9 +205,10 @@ object ReadOptions {
 
   private def queryType(name: String): String = {
     val lower = name.trim.toLowerCase(Locale.ROOT)
-    if (!QueryTypes.contains(lower))
+    if (lower == RealTime) Snapshot
+    else if (!QueryTypes.contains(lower))
       throw new InvalidOption(s"$QueryType: '$name' is not served; known are ${QueryTypes.mkString(", ")}")
-    lower
+    else lower
   }
 
   private def refuse(name: String): Unit = throw new InvalidOption(

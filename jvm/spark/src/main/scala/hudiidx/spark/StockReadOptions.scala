@@ -4,22 +4,26 @@ import java.util.Locale
 
 import hudiidx.InvalidOption
 
-/** What becomes of one of stock Hudi's reader options. */
-sealed trait StockOption extends Product with Serializable
+/** What becomes of one of stock Hudi's reader options; docs/options.md has the list. */
+sealed abstract class StockOption(val name: String) extends Product with Serializable {
+  def why: String
+}
 
 object StockOption {
 
   /** As stock follows it. */
-  case object Followed extends StockOption
+  case object Followed extends StockOption("followed") {
+    override def why: String = "see above"
+  }
 
   /** It may stand there: rows do not hang on it. */
-  final case class Harmless(why: String) extends StockOption
+  final case class Harmless(why: String) extends StockOption("harmless")
 
   /** A value other than these is refused: rows would not be what was asked for.
     *
     * @param taken in lower case
     */
-  final case class Refused(taken: Set[String], why: String) extends StockOption
+  final case class Refused(taken: Set[String], why: String) extends StockOption("refused")
 }
 
 /** All options of stock Hudi's reader, 0.15.0 to 1.2.0, each with a decision: none is taken without a word and not followed. */
@@ -34,6 +38,7 @@ object StockReadOptions {
   val Decided: Map[String, StockOption] = Map(
     ReadOptions.AsOfInstant -> Followed,
     ReadOptions.QueryType -> Followed,
+    ReadOptions.ViewType -> Followed,
     ReadOptions.SchemaOnRead -> Followed,
     ReadOptions.PartitionsFromPaths -> Followed,
     IncrementalOptions.Begin -> Followed,

@@ -1,6 +1,8 @@
 package hudiidx.spark
 
-import hudiidx.InvalidOption
+import java.nio.file.Files
+
+import hudiidx.{Fixtures, InvalidOption}
 import org.scalatest.funsuite.AnyFunSuite
 
 final class ReadOptionsSuite extends AnyFunSuite {
@@ -39,7 +41,7 @@ final class ReadOptionsSuite extends AnyFunSuite {
       case (name, StockOption.Harmless(_)) =>
         assert(ReadOptions.of(Map(name -> "x"), Map.empty) === ReadOptions.of(Map.empty, Map.empty), name)
       case (name, StockOption.Followed) =>
-        assert(ReadOptions.Docs.exists(_.name == name), name)
+        assert(name == ReadOptions.ViewType || ReadOptions.Docs.exists(_.name == name), name)
     }
     val session = Map("hoodie.datasource.merge.type" -> "skip_merge")
     intercept[InvalidOption](ReadOptions.of(Map.empty, session))
@@ -49,6 +51,23 @@ final class ReadOptionsSuite extends AnyFunSuite {
         .of(Map("hoodie.datasource.read.extract.partition.values.from.path" -> "true"), Map.empty)
         .partitionsFromPaths
     )
+  }
+
+  test("docs/options.md has each option of stock's reader with its decision") {
+    val row = """\| `([^`]+)` \| (followed|harmless|refused) \| ([^|]+) \|""".r
+    val page = Files.readString(Fixtures.repoRoot.resolve("docs").resolve("options.md"))
+    val told =
+      row.findAllMatchIn(page).map(m => m.group(1) -> (m.group(2) -> m.group(3).split("; served with")(0))).toMap
+    assert(told === StockReadOptions.Decided.map { case (name, is) => name -> (is.name -> is.why) })
+  }
+
+  test("the older name of the kind of query, and earliest as a begin, are taken in any case") {
+    val view = "Hoodie.Datasource.View.Type"
+    assert(ReadOptions.of(Map(view -> "REALTIME"), Map.empty).queryType === "snapshot")
+    assert(ReadOptions.of(Map(view -> "READ_OPTIMIZED"), Map.empty).queryType === "read_optimized")
+    val both = Map(view -> "INCREMENTAL", "hoodie.datasource.read.begin.instanttime" -> "Earliest")
+    assert(ReadOptions.of(both, Map.empty).increment.map(_.request.begin) === Some("000"))
+    assert(refused(view -> "newest").contains("newest"))
   }
 
   test("options of others pass") {

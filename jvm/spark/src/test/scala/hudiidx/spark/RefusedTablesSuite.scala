@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths, StandardOpenOption}
 
 import hudiidx.table.{BaseFile, FileSlice}
-import hudiidx.{DamagedTable, Fixtures, UnsupportedTable}
+import hudiidx.{DamagedTable, Fixtures, InvalidOption, NotAHudiTable, UnsupportedTable}
 import org.apache.spark.sql.types.StructType
 
 /** Tables whose rows cannot be read are refused by name, before any row is. */
@@ -39,6 +39,22 @@ final class RefusedTablesSuite extends SparkSuite {
         intercept[UnsupportedTable](PieceOfFile.whole(slice, pinned, new StructType, new StructType)).getMessage
       assert(message.contains(file.fileName))
     }
+  }
+
+  test("a path inside a table, and a pattern of such paths, with the table's base path") {
+    val table = Fixtures.table("v9-cow-part")
+    Vector("sf", "*", "*/*", ".hoodie/timeline").foreach { inside =>
+      val message = intercept[NotAHudiTable](read(s"$table/$inside").collect()).getMessage
+      assert(message.contains(s"inside the Hudi table") && message.contains(s"$table; give"), inside)
+    }
+    val above = Paths.get(table).getParent
+    val message = intercept[NotAHudiTable](read(s"$above/*").collect()).getMessage
+    assert(message.contains("nothing at this path"))
+  }
+
+  test("a schema of the user's") {
+    val frame = spark.read.format("hudiidx").schema("id string").load(Fixtures.table("v9-cow-part"))
+    assert(intercept[InvalidOption](frame.collect()).getMessage.startsWith("schema: a Hudi table has its own"))
   }
 
   test("bootstrapped tables") {
