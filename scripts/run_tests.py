@@ -112,12 +112,13 @@ def pytest(
 ) -> Counts:
     """Runs pytest, two files at a time unless told otherwise, and counts from its report.
 
-    Each of the two has a Spark session and stock Hudis of its own.
+    Each of the two has a Spark session and stock Hudis of its own. What took longest is told at the end.
     """
     REPORTS.mkdir(parents=True, exist_ok=True)
     report = REPORTS / f"{title.replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
-    ok = run(title, [str(python), "-m", "pytest", "-q", *lanes, f"--junitxml={report}", *arguments])
+    told = ["-q", "--durations=30", "--durations-min=10", f"--junitxml={report}"]
+    ok = run(title, [str(python), "-m", "pytest", *told, *lanes, *arguments])
     return checked(title, read_reports([report] if report.exists() else []), ok)
 
 
