@@ -327,11 +327,6 @@ class Stock(hudifix.Env):
         rows = hudifix.read(self, self.tables[name].path).select("id", "n", column).collect()
         return sorted(str(tuple(row)) for row in rows)
 
-    def op_marks(self, name: str) -> dict[str, str]:
-        """The types of Hudi's own that columns of a snapshot query bear."""
-        schema = hudifix.read(self, self.tables[name].path).schema
-        return {f.name: f.metadata["hudi_type"] for f in schema if "hudi_type" in f.metadata}
-
     def op_completed(self, name: str) -> list[str]:
         """The instants of the timeline's completed writes."""
         return list(map(str, self.tables[name].last()))
@@ -351,6 +346,21 @@ class Stock(hudifix.Env):
             return hudifix.attempt(lambda: hudifix.answer(hudifix.read(self, table.path, **options))[1])
 
         return [{"begin": b, **rows(b)} for b in begins]
+
+    def op_change_data(self, name: str, options: dict[str, str]) -> Any:
+        """The rows of a query of change data, each ``[op, ts_ms, before, after]``, or ``error``."""
+        asked = {
+            "hoodie.datasource.query.type": "incremental",
+            "hoodie.datasource.query.incremental.format": "cdc",
+            **options,
+        }
+
+        def rows() -> Any:
+            found = hudifix.read(self, self.tables[name].path, **asked)
+            assert found.columns == ["op", "ts_ms", "before", "after"]
+            return {"rows": [list(r) for r in found.collect()]}
+
+        return hudifix.attempt(rows)
 
     def op_travel(self, name: str, options: dict[str, str] | None = None) -> Any:
         """The snapshot query as of each completed instant: count and checksums, or ``error``."""

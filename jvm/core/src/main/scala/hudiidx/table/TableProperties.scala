@@ -22,7 +22,7 @@ object PropertyUse {
   final case class Refused(served: Set[String], why: String) extends PropertyUse("refused")
 }
 
-/** All keys that stock Hudi 0.15.0 to 1.2.0 keeps in `hoodie.properties`, and those of version 10, each with a decision. */
+/** All keys that stock Hudi 0.15.0 to 1.2.0 keeps in `hoodie.properties`, each with a decision. */
 object TableProperties {
   import PropertyUse._
 
@@ -62,10 +62,6 @@ object TableProperties {
     TableConfig.Extractor -> Honoured(
       "where it says that folders of dates have slashes, hudiidx writes no date with dashes, unless the property above is set"
     ),
-    "hoodie.meta.fields.mode" -> Refused(
-      Set("ALL", "NONE"),
-      "some of Hudi's columns alone, which tables of version 10 may have"
-    ),
     "hoodie.partition.metafile.use.base.format" -> Honoured("the form of the files that mark partitions"),
     // Merging
     "hoodie.table.precombine.field" -> Honoured("orders records of a key"),
@@ -90,8 +86,10 @@ object TableProperties {
     "hoodie.bootstrap.index.enable" -> Irrelevant("bootstrapped tables are known by their base path"),
     "hoodie.bootstrap.index.class" -> Irrelevant("bootstrapped tables are known by their base path"),
     "hoodie.bootstrap.index.type" -> Irrelevant("bootstrapped tables are known by their base path"),
-    "hoodie.table.cdc.enabled" -> Honoured("logs of changes are no data; tables with it are not written"),
-    "hoodie.table.cdc.supplemental.logging.mode" -> Irrelevant("what logs of changes hold, which are not read"),
+    "hoodie.table.cdc.enabled" -> Honoured(
+      "logs of changes are no data, and queries of changes are answered; tables with it are not written"
+    ),
+    "hoodie.table.cdc.supplemental.logging.mode" -> Honoured("what logs of changes hold, for queries of changes"),
     "hoodie.allow.operation.metadata.field" -> Honoured("whether rows bear their operation"),
     // Hudi's metadata table and indexes
     "hoodie.table.metadata.partitions" -> Honoured("parts of the metadata table that may be read"),

@@ -38,6 +38,19 @@ final class BaseFileReaderFactory(
 ) extends Shims.PieceReaderFactory(readers) {
   private val plain = new KeyFieldReaders(readers, keyField)
 
+  /** The same for slices with their logs as of an instant. */
+  def asOf(instant: String): BaseFileReaderFactory =
+    if (merging.isEmpty) this
+    else
+      new BaseFileReaderFactory(
+        readers,
+        floatsByText,
+        merging.map(_.copy(asOf = Some(instant))),
+        names,
+        keyField,
+        labels
+      )
+
   override def buildReader(file: PartitionedFile): PartitionReader[InternalRow] = {
     val whole = toEnd(file)
     if (SliceReading.hasLogs(file)) rowsOf(ofKeys(whole).getOrElse(merged(whole)))

@@ -61,8 +61,12 @@ object HudiIdxSource {
         throw new InvalidOption("path: a table's base path is needed, as in spark.read.format(\"hudiidx\").load(path)")
       )
     KeyJoinRule.register(spark)
-    if (read.view == ReadOptions.RowsView) new HudiIdxTable(spark, PinnedTable.open(spark, path, read), ofCatalog)
-    else ViewTable.open(spark, path, read)
+    if (read.view != ReadOptions.RowsView) ViewTable.open(spark, path, read)
+    else
+      read.changes match {
+        case Some(asked) => ChangeData.open(spark, path, read, asked)
+        case None        => new HudiIdxTable(spark, PinnedTable.open(spark, path, read), ofCatalog)
+      }
   }
 
   /** The session's settings that are ours. */

@@ -22,6 +22,9 @@ object IncrementalOptions {
   val EndSchema = "hoodie.datasource.read.schema.use.end.instanttime"
   val Format = "hoodie.datasource.query.incremental.format"
 
+  private val LatestState = "latest_state"
+  private val Changes = "cdc"
+
   private val Earliest = "earliest"
   private val BeforeAll = "000"
   private val Fail = "FAIL"
@@ -50,7 +53,16 @@ object IncrementalOptions {
   private val endSchema =
     OptionDoc(EndSchema, Flag, "false", "Incremental: columns as of the last commit of the range.")
 
+  private val format = OptionDoc(
+    Format,
+    OneOf(Vector(LatestState, Changes)),
+    LatestState,
+    s"Incremental: `$LatestState`, the rows that the commits wrote, as they left them; `$Changes`, a row for each change of a record " +
+      "([changes.md](changes.md)), of tables that keep change data."
+  )
+
   val Docs: Vector[OptionDoc] = Vector(
+    format,
     OptionDoc(
       Begin,
       Text("instant"),
@@ -72,8 +84,44 @@ object IncrementalOptions {
     endSchema
   )
 
-  /** @param own the reader's options and the session's, names in lower case. InvalidOption without a begin */
+  /** Are changes asked for? InvalidOption for a form of answers that is not known.
+    *
+    * @param own the reader's options and the session's, names in lower case
+    */
+  def isOfChanges(own: Map[String, String]): Boolean = format.choice(own) == Changes
+
+  /** InvalidOption without a begin, and for what would leave changes out.
+    *
+    * @param own as above
+    */
+  def ofChanges(own: Map[String, String]): ChangeOptions = {
+    val (from, to) = range(own)
+    def refuse(option: String) = throw new InvalidOption(
+      s"$option: not taken with $Format=$Changes, which tells all changes of the range; leave it out, and filter the DataFrame"
+    )
+    if (own.get(PathGlob).exists(_.nonEmpty)) refuse(PathGlob)
+    if (endSchema.flag(own)) refuse(EndSchema)
+    if (own.contains(Fallback) && fallback.flag(own)) refuse(Fallback)
+    ChangeOptions(from, to)
+  }
+
+  /** @param own as above. InvalidOption without a begin */
   def of(own: Map[String, String]): IncrementalOptions = {
+    val (from, to) = range(own)
+    IncrementalOptions(
+      IncrementalRequest(
+        from,
+        to,
+        own.get(Fallback).map(_ => fallback.flag(own)),
+        blockHoles = holes.choice(own) == Block,
+        skipCompaction = IncrementalOptions.skipCompaction.flag(own)
+      ),
+      own.get(PathGlob).filter(_.nonEmpty),
+      IncrementalOptions.endSchema.flag(own)
+    )
+  }
+
+  private def range(own: Map[String, String]): (String, Option[String]) = {
     if (own.contains(ReadOptions.AsOfInstant))
       throw new InvalidOption(s"${ReadOptions.AsOfInstant}: an incremental query takes $End in its place")
     val begin = own.getOrElse(
@@ -82,17 +130,8 @@ object IncrementalOptions {
         s"$Begin: an incremental query needs it; give the instant after which commits count, 000 for all"
       )
     )
-    IncrementalOptions(
-      IncrementalRequest(
-        if (begin.trim.equalsIgnoreCase(Earliest)) BeforeAll else instant(Begin, begin),
-        own.get(End).map(instant(End, _)),
-        own.get(Fallback).map(_ => fallback.flag(own)),
-        blockHoles = holes.choice(own) == Block,
-        skipCompaction = IncrementalOptions.skipCompaction.flag(own)
-      ),
-      own.get(PathGlob).filter(_.nonEmpty),
-      IncrementalOptions.endSchema.flag(own)
-    )
+    val from = if (begin.trim.equalsIgnoreCase(Earliest)) BeforeAll else instant(Begin, begin)
+    (from, own.get(End).map(instant(End, _)))
   }
 
   /** Compared as a string, so the first digits of an instant are enough: `000` is before all. */

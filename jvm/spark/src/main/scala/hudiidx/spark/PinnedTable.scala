@@ -9,7 +9,7 @@ import hudiidx.record.RecordIndex
 import hudiidx.spark.prune.{ExpressionFacts, ExpressionResolver, IndexedExpressions}
 import hudiidx.sync.IndexUse
 import hudiidx.table._
-import hudiidx.{DamagedTable, UnsupportedTable}
+import hudiidx.{DamagedTable, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
@@ -178,6 +178,10 @@ object PinnedTable {
       resolver: StructType => ExpressionResolver
   ): PinnedTable = {
     val from = System.nanoTime()
+    if (options.changes.isDefined)
+      throw new InvalidOption(
+        s"${IncrementalOptions.Format}: changes are no rows of the table; set it to latest_state, or leave it out, for this call"
+      )
     val shared = opened
     val config = shared.config
     ReadableRows.check(config)

@@ -18,6 +18,7 @@ import hudiidx.table.QueryInstant
   *  @param partitionsFromPaths the values of all partition columns are those of the paths
   *  @param keepsHistory each scan leaves a record in the index folder
   *  @param increment of an incremental query; None: a snapshot
+  *  @param changes of a query of changes
   *  @param tagStrategy how `tag_location` looks keys up, see [[TagStrategy]]
   */
 final case class ReadOptions(
@@ -27,6 +28,7 @@ final case class ReadOptions(
     index: IndexOptions,
     tagStrategy: String,
     increment: Option[IncrementalOptions] = None,
+    changes: Option[ChangeOptions] = None,
     pushdowns: ReadPushdowns = ReadPushdowns.of(Map.empty),
     columnsByName: Boolean = false,
     mergesAs11: Boolean = false,
@@ -165,13 +167,15 @@ object ReadOptions {
       (if (what == RowsView) session.filter(_._1.startsWith(HudiPrefix)) else Map.empty[String, String]) ++ own
     if (what == RowsView) StockReadOptions.check(asked)
     val kind = queryType(asked.get(QueryType).orElse(asked.get(ViewType)).getOrElse(queryTypeDoc.default))
+    val ofChanges = kind == Incremental && IncrementalOptions.isOfChanges(asked)
     ReadOptions(
       asOf = own.get(AsOfInstant).map(QueryInstant.parse(AsOfInstant, _)),
       queryType = kind,
       view = what,
       index = IndexOptions.of(settings),
       tagStrategy = TagStrategy.checked(ReadOptions.tagStrategy.text(settings)),
-      increment = if (kind == Incremental) Some(IncrementalOptions.of(asked)) else None,
+      increment = if (kind == Incremental && !ofChanges) Some(IncrementalOptions.of(asked)) else None,
+      changes = if (ofChanges) Some(IncrementalOptions.ofChanges(asked)) else None,
       pushdowns = ReadPushdowns.of(settings),
       columnsByName = !schemaOnRead.flag(asked),
       mergesAs11 = mergesAs11(mergeRelease.text(settings)),

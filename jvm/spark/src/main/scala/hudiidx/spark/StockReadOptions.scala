@@ -48,10 +48,7 @@ object StockReadOptions {
     IncrementalOptions.PathGlob -> Followed,
     IncrementalOptions.SkipCompaction -> Followed,
     IncrementalOptions.EndSchema -> Followed,
-    IncrementalOptions.Format -> Refused(
-      Set("latest_state"),
-      "change data capture queries are not served; read the table with Hudi for them"
-    ),
+    IncrementalOptions.Format -> Followed,
     "hoodie.datasource.read.incr.filters" ->
       Refused(Set(""), "filter the DataFrame, filters are pushed down to the files"),
     "hoodie.datasource.merge.type" -> Refused(

@@ -161,7 +161,7 @@ final class IncrementalSuite extends SparkSuite {
     def refused(options: (String, String)*): String = intercept[InvalidOption](changes(table, options: _*)).getMessage
     assert(refused().contains(begin))
     assert(refused(begin -> "soon").contains(begin))
-    assert(refused(begin -> "0", "hoodie.datasource.query.incremental.format" -> "cdc").contains("change data capture"))
+    assert(refused(begin -> "0", "hoodie.datasource.query.incremental.format" -> "all").contains("latest_state"))
     assert(refused(begin -> "0", "as.of.instant" -> "2026-11-20").contains("as.of.instant"))
     assert(refused(begin -> "0", "hoodie.datasource.read.incr.filters" -> "a > 1").contains("incr.filters"))
     assert(intercept[InvalidOption](read(table, "hoodie.datasource.query.type" -> "cdc")).getMessage.contains("cdc"))

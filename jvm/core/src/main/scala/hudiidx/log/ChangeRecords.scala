@@ -1,0 +1,110 @@
+package hudiidx.log
+
+import scala.collection.JavaConverters._
+
+import hudiidx.bytes.ByteCursor
+import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.{DamagedTable, UnsupportedTable}
+import org.apache.avro.generic.{GenericData, GenericDatumReader, GenericRecord}
+import org.apache.avro.io.DecoderFactory
+import org.apache.avro.{AvroRuntimeException, Schema}
+
+/** What a writer kept of one change. Images are texts as Avro writes records, which stock Hudi shows; the text `null` is for
+  * none.
+  *
+  * @param key    None where both images are kept
+  * @param before None where the writer keeps no such images
+  * @param after  the same
+  */
+final case class ChangeRecord(op: String, key: Option[String], before: Option[String], after: Option[String])
+
+/** Change-data blocks. Format notes §6.8. */
+object ChangeRecords {
+  private val Op = "op"
+  private val Key = "record_key"
+  private val Before = "before"
+  private val After = "after"
+
+  /** Hands over the records of a `.cdc` file. DamagedTable if it is gone or cannot be understood, UnsupportedTable if its images
+    * cannot be read as rows of the table.
+    *
+    * @param columns the table's Avro schema without meta columns, JSON: that of images
+    */
+  def foreach(storage: Storage, file: String, columns: String)(use: ChangeRecord => Unit): Unit =
+    SliceLog.reading(storage, file) { reader =>
+      LogFile.blocks(reader).foreach { block =>
+        if (block.kind != LogBlockKind.CdcData)
+          throw new DamagedTable(
+            s"$file: no change-data block at offset ${block.offset}; restore the file, or begin behind its commit"
+          )
+        read(reader, block, AvroFieldPlan.parse(columns, file))(use)
+      }
+    }
+
+  private def read(reader: RandomReader, block: LogBlock, table: Schema)(use: ChangeRecord => Unit): Unit = {
+    val written = AvroFieldPlan.parse(
+      block.schema.getOrElse(
+        throw new DamagedTable(s"${reader.path}: change-data block without a schema; restore the file")
+      ),
+      reader.path
+    )
+    val datums = new GenericDatumReader[GenericRecord](written, withImagesOf(table, written))
+    val records = new AvroRecords(reader, block)
+    try
+      while (records.next()) use(recordOf(datums.read(null, decoder(records.cursor, records.length))))
+    catch {
+      case e: AvroRuntimeException =>
+        throw new UnsupportedTable(
+          s"${reader.path}: its images cannot be read with the table's columns (${e.getMessage}); begin behind its commit",
+          e
+        )
+      case e: java.io.IOException =>
+        throw new DamagedTable(s"${reader.path}: change-data records cannot be decoded ($e); restore the file", e)
+    }
+  }
+
+  private def decoder(in: ByteCursor, length: Int) =
+    DecoderFactory.get().binaryDecoder(in.bytes, in.position, length, null)
+
+  private def recordOf(record: GenericRecord): ChangeRecord = {
+    def has(field: String) = record.getSchema.getField(field) != null
+    def image(field: String) = if (has(field)) Some(GenericData.get().toString(record.get(field))) else None
+    ChangeRecord(
+      String.valueOf(record.get(Op)),
+      if (has(Key)) Option(record.get(Key)).map(_.toString) else None,
+      image(Before),
+      image(After)
+    )
+  }
+
+  /** The schema that was written, with images of the table's columns. */
+  private def withImagesOf(table: Schema, written: Schema): Schema = imageIn(written) match {
+    case None                                     => written
+    case Some(image) if sameColumns(image, table) => written
+    case Some(image)                              =>
+      val now = Schema.createRecord(image.getName, null, image.getNamespace, false)
+      now.setFields(table.getFields.asScala.map(f => new Schema.Field(f, f.schema)).asJava)
+      val fields = written.getFields.asScala.map { f =>
+        if (f.schema.getType == Schema.Type.UNION && f.schema.getTypes.contains(image))
+          new Schema.Field(
+            f.name,
+            Schema.createUnion(f.schema.getTypes.asScala.map(t => if (t == image) now else t).asJava)
+          )
+        else new Schema.Field(f, f.schema)
+      }
+      val all = Schema.createRecord(written.getName, null, written.getNamespace, false)
+      all.setFields(fields.asJava)
+      all
+  }
+
+  private def imageIn(written: Schema): Option[Schema] = Option(written.getField(Before)).flatMap { f =>
+    val types = if (f.schema.getType == Schema.Type.UNION) f.schema.getTypes.asScala.toVector else Vector(f.schema)
+    types.find(_.getType == Schema.Type.RECORD)
+  }
+
+  private def sameColumns(image: Schema, table: Schema): Boolean = {
+    def of(schema: Schema) = schema.getFields.asScala.map(f => f.name -> f.schema)
+    of(image) == of(table)
+  }
+
+}
