@@ -59,7 +59,7 @@ $(JAR): $(JVM_SOURCES) $(SBT)
 	cp jvm/hudi/target/scala-2.12/$(WRITER_JAR_NAME) dist/
 	cp jvm/bundle/target/scala-2.12/$(@F) $@
 
-# The same for Spark 4, without the writers' jar: stock Hudi has no bundle for it.
+# The same for Spark 4, without the writers' jar, which is for stock Hudi's bundle of Spark 3.5.
 $(JARS_4): dist/hudiidx-spark-%_2.13-$(VERSION).jar: $(JVM_SOURCES) $(SBT)
 	HUDIIDX_SPARK=$* build/sbt bundle/assembly
 	cp jvm/bundle/target/spark-$*/scala-2.13/$(@F) $@

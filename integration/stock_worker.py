@@ -327,6 +327,11 @@ class Stock(hudifix.Env):
         rows = hudifix.read(self, self.tables[name].path).select("id", "n", column).collect()
         return sorted(str(tuple(row)) for row in rows)
 
+    def op_marks(self, name: str) -> dict[str, str]:
+        """The types of Hudi's own that columns of a snapshot query bear."""
+        schema = hudifix.read(self, self.tables[name].path).schema
+        return {f.name: f.metadata["hudi_type"] for f in schema if "hudi_type" in f.metadata}
+
     def op_completed(self, name: str) -> list[str]:
         """The instants of the timeline's completed writes."""
         return list(map(str, self.tables[name].last()))

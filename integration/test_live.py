@@ -139,3 +139,18 @@ def test_upgrade_and_downgrade_under_an_index_are_noticed(
         pair.index().update()
         assert pair.index().info().state == "READY"
         assert_same(spark, reader, "migrated", pair.path, "COW")
+
+
+@pytest.mark.slow
+def test_sizes_of_logs_that_a_rollback_left_are_those_of_storage_behind_an_upgrade(
+    spark: SparkSession, stock_1_2: Any, tmp_path: Path
+) -> None:
+    """Stock's metadata table has size 1 for them."""
+    table = stored.load("v6-mor-rollback").unpack(tmp_path)
+    stock_1_2.adopt(name="rolled-back", path=str(table), kind="MOR")
+    stock_1_2.migrate(name="rolled-back", version="NINE")
+    index = HudiIndex(spark, table, strict=True, source="metadata")
+    index.create()
+    assert min(row.size for row in index.files().collect()) > 1
+    report = index.verify()
+    assert report.ok, report.differences

@@ -66,6 +66,20 @@ def run(title: str, command: list[str]) -> bool:
     return ok
 
 
+def shared_classes() -> str:
+    """Options by which JVMs of sessions map the classes of one that ended: half the work of a short command.
+
+    A JVM with another class path, or without the archive, loads its classes by itself, and says nothing.
+    """
+    archive = ROOT / "build" / "sessions.jsa"
+    archive.unlink(missing_ok=True)
+    options = {"SPARK_SUBMIT_OPTS": f"{SHORT_LIVES} -XX:ArchiveClassesAtExit={archive} -Xlog:disable"}
+    example = [str(BIN / "python"), "examples/quickstart.py"]
+    # Its JVM writes the archive when Python has ended already, and holds the pipes until then.
+    subprocess.run(example, cwd=ROOT, env={**os.environ, **options}, capture_output=True, check=False)
+    return f"-XX:SharedArchiveFile={archive} -Xlog:disable"
+
+
 def lint(checks: dict[str, list[str]]) -> Counts:
     """The checks of form, two at a time. They count when they fail only: the closing line counts tests."""
     with ThreadPoolExecutor(2) as two:
@@ -112,12 +126,13 @@ def pytest(
 ) -> Counts:
     """Runs pytest, two files at a time unless told otherwise, and counts from its report.
 
-    Each of the two has a Spark session and stock Hudis of its own.
+    Each of the two has a Spark session and stock Hudis of its own. What took longest is told at the end.
     """
     REPORTS.mkdir(parents=True, exist_ok=True)
     report = REPORTS / f"{title.replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
-    ok = run(title, [str(python), "-m", "pytest", "-q", *lanes, f"--junitxml={report}", *arguments])
+    told = ["-q", "--durations=30", "--durations-min=10", f"--junitxml={report}"]
+    ok = run(title, [str(python), "-m", "pytest", *told, *lanes, *arguments])
     return checked(title, read_reports([report] if report.exists() else []), ok)
 
 
@@ -151,6 +166,7 @@ def main(suite: str) -> int:
             os.environ["HUDIIDX_TEST_EVERY_BYTE"] = "1"  # DamagedLogSuite: not a sample
             os.environ["HUDIIDX_TEST_ALL_FIXTURES"] = "1"
         counts += scala(["test", "scalafmtCheckAll"])
+        BRIEFLY["SPARK_SUBMIT_OPTS"] = f"{SHORT_LIVES} {shared_classes()}"
         # In this order, files that take long are the first: both lanes end at about the same time.
         counts += pytest("Python tests", [*which, "--no-loadscope-reorder", "integration", "tests"])
         counts += on_spark_4()

@@ -55,10 +55,11 @@ class Fixture:
 
     def unpack(self, into: Path) -> Path:
         """The table in a fresh folder."""
-        shutil.rmtree(into / self.name, ignore_errors=True)
+        table = into / Path(self.name).name
+        shutil.rmtree(table, ignore_errors=True)
         with zipfile.ZipFile(FIXTURES / f"{self.name}.zip") as z:
             z.extractall(into)
-        return into / self.name
+        return table
 
     def _listed(self, partition: str) -> dict[str, Any]:
         return self.answers["listing"]["per_partition"][partition]
@@ -132,6 +133,11 @@ def names(bad: bool = False) -> list[str]:
     """Names of the fixtures: the good ones, or those damaged on purpose."""
     found = sorted(p.stem for p in FIXTURES.glob("v*.json"))
     return [n for n in found if ("-bad-" in n) == bad]
+
+
+def more(folder: str) -> list[str]:
+    """Names of tables that one test alone goes through, in a folder of their own."""
+    return sorted(f"{folder}/{p.stem}" for p in (FIXTURES / folder).glob("*.json"))
 
 
 @contextmanager

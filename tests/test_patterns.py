@@ -20,6 +20,7 @@ _MAKES = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "fi
 KNOWN = {
     ("_columns.py", r"\s*[a-z][a-z0-9_]*\s*\(.*\)\s*"): ("fullmatch", " bloom (a, b) "),
     ("_columns.py", r"[()+\-*/%<>=!|&^~'\"\s]"): ("search", "a b"),
+    ("_exports.py", r"VECTOR\((\d+)(?:, (\w+))?\)"): ("fullmatch", "VECTOR(4, DOUBLE)"),
     ("_raised.py", r"\b(hudiidx\.[A-Za-z]+): ([^\n]*)"): ("findall", "Lost: hudiidx.DamagedIndex: /t: x"),
     ("page.py", r"\{\{(\w+)\}\}"): ("findall", "a {{name}} b"),
     ("_json.py", r"(?<=[a-z0-9])([A-Z])"): ("findall", "indexVersion"),

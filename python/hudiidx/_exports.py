@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from importlib import import_module
@@ -34,6 +35,9 @@ class TableExports:
         No rows are read. The indexes choose the files; these hold other rows too, so the reader filters
         again. The dataset has the table's columns and types: what files lack is null, what they have in a
         narrower type is widened. It stands for the table as it was at the call.
+
+        Vectors come as the bytes that files have, of fixed size: numbers one behind the other, the least byte
+        first. The field's metadata tells which, as ``hudi_type: VECTOR(8, DOUBLE)``.
 
         Args:
             where: a filter in Spark SQL over the table's columns, as for `prune`; default: all files.
@@ -102,7 +106,18 @@ def _arrow_schema(spark_schema: str) -> Any:
     from pyspark.sql.pandas.types import to_arrow_schema
     from pyspark.sql.types import StructType
 
-    return to_arrow_schema(StructType.fromJson(json.loads(spark_schema)))
+    struct = StructType.fromJson(json.loads(spark_schema))
+    schema = to_arrow_schema(struct)
+    for place, field in enumerate(struct):
+        if vector := _VECTOR.fullmatch(str(field.metadata.get("hudi_type", ""))):
+            kept = import_module("pyarrow").binary(int(vector[1]) * _ELEMENT_BYTES[vector[2]])
+            schema = schema.set(place, schema.field(place).with_type(kept).with_metadata(field.metadata))
+    return schema
+
+
+# Of a vector: its elements, and their type where that is not float.
+_VECTOR = re.compile(r"VECTOR\((\d+)(?:, (\w+))?\)")
+_ELEMENT_BYTES = {None: 4, "DOUBLE": 8, "INT8": 1}
 
 
 def _fixed(values: Mapping[str, str | None], schema: Any) -> Any:

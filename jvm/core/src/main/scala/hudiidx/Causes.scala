@@ -12,6 +12,9 @@ object Causes {
   def of(failure: Throwable): Vector[Throwable] =
     Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).take(Deepest).toVector
 
+  /** The first of our errors among them: engines wrap what a task threw. */
+  def ours(failure: Throwable): Option[HudiIdxException] = of(failure).collectFirst { case e: HudiIdxException => e }
+
   /** Can a message stand in another one? */
   def isReason(message: String): Boolean = message.length <= LongestReason
 }

@@ -11,7 +11,7 @@ import hudiidx.record.{HashRange, RecordFileName}
 import hudiidx.storage.LocalStorage
 import hudiidx.store.{Coverage, Current, IndexStore, IndexVersion, ScanRecord, TableIdentity}
 import hudiidx.sync.{BuildProgress, OptionDoc, OptionKind}
-import hudiidx.table.{FileEntry, FileKind, FileName, IncrementalQuery, QueryInstant, TableConfig}
+import hudiidx.table.{FileEntry, FileKind, FileName, HudiType, IncrementalQuery, QueryInstant, TableConfig}
 import hudiidx.timeline.InstantTime
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -138,6 +138,7 @@ object NumbersSuite {
     "hudiidx.column.ExpressionSql" -> (constants(_)),
     "hudiidx.column.ExpressionText" -> (t => ExpressionText.parse("[string]\"\\u" + t + "\"")),
     "hudiidx.column.ValuesKind" -> (t => ValuesKind.most(Map(ValuesKind.Most -> t))),
+    "hudiidx.table.HudiType" -> (t => HudiType.schemaOf(s"VECTOR($t)", "v")),
     "hudiidx.log.EventSequence" -> { t =>
       def value(of: String) = OrderingValue.ofUtf8(of.getBytes(UTF_8))
       EventSequence.olderStays(value(s"$t.$t"), value("1.2"))

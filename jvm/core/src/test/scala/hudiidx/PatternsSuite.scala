@@ -160,6 +160,11 @@ object PatternsSuite {
     Use("ColumnExpression.scala", """(?s)(.*) \{([^{}]*)\}""", "upper(a) {a = b; c = d}"),
     Use("IndexSpec.scala", """(?s)([a-z][a-z0-9_]*)\s*\((.*)\)""", "bloom2 (a, b, fpp=0.1)"),
     Use("IndexSpec.scala", """(?s)[A-Za-z_][\w.]*\s*=[^=].*|[A-Za-z_][\w.]*\s*=""", "a.b = c d"),
+    Use(
+      "HudiType.scala",
+      """(?i)VECTOR\(\s*(\d{1,9})\s*(?:,\s*(\w+)\s*)?(?:,\s*(\w+)\s*)?\)""",
+      "VECTOR( 4 , DOUBLE , FIXED_BYTES )"
+    ),
     Use("ColumnType.scala", """decimal\((\d{1,2}),(\d{1,2})\)""", "decimal(10,2)"),
     Use(
       "ArchivedTimeline.scala",

@@ -36,6 +36,12 @@ object ExpressionTree {
     case c: Call       => c.copy(arguments = c.arguments.map(named(_)(of)))
   }
 
+  /** Columns and fields that the tree names, each with the names of its parts. */
+  def columns(tree: ExpressionTree): Vector[Vector[String]] = tree match {
+    case Column(parts) => Vector(parts)
+    case other         => other.children.flatMap(columns)
+  }
+
   /** Why a tree may not be kept, or evaluated if it was; None: it may. */
   def refusal(tree: ExpressionTree): Option[String] =
     size(tree, 1).left.toOption

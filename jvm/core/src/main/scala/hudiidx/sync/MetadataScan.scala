@@ -5,8 +5,8 @@ import hudiidx.manifest.{EncodedPartition, PartitionKey}
 import hudiidx.storage.Storage
 import hudiidx.table._
 
-/** A table's files from Hudi's own metadata table, with what that does not say: completion times, replacements, and on
-  *  version 6 the sizes of log files that rollbacks left behind. Format notes §10.
+/** A table's files from Hudi's own metadata table, with what that does not say: completion times, replacements, and the sizes
+  *  of log files that rollbacks on version 6 left behind, in tables that were upgraded since too. Format notes §10.
   */
 private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTableListing, rules: ListingRules)
     extends AutoCloseable {
@@ -16,7 +16,7 @@ private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTa
     PartitionKey.sorted(partitions).iterator.map(p => EncodedPartition.of(p, files(p), entriesPerPage))
 
   private def files(partition: String): Array[FileEntry] = metadata.files(partition).flatMap { f =>
-    val sized = if (rules.timeline.slicesByName && !f.isBase && f.sizeBytes <= 1) measured(f) else Some(f)
+    val sized = if (!f.isBase && f.sizeBytes <= 1) measured(f) else Some(f)
     sized.map { e =>
       e.copy(
         completionTime = if (e.isBase) None else rules.timeline.activeCompletionTime(e.instantTime),

@@ -15,7 +15,9 @@ object FileName {
     b.toString
   }
 
-  /** The parts of a data file's name; None for any name that is neither a base file nor a log file. */
+  /** The parts of a data file's name; None for any name that is neither a base file nor a log file, such as `…_1.log.parquet`, a log
+    * of table version 10.
+    */
   def parse(partitionPath: String, name: String, sizeBytes: Long): Option[FileEntry] =
     if (name.startsWith(".")) parseLog(partitionPath, name, sizeBytes) else parseBase(partitionPath, name, sizeBytes)
 

@@ -161,6 +161,7 @@ object TableConfig {
     Storage.join(Storage.join(tablePath, HoodieFolder), "hoodie.properties")
 
   val SupportedVersions: Vector[Int] = Vector(6, 8, 9)
+  private val NativeLogs = 10
 
   /** Reads `<table>/.hoodie/hoodie.properties`, or its backup while a writer replaces it.
     *  NotAHudiTable if there is none, DamagedTable if it cannot be understood, UnsupportedTable for a table of a
@@ -230,7 +231,11 @@ object TableConfig {
     if (SupportedVersions.contains(version)) version
     else {
       val remedy =
-        if (version > SupportedVersions.last) "use a newer hudiidx"
+        if (version == NativeLogs)
+          "tables of this version keep their logs in files of Parquet or HFile, which this hudiidx does not read, so that rows would be " +
+            "missing; use a newer hudiidx, or stock Hudi for this table, or take it back with Hudi (hudi-cli: downgrade table --toVersion " +
+            "NINE) and write it with hoodie.write.table.version=9; its index stays as it is"
+        else if (version > SupportedVersions.last) "use a newer hudiidx"
         else "upgrade the table with Hudi (hudi-cli: upgrade table)"
       throw new UnsupportedTable(
         s"$file: the table's version is $version, supported are ${SupportedVersions.mkString(", ")}; $remedy"

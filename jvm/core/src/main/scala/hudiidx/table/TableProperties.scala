@@ -22,7 +22,7 @@ object PropertyUse {
   final case class Refused(served: Set[String], why: String) extends PropertyUse("refused")
 }
 
-/** All keys that stock Hudi 0.15.0 to 1.2.0 keeps in `hoodie.properties`, each with a decision. */
+/** All keys that stock Hudi 0.15.0 to 1.2.0 keeps in `hoodie.properties`, and those of version 10, each with a decision. */
 object TableProperties {
   import PropertyUse._
 
@@ -61,6 +61,10 @@ object TableProperties {
     ),
     TableConfig.Extractor -> Honoured(
       "where it says that folders of dates have slashes, hudiidx writes no date with dashes, unless the property above is set"
+    ),
+    "hoodie.meta.fields.mode" -> Refused(
+      Set("ALL", "NONE"),
+      "some of Hudi's columns alone, which tables of version 10 may have"
     ),
     "hoodie.partition.metafile.use.base.format" -> Honoured("the form of the files that mark partitions"),
     // Merging

@@ -6,7 +6,7 @@ import hudiidx.storage._
 import hudiidx.table.{FooterNames, TableConfig}
 import hudiidx.timeline.{Action, ArchivedTimeline, InstantTime, TimelineHistory}
 import java.nio.file.attribute.FileTime
-import java.nio.file.{Files, Path}
+import java.nio.file.{Files, Path, Paths}
 import java.time.ZoneId
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -204,6 +204,32 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(new Indexer(access, empty.path, kept).update().rebuilt)
         assert(TableSnapshot.open(access, empty.path, kept.copy(strict = true)).view.partitions.isEmpty)
       }
+    }
+  }
+
+  test("a table that becomes one of version 10 is refused, keeps its index, and has it again as version 9") {
+    withTable(9) { table =>
+      val access = accessOf(LocalStorage)
+      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+      new Indexer(access, table.path, IndexOptions()).create()
+      val properties = table.dir.resolve(".hoodie/hoodie.properties")
+      val index = table.dir.resolve(".hoodie/hudiidx").toString
+      def files = Fixtures.filesBelow(index).sorted.map(f => f -> Files.readAllBytes(Paths.get(index, f)).toVector)
+      val (text, before) = (Files.readString(properties), files)
+      Files.writeString(properties, text.replace("table.version=9", "table.version=10"))
+      def indexer = new Indexer(access, table.path, IndexOptions())
+      Seq[() => Any](
+        () => indexer.update(),
+        () => indexer.create(),
+        () => TableSnapshot.open(access, table.path, IndexOptions())
+      ).foreach { call =>
+        assert(intercept[UnsupportedTable](call()).getMessage.contains("version is 10"))
+        assert(files === before)
+      }
+      Files.writeString(properties, text)
+      val snapshot = TableSnapshot.open(access, table.path, IndexOptions(strict = true))
+      assert(snapshot.use.fallback === None && snapshot.view.partitions === Vector("a"))
+      snapshot.close()
     }
   }
 

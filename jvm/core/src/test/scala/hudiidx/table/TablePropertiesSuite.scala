@@ -41,7 +41,7 @@ class TablePropertiesSuite extends AnyFunSuite {
 
   test("a property with a value that is not served is refused by its name, whatever call it is; other values are not") {
     val refused = TableProperties.Known.collect { case (key, use: Refused) => key -> use }
-    assert(refused.size === 4)
+    assert(refused.size === 5)
     for ((key, use) <- refused) {
       val message = refusal(key -> "lance")
       assert(message.contains(s"t/.hoodie/hoodie.properties: $key is 'lance'") && message.contains(use.why))

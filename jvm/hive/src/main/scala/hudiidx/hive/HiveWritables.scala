@@ -100,8 +100,9 @@ private[hive] object HiveWritables {
   }
 
   private def elementOf(source: ValueType): ValueType = source match {
-    case ValueType.Items(element) => element
-    case _                        => ValueType.Nothing
+    case ValueType.Items(element)  => element
+    case vector: ValueType.Numbers => ValueType.elementOf(vector)
+    case _                         => ValueType.Nothing
   }
 
   private def entryOf(source: ValueType): (ValueType, ValueType) = source match {

@@ -3,7 +3,7 @@ package hudiidx.hive
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
 
-import hudiidx.DamagedTable
+import hudiidx.{Causes, DamagedTable}
 import hudiidx.hadoop.{MergedSlice, SliceMerger, StorageInputFile, Tables}
 import hudiidx.hive.rows._
 import hudiidx.merge.{MergeOptions, MergeRules}
@@ -140,7 +140,7 @@ private[hive] object PieceRows {
   }
 
   private def isMissing(e: Throwable): Boolean =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).exists(_.isInstanceOf[NoSuchFileException])
+    Causes.of(e).exists(_.isInstanceOf[NoSuchFileException])
 
   /** Log records that may be held: twice their bytes are counted for each. */
   private def windowOf(merged: MergedSlice, budgetBytes: Long): Int = {

@@ -20,6 +20,7 @@ private[hive] object PlainWritables {
     case _: ValueType.Decimal             => v => new Text(v.asInstanceOf[java.math.BigDecimal].toPlainString)
     case ValueType.Nothing                => _ => NullWritable.get
     case ValueType.Items(element)         => array(of(element))
+    case vector: ValueType.Numbers        => array(of(ValueType.elementOf(vector)))
     case ValueType.Entries(key, value)    => array(parts(Array(of(key), of(value))))
     case ValueType.Struct(fields)         => parts(fields.map(f => of(f.valueType)).toArray)
   }

@@ -204,8 +204,9 @@ private object HiveColumnPruningSuite {
 
   private object Constants {
     def isPlain(of: ValueType): Boolean = of match {
-      case _: ValueType.Struct | _: ValueType.Items | _: ValueType.Entries | ValueType.Binary => false
-      case _                                                                                  => true
+      case _: ValueType.Struct | _: ValueType.Items | _: ValueType.Entries => false
+      case _: ValueType.Numbers | ValueType.Binary                         => false
+      case _                                                               => true
     }
 
     def typeOf(value: Any, column: String): String = value match {

@@ -74,6 +74,7 @@ object HiveTables {
     case (null, _)                                   => null
     case (v: BooleanWritable, BooleanType)           => v.get
     case (v: IntWritable, IntegerType)               => v.get
+    case (v: IntWritable, ByteType)                  => v.get.toByte
     case (v: LongWritable, LongType)                 => v.get
     case (v: FloatWritable, FloatType)               => v.get
     case (v: DoubleWritable, DoubleType)             => v.get

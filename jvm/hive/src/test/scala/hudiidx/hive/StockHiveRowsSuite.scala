@@ -1,9 +1,12 @@
 package hudiidx.hive
 
+import java.nio.{ByteBuffer, ByteOrder}
+
 import scala.collection.JavaConverters._
 
 import hudiidx.spark.Answer
 import hudiidx.{Fixtures, HudiIdxException, InvalidOption, UnsupportedTable}
+import org.apache.hadoop.io._
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /** Rows of every fixture through the input format are stock Hudi's: snapshot, base files alone, and as of instants. */
@@ -45,6 +48,36 @@ final class StockHiveRowsSuite extends HiveSuite {
         if (point.has("error")) assert(intercept[HudiIdxException](found).getMessage.contains(asOf))
         else withClue(s"as of $asOf: ")(Answer.expect(point, found))
       }
+    }
+  }
+
+  Vector("v9-vectors-cow", "v9-vectors-mor").foreach { name =>
+    test(s"$name: vectors are arrays of their numbers, and their bytes where Hive's table has a binary") {
+      Answer.expect(Fixtures.json(name).get("snapshot"), answer(name))
+      def found(types: String): Vector[Array[Writable]] = HiveTables.rows(
+        HiveTables.job(Seq(Fixtures.table(name)), "columns" -> "id,vf,vd,vi", "columns.types" -> types)
+      )
+      val declared = found("string:array<float>:array<double>:array<tinyint>")
+      val bytes = found("string:binary:binary:binary")
+      assert(declared.size === bytes.size && declared.exists(_(2) == null) && declared.exists(_(2) != null))
+      declared.zip(bytes).foreach { case (numbers, kept) =>
+        assert(numbers(0) === kept(0))
+        (1 to 3).foreach { i =>
+          if (numbers(i) == null) assert(kept(i) == null)
+          else {
+            val all = numbers(i).asInstanceOf[ArrayWritable].get
+            val out = ByteBuffer.allocate(all.length * 8).order(ByteOrder.LITTLE_ENDIAN)
+            all.foreach {
+              case v: FloatWritable  => out.putFloat(v.get)
+              case v: DoubleWritable => out.putDouble(v.get)
+              case v: IntWritable    => out.put(v.get.toByte)
+            }
+            assert(kept(i).asInstanceOf[BytesWritable].copyBytes === out.array.take(out.position()))
+          }
+        }
+      }
+      val wrong = intercept[UnsupportedTable](found("string:array<date>:binary:binary"))
+      assert(wrong.getMessage.contains("vf"))
     }
   }
 

@@ -6,7 +6,7 @@ import java.util.concurrent.{LinkedBlockingQueue, TimeUnit}
 
 import scala.collection.JavaConverters._
 
-import hudiidx.{HudiIdxException, Texts}
+import hudiidx.{Causes, Texts}
 import hudiidx.hadoop.Tables
 import hudiidx.sync.{TableAccess, TaskEngine}
 import org.apache.spark.broadcast.Broadcast
@@ -59,14 +59,13 @@ final class SparkEngine(context: SparkContext, conf: Broadcast[SerializableConfi
     val before = context.getLocalProperty(SparkEngine.Description)
     context.setJobDescription(Texts.inHtml(s"hudiidx: $what"))
     try work
-    catch { case e: SparkException => throw SparkEngine.ours(e).getOrElse(e) }
+    catch { case e: SparkException => throw Causes.ours(e).getOrElse(e) }
     finally context.setJobDescription(before)
   }
 }
 
 object SparkEngine {
   private val Description = "spark.job.description"
-  private val DeepestCause = 12
   private val PollMillis = 50L
 
   /** Of a partition of one piece. */
@@ -94,12 +93,6 @@ object SparkEngine {
   ): Array[Byte] => Array[Byte] = { input =>
     TaskBytes.of(work(Tables.access(conf.value.value), TaskBytes.read[A](input)))
   }
-
-  /** The first of our exceptions among the causes of a failed job. */
-  private def ours(failed: Throwable): Option[HudiIdxException] =
-    Iterator.iterate(failed)(_.getCause).take(DeepestCause).takeWhile(_ != null).collectFirst {
-      case e: HudiIdxException => e
-    }
 }
 
 /** Inputs and answers of tasks by the serializer that carries the task itself, whatever `spark.serializer` is set to. */

@@ -1,7 +1,8 @@
 package hudiidx.spark
 
 import hudiidx.{Fixtures, HudiIdxException, UnsupportedTable}
-import org.apache.spark.sql.types.{DataType, Metadata, StructType}
+import hudiidx.table.HudiType
+import org.apache.spark.sql.types.{DataType, Metadata, MetadataBuilder, StructType}
 
 /** Rows, columns and time travel of every copy-on-write fixture are stock Hudi's. */
 final class StockRowsSuite extends StockRows("COPY_ON_WRITE")
@@ -33,6 +34,11 @@ abstract class StockRows(tableType: String) extends SparkSuite {
       answers.path("table_type").asText == tableType && answers.has("schema") && !isMergedByHudi
     }
 
+  /** Of what stock's columns bear, that which makes columns of Hudi's own types of them. */
+  private def mark(of: Metadata): Metadata =
+    if (!of.contains(HudiType.MetadataKey)) Metadata.empty
+    else new MetadataBuilder().putString(HudiType.MetadataKey, of.getString(HudiType.MetadataKey)).build()
+
   test("there are tables of every version") {
     assert(Seq("v6-", "v8-", "v9-").forall(v => tables.exists(_.startsWith(v))))
   }
@@ -40,7 +46,7 @@ abstract class StockRows(tableType: String) extends SparkSuite {
   Fixtures.sampled(this, tables, oneOf = 2).foreach { name =>
     test(s"$name: columns are stock Hudi's in name, type, order and nullability") {
       val stock = DataType.fromJson(Fixtures.json(name).get("schema").toString).asInstanceOf[StructType]
-      assert(read(Fixtures.table(name)).schema === StructType(stock.map(_.copy(metadata = Metadata.empty))))
+      assert(read(Fixtures.table(name)).schema === StructType(stock.map(f => f.copy(metadata = mark(f.metadata)))))
     }
 
     test(s"$name: the snapshot's rows are stock Hudi's") {

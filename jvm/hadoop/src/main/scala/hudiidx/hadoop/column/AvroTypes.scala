@@ -8,17 +8,21 @@ import scala.collection.JavaConverters._
 import hudiidx.bytes.Varint
 import hudiidx.column._
 import hudiidx.log.AvroRow
+import hudiidx.table.HudiType
 import hudiidx.table.TableSchema.value
 import org.apache.avro.{LogicalTypes, Schema}
 
 /** Avro's types as column types. docs/format.md, "Column types". */
 private[column] object AvroTypes {
 
-  /** None for a type without an order that is certain: unions of several types, times, and logical types that are not known. */
+  /** None for a type without an order that is certain: unions of several types, times, and logical types that are not known.
+    * Vectors are the bytes that they are kept as, as in Parquet files.
+    */
   def columnType(schema: Schema): Option[ColumnType] = {
     val own = value(schema)
     val logical = own.getLogicalType
     (own.getType, logical) match {
+      case (Schema.Type.FIXED, _) if HudiType.nameOf(own).isDefined => Some(ColumnType.Binary)
       case (_, null) if own.getObjectProp("logicalType") != null && own.getType != Schema.Type.STRING => None
       case (Schema.Type.BOOLEAN, _)                => Some(ColumnType.Bool)
       case (Schema.Type.INT, null)                 => Some(ColumnType.Int32)

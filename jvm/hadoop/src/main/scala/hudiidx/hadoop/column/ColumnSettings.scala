@@ -107,6 +107,14 @@ object ColumnSettings {
           "index fewer or shorter ones"
       )
     specs.foreach(checked(_, table))
+    for {
+      path <- expressions
+      tree <- ColumnExpression.of(path).flatMap(_.tree).flatMap(_.toOption)
+      parts <- ExpressionTree.columns(tree)
+      name <- table.hudiType(parts)
+    } throw new InvalidOption(
+      s"${ColumnExpression.shown(path)}: column ${ColumnPath.of(parts)} is a $name, of which no expression is indexed; leave it out"
+    )
   }
 
   private def checked(spec: IndexSpec, table: TableColumns): Unit = {
@@ -136,8 +144,14 @@ object ColumnSettings {
 
   private def checked(path: String, spec: IndexSpec, table: TableColumns): ColumnType =
     table.all.find(_._1 == path) match {
-      case Some((_, Some(columnType))) => columnType
-      case Some((_, None))             =>
+      case Some((_, Some(columnType))) =>
+        for (name <- table.hudiType(path) if spec.kind != IndexKind.Range)
+          throw new InvalidOption(
+            s"${spec.text}: column $path is of a $name, of whose values no index is made: no filter speaks of them; leave it out, or " +
+              s"index it by kind ${IndexKind.Range}, which keeps how many are null"
+          )
+        columnType
+      case Some((_, None)) =>
         throw new InvalidOption(s"${spec.text}: the values of column $path have no order that an index could use")
       case None if TableColumns.meta.contains(path) => ColumnType.Text
       case None                                     =>

@@ -69,8 +69,10 @@ private[column] final class FileColumns(
   }
 
   /** A partition column may be shown as null, as its path says, where the file has a value. */
-  private def settled(path: String, stats: ColumnStats): ColumnStats =
-    if (table.isPartitionColumn(path) && stats.nulls != stats.rows) stats.copy(nulls = -1) else stats
+  private def settled(path: String, stats: ColumnStats): ColumnStats = {
+    val kept = if (table.hudiType(path).isDefined) FileColumns.withoutBounds(stats) else stats
+    if (table.isPartitionColumn(path) && kept.nulls != kept.rows) kept.copy(nulls = -1) else kept
+  }
 }
 
 private[column] object FileColumns {
@@ -79,6 +81,9 @@ private[column] object FileColumns {
   /** Partial rows keep what older ones have; of those without an older one it is null. */
   private def absent(source: SourceStats): ColumnStats =
     ColumnStats(source.rows, if (source.isPartial) -1 else source.rows, Bounds.NoValues)
+
+  private def withoutBounds(stats: ColumnStats): ColumnStats =
+    if (stats.bounds == Bounds.NoValues) stats else stats.copy(bounds = Bounds.Unknown)
 
   def isMeta(path: String): Boolean = path.startsWith(MetaPrefix)
 

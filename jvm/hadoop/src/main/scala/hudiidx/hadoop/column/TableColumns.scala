@@ -1,9 +1,11 @@
 package hudiidx.hadoop.column
 
+import java.util.Locale
+
 import hudiidx.DamagedTable
 import hudiidx.column.{ColumnPath, ColumnType}
 import hudiidx.sync.TableContext
-import hudiidx.table.{TableConfig, TableLogRules, TableSchema}
+import hudiidx.table.{HudiType, TableConfig, TableLogRules, TableSchema}
 import hudiidx.timeline.ActiveTimeline
 import org.apache.avro.Schema
 import org.apache.avro.generic.GenericData
@@ -31,6 +33,23 @@ private[column] final case class TableColumns(config: TableConfig, avroJson: Opt
     }
 
   def columnType(path: String): Option[ColumnType] = leaves.get(path).flatMap(AvroTypes.columnType)
+
+  @transient private lazy val ofHudi: Vector[(Vector[String], String)] =
+    schema.toVector.flatMap(HudiType.columns).map { case (parts, name) =>
+      parts.map(_.toLowerCase(Locale.ROOT)) -> name
+    }
+
+  /** The type of Hudi's own, beside Avro's, that a column is of, or the column that it lies in. Of such values nothing is kept
+    * but how many are null: no filter speaks of the bytes that files have.
+    */
+  def hudiType(path: String): Option[String] = hudiType(ColumnPath.parts(path))
+
+  def hudiType(parts: Vector[String]): Option[String] =
+    if (ofHudi.isEmpty) None
+    else {
+      val asked = parts.map(_.toLowerCase(Locale.ROOT))
+      ofHudi.collectFirst { case (own, name) if asked.startsWith(own) || own.startsWith(asked) => name }
+    }
 
   /** Paths may tell what the files do not: readers take nulls, and values that files lack, from there. */
   def isPartitionColumn(path: String): Boolean = config.partitionFields.contains(path)

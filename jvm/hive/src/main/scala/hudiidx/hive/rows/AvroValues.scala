@@ -8,6 +8,7 @@ import java.util.{Arrays, Collection => JCollection, Map => JMap}
 import scala.collection.JavaConverters._
 
 import hudiidx.UnsupportedTable
+import hudiidx.table.HudiType
 import org.apache.avro.generic.{GenericData, GenericFixed, IndexedRecord}
 import org.apache.avro.util.Utf8
 import org.apache.avro.{LogicalType, LogicalTypes, Schema}
@@ -92,7 +93,12 @@ private[hive] final class AvroValues(where: String, defaults: Boolean = false) {
           throw new ArithmeticException(s"a decimal of more than ${d.getPrecision} digits")
         value
       }
-    case _ => as(ValueType.Binary)(AvroValues.bytes)
+    case _ =>
+      HudiType.of(schema, where) match {
+        case Some(v: HudiType.Vector) =>
+          as(ValueType.Numbers(v.element))(value => NumberBytes.numbers(AvroValues.bytes(value), v.element, where))
+        case _ => as(ValueType.Binary)(AvroValues.bytes)
+      }
   }
 
   private def record(schema: Schema, table: Schema, open: Set[String]): AvroValue = {

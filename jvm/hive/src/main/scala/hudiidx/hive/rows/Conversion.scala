@@ -32,6 +32,9 @@ private[hive] final class Conversion(floatsByText: Boolean, defaults: Boolean, w
         case (own: Struct, wanted: Struct)      => Some(fields(own, wanted, path))
         case (Items(own), Items(wanted))        => each(step(own, wanted, path + ".element"))
         case (Entries(k, v), Entries(k2, v2))   => entries(step(k, k2, path + ".key"), step(v, v2, path + ".value"))
+        case (Binary, vector: Numbers)          => Some(NumberBytes.numbers(_, vector.element, s"$where, column $path"))
+        case (vector: Numbers, Binary)          => Some(NumberBytes.bytes(_, vector.element))
+        case (vector: Numbers, Items(wanted))   => each(step(elementOf(vector), wanted, path + ".element"))
         case (Int32 | Date, Int32 | Date)       => None
         case (Int64, _: Timestamp)              => None
         case (t: Timestamp, Int64) if !t.millis => None

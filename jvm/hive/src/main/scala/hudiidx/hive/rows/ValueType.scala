@@ -1,11 +1,13 @@
 package hudiidx.hive.rows
 
+import hudiidx.table.VectorElement
+
 /** Types of a table's columns, and of what files hold. Values are plain objects, null of any type:
   *
   *   - Bool, Int32, Int64, Float32, Float64: Java's boxes; Date: an Integer, days since 1970-01-01
   *   - Timestamp: a Long, microseconds since 1970 of UTC, or of the wall clock if local
   *   - Text (UTF-8) and Binary: Array[Byte]; Decimal: java.math.BigDecimal of the type's scale
-  *   - Struct and Items: Array[Any]; Entries: Array[Any] of an Array(key, value) each
+  *   - Struct, Items and Numbers: Array[Any]; Entries: Array[Any] of an Array(key, value) each
   */
 private[hive] sealed abstract class ValueType extends Product with Serializable
 
@@ -26,6 +28,9 @@ private[hive] object ValueType {
   final case class Timestamp(millis: Boolean, local: Boolean) extends ValueType
   final case class Decimal(precision: Int, scale: Int) extends ValueType
   final case class Items(element: ValueType) extends ValueType
+
+  /** A vector of Hudi's, which files have as bytes; its numbers are those of `elementOf`. */
+  final case class Numbers(element: VectorElement) extends ValueType
   final case class Entries(key: ValueType, value: ValueType) extends ValueType
 
   final case class Struct(fields: Vector[Field]) extends ValueType {
@@ -39,6 +44,12 @@ private[hive] object ValueType {
 
   /** @param default of rows whose log block lacks the field; null also where the schema gives none */
   final case class Field(name: String, valueType: ValueType, default: Any = null)
+
+  def elementOf(vector: Numbers): ValueType = vector.element match {
+    case VectorElement.Float32 => Float32
+    case VectorElement.Float64 => Float64
+    case VectorElement.Int8    => Int32
+  }
 
   /** Values of the one are values of the other, whatever the defaults. */
   def same(a: ValueType, b: ValueType): Boolean = (a, b) match {
@@ -63,6 +74,7 @@ private[hive] object ValueType {
     case _: Timestamp    => "timestamp"
     case Decimal(p, s)   => s"decimal($p,$s)"
     case Items(element)  => s"array<${show(element)}>"
+    case n: Numbers      => if (n.element == VectorElement.Int8) "array<tinyint>" else s"array<${show(elementOf(n))}>"
     case Entries(key, v) => s"map<${show(key)},${show(v)}>"
     case Struct(fields)  => fields.map(f => s"${f.name}:${show(f.valueType)}").mkString("struct<", ",", ">")
     case other           => other.toString.toLowerCase

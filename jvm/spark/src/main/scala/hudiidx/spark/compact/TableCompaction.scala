@@ -10,7 +10,7 @@ import hudiidx.sync.{IndexOptions, TableContext}
 import hudiidx.table._
 import hudiidx.timeline.{Instant, PlannedFileGroup}
 import hudiidx.write._
-import hudiidx.{HudiIdxException, InvalidOption, UnsupportedTable}
+import hudiidx.{Causes, InvalidOption, UnsupportedTable}
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.types.StructType
@@ -171,11 +171,5 @@ private object TableCompaction {
   )
 
   /** What failed in a task, without Spark's wrapping. */
-  def cause(e: Throwable): Throwable =
-    Iterator
-      .iterate(e)(_.getCause)
-      .takeWhile(_ != null)
-      .take(12)
-      .collectFirst { case ours: HudiIdxException => ours }
-      .getOrElse(e)
+  def cause(e: Throwable): Throwable = Causes.ours(e).getOrElse(e)
 }

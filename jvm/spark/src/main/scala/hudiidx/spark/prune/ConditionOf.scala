@@ -4,7 +4,7 @@ import scala.util.control.NonFatal
 
 import hudiidx.column.ColumnCondition.{And => AllOf, Anything, Nothing}
 import hudiidx.column.ValueSet.Texts
-import hudiidx.column.{ColumnCondition, ColumnPath, Conditions, ValueOrder, ValueSet, ValueSets}
+import hudiidx.column.{ColumnCondition, ColumnPath, ColumnType, Conditions, ValueOrder, ValueSet, ValueSets}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -88,10 +88,27 @@ final class ConditionOf(
   private def column(e: Expression, parts: Vector[String], wanted: Wanted): ColumnCondition =
     unfit(parts.head) match {
       case Some(why)                                        => Anything(s"${parts.mkString(".")}: $why")
+      case None if isVector(e.dataType)                     => vector(parts, e, wanted)
       case None if ValueCode.columnType(e.dataType).isEmpty => unclear(e)
       case None                                             =>
         Conditions.leaf(ColumnPath.of(parts), wanted.nulls)(TypeBridge.ofFile(wanted.values, e.dataType, _))
     }
+
+  private def isVector(t: DataType): Boolean = t match {
+    case ArrayType(FloatType | DoubleType | ByteType, _) => true
+    case _                                               => false
+  }
+
+  /** Files have vectors as bytes, of which it is known how many are null. Files that have arrays tell nothing. */
+  private def vector(parts: Vector[String], e: Expression, wanted: Wanted): ColumnCondition = {
+    val (isAny, isNone) = (ValueSets.isAll(wanted.values), wanted.values.isEmpty)
+    if (isAny == isNone) unclear(e)
+    else
+      Conditions.leaf(ColumnPath.of(parts), wanted.nulls) {
+        case ColumnType.Binary => Some(if (isAny) ValueSets.all(ValueOrder.Texts) else ValueSets.none(ValueOrder.Texts))
+        case _                 => None
+      }
+  }
 
   // ---- logic of three values
 

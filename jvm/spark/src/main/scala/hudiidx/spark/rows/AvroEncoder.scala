@@ -2,6 +2,7 @@ package hudiidx.spark.rows
 
 import hudiidx.InvalidOption
 import hudiidx.bytes.PackedOutput
+import hudiidx.table.HudiType
 import org.apache.avro.{LogicalTypes, Schema}
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 import org.apache.spark.sql.types._
@@ -63,18 +64,20 @@ object AvroEncoder {
     )
 
   private def plain(schema: Schema, dataType: DataType, where: String): AvroEncoder = (schema.getType, dataType) match {
-    case (Schema.Type.BOOLEAN, BooleanType)                      => Bool
-    case (Schema.Type.INT, IntegerType | DateType)               => Int32
-    case (Schema.Type.INT, ShortType)                            => Int16
-    case (Schema.Type.INT, ByteType)                             => Int8
-    case (Schema.Type.LONG, LongType)                            => Int64
-    case (Schema.Type.LONG, TimestampType | TimestampNTZType)    => if (isMillis(schema)) Millis else Int64
-    case (Schema.Type.FLOAT, FloatType)                          => Float32
-    case (Schema.Type.DOUBLE, DoubleType)                        => Float64
-    case (Schema.Type.STRING, StringType)                        => Text
-    case (Schema.Type.ENUM, StringType)                          => new Symbols(schema, where)
-    case (Schema.Type.BYTES, BinaryType)                         => Bytes
-    case (Schema.Type.FIXED, BinaryType)                         => new FixedBytes(schema.getFixedSize, where)
+    case (Schema.Type.BOOLEAN, BooleanType)                   => Bool
+    case (Schema.Type.INT, IntegerType | DateType)            => Int32
+    case (Schema.Type.INT, ShortType)                         => Int16
+    case (Schema.Type.INT, ByteType)                          => Int8
+    case (Schema.Type.LONG, LongType)                         => Int64
+    case (Schema.Type.LONG, TimestampType | TimestampNTZType) => if (isMillis(schema)) Millis else Int64
+    case (Schema.Type.FLOAT, FloatType)                       => Float32
+    case (Schema.Type.DOUBLE, DoubleType)                     => Float64
+    case (Schema.Type.STRING, StringType)                     => Text
+    case (Schema.Type.ENUM, StringType)                       => new Symbols(schema, where)
+    case (Schema.Type.BYTES, BinaryType)                      => Bytes
+    case (Schema.Type.FIXED, BinaryType)                      => new FixedBytes(schema.getFixedSize, where)
+    case (Schema.Type.FIXED, ArrayType(element, _))           =>
+      VectorBytes.of(schema, element, where).fold(unfit(schema, dataType, where))(new Numbers(_, where))
     case (Schema.Type.BYTES | Schema.Type.FIXED, d: DecimalType) => new Decimals(schema, d)
     case (Schema.Type.ARRAY, ArrayType(element, _)) => new Arrays(of(schema.getElementType, element, s"$where.element"))
     case (Schema.Type.MAP, MapType(StringType, value, _)) => new Maps(of(schema.getValueType, value, s"$where.value"))
@@ -174,6 +177,11 @@ object AvroEncoder {
         throw new InvalidOption(s"$where: a value has ${bytes.length} bytes, the table's type has $size")
       out.raw(bytes, 0, size)
     }
+  }
+
+  final private class Numbers(of: HudiType.Vector, where: String) extends AvroEncoder {
+    override def write(from: SpecializedGetters, at: Int, out: PackedOutput): Unit =
+      out.raw(VectorBytes.of(from.getArray(at), of, where), 0, of.bytes)
   }
 
   final private class Symbols(schema: Schema, where: String) extends AvroEncoder {

@@ -2,6 +2,7 @@ package hudiidx.spark.rows
 
 import hudiidx.UnsupportedTable
 import hudiidx.log.AvroSkips
+import hudiidx.table.HudiType
 import java.io.ByteArrayOutputStream
 import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.avro.generic.{GenericData, GenericDatumWriter}
@@ -125,6 +126,7 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
 
   private def plain(writer: Schema, wanted: DataType, logical: LogicalType): AvroValue =
     (writer.getType, wanted) match {
+      case (Schema.Type.FIXED, _: ArrayType)                       => new AvroValue.Numbers(vectorOf(writer))
       case (Schema.Type.BOOLEAN, _)                                => AvroValue.Bool
       case (Schema.Type.INT, _)                                    => AvroValue.Int32
       case (Schema.Type.LONG, LongType)                            => AvroValue.Int64
@@ -138,6 +140,11 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
       case (Schema.Type.ENUM, _) => new AvroValue.Symbol(writer.getEnumSymbols.asScala.map(_.getBytes(UTF_8)).toArray)
       case _                     => new AvroValue.Sized(-1)
     }
+
+  private def vectorOf(writer: Schema): HudiType.Vector = HudiType.of(writer, where) match {
+    case Some(v: HudiType.Vector) => v
+    case other                    => throw new IllegalStateException(s"$where: $other of an array of numbers")
+  }
 
   /** What the writer says of a long's unit, unless it is known to have been wrong. */
   private def logicalType(writer: Schema, table: Schema): LogicalType = {

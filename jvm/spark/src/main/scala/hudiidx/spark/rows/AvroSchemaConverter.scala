@@ -1,10 +1,13 @@
 package hudiidx.spark.rows
 
 import hudiidx.UnsupportedTable
+import hudiidx.table.{HudiType, VectorElement}
 import org.apache.avro.{LogicalTypes, Schema}
 import org.apache.spark.sql.types._
 
-/** The Spark type of a table's Avro schema, as stock Hudi's reader gives it. */
+/** The Spark type of a table's Avro schema, as stock Hudi's reader gives it. Fields of Hudi's own types bear their names as
+  * metadata, by which stock makes columns of these types again.
+  */
 object AvroSchemaConverter {
 
   /** @param where the table, for messages */
@@ -28,7 +31,7 @@ object AvroSchemaConverter {
     case Schema.Type.BOOLEAN                   => (BooleanType, false)
     case Schema.Type.FLOAT                     => (FloatType, false)
     case Schema.Type.DOUBLE                    => (DoubleType, false)
-    case Schema.Type.BYTES | Schema.Type.FIXED => (binaryType(schema), false)
+    case Schema.Type.BYTES | Schema.Type.FIXED => (binaryType(schema, where), false)
     case Schema.Type.NULL                      => (NullType, true)
     case Schema.Type.RECORD                    => (recordType(schema, where, open), false)
     case Schema.Type.ARRAY                     =>
@@ -46,9 +49,19 @@ object AvroSchemaConverter {
     case _                                                                           => LongType
   }
 
-  private def binaryType(schema: Schema): DataType = schema.getLogicalType match {
+  private def binaryType(schema: Schema, where: String): DataType = schema.getLogicalType match {
     case d: LogicalTypes.Decimal => DecimalType(d.getPrecision, d.getScale)
-    case _                       => BinaryType
+    case _                       =>
+      HudiType.of(schema, where) match {
+        case Some(v: HudiType.Vector) => ArrayType(elementType(v.element), containsNull = false)
+        case _                        => BinaryType
+      }
+  }
+
+  private def elementType(of: VectorElement): DataType = of match {
+    case VectorElement.Float32 => FloatType
+    case VectorElement.Float64 => DoubleType
+    case VectorElement.Int8    => ByteType
   }
 
   private def recordType(schema: Schema, where: String, open: Set[String]): StructType = {
@@ -58,10 +71,15 @@ object AvroSchemaConverter {
     var struct = new StructType
     schema.getFields.forEach { f =>
       val (fieldType, nullable) = convert(f.schema, where, open + name)
-      struct = struct.add(StructField(f.name, fieldType, nullable))
+      struct = struct.add(StructField(f.name, fieldType, nullable, metadata(f.schema, where)))
     }
     struct
   }
+
+  private def metadata(schema: Schema, where: String): Metadata =
+    HudiType.of(schema, where).fold(Metadata.empty) { own =>
+      new MetadataBuilder().putString(HudiType.MetadataKey, own.descriptor).build()
+    }
 
   private def unionType(schema: Schema, where: String, open: Set[String]): (DataType, Boolean) = {
     var members = Vector.empty[Schema]

@@ -2,6 +2,7 @@ package hudiidx.spark.rows
 
 import hudiidx.bytes.{ByteCursor, Varint}
 import hudiidx.log.AvroSkip
+import hudiidx.table.HudiType
 import java.math.BigInteger
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.Decimal
@@ -70,6 +71,18 @@ private[rows] object AvroValue {
       in.need(length.toLong, "string or bytes")
       into.appendByteArray(in.bytes, in.position, length)
       in.skip(length.toLong, "string or bytes")
+    }
+  }
+
+  /** A vector, of so many bytes whatever it holds. */
+  final class Numbers(of: HudiType.Vector) extends AvroValue {
+    override def append(in: ByteCursor, into: WritableColumnVector): Unit = {
+      in.need(of.bytes.toLong, "vector")
+      val elements = into.getChild(0)
+      val from = elements.getElementsAppended
+      VectorBytes.append(of.element, in.bytes, in.position, of.dimension, elements)
+      appendRange(into, from, of.dimension)
+      in.skip(of.bytes.toLong, "vector")
     }
   }
 

@@ -38,6 +38,7 @@ object ColumnAdapter {
     case (FloatType, DoubleType)                                                        => true
     case (IntegerType | LongType | FloatType | DoubleType, StringType | _: DecimalType) => true
     case (_: DecimalType | DateType, StringType)                                        => true
+    case (BinaryType, ArrayType(element, _))                                            => VectorBytes.has(element)
     case (f: DecimalType, t: DecimalType)                                               =>
       f != t && t.scale >= f.scale && t.precision - t.scale >= f.precision - f.scale
     case _ => false
@@ -153,7 +154,11 @@ final private class AdaptedVector(
 
   override def getArray(row: Int): ColumnarArray =
     if (base.isNullAt(row)) null
-    else new ColumnarArray(children(0), RowShims.offsetAt(base, row), RowShims.lengthAt(base, row))
+    else
+      (from, to) match {
+        case (BinaryType, vector: ArrayType) => VectorBytes.array(base.getBinary(row), vector.elementType)
+        case _ => new ColumnarArray(children(0), RowShims.offsetAt(base, row), RowShims.lengthAt(base, row))
+      }
 
   override def getMap(row: Int): ColumnarMap =
     if (base.isNullAt(row)) null

@@ -1,6 +1,7 @@
 package hudiidx.spark.rows
 
 import hudiidx.InvalidOption
+import hudiidx.table.HudiType
 import org.apache.avro.{LogicalTypes, Schema}
 import org.apache.parquet.io.api.{Binary, RecordConsumer}
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
@@ -88,20 +89,24 @@ object ParquetEncoder {
       case (Schema.Type.DOUBLE, DoubleType)                     => Float64
       case (Schema.Type.STRING | Schema.Type.ENUM, StringType)  => Text
       case (Schema.Type.BYTES | Schema.Type.FIXED, BinaryType)  => Bytes
-      case (Schema.Type.BYTES, d: DecimalType)                  => new Decimals(0, d)
-      case (Schema.Type.FIXED, d: DecimalType)                  => new Decimals(schema.getFixedSize, d)
-      case (Schema.Type.ARRAY, ArrayType(element, _))           =>
+      case (Schema.Type.FIXED, ArrayType(element, _))           =>
+        VectorBytes.of(schema, element, where).fold(unfit(schema, dataType, where))(new Numbers(_, where))
+      case (Schema.Type.BYTES, d: DecimalType)        => new Decimals(0, d)
+      case (Schema.Type.FIXED, d: DecimalType)        => new Decimals(schema.getFixedSize, d)
+      case (Schema.Type.ARRAY, ArrayType(element, _)) =>
         val (value, isRequired) = valueOf(schema.getElementType)
         new Arrays(plain(value, element, s"$where.element"), isRequired, where)
       case (Schema.Type.MAP, MapType(StringType, value, _)) =>
         val (of, isRequired) = valueOf(schema.getValueType)
         new Maps(plain(of, value, s"$where.value"), isRequired, where)
       case (Schema.Type.RECORD, struct: StructType) => new Records(fieldsOf(schema, struct, where), struct.length)
-      case _                                        =>
-        throw new InvalidOption(
-          s"$where: ${dataType.simpleString} cannot be written as the table's ${schema.getType.getName}"
-        )
+      case _                                        => unfit(schema, dataType, where)
     }
+
+  private def unfit(schema: Schema, dataType: DataType, where: String): Nothing =
+    throw new InvalidOption(
+      s"$where: ${dataType.simpleString} cannot be written as the table's ${schema.getType.getName}"
+    )
 
   private def isMillis(schema: Schema): Boolean = schema.getLogicalType match {
     case _: LogicalTypes.TimestampMillis | _: LogicalTypes.LocalTimestampMillis => true
@@ -146,6 +151,11 @@ object ParquetEncoder {
   private object Bytes extends ParquetEncoder {
     override def write(from: SpecializedGetters, at: Int, to: RecordConsumer): Unit =
       to.addBinary(Binary.fromReusedByteArray(from.getBinary(at)))
+  }
+
+  final private class Numbers(of: HudiType.Vector, where: String) extends ParquetEncoder {
+    override def write(from: SpecializedGetters, at: Int, to: RecordConsumer): Unit =
+      to.addBinary(Binary.fromConstantByteArray(VectorBytes.of(from.getArray(at), of, where)))
   }
 
   /** @param size of the fixed; 0: as many bytes as the number has */

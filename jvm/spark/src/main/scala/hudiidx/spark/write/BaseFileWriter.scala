@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import hudiidx.column.HudiBloomBuilder
 import hudiidx.hadoop.{BaseFileSchema, StreamOutputFile}
 import hudiidx.spark.rows.ParquetEncoder
-import hudiidx.table.TableSchema
+import hudiidx.table.{HudiType, TableSchema}
 import org.apache.avro.Schema
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.hadoop.ParquetWriter
@@ -118,6 +118,8 @@ final private class HudiWriteSupport(schema: Schema, struct: StructType, fileNam
     val footer = new java.util.HashMap[String, String]
     footer.put(HudiBloomBuilder.FilterKey, bloom.text)
     footer.put(HudiBloomBuilder.TypeKey, HudiBloomBuilder.TypeCode)
+    val vectors = HudiType.vectorColumns(schema, where)
+    if (vectors.nonEmpty) footer.put(HudiType.VectorColumnsKey, vectors)
     if (least != null) {
       footer.put("hoodie_min_record_key", new String(least, UTF_8))
       footer.put("hoodie_max_record_key", new String(greatest, UTF_8))

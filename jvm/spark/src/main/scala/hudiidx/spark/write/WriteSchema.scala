@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.spark.rows.AvroSchemaConverter
-import hudiidx.table.TableSchema
+import hudiidx.table.{HudiType, TableSchema}
 import hudiidx.write.StockWriter
 import org.apache.avro.{LogicalTypes, Schema}
 import org.apache.spark.sql.types._
@@ -123,10 +123,28 @@ object WriteSchema {
     */
   private def field(f: StructField, parent: String, within: String): Schema.Field = {
     requireName(f.name, within)
-    val schema = of(f.dataType, f.name, s"$parent.${f.name}", parent, within)
+    val schema = marked(f, within).getOrElse(of(f.dataType, f.name, s"$parent.${f.name}", parent, within))
     if (f.nullable) new Schema.Field(f.name, optional(schema), null, Schema.Field.NULL_DEFAULT_VALUE)
     else new Schema.Field(f.name, schema, null, null: Object)
   }
+
+  /** The type of a column that is marked as one of Hudi's own, as stock Hudi takes the mark. InvalidOption for values that the type
+    * does not have.
+    */
+  private def marked(f: StructField, within: String): Option[Schema] =
+    if (!f.metadata.contains(HudiType.MetadataKey)) None
+    else {
+      val column = s"$within${f.name}"
+      val descriptor = f.metadata.getString(HudiType.MetadataKey)
+      val schema = HudiType.schemaOf(descriptor, column)
+      val wanted = AvroSchemaConverter.dataType(schema, column)
+      if (!fits(f.dataType, wanted))
+        throw new InvalidOption(
+          s"column $column is ${f.dataType.simpleString}, and marked ${HudiType.MetadataKey}='$descriptor', whose values are " +
+            s"${wanted.simpleString}; cast it, or take the mark away"
+        )
+      Some(schema)
+    }
 
   /** InvalidOption for a name that Avro refuses, in which Hudi keeps the columns; stock Hudi fails as well. */
   private def requireName(name: String, within: String): Unit = {

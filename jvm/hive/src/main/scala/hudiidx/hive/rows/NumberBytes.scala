@@ -1,0 +1,42 @@
+package hudiidx.hive.rows
+
+import java.nio.{ByteBuffer, ByteOrder}
+
+import hudiidx.UnsupportedTable
+import hudiidx.table.VectorElement
+
+/** Numbers of Hudi's vectors and the bytes that files have of them, the least byte of each first. */
+private[rows] object NumberBytes {
+
+  /** UnsupportedTable for bytes that are no such numbers.
+    *
+    * @param where for messages
+    */
+  def numbers(value: Any, element: VectorElement, where: String): Array[Any] = {
+    val bytes = value.asInstanceOf[Array[Byte]]
+    if (bytes.length % element.bytes != 0)
+      throw new UnsupportedTable(
+        s"$where: a vector of ${element.text} has ${bytes.length} bytes, which is no number of elements of ${element.bytes} bytes; " +
+          "leave the column out, or write it again with stock Hudi"
+      )
+    val in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+    Array.fill[Any](bytes.length / element.bytes)(element match {
+      case VectorElement.Float32 => Float.box(in.getFloat)
+      case VectorElement.Float64 => Double.box(in.getDouble)
+      case VectorElement.Int8    => Int.box(in.get.toInt)
+    })
+  }
+
+  def bytes(value: Any, element: VectorElement): Array[Byte] = {
+    val numbers = value.asInstanceOf[Array[Any]]
+    val out = ByteBuffer.allocate(numbers.length * element.bytes).order(ByteOrder.LITTLE_ENDIAN)
+    numbers.foreach { n =>
+      element match {
+        case VectorElement.Float32 => out.putFloat(n.asInstanceOf[Float])
+        case VectorElement.Float64 => out.putDouble(n.asInstanceOf[Double])
+        case VectorElement.Int8    => out.put(n.asInstanceOf[Int].toByte)
+      }
+    }
+    out.array
+  }
+}
