@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 import hudiidx.DamagedTable
 import hudiidx.hadoop.{FoundRows, KeyColumns, KeyedRows, SliceKeySource, StoredKeyRows, TimestampLabels, WantedKeys}
 import hudiidx.record.PackedKeys
-import hudiidx.spark.rows.{ColumnAdapter, RenamedColumns}
+import hudiidx.spark.rows.{ColumnAdapter, RenamedColumns, VariantFields}
 import hudiidx.storage.Storage
 import hudiidx.table.{ColumnNames, FileName, TableNames}
 import org.apache.avro.Schema
@@ -242,6 +242,7 @@ final class BaseFileReaderFactory(
     val renamed = namesIn(file)
     val inFile = readers.columnsOf(footer)
     val own = renamed.fold(inFile)(RenamedColumns.toTable(inFile, _))
+    VariantFields.requireWhole(readers.data, own, file.filePath.toPath.toString)
     val types = StructType(readers.data.map { want =>
       own.find(have => sameName(want.name, have.name)) match {
         case None       => want

@@ -5,13 +5,14 @@ import java.io.IOException
 import scala.collection.mutable
 
 import hudiidx.column.ColumnCondition.{And, Anything, In => Leaf, Nothing, Or}
-import hudiidx.column.{ColumnCondition, ColumnType, LeafTest}
+import hudiidx.column.{ColumnCondition, ColumnPath, ColumnType, LeafTest}
 import hudiidx.hadoop.column.{FooterStats, SourceStats}
 import hudiidx.spark.prune.ExpressionResolver
 import hudiidx.storage.Storage
 import hudiidx.store.ScanFiles
-import hudiidx.table.FileSlice
+import hudiidx.table.{FileSlice, HudiType}
 import hudiidx.{DamagedTable, InvalidOption}
+import org.apache.avro.Schema
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
@@ -51,10 +52,11 @@ object IndexAdvice {
       else RecordedScans.of(table.path) ++ recorded(spark, table)
     val footers = new Footers(table)
     val found = mutable.LinkedHashMap.empty[String, ColumnAdvice]
+    val noValues = withoutValues(table)
     asked.foreach { case (filters, times) =>
       val condition = ColumnFilter.condition(table, filters)
       val files = sampled(slices(table, filters), (sample / asked.length).max(1)).flatMap(footers.of)
-      leaves(condition).map(_.path).distinct.filterNot(table.never.forbids).foreach { path =>
+      leaves(condition).map(_.path).distinct.filterNot(p => table.never.forbids(p) || noValues(p)).foreach { path =>
         val advice = found.getOrElse(path, ColumnAdvice(path, 0, 0, 0, 0, 0, isIndexed(table, path), 0))
         found(path) =
           files.foldLeft(counted(advice, condition, path, times))((a, f) => judged(a, condition, path, f, times))
@@ -79,6 +81,13 @@ object IndexAdvice {
           .map(_ -> scans.length)
       catch { case _: AnalysisException | _: InvalidOption => Seq.empty }
     }
+  }
+
+  /** Columns of whose values no index is made: vectors, and what variants and blobs hold. */
+  private def withoutValues(table: PinnedTable): String => Boolean = {
+    val schema = new Schema.Parser().setValidateDefaults(false).parse(table.schema.avroJson)
+    val own = HudiType.columns(schema).map(_._1)
+    path => own.exists(ColumnPath.parts(path).startsWith(_))
   }
 
   private def isIndexed(table: PinnedTable, path: String): Boolean =

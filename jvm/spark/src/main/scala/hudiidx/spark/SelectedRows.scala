@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.spark.rows.VariantShims
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarBatch, ColumnarMap}
@@ -18,12 +19,13 @@ object SelectedRows {
 /** Does not own `base`: closing is its reader's business. */
 final private class SelectedVector(base: ColumnVector, rows: Array[Int]) extends ColumnVector(base.dataType) {
 
-  // Only structs and intervals are read through their children.
+  // Only structs, intervals and variants are read through their children.
   private lazy val children: Array[ColumnVector] = {
     val count = base.dataType match {
-      case s: StructType           => s.length
-      case _: CalendarIntervalType => SelectedVector.IntervalParts
-      case _                       => 0
+      case s: StructType                  => s.length
+      case _: CalendarIntervalType        => SelectedVector.IntervalParts
+      case v if VariantShims.isVariant(v) => SelectedVector.VariantParts
+      case _                              => 0
     }
     Array.tabulate(count)(i => new SelectedVector(base.getChild(i), rows))
   }
@@ -50,6 +52,7 @@ final private class SelectedVector(base: ColumnVector, rows: Array[Int]) extends
 
 private object SelectedVector {
   private val IntervalParts = 3
+  private val VariantParts = 2
 }
 
 /** The rows with these numbers out of all rows of a file.

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.time.LocalDate
 
 import hudiidx.UnsupportedTable
+import hudiidx.table.HudiType
 import hudiidx.hive.rows.ValueType._
 
 /** Brings values of a file's types to the table's, or of the table's to those of Hive's table. Fields of structs are found by
@@ -49,6 +50,11 @@ private[hive] final class Conversion(floatsByText: Boolean, defaults: Boolean, w
       }
 
   private def fields(own: Struct, wanted: Struct, path: String): Any => Any = {
+    if (isShredded(own) && wanted.fields.forall(f => !f.name.equalsIgnoreCase(HudiType.Variant.Shredded)))
+      throw new UnsupportedTable(
+        s"$where: column $path has variants that are shredded (${HudiType.Variant.Shredded}), which Hive does not put together; leave the column out, " +
+          "or read the table with stock Hudi on Spark 4"
+      )
     val places = wanted.fields.map(f => own.indexOf(f.name)).toArray
     val convert = wanted.fields
       .zip(places)
@@ -68,6 +74,9 @@ private[hive] final class Conversion(floatsByText: Boolean, defaults: Boolean, w
       made
     }
   }
+
+  private def isShredded(own: Struct): Boolean =
+    own.fields.map(_.name).toSet == Set("metadata", "value", HudiType.Variant.Shredded)
 
   private def each(convert: Option[Any => Any]): Option[Any => Any] =
     convert.map(c => value => value.asInstanceOf[Array[Any]].map(v => if (v == null) null else c(v)))

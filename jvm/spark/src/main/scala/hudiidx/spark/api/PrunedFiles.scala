@@ -8,7 +8,7 @@ import hudiidx.UnsupportedTable
 import hudiidx.hadoop.TimestampLabels
 import hudiidx.spark.{ColumnStage, FilePlan, HudiIdxScan, KeptFooters, PinnedTable, PlanFacts}
 import hudiidx.storage.Storage
-import hudiidx.table.{FileSlice, ReadableRows}
+import hudiidx.table.{FileSlice, HudiType, ReadableRows}
 import org.apache.avro.Schema
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
@@ -89,6 +89,7 @@ private[spark] object PrunedFiles {
     val json = JsonNodeFactory.instance.objectNode()
     val files = paths(scan, tablePath)
     scan.foreach(s => requireLabels(s.table, files.elements.asScala.map(_.asText), query.sparkSession))
+    scan.foreach(s => requireVariants(s.table, files.elements.asScala.map(_.asText), query.sparkSession))
     json.set[ObjectNode]("paths", files).put("schema", query.schema.json)
     json.set[ObjectNode]("fixed", fixed(scan, query))
   }
@@ -130,6 +131,23 @@ private[spark] object PrunedFiles {
           )
       }
     }
+
+  /** Of shredded variants Arrow would give the parts that stand in no column of their own. */
+  private def requireVariants(table: PinnedTable, files: Iterator[String], spark: SparkSession): Unit = {
+    val schema = new Schema.Parser().setValidateDefaults(false).parse(table.schema.avroJson)
+    val variants = HudiType.columns(schema).collect { case (parts, HudiType.Variant.name) => parts }
+    if (variants.nonEmpty) {
+      val conf = spark.sessionState.newHadoopConf()
+      for (file <- files; parts <- variants) {
+        val shredded = (parts :+ HudiType.Variant.Shredded).toArray
+        if (KeptFooters.of(new Path(file), conf).getFileMetaData.getSchema.containsPath(shredded))
+          throw new UnsupportedTable(
+            s"$file: column ${parts.mkString(".")} has variants that are shredded (${HudiType.Variant.Shredded}), which Arrow does not put together; " +
+              "read the table with stock Hudi on Spark 4"
+          )
+      }
+    }
+  }
 
   /** As Spark would plan the query if it kept no rows of it: what `cache()` keeps has no files. */
   private def planOf(query: DataFrame): LogicalPlan = {

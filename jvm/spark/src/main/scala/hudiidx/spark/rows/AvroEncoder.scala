@@ -81,8 +81,9 @@ object AvroEncoder {
     case (Schema.Type.BYTES | Schema.Type.FIXED, d: DecimalType) => new Decimals(schema, d)
     case (Schema.Type.ARRAY, ArrayType(element, _)) => new Arrays(of(schema.getElementType, element, s"$where.element"))
     case (Schema.Type.MAP, MapType(StringType, value, _)) => new Maps(of(schema.getValueType, value, s"$where.value"))
-    case (Schema.Type.RECORD, struct: StructType)         => new Records(fieldsOf(schema, struct, where), struct.length)
-    case _                                                => unfit(schema, dataType, where)
+    case (Schema.Type.RECORD, v) if VariantShims.isVariant(v) => new Variants(schema, where)
+    case (Schema.Type.RECORD, struct: StructType) => new Records(fieldsOf(schema, struct, where), struct.length)
+    case _                                        => unfit(schema, dataType, where)
   }
 
   private def isMillis(schema: Schema): Boolean = schema.getLogicalType match {
@@ -182,6 +183,15 @@ object AvroEncoder {
   final private class Numbers(of: HudiType.Vector, where: String) extends AvroEncoder {
     override def write(from: SpecializedGetters, at: Int, out: PackedOutput): Unit =
       out.raw(VectorBytes.of(from.getArray(at), of, where), 0, of.bytes)
+  }
+
+  /** The fields of the record in its order. */
+  final private class Variants(schema: Schema, where: String) extends AvroEncoder {
+    private val isValue = VariantFields.areValues(schema, where)
+
+    override def write(from: SpecializedGetters, at: Int, out: PackedOutput): Unit = isValue.foreach { value =>
+      sized(out, if (value) VariantShims.value(from, at) else VariantShims.metadata(from, at))
+    }
   }
 
   final private class Symbols(schema: Schema, where: String) extends AvroEncoder {

@@ -58,8 +58,10 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
 
   private def value(writer: Schema, wanted: DataType, table: Schema, path: String): AvroValue =
     (writer.getType, wanted) match {
-      case (Schema.Type.UNION, _)                   => union(writer, wanted, table, path)
-      case (Schema.Type.NULL, _)                    => AvroValue.Null
+      case (Schema.Type.UNION, _)                                           => union(writer, wanted, table, path)
+      case (Schema.Type.NULL, _)                                            => AvroValue.Null
+      case (Schema.Type.RECORD, variant) if VariantShims.isVariant(variant) =>
+        new AvroValue.Record(fields(writer, AvroResolver.OfVariant, null, path + ".", toEnd = true).read, 2)
       case (Schema.Type.RECORD, struct: StructType) =>
         val read = fields(writer, struct, typeOf(table, Schema.Type.RECORD), path + ".", toEnd = true).read
         new AvroValue.Record(read, struct.length)
@@ -190,6 +192,10 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
 private[rows] final case class ResolvedFields(read: AvroFields, present: Array[Boolean], toEnd: Boolean)
 
 private[rows] object AvroResolver {
+
+  /** In the order in which Spark's vectors of variants have them. */
+  val OfVariant: StructType = StructType(Seq("value", "metadata").map(StructField(_, BinaryType)))
+
   def isMillis(t: LogicalType): Boolean = t match {
     case _: LogicalTypes.TimestampMillis | _: LogicalTypes.LocalTimestampMillis => true
     case _                                                                      => false

@@ -33,8 +33,8 @@ object AvroSchemaConverter {
     case Schema.Type.DOUBLE                    => (DoubleType, false)
     case Schema.Type.BYTES | Schema.Type.FIXED => (binaryType(schema, where), false)
     case Schema.Type.NULL                      => (NullType, true)
-    case Schema.Type.RECORD                    => (recordType(schema, where, open), false)
-    case Schema.Type.ARRAY                     =>
+    case Schema.Type.RECORD => (variantType(schema, where).getOrElse(recordType(schema, where, open)), false)
+    case Schema.Type.ARRAY  =>
       val (element, nullable) = convert(schema.getElementType, where, open)
       (ArrayType(element, nullable), false)
     case Schema.Type.MAP =>
@@ -63,6 +63,16 @@ object AvroSchemaConverter {
     case VectorElement.Float64 => DoubleType
     case VectorElement.Int8    => ByteType
   }
+
+  /** None for other records, and where Spark has no variants. */
+  private def variantType(schema: Schema, where: String): Option[DataType] =
+    if (!HudiType.of(schema, where).contains(HudiType.Variant)) None
+    else if (schema.getField(HudiType.Variant.Shredded) != null)
+      throw new UnsupportedTable(
+        s"$where: ${schema.getFullName} is a variant that the table's schema has shredded (${HudiType.Variant.Shredded}), which is not read here; " +
+          "read the table with stock Hudi on Spark 4"
+      )
+    else VariantShims.dataType
 
   private def recordType(schema: Schema, where: String, open: Set[String]): StructType = {
     val name = schema.getFullName

@@ -39,6 +39,7 @@ object ColumnAdapter {
     case (IntegerType | LongType | FloatType | DoubleType, StringType | _: DecimalType) => true
     case (_: DecimalType | DateType, StringType)                                        => true
     case (BinaryType, ArrayType(element, _))                                            => VectorBytes.has(element)
+    case (f: StructType, t) if VariantShims.isVariant(t)                                => VariantFields.areIn(f)
     case (f: DecimalType, t: DecimalType)                                               =>
       f != t && t.scale >= f.scale && t.precision - t.scale >= f.precision - f.scale
     case _ => false
@@ -77,6 +78,8 @@ object ColumnAdapter {
           val keys = adapt(vector.getChild(0), f.keyType, t.keyType, floatsByText)
           val values = adapt(vector.getChild(1), f.valueType, t.valueType, floatsByText)
           new AdaptedVector(t, vector, Array(keys, values), f, floatsByText)
+        case (f: StructType, t) if VariantShims.isVariant(t) =>
+          new AdaptedVector(t, vector, VariantFields.places(f).map(i => vector.getChild(i)), f, floatsByText)
         case _ => new AdaptedVector(to, vector, Array.empty, from, floatsByText)
       }
 

@@ -33,6 +33,7 @@ private[rows] final class ParquetBlockRows(
     finally footer.close()
   }
   private val own = names.fold(inFile)(RenamedColumns.toTable(inFile, _))
+  VariantFields.requireWhole(columns, own, content.path)
   private val read = StructType(columns.flatMap { want =>
     found(want).map(have => want.copy(dataType = ColumnAdapter.readType(want.dataType, have.dataType, rules.sameName)))
   })

@@ -99,6 +99,7 @@ object ParquetEncoder {
       case (Schema.Type.MAP, MapType(StringType, value, _)) =>
         val (of, isRequired) = valueOf(schema.getValueType)
         new Maps(plain(of, value, s"$where.value"), isRequired, where)
+      case (Schema.Type.RECORD, v) if VariantShims.isVariant(v) => new Variants(schema, where)
       case (Schema.Type.RECORD, struct: StructType) => new Records(fieldsOf(schema, struct, where), struct.length)
       case _                                        => unfit(schema, dataType, where)
     }
@@ -156,6 +157,23 @@ object ParquetEncoder {
   final private class Numbers(of: HudiType.Vector, where: String) extends ParquetEncoder {
     override def write(from: SpecializedGetters, at: Int, to: RecordConsumer): Unit =
       to.addBinary(Binary.fromConstantByteArray(VectorBytes.of(from.getArray(at), of, where)))
+  }
+
+  /** The fields of the record in its order. */
+  final private class Variants(schema: Schema, where: String) extends ParquetEncoder {
+    private val fields =
+      VariantFields.areValues(schema, where).map(v => v -> (if (v) "value" else "metadata")).zipWithIndex
+
+    override def write(from: SpecializedGetters, at: Int, to: RecordConsumer): Unit = {
+      to.startGroup()
+      fields.foreach { case ((isValue, name), i) =>
+        to.startField(name, i)
+        val bytes = if (isValue) VariantShims.value(from, at) else VariantShims.metadata(from, at)
+        to.addBinary(Binary.fromReusedByteArray(bytes))
+        to.endField(name, i)
+      }
+      to.endGroup()
+    }
   }
 
   /** @param size of the fixed; 0: as many bytes as the number has */

@@ -52,16 +52,23 @@ object VectorCopy {
     case s: StructType                    => new Structs(s.fields.map(f => of(f.dataType)))
     case a: ArrayType                     => new Arrays(of(a.elementType))
     case m: MapType                       => new Maps(of(m.keyType), of(m.valueType))
+    case v if VariantShims.isVariant(v)   => Variants
     case other => throw new IllegalArgumentException(s"no column of type ${other.simpleString} can be copied")
   }
 
   /** Appends a null of whatever type the vector has. */
   def appendNull(into: WritableColumnVector): Unit =
-    if (into.dataType.isInstanceOf[StructType]) into.appendStruct(true): Unit else into.appendNull(): Unit
+    if (into.dataType.isInstanceOf[StructType] || VariantShims.isVariant(into.dataType)) into.appendStruct(true): Unit
+    else into.appendNull(): Unit
 
   private object Nulls extends VectorCopy {
     override protected def value(from: SpecializedGetters, at: Int, into: WritableColumnVector): Unit =
       into.appendNull(): Unit
+  }
+
+  private object Variants extends VectorCopy {
+    override protected def value(from: SpecializedGetters, at: Int, into: WritableColumnVector): Unit =
+      VariantShims.append(from, at, into)
   }
 
   private object Booleans extends VectorCopy {

@@ -2,13 +2,13 @@ package hudiidx.spark.write
 
 import hudiidx.spark.HudiIdxSource
 import org.apache.spark.sql.execution.streaming.Sink
-import org.apache.spark.sql.sources.{BaseRelation, CreatableRelationProvider, StreamSinkProvider}
+import org.apache.spark.sql.sources.{BaseRelation, StreamSinkProvider}
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, SQLContext, SaveMode}
 
 /** The data source `hudiidx`: what it reads, `df.write.format("hudiidx").save(path)` and `df.writeStream.format("hudiidx")`. */
-final class HudiIdxFormat extends HudiIdxSource with CreatableRelationProvider with StreamSinkProvider {
+final class HudiIdxFormat extends HudiIdxSource with TakesVariants with StreamSinkProvider {
 
   override def createSink(
       context: SQLContext,

@@ -193,8 +193,12 @@ object WriteSchema {
     case ArrayType(element, nullable) => Schema.createArray(maybe(of(element, name, path, namespace, within), nullable))
     case MapType(StringType, value, nullable) =>
       Schema.createMap(maybe(of(value, name, path, namespace, within), nullable))
-    case s: StructType => record(s, name, namespace, s"$within$name.")
-    case other         =>
+    case s: StructType                        => record(s, name, namespace, s"$within$name.")
+    case other if other.typeName == "variant" =>
+      throw new InvalidOption(
+        s"column $within$name is a variant, of which hudiidx makes no column; make the table, or add the column, with stock Hudi"
+      )
+    case other =>
       throw new InvalidOption(
         s"column $within$name is ${other.simpleString}, for which Hudi's tables have no type; cast it"
       )

@@ -1,0 +1,64 @@
+package hudiidx.spark.rows
+
+import hudiidx.{InvalidOption, UnsupportedTable}
+import hudiidx.table.HudiType
+import org.apache.avro.Schema
+import org.apache.spark.sql.types._
+
+import scala.collection.JavaConverters._
+
+/** The records that variants are in files and schemas. */
+private[spark] object VariantFields {
+
+  /** Of each field of a record whether it is the value; the others are metadata. InvalidOption for a record of another form. */
+  private[rows] def areValues(schema: Schema, where: String): Vector[Boolean] = {
+    val fields = schema.getFields.asScala.toVector
+    if (fields.map(_.name).sorted != Names || fields.exists(_.schema.getType != Schema.Type.BYTES))
+      throw new InvalidOption(
+        s"$where: the table has it as $schema, not as a variant of bytes metadata and value; write it with stock Hudi"
+      )
+    fields.map(_.name == "value")
+  }
+
+  private val Names = Vector("metadata", "value")
+
+  /** The struct is a variant of bytes. */
+  private[rows] def areIn(struct: StructType): Boolean =
+    struct.fieldNames.sorted.sameElements(Names) && struct.forall(_.dataType == BinaryType)
+
+  /** Where the fields of a vector of variants stand in such a struct. */
+  private[rows] def places(struct: StructType): Array[Int] =
+    AvroResolver.OfVariant.fieldNames.map(struct.fieldIndex)
+
+  /** UnsupportedTable for a file whose variants are shredded: what stands in typed columns would be missing.
+    *
+    * @param file its path
+    */
+  def requireWhole(columns: StructType, own: StructType, file: String): Unit =
+    for (want <- columns; have <- own.find(_.name.equalsIgnoreCase(want.name)))
+      requireWhole(want.dataType, have.dataType, want.name, file)
+
+  private def requireWhole(want: DataType, have: DataType, path: String, file: String): Unit = (want, have) match {
+    case (w, h: StructType) if isShredded(h) && isVariant(w) =>
+      throw new UnsupportedTable(
+        s"$file: column $path has variants that are shredded (${HudiType.Variant.Shredded}), which are not put together here; leave the " +
+          "column out, or read the table with stock Hudi on Spark 4"
+      )
+    case (w: StructType, h: StructType) =>
+      for (inner <- w; own <- h.find(_.name.equalsIgnoreCase(inner.name)))
+        requireWhole(inner.dataType, own.dataType, s"$path.${inner.name}", file)
+    case (w: ArrayType, h: ArrayType) => requireWhole(w.elementType, h.elementType, s"$path.element", file)
+    case (w: MapType, h: MapType)     => requireWhole(w.valueType, h.valueType, s"$path.value", file)
+    case _                            => ()
+  }
+
+  /** Or the parts of one that a query takes. */
+  private def isVariant(want: DataType): Boolean = want match {
+    case s: StructType => s.fieldNames.forall(Names.contains)
+    case other         => VariantShims.isVariant(other)
+  }
+
+  private def isShredded(struct: StructType): Boolean =
+    struct.fieldNames.sorted.sameElements(Names.head +: HudiType.Variant.Shredded +: Names.tail) &&
+      Names.forall(struct(_).dataType == BinaryType)
+}

@@ -1,0 +1,138 @@
+package hudiidx.spark
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths}
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.ObjectNode
+import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.compact.CompactionApi
+import hudiidx.table.HudiType
+import hudiidx.{Causes, Fixtures, InvalidOption, UnsupportedTable}
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.types.MetadataBuilder
+
+/** Columns that the table's schema has as variants, as stock Hudi 1.2 on Spark 4 makes them: variants on Spark 4, on 3.5 the bytes
+  * that they are.
+  */
+final class VariantsSuite extends SparkSuite {
+  private val isVariant = spark.version.startsWith("4.")
+  private val mapper = new ObjectMapper
+
+  /** Numbers of one byte, in the encoding of variants. */
+  private def rows(ids: Range, ts: Int, payload: String): DataFrame = spark
+    .range(ids.head.toLong, ids.last.toLong + 1)
+    .selectExpr("cast(id as string) as id", s"$ts as ts", s"cast(id as int) + $ts as n")
+    .withColumn("payload", expr(s"if(n % 7 = 3, null, $payload)"))
+
+  private val byte = "cast(concat(char(12), char(n % 100)) as binary)"
+  private val metadata = "X'010000'"
+  private val whole = s"named_struct('metadata', $metadata, 'value', $byte)"
+  private val typed = s"named_struct('metadata', $metadata, 'value', cast(null as binary), 'typed_value', n % 100)"
+
+  private def save(rows: DataFrame, table: String): Unit =
+    rows.write
+      .format("hudiidx")
+      .option("hoodie.table.name", "t")
+      .option("hoodie.datasource.write.recordkey.field", "id")
+      .option("hoodie.datasource.write.precombine.field", "ts")
+      .option("hoodie.write.table.version", "6")
+      .mode("append")
+      .save(table)
+
+  /** Rows in base files, and others for some of them in logs. */
+  private def made(payload: String): String = {
+    val table = Fixtures.newFolder("variants").resolve("t").toString
+    save(rows(0 until 30, 1, payload), table)
+    save(rows(20 until 40, 2, payload), table)
+    table
+  }
+
+  /** The table's commits tell that the column is a variant of bytes alone. */
+  private def told(table: String): Unit =
+    Fixtures.filesBelow(s"$table/.hoodie").filter(_.matches("[0-9]+\\.(delta)?commit")).foreach { name =>
+      val file = Paths.get(s"$table/.hoodie/$name")
+      val commit = mapper.readTree(file.toFile).asInstanceOf[ObjectNode]
+      val more = commit.get("extraMetadata").asInstanceOf[ObjectNode]
+      val schema = mapper.readTree(more.get("schema").asText)
+      val field = schema.get("fields").asScala.find(_.get("name").asText == "payload").get
+      val record = field.get("type").elements.asScala.find(_.isObject).get.asInstanceOf[ObjectNode]
+      record.put("logicalType", "variant")
+      val parts = record.putArray("fields")
+      Seq("metadata", "value").foreach(n => parts.addObject().put("name", n).put("type", "bytes"))
+      more.put("schema", schema.toString)
+      Files.write(file, mapper.writeValueAsString(commit).getBytes(UTF_8))
+    }
+
+  private def numbers(frame: DataFrame): Map[String, Option[String]] = {
+    val shown =
+      if (isVariant) expr("cast(payload as string)")
+      else expr("cast(conv(hex(substr(payload.value, 2)), 16, 10) as string)")
+    frame.select(col("id"), shown).collect().map(r => r.getString(0) -> Option(r.getString(1))).toMap
+  }
+
+  private def wanted(ids: Range, ts: Int): Map[String, Option[String]] =
+    ids.map(i => i.toString -> Some(i + ts).filter(_ % 7 != 3).map(n => (n % 100).toString)).toMap
+
+  private val all = wanted(0 until 30, 1) ++ wanted(20 until 40, 2)
+
+  test("rows of base files and of logs have the values, with an index and without, and after writes and a compaction") {
+    val table = made(whole)
+    told(table)
+    val field = read(table).schema("payload")
+    assert(field.metadata.getString(HudiType.MetadataKey) === "VARIANT")
+    assert(field.dataType.typeName === (if (isVariant) "variant" else "struct"))
+    assert(numbers(read(table)) === all)
+    new HudiIdxApi(spark, table, Map("hudiidx.columns" -> "*").asJava).create()
+    assert(numbers(read(table)) === all)
+    assert(numbers(read(table).where("n > 25 and payload is not null")) === all.filter(_._2.isDefined).filter {
+      case (id, _) =>
+        id.toInt + (if (id.toInt < 20) 1 else 2) > 25
+    })
+    val again = read(table)
+      .where("n % 2 = 0")
+      .select("id", "ts", "n", "payload")
+      .withColumn("ts", col("ts") + 5)
+      .localCheckpoint()
+    save(again, table)
+    assert(numbers(read(table)) === all)
+    assert(read(table).where("ts > 5").count() === again.count())
+    CompactionApi.compact(spark, table, Map.empty[String, String], "schedule_and_execute", None)
+    assert(numbers(read(table)) === all)
+    assert(numbers(read(table, "hoodie.datasource.query.type" -> "read_optimized")) === all)
+  }
+
+  test("shredded variants are refused by file and column, and the other columns are read") {
+    val table = Fixtures.newFolder("variants").resolve("t").toString
+    save(rows(0 until 30, 1, typed), table)
+    told(table)
+    (Seq("payload") ++ (if (isVariant) Nil else Seq("payload.value", "payload.metadata"))).foreach { column =>
+      val failed = intercept[Exception](read(table).select(column).collect())
+      val e = Causes.ours(failed).get
+      assert(e.isInstanceOf[UnsupportedTable])
+      assert(
+        e.getMessage.contains(".parquet") && e.getMessage.contains("payload") && e.getMessage.contains("typed_value")
+      )
+    }
+    assert(read(table).select("id", "n").collect().length === 30)
+    val dataset = intercept[UnsupportedTable](
+      new HudiIdxApi(spark, table, Map.empty[String, String].asJava).dataset("true", null, false)
+    )
+    assert(dataset.getMessage.contains("typed_value"))
+  }
+
+  test("a variant of a new table is refused by name, and no table is made") {
+    val table = Fixtures.newFolder("variants").resolve("t").toString
+    val mark = new MetadataBuilder().putString(HudiType.MetadataKey, "VARIANT").build()
+    val frames = rows(0 until 3, 1, whole).withMetadata("payload", mark) +:
+      (if (isVariant) Seq(rows(0 until 3, 1, "parse_json('1')")) else Nil)
+    frames.foreach { frame =>
+      val e = intercept[InvalidOption](save(frame, table))
+      assert(e.getMessage.contains("payload") && e.getMessage.toLowerCase.contains("variant"))
+      assert(!Files.exists(Paths.get(table, ".hoodie")))
+    }
+  }
+}
