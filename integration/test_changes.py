@@ -1,6 +1,8 @@
 """Queries of change data, live: what stock Hudi gives of a table that it writes, ours gives too."""
 
+import itertools
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,12 @@ TABLE = {
     "hoodie.metadata.index.column.stats.enable": "false",
 }
 MODES = ["op_key_only", "data_before", "data_before_after"]
+RELEASES = ["stock_0_15", "stock_1_0", "stock_1_1", "stock_1_2"]
+SHORT = ("stock_1_2", "MOR", "data_before_after")  # ChangeDataSuite has tables of 1.2.0 of the other forms
+CASES = [
+    pytest.param(*case, marks=[] if case == SHORT else [pytest.mark.slow])
+    for case in itertools.product(RELEASES, ["COW", "MOR"], MODES)
+]
 TYPES = [
     "timestamp_micros(id * 1000001) as at",
     "named_struct('a', id, 'b', cast(null as string)) as pair",
@@ -100,17 +108,7 @@ def _assert_leads_to_snapshots(spark: SparkSession, path: Path, rows: list[Any])
     return len(times)
 
 
-@pytest.mark.parametrize("mode", [MODES[0], pytest.param(MODES[1], marks=pytest.mark.slow), MODES[2]])
-@pytest.mark.parametrize("kind", ["COW", "MOR"])
-@pytest.mark.parametrize(
-    "release",
-    [
-        pytest.param("stock_0_15", marks=pytest.mark.slow),
-        pytest.param("stock_1_0", marks=pytest.mark.slow),
-        pytest.param("stock_1_1", marks=pytest.mark.slow),
-        "stock_1_2",
-    ],
-)
+@pytest.mark.parametrize(("release", "kind", "mode"), CASES)
 def test_changes_are_those_of_stock(
     spark: SparkSession, release: str, kind: str, mode: str, request: pytest.FixtureRequest
 ) -> None:
@@ -140,7 +138,7 @@ def test_changes_are_those_of_stock(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("release", ["stock_0_15", "stock_1_0", "stock_1_1", "stock_1_2"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_changes_lead_on_across_compactions_and_clusterings(
     spark: SparkSession, release: str, mode: str, request: pytest.FixtureRequest
 ) -> None:
@@ -170,3 +168,40 @@ def test_changes_lead_on_across_compactions_and_clusterings(
     stock.cluster(name=name)
     write(0, 2, 10)
     check(10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("kind", ["COW", "MOR"])
+def test_changes_of_random_writes_are_those_of_stock(
+    spark: SparkSession, stock_1_2: Any, kind: str, seed: int
+) -> None:
+    """Without compactions and later inserts, of which stock's queries fail."""
+    turns = random.Random(seed)
+    mode = turns.choice(MODES)
+    name = f"changes-random-{kind}-{seed}".lower()
+    path = Path(stock_1_2.new(name=name, kind=kind, options={**TABLE, MODE: mode}))
+    stock_1_2.write(name=name, first=0, end=40, seed=5, operation="insert")
+    index = HudiIndex(spark, path)
+    index.create()
+    for turn in range(8):
+        first = turns.randrange(50)
+        operation = turns.choice(["upsert"] * 3 + ["delete", "insert_overwrite", "cluster"])
+        if operation == "cluster":
+            stock_1_2.cluster(name=name)
+        else:
+            # Now and then late, as those of the first write have 5.
+            end = first + turns.randrange(1, 12)
+            stock_1_2.write(
+                name=name, first=first, end=end, seed=turns.randrange(3, 8 + turn), operation=operation
+            )
+        if turns.random() < 0.5:
+            index.update()
+    instants = stock_1_2.completed(name=name)
+    for begin in ("000", turns.choice(instants)):
+        theirs = stock_1_2.change_data(name=name, options={BEGIN: begin})
+        assert "rows" in theirs, (mode, theirs)
+        assert _rows(_ours(spark, path, begin), exact=True) == _rows(theirs["rows"], exact=True), (
+            mode,
+            begin,
+        )
