@@ -162,7 +162,7 @@ final class ChangeDataSuite extends SparkSuite {
   }
 
   /** Without meta columns, which images of `.cdc` files lack, and binaries, which have another form there. */
-  private def values(image: JsonNode): Map[String, String] = image.fields.asScala
+  private def values(image: JsonNode): Map[String, String] = image.properties.asScala
     .filterNot(f => f.getKey.startsWith("_hoodie_") || f.getValue.isNull || f.getKey == "bytes")
     .map(f => f.getKey -> plain(f.getValue).toString)
     .toMap
@@ -179,7 +179,7 @@ final class ChangeDataSuite extends SparkSuite {
   private def key(image: JsonNode): String = image.get("id").asText
 
   /** Without meta columns, nulls and the column whose form differs. */
-  private def data(image: JsonNode): Map[String, String] = image.fields.asScala
+  private def data(image: JsonNode): Map[String, String] = image.properties.asScala
     .filterNot(f => f.getKey.startsWith("_hoodie_") || f.getValue.isNull || f.getKey == "day")
     .map(f => f.getKey -> f.getValue.asText)
     .toMap
