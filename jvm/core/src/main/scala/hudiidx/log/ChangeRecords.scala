@@ -30,16 +30,18 @@ object ChangeRecords {
     *
     * @param columns the table's Avro schema without meta columns, JSON: that of images
     */
-  def foreach(storage: Storage, file: String, columns: String)(use: ChangeRecord => Unit): Unit =
+  def foreach(storage: Storage, file: String, columns: String)(use: ChangeRecord => Unit): Unit = {
+    val table = AvroFieldPlan.parse(columns, file)
     SliceLog.reading(storage, file) { reader =>
       LogFile.blocks(reader).foreach { block =>
         if (block.kind != LogBlockKind.CdcData)
           throw new DamagedTable(
             s"$file: no change-data block at offset ${block.offset}; restore the file, or begin behind its commit"
           )
-        read(reader, block, AvroFieldPlan.parse(columns, file))(use)
+        read(reader, block, table)(use)
       }
     }
+  }
 
   private def read(reader: RandomReader, block: LogBlock, table: Schema)(use: ChangeRecord => Unit): Unit = {
     val written = AvroFieldPlan.parse(
@@ -106,5 +108,4 @@ object ChangeRecords {
     def of(schema: Schema) = schema.getFields.asScala.map(f => f.name -> f.schema)
     of(image) == of(table)
   }
-
 }

@@ -138,6 +138,14 @@ object Storage {
   def join(base: String, relative: String): String =
     if (relative.isEmpty) base else if (base.endsWith("/")) base + relative else base + "/" + relative
 
+  /** The folders above a path, the nearest first, without the root of its store. */
+  def above(path: String): Iterator[String] = Iterator.iterate(parent(path))(parent).takeWhile(_.nonEmpty)
+
+  private def parent(path: String): String = {
+    val at = path.lastIndexOf('/')
+    if (at <= 0 || path.charAt(at - 1) == '/' || path.charAt(at - 1) == ':') "" else path.substring(0, at)
+  }
+
   /** True if a path that is joined to a base would lead out of it, or is meant for a place that is not below one. What files of
     * a table say of paths is asked this before it is joined.
     */

@@ -85,8 +85,7 @@ private[sync] object IndexRights {
   /** What is left of the rights at a folder for who has to pass those above it. */
   private def effective(storage: Storage, path: String): Option[Access] =
     try {
-      val above =
-        Iterator.iterate(parent(storage.resolved(path)))(parent).takeWhile(_.nonEmpty).flatMap(p => storage.access(p))
+      val above = Storage.above(storage.resolved(path)).flatMap(p => storage.access(p))
       storage
         .access(path)
         .map(a => above.foldLeft(a)((left, in) => left.copy(mode = left.mode & passing(in, left.group))))
@@ -98,10 +97,5 @@ private[sync] object IndexRights {
     // Of another group nobody knows who is in it: who may pass as anybody may.
     val middle = if (folder.group == group) mode & 0x8 else (mode & 0x1) << 3
     0x1c0 | (if (middle != 0) 0x38 else 0) | (if ((mode & 0x1) != 0) 0x7 else 0)
-  }
-
-  private def parent(path: String): String = {
-    val at = path.lastIndexOf('/')
-    if (at <= 0 || path.charAt(at - 1) == '/') "" else path.substring(0, at)
   }
 }

@@ -32,8 +32,15 @@ object HudiType {
   case object Variant extends HudiType("variant") {
     override val descriptor: String = "VARIANT"
 
+    val Metadata = "metadata"
+    val Value = "value"
+
     /** What a shredded one has besides. */
     val Shredded = "typed_value"
+    private val ShreddedFields = Set(Metadata, Value, Shredded)
+
+    /** By the names of its fields. */
+    def isShredded(fields: Iterable[String]): Boolean = fields.toSet == ShreddedFields
   }
 
   /** A record of the bytes themselves, or of where they lie. */
@@ -152,7 +159,20 @@ object HudiType {
 /** @param text  in schemas
   * @param bytes of one
   */
-sealed abstract class VectorElement(val text: String, val bytes: Int) extends Product with Serializable
+sealed abstract class VectorElement(val text: String, val bytes: Int) extends Product with Serializable {
+
+  /** How many there are in so many bytes. UnsupportedTable if that is no whole number.
+    *
+    * @param where for messages, with what parts it from them
+    */
+  def countIn(length: Int, where: String): Int =
+    if (length % bytes == 0) length / bytes
+    else
+      throw new UnsupportedTable(
+        s"${where}a vector of $text has $length bytes, which is no number of elements of $bytes bytes; " +
+          "leave the column out, or write it again with stock Hudi"
+      )
+}
 
 object VectorElement {
   case object Float32 extends VectorElement("FLOAT", 4)

@@ -127,11 +127,8 @@ private[hudiidx] object PropertiesFile {
       })
 
   /** The table in which a folder, or a pattern of such, lies: stock Hudi's reader takes those too. */
-  private def tableAbove(storage: Storage, path: String): Option[String] = Iterator
-    .iterate(path)(p => p.substring(0, math.max(0, p.lastIndexOf('/'))))
-    .drop(1)
-    .takeWhile(p => p.nonEmpty && !p.endsWith("/") && !p.endsWith(":"))
-    .find(p => storage.status(Storage.join(p, TableConfig.HoodieFolder)).isDefined)
+  private def tableAbove(storage: Storage, path: String): Option[String] =
+    Storage.above(path).find(p => storage.status(Storage.join(p, TableConfig.HoodieFolder)).isDefined)
 
   /** Left: why the file cannot be used. */
   private def loadOne(storage: Storage, file: String): Either[String, Map[String, String]] =

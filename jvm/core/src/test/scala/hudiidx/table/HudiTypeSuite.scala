@@ -1,8 +1,6 @@
 package hudiidx.table
 
-import hudiidx.storage.LocalStorage
-import hudiidx.timeline.{InstantContents, TimelineReader}
-import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
+import hudiidx.{InvalidOption, UnsupportedTable}
 import org.apache.avro.Schema
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -35,14 +33,7 @@ final class HudiTypeSuite extends AnyFunSuite {
   }
 
   test("marks of columns make the types that stock Hudi 1.2.0 makes of them") {
-    val path = Fixtures.table("v9-vectors-cow")
-    val config = TableConfig.read(LocalStorage, path)
-    val dir = config.timelineDir(path)
-    val timeline =
-      TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
-    val files = new ColumnsOfFiles(LocalStorage, path, FooterNames)
-    val said = TableSchema.latest(timeline, new InstantContents(LocalStorage, dir), config, None, files)
-    val stock = parse(said.get.avroJson)
+    val stock = FixtureSchemas.avroOf("v9-vectors-cow").get
     val marked = HudiType.columns(stock).map { case (parts, _) => parts.head }
     assert(marked.toSet === Set("vf", "vd", "vi", "content"))
     marked.foreach { column =>

@@ -1,7 +1,7 @@
 package hudiidx.table
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import hudiidx.storage.{CountingStorage, LocalStorage, Storage}
+import hudiidx.storage.{CountingStorage, LocalStorage}
 import hudiidx.timeline.{InstantContents, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures}
 import org.apache.avro.Schema
@@ -9,18 +9,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class TableSchemaSuite extends AnyFunSuite {
 
-  private def schemaOf(name: String, asOf: Option[String] = None): Option[Schema] = {
-    val path = Fixtures.table(name)
-    val config = TableConfig.read(LocalStorage, path)
-    val dir = config.timelineDir(path)
-    val timeline =
-      TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
-    TableSchema
-      .latest(timeline, new InstantContents(LocalStorage, dir), config, asOf, files(path))
-      .map(s => new Schema.Parser().parse(s.avroJson))
-  }
-
-  private def files(path: String, storage: Storage = LocalStorage) = new ColumnsOfFiles(storage, path, FooterNames)
+  private def schemaOf(name: String, asOf: Option[String] = None): Option[Schema] =
+    FixtureSchemas.avroOf(name, asOf = asOf)
 
   private def columns(schema: Schema): Vector[String] = {
     val fields = schema.getFields
@@ -79,13 +69,8 @@ class TableSchemaSuite extends AnyFunSuite {
   }
 
   test("normally one commit and the end of one data file are read") {
-    val path = Fixtures.table("v9-cow-part")
-    val config = TableConfig.read(LocalStorage, path)
-    val dir = config.timelineDir(path)
-    val timeline =
-      TimelineReader.read(LocalStorage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
     val storage = new CountingStorage(LocalStorage)
-    TableSchema.latest(timeline, new InstantContents(storage, dir), config, None, files(path, storage))
+    FixtureSchemas.avroOf("v9-cow-part", storage)
     assert(storage.counts.readAll === 1L && storage.counts.open === 1L)
   }
 
@@ -97,7 +82,9 @@ class TableSchemaSuite extends AnyFunSuite {
     val timeline =
       TimelineReader.read(LocalStorage, config.timelineDir(path), 2, config.timelineZone, config.timelineFolder)
     val contents = new InstantContents(LocalStorage, config.timelineDir(path))
-    assert(TableSchema.latest(timeline, contents, bare, None, files(path)) === None)
+    assert(
+      TableSchema.latest(timeline, contents, bare, None, new ColumnsOfFiles(LocalStorage, path, FooterNames)) === None
+    )
   }
 
   test("a schema that is no Avro record is damage that names its file") {

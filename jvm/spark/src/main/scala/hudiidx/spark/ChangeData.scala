@@ -3,7 +3,6 @@ package hudiidx.spark
 import scala.collection.JavaConverters._
 
 import hudiidx.{Texts, UnsupportedTable}
-import hudiidx.log.AvroFieldPlan
 import hudiidx.table._
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
@@ -111,7 +110,7 @@ private object ChangeScan {
   /** The table's columns as its schema has them, wherever the snapshot query of its version shows partition columns. */
   def inOrder(schema: RowSchema): StructType = {
     val byName = schema.struct.map(f => f.name -> f).toMap
-    val named = AvroFieldPlan.parse(schema.avroJson, "schema").getFields.asScala.map(_.name).toVector
+    val named = schema.avro.getFields.asScala.map(_.name).toVector
     StructType(named.flatMap(byName.get) ++ schema.struct.filterNot(f => named.contains(f.name)))
   }
 }

@@ -12,7 +12,6 @@ import hudiidx.storage.Storage
 import hudiidx.store.ScanFiles
 import hudiidx.table.{FileSlice, HudiType}
 import hudiidx.{DamagedTable, InvalidOption}
-import org.apache.avro.Schema
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
@@ -85,8 +84,7 @@ object IndexAdvice {
 
   /** Columns of whose values no index is made: vectors, and what variants and blobs hold. */
   private def withoutValues(table: PinnedTable): String => Boolean = {
-    val schema = new Schema.Parser().setValidateDefaults(false).parse(table.schema.avroJson)
-    val own = HudiType.columns(schema).map(_._1)
+    val own = HudiType.columns(table.schema.avro).map(_._1)
     path => own.exists(ColumnPath.parts(path).startsWith(_))
   }
 

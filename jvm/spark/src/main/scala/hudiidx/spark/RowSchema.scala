@@ -22,7 +22,9 @@ final case class RowSchema(
     fromPath: String => Boolean,
     unsureTimes: Set[String],
     avroJson: String
-)
+) {
+  @transient lazy val avro: Schema = new Schema.Parser().setValidateDefaults(false).parse(avroJson)
+}
 
 object RowSchema {
 

@@ -50,7 +50,10 @@ private[hive] final class Conversion(floatsByText: Boolean, defaults: Boolean, w
       }
 
   private def fields(own: Struct, wanted: Struct, path: String): Any => Any = {
-    if (isShredded(own) && wanted.fields.forall(f => !f.name.equalsIgnoreCase(HudiType.Variant.Shredded)))
+    if (
+      HudiType.Variant.isShredded(own.fields.map(_.name)) && wanted.fields
+        .forall(f => !f.name.equalsIgnoreCase(HudiType.Variant.Shredded))
+    )
       throw new UnsupportedTable(
         s"$where: column $path has variants that are shredded (${HudiType.Variant.Shredded}), which Hive does not put together; leave the column out, " +
           "or read the table with stock Hudi on Spark 4"
@@ -74,9 +77,6 @@ private[hive] final class Conversion(floatsByText: Boolean, defaults: Boolean, w
       made
     }
   }
-
-  private def isShredded(own: Struct): Boolean =
-    own.fields.map(_.name).toSet == Set("metadata", "value", HudiType.Variant.Shredded)
 
   private def each(convert: Option[Any => Any]): Option[Any => Any] =
     convert.map(c => value => value.asInstanceOf[Array[Any]].map(v => if (v == null) null else c(v)))

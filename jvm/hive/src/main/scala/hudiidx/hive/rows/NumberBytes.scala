@@ -2,7 +2,6 @@ package hudiidx.hive.rows
 
 import java.nio.{ByteBuffer, ByteOrder}
 
-import hudiidx.UnsupportedTable
 import hudiidx.table.VectorElement
 
 /** Numbers of Hudi's vectors and the bytes that files have of them, the least byte of each first. */
@@ -14,13 +13,9 @@ private[rows] object NumberBytes {
     */
   def numbers(value: Any, element: VectorElement, where: String): Array[Any] = {
     val bytes = value.asInstanceOf[Array[Byte]]
-    if (bytes.length % element.bytes != 0)
-      throw new UnsupportedTable(
-        s"$where: a vector of ${element.text} has ${bytes.length} bytes, which is no number of elements of ${element.bytes} bytes; " +
-          "leave the column out, or write it again with stock Hudi"
-      )
+    val count = element.countIn(bytes.length, s"$where: ")
     val in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
-    Array.fill[Any](bytes.length / element.bytes)(element match {
+    Array.fill[Any](count)(element match {
       case VectorElement.Float32 => Float.box(in.getFloat)
       case VectorElement.Float64 => Double.box(in.getDouble)
       case VectorElement.Int8    => Int.box(in.get.toInt)

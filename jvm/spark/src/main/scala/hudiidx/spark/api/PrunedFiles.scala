@@ -9,7 +9,6 @@ import hudiidx.hadoop.TimestampLabels
 import hudiidx.spark.{ColumnStage, FilePlan, HudiIdxScan, KeptFooters, PinnedTable, PlanFacts}
 import hudiidx.storage.Storage
 import hudiidx.table.{FileSlice, HudiType, ReadableRows}
-import org.apache.avro.Schema
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -120,11 +119,10 @@ private[spark] object PrunedFiles {
   /** Readers that know files alone take times by the labels of files, and these are known to be wrong in some. */
   private def requireLabels(table: PinnedTable, files: Iterator[String], spark: SparkSession): Unit =
     if (table.schema.unsureTimes.nonEmpty) {
-      val schema = new Schema.Parser().setValidateDefaults(false).parse(table.schema.avroJson)
       val conf = spark.sessionState.newHadoopConf()
       files.foreach { file =>
         val said = KeptFooters.of(new Path(file), conf).getFileMetaData.getSchema
-        if (!(TimestampLabels.repaired(said, schema) eq said))
+        if (!(TimestampLabels.repaired(said, table.schema.avro) eq said))
           throw new UnsupportedTable(
             s"$file: its times bear the label of another unit than the table's schema gives them, which Spark and Hive repair as they " +
               "read, and Arrow cannot; read the table with Spark, or rewrite the file (stock Hudi's clustering or an upsert)"
@@ -134,8 +132,7 @@ private[spark] object PrunedFiles {
 
   /** Of shredded variants Arrow would give the parts that stand in no column of their own. */
   private def requireVariants(table: PinnedTable, files: Iterator[String], spark: SparkSession): Unit = {
-    val schema = new Schema.Parser().setValidateDefaults(false).parse(table.schema.avroJson)
-    val variants = HudiType.columns(schema).collect { case (parts, HudiType.Variant.name) => parts }
+    val variants = HudiType.columns(table.schema.avro).collect { case (parts, HudiType.Variant.name) => parts }
     if (variants.nonEmpty) {
       val conf = spark.sessionState.newHadoopConf()
       for (file <- files; parts <- variants) {

@@ -58,7 +58,7 @@ object AvroEncoder {
     else new Optional(nullAt, others.head, plain(types.get(others.head), dataType, where), where)
   }
 
-  private def unfit(schema: Schema, dataType: DataType, where: String): Nothing =
+  private[rows] def unfit(schema: Schema, dataType: DataType, where: String): Nothing =
     throw new InvalidOption(
       s"$where: ${dataType.simpleString} cannot be written as the table's ${schema.getType.getName}"
     )
@@ -187,11 +187,10 @@ object AvroEncoder {
 
   /** The fields of the record in its order. */
   final private class Variants(schema: Schema, where: String) extends AvroEncoder {
-    private val isValue = VariantFields.areValues(schema, where)
+    private val fields = VariantFields.of(schema, where)
 
-    override def write(from: SpecializedGetters, at: Int, out: PackedOutput): Unit = isValue.foreach { value =>
-      sized(out, if (value) VariantShims.value(from, at) else VariantShims.metadata(from, at))
-    }
+    override def write(from: SpecializedGetters, at: Int, out: PackedOutput): Unit =
+      fields.foreach(f => sized(out, f.bytes(from, at)))
   }
 
   final private class Symbols(schema: Schema, where: String) extends AvroEncoder {

@@ -194,7 +194,9 @@ private[rows] final case class ResolvedFields(read: AvroFields, present: Array[B
 private[rows] object AvroResolver {
 
   /** In the order in which Spark's vectors of variants have them. */
-  val OfVariant: StructType = StructType(Seq("value", "metadata").map(StructField(_, BinaryType)))
+  val OfVariant: StructType = StructType(
+    Seq(HudiType.Variant.Value, HudiType.Variant.Metadata).map(StructField(_, BinaryType))
+  )
 
   def isMillis(t: LogicalType): Boolean = t match {
     case _: LogicalTypes.TimestampMillis | _: LogicalTypes.LocalTimestampMillis => true

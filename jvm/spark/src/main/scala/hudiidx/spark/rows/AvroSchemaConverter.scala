@@ -1,7 +1,7 @@
 package hudiidx.spark.rows
 
 import hudiidx.UnsupportedTable
-import hudiidx.table.{HudiType, VectorElement}
+import hudiidx.table.HudiType
 import org.apache.avro.{LogicalTypes, Schema}
 import org.apache.spark.sql.types._
 
@@ -53,15 +53,9 @@ object AvroSchemaConverter {
     case d: LogicalTypes.Decimal => DecimalType(d.getPrecision, d.getScale)
     case _                       =>
       HudiType.of(schema, where) match {
-        case Some(v: HudiType.Vector) => ArrayType(elementType(v.element), containsNull = false)
+        case Some(v: HudiType.Vector) => ArrayType(VectorBytes.typeOf(v.element), containsNull = false)
         case _                        => BinaryType
       }
-  }
-
-  private def elementType(of: VectorElement): DataType = of match {
-    case VectorElement.Float32 => FloatType
-    case VectorElement.Float64 => DoubleType
-    case VectorElement.Int8    => ByteType
   }
 
   /** None for other records, and where Spark has no variants. */

@@ -90,7 +90,7 @@ object ParquetEncoder {
       case (Schema.Type.STRING | Schema.Type.ENUM, StringType)  => Text
       case (Schema.Type.BYTES | Schema.Type.FIXED, BinaryType)  => Bytes
       case (Schema.Type.FIXED, ArrayType(element, _))           =>
-        VectorBytes.of(schema, element, where).fold(unfit(schema, dataType, where))(new Numbers(_, where))
+        VectorBytes.of(schema, element, where).fold(AvroEncoder.unfit(schema, dataType, where))(new Numbers(_, where))
       case (Schema.Type.BYTES, d: DecimalType)        => new Decimals(0, d)
       case (Schema.Type.FIXED, d: DecimalType)        => new Decimals(schema.getFixedSize, d)
       case (Schema.Type.ARRAY, ArrayType(element, _)) =>
@@ -101,13 +101,8 @@ object ParquetEncoder {
         new Maps(plain(of, value, s"$where.value"), isRequired, where)
       case (Schema.Type.RECORD, v) if VariantShims.isVariant(v) => new Variants(schema, where)
       case (Schema.Type.RECORD, struct: StructType) => new Records(fieldsOf(schema, struct, where), struct.length)
-      case _                                        => unfit(schema, dataType, where)
+      case _                                        => AvroEncoder.unfit(schema, dataType, where)
     }
-
-  private def unfit(schema: Schema, dataType: DataType, where: String): Nothing =
-    throw new InvalidOption(
-      s"$where: ${dataType.simpleString} cannot be written as the table's ${schema.getType.getName}"
-    )
 
   private def isMillis(schema: Schema): Boolean = schema.getLogicalType match {
     case _: LogicalTypes.TimestampMillis | _: LogicalTypes.LocalTimestampMillis => true
@@ -161,16 +156,14 @@ object ParquetEncoder {
 
   /** The fields of the record in its order. */
   final private class Variants(schema: Schema, where: String) extends ParquetEncoder {
-    private val fields =
-      VariantFields.areValues(schema, where).map(v => v -> (if (v) "value" else "metadata")).zipWithIndex
+    private val fields = VariantFields.of(schema, where).zipWithIndex
 
     override def write(from: SpecializedGetters, at: Int, to: RecordConsumer): Unit = {
       to.startGroup()
-      fields.foreach { case ((isValue, name), i) =>
-        to.startField(name, i)
-        val bytes = if (isValue) VariantShims.value(from, at) else VariantShims.metadata(from, at)
-        to.addBinary(Binary.fromReusedByteArray(bytes))
-        to.endField(name, i)
+      fields.foreach { case (field, i) =>
+        to.startField(field.name, i)
+        to.addBinary(Binary.fromReusedByteArray(field.bytes(from, at)))
+        to.endField(field.name, i)
       }
       to.endGroup()
     }

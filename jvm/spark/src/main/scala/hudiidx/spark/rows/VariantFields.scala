@@ -2,25 +2,30 @@ package hudiidx.spark.rows
 
 import hudiidx.{InvalidOption, UnsupportedTable}
 import hudiidx.table.HudiType
+import hudiidx.table.HudiType.Variant.{Metadata, Value}
 import org.apache.avro.Schema
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 import org.apache.spark.sql.types._
 
 import scala.collection.JavaConverters._
 
+/** @param bytes of the variant at a place of a row or an array */
+final private[rows] case class VariantField(name: String, bytes: (SpecializedGetters, Int) => Array[Byte])
+
 /** The records that variants are in files and schemas. */
 private[spark] object VariantFields {
 
-  /** Of each field of a record whether it is the value; the others are metadata. InvalidOption for a record of another form. */
-  private[rows] def areValues(schema: Schema, where: String): Vector[Boolean] = {
+  /** The fields of a record in its order, and how each is taken from rows. InvalidOption for a record of another form. */
+  private[rows] def of(schema: Schema, where: String): Vector[VariantField] = {
     val fields = schema.getFields.asScala.toVector
     if (fields.map(_.name).sorted != Names || fields.exists(_.schema.getType != Schema.Type.BYTES))
       throw new InvalidOption(
         s"$where: the table has it as $schema, not as a variant of bytes metadata and value; write it with stock Hudi"
       )
-    fields.map(_.name == "value")
+    fields.map(f => VariantField(f.name, if (f.name == Value) VariantShims.value else VariantShims.metadata))
   }
 
-  private val Names = Vector("metadata", "value")
+  private val Names = Vector(Metadata, Value)
 
   /** The struct is a variant of bytes. */
   private[rows] def areIn(struct: StructType): Boolean =
@@ -35,8 +40,17 @@ private[spark] object VariantFields {
     * @param file its path
     */
   def requireWhole(columns: StructType, own: StructType, file: String): Unit =
-    for (want <- columns; have <- own.find(_.name.equalsIgnoreCase(want.name)))
-      requireWhole(want.dataType, have.dataType, want.name, file)
+    // Most files have none, and tables may have thousands of columns.
+    if (own.exists(f => holdsShredded(f.dataType)))
+      for (want <- columns; have <- own.find(_.name.equalsIgnoreCase(want.name)))
+        requireWhole(want.dataType, have.dataType, want.name, file)
+
+  private def holdsShredded(t: DataType): Boolean = t match {
+    case s: StructType => isShredded(s) || s.exists(f => holdsShredded(f.dataType))
+    case a: ArrayType  => holdsShredded(a.elementType)
+    case m: MapType    => holdsShredded(m.valueType)
+    case _             => false
+  }
 
   private def requireWhole(want: DataType, have: DataType, path: String, file: String): Unit = (want, have) match {
     case (w, h: StructType) if isShredded(h) && isVariant(w) =>
@@ -59,6 +73,5 @@ private[spark] object VariantFields {
   }
 
   private def isShredded(struct: StructType): Boolean =
-    struct.fieldNames.sorted.sameElements(Names.head +: HudiType.Variant.Shredded +: Names.tail) &&
-      Names.forall(struct(_).dataType == BinaryType)
+    HudiType.Variant.isShredded(struct.fieldNames) && Names.forall(struct(_).dataType == BinaryType)
 }

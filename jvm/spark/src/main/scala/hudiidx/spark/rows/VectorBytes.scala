@@ -3,7 +3,7 @@ package hudiidx.spark.rows
 import java.nio.{ByteBuffer, ByteOrder}
 
 import hudiidx.table.{HudiType, VectorElement}
-import hudiidx.{InvalidOption, UnsupportedTable}
+import hudiidx.InvalidOption
 import org.apache.avro.Schema
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.execution.vectorized.{OnHeapColumnVector, WritableColumnVector}
@@ -13,24 +13,20 @@ import org.apache.spark.sql.vectorized.ColumnarArray
 /** The bytes of Hudi's vectors: numbers one behind the other, the least byte of each first. */
 private[rows] object VectorBytes {
 
-  /** Vectors have elements of this type. */
-  def has(element: DataType): Boolean = element match {
-    case FloatType | DoubleType | ByteType => true
-    case _                                 => false
+  def typeOf(element: VectorElement): DataType = element match {
+    case VectorElement.Float32 => FloatType
+    case VectorElement.Float64 => DoubleType
+    case VectorElement.Int8    => ByteType
   }
 
-  def elementOf(element: DataType): VectorElement = element match {
-    case FloatType  => VectorElement.Float32
-    case DoubleType => VectorElement.Float64
-    case ByteType   => VectorElement.Int8
-    case other      => throw new IllegalArgumentException(s"vectors have no elements of ${other.simpleString}")
-  }
+  private val byType: Map[DataType, VectorElement] = VectorElement.All.map(e => typeOf(e) -> e).toMap
+
+  /** Vectors have elements of this type. */
+  def has(element: DataType): Boolean = byType.contains(element)
 
   /** The vector that a schema is; None for one that is none, or has elements of another type. */
   def of(schema: Schema, elementType: DataType, where: String): Option[HudiType.Vector] =
-    HudiType.of(schema, where).collect { case v: HudiType.Vector if has(elementType) => v }.filter {
-      _.element == elementOf(elementType)
-    }
+    HudiType.of(schema, where).collect { case v: HudiType.Vector if typeOf(v.element) == elementType => v }
 
   /** The bytes of an array. InvalidOption for one of another length, or with a null.
     *
@@ -58,13 +54,8 @@ private[rows] object VectorBytes {
 
   /** All numbers, as an array that no other row's takes the place of. */
   def array(bytes: Array[Byte], elementType: DataType): ColumnarArray = {
-    val element = elementOf(elementType)
-    if (bytes.length % element.bytes != 0)
-      throw new UnsupportedTable(
-        s"a vector of ${element.text} has ${bytes.length} bytes, which is no number of elements of ${element.bytes} bytes; " +
-          "leave the column out, or write it again with stock Hudi"
-      )
-    val count = bytes.length / element.bytes
+    val element = byType(elementType)
+    val count = element.countIn(bytes.length, where = "")
     val elements = new OnHeapColumnVector(math.max(1, count), elementType)
     append(element, bytes, 0, count, elements)
     new ColumnarArray(elements, 0, count)

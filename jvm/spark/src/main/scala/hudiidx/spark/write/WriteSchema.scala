@@ -1,7 +1,7 @@
 package hudiidx.spark.write
 
 import hudiidx.InvalidOption
-import hudiidx.spark.rows.AvroSchemaConverter
+import hudiidx.spark.rows.{AvroSchemaConverter, VariantShims}
 import hudiidx.table.{HudiType, TableSchema}
 import hudiidx.write.StockWriter
 import org.apache.avro.{LogicalTypes, Schema}
@@ -193,8 +193,8 @@ object WriteSchema {
     case ArrayType(element, nullable) => Schema.createArray(maybe(of(element, name, path, namespace, within), nullable))
     case MapType(StringType, value, nullable) =>
       Schema.createMap(maybe(of(value, name, path, namespace, within), nullable))
-    case s: StructType                        => record(s, name, namespace, s"$within$name.")
-    case other if other.typeName == "variant" =>
+    case s: StructType                  => record(s, name, namespace, s"$within$name.")
+    case v if VariantShims.isVariant(v) =>
       throw new InvalidOption(
         s"column $within$name is a variant, of which hudiidx makes no column; make the table, or add the column, with stock Hudi"
       )
