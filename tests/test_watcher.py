@@ -211,6 +211,21 @@ def test_one_pass_tells_of_every_table_in_order() -> None:
     assert {polls.until(lambda p: True).table for _ in indexes} == {"/a", "/b", "/c"}
 
 
+def test_one_pass_waits_for_no_poll_longer_than_its_patience() -> None:
+    polls, answer = Polls(), Event()
+
+    def silent(n: int) -> Mapping[str, Any]:
+        assert answer.wait(PATIENCE)
+        return done(n)
+
+    told = watcher(Index("/hung", silent), Index("/good"), workers=1, patience=0.05, on_poll=polls).run_once()
+    answer.set()
+    assert [p.table for p in told] == ["/hung", "/good"]
+    assert [polls.until(lambda p: True) for _ in told] == told
+    assert isinstance(told[0].error, TimeoutError) and "is not waited for" in str(told[0])
+    assert told[1].error is None
+
+
 def test_a_path_that_comes_twice_counts_once() -> None:
     assert Watcher(session(), ["/a", "/b/", "/a/", "/"]).tables == ("/a", "/b", "/")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from os import PathLike
 from random import Random
-from threading import Lock, Thread, Timer
+from threading import Lock, Semaphore, Thread, Timer
 from typing import TYPE_CHECKING, Any
 
 from hudiidx._schedule import Schedule
@@ -174,22 +173,41 @@ class Watcher:
     def run_once(self) -> list[Poll]:
         """Polls every table once, in the order given; after `stop` the rest is left out. Serves no metrics.
 
+        A poll that has not ended after `patience` is told as failed, and is not waited for.
+
         Raises:
             RuntimeError: the Spark session has ended.
         """
+        polls: dict[int, Poll] = {}
+        free = Semaphore(self._workers)
 
-        def one(table: int) -> Poll | None:
-            if self._stopping:
-                return None
-            poll = self._look(table)
+        def settle(table: int, poll: Poll) -> None:
+            with self._lock:
+                if table in polls:  # it was told as overdue
+                    return
+                polls[table] = poll
             self._tell(poll)
-            return poll
+            free.release()
 
-        with ThreadPoolExecutor(self._workers, "hudiidx-watch") as pool:
-            polls = list(pool.map(one, range(len(self._paths))))
+        def one(table: int) -> None:
+            timer = Timer(self._patience, lambda: settle(table, self._late(table, "is not waited for")))
+            timer.daemon = True
+            timer.start()
+            poll = self._look(table)
+            timer.cancel()
+            settle(table, poll)
+
+        for table in range(len(self._paths)):
+            free.acquire()
+            if self._stopping:
+                free.release()
+                break
+            Thread(target=one, args=(table,), name=f"hudiidx-watch-{table}", daemon=True).start()
+        for _ in range(self._workers):
+            free.acquire()
         if self._ended_by is not None:
             raise self._ended_by
-        return [poll for poll in polls if poll is not None]
+        return [polls[table] for table in sorted(polls)]
 
     def _serve_metrics(self) -> None:
         port, address = self._endpoint
@@ -264,12 +282,16 @@ class Watcher:
                 other.start()
         if not goes_on:
             self._leave()
+        self._tell(self._late(table, "waits for it"))
+
+    def _late(self, table: int, becomes: str) -> Poll:
+        """Of a poll that has not ended; what becomes of its table."""
         why = (
-            f"the poll has not ended after {self._patience:g} s: other tables go on, this one waits for "
-            "it; look whether its store answers"
+            f"the poll has not ended after {self._patience:g} s: other tables go on, this one {becomes}; "
+            "look whether its store answers"
         )
         at = datetime.now().astimezone()
-        self._tell(Poll(self._paths[table], at, self._patience, error=TimeoutError(why), failures=1))
+        return Poll(self._paths[table], at, self._patience, error=TimeoutError(why), failures=1)
 
     def _look(self, table: int) -> Poll:
         path, began = self._paths[table], time.monotonic()

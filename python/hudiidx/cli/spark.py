@@ -52,12 +52,17 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
         .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{_LOGGING}")
     )
     pairs = dict(_pair(s) for s in settings)
-    for name, value in {**_FORGETFUL, **pairs}.items():
+    # What starts the JVM takes Spark's own settings alone, and says of others that it ignores them.
+    started = {name: value for name, value in pairs.items() if name.startswith("spark.")}
+    for name, value in {**_FORGETFUL, **started}.items():
         builder = builder.config(name, value)
     if master or "spark.master" not in pairs:
         builder = builder.master(master or "local[*]")
     with _starting(), _stdout_for_us_alone():
-        return configure_spark(builder).getOrCreate()
+        spark = configure_spark(builder).getOrCreate()
+    for name in pairs.keys() - started.keys():
+        spark.conf.set(name, pairs[name])
+    return spark
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:

@@ -52,7 +52,7 @@ private[sync] final class IndexBuild(
     }
     val rule = ruleOf(current)
     rule.requireNoPartition(table.config)
-    NeverNames.warn(rule, table, again = true)
+    NeverNames.warn(rule, table)
     drafts.forget(versionOf(current), rule)
     val master = fromMetadata(table, listing, progress).getOrElse(
       writeMaster(table, listing.partitions, progress, scanner.scan(listing, _))

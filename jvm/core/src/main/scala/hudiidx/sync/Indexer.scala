@@ -52,6 +52,7 @@ final class Indexer(
   def create(): SyncResult = {
     store.requireOwn(path)
     store.requireUnused()
+    NeverNames.forget(path)
     val built = build.run(0).result
     val after = update()
     after.copy(instants = built.instants ++ after.instants, rebuilt = true, published = true, lagMillis = None)
@@ -166,7 +167,7 @@ final class Indexer(
     val rule = drafts.never(Some(base.version))
     rule.requireNoPartition(base.table.config)
     if (base.unseen.nonEmpty || !had.covers(rule) || NeverNames.isNew(path))
-      NeverNames.warn(rule, base.table, again = false)
+      NeverNames.warn(rule, base.table)
     if (had.covers(rule)) advance(base, rebases)
     else if (parts.exists(p => p.isIn(base.version) && p.holds(base.version, rule.of(base.table.config))))
       rebuild(rebases, s"it may hold values of ${rule.text}, of which none are to be held (${NeverColumns.OptionName})")

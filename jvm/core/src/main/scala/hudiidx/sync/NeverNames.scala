@@ -35,12 +35,11 @@ object NeverNames {
           "no column out of the index; check it"
       )
 
-  /** Warns of them once, as long as they are the same.
-    *
-    *  @param again they are told in any case
-    */
-  def warn(never: NeverColumns, table: TableContext, again: Boolean): Unit = {
-    if (again) told.forget(table.tablePath)
+  /** Next time they are told in any case: somebody has just named them. */
+  private[sync] def forget(tablePath: String): Unit = told.forget(tablePath)
+
+  /** Warns of them once, as long as they are the same. */
+  private[sync] def warn(never: NeverColumns, table: TableContext): Unit = {
     looked.add(table.tablePath)
     // A schema that cannot be read is told by who needs it.
     val found =

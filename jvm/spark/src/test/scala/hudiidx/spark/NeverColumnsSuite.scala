@@ -271,6 +271,14 @@ final class NeverColumnsSuite extends SparkSuite {
         .filter(_.contains("keeps no"))
         .map(_.replace(other, table))
     )
+    val wide = made()
+    api(wide, Map("hudiidx.columns" -> "*")).create()
+    requireTold(
+      LogLines
+        .of(Level.WARN)(api(wide, Map(misspelt)).update()) // makes the index anew
+        .filter(_.contains("keeps no"))
+        .map(_.replace(wide, table))
+    )
     val third = made()
     api(third, Map.empty).create()
     requireTold(

@@ -123,8 +123,8 @@ private final class RecordVerification(
 
   def run(): RecordVerifyResult = {
     checkDictionary()
-    probe()
     try {
+      probe()
       val runs = slices().grouped(RecordVerification.SlicesPerWave).flatMap(readKeys(_)).toVector
       val scope = CompareScope(compared, withLogs, index.dictionary.size, strangers, table.firstDay, options.samples)
       val found = RecordVerification.compare(engine, store.dir, version, folder, runs, scope)(MappingComparison.ofTable)

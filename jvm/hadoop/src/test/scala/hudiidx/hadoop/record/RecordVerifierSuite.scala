@@ -3,7 +3,7 @@ package hudiidx.hadoop.record
 import hudiidx.hadoop.TimelineCut
 import hudiidx.hfile.BlockCache
 import hudiidx.record._
-import hudiidx.storage.LocalStorage
+import hudiidx.storage.{FullStorage, LocalStorage}
 import hudiidx.store.{Current, IndexFile, IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.FileGroup
@@ -337,5 +337,16 @@ class RecordVerifierSuite extends AnyFunSuite {
     assert(refused.getMessage.contains("scratch="))
     new Indexer(access, table, IndexOptions()).dropPart(new RecordPart(new LocalEngine(access), RecordOptions()))
     intercept[IndexNotFound](verify(table))
+  }
+
+  test("a comparison for which the disk has no room is refused, and leaves nothing") {
+    val table = Fixtures.copy("v9-cow-part")
+    create(table)
+    val full = RecordFaultSuite.access(new FullStorage(LocalStorage, 0))
+    val refused = intercept[IndexNotWritable] {
+      new RecordVerifier(new LocalEngine(full)).verify(TableContext.load(full, table), IndexOptions())
+    }
+    assert(refused.getMessage.contains("No space left on device"))
+    assert(LocalStorage.list(s"$table/.hoodie/hudiidx").filter(_.name.startsWith("record-verify-")) === Vector.empty)
   }
 }
