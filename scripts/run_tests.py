@@ -15,11 +15,15 @@ something passed and nothing failed.
 """
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +48,9 @@ SCALAFMT = {"scalafmt": ["build/sbt", "scalafmtCheckAll"]}
 # What shell scripts of Spark give to the JVMs that tests start: they live for seconds.
 SHORT_LIVES = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 BRIEFLY = {"SPARK_SUBMIT_OPTS": SHORT_LIVES, "SPARK_LAUNCHER_OPTS": SHORT_LIVES}
+# A file system in memory, and the room that a suite needs there and leaves to its processes.
+MEMORY = Path("/dev/shm")
+ROOM_BYTES = 8 << 30
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,38 @@ def run(title: str, command: list[str]) -> bool:
     return ok
 
 
+@contextmanager
+def scratch() -> Iterator[None]:
+    """Temporary files in memory where there is room: who writes tables on a disk waits for its fsync."""
+    if (
+        not MEMORY.is_dir()
+        or shutil.disk_usage(MEMORY).free < ROOM_BYTES
+        or available_bytes() < 2 * ROOM_BYTES
+    ):
+        yield
+        return
+    before = dict(os.environ), dict(BRIEFLY)
+    with tempfile.TemporaryDirectory(prefix="hudiidx-", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        os.environ["TMPDIR"] = folder
+        BRIEFLY["SPARK_SUBMIT_OPTS"] += f" -Djava.io.tmpdir={folder}"
+        try:
+            yield
+        finally:
+            environment, options = before
+            os.environ.clear()
+            os.environ.update(environment)
+            BRIEFLY.update(options)
+
+
+def available_bytes() -> int:
+    """Memory that processes may still take; 0 where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+
+
 def shared_classes() -> str:
     """Options by which JVMs of sessions map the classes of one that ended: half the work of a short command.
 
@@ -73,10 +112,11 @@ def shared_classes() -> str:
     """
     archive = ROOT / "build" / "sessions.jsa"
     archive.unlink(missing_ok=True)
-    options = {"SPARK_SUBMIT_OPTS": f"{SHORT_LIVES} -XX:ArchiveClassesAtExit={archive} -Xlog:disable"}
+    options = f"{BRIEFLY['SPARK_SUBMIT_OPTS']} -XX:ArchiveClassesAtExit={archive} -Xlog:disable"
+    env = {**os.environ, "SPARK_SUBMIT_OPTS": options}
     example = [str(BIN / "python"), "examples/quickstart.py"]
     # Its JVM writes the archive when Python has ended already, and holds the pipes until then.
-    subprocess.run(example, cwd=ROOT, env={**os.environ, **options}, capture_output=True, check=False)
+    subprocess.run(example, cwd=ROOT, env=env, capture_output=True, check=False)
     return f"-XX:SharedArchiveFile={archive} -Xlog:disable"
 
 
@@ -166,7 +206,7 @@ def main(suite: str) -> int:
             os.environ["HUDIIDX_TEST_EVERY_BYTE"] = "1"  # DamagedLogSuite: not a sample
             os.environ["HUDIIDX_TEST_ALL_FIXTURES"] = "1"
         counts += scala(["test", "scalafmtCheckAll"])
-        BRIEFLY["SPARK_SUBMIT_OPTS"] = f"{SHORT_LIVES} {shared_classes()}"
+        BRIEFLY["SPARK_SUBMIT_OPTS"] += f" {shared_classes()}"
         # In this order, files that take long are the first: both lanes end at about the same time.
         counts += pytest("Python tests", [*which, "--no-loadscope-reorder", "integration", "tests"])
         counts += on_spark_4()
@@ -185,4 +225,6 @@ def main(suite: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))
+    with scratch():
+        code = main(sys.argv[1] if len(sys.argv) > 1 else "")
+    sys.exit(code)

@@ -1,5 +1,6 @@
 """The closing line of the suites: what passed is counted, what failed is counted and named."""
 
+import os
 import re
 from pathlib import Path
 
@@ -58,3 +59,19 @@ def test_every_line_but_that_of_the_environment_is_one_of_spark_4() -> None:
     listed = re.search(r"val Lines: Seq\[SparkLine\] = Seq\((.*)\)", sources)
     assert listed and len(listed[1].split(",")) == 1 + len(spark_lines.others())
     assert all(line.startswith("4.") for line in spark_lines.others())
+
+
+def test_temporary_files_are_in_memory_where_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_tests, "MEMORY", tmp_path)
+    monkeypatch.setattr(run_tests, "ROOM_BYTES", 1)
+    before = dict(os.environ), dict(run_tests.BRIEFLY)
+    with run_tests.scratch():
+        folder = Path(os.environ["TMPDIR"])
+        assert folder.parent == tmp_path and folder.is_dir()
+        assert run_tests.BRIEFLY["SPARK_SUBMIT_OPTS"].endswith(f" -Djava.io.tmpdir={folder}")
+    assert (dict(os.environ), run_tests.BRIEFLY) == before and not folder.exists()
+    monkeypatch.setattr(run_tests, "ROOM_BYTES", 1 << 60)
+    with run_tests.scratch():
+        assert (dict(os.environ), run_tests.BRIEFLY) == before
