@@ -41,6 +41,14 @@ object HudiType {
 
     /** By the names of its fields. */
     def isShredded(fields: Iterable[String]): Boolean = fields.toSet == ShreddedFields
+
+    /** @param where the file or table
+      * @param by    who would have to put them together
+      */
+    def refused(where: String, column: String, by: String): UnsupportedTable = new UnsupportedTable(
+      s"$where: column $column has variants that are shredded ($Shredded), which $by does not put together; leave the column " +
+        "out, or read the table with stock Hudi on Spark 4"
+    )
   }
 
   /** A record of the bytes themselves, or of where they lie. */

@@ -54,10 +54,7 @@ private[hive] final class Conversion(floatsByText: Boolean, defaults: Boolean, w
       HudiType.Variant.isShredded(own.fields.map(_.name)) && wanted.fields
         .forall(f => !f.name.equalsIgnoreCase(HudiType.Variant.Shredded))
     )
-      throw new UnsupportedTable(
-        s"$where: column $path has variants that are shredded (${HudiType.Variant.Shredded}), which Hive does not put together; leave the column out, " +
-          "or read the table with stock Hudi on Spark 4"
-      )
+      throw HudiType.Variant.refused(where, path, "Hive")
     val places = wanted.fields.map(f => own.indexOf(f.name)).toArray
     val convert = wanted.fields
       .zip(places)

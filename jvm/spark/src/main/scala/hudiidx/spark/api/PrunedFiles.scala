@@ -138,10 +138,7 @@ private[spark] object PrunedFiles {
       for (file <- files; parts <- variants) {
         val shredded = (parts :+ HudiType.Variant.Shredded).toArray
         if (KeptFooters.of(new Path(file), conf).getFileMetaData.getSchema.containsPath(shredded))
-          throw new UnsupportedTable(
-            s"$file: column ${parts.mkString(".")} has variants that are shredded (${HudiType.Variant.Shredded}), which Arrow does not put together; " +
-              "read the table with stock Hudi on Spark 4"
-          )
+          throw HudiType.Variant.refused(file, parts.mkString("."), "Arrow")
       }
     }
   }

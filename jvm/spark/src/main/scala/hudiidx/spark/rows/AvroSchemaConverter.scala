@@ -62,10 +62,7 @@ object AvroSchemaConverter {
   private def variantType(schema: Schema, where: String): Option[DataType] =
     if (!HudiType.of(schema, where).contains(HudiType.Variant)) None
     else if (schema.getField(HudiType.Variant.Shredded) != null)
-      throw new UnsupportedTable(
-        s"$where: ${schema.getFullName} is a variant that the table's schema has shredded (${HudiType.Variant.Shredded}), which is not read here; " +
-          "read the table with stock Hudi on Spark 4"
-      )
+      throw HudiType.Variant.refused(where, schema.getFullName, "hudiidx")
     else VariantShims.dataType
 
   private def recordType(schema: Schema, where: String, open: Set[String]): StructType = {

@@ -1,6 +1,6 @@
 package hudiidx.spark.rows
 
-import hudiidx.{InvalidOption, UnsupportedTable}
+import hudiidx.InvalidOption
 import hudiidx.table.HudiType
 import hudiidx.table.HudiType.Variant.{Metadata, Value}
 import org.apache.avro.Schema
@@ -54,10 +54,7 @@ private[spark] object VariantFields {
 
   private def requireWhole(want: DataType, have: DataType, path: String, file: String): Unit = (want, have) match {
     case (w, h: StructType) if isShredded(h) && isVariant(w) =>
-      throw new UnsupportedTable(
-        s"$file: column $path has variants that are shredded (${HudiType.Variant.Shredded}), which are not put together here; leave the " +
-          "column out, or read the table with stock Hudi on Spark 4"
-      )
+      throw HudiType.Variant.refused(file, path, "hudiidx")
     case (w: StructType, h: StructType) =>
       for (inner <- w; own <- h.find(_.name.equalsIgnoreCase(inner.name)))
         requireWhole(inner.dataType, own.dataType, s"$path.${inner.name}", file)
