@@ -23,7 +23,7 @@ import hudifix
 from curves import Curves
 from processes import live_heap, resident
 from pyspark.sql import SparkSession
-from stock_hudi import StockHudi
+from stock_hudi import NEWEST, RELEASES, StockHudi
 
 from hudiidx import HudiIndex
 from hudiidx.cli.spark import session
@@ -68,8 +68,8 @@ class Soak:
         self.curves = Curves(["heap MiB", "cached blocks MiB", "resident MiB", "file handles", *FILES])
         for name in ("writer", "oracle"):
             (folder / name).mkdir(parents=True)
-        self.writer = StockHudi("1.1.1", folder / "writer")
-        self.oracle = StockHudi("1.1.1", folder / "oracle")
+        self.writer = StockHudi(RELEASES[NEWEST], folder / "writer")
+        self.oracle = StockHudi(RELEASES[NEWEST], folder / "oracle")
         quick = {"hoodie.metadata.index.column.stats.enable": "false", "hoodie.clean.automatic": "false"}
         self.path = Path(self.writer.new(name="soak", kind="MOR", options=quick))
         self.writer.write(name="soak", first=0, end=ROWS, seed=1, operation="insert")

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -196,15 +196,20 @@ class Stock(hudifix.Env):
     def op_write_at_once(self, name: str, batches: list[dict[str, Any]]) -> list[str | None]:
         """Arguments of ``op_write``, each in a thread of its own; per batch None or the error."""
 
-        def write(batch: dict[str, Any]) -> str | None:
+        return self._at_once(lambda batch: self.op_write(name, **batch), batches)
+
+    def _at_once(
+        self, write: Callable[[dict[str, Any]], None], batches: list[dict[str, Any]]
+    ) -> list[str | None]:
+        def attempt(batch: dict[str, Any]) -> str | None:
             try:
-                self.op_write(name, **batch)
+                write(batch)
             except Exception as e:
                 return str(e)
             return None
 
         with ThreadPoolExecutor(len(batches)) as pool:
-            return list(pool.map(write, batches))
+            return list(pool.map(attempt, batches))
 
     def op_reader_options(self) -> list[str]:
         """The names of all options of the data source's reader, older ones too."""
@@ -239,6 +244,8 @@ class Stock(hudifix.Env):
         widened: bool = False,
         narrow: bool = False,
         blank: str | None = None,
+        parts: Sequence[str] = hudifix.PARTS,
+        **options: str,
     ) -> None:
         """As ``op_write``, with ordering values that follow from ``when``, so that rows may be late.
 
@@ -246,14 +253,18 @@ class Stock(hudifix.Env):
         ``narrow`` an int of column ts; ``blank`` is a column that is null in every other row.
         """
         columns = [*([f"{deleted} as _hoodie_is_deleted"] if deleted else []), *added]
-        rows = hudifix.mk(self, first, end, seed, f"id + {when} * 1000", hudifix.PARTS, columns)
+        rows = hudifix.mk(self, first, end, seed, f"id + {when} * 1000", parts, columns)
         if widened:
             rows = rows.withColumn("qty", rows.qty.cast("long"))
         if narrow:
             rows = rows.withColumn("ts", rows.ts.cast("int"))
         if blank:
             rows = rows.withColumn(blank, expr(f"case when n % 2 = 0 then null else {blank} end"))
-        self.tables[name].write(rows, operation)
+        self.tables[name].write(rows, operation, **options)
+
+    def op_put_at_once(self, name: str, batches: list[dict[str, Any]]) -> list[str | None]:
+        """As ``op_write_at_once``, of arguments of ``op_put``."""
+        return self._at_once(lambda batch: self.op_put(name, **batch), batches)
 
     def op_clean_up(self, name: str, commits: int = 3) -> None:
         """Runs a clean that keeps the files of the last commits."""
@@ -278,10 +289,10 @@ class Stock(hudifix.Env):
             f"create index {index} on {table.register()} {columns}", **{"hoodie.write.lock.provider": lock}
         )
 
-    def op_cluster(self, name: str) -> None:
-        """Plans a clustering and runs it."""
+    def op_cluster(self, name: str, op: str = "scheduleAndExecute") -> None:
+        """Plans a clustering and runs it, or one of these."""
         table = self.tables[name]
-        table.call(f"call run_clustering(table => '{table.register()}', op => 'scheduleAndExecute')")
+        table.call(f"call run_clustering(table => '{table.register()}', op => '{op}')")
 
     def op_roll_back(self, name: str, even_only: bool = False) -> None:
         """Takes the last completed instant back."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from stock_hudi import NEWEST, RELEASES
 
 from hudiidx import HudiIndex
 
@@ -23,8 +24,7 @@ TABLE = {
     "hoodie.metadata.index.column.stats.enable": "false",
 }
 MODES = ["op_key_only", "data_before", "data_before_after"]
-RELEASES = ["stock_0_15", "stock_1_0", "stock_1_1", "stock_1_2"]
-SHORT = ("stock_1_2", "MOR", "data_before_after")  # ChangeDataSuite has tables of 1.2.0 of the other forms
+SHORT = (NEWEST, "MOR", "data_before_after")  # ChangeDataSuite has tables of 1.2.0 of the other forms
 CASES = [
     pytest.param(*case, marks=[] if case == SHORT else [pytest.mark.slow])
     for case in itertools.product(RELEASES, ["COW", "MOR"], MODES)

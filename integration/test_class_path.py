@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from standalone import submit
+from stock_hudi import NEWEST, RELEASES
 from stored import ROOT
 
 from hudiidx.session import jar_path, writer_jars
 
 LIB = ROOT / "build" / "lib"
 BUNDLES = [
-    LIB / "hudi-spark3.5-bundle_2.12-1.1.1.jar",
+    RELEASES[NEWEST].jar,
     LIB / "iceberg-spark-runtime-3.5_2.12-1.10.0.jar",
     LIB / "delta-spark_2.12-3.3.2.jar",
     LIB / "delta-storage-3.3.2.jar",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from stock_hudi import NEWEST, OLDEST
 from test_written import IN_SHORT, LOG_INSERTS, OLD_IN_SHORT, OURS, VERSIONS, Written, leave_traces
 
 from hudiidx import HudiIndex, WriteConflict
@@ -132,7 +133,7 @@ def undo_last_step(path: Path, instant: str) -> None:
 def test_tables_of_stock_are_read_by_stock_as_before(
     spark: SparkSession, request: pytest.FixtureRequest, name: str, tmp_path: Path
 ) -> None:
-    stock = request.getfixturevalue("stock_0_15" if name.startswith("v6") else "stock_1_1")
+    stock = request.getfixturevalue(OLDEST if name.startswith("v6") else NEWEST)
     with zipfile.ZipFile(FIXTURES / f"{name}.zip") as z:
         z.extractall(tmp_path)
     path = tmp_path / name

@@ -277,10 +277,10 @@ SHORT = (
     ],
 )
 def test_what_stays_open_answers_as_what_is_opened_anew(
-    spark: SparkSession, stock_1_1: Any, tmp_path: Path, kind: str, is_elsewhere: bool, steps: tuple[str, ...]
+    spark: SparkSession, stock_1_2: Any, tmp_path: Path, kind: str, is_elsewhere: bool, steps: tuple[str, ...]
 ) -> None:
     name = f"life-{kind.lower()}-{len(steps)}-{int(is_elsewhere)}"
-    life = Life(spark, stock_1_1, name, kind, tmp_path / "index" if is_elsewhere else None)
+    life = Life(spark, stock_1_2, name, kind, tmp_path / "index" if is_elsewhere else None)
     life.is_long = len(steps) == len(STEPS)
     for step in steps:
         STEPS[step](life)

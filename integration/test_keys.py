@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from stock_hudi import each
 
 from hudiidx import HudiIndex, InvalidOption, UnsupportedTable
 
@@ -19,7 +20,7 @@ GENERATORS = {
     "NonpartitionedKeyGenerator": {"hoodie.datasource.write.partitionpath.field": ""},
     "GlobalDeleteKeyGenerator": {"hoodie.datasource.write.partitionpath.field": ""},
 }
-STOCKS = [pytest.param(s, marks=pytest.mark.slow) for s in ("stock_0_15", "stock_1_0")] + ["stock_1_1"]
+STOCKS = each()
 CONSISTENT = "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled"
 ROWS = "select cast(id as string) id, cast(id as long) n, cast(id as long) ts, 'sf' city from range({}, {})"
 
@@ -81,14 +82,16 @@ def test_values_find_the_keys_of_every_known_generator(
     path = made(stock, name, **options)
     stock.write_sql(name=name, sql=ROWS.format(0, 10), operation=operation)
     plain = generator in ("SimpleKeyGenerator", "CustomKeyGenerator", "NonpartitionedKeyGenerator")
-    before = release != "stock_1_1" and (generator == "ComplexKeyGenerator" or operation == "bulk_insert")
+    before = release in ("stock_0_15", "stock_1_0") and (
+        generator == "ComplexKeyGenerator" or operation == "bulk_insert"
+    )
     check(spark, path, {"5"} if plain or before else {"id:5"})
 
 
-def test_one_table_with_complex_keys_of_both_forms(spark: SparkSession, stock_1_1: Any) -> None:
+def test_one_table_with_complex_keys_of_both_forms(spark: SparkSession, stock_1_2: Any) -> None:
     encoding = "hoodie.write.complex.keygen.new.encoding"
     path = made(
-        stock_1_1,
+        stock_1_2,
         "keys-both",
         **{
             "hoodie.datasource.write.keygenerator.class": KEYGEN + "ComplexKeyGenerator",
@@ -96,7 +99,7 @@ def test_one_table_with_complex_keys_of_both_forms(spark: SparkSession, stock_1_
         },
     )
     for sql, new in ((ROWS.format(0, 5), "true"), (ROWS.format(5, 10), "false")):
-        stock_1_1.write_sql(name="keys-both", sql=sql, operation="insert", **{encoding: new})
+        stock_1_2.write_sql(name="keys-both", sql=sql, operation="insert", **{encoding: new})
     check(spark, path, {"id:5"})
     index = HudiIndex(spark, path)
     assert {x.key for x in index.lookup([4, 5])} == {"4", "id:5"}

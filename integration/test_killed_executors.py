@@ -18,7 +18,7 @@ KILLS = int(os.environ.get("HUDIIDX_KILLS", "1"))
 
 
 @pytest.mark.slow
-def test_executors_die_while_indexes_and_tables_are_written(stock_1_1: Any, tmp_path: Path) -> None:
+def test_executors_die_while_indexes_and_tables_are_written(stock_1_2: Any, tmp_path: Path) -> None:
     seed = int(os.environ.get("HUDIIDX_TEST_SEED", time.time_ns()))
     print(f"HUDIIDX_TEST_SEED={seed}")
     script, table = Path(__file__).with_name("killed_executors.py"), tmp_path / "killed"
@@ -35,6 +35,6 @@ def test_executors_die_while_indexes_and_tables_are_written(stock_1_1: Any, tmp_
     kills = sum(said["kills"].values())
     figure("executors killed in indexing, tagging and writes", kills)
     figure("tasks that ran twice meanwhile", said["twice"])
-    stock_1_1.adopt(name="killed", path=str(table), kind="MOR")
-    ids = stock_1_1.sums(name="killed", sums=["count(*)", "count(distinct id)"])
+    stock_1_2.adopt(name="killed", path=str(table), kind="MOR")
+    ids = stock_1_2.sums(name="killed", sums=["count(*)", "count(distinct id)"])
     assert ids[0] == ids[1]

@@ -7,10 +7,10 @@ import pytest
 import stored
 from compare import assert_listings, expect_answer
 from pyspark.sql import SparkSession
+from stock_hudi import NEWEST, OLDEST, RELEASES
 
 from hudiidx import HudiIndex
 
-VERSIONS = {"stock_0_15": 6, "stock_1_0": 8, "stock_1_1": 9}
 NO_STATS = {"hoodie.metadata.index.column.stats.enable": "false"}
 PAYLOAD = "hoodie.datasource.write.payload.class"
 MODE = "hoodie.write.record.merge.mode"
@@ -28,14 +28,12 @@ OPTIONS_OF_0_15 = {
     "MOR-commit-time": {PAYLOAD: MODEL + "OverwriteWithLatestAvroPayload"},
     "MOR-event-time": {PAYLOAD: MODEL + "DefaultHoodieRecordPayload"},
 }
-# `make test` runs these, `make test-all` all ways of each version.
-SHORT = {
-    ("stock_0_15", "MOR-event-time"),
-    ("stock_1_1", "COW"),
-}
+# `make test` runs this one beside test_migrated.py and test_random.py, which have merge-on-read tables, and
+# `make test-all` all ways of each release.
+SHORT = (NEWEST, "COW")
 CASES = [
-    pytest.param(v, way, id=f"{v}-{way}", marks=() if (v, way) in SHORT else pytest.mark.slow)
-    for v in VERSIONS
+    pytest.param(v, way, id=f"{v}-{way}", marks=() if (v, way) == SHORT else pytest.mark.slow)
+    for v in RELEASES
     for way in OPTIONS
     if (v, way) != ("stock_1_0", "MOR-partial-update")  # merged by Hudi alone
 ]
@@ -83,10 +81,10 @@ def test_index_and_stock_agree_while_stock_goes_on_writing(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, way: str
 ) -> None:
     stock, kind = request.getfixturevalue(version), way.split("-")[0]
-    options = (OPTIONS_OF_0_15 if version == "stock_0_15" else OPTIONS)[way]
+    options = (OPTIONS_OF_0_15 if version == OLDEST else OPTIONS)[way]
     pair = Pair(spark, stock, f"live-{way.lower()}", kind, options)
     pair.write(0, 100, 1, "insert")
-    assert stock.version(name=pair.name) == VERSIONS[version]
+    assert stock.version(name=pair.name) == RELEASES[version].table_version
     pair.index().create(record="global")
     pair.assert_same()
 
@@ -119,26 +117,29 @@ def test_index_and_stock_agree_while_stock_goes_on_writing(
     assert report.ok, report.differences
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("newest", ["stock_1_1", "stock_1_2"])
 def test_upgrade_and_downgrade_under_an_index_are_noticed(
-    spark: SparkSession, stock_0_15: Any, stock_1_0: Any, stock_1_1: Any
+    spark: SparkSession, request: pytest.FixtureRequest, stock_0_15: Any, stock_1_0: Any, newest: str
 ) -> None:
-    pair = Pair(spark, stock_0_15, "migrated", "COW")
+    name = f"migrated-{newest}"
+    pair = Pair(spark, stock_0_15, name, "COW")
     pair.write(0, 100, 1, "insert")
     pair.write(20, 40, 2)
     pair.index().create(record="global")
     pair.assert_same()
-    writers = {6: stock_0_15, 8: stock_1_0, 9: stock_1_1}
+    writers = {6: stock_0_15, 8: stock_1_0, 9: request.getfixturevalue(newest)}
     names = {6: "SIX", 8: "EIGHT", 9: "NINE"}
     for by, to in ((8, 8), (9, 9), (9, 8), (8, 6)):
         stock, reader = writers[by], writers[to]
-        stock.adopt(name="migrated", path=str(pair.path), kind="COW")
-        stock.migrate(name="migrated", version=names[to])
-        reader.adopt(name="migrated", path=str(pair.path), kind="COW")
-        assert reader.version(name="migrated") == to
-        assert_same(spark, reader, "migrated", pair.path, "COW")
+        stock.adopt(name=name, path=str(pair.path), kind="COW")
+        stock.migrate(name=name, version=names[to])
+        reader.adopt(name=name, path=str(pair.path), kind="COW")
+        assert reader.version(name=name) == to
+        assert_same(spark, reader, name, pair.path, "COW")
         pair.index().update()
         assert pair.index().info().state == "READY"
-        assert_same(spark, reader, "migrated", pair.path, "COW")
+        assert_same(spark, reader, name, pair.path, "COW")
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from compare import expect_answer
 from pyspark.sql import SparkSession
+from stock_hudi import each
 
 from hudiidx import HudiIndex
 
@@ -81,7 +82,7 @@ def rewrite(jvm: Any, file: Path) -> int:
     return tails
 
 
-@pytest.mark.parametrize("version", [pytest.param("stock_0_15", marks=pytest.mark.slow), "stock_1_1"])
+@pytest.mark.parametrize("version", each())
 def test_stock_reads_writes_and_compacts_logs_with_index_tails(
     spark: SparkSession, request: pytest.FixtureRequest, version: str
 ) -> None:

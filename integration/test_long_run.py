@@ -2,7 +2,7 @@
 
 `make test-all` runs some thirty commits. A long run, with its seed on the screen:
 
-    HUDIIDX_COMMITS=3000 pytest -s -m slow integration/test_long_run.py -k stock_1_1
+    HUDIIDX_COMMITS=3000 pytest -s -m slow integration/test_long_run.py -k stock_1_2
 
 It ends before when HUDIIDX_MINUTES are over.
 """

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from small_reader import SUMS
+from stock_hudi import NEWEST
 
 from hudiidx.session import jar_path
 
@@ -40,7 +41,7 @@ def ids_of(commit: int, when: int, each: int) -> str:
 def test_logs_of_many_times_the_heap_are_merged(
     spark: SparkSession, request: pytest.FixtureRequest, megabytes: int
 ) -> None:
-    stock: Any = request.getfixturevalue("stock_1_1" if megabytes == SIZES[0] else "large_stock_1_1")
+    stock: Any = request.getfixturevalue(NEWEST if megabytes == SIZES[0] else "large_stock")
     each = (megabytes << 20) // ROW_BYTES // len(COMMITS)
     one_group = {
         "hoodie.parquet.max.file.size": str(16 << 30),

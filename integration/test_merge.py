@@ -72,25 +72,33 @@ def _marked(stock: str, options: dict[str, str]) -> Case:
 
 def _cases() -> dict[str, Case]:
     cases = {
-        "v9-event-time": Case("stock_1_1"),
-        "v9-commit-time": Case("stock_1_1", "OverwriteWithLatestAvroPayload"),
-        "v9-event-time-marker": _marked("stock_1_1", {MODE: "EVENT_TIME_ORDERING"}),
-        "v9-commit-time-marker": _marked("stock_1_1", {MODE: "COMMIT_TIME_ORDERING"}),
-        "v9-mysql": _mysql("stock_1_1", "_event_bin_file,_event_pos"),
         "v8-event-time": Case("stock_1_0", options={MODE: "EVENT_TIME_ORDERING"}),
         "v8-commit-time": Case("stock_1_0", options={MODE: "COMMIT_TIME_ORDERING"}),
         "v6-event-time": Case("stock_0_15", "DefaultHoodieRecordPayload"),
         "v6-overwrite-with-latest": Case("stock_0_15", "OverwriteWithLatestAvroPayload"),
         "v6-mysql": _mysql("stock_0_15", "_event_seq"),
         "v8-mysql": _mysql("stock_1_0", "_event_seq"),
-        "v9-by-text": _by_text("stock_1_1"),
         "v8-by-text": _by_text("stock_1_0", **{MODE: "EVENT_TIME_ORDERING"}),
         "v8-partial-update-by-text": _by_text("stock_1_0", "PartialUpdateAvroPayload"),
         "v6-by-text": _by_text("stock_0_15", "DefaultHoodieRecordPayload"),
         "v6-first-value": Case("stock_0_15", "FirstValueAvroPayload"),
         "v8-first-value": Case("stock_1_0", "FirstValueAvroPayload"),
     }
-    for version, stock in (("v6", "stock_0_15"), ("v8", "stock_1_0"), ("v9", "stock_1_1")):
+    for version, stock in (("v9", "stock_1_2"), ("v9-1.1", "stock_1_1")):
+        cases |= {
+            f"{version}-event-time": Case(stock),
+            f"{version}-commit-time": Case(stock, "OverwriteWithLatestAvroPayload"),
+            f"{version}-event-time-marker": _marked(stock, {MODE: "EVENT_TIME_ORDERING"}),
+            f"{version}-commit-time-marker": _marked(stock, {MODE: "COMMIT_TIME_ORDERING"}),
+            f"{version}-mysql": _mysql(stock, "_event_bin_file,_event_pos"),
+            f"{version}-by-text": _by_text(stock),
+        }
+    for version, stock in (
+        ("v6", "stock_0_15"),
+        ("v8", "stock_1_0"),
+        ("v9-1.1", "stock_1_1"),
+        ("v9", "stock_1_2"),
+    ):
         cases[f"{version}-partial-update"] = Case(stock, "PartialUpdateAvroPayload")
         cases[f"{version}-overwrite-non-defaults"] = Case(stock, "OverwriteNonDefaultsWithLatestAvroPayload")
         cases[f"{version}-dms"] = _dms(stock)
@@ -100,7 +108,7 @@ def _cases() -> dict[str, Case]:
 
 CASES = _cases()
 # `make test` runs these, `make test-all` every one.
-SHORT = ("v9-postgres", "v8-partial-update", "v6-overwrite-non-defaults")
+SHORT = ("v9-postgres", "v6-overwrite-non-defaults")
 NAMES = [pytest.param(n, marks=() if n in SHORT else pytest.mark.slow) for n in CASES]
 
 
@@ -165,17 +173,17 @@ def changes(spark: SparkSession, stock: Any, table: str, path: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("payload", ["DefaultHoodieRecordPayload", "OverwriteWithLatestAvroPayload"])
 def test_by_the_rules_of_a_later_release_rows_are_what_that_release_reads(
-    spark: SparkSession, stock_0_15: Any, stock_1_1: Any, payload: str
+    spark: SparkSession, stock_0_15: Any, stock_1_2: Any, payload: str
 ) -> None:
     name = f"later-{payload}"
     path = str(stock_0_15.new(name=name, kind="MOR", options={CLASS: MODEL + payload}))
-    stock_1_1.adopt(name=name, path=path, kind="MOR")
+    stock_1_2.adopt(name=name, path=path, kind="MOR")
     differ = False
 
     def write(first: int, end: int, seed: int, **more: Any) -> None:
         nonlocal differ
         stock_0_15.write(name=name, first=first, end=end, seed=seed, **{"deleted": "false", **more})
-        later = stock_1_1.rows(name=name)
+        later = stock_1_2.rows(name=name)
         expect_answer(read(spark, path, **{"hudiidx.read.merge.release": "1.1"}), later)
         earlier = stock_0_15.rows(name=name)
         expect_answer(read(spark, path), earlier)

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from stock_hudi import each
 
 from hudiidx import HudiIndex
 
 COLUMN = "_hoodie_operation"
 ALLOW = "hoodie.allow.operation.metadata.field"
-STOCK = ["stock_1_1", pytest.param("stock_1_2", marks=pytest.mark.slow)]
+STOCK = each(of=["stock_1_1", "stock_1_2"])
 NO_STATS = {"hoodie.metadata.index.column.stats.enable": "false"}
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import hudifix
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from stock_hudi import NEWEST, OLDEST, each
 from test_written import IN_SHORT, LOG_INSERTS, OURS, VERSIONS, Written
 
 from hudiidx import HudiIndex
@@ -64,7 +65,7 @@ def cases(turns: int) -> list[Case]:
     return [Case(stock, *kind, turns=turns) for stock in VERSIONS for kind in kinds]
 
 
-SHORT = {"stock_0_15-default", "stock_1_1-RECORD_INDEX"}
+SHORT = {f"{OLDEST}-default", f"{NEWEST}-RECORD_INDEX"}
 CASES = [pytest.param(c, id=str(c), marks=[] if str(c) in SHORT else pytest.mark.slow) for c in cases(12)] + [
     pytest.param(c, id=f"{c}-long", marks=pytest.mark.slow) for c in cases(30)
 ]
@@ -241,29 +242,31 @@ def test_records_that_stocks_inmemory_index_left_in_logs(
     turns.check()
 
 
+@pytest.mark.parametrize("later", each(of=[v for v in VERSIONS if v != OLDEST]))
 def test_stock_keeps_the_setting_that_sends_new_records_to_logs(
-    spark: SparkSession, stock_0_15: Any, stock_1_1: Any, tmp_path: Path
+    spark: SparkSession, request: pytest.FixtureRequest, stock_0_15: Any, later: str, tmp_path: Path
 ) -> None:
     """Through its writes, which keep its metadata table in the properties, an upgrade and a downgrade."""
-    table = Written(spark, stock_0_15, 6, tmp_path / "setting", **LOG_INSERTS)
+    stock = request.getfixturevalue(later)
+    table = Written(spark, stock_0_15, 6, tmp_path / f"setting-{later[-2:]}", **LOG_INSERTS)
     table.upsert(table.make(0, 40, 1, 1))
     setting = "hudiidx.write.log.inserts=true"
     assert setting in properties(table)
     options = {**OURS, "hoodie.metadata.enable": "true"}
-    for stock in (stock_0_15, stock_1_1):
-        stock.adopt(name=table.name, path=str(table.path), kind="MOR", options=options)
+    for writer in (stock_0_15, stock):
+        writer.adopt(name=table.name, path=str(table.path), kind="MOR", options=options)
     stock_0_15.write(name=table.name, first=30, end=60, seed=2)
     table.expect(table.make(30, 60, 2, 2))
     assert setting in properties(table)
     assert any(p.startswith("hoodie.table.metadata.partitions=") for p in properties(table))
     assert not list(table.path.glob("*/*.parquet"))  # its inserts went to logs too
     table.assert_right()
-    stock_1_1.migrate(name=table.name, version="NINE")
+    stock.migrate(name=table.name, version="NINE")
     assert setting in properties(table)
-    stock_1_1.write(name=table.name, first=50, end=80, seed=3)
+    stock.write(name=table.name, first=50, end=80, seed=3)
     table.expect(table.make(50, 80, 3, 3))
     assert setting in properties(table)
-    table.stock = stock_1_1
+    table.stock = stock
     table.assert_right()
-    stock_1_1.migrate(name=table.name, version="SIX")
+    stock.migrate(name=table.name, version="SIX")
     assert setting in properties(table)

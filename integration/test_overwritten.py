@@ -1,14 +1,16 @@
 """Overwrites by hudiidx and by stock Hudi, by turns: each goes on with what the other left."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from stock_hudi import RELEASES, each
 from test_metadata_table import FILES, INDEX, Listed
 from test_written import IN_SHORT, OLD_IN_SHORT, VERSIONS, Written, assert_same_history, leave_traces
 
 from hudiidx import DamagedTable, HudiIndex, UnsupportedTable
+
+OF_VERSION_9 = each(of=[name for name, release in RELEASES.items() if release.table_version == 9])
 
 
 def put(table: Written, rows: DataFrame, cities: set[str] | None = None) -> None:
@@ -37,7 +39,6 @@ def test_stock_and_we_overwrite_by_turns(
     overwrite(table, table.make(80, 120, 3, 3))
     table.assert_rows()
     table.assert_listed()
-    assert_same_history(table)
     report = HudiIndex(spark, table.path, strict=True).verify()
     assert report.ok, report.differences
 
@@ -145,15 +146,19 @@ def test_stock_takes_an_overwrite_back_under_an_index(
     assert report.ok, report.differences
 
 
-def test_stock_goes_on_with_a_table_that_was_made_anew(spark: SparkSession, stock_1_1: Any) -> None:
+@pytest.mark.parametrize("release", OF_VERSION_9)
+def test_stock_goes_on_with_a_table_that_was_made_anew(
+    spark: SparkSession, request: pytest.FixtureRequest, release: str
+) -> None:
     """Its timeline has another folder, and the files of the table that was are there until a clean."""
-    table = Listed(spark, stock_1_1, "stock_1_1", "remade")
+    stock = request.getfixturevalue(release)
+    table = Listed(spark, stock, release, "remade")
     table.stock_writes(0, 60, 1)
     table.upsert(table.make(30, 90, 2, 2))
     styled = {"hoodie.datasource.write.hive_style_partitioning": "true"}
     overwrite(table, table.make(80, 120, 3, 3), **styled, **{"hudiidx.write.remake": "true"})
     table.name = "remade-anew"
-    stock_1_1.adopt(name=table.name, path=str(table.path), kind="MOR", options={**FILES, **INDEX, **styled})
+    stock.adopt(name=table.name, path=str(table.path), kind="MOR", options={**FILES, **INDEX, **styled})
     table.assert_right()
     assert all(r.p.startswith("city=") for r in table.ours().selectExpr("_hoodie_partition_path p").collect())
     table.stock_writes(100, 140, 4)
@@ -163,23 +168,27 @@ def test_stock_goes_on_with_a_table_that_was_made_anew(spark: SparkSession, stoc
     table.assert_rows()
     table.assert_listed()
     assert_same_history(table)
-    stock_1_1.compact(name=table.name)
+    stock.compact(name=table.name)
     table.upsert(table.make(0, 5, 6, 6))
-    stock_1_1.clean_up(name=table.name, commits=1)
+    stock.clean_up(name=table.name, commits=1)
     table.assert_rows()
     report = HudiIndex(spark, table.path, strict=True).verify()
     assert report.ok, report.differences
 
 
-def test_stock_rolls_the_making_anew_back(spark: SparkSession, stock_1_1: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("release", OF_VERSION_9)
+def test_stock_rolls_the_making_anew_back(
+    spark: SparkSession, request: pytest.FixtureRequest, release: str, tmp_path: Path
+) -> None:
     """Until then files from before would count again with the next commit."""
-    table = Written(spark, stock_1_1, 9, tmp_path / "undone")
+    stock = request.getfixturevalue(release)
+    table = Written(spark, stock, 9, tmp_path / f"undone-{release[-2:]}")
     table.upsert(table.make(0, 60, 1, 1))
     styled = {"hoodie.datasource.write.hive_style_partitioning": "true"}
     remake = {**styled, "hudiidx.write.remake": "true"}
     overwrite(table, table.make(80, 120, 2, 2), **remake)
     table.adopt(**styled)
-    stock_1_1.roll_back(name=table.name, even_only=True)
+    stock.roll_back(name=table.name, even_only=True)
     table.options |= styled
     with pytest.raises(DamagedTable, match="was rolled back"):
         table.ours()
@@ -193,23 +202,25 @@ def test_stock_rolls_the_making_anew_back(spark: SparkSession, stock_1_1: Any, t
     table.assert_right()
 
 
+@pytest.mark.parametrize("release", OF_VERSION_9)
 def test_stock_downgrades_a_table_that_was_made_anew(
-    spark: SparkSession, stock_1_1: Any, tmp_path: Path
+    spark: SparkSession, request: pytest.FixtureRequest, release: str, tmp_path: Path
 ) -> None:
     """Version 6 has one place for instants; an upgrade from it then names the folder of the table before."""
-    table = Written(spark, stock_1_1, 9, tmp_path / "downgraded")
+    stock = request.getfixturevalue(release)
+    table = Written(spark, stock, 9, tmp_path / f"downgraded-{release[-2:]}")
     table.upsert(table.make(0, 60, 1, 1))
     key = {"hoodie.datasource.write.recordkey.field": "id,city"}
     overwrite(table, table.make(100, 120, 2, 2), **key, **{"hudiidx.write.remake": "true"})
     table.options |= key | {"hoodie.write.table.version": "6"}
-    table.name = "downgraded-anew"
+    table.name += "-anew"
     table.adopt(**key)
-    stock_1_1.migrate(name=table.name, version="SIX")
+    stock.migrate(name=table.name, version="SIX")
     table.assert_right()
     table.upsert(table.make(110, 130, 3, 3))
     table.assert_right()
 
-    stock_1_1.migrate(name=table.name, version="NINE")
+    stock.migrate(name=table.name, version="NINE")
     table.options["hoodie.write.table.version"] = "9"
     properties = table.path / ".hoodie" / "hoodie.properties"
     text = properties.read_text()

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
+from stock_hudi import NEWEST, each
 
 from hudiidx import HudiIndex
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 TEXTS = ("'oslo'", "''", "null", "'a/b=c%'", f"'{NULL}'", "'lima 2'")
+STOCKS = ("stock_1_1", "stock_1_2")
 VALUES = {
     "string": TEXTS,
     "int": ("7", "-3", "null", "8"),
@@ -27,12 +29,12 @@ VALUES = {
     "decimal(6,2)": ("1.50", "-2.00", "null", "0.00"),
     "boolean": ("true", "false", "null"),
 }
-# `make test` has one table of each of three types, the releases by turns.
-SHORT = [("stock_1_1", "COW", True), ("stock_1_2", "MOR", False), ("stock_1_1", "MOR", True)]
+# `make test` has one table of each of three types.
+SHORT = [(NEWEST, "COW", True), (NEWEST, "MOR", False), (NEWEST, "MOR", True)]
 TABLES = [
     pytest.param(*table, of, marks=() if n < 3 and table == SHORT[n % 3] else pytest.mark.slow)
     for n, of in enumerate(VALUES)
-    for table in product(("stock_1_1", "stock_1_2"), ("COW", "MOR"), (False, True))
+    for table in product(STOCKS, ("COW", "MOR"), (False, True))
 ]
 STAYS = {
     "hoodie.index.type": "GLOBAL_SIMPLE",
@@ -136,7 +138,7 @@ def test_partition_columns_have_stocks_values(
         assert {r.f for r in files} <= kept, where
 
 
-@pytest.mark.parametrize("stock", ["stock_1_1", pytest.param("stock_1_2", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stock", each(of=STOCKS))
 def test_null_and_empty_values_that_we_write_are_stocks(
     spark: SparkSession, request: pytest.FixtureRequest, stock: str, tmp_path: Path
 ) -> None:

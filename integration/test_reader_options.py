@@ -4,16 +4,12 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from stock_hudi import each
 
 
 @pytest.mark.parametrize(
     "stock",
-    [
-        pytest.param("stock_0_15", marks=pytest.mark.slow),
-        pytest.param("stock_1_0", marks=pytest.mark.slow),
-        "stock_1_1",
-        pytest.param("stock_1_2", marks=pytest.mark.slow),
-    ],
+    each(),
 )
 def test_every_option_of_stocks_reader_has_a_decision(
     spark: SparkSession, stock: str, request: pytest.FixtureRequest

@@ -6,17 +6,18 @@ from typing import Any
 import hudifix
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from stock_hudi import NEWEST
 
 from hudiidx import HudiIndex
 
 BY_ID = {"hoodie.schema.on.read.enable": "true"}
 DROPS = {"hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true"}
-SHORT = ("stock_1_1", "MOR")
+SHORT = (NEWEST, "MOR")
 CASES = [
     pytest.param(v, kind, id=f"{v}-{kind}", marks=() if (v, kind) == SHORT else pytest.mark.slow)
-    for v in ("fresh_stock_0_15", "stock_1_0", "stock_1_1")
+    for v in ("fresh_stock_0_15", "stock_1_0", "stock_1_1", "stock_1_2")
     for kind in ("COW", "MOR")
-] + [pytest.param("stock_1_1", "MOR-parquet", id="stock_1_1-MOR-parquet", marks=pytest.mark.slow)]
+] + [pytest.param(NEWEST, "MOR-parquet", id=f"{NEWEST}-MOR-parquet", marks=pytest.mark.slow)]
 NESTED = "array(named_struct('{x}', id, 'y', concat('y', id))) as items"
 SWAP = ("rename column driver to swapped", "rename column note to driver", "rename column swapped to note")
 
@@ -82,7 +83,7 @@ def test_renamed_columns_are_read_by_their_ids(
     stock = request.getfixturevalue(version)
     table = Columns(spark, stock, f"columns-{kind.lower()}", kind)
     # Of renamed fields in structs and lists 1.0.2 reads zeros and nulls from logs.
-    nested = version == "stock_1_1"
+    nested = version in ("stock_1_1", "stock_1_2")
     a, x = ("c", "z") if nested else ("a", "x")
     number, after, item = ("info.a", f"info.{a}", f"items[0].{x}") if table.structs else ("n", "n", "n")
     fields = ("rename column info.a to c", "rename column items.element.x to z") if nested else ()

@@ -12,6 +12,7 @@ from typing import Any
 import hudifix
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from stock_hudi import RELEASES
 
 from hudiidx import ColumnAdvice, HudiIndex
 
@@ -185,9 +186,9 @@ class Skipped:
 
 
 @pytest.fixture(scope="module")
-def table(spark: SparkSession, stock_1_1: Any) -> Skipped:
+def table(spark: SparkSession, stock_1_2: Any) -> Skipped:
     print(f"HUDIIDX_TEST_SEED={SEED}")
-    return Skipped(spark, stock_1_1, "MOR", SEED)
+    return Skipped(spark, stock_1_2, "MOR", SEED)
 
 
 def test_rows_of_random_filters_are_stocks(table: Skipped) -> None:
@@ -280,7 +281,7 @@ def test_recommend_tells_the_columns_that_help(table: Skipped) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["COW", "MOR"])
-@pytest.mark.parametrize("release", ["stock_0_15", "stock_1_0", "stock_1_1"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_rows_of_many_filters_are_stocks(
     spark: SparkSession, request: pytest.FixtureRequest, release: str, kind: str
 ) -> None:

@@ -165,9 +165,9 @@ class Table:
 
 
 @pytest.fixture(scope="module")
-def table_of(spark: SparkSession, stock_1_1: Any) -> Callable[[str], Table]:
+def table_of(spark: SparkSession, stock_1_2: Any) -> Callable[[str], Table]:
     """The table of a kind, made once."""
-    return cache(lambda kind: Table(spark, stock_1_1, kind))
+    return cache(lambda kind: Table(spark, stock_1_2, kind))
 
 
 # `make test` tries every form on one of the two kinds of table, `make test-all` on both.

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from stored import ROOT
+from stock_hudi import NEWEST, RELEASES
 
 HERE = Path(__file__).parent
 OURS = "hudiidx.spark.HudiIdxExtensions"
@@ -21,7 +21,7 @@ HUDI = "org.apache.spark.sql.hudi.HoodieSparkSessionExtension"
     ],
 )
 def test_names_of_hudi_tables(tmp_path: Path, extensions: str) -> None:
-    jar = ROOT / "build" / "lib" / "hudi-spark3.5-bundle_2.12-1.1.1.jar"
+    jar = RELEASES[NEWEST].jar
     command = [
         sys.executable,
         str(HERE / "sql_session.py"),

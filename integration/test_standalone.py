@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from standalone import standalone, submit
+from stock_hudi import NEWEST, RELEASES
 from stored import ROOT
 
 from hudiidx.session import jar_path, writer_jars
 
 PIPELINE = ROOT / "examples" / "pipeline.py"
-BUNDLE = ROOT / "build" / "lib" / "hudi-spark3.5-bundle_2.12-1.1.1.jar"
+BUNDLE = RELEASES[NEWEST].jar
 DAYS, EVENTS = 2, 2000
 
 
@@ -34,7 +35,7 @@ def expected() -> dict[str, tuple[str, float]]:
 
 @pytest.mark.parametrize("writer", ["hudiidx", pytest.param("stock", marks=pytest.mark.slow)])
 def test_the_pipeline_runs_on_a_cluster(
-    spark: SparkSession, stock_1_1: Any, master: str, tmp_path: Path, writer: str
+    spark: SparkSession, stock_1_2: Any, master: str, tmp_path: Path, writer: str
 ) -> None:
     jars = [jar_path()] if writer == "hudiidx" else [BUNDLE, *writer_jars()]
     table = tmp_path / "events"
@@ -44,5 +45,5 @@ def test_the_pipeline_runs_on_a_cluster(
     assert f"{EVENTS // 5} of {EVENTS} events are in the table already" in said
     rows = spark.read.format("hudiidx").option("hudiidx.index.strict", "true").load(str(table))
     assert {r.id: (r.city, r.fare) for r in rows.select("id", "city", "fare").collect()} == expected()
-    stock_1_1.adopt(name=writer, path=str(table), kind="MOR" if writer == "hudiidx" else "COW")
-    assert stock_1_1.sums(name=writer, sums=["count(*)", "count(distinct id)"]) == [str(len(expected()))] * 2
+    stock_1_2.adopt(name=writer, path=str(table), kind="MOR" if writer == "hudiidx" else "COW")
+    assert stock_1_2.sums(name=writer, sums=["count(*)", "count(distinct id)"]) == [str(len(expected()))] * 2

@@ -6,20 +6,22 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from stock_hudi import RELEASES
 from stored import ROOT
 
-RELEASES = ("0.15.0", "1.0.2", "1.1.1", "1.2.0")
 PAGE = ROOT / "docs" / "properties.md"
 ROW = re.compile(r"^\| `([^`]+)` \| (honoured|irrelevant|refused) \| [^|]+ \|$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_property_of_a_release_has_a_decision(release: str) -> None:
-    bundle = ROOT / "build" / "lib" / f"hudi-spark3.5-bundle_2.12-{release}.jar"
     jars = Path(pyspark.__file__).parent / "jars" / "*"
     program = Path(__file__).with_name("TablePropertyKeys.java")
     done = subprocess.run(
-        ["java", "-cp", f"{bundle}:{jars}", str(program)], capture_output=True, text=True, check=False
+        ["java", "-cp", f"{RELEASES[release].jar}:{jars}", str(program)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     keys = {line.removeprefix("key ") for line in done.stdout.splitlines() if line.startswith("key ")}

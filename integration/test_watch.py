@@ -212,17 +212,17 @@ def run_watch(
 
 
 def test_twelve_tables_are_followed(
-    spark: SparkSession, stock_0_15: Any, stock_1_1: Any, tmp_path: Path
+    spark: SparkSession, stock_0_15: Any, stock_1_2: Any, tmp_path: Path
 ) -> None:
-    written = written_tables(spark, [stock_1_1, stock_0_15, stock_1_1], 3)
+    written = written_tables(spark, [stock_1_2, stock_0_15, stock_1_2], 3)
     run_watch(spark, written, idle_tables(tmp_path, 9), tmp_path, 6.0, lambda n, _: n < 4, 8 * MEBI)
 
 
 @pytest.mark.slow
 def test_a_hundred_tables_are_followed_for_an_hour(
-    spark: SparkSession, stock_0_15: Any, stock_1_1: Any, tmp_path: Path
+    spark: SparkSession, stock_0_15: Any, stock_1_2: Any, tmp_path: Path
 ) -> None:
-    written = written_tables(spark, [stock_1_1, stock_0_15], 10)
+    written = written_tables(spark, [stock_1_2, stock_0_15], 10)
     idle = idle_tables(tmp_path, 90)
     run_watch(spark, written, idle, tmp_path, 10.0, lambda _, s: s < MINUTES * 60, 8 * MEBI)
     shutil.rmtree(tmp_path, ignore_errors=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from stock_hudi import NEWEST, OLDEST, RELEASES, each
 
 from hudiidx import HudiIndex
 
@@ -24,6 +25,7 @@ SYNCED = {
     "hoodie.write.commit.callback.class": "hudiidx.hudi.SyncCallback",
 }
 MOVES = "hoodie.record.index.update.partition.path"
+SERVED = [name for name in RELEASES if name != "stock_1_0"]
 ROTATED = ["nyc", "oslo", "lima", "sf"]
 
 
@@ -53,23 +55,22 @@ class Case:
 
 LOG_INSERTS = {"hudiidx.write.log.inserts": "true"}
 SHORT = [
-    Case("stock_0_15", "COW", moves=True, options=SYNCED),
-    Case("stock_1_1", "MOR", moves=True),
-    Case("stock_0_15", "MOR", globally=False),
+    Case(OLDEST, "COW", moves=True, options=SYNCED),
+    Case(NEWEST, "MOR", globally=False),
 ]
 LONG = [
     *[
         Case(stock, kind, moves=moves, options=SYNCED if moves else {})
-        for stock in ("stock_0_15", "stock_1_1")
+        for stock in SERVED
         for kind in ("COW", "MOR")
         for moves in (True, False)
     ],
-    *[Case(stock, kind, globally=False) for stock in ("stock_0_15", "stock_1_1") for kind in ("COW", "MOR")],
+    *[Case(stock, kind, globally=False) for stock in SERVED for kind in ("COW", "MOR")],
     *[
         Case(stock, "MOR", moves=moves, options={**SYNCED, **LOG_INSERTS}, same_groups=False)
-        for stock in ("stock_0_15", "stock_1_1")
+        for stock in SERVED
         for moves in (True, False)
-        if not (stock == "stock_0_15" and moves)  # which Hudi cannot do
+        if not (stock == OLDEST and moves)  # which Hudi cannot do
     ],
 ]
 CASES = [pytest.param(c, id=str(c)) for c in SHORT] + [
@@ -133,15 +134,15 @@ def test_log_inserts_that_hudi_could_not_move_are_refused(stock_0_15: Any) -> No
         stock_0_15.write(name="unmovable", first=0, end=8, seed=1)
 
 
-def test_an_index_with_a_window_must_be_asked_for(spark: SparkSession, stock_1_1: Any) -> None:
+def test_an_index_with_a_window_must_be_asked_for(spark: SparkSession, stock_1_2: Any) -> None:
     days = "hudiidx.record.window.days"
-    path = stock_1_1.new(name="windowed", kind="COW", options={**OURS, "hudiidx.write.create": "true"})
-    stock_1_1.write(name="windowed", first=0, end=8, seed=1, **{days: "3"})
+    path = stock_1_2.new(name="windowed", kind="COW", options={**OURS, "hudiidx.write.create": "true"})
+    stock_1_2.write(name="windowed", first=0, end=8, seed=1, **{days: "3"})
     HudiIndex(spark, path).create(record="global", window_days=3)
     with pytest.raises(RuntimeError, match=r"InvalidOption: .*a window of 3 days"):
-        stock_1_1.write(name="windowed", first=0, end=8, seed=2)
-    stock_1_1.write(name="windowed", first=0, end=12, seed=3, **{days: "3"})
-    keys = [k for _, _, group in stock_1_1.groups(name="windowed")["groups"] for k in group]
+        stock_1_2.write(name="windowed", first=0, end=8, seed=2)
+    stock_1_2.write(name="windowed", first=0, end=12, seed=3, **{days: "3"})
+    keys = [k for _, _, group in stock_1_2.groups(name="windowed")["groups"] for k in group]
     assert sorted(keys) == [f"k{i:06d}" for i in range(12)]  # all were written in these days
 
 
@@ -150,13 +151,9 @@ GUARDED = {
     "hoodie.cleaner.policy.failed.writes": "LAZY",
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
 }
-TWO_WRITERS = [
-    pytest.param("stock_0_15", id="stock_0_15", marks=pytest.mark.slow),
-    pytest.param("stock_1_1", id="stock_1_1"),
-]
 
 
-@pytest.mark.parametrize("version", TWO_WRITERS)
+@pytest.mark.parametrize("version", each(of=SERVED))
 def test_two_writers_at_once_stay_right_and_so_does_one_with_a_damaged_index(
     spark: SparkSession, request: pytest.FixtureRequest, version: str
 ) -> None:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from stored import ROOT
+from stock_hudi import NEWEST, RELEASES
 
 HERE = Path(__file__).parent
 
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 def test_in_other_zones_writes_time_travel_and_filters_agree(
     tmp_path: Path,
 ) -> None:
-    jar = ROOT / "build" / "lib" / "hudi-spark3.5-bundle_2.12-1.1.1.jar"
+    jar = RELEASES[NEWEST].jar
     command = [
         sys.executable,
         str(HERE / "zone_session.py"),
