@@ -4,7 +4,7 @@
 
 writes through hudiidx. Through stock Hudi's writer, which looks records up in the index of hudiidx:
 
-    spark-submit --jars "hudi-spark3.5-bundle_2.12-1.1.1.jar,$(hudiidx jar --writer)" \
+    spark-submit --jars "hudi-spark3.5-bundle_2.12-1.2.0.jar,$(hudiidx jar --writer)" \
         examples/pipeline.py /data/events --writer stock
 """
 

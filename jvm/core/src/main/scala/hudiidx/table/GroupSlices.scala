@@ -42,7 +42,7 @@ private[table] final class GroupSlices(files: Array[FileEntry], partitionPath: S
       replacedAt = findReplacement()
       count = 0
       logCount = 0
-      if (timeline.slicesByName) sliceByName() else sliceByCompletion()
+      makeSlices()
       true
     }
   }
@@ -63,21 +63,6 @@ private[table] final class GroupSlices(files: Array[FileEntry], partitionPath: S
     earliest
   }
 
-  private def sliceByName(): Unit = {
-    var i = from
-    while (i < until) {
-      val f = files(i)
-      if (counts(f)) {
-        if (compaction != null && f.instantTime.compareTo(compaction) >= 0) addSlice(compaction)
-        addSlice(f.instantTime)
-        if (f.isBase) bases(count - 1) = f else addLog(f, count - 1)
-      }
-      i += 1
-    }
-    // A group of which nothing is committed stays away, whatever the plan says.
-    if (compaction != null && count > 0) addSlice(compaction)
-  }
-
   /** A committed file. On version 6 a log file bears its slice's instant, and whether its
     *  blocks count is for the log reader to find out; the same goes for such names on an upgraded table.
     */
@@ -88,7 +73,7 @@ private[table] final class GroupSlices(files: Array[FileEntry], partitionPath: S
   private def addSlice(instant: String): Unit =
     if (count == 0 || instants(count - 1).compareTo(instant) < 0) insertSlice(count, instant)
 
-  private def sliceByCompletion(): Unit = {
+  private def makeSlices(): Unit = {
     var anyLog = false
     var i = from
     while (i < until) {
@@ -100,6 +85,7 @@ private[table] final class GroupSlices(files: Array[FileEntry], partitionPath: S
         } else anyLog = true
       i += 1
     }
+    // A group of which nothing is committed stays away, whatever the plan says.
     if (compaction != null && (count > 0 || anyLog)) {
       val at = latestNotAfter(compaction)
       if (at < 0 || instants(at) != compaction) insertSlice(at + 1, compaction)
@@ -116,14 +102,16 @@ private[table] final class GroupSlices(files: Array[FileEntry], partitionPath: S
     }
   }
 
-  /** A log file that bears the instant of a slice of its group was named by version 6 and belongs there. For the others
-    *  the completion time is looked up only where a slice later than the log file's request could hold it.
+  /** A log file that bears the instant of a slice of its group was named by version 6 and belongs there, as does one
+    *  that makes the first slice of a group. Others were named by version 8 or later, also on a table that was downgraded
+    *  since; the completion time is looked up only where a slice later than the log file's request could hold it.
     */
   private def sliceFor(log: FileEntry): Int = {
     val byName = latestNotAfter(log.instantTime)
     if (byName >= 0 && (byName == count - 1 || instants(byName) == log.instantTime)) byName
     else {
-      val slice = if (count == 0) -1 else latestNotAfter(timeline.completionTime(log))
+      val isFirst = count == 0 || (byName < 0 && timeline.slicesByName)
+      val slice = if (isFirst) -1 else latestNotAfter(timeline.completionTime(log))
       if (slice >= 0) slice
       else {
         // At most once a group: every later log file was requested, and so completed, at or after this instant.

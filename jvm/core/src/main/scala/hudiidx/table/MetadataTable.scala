@@ -89,7 +89,10 @@ object MetadataTable {
     private val ownContents = new InstantContents(storage, own.dir)
     private val archived = history(root, ownConfig)
     private val completedLater = new java.util.HashMap[String, Option[String]]()
-    private val view = ViewTimeline(own, ownConfig.version, mergeOnRead = true, plans, archivedCompletion(_))
+    private val view = {
+      val completions = ViewTimeline.withFileTimes(own, ownConfig, archivedCompletion(_))
+      ViewTimeline(own, ownConfig.version, mergeOnRead = true, plans, completions)
+    }
     private val valid = validInstants
     private val opened = Vector.newBuilder[AutoCloseable]
 

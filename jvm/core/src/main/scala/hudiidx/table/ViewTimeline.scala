@@ -1,6 +1,6 @@
 package hudiidx.table
 
-import hudiidx.timeline.{Action, ActiveTimeline, InstantContents}
+import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, InstantTime}
 import java.util.{HashMap => JMap, HashSet => JSet}
 
 /** File groups named by the plans of pending instants, each with the requested time of its instant. */
@@ -31,7 +31,7 @@ final class ViewTimeline private (
     @transient private val history: String => Option[String]
 ) extends Serializable {
 
-  /** Version 6 puts a log file into the slice that its name says; later versions go by completion time. */
+  /** Log files of version 6 bear the instant of their slice, those of later versions the instant of their write. */
   val slicesByName: Boolean = tableVersion < ViewTimeline.CompletionTimeVersion
 
   private val compactionByPartition: JMap[String, JMap[String, String]] = {
@@ -128,9 +128,27 @@ object ViewTimeline {
       config.version,
       config.isMergeOnRead,
       PendingPlans(compaction.toMap, clustering.toMap),
-      history
+      withFileTimes(timeline, config, history)
     )
   }
+
+  /** Layout 1 has completion times in none of its names. A downgrade by stock Hudi, which leaves log files of version 8
+    * or later behind a pending compaction, gives them to the files of the instants as the times of their last change. A
+    * copy of such a table that lost these has later ones: all log files are in the last slice then, and lose nothing.
+    */
+  private[table] def withFileTimes(
+      timeline: ActiveTimeline,
+      config: TableConfig,
+      history: String => Option[String]
+  ): String => Option[String] =
+    if (timeline.layout != 1) history
+    else {
+      lazy val times = timeline.completedWrites.flatMap { i =>
+        val millis = timeline.completedMillis(i, config.timelineZone)
+        millis.map(m => i.requestedTime -> InstantTime.format(m, config.timelineZone))
+      }.toMap
+      instant => times.get(instant).orElse(history(instant))
+    }
 
   def apply(
       timeline: ActiveTimeline,

@@ -18,6 +18,12 @@ final case class FileSlice(
 
   /** Those that hold rows: readers of rows pass over change-data files. */
   def dataLogFiles: Vector[LogFile] = logFiles.filterNot(_.fileName.endsWith(FileKind.CdcLog.extension))
+
+  /** The instant in the name of a new log file on version 6: the slice's, or the last of log files from before a downgrade,
+    * so that it stands behind them.
+    */
+  def instantOfLogs: String =
+    (baseInstantTime +: logFiles.flatMap(f => FileName.parse(partitionPath, f.fileName, 0)).map(_.instantTime)).max
 }
 
 object FileSlice {

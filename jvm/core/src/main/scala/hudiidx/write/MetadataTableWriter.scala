@@ -124,7 +124,7 @@ object MetadataTableWriter {
   ): WrittenFile = {
     val slice = group.slice
     val byName = group.config.timelineLayout == 1
-    val named = if (byName) slice.baseInstantTime else instant
+    val named = if (byName) slice.instantOfLogs else instant
     val first = if (byName) (0 +: slice.logFiles.map(_.version)).max + 1 else 1
     // What a failed write left may have the name.
     val (name, version) = Iterator

@@ -1,7 +1,8 @@
 package hudiidx.table
 
 import hudiidx.Figures
-import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantState}
+import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantState, InstantTime}
+import java.time.ZoneOffset
 import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -70,6 +71,36 @@ final class FileSystemViewSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     val model = ViewModel(9, Map(t(1) -> t(9), t(2) -> t(9)), Set.empty, Map.empty, files)
     val slices = viewOf(model).allFileSlices("p")
     assert(slices.map(s => (s.baseInstantTime, s.logFiles.size)) === Vector((t(1), 1), (t(2), 0)))
+  }
+
+  test("on a downgraded table log files that were named by their own writes stay in the slices that they had") {
+    val files = Vector(
+      entry("g", t(1), FileKind.Parquet, 0),
+      entry("g", t(2), FileKind.Log, 1),
+      entry("g", t(3), FileKind.Log, 1), // requested before the compaction was scheduled, completed behind that
+      entry("g", t(6), FileKind.Log, 1),
+      entry("logs", t(2), FileKind.Log, 1),
+      entry("logs", t(6), FileKind.Log, 1)
+    )
+    val completed = Map(t(1) -> t(1), t(2) -> t(2), t(3) -> t(5), t(6) -> t(6))
+    val view = viewOf(ViewModel(6, completed, Set.empty, Map("g" -> t(4)), files))
+    assert(
+      view.allFileSlices("p").map(s => (s.fileId, s.baseInstantTime, s.logFiles.size)) ===
+        Vector(("g", t(1), 1), ("g", t(4), 2), ("logs", t(2), 2))
+    )
+    assert(view.latestMergedFileSlices("p").map(_.logFiles.size) === Vector(3, 2))
+    assert(view.latestFileSlices("p").map(_.instantOfLogs) === Vector(t(6), t(6)))
+  }
+
+  test("on version 6 the files of instants tell when these completed, and history what is archived") {
+    val file = Instant(t(2), Action.DeltaCommit, InstantState.Completed, None, "2.deltacommit")
+    val millis = InstantTime.toMillis(t(5), ZoneOffset.UTC).get
+    val timeline = new ActiveTimeline("d", 1, Vector(file), Map("2.deltacommit" -> millis))
+    val properties =
+      Map("hoodie.table.name" -> "t", "hoodie.table.version" -> "6", "hoodie.table.timeline.timezone" -> "UTC")
+    val config = TableConfig.of("t/.hoodie/hoodie.properties", properties)
+    val known = ViewTimeline.withFileTimes(timeline, config, i => if (i == t(1)) Some(t(3)) else None)
+    assert(known(t(2)) === Some(t(5)) && known(t(1)) === Some(t(3)) && known(t(4)).isEmpty)
   }
 
   test("an archived log's completion time comes from its entry, else from history, else it is its requested time") {

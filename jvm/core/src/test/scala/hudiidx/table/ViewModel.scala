@@ -3,7 +3,7 @@ package hudiidx.table
 /** The view rules of the format notes (§4.3, §4.4, §4.5, §5) written down literally, slow and plain: the measure for
   *  `FileSystemView`. One partition.
   *
-  *  @param completed  completed writes with completion times (ignored on version 6)
+  *  @param completed  completed writes with completion times, on version 6 those of their files
   *  @param pending    requested times of pending writes other than compactions
   *  @param compaction pending compaction by file id
   */
@@ -35,7 +35,7 @@ final case class ViewModel(
     val start = (bases.map(_.instantTime) ++ (if (mine.isEmpty) None else compaction.get(id))).toSet
     val placed = logs.foldLeft((start, Vector.empty[(String, FileEntry)])) { case ((instants, done), log) =>
       val at =
-        if (version < 8 || instants(log.instantTime)) log.instantTime
+        if (instants(log.instantTime) || version < 8 && !instants.exists(_ < log.instantTime)) log.instantTime
         else instants.toVector.sorted.filter(_ <= completion(log.instantTime)).lastOption.getOrElse(log.instantTime)
       (instants + at, done :+ (at -> log))
     }

@@ -28,7 +28,7 @@ final class GroupLogs(write: GroupWrite, numbers: SequenceNumbers, token: String
     val folder = Storage.join(tablePath, target.partitionPath) + "/"
     val earlier = target.slice.fold(EarlierFilters.None)(earlierFilters(_, folder))
     val sliceInstant = target.slice.fold(write.instant)(_.baseInstantTime)
-    val named = if (config.timelineLayout == 1) sliceInstant else write.instant
+    val named = if (config.timelineLayout == 1) target.slice.fold(write.instant)(_.instantOfLogs) else write.instant
     val first =
       if (config.timelineLayout == 1) target.slice.fold(1)(s => (0 +: s.logFiles.map(_.version)).max + 1) else 1
     // Only what a writer left that failed before can have a name: with the next version none has.
