@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -37,6 +38,7 @@ class Stock(hudifix.Env):
     def __init__(self, version: str, jars: str, work: str, memory: str) -> None:
         self.version, self.work, self.v1 = version, work, version.startswith("1.")
         self.tables: dict[str, hudifix.Table] = {}
+        self.streamed: dict[str, Counter[str]] = {}
         self.spark = (
             SparkSession.builder.master("local[2]")
             .config("spark.driver.memory", memory)
@@ -377,6 +379,24 @@ class Stock(hudifix.Env):
             return {"rows": [list(r) for r in found.collect()]}
 
         return hudifix.attempt(rows)
+
+    def op_stream(self, name: str, columns: list[str], options: dict[str, str] | None = None) -> list[str]:
+        """What a stream has read since the last call, all in one batch: rows as JSON, in order."""
+        out = f"{self.work}/streams/{name}/rows"
+        query = (
+            self.spark.readStream.format("hudi")
+            .options(**(options or {}))
+            .load(str(self.tables[name].path))
+            .select(columns)
+            .writeStream.format("parquet")
+            .option("checkpointLocation", f"{self.work}/streams/{name}/checkpoint")
+            .trigger(once=True)
+            .start(out)
+        )
+        query.awaitTermination()
+        rows = Counter(self.spark.read.parquet(out).toJSON().collect())
+        new, self.streamed[name] = rows - self.streamed.get(name, Counter()), rows
+        return sorted(new.elements())
 
     def op_travel(self, name: str, options: dict[str, str] | None = None) -> Any:
         """The snapshot query as of each completed instant: count and checksums, or ``error``."""

@@ -84,9 +84,18 @@ final class ChangeQuery(
     * @param begin requested time that is before those of the range
     * @param end   the last of them; None: up to now
     */
-  def between(begin: String, end: Option[String]): Vector[GroupChanges] = {
+  def between(begin: String, end: Option[String]): Vector[GroupChanges] =
+    changes(begin, time => time > begin && end.forall(time <= _))
+
+  /** The same of some commits alone, by requested time. */
+  def of(commits: Set[String]): Vector[GroupChanges] = {
     requireChanges()
-    def inRange(time: String) = time > begin && end.forall(time <= _)
+    if (commits.isEmpty) Vector.empty else changes(commits.min, commits)
+  }
+
+  /** @param begin no commit of the range was requested before it */
+  private def changes(begin: String, inRange: String => Boolean): Vector[GroupChanges] = {
+    requireChanges()
     requireActive(begin, inRange)
     val found = for {
       instant <- timeline.completedWrites if inRange(instant.requestedTime) && mayChange(instant)
@@ -120,7 +129,7 @@ final class ChangeQuery(
         .foreach { i =>
           throw new InvalidOption(
             s"${config.file}: the commit ${i.requestedTime} is archived, and what it changed is not known any more; set " +
-              s"hoodie.datasource.read.begin.instanttime to ${times.headOption.getOrElse("a later instant")} or later"
+              s"hoodie.datasource.read.begin.instanttime to ${times.headOption.getOrElse("a later instant")} or later${ChangeQuery.OfStream}"
           )
         }
   }
@@ -196,13 +205,16 @@ final class ChangeQuery(
 
   private def gone(instant: String, group: FileGroup, what: String): InvalidOption = new InvalidOption(
     s"${config.file}: what the commit $instant changed in file group ${group.fileId} of partition '${group.partitionPath}' cannot be " +
-      s"told, as files were cleaned ($what); set hoodie.datasource.read.begin.instanttime to a later instant"
+      s"told, as files were cleaned ($what); set hoodie.datasource.read.begin.instanttime to a later instant${ChangeQuery.OfStream}"
   )
 }
 
 private object ChangeQuery {
   val Enabled = "hoodie.table.cdc.enabled"
   val Writes: Set[String] = Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit)
+
+  /** What else there is to do, in errors. */
+  val OfStream = ", of a stream hoodie.datasource.streaming.startOffset with a new checkpoint"
 
   /** Operations of commits that change no rows. */
   val Rearranging: Set[String] =

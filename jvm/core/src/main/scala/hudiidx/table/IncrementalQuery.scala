@@ -40,13 +40,15 @@ object CommitTimes {
   *                  stock release of the table's version does by itself
   *  @param blockHoles version 6: stop at a write that has not completed instead of refusing
   *  @param skipCompaction version 8 and later: leave compactions out
+  *  @param commits requested times of the commits that are asked for, whatever the range; None: those of the range
   */
 final case class IncrementalRequest(
     begin: String,
     end: Option[String],
     fallback: Option[Boolean] = None,
     blockHoles: Boolean = false,
-    skipCompaction: Boolean = false
+    skipCompaction: Boolean = false,
+    commits: Option[Set[String]] = None
 )
 
 /** The commits of an incremental query.
@@ -104,8 +106,37 @@ final class IncrementalQuery(
         s"${config.file}: the table keeps no commit times (hoodie.populate.meta.fields=false), so incremental queries are " +
           "not possible; read a snapshot"
       )
-    if (config.version < ViewTimeline.CompletionTimeVersion) byRequest(request) else byCompletion(request)
+    request.commits match {
+      case Some(commits)                                               => named(commits, request)
+      case None if config.version < ViewTimeline.CompletionTimeVersion => byRequest(request)
+      case None                                                        => byCompletion(request)
+    }
   }
+
+  /** The rows of some commits, as a query of the range that has no others gives them. */
+  private def named(commits: Set[String], request: IncrementalRequest): Increment = {
+    val archived = !commits.forall(timeline.isCompletedWrite)
+    def isRead(i: Instant) =
+      if (commits(i.requestedTime)) !(request.skipCompaction && isCompaction(i)) else isBetween(i, commits)
+    // What is archived is read from the table's latest files.
+    val read = if (archived) Vector.empty else writes.filter(isRead).map(i => active(i))
+    Increment(
+      commits.toVector.sorted,
+      CommitTimes.OneOf(commits),
+      filesOf(read, replacedBy(read)),
+      archived,
+      request.fallback.getOrElse(false)
+    )
+  }
+
+  private def isCompaction(instant: Instant): Boolean = config.isMergeOnRead && instant.action == Action.Commit
+
+  /** On version 6 names of logs tell their slices, of which the last one is read: with the base file that a compaction between
+    * commits made it has the rows of both.
+    */
+  private def isBetween(instant: Instant, commits: Set[String]): Boolean =
+    config.version < ViewTimeline.CompletionTimeVersion && isCompaction(instant) &&
+      commits.exists(_ < instant.requestedTime) && commits.exists(_ > instant.requestedTime)
 
   // Version 6: 0.15.0's IncrementalRelation and MergeOnReadIncrementalRelation.
   private def byRequest(request: IncrementalRequest): Increment = {
@@ -233,9 +264,12 @@ object IncrementalQuery {
   private val Seconds = DateTimeFormatter.ofPattern("yyyyMMddHHmmss")
 
   /** No write takes longer, stock says. The empty string for what is no instant, such as `000`. */
-  private[hudiidx] def dayBefore(instant: String): String =
+  private[hudiidx] def dayBefore(instant: String): String = hoursBefore(instant, 24)
+
+  /** The empty string for what is no instant. */
+  private[hudiidx] def hoursBefore(instant: String, hours: Long): String =
     try {
       val at = LocalDateTime.parse(instant.take(14), Seconds)
-      at.minus(1, temporal.ChronoUnit.DAYS).format(Seconds) + instant.drop(14)
+      at.minus(hours, temporal.ChronoUnit.HOURS).format(Seconds) + instant.drop(14)
     } catch { case _: DateTimeParseException => "" }
 }

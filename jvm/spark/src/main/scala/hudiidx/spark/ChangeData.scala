@@ -8,6 +8,7 @@ import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read._
+import org.apache.spark.sql.connector.read.streaming.MicroBatchStream
 import org.apache.spark.sql.types.{StringType, StructField, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -15,18 +16,46 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
   *
   * @param begin requested time behind which they count
   * @param end   the last one; None: up to now
+  * @param commits requested times of those that are asked for, whatever the range; None: those of the range
   */
-final case class ChangeOptions(begin: String, end: Option[String])
+final case class ChangeOptions(begin: String, end: Option[String], commits: Option[Set[String]] = None)
 
 /** What the commits of a range changed, a row for each change of a record, in the columns of stock Hudi's change-data queries. */
-final class ChangeData private (spark: SparkSession, table: PinnedTable, found: Vector[GroupChanges])
-    extends BatchTable(s"${HudiIdxSource.Name} changes of ${table.path}", ChangeData.Columns) {
+final class ChangeData private (
+    spark: SparkSession,
+    table: PinnedTable,
+    found: Vector[GroupChanges],
+    read: ReadOptions
+) extends BatchTable(s"${HudiIdxSource.Name} changes of ${table.path}", ChangeData.Columns, streams = true) {
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = {
     table.requireThere()
     new ScanBuilder {
-      override def build(): Scan = new ChangeScan(spark, name(), table, found)
+      override def build(): Scan = new ChangeScan(spark, name(), table, found) {
+        override def toBatch: Batch = if (read.lacksBegin) IncrementalOptions.requireBegin() else this
+
+        override def toMicroBatchStream(checkpoint: String): MicroBatchStream = {
+          val asked = StreamOptions.of(options.asCaseSensitiveMap.asScala.toMap, spark.conf.getAll, read)
+          StreamOptions.check(asked, table.config)
+          new ChangeStream(spark, table.path, read, asked, checkpoint)
+        }
+      }
     }
+  }
+}
+
+/** The changes that commits made. */
+final private class ChangeStream(
+    spark: SparkSession,
+    path: String,
+    read: ReadOptions,
+    asked: StreamOptions,
+    checkpoint: String
+) extends TableStream(spark, path, read, asked, checkpoint) {
+
+  override protected def query(table: SharedTable, batch: MicroBatch): Batch = {
+    val (pinned, found) = ChangeData.find(spark, table, read, ChangeOptions("", None, Some(batch.commits)))
+    new ChangeScan(spark, s"${HudiIdxSource.Name} changes of $path", pinned, found)
   }
 }
 
@@ -37,13 +66,23 @@ object ChangeData {
 
   /** Errors as `PinnedTable.open` and `ChangeQuery.between`. */
   private[spark] def open(spark: SparkSession, path: String, options: ReadOptions, asked: ChangeOptions): ChangeData = {
-    val table = PinnedTable.open(spark, path, options.copy(changes = None))
+    val (table, found) = find(spark, SharedTable.open(spark, path, options.index), options, asked)
+    new ChangeData(spark, table, found, options)
+  }
+
+  private[spark] def find(
+      spark: SparkSession,
+      opened: => SharedTable,
+      options: ReadOptions,
+      asked: ChangeOptions
+  ): (PinnedTable, Vector[GroupChanges]) = {
+    val table = PinnedTable.at(spark, opened, options.copy(changes = None))
     val shared = table.shared
     val query = new ChangeQuery(table.config, shared.timeline, shared.contents, shared.context.history, shared.view)
-    val found = query.between(asked.begin, asked.end)
+    val found = asked.commits.fold(query.between(asked.begin, asked.end))(query.of)
     ChangeText.check(table.path, table.schema.struct)
     check(table, found.flatMap(_.changes))
-    new ChangeData(spark, table, found)
+    (table, found)
   }
 
   /** UnsupportedTable for files that cannot be read as the table's rows. */
@@ -68,7 +107,7 @@ object ChangeData {
   }
 }
 
-final private class ChangeScan(spark: SparkSession, title: String, table: PinnedTable, found: Vector[GroupChanges])
+private class ChangeScan(spark: SparkSession, title: String, table: PinnedTable, found: Vector[GroupChanges])
     extends Scan
     with Batch {
   override def readSchema(): StructType = ChangeData.Columns

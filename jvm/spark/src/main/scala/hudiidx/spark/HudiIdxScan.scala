@@ -9,15 +9,22 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.expressions.NamedReference
 import org.apache.spark.sql.connector.metric.{CustomMetric, CustomTaskMetric}
 import org.apache.spark.sql.connector.read._
+import org.apache.spark.sql.connector.read.streaming.MicroBatchStream
 import org.apache.spark.sql.connector.read.partitioning.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.sources.{And, Filter, GreaterThanOrEqual, In, LessThanOrEqual}
 import org.apache.spark.sql.types.StructType
 
 /** One read of a table's rows. Files are planned once, when first asked for; again when a join has found values of
   * partition columns while it runs.
+  *
+  * @param given the reader's options
   */
-final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: ScanSpec)
-    extends Scan
+final case class HudiIdxScan(
+    spark: SparkSession,
+    table: PinnedTable,
+    spec: ScanSpec,
+    given: Map[String, String] = Map.empty
+) extends Scan
     with Batch
     with SupportsReportStatistics
     with SupportsReportPartitioning
@@ -33,6 +40,9 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
 
   @transient private var filtered: Option[FilePlan] = None
 
+  // Of a stream Spark asks the same of this scan, which then plans nothing: each batch has a scan of its own.
+  @transient private var isStream = false
+
   private def plan: FilePlan = filtered.getOrElse(planned)
 
   def facts: PlanFacts = plan.facts
@@ -45,9 +55,15 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
 
   override def readSchema(): StructType = columns.output
 
-  override def toBatch: Batch = this
+  override def toBatch: Batch = if (table.options.lacksBegin) IncrementalOptions.requireBegin() else this
 
-  override def description(): String = {
+  override def toMicroBatchStream(checkpoint: String): MicroBatchStream = {
+    isStream = true
+    RowStream.open(spark, table, given, checkpoint, readSchema())
+  }
+
+  override def description(): String = if (isStream) Texts.shown(s"hudiidx stream of ${table.path}")
+  else {
     val filters = spec.fileFilters.mkString("[", ", ", "]")
     Texts.shown(s"hudiidx ${table.path} ${table.instantText}, pushed filters $filters, ${plan.facts.text}")
   }
@@ -56,11 +72,11 @@ final case class HudiIdxScan(spark: SparkSession, table: PinnedTable, spec: Scan
 
   override def reportDriverMetrics(): Array[CustomTaskMetric] = plan.facts.metrics
 
-  override def estimateStatistics(): Statistics = statistics
+  override def estimateStatistics(): Statistics = if (isStream) UnknownStatistics else statistics
 
   /** Where Spark asks for it: a task for each value of the partition columns, that joins and groupings need no shuffle. */
   override def outputPartitioning(): Partitioning =
-    grouping.fold[Partitioning](new UnknownPartitioning(0))(_.partitioning)
+    grouping.filterNot(_ => isStream).fold[Partitioning](new UnknownPartitioning(0))(_.partitioning)
 
   /** Columns of the scan by whose values the record index finds rows. */
   def keyColumns: Vector[String] =

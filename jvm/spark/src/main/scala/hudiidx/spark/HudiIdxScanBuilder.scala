@@ -11,8 +11,10 @@ import org.apache.spark.sql.types.StructType
 /** Gathers what a query asks of the table. Filters come as Spark's own expressions: those on partition columns are evaluated
   * as they are, whatever functions they use. Where paths decide those columns such a filter is done with; all
   * others are evaluated again on the rows.
+  *
+  * @param given the reader's options, by which a stream goes
   */
-final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable)
+final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable, given: Map[String, String] = Map.empty)
     extends Shims.FilteredScanBuilder(spark, table.schema.struct)
     with SupportsPushDownLimit
     with SupportsPushDownAggregates {
@@ -66,7 +68,7 @@ final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable)
     val stored = left.filterNot(_.references.exists(a => table.schema.values.mayDecide(a.name)))
     val ofFiles = if (table.pushdowns.fileFilters) sourceFilters(stored) else Array.empty[Filter]
     val spec = ScanSpec(columns, filters, ofFiles.toVector, limit)
-    aggregates.fold[Scan](HudiIdxScan(spark, table, spec)) { asked =>
+    aggregates.fold[Scan](HudiIdxScan(spark, table, spec, given)) { asked =>
       val scan = AggregateScan(spark, table, spec, asked)
       if (scan.isKnown) KnownAggregates(scan) else scan
     }

@@ -44,7 +44,7 @@ abstract class HudiIdxSource extends TableProvider with DataSourceRegister {
 /** What Spark gets for a write, and for a read with a schema of the user's. It cannot be written to: Spark then asks the
   * source itself.
   */
-final private class UnopenedTable(columns: StructType) extends BatchTable(HudiIdxSource.Name, columns) {
+final private class UnopenedTable(columns: StructType) extends BatchTable(HudiIdxSource.Name, columns, streams = true) {
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder =
     throw new InvalidOption("schema: a Hudi table has its own; read without one, and select or cast")
 }
@@ -65,7 +65,8 @@ object HudiIdxSource {
     else
       read.changes match {
         case Some(asked) => ChangeData.open(spark, path, read, asked)
-        case None        => new HudiIdxTable(spark, PinnedTable.open(spark, path, read), ofCatalog)
+        case None        =>
+          new HudiIdxTable(spark, PinnedTable.at(spark, SharedTable.open(spark, path, read.index), read), ofCatalog)
       }
   }
 

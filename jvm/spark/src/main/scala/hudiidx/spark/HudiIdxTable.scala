@@ -18,18 +18,25 @@ import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-/** Something that can be read as a whole, and no more. */
-abstract class BatchTable(title: String, val struct: StructType) extends Table with SupportsRead {
+/** Something that can be read as a whole, and no more.
+  *
+  * @param streams it can be read as a stream too
+  */
+abstract class BatchTable(title: String, val struct: StructType, streams: Boolean = false)
+    extends Table
+    with SupportsRead {
   final override def name(): String = Texts.shown(title)
 
   final override def schema(): StructType = struct
 
-  final override def capabilities(): util.Set[TableCapability] = util.EnumSet.of(TableCapability.BATCH_READ)
+  final override def capabilities(): util.Set[TableCapability] =
+    if (streams) util.EnumSet.of(TableCapability.BATCH_READ, TableCapability.MICRO_BATCH_READ)
+    else util.EnumSet.of(TableCapability.BATCH_READ)
 }
 
 /** The rows of a table as of one moment; every scan of it reads the same files. */
 final class HudiIdxTable(spark: SparkSession, table: PinnedTable, ofCatalog: Boolean)
-    extends BatchTable(s"${HudiIdxSource.Name} ${table.path}", table.schema.struct)
+    extends BatchTable(s"${HudiIdxSource.Name} ${table.path}", table.schema.struct, streams = true)
     with SupportsMetadataColumns
     with TruncatableTable
     with PinnedState {
@@ -56,12 +63,12 @@ final class HudiIdxTable(spark: SparkSession, table: PinnedTable, ofCatalog: Boo
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = {
     if (ofCatalog) refuseLate(options)
     table.requireThere()
-    new HudiIdxScanBuilder(spark, table)
+    new HudiIdxScanBuilder(spark, table, options.asCaseSensitiveMap.asScala.toMap)
   }
 
   /** Options of `spark.read.option(...).table(...)` come when the table is open already. */
   private def refuseLate(options: CaseInsensitiveStringMap): Unit = {
-    val late = options.keySet.asScala.filter(ReadOptions.isRowOption)
+    val late = options.keySet.asScala.filter(name => ReadOptions.isRowOption(name) && !StreamOptions.isOne(name))
     if (late.nonEmpty)
       throw new InvalidOption(
         s"${late.toVector.sorted.mkString(", ")}: not taken with a table of a catalog; use VERSION AS OF, or " +

@@ -25,7 +25,7 @@ object IncrementalOptions {
   private val LatestState = "latest_state"
   private val Changes = "cdc"
 
-  private val Earliest = "earliest"
+  private[spark] val Earliest = "earliest"
   private val BeforeAll = "000"
   private val Fail = "FAIL"
   private val Block = "BLOCK"
@@ -90,51 +90,59 @@ object IncrementalOptions {
     */
   def isOfChanges(own: Map[String, String]): Boolean = format.choice(own) == Changes
 
-  /** InvalidOption without a begin, and for what would leave changes out.
+  /** InvalidOption for what would leave changes out.
     *
     * @param own as above
     */
   def ofChanges(own: Map[String, String]): ChangeOptions = {
-    val (from, to) = range(own)
+    val (from, to, commits) = range(own)
     def refuse(option: String) = throw new InvalidOption(
       s"$option: not taken with $Format=$Changes, which tells all changes of the range; leave it out, and filter the DataFrame"
     )
     if (own.get(PathGlob).exists(_.nonEmpty)) refuse(PathGlob)
     if (endSchema.flag(own)) refuse(EndSchema)
     if (own.contains(Fallback) && fallback.flag(own)) refuse(Fallback)
-    ChangeOptions(from, to)
+    ChangeOptions(from, to, commits)
   }
 
-  /** @param own as above. InvalidOption without a begin */
+  /** @param own as above; without a begin it asks for no commits, see `lacksBegin` */
   def of(own: Map[String, String]): IncrementalOptions = {
-    val (from, to) = range(own)
+    val (from, to, commits) = range(own)
     IncrementalOptions(
       IncrementalRequest(
         from,
         to,
         own.get(Fallback).map(_ => fallback.flag(own)),
         blockHoles = holes.choice(own) == Block,
-        skipCompaction = IncrementalOptions.skipCompaction.flag(own)
+        skipCompaction = IncrementalOptions.skipCompaction.flag(own),
+        commits = commits
       ),
       own.get(PathGlob).filter(_.nonEmpty),
       IncrementalOptions.endSchema.flag(own)
     )
   }
 
-  private def range(own: Map[String, String]): (String, Option[String]) = {
+  /** Spark asks for the table of a stream as for that of a query, so that only what reads it knows that a begin is needed.
+    *
+    * @param own as above
+    */
+  def lacksBegin(own: Map[String, String]): Boolean = !own.contains(Begin)
+
+  def requireBegin(): Nothing = throw new InvalidOption(
+    s"$Begin: an incremental query needs it; give the instant after which commits count, 000 for all"
+  )
+
+  private def range(own: Map[String, String]): (String, Option[String], Option[Set[String]]) = {
     if (own.contains(ReadOptions.AsOfInstant))
       throw new InvalidOption(s"${ReadOptions.AsOfInstant}: an incremental query takes $End in its place")
-    val begin = own.getOrElse(
-      Begin,
-      throw new InvalidOption(
-        s"$Begin: an incremental query needs it; give the instant after which commits count, 000 for all"
-      )
-    )
-    val from = if (begin.trim.equalsIgnoreCase(Earliest)) BeforeAll else instant(Begin, begin)
-    (from, own.get(End).map(instant(End, _)))
+    val from = own.get(Begin).map { b =>
+      if (b.trim.equalsIgnoreCase(Earliest)) BeforeAll else instant(Begin, b)
+    }
+    val none = if (from.isEmpty) Some(Set.empty[String]) else None
+    (from.getOrElse(""), own.get(End).map(instant(End, _)), none)
   }
 
   /** Compared as a string, so the first digits of an instant are enough: `000` is before all. */
-  private def instant(option: String, value: String): String =
+  private[spark] def instant(option: String, value: String): String =
     if (value.matches("\\d{1,17}")) value else QueryInstant.parse(option, value)
 }

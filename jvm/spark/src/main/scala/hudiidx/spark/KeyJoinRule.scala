@@ -70,12 +70,12 @@ final class KeyJoinRule(session: SparkSession) extends Rule[LogicalPlan] {
 object KeyJoinRule {
 
   /** Once for a session, by [[HudiIdxExtensions]] or when it opens its first table: behind Spark's own rules, which have made
-    * the scans by then.
+    * the scans by then. [[StreamColumns]] goes along.
     */
   def register(session: SparkSession): Unit = synchronized {
     val rules = session.experimental.extraOptimizations
-    if (!rules.exists(_.isInstanceOf[KeyJoinRule]))
-      session.experimental.extraOptimizations = rules :+ new KeyJoinRule(session)
+    val missing = Seq(new KeyJoinRule(session), StreamColumns).filterNot(r => rules.exists(_.getClass == r.getClass))
+    if (missing.nonEmpty) session.experimental.extraOptimizations = rules ++ missing
   }
 
   /** More keys than this are not looked up on the driver. */

@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.TableChanged
 import hudiidx.storage.Storage
 import hudiidx.table._
 import org.apache.hadoop.fs.GlobPattern
@@ -34,17 +35,28 @@ object PinnedIncrement {
   def of(table: SharedTable, options: IncrementalOptions): PinnedIncrement = {
     val query = new IncrementalQuery(table.config, table.timeline, table.contents, table.context.history)
     val found = query.increment(options.request)
-    val fallback = found.fallback && (found.archived || isGone(table, found.source))
+    val fallback = found.fallback && (found.archived || gone(table, found.source).isDefined)
+    // A stream must not pass over what a commit wrote.
+    if (options.request.commits.isDefined && !found.fallback)
+      gone(table, found.source).foreach(path => throw cleaned(path))
     val view = if (fallback) None else Some(new FileSystemView(found.source, table.viewTimeline))
     new PinnedIncrement(table.path, found, view, options.pathGlob.map(g => new GlobPattern("*" + g)))
   }
 
   /** As stock, every file that the commits wrote is asked for: where one was cleaned the latest files are read. */
-  private def isGone(table: SharedTable, source: WrittenFiles): Boolean = {
+  private def gone(table: SharedTable, source: WrittenFiles): Option[String] = {
     val storage = table.context.storage
     val paths =
       for (partition <- source.partitions; file <- source.files(partition))
         yield Storage.join(Storage.join(table.path, partition), file.fileName)
-    java.util.Arrays.stream(paths.toArray).parallel().anyMatch(path => storage.status(path).isEmpty)
+    val missing =
+      java.util.Arrays.stream(paths.toArray).parallel().filter(path => storage.status(path).isEmpty).findAny()
+    if (missing.isPresent) Some(missing.get) else None
   }
+
+  private def cleaned(path: String): TableChanged = new TableChanged(
+    s"$path: was cleaned before the stream has read it; set ${IncrementalOptions.Fallback}=true to take the rows of such commits from " +
+      s"the table's latest files, or start the query with a new checkpoint: with ${StreamOptions.Start}=earliest it reads all rows of " +
+      "the table again, with latest it goes on from now"
+  )
 }

@@ -26,7 +26,7 @@ final class PinnedTable(
     resolver: StructType => ExpressionResolver,
     val shared: SharedTable,
     val schema: RowSchema,
-    options: ReadOptions,
+    val options: ReadOptions,
     val hasLogs: Boolean,
     val increment: Option[PinnedIncrement],
     val names: Option[TableNames],
@@ -157,16 +157,18 @@ final class PinnedTable(
 object PinnedTable {
 
   /** UnsupportedTable if the rows cannot be told, InvalidOption for an instant that cannot be read. */
-  def open(spark: SparkSession, path: String, options: ReadOptions): PinnedTable =
-    of(
-      SharedTable.open(spark, path, options.index),
-      options,
-      spark.sessionState.conf.sessionLocalTimeZone,
-      new ExpressionResolver(spark, _)
-    )
+  def open(spark: SparkSession, path: String, options: ReadOptions): PinnedTable = {
+    if (options.lacksBegin) IncrementalOptions.requireBegin()
+    at(spark, SharedTable.open(spark, path, options.index), options)
+  }
+
+  /** A table that is open, of which a stream may be read. */
+  private[spark] def at(spark: SparkSession, opened: => SharedTable, options: ReadOptions): PinnedTable =
+    of(opened, options, spark.sessionState.conf.sessionLocalTimeZone, new ExpressionResolver(spark, _))
 
   /** For planning without a session; where expressions of columns have an index there is nobody to understand them. */
   def alone(opened: => SharedTable, options: ReadOptions): PinnedTable = {
+    if (options.lacksBegin) IncrementalOptions.requireBegin()
     def nobody = throw new IllegalStateException("expressions are understood by a session alone")
     of(opened, options, SQLConf.get.sessionLocalTimeZone, _ => nobody)
   }

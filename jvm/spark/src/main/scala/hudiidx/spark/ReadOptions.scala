@@ -19,6 +19,7 @@ import hudiidx.table.QueryInstant
   *  @param keepsHistory each scan leaves a record in the index folder
   *  @param increment of an incremental query; None: a snapshot
   *  @param changes of a query of changes
+  *  @param lacksBegin of both: nobody said where they begin, which streams alone know by themselves
   *  @param tagStrategy how `tag_location` looks keys up, see [[TagStrategy]]
   */
 final case class ReadOptions(
@@ -33,7 +34,8 @@ final case class ReadOptions(
     columnsByName: Boolean = false,
     mergesAs11: Boolean = false,
     keepsHistory: Boolean = false,
-    partitionsFromPaths: Boolean = false
+    partitionsFromPaths: Boolean = false,
+    lacksBegin: Boolean = false
 )
 
 object ReadOptions {
@@ -141,7 +143,7 @@ object ReadOptions {
     schemaOnRead,
     fromPaths,
     viewName
-  ) ++ IncrementalOptions.Docs
+  ) ++ IncrementalOptions.Docs ++ StreamOptions.Docs
 
   /** All settings that a reader takes. Those that begin with `hudiidx.` or `hoodie.` may stand in the Spark session's
     * configuration under the same name; the reader's own option wins.
@@ -180,7 +182,8 @@ object ReadOptions {
       columnsByName = !schemaOnRead.flag(asked),
       mergesAs11 = mergesAs11(mergeRelease.text(settings)),
       keepsHistory = readHistory.flag(settings),
-      partitionsFromPaths = fromPaths.flag(asked)
+      partitionsFromPaths = fromPaths.flag(asked),
+      lacksBegin = kind == Incremental && IncrementalOptions.lacksBegin(asked)
     )
   }
 

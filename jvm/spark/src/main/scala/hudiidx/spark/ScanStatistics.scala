@@ -19,6 +19,13 @@ final case class ScanStatistics(bytes: Long, rows: Option[Long]) extends Statist
   override def numRows(): OptionalLong = rows.fold(OptionalLong.empty())(OptionalLong.of(_))
 }
 
+/** Of a scan that plans nothing. */
+private[spark] object UnknownStatistics extends Statistics {
+  override def sizeInBytes(): OptionalLong = OptionalLong.empty()
+
+  override def numRows(): OptionalLong = OptionalLong.empty()
+}
+
 object ScanStatistics {
 
   /** Slices whose rows are looked up; of more, so many are taken evenly. */

@@ -32,7 +32,6 @@ object StockReadOptions {
 
   private val Off = Set("false")
   private val listing = Harmless("how stock lists files and leaves some out; the index does that here")
-  private val streams = Harmless("of streaming reads, which are not served here")
 
   /** By name; those of `DataSourceReadOptions` of all releases. */
   val Decided: Map[String, StockOption] = Map(
@@ -75,8 +74,11 @@ object StockReadOptions {
     "hoodie.datasource.read.use.new.parquet.file.format" ->
       Harmless("which of stock's readers opens the files; rows are the same"),
     "hoodie.spark.polaris.catalog.class" -> Harmless("names a catalog, which finds tables and reads none"),
-    "hoodie.datasource.read.streaming.table.version" -> streams,
-    "hoodie.datasource.streaming.startoffset" -> streams,
+    "hoodie.datasource.streaming.startoffset" -> Followed,
+    "hoodie.datasource.read.streaming.table.version" ->
+      Harmless(
+        "of streams, which refuse it where it is not the version of the table itself, as that says how instants are meant"
+      ),
     "hoodie.enable.data.skipping" -> listing,
     "hoodie.file.index.enable" -> listing,
     "hoodie.datasource.read.file.index.listing.mode" -> listing,

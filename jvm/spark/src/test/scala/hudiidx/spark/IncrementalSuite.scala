@@ -159,7 +159,12 @@ final class IncrementalSuite extends SparkSuite {
   test("options that an incremental read does not take are refused by name") {
     val table = Fixtures.table("v9-cow-part")
     def refused(options: (String, String)*): String = intercept[InvalidOption](changes(table, options: _*)).getMessage
-    assert(refused().contains(begin))
+    assert(intercept[InvalidOption](changes(table).count()).getMessage.contains(begin))
+    assert(
+      intercept[InvalidOption](changes(table).where("qty > 3").select("city").collect()).getMessage.contains(begin)
+    )
+    val lacking = ReadOptions.of(Map(incremental), Map.empty)
+    assert(intercept[InvalidOption](PinnedTable.open(spark, table, lacking)).getMessage.contains(begin))
     assert(refused(begin -> "soon").contains(begin))
     assert(refused(begin -> "0", "hoodie.datasource.query.incremental.format" -> "all").contains("latest_state"))
     assert(refused(begin -> "0", "as.of.instant" -> "2026-11-20").contains("as.of.instant"))
