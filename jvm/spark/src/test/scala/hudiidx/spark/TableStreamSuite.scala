@@ -10,7 +10,7 @@ import hudiidx.spark.compact.CompactionApi
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
 import hudiidx.timeline.Instant
-import hudiidx.{Fixtures, HudiIdxException, InvalidOption, TableChanged, UnsupportedTable}
+import hudiidx.{Fixtures, HudiIdxException, InvalidOption, TableChanged, TestSettings, UnsupportedTable}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
@@ -98,7 +98,7 @@ final class TableStreamSuite extends SparkSuite {
     path
   }
 
-  for (version <- Seq(6, 9))
+  for (version <- TestSettings.versions(6))
     test(s"version $version: random writes, limits and restarts give what batch queries give, commit by commit") {
       val random = new Random(version)
       val path = made(version)
