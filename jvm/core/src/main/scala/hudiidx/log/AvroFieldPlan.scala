@@ -1,6 +1,6 @@
 package hudiidx.log
 
-import hudiidx.DamagedTable
+import hudiidx.{AvroSchemas, DamagedTable}
 import hudiidx.bytes.{ByteCursor, Varint}
 import java.util.{IdentityHashMap => JIdentityMap}
 import org.apache.avro.Schema
@@ -40,7 +40,7 @@ object AvroFieldPlan {
 
   /** The schema that a log block's header holds; DamagedTable if it is none. */
   def parse(schemaJson: String, where: String): Schema =
-    try new Schema.Parser().setValidateDefaults(false).parse(schemaJson)
+    try AvroSchemas.parse(schemaJson)
     catch {
       case e: RuntimeException =>
         throw new DamagedTable(s"$where: not an Avro schema: ${e.getMessage}; restore the file", e)

@@ -4,10 +4,10 @@ import scala.collection.JavaConverters._
 
 import hudiidx.bytes.ByteCursor
 import hudiidx.storage.{RandomReader, Storage}
-import hudiidx.{DamagedTable, UnsupportedTable}
+import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
 import org.apache.avro.generic.{GenericData, GenericDatumReader, GenericRecord}
 import org.apache.avro.io.DecoderFactory
-import org.apache.avro.{AvroRuntimeException, Schema}
+import org.apache.avro.{AvroTypeException, Schema}
 
 /** What a writer kept of one change. Images are texts as Avro writes records, which stock Hudi shows; the text `null` is for
   * none.
@@ -50,23 +50,27 @@ object ChangeRecords {
       ),
       reader.path
     )
-    val datums = new GenericDatumReader[GenericRecord](written, withImagesOf(table, written))
+    // Avro's own reader takes the memory that a length asks for before it looks whether there are so many bytes.
+    val skip = new AvroSkips(looksInside = true).of(written)
     val records = new AvroRecords(reader, block)
-    try
-      while (records.next()) use(recordOf(datums.read(null, decoder(records.cursor, records.length))))
-    catch {
-      case e: AvroRuntimeException =>
+    try {
+      val datums = new GenericDatumReader[GenericRecord](written, withImagesOf(table, written))
+      while (records.next()) {
+        val (bytes, from, until) = (records.bytes, records.offset, records.offset + records.length)
+        skip.run(new ByteCursor(bytes, from, until, reader.path, block.contentOffset, new DamagedTable(_)))
+        use(recordOf(datums.read(null, DecoderFactory.get().binaryDecoder(bytes, from, records.length, null))))
+      }
+    } catch {
+      case e: HudiIdxException  => throw e
+      case e: AvroTypeException =>
         throw new UnsupportedTable(
           s"${reader.path}: its images cannot be read with the table's columns (${e.getMessage}); begin behind its commit",
           e
         )
-      case e: java.io.IOException =>
+      case e @ (_: java.io.IOException | _: RuntimeException) =>
         throw new DamagedTable(s"${reader.path}: change-data records cannot be decoded ($e); restore the file", e)
     }
   }
-
-  private def decoder(in: ByteCursor, length: Int) =
-    DecoderFactory.get().binaryDecoder(in.bytes, in.position, length, null)
 
   private def recordOf(record: GenericRecord): ChangeRecord = {
     def has(field: String) = record.getSchema.getField(field) != null

@@ -1,6 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.column.{ColumnPath, NeverColumns}
+import hudiidx.log.AvroFieldPlan
 import hudiidx.table.TableSchema
 import hudiidx.{HudiIdxException, Log, ToldOnce}
 import org.apache.avro.Schema
@@ -18,7 +19,7 @@ object NeverNames {
     if (never.isEmpty) Vector.empty
     else
       table.schema().fold(Vector.empty[String]) { found =>
-        val schema = new Schema.Parser().parse(found.avroJson)
+        val schema = AvroFieldPlan.parse(found.avroJson, table.config.file)
         never.paths.filterNot { path =>
           val parts = ColumnPath.parts(path)
           TableSchema.isMeta(parts.head) || table.config.partitionFields.exists(_.equalsIgnoreCase(path)) ||

@@ -1,6 +1,6 @@
 package hudiidx.table
 
-import hudiidx.DamagedTable
+import hudiidx.{AvroSchemas, DamagedTable}
 import hudiidx.bytes.ByteCursor
 import hudiidx.hfile.HFileReader
 import hudiidx.log.AvroSkips
@@ -75,7 +75,7 @@ private[table] final class MetadataLayer(
     closing: AutoCloseable
 ) extends AutoCloseable {
   private val schema =
-    try new Schema.Parser().parse(writerSchema)
+    try AvroSchemas.parse(writerSchema)
     catch {
       case e: org.apache.avro.SchemaParseException =>
         throw new DamagedTable(s"$path: the schema of its records cannot be parsed (${e.getMessage})", e)

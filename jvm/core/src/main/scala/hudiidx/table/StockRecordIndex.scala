@@ -1,13 +1,12 @@
 package hudiidx.table
 
-import hudiidx.DamagedTable
+import hudiidx.{AvroSchemas, DamagedTable}
 import hudiidx.hfile.{BlockCache, HFileCursor, HFileReader}
 import hudiidx.log.{DeleteRecords, LogBlock, LogBlockKind, LogFile => BlockReader}
 import hudiidx.storage.{RandomReader, Storage}
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
-import org.apache.avro.Schema
 import org.apache.avro.generic.{GenericDatumReader, GenericRecord}
 import org.apache.avro.io.DecoderFactory
 
@@ -154,7 +153,7 @@ private object StockLayer {
 /** Decodes values of Hudi's record index: HoodieMetadataRecord with `recordIndexMetadata`. */
 private final class StockLocations(writerSchema: String, path: String) {
   private val schema =
-    try new Schema.Parser().parse(writerSchema)
+    try AvroSchemas.parse(writerSchema)
     catch {
       case e: org.apache.avro.SchemaParseException =>
         throw new DamagedTable(s"$path: the schema of its records cannot be parsed (${e.getMessage})", e)

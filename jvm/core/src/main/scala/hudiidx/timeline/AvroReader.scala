@@ -1,5 +1,6 @@
 package hudiidx.timeline
 
+import hudiidx.AvroSchemas
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.concurrent.ConcurrentHashMap
 
@@ -235,7 +236,7 @@ private[timeline] object AvroContainer {
     if (known != null) known
     else {
       val parsed =
-        try new Schema.Parser().setValidateDefaults(false).parse(json)
+        try AvroSchemas.parse(json)
         catch {
           case e: RuntimeException => throw new BadContent(s"not an Avro schema: ${e.getMessage}")
         }

@@ -51,6 +51,7 @@ object FuzzTarget {
   lazy val all: Vector[FuzzTarget] = Vector(
     HFileTarget,
     LogTarget,
+    ChangeTarget,
     InstantTarget,
     PropertiesTarget,
     VersionTarget,

@@ -61,6 +61,24 @@ object LogTarget extends FuzzTarget {
   }
 }
 
+/** Change-data blocks; images have the columns that the writer had. */
+object ChangeTarget extends FuzzTarget {
+  override lazy val seeds: Vector[Array[Byte]] = {
+    val tables = Vector(Fixtures.table("v9-cdc-cow"), Fixtures.part("changes-cow-op-key-only"))
+    FuzzTarget.filesOf(tables, _.toString.endsWith(".cdc"), most = 4)
+  }
+
+  private lazy val columns = {
+    val written = LogFile.blocks(new BytesReader("f", seeds.head)).next().schema.get
+    AvroFieldPlan.parse(written, "f").getField("before").schema.getTypes.get(1).toString
+  }
+
+  override protected def read(bytes: Array[Byte]): Unit = {
+    val name = ".f-0_20260101000000000.log.1_0-1-1.cdc"
+    ChangeRecords.foreach(new MemoryStorage(Map(name -> bytes)), name, columns)(_ => ())
+  }
+}
+
 object InstantTarget extends FuzzTarget {
   override def seeds: Vector[Array[Byte]] = FuzzTarget.files { f =>
     val name = f.getFileName.toString

@@ -3,7 +3,7 @@ package hudiidx.spark
 import hudiidx.hadoop.TimestampLabels
 import hudiidx.spark.rows.AvroSchemaConverter
 import hudiidx.table.{PartitionReading, PartitionRule, TableConfig, TableSchema}
-import hudiidx.DamagedTable
+import hudiidx.{AvroSchemas, DamagedTable}
 import org.apache.avro.{AvroRuntimeException, Schema}
 import org.apache.spark.sql.types._
 
@@ -66,7 +66,7 @@ object RowSchema {
   }
 
   private def parse(file: String, avroJson: String): Schema =
-    try new Schema.Parser().setValidateDefaults(false).parse(avroJson)
+    try AvroSchemas.parse(avroJson)
     catch {
       case e: AvroRuntimeException =>
         throw new DamagedTable(

@@ -203,5 +203,11 @@ final class HudiTypesSuite extends SkippingSuite {
         val e = intercept[InvalidOption](made(marked(vectors(0 until 3), column -> mark)))
         assert(e.getMessage.contains(s"column $column") && e.getMessage.contains(mark))
     }
+    val marks =
+      Seq(new MetadataBuilder().putLong(HudiType.MetadataKey, 3), new MetadataBuilder().putNull(HudiType.MetadataKey))
+    marks.foreach { mark =>
+      val rows = vectors(0 until 3).withMetadata("vf", mark.build())
+      assert(intercept[InvalidOption](made(rows)).getMessage.startsWith("column vf is marked hudi_type"))
+    }
   }
 }

@@ -2,7 +2,7 @@ package hudiidx.hadoop.column
 
 import java.util.Locale
 
-import hudiidx.DamagedTable
+import hudiidx.{AvroSchemas, DamagedTable}
 import hudiidx.column.{ColumnPath, ColumnType}
 import hudiidx.sync.TableContext
 import hudiidx.table.{HudiType, TableConfig, TableLogRules, TableSchema}
@@ -16,7 +16,7 @@ import org.apache.avro.generic.GenericData
   */
 private[column] final case class TableColumns(config: TableConfig, avroJson: Option[String]) {
   @transient private lazy val schema: Option[Schema] = avroJson.map { json =>
-    try new Schema.Parser().setValidateDefaults(false).parse(json)
+    try AvroSchemas.parse(json)
     catch {
       case e: RuntimeException =>
         throw new DamagedTable(s"${config.file}: the table's schema is no Avro schema: ${e.getMessage}", e)

@@ -3,13 +3,12 @@ package hudiidx.spark.write
 import java.util.concurrent.ThreadLocalRandom
 
 import hudiidx.{InvalidOption, Sql, UnsupportedTable, WriteConflict}
-import hudiidx.log.MergeMode
+import hudiidx.log.{AvroFieldPlan, MergeMode}
 import hudiidx.spark._
 import hudiidx.spark.tag.TagLocation
 import hudiidx.sync.{IndexOptions, TableContext}
 import hudiidx.table._
 import hudiidx.write._
-import org.apache.avro.Schema
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression}
 import org.apache.spark.sql.functions.{coalesce, col, lit, struct, when}
@@ -139,7 +138,7 @@ final private[write] class RowWrite(
       case Some(s) if s.hasOperation && anew.isEmpty =>
         throw WritableTable.hasOperation(path)
       case Some(s) if anew.isEmpty =>
-        val data = new Schema.Parser().parse(TableSchema.withMetaColumns(s.avroJson, populated = false, path))
+        val data = AvroFieldPlan.parse(TableSchema.withMetaColumns(s.avroJson, populated = false, path), path)
         if (deletesAll) WriteSchema.ofTable(data, path)
         else WriteSchema.merged(data, rows.schema, path, overwrite.isDefined)
       case _ => WriteSchema.ofNew(rows.schema, config.tableName)

@@ -135,7 +135,14 @@ object WriteSchema {
     if (!f.metadata.contains(HudiType.MetadataKey)) None
     else {
       val column = s"$within${f.name}"
-      val descriptor = f.metadata.getString(HudiType.MetadataKey)
+      val descriptor =
+        try String.valueOf(f.metadata.getString(HudiType.MetadataKey))
+        catch {
+          case _: ClassCastException =>
+            throw new InvalidOption(
+              s"column $column is marked ${HudiType.MetadataKey} by a value that is no text; give it one, as 'VECTOR(3)', or take the mark away"
+            )
+        }
       val schema = HudiType.schemaOf(descriptor, column)
       val wanted = AvroSchemaConverter.dataType(schema, column)
       if (!fits(f.dataType, wanted))

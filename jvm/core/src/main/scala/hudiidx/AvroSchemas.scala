@@ -1,0 +1,44 @@
+package hudiidx
+
+import org.apache.avro.{Schema, SchemaParseException}
+import scala.collection.JavaConverters._
+
+/** Avro schemas that files hold. A name stands for all that its type holds, so that few letters may be types without end, which
+  * Spark's types, rows and columns have one by one.
+  */
+object AvroSchemas {
+
+  /** Types in one another. Some hundreds overflow the stack of who walks over them. */
+  private val MostDepth = 200
+
+  /** Types, beside one for each letter. */
+  private val MostTypes = 1000
+
+  /** SchemaParseException for a text that is no schema, or one of too many types. Defaults are not looked at. */
+  def parse(json: String): Schema = {
+    val schema = new Schema.Parser().setValidateDefaults(false).parse(json)
+    if (isTooLarge(schema, json.length))
+      throw new SchemaParseException(
+        s"it has more than ${MostTypes + json.length} types, each counted wherever its name stands, or more than $MostDepth in one another"
+      )
+    schema
+  }
+
+  private def isTooLarge(schema: Schema, letters: Int): Boolean = {
+    var left = MostTypes + letters
+    // A record in itself ends the way, as it does for all who walk over a schema.
+    def fits(schema: Schema, depth: Int, open: Set[String]): Boolean = {
+      left -= 1
+      left >= 0 && depth <= MostDepth && (schema.getType match {
+        case Schema.Type.RECORD =>
+          val name = schema.getFullName
+          open(name) || schema.getFields.asScala.forall(f => fits(f.schema, depth + 1, open + name))
+        case Schema.Type.ARRAY => fits(schema.getElementType, depth + 1, open)
+        case Schema.Type.MAP   => fits(schema.getValueType, depth + 1, open)
+        case Schema.Type.UNION => schema.getTypes.asScala.forall(fits(_, depth, open))
+        case _                 => true
+      })
+    }
+    !fits(schema, depth = 0, Set.empty)
+  }
+}

@@ -1,0 +1,45 @@
+package hudiidx
+
+import hudiidx.log.AvroFieldPlan
+import org.apache.avro.SchemaParseException
+import org.scalatest.concurrent.TimeLimits
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.SpanSugar._
+
+class AvroSchemasSuite extends AnyFunSuite with TimeLimits {
+
+  private def record(name: String, fields: Seq[String]): String = fields.zipWithIndex
+    .map { case (t, i) => s"""{"name":"f$i","type":$t}""" }
+    .mkString(s"""{"type":"record","name":"$name","fields":[""", ",", "]}")
+
+  /** Records of `width` fields, each the record below. */
+  private def doubled(depth: Int, width: Int): String = (1 to depth).foldLeft(record("R0", Seq("\"null\""))) {
+    (below, i) => record(s"R$i", below +: Seq.fill(width - 1)(s""""R${i - 1}""""))
+  }
+
+  /** Records, each of which has all others. */
+  private def woven(count: Int): String = {
+    def of(i: Int): String = {
+      val others = (0 until count).filter(_ != i + 1).map(j => s""""W$j"""")
+      record(s"W$i", if (i + 1 < count) of(i + 1) +: others else others)
+    }
+    of(0)
+  }
+
+  private def nested(depth: Int): String = "{\"type\":\"array\",\"items\":" * depth + "\"int\"" + "}" * depth
+
+  test("a schema of few letters that is very many types is refused at once, whatever makes them many") {
+    Seq(doubled(15, 2), doubled(60, 2), doubled(9, 10), doubled(20, 100), woven(12), record("r", Seq(nested(300))))
+      .foreach { json =>
+        val error = intercept[SchemaParseException](failAfter(10.seconds)(AvroSchemas.parse(json)))
+        assert(error.getMessage.contains("types"))
+        val told = intercept[DamagedTable](failAfter(10.seconds)(AvroFieldPlan.compile(json, Vector("f0"), "f.log")))
+        assert(told.getMessage.startsWith("f.log: "))
+      }
+  }
+
+  test("schemas that are as large as their text are taken, and those that use a name some times") {
+    Seq(record("r", Seq.fill(20000)("[\"null\",\"int\"]")), doubled(7, 2), record("r", Seq(nested(150))), woven(4))
+      .foreach(json => AvroSchemas.parse(json): Unit)
+  }
+}
