@@ -85,6 +85,15 @@ class PartitionPathFormSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(days.copy(dayFolders = false, slashDates = true).path(Vector("2026-01-05")) === "2026/01/05")
   }
 
+  test("a date with slashes is refused where folders of dates with dashes have them: it would be read with dashes") {
+    val dates = form().copy(slashDates = true)
+    val said = intercept[InvalidOption](dates.path(Vector("2026/01/05"))).getMessage
+    assert(said.contains("p = '2026/01/05'") && said.contains("2026-01-05") && said.contains(TableConfig.SlashDates))
+    Seq("a/b" -> "a/b", "2026" -> "2026", "2026-01-05" -> "2026/01/05").foreach { case (value, path) =>
+      assert(dates.path(Vector(value)) === path)
+    }
+  }
+
   test("no path that is given leaves the table, whatever the values are") {
     val text = Gen.listOf(Gen.oneOf("/", ".", "..", ":", "a", "s3a:", ".hoodie", "%2e", "=")).map(_.mkString)
     forAll(text, text, Gen.oneOf(true, false), Gen.oneOf(true, false)) { (p, q, hive, encode) =>
