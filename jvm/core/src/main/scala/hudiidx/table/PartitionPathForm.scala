@@ -43,6 +43,11 @@ final case class PartitionPathForm(
         s"${goes(values, path)}, but the table's folders of dates have slashes, by its ${TableConfig.Extractor}; if its other writers set " +
           s"${TableConfig.SlashDates}=true, set it in the table's hoodie.properties too; else write ${values.map(_.replace('-', '/')).mkString(", ")}"
       )
+    if (slashDates && values.exists(PartitionTexts.isDay(_, '/')))
+      throw new InvalidOption(
+        s"${goes(values, path)}, which readers take for ${values.map(_.replace('/', '-')).mkString(", ")}, by the table's " +
+          s"${TableConfig.SlashDates}; write it with dashes"
+      )
     path
   }
 
