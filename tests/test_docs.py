@@ -90,7 +90,7 @@ def test_blocks_say_what_they_are_and_why_they_are_not_run(page: Path) -> None:
 
 def test_few_blocks_are_not_run() -> None:
     left = [b for page in PAGES for b in blocks(page) if b.why_not is not None]
-    assert len(left) <= 14
+    assert len(left) <= 16
     assert len([b for page in PAGES for b in blocks(page) if b.kind in RUN]) > 3 * len(left)
 
 

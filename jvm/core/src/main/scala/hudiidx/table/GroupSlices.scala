@@ -82,7 +82,10 @@ private[table] final class GroupSlices(files: Array[FileEntry], partitionPath: S
         if (f.isBase) {
           addSlice(f.instantTime)
           bases(count - 1) = f
-        } else anyLog = true
+        } else {
+          anyLog = true
+          if (timeline.isOfSlice(f.instantTime)) addSlice(f.instantTime)
+        }
       i += 1
     }
     // A group of which nothing is committed stays away, whatever the plan says.

@@ -23,6 +23,7 @@ final class ViewTimeline private (
     val mergeOnRead: Boolean,
     val plans: PendingPlans,
     completions: JMap[String, String],
+    baseWrites: JSet[String],
     pendingCompactions: JSet[String],
     pendingWrites: JSet[String],
     start: String,
@@ -33,6 +34,11 @@ final class ViewTimeline private (
 
   /** Log files of version 6 bear the instant of their slice, those of later versions the instant of their write. */
   val slicesByName: Boolean = tableVersion < ViewTimeline.CompletionTimeVersion
+
+  /** True if a log file of this instant is known to bear that of its slice: on version 6, where it is a compaction's or another's
+    * that writes base files alone. Its slice may have lost its base file.
+    */
+  private[table] def isOfSlice(instant: String): Boolean = slicesByName && baseWrites.contains(instant)
 
   private val compactionByPartition: JMap[String, JMap[String, String]] = {
     val byPartition = new JMap[String, JMap[String, String]]()
@@ -64,6 +70,7 @@ final class ViewTimeline private (
     mergeOnRead,
     plans,
     completions,
+    baseWrites,
     pendingCompactions,
     pendingWrites,
     start,
@@ -172,6 +179,7 @@ object ViewTimeline {
       mergeOnRead,
       plans,
       completions,
+      setOf(completed.filter(_.action != Action.DeltaCommit).map(_.requestedTime)),
       setOf(compactions),
       setOf(pending.map(_.requestedTime).filter(t => !completions.containsKey(t))),
       start,

@@ -12,6 +12,7 @@ import java.util.zip.CRC32
   * @param keyGenerator    one that hudiidx writes with
   * @param version         6 or 9
   * @param logInserts      new records go to logs, where all writers look for them
+  * @param slashDates      folders of dates have slashes
   * @param createSchema Avro JSON of the columns, without meta columns, until a commit tells them
   * @param isEventTime     the greater ordering value wins; false: the later write
   */
@@ -27,12 +28,14 @@ final case class NewTable(
     hiveStyle: Boolean,
     urlEncode: Boolean,
     logInserts: Boolean = false,
-    createSchema: Option[String] = None
+    createSchema: Option[String] = None,
+    slashDates: Boolean = false
 ) {
 
   /** Of hoodie.properties. Format notes §1.3. */
   def properties: Map[String, String] =
     common ++ (if (logInserts) Some(TableConfig.LogInserts -> "true") else None) ++
+      (if (slashDates) Some(TableConfig.SlashDates -> "true") else None) ++
       createSchema.map("hoodie.table.create.schema" -> _) ++ (if (version < NewTable.TypedVersion) untyped else typed)
 
   private def common: Map[String, String] = Map(

@@ -77,19 +77,34 @@ final class FileSystemViewSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     val files = Vector(
       entry("g", t(1), FileKind.Parquet, 0),
       entry("g", t(2), FileKind.Log, 1),
-      entry("g", t(3), FileKind.Log, 1), // requested before the compaction was scheduled, completed behind that
-      entry("g", t(6), FileKind.Log, 1),
+      entry("g", t(4), FileKind.Log, 1), // requested before the compaction was scheduled, completed behind that
+      entry("g", t(8), FileKind.Log, 1),
       entry("logs", t(2), FileKind.Log, 1),
-      entry("logs", t(6), FileKind.Log, 1)
+      entry("logs", t(8), FileKind.Log, 1)
     )
-    val completed = Map(t(1) -> t(1), t(2) -> t(2), t(3) -> t(5), t(6) -> t(6))
-    val view = viewOf(ViewModel(6, completed, Set.empty, Map("g" -> t(4)), files))
+    val completed = Map(t(1) -> t(1), t(2) -> t(2), t(4) -> t(6), t(8) -> t(8))
+    val view = viewOf(ViewModel(6, completed, Set.empty, Map("g" -> t(5)), files))
     assert(
       view.allFileSlices("p").map(s => (s.fileId, s.baseInstantTime, s.logFiles.size)) ===
-        Vector(("g", t(1), 1), ("g", t(4), 2), ("logs", t(2), 2))
+        Vector(("g", t(1), 1), ("g", t(5), 2), ("logs", t(2), 2))
     )
     assert(view.latestMergedFileSlices("p").map(_.logFiles.size) === Vector(3, 2))
-    assert(view.latestFileSlices("p").map(_.instantOfLogs) === Vector(t(6), t(6)))
+    assert(view.latestFileSlices("p").map(_.instantOfLogs) === Vector(t(8), t(8)))
+  }
+
+  test(
+    "on version 6 log files that bear a compaction's instant make a slice of their own where its base file is gone"
+  ) {
+    val files = Vector(entry("g", t(1), FileKind.Parquet, 0), entry("g", t(2), FileKind.Log, 1))
+    def slices(action: String) = {
+      val done = Vector(t(1) -> Action.DeltaCommit, t(2) -> action, t(3) -> Action.DeltaCommit)
+      val instants = done.map { case (at, a) => Instant(at, a, InstantState.Completed, None, s"$at.$a") }
+      val timeline = new ActiveTimeline("d", 1, instants)
+      val view = new FileSystemView(source(files), ViewTimeline(timeline, 6, mergeOnRead = true))
+      view.allFileSlices("p").map(s => (s.baseInstantTime, s.logFiles.size))
+    }
+    assert(slices(Action.Commit) === Vector((t(1), 0), (t(2), 1)))
+    assert(slices(Action.DeltaCommit) === Vector((t(1), 1)))
   }
 
   test("on version 6 the files of instants tell when these completed, and history what is archived") {
@@ -180,12 +195,7 @@ object FileSystemViewSuite {
       compaction: Map[String, String]
   ): ActiveTimeline = {
     val done = completed.toVector.map { case (instant, completion) =>
-      val action = instant.last.toInt % 4 match {
-        case 1 => Action.Commit
-        case 3 => Action.ReplaceCommit
-        case _ => Action.DeltaCommit
-      }
-      Instant(instant, action, InstantState.Completed, Some(completion), instant)
+      Instant(instant, ViewModel.action(instant), InstantState.Completed, Some(completion), instant)
     }
     val open = pending.toVector.map(Instant(_, Action.DeltaCommit, InstantState.Inflight, None, "i")) ++
       compaction.values.toVector.distinct.map(Instant(_, Action.Compaction, InstantState.Requested, None, "r"))

@@ -1,5 +1,7 @@
 package hudiidx.table
 
+import hudiidx.timeline.Action
+
 /** The view rules of the format notes (§4.3, §4.4, §4.5, §5) written down literally, slow and plain: the measure for
   *  `FileSystemView`. One partition.
   *
@@ -32,7 +34,10 @@ final case class ViewModel(
     val mine = files.filter(f => f.fileId == id && listed(f))
     val bases = mine.filter(_.isBase)
     val logs = mine.filterNot(_.isBase).sorted(logOrder)
-    val start = (bases.map(_.instantTime) ++ (if (mine.isEmpty) None else compaction.get(id))).toSet
+    val own = logs.map(_.instantTime).filter { i =>
+      version < 8 && completed.contains(i) && ViewModel.action(i) != Action.DeltaCommit
+    }
+    val start = (bases.map(_.instantTime) ++ own ++ (if (mine.isEmpty) None else compaction.get(id))).toSet
     val placed = logs.foldLeft((start, Vector.empty[(String, FileEntry)])) { case ((instants, done), log) =>
       val at =
         if (instants(log.instantTime) || version < 8 && !instants.exists(_ < log.instantTime)) log.instantTime
@@ -94,5 +99,13 @@ final case class ViewModel(
 }
 
 object ViewModel {
+
+  /** What an instant did: some of each. */
+  def action(instant: String): String = instant.last.toInt % 4 match {
+    case 1 => Action.Commit
+    case 3 => Action.ReplaceCommit
+    case _ => Action.DeltaCommit
+  }
+
   private final case class Raw(instant: String, base: Option[FileEntry], logs: Vector[FileEntry])
 }

@@ -133,15 +133,29 @@ final class HadoopStorage(conf: Configuration) extends Storage {
     case _                                                 =>
       Secrets.refuse(path)
       val p = new Path(path)
-      clientOf(p) match {
+      HadoopStorage.clientOf(p, conf) match {
         case _: LocalFileSystem                                        => local(LocalStorage)
         case raw: RawLocalFileSystem if raw.getUri.getScheme == "file" => local(LocalStorage)
         case fs                                                        => remote(fs, p)
       }
   }
 
+  private def missing[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case e: FileNotFoundException =>
+        val missing = new NoSuchFileException(path)
+        missing.initCause(e)
+        throw missing
+    }
+
+  private val MaxArrayBytes = Int.MaxValue - 64
+}
+
+object HadoopStorage {
+
   /** Hadoop says in several ways that it has no client for a path: each is an IOException here, which says what to do. */
-  private def clientOf(path: Path): FileSystem = {
+  private[hadoop] def clientOf(path: Path, conf: Configuration): FileSystem = {
     def unreachable(what: String, e: Throwable) = {
       val why = Option(e.getCause).getOrElse(e)
       new IOException(s"$what (${why.getClass.getSimpleName}: ${why.getMessage})", e)
@@ -159,20 +173,6 @@ final class HadoopStorage(conf: Configuration) extends Storage {
         throw unreachable("the store cannot be reached; check the address in the path", e)
     }
   }
-
-  private def missing[A](path: String)(body: => A): A =
-    try body
-    catch {
-      case e: FileNotFoundException =>
-        val missing = new NoSuchFileException(path)
-        missing.initCause(e)
-        throw missing
-    }
-
-  private val MaxArrayBytes = Int.MaxValue - 64
-}
-
-object HadoopStorage {
 
   /** Of what a store tells of a file, which another one under its name is not. */
   def stampOf(path: String, status: FileStatus): FileStamp = infoOf(path, status).stamp

@@ -1,6 +1,6 @@
 package hudiidx.hadoop
 
-import hudiidx.Secrets
+import hudiidx.{InvalidOption, Secrets}
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.sync.{HistoryOpener, TableAccess}
@@ -21,13 +21,25 @@ object Tables {
   }
 
   /** The path with its store's name and no slash at the end, as it is told to others. */
-  def qualified(path: String, conf: Configuration): String = conf match {
-    case command: CommandSettings if command.isLocal(path) => "file:" + LocalStorage.absolute(path)
-    case _                                                 =>
-      Secrets.refuse(path)
-      val raw = new Path(path)
-      raw.getFileSystem(conf).makeQualified(raw).toString.stripSuffix("/")
+  def qualified(path: String, conf: Configuration): String = {
+    val full =
+      try
+        conf match {
+          case command: CommandSettings if command.isLocal(path) => "file:" + LocalStorage.absolute(path)
+          case _                                                 =>
+            Secrets.refuse(path)
+            val raw = new Path(path)
+            HadoopStorage.clientOf(raw, conf).makeQualified(raw).toString
+        }
+      catch { case e: IllegalArgumentException => throw noFolder(path, e.getMessage, e) }
+    val folder = full.stripSuffix("/")
+    // The root of the local disk, say: what is left names no folder.
+    if (path.isEmpty || path.indexOf(0) >= 0 || folder.endsWith(":")) throw noFolder(path, "it names no folder")
+    folder
   }
+
+  private def noFolder(path: String, why: String, cause: Throwable = null) =
+    new InvalidOption(s"'$path' is no path of a table ($why); give the table's folder", cause)
 
   def access(conf: Configuration): TableAccess = access(new HadoopStorage(conf), sharedCache)
 

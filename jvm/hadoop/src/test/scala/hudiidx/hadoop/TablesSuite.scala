@@ -3,7 +3,7 @@ package hudiidx.hadoop
 import java.net.{URL, URLClassLoader}
 import java.nio.file.Files
 
-import hudiidx.{Fixtures, NotAHudiTable}
+import hudiidx.{Fixtures, InvalidOption, NotAHudiTable, Texts}
 import hudiidx.table.TableConfig
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
@@ -27,6 +27,13 @@ final class TablesSuite extends AnyFunSuite {
   forms.foreach { form =>
     test(s"'$form' is the path that Hadoop makes of it") {
       assert(Tables.qualified(form, new CommandSettings) === Tables.qualified(form, new Configuration))
+    }
+  }
+
+  Vector("", "/", "//", "file:", "file:///", "C:\\x", "a\u0000b").foreach { form =>
+    test(s"'${Texts.shown(form)}' is refused as a table's path") {
+      for (conf <- Vector(new CommandSettings, new Configuration))
+        assert(intercept[InvalidOption](Tables.qualified(form, conf)).getMessage.contains("no path of a table"))
     }
   }
 

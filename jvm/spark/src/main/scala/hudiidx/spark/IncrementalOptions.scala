@@ -102,6 +102,9 @@ object IncrementalOptions {
     if (own.get(PathGlob).exists(_.nonEmpty)) refuse(PathGlob)
     if (endSchema.flag(own)) refuse(EndSchema)
     if (own.contains(Fallback) && fallback.flag(own)) refuse(Fallback)
+    // Images hold the values that the files have.
+    if (own.get(ReadOptions.PartitionsFromPaths).exists(_.equalsIgnoreCase("true")))
+      refuse(ReadOptions.PartitionsFromPaths)
     ChangeOptions(from, to, commits)
   }
 

@@ -245,7 +245,8 @@ final class ChangeDataSuite extends SparkSuite {
     Seq(
       IncrementalOptions.PathGlob -> "/sf/*",
       IncrementalOptions.EndSchema -> "true",
-      IncrementalOptions.Fallback -> "true"
+      IncrementalOptions.Fallback -> "true",
+      ReadOptions.PartitionsFromPaths -> "true"
     ).foreach { option =>
       assert(refused(begin -> "000", option).startsWith(option._1))
     }

@@ -11,7 +11,8 @@ private[write] object TableShape {
   import WriteOptions.{MergeMode => MergeModeOption, _}
 
   /** Options that a write may repeat and not change. */
-  val OfEveryWrite: Vector[String] = Vector(KeyFields, PartitionFields, OrderingField, TableType, KeyGeneratorClass)
+  val OfEveryWrite: Vector[String] =
+    Vector(KeyFields, PartitionFields, OrderingField, TableType, KeyGeneratorClass, SlashDates)
 
   /** Those that an overwrite may not change either: it might seem to. */
   val All: Vector[String] = OfEveryWrite ++ Vector(TableVersion, HiveStyle, UrlEncode, MergeModeOption)
@@ -38,7 +39,8 @@ private[write] object TableShape {
       TableType -> config.tableType.name,
       TableVersion -> config.version.toString,
       HiveStyle -> config.hiveStyle.toString,
-      UrlEncode -> config.urlEncode.toString
+      UrlEncode -> config.urlEncode.toString,
+      SlashDates -> config.slashDates.toString
     ) ++ mode.map(MergeModeOption -> _) ++ generator.map(g => KeyGeneratorClass -> nameOf(g))
   }
 
@@ -54,6 +56,7 @@ private[write] object TableShape {
     case MergeModeOption   => text.toUpperCase(Locale.ROOT)
     case HiveStyle         => text.toLowerCase(Locale.ROOT)
     case UrlEncode         => text.toLowerCase(Locale.ROOT)
+    case SlashDates        => text.toLowerCase(Locale.ROOT)
     case _                 => list(text).mkString(",")
   }
 

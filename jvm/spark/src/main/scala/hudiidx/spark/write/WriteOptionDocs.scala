@@ -32,6 +32,12 @@ object WriteOptionDocs {
     OptionDoc(HiveStyle, Flag, "false", OfNew + "its partition folders are named `field=value`.")
   val urlEncode =
     OptionDoc(UrlEncode, Flag, "false", OfNew + "its partition values are URL-encoded.")
+  val slashDates = OptionDoc(
+    SlashDates,
+    Flag,
+    "false",
+    OfNew + "folders of its dates have slashes, `2026/01/05` for the value `2026-01-05`. With one partition field, without the two above, in version 9."
+  )
 
   /** Those that say which of several texts a record key has. */
   val keyTexts: Vector[OptionDoc] = Vector(
@@ -162,7 +168,8 @@ object WriteOptionDocs {
       s"${OfNew}simple, complex or non-partitioned; or `$KeyGeneratorType`."
     ),
     hiveStyle,
-    urlEncode
+    urlEncode,
+    slashDates
   ) ++ keyTexts ++ Vector(
     OptionDoc(
       MergeMode,

@@ -94,6 +94,7 @@ object WriteOptions {
   val KeyGeneratorType = "hoodie.datasource.write.keygenerator.type"
   val HiveStyle = "hoodie.datasource.write.hive_style_partitioning"
   val UrlEncode = "hoodie.datasource.write.partitionpath.urlencode"
+  val SlashDates: String = TableConfig.SlashDates
   val MergeMode = "hoodie.write.record.merge.mode"
   val SmallFile = "hoodie.parquet.small.file.limit"
   val MaxFile = "hoodie.parquet.max.file.size"
@@ -222,7 +223,7 @@ object WriteOptions {
     val partitions = options.list(PartitionFields, "hoodie.table.partition.fields").map(_.takeWhile(_ != ':'))
     val ordering = options.list(OrderingField, "hoodie.table.ordering.fields", "hoodie.table.precombine.field")
     if (ordering.size > 1) throw new InvalidOption(s"$OrderingField: one field at most, not ${ordering.mkString(", ")}")
-    NewTable(
+    val made = NewTable(
       name = options.text(TableName).getOrElse(needed(TableName)),
       database = options.text("hoodie.database.name").getOrElse(""),
       version = tableVersion(options),
@@ -233,8 +234,16 @@ object WriteOptions {
       isEventTime = isEventTime(options, ordering.nonEmpty),
       hiveStyle = options.flag(WriteOptionDocs.hiveStyle).getOrElse(false),
       urlEncode = options.flag(WriteOptionDocs.urlEncode).getOrElse(false),
-      logInserts = options.logInserts.contains(true)
+      logInserts = options.logInserts.contains(true),
+      slashDates = options.flag(WriteOptionDocs.slashDates).getOrElse(false)
     )
+    val isOld = made.version == NewTable.Versions.min
+    if (made.slashDates && (isOld || made.partitionFields.size != 1 || made.hiveStyle || made.urlEncode))
+      throw new InvalidOption(
+        s"$SlashDates: stock Hudi does not read such a table as it was written but with one partition field, without $HiveStyle and $UrlEncode, " +
+          s"and not in version ${NewTable.Versions.min}, whose readers do not know it; leave one of them out"
+      )
+    made
   }
 
   /** Short names, as in Hudi's SQL. */

@@ -100,4 +100,47 @@ final class PartitionNamesSuite extends SparkSuite {
     assert(Files.isDirectory(table.resolve("..%2Fb%3Ac")) && Files.isDirectory(table.resolve("%2Fx")))
     assert(read(table.toString).select("p").collect().map(_.getString(0)).toSet === Set("../b:c", "/x"))
   }
+
+  test("a new table has folders of dates with slashes where they are asked for, and keeps them") {
+    val table = Fixtures.newFolder("partitions").resolve("t")
+    val slashes = "hoodie.datasource.write.slash.separated.date.partitioning" -> "true"
+    save(table, slashes)(("a", "2026-01-05", 1), ("b", "2026-01-06", 1))
+    save(table)(("c", "2026-01-05", 1))
+    save(table, slashes)(("b", "2026-01-06", 2))
+    assert(Files.isDirectory(table.resolve("2026/01/05")) && !Files.exists(table.resolve("2026-01-05")))
+    assert(
+      read(table.toString).where("p = '2026-01-05'").select("id").collect().map(_.getString(0)).toSet === Set(
+        "a",
+        "c"
+      )
+    )
+    import spark.implicits._
+    val other = Seq(("d", "2026-02-01", 1L, 7)).toDF("id", "p", "ts", "n")
+    other.write
+      .format("hudiidx")
+      .options(options ++ Map("hudiidx.write.remake" -> "true"))
+      .mode("overwrite")
+      .save(table.toString)
+    assert(Files.isDirectory(table.resolve("2026/02/01")), "a table that is made anew keeps what is not given")
+    assert(read(table.toString).select("p").collect().map(_.getString(0)).toSeq === Seq("2026-02-01"))
+  }
+
+  test(
+    "folders of dates with slashes are refused beside what stock Hudi does not read them with, and of other tables"
+  ) {
+    val folder = Fixtures.newFolder("partitions")
+    val slashes = "hoodie.datasource.write.slash.separated.date.partitioning" -> "true"
+    Seq(
+      "hoodie.datasource.write.hive_style_partitioning" -> "true",
+      "hoodie.datasource.write.partitionpath.urlencode" -> "true",
+      "hoodie.datasource.write.partitionpath.field" -> "p,id",
+      "hoodie.write.table.version" -> "6"
+    ).foreach { beside =>
+      assert(refusal(save(folder.resolve("t"), slashes, beside)(("a", "2026-01-05", 1))).contains(slashes._1))
+      assert(!Files.exists(folder.resolve("t/.hoodie")))
+    }
+    save(folder.resolve("other"))(("a", "2026-01-05", 1))
+    assert(refusal(save(folder.resolve("other"), slashes)(("b", "2026-01-06", 1))).contains(slashes._1))
+    assert(read(folder.resolve("other").toString).count() === 1)
+  }
 }
