@@ -2,7 +2,7 @@ package hudiidx.spark
 
 import java.util.Locale
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, WholeNumber}
 import hudiidx.sync.OptionDoc
 import hudiidx.sync.OptionKind.{Text, Whole}
 import hudiidx.table._
@@ -112,7 +112,10 @@ object StreamOptions {
     }
 
   private def version(text: String): Int =
-    scala.util.Try(text.toInt).getOrElse(throw new InvalidOption(s"$TableVersion: '$text' is no version of a table"))
+    WholeNumber
+      .of(text, Int.MaxValue.toLong)
+      .getOrElse(throw new InvalidOption(s"$TableVersion: '$text' is no version of a table"))
+      .toInt
 
   /** InvalidOption where instants are meant otherwise than the table has them. */
   def check(asked: StreamOptions, config: TableConfig): Unit = asked.tableVersion.foreach { version =>
