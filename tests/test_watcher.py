@@ -218,8 +218,13 @@ def test_one_pass_waits_for_no_poll_longer_than_its_patience() -> None:
         assert answer.wait(PATIENCE)
         return done(n)
 
-    told = watcher(Index("/hung", silent), Index("/good"), workers=1, patience=0.05, on_poll=polls).run_once()
+    hung = Index("/hung", silent)
+    passes = watcher(hung, Index("/good"), workers=1, patience=0.05, on_poll=polls)
+    told = passes.run_once()
+    again = passes.run_once()
     answer.set()
+    assert [bool(p.error) for p in again] == [True, False]
+    assert hung.updates == 1 and not hung.twice_at_once, "a table that hangs is not looked at twice"
     assert [p.table for p in told] == ["/hung", "/good"]
     assert [polls.until(lambda p: True) for _ in told] == told
     assert isinstance(told[0].error, TimeoutError) and "is not waited for" in str(told[0])

@@ -108,6 +108,7 @@ class Watcher:
         self._lock, self._telling = Lock(), Lock()
         self._threads: list[Thread] = []
         self._running = 0
+        self._hanging: set[int] = set()  # tables that a pass looks at, or one before it still does
         self._stopping = False
         self._ended_by: Exception | None = None
 
@@ -190,11 +191,19 @@ class Watcher:
             free.release()
 
         def one(table: int) -> None:
+            with self._lock:
+                hangs = table in self._hanging
+                self._hanging.add(table)
+            if hangs:  # since an earlier pass
+                settle(table, self._late(table, "is not waited for"))
+                return
             timer = Timer(self._patience, lambda: settle(table, self._late(table, "is not waited for")))
             timer.daemon = True
             timer.start()
             poll = self._look(table)
             timer.cancel()
+            with self._lock:
+                self._hanging.discard(table)
             settle(table, poll)
 
         for table in range(len(self._paths)):
