@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -141,6 +141,15 @@ class Written:
                 pytest.fail(f"{how} as of {as_of}: {counts}, ours {ours[:3]}, stock's {theirs[:3]}")
 
 
+def attempt(do: Callable[..., None], step: tuple[str, int, int]) -> str:
+    """What came of a step, which stock may refuse."""
+    try:
+        do(*step)
+    except RuntimeError as refused:
+        return f"{step} refused: {str(refused).splitlines()[-1][:300]}"
+    return f"{step}"
+
+
 def check(spark: SparkSession, stock: Any, seed: int, release: str, length: tuple[int, int]) -> list[str]:
     """Rows after each step, and in the end as of each instant that stock still answers for; what was done."""
     version = RELEASES[release].table_version
@@ -153,11 +162,7 @@ def check(spark: SparkSession, stock: Any, seed: int, release: str, length: tupl
     table = Written(spark, stock, merging, marked=marked, narrow=version == 8)
     try:
         for step in steps:
-            try:
-                table.step(*step)
-                done.append(f"{step}")
-            except RuntimeError as refused:
-                done.append(f"{step} refused: {str(refused).splitlines()[-1]}")
+            done.append(attempt(table.step, step))
             if step[0] == "merge_into" and table.is_spoilt():
                 return [*done, "stock spoilt its table: the sequence ends"]
             table.compare(stock.rows(name=table.name))

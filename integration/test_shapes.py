@@ -10,7 +10,7 @@ from typing import Any
 import hudifix
 import pytest
 from pyspark.sql import SparkSession
-from test_random import DEEDS, WAYS, Written
+from test_random import DEEDS, WAYS, Written, attempt
 
 from hudiidx import HudiIndex
 
@@ -226,14 +226,8 @@ def test_rows_of_every_shape_are_stocks(
     table, done = Shaped(spark, stock_1_2, shape, tmp_path), [name]
     try:
         for step in steps:
-            try:
-                table.do(*step)
-                done.append(f"{step}")
-            except RuntimeError as refused:
-                done.append(f"{step} refused: {str(refused).splitlines()[-1][:300]}")
+            done.append(attempt(table.do, step))
             table.compare(stock_1_2.rows(name=table.name), ways=[*WAYS, table.stale()])
         table.compare_queries()
-    except BaseException:
+    finally:
         print("\n".join(done))
-        raise
-    print("\n".join(done))

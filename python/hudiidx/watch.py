@@ -190,14 +190,17 @@ class Watcher:
             self._tell(poll)
             free.release()
 
+        def give_up(table: int) -> None:
+            settle(table, self._late(table, "is not waited for"))
+
         def one(table: int) -> None:
             with self._lock:
                 hangs = table in self._hanging
                 self._hanging.add(table)
             if hangs:  # since an earlier pass
-                settle(table, self._late(table, "is not waited for"))
+                give_up(table)
                 return
-            timer = Timer(self._patience, lambda: settle(table, self._late(table, "is not waited for")))
+            timer = Timer(self._patience, give_up, (table,))
             timer.daemon = True
             timer.start()
             poll = self._look(table)

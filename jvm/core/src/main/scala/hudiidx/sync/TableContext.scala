@@ -66,9 +66,9 @@ object TableContext {
 
   /** Actions that change which files there are. */
   val Relevant: Set[String] =
-    Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit, Action.Clean, Action.Rollback, Action.Restore)
+    Action.Writes ++ Set(Action.Clean, Action.Rollback, Action.Restore)
 
-  val Writes: Set[String] = Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit)
+  val Writes: Set[String] = Action.Writes
 
   /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as [[TableConfig.read]], TableChanged while an
     * upgrade moves the timeline.

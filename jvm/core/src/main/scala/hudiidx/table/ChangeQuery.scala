@@ -84,8 +84,10 @@ final class ChangeQuery(
     * @param begin requested time that is before those of the range
     * @param end   the last of them; None: up to now
     */
-  def between(begin: String, end: Option[String]): Vector[GroupChanges] =
+  def between(begin: String, end: Option[String]): Vector[GroupChanges] = {
+    requireChanges()
     changes(begin, time => time > begin && end.forall(time <= _))
+  }
 
   /** The same of some commits alone, by requested time. */
   def of(commits: Set[String]): Vector[GroupChanges] = {
@@ -95,7 +97,6 @@ final class ChangeQuery(
 
   /** @param begin no commit of the range was requested before it */
   private def changes(begin: String, inRange: String => Boolean): Vector[GroupChanges] = {
-    requireChanges()
     requireActive(begin, inRange)
     val found = for {
       instant <- timeline.completedWrites if inRange(instant.requestedTime) && mayChange(instant)
@@ -125,7 +126,7 @@ final class ChangeQuery(
     if (timeline.start.forall(_ > begin))
       history
         .instantsFrom(begin)
-        .find(i => ChangeQuery.Writes(i.action) && inRange(i.requestedTime) && !known(i.requestedTime))
+        .find(i => Action.Writes(i.action) && inRange(i.requestedTime) && !known(i.requestedTime))
         .foreach { i =>
           throw new InvalidOption(
             s"${config.file}: the commit ${i.requestedTime} is archived, and what it changed is not known any more; set " +
@@ -211,7 +212,6 @@ final class ChangeQuery(
 
 private object ChangeQuery {
   val Enabled = "hoodie.table.cdc.enabled"
-  val Writes: Set[String] = Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit)
 
   /** What else there is to do, in errors. */
   val OfStream = ", of a stream hoodie.datasource.streaming.startOffset with a new checkpoint"

@@ -74,12 +74,7 @@ private[table] final class MetadataLayer(
     path: String,
     closing: AutoCloseable
 ) extends AutoCloseable {
-  private val schema =
-    try AvroSchemas.parse(writerSchema)
-    catch {
-      case e: org.apache.avro.SchemaParseException =>
-        throw new DamagedTable(s"$path: the schema of its records cannot be parsed (${e.getMessage})", e)
-    }
+  private val schema = MetadataLayer.schemaOf(writerSchema, path)
   private val datum = new AvroDatum(schema)
 
   /** Gives name, size and deletion mark of each entry under the key; nothing if the key is not here. */
@@ -137,4 +132,15 @@ private[table] final class AvroDatum(schema: Schema) {
     val from = value.arrayOffset + value.position()
     skip.run(new ByteCursor(value.array, from, from + value.remaining, path, 0L, new DamagedTable(_)))
   }
+}
+
+private[table] object MetadataLayer {
+
+  /** The schema of a file's records. DamagedTable if it is none. */
+  def schemaOf(writerSchema: String, path: String): Schema =
+    try AvroSchemas.parse(writerSchema)
+    catch {
+      case e: org.apache.avro.SchemaParseException =>
+        throw new DamagedTable(s"$path: the schema of its records cannot be parsed (${e.getMessage})", e)
+    }
 }

@@ -1,6 +1,6 @@
 package hudiidx.table
 
-import hudiidx.{AvroSchemas, DamagedTable}
+import hudiidx.DamagedTable
 import hudiidx.hfile.{BlockCache, HFileCursor, HFileReader}
 import hudiidx.log.{DeleteRecords, LogBlock, LogBlockKind, LogFile => BlockReader}
 import hudiidx.storage.{RandomReader, Storage}
@@ -152,12 +152,7 @@ private object StockLayer {
 
 /** Decodes values of Hudi's record index: HoodieMetadataRecord with `recordIndexMetadata`. */
 private final class StockLocations(writerSchema: String, path: String) {
-  private val schema =
-    try AvroSchemas.parse(writerSchema)
-    catch {
-      case e: org.apache.avro.SchemaParseException =>
-        throw new DamagedTable(s"$path: the schema of its records cannot be parsed (${e.getMessage})", e)
-    }
+  private val schema = MetadataLayer.schemaOf(writerSchema, path)
   private val reader = new GenericDatumReader[GenericRecord](schema)
   private val datum = new AvroDatum(schema)
   private val InFileId = 1

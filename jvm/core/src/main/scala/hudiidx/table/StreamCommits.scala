@@ -48,7 +48,7 @@ final class StreamCommits(
   private val writes = timeline.completedWrites
   private val known: Vector[String] =
     (writes.map(_.requestedTime) ++ timeline.instants
-      .filter(i => !i.isCompleted && Pending(i.action))
+      .filter(i => !i.isCompleted && Action.PendingWrites(i.action))
       .map(_.requestedTime)).distinct
 
   /** Before the first batch. */
@@ -139,7 +139,7 @@ final class StreamCommits(
     else
       archive
         .instantsFrom(first)
-        .filter(i => Writes(i.action) && timeOf(i.requestedTime, i.completionTime) > begin)
+        .filter(i => Action.Writes(i.action) && timeOf(i.requestedTime, i.completionTime) > begin)
         .map(_.requestedTime)
         .toVector
   }
@@ -147,7 +147,7 @@ final class StreamCommits(
   private def isArchived(instant: String): Boolean = archive
     .instantsFrom(instant)
     .takeWhile(_.requestedTime == instant)
-    .exists(i => Writes(i.action))
+    .exists(i => Action.Writes(i.action))
 
   private def lost(offset: StreamOffset, instant: String): RuntimeException = {
     val what = s"${config.file}: the commit $instant was archived before the stream has read it"
@@ -202,11 +202,7 @@ object StreamCommits {
   /** Hours. */
   private val LongestWrite = 24L
 
-  private val Writes: Set[String] = Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit)
-
-  private val Pending: Set[String] =
-    Writes ++ Set(Action.Compaction, Action.LogCompaction, Action.Clustering)
-
-  private val anew =
+  /** What is left to do where a stream cannot go on. */
+  private[hudiidx] val anew =
     s"start the query with a new checkpoint: with $Start=earliest it reads all rows of the table again, with latest it goes on from now"
 }

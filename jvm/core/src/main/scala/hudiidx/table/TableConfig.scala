@@ -209,15 +209,21 @@ object TableConfig {
     config
   }
 
-  /** Stock Hudi makes no such table with hive style. With more partition fields it loses rows or throws, with escapes its writers
-    * differ.
+  /** What folders of dates with slashes do not stand beside. Stock Hudi makes no such table with hive style. With more partition
+    * fields it loses rows or throws, with escapes its writers differ.
     */
+  private[hudiidx] def besideSlashDates(
+      partitionFields: Vector[String],
+      hiveStyle: Boolean,
+      urlEncode: Boolean
+  ): Option[String] =
+    if (partitionFields.length > 1) Some(s"the partition fields ${partitionFields.mkString(", ")}")
+    else if (hiveStyle) Some("hive style partitioning")
+    else if (urlEncode) Some("escapes in partition paths")
+    else None
+
   private def checkSlashDates(config: TableConfig): Unit = {
-    val beside =
-      if (config.partitionFields.length > 1) Some(s"the partition fields ${config.partitionFields.mkString(", ")}")
-      else if (config.hiveStyle) Some("hive style partitioning")
-      else if (config.urlEncode) Some("escapes in partition paths")
-      else None
+    val beside = besideSlashDates(config.partitionFields, config.hiveStyle, config.urlEncode)
     beside.filter(_ => config.slashDates).foreach { what =>
       throw new UnsupportedTable(
         s"${config.file}: $SlashDates is true beside $what: stock Hudi does not read such a table as it was written; make it anew with one " +

@@ -111,8 +111,6 @@ object ViewTimeline {
   private val NoHistory: String => Option[String] = _ => scala.None
 
   private val CowActions = Set(Action.Commit, Action.ReplaceCommit)
-  private val MorActions = CowActions + Action.DeltaCommit
-  private val WriteActions = MorActions ++ Set(Action.Compaction, Action.LogCompaction, Action.Clustering)
 
   /** With the plans of the timeline's pending compactions and clusterings. Errors as `InstantContents`. */
   def load(
@@ -164,9 +162,9 @@ object ViewTimeline {
       plans: PendingPlans = PendingPlans.None,
       history: String => Option[String] = NoHistory
   ): ViewTimeline = {
-    val actions = if (mergeOnRead) MorActions else CowActions
+    val actions = if (mergeOnRead) Action.Writes else CowActions
     val completed = timeline.completed.filter(i => actions(i.action))
-    val pending = timeline.instants.filter(i => !i.isCompleted && WriteActions(i.action))
+    val pending = timeline.instants.filter(i => !i.isCompleted && Action.PendingWrites(i.action))
     val compactions = pending.filter(_.action == Action.Compaction).map(_.requestedTime)
     val visible = (completed.map(_.requestedTime) ++ compactions).sorted
     val savepoints = timeline.instants.collect { case i if i.action == Action.Savepoint => i.requestedTime }.toSet

@@ -23,7 +23,7 @@ final class ActiveTimeline(
   val completed: Vector[Instant] = instants.filter(_.isCompleted)
 
   /** Completed instants that write data: commit, deltacommit, replacecommit. */
-  val completedWrites: Vector[Instant] = completed.filter(i => ActiveTimeline.WriteActions(i.action))
+  val completedWrites: Vector[Instant] = completed.filter(i => Action.Writes(i.action))
 
   private val savepoints: Set[String] = instants.collect {
     case i if i.action == Action.Savepoint => i.requestedTime
@@ -48,8 +48,4 @@ final class ActiveTimeline(
   }
 
   def pending(action: String): Vector[Instant] = instants.filter(i => !i.isCompleted && i.action == action)
-}
-
-object ActiveTimeline {
-  private val WriteActions = Set(Action.Commit, Action.DeltaCommit, Action.ReplaceCommit)
 }

@@ -21,6 +21,12 @@ object Action {
   val Restore = "restore"
   val Savepoint = "savepoint"
   val Indexing = "indexing"
+
+  /** Of completed instants that write data. */
+  val Writes: Set[String] = Set(Commit, DeltaCommit, ReplaceCommit)
+
+  /** Of pending ones that will. */
+  val PendingWrites: Set[String] = Writes ++ Set(Compaction, LogCompaction, Clustering)
 }
 
 /** One action on the table, in its highest state on storage.

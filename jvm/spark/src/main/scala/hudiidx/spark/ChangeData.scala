@@ -32,7 +32,10 @@ final class ChangeData private (
     table.requireThere()
     new ScanBuilder {
       override def build(): Scan = new ChangeScan(spark, name(), table, found) {
-        override def toBatch: Batch = if (read.lacksBegin) IncrementalOptions.requireBegin() else this
+        override def toBatch: Batch = {
+          read.requireBegin()
+          this
+        }
 
         override def toMicroBatchStream(checkpoint: String): MicroBatchStream = {
           val asked = StreamOptions.of(options.asCaseSensitiveMap.asScala.toMap, spark.conf.getAll, read)

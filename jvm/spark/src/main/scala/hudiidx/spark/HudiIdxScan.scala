@@ -55,7 +55,10 @@ final case class HudiIdxScan(
 
   override def readSchema(): StructType = columns.output
 
-  override def toBatch: Batch = if (table.options.lacksBegin) IncrementalOptions.requireBegin() else this
+  override def toBatch: Batch = {
+    table.options.requireBegin()
+    this
+  }
 
   override def toMicroBatchStream(checkpoint: String): MicroBatchStream = {
     isStream = true

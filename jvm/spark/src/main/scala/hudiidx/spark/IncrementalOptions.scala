@@ -131,7 +131,7 @@ object IncrementalOptions {
     */
   def lacksBegin(own: Map[String, String]): Boolean = !own.contains(Begin)
 
-  def requireBegin(): Nothing = throw new InvalidOption(
+  private[spark] def beginNeeded = new InvalidOption(
     s"$Begin: an incremental query needs it; give the instant after which commits count, 000 for all"
   )
 

@@ -56,7 +56,6 @@ object PinnedIncrement {
 
   private def cleaned(path: String): TableChanged = new TableChanged(
     s"$path: was cleaned before the stream has read it; set ${IncrementalOptions.Fallback}=true to take the rows of such commits from " +
-      s"the table's latest files, or start the query with a new checkpoint: with ${StreamOptions.Start}=earliest it reads all rows of " +
-      "the table again, with latest it goes on from now"
+      s"the table's latest files, or ${StreamCommits.anew}"
   )
 }

@@ -158,7 +158,7 @@ object PinnedTable {
 
   /** UnsupportedTable if the rows cannot be told, InvalidOption for an instant that cannot be read. */
   def open(spark: SparkSession, path: String, options: ReadOptions): PinnedTable = {
-    if (options.lacksBegin) IncrementalOptions.requireBegin()
+    options.requireBegin()
     at(spark, SharedTable.open(spark, path, options.index), options)
   }
 
@@ -168,7 +168,7 @@ object PinnedTable {
 
   /** For planning without a session; where expressions of columns have an index there is nobody to understand them. */
   def alone(opened: => SharedTable, options: ReadOptions): PinnedTable = {
-    if (options.lacksBegin) IncrementalOptions.requireBegin()
+    options.requireBegin()
     def nobody = throw new IllegalStateException("expressions are understood by a session alone")
     of(opened, options, SQLConf.get.sessionLocalTimeZone, _ => nobody)
   }

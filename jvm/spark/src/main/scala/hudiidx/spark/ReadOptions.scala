@@ -36,7 +36,11 @@ final case class ReadOptions(
     keepsHistory: Boolean = false,
     partitionsFromPaths: Boolean = false,
     lacksBegin: Boolean = false
-)
+) {
+
+  /** InvalidOption for a query that must have a begin and has none. */
+  def requireBegin(): Unit = if (lacksBegin) throw IncrementalOptions.beginNeeded
+}
 
 object ReadOptions {
   val RowsView = "rows"

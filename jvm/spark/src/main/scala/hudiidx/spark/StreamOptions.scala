@@ -79,7 +79,7 @@ object StreamOptions {
     StreamOptions(
       startOf(value(asked, start)),
       incremental,
-      StreamRequest(read.changes.isDefined, incremental.request.fallback, failsAtHoles(asked)),
+      StreamRequest(read.changes.isDefined, incremental.request.fallback, failsAtHoles(asked, incremental)),
       value(asked, most).map(v => most.whole(Map(MaxCommits -> v)).toInt),
       value(asked, TableVersion).map(version)
     )
@@ -96,8 +96,8 @@ object StreamOptions {
   }
 
   /** Where nobody asks for it, streams wait for a write that has not completed. */
-  private def failsAtHoles(asked: Map[String, String]): Boolean =
-    asked.contains(IncrementalOptions.Holes) && !IncrementalOptions.of(asked).request.blockHoles
+  private def failsAtHoles(asked: Map[String, String], incremental: IncrementalOptions): Boolean =
+    asked.contains(IncrementalOptions.Holes) && !incremental.request.blockHoles
 
   private def value(asked: Map[String, String], option: OptionDoc): Option[String] = value(asked, option.name)
 

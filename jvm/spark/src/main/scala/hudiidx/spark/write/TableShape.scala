@@ -50,14 +50,12 @@ private[write] object TableShape {
   }.toMap
 
   private def plain(name: String, text: String): String = name match {
-    case PartitionFields   => list(text).map(_.takeWhile(_ != ':')).mkString(",")
-    case TableType         => WriteOptions.typeName(text).toUpperCase(Locale.ROOT)
-    case KeyGeneratorClass => KeyGenerators.of(text).fold(text)(nameOf)
-    case MergeModeOption   => text.toUpperCase(Locale.ROOT)
-    case HiveStyle         => text.toLowerCase(Locale.ROOT)
-    case UrlEncode         => text.toLowerCase(Locale.ROOT)
-    case SlashDates        => text.toLowerCase(Locale.ROOT)
-    case _                 => list(text).mkString(",")
+    case PartitionFields                    => list(text).map(_.takeWhile(_ != ':')).mkString(",")
+    case TableType                          => WriteOptions.typeName(text).toUpperCase(Locale.ROOT)
+    case KeyGeneratorClass                  => KeyGenerators.of(text).fold(text)(nameOf)
+    case MergeModeOption                    => text.toUpperCase(Locale.ROOT)
+    case HiveStyle | UrlEncode | SlashDates => text.toLowerCase(Locale.ROOT)
+    case _                                  => list(text).mkString(",")
   }
 
   private def list(text: String): Vector[String] = text.split(',').toVector.map(_.trim).filter(_.nonEmpty)

@@ -237,8 +237,9 @@ object WriteOptions {
       logInserts = options.logInserts.contains(true),
       slashDates = options.flag(WriteOptionDocs.slashDates).getOrElse(false)
     )
-    val isOld = made.version == NewTable.Versions.min
-    if (made.slashDates && (isOld || made.partitionFields.size != 1 || made.hiveStyle || made.urlEncode))
+    val isFit = made.version != NewTable.Versions.min && partitions.nonEmpty &&
+      TableConfig.besideSlashDates(partitions, made.hiveStyle, made.urlEncode).isEmpty
+    if (made.slashDates && !isFit)
       throw new InvalidOption(
         s"$SlashDates: stock Hudi does not read such a table as it was written but with one partition field, without $HiveStyle and $UrlEncode, " +
           s"and not in version ${NewTable.Versions.min}, whose readers do not know it; leave one of them out"
