@@ -113,6 +113,7 @@ class Stock(hudifix.Env):
         narrow: bool = False,
         renames: dict[str, str] | None = None,
         retyped: dict[str, str] | None = None,
+        marks: dict[str, str] | None = None,
         **options: str,
     ) -> None:
         """Rows ``first`` to ``end`` (exclusive); the data follow from row number and seed.
@@ -121,7 +122,7 @@ class Stock(hudifix.Env):
         ``marker`` makes a column of, ``only`` for what is written at all, ``nulls`` by column for what is
         null, or in texts the SQL ``filler``. ``columns`` are more, as SQL over row number and ``{when}``, the
         ordering value's SQL; ``narrow`` makes an int of column ts; ``retyped`` gives columns other types,
-        then ``renames`` other names, one after the other.
+        then ``renames`` other names, one after the other; ``marks`` are types of Hudi's own, by column.
         """
         when = f"id + {seed} * 1000"
         more = [c.format(when=when, seed=seed) for c in columns]
@@ -140,6 +141,8 @@ class Stock(hudifix.Env):
             rows = rows.withColumn(column, rows[column].cast(to))
         for column, to in (renames or {}).items():
             rows = rows.withColumnRenamed(column, to)
+        for column, mark in (marks or {}).items():
+            rows = rows.withMetadata(column, {"hudi_type": mark})
         self.tables[name].write(rows, operation, **options)
 
     def op_write_sql(self, name: str, sql: str, operation: str = "upsert", **options: str) -> None:
