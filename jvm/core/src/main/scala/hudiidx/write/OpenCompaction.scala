@@ -24,7 +24,7 @@ object OpenCompaction {
   def schedule(access: TableAccess, tablePath: String, heartbeat: HeartbeatOptions, lock: Option[LockOptions] = None)(
       choose: TableContext => Vector[FileSlice]
   ): Option[String] =
-    FailedWrite.typed(tablePath, "the planning of a compaction", "a plan that is there is run by the next one") {
+    FailedWrite.typed(tablePath, WriteKind.Planning.told(None), "a plan that is there is run by the next one") {
       scheduled(access, tablePath, heartbeat, lock, choose)
     }
 
@@ -54,7 +54,7 @@ object OpenCompaction {
       finally epochs.remove(name, Vector(1, 2))
     case None =>
       // As long as this write stands on the timeline no other begins.
-      val alone = OpenWrite.begin(access, tablePath, heartbeat)
+      val alone = OpenWrite.begin(access, tablePath, heartbeat, kind = WriteKind.Planning)
       val planned = alone.orAbandon(planOf(alone.table, choose) { (path, content) =>
         alone.publishPlan(path, content)
         true
@@ -101,7 +101,7 @@ object OpenCompaction {
       heartbeat: HeartbeatOptions,
       lock: Option[LockOptions] = None
   ): OpenWrite =
-    FailedWrite.typed(table.tablePath, s"the compaction ${plan.requestedTime}", FailedWrite.PlanStays) {
+    FailedWrite.typed(table.tablePath, WriteKind.Compaction.told(Some(plan.requestedTime)), FailedWrite.PlanStays) {
       begun(table, plan, heartbeat, lock)
     }
 

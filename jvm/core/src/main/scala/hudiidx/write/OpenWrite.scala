@@ -64,7 +64,7 @@ final class OpenWrite private[write] (
         if (!isGone) FailedWrite.NothingCounts
         else if (kind.keepsPlan) FailedWrite.PlanStays
         else "nothing of it counts, and nothing is left of it"
-      FailedWrite.of(because, table.tablePath, s"the ${kind.pending} $instant", left)
+      FailedWrite.of(because, table.tablePath, kind.told(Some(instant)), left)
     }
   }
 
@@ -251,7 +251,7 @@ object OpenWrite {
   ): OpenWrite = {
     val shared = lock.map(new TableLock(access.storage, tablePath, _))
     def requested = request(access, tablePath, heartbeat, shared, kind)
-    FailedWrite.typed(tablePath, s"a ${kind.pending}")(shared.fold(requested)(_.held(requested)))
+    FailedWrite.typed(tablePath, kind.told(None))(shared.fold(requested)(_.held(requested)))
   }
 
   private def request(

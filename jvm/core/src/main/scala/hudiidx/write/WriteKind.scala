@@ -10,6 +10,12 @@ import hudiidx.timeline.{Action, Instant}
   */
 sealed abstract class WriteKind(val pending: String, val completed: String, val keepsPlan: Boolean) {
 
+  /** What errors call it.
+    *
+    * @param instant None: it has none yet
+    */
+  def told(instant: Option[String]): String = instant.fold(s"a $pending")(i => s"the $pending $i")
+
   /** Of the requested file. */
   private[write] def requested: Array[Byte] = Array.emptyByteArray
 }
@@ -20,6 +26,11 @@ object WriteKind {
   /** Takes the place of file groups that are there. */
   case object Replace extends WriteKind(Action.ReplaceCommit, Action.ReplaceCommit, keepsPlan = false) {
     override private[write] def requested: Array[Byte] = ReplaceRequest.content
+  }
+
+  /** Stands on the timeline while a compaction is planned, so that no other write begins, and is taken back. */
+  case object Planning extends WriteKind(Action.DeltaCommit, Action.DeltaCommit, keepsPlan = false) {
+    override def told(instant: Option[String]): String = "the planning of a compaction"
   }
 
   case object Compaction extends WriteKind(Action.Compaction, Action.Commit, keepsPlan = true)

@@ -5,8 +5,9 @@ import hudiidx.log.{BlockRules, SliceLog}
 import hudiidx.storage._
 import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
 import hudiidx.table._
-import hudiidx.{Fixtures, WriteConflict}
+import hudiidx.{Fixtures, WriteConflict, WriteFailed}
 import org.scalatest.funsuite.AnyFunSuite
+import scala.util.Try
 
 /** Compactions that end at any step: rows are there all the time, writers go on, and the next compaction finishes. Base files
   * hold keys as plain text here: what stands in them is no matter of steps.
@@ -89,6 +90,29 @@ class CompactionStepsSuite extends AnyFunSuite {
       assert(keys(path) === kept)
       runPlanned(LocalStorage, path, slow)
       assert(keys(path) === kept)
+    }
+
+    test(s"version $version: wherever in a planning or a compaction the disk fills up, the error says in which") {
+      val works = Seq[(String, String => Any, (Storage, String) => Unit)](
+        ("planning", _ => (), plan(_, _, slow): Unit),
+        ("compaction", plan(LocalStorage, _, slow), runPlanned(_, _, slow))
+      )
+      for ((what, before, work) <- works) {
+        def ready(): String = {
+          val path = written(version)
+          before(path)
+          path
+        }
+        val all = new FillingStorage(LocalStorage, Int.MaxValue)
+        work(all, ready())
+        val said = (0 until all.writes).flatMap { room =>
+          Try(work(new FillingStorage(LocalStorage, room), ready())).failed.toOption.collect { case e: WriteFailed =>
+            e.getMessage
+          }
+        }
+        val named = if (what == "planning") "the planning of a compaction failed" else "the compaction [0-9]+ failed"
+        assert(said.nonEmpty && said.forall(s"/t: $named ".r.findFirstIn(_).isDefined), s"$what: $said")
+      }
     }
 
     test(s"version $version: a compaction whose plan, or a write that it merges, was taken back is not done") {

@@ -109,6 +109,11 @@ class WriteStepsSuite extends AnyFunSuite {
         val now = keys(table)
         said.foreach { e =>
           assert(e.getMessage.contains(table) && e.getMessage.contains("No space left on device"), s"room for $room")
+          if (e.isInstanceOf[WriteFailed])
+            assert(
+              e.getMessage.contains(if (how == "a write") " deltacommit " else " replacecommit "),
+              s"room for $room"
+            )
         }
         val next = said match {
           case None                  => after

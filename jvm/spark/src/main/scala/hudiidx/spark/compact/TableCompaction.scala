@@ -105,9 +105,10 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
     val table = OpenCompaction.settled(access, path, options.heartbeat)
     OpenCompaction
       .planned(table)
-      .map(plan =>
-        FailedWrite.typed(path, s"the compaction ${plan.requestedTime}", FailedWrite.PlanStays)(execute(plan))
-      )
+      .map { plan =>
+        val told = WriteKind.Compaction.told(Some(plan.requestedTime))
+        FailedWrite.typed(path, told, FailedWrite.PlanStays)(execute(plan))
+      }
   }
 
   private def execute(plan: Instant): CompactionDone = {
