@@ -17,7 +17,7 @@ import stored
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from hudiidx import HudiIdxException, HudiIndex, IndexNotWritable, InvalidOption
+from hudiidx import HudiIdxException, HudiIndex, IndexNotWritable, InvalidOption, UnsupportedTable
 
 SECRET = "hush-4c1f09"
 MARK = "hudiidx.line.mark"
@@ -361,3 +361,35 @@ def test_nothing_is_written_or_removed_through_a_link(spark: SparkSession, tmp_p
         index.add_index("record")
     index.drop()
     assert {f: f.read_text() for f in elsewhere.rglob("*") if f.is_file()} == before
+
+
+def test_nothing_of_a_table_is_written_or_removed_through_a_link(spark: SparkSession, tmp_path: Path) -> None:
+    table = tmp_path / "t"
+    options = {
+        "hoodie.table.name": "t",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.partitionpath.field": "p",
+    }
+
+    def save() -> None:
+        rows = spark.createDataFrame([(1, "oslo", 2)], "id long, p string, n long")
+        rows.write.format("hudiidx").options(**options).mode("append").save(str(table))
+
+    save()
+    elsewhere = tmp_path / "documents"
+    (elsewhere / "old").mkdir(parents=True)
+    (elsewhere / "old" / "a.txt").write_text("a")
+    # A write that is dead, whose folder of markers would go with it.
+    beat = table / ".hoodie" / ".heartbeat" / "old.1"
+    beat.write_text("")
+    os.utime(beat, (0, 0))
+    for place, folder in ((".hoodie/.temp", elsewhere), ("oslo", elsewhere / "oslo")):
+        link = table / place
+        if link.exists():
+            shutil.move(link, elsewhere / link.name)
+        before = {f for f in elsewhere.rglob("*") if f.is_file()}
+        link.symlink_to(folder)
+        with pytest.raises(UnsupportedTable, match=f"{place}: a link"):
+            save()
+        assert {f for f in elsewhere.rglob("*") if f.is_file()} == before
+        link.unlink()

@@ -146,6 +146,19 @@ object Storage {
     if (at <= 0 || path.charAt(at - 1) == '/' || path.charAt(at - 1) == ':') "" else path.substring(0, at)
   }
 
+  /** The folders and files on the way from a folder to a path below it, that one included; empty for a path elsewhere. */
+  def folders(base: String, path: String): Vector[String] = {
+    val root = plain(base)
+    val inside = if (root.endsWith("/")) root else root + "/"
+    val own = plain(path)
+    if (!own.startsWith(inside)) Vector.empty
+    else own.substring(inside.length).split('/').toVector.filter(_.nonEmpty).scanLeft(base)(join).drop(1)
+  }
+
+  /** A path of the local disk without its scheme. */
+  private def plain(path: String): String =
+    if (path.startsWith("file:")) "/" + path.substring("file:".length).dropWhile(_ == '/') else path
+
   /** True if a path that is joined to a base would lead out of it, or is meant for a place that is not below one. What files of
     * a table say of paths is asked this before it is joined.
     */

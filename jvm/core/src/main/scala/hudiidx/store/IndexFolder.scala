@@ -31,10 +31,8 @@ final class IndexFolder(storage: Storage, val dir: String) {
 
   /** The index folder, and those between it and the table if it is in there. */
   private def ownFolders(tablePath: String): Vector[String] = {
-    val inTable = IndexFolder.inside(IndexFolder.plain(tablePath))
-    val own = IndexFolder.plain(dir)
-    if (!own.startsWith(inTable)) Vector(dir)
-    else own.substring(inTable.length).split('/').toVector.filter(_.nonEmpty).scanLeft(tablePath)(Storage.join).drop(1)
+    val inTable = Storage.folders(tablePath, dir)
+    if (inTable.isEmpty) Vector(dir) else inTable
   }
 
   /** Names of what is in the folder and not of an index. */
@@ -131,8 +129,4 @@ private object IndexFolder {
 
   /** What paths below a folder begin with. */
   private def inside(folder: String): String = if (folder.endsWith("/")) folder else folder + "/"
-
-  /** A path of the local disk without its scheme. */
-  private def plain(path: String): String =
-    if (path.startsWith("file:")) "/" + path.substring("file:".length).dropWhile(_ == '/') else path
 }

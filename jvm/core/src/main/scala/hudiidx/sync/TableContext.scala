@@ -6,7 +6,15 @@ import hudiidx.{Log, TableChanged, ToldOnce}
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.Storage
 import hudiidx.store.{InstantId, TableIdentity}
-import hudiidx.table.{BaseFileColumns, ColumnsOfFiles, LatestSchema, TableConfig, TableProperties, TableSchema}
+import hudiidx.table.{
+  BaseFileColumns,
+  ColumnsOfFiles,
+  LatestSchema,
+  TableConfig,
+  TableFolder,
+  TableProperties,
+  TableSchema
+}
 import hudiidx.timeline._
 
 /** What opening a table needs from its surroundings. One for a process: it carries the shared block cache.
@@ -19,7 +27,12 @@ final class TableAccess(
     val histories: HistoryOpener,
     val bases: BaseFileColumns,
     val cache: BlockCache
-)
+) {
+
+  /** As writers of this table have it. */
+  def ofWriter(tablePath: String): TableAccess =
+    new TableAccess(TableFolder.of(storage, tablePath), histories, bases, cache)
+}
 
 /** Opens archived timelines. */
 trait HistoryOpener {
@@ -36,6 +49,10 @@ final class TableContext(
     val history: TimelineHistory
 ) {
   def storage: Storage = access.storage
+
+  /** As writers of the table have it. */
+  def ofWriter: TableContext =
+    new TableContext(access.ofWriter(tablePath), tablePath, config, timeline, contents, history)
 
   def identity: TableIdentity = TableIdentity(config.tableName, config.tableType.name)
 

@@ -41,7 +41,8 @@ private[hudiidx] object PropertiesFile {
   /** Puts in the place of the properties what `change` makes of them; does nothing if that is the same. Who stops half-way
     * leaves a backup by which readers, and the next writer, go on. One writer at a time: WriteConflict for what shows another.
     */
-  def update(storage: Storage, tablePath: String)(change: Map[String, String] => Map[String, String]): Unit = {
+  def update(store: Storage, tablePath: String)(change: Map[String, String] => Map[String, String]): Unit = {
+    val storage = TableFolder.of(store, tablePath)
     val main = TableConfig.propertiesFile(tablePath)
     val backup = main + BackupSuffix
     recover(storage, main, backup)
@@ -64,7 +65,7 @@ private[hudiidx] object PropertiesFile {
     val wanted =
       parse(content).fold(why => throw new DamagedTable(s"$tablePath: properties of a write: $why"), _.get(property))
     if (read(storage, tablePath, DefaultPause)._2.get(property) != wanted)
-      storage.replace(TableConfig.propertiesFile(tablePath), content)
+      TableFolder.of(storage, tablePath).replace(TableConfig.propertiesFile(tablePath), content)
   }
 
   /** A store that is sent the same twice says no, too. */

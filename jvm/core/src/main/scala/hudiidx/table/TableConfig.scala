@@ -157,8 +157,10 @@ object TableConfig {
   val InflightMetadataPartitions = "hoodie.table.metadata.partitions.inflight"
 
   /** The file by which a folder is a table. */
-  def propertiesFile(tablePath: String): String =
-    Storage.join(Storage.join(tablePath, HoodieFolder), "hoodie.properties")
+  /** Below the table. */
+  val PropertiesPath: String = s"$HoodieFolder/hoodie.properties"
+
+  def propertiesFile(tablePath: String): String = Storage.join(tablePath, PropertiesPath)
 
   val SupportedVersions: Vector[Int] = Vector(6, 8, 9)
   private val NativeLogs = 10

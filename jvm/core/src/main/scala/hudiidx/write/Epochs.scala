@@ -2,6 +2,7 @@ package hudiidx.write
 
 import hudiidx.storage.Storage
 import hudiidx.table.TableConfig
+import hudiidx.timeline.InstantName
 import hudiidx.{DamagedTable, UnsupportedTable, WholeNumber, WriteUnknown}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
@@ -86,10 +87,12 @@ private[write] object Epoch {
     found.getOrElse(Cut)
   }
 
+  /** An instant in whatever folder the timeline has, or the properties. */
   private def isOfTheTimeline(path: String): Boolean =
     path.split("/", -1) match {
-      case Array(TableConfig.HoodieFolder, below @ _*) =>
-        below.nonEmpty && below.forall(p => p.nonEmpty && p != "." && p != "..")
+      case Array(TableConfig.HoodieFolder, folders @ _*) if folders.nonEmpty =>
+        folders.forall(p => p.nonEmpty && p != "." && p != "..") &&
+        (path == TableConfig.PropertiesPath || InstantName.parse(folders.last, layout = 2).isDefined)
       case _ => false
     }
 }

@@ -43,11 +43,11 @@ final case class Heartbeat(
 final class Heartbeats(storage: Storage, tablePath: String) {
   private[write] val epochs = new Epochs(storage, tablePath)
 
+  /** Of names that no writer gives nothing is told: what is known of a write goes with it, by this name in other folders too. */
   def all: Vector[Heartbeat] = {
     val files = storage.list(epochs.dir).filterNot(_.isDirectory)
-    files.groupBy(f => Epochs.parse(f.name).fold(f.name)(_._1)).toVector.sortBy(_._1).map { case (name, found) =>
-      of(name, found)
-    }
+    val found = files.groupBy(f => Epochs.parse(f.name).fold(f.name)(_._1)).toVector.sortBy(_._1)
+    found.collect { case (name, files) if Heartbeats.isName(name) => of(name, files) }
   }
 
   private def of(name: String, files: Vector[FileInfo]): Heartbeat = {
@@ -122,6 +122,21 @@ final class Heartbeats(storage: Storage, tablePath: String) {
 
 object Heartbeats {
   private val Over = "hudiidx: is over".getBytes(US_ASCII)
+
+  /** Of plans that are decided under a lock, before a UUID. */
+  private[write] val Plan = "plan-"
+
+  /** An instant, the order of the lock, a plan, or a file that did not become one of these. */
+  private def isName(name: String): Boolean =
+    name == LockOrder.Name || isUnfinished(name) ||
+      (name.nonEmpty && (if (name.startsWith(Plan)) name.drop(Plan.length).forall(isOfUuid) else name.forall(isDigit)))
+
+  private def isUnfinished(name: String): Boolean =
+    name.startsWith(".") && (name.endsWith(".tmp") || name.endsWith(".claim"))
+
+  private def isOfUuid(c: Char): Boolean = isDigit(c) || (c >= 'a' && c <= 'f') || c == '-'
+
+  private def isDigit(c: Char): Boolean = c >= '0' && c <= '9'
 }
 
 /** @param writer what its tasks are known by, and its record has in it

@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.WriteConflict
 import hudiidx.storage.Storage
-import hudiidx.table.TableConfig
+import hudiidx.table.{FileName, TableConfig, TableFolder}
 import java.io.OutputStream
 import java.nio.file.FileAlreadyExistsException
 import scala.util.control.NonFatal
@@ -16,7 +16,8 @@ final case class Marked(path: String)
 /** Direct markers below `.hoodie/.temp/<instant>/`: by them whoever rolls a failed write back, stock Hudi too, finds its files.
   * One is there before the file is.
   */
-final class Markers(storage: Storage, tablePath: String, tableVersion: Int, instant: String) {
+final class Markers(store: Storage, tablePath: String, tableVersion: Int, instant: String) {
+  private val storage = TableFolder.of(store, tablePath)
   private val heartbeats = new Heartbeats(storage, tablePath)
   private val dir = s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/.temp/$instant"
 
@@ -65,7 +66,7 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
     * @param announced as listed
     */
   def deleteOthers(counted: Set[String], announced: => Vector[Marked] = all): Unit =
-    announced.filterNot(m => counted(m.path)).foreach(m => storage.delete(Storage.join(tablePath, m.path)))
+    announced.filterNot(m => counted(m.path)).foreach(m => storage.deleteOne(Storage.join(tablePath, m.path)))
 
   /** At the end of the write, whose records say that it is over: removes files of tasks that are late, and all that tells of them.
     *
@@ -78,8 +79,16 @@ final class Markers(storage: Storage, tablePath: String, tableVersion: Int, inst
     heartbeats.remove(instant, 1 to last)
   }
 
-  /** All files announced. */
-  def all: Vector[Marked] = below(dir)
+  /** All files announced. Who put a marker there may have had fewer rights than who goes by it: what is no name of a file that
+    * this write makes is passed over.
+    */
+  def all: Vector[Marked] = below(dir).filter(m => isOfWrite(m.path))
+
+  private def isOfWrite(path: String): Boolean = {
+    val name = path.substring(path.lastIndexOf('/') + 1)
+    !path.startsWith(TableConfig.HoodieFolder + "/") &&
+    FileName.parse("", name, 0L).exists(f => !f.isBase || f.instantTime == instant)
+  }
 
   /** No writer puts links there: they are none of its folders. */
   private def below(folder: String): Vector[Marked] = storage.list(folder).flatMap { f =>

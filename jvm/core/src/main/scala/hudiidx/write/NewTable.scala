@@ -1,7 +1,7 @@
 package hudiidx.write
 
 import hudiidx.storage.Storage
-import hudiidx.table.{KeyGenerator, PropertiesFile, TableConfig}
+import hudiidx.table.{KeyGenerator, PartitionLister, PropertiesFile, TableConfig, TableFolder}
 import java.util.zip.CRC32
 
 /** A merge-on-read table that is to be made.
@@ -79,13 +79,29 @@ final case class NewTable(
 
   /** Writes hoodie.properties, by which the table is there; false if there is one already. */
   def create(storage: Storage, tablePath: String): Boolean =
-    storage.publish(TableConfig.propertiesFile(tablePath), PropertiesFile.text(properties))
+    TableFolder.of(storage, tablePath).publish(TableConfig.propertiesFile(tablePath), PropertiesFile.text(properties))
 }
 
 object NewTable {
 
   /** Versions that tables can be made in. */
   val Versions: Vector[Int] = Vector(6, 9)
+
+  /** Takes away a folder that was made for a table which nobody has written to. What others put there meanwhile stays.
+    *
+    * @param made the table's folder, or Hudi's in it
+    */
+  private[write] def remove(storage: Storage, tablePath: String, made: String): Unit = {
+    def below(folder: String): Unit = {
+      storage.list(folder).foreach { f =>
+        if (f.isDirectory && !storage.isLink(f.path)) below(f.path)
+        else if (f.name == PartitionLister.Metafile) storage.deleteOne(f.path): Unit
+      }
+      storage.deleteOne(folder): Unit
+    }
+    storage.delete(Storage.join(tablePath, TableConfig.HoodieFolder))
+    if (made == tablePath) below(tablePath)
+  }
 
   /** From here on properties name types of key generators and merge modes instead of classes. */
   private val TypedVersion = 8

@@ -25,7 +25,7 @@ object OpenCompaction {
       choose: TableContext => Vector[FileSlice]
   ): Option[String] =
     FailedWrite.typed(tablePath, WriteKind.Planning.told(None), "a plan that is there is run by the next one") {
-      scheduled(access, tablePath, heartbeat, lock, choose)
+      scheduled(access.ofWriter(tablePath), tablePath, heartbeat, lock, choose)
     }
 
   private def scheduled(
@@ -38,7 +38,7 @@ object OpenCompaction {
     case Some(options) =>
       val epochs = new Epochs(access.storage, tablePath)
       val lock = new TableLock(access.storage, tablePath, options)
-      val name = s"plan-${UUID.randomUUID}"
+      val name = s"${Heartbeats.Plan}${UUID.randomUUID}"
       val open = Epoch.Open(name)
       epochs.publish(name, 1, open)
       try
@@ -81,11 +81,12 @@ object OpenCompaction {
   /** The table, where all compactions that were decided are complete. */
   def settled(access: TableAccess, tablePath: String, heartbeat: HeartbeatOptions): TableContext =
     FailedWrite.typed(tablePath, "the look for compactions") {
-      val heartbeats = new Heartbeats(access.storage, tablePath)
+      val own = access.ofWriter(tablePath)
+      val heartbeats = new Heartbeats(own.storage, tablePath)
       val known = heartbeats.all
-      val table = TableContext.load(access, tablePath)
+      val table = TableContext.load(own, tablePath)
       val pending = new PendingWrites(table, heartbeats, known, heartbeat)
-      if (pending.completeCompactions()) TableContext.load(access, tablePath) else table
+      if (pending.completeCompactions()) TableContext.load(own, tablePath) else table
     }
 
   /** Those that are planned, oldest first; some may be running. */
@@ -102,7 +103,7 @@ object OpenCompaction {
       lock: Option[LockOptions] = None
   ): OpenWrite =
     FailedWrite.typed(table.tablePath, WriteKind.Compaction.told(Some(plan.requestedTime)), FailedWrite.PlanStays) {
-      begun(table, plan, heartbeat, lock)
+      begun(table.ofWriter, plan, heartbeat, lock)
     }
 
   private def begun(

@@ -249,8 +249,9 @@ object OpenWrite {
       lock: Option[LockOptions] = None,
       kind: WriteKind = WriteKind.Delta
   ): OpenWrite = {
-    val shared = lock.map(new TableLock(access.storage, tablePath, _))
-    def requested = request(access, tablePath, heartbeat, shared, kind)
+    val own = access.ofWriter(tablePath)
+    val shared = lock.map(new TableLock(own.storage, tablePath, _))
+    def requested = request(own, tablePath, heartbeat, shared, kind)
     FailedWrite.typed(tablePath, kind.told(None))(shared.fold(requested)(_.held(requested)))
   }
 
@@ -296,12 +297,13 @@ object OpenWrite {
     * @param made    the folder that was made for it: the table's own, or Hudi's in one that holds other files
     */
   def takeBack(
-      access: TableAccess,
+      given: TableAccess,
       tablePath: String,
       heartbeat: HeartbeatOptions,
       options: Option[LockOptions],
       made: String
   ): Boolean = {
+    val access = given.ofWriter(tablePath)
     val lock = options.map(new TableLock(access.storage, tablePath, _))
     def now: Boolean = {
       val open = request(access, tablePath, heartbeat, lock, WriteKind.Delta)
@@ -310,7 +312,7 @@ object OpenWrite {
         open.stop()
         // From then on it is no table.
         access.storage.delete(TableConfig.propertiesFile(tablePath))
-        access.storage.delete(made)
+        NewTable.remove(access.storage, tablePath, made)
       } else open.abandon()
       isAlone
     }

@@ -1,7 +1,7 @@
 package hudiidx.write
 
 import hudiidx.storage.Storage
-import hudiidx.table.{PartitionLister, PropertiesFile}
+import hudiidx.table.{PartitionLister, PropertiesFile, TableFolder}
 
 /** `.hoodie_partition_metadata`, by which a folder is a partition. Format notes §4.7. */
 object PartitionMetafile {
@@ -15,7 +15,7 @@ object PartitionMetafile {
     if (storage.status(path).isEmpty) {
       val depth = if (partitionPath.isEmpty) 0 else partitionPath.count(_ == '/') + 1
       val properties = Map("commitTime" -> instant, "partitionDepth" -> depth.toString)
-      storage.publish(path, PropertiesFile.text(properties)): Unit
+      TableFolder.of(storage, tablePath).publish(path, PropertiesFile.text(properties)): Unit
     }
   }
 }

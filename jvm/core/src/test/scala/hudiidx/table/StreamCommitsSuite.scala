@@ -252,6 +252,40 @@ final class StreamCommitsSuite extends AnyFunSuite {
     assert(later.getMessage.contains("later hudiidx"))
   }
 
+  test("whatever a checkpoint says, a stream goes on or ends with an error of ours") {
+    val texts =
+      Vector("", "0", "zzz", "../../x", "20260101", "00010101000000", "99999999999999999", "\u0000\u202e", "9" * 5000)
+    for (version <- Seq(6, 9); changes <- Seq(false, true)) {
+      val table = new Table(version)
+      val archived = table.commit()
+      Seq.fill(3)(table.commit())
+      table.request(): Unit
+      val (offset, _) = step(table, table.stream(changes).start(StreamStart.Earliest), changes = changes)
+      table.archive(archived)
+      table.commit()
+      val forged = texts.flatMap { text =>
+        Vector(offset.copy(table = text), offset.copy(begin = text), offset.copy(backlog = text)) ++
+          Vector(offset.copy(from = text), offset.copy(remade = Some(text)), offset.copy(open = offset.open + text)) ++
+          Vector(offset.copy(given = offset.given + text), offset.copy(given = offset.given.empty + text))
+      }
+      val drawn = new Random(7)
+      val cut = Vector.fill(300) {
+        val json = offset.json
+        val at = drawn.nextInt(json.length)
+        json.take(at) + "{}[],:\"a0\\\u0000".charAt(drawn.nextInt(11)) + json.drop(at + drawn.nextInt(3))
+      }
+      for (json <- forged.map(_.json) ++ cut :+ ("[" * 100000)) {
+        val stream = table.stream(changes)
+        try {
+          val from = StreamOffset.parse(json)
+          stream.between(from, stream.next(from, Some(2))): Unit
+        } catch {
+          case e: hudiidx.HudiIdxException => assert(e.getMessage.length < 11000 && !e.getMessage.contains('\n'))
+        }
+      }
+    }
+  }
+
   test("commits that were given long before the last one are not named one by one") {
     val table = new Table(9)
     var offset = table.stream().start(StreamStart.Earliest)

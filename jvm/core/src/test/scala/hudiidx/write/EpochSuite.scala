@@ -34,7 +34,9 @@ class EpochSuite extends AnyFunSuite {
     NumberSites.take("Epochs", t => Epochs.parse(s"1.$t"))
   }
 
-  test("a record that would have a writer put a file outside the table's own folder is refused") {
+  test(
+    "a record that would have a writer put a file outside the table's own folder, or one that is no instant, is refused"
+  ) {
     for (
       path <- Seq(
         "../other/.hoodie/1.commit",
@@ -43,6 +45,11 @@ class EpochSuite extends AnyFunSuite {
         ".hoodie//x",
         ".hoodie",
         ".hoodie/",
+        ".hoodie/x",
+        ".hoodie/links/authorized_keys",
+        ".hoodie/hudiidx/versions/00000000000000000009.json",
+        ".hoodie/timeline/hoodie.properties",
+        ".hoodie/1.commit/x",
         "/etc/x",
         "s3a://b/x",
         "sf/1.parquet",

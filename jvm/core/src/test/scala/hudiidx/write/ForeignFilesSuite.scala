@@ -1,0 +1,126 @@
+package hudiidx.write
+
+import hudiidx.UnsupportedTable
+import hudiidx.storage.LocalStorage
+import hudiidx.sync.{IndexerSuite, TableContext}
+import hudiidx.table.{FileKind, FileName}
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import java.nio.file.attribute.FileTime
+import java.nio.file.{Files, Path}
+import org.scalatest.funsuite.AnyFunSuite
+import scala.collection.JavaConverters._
+
+/** What others put into a table's folder leads no writer to files elsewhere, nor to any but those that a write of ours made. */
+class ForeignFilesSuite extends AnyFunSuite {
+  import WriteStepsSuite._
+
+  private def files(folder: Path): Map[String, String] = {
+    val walk = Files.walk(folder)
+    try
+      walk.iterator.asScala
+        .filter(Files.isRegularFile(_))
+        .map(f => folder.relativize(f).toString -> Files.readString(f, ISO_8859_1))
+        .toMap
+    finally walk.close()
+  }
+
+  private def put(table: String, file: String, content: String = ""): Path = {
+    val path = Path.of(table).resolve(file)
+    Files.createDirectories(path.getParent)
+    Files.writeString(path, content)
+    Files.setLastModifiedTime(path, FileTime.fromMillis(1))
+  }
+
+  private def timelineDir(table: String): String =
+    TableContext.load(IndexerSuite.accessOf(LocalStorage), table).timeline.dir
+
+  /** A write of ours as one that is dead leaves it. */
+  private def dead(table: String, instant: String): Unit = {
+    Seq("requested", "inflight").foreach { state =>
+      put(timelineDir(table), s"$instant.deltacommit.$state")
+    }
+    put(table, s".hoodie/.heartbeat/$instant.1", "hudiidx-epoch 1\nopen\n1-w\n\n"): Unit
+  }
+
+  private val works = jobs :+ ("a compaction" -> ((s: hudiidx.storage.Storage, t: String) =>
+    CompactionStepsSuite.compact(s, t, slow)
+  )) :+ ("a taking back" -> ((s: hudiidx.storage.Storage, t: String) =>
+    OpenWrite.takeBack(IndexerSuite.accessOf(s), t, slow, None, s"$t/.hoodie"): Unit
+  ))
+
+  private val locked = Some(LockOptions(settleMillis = 0))
+
+  for (version <- NewTable.Versions)
+    test(s"version $version: nothing is written or removed through a link in the table's folder") {
+      val links = Seq(".hoodie", ".hoodie/.heartbeat", ".hoodie/.temp", "p") ++
+        (if (version == 9) Seq(".hoodie/timeline") else Nil)
+      for (link <- links; (name, work) <- works if link != "p" || name != "a taking back") {
+        val table = newTable(version)
+        Seq("a", "b").foreach(write(LocalStorage, table, _))
+        val place = Path.of(table).resolve(link)
+        val elsewhere = Path.of(table).resolveSibling("elsewhere")
+        Files.createDirectories(place)
+        Files.move(place, elsewhere)
+        Files.writeString(elsewhere.resolve("id_rsa"), "key")
+        Files.createSymbolicLink(place, elsewhere)
+        // It goes with the file by which it is known, and with the folder of its markers.
+        put(table, ".hoodie/.heartbeat/20260101000000000.1")
+        Seq("id_rsa", "p/id_rsa").foreach(n => put(table, s".hoodie/.temp/20260101000000000/$n.marker.CREATE"))
+        val before = files(elsewhere)
+        val said = intercept[UnsupportedTable](work(LocalStorage, table)).getMessage
+        assert(said.startsWith(s"$table/$link: a link"), s"$name, $link")
+        assert(files(elsewhere) === before, s"$name, $link")
+        if (name == "a write") {
+          val open = () => OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow, locked)
+          if (link != "p") assert(intercept[UnsupportedTable](open()).getMessage.contains(link))
+          assert(files(elsewhere) === before, s"under a lock, $link")
+        }
+        IndexerSuite.delete(elsewhere)
+      }
+    }
+
+  test("names beside heartbeats that no writer gives lead to nothing that is removed") {
+    val table = newTable(9)
+    write(LocalStorage, table, "a")
+    val names = Seq("...1", "..1", "documents.1", "plan-documents.1", "2026x.1", "lock ..2")
+    val kept = names.map(n => put(table, s".hoodie/.heartbeat/$n")) ++
+      Seq("documents/a.txt", "plan-documents/a.txt", "2026x/a.txt").map(n => put(table, s".hoodie/.temp/$n"))
+    Seq("b", "c").foreach(write(LocalStorage, table, _))
+    assert(keys(table) === Set("a", "b", "c"))
+    kept.foreach(f => assert(Files.exists(f), f))
+  }
+
+  test("with a table whose first rows did not come nothing goes that others put there meanwhile") {
+    val others = Seq("notes.txt", "q/notes.txt", "documents/.hoodie/a.txt")
+    for (those <- Seq(Nil, others); made <- Seq("", "/.hoodie")) {
+      val table = newTable(9)
+      put(table, "p/.hoodie_partition_metadata")
+      those.foreach(put(table, _))
+      assert(OpenWrite.takeBack(IndexerSuite.accessOf(LocalStorage), table, slow, None, table + made))
+      assert(those.forall(f => Files.exists(Path.of(table, f))) && !Files.exists(Path.of(table, ".hoodie")))
+      assert(Files.exists(Path.of(table, "p")) === (made != ""))
+      assert(Files.exists(Path.of(table)) === (made != "" || those.nonEmpty))
+    }
+  }
+
+  for (version <- NewTable.Versions)
+    test(s"version $version: of what markers name, files of their write alone are removed") {
+      val table = newTable(version)
+      write(LocalStorage, table, "a")
+      val instant = "20260101000000000"
+      dead(table, instant)
+      def named(time: String) = s"p/${FileName.render("f-0", time, "0-1-1", FileKind.Parquet, 0)}"
+      val others =
+        Seq("p/notes.txt", "notes.txt", "documents/a.txt", named("20250101000000000"), ".hoodie/notes.txt")
+      val own = Seq(named(instant), s"p/${FileName.render("f-1", instant, "0-1-1", FileKind.Log, 1)}")
+      val folder = named(instant).replace("f-0", "f-2")
+      val marked = others ++ own ++ Seq("documents", "p", ".hoodie/hoodie.properties", folder)
+      marked.foreach(m => put(table, s".hoodie/.temp/$instant/$m.marker.CREATE"))
+      (others ++ own :+ s"$folder/a.txt").foreach(put(table, _))
+      write(LocalStorage, table, "b")
+      assert(keys(table) === Set("a", "b"))
+      (others :+ s"$folder/a.txt").foreach(f => assert(Files.exists(Path.of(table, f)), f))
+      own.foreach(f => assert(!Files.exists(Path.of(table, f)), f))
+      assert(!Files.exists(Path.of(table, s".hoodie/.temp/$instant")))
+    }
+}
