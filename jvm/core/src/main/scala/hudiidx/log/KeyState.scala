@@ -70,7 +70,7 @@ private[hudiidx] object KeyMerge {
     else if (older.isDelete && older.fromDeleteBlock && !newer.fromDeleteBlock && rules.asHudi015) false
     else if (older.isDelete && older.ordering.isDefault && !rules.asHudi015) false
     // 0.15 and 1.0 have the one as a text of Avro or Spark, the other as a String, and compare it with the base file's row alone.
-    else if (newer.fromDeleteBlock && older.ordering.kind == OrderingKind.TextKind && rules.tableVersion < 9) false
+    else if (newer.fromDeleteBlock && older.ordering.kind == OrderingKind.TextKind && !rules.format.comparesTexts) false
     else
       stays(
         older.ordering,

@@ -1,5 +1,7 @@
 package hudiidx.log
 
+import hudiidx.TableFormat
+
 /** How versions of a record are merged. Format notes §7.2. */
 sealed abstract class MergeMode extends Product with Serializable
 
@@ -45,22 +47,21 @@ final case class DeleteMarker(field: String, value: String)
 
 /** What a table's properties say about reading its log. Made of them by `TableLogRules`.
   *
-  * @param tableVersion   on version 6 records merge as in Hudi 0.15 (format notes §7.5), later as in 1.1.1; a later one than the
-  *                       table's where 1.1's rules are asked for
+  * @param format         the table's, or a later one where 1.1's rules are asked for
   * @param orderingFields columns that make the ordering value; none: every record has the default one
   * @param deleteMarker   beside `_hoodie_is_deleted` and `_hoodie_operation`, which every table may have
   * @param keyForm        of a table with virtual keys; None: the key is in `_hoodie_record_key`
   * @param order          of two records; deletes of delete blocks are compared as in LastOfEqual
   */
 final case class LogRules(
-    tableVersion: Int,
+    format: TableFormat,
     mode: MergeMode,
     orderingFields: Vector[String],
     deleteMarker: Option[DeleteMarker],
     keyForm: Option[RecordKeyForm],
     order: RecordOrder = RecordOrder.LastOfEqual
 ) {
-  private[hudiidx] val asHudi015: Boolean = tableVersion < 8
+  private[hudiidx] val asHudi015: Boolean = format.mergesAsHudi015
 
   /** The base file's ordering values may decide. */
   private[hudiidx] val comparesBase: Boolean = mode == MergeMode.EventTime || mode == MergeMode.OrderedDeletes

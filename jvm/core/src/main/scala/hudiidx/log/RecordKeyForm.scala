@@ -1,5 +1,7 @@
 package hudiidx.log
 
+import hudiidx.TableFormat
+
 /** How a table makes record keys from the values of its key fields. Format notes §8.2, §8.3.
   *
   * @param fields       names of the key fields in the configured order; a dot leads into a nested field
@@ -26,18 +28,15 @@ object RecordKeyForm {
   val ConsistentTimestamps = "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled"
   val PlainSingleField = "hoodie.write.complex.keygen.new.encoding"
 
-  /** Version from which a complex key of one field is `f:v`, whatever the setting. */
-  private val NamedSingleField = 9
-
-  /** As a table of this version has them.
+  /** As a table of this format has them.
     *
     * @param mayName the key generator writes `f:v` or `v` for one field, by version
     * @param fields  at least one
     */
-  def of(mayName: Boolean, fields: Vector[String], version: Int, properties: Map[String, String]): RecordKeyForm = {
+  def of(mayName: Boolean, fields: Vector[String], format: TableFormat, properties: Map[String, String]): RecordKeyForm = {
     def isTrue(key: String) = properties.get(key).exists(_.trim.equalsIgnoreCase("true"))
     def isFalse(key: String) = properties.get(key).exists(_.trim.equalsIgnoreCase("false"))
-    val named = fields.size > 1 || (mayName && (version >= NamedSingleField || isFalse(PlainSingleField)))
+    val named = fields.size > 1 || (mayName && (format.namesSingleKeyField || isFalse(PlainSingleField)))
     RecordKeyForm(fields, named, isTrue(ConsistentTimestamps))
   }
 }

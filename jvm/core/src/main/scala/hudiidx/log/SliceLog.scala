@@ -1,6 +1,6 @@
 package hudiidx.log
 
-import hudiidx.DamagedTable
+import hudiidx.{DamagedTable, TableFormat}
 import hudiidx.storage.{RandomReader, Storage}
 import java.nio.file.NoSuchFileException
 import scala.collection.mutable
@@ -24,19 +24,13 @@ final case class BlockPart(counted: CountedBlock, records: Option[Array[Int]])
   * @param damage        judges what cannot be read
   */
 final case class BlockRules(
-    tableVersion: Int,
+    format: TableFormat,
     latestInstant: Option[String],
     isCommitted: String => Boolean,
     atomicWrites: Boolean = false,
     damage: LogDamage = LogDamage.Unnoticed
 ) {
-  private[log] val asksTimeline: Boolean = tableVersion < BlockRules.OwnInstantVersion
-}
-
-object BlockRules {
-
-  /** From this table version on a log file holds blocks of the instant in its name alone. */
-  private val OwnInstantVersion = 8
+  private[log] val asksTimeline: Boolean = !format.logsOfOneWrite
 }
 
 /** The blocks that count in the log of a file slice. Format notes §6.7. */

@@ -47,8 +47,6 @@ final case class MergeRules(
 object MergeRules {
   private val ReadOptimized = "hoodie.datasource.query.type=read_optimized"
 
-  /** From this version on a property states the mixing, and the payload class no more. */
-  private val StatedVersion = 9
   private val UnavailableValue = "hoodie.record.merge.property.hoodie.write.partial.update.unavailable.value"
   private val PostgresUnavailable = "__debezium_unavailable_value"
 
@@ -65,7 +63,7 @@ object MergeRules {
         MergeRules(log, config.text(UnavailableValue).fold[Mixing](Mixing.Never)(Mixing.Unavailable(_)))
       case Some(other) =>
         refuse(config, s"hoodie.table.partial.update.mode is '$other', which is unknown")
-      case None if config.version < StatedVersion => ofPayload(config, log)
+      case None if !config.format.statedMerging => ofPayload(config, log)
       case None                                   => MergeRules(log)
     }
   }

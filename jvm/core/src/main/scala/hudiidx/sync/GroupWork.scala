@@ -62,7 +62,7 @@ object GroupWork {
     */
   def mergesAlike(rules: LogRules, dated: Boolean = false): Boolean = rules.mode match {
     case MergeMode.CommitTime                           => true
-    case MergeMode.EventTime | MergeMode.OrderedDeletes => rules.tableVersion != 8 && !dated
+    case MergeMode.EventTime | MergeMode.OrderedDeletes => rules.format.compactsAsItReads && !dated
     case MergeMode.Custom                               => false
   }
 

@@ -108,7 +108,7 @@ final class IncrementalQuery(
       )
     request.commits match {
       case Some(commits)                                               => named(commits, request)
-      case None if config.version < ViewTimeline.CompletionTimeVersion => byRequest(request)
+      case None if !config.format.completionTimes => byRequest(request)
       case None                                                        => byCompletion(request)
     }
   }
@@ -135,7 +135,7 @@ final class IncrementalQuery(
     * commits made it has the rows of both.
     */
   private def isBetween(instant: Instant, commits: Set[String]): Boolean =
-    config.version < ViewTimeline.CompletionTimeVersion && isCompaction(instant) &&
+    !config.format.logsOfOneWrite && isCompaction(instant) &&
       commits.exists(_ < instant.requestedTime) && commits.exists(_ > instant.requestedTime)
 
   // Version 6: 0.15.0's IncrementalRelation and MergeOnReadIncrementalRelation.
@@ -179,9 +179,8 @@ final class IncrementalQuery(
 
   // Version 8 and later: 1.x's IncrementalQueryAnalyzer and MergeOnReadIncrementalRelationV2.
   private def byCompletion(request: IncrementalRequest): Increment = {
-    val beginCounts = config.version < IncrementalQuery.BeginExcludedVersion
     def inRange(completion: Option[String]): Boolean = completion.exists { c =>
-      (if (beginCounts) c >= request.begin else c > request.begin) && request.end.forall(c <= _)
+      (if (config.format.beginCounts) c >= request.begin else c > request.begin) && request.end.forall(c <= _)
     }
     def wanted(action: String): Boolean =
       !(request.skipCompaction && config.isMergeOnRead && action == Action.Commit)
@@ -257,9 +256,6 @@ final class IncrementalQuery(
 object IncrementalQuery {
   private val CowActions = Set(Action.Commit, Action.ReplaceCommit)
   private val MorActions = CowActions + Action.DeltaCommit
-
-  /** Stock's 1.0 counts the begin in, 1.1 does not. */
-  private val BeginExcludedVersion = 9
 
   private val Seconds = DateTimeFormatter.ofPattern("yyyyMMddHHmmss")
 

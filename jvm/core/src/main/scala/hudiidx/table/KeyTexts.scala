@@ -46,7 +46,7 @@ object KeyTexts {
       }
 
   private def forms(generator: KeyGenerator, config: TableConfig): Vector[RecordKeyForm] = {
-    val first = RecordKeyForm.of(generator.mayName, config.recordKeyFields, config.version, config.properties)
+    val first = RecordKeyForm.of(generator.mayName, config.recordKeyFields, config.format, config.properties)
     // Virtual keys are not stored: they are what is made of them, by this version's rule.
     if (generator.mayName && first.fields.length == 1 && config.populateMetaFields)
       Vector(first, first.copy(named = !first.named))

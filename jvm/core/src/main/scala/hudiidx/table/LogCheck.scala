@@ -1,6 +1,6 @@
 package hudiidx.table
 
-import hudiidx.{DamagedTable, Log}
+import hudiidx.{DamagedTable, Log, TableFormat}
 import hudiidx.log.{LogBlock, LogBlockKind, LogDamage}
 import hudiidx.storage.Storage
 import hudiidx.timeline.{InstantContents, TimelineReader, WriteStat}
@@ -16,7 +16,7 @@ import hudiidx.timeline.{InstantContents, TimelineReader, WriteStat}
 final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
   private val tablePath = config.file.substring(0, config.file.lastIndexOf("/" + TableConfig.HoodieFolder + "/"))
   private val ownInstants =
-    config.version >= ViewTimeline.CompletionTimeVersion && config.initialVersion >= ViewTimeline.CompletionTimeVersion
+    config.format.logsOfOneWrite && TableFormat.upTo(config.initialVersion).exists(_.logsOfOneWrite)
 
   override def corrupt(storage: Storage, file: String, block: LogBlock, intactEnd: Long): Boolean = {
     val writes = writesOf(storage, file)

@@ -91,7 +91,7 @@ object MetadataTable {
     private val completedLater = new java.util.HashMap[String, Option[String]]()
     private val view = {
       val completions = ViewTimeline.withFileTimes(own, ownConfig, archivedCompletion(_))
-      ViewTimeline(own, ownConfig.version, mergeOnRead = true, plans, completions)
+      ViewTimeline(own, ownConfig.format, mergeOnRead = true, plans, completions)
     }
     private val valid = validInstants
     private val opened = Vector.newBuilder[AutoCloseable]

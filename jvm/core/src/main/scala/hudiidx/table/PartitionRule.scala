@@ -21,8 +21,8 @@ final case class PartitionRule(config: TableConfig, reading: PartitionReading) {
 
   /** Orders records, so that stock reads it from files; not where Hudi 1.0 reads base files alone, and never 0.15. */
   private val ordering: Set[String] = {
-    val ofBase = config.version == 8 && config.isMergeOnRead && reading.baseFilesOnly
-    if (config.version < 8 || ofBase) Set.empty else TableLogRules.orderingFields(config).toSet
+    val ofBase = config.format.mergesAsHudi10 && config.isMergeOnRead && reading.baseFilesOnly
+    if (!config.format.orderingColumnsStored || ofBase) Set.empty else TableLogRules.orderingFields(config).toSet
   }
 
   /** Files are not asked for the column: its value is the path's text in its type, or null. */
@@ -33,7 +33,7 @@ final case class PartitionRule(config: TableConfig, reading: PartitionReading) {
     * none from paths in incremental reads.
     */
   def isOfPath(column: String): Boolean = isPathAlone(column) || {
-    val takesStored = reading.incremental && config.version < 8
+    val takesStored = reading.incremental && !config.format.incrementsFromPaths
     !takesStored && plain(column) && !ordering(column)
   }
 

@@ -43,7 +43,7 @@ final class StreamCommits(
 ) {
   import StreamCommits._
 
-  private val byRequest = request.changes || config.version < ViewTimeline.CompletionTimeVersion
+  private val byRequest = request.changes || !config.format.completionTimes
   private val remade = config.text(TableConfig.RemadeSince)
   private val writes = timeline.completedWrites
   private val known: Vector[String] =

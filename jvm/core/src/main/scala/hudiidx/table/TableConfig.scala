@@ -4,7 +4,7 @@ import java.time.{ZoneId, ZoneOffset}
 
 import hudiidx.log.RecordKeyForm
 import hudiidx.storage.Storage
-import hudiidx.{DamagedTable, UnsupportedTable}
+import hudiidx.{DamagedTable, TableFormat, UnsupportedTable}
 
 sealed abstract class TableType(val name: String) extends Product with Serializable
 object TableType {
@@ -16,7 +16,7 @@ object TableType {
   *
   *  @param file       path of the properties file, for messages
   *  @param properties every key as it stands in the file
-  *  @param version    table version: 6, 8 or 9
+  *  @param format     what the table's version means
   *  @param initialVersion version at creation; smaller than `version` for an upgraded table
   *  @param timelineLayout 1 (instant files in `.hoodie`) or 2 (in the timeline folder)
   *  @param partitionFields field names without the `:TYPE` of custom key generators; empty = not partitioned
@@ -29,7 +29,7 @@ final case class TableConfig(
     tableName: String,
     databaseName: String,
     tableType: TableType,
-    version: Int,
+    format: TableFormat,
     initialVersion: Int,
     timelineLayout: Int,
     partitionFields: Vector[String],
@@ -40,6 +40,8 @@ final case class TableConfig(
     tableFormat: String,
     timelineTimezone: String
 ) {
+
+  def version: Int = format.version
 
   /** False: virtual keys; the meta columns are there but null. */
   def populateMetaFields: Boolean = flag("hoodie.populate.meta.fields", default = true)
@@ -75,7 +77,7 @@ final case class TableConfig(
   def recordKeyForm: Option[RecordKeyForm] =
     if (recordKeyFields.isEmpty) None
     else if (keyGenerator.isEmpty)
-      Some(RecordKeyForm.of(mayName = false, recordKeyFields, version, properties))
+      Some(RecordKeyForm.of(mayName = false, recordKeyFields, format, properties))
     else KeyTexts.of(this).toOption.map(_.forms.head)
 
   def isMergeOnRead: Boolean = tableType == TableType.MergeOnRead
@@ -162,7 +164,6 @@ object TableConfig {
 
   def propertiesFile(tablePath: String): String = Storage.join(tablePath, PropertiesPath)
 
-  val SupportedVersions: Vector[Int] = Vector(6, 8, 9)
   private val NativeLogs = 10
 
   /** Reads `<table>/.hoodie/hoodie.properties`, or its backup while a writer replaces it.
@@ -181,20 +182,20 @@ object TableConfig {
   /** The typed view of properties already read; `file` is named in errors. */
   def of(file: String, properties: Map[String, String]): TableConfig = {
     val p = new TypedProperties(file, properties)
-    val version = supportedVersion(file, p)
+    val format = formatOf(file, p)
     TableProperties.check(file, properties)
-    val format = p.text("hoodie.table.format").getOrElse("native")
-    if (!format.equalsIgnoreCase("native"))
-      throw new UnsupportedTable(s"$file: the table's format is '$format'; only native Hudi tables can be read")
+    val plugIn = p.text("hoodie.table.format").getOrElse("native")
+    if (!plugIn.equalsIgnoreCase("native"))
+      throw new UnsupportedTable(s"$file: the table's format is '$plugIn'; only native Hudi tables can be read")
     val config = TableConfig(
       file,
       properties,
       tableName = p.text("hoodie.table.name").getOrElse(""),
       databaseName = p.text("hoodie.database.name").getOrElse(""),
       tableType = tableType(file, p.text("hoodie.table.type").getOrElse("COPY_ON_WRITE")),
-      version = version,
-      initialVersion = p.int("hoodie.table.initial.version").getOrElse(version),
-      timelineLayout = layout(file, p.int("hoodie.timeline.layout.version").getOrElse(if (version < 8) 1 else 2)),
+      format = format,
+      initialVersion = p.int("hoodie.table.initial.version").getOrElse(format.version),
+      timelineLayout = layout(file, p.int("hoodie.timeline.layout.version").getOrElse(format.timelineLayout)),
       partitionFields = p.list("hoodie.table.partition.fields").map(_.takeWhile(_ != ':')),
       recordKeyFields = p.list("hoodie.table.recordkey.fields"),
       keyGenerator = p.text("hoodie.table.keygenerator.class").orElse(p.text("hoodie.table.keygenerator.type")),
@@ -204,7 +205,7 @@ object TableConfig {
         .getOrElse("PARQUET")
         .toUpperCase,
       metadataPartitions = p.folders(MetadataPartitions),
-      tableFormat = format,
+      tableFormat = plugIn,
       timelineTimezone = p.text("hoodie.table.timeline.timezone").getOrElse("LOCAL").toUpperCase
     )
     checkSlashDates(config)
@@ -234,19 +235,18 @@ object TableConfig {
     }
   }
 
-  private def supportedVersion(file: String, p: TypedProperties): Int = {
+  private def formatOf(file: String, p: TypedProperties): TableFormat = {
     val version = p.int("hoodie.table.version").getOrElse(0)
-    if (SupportedVersions.contains(version)) version
-    else {
+    TableFormat.find(version).getOrElse {
       val remedy =
         if (version == NativeLogs)
           "tables of this version keep their logs in files of Parquet or HFile, which this hudiidx does not read, so that rows would be " +
             "missing; use a newer hudiidx, or stock Hudi for this table, or take it back with Hudi (hudi-cli: downgrade table --toVersion " +
             "NINE) and write it with hoodie.write.table.version=9; its index stays as it is"
-        else if (version > SupportedVersions.last) "use a newer hudiidx"
+        else if (version > TableFormat.Latest.version) "use a newer hudiidx"
         else "upgrade the table with Hudi (hudi-cli: upgrade table)"
       throw new UnsupportedTable(
-        s"$file: the table's version is $version, supported are ${SupportedVersions.mkString(", ")}; $remedy"
+        s"$file: the table's version is $version, supported are ${TableFormat.All.map(_.version).mkString(", ")}; $remedy"
       )
     }
   }

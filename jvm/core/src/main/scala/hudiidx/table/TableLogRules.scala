@@ -1,13 +1,11 @@
 package hudiidx.table
 
-import hudiidx.UnsupportedTable
+import hudiidx.{TableFormat, UnsupportedTable}
 import hudiidx.log.{BlockRules, DeleteMarker, EventSequence, LogRules, MergeMode, RecordKeyForm, RecordOrder}
 
 /** What a table's properties say about reading its log. Format notes §7.2, §7.3, §7.6. */
 object TableLogRules {
 
-  /** From this version on properties state the merge mode and all that known payload classes used to do. */
-  private val StatedVersion = 9
   private val EventTimeStrategy = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
   private val CommitTimeStrategy = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
   val PostgresPayload = "PostgresDebeziumAvroPayload"
@@ -36,7 +34,7 @@ object TableLogRules {
   /** A row of a log may take columns of older rows, though its block is not partial. */
   def mixesRows(config: TableConfig): Boolean =
     config.text("hoodie.table.partial.update.mode").isDefined ||
-      (config.version < StatedVersion && payload(config).exists(MixingPayloads))
+      (!config.format.statedMerging && payload(config).exists(MixingPayloads))
 
   /** UnsupportedTable for a merge mode of another name, and for virtual keys without key fields.
     *
@@ -44,14 +42,14 @@ object TableLogRules {
     */
   def of(config: TableConfig, as11: Boolean = false): LogRules = {
     val ordering = orderingFields(config)
-    val later = as11 && config.version < 8
+    val later = as11 && config.format.mergesAsHudi015
     val stated = if (later) mergeModeOf11(config, ordering.nonEmpty) else mergeMode(config, ordering.nonEmpty)
     val mode = stated match {
       case MergeMode.EventTime | MergeMode.OrderedDeletes if ordering.isEmpty => MergeMode.CommitTime
       case other                                                              => other
     }
-    val version = if (later) StatedVersion else config.version
-    LogRules(version, mode, ordering, deleteMarker(config), virtualKeys(config), orderOf(config))
+    val format = if (later) TableFormat.Latest else config.format
+    LogRules(format, mode, ordering, deleteMarker(config), virtualKeys(config), orderOf(config))
   }
 
   /** 1.1 has the code of all but the plain payload classes run. */
@@ -74,7 +72,7 @@ object TableLogRules {
       damagedAsStock: Boolean = false
   ): BlockRules =
     BlockRules(
-      config.version,
+      config.format,
       asOf.orElse(timeline.lastInstant),
       timeline.isCommitted,
       damage = new LogCheck(config, damagedAsStock)
@@ -92,10 +90,10 @@ object TableLogRules {
       )
 
   private def orderOf(config: TableConfig): RecordOrder =
-    payload(config).filter(_ => config.version < StatedVersion) match {
+    payload(config).filter(_ => !config.format.statedMerging) match {
       case Some(MySqlPayload)                                => RecordOrder.Sequence
       case Some(FirstValuePayload)                           => RecordOrder.FirstOfEqual
-      case Some(PartialUpdatePayload) if config.version == 8 => RecordOrder.LastUnlessNumber
+      case Some(PartialUpdatePayload) if config.format.mergesAsHudi10 => RecordOrder.LastUnlessNumber
       case _                                                 => RecordOrder.LastOfEqual
     }
 
@@ -105,7 +103,7 @@ object TableLogRules {
 
   /** The column by which the payload class's own code compares. */
   private[hudiidx] def ownOrdering(config: TableConfig): Option[String] =
-    if (config.version < StatedVersion) payload(config).flatMap(OwnOrdering.get) else None
+    if (!config.format.statedMerging) payload(config).flatMap(OwnOrdering.get) else None
 
   /** Those that the properties name, whatever a payload class goes by. */
   private[hudiidx] def statedOrderingFields(config: TableConfig): Vector[String] =
@@ -118,7 +116,7 @@ object TableLogRules {
       .filter(_.nonEmpty)
 
   private def mergeMode(config: TableConfig, ordered: Boolean): MergeMode = {
-    val stated = if (config.version < 8) None else config.text("hoodie.record.merge.mode")
+    val stated = if (!config.format.typedProperties) None else config.text("hoodie.record.merge.mode")
     stated match {
       case Some("COMMIT_TIME_ORDERING") => MergeMode.CommitTime
       case Some("EVENT_TIME_ORDERING")  => MergeMode.EventTime
@@ -134,7 +132,7 @@ object TableLogRules {
 
   /** Hudi 0.15 then takes OverwriteWithLatestAvroPayload; its strategy id is the same whatever the payload. */
   private def withoutPayload(config: TableConfig, ordered: Boolean): MergeMode =
-    if (config.version < 8) MergeMode.CommitTime
+    if (config.format.mergesAsHudi015) MergeMode.CommitTime
     else
       config.text("hoodie.record.merge.strategy.id") match {
         case Some(EventTimeStrategy)  => MergeMode.EventTime
@@ -144,9 +142,9 @@ object TableLogRules {
       }
 
   private def ofPayload(config: TableConfig, name: String): MergeMode =
-    if (name == FirstValuePayload && config.version >= StatedVersion) MergeMode.Custom
+    if (name == FirstValuePayload && config.format.statedMerging) MergeMode.Custom
     else if (EventTimePayloads(name)) MergeMode.EventTime
-    else if (config.version == 8 && CodedCommitTimePayloads(name)) MergeMode.OrderedDeletes
+    else if (config.format.mergesAsHudi10 && CodedCommitTimePayloads(name)) MergeMode.OrderedDeletes
     else if (CommitTimePayloads(name)) MergeMode.CommitTime
     else MergeMode.Custom
 
@@ -167,7 +165,7 @@ object TableLogRules {
       field <- property("hoodie.payload.delete.field")
       marker <- property("hoodie.payload.delete.marker")
     } yield DeleteMarker(field, marker)
-    stated.orElse(if (config.version < StatedVersion) payload(config).flatMap(markerOf) else None)
+    stated.orElse(if (!config.format.statedMerging) payload(config).flatMap(markerOf) else None)
   }
 
   private def markerOf(payload: String): Option[DeleteMarker] = payload match {

@@ -1,5 +1,6 @@
 package hudiidx.table
 
+import hudiidx.TableFormat
 import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, InstantTime}
 import java.util.{HashMap => JMap, HashSet => JSet}
 
@@ -19,7 +20,7 @@ object PendingPlans {
   *                 Asked again for each log file that needs it, so it should remember its answers
   */
 final class ViewTimeline private (
-    val tableVersion: Int,
+    val format: TableFormat,
     val mergeOnRead: Boolean,
     val plans: PendingPlans,
     completions: JMap[String, String],
@@ -33,7 +34,7 @@ final class ViewTimeline private (
 ) extends Serializable {
 
   /** Log files of version 6 bear the instant of their slice, those of later versions the instant of their write. */
-  val slicesByName: Boolean = tableVersion < ViewTimeline.CompletionTimeVersion
+  val slicesByName: Boolean = !format.logsOfOneWrite
 
   /** True if a log file of this instant is known to bear that of its slice: on version 6, where it is a compaction's or another's
     * that writes base files alone. Its slice may have lost its base file.
@@ -66,7 +67,7 @@ final class ViewTimeline private (
 
   /** The same without history, for tasks elsewhere: they cannot reach the archive, and a listing does not need it. */
   def withoutHistory: ViewTimeline = new ViewTimeline(
-    tableVersion,
+    format,
     mergeOnRead,
     plans,
     completions,
@@ -105,9 +106,6 @@ final class ViewTimeline private (
 
 object ViewTimeline {
 
-  /** From this table version on log files bear their own instant. */
-  val CompletionTimeVersion = 8
-
   private val NoHistory: String => Option[String] = _ => scala.None
 
   private val CowActions = Set(Action.Commit, Action.ReplaceCommit)
@@ -130,7 +128,7 @@ object ViewTimeline {
     } yield FileGroup(group.partitionPath, group.fileId) -> instant.requestedTime
     ViewTimeline(
       timeline,
-      config.version,
+      config.format,
       config.isMergeOnRead,
       PendingPlans(compaction.toMap, clustering.toMap),
       withFileTimes(timeline, config, history)
@@ -157,7 +155,7 @@ object ViewTimeline {
 
   def apply(
       timeline: ActiveTimeline,
-      tableVersion: Int,
+      format: TableFormat,
       mergeOnRead: Boolean,
       plans: PendingPlans = PendingPlans.None,
       history: String => Option[String] = NoHistory
@@ -173,7 +171,7 @@ object ViewTimeline {
     val completions = new JMap[String, String]()
     completed.foreach(i => completions.put(i.requestedTime, i.completionTime.getOrElse("")))
     new ViewTimeline(
-      tableVersion,
+      format,
       mergeOnRead,
       plans,
       completions,

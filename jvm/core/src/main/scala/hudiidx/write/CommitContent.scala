@@ -2,20 +2,20 @@ package hudiidx.write
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+import hudiidx.TableFormat
 import org.apache.avro.Schema
 import org.apache.avro.generic.{GenericData, GenericRecord}
 import scala.collection.JavaConverters._
 
-/** Content of a completed deltacommit, replacecommit or compaction: HoodieCommitMetadata or HoodieReplaceCommitMetadata, as JSON before
-  * table version 8 and as an Avro container from then on. Format notes §2.5, §3.1, §3.2.
+/** Content of a completed deltacommit, replacecommit or compaction: HoodieCommitMetadata or HoodieReplaceCommitMetadata, as JSON or
+  * as an Avro container. Format notes §2.5, §3.1, §3.2.
   */
 object CommitContent {
   import AvroContent._
 
-  def of(write: CompletedWrite, tableVersion: Int, instant: String): Array[Byte] =
-    if (tableVersion < AvroVersion) json(write) else avro(write, instant)
+  def of(write: CompletedWrite, format: TableFormat, instant: String): Array[Byte] =
+    if (format.avroInstants) avro(write, instant) else json(write)
 
-  private val AvroVersion = 8
   private val Compact = "COMPACT"
   private val Replaced = "partitionToReplaceFileIds"
   private val mapper = new ObjectMapper

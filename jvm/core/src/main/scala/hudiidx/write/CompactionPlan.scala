@@ -1,5 +1,6 @@
 package hudiidx.write
 
+import hudiidx.TableFormat
 import hudiidx.table.FileSlice
 import org.apache.avro.Schema
 import org.apache.avro.generic.{GenericData, GenericRecord}
@@ -10,7 +11,6 @@ object CompactionPlan {
   import AvroContent._
 
   private val PlanVersion = 2
-  private val ExtraSince = 8
   private val MegaByte = 1024.0 * 1024.0
 
   private val operation: Schema = recordOf(
@@ -36,10 +36,10 @@ object CompactionPlan {
   )
 
   /** @param slices with logs, each to become a base file */
-  def content(slices: Vector[FileSlice], tableVersion: Int): Array[Byte] = {
+  def content(slices: Vector[FileSlice], format: TableFormat): Array[Byte] = {
     val root = new GenericData.Record(plan)
     root.put("operations", slices.map(operationOf).asJava)
-    if (tableVersion >= ExtraSince) root.put("extraMetadata", new java.util.HashMap[String, String])
+    if (format.plansHaveExtra) root.put("extraMetadata", new java.util.HashMap[String, String])
     root.put("version", PlanVersion)
     root.put("preserveHoodieMetadata", false)
     container(root)

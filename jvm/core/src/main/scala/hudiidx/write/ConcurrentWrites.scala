@@ -64,7 +64,7 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
     */
   private def touched(rewritten: Set[FileGroup]): Vector[(String, FileGroup)] = {
     // From version 8 on a log file belongs to the slice after every compaction that was planned before the file's commit.
-    def isHarmless(g: FileGroup) = now.config.version >= ViewTimeline.CompletionTimeVersion && !rewritten(g)
+    def isHarmless(g: FileGroup) = now.config.format.completionTimes && !rewritten(g)
     val done = for {
       (i, commit) <- writes
       group <- groupsOf(commit)

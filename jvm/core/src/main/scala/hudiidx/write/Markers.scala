@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.WriteConflict
+import hudiidx.{TableFormat, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.table.{FileName, TableConfig, TableFolder}
 import java.io.OutputStream
@@ -16,15 +16,15 @@ final case class Marked(path: String)
 /** Direct markers below `.hoodie/.temp/<instant>/`: by them whoever rolls a failed write back, stock Hudi too, finds its files.
   * One is there before the file is.
   */
-final class Markers(store: Storage, tablePath: String, tableVersion: Int, instant: String) {
+final class Markers(store: Storage, tablePath: String, format: TableFormat, instant: String) {
   private val storage = TableFolder.of(store, tablePath)
   private val heartbeats = new Heartbeats(storage, tablePath)
   private val dir = s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/.temp/$instant"
 
-  /** Before version 8 stock's rollback expects log files to be appended to, and from then on to be made; base files always. */
+  /** Stock's rollback expects log files of several writes to be appended to, those of one to be made; base files always. */
   private def suffix(path: String): String = {
     val isLog = path.charAt(path.lastIndexOf('/') + 1) == '.'
-    Markers.Infix + (if (isLog && tableVersion < 8) "APPEND" else "CREATE")
+    Markers.Infix + (if (isLog && !format.logsOfOneWrite) "APPEND" else "CREATE")
   }
 
   private def create(path: String): Unit =

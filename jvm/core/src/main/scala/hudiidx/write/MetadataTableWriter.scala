@@ -101,7 +101,7 @@ object MetadataTableWriter {
     val block = LogBlockWriter.block(hudiidx.log.LogBlockKind.HFileData, instant, group.schema, records)
     val file = newFile(storage, root, group, instant, block.length.toLong, changed)
     val content =
-      CommitContent.of(CompletedWrite("UPSERT_PREPPED", group.schema, Vector(file)), group.config.version, instant)
+      CommitContent.of(CompletedWrite("UPSERT_PREPPED", group.schema, Vector(file)), group.config.format, instant)
     storage.publish(s"$dir/$instant$Inflight", content)
     if (!storage.publish(s"$root/${file.path}", block)) throw taken(tablePath, instant)
     val done = CompletedFiles.path(
@@ -123,7 +123,7 @@ object MetadataTableWriter {
       changed: Int
   ): WrittenFile = {
     val slice = group.slice
-    val byName = group.config.timelineLayout == 1
+    val byName = !group.config.format.logsOfOneWrite
     val named = if (byName) slice.instantOfLogs else instant
     val first = if (byName) (0 +: slice.logFiles.map(_.version)).max + 1 else 1
     // What a failed write left may have the name.

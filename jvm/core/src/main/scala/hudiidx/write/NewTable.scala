@@ -1,5 +1,6 @@
 package hudiidx.write
 
+import hudiidx.TableFormat
 import hudiidx.storage.Storage
 import hudiidx.table.{KeyGenerator, PartitionLister, PropertiesFile, TableConfig, TableFolder}
 import java.util.zip.CRC32
@@ -10,7 +11,7 @@ import java.util.zip.CRC32
   * @param partitionFields none: not partitioned
   * @param orderingField   None: the later write wins
   * @param keyGenerator    one that hudiidx writes with
-  * @param version         6 or 9
+  * @param format          one that hudiidx writes
   * @param logInserts      new records go to logs, where all writers look for them
   * @param slashDates      folders of dates have slashes
   * @param createSchema Avro JSON of the columns, without meta columns, until a commit tells them
@@ -19,7 +20,7 @@ import java.util.zip.CRC32
 final case class NewTable(
     name: String,
     database: String,
-    version: Int,
+    format: TableFormat,
     keyFields: Vector[String],
     partitionFields: Vector[String],
     orderingField: Option[String],
@@ -36,13 +37,13 @@ final case class NewTable(
   def properties: Map[String, String] =
     common ++ (if (logInserts) Some(TableConfig.LogInserts -> "true") else None) ++
       (if (slashDates) Some(TableConfig.SlashDates -> "true") else None) ++
-      createSchema.map("hoodie.table.create.schema" -> _) ++ (if (version < NewTable.TypedVersion) untyped else typed)
+      createSchema.map("hoodie.table.create.schema" -> _) ++ (if (format.typedProperties) typed else untyped)
 
   private def common: Map[String, String] = Map(
     "hoodie.table.name" -> name,
     "hoodie.database.name" -> database,
     "hoodie.table.type" -> "MERGE_ON_READ",
-    "hoodie.table.version" -> version.toString,
+    "hoodie.table.version" -> format.version.toString,
     "hoodie.table.checksum" -> NewTable.checksum(database, name).toString,
     "hoodie.table.recordkey.fields" -> keyFields.mkString(","),
     "hoodie.table.partition.fields" -> partitionFields.mkString(","),
@@ -57,7 +58,7 @@ final case class NewTable(
   )
 
   private def untyped: Map[String, String] = Map(
-    "hoodie.timeline.layout.version" -> "1",
+    "hoodie.timeline.layout.version" -> format.timelineLayout.toString,
     "hoodie.archivelog.folder" -> "archived",
     "hoodie.table.keygenerator.class" -> (KeyGenerator.Package + keyGenerator.classes.head),
     "hoodie.compaction.record.merger.strategy" -> "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5",
@@ -66,9 +67,9 @@ final case class NewTable(
   ) ++ orderingField.map("hoodie.table.precombine.field" -> _)
 
   private def typed: Map[String, String] = Map(
-    "hoodie.table.initial.version" -> version.toString,
+    "hoodie.table.initial.version" -> format.version.toString,
     "hoodie.table.format" -> "native",
-    "hoodie.timeline.layout.version" -> "2",
+    "hoodie.timeline.layout.version" -> format.timelineLayout.toString,
     "hoodie.timeline.path" -> "timeline",
     "hoodie.timeline.history.path" -> "history",
     "hoodie.archivelog.folder" -> "history",
@@ -83,9 +84,6 @@ final case class NewTable(
 }
 
 object NewTable {
-
-  /** Versions that tables can be made in. */
-  val Versions: Vector[Int] = Vector(6, 9)
 
   /** Takes away a folder that was made for a table which nobody has written to. What others put there meanwhile stays.
     *
@@ -102,9 +100,6 @@ object NewTable {
     storage.delete(Storage.join(tablePath, TableConfig.HoodieFolder))
     if (made == tablePath) below(tablePath)
   }
-
-  /** From here on properties name types of key generators and merge modes instead of classes. */
-  private val TypedVersion = 8
 
   /** CRC-32 of the names. Format notes §1.2. */
   private def checksum(database: String, name: String): Long = {

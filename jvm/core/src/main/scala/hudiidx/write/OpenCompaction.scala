@@ -72,7 +72,7 @@ object OpenCompaction {
     if (slices.isEmpty) None
     else {
       val path = s"${table.timeline.dir}/$instant.${Action.Compaction}.requested"
-      if (!publish(path, CompactionPlan.content(slices, table.config.version)))
+      if (!publish(path, CompactionPlan.content(slices, table.config.format)))
         throw new WriteConflict(s"$path: another compaction was planned at the same instant; try again")
       Some(instant)
     }

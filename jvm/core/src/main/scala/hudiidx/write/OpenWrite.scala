@@ -30,7 +30,7 @@ final class OpenWrite private[write] (
 
   private def epochs: Epochs = new Epochs(storage, table.tablePath)
 
-  val markers: Markers = new Markers(storage, table.tablePath, table.config.version, instant)
+  val markers: Markers = new Markers(storage, table.tablePath, table.config.format, instant)
 
   private val decision = new WriteDecision(table, instant, kind, beating)
 
@@ -134,7 +134,7 @@ final class OpenWrite private[write] (
     val done = CompletedFiles.path(dir, config, instant, kind.completed, CompletedFiles.next(now, config))
     storage.publish(s"$dir/$instant.${kind.pending}.requested", kind.requested)
     storage.publish(s"$dir/$instant.${kind.pending}${WriteDecision.Inflight}", Array.emptyByteArray)
-    if (!decision.isPublished(done, CommitContent.of(write, config.version, instant)))
+    if (!decision.isPublished(done, CommitContent.of(write, config.format, instant)))
       throw decision.lost("it is complete already")
     lock.foreach(_.requireHeld())
     val properties = PropertiesFile.text(config.properties)
@@ -189,7 +189,7 @@ final class OpenWrite private[write] (
     MetadataTableWriter.commit(now, instant, changes, keepsKeys = kind == WriteKind.Compaction)
     decision.requireInflight() // who rolled the write back before its commit there did not see it
     lock.foreach(_.requireHeld())
-    val content = CommitContent.of(write, table.config.version, instant)
+    val content = CommitContent.of(write, table.config.format, instant)
     val path =
       CompletedFiles.path(table.timeline.dir, table.config, instant, kind.completed, CompletedFiles.next(now))
     decision.complete(path, content, WriteDecision.Inflight)

@@ -85,7 +85,7 @@ private[write] final class PendingWrites(
     known
       .filter(b => b.isOurs && b.instant != LockOrder.Name && !pending(b.instant) && isSilent(b, now))
       .foreach { b =>
-        new Markers(table.storage, table.tablePath, table.config.version, b.instant).delete()
+        new Markers(table.storage, table.tablePath, table.config.format, b.instant).delete()
         heartbeats.remove(b.instant, b.epochs)
       }
 
@@ -165,7 +165,7 @@ private[write] object Rollback {
   /** Removes what is left beside a write that was decided, and whose writer is silent. */
   def finish(table: TableContext, beat: Heartbeat, kind: WriteKind, last: Int, d: Epoch.Decided): Unit =
     if (isCompletion(d)) {
-      new Markers(table.storage, table.tablePath, table.config.version, beat.instant).delete()
+      new Markers(table.storage, table.tablePath, table.config.format, beat.instant).delete()
       new Heartbeats(table.storage, table.tablePath).remove(beat.instant, 1 to last)
     } else takeBackWhole(table, beat.instant, kind, last)
 
@@ -195,7 +195,7 @@ private[write] object Rollback {
     */
   def takeBack(table: TableContext, instant: String, kind: WriteKind, isMine: () => Boolean): Unit = {
     val storage = table.storage
-    val markers = new Markers(storage, table.tablePath, table.config.version, instant)
+    val markers = new Markers(storage, table.tablePath, table.config.format, instant)
     val announced = markers.all
     def requireMine(): Unit = if (!isMine())
       throw new WriteConflict(s"${table.tablePath}: another writer took the write $instant over; write again")

@@ -11,13 +11,12 @@ import hudiidx.table.{FileName, PropertiesFile, Subfolders, TableConfig}
   */
 object RemadeTable {
 
-  /** Layout 1 has one place for instants, so that no single step could change what stands there. */
-  private val FirstVersion = 8
-
-  /** InvalidOption for a table that cannot take another one's place. */
-  def requireServed(tablePath: String, made: NewTable): Unit = if (made.version < FirstVersion)
+  /** InvalidOption for a table that cannot take another one's place: layout 1 has one place for instants, so that no single step could change
+    * what stands there.
+    */
+  def requireServed(tablePath: String, made: NewTable): Unit = if (made.format.timelineLayout == 1)
     throw new InvalidOption(
-      s"hoodie.write.table.version: a table of version ${made.version} cannot take the place of the one at $tablePath in one step: its " +
+      s"hoodie.write.table.version: a table of version ${made.format.version} cannot take the place of the one at $tablePath in one step: its " +
         "timeline has no other folder; give 9, or write to another path"
     )
 

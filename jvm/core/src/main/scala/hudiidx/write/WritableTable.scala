@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.UnsupportedTable
+import hudiidx.{TableFormat, UnsupportedTable}
 import hudiidx.log.MergeMode
 import hudiidx.table.{KeyGenerator, KeyTexts, TableConfig, TableLogRules, TableSchema}
 
@@ -56,8 +56,8 @@ object WritableTable {
     * @param remedy where there is no other
     */
   private def checkCommon(config: TableConfig, refuse: (String, String) => Nothing, remedy: String): Unit = {
-    if (!NewTable.Versions.contains(config.version))
-      refuse(s"hudiidx writes to tables of versions 6 and 9, this one has ${config.version}", remedy)
+    if (!config.format.isWritten)
+      refuse(s"hudiidx writes to tables of versions ${TableFormat.Written.map(_.version).mkString(" and ")}, this one has ${config.version}", remedy)
     unserved(config).foreach { case (name, value) =>
       refuse(s"$name is '$value', which this writer does not serve", remedy)
     }

@@ -7,7 +7,7 @@ import hudiidx.storage.{BytesReader, FileInfo}
 import hudiidx.store.IndexVersion
 import hudiidx.table.{FileName, FileOrder, PropertiesFile, TableConfig}
 import hudiidx.timeline.{InstantContent, InstantTime, TimelineReader}
-import hudiidx.{DamagedIndex, DamagedTable, Fixtures, HudiIdxException}
+import hudiidx.{DamagedIndex, DamagedTable, Fixtures, HudiIdxException, TableFormats}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.{ByteBuffer, ByteOrder}
 import java.time.ZoneOffset
@@ -49,11 +49,11 @@ object LogTarget extends FuzzTarget {
     val name = ".f-0_20260101000000000.log.1_0-1-1"
     val storage = new MemoryStorage(Map(name -> bytes))
     try {
-      val blocks = SliceLog.countedBlocks(storage, Vector(name), BlockRules(version, None, _ => true))
+      val blocks = SliceLog.countedBlocks(storage, Vector(name), BlockRules(TableFormats.of(version), None, _ => true))
       blocks.foreach(b =>
         RecordPositions.of(b.block, b.block.header.getOrElse(LogHeaderKey.BaseFileInstantTime, ""), name)
       )
-      val rules = LogRules(version, MergeMode.EventTime, Vector("ts"), None, None)
+      val rules = LogRules(TableFormats.of(version), MergeMode.EventTime, Vector("ts"), None, None)
       val keys = LogKeys.of(storage, blocks, rules, BlockReaders.AvroOnly, LogKeysOptions())
       try keys.foreach(_ => ())
       finally keys.close()

@@ -1,6 +1,6 @@
 package hudiidx.log
 
-import hudiidx.{DamagedTable, Fixtures, HudiIdxException, UnsupportedTable}
+import hudiidx.{DamagedTable, Fixtures, HudiIdxException, TableFormat, TableFormats, UnsupportedTable}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.Files
 import org.apache.avro.{Schema, SchemaBuilder}
@@ -25,7 +25,7 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     test(
       s"version $version, $mode: keys and states are those of the tables, sorted, whatever spills; so are touched keys"
     ) {
-      val rules = LogRules(version, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
+      val rules = LogRules(TableFormats.of(version), mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
       forAll(logs, Gen.oneOf(1L, 200L, 1L << 20), instants, minSuccessful(80), sizeRange(60)) {
         (log, budget, instant) =>
           val expected = model(log, rules)
@@ -40,7 +40,7 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-  private val event = LogRules(9, MergeMode.EventTime, Vector("ts"), None, None)
+  private val event = LogRules(TableFormat.V9, MergeMode.EventTime, Vector("ts"), None, None)
 
   test("a late delete spares a newer base row, and never one that it cannot be compared with") {
     val late = KeyState.DeletedUnlessBaseIsNewer(OrderingValue.ofLong(5))
@@ -61,19 +61,19 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(intercept[UnsupportedTable](stays("1.5", bad)).getMessage.contains("read_optimized"))
     intercept[UnsupportedTable](EventSequence.olderStays(of("1.5"), OrderingValue.Default))
 
-    val v6 = LogRules(6, MergeMode.EventTime, Vector("_event_seq"), None, None, RecordOrder.Sequence)
+    val v6 = LogRules(TableFormat.V6, MergeMode.EventTime, Vector("_event_seq"), None, None, RecordOrder.Sequence)
     val (nine, ten) = (KeyVersion(false, false, of("9.0"), 1), KeyVersion(false, false, of("10.0"), 2))
     // Hudi 0.15 compares texts within the log, numbers with the base file; 1.0 numbers everywhere but for delete blocks.
-    assert(KeyMerge.latest(nine, ten, v6) === nine && KeyMerge.latest(nine, ten, v6.copy(tableVersion = 8)) === ten)
+    assert(KeyMerge.latest(nine, ten, v6) === nine && KeyMerge.latest(nine, ten, v6.copy(format = TableFormat.V8)) === ten)
     assert(!KeyMerge.baseStays(ten, nine.ordering, v6) && KeyMerge.baseStays(nine, ten.ordering, v6))
     assert(KeyMerge.baseStays(nine, nine.ordering, v6))
     val delete = KeyVersion(true, true, of("10.0"), KeyVersion.NoNote)
-    assert(KeyMerge.latest(nine, delete, v6.copy(tableVersion = 8)) === delete)
+    assert(KeyMerge.latest(nine, delete, v6.copy(format = TableFormat.V8)) === delete)
     val marked = KeyMerge.state(ten.copy(isDelete = true), v6)
     assert(marked === KeyState.DeletedUnlessBaseIsNewer(ten.ordering, RecordOrder.Sequence))
     // FirstValueAvroPayload: of equal values the first stays, of deletes the last.
     val first = v6.copy(order = RecordOrder.FirstOfEqual)
-    for (rules <- Seq(first, first.copy(tableVersion = 8))) {
+    for (rules <- Seq(first, first.copy(format = TableFormat.V8))) {
       val same = nine.copy(note = 2)
       assert(KeyMerge.latest(nine, same, rules) === nine && KeyMerge.baseStays(nine, nine.ordering, rules))
       assert(KeyMerge.latest(nine, delete.copy(ordering = nine.ordering), rules).isDelete)
@@ -108,7 +108,7 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     def check(bytes: Array[Byte]): Unit = {
       val storage = new MemoryStorage(Map("f.log.1" -> bytes))
       Try {
-        val blocks = SliceLog.countedBlocks(storage, Vector("f.log.1"), BlockRules(9, None, _ => true))
+        val blocks = SliceLog.countedBlocks(storage, Vector("f.log.1"), BlockRules(TableFormat.V9, None, _ => true))
         val keys = LogKeys.of(storage, blocks, event, BlockReaders.AvroOnly, LogKeysOptions(20, dir))
         try keys.size
         finally keys.close()
@@ -130,7 +130,7 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a block of a format without a reader is refused by name, and keys are read no further") {
     val parquet = LogFiles.block(5, LogFiles.instant(1), "PAR1".getBytes)
     val storage = new MemoryStorage(Map("f.log.1" -> parquet))
-    val blocks = SliceLog.countedBlocks(storage, Vector("f.log.1"), BlockRules(9, None, _ => true))
+    val blocks = SliceLog.countedBlocks(storage, Vector("f.log.1"), BlockRules(TableFormat.V9, None, _ => true))
     val e = intercept[UnsupportedTable](LogKeys.of(storage, blocks, event, BlockReaders.AvroOnly, LogKeysOptions()))
     assert(e.getMessage.contains("ParquetData") && storage.opened === 0)
   }
@@ -213,7 +213,7 @@ private[hudiidx] object LogKeysSuite {
   def read(log: Vector[Version], rules: LogRules, budget: Long, touched: Option[Set[String]]): Vector[LoggedKey] = {
     val files = log.grouped(3).zipWithIndex.map { case (part, i) => f"f.log.$i%04d" -> fileOf(part) }.toVector
     val storage = new MemoryStorage(files.toMap)
-    val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.tableVersion, None, _ => true))
+    val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.format, None, _ => true))
     val options = LogKeysOptions(budget)
     val keys = touched match {
       case Some(of) => LogKeys.touchedBy(of, storage, blocks, rules, BlockReaders.AvroOnly, options)
@@ -244,7 +244,7 @@ private[hudiidx] object LogKeysSuite {
 
   /** A value of another class than the other's is not compared: the newer version wins. */
   def olderWins(older: Version, newer: Version, rules: LogRules): Boolean =
-    (rules.tableVersion, rules.mode) match {
+    (rules.format.version, rules.mode) match {
       case (6, MergeMode.Custom) | (9, MergeMode.Custom) => !isDelete(older, rules) && isGreater(older, newer)
       // 0.15: an empty payload in the map gives way to any record; all else is compared.
       case (6, _) => (older.kind != BlockDelete || newer.kind == BlockDelete) && isGreater(older, newer)
@@ -260,7 +260,7 @@ private[hudiidx] object LogKeysSuite {
 
   private def state(last: Version, rules: LogRules): KeyState = {
     val always = rules.mode == MergeMode.CommitTime || last.ordering.isEmpty ||
-      (rules.tableVersion == 6 && last.kind == BlockDelete)
+      (rules.format.version == 6 && last.kind == BlockDelete)
     if (!isDelete(last, rules)) KeyState.Live
     else if (always) KeyState.Deleted
     else KeyState.DeletedUnlessBaseIsNewer(OrderingValue.ofLong(last.ordering.get))

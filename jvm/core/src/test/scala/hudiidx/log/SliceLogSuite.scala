@@ -1,6 +1,6 @@
 package hudiidx.log
 
-import hudiidx.DamagedTable
+import hudiidx.{DamagedTable, TableFormat, TableFormats}
 import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -17,7 +17,7 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     ) {
       forAll(slices(compactions), Gen.option(instants), Gen.someOf(all), minSuccessful(150)) {
         (slice, latest, committed) =>
-          val found = counted(slice, BlockRules(version, latest, committed.toSet))
+          val found = counted(slice, BlockRules(TableFormats.of(version), latest, committed.toSet))
           val expected = model(slice.flatten, version, latest, committed.toSet)
           assert(
             found.map(_.block.contentLength) === expected.map(p => contentBytes(p).toLong),
@@ -35,13 +35,13 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Vector(Deletes("1", 4), Data("3", 5)),
       Vector(Rollback("4", "1"), Data("1", 6))
     )
-    assert(numbers(counted(slice, BlockRules(6, None, _ => true))) === Vector(2, 5, 6))
+    assert(numbers(counted(slice, BlockRules(TableFormat.V6, None, _ => true))) === Vector(2, 5, 6))
   }
 
   test("at a block newer than the query Hudi 0.15 ends its scan, 1.x goes on behind it") {
     val slice = Vector(Vector(Data("1", 1), Data("3", 2), Data("2", 3), Rollback("2", "1")))
-    assert(numbers(counted(slice, BlockRules(6, Some("2"), _ => true))) === Vector(1))
-    assert(numbers(counted(slice, BlockRules(9, Some("2"), _ => true))) === Vector(3))
+    assert(numbers(counted(slice, BlockRules(TableFormat.V6, Some("2"), _ => true))) === Vector(1))
+    assert(numbers(counted(slice, BlockRules(TableFormat.V9, Some("2"), _ => true))) === Vector(3))
   }
 
   test("a log compaction, and one of such, stands where the newest instant it covers stood") {
@@ -49,17 +49,17 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Vector(Data("1", 1), Data("2", 2), Data("3", 3), Compacted("4", 4, Vector("1", "2"))),
       Vector(Data("5", 5), Compacted("6", 6, Vector("4", "3")), Data("7", 7))
     )
-    assert(numbers(counted(chain, BlockRules(9, None, _ => true))) === Vector(6, 5, 7))
-    assert(numbers(counted(chain, BlockRules(9, Some("5"), _ => true))) === Vector(4, 3, 5))
+    assert(numbers(counted(chain, BlockRules(TableFormat.V9, None, _ => true))) === Vector(6, 5, 7))
+    assert(numbers(counted(chain, BlockRules(TableFormat.V9, Some("5"), _ => true))) === Vector(4, 3, 5))
     val alone = Vector(Vector(Data("3", 3), Compacted("4", 4, Vector("1", "2")), Data("5", 5)))
-    assert(numbers(counted(alone, BlockRules(9, None, _ => true))) === Vector(3, 4, 5))
+    assert(numbers(counted(alone, BlockRules(TableFormat.V9, None, _ => true))) === Vector(3, 4, 5))
   }
 
   test("change-data files and empty files are passed over, a file that is gone is damage") {
     val files = Map("a.log.1" -> Array.emptyByteArray, "b.log.2_0-1-2.cdc" -> "nonsense".getBytes)
     val storage = new MemoryStorage(files)
-    assert(SliceLog.countedBlocks(storage, files.keys.toVector.sorted, BlockRules(9, None, _ => true)) === Vector.empty)
-    val e = intercept[DamagedTable](SliceLog.countedBlocks(storage, Vector("c.log.1"), BlockRules(9, None, _ => true)))
+    assert(SliceLog.countedBlocks(storage, files.keys.toVector.sorted, BlockRules(TableFormat.V9, None, _ => true)) === Vector.empty)
+    val e = intercept[DamagedTable](SliceLog.countedBlocks(storage, Vector("c.log.1"), BlockRules(TableFormat.V9, None, _ => true)))
     assert(e.getMessage.startsWith("c.log.1: log file is gone"))
     assert(storage.opened === 0)
   }

@@ -1,5 +1,6 @@
 package hudiidx.logindex
 
+import hudiidx.{TableFormat, TableFormats}
 import hudiidx.log.LogKeysSuite.{versions, BlockDelete, Version}
 import hudiidx.log._
 import hudiidx.record.PackedKeys
@@ -17,7 +18,7 @@ final class LogLookupSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (version <- Seq(6, 9))
     test(s"version $version: a lookup finds the states that a scan finds, whatever the log is a mix of") {
-      val rules = LogRules(version, MergeMode.EventTime, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
+      val rules = LogRules(TableFormats.of(version), MergeMode.EventTime, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
       forAll(
         logs,
         Gen.someOf("1", "2", "3", "4"),
@@ -25,9 +26,9 @@ final class LogLookupSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         Gen.listOf(keys),
         minSuccessful(200)
       ) { (pieces, committed, latest, asked) =>
-        val written = write(pieces, BlockRules(version, None, committed.toSet))
+        val written = write(pieces, BlockRules(TableFormats.of(version), None, committed.toSet))
         // The reader may see instants that no writer saw, and the other way round.
-        val blocks = counted(written, BlockRules(version, latest, i => committed.contains(i) || i == "4"))
+        val blocks = counted(written, BlockRules(TableFormats.of(version), latest, i => committed.contains(i) || i == "4"))
         agrees(storage(written), blocks, asked, rules)
       }
     }
@@ -124,8 +125,8 @@ private object LogLookupSuite {
   import IndexedLogs._
   import org.scalatest.Assertions._
 
-  val all: BlockRules = BlockRules(9, None, _ => true)
-  val event: LogRules = LogRules(9, MergeMode.EventTime, Vector("ts"), None, None)
+  val all: BlockRules = BlockRules(TableFormat.V9, None, _ => true)
+  val event: LogRules = LogRules(TableFormat.V9, MergeMode.EventTime, Vector("ts"), None, None)
 
   def row(key: String, ordering: Int): Version = Version("1", key, LogKeysSuite.Row, Some(ordering.toLong))
 

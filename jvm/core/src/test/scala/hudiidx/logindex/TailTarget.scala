@@ -1,6 +1,6 @@
 package hudiidx.logindex
 
-import hudiidx.DamagedIndex
+import hudiidx.{DamagedIndex, TableFormat}
 import hudiidx.bytes.{PackedInts, XxHash64}
 import hudiidx.fuzz.FuzzTarget
 import hudiidx.log.LogKeysSuite.{Row, Version}
@@ -14,7 +14,7 @@ object TailTarget extends FuzzTarget {
   /** Contents of blocks of a log, most with tails that take in the filters of those before. */
   override def seeds: Vector[Array[Byte]] = {
     def versions(n: Int) = Vector.tabulate(n)(i => Version("1", s"key-${i * n}", Row, Some(i.toLong)))
-    val rules = BlockRules(9, None, _ => true)
+    val rules = BlockRules(TableFormat.V9, None, _ => true)
     val pieces = (1 to 12).toVector.map(n => Data("1", versions(n * 7), if (n == 3) Without else With(0)))
     val files = write(pieces, rules)
     counted(files, rules).map { case CountedBlock(file, block) =>

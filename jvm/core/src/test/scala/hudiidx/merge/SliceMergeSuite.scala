@@ -1,6 +1,6 @@
 package hudiidx.merge
 
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TableFormat, TableFormats}
 import hudiidx.log.LogKeysSuite._
 import hudiidx.log._
 import java.nio.charset.StandardCharsets.UTF_8
@@ -21,14 +21,14 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for ((version, mode) <- modes :+ ((8, MergeMode.OrderedDeletes)))
     test(s"version $version, $mode: a slice has the rows of a plain fold, whatever spills") {
-      val rules = LogRules(version, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
+      val rules = LogRules(TableFormats.of(version), mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
       forAll(logs, bases, Gen.oneOf(1L, 200L, 1L << 20), minSuccessful(150), sizeRange(60)) { (log, base, budget) =>
         assert(merge(log, base, rules, MergeOptions(budget)) === naive(log, base, rules))
       }
     }
 
   test("runs of many keys give what one table gives, within their memory, and leave no file behind") {
-    val rules = LogRules(9, MergeMode.EventTime, Vector("ts"), None, None)
+    val rules = LogRules(TableFormat.V9, MergeMode.EventTime, Vector("ts"), None, None)
     val keys = 60000
     def version(i: Int) = {
       val kind = if (i % 7 == 0) BlockDelete else Row
@@ -49,7 +49,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     test(
       s"$mode: with positions a slice has the rows that keys give, and keys are asked for only where they are needed"
     ) {
-      val rules = LogRules(9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
+      val rules = LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
       forAll(positioned(fortyRows.map(_.key)), Gen.oneOf(1L, 1L << 20), minSuccessful(60)) { (blocks, budget) =>
         val (byKey, byPosition, file) = mergedBothWays(blocks, MergeRules(rules), budget)
         assert((byPosition.droppedBase, byPosition.keptLog) === ((byKey.droppedBase, byKey.keptLog)))
@@ -65,7 +65,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     test(
       s"$mode: with positions rows are mixed as with keys, and keys of the base file are not read, whatever spills"
     ) {
-      val rules = MergeRules(LogRules(9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), Mixing.Nulls)
+      val rules = MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), Mixing.Nulls)
       forAll(positioned(fortyRows.map(_.key)), Gen.oneOf(1L, 1L << 20), minSuccessful(60)) { (blocks, budget) =>
         val (byKey, byPosition, file) = mergedBothWays(blocks, rules, budget)
         assert((byPosition.droppedBase, byPosition.keptLog) === ((byKey.droppedBase, byKey.keptLog)))
@@ -76,7 +76,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (mixing <- Seq(Mixing.Never, Mixing.Nulls))
     test(s"$mixing: of two rows of one key each is replaced by the record that bears its position") {
-      val rules = MergeRules(LogRules(9, MergeMode.CommitTime, Vector.empty, None, None), mixing)
+      val rules = MergeRules(LogRules(TableFormat.V9, MergeMode.CommitTime, Vector.empty, None, None), mixing)
       val base = Vector("a", "b", "a").map(BaseRow(_, None))
       val log = Positioned("1", Vector(0 -> Version("1", "a", Row, None), 2 -> Version("1", "a", Row, None)))
       def replaced(positions: Boolean) = bits(
@@ -93,7 +93,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(Mixing.Never, Mixing.Defaults))
     test(s"$mode, $mixing: rows are mixed as by a plain fold over them, partial records too, whatever spills") {
-      val rules = MergeRules(LogRules(9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
+      val rules = MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
       forAll(mixable, bases, Gen.oneOf(1L, 1L << 20), minSuccessful(150)) { (blocks, drawn, budget) =>
         val base = drawn.groupBy(_.key).map(_._2.head).toVector
         val file = new CountedBase(base)
@@ -106,7 +106,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(Mixing.Never, Mixing.Defaults))
     test(s"$mode, $mixing: some keys alone have the rows that a merge of all keys has for them, whatever spills") {
-      val rules = MergeRules(LogRules(9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
+      val rules = MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
       forAll(mixable, bases, Gen.choose(1, 4), Gen.oneOf(1L, 1L << 20), minSuccessful(150)) {
         (blocks, base, oneOf, budget) =>
           val file = Vector(fileOfMixable(blocks))
@@ -125,7 +125,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   // What payload classes do by their code before version 9, with Hudi 0.15 and 1.0.
   private def coded(version: Int, mode: MergeMode) =
-    LogRules(version, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
+    LogRules(TableFormats.of(version), mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
 
   for (
     rules <- Seq(
@@ -153,7 +153,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
 
   test("positions for fewer records than a block has are not used") {
-    val rules = LogRules(9, MergeMode.CommitTime, Vector.empty, None, None)
+    val rules = LogRules(TableFormat.V9, MergeMode.CommitTime, Vector.empty, None, None)
     val block = Positioned("1", Vector(0 -> Version("1", "a", Row, None), 1 -> Version("1", "b", Row, None)))
     val bytes = block.bytes(Some(Vector(1L)))
     val file = new CountedBase(Vector(BaseRow("a", None), BaseRow("b", None)))
@@ -162,7 +162,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("without logged keys the base file is not opened; without a base file the log's rows are the slice's") {
-    val rules = LogRules(9, MergeMode.CommitTime, Vector.empty, None, None)
+    val rules = LogRules(TableFormat.V9, MergeMode.CommitTime, Vector.empty, None, None)
     val file = new CountedBase(Vector(BaseRow("k", None)))
     assert(merge(Vector.empty, file, rules, MergeOptions()) === ((Set.empty, Set.empty)))
     assert(file.opened === 0)
@@ -391,7 +391,7 @@ private object SliceMergeSuite {
   ): MergedRows = {
     val files = contents.zipWithIndex.map { case (content, i) => f"f.log.$i%04d" -> content }
     val storage = new MemoryStorage(files.toMap)
-    val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.log.tableVersion, None, _ => true))
+    val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.log.format, None, _ => true))
     SliceMerge.rows(storage, blocks, rules, BlockReaders.AvroOnly, base, options)
   }
 
@@ -405,7 +405,7 @@ private object SliceMergeSuite {
   ): MergedRows = {
     val files = contents.zipWithIndex.map { case (content, i) => f"f.log.$i%04d" -> content }
     val storage = new MemoryStorage(files.toMap)
-    val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.log.tableVersion, None, _ => true))
+    val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.log.format, None, _ => true))
     val keys: KeySet = (bytes, from, length) => wanted(new String(bytes, from, length, UTF_8))
     val some = new BaseKeyFile {
       override def instant: String = ""
@@ -458,7 +458,7 @@ private object SliceMergeSuite {
   }
 
   private def baseWins(base: BaseRow, logged: Version, rules: LogRules): Boolean = {
-    val emptyPayload = rules.tableVersion == 6 && logged.kind == BlockDelete
+    val emptyPayload = rules.format.version == 6 && logged.kind == BlockDelete
     val compared =
       rules.mode == MergeMode.EventTime || (rules.mode == MergeMode.OrderedDeletes && isDelete(logged, rules))
     compared && !emptyPayload && base.ordering.exists(b => logged.ordering.exists(b > _))

@@ -2,7 +2,7 @@ package hudiidx.sync
 
 import java.nio.file.{Files, Path}
 
-import hudiidx.DamagedTable
+import hudiidx.{DamagedTable, TableFormat}
 import hudiidx.storage.{CountingStorage, LocalStorage, Storage}
 import hudiidx.store.{IndexStore, Retention}
 import hudiidx.sync.IndexerSuite.{accessOf, withTable}
@@ -32,7 +32,7 @@ class LinkedFoldersSuite extends AnyFunSuite {
     "expire" -> ((t, s) => indexer(t, s).expire()),
     "info" -> ((t, s) => IndexInfo.of(accessOf(s), t.path, options)),
     "an overwrite of all" -> ((t, s) => RemadeTable.allGroups(s, t.path)),
-    "markers of a write" -> ((t, s) => new Markers(s, t.path, 9, "20260102000000000").all),
+    "markers of a write" -> ((t, s) => new Markers(s, t.path, TableFormat.V9, "20260102000000000").all),
     "drop" -> ((t, s) => new IndexStore(s, IndexStore.defaultDir(t.path)).drop())
   )
 

@@ -1,6 +1,6 @@
 package hudiidx.table
 
-import hudiidx.Figures
+import hudiidx.{Figures, TableFormat, TableFormats}
 import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantState, InstantTime}
 import java.time.ZoneOffset
 import org.scalacheck.{Gen, Shrink}
@@ -100,7 +100,7 @@ final class FileSystemViewSuite extends AnyFunSuite with ScalaCheckPropertyCheck
       val done = Vector(t(1) -> Action.DeltaCommit, t(2) -> action, t(3) -> Action.DeltaCommit)
       val instants = done.map { case (at, a) => Instant(at, a, InstantState.Completed, None, s"$at.$a") }
       val timeline = new ActiveTimeline("d", 1, instants)
-      val view = new FileSystemView(source(files), ViewTimeline(timeline, 6, mergeOnRead = true))
+      val view = new FileSystemView(source(files), ViewTimeline(timeline, TableFormat.V6, mergeOnRead = true))
       view.allFileSlices("p").map(s => (s.baseInstantTime, s.logFiles.size))
     }
     assert(slices(Action.Commit) === Vector((t(1), 0), (t(2), 1)))
@@ -123,7 +123,7 @@ final class FileSystemViewSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     val log = entry("g", t(2), FileKind.Log, 1)
     val timeline = activeTimeline(Map(t(8) -> t(8)), Set.empty, Map.empty)
     def slicesOf(file: FileEntry, history: String => Option[String]) =
-      new FileSystemView(source(base :+ file), ViewTimeline(timeline, 9, mergeOnRead = true, history = history))
+      new FileSystemView(source(base :+ file), ViewTimeline(timeline, TableFormat.V9, mergeOnRead = true, history = history))
         .allFileSlices("p")
         .map(_.logFiles.size)
     assert(slicesOf(log.copy(completionTime = Some(t(4))), _ => None) === Vector(0, 1))
@@ -143,7 +143,7 @@ final class FileSystemViewSuite extends AnyFunSuite with ScalaCheckPropertyCheck
 
   test("a deltacommit on a copy-on-write table is invisible") {
     val timeline = activeTimeline(Map(t(2) -> t(2)), Set.empty, Map.empty)
-    val cow = ViewTimeline(timeline, 9, mergeOnRead = false)
+    val cow = ViewTimeline(timeline, TableFormat.V9, mergeOnRead = false)
     assert(!cow.isCommitted(t(2)) && cow.lastInstant.isEmpty)
   }
 
@@ -152,7 +152,7 @@ final class FileSystemViewSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     val savepoint = Instant(t(2), Action.Savepoint, InstantState.Completed, Some(t(3)), "s")
     val clean = Instant(t(1), Action.Clean, InstantState.Completed, Some(t(1)), "c")
     val timeline = new ActiveTimeline("d", 2, Vector(clean, kept(0), savepoint, kept(1)))
-    val view = ViewTimeline(timeline, 9, mergeOnRead = false)
+    val view = ViewTimeline(timeline, TableFormat.V9, mergeOnRead = false)
     assert(view.startInstant === Some(t(6)))
     assert(view.isCommitted(t(4)) && !view.isCommitted(t(7)))
   }
@@ -205,7 +205,7 @@ object FileSystemViewSuite {
   def viewOf(model: ViewModel): FileSystemView = {
     val plans = PendingPlans(model.compaction.map { case (id, c) => FileGroup("p", id) -> c }, Map.empty)
     val timeline = activeTimeline(model.completed, model.pending, model.compaction)
-    new FileSystemView(source(model.files), ViewTimeline(timeline, model.version, mergeOnRead = true, plans))
+    new FileSystemView(source(model.files), ViewTimeline(timeline, TableFormats.of(model.version), mergeOnRead = true, plans))
   }
 
   private val fileIds = Vector("a-0", "a-1", "b")

@@ -1,5 +1,6 @@
 package hudiidx.table
 
+import hudiidx.TableFormats
 import hudiidx.log.{KeyValueKind, RecordKeyForm}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -24,7 +25,7 @@ class KeyTextsSuite extends AnyFunSuite {
   } yield (g, name)
 
   test("every generator on the list has its text, by class and by type, Avro's twin too") {
-    for ((generator, name) <- names; version <- TableConfig.SupportedVersions) {
+    for ((generator, name) <- names; version <- TableFormats.versions) {
       val expected = if (generator.mayName) Set("5", "id:5") else Set("5")
       assert(keys(version, "id", name) === Right(expected), name)
       val several = KeyTexts.of(config(version, "id,sub", name)).toOption.get
@@ -50,7 +51,7 @@ class KeyTextsSuite extends AnyFunSuite {
       Class -> "com.example.ComplexKeyGenerator",
       Class -> "org.apache.hudi.keygen.simplekeygenerator"
     )
-    for (name <- others; fields <- Vector("id", "id,sub"); version <- TableConfig.SupportedVersions) {
+    for (name <- others; fields <- Vector("id", "id,sub"); version <- TableFormats.versions) {
       val why = KeyTexts.of(config(version, fields, name)).left.toOption.get
       assert(why.contains(name._2), name)
       assert(config(version, fields, name).recordKeyForm === None, name)

@@ -3,7 +3,7 @@ package hudiidx.table
 import java.time.Instant
 import java.util.TimeZone
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, TableFormats}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexerSuite, TableContext}
 import hudiidx.write.{CompletedWrite, HeartbeatOptions, NewTable, OpenWrite}
@@ -23,7 +23,7 @@ final class LocalTimelineSuite extends AnyFunSuite {
 
   private def newTable(version: Int): String = {
     val path = hudiidx.Fixtures.newFolder("local").resolve("t").toString
-    val made = NewTable("t", "", version, Vector("k"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
+    val made = NewTable("t", "", TableFormats.of(version), Vector("k"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
     require(made.create(LocalStorage, path))
     path
   }
@@ -40,7 +40,7 @@ final class LocalTimelineSuite extends AnyFunSuite {
       .foreach(n => LocalStorage.publish(s"${table.timeline.dir}/$n", empty))
   }
 
-  for (version <- NewTable.Versions) {
+  for (version <- TableFormats.written) {
     test(s"version $version: behind the last instant of an hour that comes again a write begins and completes later") {
       in("America/New_York") {
         val path = newTable(version)

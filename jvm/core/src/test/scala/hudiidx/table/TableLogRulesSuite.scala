@@ -1,7 +1,7 @@
 package hudiidx.table
 
 import hudiidx.log._
-import hudiidx.{Fixtures, UnsupportedTable}
+import hudiidx.{Fixtures, TableFormat, UnsupportedTable}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Merge rules from table properties, by the tables of the format notes §7.2, §7.3 and §7.6. */
@@ -98,11 +98,11 @@ final class TableLogRulesSuite extends AnyFunSuite {
     for (name <- Seq("v6-mor-part", "v9-mor-part")) {
       val table = Fixtures.table(name)
       val logs = Fixtures.filesBelow(table).filter(f => f.contains("/metadata/files/.") && f.contains(".log."))
-      val rules = LogRules(9, MergeMode.CommitTime, Vector.empty, None, None)
+      val rules = LogRules(TableFormat.V9, MergeMode.CommitTime, Vector.empty, None, None)
       val all = logs
         .map(f => s"$table/$f")
         .flatMap { file =>
-          val blocks = SliceLog.countedBlocks(storage, Vector(file), BlockRules(9, None, _ => true))
+          val blocks = SliceLog.countedBlocks(storage, Vector(file), BlockRules(TableFormat.V9, None, _ => true))
           val readers = BlockReaders(hfile = Some(HFileBlockRows), parquet = None)
           val keys = LogKeys.of(storage, blocks, rules, readers, LogKeysOptions())
           try keys.map(k => new String(k.keyUtf8, "UTF-8")).toVector

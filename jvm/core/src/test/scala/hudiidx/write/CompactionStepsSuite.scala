@@ -5,7 +5,7 @@ import hudiidx.log.{BlockRules, SliceLog}
 import hudiidx.storage._
 import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
 import hudiidx.table._
-import hudiidx.{Fixtures, WriteConflict, WriteFailed}
+import hudiidx.{Fixtures, TableFormats, WriteConflict, WriteFailed}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Try
 
@@ -16,7 +16,7 @@ class CompactionStepsSuite extends AnyFunSuite {
   import CompactionStepsSuite._
   import WriteStepsSuite.{keys => _, _}
 
-  for (version <- NewTable.Versions; fault <- Fault.All if isLong || version == 9 || fault == Fault.After)
+  for (version <- TableFormats.written; fault <- Fault.All if isLong || version == 9 || fault == Fault.After)
     test(
       s"version $version: killed ${fault.toString.toLowerCase} every step, a compaction changes no row and is finished later"
     ) {
@@ -40,7 +40,7 @@ class CompactionStepsSuite extends AnyFunSuite {
       }
     }
 
-  for (version <- NewTable.Versions) {
+  for (version <- TableFormats.written) {
     test(s"version $version: a compaction that may be alive is a conflict, and so is stock's; writers go on") {
       val path = written(version)
       plan(LocalStorage, path, slow)
@@ -180,7 +180,7 @@ private object CompactionStepsSuite {
   def keysOf(table: TableContext, slice: FileSlice, storage: Storage = LocalStorage): Vector[String] = {
     val folder = s"${table.tablePath}/${slice.partitionPath}/"
     val snapshot = TableSnapshot.of(table, IndexOptions(enabled = false))
-    val rules = BlockRules(snapshot.config.version, None, snapshot.viewTimeline.isCommitted)
+    val rules = BlockRules(snapshot.config.format, None, snapshot.viewTimeline.isCommitted)
     val base =
       slice.baseFile.toVector.flatMap(b => new String(storage.readAll(folder + b.fileName)).split('\n').toVector)
     base ++ SliceLog

@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.UnsupportedTable
+import hudiidx.{TableFormats, UnsupportedTable}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexerSuite, TableContext}
 import hudiidx.table.{FileKind, FileName}
@@ -50,7 +50,7 @@ class ForeignFilesSuite extends AnyFunSuite {
 
   private val locked = Some(LockOptions(settleMillis = 0))
 
-  for (version <- NewTable.Versions)
+  for (version <- TableFormats.written)
     test(s"version $version: nothing is written or removed through a link in the table's folder") {
       val links = Seq(".hoodie", ".hoodie/.heartbeat", ".hoodie/.temp", "p") ++
         (if (version == 9) Seq(".hoodie/timeline") else Nil)
@@ -103,7 +103,7 @@ class ForeignFilesSuite extends AnyFunSuite {
     }
   }
 
-  for (version <- NewTable.Versions)
+  for (version <- TableFormats.written)
     test(s"version $version: of what markers name, files of their write alone are removed") {
       val table = newTable(version)
       write(LocalStorage, table, "a")

@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.storage._
 import hudiidx.sync.{IndexerSuite, TableContext}
-import hudiidx.{Figures, Fixtures, TestSettings, WriteConflict}
+import hudiidx.{Figures, Fixtures, TableFormats, TestSettings, WriteConflict}
 import java.io.OutputStream
 import java.util.concurrent.{CountDownLatch, Executors}
 import java.util.concurrent.atomic.AtomicInteger
@@ -17,7 +17,7 @@ class LateWriteSuite extends AnyFunSuite {
   import LateWriteSuite._
   import WriteStepsSuite._
 
-  for (version <- NewTable.Versions)
+  for (version <- TableFormats.written)
     test(s"version $version: a late writer's rows are there exactly if it was told so, whatever step it goes on at") {
       races(tableOf(version, "a"))((storage, table) => write(storage, table, "late", slow)) { steps =>
         val table = tableOf(version, "a")

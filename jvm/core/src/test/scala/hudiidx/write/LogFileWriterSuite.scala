@@ -1,5 +1,6 @@
 package hudiidx.write
 
+import hudiidx.TableFormat
 import hudiidx.log.LogKeysSuite
 import hudiidx.log._
 import hudiidx.logindex.LogLookup
@@ -11,7 +12,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 /** Files of a slice's log, each of several blocks, as the readers of logs and of indexes have them. */
 class LogFileWriterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  private val all = BlockRules(9, None, _ => true)
+  private val all = BlockRules(TableFormat.V9, None, _ => true)
   private val folder = "/t/p/"
 
   private def name(n: Int): String = f".f-0_2026112000000000$n%02d.log.1_0-0-$n"

@@ -3,7 +3,7 @@ package hudiidx.write
 import hudiidx.storage._
 import hudiidx.sync.{IndexerSuite, TableContext}
 import hudiidx.table.{FileName, MetadataTable, MetadataTableListing, PropertiesFile, TableConfig}
-import hudiidx.{Fixtures, WriteConflict}
+import hudiidx.{Fixtures, TableFormat, WriteConflict}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Tables of stock Hudi with its metadata table, which a write here keeps or takes away, killed at any step or not. */
@@ -153,7 +153,7 @@ class MetadataTableWriterSuite extends AnyFunSuite {
     }
     named.foreach(f => LocalStorage.write(s"$root/${f.path}")(_.write(1)))
     LocalStorage.publish(s"$dir/$instant.deltacommit.requested", Array.emptyByteArray)
-    val content = CommitContent.of(CompletedWrite("UPSERT_PREPPED", "{}", named), 9, instant)
+    val content = CommitContent.of(CompletedWrite("UPSERT_PREPPED", "{}", named), TableFormat.V9, instant)
     LocalStorage.publish(s"$dir/$instant.deltacommit.inflight", content)
     MetadataTableWriter.undo(LocalStorage, table, instant)
     assert(named.map(f => LocalStorage.status(s"$root/${f.path}").isDefined) === Vector(false, true))

@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.{Fixtures, WriteConflict, WriteFailed, WriteUnknown}
+import hudiidx.{Fixtures, TableFormat, TableFormats, WriteConflict, WriteFailed, WriteUnknown}
 import hudiidx.log._
 import hudiidx.storage._
 import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
@@ -15,7 +15,7 @@ import scala.util.Try
 class WriteStepsSuite extends AnyFunSuite {
   import WriteStepsSuite._
 
-  for (version <- NewTable.Versions; fault <- Fault.All)
+  for (version <- TableFormats.written; fault <- Fault.All)
     test(s"version $version: killed ${fault.toString.toLowerCase} every step, a write is whole or not there") {
       val steps = new FaultyStorage(LocalStorage, Int.MaxValue, fault)
       val whole = newTable(version)
@@ -39,7 +39,7 @@ class WriteStepsSuite extends AnyFunSuite {
       }
     }
 
-  for (version <- NewTable.Versions; fault <- Fault.All)
+  for (version <- TableFormats.written; fault <- Fault.All)
     test(s"version $version: killed ${fault.toString.toLowerCase} every step, an overwrite is whole or not there") {
       val steps = new FaultyStorage(LocalStorage, Int.MaxValue, fault)
       def filled(): String = {
@@ -66,7 +66,7 @@ class WriteStepsSuite extends AnyFunSuite {
       }
     }
 
-  for (version <- NewTable.Versions; fault <- Fault.All)
+  for (version <- TableFormats.written; fault <- Fault.All)
     test(s"version $version: killed ${fault.toString.toLowerCase} every step, a table is the old one or the new one") {
       val steps = new FaultyStorage(LocalStorage, Int.MaxValue, fault)
       def filled(): String = {
@@ -89,7 +89,7 @@ class WriteStepsSuite extends AnyFunSuite {
       }
     }
 
-  for (version <- NewTable.Versions; (how, job) <- jobs)
+  for (version <- TableFormats.written; (how, job) <- jobs)
     test(s"version $version: wherever in $how the disk fills up, an error of ours says what became of it") {
       def filled(): String = {
         val table = newTable(version)
@@ -130,7 +130,7 @@ class WriteStepsSuite extends AnyFunSuite {
       assert(told === Set("WriteFailed", "WriteUnknown"))
     }
 
-  for (version <- NewTable.Versions)
+  for (version <- TableFormats.written)
     test(s"version $version: a writer that may be alive is a conflict, and so is stock's") {
       val table = newTable(version)
       val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
@@ -146,7 +146,7 @@ class WriteStepsSuite extends AnyFunSuite {
       assert(keys(table) === Set("a"))
     }
 
-  for (version <- NewTable.Versions)
+  for (version <- TableFormats.written)
     test(s"version $version: a write whose completion has no answer, or is sent twice, is complete") {
       val answers = Vector[Boolean => Boolean](_ => throw new IOException("no answer"), _ => false)
       answers.foreach { answer =>
@@ -173,7 +173,7 @@ class WriteStepsSuite extends AnyFunSuite {
     assert(keys(table) === Set("a", "b", "c"))
   }
 
-  for (version <- NewTable.Versions)
+  for (version <- TableFormats.written)
     test(s"version $version: a write that may be visible is not taken back, though the store tells nothing of it") {
       val table = newTable(version)
       val silent = new PassingStorage(LocalStorage) {
@@ -193,7 +193,7 @@ class WriteStepsSuite extends AnyFunSuite {
       assert(keys(table) === Set("a", "b"))
     }
 
-  for (version <- NewTable.Versions)
+  for (version <- TableFormats.written)
     test(
       s"version $version: a writer that is taken for dead when its write is decided is told that it is complete, once it is"
     ) {
@@ -215,7 +215,7 @@ class WriteStepsSuite extends AnyFunSuite {
       assert(Fixtures.filesBelow(table).count(_.contains(".log.")) === 4)
     }
 
-  for (version <- NewTable.Versions)
+  for (version <- TableFormats.written)
     test(
       s"version $version: a store that does not say whether a complete write was rolled back is an error, and the write stays"
     ) {
@@ -238,7 +238,7 @@ class WriteStepsSuite extends AnyFunSuite {
       assert(keys(table) === Set("a", "b"))
     }
 
-  for (version <- NewTable.Versions)
+  for (version <- TableFormats.written)
     test(s"version $version: a write of an earlier build, which kept no records, is taken back when it is silent") {
       val table = newTable(version)
       write(LocalStorage, table, "a")
@@ -269,7 +269,7 @@ class WriteStepsSuite extends AnyFunSuite {
     assert(LocalStorage.status(taken).isDefined)
   }
 
-  for (version <- NewTable.Versions; (how, end) <- ends)
+  for (version <- TableFormats.written; (how, end) <- ends)
     test(s"version $version: a file of a task that outlives its write, $how, goes again") {
       val table = newTable(version)
       val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
@@ -293,7 +293,7 @@ class WriteStepsSuite extends AnyFunSuite {
       assert(keys(table) === Set("a"))
     }
 
-  for (version <- NewTable.Versions)
+  for (version <- TableFormats.written)
     test(s"version $version: who listed an overwrite that was taken back since reads on") {
       val table = newTable(version)
       write(LocalStorage, table, "a", slow)
@@ -341,7 +341,7 @@ private object WriteStepsSuite {
     newTable(version, LocalStorage, Fixtures.newFolder("written").resolve("t").toString)
 
   def newTable(version: Int, storage: Storage, path: String): String = {
-    val made = NewTable("t", "", version, Vector("k"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
+    val made = NewTable("t", "", TableFormats.of(version), Vector("k"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
     require(made.create(storage, path))
     path
   }
@@ -401,7 +401,7 @@ private object WriteStepsSuite {
       val fileId = s"${java.util.UUID.randomUUID}-0"
       all -> logFile(open, fileId, FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1), key)
     }
-    val made = NewTable("t", "", 9, Vector("other"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
+    val made = NewTable("t", "", TableFormat.V9, Vector("other"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
     open.remake(
       CompletedWrite("INSERT_OVERWRITE_TABLE", schema.toString, Vector(file), replaced = Some(replaced)),
       made
@@ -435,7 +435,7 @@ private object WriteStepsSuite {
   def keys(table: String, storage: Storage = LocalStorage): Set[String] = {
     val access = IndexerSuite.accessOf(storage)
     val snapshot = TableSnapshot.of(TableContext.load(access, table), IndexOptions(enabled = false))
-    val rules = BlockRules(snapshot.config.version, None, snapshot.viewTimeline.isCommitted)
+    val rules = BlockRules(snapshot.config.format, None, snapshot.viewTimeline.isCommitted)
     val found = for {
       partition <- snapshot.view.partitions
       slice <- snapshot.view.latestMergedFileSlices(partition)

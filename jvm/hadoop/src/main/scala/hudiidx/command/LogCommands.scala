@@ -10,7 +10,7 @@ import hudiidx.storage.CountingStorage
 import hudiidx.store.{Current, IndexStore}
 import hudiidx.sync.{IndexOptions, TableAccess}
 import hudiidx.table.{FileGroup, FileKind, FileName, TableConfig, TableLogRules}
-import hudiidx.{DamagedIndex, NotAHudiTable}
+import hudiidx.{DamagedIndex, NotAHudiTable, TableFormat}
 
 /** What a log file holds, and where keys are in it: `log show` and `log find`. The file's table is that whose folder it lies
   * in; without one the file is read as one of a table with stored keys. DamagedTable, UnsupportedTable as a read of the log.
@@ -105,7 +105,7 @@ final class LogCommands(access: TableAccess, file: String, options: IndexOptions
     value.fold(json.writeNullField(name))(json.writeStringField(name, _))
 
   private def rules: LogRules =
-    table.fold(LogRules(LogCommands.LatestVersion, MergeMode.CommitTime, Vector.empty, None, None))(TableLogRules.of(_))
+    table.fold(LogRules(TableFormat.Latest, MergeMode.CommitTime, Vector.empty, None, None))(TableLogRules.of(_))
 
   /** An index that cannot be read is none: the file is what is asked about. */
   private def withKept[A](use: KeptTails => A): A = {
@@ -130,8 +130,4 @@ final class LogCommands(access: TableAccess, file: String, options: IndexOptions
       case _                                       => None
     }
   } yield FileGroup(partition, entry.fileId) -> LogIndex.open(store, version, new BlockCache(0L))
-}
-
-private object LogCommands {
-  private val LatestVersion = 9
 }

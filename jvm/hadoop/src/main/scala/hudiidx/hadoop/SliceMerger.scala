@@ -39,7 +39,7 @@ final class SliceMerger(
 ) {
   private val log = Log.of(classOf[SliceMerger])
   private var warned = false
-  private val shown = increment.map(ShownRows(_, rowByRow = config.version >= 8))
+  private val shown = increment.map(ShownRows(_, rowByRow = config.format.incrementsByRow))
   private val keyColumns = KeyColumns.of(config).copy(commitTimes = shown.exists(_.rowByRow))
 
   /** Errors as [[hudiidx.merge.SliceMerge]].

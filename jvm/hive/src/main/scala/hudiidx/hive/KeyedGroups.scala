@@ -40,7 +40,7 @@ private[hive] object KeyedGroups {
     */
   private def canTell(snapshot: TableSnapshot, settings: ReadSettings): Boolean =
     snapshot.use.version.exists(RecordIndex.isIn) &&
-      !(settings.mergesAs11 && snapshot.config.version < 8) &&
+      !(settings.mergesAs11 && snapshot.config.format.mergesAsHudi015) &&
       !(settings.readOptimized && snapshot.config.isMergeOnRead)
 
   private def without(snapshot: TableSnapshot, e: Exception): Option[Set[FileGroup]] = {

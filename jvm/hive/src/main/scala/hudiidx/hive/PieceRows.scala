@@ -100,7 +100,7 @@ private[hive] object PieceRows {
       new BaseRows(base(storage, piece, read, plan, columns, if (isWhole) None else Some((piece.start, piece.end))))
     } else {
       val rules = MergeRules.of(plan.config, plan.mergesAs11)
-      val blocks = new LogRows(read, columns.schema, plan.config.version)
+      val blocks = new LogRows(read, columns.schema, plan.config.format.floatsByText)
       val budget = budgetBytes
       val counting = TableLogRules.blocks(plan.config, plan.timeline.get, plan.asOf, plan.damagedAsStock)
       val merger = new SliceMerger(storage, plan.config, rules, counting, MergeOptions(budget), logBytes = budget)
@@ -119,7 +119,7 @@ private[hive] object PieceRows {
       range: Option[(Long, Long)]
   ): ParquetRows = {
     // As stock's readers: 0.15 takes the bits where it merges nothing.
-    val floatsByText = plan.config.version >= 8 || plan.config.isMergeOnRead
+    val floatsByText = plan.config.format.floatsByText || plan.config.isMergeOnRead
     try
       new ParquetRows(
         new StorageInputFile(storage, piece.path),

@@ -68,6 +68,8 @@ private[hive] object ReadPlan {
       "hudiidx.timeline.*",
       "hudiidx.log.*",
       "hudiidx.storage.*",
+      "hudiidx.TableFormat",
+      "hudiidx.StockReader*",
       "hudiidx.hive.ReadPlan",
       s"${Scala}collection.immutable.*",
       s"${Scala}collection.generic.*",

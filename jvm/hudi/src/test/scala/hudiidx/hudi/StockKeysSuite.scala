@@ -2,6 +2,7 @@ package hudiidx.hudi
 
 import scala.util.Try
 
+import hudiidx.TableFormats
 import hudiidx.log.KeyValueKind
 import hudiidx.spark.RecordKeyFilter
 import hudiidx.spark.{KeyColumnsOf, KeyReader}
@@ -46,7 +47,7 @@ class StockKeysSuite extends AnyFunSuite {
     test(s"${generator.name}: keys of one and of several fields, by every way, setting and table version") {
       var compared = 0
       for {
-        version <- TableConfig.SupportedVersions
+        version <- TableFormats.versions
         newEncoding <- Vector("true", "false")
         (dataType, values) <- Kinds
         value <- values

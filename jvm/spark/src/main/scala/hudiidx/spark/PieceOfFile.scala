@@ -110,7 +110,7 @@ object PieceOfFile {
   ): BaseFileReaderFactory =
     new BaseFileReaderFactory(
       parquet,
-      floatsByText = table.config.version >= 8 || table.config.isMergeOnRead,
+      floatsByText = table.config.format.floatsByText || table.config.isMergeOnRead,
       if (table.hasLogs) Some(sliceReading(spark, table, avroJson.getOrElse(table.schema.avroJson))) else None,
       table.names,
       RecordKeyFilter.sameAsKey(table.config, table.schema.struct),
@@ -122,7 +122,7 @@ object PieceOfFile {
     table.timeline.withoutHistory,
     table.asOf,
     avroJson,
-    ColumnRules.of(table.config.version, spark.sessionState.conf.caseSensitiveAnalysis),
+    ColumnRules.of(table.config.format, spark.sessionState.conf.caseSensitiveAnalysis),
     Shims.batchRows(spark),
     table.shared.damagedAsStock,
     table.mergesAs11,

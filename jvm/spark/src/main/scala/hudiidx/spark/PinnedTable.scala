@@ -68,7 +68,7 @@ final class PinnedTable(
   def indexDir: String = options.index.indexDir(path)
 
   /** Version 6 is merged by 1.1's rules. */
-  def mergesAs11: Boolean = options.mergesAs11 && config.version < 8
+  def mergesAs11: Boolean = options.mergesAs11 && config.format.mergesAsHudi015
 
   /** A record index is there to be asked; an incremental read takes the files of its commits. By 1.1's rules other keys may be
     * live than those that are indexed.

@@ -28,11 +28,6 @@ final case class RowSchema(
 
 object RowSchema {
 
-  /** Stock 0.15, which reads version 6, puts the partition columns last, but not where it merges logs; later ones leave them
-    * in place.
-    */
-  private val PartitionColumnsInPlace = 8
-
   /** @param avroJson the table's schema with its meta columns
     * @param merged   rows may stand in logs
     */
@@ -50,7 +45,7 @@ object RowSchema {
       if (s.fieldNames.contains(name)) s else s.add(StructField(name, StringType))
     }
     val ordered =
-      if (merged || config.version >= PartitionColumnsInPlace) complete else partitionsLast(complete, config)
+      if (merged || !config.format.partitionColumnsLast) complete else partitionsLast(complete, config)
     val partitions =
       config.partitionFields.map(n => ordered.find(_.name == n).getOrElse(StructField(n, StringType)))
     val values = new PartitionValues(rule, partitions, zone)

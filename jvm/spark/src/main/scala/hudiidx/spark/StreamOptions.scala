@@ -2,7 +2,7 @@ package hudiidx.spark
 
 import java.util.Locale
 
-import hudiidx.{InvalidOption, WholeNumber}
+import hudiidx.{InvalidOption, TableFormat, WholeNumber}
 import hudiidx.sync.OptionDoc
 import hudiidx.sync.OptionKind.{Text, Whole}
 import hudiidx.table._
@@ -119,8 +119,7 @@ object StreamOptions {
 
   /** InvalidOption where instants are meant otherwise than the table has them. */
   def check(asked: StreamOptions, config: TableConfig): Unit = asked.tableVersion.foreach { version =>
-    def byCompletion(v: Int) = v >= ViewTimeline.CompletionTimeVersion
-    if (byCompletion(version) != byCompletion(config.version))
+    if (TableFormat.upTo(version).exists(_.completionTimes) != config.format.completionTimes)
       throw new InvalidOption(
         s"$TableVersion: $version is not served, as the table has version ${config.version}, which says how instants are meant; leave it out"
       )

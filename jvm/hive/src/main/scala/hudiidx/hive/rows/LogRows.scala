@@ -35,9 +35,9 @@ private[hive] abstract class LogBlockRows extends BlockWalk {
   *
   * @param wanted  columns, with names, types and defaults as the table has them
   * @param table   the table's schema
-  * @param version of the table
+  * @param floatsByText as the table's format has it
   */
-private[hive] final class LogRows(wanted: ValueType.Struct, table: Schema, version: Int)
+private[hive] final class LogRows(wanted: ValueType.Struct, table: Schema, floatsByText: Boolean)
     extends BlockOpener[LogBlockRows] {
   private val compiled = mutable.HashMap.empty[String, AvroRows]
 
@@ -49,7 +49,7 @@ private[hive] final class LogRows(wanted: ValueType.Struct, table: Schema, versi
       case LogBlockKind.HFileData   => new HFileBlockRows(reader, block, avroRows(reader.path, block))
       case LogBlockKind.ParquetData =>
         val content = LogFile.contentReader(reader, block)
-        new ParquetBlockRows(new ParquetRows(new ReaderInputFile(content), content.path, wanted, version >= 8, None))
+        new ParquetBlockRows(new ParquetRows(new ReaderInputFile(content), content.path, wanted, floatsByText, None))
       case other =>
         throw new UnsupportedTable(s"${reader.path}: a block of kind $other at offset ${block.offset} holds no rows")
     }
@@ -58,7 +58,7 @@ private[hive] final class LogRows(wanted: ValueType.Struct, table: Schema, versi
     val json = block.schema.getOrElse(
       throw new DamagedTable(s"$path: log block without a schema at offset ${block.offset}; restore the file")
     )
-    compiled.getOrElseUpdate(json, new AvroRows(AvroFieldPlan.parse(json, path), wanted, table, version, path))
+    compiled.getOrElseUpdate(json, new AvroRows(AvroFieldPlan.parse(json, path), wanted, table, floatsByText, path))
   }
 }
 
@@ -67,13 +67,13 @@ private[hive] final class AvroRows(
     writer: Schema,
     wanted: ValueType.Struct,
     table: Schema,
-    version: Int,
+    floatsByText: Boolean,
     where: String
 ) {
   if (writer.getType != Schema.Type.RECORD)
     throw new DamagedTable(s"$where: schema is of type ${writer.getType}, not a record; restore the file")
   private val values = new AvroValues(where)
-  private val conversion = new Conversion(floatsByText = version >= 8, defaults = true, where)
+  private val conversion = new Conversion(floatsByText, defaults = true, where)
   private val own = wanted.fields.map(f => find(f.name)).toArray
   private val projection = projected(own.filter(_ != null).distinct.sortBy(_.pos).toVector)
   private val reader = new GenericDatumReader[IndexedRecord](writer, projection)

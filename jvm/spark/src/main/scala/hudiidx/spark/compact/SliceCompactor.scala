@@ -35,7 +35,7 @@ final case class CompactionJob(
 final class SliceCompactor(job: CompactionJob, token: String) {
   private val table = job.table
   private val storage: Storage = table.context.storage
-  private val markers = new Markers(storage, table.path, table.config.version, job.instant)
+  private val markers = new Markers(storage, table.path, table.config.format, job.instant)
   private val schema = new Schema.Parser().setValidateDefaults(false).parse(job.schema)
 
   def run(planned: PlannedFileGroup): WrittenFile = {

@@ -1,5 +1,7 @@
 package hudiidx.spark.rows
 
+import hudiidx.TableFormat
+
 /** How the columns of a file become those of the table.
   *
   * @param floatsByText a float becomes the double of its shortest text (170.06f is 170.06), not of its bits
@@ -10,7 +12,7 @@ final case class ColumnRules(caseSensitive: Boolean, floatsByText: Boolean) {
 
 object ColumnRules {
 
-  /** The rules of the stock release that reads this table version: 0.15 version 6, 1.0 version 8, 1.1 version 9. */
-  def of(tableVersion: Int, caseSensitive: Boolean): ColumnRules =
-    ColumnRules(caseSensitive, floatsByText = tableVersion >= 8)
+  /** The rules of the stock release that reads tables of this format. */
+  def of(format: TableFormat, caseSensitive: Boolean): ColumnRules =
+    ColumnRules(caseSensitive, format.floatsByText)
 }

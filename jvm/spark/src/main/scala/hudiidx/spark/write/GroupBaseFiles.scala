@@ -17,7 +17,7 @@ import org.apache.spark.unsafe.types.UTF8String
 final class GroupBaseFiles(write: GroupWrite, numbers: SequenceNumbers, token: String) {
   private val storage: Storage = write.table.context.storage
   private val tablePath = write.table.path
-  private val markers = new Markers(storage, tablePath, write.table.config.version, write.instant)
+  private val markers = new Markers(storage, tablePath, write.table.config.format, write.instant)
   private val schema = new Schema.Parser().parse(write.blockSchema)
   private val struct: StructType = WriteSchema.withMeta(write.struct)
 

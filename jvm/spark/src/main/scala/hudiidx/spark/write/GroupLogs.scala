@@ -19,7 +19,7 @@ final class GroupLogs(write: GroupWrite, numbers: SequenceNumbers, token: String
   private val storage: Storage = write.table.context.storage
   private val config = write.table.config
   private val tablePath = write.table.path
-  private val markers = new Markers(storage, tablePath, config.version, write.instant)
+  private val markers = new Markers(storage, tablePath, config.format, write.instant)
   private val records = new LogRecords(write, numbers)
 
   /** @param rows at least one that is written */
@@ -28,9 +28,9 @@ final class GroupLogs(write: GroupWrite, numbers: SequenceNumbers, token: String
     val folder = Storage.join(tablePath, target.partitionPath) + "/"
     val earlier = target.slice.fold(EarlierFilters.None)(earlierFilters(_, folder))
     val sliceInstant = target.slice.fold(write.instant)(_.baseInstantTime)
-    val named = if (config.timelineLayout == 1) target.slice.fold(write.instant)(_.instantOfLogs) else write.instant
+    val named = if (!config.format.logsOfOneWrite) target.slice.fold(write.instant)(_.instantOfLogs) else write.instant
     val first =
-      if (config.timelineLayout == 1) target.slice.fold(1)(s => (0 +: s.logFiles.map(_.version)).max + 1) else 1
+      if (!config.format.logsOfOneWrite) target.slice.fold(1)(s => (0 +: s.logFiles.map(_.version)).max + 1) else 1
     // Only what a writer left that failed before can have a name: with the next version none has.
     val (name, version) = Iterator
       .from(first)

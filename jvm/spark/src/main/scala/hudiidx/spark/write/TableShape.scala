@@ -76,7 +76,7 @@ private[write] object TableShape {
 
   /** The table that is to take the place of one: what options leave out stays as it is. */
   def anew(options: WriteOptions, tablePath: String, config: TableConfig): NewTable = {
-    val served = if (NewTable.Versions.contains(config.version)) Some(config.version) else None
+    val served = if (config.format.isWritten) Some(config.version) else None
     val kept = of(config) - KeyGeneratorClass - TableType - TableVersion - MergeModeOption ++
       served.map(v => TableVersion -> v.toString) +
       (TableName -> config.tableName) + ("hoodie.database.name" -> config.databaseName)

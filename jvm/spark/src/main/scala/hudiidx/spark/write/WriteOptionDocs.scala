@@ -1,10 +1,11 @@
 package hudiidx.spark.write
 
+import hudiidx.TableFormat
 import hudiidx.log.RecordKeyForm
 import hudiidx.spark.write.WriteOptions._
 import hudiidx.sync.OptionDoc
 import hudiidx.sync.OptionKind.{Flag, OneOf, Text, Whole}
-import hudiidx.write.{HeartbeatOptions, NewTable}
+import hudiidx.write.HeartbeatOptions
 
 /** The options of writes, with their defaults, as docs/options.md shows them. */
 object WriteOptionDocs {
@@ -24,8 +25,8 @@ object WriteOptionDocs {
     OptionDoc(TableType, OneOf(Vector("MERGE_ON_READ")), "MERGE_ON_READ", OfNew + "no other is written.")
   val version = OptionDoc(
     TableVersion,
-    OneOf(NewTable.Versions.map(_.toString)),
-    NewTable.Versions.max.toString,
+    OneOf(TableFormat.Written.map(_.version.toString)),
+    TableFormat.Written.last.version.toString,
     OfNew + "its version."
   )
   val hiveStyle =

@@ -1,6 +1,6 @@
 package hudiidx.spark.write
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, TableFormat}
 import hudiidx.sync.{IndexOptions, OptionDoc}
 import hudiidx.table.{KeyGenerator, TableConfig, TableSchema}
 import hudiidx.write.{HeartbeatOptions, KeyGenerators, LockOptions, NewTable, StockWriter, WritableTable}
@@ -226,7 +226,7 @@ object WriteOptions {
     val made = NewTable(
       name = options.text(TableName).getOrElse(needed(TableName)),
       database = options.text("hoodie.database.name").getOrElse(""),
-      version = tableVersion(options),
+      format = tableFormat(options),
       keyFields = keys,
       partitionFields = partitions,
       orderingField = ordering.headOption,
@@ -237,12 +237,12 @@ object WriteOptions {
       logInserts = options.logInserts.contains(true),
       slashDates = options.flag(WriteOptionDocs.slashDates).getOrElse(false)
     )
-    val isFit = made.version != NewTable.Versions.min && partitions.nonEmpty &&
+    val isFit = made.format.knowsSlashDates && partitions.nonEmpty &&
       TableConfig.besideSlashDates(partitions, made.hiveStyle, made.urlEncode).isEmpty
     if (made.slashDates && !isFit)
       throw new InvalidOption(
         s"$SlashDates: stock Hudi does not read such a table as it was written but with one partition field, without $HiveStyle and $UrlEncode, " +
-          s"and not in version ${NewTable.Versions.min}, whose readers do not know it; leave one of them out"
+          s"and not in version ${TableFormat.V6.version}, whose readers do not know it; leave one of them out"
       )
     made
   }
@@ -252,10 +252,10 @@ object WriteOptions {
 
   private[write] def typeName(text: String): String = TypeNames.getOrElse(text.toLowerCase(Locale.ROOT), text)
 
-  private def tableVersion(options: WriteOptions): Int = {
+  private def tableFormat(options: WriteOptions): TableFormat = {
     val text = options.text(TableVersion).getOrElse(WriteOptionDocs.version.default)
-    NewTable.Versions.find(_.toString == text).getOrElse {
-      throw new InvalidOption(s"$TableVersion: '$text' is not served; known are ${NewTable.Versions.mkString(", ")}")
+    TableFormat.Written.find(_.version.toString == text).getOrElse {
+      throw new InvalidOption(s"$TableVersion: '$text' is not served; known are ${TableFormat.Written.map(_.version).mkString(", ")}")
     }
   }
 

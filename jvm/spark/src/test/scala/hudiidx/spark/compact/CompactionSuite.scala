@@ -13,7 +13,7 @@ import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
 import hudiidx.table.{MetadataTable, PropertiesFile, TableConfig}
 import hudiidx.timeline.CommitMetadata
-import hudiidx.{DamagedTable, Fixtures, InvalidOption, UnsupportedTable, WriteConflict}
+import hudiidx.{DamagedTable, Fixtures, InvalidOption, TableFormat, UnsupportedTable, WriteConflict}
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.SpanSugar._
@@ -96,7 +96,7 @@ final class CompactionSuite extends SparkSuite with Eventually {
     try {
       val Vector(slice) = snapshot.view.latestMergedFileSlices("", None)
       val logs = slice.logFiles.map(l => s"$path/${l.fileName}")
-      val blocks = SliceLog.countedBlocks(LocalStorage, logs, BlockRules(9, None, _ => true))
+      val blocks = SliceLog.countedBlocks(LocalStorage, logs, BlockRules(TableFormat.V9, None, _ => true))
       val lookup = new LogLookup(LocalStorage, blocks)
       lookup.chain(s"$path/").map(lookup.load(s"$path/")(_).entries.length).sum
     } finally snapshot.close()

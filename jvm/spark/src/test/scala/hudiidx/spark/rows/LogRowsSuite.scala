@@ -1,7 +1,7 @@
 package hudiidx.spark.rows
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TableFormat, TableFormats}
 import hudiidx.log.{LogBlockKind, LogFile, LogFiles}
 import hudiidx.table.TableSchema
 import hudiidx.spark.{Answer, RowSchema, SharedTable, SparkSuite}
@@ -40,7 +40,7 @@ final class LogRowsSuite extends SparkSuite {
   private def logRows(name: String, kinds: mutable.Set[LogBlockKind]): DataFrame = {
     val schema = schemaOf(name)
     val version = name.drop(1).takeWhile(_.isDigit).toInt
-    val rules = ColumnRules.of(version, caseSensitive = false)
+    val rules = ColumnRules.of(TableFormats.of(version), caseSensitive = false)
     val toScala = CatalystTypeConverters.createToScalaConverter(schema)
     val rows = new java.util.ArrayList[Row]
     val blocks = new BlockRowsReader(schema, None, rules)
@@ -91,7 +91,7 @@ final class LogRowsSuite extends SparkSuite {
         LogFile.blocks(reader).filter(_.kind == LogBlockKind.HFileData).foreach { block =>
           val schema = new Schema.Parser().parse(block.schema.get)
           val columns = AvroSchemaConverter.structType(schema, reader.path)
-          val found = new BlockRowsReader(columns, None, ColumnRules.of(9, caseSensitive = true)).open(reader, block)
+          val found = new BlockRowsReader(columns, None, ColumnRules.of(TableFormat.V9, caseSensitive = true)).open(reader, block)
           val cells = hudiidx.hfile.HFileReader
             .open(LogFile.contentReader(reader, block), new hudiidx.hfile.BlockCache(0L), new hudiidx.DamagedTable(_))
             .scan()
@@ -117,7 +117,7 @@ final class LogRowsSuite extends SparkSuite {
         LogFile.blocks(reader).filter(b => dataKinds(b.kind)).foreach { block =>
           def keys(skips: Int): Vector[Map[String, Any]] = {
             val into = PlainValues.vectors(schema)
-            val found = new BlockRowsReader(schema, None, ColumnRules.of(9, caseSensitive = true)).open(reader, block)
+            val found = new BlockRowsReader(schema, None, ColumnRules.of(TableFormat.V9, caseSensitive = true)).open(reader, block)
             var count = 0
             found.skip(skips)
             while (found.next()) {
