@@ -128,7 +128,7 @@ object NumbersSuite {
       catch { case e: HudiIdxException => assert(e.getMessage.contains("/t/.hoodie/hoodie.properties")) }
     }
 
-  private val option = OptionDoc("hudiidx.test", OptionKind.Whole(0), "0", "for a test")
+  private val option = OptionDoc("hudiidx.test", OptionKind.IntRange(0), "0", "for a test")
 
   private val sites: Map[String, String => Any] = Map(
     "hudiidx.WholeNumber" -> (WholeNumber.of(_, Long.MaxValue)),

@@ -29,10 +29,10 @@ private[merge] final class MixedWinners(
   }
 
   /** Holds all keys against the base file, as many at a time as the budget allows. */
-  def join(base: Option[BaseKeyFile], droppedBase: BitSet, deletedBase: BitSet, keptLog: BitSet): Recipes = {
+  def join(base: Option[BaseKeyFile], droppedBase: BitSet, deletedBase: BitSet, keptLog: BitSet): PartialMergePlan = {
     val keys = new SortedVersions(sorter.sorted())
     val walk = new BaseWalk(base, rules.log.comparesBase, positions.isDefined)
-    val recipes = new Recipes.Builder
+    val recipes = new PartialMergePlan.Builder
     var above: Option[Array[Byte]] = None
     var more = keys.next()
     while (more) {
@@ -96,7 +96,7 @@ private final class MixedJoin(
     droppedBase: BitSet,
     deletedBase: BitSet,
     keptLog: BitSet,
-    recipes: Recipes.Builder
+    recipes: PartialMergePlan.Builder
 ) {
   private val table = run.table
   private val compares = rules.log.comparesBase
@@ -107,7 +107,7 @@ private final class MixedJoin(
     while (entry < table.size) {
       if (table.isKept(entry)) {
         val chain = chains(table.note(entry) - 1)
-        if (chain.size == 1) keptLog.set(chain.head) else recipes.add(Recipes.NoBase, chain)
+        if (chain.size == 1) keptLog.set(chain.head) else recipes.add(PartialMergePlan.NoBase, chain)
       }
       entry += 1
     }
@@ -122,7 +122,7 @@ private final class MixedJoin(
     val mixes = chain.nonEmpty && (yields || (!baseWins && isPartial(chain.head)))
     val number = BaseWalk.rowNumber(row.row)
     table.meet(entry, loses = mixes || baseWins)
-    if (mixes) recipes.add(number, if (baseWins) chain :+ Recipes.Base else Recipes.Base +: chain)
+    if (mixes) recipes.add(number, if (baseWins) chain :+ PartialMergePlan.Base else PartialMergePlan.Base +: chain)
     if (mixes || !baseWins) droppedBase.set(number)
     if (!baseWins && winner.isDelete) deletedBase.set(number)
   }

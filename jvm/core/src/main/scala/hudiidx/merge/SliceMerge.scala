@@ -31,7 +31,7 @@ final case class MergedRows(
     droppedBase: BitSet,
     deletedBase: BitSet,
     keptLog: BitSet,
-    recipes: Recipes,
+    recipes: PartialMergePlan,
     firstRecord: Array[Int]
 )
 
@@ -109,7 +109,7 @@ private final class SliceMerging(
     val log = new LogWinners(rules.log, readers, options, wanted, positions)
     try {
       val first = read(log)((reader, part, number) => log.read(reader, part, number))
-      val merged = MergedRows(new BitSet, new BitSet, new BitSet(log.records), Recipes.Empty, first)
+      val merged = MergedRows(new BitSet, new BitSet, new BitSet(log.records), PartialMergePlan.Empty, first)
       val join = new BaseJoin(base, rules.log, merged, positions.isDefined)
       log.foreachRun(join.take)
       merged

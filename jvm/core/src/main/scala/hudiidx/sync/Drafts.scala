@@ -162,10 +162,10 @@ private[sync] final class Drafts(
       )
     }
 
-  /** WriteConflict where others were first time and again. */
+  /** WriteConflict after too many concurrent updates. */
   def requireTries(rebases: Int): Unit = if (rebases > Drafts.MaxRebases)
     throw new WriteConflict(
-      s"${store.dir}: other writers were first $rebases times; run ${IndexStore.command("update", path, store.dir).told} again later"
+      s"${store.dir}: gave up after $rebases concurrent updates; run ${IndexStore.command("update", path, store.dir).told} later"
     )
 }
 

@@ -112,13 +112,13 @@ private[sync] final class IndexBuild(
   private def caughtUp(draft: Draft, now: TableContext): Option[Draft] = {
     val made = drafts.version(draft, 0L)
     SyncPlan.of(made, now) match {
-      case Standing.Sound(unseen) if unseen.isEmpty => Some(draft)
-      case Standing.Sound(unseen)                   =>
+      case IndexStatus.Usable(unseen) if unseen.isEmpty => Some(draft)
+      case IndexStatus.Usable(unseen)                   =>
         try {
           val next = drafts.of(made, now, drafts.changesOf(unseen, made.coverage, now), unseen)
           Some(next.copy(leftovers = draft.allLeftovers))
         } catch { case _: DamagedIndex => None }
-      case Standing.Unsound(_) => None
+      case IndexStatus.Diverged(_) => None
     }
   }
 
@@ -129,9 +129,9 @@ private[sync] final class IndexBuild(
       val joined = draft.parts.map { case (part, made) => part -> part.withOthers(made, before, version) }
       val added = parts.filter(p => p.isIn(version) && !draft.parts.exists(_._1 == p) && !before.exists(p.isIn))
       val kept = SyncPlan.of(version, draft.table) match {
-        case Standing.Sound(unseen) =>
+        case IndexStatus.Usable(unseen) =>
           drafts.made(draft.manifest, draft.table, added, None)(drafts.updated(_, _, version, unseen))
-        case Standing.Unsound(_) => Vector.empty
+        case IndexStatus.Diverged(_) => Vector.empty
       }
       draft.copy(parts = joined ++ kept)
     case _ => draft

@@ -121,8 +121,8 @@ object IndexInfo {
         broken(store, path, Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")), None)
       case Current.Found(version, _) =>
         SyncPlan.of(version, table) match {
-          case Standing.Unsound(fallback) => broken(store, path, fallback, Some(version))
-          case Standing.Sound(unseen)     => sound(store, version, unseen, table)
+          case IndexStatus.Diverged(fallback) => broken(store, path, fallback, Some(version))
+          case IndexStatus.Usable(unseen)     => sound(store, version, unseen, table)
         }
     }
 

@@ -3,7 +3,7 @@ package hudiidx.sync
 import hudiidx.column.{BloomKind, NeverColumns, ValuesKind}
 import hudiidx.record.RecordPlan
 import hudiidx.store.{IndexStore, Retention}
-import hudiidx.sync.OptionKind.{Flag, OneOf, Text, Whole}
+import hudiidx.sync.OptionKind.{Flag, IntRange, OneOf, Text}
 import hudiidx.table.LogCheck
 
 /** Settings of an index, from reader options, `hudiidx.*` session settings or keywords.
@@ -143,27 +143,27 @@ object IndexOptions {
   )
   private val mergePercent = OptionDoc(
     MergePercent,
-    Whole(1, 100),
+    IntRange(1, 100),
     usual.mergePercent.toString,
     "The delta manifest is merged into a new master when it holds more than this share of the master's files, in percent…"
   )
   private val mergeMinFiles =
-    OptionDoc(MergeMinFiles, Whole(0, Int.MaxValue), usual.mergeMinFiles.toString, "…and more files than this.")
+    OptionDoc(MergeMinFiles, IntRange(0, Int.MaxValue), usual.mergeMinFiles.toString, "…and more files than this.")
   private val retained = OptionDoc(
     RetainLast,
-    Whole(1, 10000),
+    IntRange(1, 10000),
     usual.retention.retained.toString,
     "So many newest index versions are kept, whatever their age."
   )
   private val olderThanMinutes = OptionDoc(
     OlderThanMinutes,
-    Whole(0, MostMinutes),
+    IntRange(0, MostMinutes),
     (usual.retention.minAgeMillis / Minute).toString,
     "An index version that was replaced less than this ago is kept: a reader may have it open."
   )
   private val orphanMinutes = OptionDoc(
     OrphanMinutes,
-    Whole(0, MostMinutes),
+    IntRange(0, MostMinutes),
     (usual.retention.orphanAgeMillis / Minute).toString,
     "An index file that no version names is removed when it is older than this. Making an index must not take longer."
   )
@@ -175,19 +175,19 @@ object IndexOptions {
   )
   private val windowDays = OptionDoc(
     RecordWindowDays,
-    Whole(1, 36500),
+    IntRange(1, 36500),
     "(all)",
     "The record index holds records committed in the last so many days only, counted from the newest instant."
   )
   private val fileGroups = OptionDoc(
     RecordFileGroups,
-    Whole(1, MostFileGroups),
+    IntRange(1, MostFileGroups),
     "(by size)",
     "Hash groups that a record index is made with; they split as it grows."
   )
   private val groupBytes = OptionDoc(
     RecordGroupBytes,
-    Whole(LeastGroupBytes, Int.MaxValue),
+    IntRange(LeastGroupBytes, Int.MaxValue),
     s"(as the index has it, else ${RecordPlan.TargetBytes})",
     "A hash group of the record index is split when it has twice so many bytes. The index keeps it."
   )

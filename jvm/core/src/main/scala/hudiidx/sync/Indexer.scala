@@ -87,8 +87,8 @@ final class Indexer(
         // Numbers of versions that cannot be read are taken all the same.
         val next = if (passedOver.isEmpty) version.number + 1 else store.nextNumber()
         SyncPlan.of(version, table) match {
-          case Standing.Unsound(fallback) => rebuild(rebases, fallback.why)
-          case Standing.Sound(unseen)     => ruled(Base(table, version, next, unseen), rebases)
+          case IndexStatus.Diverged(fallback) => rebuild(rebases, fallback.why)
+          case IndexStatus.Usable(unseen)     => ruled(Base(table, version, next, unseen), rebases)
         }
     }
   }

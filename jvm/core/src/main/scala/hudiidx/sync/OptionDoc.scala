@@ -16,7 +16,7 @@ object OptionKind {
     override def text: String = "boolean"
   }
 
-  final case class Whole(least: Long, most: Long = Long.MaxValue) extends OptionKind {
+  final case class IntRange(least: Long, most: Long = Long.MaxValue) extends OptionKind {
     override def text: String = s"integer, $range"
 
     /** Sizes and times have no greatest value that anyone would meet. */
@@ -53,7 +53,7 @@ final case class OptionDoc(name: String, kind: OptionKind, default: String, mean
 
   /** The value given, else the default; InvalidOption for what is no number of the option's range. */
   def whole(settings: Map[String, String]): Long = kind match {
-    case range: Whole =>
+    case range: IntRange =>
       scala.util
         .Try(text(settings).toLong)
         .toOption

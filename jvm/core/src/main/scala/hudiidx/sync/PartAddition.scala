@@ -58,13 +58,13 @@ private[sync] final class PartAddition(
     if (NeverColumns.of(at.version) != NeverColumns.of(now.version)) anew
     else
       SyncPlan.of(made, now.table) match {
-        case Standing.Sound(unseen) if unseen.isEmpty || !part.isIn(made) => piece
-        case Standing.Sound(unseen)                                       =>
+        case IndexStatus.Usable(unseen) if unseen.isEmpty || !part.isIn(made) => piece
+        case IndexStatus.Usable(unseen)                                       =>
           try {
             val next = drafts.opened(now)(part.update(_, made, unseen))
             next.copy(leftovers = (piece.leftovers ++ next.leftovers).distinct)
           } catch { case _: DamagedIndex => anew }
-        case Standing.Unsound(_) => anew
+        case IndexStatus.Diverged(_) => anew
       }
   }
 }

@@ -9,23 +9,23 @@ final class UnseenInstant(val instant: Instant, read: () => InstantContent) {
 }
 
 /** How an index version stands to a table. */
-sealed trait Standing
-object Standing {
+sealed trait IndexStatus
+object IndexStatus {
 
   /** The version and these instants (none: it is in step) make up the table, in the order in which they completed. */
-  final case class Sound(unseen: Vector[UnseenInstant]) extends Standing
+  final case class Usable(unseen: Vector[UnseenInstant]) extends IndexStatus
 
-  final case class Unsound(fallback: Fallback) extends Standing
+  final case class Diverged(fallback: Fallback) extends IndexStatus
 }
 
 /** Finds what an index version lacks. Nothing is read but, where covered writes left the timeline, the rollbacks that the
   *  version has not seen, and the archived timeline.
   */
 object SyncPlan {
-  def of(version: IndexVersion, table: TableContext): Standing =
-    if (version.table == table.identity) new SyncPlan(version.coverage, table).standing
+  def of(version: IndexVersion, table: TableContext): IndexStatus =
+    if (version.table == table.identity) new SyncPlan(version.coverage, table).status
     else
-      Standing.Unsound(
+      IndexStatus.Diverged(
         Fallback(
           FallbackCode.ForeignIndex,
           s"it was made for table ${version.table.text}, this one is ${table.identity.text}"
@@ -38,7 +38,7 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
   private val onTimeline: Set[InstantId] = completed.map(i => InstantId(i.requestedTime, i.action)).toSet
   private val coveredWrites = coverage.covered.filter(i => TableContext.Writes(i.action))
 
-  def standing: Standing = {
+  def status: IndexStatus = {
     val active = completed.filterNot(i => coverage.covers(InstantId(i.requestedTime, i.action))).map(activeInstant)
     if (!mayHaveMissedArchived) judged(active, vanished)
     else {
@@ -53,8 +53,8 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
   private def vanished: Vector[InstantId] =
     coveredWrites.filter(i => !onTimeline(i) && table.timeline.start.forall(_ <= i.requestedTime))
 
-  /** Sound if each of the lost writes was rolled back, restored away or archived. */
-  private def judged(unseen: Vector[UnseenInstant], lost: Vector[InstantId]): Standing = {
+  /** Usable if each of the lost writes was rolled back, restored away or archived. */
+  private def judged(unseen: Vector[UnseenInstant], lost: Vector[InstantId]): IndexStatus = {
     val rolledBack = if (lost.isEmpty) Set.empty[String] else removedBy(unseen)
     val stillLost = lost.filterNot(i => rolledBack(i.requestedTime))
     val archived =
@@ -62,11 +62,11 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
       else archivedFrom(stillLost.head.requestedTime).map(_.requestedTime).toSet
     val unexplained = stillLost.map(_.requestedTime).filterNot(archived)
     if (unexplained.isEmpty)
-      Standing.Sound(
+      IndexStatus.Usable(
         unseen.sortBy(u => (u.instant.completionTime.getOrElse(u.instant.requestedTime), u.instant.requestedTime))
       )
     else
-      Standing.Unsound(
+      IndexStatus.Diverged(
         Fallback(
           FallbackCode.TimelineGap,
           s"instants that it covers are gone from the timeline: ${unexplained.mkString(", ")}"

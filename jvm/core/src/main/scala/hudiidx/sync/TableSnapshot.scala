@@ -112,10 +112,10 @@ object TableSnapshot {
         case Left(fallback)                            => Left(fallback)
         case Right(Current.Found(version, passedOver)) =>
           SyncPlan.of(version, table) match {
-            case Standing.Sound(unseen) => overlaid(table, store, version, unseen, passedOver)
-            case Standing.Unsound(fallback) if fallback.code == FallbackCode.TimelineGap =>
-              soundBefore(table, store, version).getOrElse(Left(fallback))
-            case Standing.Unsound(fallback) => Left(fallback)
+            case IndexStatus.Usable(unseen) => overlaid(table, store, version, unseen, passedOver)
+            case IndexStatus.Diverged(fallback) if fallback.code == FallbackCode.TimelineGap =>
+              usableBefore(table, store, version).getOrElse(Left(fallback))
+            case IndexStatus.Diverged(fallback) => Left(fallback)
           }
         case Right(_) => Left(Fallback(FallbackCode.NoIndex, "there is no index"))
       }
@@ -123,7 +123,7 @@ object TableSnapshot {
   /** An update that came between the reading of the timeline and of the index covers instants that this timeline does not have
     * yet: an earlier version does not.
     */
-  private def soundBefore(
+  private def usableBefore(
       table: TableContext,
       store: IndexStore,
       version: IndexVersion
@@ -131,7 +131,7 @@ object TableSnapshot {
     store
       .before(version.number)
       .map(v => v -> SyncPlan.of(v, table))
-      .collectFirst { case (v, Standing.Sound(unseen)) => overlaid(table, store, v, unseen, Vector.empty) }
+      .collectFirst { case (v, IndexStatus.Usable(unseen)) => overlaid(table, store, v, unseen, Vector.empty) }
 
   private def current(store: IndexStore): Either[Fallback, Current] =
     store.current() match {

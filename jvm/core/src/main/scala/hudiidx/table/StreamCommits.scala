@@ -128,7 +128,7 @@ final class StreamCommits(
     val isKnown = known.toSet
     val opened = offset.open.filter(t => !isKnown(t) && timeline.start.forall(_ > t) && isArchived(t))
     val found = (behind ++ opened).filterNot(t => offset.has(t) || isKnown(t)).distinct.sorted
-    if (found.nonEmpty && !fallsBack(offset, found)) throw lost(offset, found.head)
+    if (found.nonEmpty && !fallsBack(offset, found)) throw lostError(offset, found.head)
     found
   }
 
@@ -149,7 +149,7 @@ final class StreamCommits(
     .takeWhile(_.requestedTime == instant)
     .exists(i => Action.Writes(i.action))
 
-  private def lost(offset: StreamOffset, instant: String): RuntimeException = {
+  private def lostError(offset: StreamOffset, instant: String): RuntimeException = {
     val what = s"${config.file}: the commit $instant was archived before the stream has read it"
     val first = timeline.start.getOrElse("a later instant")
     if (!request.changes)

@@ -55,7 +55,7 @@ object OpenCompaction {
     case None =>
       // As long as this write stands on the timeline no other begins.
       val alone = OpenWrite.begin(access, tablePath, heartbeat, kind = WriteKind.Planning)
-      val planned = alone.orAbandon(planOf(alone.table, choose) { (path, content) =>
+      val planned = alone.abortOnFailure(planOf(alone.table, choose) { (path, content) =>
         alone.publishPlan(path, content)
         true
       })

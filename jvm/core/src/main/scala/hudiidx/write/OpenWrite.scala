@@ -36,7 +36,7 @@ final class OpenWrite private[write] (
 
   /** Says that files are about to be written. */
   def start(): Unit =
-    if (!appear(decision.file(WriteDecision.Inflight))) throw decision.lost("it was started by another writer")
+    if (!appear(decision.file(WriteDecision.Inflight))) throw decision.lostError("it was started by another writer")
 
   /** A store that tells nothing of a file may make it yet. */
   private var mayAppear = false
@@ -51,7 +51,7 @@ final class OpenWrite private[write] (
     }
 
   /** Does a part of the write; if that fails, takes back whatever the write has done. */
-  def orAbandon[A](part: => A): A =
+  def abortOnFailure[A](part: => A): A =
     try part
     catch { case e: Throwable => throw failed(e) }
 
@@ -103,7 +103,7 @@ final class OpenWrite private[write] (
   }
 
   private def finish(write: CompletedWrite)(publication: => Unit): Unit = {
-    orAbandon(publication)
+    abortOnFailure(publication)
     beating.close()
     try markers.end(write.files.map(_.path).toSet, beating.epoch + 1)
     catch {
@@ -115,7 +115,7 @@ final class OpenWrite private[write] (
   private def settleFiles(write: CompletedWrite): Unit = {
     val counted = write.files.map(_.path).toSet
     val marked = markers.all
-    if (!counted.subsetOf(marked.map(_.path).toSet)) throw decision.lost("its markers are gone")
+    if (!counted.subsetOf(marked.map(_.path).toSet)) throw decision.lostError("its markers are gone")
     markers.deleteOthers(counted, marked)
   }
 
@@ -123,7 +123,7 @@ final class OpenWrite private[write] (
     val now = TableContext.load(table.access, table.tablePath)
     new ConcurrentWrites(table, now).check(instant, write)
     now.timeline.instants.filter(PendingWrites.isWrite).find(_.requestedTime != instant).foreach { i =>
-      throw decision.lost(
+      throw decision.lostError(
         s"${i.requestedTime} of another writer is pending, which would be lost with the table that was"
       )
     }
@@ -135,7 +135,7 @@ final class OpenWrite private[write] (
     storage.publish(s"$dir/$instant.${kind.pending}.requested", kind.requested)
     storage.publish(s"$dir/$instant.${kind.pending}${WriteDecision.Inflight}", Array.emptyByteArray)
     if (!decision.isPublished(done, CommitContent.of(write, config.format, instant)))
-      throw decision.lost("it is complete already")
+      throw decision.lostError("it is complete already")
     lock.foreach(_.requireHeld())
     val properties = PropertiesFile.text(config.properties)
     decision.decide(TableConfig.propertiesFile(table.tablePath), properties, WriteDecision.Inflight)

@@ -35,7 +35,7 @@ private[write] final class WriteDecision(table: TableContext, instant: String, k
     requirePending(pending)
     if (!isPublished(path, content)) {
       mayBe = false
-      throw lost("it is complete already")
+      throw lostError("it is complete already")
     }
     try requirePending(pending)
     catch {
@@ -61,7 +61,7 @@ private[write] final class WriteDecision(table: TableContext, instant: String, k
       catch { case NonFatal(e) => settled(decided, e) }
     // Without records the write has ended: one that came and completed it by this one's took them away as well.
     val isDecided = inForce.contains(decided) || (inForce.isEmpty && isThere(path, content))
-    if (!isDecided) throw lost("it was silent for too long, or its lock was taken")
+    if (!isDecided) throw lostError("it was silent for too long, or its lock was taken")
     mayBe = true
   }
 
@@ -75,7 +75,7 @@ private[write] final class WriteDecision(table: TableContext, instant: String, k
       }
     if (!isThere) {
       mayBe = false
-      throw lost(s"another writer rolled it back, its $pending file is gone")
+      throw lostError(s"another writer rolled it back, its $pending file is gone")
     }
   }
 
@@ -113,10 +113,10 @@ private[write] final class WriteDecision(table: TableContext, instant: String, k
     catch { case _: NoSuchFileException => false }
 
   def requireInflight(): Unit =
-    if (storage.status(file(WriteDecision.Inflight)).isEmpty) throw lost("its inflight file is gone")
+    if (storage.status(file(WriteDecision.Inflight)).isEmpty) throw lostError("its inflight file is gone")
 
-  def lost(why: String): WriteConflict = new WriteConflict(
-    s"${table.tablePath}: the write $instant was taken from this writer: $why; write again"
+  def lostError(why: String): WriteConflict = new WriteConflict(
+    s"${table.tablePath}: write $instant was rolled back by another writer: $why; write again"
   )
 }
 

@@ -100,7 +100,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val merged = mergeFiles(Vector(fileOfMixable(blocks)), Some(file), rules, MergeOptions(budget))
         assert(rowsOf(merged, base, blocks, mixing) === foldRows(blocks, base, rules))
         val rows = (0 until merged.recipes.size).map(merged.recipes.baseRow)
-        assert(rows === rows.sorted && rows.filter(_ != Recipes.NoBase).forall(merged.droppedBase.get))
+        assert(rows === rows.sorted && rows.filter(_ != PartialMergePlan.NoBase).forall(merged.droppedBase.get))
       }
     }
 
@@ -117,7 +117,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           assert(bits(some.keptLog) === bits(all.keptLog).filter(r => wanted(keyOf(r))))
           assert(bits(some.droppedBase) === bits(all.droppedBase).filter(r => wanted(base(r).key)))
           val expected = recipesOf(all).filter { case (row, parts) =>
-            wanted(if (row == Recipes.NoBase) keyOf(parts.head) else base(row).key)
+            wanted(if (row == PartialMergePlan.NoBase) keyOf(parts.head) else base(row).key)
           }
           assert(recipesOf(some).toSet === expected.toSet)
       }
@@ -314,7 +314,7 @@ private object SliceMergeSuite {
     val recipes = merged.recipes
     val mixed = (0 until recipes.size).map { i =>
       val parts = (0 until recipes.partCount(i)).map(recipes.part(i, _)).map { part =>
-        if (part == Recipes.Base) valuesOf(base(recipes.baseRow(i))) else valuesOf(part, columns(part))
+        if (part == PartialMergePlan.Base) valuesOf(base(recipes.baseRow(i))) else valuesOf(part, columns(part))
       }
       parts.reduceLeft((low, high) => over(high, low, mixing))
     }

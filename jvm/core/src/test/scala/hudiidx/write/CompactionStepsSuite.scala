@@ -213,7 +213,7 @@ private object CompactionStepsSuite {
       val planned = table.contents.compactionPlan(instant)
       val view = TableSnapshot.of(table, IndexOptions(enabled = false)).view
       val open = OpenCompaction.begin(table, instant, beats)
-      val files = open.orAbandon(planned.map { g =>
+      val files = open.abortOnFailure(planned.map { g =>
         val slice = view.latestUncompactedFileSlices(g.partitionPath).find(_.fileId == g.fileId).get
         require(slice.logFiles.map(_.fileName) == g.logFiles && slice.baseFile.map(_.fileName) == g.baseFile)
         val content = keysOf(table, slice, storage).mkString("\n").getBytes

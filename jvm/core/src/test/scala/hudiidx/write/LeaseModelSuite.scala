@@ -288,7 +288,7 @@ private object LeaseModelSuite {
   def locked(storage: Storage, key: String, saw: java.util.Map[String, Int]): Unit = {
     val open = OpenWrite.begin(IndexerSuite.accessOf(storage), Path, slow, Some(expiring))
     saw.put(key, open.table.timeline.completedWrites.size)
-    val file = open.orAbandon {
+    val file = open.abortOnFailure {
       open.start()
       val slice = CompactionStepsSuite.slices(open.table).head
       val name = FileName.render(slice.fileId, open.instant, "0-1-3", FileKind.Log, 1)

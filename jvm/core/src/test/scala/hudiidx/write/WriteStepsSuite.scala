@@ -163,7 +163,7 @@ class WriteStepsSuite extends AnyFunSuite {
   ) {
     val table = newTable(9)
     val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
-    intercept[IllegalStateException](open.orAbandon(throw new IllegalStateException("for one reason or another")))
+    intercept[IllegalStateException](open.abortOnFailure(throw new IllegalStateException("for one reason or another")))
     write(LocalStorage, table, "a", slow)
     val refused = publishing("""\.deltacommit$""", (_, _) => throw new IOException("refused"))
     intercept[WriteUnknown](write(refused, table, "b", quick))
@@ -364,7 +364,7 @@ private object WriteStepsSuite {
   /** One record, in a file group of its own. */
   def write(storage: Storage, table: String, key: String, beats: HeartbeatOptions = quick): Unit = {
     val open = OpenWrite.begin(IndexerSuite.accessOf(storage), table, beats)
-    val file = open.orAbandon {
+    val file = open.abortOnFailure {
       open.start()
       PartitionMetafile.ensure(storage, table, "p", open.instant)
       val fileId = s"${java.util.UUID.randomUUID}-0"
@@ -378,7 +378,7 @@ private object WriteStepsSuite {
     val open = OpenWrite.begin(IndexerSuite.accessOf(storage), table, beats, kind = WriteKind.Replace)
     val view = TableSnapshot.of(open.table, IndexOptions(enabled = false)).view
     val ids = view.partitions.map(p => p -> view.latestFileSlices(p).map(_.fileId)).filter(_._2.nonEmpty).toMap
-    val file = open.orAbandon {
+    val file = open.abortOnFailure {
       open.start()
       PartitionMetafile.ensure(storage, table, "p", open.instant)
       val fileId = s"${java.util.UUID.randomUUID}-0"
@@ -394,7 +394,7 @@ private object WriteStepsSuite {
   /** Another table in the place of this one, with one record. */
   def remake(storage: Storage, table: String, key: String, beats: HeartbeatOptions = quick): Unit = {
     val open = OpenWrite.begin(IndexerSuite.accessOf(storage), table, beats, kind = WriteKind.Replace)
-    val (replaced, file) = open.orAbandon {
+    val (replaced, file) = open.abortOnFailure {
       val all = RemadeTable.allGroups(storage, table)
       open.start()
       PartitionMetafile.ensure(storage, table, "p", open.instant)

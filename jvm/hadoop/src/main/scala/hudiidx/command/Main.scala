@@ -22,7 +22,7 @@ object Main {
     answer(out, err)(parse(args))(command(_, in, _))
 
   private def parse(args: Array[String]): CommandLine = {
-    val jackson = new Beside(new ObjectMapper())
+    val jackson = new BackgroundTask(new ObjectMapper())
     val call = CommandLine.parse(args)
     jackson.get
     call

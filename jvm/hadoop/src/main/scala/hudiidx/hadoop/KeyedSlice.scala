@@ -5,7 +5,7 @@ import java.util.{Arrays, BitSet}
 import hudiidx.UnsupportedTable
 import hudiidx.bytes.ByteSlice
 import hudiidx.log.LogRules
-import hudiidx.merge.{HeldFiles, LogRecordKeys, Recipes}
+import hudiidx.merge.{HeldFiles, LogRecordKeys, PartialMergePlan}
 import hudiidx.storage.Storage
 
 /** Rows of a slice.
@@ -29,7 +29,7 @@ object FoundRows {
     base.foreach(rows.set(_))
     rows.andNot(merged.rows.droppedBase)
     val recipes = merged.rows.recipes
-    (0 until recipes.size).map(recipes.baseRow).filter(_ != Recipes.NoBase).foreach(rows.set)
+    (0 until recipes.size).map(recipes.baseRow).filter(_ != PartialMergePlan.NoBase).foreach(rows.set)
     FoundRows(rows.stream.toArray, Some(merged))
   }
 }
@@ -89,7 +89,7 @@ final class KeyedSlice private (source: SliceKeySource, base: Array[Int], log: A
         kept.and(rows.keptLog)
         val recipes = rows.recipes.filter(r => keys.mayHave(hashOf(rows.recipes, r)))
         found.andNot(rows.droppedBase)
-        (0 until recipes.size).map(recipes.baseRow).filter(_ != Recipes.NoBase).foreach(found.set)
+        (0 until recipes.size).map(recipes.baseRow).filter(_ != PartialMergePlan.NoBase).foreach(found.set)
         // Whoever reads the rows lets the slice's files go; those here stay for the next ones.
         val some =
           whole.copy(storage = new HeldFiles(whole.storage, 0L), rows = rows.copy(keptLog = kept, recipes = recipes))
@@ -111,7 +111,7 @@ final class KeyedSlice private (source: SliceKeySource, base: Array[Int], log: A
           keptLog = kept,
           recipes = recipes.filter { r =>
             val part = recipes.part(r, 0)
-            if (part == Recipes.Base) rows.get(recipes.baseRow(r)) else records.get(part)
+            if (part == PartialMergePlan.Base) rows.get(recipes.baseRow(r)) else records.get(part)
           }
         )
       )
@@ -120,9 +120,9 @@ final class KeyedSlice private (source: SliceKeySource, base: Array[Int], log: A
   }
 
   /** All parts of a row have one key. */
-  private def hashOf(recipes: Recipes, recipe: Int): Int = {
+  private def hashOf(recipes: PartialMergePlan, recipe: Int): Int = {
     val part = recipes.part(recipe, 0)
-    if (part == Recipes.Base) base(recipes.baseRow(recipe)) else log(part)
+    if (part == PartialMergePlan.Base) base(recipes.baseRow(recipe)) else log(part)
   }
 
   private def rowsWith(hashes: Array[Int], keys: WantedKeys): BitSet = {

@@ -42,7 +42,7 @@ object StoredKeyRows {
   /** False where rows may have another key than the one that is stored, or have none: null, or no such column. Also where a
     * file does not tell its pages' places (Parquet before 1.11).
     */
-  def areTold(footer: ParquetMetadata): Boolean =
+  def hasKeyStatistics(footer: ParquetMetadata): Boolean =
     rowCount(footer) <= Int.MaxValue && footer.getBlocks.asScala.forall(keyChunk(_).exists(isWhole))
 
   private def isWhole(chunk: ColumnChunkMetaData): Boolean =
@@ -82,7 +82,7 @@ object StoredKeyRows {
 
   /** The rows that have wanted keys. DamagedTable if the file cannot be decoded.
     *
-    * @param file   with a footer of which `areTold` holds
+    * @param file   with a footer of which `hasKeyStatistics` holds
     */
   def find(file: ParquetFileReader, keys: PackedKeys): KeyedRows = BaseFileKeys.guarded(file.getFile) {
     val wanted = new WantedKeys(keys)

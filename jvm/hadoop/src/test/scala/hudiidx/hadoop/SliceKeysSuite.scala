@@ -223,8 +223,8 @@ private object SliceKeysSuite {
     }
 
     private def dirtyGroups(earlier: Step, later: Step): DirtyGroups = SyncPlan.of(earlier.version, later.table) match {
-      case Standing.Sound(unseen)     => DirtyGroups.of(earlier.version.coverage, unseen)
-      case Standing.Unsound(fallback) => throw new AssertionError(fallback.why)
+      case IndexStatus.Usable(unseen)     => DirtyGroups.of(earlier.version.coverage, unseen)
+      case IndexStatus.Diverged(fallback) => throw new AssertionError(fallback.why)
     }
   }
 }

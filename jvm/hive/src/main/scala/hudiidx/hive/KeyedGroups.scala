@@ -3,7 +3,7 @@ package hudiidx.hive
 import java.io.IOException
 
 import hudiidx.{DamagedIndex, Log}
-import hudiidx.hadoop.record.{IndexedKeys, RecordMoment}
+import hudiidx.hadoop.record.{IndexedKeys, RecordIndexSnapshot}
 import hudiidx.record.{PackedKeys, RecordIndex}
 import hudiidx.sync.TableSnapshot
 import hudiidx.table.FileGroup
@@ -19,7 +19,7 @@ private[hive] object KeyedGroups {
     if (!canTell(snapshot, settings)) None
     else
       try {
-        val moment = RecordMoment.of(snapshot, settings.index, settings.asOf)
+        val moment = RecordIndexSnapshot.of(snapshot, settings.index, settings.asOf)
         val unknown = moment.slices.map(s => FileGroup(s.partitionPath, s.fileId)).toSet
         IndexedKeys.open(moment, snapshot).flatMap { index =>
           try

@@ -54,7 +54,7 @@ final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: Sc
   override def planInputPartitions(): Array[InputPartition] = {
     table.requireThere()
     // Of a file without logs no more than its footer is read, so it counts with what opening it costs.
-    val pieces = indexed.left.flatMap(PieceOfFile.whole(_, table, aggregates.columns, aggregates.groups)).map { p =>
+    val pieces = indexed.left.flatMap(FileSliceSplit.whole(_, table, aggregates.columns, aggregates.groups)).map { p =>
       if (SliceReading.hasLogs(p)) p else p.copy(length = 0L)
     }
     val ofIndex =
@@ -64,7 +64,7 @@ final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: Sc
 
   override def createReaderFactory(): PartitionReaderFactory = {
     val parquet = ParquetReaders.of(spark, aggregates.columns, aggregates.groups, Array.empty)
-    new AggregateReaderFactory(PieceOfFile.readers(spark, table, parquet), parquet, aggregates)
+    new AggregateReaderFactory(FileSliceSplit.readers(spark, table, parquet), parquet, aggregates)
   }
 
   override def equals(other: Any): Boolean = other match {

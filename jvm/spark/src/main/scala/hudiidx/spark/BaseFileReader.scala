@@ -87,9 +87,9 @@ final class BaseFileReaderFactory(
     * found by the stored keys, and then of the other columns only what belongs to them is decoded.
     */
   private def ofKeys(file: PartitionedFile, base: ReadBase): Option[PartitionReader[ColumnarBatch]] =
-    PieceOfFile.keysOf(file).filter(isFew(_, base.footer)).flatMap { keys =>
+    FileSliceSplit.keysOf(file).filter(isFew(_, base.footer)).flatMap { keys =>
       val found = readers.rowsOfKeys(file, base.footer, keys)
-      if (isMuch(found.numbers.length, base.footer)) None
+      if (worthPointRead(found.numbers.length, base.footer)) None
       else if (found.numbers.isEmpty) Some(new NoBatches)
       else if (base.types.isEmpty) Some(plain.rowsOf(file, base.footer, found))
       else Some(rows(file, FoundRows(found.numbers, None), Some(base)))
@@ -97,7 +97,7 @@ final class BaseFileReaderFactory(
 
   /** The same of a slice with logs: of these too only what may belong to the keys is read, as far as blocks have an index. */
   private def ofKeys(file: PartitionedFile): Option[PartitionReader[ColumnarBatch]] =
-    PieceOfFile.keysOf(file).flatMap { keys =>
+    FileSliceSplit.keysOf(file).flatMap { keys =>
       val base = baseOf(file)
       if (!base.forall(b => isFew(keys, b.footer))) None
       else {
@@ -116,7 +116,7 @@ final class BaseFileReaderFactory(
     * @param numbers of rows of the base file, among which all that bear these keys are; ascending
     */
   def found(file: PartitionedFile, base: Option[ReadBase], numbers: Array[Int], keys: PackedKeys): Option[FoundRows] =
-    if (base.forall(b => StoredKeyRows.areTold(b.footer)))
+    if (base.forall(b => StoredKeyRows.hasKeyStatistics(b.footer)))
       mergingOf(file).found(file, keys, base.map(keysAt(file, _, numbers, new WantedKeys(keys))))
     else None
 
@@ -145,9 +145,9 @@ final class BaseFileReaderFactory(
     readers.withColumns(StructType(Seq(StructField(RecordKeyFilter.KeyColumn, StringType))))
 
   private def isFew(keys: PackedKeys, footer: ParquetMetadata): Boolean =
-    StoredKeyRows.areTold(footer) && !isMuch(keys.count, footer)
+    StoredKeyRows.hasKeyStatistics(footer) && !worthPointRead(keys.count, footer)
 
-  private def isMuch(rows: Int, footer: ParquetMetadata): Boolean =
+  private def worthPointRead(rows: Int, footer: ParquetMetadata): Boolean =
     rows * BaseFileReaderFactory.LeastRowsToOne > StoredKeyRows.rowCount(footer)
 
   /** The rows of a slice with logs. Filters drop rows of its base file only where these stand for themselves and in the

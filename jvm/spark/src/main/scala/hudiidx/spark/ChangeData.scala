@@ -140,7 +140,7 @@ private class ChangeScan(spark: SparkSession, title: String, table: PinnedTable,
       columns,
       TableSchema.withMetaColumns(table.schema.avroJson, populated = false, table.path),
       ChangeLogging.of(table.config),
-      PieceOfFile.readers(spark, table, parquet)
+      FileSliceSplit.readers(spark, table, parquet)
     )
     new ChangeReaderFactory(spark.sparkContext.broadcast(reading))
   }

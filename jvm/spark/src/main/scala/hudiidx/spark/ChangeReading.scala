@@ -137,7 +137,7 @@ final private[spark] case class ChangeReading(
       def of(moment: Option[SliceMoment]) = byKey(moment.iterator.flatMap(imagesOf).filter(i => keys.contains(i._1)))
       val (before, after) = (of(change.before), of(change.after))
       def image(record: ChangeRecord, in: Images) =
-        record.key.flatMap(k => in.get(keyOf(k))).map(_.last).getOrElse(throw lost(change, record))
+        record.key.flatMap(k => in.get(keyOf(k))).map(_.last).getOrElse(throw lostError(change, record))
       records.iterator.map { r =>
         val old = if (logging.keepsBefore) r.before.orNull else if (r.op == "i") null else image(r, before)
         val now = if (logging.keepsAfter) r.after.orNull else if (r.op == "d") null else image(r, after)
@@ -145,7 +145,7 @@ final private[spark] case class ChangeReading(
       }
     }
 
-    private def lost(change: Change.Recorded, record: ChangeRecord) = new DamagedTable(
+    private def lostError(change: Change.Recorded, record: ChangeRecord) = new DamagedTable(
       s"${Storage.join(folder, change.files.head)}: record ${record.key.getOrElse("without a key")} was changed by ${change.instant} " +
         s"(${record.op}), and the base files before and after do not have it; begin behind that commit"
     )

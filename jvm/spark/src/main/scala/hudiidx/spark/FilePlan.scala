@@ -77,7 +77,7 @@ object FilePlan {
     packed(spark, whole, maxSplitBytes(spark, whole))
 
   def packed(spark: SparkSession, whole: Vector[PartitionedFile], maxBytes: Long): Array[InputPartition] =
-    Shims.pack(spark, whole.flatMap(PieceOfFile.split(_, pieceBytes(spark, maxBytes))).toArray, maxBytes)
+    Shims.pack(spark, whole.flatMap(FileSliceSplit.split(_, pieceBytes(spark, maxBytes))).toArray, maxBytes)
 
   /** A piece is worth reading the footer for that tells which row groups begin in it. */
   private val LeastPieceBytes = 32L << 20

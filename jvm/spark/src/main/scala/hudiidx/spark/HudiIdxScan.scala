@@ -108,9 +108,9 @@ final case class HudiIdxScan(
     val keys = storedKeys
     val whole = for {
       slice <- plan.slices
-      piece <- PieceOfFile.whole(slice, table, columns.data, columns.constants)
+      piece <- FileSliceSplit.whole(slice, table, columns.data, columns.constants)
     } yield slice.partitionPath -> keys.fold(piece) { groups =>
-      PieceOfFile.askedFor(piece, groups.keysIn(slice.partitionPath, slice.fileId), slice, table)
+      FileSliceSplit.askedFor(piece, groups.keysIn(slice.partitionPath, slice.fileId), slice, table)
     }
     grouping match {
       case Some(g) => g.keyed(spark, whole)
@@ -123,7 +123,7 @@ final case class HudiIdxScan(
   /** The keys whose rows are wanted, where rows bear them. */
   private def storedKeys: Option[KeyGroups] = plan.facts.keys.groups.filter(_ => table.config.populateMetaFields)
 
-  private def readers: BaseFileReaderFactory = PieceOfFile.readers(
+  private def readers: BaseFileReaderFactory = FileSliceSplit.readers(
     spark,
     table,
     ParquetReaders.of(spark, columns.data, columns.constants, (spec.fileFilters ++ commitTimeFilter).toArray)

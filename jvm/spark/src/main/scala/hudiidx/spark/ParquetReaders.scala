@@ -59,7 +59,7 @@ final class ParquetReaders private (
 
   /** The rows that bear these record keys.
     *
-    * @param footer of the whole file, of which `StoredKeyRows.areTold` holds
+    * @param footer of the whole file, of which `StoredKeyRows.hasKeyStatistics` holds
     */
   def rowsOfKeys(file: PartitionedFile, footer: ParquetMetadata, keys: PackedKeys): KeyedRows = {
     val opened = SparkInternals.opened(conf, file.toPath, footer)

@@ -59,7 +59,7 @@ final class RowLookups(
     val wanted = (0 until keys.count).map(keys.key).toSet
     val found = table.slicesOf(wanted, partition)
     val rows =
-      if (table.storesKeys && isMuch(found)) byTasks(wanted, partition, asOf)
+      if (table.storesKeys && worthPointRead(found)) byTasks(wanted, partition, asOf)
       else table.read(found, keys)
     Shims.localFrame(spark, table.columns, rows)
   }
@@ -72,7 +72,7 @@ final class RowLookups(
     opened.current(asOf)
   }
 
-  private def isMuch(slices: Vector[FileSlice]): Boolean =
+  private def worthPointRead(slices: Vector[FileSlice]): Boolean =
     slices.size > mostSlices || slices.iterator.map(SliceReading.bytesOf).sum > RowLookups.MostBytes
 
   private def byTasks(keys: Set[String], partition: Option[String], asOf: Option[String]): Seq[InternalRow] = {
@@ -102,7 +102,7 @@ object RowLookups {
 final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: KeyedSlices) extends AutoCloseable {
   private val scan = ScanColumns.of(table.schema.struct, table)
   private val readers =
-    PieceOfFile.readers(spark, table, ParquetReaders.of(spark, scan.data, scan.constants, Array.empty))
+    FileSliceSplit.readers(spark, table, ParquetReaders.of(spark, scan.data, scan.constants, Array.empty))
   private val keyColumns = KeyColumns.of(table.config)
   private val storage = table.shared.context.storage
   private val partitions = new RecentlyUsed[String, Vector[FileSlice]](RowLookups.MostHeld)(_.size.toLong)
@@ -148,12 +148,12 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
     }
 
   private def rowsOf(slice: FileSlice, all: PackedKeys): Vector[InternalRow] =
-    PieceOfFile.whole(slice, table, scan.data, scan.constants).fold(Vector.empty[InternalRow])(rowsOf(slice, _, all))
+    FileSliceSplit.whole(slice, table, scan.data, scan.constants).fold(Vector.empty[InternalRow])(rowsOf(slice, _, all))
 
   private def rowsOf(slice: FileSlice, piece: PartitionedFile, all: PackedKeys): Vector[InternalRow] =
     if (!SliceReading.hasLogs(piece) || !storesKeys) byHashes(slice, piece, all)
     else {
-      val asked = PieceOfFile.askedFor(piece, all, slice, table)
+      val asked = FileSliceSplit.askedFor(piece, all, slice, table)
       val found = if (isIndexed(slice, asked)) byLogIndex(asked, all) else None
       found.getOrElse(byHashes(slice, piece, all))
     }

@@ -1,6 +1,6 @@
 package hudiidx.spark
 
-import hudiidx.hadoop.{MergedSlice, RecipeRecords, RecordHolder}
+import hudiidx.hadoop.{MergedSlice, PartialMergeRecords, RecordHolder}
 import hudiidx.UnsupportedTable
 import hudiidx.merge.{MergeRules, Mixing}
 import hudiidx.spark.rows.{BlockRows, BlockRowsReader, VectorCopy}
@@ -25,14 +25,14 @@ final private class RowMixer(
 ) extends AutoCloseable {
   private val copies = columns.fields.map(f => VectorCopy.of(f.dataType))
   private val yielding =
-    columns.fields.indices.map(i => GivesWay.of(rules.mixing, columns(i), () => defaults(i))).toArray
+    columns.fields.indices.map(i => FieldMergeRule.of(rules.mixing, columns(i), () => defaults(i))).toArray
   private val ofNewest = columns.fieldNames.map(n => rules.newestMeta && TableSchema.MetaColumns.contains(n))
   private val vectors = Shims.vectors(RowMixer.FirstRows, columns)
   private val holder = new RecordHolder[BlockRows] {
     override def begin(records: Int): Unit = vectors.foreach(_.reset())
     override def add(walk: BlockRows): Unit = walk.append(vectors)
   }
-  private val records = new RecipeRecords(slice, blocks, window, columns.length, holder)
+  private val records = new PartialMergeRecords(slice, blocks, window, columns.length, holder)
 
   /** Appends a row.
     *
@@ -64,22 +64,22 @@ private object RowMixer {
 }
 
 /** Whether a column's value in a row that wins gives way. */
-abstract private class GivesWay {
+abstract private class FieldMergeRule {
   def apply(vector: ColumnVector, row: Int): Boolean
 }
 
-private object GivesWay {
+private object FieldMergeRule {
 
-  private object Never extends GivesWay {
+  private object Never extends FieldMergeRule {
     override def apply(vector: ColumnVector, row: Int): Boolean = false
   }
 
-  private object IfNull extends GivesWay {
+  private object IfNull extends FieldMergeRule {
     override def apply(vector: ColumnVector, row: Int): Boolean = vector.isNullAt(row)
   }
 
   /** UnsupportedTable for a default that only Hudi's own code compares. */
-  def of(mixing: Mixing, column: StructField, default: () => ColumnVector): GivesWay = (mixing, column.dataType) match {
+  def of(mixing: Mixing, column: StructField, default: () => ColumnVector): FieldMergeRule = (mixing, column.dataType) match {
     case (Mixing.Never, _)                                   => Never
     case (Mixing.Nulls, _)                                   => IfNull
     case (Mixing.Unavailable(text), StringType | BinaryType) => new IfText(text, column.dataType)
@@ -93,7 +93,7 @@ private object GivesWay {
     case (Mixing.Defaults, _)                                             => Never
   }
 
-  private def equalDefault(column: StructField, default: ColumnVector): GivesWay = column.dataType match {
+  private def equalDefault(column: StructField, default: ColumnVector): FieldMergeRule = column.dataType match {
     case BooleanType => new IfEqual(default, _.getBoolean(_))
     case IntegerType => new IfEqual(default, _.getInt(_))
     case LongType    => new IfEqual(default, _.getLong(_))
@@ -109,12 +109,12 @@ private object GivesWay {
   /** Java keeps one object of each such number. */
   private def isOneObject(value: Long): Boolean = value >= Byte.MinValue && value <= Byte.MaxValue
 
-  final private class IfEqual(default: ColumnVector, value: (ColumnVector, Int) => Any) extends GivesWay {
+  final private class IfEqual(default: ColumnVector, value: (ColumnVector, Int) => Any) extends FieldMergeRule {
     private val wanted = value(default, 0)
     override def apply(vector: ColumnVector, row: Int): Boolean = !vector.isNullAt(row) && value(vector, row) == wanted
   }
 
-  final private class IfText(text: String, dataType: DataType) extends GivesWay {
+  final private class IfText(text: String, dataType: DataType) extends FieldMergeRule {
     private val wanted = UTF8String.fromString(text)
     override def apply(vector: ColumnVector, row: Int): Boolean = !vector.isNullAt(row) && {
       val value = if (dataType == StringType) vector.getUTF8String(row) else UTF8String.fromBytes(vector.getBinary(row))

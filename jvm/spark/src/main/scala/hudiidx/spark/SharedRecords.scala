@@ -3,7 +3,7 @@ package hudiidx.spark
 import java.io.IOException
 
 import hudiidx.DamagedIndex
-import hudiidx.hadoop.record.{GroupMappings, IndexedKeys, RecordMoment, SliceKeyScan}
+import hudiidx.hadoop.record.{GroupMappings, IndexedKeys, RecordIndexSnapshot, SliceKeyScan}
 import hudiidx.record.{Locations, PackedKeys}
 import hudiidx.sync.{IndexOptions, LocalEngine, TableAccess, TableSnapshot}
 import hudiidx.table.TimeTravel
@@ -16,7 +16,7 @@ import hudiidx.table.TimeTravel
 final class SharedRecords private (
     val table: SharedTable,
     options: IndexOptions,
-    val moment: RecordMoment,
+    val moment: RecordIndexSnapshot,
     @transient private val onDriver: TableSnapshot
 ) extends Serializable {
 
@@ -72,8 +72,8 @@ final class SharedRecords private (
       case e: IOException  => new SharedRecords(table, options, withoutIndex(e.toString), onDriver)
     }
 
-  private def withoutIndex(why: String): RecordMoment =
-    RecordMoment.withoutIndex(moment, snapshot, options.strict, why)
+  private def withoutIndex(why: String): RecordIndexSnapshot =
+    RecordIndexSnapshot.withoutIndex(moment, snapshot, options.strict, why)
 
   /** What lookups in this process did since the last call, whoever made them. */
   def countsSince(): LookupCounts = index.fold(LookupCounts.None) { i =>
@@ -94,7 +94,7 @@ object SharedRecords {
   def of(table: SharedTable, options: IndexOptions, asOf: Option[String]): SharedRecords = {
     asOf.foreach(TimeTravel.check(table.config, table.timeline, table.contents, _))
     val snapshot = table.snapshot
-    new SharedRecords(table, options, RecordMoment.of(snapshot, options, asOf), snapshot)
+    new SharedRecords(table, options, RecordIndexSnapshot.of(snapshot, options, asOf), snapshot)
   }
 }
 

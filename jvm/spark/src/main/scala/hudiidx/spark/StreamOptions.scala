@@ -4,7 +4,7 @@ import java.util.Locale
 
 import hudiidx.{InvalidOption, TableFormat, WholeNumber}
 import hudiidx.sync.OptionDoc
-import hudiidx.sync.OptionKind.{Text, Whole}
+import hudiidx.sync.OptionKind.{IntRange, Text}
 import hudiidx.table._
 
 /** Settings of a stream.
@@ -38,7 +38,7 @@ object StreamOptions {
   )
   private val most = OptionDoc(
     MaxCommits,
-    Whole(1, Int.MaxValue),
+    IntRange(1, Int.MaxValue),
     "(all)",
     "Streams: a batch has so many commits at most."
   )

@@ -67,7 +67,7 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
     ParquetReaders.of(spark, columns, new StructType(), Array.empty).footer(piece)
 
   private def asking(piece: PartitionedFile, keys: Seq[String]): PartitionedFile =
-    PieceOfFile.askedFor(piece, PackedKeys.of(keys))
+    FileSliceSplit.askedFor(piece, PackedKeys.of(keys))
 
   private def texts(batches: PartitionReader[ColumnarBatch], of: StructType): Vector[String] = {
     val found = Vector.newBuilder[String]
@@ -202,12 +202,12 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
     val keys = Seq.tabulate(5)(i => s"$i")
     Vector("if(id = 5, null, cast(id as string))", "id").foreach { kind =>
       val piece = written(kind)
-      assert(!StoredKeyRows.areTold(footerOf(piece)))
+      assert(!StoredKeyRows.hasKeyStatistics(footerOf(piece)))
     }
     val some = written("if(id = 5, null, cast(id as string))")
     assert(texts(factory(columns).buildColumnarReader(asking(some, keys)), columns).length === Rows)
     val piece = written("cast(id as string)")
-    assert(StoredKeyRows.areTold(footerOf(piece)))
+    assert(StoredKeyRows.hasKeyStatistics(footerOf(piece)))
     assert(texts(factory(columns).buildColumnarReader(asking(piece, keys)), columns).length === 5)
     val many = new Random(1).shuffle((0 until Rows).toVector).take(Rows / 4).map(_.toString)
     assert(texts(factory(columns).buildColumnarReader(asking(piece, many)), columns).length === Rows)

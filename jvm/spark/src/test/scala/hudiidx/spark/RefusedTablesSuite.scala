@@ -36,7 +36,7 @@ final class RefusedTablesSuite extends SparkSuite {
       val slice = FileSlice("sf", "f", file.instantTime, Some(file), Vector.empty)
       val pinned = PinnedTable.open(spark, table, ReadOptions.of(Map.empty, Map.empty))
       val message =
-        intercept[UnsupportedTable](PieceOfFile.whole(slice, pinned, new StructType, new StructType)).getMessage
+        intercept[UnsupportedTable](FileSliceSplit.whole(slice, pinned, new StructType, new StructType)).getMessage
       assert(message.contains(file.fileName))
     }
   }

@@ -80,10 +80,10 @@ private[column] final class FileExpressions(table: TableColumns, all: Map[String
     val isWhole = isOne || !(source.isPartial || (isLog && table.mixesRows))
     isWhole && expression.inputs.forall { case (path, columnType) =>
       (isOne || !table.isPartitionColumn(path)) && !(isLog && table.mayMislabel(path)) &&
-      (source.standing(path) match {
-        case Standing.There(found)    => found == columnType || FileExpressions.widens(found, columnType)
-        case Standing.Absent(present) => table.readsNull(path, present)
-        case Standing.Uncertain       => false
+      (source.presence(path) match {
+        case ColumnPresence.There(found)    => found == columnType || FileExpressions.widens(found, columnType)
+        case ColumnPresence.Absent(present) => table.readsNull(path, present)
+        case ColumnPresence.Uncertain       => false
       })
     }
   }

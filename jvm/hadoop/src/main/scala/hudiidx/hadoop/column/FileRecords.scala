@@ -71,12 +71,12 @@ private[column] final class FileRecords(
   /** The types of all columns, the same in all sources; None where one is not certain. */
   private def typesOf(spec: IndexSpec, sources: Vector[RowSource], isLog: Boolean): Option[Vector[ColumnType]] = {
     val types = spec.columns.map { path =>
-      val standings = sources.map(_.standing(path))
-      val there = standings.collect { case Standing.There(t) => t }.distinct
-      val areKnown = standings.forall {
-        case Standing.There(_)        => true
-        case Standing.Absent(present) => table.readsNull(path, present)
-        case Standing.Uncertain       => false
+      val presences = sources.map(_.presence(path))
+      val there = presences.collect { case ColumnPresence.There(t) => t }.distinct
+      val areKnown = presences.forall {
+        case ColumnPresence.There(_)        => true
+        case ColumnPresence.Absent(present) => table.readsNull(path, present)
+        case ColumnPresence.Uncertain       => false
       }
       if (!areKnown || there.size > 1 || (isLog && table.mayMislabel(path))) None
       else there.headOption.orElse(table.columnType(path))

@@ -6,15 +6,15 @@ import hudiidx.storage.RandomReader
 import hudiidx.table.FileKind
 
 /** How a column of a table stands in one file or block. */
-private[column] sealed trait Standing
-private[column] object Standing {
-  final case class There(columnType: ColumnType) extends Standing
+private[column] sealed trait ColumnPresence
+private[column] object ColumnPresence {
+  final case class There(columnType: ColumnType) extends ColumnPresence
 
   /** So many leading parts of its path are there. */
-  final case class Absent(present: Int) extends Standing
+  final case class Absent(present: Int) extends ColumnPresence
 
   /** Its values, or what readers make of them, are not certain. */
-  case object Uncertain extends Standing
+  case object Uncertain extends ColumnPresence
 }
 
 /** Rows of a base file, or of a block of a log file, some columns at a time. */
@@ -29,12 +29,12 @@ private[column] trait RowSource {
   /** The fields that there are. */
   protected def names: FieldNames
 
-  def standing(path: String): Standing = columnType(path) match {
-    case Some(known) => Standing.There(known)
+  def presence(path: String): ColumnPresence = columnType(path) match {
+    case Some(known) => ColumnPresence.There(known)
     case None        =>
       val parts = ColumnPath.parts(path)
       val present = names.present(parts)
-      if (present < parts.size) Standing.Absent(present) else Standing.Uncertain
+      if (present < parts.size) ColumnPresence.Absent(present) else ColumnPresence.Uncertain
   }
 
   /** Calls `use` for each value that the column has, null too, each at least once; for all of its rows if it must be. */

@@ -14,11 +14,11 @@ import hudiidx.table.FileGroup
   *  @param instead the moment without its index, said why; it warns, or in strict mode raises DamagedIndex
   */
 final class GroupMappings(
-    moment: RecordMoment,
+    moment: RecordIndexSnapshot,
     keys: IndexedKeys,
     group: Int,
     access: TableAccess,
-    instead: String => RecordMoment
+    instead: String => RecordIndexSnapshot
 ) extends AutoCloseable {
   private val range = keys.index.groups(group).range
   private var cursor: LocationCursor = _

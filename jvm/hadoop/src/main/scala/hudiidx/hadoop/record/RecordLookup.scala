@@ -16,12 +16,12 @@ import hudiidx.timeline.Action
   */
 final class RecordLookup private (
     snapshot: TableSnapshot,
-    opening: RecordMoment,
+    opening: RecordIndexSnapshot,
     openingKeys: Option[IndexedKeys],
     engine: => TaskEngine,
     strict: Boolean
 ) extends AutoCloseable {
-  private var moment: RecordMoment = opening
+  private var moment: RecordIndexSnapshot = opening
   private var indexed: Option[IndexedKeys] = openingKeys
   private var kept = new KeptSliceKeys(opening, snapshot.table.access)
 
@@ -61,7 +61,7 @@ final class RecordLookup private (
     }
 
   private def loseIndex(why: String): Option[Nothing] = {
-    moment = RecordMoment.withoutIndex(moment, snapshot, strict, why)
+    moment = RecordIndexSnapshot.withoutIndex(moment, snapshot, strict, why)
     kept = new KeptSliceKeys(moment, snapshot.table.access)
     indexed.foreach(_.close())
     indexed = None
@@ -88,7 +88,7 @@ object RecordLookup {
     asOf.foreach(TimeTravel.check(context.config, context.timeline, context.contents, _))
     val snapshot = TableSnapshot.of(context, options)
     try {
-      val moment = RecordMoment.of(snapshot, options, asOf)
+      val moment = RecordIndexSnapshot.of(snapshot, options, asOf)
       new RecordLookup(snapshot, moment, IndexedKeys.open(moment, snapshot), engine, options.strict)
     } catch {
       case e: Throwable =>
@@ -103,7 +103,7 @@ object RecordLookup {
   *
   *  @param dated commit times of rows count as well, see [[DirtyGroups]]
   */
-private final class Dirt(
+private final class UncoveredFileGroups(
     snapshot: TableSnapshot,
     version: IndexVersion,
     index: RecordIndex,
@@ -114,7 +114,7 @@ private final class Dirt(
   private val view: FileSystemView = snapshot.view
 
   private val unseen: Vector[UnseenInstant] = SyncPlan.of(version, context) match {
-    case Standing.Sound(missing) => missing
+    case IndexStatus.Usable(missing) => missing
     case _                       => Vector.empty // the snapshot would not use the index
   }
 

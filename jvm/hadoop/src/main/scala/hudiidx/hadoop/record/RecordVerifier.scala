@@ -116,7 +116,7 @@ private final class RecordVerification(
   // Of a record outside the window the index may have a mapping, which must be right.
   private val allKeys = table.copy(firstDay = table.firstDay.map(_ => Int.MinValue))
   private val ranges = index.groups.map(_.range)
-  private val dirty = new Dirt(snapshot, version, index, None, table.isDated)
+  private val dirty = new UncoveredFileGroups(snapshot, version, index, None, table.isDated)
   private val compared, withLogs = new BitSet
   private var strangers = Vector.empty[FileGroup]
   private var overlaid = 0L

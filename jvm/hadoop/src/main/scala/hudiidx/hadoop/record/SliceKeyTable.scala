@@ -16,18 +16,18 @@ object SliceKeyChunks {
   def part(hash: Long, parts: Int): Int = ((hash * parts) >>> 32).toInt
 
   /** Pieces of work for tasks: slices of the moment, large base files in parts. */
-  def shares(moment: RecordMoment, slots: Int): Vector[Vector[SliceInput]] =
+  def shares(moment: RecordIndexSnapshot, slots: Int): Vector[Vector[SliceInput]] =
     Shares.ofBytes(inputs(moment), slots)(_.bytes)
 
   /** A slice each, undivided: whoever must see all keys of a slice. */
-  def wholeSlices(moment: RecordMoment): Vector[SliceInput] =
+  def wholeSlices(moment: RecordIndexSnapshot): Vector[SliceInput] =
     moment.slices.zipWithIndex.map { case (s, place) => SliceInput.of(place, s).head.copy(part = 0, parts = 1) }
 
-  private def inputs(moment: RecordMoment): Vector[SliceInput] =
+  private def inputs(moment: RecordIndexSnapshot): Vector[SliceInput] =
     moment.slices.zipWithIndex.flatMap { case (s, place) => SliceInput.of(place, s) }
 
   /** Chunks of an input's keys, with the parts that they belong to. Holds the keys of one input in memory. */
-  def read(moment: RecordMoment, access: TableAccess, input: SliceInput, parts: Int): Iterator[(Int, Array[Byte])] = {
+  def read(moment: RecordIndexSnapshot, access: TableAccess, input: SliceInput, parts: Int): Iterator[(Int, Array[Byte])] = {
     val buffers = new Array[ByteBuffer](parts)
     moment.table.keys(access, input) { (bytes, from, length, _, _) =>
       val hash = KeyCode.hash(bytes, from, length)
@@ -41,7 +41,7 @@ object SliceKeyChunks {
   }
 
   /** Every live key of a slice once, as UTF-8. Holds them in memory. */
-  def distinctKeys(moment: RecordMoment, access: TableAccess, input: SliceInput): Iterator[Array[Byte]] = {
+  def distinctKeys(moment: RecordIndexSnapshot, access: TableAccess, input: SliceInput): Iterator[Array[Byte]] = {
     val keys = new SliceKeyTable(read(moment, access, input, 1).map(_._2))
     keys.distinct
   }
@@ -171,7 +171,7 @@ private object SliceKeyTable {
   *  @param localBytes of files that are read here without a look at their footers, and of log files in any case
   */
 private[record] final class KeptSliceKeys(
-    moment: RecordMoment,
+    moment: RecordIndexSnapshot,
     access: TableAccess,
     mostBytes: Long = KeptSliceKeys.MostBytes,
     localBytes: Long = KeyScan.LocalBytes
@@ -226,7 +226,7 @@ private object KeptSliceKeys {
 object SliceKeyScan {
 
   /** @param indexed of the same keys; None: there is no index */
-  def locate(engine: TaskEngine, moment: RecordMoment, keys: PackedKeys, indexed: Option[Locations]): Locations =
+  def locate(engine: TaskEngine, moment: RecordIndexSnapshot, keys: PackedKeys, indexed: Option[Locations]): Locations =
     if (moment.slices.isEmpty && indexed.isDefined) indexed.get
     else
       LookupMerge.merge(keys.count, indexed, KeyScan.find(engine, moment.table, moment.slices, keys), moment.slices)

@@ -32,7 +32,7 @@ class GroupMappingsSuite extends AnyFunSuite {
     val options = IndexOptions(strict = strict)
     val snapshot = TableSnapshot.open(a, table.path, options)
     try {
-      val moment = RecordMoment.of(snapshot, options, None)
+      val moment = RecordIndexSnapshot.of(snapshot, options, None)
       val keys = IndexedKeys.open(moment, snapshot).get
       var fallbacks = 0
       val found = Vector.newBuilder[RecordLocation]
@@ -46,7 +46,7 @@ class GroupMappingsSuite extends AnyFunSuite {
           a,
           why => {
             fallbacks += 1
-            RecordMoment.withoutIndex(moment, snapshot, strict, why)
+            RecordIndexSnapshot.withoutIndex(moment, snapshot, strict, why)
           }
         )
         while (mappings.next()) add(mappings.key, mappings.location)

@@ -51,7 +51,7 @@ class RecordKillSuite extends AnyFunSuite {
     finish(t, _.size == 1)
   }
 
-  test("an update killed behind its delta leaves the version before, and the next update cleans") {
+  test("update killed after writing its delta keeps the previous version, and the next update cleans") {
     val t = table(hasIndex = true)
     kill(t, "update", ".record_delta", "behind")
     assert(current(t.path).map(_.number) === Some(1L))

@@ -6,7 +6,7 @@ import java.util.Arrays
 import scala.collection.mutable
 
 import hudiidx.UnsupportedTable
-import hudiidx.hadoop.{MergedSlice, RecipeRecords, RecordHolder}
+import hudiidx.hadoop.{MergedSlice, PartialMergeRecords, RecordHolder}
 import hudiidx.merge.{MergeRules, Mixing}
 import hudiidx.table.TableSchema
 
@@ -21,7 +21,7 @@ private[hive] final class RowMixer(
     rules: MergeRules,
     window: Int
 ) {
-  private val yielding = columns.fields.map(GivesWay.of(rules.mixing, _)).toArray
+  private val yielding = columns.fields.map(FieldMergeRule.of(rules.mixing, _)).toArray
   private val ofNewest =
     columns.fields.map(f => rules.newestMeta && TableSchema.MetaColumns.contains(f.name)).toArray
   private val held = mutable.ArrayBuffer.empty[Array[Any]]
@@ -29,7 +29,7 @@ private[hive] final class RowMixer(
     override def begin(records: Int): Unit = held.clear()
     override def add(walk: LogBlockRows): Unit = held += walk.row
   }
-  private val records = new RecipeRecords(slice, blocks, window, yielding.length, holder)
+  private val records = new PartialMergeRecords(slice, blocks, window, yielding.length, holder)
 
   /** @param base the base file's row; null if the recipe has none */
   def row(recipe: Int, base: Array[Any]): Array[Any] = {
@@ -48,7 +48,7 @@ private[hive] final class RowMixer(
 }
 
 /** Whether a column's value in a row that wins gives way. */
-private object GivesWay {
+private object FieldMergeRule {
   private val Never: Any => Boolean = _ => false
   private val IfNull: Any => Boolean = _ == null
 

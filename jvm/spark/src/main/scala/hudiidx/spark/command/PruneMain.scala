@@ -4,7 +4,7 @@ import java.io.{InputStream, OutputStream, PrintStream}
 import java.nio.charset.StandardCharsets.UTF_8
 
 import com.fasterxml.jackson.core.JsonGenerator
-import hudiidx.command.{Beside, CommandLine, Main}
+import hudiidx.command.{BackgroundTask, CommandLine, Main}
 import hudiidx.hadoop.CommandSettings
 import hudiidx.spark.api.PrunedFiles
 import hudiidx.spark.{FilePlan, PinnedTable, ReadOptions, ScanSpec, SharedTable}
@@ -25,7 +25,7 @@ object PruneMain {
     }
 
   private def prepare(args: Array[String]): PinnedTable = {
-    val opened = new Beside(open(args))
+    val opened = new BackgroundTask(open(args))
     loadSpark()
     val (call, table) = opened.get
     val options = ReadOptions.of(call.asOf.map(ReadOptions.AsOfInstant -> _).toMap, Map.empty)

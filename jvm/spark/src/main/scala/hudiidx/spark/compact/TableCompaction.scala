@@ -118,7 +118,7 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
     val groups = table.shared.contents.compactionPlan(plan)
     val open = OpenCompaction.begin(table.shared.context, plan, options.heartbeat, options.lock)
     try {
-      val files = open.orAbandon(merged(table, open, groups))
+      val files = open.abortOnFailure(merged(table, open, groups))
       val schema = TableSchema.withMetaColumns(table.schema.avroJson, populated = false, path)
       open.complete(CompletedWrite("COMPACT", schema, files))
       TableCompaction.summary(plan.requestedTime, groups, files, (System.nanoTime() - from) / 1000000)
@@ -137,7 +137,7 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
         open.writer,
         table.schema.avroJson,
         struct,
-        PieceOfFile.readers(spark, table, parquet),
+        FileSliceSplit.readers(spark, table, parquet),
         options.base
       )
       val sent = spark.sparkContext.broadcast(job)

@@ -202,7 +202,7 @@ object AvroEncoder {
 
     override def write(from: SpecializedGetters, at: Int, out: PackedOutput): Unit = {
       val place = places.get(from.getUTF8String(at))
-      if (place == null) throw new InvalidOption(s"$where: '${from.getUTF8String(at)}' is none of the table's values")
+      if (place == null) throw new InvalidOption(s"$where: '${from.getUTF8String(at)}' is not a symbol of the enum")
       out.zigzag(place.toLong)
     }
   }

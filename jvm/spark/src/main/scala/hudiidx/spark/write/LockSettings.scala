@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.sync.OptionDoc
-import hudiidx.sync.OptionKind.{OneOf, Text, Whole}
+import hudiidx.sync.OptionKind.{IntRange, OneOf, Text}
 import hudiidx.write.LockOptions
 import java.util.Locale
 
@@ -28,13 +28,13 @@ private[write] object LockSettings {
   )
   private val expire = OptionDoc(
     Expire,
-    Whole(0),
+    IntRange(0),
     usual.expireMinutes.toString,
     "Minutes after which a lock is nobody's; `0`: never, and the lock of a writer that died is removed by hand."
   )
   private val retries =
-    OptionDoc(Retries, Whole(0), usual.retries.toString, "How often a writer asks for the lock.")
-  private val pause = OptionDoc(Wait, Whole(1), usual.waitMillis.toString, "Milliseconds between two times.")
+    OptionDoc(Retries, IntRange(0), usual.retries.toString, "How often a writer asks for the lock.")
+  private val pause = OptionDoc(Wait, IntRange(1), usual.waitMillis.toString, "Milliseconds between two times.")
 
   val Docs: Vector[OptionDoc] = Vector(
     mode,

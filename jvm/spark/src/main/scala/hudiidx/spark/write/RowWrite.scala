@@ -60,7 +60,7 @@ final private[write] class RowWrite(
   private def commit(batch: Option[StreamBatch])(rows: KeptRows => (DataFrame, WriteSchema)): Unit = {
     val kept = new KeptRows(spark)
     try {
-      val (done, tagged) = open.orAbandon {
+      val (done, tagged) = open.abortOnFailure {
         if (made.isEmpty) BucketIndex.refuse(open.table)
         val (tagged, schema) = rows(kept)
         (write(tagged, schema, kept), tagged)
@@ -259,7 +259,7 @@ final private[write] class RowWrite(
   private def readers(schema: WriteSchema, whole: String): BaseFileReaderFactory = {
     val table = PinnedTable.open(spark, path, ReadOptions.of(options.index, Map.empty))
     val parquet = ParquetReaders.of(spark, WriteSchema.withMeta(schema.struct), new StructType, Array.empty)
-    PieceOfFile.readers(spark, table, parquet, Some(whole))
+    FileSliceSplit.readers(spark, table, parquet, Some(whole))
   }
 
   private def bound(columns: StructType, field: String): Expression = {

@@ -103,7 +103,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     check(TableConfig.read(access.storage, path))
     val kind = if (overwrite.isEmpty) WriteKind.Delta else WriteKind.Replace
     val open = OpenWrite.begin(access, path, options.heartbeat, options.lock, kind)
-    val write = open.orAbandon {
+    val write = open.abortOnFailure {
       check(open.table.config) // it may be another table by now
       if (isSame) RemadeTable.requireCommit(open.table)
       if (batch.exists(_.isIn(open.table))) None else Some(new RowWrite(spark, path, options, open, overwrite))

@@ -4,7 +4,7 @@ import hudiidx.TableFormat
 import hudiidx.log.RecordKeyForm
 import hudiidx.spark.write.WriteOptions._
 import hudiidx.sync.OptionDoc
-import hudiidx.sync.OptionKind.{Flag, OneOf, Text, Whole}
+import hudiidx.sync.OptionKind.{Flag, IntRange, OneOf, Text}
 import hudiidx.write.HeartbeatOptions
 
 /** The options of writes, with their defaults, as docs/options.md shows them. */
@@ -59,22 +59,22 @@ object WriteOptionDocs {
   )
   val smallFile = OptionDoc(
     SmallFile,
-    Whole(0),
+    IntRange(0),
     "104857600",
     "File groups smaller than so many bytes take inserts; `0`: none does. With inserts to base files those that have a base file " +
       "and no log, which is written anew; with inserts to logs a byte of log counts as 0.35."
   )
   val smallGroups = OptionDoc(
     SmallGroups,
-    Whole(0),
+    IntRange(0),
     "1",
     "So many of them in a partition, smallest first, take the inserts of a write; not with inserts to logs."
   )
   val maxFile =
-    OptionDoc(MaxFile, Whole(1), "125829120", "Inserts fill file groups up to so many bytes.")
+    OptionDoc(MaxFile, IntRange(1), "125829120", "Inserts fill file groups up to so many bytes.")
   val blockSize = OptionDoc(
     BlockSize,
-    Whole(1),
+    IntRange(1),
     "67108864",
     "Bytes of a log block's records, about; a block is put together in memory."
   )
@@ -86,25 +86,25 @@ object WriteOptionDocs {
   )
   val rowGroup = OptionDoc(
     RowGroup,
-    Whole(1L << 20),
+    IntRange(1L << 20),
     usualBase.groupBytes.toString,
     "Bytes of a base file's row groups; a task holds about one in memory."
   )
   val beatInterval = OptionDoc(
     HeartbeatInterval,
-    Whole(100),
+    IntRange(100),
     usualBeat.intervalMillis.toString,
     "Milliseconds between a writer's signs of life."
   )
   val beatMisses = OptionDoc(
     HeartbeatMisses,
-    Whole(1),
+    IntRange(1),
     usualBeat.misses.toString,
     "A writer that is silent for so many intervals failed, and its write is rolled back."
   )
   val streamRetries =
-    OptionDoc(StreamRetries, Whole(0), "90", "Of a batch of a stream that meets another writer.")
-  val streamPause = OptionDoc(StreamRetryInterval, Whole(0), "2000", "Milliseconds between them.")
+    OptionDoc(StreamRetries, IntRange(0), "90", "Of a batch of a stream that meets another writer.")
+  val streamPause = OptionDoc(StreamRetryInterval, IntRange(0), "2000", "Milliseconds between them.")
   val moves = OptionDoc(
     MovesPartition,
     Flag,

@@ -3,7 +3,7 @@ package hudiidx.spark.write
 import hudiidx.InvalidOption
 import hudiidx.spark.ReadOptions
 import hudiidx.sync.{IndexOptions, OptionDoc}
-import hudiidx.sync.OptionKind.{Flag, OneOf, Text, Whole}
+import hudiidx.sync.OptionKind.{Flag, IntRange, OneOf, Text}
 import org.scalatest.funsuite.AnyFunSuite
 
 final class OptionsJsonSuite extends AnyFunSuite {
@@ -11,7 +11,7 @@ final class OptionsJsonSuite extends AnyFunSuite {
 
   private def read(option: OptionDoc, settings: Map[String, String]): Any = option.kind match {
     case Flag     => option.flag(settings)
-    case _: Whole => option.whole(settings)
+    case _: IntRange => option.whole(settings)
     case _: OneOf => option.choice(settings)
     case _: Text  => option.text(settings)
   }
@@ -41,7 +41,7 @@ final class OptionsJsonSuite extends AnyFunSuite {
     all.foreach { o =>
       val wrong = o.kind match {
         case Flag        => Some("yes")
-        case Whole(n, _) => Some((n - 1).toString)
+        case IntRange(n, _) => Some((n - 1).toString)
         case _: OneOf    => Some("none of these")
         case _: Text     => None
       }

@@ -4,13 +4,13 @@ import java.util.Arrays
 
 /** Rows that take their columns from several versions. In the order of the base file's rows; those without one come last.
   *
-  * A row's parts stand from the one of lowest precedence to the highest: numbers of log records, and `Recipes.Base` for the
+  * A row's parts stand from the one of lowest precedence to the highest: numbers of log records, and `PartialMergePlan.Base` for the
   * row of the base file.
   */
-final class Recipes private (baseRows: Array[Int], starts: Array[Int], parts: Array[Int]) {
+final class PartialMergePlan private (baseRows: Array[Int], starts: Array[Int], parts: Array[Int]) {
   def size: Int = baseRows.length
 
-  /** The base file's row that has a part in it; `Recipes.NoBase` if there is none. */
+  /** The base file's row that has a part in it; `PartialMergePlan.NoBase` if there is none. */
   def baseRow(recipe: Int): Int = baseRows(recipe)
 
   def partCount(recipe: Int): Int = starts(recipe + 1) - starts(recipe)
@@ -18,17 +18,17 @@ final class Recipes private (baseRows: Array[Int], starts: Array[Int], parts: Ar
   def part(recipe: Int, i: Int): Int = parts(starts(recipe) + i)
 
   /** Those by whose numbers `keeps` is true, in the same order. */
-  def filter(keeps: Int => Boolean): Recipes = {
-    val kept = new Recipes.Builder
+  def filter(keeps: Int => Boolean): PartialMergePlan = {
+    val kept = new PartialMergePlan.Builder
     (0 until size).filter(keeps).foreach(r => kept.add(baseRow(r), (0 until partCount(r)).map(part(r, _))))
     kept.result()
   }
 }
 
-object Recipes {
+object PartialMergePlan {
   val Base: Int = -1
   val NoBase: Int = Int.MaxValue
-  val Empty: Recipes = new Recipes(Array.emptyIntArray, Array(0), Array.emptyIntArray)
+  val Empty: PartialMergePlan = new PartialMergePlan(Array.emptyIntArray, Array(0), Array.emptyIntArray)
 
   private[merge] final class Builder {
     private var baseRows, starts, parts = new Array[Int](64)
@@ -50,7 +50,7 @@ object Recipes {
     }
 
     /** Runs of keys come one after the other, each in the order of the base file. */
-    def result(): Recipes = {
+    def result(): PartialMergePlan = {
       val order = Array.tabulate(count)(i => (baseRows(i).toLong << 32) | i)
       Arrays.sort(order)
       val sorted = new Builder
@@ -61,7 +61,7 @@ object Recipes {
       sorted.asAdded
     }
 
-    private def asAdded: Recipes =
-      new Recipes(Arrays.copyOf(baseRows, count), Arrays.copyOf(starts, count + 1), Arrays.copyOf(parts, used))
+    private def asAdded: PartialMergePlan =
+      new PartialMergePlan(Arrays.copyOf(baseRows, count), Arrays.copyOf(starts, count + 1), Arrays.copyOf(parts, used))
   }
 }

@@ -2,16 +2,16 @@ package hudiidx.hadoop
 
 import java.util.{Arrays, BitSet}
 
-import hudiidx.merge.Recipes
+import hudiidx.merge.PartialMergePlan
 
 /** The log records that the recipes of a slice take columns from, some recipes' at a time: a pass over the log for each such
-  * window. Recipes are asked for in ascending order. For one thread.
+  * window. PartialMergePlan are asked for in ascending order. For one thread.
   *
   * @param window  records held at a time; one recipe's more than that are held together
   * @param columns how many there are
   * @param hold    takes the current record of a walk; told of a window's number of records before its first
   */
-final class RecipeRecords[B <: BlockWalk](
+final class PartialMergeRecords[B <: BlockWalk](
     slice: MergedSlice,
     blocks: BlockOpener[B],
     window: Int,
@@ -41,7 +41,7 @@ final class RecipeRecords[B <: BlockWalk](
   /** Whether the block of the record at a place has a column. */
   def has(place: Int, column: Int): Boolean = present(place)(column)
 
-  private def place(part: Int): Int = if (part == Recipes.Base) -1 else Arrays.binarySearch(records, part)
+  private def place(part: Int): Int = if (part == PartialMergePlan.Base) -1 else Arrays.binarySearch(records, part)
 
   /** Reads the records of as many recipes as the window takes, from this one on. */
   private def load(from: Int): Unit = {
@@ -51,7 +51,7 @@ final class RecipeRecords[B <: BlockWalk](
     while (until < recipes.size && (until == from || count < window)) {
       var i = 0
       while (i < recipes.partCount(until)) {
-        if (recipes.part(until, i) != Recipes.Base) wanted.set(recipes.part(until, i))
+        if (recipes.part(until, i) != PartialMergePlan.Base) wanted.set(recipes.part(until, i))
         i += 1
       }
       count += i

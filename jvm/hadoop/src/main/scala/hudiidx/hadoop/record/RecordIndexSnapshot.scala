@@ -18,7 +18,7 @@ import hudiidx.table.{FileGroup, FileSlice, TableConfig}
   *  @param asOf     requested time of the reader's instant; None: the latest
   *  @param windowDays days of the index's window: a key without a location may then be in the table, but is not in the window
   */
-final class RecordMoment private[record] (
+final class RecordIndexSnapshot private[record] (
     val indexDir: String,
     val version: Option[IndexVersion],
     val fallback: Option[Fallback],
@@ -44,12 +44,12 @@ final class RecordMoment private[record] (
   def isSmall: Boolean = sliceBytes <= KeyScan.LocalBytes
 }
 
-object RecordMoment {
+object RecordIndexSnapshot {
 
   /** IndexNotFound, StaleIndex or DamagedIndex in strict mode where the index cannot be used. */
-  def of(snapshot: TableSnapshot, options: IndexOptions, asOf: Option[String]): RecordMoment = {
+  def of(snapshot: TableSnapshot, options: IndexOptions, asOf: Option[String]): RecordIndexSnapshot = {
     val store = new IndexStore(snapshot.table.storage, options.indexDir(snapshot.tablePath))
-    def without(code: String, why: String): RecordMoment = {
+    def without(code: String, why: String): RecordIndexSnapshot = {
       val own = Fallback(code, why)
       if (snapshot.use.fallback.isEmpty) own.warn(snapshot.tablePath, store.dir, options.strict)
       val reason = snapshot.use.fallback.getOrElse(own)
@@ -66,7 +66,7 @@ object RecordMoment {
   /** The moment without its index, a file of which failed (law 5: that costs time, not rows); DamagedIndex in strict mode. The
     * index's window stays in force: answers are those that the index would give.
     */
-  def withoutIndex(moment: RecordMoment, snapshot: TableSnapshot, strict: Boolean, why: String): RecordMoment = {
+  def withoutIndex(moment: RecordIndexSnapshot, snapshot: TableSnapshot, strict: Boolean, why: String): RecordIndexSnapshot = {
     val reason = Fallback(FallbackCode.DamagedRecordIndex, why)
     reason.warn(snapshot.tablePath, moment.indexDir, strict)
     scanning(snapshot, moment.indexDir, reason, moment.table, moment.windowDays)
@@ -77,12 +77,12 @@ object RecordMoment {
       store: IndexStore,
       version: IndexVersion,
       asOf: Option[String]
-  ): RecordMoment = {
+  ): RecordIndexSnapshot = {
     val index = RecordIndex.open(version, store, snapshot.table.access.cache)
     try {
       val table = tableOf(snapshot, store, index.windowDays, asOf)
-      val dirt = new Dirt(snapshot, version, index, asOf, table.isDated)
-      new RecordMoment(store.dir, Some(version), None, dirt.groups, dirt.slices, table, asOf, index.windowDays)
+      val dirt = new UncoveredFileGroups(snapshot, version, index, asOf, table.isDated)
+      new RecordIndexSnapshot(store.dir, Some(version), None, dirt.groups, dirt.slices, table, asOf, index.windowDays)
     } finally index.close()
   }
 
@@ -92,9 +92,9 @@ object RecordMoment {
       reason: Fallback,
       table: RecordTable,
       windowDays: Option[Int]
-  ): RecordMoment = {
+  ): RecordIndexSnapshot = {
     val slices = snapshot.view.partitions.flatMap(p => snapshot.view.latestMergedFileSlices(p, table.asOf))
-    new RecordMoment(indexDir, None, Some(reason), Set.empty, slices, table, table.asOf, windowDays)
+    new RecordIndexSnapshot(indexDir, None, Some(reason), Set.empty, slices, table, table.asOf, windowDays)
   }
 
   private def tableOf(
@@ -111,7 +111,7 @@ object RecordMoment {
   *
   *  @param snapshot of the same moment, by the same index version
   */
-final class IndexedKeys private (moment: RecordMoment, val index: RecordIndex, snapshot: TableSnapshot)
+final class IndexedKeys private (moment: RecordIndexSnapshot, val index: RecordIndex, snapshot: TableSnapshot)
     extends AutoCloseable {
   private val instants = new SliceInstants(snapshot.view, moment.asOf)
   private val notLiveCount = new LongAdder
@@ -156,7 +156,7 @@ final class IndexedKeys private (moment: RecordMoment, val index: RecordIndex, s
 object IndexedKeys {
 
   /** None if the moment has no index. */
-  def open(moment: RecordMoment, snapshot: TableSnapshot): Option[IndexedKeys] = moment.version.map { version =>
+  def open(moment: RecordIndexSnapshot, snapshot: TableSnapshot): Option[IndexedKeys] = moment.version.map { version =>
     val store = new IndexStore(snapshot.table.storage, moment.indexDir)
     new IndexedKeys(moment, RecordIndex.open(version, store, snapshot.table.access.cache), snapshot)
   }

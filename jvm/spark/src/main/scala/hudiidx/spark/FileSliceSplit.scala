@@ -12,8 +12,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
 /** File slices as Spark's file readers take them. */
-object PieceOfFile {
-  private val log = Log.of("hudiidx.spark.PieceOfFile")
+object FileSliceSplit {
+  private val log = Log.of("hudiidx.spark.FileSliceSplit")
   private val RecordKeys = "record_keys"
 
   /** The whole slice, with the values of columns that are the same for all its rows; None if it has no file to be read.

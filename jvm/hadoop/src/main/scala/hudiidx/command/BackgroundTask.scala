@@ -2,12 +2,12 @@ package hudiidx.command
 
 import java.util.concurrent.{ExecutionException, FutureTask}
 
-/** Work that is done beside what its maker does next. Loading classes is most of a short command's time, and two threads load
+/** Work on a thread of its own, beside what its maker does next. Loading classes is most of a short command's time, and two threads load
   *  them at once; of different libraries, as two that initialise the classes of one can wait for each other for ever.
   */
-private[hudiidx] final class Beside[A](work: => A) {
+private[hudiidx] final class BackgroundTask[A](work: => A) {
   private val task = new FutureTask[A](() => work)
-  private val thread = new Thread(task, "beside")
+  private val thread = new Thread(task, "hudiidx-background")
   thread.setDaemon(true)
   thread.start()
 
