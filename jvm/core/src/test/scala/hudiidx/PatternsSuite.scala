@@ -26,8 +26,8 @@ class PatternsSuite extends AnyFunSuite {
   test("no text makes any of them look at its letters more than some times, or overflow the stack") {
     all.foreach { use =>
       assert(use.takes(use.sample), s"${use.file}: ${use.pattern} does not take ${use.sample}")
-      pumped(use.sample, 600).foreach(use.run)
-      longer(use.sample, 1 << 20).foreach(use.run)
+      pumped(use.sample, TestSettings.upTo(600, 200)).foreach(use.run)
+      longer(use.sample, TestSettings.upTo(1 << 20, 1 << 17)).foreach(use.run)
     }
   }
 

@@ -12,6 +12,9 @@ object TestSettings {
   /** Table versions of tests that take long on each: in short form one, and another test has the other. */
   def versions(short: Int): Seq[Int] = if (isLong) Seq(6, 9) else Seq(short)
 
+  /** How much is drawn or repeated: in short form a part of it. */
+  def upTo(long: Int, short: Int): Int = if (isLong) long else short
+
   /** In short form every `n`th of cases that differ little. */
   def some[A](n: Int)(cases: Seq[A]): Seq[A] =
     if (isLong) cases else cases.zipWithIndex.collect { case (c, i) if i % n == 0 => c }

@@ -1,10 +1,11 @@
 package hudiidx.merge
 
-import hudiidx.{Fixtures, TableFormat, TableFormats}
+import hudiidx.{Fixtures, TableFormat, TableFormats, TestSettings}
 import hudiidx.log.LogKeysSuite._
 import hudiidx.log._
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.Files
+import org.scalactic.anyvals.PosInt
 import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -14,6 +15,7 @@ import scala.collection.mutable
 final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import SliceMergeSuite._
 
+  private def draws(long: Int) = minSuccessful(PosInt.ensuringValid(TestSettings.upTo(long, long / 4)))
   private implicit val dontShrink: Shrink[Vector[Version]] = Shrink.shrinkAny
 
   private val modes =
@@ -22,14 +24,14 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   for ((version, mode) <- modes :+ ((8, MergeMode.OrderedDeletes)))
     test(s"version $version, $mode: a slice has the rows of a plain fold, whatever spills") {
       val rules = LogRules(TableFormats.of(version), mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
-      forAll(logs, bases, Gen.oneOf(1L, 200L, 1L << 20), minSuccessful(150), sizeRange(60)) { (log, base, budget) =>
+      forAll(logs, bases, Gen.oneOf(1L, 200L, 1L << 20), draws(150), sizeRange(60)) { (log, base, budget) =>
         assert(merge(log, base, rules, MergeOptions(budget)) === naive(log, base, rules))
       }
     }
 
   test("runs of many keys give what one table gives, within their memory, and leave no file behind") {
     val rules = LogRules(TableFormat.V9, MergeMode.EventTime, Vector("ts"), None, None)
-    val keys = 60000
+    val keys = TestSettings.upTo(60000, 30000)
     def version(i: Int) = {
       val kind = if (i % 7 == 0) BlockDelete else Row
       Version("1", s"key-${i * 31 % keys}", kind, Some((i % 11).toLong))
@@ -50,7 +52,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       s"$mode: with positions a slice has the rows that keys give, and keys are asked for only where they are needed"
     ) {
       val rules = LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
-      forAll(positioned(fortyRows.map(_.key)), Gen.oneOf(1L, 1L << 20), minSuccessful(60)) { (blocks, budget) =>
+      forAll(positioned(fortyRows.map(_.key)), Gen.oneOf(1L, 1L << 20), draws(60)) { (blocks, budget) =>
         val (byKey, byPosition, file) = mergedBothWays(blocks, MergeRules(rules), budget)
         assert((byPosition.droppedBase, byPosition.keptLog) === ((byKey.droppedBase, byKey.keptLog)))
         assert(!file.keysAsked && (rules.comparesBase || file.opened === 0))
@@ -66,7 +68,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       s"$mode: with positions rows are mixed as with keys, and keys of the base file are not read, whatever spills"
     ) {
       val rules = MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), Mixing.Nulls)
-      forAll(positioned(fortyRows.map(_.key)), Gen.oneOf(1L, 1L << 20), minSuccessful(60)) { (blocks, budget) =>
+      forAll(positioned(fortyRows.map(_.key)), Gen.oneOf(1L, 1L << 20), draws(60)) { (blocks, budget) =>
         val (byKey, byPosition, file) = mergedBothWays(blocks, rules, budget)
         assert((byPosition.droppedBase, byPosition.keptLog) === ((byKey.droppedBase, byKey.keptLog)))
         assert(recipesOf(byPosition).toSet === recipesOf(byKey).toSet)
@@ -94,7 +96,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(Mixing.Never, Mixing.Defaults))
     test(s"$mode, $mixing: rows are mixed as by a plain fold over them, partial records too, whatever spills") {
       val rules = MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
-      forAll(mixable, bases, Gen.oneOf(1L, 1L << 20), minSuccessful(150)) { (blocks, drawn, budget) =>
+      forAll(mixable, bases, Gen.oneOf(1L, 1L << 20), draws(150)) { (blocks, drawn, budget) =>
         val base = drawn.groupBy(_.key).map(_._2.head).toVector
         val file = new CountedBase(base)
         val merged = mergeFiles(Vector(fileOfMixable(blocks)), Some(file), rules, MergeOptions(budget))
@@ -107,7 +109,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(Mixing.Never, Mixing.Defaults))
     test(s"$mode, $mixing: some keys alone have the rows that a merge of all keys has for them, whatever spills") {
       val rules = MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
-      forAll(mixable, bases, Gen.choose(1, 4), Gen.oneOf(1L, 1L << 20), minSuccessful(150)) {
+      forAll(mixable, bases, Gen.choose(1, 4), Gen.oneOf(1L, 1L << 20), draws(150)) {
         (blocks, base, oneOf, budget) =>
           val file = Vector(fileOfMixable(blocks))
           val all = mergeFiles(file, Some(new CountedBase(base)), rules, MergeOptions())
@@ -143,7 +145,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     )
   )
     test(s"$rules: rows are mixed as by a plain fold over them, whatever spills") {
-      forAll(mixable.map(_.map(_.whole)), bases, Gen.oneOf(1L, 1L << 20), minSuccessful(100)) {
+      forAll(mixable.map(_.map(_.whole)), bases, Gen.oneOf(1L, 1L << 20), draws(100)) {
         (blocks, drawn, budget) =>
           val base = drawn.groupBy(_.key).map(_._2.head).toVector
           val merged =

@@ -5,7 +5,7 @@ import hudiidx.hadoop.TimelineCut
 import hudiidx.hadoop.record.{KeyWrite, KeyedTable}
 import hudiidx.store.IndexVersion
 import hudiidx.sync._
-import hudiidx.{Fixtures, InvalidOption}
+import hudiidx.{Fixtures, InvalidOption, TestSettings}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The indexes on columns as a part of the index: made, brought up, added to and taken from, on tables that stock Hudi wrote. */
@@ -165,7 +165,7 @@ class ColumnPartSuite extends AnyFunSuite {
     write(0)
     val named = (0 until 2078).map(c => s"c$c").mkString(",")
     assert(create(table.path, ColumnOptions(range = Some(named))).files.count(f => ColumnKind.All(f.kind)) <= 2)
-    (1 to 12).foreach { n =>
+    (1 to TestSettings.upTo(12, 4)).foreach { n =>
       write(n)
       val before = new TableFiles(table.path).version.files.map(_.name).toSet
       val files = indexer(table.path).update().version.files.filter(f => ColumnKind.All(f.kind))

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.util.concurrent.{Callable, Executors}
 import java.util.concurrent.atomic.AtomicInteger
 
-import hudiidx.Figures
+import hudiidx.{Figures, TestSettings}
 import hudiidx.hadoop.HadoopStorage
 import hudiidx.storage.{Storage, StorageContract}
 import hudiidx.store.IndexFolderContract
@@ -48,8 +48,9 @@ class S3StorageSuite extends StorageContract with IndexFolderContract with Befor
   }
 
   test("of many who publish at once one wins, round after round") {
-    Figures.add("rounds of six who publish at once on S3", 50)
-    assert(publishAtOnce(newFolder(), 6, 50).forall(_ == 1))
+    val rounds = TestSettings.upTo(50, 15)
+    Figures.add("rounds of six who publish at once on S3", rounds)
+    assert(publishAtOnce(newFolder(), 6, rounds).forall(_ == 1))
   }
 
   test("a version costs one put, and the first of a bucket three more that ask whether a second one is refused") {
