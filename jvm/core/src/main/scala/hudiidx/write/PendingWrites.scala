@@ -137,6 +137,10 @@ private[write] object Rollback {
     if (beat.isEarlier) {
       runEarlier(table, beat.instant, kind)
       false
+    } else if (beat.epochs.headOption.exists(_ > 1)) {
+      // Records go by ascending numbers, the first while nothing is pending: the request came after that, and never completes.
+      takeBackWhole(table, beat.instant, kind, beat.last)
+      false
     } else
       end(table, beat) match {
         case Some(d: Epoch.Decided) =>

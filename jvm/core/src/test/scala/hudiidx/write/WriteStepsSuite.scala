@@ -304,6 +304,22 @@ class WriteStepsSuite extends AnyFunSuite {
       assert(view.partitions.flatMap(p => view.latestFileSlices(p)).size === 1)
     }
 
+  for (version <- TableFormats.written)
+    test(s"version $version: the next writer takes back a request that came after its writer's records were removed") {
+      val table = newTable(version)
+      val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
+      val (epochs, heartbeats) = (new Epochs(LocalStorage, table), new Heartbeats(LocalStorage, table))
+      open.stop()
+      epochs.remove(open.instant, Vector(1))
+      // Its writer found that out, and the store did not let it remove what it had put.
+      assert(epochs.publish(open.instant, 2, Epoch.Over(open.writer)))
+      heartbeats.stop(open.instant)
+      Thread.sleep(2)
+      write(LocalStorage, table, "next", LateWriteSuite.silentAtOnce)
+      assert(keys(table) === Set("next"))
+      assert(heartbeats.all === Vector.empty)
+    }
+
   test("a write that somebody rolled back does not complete") {
     val table = newTable(9)
     val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
