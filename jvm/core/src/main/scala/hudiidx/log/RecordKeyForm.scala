@@ -33,7 +33,12 @@ object RecordKeyForm {
     * @param mayName the key generator writes `f:v` or `v` for one field, by version
     * @param fields  at least one
     */
-  def of(mayName: Boolean, fields: Vector[String], format: TableFormat, properties: Map[String, String]): RecordKeyForm = {
+  def of(
+      mayName: Boolean,
+      fields: Vector[String],
+      format: TableFormat,
+      properties: Map[String, String]
+  ): RecordKeyForm = {
     def isTrue(key: String) = properties.get(key).exists(_.trim.equalsIgnoreCase("true"))
     def isFalse(key: String) = properties.get(key).exists(_.trim.equalsIgnoreCase("false"))
     val named = fields.size > 1 || (mayName && (format.namesSingleKeyField || isFalse(PlainSingleField)))

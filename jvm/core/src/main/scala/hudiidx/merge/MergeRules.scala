@@ -64,7 +64,7 @@ object MergeRules {
       case Some(other) =>
         refuse(config, s"hoodie.table.partial.update.mode is '$other', which is unknown")
       case None if !config.format.statedMerging => ofPayload(config, log)
-      case None                                   => MergeRules(log)
+      case None                                 => MergeRules(log)
     }
   }
 

@@ -107,9 +107,9 @@ final class IncrementalQuery(
           "not possible; read a snapshot"
       )
     request.commits match {
-      case Some(commits)                                               => named(commits, request)
+      case Some(commits)                          => named(commits, request)
       case None if !config.format.completionTimes => byRequest(request)
-      case None                                                        => byCompletion(request)
+      case None                                   => byCompletion(request)
     }
   }
 

@@ -91,10 +91,10 @@ object TableLogRules {
 
   private def orderOf(config: TableConfig): RecordOrder =
     payload(config).filter(_ => !config.format.statedMerging) match {
-      case Some(MySqlPayload)                                => RecordOrder.Sequence
-      case Some(FirstValuePayload)                           => RecordOrder.FirstOfEqual
+      case Some(MySqlPayload)                                         => RecordOrder.Sequence
+      case Some(FirstValuePayload)                                    => RecordOrder.FirstOfEqual
       case Some(PartialUpdatePayload) if config.format.mergesAsHudi10 => RecordOrder.LastUnlessNumber
-      case _                                                 => RecordOrder.LastOfEqual
+      case _                                                          => RecordOrder.LastOfEqual
     }
 
   /** Columns of the ordering value; empty if the table has none. */

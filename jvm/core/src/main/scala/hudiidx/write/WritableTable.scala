@@ -57,7 +57,10 @@ object WritableTable {
     */
   private def checkCommon(config: TableConfig, refuse: (String, String) => Nothing, remedy: String): Unit = {
     if (!config.format.isWritten)
-      refuse(s"hudiidx writes to tables of versions ${TableFormat.Written.map(_.version).mkString(" and ")}, this one has ${config.version}", remedy)
+      refuse(
+        s"hudiidx writes to tables of versions ${TableFormat.Written.map(_.version).mkString(" and ")}, this one has ${config.version}",
+        remedy
+      )
     unserved(config).foreach { case (name, value) =>
       refuse(s"$name is '$value', which this writer does not serve", remedy)
     }

@@ -64,7 +64,9 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val v6 = LogRules(TableFormat.V6, MergeMode.EventTime, Vector("_event_seq"), None, None, RecordOrder.Sequence)
     val (nine, ten) = (KeyVersion(false, false, of("9.0"), 1), KeyVersion(false, false, of("10.0"), 2))
     // Hudi 0.15 compares texts within the log, numbers with the base file; 1.0 numbers everywhere but for delete blocks.
-    assert(KeyMerge.latest(nine, ten, v6) === nine && KeyMerge.latest(nine, ten, v6.copy(format = TableFormat.V8)) === ten)
+    assert(
+      KeyMerge.latest(nine, ten, v6) === nine && KeyMerge.latest(nine, ten, v6.copy(format = TableFormat.V8)) === ten
+    )
     assert(!KeyMerge.baseStays(ten, nine.ordering, v6) && KeyMerge.baseStays(nine, ten.ordering, v6))
     assert(KeyMerge.baseStays(nine, nine.ordering, v6))
     val delete = KeyVersion(true, true, of("10.0"), KeyVersion.NoNote)

@@ -58,8 +58,16 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("change-data files and empty files are passed over, a file that is gone is damage") {
     val files = Map("a.log.1" -> Array.emptyByteArray, "b.log.2_0-1-2.cdc" -> "nonsense".getBytes)
     val storage = new MemoryStorage(files)
-    assert(SliceLog.countedBlocks(storage, files.keys.toVector.sorted, BlockRules(TableFormat.V9, None, _ => true)) === Vector.empty)
-    val e = intercept[DamagedTable](SliceLog.countedBlocks(storage, Vector("c.log.1"), BlockRules(TableFormat.V9, None, _ => true)))
+    assert(
+      SliceLog.countedBlocks(
+        storage,
+        files.keys.toVector.sorted,
+        BlockRules(TableFormat.V9, None, _ => true)
+      ) === Vector.empty
+    )
+    val e = intercept[DamagedTable](
+      SliceLog.countedBlocks(storage, Vector("c.log.1"), BlockRules(TableFormat.V9, None, _ => true))
+    )
     assert(e.getMessage.startsWith("c.log.1: log file is gone"))
     assert(storage.opened === 0)
   }

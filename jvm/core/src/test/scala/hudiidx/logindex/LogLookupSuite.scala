@@ -18,7 +18,8 @@ final class LogLookupSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (version <- Seq(6, 9))
     test(s"version $version: a lookup finds the states that a scan finds, whatever the log is a mix of") {
-      val rules = LogRules(TableFormats.of(version), MergeMode.EventTime, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
+      val rules =
+        LogRules(TableFormats.of(version), MergeMode.EventTime, Vector("ts"), Some(DeleteMarker("op", "gone")), None)
       forAll(
         logs,
         Gen.someOf("1", "2", "3", "4"),
@@ -28,7 +29,8 @@ final class LogLookupSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ) { (pieces, committed, latest, asked) =>
         val written = write(pieces, BlockRules(TableFormats.of(version), None, committed.toSet))
         // The reader may see instants that no writer saw, and the other way round.
-        val blocks = counted(written, BlockRules(TableFormats.of(version), latest, i => committed.contains(i) || i == "4"))
+        val blocks =
+          counted(written, BlockRules(TableFormats.of(version), latest, i => committed.contains(i) || i == "4"))
         agrees(storage(written), blocks, asked, rules)
       }
     }

@@ -31,7 +31,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("runs of many keys give what one table gives, within their memory, and leave no file behind") {
     val rules = LogRules(TableFormat.V9, MergeMode.EventTime, Vector("ts"), None, None)
-    val keys = TestSettings.upTo(60000, 30000)
+    val keys = 60000
     def version(i: Int) = {
       val kind = if (i % 7 == 0) BlockDelete else Row
       Version("1", s"key-${i * 31 % keys}", kind, Some((i % 11).toLong))
@@ -67,7 +67,8 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     test(
       s"$mode: with positions rows are mixed as with keys, and keys of the base file are not read, whatever spills"
     ) {
-      val rules = MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), Mixing.Nulls)
+      val rules =
+        MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), Mixing.Nulls)
       forAll(positioned(fortyRows.map(_.key)), Gen.oneOf(1L, 1L << 20), draws(60)) { (blocks, budget) =>
         val (byKey, byPosition, file) = mergedBothWays(blocks, rules, budget)
         assert((byPosition.droppedBase, byPosition.keptLog) === ((byKey.droppedBase, byKey.keptLog)))
@@ -95,7 +96,8 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(Mixing.Never, Mixing.Defaults))
     test(s"$mode, $mixing: rows are mixed as by a plain fold over them, partial records too, whatever spills") {
-      val rules = MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
+      val rules =
+        MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
       forAll(mixable, bases, Gen.oneOf(1L, 1L << 20), draws(150)) { (blocks, drawn, budget) =>
         val base = drawn.groupBy(_.key).map(_._2.head).toVector
         val file = new CountedBase(base)
@@ -108,20 +110,20 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(Mixing.Never, Mixing.Defaults))
     test(s"$mode, $mixing: some keys alone have the rows that a merge of all keys has for them, whatever spills") {
-      val rules = MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
-      forAll(mixable, bases, Gen.choose(1, 4), Gen.oneOf(1L, 1L << 20), draws(150)) {
-        (blocks, base, oneOf, budget) =>
-          val file = Vector(fileOfMixable(blocks))
-          val all = mergeFiles(file, Some(new CountedBase(base)), rules, MergeOptions())
-          def wanted(key: String): Boolean = Math.floorMod(key.hashCode, oneOf) == 0
-          val keyOf = blocks.filterNot(_.isDelete).flatMap(_.versions.map(_.key))
-          val some = mergeKeys(file, wanted, base, rules, MergeOptions(budget))
-          assert(bits(some.keptLog) === bits(all.keptLog).filter(r => wanted(keyOf(r))))
-          assert(bits(some.droppedBase) === bits(all.droppedBase).filter(r => wanted(base(r).key)))
-          val expected = recipesOf(all).filter { case (row, parts) =>
-            wanted(if (row == PartialMergePlan.NoBase) keyOf(parts.head) else base(row).key)
-          }
-          assert(recipesOf(some).toSet === expected.toSet)
+      val rules =
+        MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
+      forAll(mixable, bases, Gen.choose(1, 4), Gen.oneOf(1L, 1L << 20), draws(150)) { (blocks, base, oneOf, budget) =>
+        val file = Vector(fileOfMixable(blocks))
+        val all = mergeFiles(file, Some(new CountedBase(base)), rules, MergeOptions())
+        def wanted(key: String): Boolean = Math.floorMod(key.hashCode, oneOf) == 0
+        val keyOf = blocks.filterNot(_.isDelete).flatMap(_.versions.map(_.key))
+        val some = mergeKeys(file, wanted, base, rules, MergeOptions(budget))
+        assert(bits(some.keptLog) === bits(all.keptLog).filter(r => wanted(keyOf(r))))
+        assert(bits(some.droppedBase) === bits(all.droppedBase).filter(r => wanted(base(r).key)))
+        val expected = recipesOf(all).filter { case (row, parts) =>
+          wanted(if (row == PartialMergePlan.NoBase) keyOf(parts.head) else base(row).key)
+        }
+        assert(recipesOf(some).toSet === expected.toSet)
       }
     }
 
@@ -145,12 +147,11 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     )
   )
     test(s"$rules: rows are mixed as by a plain fold over them, whatever spills") {
-      forAll(mixable.map(_.map(_.whole)), bases, Gen.oneOf(1L, 1L << 20), draws(100)) {
-        (blocks, drawn, budget) =>
-          val base = drawn.groupBy(_.key).map(_._2.head).toVector
-          val merged =
-            mergeFiles(Vector(fileOfMixable(blocks)), Some(new CountedBase(base)), rules, MergeOptions(budget))
-          assert(rowsOf(merged, base, blocks, rules.mixing) === foldRows(blocks, base, rules))
+      forAll(mixable.map(_.map(_.whole)), bases, Gen.oneOf(1L, 1L << 20), draws(100)) { (blocks, drawn, budget) =>
+        val base = drawn.groupBy(_.key).map(_._2.head).toVector
+        val merged =
+          mergeFiles(Vector(fileOfMixable(blocks)), Some(new CountedBase(base)), rules, MergeOptions(budget))
+        assert(rowsOf(merged, base, blocks, rules.mixing) === foldRows(blocks, base, rules))
       }
     }
 

@@ -60,7 +60,8 @@ class LocationLookupSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         Array(entry("a-0", t(1), FileKind.Parquet, 0).copy(partitionPath = path))
       }
     }
-    val timeline = ViewTimeline(activeTimeline(Map(t(1) -> t(1)), Set.empty, Map.empty), TableFormat.V9, mergeOnRead = true)
+    val timeline =
+      ViewTimeline(activeTimeline(Map(t(1) -> t(1)), Set.empty, Map.empty), TableFormat.V9, mergeOnRead = true)
     val view = new FileSystemView(source, timeline)
     withIndex(Seq("x" -> 0, "y" -> 4, "z" -> 0)) { index =>
       val instants = new SliceInstants(view, None, mostGroups = 1)

@@ -123,7 +123,10 @@ final class FileSystemViewSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     val log = entry("g", t(2), FileKind.Log, 1)
     val timeline = activeTimeline(Map(t(8) -> t(8)), Set.empty, Map.empty)
     def slicesOf(file: FileEntry, history: String => Option[String]) =
-      new FileSystemView(source(base :+ file), ViewTimeline(timeline, TableFormat.V9, mergeOnRead = true, history = history))
+      new FileSystemView(
+        source(base :+ file),
+        ViewTimeline(timeline, TableFormat.V9, mergeOnRead = true, history = history)
+      )
         .allFileSlices("p")
         .map(_.logFiles.size)
     assert(slicesOf(log.copy(completionTime = Some(t(4))), _ => None) === Vector(0, 1))
@@ -157,7 +160,9 @@ final class FileSystemViewSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     assert(view.isCommitted(t(4)) && !view.isCommitted(t(7)))
   }
 
-  test("hundreds of thousands of files of one group and of many groups pass through every call without quadratic work") {
+  test(
+    "hundreds of thousands of files of one group and of many groups pass through every call without quadratic work"
+  ) {
     val size = TestSettings.upTo(200000, 60000)
     val one = Vector.tabulate(size) { i =>
       val kind = if (i % 2 == 0) FileKind.Parquet else FileKind.Log
@@ -206,7 +211,10 @@ object FileSystemViewSuite {
   def viewOf(model: ViewModel): FileSystemView = {
     val plans = PendingPlans(model.compaction.map { case (id, c) => FileGroup("p", id) -> c }, Map.empty)
     val timeline = activeTimeline(model.completed, model.pending, model.compaction)
-    new FileSystemView(source(model.files), ViewTimeline(timeline, TableFormats.of(model.version), mergeOnRead = true, plans))
+    new FileSystemView(
+      source(model.files),
+      ViewTimeline(timeline, TableFormats.of(model.version), mergeOnRead = true, plans)
+    )
   }
 
   private val fileIds = Vector("a-0", "a-1", "b")

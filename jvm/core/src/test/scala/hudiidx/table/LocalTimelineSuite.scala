@@ -23,7 +23,18 @@ final class LocalTimelineSuite extends AnyFunSuite {
 
   private def newTable(version: Int): String = {
     val path = hudiidx.Fixtures.newFolder("local").resolve("t").toString
-    val made = NewTable("t", "", TableFormats.of(version), Vector("k"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
+    val made = NewTable(
+      "t",
+      "",
+      TableFormats.of(version),
+      Vector("k"),
+      Vector("p"),
+      None,
+      KeyGenerator.Simple,
+      false,
+      false,
+      false
+    )
     require(made.create(LocalStorage, path))
     path
   }

@@ -357,7 +357,18 @@ private object WriteStepsSuite {
     newTable(version, LocalStorage, Fixtures.newFolder("written").resolve("t").toString)
 
   def newTable(version: Int, storage: Storage, path: String): String = {
-    val made = NewTable("t", "", TableFormats.of(version), Vector("k"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
+    val made = NewTable(
+      "t",
+      "",
+      TableFormats.of(version),
+      Vector("k"),
+      Vector("p"),
+      None,
+      KeyGenerator.Simple,
+      false,
+      false,
+      false
+    )
     require(made.create(storage, path))
     path
   }
@@ -417,7 +428,8 @@ private object WriteStepsSuite {
       val fileId = s"${java.util.UUID.randomUUID}-0"
       all -> logFile(open, fileId, FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1), key)
     }
-    val made = NewTable("t", "", TableFormat.V9, Vector("other"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
+    val made =
+      NewTable("t", "", TableFormat.V9, Vector("other"), Vector("p"), None, KeyGenerator.Simple, false, false, false)
     open.remake(
       CompletedWrite("INSERT_OVERWRITE_TABLE", schema.toString, Vector(file), replaced = Some(replaced)),
       made

@@ -79,19 +79,20 @@ private object FieldMergeRule {
   }
 
   /** UnsupportedTable for a default that only Hudi's own code compares. */
-  def of(mixing: Mixing, column: StructField, default: () => ColumnVector): FieldMergeRule = (mixing, column.dataType) match {
-    case (Mixing.Never, _)                                   => Never
-    case (Mixing.Nulls, _)                                   => IfNull
-    case (Mixing.Unavailable(text), StringType | BinaryType) => new IfText(text, column.dataType)
-    case (Mixing.Unavailable(_), _)                          => Never
-    case (_, _) if default().isNullAt(0)                     => IfNull
-    case (Mixing.EqualDefaults, _)                           => equalDefault(column, default())
-    case (Mixing.Defaults, BooleanType)                      => new IfEqual(default(), _.getBoolean(_))
-    case (Mixing.Defaults, IntegerType) if isOneObject(default().getInt(0).toLong) =>
-      new IfEqual(default(), _.getInt(_))
-    case (Mixing.Defaults, LongType) if isOneObject(default().getLong(0)) => new IfEqual(default(), _.getLong(_))
-    case (Mixing.Defaults, _)                                             => Never
-  }
+  def of(mixing: Mixing, column: StructField, default: () => ColumnVector): FieldMergeRule =
+    (mixing, column.dataType) match {
+      case (Mixing.Never, _)                                   => Never
+      case (Mixing.Nulls, _)                                   => IfNull
+      case (Mixing.Unavailable(text), StringType | BinaryType) => new IfText(text, column.dataType)
+      case (Mixing.Unavailable(_), _)                          => Never
+      case (_, _) if default().isNullAt(0)                     => IfNull
+      case (Mixing.EqualDefaults, _)                           => equalDefault(column, default())
+      case (Mixing.Defaults, BooleanType)                      => new IfEqual(default(), _.getBoolean(_))
+      case (Mixing.Defaults, IntegerType) if isOneObject(default().getInt(0).toLong) =>
+        new IfEqual(default(), _.getInt(_))
+      case (Mixing.Defaults, LongType) if isOneObject(default().getLong(0)) => new IfEqual(default(), _.getLong(_))
+      case (Mixing.Defaults, _)                                             => Never
+    }
 
   private def equalDefault(column: StructField, default: ColumnVector): FieldMergeRule = column.dataType match {
     case BooleanType => new IfEqual(default, _.getBoolean(_))

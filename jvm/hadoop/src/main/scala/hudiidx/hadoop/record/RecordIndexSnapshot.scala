@@ -66,7 +66,12 @@ object RecordIndexSnapshot {
   /** The moment without its index, a file of which failed (law 5: that costs time, not rows); DamagedIndex in strict mode. The
     * index's window stays in force: answers are those that the index would give.
     */
-  def withoutIndex(moment: RecordIndexSnapshot, snapshot: TableSnapshot, strict: Boolean, why: String): RecordIndexSnapshot = {
+  def withoutIndex(
+      moment: RecordIndexSnapshot,
+      snapshot: TableSnapshot,
+      strict: Boolean,
+      why: String
+  ): RecordIndexSnapshot = {
     val reason = Fallback(FallbackCode.DamagedRecordIndex, why)
     reason.warn(snapshot.tablePath, moment.indexDir, strict)
     scanning(snapshot, moment.indexDir, reason, moment.table, moment.windowDays)

@@ -115,7 +115,7 @@ private final class UncoveredFileGroups(
 
   private val unseen: Vector[UnseenInstant] = SyncPlan.of(version, context) match {
     case IndexStatus.Usable(missing) => missing
-    case _                       => Vector.empty // the snapshot would not use the index
+    case _                           => Vector.empty // the snapshot would not use the index
   }
 
   private val later: Vector[UnseenInstant] = asOf.toVector.flatMap { t =>

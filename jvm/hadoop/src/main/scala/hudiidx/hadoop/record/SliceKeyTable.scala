@@ -27,7 +27,12 @@ object SliceKeyChunks {
     moment.slices.zipWithIndex.flatMap { case (s, place) => SliceInput.of(place, s) }
 
   /** Chunks of an input's keys, with the parts that they belong to. Holds the keys of one input in memory. */
-  def read(moment: RecordIndexSnapshot, access: TableAccess, input: SliceInput, parts: Int): Iterator[(Int, Array[Byte])] = {
+  def read(
+      moment: RecordIndexSnapshot,
+      access: TableAccess,
+      input: SliceInput,
+      parts: Int
+  ): Iterator[(Int, Array[Byte])] = {
     val buffers = new Array[ByteBuffer](parts)
     moment.table.keys(access, input) { (bytes, from, length, _, _) =>
       val hash = KeyCode.hash(bytes, from, length)

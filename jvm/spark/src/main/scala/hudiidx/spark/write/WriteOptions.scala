@@ -255,7 +255,9 @@ object WriteOptions {
   private def tableFormat(options: WriteOptions): TableFormat = {
     val text = options.text(TableVersion).getOrElse(WriteOptionDocs.version.default)
     TableFormat.Written.find(_.version.toString == text).getOrElse {
-      throw new InvalidOption(s"$TableVersion: '$text' is not served; known are ${TableFormat.Written.map(_.version).mkString(", ")}")
+      throw new InvalidOption(
+        s"$TableVersion: '$text' is not served; known are ${TableFormat.Written.map(_.version).mkString(", ")}"
+      )
     }
   }
 

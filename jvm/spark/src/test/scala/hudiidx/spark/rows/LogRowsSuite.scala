@@ -91,7 +91,8 @@ final class LogRowsSuite extends SparkSuite {
         LogFile.blocks(reader).filter(_.kind == LogBlockKind.HFileData).foreach { block =>
           val schema = new Schema.Parser().parse(block.schema.get)
           val columns = AvroSchemaConverter.structType(schema, reader.path)
-          val found = new BlockRowsReader(columns, None, ColumnRules.of(TableFormat.V9, caseSensitive = true)).open(reader, block)
+          val found =
+            new BlockRowsReader(columns, None, ColumnRules.of(TableFormat.V9, caseSensitive = true)).open(reader, block)
           val cells = hudiidx.hfile.HFileReader
             .open(LogFile.contentReader(reader, block), new hudiidx.hfile.BlockCache(0L), new hudiidx.DamagedTable(_))
             .scan()
@@ -117,7 +118,8 @@ final class LogRowsSuite extends SparkSuite {
         LogFile.blocks(reader).filter(b => dataKinds(b.kind)).foreach { block =>
           def keys(skips: Int): Vector[Map[String, Any]] = {
             val into = PlainValues.vectors(schema)
-            val found = new BlockRowsReader(schema, None, ColumnRules.of(TableFormat.V9, caseSensitive = true)).open(reader, block)
+            val found = new BlockRowsReader(schema, None, ColumnRules.of(TableFormat.V9, caseSensitive = true))
+              .open(reader, block)
             var count = 0
             found.skip(skips)
             while (found.next()) {

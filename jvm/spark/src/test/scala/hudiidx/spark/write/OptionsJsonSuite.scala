@@ -10,10 +10,10 @@ final class OptionsJsonSuite extends AnyFunSuite {
   private val all: Vector[OptionDoc] = OptionsJson.Tables.flatMap(_._2)
 
   private def read(option: OptionDoc, settings: Map[String, String]): Any = option.kind match {
-    case Flag     => option.flag(settings)
+    case Flag        => option.flag(settings)
     case _: IntRange => option.whole(settings)
-    case _: OneOf => option.choice(settings)
-    case _: Text  => option.text(settings)
+    case _: OneOf    => option.choice(settings)
+    case _: Text     => option.text(settings)
   }
 
   test("an option stands in one table, and every option that a read or a write knows in some") {
@@ -40,10 +40,10 @@ final class OptionsJsonSuite extends AnyFunSuite {
   test("a value out of an option's range or kind is refused with its name and what it takes") {
     all.foreach { o =>
       val wrong = o.kind match {
-        case Flag        => Some("yes")
+        case Flag           => Some("yes")
         case IntRange(n, _) => Some((n - 1).toString)
-        case _: OneOf    => Some("none of these")
-        case _: Text     => None
+        case _: OneOf       => Some("none of these")
+        case _: Text        => None
       }
       wrong.foreach { value =>
         val told = intercept[InvalidOption](read(o, Map(o.name -> value))).getMessage
