@@ -47,7 +47,7 @@ final class Heartbeats(storage: Storage, tablePath: String) {
   def all: Vector[Heartbeat] = {
     val files = storage.list(epochs.dir).filterNot(_.isDirectory)
     val found = files.groupBy(f => Epochs.parse(f.name).fold(f.name)(_._1)).toVector.sortBy(_._1)
-    found.collect { case (name, files) if Heartbeats.isName(name) => of(name, files) }
+    found.collect { case (name, own) if Heartbeats.isName(name) => of(name, own) }
   }
 
   private def of(name: String, files: Vector[FileInfo]): Heartbeat = {
