@@ -5,7 +5,7 @@ import java.util.{Arrays, BitSet}
 import hudiidx.merge.PartialMergePlan
 
 /** The log records that the recipes of a slice take columns from, some recipes' at a time: a pass over the log for each such
-  * window. PartialMergePlan are asked for in ascending order. For one thread.
+  * window. Rows are asked for in ascending order. For one thread.
   *
   * @param window  records held at a time; one recipe's more than that are held together
   * @param columns how many there are

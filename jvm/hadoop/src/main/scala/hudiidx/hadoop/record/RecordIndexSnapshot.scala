@@ -86,8 +86,17 @@ object RecordIndexSnapshot {
     val index = RecordIndex.open(version, store, snapshot.table.access.cache)
     try {
       val table = tableOf(snapshot, store, index.windowDays, asOf)
-      val dirt = new UncoveredFileGroups(snapshot, version, index, asOf, table.isDated)
-      new RecordIndexSnapshot(store.dir, Some(version), None, dirt.groups, dirt.slices, table, asOf, index.windowDays)
+      val uncovered = new UncoveredFileGroups(snapshot, version, index, asOf, table.isDated)
+      new RecordIndexSnapshot(
+        store.dir,
+        Some(version),
+        None,
+        uncovered.groups,
+        uncovered.slices,
+        table,
+        asOf,
+        index.windowDays
+      )
     } finally index.close()
   }
 

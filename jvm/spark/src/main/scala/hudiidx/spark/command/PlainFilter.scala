@@ -88,7 +88,7 @@ private[command] final class PlainFilter(columns: StructType, zone: String) {
     private def membership(column: Expression): Expression =
       if (taken("in")) {
         need("(")
-        // BackgroundTask a list Spark makes texts of dates and times.
+        // Beside a list Spark makes texts of dates and times.
         if (column.dataType == DateType || column.dataType == TimestampType) throw NotPlain
         val values = Vector.newBuilder[Expression] += value(column.dataType)
         while (taken(",")) values += value(column.dataType)

@@ -284,7 +284,7 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
         assert(Conditions.paths(found).isEmpty)
         val label = if (name.endsWith("timeZone")) "time zone" else name
         assert(Conditions.reasons(found).exists(r => r.contains(sql) && r.contains(label)), Conditions.reasons(found))
-        // BackgroundTask it one that is made here serves.
+        // Beside it one that is made here serves.
         val here = path(sql)
         assert(here != made && Conditions.paths(condition(where, made, here)) === Vector(here))
       }
