@@ -4,11 +4,9 @@ import hudiidx.{IndexNotWritable, InvalidOption}
 import hudiidx.storage.LocalStorage
 import hudiidx.store.{IndexStore, Retention}
 import hudiidx.symlink.{SymlinkExport, SymlinkPart, SymlinkSettings}
-import hudiidx.sync.IndexerSuite.{accessOf, withTable}
-import java.nio.charset.StandardCharsets.ISO_8859_1
-import java.nio.file.{Files, Path}
+import hudiidx.sync.IndexerSuite.{accessOf, filesBelow, withTable}
+import java.nio.file.Files
 import org.scalatest.funsuite.AnyFunSuite
-import scala.collection.JavaConverters._
 
 /** Folders that are not an index's, by mistake or because somebody has put a link there: every job leaves them as they are. */
 class ForeignFoldersSuite extends AnyFunSuite {
@@ -31,16 +29,6 @@ class ForeignFoldersSuite extends AnyFunSuite {
     "expire" -> (_.expire())
   )
 
-  private def files(folder: Path): Map[String, String] = {
-    val walk = Files.walk(folder)
-    try
-      walk.iterator.asScala
-        .filter(Files.isRegularFile(_))
-        .map(f => folder.relativize(f).toString -> Files.readString(f, ISO_8859_1))
-        .toMap
-    finally walk.close()
-  }
-
   for ((name, job) <- jobs)
     test(s"$name: the table's own folder, one above it, and a folder of documents stay as they are") {
       withTable(9) { table =>
@@ -49,14 +37,14 @@ class ForeignFoldersSuite extends AnyFunSuite {
         Files.createDirectories(documents.resolve("versions"))
         Files.writeString(documents.resolve("id_rsa"), "key")
         Files.writeString(documents.resolve("versions/1.json"), "{}")
-        val before = files(table.dir)
+        val before = filesBelow(table.dir)
         Seq(table.path, s"${table.path}/.hoodie/..", table.dir.getParent.toString, "/").foreach { dir =>
           val said = intercept[InvalidOption](job(indexer(table, Some(dir)))).getMessage
           assert(said.contains(dir) && said.contains("hudiidx.index.path"))
         }
         val said = intercept[hudiidx.HudiIdxException](job(indexer(table, Some(documents.toString)))).getMessage
         assert(said.contains(documents.toString) && (name != "create" || said.contains("id_rsa")))
-        assert(files(table.dir) === before)
+        assert(filesBelow(table.dir) === before)
       }
     }
 
@@ -72,10 +60,10 @@ class ForeignFoldersSuite extends AnyFunSuite {
           Files.createSymbolicLink(table.dir.resolve(link), elsewhere)
           Files.writeString(elsewhere.resolve("id_rsa"), "key")
           write(table)
-          val before = files(elsewhere)
+          val before = filesBelow(elsewhere)
           val said = intercept[IndexNotWritable](job(indexer(table))).getMessage
           assert(said.contains(link) && said.contains("a link"))
-          assert(files(elsewhere) === before)
+          assert(filesBelow(elsewhere) === before)
         } finally IndexerSuite.delete(elsewhere)
       }
     }
@@ -89,11 +77,11 @@ class ForeignFoldersSuite extends AnyFunSuite {
         try {
           Files.move(table.dir.resolve(link), elsewhere)
           Files.createSymbolicLink(table.dir.resolve(link), elsewhere)
-          val before = files(elsewhere)
+          val before = filesBelow(elsewhere)
           val exported = new SymlinkExport(accessOf(LocalStorage), table.path, options)
           val said = intercept[IndexNotWritable](exported.now(None, readOptimized = false, keep = None)).getMessage
           assert(said.contains(link) && said.contains("a link"))
-          assert(files(elsewhere) === before)
+          assert(filesBelow(elsewhere) === before)
         } finally IndexerSuite.delete(elsewhere)
       }
     }
@@ -112,9 +100,9 @@ class ForeignFoldersSuite extends AnyFunSuite {
       }
       Files.createSymbolicLink(index.resolve(s"2027.$token.log_index"), elsewhere.resolve("id_rsa"))
       indexer(table).expire()
-      assert(files(elsewhere).keySet === names.toSet)
+      assert(filesBelow(elsewhere).keySet === names.toSet)
       new IndexStore(LocalStorage, index.toString).drop()
-      assert(files(elsewhere).keySet === names.toSet && !Files.exists(index))
+      assert(filesBelow(elsewhere).keySet === names.toSet && !Files.exists(index))
     }
   }
 }

@@ -5,6 +5,7 @@ import hudiidx.hfile.BlockCache
 import hudiidx.storage._
 import hudiidx.table.{FooterNames, TableConfig}
 import hudiidx.timeline.{Action, ArchivedTimeline, InstantTime, TimelineHistory}
+import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.attribute.FileTime
 import java.nio.file.{Files, Path, Paths}
 import java.time.ZoneId
@@ -434,6 +435,17 @@ object IndexerSuite extends org.scalatest.Assertions {
     val root = table.dir.resolve(".hoodie/hudiidx")
     val walk = Files.walk(root)
     try walk.iterator.asScala.filter(Files.isRegularFile(_)).map(p => root.relativize(p).toString).toSet
+    finally walk.close()
+  }
+
+  /** Contents of all files below a folder, by their paths from there. */
+  def filesBelow(folder: Path): Map[String, String] = {
+    val walk = Files.walk(folder)
+    try
+      walk.iterator.asScala
+        .filter(Files.isRegularFile(_))
+        .map(f => folder.relativize(f).toString -> Files.readString(f, ISO_8859_1))
+        .toMap
     finally walk.close()
   }
 

@@ -3,10 +3,10 @@ package hudiidx.table
 import java.time.Instant
 import java.util.TimeZone
 
-import hudiidx.{InvalidOption, TableFormats}
+import hudiidx.{Fixtures, InvalidOption, TableFormats}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexerSuite, TableContext}
-import hudiidx.write.{CompletedWrite, HeartbeatOptions, NewTable, OpenWrite}
+import hudiidx.write.{CompletedWrite, HeartbeatOptions, OpenWrite, WriteStepsSuite}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Tables whose instants are those of a clock that is set: `hoodie.table.timeline.timezone=LOCAL`. */
@@ -21,23 +21,8 @@ final class LocalTimelineSuite extends AnyFunSuite {
     } finally TimeZone.setDefault(own)
   }
 
-  private def newTable(version: Int): String = {
-    val path = hudiidx.Fixtures.newFolder("local").resolve("t").toString
-    val made = NewTable(
-      "t",
-      "",
-      TableFormats.of(version),
-      Vector("k"),
-      Vector("p"),
-      None,
-      KeyGenerator.Simple,
-      false,
-      false,
-      false
-    )
-    require(made.create(LocalStorage, path))
-    path
-  }
+  private def newTable(version: Int): String =
+    WriteStepsSuite.newTable(version, LocalStorage, Fixtures.newFolder("local").resolve("t").toString)
 
   private def load(path: String): TableContext = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
 

@@ -2,27 +2,16 @@ package hudiidx.write
 
 import hudiidx.{TableFormats, UnsupportedTable}
 import hudiidx.storage.LocalStorage
+import hudiidx.sync.IndexerSuite.filesBelow
 import hudiidx.sync.{IndexerSuite, TableContext}
 import hudiidx.table.{FileKind, FileName}
-import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.attribute.FileTime
 import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
-import scala.collection.JavaConverters._
 
 /** What others put into a table's folder leads no writer to files elsewhere, nor to any but those that a write of ours made. */
 class ForeignFilesSuite extends AnyFunSuite {
   import WriteStepsSuite._
-
-  private def files(folder: Path): Map[String, String] = {
-    val walk = Files.walk(folder)
-    try
-      walk.iterator.asScala
-        .filter(Files.isRegularFile(_))
-        .map(f => folder.relativize(f).toString -> Files.readString(f, ISO_8859_1))
-        .toMap
-    finally walk.close()
-  }
 
   private def put(table: String, file: String, content: String = ""): Path = {
     val path = Path.of(table).resolve(file)
@@ -66,14 +55,14 @@ class ForeignFilesSuite extends AnyFunSuite {
         // It goes with the file by which it is known, and with the folder of its markers.
         put(table, ".hoodie/.heartbeat/20260101000000000.1")
         Seq("id_rsa", "p/id_rsa").foreach(n => put(table, s".hoodie/.temp/20260101000000000/$n.marker.CREATE"))
-        val before = files(elsewhere)
+        val before = filesBelow(elsewhere)
         val said = intercept[UnsupportedTable](work(LocalStorage, table)).getMessage
         assert(said.startsWith(s"$table/$link: a link"), s"$name, $link")
-        assert(files(elsewhere) === before, s"$name, $link")
+        assert(filesBelow(elsewhere) === before, s"$name, $link")
         if (name == "a write") {
           val open = () => OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow, locked)
           if (link != "p") assert(intercept[UnsupportedTable](open()).getMessage.contains(link))
-          assert(files(elsewhere) === before, s"under a lock, $link")
+          assert(filesBelow(elsewhere) === before, s"under a lock, $link")
         }
         IndexerSuite.delete(elsewhere)
       }

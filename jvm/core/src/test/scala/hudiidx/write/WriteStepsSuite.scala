@@ -330,7 +330,7 @@ class WriteStepsSuite extends AnyFunSuite {
   }
 }
 
-private object WriteStepsSuite {
+private[hudiidx] object WriteStepsSuite {
   val slow: HeartbeatOptions = HeartbeatOptions()
   val quick: HeartbeatOptions = HeartbeatOptions(intervalMillis = 1, misses = 1)
 
