@@ -80,14 +80,29 @@ private[write] final class PendingWrites(
 
   private def isSilent(beat: Heartbeat, now: Long): Boolean = options.lease.isOver(now - beat.lastMillis)
 
-  /** Heartbeats, records and markers of writes that are no more: their writers ended between two steps of the end. */
+  /** Heartbeats, records and markers of writes that are not pending: they ended, or their writers did before the request. */
   private def sweep(pending: Set[String], now: Long): Unit =
     known
       .filter(b => b.isOurs && b.instant != LockOrder.Name && !pending(b.instant) && isSilent(b, now))
+      .filterNot(endIfOpen)
       .foreach { b =>
         new Markers(table.storage, table.tablePath, table.config.format, b.instant).delete()
         heartbeats.remove(b.instant, b.epochs)
       }
+
+  /** True if a write was open; it is over now. Its writer may be alive and about to request it: then it takes its files back by
+    * the markers, or the next writer does, to whom the record says that it is over. A term later neither is needed.
+    */
+  private def endIfOpen(b: Heartbeat): Boolean = {
+    val epochs = heartbeats.epochs
+    val inForce = if (b.epochs.isEmpty) None else epochs.inForce(b.instant, b.last)
+    inForce.exists {
+      case open: Epoch.Open =>
+        epochs.follow(b.instant, b.last, open, Epoch.Over("sweep"))
+        true
+      case _ => false
+    }
+  }
 
   /** What killed writers of ours left beside instants of the timeline, without a name. One that is as old as a writer may be silent
     * is no living writer's, unless its heartbeat says so.

@@ -88,6 +88,36 @@ class LateWriteSuite extends AnyFunSuite {
       }
     }
 
+  for (version <- TableFormats.written)
+    test(s"version $version: a writer that is ended before its request, and goes on meanwhile, leaves no file") {
+      val table = tableOf(version, "a")
+      val isAsking, isBeingEnded, isFileMade, isOtherOver = new CountDownLatch(1)
+      val lates = new ToldStorage({
+        case Call("publish", path) if path.endsWith(".requested") => isAsking.countDown(); isBeingEnded.await()
+        // It looks for its files when they are made.
+        case Call("list", path) if path.contains("/.temp/") => isFileMade.countDown(); isOtherOver.await()
+      })
+      val late = Future(Try(write(lates, table, "late", slow)))
+      isAsking.await()
+      Thread.sleep(2)
+      val dead = new Heartbeats(LocalStorage, table).all.map(_.instant).head
+      val others = new ToldStorage({
+        case Call("publish" | "delete", path) if path.endsWith(s"/$dead.2") || path.endsWith(s"/.temp/$dead") =>
+          isBeingEnded.countDown(); isFileMade.await()
+      })
+      val other = Try(write(others, table, "other", silentAtOnce))
+      isOtherOver.countDown()
+      val results = Vector(Await.result(late, 1.minute), other)
+      assert(results.forall(_.failed.toOption.exists(_.isInstanceOf[WriteConflict])), results)
+      assert(Fixtures.filesBelow(table).count(_.contains(".log.")) === 1)
+      for (key <- Vector("next", "last")) {
+        Thread.sleep(2)
+        write(LocalStorage, table, key, silentAtOnce)
+      }
+      assert(keys(table) === Set("a", "next", "last"))
+      requireTidy(table, Race(Steps(0, 0), results(0), results(1)))
+    }
+
   /** Pairs of steps, each in a race of its own: all beside the late one's completion, and some; all of them where tests are long. */
   private def races(table: String, oneIn: Int = 25)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
     val calls = new SteppedStorage(Int.MaxValue, () => ())
@@ -165,6 +195,26 @@ private object LateWriteSuite {
     val race = Race(steps, first, Try(Await.result(running, 1.minute)))
     Vector(race.late, race.other).foreach(_.failed.foreach(e => require(e.isInstanceOf[WriteConflict], race)))
     race
+  }
+
+  final case class Call(name: String, path: String)
+
+  /** Tells of calls before it does them. */
+  final class ToldStorage(before: PartialFunction[Call, Unit]) extends PassingStorage(LocalStorage) {
+    private def tell(name: String, path: String): Unit = before.applyOrElse(Call(name, path), (_: Call) => ())
+
+    override def list(dir: String): Vector[FileInfo] = {
+      tell("list", dir)
+      super.list(dir)
+    }
+    override def publish(path: String, content: Array[Byte]): Boolean = {
+      tell("publish", path)
+      super.publish(path, content)
+    }
+    override def delete(path: String): Boolean = {
+      tell("delete", path)
+      super.delete(path)
+    }
   }
 
   /** Does something before its call `at`, and counts them. */

@@ -252,7 +252,7 @@ private object LeaseModelSuite {
     val random = new Random(hudiidx.TestSettings.seed)
     val steps = stepsOf(start, one)
     val others = 2 * stepsOf(start, two)
-    for (i <- 1 to steps; j <- 1 to others if isChosen(random, 12)) {
+    for (i <- 1 to steps; j <- 1 to others if isChosen(random, 40)) {
       check(race(start, Vector(0 -> i, 1 -> j, 0 -> 1000, 1 -> 1000), "pair")(one, two))
       count("orders of two processes on models of stores", 1)
     }
@@ -274,7 +274,7 @@ private object LeaseModelSuite {
     val random = new Random(hudiidx.TestSettings.seed)
     val steps = stepsOf(start, one)
     val others = 2 * stepsOf(start, two)
-    for (i <- 1 to steps; j <- 1 to others if isChosen(random, 12)) {
+    for (i <- 1 to steps; j <- 1 to others if isChosen(random, 40)) {
       val order = Vector(0 -> i, 2 -> 3, 1 -> j, 2 -> 1000, 0 -> 1000, 1 -> 1000)
       val done = race(start, order, "beat")(one, two, beatOf)
       check(done.copy(results = done.results.take(2)))
@@ -305,7 +305,8 @@ private object LeaseModelSuite {
         s.status(s"$Path/.hoodie/lock")
         holding.decrementAndGet(): Unit
       }
-    for (i <- 1 to 12; j <- 1 to 24) {
+    val random = new Random(hudiidx.TestSettings.seed)
+    for (i <- 1 to 12; j <- 1 to 24 if isChosen(random, 4)) {
       val holding = new java.util.concurrent.atomic.AtomicInteger
       // The dead one's is old; those of the living are not.
       val order = Vector(0 -> i, 1 -> j, 0 -> 20, 1 -> 20, 0 -> 1000)
