@@ -129,11 +129,11 @@ lazy val spark = (project in file("jvm/spark"))
     Compile / unmanagedResourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s"resources-$s"),
     Test / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "test" / s"scala-$s"),
     Test / javaOptions += (hadoopModule / s3proxy).value,
-    // Half of the time of all suites is this module's: every second suite runs in a JVM beside the others'.
+    // Half of the time of all suites is this module's: every fourth suite runs in a JVM of its own, so that two at a time end together.
     Test / testGrouping := {
       val options = (Test / forkOptions).value
-      (Test / definedTests).value.sortBy(_.name).zipWithIndex.groupBy(_._2 % 2).map { case (half, tests) =>
-        Tests.Group(s"half $half", tests.map(_._1), Tests.SubProcess(options))
+      (Test / definedTests).value.sortBy(_.name).zipWithIndex.groupBy(_._2 % 4).map { case (part, tests) =>
+        Tests.Group(s"part $part", tests.map(_._1), Tests.SubProcess(options))
       }.toSeq
     },
     libraryDependencies ++= sparkSql +: s3Clients)

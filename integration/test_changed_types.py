@@ -44,7 +44,7 @@ def new(stock: Any, name: str, kind: str, mode: str) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "mode"), itertools.product(["COW", "MOR"], MODES))
+@pytest.mark.parametrize(("kind", "mode"), list(itertools.product(["COW", "MOR"], MODES)))
 def test_images_of_blobs_and_structs_are_those_of_stock(
     spark: SparkSession, stock_1_2: Any, kind: str, mode: str
 ) -> None:

@@ -60,7 +60,7 @@ trait Schedules extends AnyFunSuite {
   */
 final class SimulationSuite extends Schedules {
   override protected def kind: SimulatedKind = FilesAlone
-  private val schedules = sys.env.get("HUDIIDX_SCHEDULES").fold(2000)(_.toInt)
+  private val schedules = sys.env.get("HUDIIDX_SCHEDULES").fold(800)(_.toInt)
 
   test("in any order of steps readers see what was committed, and the index ends in step") {
     val seen = runAll(schedules)
@@ -71,5 +71,5 @@ final class SimulationSuite extends Schedules {
       )
   }
 
-  test("a seed gives the same steps again")(sameAgain(40))
+  test("a seed gives the same steps again")(sameAgain(15))
 }

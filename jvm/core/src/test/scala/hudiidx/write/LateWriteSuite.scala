@@ -36,7 +36,7 @@ class LateWriteSuite extends AnyFunSuite {
     test(
       s"version $version: a late overwrite is there exactly if its writer was told so, whatever step it goes on at"
     ) {
-      races(tableOf(version, "a"), oneIn = 40)((storage, table) => overwrite(storage, table, "late", slow)) { steps =>
+      races(tableOf(version, "a"), oneIn = 120)((storage, table) => overwrite(storage, table, "late", slow)) { steps =>
         val table = tableOf(version, "a")
         val race = raced(steps)(overwrite(_, table, "late", slow))(write(_, table, "other", silentAtOnce))
         val first = Set(if (race.late.isSuccess) "late" else "a")
@@ -53,7 +53,7 @@ class LateWriteSuite extends AnyFunSuite {
 
   for (version <- TestSettings.versions(9))
     test(s"version $version: a table that is made anew late is the new one exactly if its writer was told so") {
-      races(tableOf(version, "a"), oneIn = 40)((storage, table) => remake(storage, table, "late", slow)) { steps =>
+      races(tableOf(version, "a"), oneIn = 120)((storage, table) => remake(storage, table, "late", slow)) { steps =>
         val table = tableOf(version, "a")
         val race = raced(steps)(remake(_, table, "late", slow))(write(_, table, "other", silentAtOnce))
         assert(keyFields(table) === Vector(if (race.late.isSuccess) "other" else "k"), race)
@@ -119,7 +119,7 @@ class LateWriteSuite extends AnyFunSuite {
     }
 
   /** Pairs of steps, each in a race of its own: all beside the late one's completion, and some; all of them where tests are long. */
-  private def races(table: String, oneIn: Int = 25)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
+  private def races(table: String, oneIn: Int = 60)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
     val calls = new SteppedStorage(Int.MaxValue, () => ())
     job(calls, table)
     val random = new Random(TestSettings.seed)

@@ -25,7 +25,7 @@ trait CallBounds { this: AnyFunSuite =>
   /** By operation and kind: at most so many on the table of 3 partitions, and on that of 20. */
   protected def bounds: Map[String, Map[String, (Long, Long)]]
 
-  protected val sizes: Vector[Int] = Vector(3, 20)
+  protected def sizes: Vector[Int] = Vector(3, 20)
 
   protected def at(small: Long, large: Long): (Long, Long) = (small, large)
   protected def at(any: Long): (Long, Long) = (any, any)

@@ -6,7 +6,7 @@ import java.nio.file.{Files, Path, Paths}
 import scala.collection.JavaConverters._
 
 import examples.mapreduce.FareByCity
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TestSettings}
 import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.RecordPart
 import hudiidx.sync.{IndexOptions, Indexer, LocalEngine, LocalScanner, RecordOptions}
@@ -18,7 +18,7 @@ final class HiveJarSuite extends AnyFunSuite {
   private val jar = sys.props("hudiidx.hive.jar")
   private val cluster = sys.props("hudiidx.cluster")
 
-  Vector("v6-mor-part", "v9-cow-part", "v9-mor-types").foreach { name =>
+  TestSettings.some(3)(Vector("v6-mor-part", "v9-cow-part", "v9-mor-types")).foreach { name =>
     test(s"$name: a MapReduce job reads all rows, and by an index in zstd those of a key") {
       val table = Fixtures.copy(name)
       val rows = Fixtures.json(name).get("snapshot").get("count").asInt

@@ -50,7 +50,7 @@ final class HiveColumnPruningSuite extends AnyFunSuite with ScalaCheckPropertyCh
   private def splitsLeftOut(hive: HiveTable): Int = {
     val whole = HiveTables.splits(hive.job()).length
     var leftOut = 0
-    forAll(hive.predicates, minSuccessful(if (TestSettings.isLong) 200 else 40)) { predicate =>
+    forAll(hive.predicates, minSuccessful(if (TestSettings.isLong) 200 else 15)) { predicate =>
       val job = hive.job(IndexOptions.Strict -> "true", HivePredicates.pushed(predicate))
       val splits = HiveTables.splits(job)
       leftOut += whole - splits.length

@@ -2,7 +2,7 @@ package hudiidx.hive
 
 import java.nio.file.{Files, Paths}
 
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TestSettings}
 import hudiidx.hadoop.Tables
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, Indexer, TableContext}
@@ -68,7 +68,7 @@ final class HiveOverwritesSuite extends HiveSuite {
     }
   }
 
-  for (version <- Seq(6, 9); isIndexed <- Seq(false, true))
+  for (version <- Seq(6, 9); isIndexed <- Seq(false, true) if TestSettings.isLong || isIndexed == (version == 9))
     test(
       s"version $version, ${if (isIndexed) "with" else "without"} an index: rows are those that are there, after each step"
     ) {

@@ -3,7 +3,7 @@ package hudiidx.hive
 import hudiidx.hadoop.{ParquetLayout, ParquetTables, StorageInputFile}
 import hudiidx.hive.rows.{ParquetRows, ValueType}
 import hudiidx.storage.LocalStorage
-import hudiidx.{Fixtures, InvalidOption, NotAHudiTable}
+import hudiidx.{Fixtures, InvalidOption, NotAHudiTable, TestSettings}
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.mapred.{FileSplit, JobConf, Reporter}
 import org.apache.parquet.column.ParquetProperties.WriterVersion
@@ -45,26 +45,28 @@ final class HiveSplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     finally rows.close()
   }
 
-  Vector("v6-cow-part", "v9-mor-part", "v9-cow-complex", "v9-mor-log-only", "v9-virtual-mor").foreach { name =>
-    test(s"$name: any number of splits gives the same rows, and none has no length") {
-      val table = Seq(Fixtures.table(name))
-      val whole = texts(HiveTables.job(table))
-      forAll(Gen.choose(1, 300), Gen.choose(1L, 1L << 20), minSuccessful(10)) { (wanted, most) =>
-        val job = HiveTables.job(table, "mapreduce.input.fileinputformat.split.maxsize" -> most.toString)
-        assert(HiveTables.splits(job, wanted).forall(_.getLength > 0))
-        assert(texts(job, wanted) === whole)
+  TestSettings
+    .some(2)(Vector("v6-cow-part", "v9-mor-part", "v9-cow-complex", "v9-mor-log-only", "v9-virtual-mor"))
+    .foreach { name =>
+      test(s"$name: any number of splits gives the same rows, and none has no length") {
+        val table = Seq(Fixtures.table(name))
+        val whole = texts(HiveTables.job(table))
+        forAll(Gen.choose(1, 300), Gen.choose(1L, 1L << 20), minSuccessful(10)) { (wanted, most) =>
+          val job = HiveTables.job(table, "mapreduce.input.fileinputformat.split.maxsize" -> most.toString)
+          assert(HiveTables.splits(job, wanted).forall(_.getLength > 0))
+          assert(texts(job, wanted) === whole)
+        }
+      }
+
+      test(s"$name: the partitions' folders give the rows of the table, in one job or in one for each") {
+        val table = Fixtures.table(name)
+        val partitions = partitionsOf(name)
+        val folders = partitions.map(p => if (p.isEmpty) table else s"$table/$p")
+        val whole = texts(HiveTables.job(Seq(table)))
+        assert(texts(HiveTables.job(folders)) === whole)
+        assert(folders.flatMap(f => texts(HiveTables.job(Seq(f)))).sorted === whole)
       }
     }
-
-    test(s"$name: the partitions' folders give the rows of the table, in one job or in one for each") {
-      val table = Fixtures.table(name)
-      val partitions = partitionsOf(name)
-      val folders = partitions.map(p => if (p.isEmpty) table else s"$table/$p")
-      val whole = texts(HiveTables.job(Seq(table)))
-      assert(texts(HiveTables.job(folders)) === whole)
-      assert(folders.flatMap(f => texts(HiveTables.job(Seq(f)))).sorted === whole)
-    }
-  }
 
   private def partitionsOf(name: String): Vector[String] = {
     val found = Vector.newBuilder[String]

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import scala.collection.JavaConverters._
 
 import examples.mapreduce.FareByCity
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TestSettings}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.util.ToolRunner
 
@@ -36,7 +36,7 @@ final class MapReduceSuite extends HiveSuite {
       .map(r => s"${r.getString(0)}\t${r.getLong(1)}\t${math.round(r.getDouble(2) * 100)}")
       .toSet
 
-  Vector("v6-cow-part", "v9-mor-part", "v9-mor-types", "v9-partial-updates").foreach { name =>
+  TestSettings.some(2)(Vector("v6-cow-part", "v9-mor-part", "v9-mor-types", "v9-partial-updates")).foreach { name =>
     test(s"$name: a job counts and sums what Spark does") {
       val table = Fixtures.table(name)
       val found = run(table)

@@ -87,7 +87,7 @@ final class SparkHiveSuite extends HiveSuite {
     checkRows(name, table)
   }
 
-  Vector("v6-mor-part", "v9-cow-part", "v9-mor-part").foreach { name =>
+  TestSettings.some(2)(Vector("v6-mor-part", "v9-cow-part", "v9-mor-part")).foreach { name =>
     test(
       s"$name: a partitioned Hive table has the partition's value in every row, and reads the partitions that are asked for"
     ) {

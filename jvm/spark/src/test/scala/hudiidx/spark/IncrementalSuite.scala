@@ -48,7 +48,7 @@ final class IncrementalSuite extends SparkSuite {
     )
   }
 
-  Fixtures.sampled(this, tables, oneOf = 2).foreach { name =>
+  Fixtures.sampled(this, tables, oneOf = 3).foreach { name =>
     test(s"$name: incremental rows are stock Hudi's, and refused where stock refuses") {
       stored(name).foreach { point =>
         withClue(s"${bounds(point)}: ") {

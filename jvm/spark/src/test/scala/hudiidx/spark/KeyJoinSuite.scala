@@ -2,7 +2,7 @@ package hudiidx.spark
 
 import java.nio.file.{Files, Paths}
 
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TestSettings}
 import hudiidx.spark.api.HudiIdxApi
 import org.apache.spark.sql.functions.{broadcast, expr}
 import org.apache.spark.sql.types.{IntegerType, StringType, StructField, StructType}
@@ -55,7 +55,7 @@ final class KeyJoinSuite extends SparkSuite {
     finally spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
   }
 
-  Vector("v6-cow-part", "v9-moved-mor", "v9-dup-keys").foreach { name =>
+  TestSettings.some(2)(Vector("v6-cow-part", "v9-moved-mor", "v9-dup-keys")).foreach { name =>
     test(s"$name: every kind of join gives the same as without the lookup") {
       val table = indexed(name)
       val keys = keysOf(table, "true").grouped(40).map(_.head).toVector

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 import scala.collection.JavaConverters._
 import scala.util.Random
 
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TestSettings}
 import hudiidx.hadoop.Tables
 import hudiidx.logindex.LogIndex
 import hudiidx.record.PackedKeys
@@ -79,7 +79,7 @@ final class LogKeysReadSuite extends SparkSuite {
     }
   }
 
-  Fixtures.sampled(this, tables, oneOf = 2).foreach { name =>
+  Fixtures.sampled(this, tables, oneOf = 4).foreach { name =>
     test(s"$name: rows of some keys are those of a merge of all, with the index of log blocks and without") {
       val table = Fixtures.copy(name)
       api(table).create()
@@ -122,7 +122,7 @@ final class LogKeysReadSuite extends SparkSuite {
       Files.deleteIfExists(file.resolveSibling("." + file.getFileName + ".crc"))
       Files.write(file, bytes): Unit
     }
-    for (at <- good.indices by (good.length / 7 + 1)) {
+    for (at <- good.indices by (good.length / TestSettings.upTo(7, 2) + 1)) {
       put(good.updated(at, (good(at) ^ 0x41).toByte))
       agrees(table, at)
     }

@@ -1,6 +1,6 @@
 package hudiidx.spark
 
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TestSettings}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.{DataFrame, Row}
 
@@ -9,7 +9,7 @@ final class MergedFiltersSuite extends SparkSuite {
   private val filters =
     Vector("n < 60", "n > 900", "n between 400 and 500", "city = 'sf' and n > 300", "ts is null", "qty = 7")
 
-  for (name <- Seq("v9-mor-event", "v9-commit-time", "v6-virtual-mor", "v9-partial-updates"))
+  for (name <- TestSettings.some(2)(Seq("v9-mor-event", "v9-commit-time", "v6-virtual-mor", "v9-partial-updates")))
     test(s"$name: filters give the rows that they leave of all rows") {
       val table = Fixtures.copy(name)
       SmallPages.baseFiles(table).foreach(SmallPages.rewrite(spark, _))

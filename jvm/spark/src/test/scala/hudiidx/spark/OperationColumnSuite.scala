@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.compact.CompactionApi
 import hudiidx.storage.LocalStorage
-import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
+import hudiidx.{Fixtures, InvalidOption, TestSettings, UnsupportedTable}
 import org.apache.spark.sql.DataFrame
 
 /** The meta column of records' operations (`hoodie.allow.operation.metadata.field`): as stock Hudi shows it, where it does. */
@@ -65,7 +65,7 @@ final class OperationColumnSuite extends SparkSuite {
   private def counts(rows: Operations): Map[Option[String], Long] =
     rows.groupBy(_._2).map { case (operation, of) => operation -> of.size.toLong }
 
-  names.foreach { name =>
+  TestSettings.some(2)(names).foreach { name =>
     test(s"$name: the column's values are stock's, with an index and without, and filters on it find them") {
       same(name, Fixtures.table(name))
       val indexed = Fixtures.copy(name)

@@ -19,7 +19,7 @@ final class PathValuesSuite extends SparkSuite {
 
   // In incremental queries of version 6 stock takes the values of files.
   private val tables =
-    TestSettings.some(3)(Seq("v6-path-values-cow", "v8-path-values-cow", "v9-path-values-cow", "v9-path-values-mor"))
+    TestSettings.some(4)(Seq("v9-path-values-mor", "v6-path-values-cow", "v8-path-values-cow", "v9-path-values-cow"))
 
   private def stockRows(name: String): Vector[(String, String)] = {
     val rows = Vector.newBuilder[(String, String)]

@@ -67,7 +67,7 @@ final class RowLookupSuite extends SparkSuite with ScalaCheckPropertyChecks {
     "v9-moved-mor"
   )
 
-  Fixtures.sampled(this, tables, oneOf = 2).foreach { name =>
+  Fixtures.sampled(this, tables, oneOf = 4).foreach { name =>
     test(
       s"$name: rows of all keys are stock Hudi's, of some keys those of a scan, while the index lags and with it in step"
     ) {

@@ -9,7 +9,7 @@ final class StockRowsSuite extends StockRows("COPY_ON_WRITE")
 
 /** And of every merge-on-read fixture, where a query of the base files alone is compared too. */
 final class StockMergedRowsSuite extends StockRows("MERGE_ON_READ") {
-  Fixtures.sampled(this, tables, oneOf = 2).foreach { name =>
+  Fixtures.sampled(this, tables, oneOf = 3).foreach { name =>
     test(s"$name: a read-optimized query has stock Hudi's rows") {
       val found = Answer.of(read(Fixtures.table(name), "hoodie.datasource.query.type" -> "read_optimized"))
       Answer.expect(Fixtures.json(name).get("read_optimized"), found)
@@ -43,7 +43,7 @@ abstract class StockRows(tableType: String) extends SparkSuite {
     assert(Seq("v6-", "v8-", "v9-").forall(v => tables.exists(_.startsWith(v))))
   }
 
-  Fixtures.sampled(this, tables, oneOf = 2).foreach { name =>
+  Fixtures.sampled(this, tables, oneOf = 3).foreach { name =>
     test(s"$name: columns are stock Hudi's in name, type, order and nullability") {
       val stock = DataType.fromJson(Fixtures.json(name).get("schema").toString).asInstanceOf[StructType]
       assert(read(Fixtures.table(name)).schema === StructType(stock.map(f => f.copy(metadata = mark(f.metadata)))))

@@ -1,6 +1,6 @@
 package hudiidx.hadoop.s3
 
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TestSettings}
 import hudiidx.hadoop.StoreCalls
 import org.apache.hadoop.fs.{FileSystem, Path}
 
@@ -13,6 +13,8 @@ class S3CallsSuite extends StoreCalls {
     server.bucket("tables")
     new Path("s3a://tables/").getFileSystem(server.configuration)
   }
+
+  override protected def sizes: Vector[Int] = if (TestSettings.isLong) super.sizes else Vector(3)
 
   override def afterAll(): Unit = server.close()
 

@@ -48,7 +48,7 @@ class S3StorageSuite extends StorageContract with IndexFolderContract with Befor
   }
 
   test("of many who publish at once one wins, round after round") {
-    val rounds = TestSettings.upTo(50, 15)
+    val rounds = TestSettings.upTo(50, 8)
     Figures.add("rounds of six who publish at once on S3", rounds)
     assert(publishAtOnce(newFolder(), 6, rounds).forall(_ == 1))
   }
@@ -70,9 +70,10 @@ class S3StorageSuite extends StorageContract with IndexFolderContract with Befor
         storage.write(s"$folder/there")(_.write("zero".getBytes(UTF_8)))
         assert(!storage.publish(s"$folder/there", "one".getBytes(UTF_8)))
         assert(new String(storage.readAll(s"$folder/there"), UTF_8) === "zero")
-        Figures.add("rounds of six who publish at once on a store without conditions", 10)
-        assert(publishAtOnce(folder, 6, 10).forall(_ == 1))
-        assert(storage.list(folder).map(_.name) === ((0 until 10).map(_.toString) :+ "there").toVector)
+        val rounds = TestSettings.upTo(10, 3)
+        Figures.add("rounds of six who publish at once on a store without conditions", rounds)
+        assert(publishAtOnce(folder, 6, rounds).forall(_ == 1))
+        assert(storage.list(folder).map(_.name) === ((0 until rounds).map(_.toString) :+ "there").toVector)
       } finally server.conditions = Conditions.Kept
     }
   }

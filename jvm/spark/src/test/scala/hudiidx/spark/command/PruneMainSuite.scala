@@ -19,7 +19,7 @@ import org.scalacheck.rng.Seed
 
 /** What `hudiidx prune` tells without a session is what a query with the filter reads. */
 final class PruneMainSuite extends SparkSuite {
-  private val rounds = if (isLong) 300 else 15
+  private val rounds = if (isLong) 300 else 6
   private val mapper = new ObjectMapper()
 
   private def told(table: String, where: String, more: String*): (Int, String) = {

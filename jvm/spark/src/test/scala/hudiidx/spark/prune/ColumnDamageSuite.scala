@@ -2,7 +2,7 @@ package hudiidx.spark.prune
 
 import java.nio.file.{Files, Path, Paths}
 
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TestSettings}
 import hudiidx.TestSettings.seed
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.{ReadPushdowns, SparkSuite}
@@ -67,7 +67,7 @@ final class ColumnDamageSuite extends SparkSuite {
     var seen = 0L
     columns.foreach { name =>
       val size = Files.size(index(table).resolve(name))
-      (0 until 8).foreach { i =>
+      (0 until TestSettings.upTo(8, 3)).foreach { i =>
         val at = ((seed + i * 7919L) & Long.MaxValue) % size
         withClue(s"HUDIIDX_TEST_SEED=$seed, $name, byte $at: ") {
           val count = warned { folder =>

@@ -164,7 +164,10 @@ final class StoredExpressionsSuite extends SkippingSuite {
       val table = Fixtures.copy("v9-cow-part")
       api(table).create()
       val folder = Files.createDirectories(new ForgedIndex(table).folder.resolve("scans"))
-      val filters = Hostile.map(h => Seq(s"(length(${h._2}) > 0)")) :+ Seq("(qty > 41)", "(rider IS NOT NULL)") :+
+      val filters = TestSettings.some(4)(Hostile).map(h => Seq(s"(length(${h._2}) > 0)")) :+ Seq(
+        "(qty > 41)",
+        "(rider IS NOT NULL)"
+      ) :+
         Seq(s"rider = '$${system:hudiidx.test.secret}'") :+ Seq("true") :+ Seq.empty[String]
       filters.zipWithIndex.foreach { case (all, n) =>
         val record = ScanRecord(n.toLong, "as of a moment", all, Map.empty)

@@ -92,7 +92,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
     queries.foreach { case (what, query, ofThose) =>
       test(s"${store.name}: whatever call of a read of $what has a fault, it is right or an error") {
         def ask(path: String): Rows = found(query(read(store.on(path))))
-        everyFault(StoreFaults.count(ask(copy(table))), sample = 20) { fault =>
+        everyFault(StoreFaults.count(ask(copy(table))), sample = 8) { fault =>
           val path = copy(table)
           StoreFaults.during(Some(fault), () => reindex(path))(orError {
             val answer = ask(path)
@@ -107,7 +107,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
     test(s"${store.name}: whatever call of a write has a fault, it is there or not, and the next one ends well") {
       def write(path: String): Unit = save(rows(15 until 40, 3), store.on(path)) // new versions of base files, and logs
       val faults = StoreFault.All.filterNot(_ == StoreFault.Stale)
-      everyFault(StoreFaults.count(write(copy(table))), faults, sample = 16, faultsOfCall = 1) { fault =>
+      everyFault(StoreFaults.count(write(copy(table))), faults, sample = 6, faultsOfCall = 1) { fault =>
         val path = copy(table)
         var said = Option.empty[Throwable]
         val cameUp = StoreFaults.during(Some(fault), () => takeBack(path))(orError {
@@ -134,7 +134,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
       s"${store.name}: wherever in a write the disk fills up, an error of ours says so, and the next one ends well"
     ) {
       def write(path: String): Unit = save(rows(15 until 40, 3), store.on(path))
-      everyFault(StoreFaults.count(write(copy(table))), Seq(StoreFault.Full), sample = 12) { fault =>
+      everyFault(StoreFaults.count(write(copy(table))), Seq(StoreFault.Full), sample = 5) { fault =>
         val path = copy(table)
         var said = Option.empty[Throwable]
         val cameUp = StoreFaults.during(Some(fault)) { said = Try(write(path)).failed.toOption.map(ours) }
@@ -165,7 +165,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
       def compact(path: String): Unit =
         CompactionApi.compact(spark, path, beats, "schedule_and_execute", None): Unit
       val calls = StoreFaults.count(compact(store.on(copy(table))))
-      everyFault(calls, Seq(StoreFault.Full), sample = 6) { fault =>
+      everyFault(calls, Seq(StoreFault.Full), sample = 3) { fault =>
         val path = copy(table)
         var said = Option.empty[Throwable]
         val cameUp = StoreFaults.during(Some(fault)) { said = Try(compact(store.on(path))).failed.toOption }
@@ -184,7 +184,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
       def compact(path: String): Unit =
         CompactionApi.compact(spark, path, beats, "schedule_and_execute", None): Unit
       val faults = StoreFault.All.filterNot(_ == StoreFault.Stale)
-      everyFault(StoreFaults.count(compact(store.on(copy(table)))), faults, sample = 12, faultsOfCall = 1) { fault =>
+      everyFault(StoreFaults.count(compact(store.on(copy(table)))), faults, sample = 5, faultsOfCall = 1) { fault =>
         val path = copy(table)
         val cameUp = StoreFaults.during(Some(fault), () => takeBack(path))(orError(compact(store.on(path))))
         if (cameUp) {
@@ -214,7 +214,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
       }
       val right = tagged(copy(table))
       assert(right.keySet === before.keySet)
-      everyFault(StoreFaults.count(tagged(store.on(copy(table)))), sample = 20, faultsOfCall = 2) { fault =>
+      everyFault(StoreFaults.count(tagged(store.on(copy(table)))), sample = 8, faultsOfCall = 2) { fault =>
         val path = copy(table)
         StoreFaults.during(Some(fault), () => reindex(path))(orError {
           val answer = tagged(store.on(path))

@@ -27,6 +27,7 @@ abstract class RemoteTables extends SparkSuite with CallBounds with BeforeAndAft
 
   /** The version of the tables that are made, in short form. */
   protected def version: Int
+  override protected def sizes: Vector[Int] = if (TestSettings.isLong) super.sizes else Vector(3)
   private val made = new AtomicInteger
   private val all = Map("hudiidx.record.mode" -> "global", "hudiidx.columns" -> "*", "hudiidx.index.strict" -> "true")
   private val strict = "hudiidx.index.strict" -> "true"

@@ -274,5 +274,5 @@ final class BaseInsertsSuite extends SparkSuite {
 }
 
 private object BaseInsertsSuite {
-  val Turns: Int = if (isLong) 60 else 8
+  val Turns: Int = if (isLong) 60 else 4
 }

@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import scala.util.{Failure, Random, Success, Try}
 
-import hudiidx.TestSettings.{isLong, seed, versions}
+import hudiidx.TestSettings.{isLong, seed, some, versions}
 import hudiidx.spark.compact.CompactionApi
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
 import hudiidx.{Figures, Fixtures, WriteConflict}
@@ -68,7 +68,7 @@ final class ConcurrentOverwritesSuite extends SparkSuite with WritersTogether wi
       val path = newTable(version)
       var state = values(path)
       // Partition p0 is in both, p1 in one, and each inserts a record, too.
-      val inners = if (isLong || Replacing.contains(outer)) Kinds else Replacing
+      val inners = if (isLong) Kinds else some(2)(if (Replacing.contains(outer)) Kinds else Replacing)
       for ((inner, n) <- inners.zipWithIndex) {
         val (first, second) = (10 * n + 2, 10 * n + 3)
         val outerIds = if (outer == OnePartition) Seq(0, 6, 600 + 6 * n) else Seq(0, 6, 1, 600 + 6 * n)

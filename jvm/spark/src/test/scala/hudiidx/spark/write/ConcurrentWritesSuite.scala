@@ -50,7 +50,7 @@ final class ConcurrentWritesSuite extends SparkSuite with WritersTogether {
     test(s"version $version: two writers at a time, in random rounds: nothing is lost and nothing comes back") {
       val path = newTable(version)
       val random = new Random(seed + version)
-      val rounds = if (isLong) 100 else 5
+      val rounds = if (isLong) 100 else 3
       info(s"HUDIIDX_TEST_SEED=$seed, $rounds rounds")
       var state = values(path)
       var both = 0

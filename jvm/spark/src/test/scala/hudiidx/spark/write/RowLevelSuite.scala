@@ -132,7 +132,7 @@ final class RowLevelSuite extends SparkSuite {
       sql(s"INSERT INTO hudiidx.`$path` VALUES ${literals(first)}")
       var state: State = first.map(r => r.id -> r).toMap
       assert(rows(path) === state.values.toSet)
-      for (when <- 1 to (if (isLong) 30 else 5)) {
+      for (when <- 1 to (if (isLong) 30 else 3)) {
         state = new Step(random, path, when).run(state)
         withClue(s"statement $when: ")(assert(rows(path) === state.values.toSet))
         assert(commits(path) === when + 1)
