@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "fixtu
 import hudifix
 
 FIXTURES = Path(__file__).resolve().parent.parent / "tests" / "fixtures"
-SHORT = {"v6-mor-types", "v9-mor-evolution"}
+SHORT = {"v9-mor-evolution"}
 KINDS = ("types", "evolution", "event", "bucket", "log-only", "ordering", "part")
 TABLES = [
     pytest.param(name, marks=() if name in SHORT else pytest.mark.slow)
@@ -95,6 +95,7 @@ def test_stock_and_we_compact_by_turns(
     assert report.ok, report.differences
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", OLD_IN_SHORT)
 def test_stock_takes_up_a_compaction_of_ours_that_died(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path

@@ -20,6 +20,7 @@ GENERATORS = {
     "NonpartitionedKeyGenerator": {"hoodie.datasource.write.partitionpath.field": ""},
     "GlobalDeleteKeyGenerator": {"hoodie.datasource.write.partitionpath.field": ""},
 }
+SHORT = ("SimpleKeyGenerator", "CustomKeyGenerator")
 STOCKS = each()
 CONSISTENT = "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled"
 ROWS = "select cast(id as string) id, cast(id as long) n, cast(id as long) ts, 'sf' city from range({}, {})"
@@ -71,7 +72,9 @@ def check(spark: SparkSession, path: str, texts: set[str]) -> None:
 
 
 @pytest.mark.parametrize("operation", ["insert", "bulk_insert"])
-@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize(
+    "generator", [pytest.param(g, marks=() if g in SHORT else pytest.mark.slow) for g in GENERATORS]
+)
 @pytest.mark.parametrize("release", STOCKS)
 def test_values_find_the_keys_of_every_known_generator(
     spark: SparkSession, request: pytest.FixtureRequest, release: str, generator: str, operation: str

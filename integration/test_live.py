@@ -28,8 +28,8 @@ OPTIONS_OF_0_15 = {
     "MOR-commit-time": {PAYLOAD: MODEL + "OverwriteWithLatestAvroPayload"},
     "MOR-event-time": {PAYLOAD: MODEL + "DefaultHoodieRecordPayload"},
 }
-# `make test` runs this one beside test_migrated.py and test_random.py, which have merge-on-read tables, and
-# `make test-all` all ways of each release.
+# `make test` runs this one beside test_random.py, which has merge-on-read tables, and `make test-all`
+# all ways of each release.
 SHORT = (NEWEST, "COW")
 CASES = [
     pytest.param(v, way, id=f"{v}-{way}", marks=() if (v, way) == SHORT else pytest.mark.slow)

@@ -19,7 +19,7 @@ ROW_BYTES = 1024
 # Ordering values of the log's commits: some come late.
 COMMITS = (2, 3, 9, 4, 5, 6, 8, 7)
 # Megabytes of logs. The long form, of four times the heap: `pytest -s integration/test_memory.py -k 2048`.
-SIZES = [32, pytest.param(2048, marks=pytest.mark.slow)]
+SIZES = [32, 2048]
 
 
 def rows(ids: str) -> str:
@@ -37,6 +37,7 @@ def ids_of(commit: int, when: int, each: int) -> str:
     return f"select id, {when} as ts from range({first}, {first + each}, 1, 2)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("megabytes", SIZES)
 def test_logs_of_many_times_the_heap_are_merged(
     spark: SparkSession, request: pytest.FixtureRequest, megabytes: int

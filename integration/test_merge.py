@@ -108,7 +108,7 @@ def _cases() -> dict[str, Case]:
 
 CASES = _cases()
 # `make test` runs these, `make test-all` every one.
-SHORT = ("v9-postgres", "v6-overwrite-non-defaults")
+SHORT = ("v9-postgres",)
 NAMES = [pytest.param(n, marks=() if n in SHORT else pytest.mark.slow) for n in CASES]
 
 

@@ -124,20 +124,13 @@ def undo_steps(table: Written) -> list[Callable[[], None]]:
     ]
 
 
-# The third turn has a compaction, the fourth a clean; `make test` has these two of one release,
-# `make test-all` all five of each.
+# The third turn has a compaction, the fourth a clean.
 TURNS = [
-    pytest.param(
-        v,
-        turns,
-        id=f"{v}-{len(turns)}",
-        marks=() if v == NEWEST and len(turns) == 2 else pytest.mark.slow,
-    )
-    for v in VERSIONS
-    for turns in (range(4, 9), range(6, 8))
+    pytest.param(v, turns, id=f"{v}-{len(turns)}") for v in VERSIONS for turns in (range(4, 9), range(6, 8))
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "turns"), TURNS)
 def test_stock_trusts_the_metadata_table_that_we_kept(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, turns: range
@@ -174,7 +167,7 @@ def test_stock_trusts_the_metadata_table_that_we_kept(
         table.assert_listed()
 
 
-@pytest.mark.parametrize("log_inserts", ["true", "false"])
+@pytest.mark.parametrize("log_inserts", [pytest.param("true", marks=pytest.mark.slow), "false"])
 @pytest.mark.parametrize("version", IN_SHORT)
 def test_a_metadata_table_with_parts_that_we_do_not_keep_goes_and_stock_makes_it_anew(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, log_inserts: str
@@ -222,6 +215,7 @@ DEFINED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", each(of=[v for v in VERSIONS if v != OLDEST]))
 def test_definitions_of_indexes_stay_and_stock_goes_on(
     spark: SparkSession, request: pytest.FixtureRequest, release: str
@@ -254,12 +248,10 @@ def test_definitions_of_indexes_stay_and_stock_goes_on(
 
 
 # How many steps are taken back, and whether stock is the next writer: `make test` tries a fifth of these
-# on either version, `make test-all` all.
+# on one version, `make test-all` all.
 ENDS = [(steps, stock_is_next) for steps in range(1, 6) for stock_is_next in (True, False)]
 FIFTHS = [
-    pytest.param(
-        v, ENDS[n::5], id=f"{v}-{n}", marks=() if (v, n) in ((OLDEST, 0), (NEWEST, 2)) else pytest.mark.slow
-    )
+    pytest.param(v, ENDS[n::5], id=f"{v}-{n}", marks=() if (v, n) == (NEWEST, 2) else pytest.mark.slow)
     for v in VERSIONS
     for n in range(5)
 ]

@@ -34,17 +34,15 @@ SHAPES = {
     ),
     8: ("cow-part", "many-indexes", "mor-event", "mor-part", "mor-rollback", "moved-mor", "partial-updates"),
 }
-SHORT = "v8-mor-part"
 # At versions 8 and 9 stock does not show the log files behind a pending compaction of version 6, which bear
 # its instant. The rows are those from before the upgrade; behind a downgrade to 6 stock shows them again.
 HIDDEN_BY_STOCK = ("v6-mor-part",)
 TABLES = [
-    pytest.param(name, marks=() if name == SHORT else pytest.mark.slow)
+    name
     for name in (f"v{version}-{shape}" for version, shapes in SHAPES.items() for shape in shapes)
     if (stored.FIXTURES / f"{name}.zip").exists()
 ]
 ROUTES = {6: (8, 9, 8, 6, 9), 8: (9, 8, 6, 8)}
-ROUTE_IN_SHORT = (6,)
 NAMES = {6: "SIX", 8: "EIGHT", 9: "NINE"}
 WRITTEN = (6, 9)  # versions that hudiidx writes
 QUERY = "hoodie.datasource.query.type"
@@ -76,7 +74,7 @@ class Migrated:
         for options in (nowhere, before, {"hudiidx.index.strict": "true"}):
             expect_answer(self.read(**options), rows)
 
-    def check(self, history: bool) -> None:
+    def check(self) -> None:
         """Rows, keys and files, the index in the table behind and then in step."""
         self.check_rows(self.stock.rows(name=self.name))
         places = sorted(
@@ -93,8 +91,7 @@ class Migrated:
         self.index().update()
         assert self.index().info().state == "READY"
         assert_same(self.spark, self.stock, self.name, self.path, self.kind)
-        if history:
-            self.check_history()
+        self.check_history()
 
     def check_history(self) -> None:
         for change in self.stock.changes(name=self.name):
@@ -123,21 +120,21 @@ class Migrated:
         assert list(hudifix.answer(self.read())[0]) == after
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_upgraded_and_downgraded_tables_are_stocks(
     spark: SparkSession, stock_1_2: Any, name: str, tmp_path: Path
 ) -> None:
     table = Migrated(spark, stock_1_2, name, tmp_path)
-    is_short = name == SHORT
-    for to in ROUTE_IN_SHORT if is_short else ROUTES[table.fixture.version]:
+    for to in ROUTES[table.fixture.version]:
         stock_1_2.migrate(name=name, version=NAMES[to])
         assert stock_1_2.version(name=name) == to
         if name in HIDDEN_BY_STOCK and to > 6:
             table.check_rows(table.fixture.answers["snapshot"])
             continue
-        table.check(history=not is_short)
+        table.check()
         if table.kind == "MOR" and to in WRITTEN:
             table.write()
-            table.check(history=not is_short)
+            table.check()
     report = table.index().verify(record=True)
     assert report.ok, report.differences

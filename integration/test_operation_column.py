@@ -42,6 +42,7 @@ def _assert_same(spark: SparkSession, stock: Any, name: str, path: Path) -> Any:
     return wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param("COW", marks=pytest.mark.slow), "MOR"])
 @pytest.mark.parametrize("release", STOCK)
 def test_the_column_is_there_when_stock_shows_it(
@@ -88,6 +89,7 @@ def test_deleted_records_stay_deleted_where_a_write_hides_the_column(
     assert stocks == before | deleted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", STOCK)
 def test_the_newest_write_that_gave_files_rows_says_whether_it_is_there(
     spark: SparkSession, release: str, request: pytest.FixtureRequest

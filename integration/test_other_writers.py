@@ -65,7 +65,7 @@ def cases(turns: int) -> list[Case]:
     return [Case(stock, *kind, turns=turns) for stock in VERSIONS for kind in kinds]
 
 
-SHORT = {f"{OLDEST}-default", f"{NEWEST}-RECORD_INDEX"}
+SHORT = {f"{NEWEST}-RECORD_INDEX"}
 CASES = [pytest.param(c, id=str(c), marks=[] if str(c) in SHORT else pytest.mark.slow) for c in cases(12)] + [
     pytest.param(c, id=f"{c}-long", marks=pytest.mark.slow) for c in cases(30)
 ]
@@ -217,6 +217,7 @@ def test_records_that_an_earlier_writer_left_in_logs_are_told_and_compacted(
     turns.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", IN_SHORT)
 def test_records_that_stocks_inmemory_index_left_in_logs(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
@@ -242,6 +243,7 @@ def test_records_that_stocks_inmemory_index_left_in_logs(
     turns.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("later", each(of=[v for v in VERSIONS if v != OLDEST]))
 def test_stock_keeps_the_setting_that_sends_new_records_to_logs(
     spark: SparkSession, request: pytest.FixtureRequest, stock_0_15: Any, later: str, tmp_path: Path

@@ -83,6 +83,7 @@ def test_stock_and_we_overwrite_by_turns(
     table.assert_rows()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", OLD_IN_SHORT)
 def test_stock_rolls_an_overwrite_back_that_ended_half_way(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
@@ -113,6 +114,7 @@ def test_stock_rolls_an_overwrite_back_that_ended_half_way(
     table.assert_right()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", IN_SHORT)
 def test_stock_takes_an_overwrite_back_under_an_index(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
@@ -176,6 +178,7 @@ def test_stock_goes_on_with_a_table_that_was_made_anew(
     assert report.ok, report.differences
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", OF_VERSION_9)
 def test_stock_rolls_the_making_anew_back(
     spark: SparkSession, request: pytest.FixtureRequest, release: str, tmp_path: Path
@@ -202,6 +205,7 @@ def test_stock_rolls_the_making_anew_back(
     table.assert_right()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", OF_VERSION_9)
 def test_stock_downgrades_a_table_that_was_made_anew(
     spark: SparkSession, request: pytest.FixtureRequest, release: str, tmp_path: Path

@@ -12,12 +12,11 @@ from hudiidx import HudiIndex
 
 BY_ID = {"hoodie.schema.on.read.enable": "true"}
 DROPS = {"hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true"}
-SHORT = (NEWEST, "MOR")
 CASES = [
-    pytest.param(v, kind, id=f"{v}-{kind}", marks=() if (v, kind) == SHORT else pytest.mark.slow)
+    pytest.param(v, kind, id=f"{v}-{kind}")
     for v in ("fresh_stock_0_15", "stock_1_0", "stock_1_1", "stock_1_2")
     for kind in ("COW", "MOR")
-] + [pytest.param(NEWEST, "MOR-parquet", id=f"{NEWEST}-MOR-parquet", marks=pytest.mark.slow)]
+] + [pytest.param(NEWEST, "MOR-parquet", id=f"{NEWEST}-MOR-parquet")]
 NESTED = "array(named_struct('{x}', id, 'y', concat('y', id))) as items"
 SWAP = ("rename column driver to swapped", "rename column note to driver", "rename column swapped to note")
 
@@ -76,6 +75,7 @@ class Columns:
             self.same(self.read(**since), change, **since)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "kind"), CASES)
 def test_renamed_columns_are_read_by_their_ids(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, kind: str

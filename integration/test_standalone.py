@@ -33,7 +33,8 @@ def expected() -> dict[str, tuple[str, float]]:
     return found
 
 
-@pytest.mark.parametrize("writer", ["hudiidx", pytest.param("stock", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("writer", ["hudiidx", "stock"])
 def test_the_pipeline_runs_on_a_cluster(
     spark: SparkSession, stock_1_2: Any, master: str, tmp_path: Path, writer: str
 ) -> None:

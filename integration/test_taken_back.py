@@ -94,6 +94,7 @@ def dynamic(table: Indexed, rows: DataFrame) -> None:
     overwrite(table, rows, partitionOverwriteMode="dynamic")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", IN_SHORT)
 def test_keys_filters_and_time_travel_across_overwrites_that_are_taken_back(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
@@ -137,6 +138,7 @@ ARCHIVING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", IN_SHORT)
 def test_stock_archives_behind_overwrites_one_of_which_it_took_back(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path

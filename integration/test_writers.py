@@ -54,10 +54,7 @@ class Case:
 
 
 LOG_INSERTS = {"hudiidx.write.log.inserts": "true"}
-SHORT = [
-    Case(OLDEST, "COW", moves=True, options=SYNCED),
-    Case(NEWEST, "MOR", globally=False),
-]
+SHORT = [Case(NEWEST, "MOR", globally=False)]
 LONG = [
     *[
         Case(stock, kind, moves=moves, options=SYNCED if moves else {})
@@ -153,6 +150,7 @@ GUARDED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", each(of=SERVED))
 def test_two_writers_at_once_stay_right_and_so_does_one_with_a_damaged_index(
     spark: SparkSession, request: pytest.FixtureRequest, version: str

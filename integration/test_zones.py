@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from stock_hudi import NEWEST, RELEASES
 
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 def test_in_other_zones_writes_time_travel_and_filters_agree(
     tmp_path: Path,
 ) -> None:
