@@ -56,6 +56,7 @@ object CompactionApi {
     val session = spark.conf.getAll.filter { case (k, _) => WriteOptions.isOfSession(k) }
     // Settings of reads go with a table too.
     val own = options.filter { case (k, _) => !k.startsWith("hudiidx.") || IndexOptions.isKnown(k) }
-    new TableCompaction(spark, path, WriteOptions.of(session ++ own)).run(CompactionSteps.named(op), partitions)
+    new TableCompaction(spark, path, WriteOptions.ofCompaction(session ++ own))
+      .run(CompactionSteps.named(op), partitions)
   }
 }

@@ -66,7 +66,7 @@ final private[write] class RowWrite(
         (write(tagged, schema, kept), tagged)
       }
       val inserts = done.files.map(_.inserts).sum
-      val complete = done.copy(extra = batch.fold(Map.empty[String, String])(_.metadata))
+      val complete = done.copy(extra = options.commitExtra ++ batch.fold(Map.empty[String, String])(_.metadata))
       def recheck(now: TableContext): Unit = {
         if (looksUp && inserts > 0) requireNew(tagged)
         batch.filter(_.isIn(now)).foreach(b => throw taken(b))

@@ -109,14 +109,15 @@ object WriteOptionDocs {
     MovesPartition,
     Flag,
     "false",
-    "`true`: a record that comes with another partition moves there; `hoodie.bloom.index.update.partition.path` and " +
-      "`hoodie.simple.index.update.partition.path` say the same. Statements of SQL: `true`."
+    "`true`: a record that comes with another partition moves there. `hoodie.bloom.index.update.partition.path` and the same of `simple` " +
+      "and `hbase` say so too; with `hoodie.index.type` that of its kind alone counts ([writer-options.md](writer-options.md)). Statements of SQL: `true`."
   )
   val global = OptionDoc(
     Global,
     Flag,
     "true",
-    "A record key is unique in the whole table; `false`: within its partition."
+    "A record key is unique in the whole table; `false`: within its partition. Where it is not given Hudi's `hoodie.index.type` tells " +
+      "([writer-options.md](writer-options.md))."
   )
   val remakes = OptionDoc(
     Remake,

@@ -2,36 +2,9 @@ package hudiidx.spark.write
 
 import hudiidx.{InvalidOption, TableFormat}
 import hudiidx.sync.{IndexOptions, OptionDoc}
-import hudiidx.table.{KeyGenerator, TableConfig, TableSchema}
+import hudiidx.table.{KeyGenerator, TableConfig}
 import hudiidx.write.{HeartbeatOptions, KeyGenerators, LockOptions, NewTable, StockWriter, WritableTable}
 import java.util.Locale
-
-/** What a write does with its rows, named as in Hudi. */
-sealed abstract class WriteOperation(val name: String) extends Product with Serializable {
-
-  /** As commits name it. */
-  def committedName: String = name.toUpperCase(Locale.ROOT)
-
-  /** What its rows take the place of; None: nothing. */
-  private[write] def overwrite: Option[Overwrite] = None
-}
-
-object WriteOperation {
-  case object Upsert extends WriteOperation("upsert")
-  case object Insert extends WriteOperation("insert")
-  case object BulkInsert extends WriteOperation("bulk_insert")
-  case object Delete extends WriteOperation("delete")
-  case object InsertOverwrite extends WriteOperation("insert_overwrite") {
-    override private[write] def overwrite: Option[Overwrite] = Some(Overwrite.Touched)
-  }
-  case object InsertOverwriteTable extends WriteOperation("insert_overwrite_table") {
-    override private[write] def overwrite: Option[Overwrite] = Some(Overwrite.WholeTable)
-  }
-  val All: Vector[WriteOperation] = Vector(Upsert, Insert, BulkInsert, Delete, InsertOverwrite, InsertOverwriteTable)
-
-  /** Those that add rows to what is there. */
-  val Inserts: Vector[WriteOperation] = Vector(Upsert, Insert, BulkInsert)
-}
 
 /** Settings of one write, by Hudi's names and `hudiidx.` ones; those about the table may be left out where there is one.
   *
@@ -43,6 +16,7 @@ object WriteOperation {
   * @param lock         None: one writer at a time
   * @param stream       how batches of a stream are written
   * @param index        the settings of hudiidx' index, by name
+  * @param commitExtra  what more the metadata of the commit has
   */
 final case class WriteOptions(
     operation: WriteOperation,
@@ -60,7 +34,8 @@ final case class WriteOptions(
     lock: Option[LockOptions],
     base: BaseFileOptions,
     stream: StreamOptions,
-    index: Map[String, String]
+    index: Map[String, String],
+    commitExtra: Map[String, String]
 ) {
 
   /** The first of these options that is given. */
@@ -85,11 +60,13 @@ final case class StreamOptions(writer: Option[String], retries: Int, retryMillis
 object WriteOptions {
   val Operation = "hoodie.datasource.write.operation"
   val TableName = "hoodie.table.name"
+  val DatabaseName = "hoodie.database.name"
   val TableType = "hoodie.datasource.write.table.type"
   val TableVersion = "hoodie.write.table.version"
   val KeyFields = "hoodie.datasource.write.recordkey.field"
   val PartitionFields = "hoodie.datasource.write.partitionpath.field"
   val OrderingField = "hoodie.datasource.write.precombine.field"
+  val OrderingSpellings: Vector[String] = Vector("hoodie.table.ordering.fields", "hoodie.table.precombine.field")
   val KeyGeneratorClass = "hoodie.datasource.write.keygenerator.class"
   val KeyGeneratorType = "hoodie.datasource.write.keygenerator.type"
   val HiveStyle = "hoodie.datasource.write.hive_style_partitioning"
@@ -108,16 +85,16 @@ object WriteOptions {
   val StreamRetries = "hoodie.datasource.write.streaming.retry.count"
   val StreamRetryInterval = "hoodie.datasource.write.streaming.retry.interval.ms"
   val MovesPartition = "hoodie.record.index.update.partition.path"
+  val MovesBloom = "hoodie.bloom.index.update.partition.path"
+  val MovesSimple = "hoodie.simple.index.update.partition.path"
+  val MovesHbase = "hoodie.hbase.index.update.partition.path"
 
   /** With stock Hudi's names of it for other indexes. */
-  private val Moves =
-    Vector(
-      MovesPartition,
-      "hoodie.bloom.index.update.partition.path",
-      "hoodie.simple.index.update.partition.path"
-    )
+  val Moves: Vector[String] = Vector(MovesPartition, MovesBloom, MovesSimple, MovesHbase)
   val InsertOperation = "hoodie.spark.sql.insert.into.operation"
   val AllowOperation: String = WritableTable.AllowOperation
+  val TimelineZone = "hoodie.table.timeline.timezone"
+  val CommitPrefix = "hoodie.datasource.write.commitmeta.key.prefix"
   val IndexType = "hoodie.index.type"
   val Global = "hudiidx.write.global"
   val Create = "hudiidx.write.create"
@@ -133,11 +110,25 @@ object WriteOptions {
   def isOfSession(name: String): Boolean = name.startsWith("hoodie.") || Own(name) ||
     IndexOptions.isKnown(name)
 
-  /** InvalidOption for an unknown `hudiidx.` name or a bad value.
+  /** InvalidOption for an unknown `hudiidx.` name, a bad value, or an option of Hudi's that is not followed.
     *
-    * @param options of the write, keys in any case
+    * @param options  of the write, keys in any case
+    * @param isInsert it is a statement `INSERT`
     */
-  def of(options: Map[String, String]): WriteOptions = {
+  def of(options: Map[String, String], isInsert: Boolean = false): WriteOptions = {
+    val read = unchecked(options)
+    StockWriteOptions.check(read.given, read.operation, isInsert)
+    read
+  }
+
+  /** The same, of a compaction. */
+  def ofCompaction(options: Map[String, String]): WriteOptions = {
+    val read = unchecked(options)
+    StockWriteOptions.checkCompaction(read.given)
+    read
+  }
+
+  private def unchecked(options: Map[String, String]): WriteOptions = {
     val given = options.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
     val ours = given.filter(_._1.startsWith("hudiidx."))
     ours.keys.filterNot(k => Own(k) || IndexOptions.isKnown(k)).toVector.sorted.foreach { k =>
@@ -145,16 +136,7 @@ object WriteOptions {
         s"$k: no such option of a write; known are ${Own.toVector.sorted.mkString(", ")} and those of the index"
       )
     }
-    given.get(IndexType).filter(_.trim.toUpperCase(Locale.ROOT).endsWith("BUCKET")).foreach { kind =>
-      throw new InvalidOption(
-        s"$IndexType: tables with '$kind', whose file groups are fixed by a hash of the key, are not written; ${StockWriter.Remedy}"
-      )
-    }
-    given.get(AllowOperation).map(_.trim).filter(_.equalsIgnoreCase("true")).foreach { _ =>
-      throw new InvalidOption(
-        s"$AllowOperation: the meta column ${TableSchema.Operation} is read, but not written here; leave the option out, or write with stock Hudi"
-      )
-    }
+    val index = StockIndexType.of(given)
     val name = WriteOptionDocs.operation.text(given).toLowerCase(Locale.ROOT)
     WriteOptions(
       operation = WriteOperation.All.find(_.name == name).getOrElse {
@@ -163,9 +145,9 @@ object WriteOptions {
         )
       },
       given = given,
-      isGlobal = WriteOptionDocs.global.flag(given),
+      isGlobal = if (given.contains(Global)) WriteOptionDocs.global.flag(given) else index.forall(_.isGlobal),
       logInserts = given.get(LogInserts).map(_ => WriteOptionDocs.logInserts.flag(given)),
-      movesPartition = Moves.exists(name => WriteOptionDocs.moves.copy(name = name).flag(given)),
+      movesPartition = StockIndexType.moves(index, given),
       createsIndex = WriteOptionDocs.creates.flag(given),
       remakes = WriteOptionDocs.remakes.flag(given),
       smallFileBytes = WriteOptionDocs.smallFile.whole(given),
@@ -181,8 +163,15 @@ object WriteOptions {
         WriteOptionDocs.streamRetries.whole(given).toInt,
         WriteOptionDocs.streamPause.whole(given)
       ),
-      index = ours.filter { case (k, _) => IndexOptions.isKnown(k) }
+      index = ours.filter { case (k, _) => IndexOptions.isKnown(k) },
+      commitExtra = commitExtra(given)
     )
+  }
+
+  /** What stock adds to the metadata of a commit: options whose names begin so. */
+  private def commitExtra(given: Map[String, String]): Map[String, String] = {
+    val prefix = given.get(CommitPrefix).map(_.trim).filter(_.nonEmpty).getOrElse("_").toLowerCase(Locale.ROOT)
+    given.filter { case (k, _) => k.startsWith(prefix) }
   }
 
   /** Of a statement of SQL.
@@ -194,15 +183,21 @@ object WriteOptions {
     val given = settings.filter { case (k, _) => isOfSession(k.toLowerCase(Locale.ROOT)) }
     val insert = given.collectFirst { case (k, v) if k.equalsIgnoreCase(InsertOperation) => v.trim }.filter(_.nonEmpty)
     val name = operation.map(_.name).orElse(insert).getOrElse(WriteOperation.Upsert.name)
+    val own = given.filterNot { case (k, v) => k.equalsIgnoreCase(Operation) || isSparksMode(settings, k, v) }
+    val read = of(own + (Operation -> name), isInsert = operation.isEmpty)
     // In SQL the partition is a column like others: the row that stands for a record says where it is.
-    val moves = if (given.keys.exists(k => Moves.exists(k.equalsIgnoreCase))) None else Some(MovesPartition -> "true")
-    val options = of(given.filterNot(_._1.equalsIgnoreCase(Operation)) ++ moves + (Operation -> name))
+    val options = if (Moves.exists(read.given.contains)) read else read.copy(movesPartition = true)
     if (operation.isEmpty && !WriteOperation.Inserts.contains(options.operation))
       throw new InvalidOption(
         s"$InsertOperation: '$name' is not what INSERT INTO does; known are ${WriteOperation.Inserts.map(_.name).mkString(", ")}"
       )
     options
   }
+
+  /** Which partitions `INSERT OVERWRITE` replaces, in stock's words: as Spark does it anyway. */
+  private def isSparksMode(settings: Map[String, String], name: String, value: String): Boolean =
+    name.equalsIgnoreCase(RefusedWriteOptions.OverwriteMode) &&
+      value.trim.equalsIgnoreCase(settings.getOrElse("spark.sql.sources.partitionOverwriteMode", "static"))
 
   /** A block is put together in memory, and its lengths are ints. */
   private val MostBlockBytes = 512L << 20
@@ -213,25 +208,31 @@ object WriteOptions {
       s"$name: there is no table at $path yet; to make one give $TableName, $KeyFields and, if it has them, $PartitionFields " +
         s"and $OrderingField (with CREATE TABLE the properties primaryKey and preCombineField)"
     )
-    val kind = options.text(TableType).map(typeName).getOrElse(WriteOptionDocs.tableType.default)
+    val kind = TableShape.given(options, TableType).map(typeName).getOrElse(WriteOptionDocs.tableType.default)
     if (!kind.equalsIgnoreCase("MERGE_ON_READ"))
       throw new InvalidOption(
         s"$TableType: hudiidx writes MERGE_ON_READ tables, not $kind ones; for those ${StockWriter.Remedy}"
       )
+    options.text(TimelineZone).filterNot(_.equalsIgnoreCase("LOCAL")).foreach { zone =>
+      throw new InvalidOption(
+        s"$TimelineZone: '$zone' is not served; a new table's instants are what the clock of the writer's process shows; leave it out, or " +
+          "make the table with stock Hudi"
+      )
+    }
     val keys = options.list(KeyFields, "hoodie.table.recordkey.fields")
     if (keys.isEmpty) needed(KeyFields)
     val partitions = options.list(PartitionFields, "hoodie.table.partition.fields").map(_.takeWhile(_ != ':'))
-    val ordering = options.list(OrderingField, "hoodie.table.ordering.fields", "hoodie.table.precombine.field")
+    val ordering = options.list(OrderingField +: OrderingSpellings: _*)
     if (ordering.size > 1) throw new InvalidOption(s"$OrderingField: one field at most, not ${ordering.mkString(", ")}")
     val made = NewTable(
       name = options.text(TableName).getOrElse(needed(TableName)),
-      database = options.text("hoodie.database.name").getOrElse(""),
+      database = options.text(DatabaseName).getOrElse(""),
       format = tableFormat(options),
       keyFields = keys,
       partitionFields = partitions,
       orderingField = ordering.headOption,
       keyGenerator = generator(options, keys, partitions),
-      isEventTime = isEventTime(options, ordering.nonEmpty),
+      isEventTime = AskedMergeMode.isEventTime(options, ordering.nonEmpty),
       hiveStyle = options.flag(WriteOptionDocs.hiveStyle).getOrElse(false),
       urlEncode = options.flag(WriteOptionDocs.urlEncode).getOrElse(false),
       logInserts = options.logInserts.contains(true),
@@ -264,7 +265,7 @@ object WriteOptions {
   /** That which is asked for, else the one that Hudi takes for such fields. */
   private def generator(options: WriteOptions, keys: Vector[String], partitions: Vector[String]): KeyGenerator = {
     val several = keys.size > 1 || partitions.size > 1
-    options.text(KeyGeneratorClass, KeyGeneratorType) match {
+    TableShape.given(options, KeyGeneratorClass) match {
       case None if partitions.isEmpty => KeyGenerator.NonPartitioned
       case None if several            => KeyGenerator.Complex
       case None                       => KeyGenerator.Simple
@@ -280,17 +281,4 @@ object WriteOptions {
         }
     }
   }
-
-  private def isEventTime(options: WriteOptions, isOrdered: Boolean): Boolean =
-    options.text(MergeMode).map(_.toUpperCase(Locale.ROOT)) match {
-      case None                                     => isOrdered
-      case Some("COMMIT_TIME_ORDERING")             => false
-      case Some("EVENT_TIME_ORDERING") if isOrdered => true
-      case Some("EVENT_TIME_ORDERING")              =>
-        throw new InvalidOption(s"$MergeMode: EVENT_TIME_ORDERING needs $OrderingField")
-      case Some(other) =>
-        throw new InvalidOption(
-          s"$MergeMode: '$other' is not served; known are EVENT_TIME_ORDERING and COMMIT_TIME_ORDERING"
-        )
-    }
 }
