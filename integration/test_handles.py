@@ -267,6 +267,7 @@ SHORT = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "is_elsewhere", "steps"),
     [

@@ -7,7 +7,7 @@ import pytest
 import stored
 from compare import assert_listings, expect_answer
 from pyspark.sql import SparkSession
-from stock_hudi import NEWEST, OLDEST, RELEASES
+from stock_hudi import OLDEST, RELEASES
 
 from hudiidx import HudiIndex
 
@@ -28,11 +28,8 @@ OPTIONS_OF_0_15 = {
     "MOR-commit-time": {PAYLOAD: MODEL + "OverwriteWithLatestAvroPayload"},
     "MOR-event-time": {PAYLOAD: MODEL + "DefaultHoodieRecordPayload"},
 }
-# `make test` runs this one beside test_random.py, which has merge-on-read tables, and `make test-all`
-# all ways of each release.
-SHORT = (NEWEST, "COW")
 CASES = [
-    pytest.param(v, way, id=f"{v}-{way}", marks=() if (v, way) == SHORT else pytest.mark.slow)
+    pytest.param(v, way, id=f"{v}-{way}")
     for v in RELEASES
     for way in OPTIONS
     if (v, way) != ("stock_1_0", "MOR-partial-update")  # merged by Hudi alone
@@ -76,6 +73,7 @@ def assert_same(spark: SparkSession, stock: Any, name: str, path: Path, kind: st
     expect_answer(frame, stock.rows(name=name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "way"), CASES)
 def test_index_and_stock_agree_while_stock_goes_on_writing(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, way: str

@@ -107,12 +107,10 @@ def _cases() -> dict[str, Case]:
 
 
 CASES = _cases()
-# `make test` runs these, `make test-all` every one.
-SHORT = ("v9-postgres",)
-NAMES = [pytest.param(n, marks=() if n in SHORT else pytest.mark.slow) for n in CASES]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
 def test_rows_are_stocks_after_late_rows_deletes_and_rows_behind_them(
     spark: SparkSession, request: pytest.FixtureRequest, name: str
 ) -> None:

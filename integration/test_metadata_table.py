@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from stock_hudi import NEWEST, OLDEST, each
+from stock_hudi import OLDEST, each
 from test_written import IN_SHORT, OURS, VERSIONS, Written, fail_last_write
 
 from hudiidx import HudiIndex
@@ -167,7 +167,8 @@ def test_stock_trusts_the_metadata_table_that_we_kept(
         table.assert_listed()
 
 
-@pytest.mark.parametrize("log_inserts", [pytest.param("true", marks=pytest.mark.slow), "false"])
+@pytest.mark.slow
+@pytest.mark.parametrize("log_inserts", ["true", "false"])
 @pytest.mark.parametrize("version", IN_SHORT)
 def test_a_metadata_table_with_parts_that_we_do_not_keep_goes_and_stock_makes_it_anew(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, log_inserts: str
@@ -247,16 +248,12 @@ def test_definitions_of_indexes_stay_and_stock_goes_on(
         table.assert_rows()
 
 
-# How many steps are taken back, and whether stock is the next writer: `make test` tries a fifth of these
-# on one version, `make test-all` all.
+# How many steps are taken back, and whether stock is the next writer.
 ENDS = [(steps, stock_is_next) for steps in range(1, 6) for stock_is_next in (True, False)]
-FIFTHS = [
-    pytest.param(v, ENDS[n::5], id=f"{v}-{n}", marks=() if (v, n) == (NEWEST, 2) else pytest.mark.slow)
-    for v in VERSIONS
-    for n in range(5)
-]
+FIFTHS = [pytest.param(v, ENDS[n::5], id=f"{v}-{n}") for v in VERSIONS for n in range(5)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "ends"), FIFTHS)
 def test_writes_of_ours_that_end_at_any_step(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, ends: list[tuple[int, bool]]

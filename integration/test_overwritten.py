@@ -28,6 +28,7 @@ def overwrite(table: Written, rows: DataFrame, **options: str) -> None:
     put(table, rows, {r.city for r in rows.select("city").distinct().collect()} if dynamic else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", IN_SHORT)
 def test_stock_and_we_overwrite_by_turns(
     spark: SparkSession, request: pytest.FixtureRequest, version: str

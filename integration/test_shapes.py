@@ -109,8 +109,6 @@ SHAPES = {
     "replaced": Shape(more=("overwritten", "emptied", "replaced_whole", "cluster", "pending_clustering")),
 }
 SEED = 0
-SHORT = "replaced"
-CASES = [pytest.param(name, marks=() if name == SHORT else pytest.mark.slow) for name in SHAPES]
 # Not for copy-on-write tables.
 OF_LOGS = ("compact", "schedule_compaction")
 
@@ -217,7 +215,8 @@ def plan(drawn: random.Random, shape: Shape, steps: int) -> list[tuple[str, int,
     return [(deed, drawn.randint(0, 70), drawn.randint(1, 30)) for deed in chosen]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHAPES)
 def test_rows_of_every_shape_are_stocks(
     spark: SparkSession, stock_1_2: Any, name: str, tmp_path: Path
 ) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from stock_hudi import NEWEST
 
 from hudiidx import HudiIndex
 
@@ -28,7 +27,6 @@ WHERES = [
     "at between timestamp'2024-01-03 00:00:00' and timestamp'2024-01-05 00:00:00'",
     "at < timestamp'1971-01-01 00:00:00'",
 ]
-SHORT = [(NEWEST, "8", "MOR")]
 MICROS, MILLIS = b"timestamp-micros", b"timestamp-millis"
 
 
@@ -44,12 +42,10 @@ def relabel(table: Path) -> None:
         checksum.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("release", "version", "kind"),
-    [
-        pytest.param(*case, marks=() if case in SHORT else pytest.mark.slow)
-        for case in product(("stock_1_1", "stock_1_2"), ("6", "8", "9"), ("COW", "MOR"))
-    ],
+    list(product(("stock_1_1", "stock_1_2"), ("6", "8", "9"), ("COW", "MOR"))),
 )
 def test_times_under_a_wrong_label_are_those_of_1_1_and_1_2(
     spark: SparkSession, request: pytest.FixtureRequest, release: str, version: str, kind: str

@@ -99,6 +99,7 @@ def comparable(state: Any, same_groups: bool) -> Any:
     return state["data"], sorted(groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_writes_give_the_same_table(
     spark: SparkSession, request: pytest.FixtureRequest, case: Case
