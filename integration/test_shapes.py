@@ -221,7 +221,7 @@ def test_rows_of_every_shape_are_stocks(
     spark: SparkSession, stock_1_2: Any, name: str, tmp_path: Path
 ) -> None:
     shape = SHAPES[name]
-    steps = plan(random.Random(f"{name}-{SEED}"), shape, steps=6 if name == SHORT else 4)
+    steps = plan(random.Random(f"{name}-{SEED}"), shape, steps=6)
     table, done = Shaped(spark, stock_1_2, shape, tmp_path), [name]
     try:
         for step in steps:
