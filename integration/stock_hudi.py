@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 
 from hudiidx.session import writer_jars
@@ -25,6 +26,18 @@ class Release:
     @property
     def jar(self) -> Path:
         return HERE.parent / "build" / "lib" / f"hudi-spark3.5-bundle_2.12-{self.number}.jar"
+
+    def printed_by(self, program: str, *arguments: str) -> list[str]:
+        """Lines that a Java program of this folder prints, with the release and Spark on its class path."""
+        jars = Path(pyspark.__file__).parent / "jars" / "*"
+        done = subprocess.run(
+            ["java", "-cp", f"{self.jar}:{jars}", str(HERE / program), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
 
 
 # By the fixture of conftest.py that gives a session of it: `make test` runs the first and the last, which a

@@ -272,9 +272,9 @@ SHORT = (
     ("kind", "is_elsewhere", "steps"),
     [
         pytest.param("MOR", True, SHORT, id="short"),
-        pytest.param("MOR", False, tuple(STEPS), id="MOR", marks=pytest.mark.slow),
-        pytest.param("MOR", True, tuple(STEPS), id="MOR-elsewhere", marks=pytest.mark.slow),
-        pytest.param("COW", False, tuple(STEPS), id="COW", marks=pytest.mark.slow),
+        pytest.param("MOR", False, tuple(STEPS), id="MOR"),
+        pytest.param("MOR", True, tuple(STEPS), id="MOR-elsewhere"),
+        pytest.param("COW", False, tuple(STEPS), id="COW"),
     ],
 )
 def test_what_stays_open_answers_as_what_is_opened_anew(

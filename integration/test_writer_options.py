@@ -3,10 +3,7 @@ docs, and stock's own default is never refused: no option that changes rows, key
 our writer without a word and not followed."""
 
 import re
-import subprocess
-from pathlib import Path
 
-import pyspark
 import pytest
 from stock_hudi import RELEASES, each
 from stored import ROOT
@@ -18,16 +15,8 @@ ROW = re.compile(r"^\| `([^`]+)` \| (followed|harmless|refused) \| (.+) \|$", re
 
 def _declared(release: str) -> list[list[str]]:
     """Lines of ``WriterOptionKeys``: ``key NAME``, ``default NAME VALUE``, ``unread CLASS``."""
-    jar, jars = RELEASES[release].jar, Path(pyspark.__file__).parent / "jars" / "*"
-    program = Path(__file__).with_name("WriterOptionKeys.java")
-    done = subprocess.run(
-        ["java", "-cp", f"{jar}:{jars}", str(program), str(jar)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return [line.split(" ", 2) for line in done.stdout.splitlines()]
+    of = RELEASES[release]
+    return [line.split(" ", 2) for line in of.printed_by("WriterOptionKeys.java", str(of.jar))]
 
 
 @pytest.mark.parametrize("release", each())

@@ -6,8 +6,9 @@ import hudiidx.log.{BlockRules, DeleteMarker, EventSequence, LogRules, MergeMode
 /** What a table's properties say about reading its log. Format notes §7.2, §7.3, §7.6. */
 object TableLogRules {
 
-  private val EventTimeStrategy = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
-  private val CommitTimeStrategy = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
+  /** Ids of merge strategies that mean a merge mode, as properties and options give them. */
+  val EventTimeStrategy = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
+  val CommitTimeStrategy = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
   val PostgresPayload = "PostgresDebeziumAvroPayload"
   private val MySqlPayload = "MySqlDebeziumAvroPayload"
   private val PartialUpdatePayload = "PartialUpdateAvroPayload"

@@ -123,6 +123,9 @@ private[write] final class Epochs(storage: Storage, tablePath: String) {
     }
   }
 
+  /** Of a write whose records were listed; None if it has none. */
+  def inForce(beat: Heartbeat): Option[Epoch] = if (beat.epochs.isEmpty) None else inForce(beat.instant, beat.last)
+
   /** True if this record is the one of its number, false if another is. An error of the store means that neither is known. */
   def publish(of: String, number: Int, epoch: Epoch): Boolean = {
     if (number > Epochs.LastNumber)

@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.TableFormat
 import hudiidx.storage.Storage
-import hudiidx.table.{KeyGenerator, PartitionLister, PropertiesFile, TableConfig, TableFolder}
+import hudiidx.table.{KeyGenerator, PartitionLister, PropertiesFile, TableConfig, TableFolder, TableLogRules}
 import java.util.zip.CRC32
 
 /** A merge-on-read table that is to be made.
@@ -61,7 +61,7 @@ final case class NewTable(
     "hoodie.timeline.layout.version" -> format.timelineLayout.toString,
     "hoodie.archivelog.folder" -> "archived",
     "hoodie.table.keygenerator.class" -> (KeyGenerator.Package + keyGenerator.classes.head),
-    "hoodie.compaction.record.merger.strategy" -> "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5",
+    "hoodie.compaction.record.merger.strategy" -> TableLogRules.EventTimeStrategy,
     "hoodie.compaction.payload.class" -> ("org.apache.hudi.common.model." +
       (if (isEventTime) "DefaultHoodieRecordPayload" else "OverwriteWithLatestAvroPayload"))
   ) ++ orderingField.map("hoodie.table.precombine.field" -> _)

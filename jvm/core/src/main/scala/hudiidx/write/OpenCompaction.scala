@@ -165,8 +165,7 @@ object OpenCompaction {
     val epochs = new Epochs(table.storage, table.tablePath)
     val silence = System.currentTimeMillis() - beat.lastMillis
     val isSilent = options.lease.isOver(silence)
-    val inForce = if (beat.last > 0) epochs.inForce(instant, beat.last) else None
-    inForce match {
+    epochs.inForce(beat) match {
       case Some(d: Epoch.Decided) =>
         epochs.complete(instant, beat.last, d)
         if (isSilent) Rollback.finish(table, beat, WriteKind.Compaction, beat.last, d)

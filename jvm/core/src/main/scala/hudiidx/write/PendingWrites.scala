@@ -53,7 +53,7 @@ private[write] final class PendingWrites(
 
   private def decided(beat: Heartbeat): Option[Epoch.Decided] =
     if (beat.last < 2) None
-    else heartbeats.epochs.inForce(beat.instant, beat.last).collect { case d: Epoch.Decided => d }
+    else heartbeats.epochs.inForce(beat).collect { case d: Epoch.Decided => d }
 
   private def complete(instant: String, beat: Heartbeat, kind: WriteKind, now: Long, d: Epoch.Decided): Boolean = {
     log.warn("{}: the write {} was decided and is not complete; it is completed", table.tablePath, instant: Any)
@@ -93,15 +93,11 @@ private[write] final class PendingWrites(
   /** True if a write was open; it is over now. Its writer may be alive and about to request it: then it takes its files back by
     * the markers, or the next writer does, to whom the record says that it is over. A term later neither is needed.
     */
-  private def endIfOpen(b: Heartbeat): Boolean = {
-    val epochs = heartbeats.epochs
-    val inForce = if (b.epochs.isEmpty) None else epochs.inForce(b.instant, b.last)
-    inForce.exists {
-      case open: Epoch.Open =>
-        epochs.follow(b.instant, b.last, open, Epoch.Over("sweep"))
-        true
-      case _ => false
-    }
+  private def endIfOpen(b: Heartbeat): Boolean = heartbeats.epochs.inForce(b).exists {
+    case open: Epoch.Open =>
+      heartbeats.epochs.follow(b.instant, b.last, open, Epoch.Over("sweep"))
+      true
+    case _ => false
   }
 
   /** What killed writers of ours left beside instants of the timeline, without a name. One that is as old as a writer may be silent

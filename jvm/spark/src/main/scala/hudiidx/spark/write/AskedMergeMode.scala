@@ -3,6 +3,7 @@ package hudiidx.spark.write
 import java.util.Locale
 
 import hudiidx.InvalidOption
+import hudiidx.table.TableLogRules
 
 /** How records of one key are merged, by the options of a write. */
 private[write] object AskedMergeMode {
@@ -22,8 +23,8 @@ private[write] object AskedMergeMode {
 
   /** Strategies that mean one of the modes. */
   private val StrategyModes = Map(
-    "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5" -> EventTime,
-    "ce9acb64-bde0-424c-9b91-f6ebba25356d" -> CommitTime
+    TableLogRules.EventTimeStrategy -> EventTime,
+    TableLogRules.CommitTimeStrategy -> CommitTime
   )
 
   val Payloads: Vector[String] = PayloadModes.keys.map(Package + _).toVector

@@ -4,6 +4,7 @@ import java.util.Locale
 
 import hudiidx.spark.StockOption
 import hudiidx.spark.StockOption.Refused
+import hudiidx.table.TableLogRules
 
 /** Options of stock Hudi's writers that rows, paths or files hang on and that are not followed, each with the values that mean what
   * is done here: stock's own default is always one.
@@ -12,7 +13,6 @@ private[write] object RefusedWriteOptions {
   private val Off = Set("false", "")
   private val On = Set("true", "")
   private val Unset = Set("")
-  private val EventTime = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 
   private def one(values: String*): Set[String] = values.map(_.toLowerCase(Locale.ROOT)).toSet + ""
 
@@ -93,7 +93,7 @@ private[write] object RefusedWriteOptions {
   private def merging: Map[String, StockOption] = {
     val instead = s"rows are merged by ${WriteOptions.MergeMode}; set that, or write with stock Hudi"
     val mergers = Refused(StockMergers, instead)
-    val strategy = Refused(one(EventTime), instead)
+    val strategy = Refused(one(TableLogRules.EventTimeStrategy), instead)
     Map(
       "hoodie.datasource.write.record.merger.impls" -> mergers,
       "hoodie.write.record.merge.custom.implementation.classes" -> mergers,
