@@ -9,7 +9,10 @@ final class StockRowsSuite extends StockRows("COPY_ON_WRITE")
 
 /** And of every merge-on-read fixture, where a query of the base files alone is compared too. */
 final class StockMergedRowsSuite extends StockRows("MERGE_ON_READ") {
-  Fixtures.sampled(this, tables, oneOf = 3).foreach { name =>
+  /** Stock leaves times in its arrays as they are: TimestampLabelsReadSuite, and `UNREPAIRED` of tests/compare.py. */
+  private val unrepaired = "v9-relabelled-mor"
+
+  Fixtures.sampled(this, tables.filterNot(_ == unrepaired), oneOf = 3).foreach { name =>
     test(s"$name: a read-optimized query has stock Hudi's rows") {
       val found = Answer.of(read(Fixtures.table(name), "hoodie.datasource.query.type" -> "read_optimized"))
       Answer.expect(Fixtures.json(name).get("read_optimized"), found)

@@ -74,8 +74,16 @@ object AvroSchemaConverter {
       val (fieldType, nullable) = convert(f.schema, where, open + name)
       struct = struct.add(StructField(f.name, fieldType, nullable, metadata(f.schema, where)))
     }
-    struct
+    if (HudiType.of(schema, where).contains(HudiType.Blob)) withNulls(struct) else struct
   }
+
+  /** Stock's struct of a blob has nulls in every field, whatever the table's schema says. */
+  private def withNulls(struct: StructType): StructType = StructType(struct.map { f =>
+    f.dataType match {
+      case inner: StructType => f.copy(dataType = withNulls(inner), nullable = true)
+      case _                 => f.copy(nullable = true)
+    }
+  })
 
   private def metadata(schema: Schema, where: String): Metadata =
     HudiType.of(schema, where).fold(Metadata.empty) { own =>
