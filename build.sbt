@@ -129,7 +129,9 @@ lazy val spark = (project in file("jvm/spark"))
     Compile / unmanagedResourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s"resources-$s"),
     Test / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "test" / s"scala-$s"),
     Test / javaOptions += (hadoopModule / s3proxy).value,
-    // Half of the time of all suites is this module's: every fourth suite runs in a JVM of its own, so that two at a time end together.
+    // Half of the time of all suites is this module's: every fourth suite runs in a JVM of its own, two of which run at a time.
+    // Without this one waits for the other; within each, suites run one after the other all the same.
+    Test / parallelExecution := true,
     Test / testGrouping := {
       val options = (Test / forkOptions).value
       (Test / definedTests).value.sortBy(_.name).zipWithIndex.groupBy(_._2 % 4).map { case (part, tests) =>

@@ -36,7 +36,7 @@ class LateWriteSuite extends AnyFunSuite {
     test(
       s"version $version: a late overwrite is there exactly if its writer was told so, whatever step it goes on at"
     ) {
-      races(tableOf(version, "a"), oneIn = 120)((storage, table) => overwrite(storage, table, "late", slow)) { steps =>
+      races(tableOf(version, "a"), oneIn = 240)((storage, table) => overwrite(storage, table, "late", slow)) { steps =>
         val table = tableOf(version, "a")
         val race = raced(steps)(overwrite(_, table, "late", slow))(write(_, table, "other", silentAtOnce))
         val first = Set(if (race.late.isSuccess) "late" else "a")
@@ -53,7 +53,7 @@ class LateWriteSuite extends AnyFunSuite {
 
   for (version <- TestSettings.versions(9))
     test(s"version $version: a table that is made anew late is the new one exactly if its writer was told so") {
-      races(tableOf(version, "a"), oneIn = 120)((storage, table) => remake(storage, table, "late", slow)) { steps =>
+      races(tableOf(version, "a"), oneIn = 240)((storage, table) => remake(storage, table, "late", slow)) { steps =>
         val table = tableOf(version, "a")
         val race = raced(steps)(remake(_, table, "late", slow))(write(_, table, "other", silentAtOnce))
         assert(keyFields(table) === Vector(if (race.late.isSuccess) "other" else "k"), race)
@@ -118,8 +118,9 @@ class LateWriteSuite extends AnyFunSuite {
       requireTidy(table, Race(Steps(0, 0), results(0), results(1)))
     }
 
-  /** Pairs of steps, each in a race of its own: all beside the late one's completion, and some; all of them where tests are long. */
-  private def races(table: String, oneIn: Int = 60)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
+  /** Pairs of steps, each in a race of its own: half of those beside the late one's completion, and some;
+    * all of them where tests are long. */
+  private def races(table: String, oneIn: Int = 120)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
     val calls = new SteppedStorage(Int.MaxValue, () => ())
     job(calls, table)
     val random = new Random(TestSettings.seed)
@@ -128,7 +129,7 @@ class LateWriteSuite extends AnyFunSuite {
       late <- 1 to calls.count
       // The other one does the same, and before that takes the late one back.
       other <- 1 to 2 * calls.count
-      if TestSettings.isLong || math.abs(late - calls.lastPublish) <= 1 || random.nextInt(oneIn) == 0
+      if TestSettings.isLong || random.nextInt(if (math.abs(late - calls.lastPublish) <= 1) 2 else oneIn) == 0
     } {
       race(Steps(late, other))
       Figures.add("races of a late writer and the one that takes it for dead", 1)

@@ -89,7 +89,7 @@ class LeaseModelSuite extends AnyFunSuite {
   ) {
     info(s"HUDIIDX_TEST_SEED=$seed")
     val random = new Random(seed)
-    (1 to (if (isLong) 6000 else 60)).foreach { round =>
+    (1 to (if (isLong) 6000 else 40)).foreach { round =>
       val model = StoreModel.All(round % StoreModel.All.size)
       val start = table(model)(s => Seq("a", "b").foreach(write(s, Path, _, silentAtOnce)))
       val works = Vector[Storage => Unit](
@@ -252,11 +252,11 @@ private object LeaseModelSuite {
     val random = new Random(hudiidx.TestSettings.seed)
     val steps = stepsOf(start, one)
     val others = 2 * stepsOf(start, two)
-    for (i <- 1 to steps; j <- 1 to others if isChosen(random, 40)) {
+    for (i <- 1 to steps; j <- 1 to others if isChosen(random, 80)) {
       check(race(start, Vector(0 -> i, 1 -> j, 0 -> 1000, 1 -> 1000), "pair")(one, two))
       count("orders of two processes on models of stores", 1)
     }
-    for (_ <- 1 to (if (isLong) 1000 else 10)) {
+    for (_ <- 1 to (if (isLong) 1000 else 6)) {
       val order = Vector.fill(60)(random.nextInt(2) -> (1 + random.nextInt(8)))
       check(race(start, order, "many stops")(one, two))
       count("orders of two processes on models of stores", 1)
@@ -274,7 +274,7 @@ private object LeaseModelSuite {
     val random = new Random(hudiidx.TestSettings.seed)
     val steps = stepsOf(start, one)
     val others = 2 * stepsOf(start, two)
-    for (i <- 1 to steps; j <- 1 to others if isChosen(random, 40)) {
+    for (i <- 1 to steps; j <- 1 to others if isChosen(random, 80)) {
       val order = Vector(0 -> i, 2 -> 3, 1 -> j, 2 -> 1000, 0 -> 1000, 1 -> 1000)
       val done = race(start, order, "beat")(one, two, beatOf)
       check(done.copy(results = done.results.take(2)))

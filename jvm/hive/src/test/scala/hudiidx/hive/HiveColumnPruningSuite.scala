@@ -29,7 +29,7 @@ final class HiveColumnPruningSuite extends AnyFunSuite with ScalaCheckPropertyCh
 
   private val sampled =
     Vector("v6-cow-types", "v9-mor-types", "v9-mor-event", "v9-moved-mor", "v9-partial-updates", "v9-mor-evolution")
-  private val tables = if (TestSettings.allFixtures) withRows else sampled
+  private val tables = if (TestSettings.allFixtures) withRows else TestSettings.some(2)(sampled)
 
   for (name <- tables)
     test(s"$name: of random predicates the rows are those without an index, one that is behind, and a fresh one") {

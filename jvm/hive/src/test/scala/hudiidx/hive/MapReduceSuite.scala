@@ -36,7 +36,7 @@ final class MapReduceSuite extends HiveSuite {
       .map(r => s"${r.getString(0)}\t${r.getLong(1)}\t${math.round(r.getDouble(2) * 100)}")
       .toSet
 
-  TestSettings.some(2)(Vector("v6-cow-part", "v9-mor-part", "v9-mor-types", "v9-partial-updates")).foreach { name =>
+  TestSettings.some(4)(Vector("v6-cow-part", "v9-mor-part", "v9-mor-types", "v9-partial-updates")).foreach { name =>
     test(s"$name: a job counts and sums what Spark does") {
       val table = Fixtures.table(name)
       val found = run(table)

@@ -37,7 +37,7 @@ final class SparkHiveSuite extends HiveSuite {
   private def checkRows(name: String, table: String, answer: String = "snapshot"): Unit =
     Answer.expect(Fixtures.json(name).get(answer), Answer.of(spark.table(table)))
 
-  private val tables = TestSettings.some(2)(
+  private val tables = TestSettings.some(3)(
     Vector(
       "v6-cow-types",
       "v6-mor-types",

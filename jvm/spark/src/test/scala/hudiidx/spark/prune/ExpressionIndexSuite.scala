@@ -40,7 +40,7 @@ final class ExpressionIndexSuite extends SkippingSuite {
 
   (if (isLong) Tables ++ More else Tables).foreach { case (name, all) =>
     test(s"$name: rows are the same with indexes on expressions and without") {
-      val expressions = if (isLong) all else all.take(3)
+      val expressions = if (isLong) all else all.take(2)
       val kinds = Vector("range", "bloom", "values")
       val table = indexed(name, expressions.flatMap(e => kinds.map(k => s"$k(`=$e`)")).mkString(";"))
       info(s"HUDIIDX_TEST_SEED=$seed")
