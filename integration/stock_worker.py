@@ -59,9 +59,7 @@ class Stock(hudifix.Env):
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.default.parallelism", "2")
             .config("spark.ui.enabled", "false")
-            # Compiling code for each small query would take most of its time.
             .config("spark.sql.codegen.wholeStage", "false")
-            .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
             .config("spark.sql.warehouse.dir", f"{work}/warehouse")
             .getOrCreate()
         )

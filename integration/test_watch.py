@@ -211,11 +211,11 @@ def run_watch(
     assert_followed(spark, written, idle)
 
 
-def test_twelve_tables_are_followed(
+def test_six_tables_are_followed(
     spark: SparkSession, stock_0_15: Any, stock_1_2: Any, tmp_path: Path
 ) -> None:
-    written = written_tables(spark, [stock_1_2, stock_0_15, stock_1_2], 3)
-    run_watch(spark, written, idle_tables(tmp_path, 9), tmp_path, 6.0, lambda n, _: n < 4, 8 * MEBI)
+    written = written_tables(spark, [stock_1_2, stock_0_15], 2)
+    run_watch(spark, written, idle_tables(tmp_path, 4), tmp_path, 6.0, lambda n, _: n < 4, 8 * MEBI)
 
 
 @pytest.mark.slow

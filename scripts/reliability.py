@@ -188,7 +188,6 @@ def lengths(arguments: argparse.Namespace) -> dict[str, str]:
     return {
         "HUDIIDX_TEST_EVERY_BYTE": "1",
         "HUDIIDX_TEST_ALL_FIXTURES": "1",
-        "HUDIIDX_TEST_CODEGEN": "1",
         "HUDIIDX_SCHEDULES": str(arguments.schedules),
         "HUDIIDX_COMMITS": str(arguments.commits),
         "HUDIIDX_MINUTES": str(arguments.minutes),

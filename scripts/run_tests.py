@@ -182,7 +182,6 @@ def on_spark_4() -> Counts:
     def tested(line: str) -> Counts:
         return pytest(f"Spark {line}", ["lines"], lanes=[], python=spark_lines.python_of(line))
 
-    os.environ["HUDIIDX_TEST_CODEGEN"] = "1"  # each line's generated code is another
     with ThreadPoolExecutor(2) as two:
         return sum(two.map(tested, spark_lines.others()), Counts())
 
@@ -206,14 +205,12 @@ def main(suite: str) -> int:
         if suite == "all":
             os.environ["HUDIIDX_TEST_EVERY_BYTE"] = "1"  # DamagedLogSuite: not a sample
             os.environ["HUDIIDX_TEST_ALL_FIXTURES"] = "1"
-            os.environ["HUDIIDX_TEST_CODEGEN"] = "1"
         counts += scala(["test", "scalafmtCheckAll"])
         BRIEFLY["SPARK_SUBMIT_OPTS"] += f" {shared_classes()}"
         # In this order, files that take long are the first: both lanes end at about the same time.
         counts += pytest("Python tests", [*which, "--no-loadscope-reorder", "integration", "tests"])
         counts += on_spark_4()
     elif suite == "cluster":
-        os.environ["HUDIIDX_TEST_CODEGEN"] = "1"
         for name, master in CLUSTERS.items():
             os.environ["HUDIIDX_TEST_MASTER"] = master
             counts += pytest(f"on {name}", ["-m", "not slow", "integration"], lanes=[])

@@ -1,8 +1,7 @@
 """The Spark session of all tests, on the jar inside the installed wheel.
 
 On two threads of this process, or where HUDIIDX_TEST_MASTER says: a master's URL, or ``standalone`` for a
-master with two workers that live as long as the session. Rows are read by generated code, as users' sessions
-read them, where HUDIIDX_TEST_CODEGEN is set, which `make test-all` and `make test-cluster` do.
+master with two workers that live as long as the session.
 """
 
 import os
@@ -28,8 +27,6 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-# Compiling code for each small query would take most of its time.
-INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 OF_EXECUTORS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -47,8 +44,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         builder = SparkSession.builder.master(master).appName("hudiidx tests")
         builder = builder.config("spark.sql.warehouse.dir", str(work / "warehouse"))
         of_executors = {} if master.startswith("local[") else OF_EXECUTORS
-        code = {} if "HUDIIDX_TEST_CODEGEN" in os.environ else INTERPRETED
-        for name, value in {**SETTINGS, **code, **of_executors}.items():
+        for name, value in {**SETTINGS, **of_executors}.items():
             builder = builder.config(name, value)
         session = configure_spark(builder).getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
