@@ -32,7 +32,7 @@ final case class MicroBatch(commits: Set[String], fallback: Boolean)
 
 /** Finds what a stream has still to give, and in which order: rows in the order in which commits completed; those of version 6, which
   * has no completion times, and all changes in the order in which they were requested, none before a write that has not completed.
-  * docs/decisions.md, "Streams".
+  * docs/decisions.md, "Streams: an offset names commits, not a time".
   */
 final class StreamCommits(
     config: TableConfig,
