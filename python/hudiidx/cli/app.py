@@ -15,7 +15,6 @@ from hudiidx._text import shown
 from hudiidx.cli import out
 
 if TYPE_CHECKING:
-    from hudiidx.cli.terminal import Terminal
     from hudiidx.index import HudiIndex
 
 # Headings of the help, in this order.
@@ -157,7 +156,7 @@ def with_spark(
     spark = session(master, conf or [])
     try:
         index = HudiIndex(spark, table, index_path=index_path, strict=strict)
-        return with_progress(spark, console(stderr=True), title, lambda: work(index))
+        return with_progress(spark, out.console(stderr=True), title, lambda: work(index))
     finally:
         spark.stop()
 
@@ -186,13 +185,6 @@ def plain(command: str, table: str, **options: str | bool | None) -> Any:
     return run_plain(command, table, b"", options)
 
 
-def console(stderr: bool = False) -> Terminal:
-    """Where tables and progress are drawn."""
-    from hudiidx.cli.terminal import Terminal
-
-    return Terminal(stderr=stderr)
-
-
 def print_document(document: Mapping[str, Any], as_json: bool) -> None:
     """Prints what was done, as JSON or a line for each field."""
     if as_json:
@@ -200,7 +192,7 @@ def print_document(document: Mapping[str, Any], as_json: bool) -> None:
     else:
         from hudiidx.cli import render
 
-        render.info(console(), document)
+        render.info(out.console(), document)
 
 
 def lines_of(file: str, option: str) -> list[str]:

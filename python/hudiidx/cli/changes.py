@@ -20,7 +20,6 @@ from hudiidx.cli.app import (
     Path_,
     argument,
     command,
-    console,
     filled,
     optional,
     print_document,
@@ -247,7 +246,7 @@ def compact_table(
     else:
         from hudiidx.cli import render
 
-        render.compacted(console(), done)
+        render.compacted(out.console(), done)
 
 
 @command(MAKE, "hudiidx drop /data/trips", "hudiidx drop /data/trips --yes")

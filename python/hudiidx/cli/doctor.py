@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from hudiidx.cli import out
-from hudiidx.cli.app import CHECK, IndexPath, Json, argument, command, console, plain
+from hudiidx.cli.app import CHECK, IndexPath, Json, argument, command, plain
 from hudiidx.cli.plain import CommandFailed, java
 from hudiidx.errors import HudiIdxException
 
@@ -54,7 +54,7 @@ def _show(findings: list[Finding]) -> None:
     for f in findings:
         status = marked((f["status"], _STYLES[f["status"]]))
         table.add_row(f["check"], status, marked((f["found"], ""), (f["advice"], "bold")))
-    console().print(table)
+    out.console().print(table)
 
 
 def _finding(check: str, status: str, found: str, advice: str = "") -> Finding:

@@ -9,11 +9,21 @@ from __future__ import annotations
 import json
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from hudiidx._text import HIDDEN, shown
+
+if TYPE_CHECKING:
+    from hudiidx.cli.terminal import Terminal
+
+
+def console(stderr: bool = False) -> Terminal:
+    """Where tables and progress are drawn."""
+    from hudiidx.cli.terminal import Terminal
+
+    return Terminal(stderr=stderr)
 
 
 def line(text: object, stderr: bool = False) -> None:

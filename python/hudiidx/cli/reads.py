@@ -23,7 +23,6 @@ from hudiidx.cli.app import (
     argument,
     arguments_of,
     command,
-    console,
     lines_of,
     optional,
     plain,
@@ -149,9 +148,9 @@ def lookup(
     if json_:
         out.document(found)
     elif rows:
-        render.rows(console(), found)
+        render.rows(out.console(), found)
     else:
-        render.locations(console(), found)
+        render.locations(out.console(), found)
     if found["missing"]:
         raise typer.Exit(1)
 
@@ -167,7 +166,7 @@ def log_show(
     if json_:
         out.document(found)
     else:
-        render.log_blocks(console(), found)
+        render.log_blocks(out.console(), found)
 
 
 @command(
@@ -191,7 +190,7 @@ def log_find(
     if json_:
         out.document(found)
     else:
-        render.log_hits(console(), found)
+        render.log_hits(out.console(), found)
     if found["missing"]:
         raise typer.Exit(1)
 
@@ -230,7 +229,7 @@ def prune(
     if json_:
         out.document({**found, "files": found["files"][:limit]})
     else:
-        render.files(console(), found["files"], limit or _SHOWN)
+        render.files(out.console(), found["files"], limit or _SHOWN)
         out.line(f"decided by: {found['decided_by'] or 'no index'}")
 
 
@@ -270,7 +269,7 @@ def verify(
     if json_:
         out.document(asdict(found))
     else:
-        render.verified(console(), found)
+        render.verified(out.console(), found)
     if not found.ok:
         raise typer.Exit(1)
 
@@ -289,7 +288,7 @@ def perf(
     if json_:
         out.document(found)
         return
-    render.perf(console(), found)
+    render.perf(out.console(), found)
 
 
 @command(
@@ -331,7 +330,7 @@ def _listing(
     if as_json:
         out.document(found)
     else:
-        getattr(render, what)(console(), found[what], shown)
+        getattr(render, what)(out.console(), found[what], shown)
 
 
 def _warn_of(

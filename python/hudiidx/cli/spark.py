@@ -73,9 +73,7 @@ def _not_of_py4j(record: logging.LogRecord) -> bool:
 @contextmanager
 def _starting() -> Iterator[None]:
     """Says on a terminal what takes the first seconds."""
-    from hudiidx.cli.app import console
-
-    terminal = console(stderr=True)
+    terminal = out.console(stderr=True)
     with terminal.status("Starting Spark") if terminal.is_terminal else nullcontext():
         yield
 
