@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := build
 .PHONY: build lines hive quickstart docs docs-options test test-fast test-all test-lines test-cluster test-presto bugs reliability fuzz audit reproducible bench report-pictures lint format bundles clean preflight
 
-VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"$$/\1/p' build.sbt)
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' python/hudiidx/_version.py)
 # One jar for each Spark line; the wheel carries them all.
 JAR := dist/hudiidx-spark-3.5_2.12-$(VERSION).jar
 LINES := $(shell sed -n 's/.*SparkLine."\(4\.[0-9]*\)\.[0-9]*".*/\1/p' project/SparkVersions.scala)
@@ -27,7 +27,7 @@ COPY_JAR = scripts/preflight && mkdir -p build/lib && \
   mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
   -Dartifact=$(1):$(patsubst %-$*.jar,%,$(@F)):$* -DoutputDirectory=$(CURDIR)/build/lib && touch $@
 
-JVM_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.properties) \
+JVM_SOURCES := build.sbt python/hudiidx/_version.py $(wildcard project/*.scala project/*.sbt project/build.properties) \
   $(shell find jvm -path '*/src/main/*' -type f)
 PY_SOURCES := LICENSE NOTICE python/pyproject.toml $(shell find python/hudiidx -type f -not -path '*/jars/*' -not -name '*.pyc')
 STAMPS := .venv/.stamps

@@ -3,7 +3,7 @@ import SparkVersions.selected
 val line = selected
 
 ThisBuild / organization := "io.hudiidx"
-ThisBuild / version := "0.1.0"
+ThisBuild / version := Release.version((ThisBuild / baseDirectory).value)
 ThisBuild / scalaVersion := line.scala
 ThisBuild / scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xfatal-warnings", "-encoding", "utf8") ++
   // One source for both Scalas and all libraries: what the older has alone, the newer deprecates.
@@ -97,6 +97,7 @@ Global / concurrentRestrictions := Seq(
 
 lazy val core = (project in file("jvm/core"))
   .settings(common, name := "hudiidx-core")
+  .settings(Compile / sourceGenerators += Def.task(Seq(Release.source((Compile / sourceManaged).value, version.value))).taskValue)
   .settings(libraryDependencies ++= jackson ++ Seq(avro, zstd, aircompressor, slf4j, xxhashOracle) ++ hfileOracles)
 
 lazy val hadoopModule = (project in file("jvm/hadoop"))

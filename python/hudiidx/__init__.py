@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hudiidx._raised import raise_ours
+from hudiidx._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from hudiidx.errors import (
@@ -57,8 +58,6 @@ if TYPE_CHECKING:
     from hudiidx.watch import Watcher
 
 raise_ours()
-
-__version__ = "0.1.0"
 
 __all__ = [
     "BaseFile",

@@ -246,5 +246,5 @@ final class Indexer(
 }
 
 object Indexer {
-  val Writer = "hudiidx 0.1.0"
+  val Writer: String = s"hudiidx ${BuildInfo.Version}"
 }
