@@ -178,7 +178,7 @@ ready:
 fetched: $(SBT)
 	@$(MAKE) --no-print-directory -j1 bundles
 
-test-fast: build
+test-fast: build lines
 	@$(PY) scripts/run_tests.py fast
 
 test-all: ready $(PRESTO)/.stamp

@@ -16,12 +16,14 @@ from hudiidx.cli import plain
 from hudiidx.session import jar_path
 
 
+@pytest.mark.smoke
 def test_the_environment_has_the_release_that_the_jar_is_built_with() -> None:
     line = ".".join(pyspark.__version__.split(".")[:2])
     assert pyspark.__version__ == spark_lines.others()[line]
     assert jar_path().name.startswith(f"hudiidx-spark-{line}_2.13-")
 
 
+@pytest.mark.smoke
 def test_upserts_are_read(table: WrittenTable) -> None:
     properties = Path(table.path, ".hoodie", "hoodie.properties").read_text()
     assert f"hoodie.table.version={table.version}\n" in properties
@@ -32,6 +34,7 @@ def test_upserts_are_read(table: WrittenTable) -> None:
     assert {r.p: r["count"] for r in rows.groupBy("p").count().collect()} == {0: 34, 1: 33, 2: 33}
 
 
+@pytest.mark.smoke
 def test_record_keys_are_found(table: WrittenTable) -> None:
     index = HudiIndex(table.spark, table.path, strict=True)
     index.add_index("record")

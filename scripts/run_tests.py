@@ -3,7 +3,7 @@
 Usage: run_tests.py lint | fast | test | all | cluster
 
     lint     scalafmt, ruff (rules and format), mypy --strict
-    fast     lint, the Scala suites of core, the Python tests that need no Spark session
+    fast     lint, the Scala suites of core, the Python tests that need no Spark session, a few on each Spark 4
     test     lint, every Scala suite, the Python tests, stock Hudi live in short form, lines/ on each Spark 4
     all      test, with every fixture and every live case
     cluster  stock Hudi live in short form, our session on executor processes: of a local cluster, then of a
@@ -176,11 +176,11 @@ def pytest(
     return checked(title, read_reports([report] if report.exists() else []), ok)
 
 
-def on_spark_4() -> Counts:
-    """The tests of each Spark 4, in its own environment; two lines at a time."""
+def on_spark_4(*which: str) -> Counts:
+    """The tests of each Spark 4, or ``which`` of them, in its own environment; two lines at a time."""
 
     def tested(line: str) -> Counts:
-        return pytest(f"Spark {line}", ["lines"], lanes=[], python=spark_lines.python_of(line))
+        return pytest(f"Spark {line}", [*which, "lines"], lanes=[], python=spark_lines.python_of(line))
 
     with ThreadPoolExecutor(2) as two:
         return sum(two.map(tested, spark_lines.others()), Counts())
@@ -200,6 +200,7 @@ def main(suite: str) -> int:
         counts += scala(["core/test", "scalafmtCheckAll"]) + pytest(
             "Python tests", ["-m", "not spark and not slow", "tests"]
         )
+        counts += on_spark_4("-m", "smoke")
     elif suite in ("test", "all"):
         which = [] if suite == "all" else ["-m", "not slow"]
         if suite == "all":
