@@ -3,7 +3,7 @@
 Usage: run_tests.py lint | fast | test | all | cluster
 
     lint     scalafmt, ruff (rules and format), mypy --strict
-    fast     lint, the Scala suites of core, the Python tests that need no Spark session, a few on each Spark 4
+    fast     lint, the Scala suites of core, Python tests that need no Spark session, some on each Spark 4
     test     lint, every Scala suite, the Python tests, stock Hudi live in short form, lines/ on each Spark 4
     all      test, with every fixture and every live case
     cluster  stock Hudi live in short form, our session on executor processes: of a local cluster, then of a
