@@ -2,56 +2,15 @@ package hudiidx.spark.write
 
 import scala.util.Random
 
-import hudiidx.TestSettings.{isLong, versions}
-import hudiidx.hadoop.{Rollbacks, Tables}
-import hudiidx.hfile.BlockCache
-import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
+import hudiidx.TestSettings.isLong
 import hudiidx.storage.LocalStorage
-import hudiidx.sync.TableContext
-import hudiidx.timeline.{ActiveTimeline, Instant}
-import hudiidx.{Fixtures, HudiIdxException, InvalidOption, UnsupportedTable, WriteConflict}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, WriteDelta}
-import org.apache.spark.sql.connector.catalog.{Identifier, TableWritePrivilege}
+import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
-import org.apache.spark.sql.functions._
-import org.apache.spark.sql.{DataFrame, Row}
 
 /** Statements of SQL that change rows do to a table what they do to a plain model of it. */
-final class RowLevelSuite extends SparkSuite {
-  private lazy val sql: String => DataFrame = {
-    spark.conf.set("spark.sql.catalog.hudiidx", classOf[HudiIdxCatalog].getName)
-    text => spark.sql(text)
-  }
-
-  private def newPath(): String = Fixtures.newFolder("rows").resolve("t").toString
-
-  private def made(version: Int, more: String = "", at: String = ""): String = {
-    val path = if (at.isEmpty) newPath() else at
-    sql(
-      s"CREATE TABLE hudiidx.`$path` (id STRING, p STRING, ts BIGINT, n INT, v STRING) USING hudiidx PARTITIONED BY (p) " +
-        s"TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts', hoodie.write.table.version = '$version'$more)"
-    )
-    path
-  }
-
+final class RowLevelSuite extends RowLevelTables {
   private type State = Map[String, Record]
-
-  private def rows(path: String): Set[Record] = sql(s"SELECT id, p, ts, n, v FROM hudiidx.`$path`")
-    .collect()
-    .map(r => Record(r.getString(0), r.getString(1), r.getLong(2), r.getInt(3), r.getString(4)))
-    .toSet
-
-  private def commits(path: String): Int =
-    Seq(s"$path/.hoodie", s"$path/.hoodie/timeline")
-      .flatMap(LocalStorage.list)
-      .count(f => f.name.endsWith(".deltacommit"))
-
-  private def literals(records: Iterable[Record]): String =
-    records.map(r => s"('${r.id}', '${r.p}', ${r.ts}L, ${r.n}, '${r.v}')").mkString(", ")
-
-  private def given(records: Iterable[Record]): String =
-    s"(SELECT * FROM VALUES ${literals(records)} AS s(id, p, ts, n, v))"
 
   /** What event-time ordering leaves of a record and a later write of it. */
   private def later(old: Option[Record], now: Record): Record = old.filter(_.ts > now.ts).getOrElse(now)
@@ -142,15 +101,6 @@ final class RowLevelSuite extends SparkSuite {
       })
     }
 
-  private val small = (0 until 6).map(i => Record(s"k$i", s"p${i % 2}", 1L, i, s"v$i"))
-
-  private def filled(more: String = ""): String = filledAt(made(9, more))
-
-  private def filledAt(path: String): String = {
-    sql(s"INSERT INTO hudiidx.`$path` VALUES ${literals(small)}")
-    path
-  }
-
   test("inserts by position, by name, into a partition and by writeTo; Hudi's columns are made") {
     val path = filled()
     sql(s"INSERT INTO hudiidx.`$path` (ts, id, v, n, p) VALUES (5, 'a', 'x', null, 'p9')")
@@ -205,94 +155,6 @@ final class RowLevelSuite extends SparkSuite {
 
   private def causes(e: Throwable): Vector[String] =
     Iterator.iterate(e)(_.getCause).takeWhile(_ != null).map(t => String.valueOf(t.getMessage)).toVector
-
-  test("rows that changed while a statement was at work are a conflict") {
-    val path = filled()
-    val statement = spark.sessionState.sqlParser.parsePlan(s"UPDATE hudiidx.`$path` SET n = n + 1")
-    val execution = spark.sessionState.executePlan(statement)
-    execution.assertAnalyzed()
-    sql(s"UPDATE hudiidx.`$path` SET n = n + 100")
-    val e = intercept[WriteConflict](execution.commandExecuted)
-    assert(e.getMessage.contains("run it again"))
-    assert(rows(path).map(_.n) === small.map(_.n + 100).toSet)
-    sql(s"UPDATE hudiidx.`$path` SET n = n + 1")
-    assert(rows(path).map(_.n) === small.map(_.n + 101).toSet)
-  }
-
-  /** What may become of a commit that a statement read, or of the table. */
-  private val takenBack: Vector[(String, (String, ActiveTimeline) => Unit)] = Vector(
-    // A rollback makes the commit pending before it removes files, and ends with an instant of its own.
-    "a rollback that is under way" -> ((_, t) => removed(t, t.completedWrites.last)),
-    "a rollback" -> ((path, t) =>
-      if (t.layout == 2) Rollbacks.rollBack(path, t.completedWrites.last) else removed(t, t.completedWrites.last)
-    ),
-    "a restore" -> ((_, t) => t.completedWrites.foreach(removed(t, _))),
-    "a table made anew" -> ((path, t) => {
-      LocalStorage.delete(path)
-      filledAt(made(t.layout match { case 1 => 6; case _ => 9 }, at = path)): Unit
-    })
-  )
-
-  /** What a statement reads of the timeline is read once. */
-  private def readBy(plan: LogicalPlan): Unit = {
-    val named = plan.collect { case w: WriteDelta => w.originalTable }
-    val targets = named.collect { case r: DataSourceV2Relation => r.table }.collect { case t: TargetTable => t.table }
-    assert(targets.nonEmpty)
-    targets.foreach(t => t.partitions.foreach(t.slices(_)))
-  }
-
-  private def removed(t: ActiveTimeline, i: Instant): Unit =
-    LocalStorage.list(t.dir).filter(_.name.startsWith(i.requestedTime)).foreach(f => LocalStorage.delete(f.path))
-
-  for (version <- versions(9); (name, deed) <- takenBack)
-    test(s"version $version: $name between a statement's reading and its write is a conflict, and nothing is written") {
-      def after(work: => Any, path: String): Exception = {
-        deed(path, TableContext.load(Tables.access(LocalStorage, new BlockCache(0)), path).timeline)
-        val before = Fixtures.filesBelow(path).toSet
-        val e = intercept[HudiIdxException](work)
-        assert(Fixtures.filesBelow(path).toSet === before)
-        e
-      }
-      val path = filledAt(made(version))
-      sql(s"UPDATE hudiidx.`$path` SET n = n + 100")
-      val target = targetOf(path)
-      val changes = RowChanges(changed(read(path)).localCheckpoint(), hasInserts = false)
-      val writer = target.writer(Map.empty, Some(WriteOperation.Upsert))
-      val e = after(writer.change(changes, target.table.shared.context), path)
-      assert(e.isInstanceOf[WriteConflict] && e.getMessage.contains("run it again"), e)
-      Vector[String => String](
-        path => s"UPDATE hudiidx.`$path` SET n = n + 1",
-        path => s"DELETE FROM hudiidx.`$path` WHERE n < 3",
-        path =>
-          s"MERGE INTO hudiidx.`$path` t USING ${given(small)} s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = t.n + 1 " +
-            "WHEN NOT MATCHED THEN INSERT *"
-      ).foreach { statement =>
-        val path = filledAt(made(version))
-        sql(s"UPDATE hudiidx.`$path` SET n = n + 100")
-        val execution = spark.sessionState.executePlan(spark.sessionState.sqlParser.parsePlan(statement(path)))
-        readBy(execution.analyzed)
-        after(execution.commandExecuted, path)
-      }
-    }
-
-  private def targetOf(path: String): TargetTable = spark.sessionState.catalogManager
-    .catalog("hudiidx")
-    .asInstanceOf[HudiIdxCatalog]
-    .loadTable(Identifier.of(Array.empty[String], path), java.util.Set.of[TableWritePrivilege]())
-    .asInstanceOf[TargetTable]
-
-  /** Updates of rows, as a statement gives them. */
-  private def changed(rows: DataFrame): DataFrame = rows.select(
-    lit(RowChanges.Update).as(RowChanges.Operation),
-    col("_hoodie_record_key").as(RowChanges.OldKey),
-    col("_hoodie_partition_path").as(RowChanges.OldPartition),
-    lit("nowhere").as(RowChanges.OldFile),
-    col("id"),
-    col("p"),
-    col("ts"),
-    col("n"),
-    lit("changed").as("v")
-  )
 
   test("file names that are no file group's: records are looked up") {
     val path = filled()
@@ -365,6 +227,3 @@ final class RowLevelSuite extends SparkSuite {
     assert(LocalStorage.list(failed).isEmpty)
   }
 }
-
-/** A row of the suite's tables. */
-final private case class Record(id: String, p: String, ts: Long, n: Int, v: String)
