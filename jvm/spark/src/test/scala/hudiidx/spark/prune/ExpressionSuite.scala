@@ -10,7 +10,6 @@ import hudiidx.column.ColumnCondition.Anything
 import hudiidx.column._
 import hudiidx.hadoop.column.ValueSink
 import hudiidx.spark.SparkSuite
-import hudiidx.spark.prune.ConditionSuite.MadeSlice
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
@@ -127,8 +126,7 @@ final class ExpressionSuite extends SparkSuite with PredicateHelper {
               val slice = slices((n * 7 + s) % slices.size)
               val stats = values(expression, slice.rows, parts)
               val matching = slice.rows.filter(evaluates(t, _))
-              val might =
-                ConditionSuite.holds(made, MadeSlice(slice.rows, Vector(Map(at -> (expression.result -> stats)))))
+              val might = MadeSlice.holds(made, MadeSlice(slice.rows, Vector(Map(at -> (expression.result -> stats)))))
               if (matching.nonEmpty) wanted += 1
               if (!might) left += 1
               if (matching.nonEmpty && !might)
