@@ -1,14 +1,12 @@
 package hudiidx.sync
 
-import hudiidx._
+import hudiidx.IndexNotWritable
 import hudiidx.hfile.BlockCache
 import hudiidx.storage._
 import hudiidx.table.{FooterNames, TableConfig}
-import hudiidx.timeline.{Action, ArchivedTimeline, InstantTime, TimelineHistory}
+import hudiidx.timeline.{Action, ArchivedTimeline, TimelineHistory}
 import java.nio.charset.StandardCharsets.ISO_8859_1
-import java.nio.file.attribute.FileTime
-import java.nio.file.{Files, Path, Paths}
-import java.time.ZoneId
+import java.nio.file.{Files, Path}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -103,153 +101,6 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-  test("an update writes a delta and a version, nothing else, and lists no partition") {
-    withTable(9) { table =>
-      (0 until 20).foreach(i => table.write(Seq(FakeWrite(s"p$i", -1, isLog = false, 10)), complete = true))
-      val counting = new CountingStorage(LocalStorage)
-      val access = accessOf(counting)
-      new Indexer(access, table.path, IndexOptions()).create()
-      val before = indexFiles(table)
-      table.write(Seq(FakeWrite("p3", -1, isLog = false, 10)), complete = true)
-      val listsBefore = counting.counts.list
-      val result = new Indexer(access, table.path, IndexOptions()).update()
-      assert(!result.merged && !result.rebuilt && result.instants.size === 1)
-      val added = indexFiles(table) -- before
-      assert(added.size === 2)
-      assert(added.exists(_.endsWith(".delta_manifest")) && added.exists(_.endsWith(".json")))
-      // timeline, versions (current, and again to expire), index folder: the same for any number of partitions
-      assert(counting.counts.list - listsBefore <= 4)
-    }
-  }
-
-  test("an update with nothing to do lists timeline and versions, and reads properties and version: no more") {
-    withTable(9) { table =>
-      (0 until 20).foreach(i => table.write(Seq(FakeWrite(s"p$i", -1, isLog = false, 10)), complete = true))
-      val counting = new CountingStorage(LocalStorage)
-      val access = accessOf(counting)
-      new Indexer(access, table.path, IndexOptions()).create()
-      counting.reset()
-      assert(!new Indexer(access, table.path, IndexOptions()).update().published)
-      assert(counting.counts.copy(bytesRead = 0) === StorageCounts(2, 0, 0, 0, 2, 0, 0, 0, 0))
-    }
-  }
-
-  for (version <- Seq(6, 9))
-    test(s"on version $version the lag of an update counts from the first completion among the instants it takes in") {
-      withTable(version) { table =>
-        val access = accessOf(LocalStorage)
-        def indexer = new Indexer(access, table.path, IndexOptions())
-        def write(partition: String) = table.write(Seq(FakeWrite(partition, -1, isLog = false, 10)), complete = true)
-        write("a")
-        assert(indexer.create().lagMillis === None)
-        assert(indexer.update().lagMillis === None)
-        val first = Seq(write("b"), write("c")).zipWithIndex.map { case (w, i) => completedAt(table, w, i) }.min
-        val before = System.currentTimeMillis() - first
-        val told = IndexInfo.of(access, table.path, IndexOptions()).lagSeconds
-        val lag = indexer.update().lagMillis.get
-        val after = System.currentTimeMillis() - first
-        assert(before <= lag && lag <= after)
-        assert(before / 1000 <= told && told <= after / 1000)
-        assert(IndexInfo.of(access, table.path, IndexOptions()).lagSeconds === 0)
-      }
-    }
-
-  /** When a deltacommit completed: on version 9 its name tells, on version 6 its file, which is given a time here. */
-  private def completedAt(table: FakeTable, instant: String, n: Int): Long =
-    if (table.version == 6) {
-      val millis = System.currentTimeMillis() - (n + 1) * 5000000L
-      Files.setLastModifiedTime(table.dir.resolve(s".hoodie/$instant.deltacommit"), FileTime.fromMillis(millis))
-      millis
-    } else {
-      val names = table.dir.resolve(".hoodie/timeline").toFile.list()
-      val name = names.find(_.startsWith(s"${instant}_")).get
-      InstantTime.toMillis(name.drop(instant.length + 1).takeWhile(_ != '.'), ZoneId.systemDefault()).get
-    }
-
-  test(
-    "without an index, with a damaged one and with one of another table a reader lists, says why, and strict raises"
-  ) {
-    withTable(9) { table =>
-      val access = accessOf(LocalStorage)
-      table.write(Seq(FakeWrite("a", -1, isLog = false, 10), FakeWrite("b", -1, isLog = false, 11)), complete = true)
-      expectFallback(access, table, FallbackCode.NoIndex)
-      intercept[IndexNotFound](TableSnapshot.open(access, table.path, IndexOptions(strict = true)))
-      intercept[IndexNotFound](new Indexer(access, table.path, IndexOptions()).update())
-      new Indexer(access, table.path, IndexOptions()).create()
-      val properties = table.dir.resolve(".hoodie/hoodie.properties")
-      val text = Files.readString(properties)
-      Files.writeString(properties, text.replace("table.name=fake", "table.name=other"))
-      expectFallback(access, table, FallbackCode.ForeignIndex)
-      intercept[StaleIndex](TableSnapshot.open(access, table.path, IndexOptions(strict = true)))
-      Files.writeString(properties, text)
-      val version = table.dir.resolve(".hoodie/hudiidx/versions").toFile.listFiles().head.toPath
-      val whole = Files.readAllBytes(version)
-      Files.write(version, whole.take(whole.length / 2))
-      expectFallback(access, table, FallbackCode.DamagedIndex)
-      intercept[DamagedIndex](TableSnapshot.open(access, table.path, IndexOptions(strict = true)))
-      assert(new Indexer(access, table.path, IndexOptions()).update().rebuilt)
-      assert(TableSnapshot.open(access, table.path, IndexOptions(strict = true)).use.fallback === None)
-    }
-  }
-
-  test("a table made anew under an index that is elsewhere is noticed before anybody has written to it") {
-    withTable(9) { table =>
-      val access = accessOf(LocalStorage)
-      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
-      val kept = IndexOptions(indexPath = Some(Files.createTempDirectory("hudiidx-outside").toString))
-      new Indexer(access, table.path, kept).create()
-      withTable(9) { empty =>
-        val snapshot = TableSnapshot.open(access, empty.path, kept)
-        assert(snapshot.view.partitions.isEmpty && snapshot.use.fallback.map(_.code) === Some(FallbackCode.TimelineGap))
-        intercept[StaleIndex](TableSnapshot.open(access, empty.path, kept.copy(strict = true)))
-        assert(new Indexer(access, empty.path, kept).update().rebuilt)
-        assert(TableSnapshot.open(access, empty.path, kept.copy(strict = true)).view.partitions.isEmpty)
-      }
-    }
-  }
-
-  test("a table that becomes one of version 10 is refused, keeps its index, and has it again as version 9") {
-    withTable(9) { table =>
-      val access = accessOf(LocalStorage)
-      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
-      new Indexer(access, table.path, IndexOptions()).create()
-      val properties = table.dir.resolve(".hoodie/hoodie.properties")
-      val index = table.dir.resolve(".hoodie/hudiidx").toString
-      def files = Fixtures.filesBelow(index).sorted.map(f => f -> Files.readAllBytes(Paths.get(index, f)).toVector)
-      val (text, before) = (Files.readString(properties), files)
-      Files.writeString(properties, text.replace("table.version=9", "table.version=10"))
-      def indexer = new Indexer(access, table.path, IndexOptions())
-      Seq[() => Any](
-        () => indexer.update(),
-        () => indexer.create(),
-        () => TableSnapshot.open(access, table.path, IndexOptions())
-      ).foreach { call =>
-        assert(intercept[UnsupportedTable](call()).getMessage.contains("version is 10"))
-        assert(files === before)
-      }
-      Files.writeString(properties, text)
-      val snapshot = TableSnapshot.open(access, table.path, IndexOptions(strict = true))
-      assert(snapshot.use.fallback === None && snapshot.view.partitions === Vector("a"))
-      snapshot.close()
-    }
-  }
-
-  test("a table made anew under an index is noticed") {
-    withTable(9) { table =>
-      val access = accessOf(LocalStorage)
-      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
-      val kept = IndexOptions(indexPath = Some(Files.createTempDirectory("hudiidx-outside").toString))
-      new Indexer(access, table.path, kept).create()
-      withTable(9) { other =>
-        (0 until 3).foreach(_ => other.tick())
-        other.write(Seq(FakeWrite("z", -1, isLog = false, 10)), complete = true)
-        val snapshot = TableSnapshot.open(access, other.path, kept)
-        assert(snapshot.use.fallback.map(_.code) === Some(FallbackCode.TimelineGap))
-        assert(snapshot.view.partitions === Vector("z"))
-      }
-    }
-  }
-
   test("a crash before, in or after any write of create or update leaves the last version, and the next run finishes") {
     for (fault <- Fault.All; step <- 1 to 8) withTable(9) { table =>
       table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
@@ -262,33 +113,6 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       new Indexer(accessOf(LocalStorage), table.path, IndexOptions()).update()
       assert(IndexInfo.of(accessOf(LocalStorage), table.path, strict).state === IndexInfo.Ready)
       checkAgainstListing(accessOf(LocalStorage), table, strict)
-    }
-  }
-
-  test("a flipped byte or a cut in any file of the index costs the index, never the answer") {
-    withTable(9) { table =>
-      (0 until 3).foreach(i =>
-        table.write(Seq(FakeWrite(s"p$i", -1, isLog = false, 10), FakeWrite("p0", 0, isLog = true, 5)), complete = true)
-      )
-      val access = accessOf(LocalStorage)
-      new Indexer(access, table.path, IndexOptions()).create()
-      table.write(Seq(FakeWrite("p1", -1, isLog = false, 10)), complete = true)
-      new Indexer(access, table.path, IndexOptions()).update()
-      val random = new scala.util.Random(7)
-      indexFiles(table).foreach { name =>
-        val file = table.dir.resolve(".hoodie/hudiidx").resolve(name)
-        val whole = Files.readAllBytes(file)
-        (0 until 40).foreach { i =>
-          val at = if (i == 0) 0 else random.nextInt(whole.length)
-          val bad =
-            if (i % 4 == 3) whole.take(at)
-            else { val b = whole.clone(); b(at) = (b(at) ^ (1 << random.nextInt(8))).toByte; b }
-          Files.write(file, bad)
-          checkAgainstListing(accessOf(LocalStorage), table, IndexOptions())
-        }
-        Files.write(file, whole)
-      }
-      checkAgainstListing(access, table, IndexOptions(strict = true))
     }
   }
 
@@ -363,24 +187,6 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     RollBack(ofPending = true)
   )
 
-  test("old versions and the files of crashed writers are removed by retention") {
-    withTable(9) { table =>
-      val access = accessOf(LocalStorage)
-      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
-      val quick = IndexOptions(retention = hudiidx.store.Retention(2, 0, 0))
-      new Indexer(access, table.path, quick).create()
-      Files.writeString(table.dir.resolve(".hoodie/hudiidx/20200101000000000.0123456789.master_manifest"), "x")
-      (0 until 4).foreach { i =>
-        table.write(Seq(FakeWrite(s"p$i", -1, isLog = false, 10)), complete = true)
-        new Indexer(access, table.path, quick).update()
-      }
-      assert(indexFiles(table).count(_.endsWith(".json")) === 2)
-      assert(!indexFiles(table).exists(_.contains(".0123456789.")))
-      assert(indexFiles(table).count(_.endsWith(".delta_manifest")) === 2)
-      checkAgainstListing(access, table, IndexOptions(strict = true))
-    }
-  }
-
   private def perform(d: Deed, table: FakeTable, indexer: Indexer): Unit = d match {
     case Write(plan, complete) => table.write(plan, complete); ()
     case Replace(p, pick)      => table.replace(p, pick)
@@ -394,14 +200,6 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def crash(table: FakeTable, step: Int, fault: Fault)(work: Indexer => Any): Unit =
     try { work(new Indexer(accessOf(new FaultyStorage(LocalStorage, step, fault)), table.path, IndexOptions())); () }
     catch { case e: IndexNotWritable if e.getCause.isInstanceOf[InjectedFault] => () }
-
-  private def expectFallback(access: TableAccess, table: FakeTable, code: String): Unit = {
-    val snapshot = TableSnapshot.open(access, table.path, IndexOptions())
-    try {
-      assert(snapshot.use.fallback.map(_.code) === Some(code))
-      checkAgainstListing(access, table, IndexOptions())
-    } finally snapshot.close()
-  }
 
   private def checkAgainstRebuild(access: TableAccess, table: FakeTable): Unit = {
     val elsewhere = IndexOptions(strict = true, indexPath = Some(table.dir.resolve("rebuilt-index").toString))
