@@ -1,27 +1,17 @@
 package hudiidx.hadoop.record
 
 import hudiidx.hadoop.TimelineCut
-import hudiidx.hfile.BlockCache
 import hudiidx.record._
 import hudiidx.storage.{FullStorage, LocalStorage}
-import hudiidx.store.{Current, IndexFile, IndexStore, IndexVersion}
+import hudiidx.store.IndexStore
 import hudiidx.sync._
 import hudiidx.table.FileGroup
 import hudiidx.{DamagedTable, Fixtures, IndexNotFound, IndexNotWritable}
 import java.nio.file.{Files, Paths, StandardCopyOption}
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The record index against the table's keys: nothing is found on tables in order, and every planted fault is. */
-class RecordVerifierSuite extends AnyFunSuite {
+class RecordVerifierSuite extends VerifiedRecords {
   import RecordPartSuite._
-
-  private def verify(table: String, options: RecordVerifyOptions = RecordVerifyOptions()): RecordVerifyResult = {
-    val a = access
-    val found = new RecordVerifier(new LocalEngine(a), options).verify(TableContext.load(a, table), IndexOptions())
-    val below = options.scratch.getOrElse(s"$table/.hoodie/hudiidx")
-    assert(LocalStorage.list(below).map(_.name).filter(_.startsWith("record-verify-")) === Vector.empty)
-    found
-  }
 
   private def assertNothing(found: RecordVerifyResult, hint: String): Unit =
     assert(found.ok && found.samples.isEmpty, s"$hint: ${found.counts} ${found.samples.take(3)}"): Unit
@@ -55,118 +45,6 @@ class RecordVerifierSuite extends AnyFunSuite {
       }
     }
 
-  /** Tables that have Hudi's own record index. */
-  private val withStock =
-    Fixtures.good.filter(n => Fixtures.json(n).path("metadata_table").path("record_index").path("found").size > 0)
-
-  for (name <- withStock)
-    test(s"$name: Hudi's own record index has the same mappings") {
-      val table = Fixtures.copy(name)
-      create(table)
-      val stock = verify(table).stock.get
-      val keys = allKeys(table, None)
-      val lost = lostByHudi(name, keys)
-      assert(stock.skipped.isEmpty)
-      assert(stock.equal === keys.size.toLong - lost.size)
-      val named = if (lost.isEmpty) Map.empty else Map(StockDifference.LogRecord -> lost.size.toLong)
-      assert((stock.onlyInHudi ++ stock.onlyInIndex).filter(_._2 > 0) === named)
-      assert(stock.samples.map(_.key).toSet === lost)
-    }
-
-  /** Keys that Hudi's own record index does not find, where it was asked for all: deleted, log-compacted, and written again. */
-  private def lostByHudi(name: String, keys: Vector[String]): Set[String] = {
-    val told = Fixtures.json(name).path("metadata_table").path("record_index")
-    if (told.path("asked").asInt <= keys.size) Set.empty else keys.filterNot(told.path("found").has(_)).toSet
-  }
-
-  test("Hudi's partitioned record index has the same mappings, a key's in several partitions too") {
-    val name = "v9-cow-partitioned-rli"
-    val table = Fixtures.copy(name)
-    indexer(table, RecordOptions(mode = Some("partitioned"))).create()
-    val stock = verify(table).stock.get
-    var mappings = 0L
-    Fixtures
-      .json(name)
-      .path("metadata_table")
-      .path("record_index")
-      .path("found_by_partition")
-      .forEach(p => mappings += p.size)
-    assert(mappings > allKeys(table, None).size)
-    assert((stock.skipped, stock.equal, stock.samples) === (("", mappings, Vector.empty)))
-  }
-
-  test("differences from Hudi's own record index are named with what they come from") {
-    val table = Fixtures.copy("v9-moved-mor")
-    create(table)
-    val keys = allKeys(table, None)
-    val (ordinal, location) = ordinalOf(table, keys.head)
-    val elsewhere = (ordinal + 1) % current(table).long(RecordProperty.NextOrdinal).toInt
-    plant(table, keys.head, elsewhere, 0)
-    plant(table, keys(1), ordinalOf(table, keys(1))._1, EntryFlag.Remove)
-    plant(table, "planted key", ordinal, 0)
-    val stock = verify(table).stock.get
-    assert(stock.equal === keys.size.toLong - 1)
-    assert(stock.onlyInHudi === Map(StockDifference.KeyNotThere -> 1L, StockDifference.GroupGone -> 0L))
-    assert(stock.onlyInIndex(StockDifference.DuplicateKey) === 1L)
-    assert(stock.onlyInIndex.values.sum === 2L)
-    assert(stock.samples.exists(s => s.key == "planted key" && s.fileId == location.fileId))
-    assert(stock.samples.forall(_.cause.nonEmpty))
-  }
-
-  test(
-    "Hudi's own record index is not compared where an index is behind or has a window, or where it is behind itself"
-  ) {
-    val table = Fixtures.copy("v9-moved-cow")
-    val cut = new TimelineCut(table)
-    cut.showFirst(cut.size - 1)
-    create(table)
-    cut.showFirst(cut.size)
-    assert(verify(table).stock.get.skipped.contains("update it first"))
-    indexer(table, RecordOptions(mode = Some("global"), windowDays = Some(3))).create()
-    assert(verify(table).stock.get.skipped.contains("window"))
-    val behind = Fixtures.copy("v9-moved-cow")
-    create(behind)
-    val timeline = s"$behind/.hoodie/metadata/.hoodie/timeline"
-    val last = LocalStorage.list(timeline).map(_.name).filter(_.endsWith(".deltacommit")).max
-    LocalStorage.delete(s"$timeline/$last")
-    assert(verify(behind).stock.get.skipped.contains("metadata table is behind"))
-    val without = Fixtures.copy("v9-no-mdt-cow")
-    create(without)
-    assert(verify(without).stock.isEmpty)
-  }
-
-  /** Publishes the current version with other record files. */
-  private def republish(table: String)(change: Vector[IndexFile] => Vector[IndexFile]): Unit = {
-    val store = new IndexStore(LocalStorage, s"$table/.hoodie/hudiidx")
-    store.current() match {
-      case Current.Found(version, _) =>
-        assert(store.publish(version.copy(number = version.number + 1, files = change(version.files))))
-      case other => fail(s"$other")
-    }
-  }
-
-  private def current(table: String): IndexVersion =
-    new IndexStore(LocalStorage, s"$table/.hoodie/hudiidx").current() match {
-      case Current.Found(version, _) => version
-      case other                     => fail(s"$other")
-    }
-
-  /** Adds a delta with one entry to its hash group. */
-  private def plant(table: String, key: String, ordinal: Int, flags: Int): Unit = {
-    val store = new IndexStore(LocalStorage, s"$table/.hoodie/hudiidx")
-    val index = RecordIndex.open(current(table), store, new BlockCache(1 << 20))
-    val run = Fixtures.newFolder("run").resolve("planted").toString
-    val builder = new RunBuilder(index.groups.map(_.range), 1 << 20, r => LocalStorage.write(run)(r.write(_)))
-    val bytes = key.getBytes("UTF-8")
-    builder.add(bytes, 0, bytes.length, ordinal, 0, flags)
-    builder.flushRest()
-    val group = index.groupsOf(PackedKeys.of(Seq(key)))(0)
-    val writer = new GroupWriter(store, "planted")
-    val delta = writer.deltaOfRuns(index.groups(group).range, group, Vector(() => LocalStorage.open(run)), index)
-    index.close()
-    republish(table)(_ :+ delta.get.file)
-  }
-
   /** A table with deltas in its index. */
   private def updated(name: String): String = {
     val table = Fixtures.copy(name)
@@ -177,17 +55,6 @@ class RecordVerifierSuite extends AnyFunSuite {
     indexer(table).update()
     assertNothing(verify(table), name)
     table
-  }
-
-  private def ordinalOf(table: String, key: String): (Int, RecordLocation) = {
-    val location = lookup(table, Vector(key), None, indexed).head
-    val index = RecordIndex.open(
-      current(table),
-      new IndexStore(LocalStorage, s"$table/.hoodie/hudiidx"),
-      new BlockCache(1 << 20)
-    )
-    try index.dictionary.find(FileGroup(location.partitionPath, location.fileId)).get -> location
-    finally index.close()
   }
 
   test("a mapping that is planted, removed or doubted in the index is found and named") {
