@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from stock_hudi import NEWEST, RELEASES, StockHudi
 
+# Its assertions tell what they compare, as those of tests do.
+pytest.register_assert_rewrite("written")
+
 
 @pytest.fixture(scope="session")
 def stock_work() -> Iterator[Path]:

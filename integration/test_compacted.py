@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from stock_hudi import NEWEST, OLDEST
-from test_written import IN_SHORT, LOG_INSERTS, OLD_IN_SHORT, OURS, VERSIONS, Written, leave_traces
+from written import IN_SHORT, LOG_INSERTS, OLD_IN_SHORT, OURS, VERSIONS, Written, leave_traces
 
 from hudiidx import HudiIndex, WriteConflict
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from test_written import VERSIONS, Written
+from written import VERSIONS, Written
 
 from hudiidx import WriteConflict
 

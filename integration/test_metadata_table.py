@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from stock_hudi import OLDEST, each
-from test_written import IN_SHORT, OURS, VERSIONS, Written, fail_last_write
+from written import IN_SHORT, OURS, VERSIONS, Written, fail_last_write
 
 from hudiidx import HudiIndex
 

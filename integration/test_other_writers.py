@@ -16,7 +16,7 @@ import hudifix
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from stock_hudi import NEWEST, OLDEST, each
-from test_written import IN_SHORT, LOG_INSERTS, OURS, VERSIONS, Written
+from written import IN_SHORT, LOG_INSERTS, OURS, VERSIONS, Written
 
 from hudiidx import HudiIndex
 

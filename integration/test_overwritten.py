@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from stock_hudi import RELEASES, each
 from test_metadata_table import FILES, INDEX, Listed
-from test_written import IN_SHORT, OLD_IN_SHORT, VERSIONS, Written, assert_same_history, leave_traces
+from written import IN_SHORT, OLD_IN_SHORT, VERSIONS, Written, assert_same_history, leave_traces
 
 from hudiidx import DamagedTable, HudiIndex, UnsupportedTable
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from test_overwritten import overwrite
-from test_written import IN_SHORT, VERSIONS, Written, assert_same_history
+from written import IN_SHORT, VERSIONS, Written, assert_same_history
 
 from hudiidx import HudiIndex
 
