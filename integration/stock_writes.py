@@ -1,0 +1,266 @@
+"""What stock Hudi is asked to do to tables: writes, services, and changes of what they are."""
+
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import hudifix
+from pyspark.sql.functions import expr
+from stock_session import StockSession
+
+MANY = {"hoodie.keep.min.commits": "40", "hoodie.keep.max.commits": "60"}
+NUMBERS = {"SIX": 6, "EIGHT": 8, "NINE": 9}
+
+
+class StockWrites(StockSession):
+    """Requests that change a table."""
+
+    def op_new(self, name: str, kind: str, options: dict[str, str]) -> str:
+        """A table to write; its folder."""
+        self.tables[name] = hudifix.Table(self, name, kind, **MANY, **options)
+        return str(self.tables[name].path)
+
+    def op_create_table(self, name: str, columns: str, partition: str, properties: dict[str, str]) -> str:
+        """A table made by SQL, which keeps properties that options of a write do not; its folder."""
+        table = self.tables[name] = hudifix.Table(self, name)
+        table.first = False
+        told = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+        self.spark.sql(
+            f"create table {table.table_name()} ({columns}) using hudi partitioned by ({partition}) "
+            f"tblproperties ({told}) location '{table.path}'"
+        )
+        return str(table.path)
+
+    def op_statement(self, name: str, sql: str, **settings: str) -> None:
+        """A statement of SQL with the table's name for @T."""
+        table = self.tables[name]
+        table.call(sql.replace("@T", table.table_name()), **settings)
+
+    def op_adopt(self, name: str, path: str, kind: str, options: dict[str, str] | None = None) -> None:
+        """A table that another writer made, to be written further."""
+        if name in self.tables:
+            return
+        table = hudifix.Table(self, name, kind, **{**MANY, **(options or {})})
+        table.path, table.first = path, False
+        self.tables[name] = table
+
+    def op_write(
+        self,
+        name: str,
+        first: int,
+        end: int,
+        seed: int,
+        operation: str = "upsert",
+        parts: Sequence[str] = hudifix.PARTS,
+        deleted: str | None = None,
+        only: str = "true",
+        nulls: dict[str, str] | None = None,
+        filler: str = "null",
+        marker: str = "{} as _hoodie_is_deleted",
+        columns: Sequence[str] = (),
+        narrow: bool = False,
+        renames: dict[str, str] | None = None,
+        retyped: dict[str, str] | None = None,
+        marks: dict[str, str] | None = None,
+        **options: str,
+    ) -> None:
+        """Rows ``first`` to ``end`` (exclusive); the data follow from row number and seed.
+
+        Row n is in partition ``parts[n % len(parts)]``; ``deleted`` is SQL over the row number, which
+        ``marker`` makes a column of, ``only`` for what is written at all, ``nulls`` by column for what is
+        null, or in texts the SQL ``filler``. ``columns`` are more, as SQL over row number and ``{when}``, the
+        ordering value's SQL; ``narrow`` makes an int of column ts; ``retyped`` gives columns other types,
+        then ``renames`` other names, one after the other; ``marks`` are types of Hudi's own, by column.
+        """
+        when = f"id + {seed} * 1000"
+        more = [c.format(when=when, seed=seed) for c in columns]
+        if deleted:
+            more.append(marker.format(deleted))
+        rows = hudifix.mk(self, first, end, seed, when, parts, more)
+        if narrow:
+            rows = rows.withColumn("ts", rows.ts.cast("int"))
+        number = "cast(substr(id, 2) as int)"
+        for column, where in (nulls or {}).items():
+            value = filler if dict(rows.dtypes)[column] == "string" else "null"
+            condition = re.sub(r"\bid\b", number, where)
+            rows = rows.withColumn(column, expr(f"case when {condition} then {value} else {column} end"))
+        rows = rows.where(re.sub(r"\bid\b", number, only))
+        for column, to in (retyped or {}).items():
+            rows = rows.withColumn(column, rows[column].cast(to))
+        for column, to in (renames or {}).items():
+            rows = rows.withColumnRenamed(column, to)
+        for column, mark in (marks or {}).items():
+            rows = rows.withMetadata(column, {"hudi_type": mark})
+        self.tables[name].write(rows, operation, **options)
+
+    def op_write_sql(self, name: str, sql: str, operation: str = "upsert", **options: str) -> None:
+        """The rows of a query."""
+        self.tables[name].write(self.spark.sql(sql), operation, **options)
+
+    def op_write_records(
+        self,
+        name: str,
+        first: int,
+        end: int,
+        seed: int,
+        operations: dict[str, str],
+        operation: str = "upsert",
+    ) -> None:
+        """As ``op_write``, by the write client: each record bears the first operation whose SQL over the
+        row number ``n`` holds, as those of Flink's writer do."""
+        numbers = self.spark.range(first, end).withColumnRenamed("id", "n")
+        of: dict[int, str] = {}
+        for name_of, where in operations.items():
+            for row in numbers.where(where).collect():
+                of.setdefault(row[0], name_of)
+        rows = hudifix.mk(self, first, end, seed, f"id + {seed} * 1000")
+        self.tables[name].write_records(rows, of.__getitem__, operation)
+
+    def op_write_at_once(self, name: str, batches: list[dict[str, Any]]) -> list[str | None]:
+        """Arguments of ``op_write``, each in a thread of its own; per batch None or the error."""
+
+        return self._at_once(lambda batch: self.op_write(name, **batch), batches)
+
+    def _at_once(
+        self, write: Callable[[dict[str, Any]], None], batches: list[dict[str, Any]]
+    ) -> list[str | None]:
+        def attempt(batch: dict[str, Any]) -> str | None:
+            try:
+                write(batch)
+            except Exception as e:
+                return str(e)
+            return None
+
+        with ThreadPoolExecutor(len(batches)) as pool:
+            return list(pool.map(attempt, batches))
+
+    def op_put(
+        self,
+        name: str,
+        first: int,
+        end: int,
+        seed: int,
+        when: int,
+        operation: str = "upsert",
+        deleted: str | None = None,
+        added: Sequence[str] = (),
+        widened: bool = False,
+        narrow: bool = False,
+        blank: str | None = None,
+        parts: Sequence[str] = hudifix.PARTS,
+        **options: str,
+    ) -> None:
+        """As ``op_write``, with ordering values that follow from ``when``, so that rows may be late.
+
+        ``added`` are more columns, as SQL over the row number; ``widened`` makes a long of column qty,
+        ``narrow`` an int of column ts; ``blank`` is a column that is null in every other row.
+        """
+        columns = [*([f"{deleted} as _hoodie_is_deleted"] if deleted else []), *added]
+        rows = hudifix.mk(self, first, end, seed, f"id + {when} * 1000", parts, columns)
+        if widened:
+            rows = rows.withColumn("qty", rows.qty.cast("long"))
+        if narrow:
+            rows = rows.withColumn("ts", rows.ts.cast("int"))
+        if blank:
+            rows = rows.withColumn(blank, expr(f"case when n % 2 = 0 then null else {blank} end"))
+        self.tables[name].write(rows, operation, **options)
+
+    def op_put_at_once(self, name: str, batches: list[dict[str, Any]]) -> list[str | None]:
+        """As ``op_write_at_once``, of arguments of ``op_put``."""
+        return self._at_once(lambda batch: self.op_put(name, **batch), batches)
+
+    def op_clean_up(self, name: str, commits: int = 3) -> None:
+        """Runs a clean that keeps the files of the last commits."""
+        self.tables[name].clean(commits)
+
+    def op_merge_into(self, name: str, first: int, end: int, seed: int, when: int) -> None:
+        """Changes one column of the rows that are there: a log block of the changed columns alone."""
+        partial = "hoodie.spark.sql.merge.into.partial.updates"
+        table = self.tables[name]
+        hudifix.mk(self, first, end, seed, f"id + {when} * 1000").createOrReplaceTempView("src")
+        table.call(
+            f"merge into {table.register()} t using (select id, city, ts, rider from src) s on t.id = s.id "
+            "when matched then update set rider = concat(s.rider, '-p'), ts = s.ts",
+            **{partial: "true", "hoodie.embed.timeline.server": "false"},
+        )
+
+    def op_create_index(self, name: str, index: str, columns: str) -> None:
+        """Makes an index of the metadata table, by what stands behind the table's name in CREATE INDEX."""
+        table = self.tables[name]
+        lock = "org.apache.hudi.client.transaction.lock.InProcessLockProvider"
+        table.call(
+            f"create index {index} on {table.register()} {columns}", **{"hoodie.write.lock.provider": lock}
+        )
+
+    def op_cluster(self, name: str, op: str = "scheduleAndExecute") -> None:
+        """Plans a clustering and runs it, or one of these."""
+        table = self.tables[name]
+        table.call(f"call run_clustering(table => '{table.register()}', op => '{op}')")
+
+    def op_roll_back(self, name: str, even_only: bool = False) -> None:
+        """Takes the last completed instant back."""
+        table = self.tables[name]
+        *before, last = table.last()
+        if not before and not even_only:
+            raise RuntimeError("the only write stays: without one nothing tells the table's columns")
+        table.call(f"call rollback_to_instant(table => '{table.register()}', instant_time => '{last}')")
+
+    def op_savepoint(self, name: str) -> str:
+        """Saves the table as it is; the instant to restore it to."""
+        table = self.tables[name]
+        instant = str(table.last()[-1])
+        table.call(f"call create_savepoint(table => '{table.register()}', commit_time => '{instant}')")
+        return instant
+
+    def op_restore(self, name: str, to: str) -> None:
+        """Takes back all that completed after a savepoint."""
+        table = self.tables[name]
+        table.call(f"call rollback_to_savepoint(table => '{table.register()}', instant_time => '{to}')")
+
+    def op_overwrite(self, name: str, first: int, end: int, seed: int) -> None:
+        """As Spark's mode overwrite: the folder goes, and the table is made anew in its place."""
+        self.tables[name].first = True
+        self.op_write(name, first, end, seed, "insert")
+
+    def op_rebuild_metadata(self, name: str) -> None:
+        """Deletes the metadata table, and makes it anew."""
+        table = self.tables[name]
+        named = table.register()
+        table.call(f"call delete_metadata_table(table => '{named}')")
+        table.call(f"call create_metadata_table(table => '{named}')")
+
+    def op_fail(self, name: str, first: int, end: int, seed: int) -> None:
+        """A write that leaves files behind and does not commit."""
+        self.tables[name].fail(hudifix.mk(self, first, end, seed, f"id + {seed} * 1000"))
+
+    def op_compact(self, name: str) -> None:
+        self.tables[name].compact()
+
+    def op_schedule_compaction(self, name: str) -> None:
+        self.tables[name].schedule_compaction()
+
+    def op_clean(self, name: str) -> None:
+        self.tables[name].clean(1)
+
+    def op_alter(self, name: str, changes: list[str]) -> None:
+        """Changes of the table's columns, each what stands behind ALTER TABLE and its name."""
+        table = self.tables[name]
+        allowed = {
+            "hoodie.schema.on.read.enable": "true",
+            "hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true",
+        }
+        for change in changes:
+            table.call(f"alter table {table.register()} {change}", **allowed)
+        if not self.v1:  # 0.15.0 takes rows of renamed columns from batches that it has passed already
+            self.spark.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
+
+    def op_version(self, name: str) -> int:
+        """Table version as stock reads it."""
+        return int(self.meta(self.tables[name].path).getTableConfig().getTableVersion().versionCode())
+
+    def op_migrate(self, name: str, version: str) -> None:
+        """Upgrades or downgrades the table, by stock's own procedure; ``version`` such as EIGHT."""
+        deed = "downgrade_table" if self.op_version(name) > NUMBERS[version] else "upgrade_table"
+        table = self.tables[name]
+        self.spark.sql(f"call {deed}(table => '{table.register()}', to_version => '{version}')").collect()
