@@ -65,3 +65,21 @@ def logged(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     logger.removeAppender(appender)
     appender.stop()
     configurator.setLevel("hudiidx", levels.ERROR)
+
+
+@pytest.fixture(scope="module")
+def moved(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HudiIndex]:
+    """A table whose keys moved, indexed."""
+    table = stored.load("v9-moved-mor").unpack(tmp_path_factory.mktemp("lookup"))
+    index = HudiIndex(spark, table, strict=True)
+    index.create(record="global")
+    yield index
+
+
+@pytest.fixture(scope="module")
+def complex_keys(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> HudiIndex:
+    """One whose keys have two fields."""
+    table = stored.load("v9-cow-complex").unpack(tmp_path_factory.mktemp("lookup"))
+    index = HudiIndex(spark, table, strict=True)
+    index.create(record="global")
+    return index

@@ -1,45 +1,21 @@
 """Record keys are found where stock Hudi says: fresh, stale and updated indexes, and what is no key."""
 
 import json
-import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
 import pytest
 import stored
-from compare import expect_answer, figure
+from compare import figure
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from located import FIXTURES
 from pyspark.sql import SparkSession
 
-from hudiidx import (
-    HudiIndex,
-    IndexNotFound,
-    InvalidOption,
-    LookupWork,
-    RecordLocation,
-    RecordLocations,
-    _keys,
-)
+from hudiidx import HudiIndex, IndexNotFound, InvalidOption, RecordLocations
 
 MakeTable = Callable[[str], Path]
-
-# Shapes that differ in where keys are: logs, deletes, moved, twice, complex, without partitions.
-SAMPLE = (
-    "v6-cow-complex",
-    "v6-mor-rollback",
-    "v8-mor-event",
-    "v8-moved-mor",
-    "v9-cow-replace",
-    "v9-dup-keys",
-    "v9-mor-log-only",
-)
-FIXTURES = [
-    pytest.param(n, marks=() if n in SAMPLE else pytest.mark.slow, id=n)
-    for n in stored.names()
-    if stored.load(n).key_locations()
-]
 
 
 def places(found: RecordLocations) -> list[tuple[str, str, str]]:
@@ -122,23 +98,6 @@ def test_a_record_index_comes_and_goes_and_info_tells(spark: SparkSession, index
     assert indexed.drop_index("record")["published"]
     assert not indexed.drop_index("record")["published"]
     assert indexed.info().bytes_by_kind.keys() == files.keys()
-
-
-@pytest.fixture(scope="module")
-def moved(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HudiIndex]:
-    """A table whose keys moved and one with two key fields beside it, indexed."""
-    table = stored.load("v9-moved-mor").unpack(tmp_path_factory.mktemp("lookup"))
-    index = HudiIndex(spark, table, strict=True)
-    index.create(record="global")
-    yield index
-
-
-@pytest.fixture(scope="module")
-def complex_keys(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> HudiIndex:
-    table = stored.load("v9-cow-complex").unpack(tmp_path_factory.mktemp("lookup"))
-    index = HudiIndex(spark, table, strict=True)
-    index.create(record="global")
-    return index
 
 
 def test_answers_stand_in_the_order_of_the_keys_and_of_one_partition_if_asked(moved: HudiIndex) -> None:
@@ -273,19 +232,6 @@ def test_any_text_is_a_key_and_never_takes_anothers_place(
     assert {(x.key, x.partition_path, x.file_id) for x in found} <= set(wanted)
 
 
-def test_an_answer_that_is_cut_or_of_other_keys_is_refused() -> None:
-    located = bytes(_keys._HEADER.pack(0, 1, 0, 0)) + b"\0\0\0\0"
-    packed = located + _keys._WORK.pack(8, 3, 1, 2, 3, 4, 5, 6, 7, 5) + b"CODE!"
-    answer = _keys.unpack([("k",)], packed)
-    assert answer.missing == ("k",)
-    assert answer.work == LookupWork(1, 0, 1, 1, 2, 3, 4, 5, 6, 7, index_version=3, fallback="CODE!")
-    with pytest.raises(ValueError, match="asked were 2"):
-        _keys.unpack([("k",), ("l",)], packed)
-    for n in range(len(packed)):
-        with pytest.raises((ValueError, struct.error)):
-            _keys.unpack([("k",)], packed[:n])
-
-
 def test_a_lookup_tells_what_it_did_and_an_index_that_is_behind_costs_one_reading(
     spark: SparkSession, make_table: MakeTable
 ) -> None:
@@ -318,11 +264,6 @@ def test_a_lookup_tells_what_it_did_and_an_index_that_is_behind_costs_one_readin
     assert (without.work.index_version, without.work.fallback) == (None, "DISABLED")
 
 
-def test_a_location_is_a_value() -> None:
-    assert RecordLocation("k", "p", "f", "1") == RecordLocation("k", "p", "f", "1")
-    assert len({RecordLocation("k", "p", "f", "1"), RecordLocation("k", "p", "f", "1")}) == 1
-
-
 def test_a_damaged_record_index_costs_time_and_no_location(spark: SparkSession, cow: Path) -> None:
     fixture = stored.load(cow.name)
     HudiIndex(spark, cow).create(record="global", file_groups=1)
@@ -335,80 +276,3 @@ def test_a_damaged_record_index_costs_time_and_no_location(spark: SparkSession, 
     assert index.info().fallbacks == {"DAMAGED_RECORD_INDEX": 1}
     index.add_index("record")
     assert_found(HudiIndex(spark, cow, strict=True), fixture)
-
-
-READABLE = [p for p in FIXTURES if not stored.load(str(p.id)).merged_by_hudi]
-
-
-@pytest.mark.parametrize("name", READABLE)
-def test_rows_of_all_keys_are_stocks_while_the_index_lags_and_after_an_update(
-    spark: SparkSession, make_table: MakeTable, name: str
-) -> None:
-    fixture, table = stored.load(name), make_table(name)
-    index = HudiIndex(spark, table, strict=True)
-    with stored.rewound(table, fixture, min(fixture.tail(), 2)):
-        HudiIndex(spark, table, source="listing").create(record="global", file_groups=2)
-    keys = sorted({key for key, _, _ in fixture.key_locations()})
-    expect_answer(index.lookup([*keys, "no such key", ""], rows=True), fixture.answers["snapshot"])
-    index.update()
-    expect_answer(index.lookup(keys, rows=True), fixture.answers["snapshot"])
-
-
-@settings(
-    max_examples=20,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(chosen=st.sets(st.integers(0, 10**6), max_size=12), strange=st.lists(st.text(max_size=20), max_size=3))
-def test_rows_of_any_keys_are_those_of_a_scan(
-    spark: SparkSession, moved: HudiIndex, chosen: set[int], strange: list[str]
-) -> None:
-    known = sorted({key for key, _, _ in stored.load("v9-moved-mor").key_locations()})
-    keys = [*{known[n % len(known)] for n in chosen}, *strange]
-    table = spark.read.format("hudiidx").option("hudiidx.read.record.keys", "false").load(str(moved.path))
-    expected = table.where(table["_hoodie_record_key"].isin(keys))
-    found = moved.lookup(keys, rows=True)
-    assert found.schema == table.schema
-    assert sorted(found.collect()) == sorted(expected.collect())
-
-
-def test_rows_come_by_every_form_of_a_key(complex_keys: HudiIndex) -> None:
-    key, partition, _ = stored.load("v9-cow-complex").key_locations()[0]
-    values = dict(part.split(":", 1) for part in key.split(",", 1))
-    (row,) = complex_keys.lookup([tuple(values.values()), values, key], rows=True).collect()
-    assert (row["_hoodie_record_key"], row["_hoodie_partition_path"]) == (key, partition)
-    assert complex_keys.lookup([key], "nowhere", rows=True).collect() == []
-    assert complex_keys.lookup([], rows=True).collect() == []
-    with pytest.raises(InvalidOption, match="no instant"):
-        complex_keys.lookup([key], as_of="yesterday", rows=True)
-
-
-def test_values_have_each_text_that_the_table_may_have() -> None:
-    def texts(
-        key: object, *named: bool, kinds: tuple[str, ...] = ("Whole",), unknown: str | None = None
-    ) -> object:
-        fields = ("id", "day")[: len(kinds)]
-        return _keys.texts_of([key], lambda: _keys.KeyForm(fields, kinds, named, unknown))[0]  # type: ignore[list-item]
-
-    assert texts("5", False, True) == ("5",)
-    assert texts(5, False) == ("5",)
-    assert texts(5, True, False) == ("id:5", "5")
-    day = date(2024, 1, 2)
-    assert texts((5, day), True, kinds=("Whole", "Date")) == ("id:5,day:2024-01-02", "id:5,day:19724")
-    assert texts(day, False, kinds=("Text",)) == ("2024-01-02",)
-    assert texts({"id": None, "day": ""}, True, kinds=("Text", "Text")) == ("id:__null__,day:__empty__",)
-    for key, kind in (
-        (5, "Exact"),
-        (5, "Floating"),
-        (5, "Instant"),
-        (True, "Whole"),
-        (day, "Instant"),
-        (1, "Truth"),
-    ):
-        with pytest.raises(TypeError, match="pass the record key as text"):
-            texts(key, False, kinds=(kind,))
-    with pytest.raises(ValueError, match="made by X; pass the record key as text"):
-        texts(5, unknown="made by X")
-    with pytest.raises(ValueError, match="both forms"):
-        texts(("id:5",), True, False, kinds=("Text",))
