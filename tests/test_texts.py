@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import stored
+from hostile import HIDDEN, HOSTILE, NAME, PARTITION, TOLD, assert_plain
 
 from hudiidx import InvalidOption, Poll, RecordDifference, VerifyReport
 from hudiidx._explain import explanation, reasons
@@ -26,21 +27,6 @@ from hudiidx.report.markup import html
 
 ROOT = Path(__file__).parents[1]
 COMMAND = Path(sys.executable).with_name("hudiidx")
-# The table of `TextsSuite`.
-HIDDEN = {
-    *range(0x20),
-    *range(0x7F, 0xA0),
-    0x61C,
-    0x200E,
-    0x200F,
-    *range(0x2028, 0x202F),
-    *range(0x2066, 0x206A),
-    0xFEFF,
-    *range(0xD800, 0xE000),
-}
-# Escape codes, a line of a log, a bell, a switch of direction, Rich's markup, links and emojis, HTML.
-HOSTILE = "x\x1b[31m[red]y[/x]\r\n26/11/26 WARN forged\x07\u202e\x9b1m[link=file:///etc]z[/link]:bomb:<b>"
-TOLD = r"x\u001b[31m[red]y[/x]\r\n26/11/26 WARN forged\u0007\u202e\u009b1m[link=file:///etc]z[/link]:bomb:<b>"
 
 
 def test_every_control_character_is_an_escape_and_all_else_stays() -> None:
@@ -72,11 +58,6 @@ def test_documents_stay_exact_and_hold_nothing_that_a_terminal_obeys(
         assert_plain(printed)
         assert json.loads(printed) == document
         assert indent or printed.count("\n") == 1
-
-
-def assert_plain(text: str) -> None:
-    found = {hex(ord(c)) for c in text if ord(c) in HIDDEN and c != "\n"}
-    assert not found, text
 
 
 def drawn(draw: Any, *arguments: Any) -> str:
@@ -295,10 +276,6 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text.replace('"sf/', f"{json.dumps(PARTITION)[:-1]}/").replace('"sf"', json.dumps(PARTITION))
         )
     return made
-
-
-NAME = HOSTILE.replace("/", "|").replace("\r", "")
-PARTITION = "sf\x1b[31m[red]\n26|11|26 WARN\u202e[|x]"
 
 
 def test_every_command_without_spark_shows_hostile_names_as_they_are(table: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import scala.collection.JavaConverters._
 /** Names are others' choice: in what people read they are one line, and write nothing else to a terminal. */
 class TextsSuite extends AnyFunSuite {
 
-  /** What a terminal, or who reads a log, would take for more than a text: the table of `tests/test_texts.py`. */
+  /** What a terminal, or who reads a log, would take for more than a text: the table of `tests/hostile.py`. */
   private val hidden: Set[Int] = ((0 to 0x1f) ++ (0x7f to 0x9f) ++ Seq(0x61c, 0x200e, 0x200f) ++ (0x2028 to 0x202e) ++
     (0x2066 to 0x2069) ++ Seq(0xfeff) ++ (0xd800 to 0xdfff)).toSet
 
