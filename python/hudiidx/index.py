@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
-from hudiidx import _columns, _explain, _json, _keys
+from hudiidx import _columns, _json
+from hudiidx._advice import TableAdvice
 from hudiidx._exports import TableExports
-from hudiidx._jvm import compact, facade, frame, translated, whole
-from hudiidx._views import TableViews, instant_time, partition_path
+from hudiidx._jvm import compact, facade, translated
+from hudiidx._lookups import TableLookups
+from hudiidx._views import TableViews
 from hudiidx.errors import InvalidOption
-from hudiidx.model import (
-    ColumnAdvice,
-    IndexInfo,
-    Key,
-    RecordLocations,
-    VerifyReport,
-)
+from hudiidx.model import IndexInfo, VerifyReport
 from hudiidx.options import resolve
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from hudiidx.report import Report
+    from pyspark.sql import SparkSession
 
 
-class HudiIndex(TableViews, TableExports):
+class HudiIndex(TableViews, TableLookups, TableAdvice, TableExports):
     """The index of one Hudi table: makes it, keeps it in step, and answers listings from it.
 
     Without a usable index every listing is answered from the table itself, with one warning; never
@@ -227,85 +220,6 @@ class HudiIndex(TableViews, TableExports):
             return dict(self._document(self._api.dropIndex, part))
         return dict(self._document(self._api.dropColumns, _columns.indexes(what, kind, {}, "any")))
 
-    @overload
-    def lookup(
-        self,
-        keys: Iterable[Key],
-        partition: str | None = None,
-        as_of: str | None = None,
-        *,
-        rows: Literal[False] = False,
-    ) -> RecordLocations: ...
-    @overload
-    def lookup(
-        self,
-        keys: Iterable[Key],
-        partition: str | None = None,
-        as_of: str | None = None,
-        *,
-        rows: Literal[True],
-    ) -> DataFrame: ...
-    def lookup(
-        self,
-        keys: Iterable[Key],
-        partition: str | None = None,
-        as_of: str | None = None,
-        *,
-        rows: bool = False,
-    ) -> RecordLocations | DataFrame:
-        """Where records are, by their keys, or the records. No Spark job while the index is in step.
-
-        Exact at every moment: what the index has not taken in is read from the files it concerns. Without a
-        record index all files are read, with one warning; in strict mode that is `IndexNotFound`.
-
-        Args:
-            keys: record keys as Hudi writes them (``"a:1,b:2"`` where the table has several key fields); also
-                tuples of the key fields' values in the table's order, or dicts by field name; integers and
-                dates where there is one key field.
-            partition: locations in this partition path only.
-            as_of: an instant time of the table, as for the views; default: the latest completed instant.
-            rows: the rows of the table instead of their locations.
-
-        Returns:
-            A list of `RecordLocation`, as many for a key as there are (duplicates), in the order of ``keys``;
-            a key asked twice is answered twice. Its ``missing`` are the keys without a location, its
-            ``window_days`` says whether these may be outside the index's window, and its ``work`` counts
-            what the lookup did.
-
-            With ``rows`` a DataFrame of the table's columns and types: the rows that a read of the table has
-            with these keys, each once, in no particular order, whatever the window of the index. The driver
-            reads them here and now: ``collect()`` runs no job. Only where more than 64 file slices, or 4 GiB
-            of them, may hold the keys tasks read them.
-
-        Raises:
-            TypeError: keys that are no list of keys.
-            ValueError: a tuple or dict that does not fit the table's key fields, or values of a table whose
-                key generator is not known (docs/keys.md): pass texts.
-            InvalidOption: ``as_of`` is no instant, or one that can no longer be answered for.
-            IndexNotFound: strict, and there is no index or no record index.
-            DamagedIndex: strict, and a file of the index cannot be read.
-            UnsupportedTable: with ``rows``: only Hudi can tell the rows (payload classes, file formats).
-        """
-        if isinstance(keys, (str, bytes, Mapping)) or not isinstance(keys, Iterable):
-            raise TypeError(f"keys must be a list of record keys, got {keys!r}; for one key pass [key]")
-        texts = _keys.texts_of(keys, cache(self._key_form))
-        asked = (
-            _keys.pack([text for key in texts for text in key]),
-            None if partition is None else partition_path(partition),
-            instant_time(as_of),
-        )
-        with translated():
-            if rows:
-                return frame(self._spark, self._api.lookupRows(*asked))
-            packed = whole(self._api.lookup(*asked))
-        return _keys.unpack(texts, packed)
-
-    def _key_form(self) -> _keys.KeyForm:
-        told = self._document(self._api.keyForm)
-        return _keys.KeyForm(
-            tuple(told["fields"]), tuple(told["kinds"]), tuple(told["named"]), told["unknown"]
-        )
-
     def _with(self, **given: object) -> Any:
         """The Scala face with more options for one call."""
         if all(value is None for value in given.values()):
@@ -418,96 +332,3 @@ class HudiIndex(TableViews, TableExports):
         """Removes the index, and nothing else. No index is no error."""
         with translated():
             self._api.drop()
-
-    def tag_location(
-        self, df: DataFrame, key: str | Sequence[str], partition: str | None = None
-    ) -> DataFrame:
-        """Where the records with these keys are: RFC-8's tagging, for any DataFrame.
-
-        The result has the rows, columns and types of ``df`` and behind them ``partition_path``, ``file_id``
-        and ``instant_time`` (string, null where the key is absent; of a window index: not in the window).
-        A key with several locations gives a row for each: one row in, one or more out. Locations are those
-        of the moment of this call, however late the DataFrame is computed.
-
-        Args:
-            df: of the same Spark session.
-            key: the column that holds record keys. A text counts as it is (for keys of several fields in
-                Hudi's form ``a:1,b:2``); other types become text as Hudi writes them. Or a list with a column
-                for each key field of the table, by the fields' names or in their order.
-            partition: a column of partition paths: only the location in that partition counts. With a
-                ``partitioned`` record index, where a key is one of its partition, name it.
-
-        Raises:
-            InvalidOption: a column that cannot be a key, a number of columns that the table's keys do not
-                have, or a ``df`` that has one of the three columns.
-        """
-        from hudiidx.tagging import tagged
-
-        return tagged(self._spark, self._api, df, key, partition)
-
-    def explain(self, df: DataFrame) -> str:
-        """What each scan of this table in a query reads and why, as a tree of text. No rows are read.
-
-        Empty where the query does not read the table with ``format("hudiidx")`` or through the catalog.
-
-        Raises:
-            TypeError: ``df`` is no DataFrame of a classic session.
-        """
-        return _explain.explanation(self._document(self._api.explain, _java_frame(df)))
-
-    def why_not(self, df: DataFrame) -> str:
-        """As `explain`, but only the reasons why an index could leave nothing out.
-
-        Raises:
-            TypeError: ``df`` is no DataFrame of a classic session.
-        """
-        return _explain.reasons(self._document(self._api.explain, _java_frame(df)))
-
-    def recommend(self, *queries: DataFrame | str, sample: int = 200) -> list[ColumnAdvice]:
-        """What bounds of which columns would leave out, for queries of this table. Reads footers, no rows.
-
-        Args:
-            queries: DataFrames that read this table with ``format("hudiidx")`` or through the catalog, or
-                texts: a query in SQL (``SELECT …``), else a filter as for `prune`. None: the scans of this
-                table that this process has run, up to 500 different filters, and as many of those that others
-                have recorded (``hudiidx.read.history``).
-            sample: footers to read for all queries together, about.
-
-        Returns:
-            One `ColumnAdvice` a column that the filters ask for, the most bytes saved first.
-
-        Raises:
-            TypeError: a query that is neither.
-            ValueError: ``sample`` is below 1.
-        """
-        if sample < 1:
-            raise ValueError(f"sample must be at least 1, got {sample!r}")
-        frames = [_java_frame(self._query(q) if isinstance(q, str) else q) for q in queries]
-        return [ColumnAdvice(**d) for d in self._document(self._api.recommend, frames, sample)]
-
-    def report(self) -> Report:
-        """What there is to know of the table and its index, as a page; shown by itself in a notebook.
-
-        Files and timeline, compaction debt, how well indexed columns are clustered, which recorded scans the
-        index helped, and what would help more. Reads index and timeline, no rows, without a Spark job.
-
-        Returns:
-            A `hudiidx.report.Report`: ``save(path)`` writes the page, one file that needs nothing else.
-        """
-        from hudiidx.report import Report
-
-        return Report(self._document(self._api.report))
-
-    def _query(self, text: str) -> DataFrame:
-        if text.split(maxsplit=1)[0].lower() in ("select", "with"):
-            return self._spark.sql(text)
-        with translated():
-            self._api.requireFilter(text)
-        return self._spark.read.format("hudiidx").options(**self._options).load(self._path).where(text)
-
-
-def _java_frame(df: object) -> Any:
-    java_frame = getattr(df, "_jdf", None)
-    if java_frame is None:
-        raise TypeError(f"df must be a DataFrame of a classic Spark session, got {type(df).__name__}")
-    return java_frame
