@@ -30,3 +30,4 @@ def test_a_bug_fits_the_tree_and_its_test_is_there(bug: Bug) -> None:
     assert sources, bug.suite
     inherited = [*sources, *(ROOT / "jvm").glob("*/src/test/scala/**/*Contract.scala")]
     assert any(bug.test in f.read_text() for f in inherited), bug.test
+    assert "$" not in bug.test, "tests are found by a part of the name that they have when they run"
