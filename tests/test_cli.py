@@ -197,7 +197,7 @@ def test_lookup(spark: SparkSession, indexed: HudiIndex, tmp_path: Path) -> None
     assert [x["key"] for x in told["locations"]] == [other, key]
     run("lookup", indexed.path, code=2)
     run("lookup", indexed.path, "--file", tmp_path / "none.txt", code=2)
-    assert "is no instant" in run("lookup", indexed.path, key, "--as-of", "yesterday", code=2).stderr
+    assert "is not an instant" in run("lookup", indexed.path, key, "--as-of", "yesterday", code=2).stderr
     indexed.add_index("record", mode="global", window_days=9)
     shown = run("lookup", indexed.path, "absent", code=1)
     assert shown.stdout.splitlines()[0] == "not in the index's window of 9 days: absent"
@@ -266,7 +266,7 @@ def test_wrong_usage_is_exit_code_2(cow: Path) -> None:
     run("files", cow, "--limit", "0", code=2)
     run("nonsense", cow, code=2)
     for command in (["files", cow], ["slices", cow], ["lookup", cow, "k"], ["prune", cow, "id = 'a'"]):
-        assert "--as-of: 'soon' is no instant" in run(*command, "--as-of", "soon", code=2).stderr
+        assert "--as-of: 'soon' is not an instant" in run(*command, "--as-of", "soon", code=2).stderr
     told = run("prune", cow, "no_such_column = 1", code=2).stderr
     assert told.startswith("hudiidx: AnalysisException: ") and "no_such_column" in told
     assert "Filter" not in told
@@ -294,7 +294,7 @@ def test_what_is_told_to_run_names_the_index_folder_that_was_asked(cow: Path, tm
     told = run("info", cow, "--index-path", elsewhere).stderr
     assert told == f"run `hudiidx create {cow} --index-path {elsewhere}`\n"
     told = run("partitions", cow, "--index-path", elsewhere).stderr
-    assert f"mend with `hudiidx create {cow} --index-path {elsewhere}`" in told
+    assert f"repair with `hudiidx create {cow} --index-path {elsewhere}`" in told
     told = run("partitions", cow, "--index-path", elsewhere, "--strict", code=4).stderr
     assert f"strict, and the index in {elsewhere} cannot be used (NO_INDEX): there is no index; run " in told
     assert told.endswith(f"run `hudiidx create {cow} --index-path {elsewhere}`\n")

@@ -76,7 +76,7 @@ class TableLookups:
             TypeError: keys that are no list of keys.
             ValueError: a tuple or dict that does not fit the table's key fields, or values of a table whose
                 key generator is not known (docs/keys.md): pass texts.
-            InvalidOption: ``as_of`` is no instant, or one that can no longer be answered for.
+            InvalidOption: ``as_of`` is not an instant, or one that can no longer be answered for.
             IndexNotFound: strict, and there is no index or no record index.
             DamagedIndex: strict, and a file of the index cannot be read.
             UnsupportedTable: with ``rows``: only Hudi can tell the rows (payload classes, file formats).

@@ -68,7 +68,7 @@ JVM_LOG = ("-Xlog:disable", "-Xlog:all=warning:stderr")
 
 
 class CommandFailed(Exception):
-    """The JVM ended with an error that is none of ours."""
+    """The JVM ended with an error that is not one of ours."""
 
 
 def run(arguments: list[str], stdin: bytes = b"") -> Any:

@@ -338,9 +338,9 @@ def _warn_of(
 ) -> None:
     if found.get("fallback"):
         see = _shell.command("info", table, index_path=index_path)
-        mend = _shell.command(command, table, *part, index_path=index_path)
+        repair = _shell.command(command, table, *part, index_path=index_path)
         out.line(
             f"hudiidx: warning: the index was not used ({found['fallback']}), {instead}; "
-            f"see {see}, mend with {mend}",
+            f"see {see}, repair with {repair}",
             stderr=True,
         )

@@ -65,7 +65,7 @@ def code(text: str) -> Markup:
 
 
 def moment(millis: int | None) -> str:
-    """``2026-01-31 17:05 UTC``; a dash where it is not known, or is none of the years 1 to 9999."""
+    """``2026-01-31 17:05 UTC``; a dash where it is not known, or is not one of the years 1 to 9999."""
     try:
         if millis is not None:
             return f"{datetime.fromtimestamp(millis / 1000, timezone.utc):%Y-%m-%d %H:%M} UTC"

@@ -90,7 +90,7 @@ object IndexSpec {
     val range =
       if (columns.isEmpty) None
       // Hudi's own columns are not among all of the table's, nor are expressions.
-      else if (columns.contains(All)) Some(IndexSpec(IndexKind.Range, All +: columns.filter(isBesideAll)))
+      else if (columns.contains(All)) Some(IndexSpec(IndexKind.Range, All +: columns.filter(isAllowedWithAll)))
       else Some(IndexSpec(IndexKind.Range, columns))
     val latest = others.foldLeft(Vector.empty[IndexSpec]) { (kept, s) =>
       kept.filterNot(k => k.kind == s.kind && k.columns == s.columns) :+ s
@@ -98,7 +98,7 @@ object IndexSpec {
     range.toVector ++ latest
   }
 
-  private def isBesideAll(path: String): Boolean = path.startsWith("_hoodie_") || ColumnExpression.isOne(path)
+  private def isAllowedWithAll(path: String): Boolean = path.startsWith("_hoodie_") || ColumnExpression.isOne(path)
 
   private def isOption(argument: String): Boolean = ColumnPath.split(argument, '=').size > 1 && isNamed(argument)
 

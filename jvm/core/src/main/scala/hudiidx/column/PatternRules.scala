@@ -21,7 +21,7 @@ private[column] object PatternRules {
 
   private def ownRefusal(tree: ExpressionTree): Option[String] = tree match {
     case c: Call if !ExpressionFunctions.isQuick(c.function) && !hasColumn(c) =>
-      Some(s"${c.function} in it is of no column; write the value that it gives")
+      Some(s"${c.function} in it uses no column; write the value that it gives")
     case Call(f @ ("like" | "ilike"), args) => inCall(f, args.drop(1).headOption)(like(_, escape(args)))
     case Call("str_to_map", args)     => args.drop(1).flatMap(a => inCall("str_to_map", Some(a))(regex)).headOption
     case Call(f, args) if Searches(f) => inCall(f, args.lift(1))(regex)

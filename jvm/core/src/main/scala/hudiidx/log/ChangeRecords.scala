@@ -36,7 +36,7 @@ object ChangeRecords {
       LogFile.blocks(reader).foreach { block =>
         if (block.kind != LogBlockKind.CdcData)
           throw new DamagedTable(
-            s"$file: no change-data block at offset ${block.offset}; restore the file, or begin behind its commit"
+            s"$file: no change-data block at offset ${block.offset}; restore the file, or begin after its commit"
           )
         read(reader, block, table)(use)
       }
@@ -64,7 +64,7 @@ object ChangeRecords {
       case e: HudiIdxException  => throw e
       case e: AvroTypeException =>
         throw new UnsupportedTable(
-          s"${reader.path}: its images cannot be read with the table's columns (${e.getMessage}); begin behind its commit",
+          s"${reader.path}: its images cannot be read with the table's columns (${e.getMessage}); begin after its commit",
           e
         )
       case e @ (_: java.io.IOException | _: RuntimeException) =>

@@ -36,8 +36,8 @@ object DeleteRecords {
     val isEmpty = list.remaining == 1
     array(list, "deleted keys", leastBytes = 3)(use(key(list)))
     // Stock Hudi writes neither; a block of another kind may look so once its kind was changed.
-    if (list.remaining > 0) list.fail(s"${list.remaining} bytes behind the deleted keys")
-    if (isEmpty && in.remaining > 0) in.fail(s"an empty delete list and ${in.remaining} bytes behind it")
+    if (list.remaining > 0) list.fail(s"${list.remaining} bytes after the deleted keys")
+    if (isEmpty && in.remaining > 0) in.fail(s"an empty delete list and ${in.remaining} bytes after it")
   }
 
   private def key(in: ByteCursor): DeletedKey = {

@@ -187,7 +187,7 @@ private[logindex] object HashFilter {
     require(XxHash64.hash(bytes, 0, bytes.length, 0L) == shape.membersSum, "checksum of a hash filter's blocks differs")
     val in = new PackedInput(bytes)
     val places = BlockPlace.read(in)
-    require(in.remaining == 0 && places.nonEmpty, s"${places.size} blocks and ${in.remaining} bytes behind them")
+    require(in.remaining == 0 && places.nonEmpty, s"${places.size} blocks and ${in.remaining} bytes after them")
     places
   }
 

@@ -96,7 +96,7 @@ object KeptSlice {
     val ends = in.column(places.size)
     val count = in.count(8 * 12)
     val filters = Vector.fill(count)(KeptFilter(path, in.varint(), TailFormat.readShape(in)))
-    require(in.remaining == 0, s"${in.remaining} bytes behind a file group")
+    require(in.remaining == 0, s"${in.remaining} bytes after a file group")
     KeptSlice(path, places, starts, ends, filters)
   }
 

@@ -91,7 +91,7 @@ private[logindex] object TailFormat {
       offset += length.toInt
       PageRef(last, offset - length.toInt, length.toInt, in.long())
     }
-    require(in.remaining == 0, s"${in.remaining} bytes behind the pages")
+    require(in.remaining == 0, s"${in.remaining} bytes after the pages")
     found
   }
 
@@ -155,7 +155,7 @@ private[logindex] object TailFormat {
       filter = readShape(in),
       earlier = readEarlier(in)
     )
-    require(in.remaining == 0, s"${in.remaining} bytes behind an index tail's summary")
+    require(in.remaining == 0, s"${in.remaining} bytes after an index tail's summary")
     found
   }
 

@@ -85,7 +85,7 @@ object DeltaPartition {
       val first = number(in.varint())
       NumberedPage(first, EncodedPage(number(in.varint()), in.bytes()))
     }
-    require(in.remaining == 0, s"${in.remaining} bytes behind the pages")
+    require(in.remaining == 0, s"${in.remaining} bytes after the pages")
     DeltaPartition((flags & NewFlag) != 0, (flags & ClearedFlag) != 0, removed, pages)
   }
 

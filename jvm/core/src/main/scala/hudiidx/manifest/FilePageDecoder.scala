@@ -13,7 +13,7 @@ private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: St
   private val kinds, instant, logVersions, sizes, replaced, starts = in.columnInPlace(count)
   private val ids: Int => String = readIds()
   private val tokens: Int => String = readTokens()
-  require(in.remaining == 0, s"${in.remaining} bytes behind the page")
+  require(in.remaining == 0, s"${in.remaining} bytes after the page")
 
   def decode(): Array[FileEntry] = {
     val out = new Array[FileEntry](count)

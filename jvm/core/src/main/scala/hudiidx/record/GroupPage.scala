@@ -47,7 +47,7 @@ private[record] object GroupPage {
     paths.foreach(p => require(!Storage.leaves(p), s"partition '$p' leaves the table"))
     val place = in.column(n)
     val ids = if ((flags & UuidIds) != 0) uuids(in, n, (flags & RandomUuids) != 0) else Array.fill(n)(in.string())
-    require(in.remaining == 0, s"${in.remaining} bytes behind the page")
+    require(in.remaining == 0, s"${in.remaining} bytes after the page")
     Array.tabulate(n) { i =>
       require(place(i) >= 0 && place(i) < paths.length, s"file group $i has partition ${place(i)} of ${paths.length}")
       FileGroup(paths(place(i).toInt), ids(i))

@@ -57,7 +57,7 @@ object PackedKeys {
       starts(i + 1) = starts(i) + length
       i += 1
     }
-    need(starts(count) == packed.length, s"${packed.length - starts(count)} bytes behind the last key")
+    need(starts(count) == packed.length, s"${packed.length - starts(count)} bytes after the last key")
     new PackedKeys(packed, starts)
   }
 

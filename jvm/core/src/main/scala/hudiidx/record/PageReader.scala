@@ -52,7 +52,7 @@ private[record] final class PageReader {
     ordinals.open(in, words, n)
     flags.open(in, words, n)
     stamps.open(in, words, n)
-    require(in.remaining == 0, s"${in.remaining} bytes behind the page")
+    require(in.remaining == 0, s"${in.remaining} bytes after the page")
   }
 
   private def openKeys(in: PackedInput): Unit = form match {

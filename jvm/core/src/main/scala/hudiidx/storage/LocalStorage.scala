@@ -108,7 +108,7 @@ object LocalStorage extends Storage {
   override def replace(path: String, content: Array[Byte]): Unit = Storage.writing(path) {
     val target = toPath(path)
     LocalRights.makeFolders(target.getParent)
-    val temporary = temporaryBeside(target)
+    val temporary = temporaryFor(target)
     try {
       fill(temporary, isForced = true, _.write(content))
       // Hadoop's local file system would hold the checksum of the file before against this one.
@@ -133,14 +133,14 @@ object LocalStorage extends Storage {
     */
   private def createWhole(target: Path, isForced: Boolean)(content: OutputStream => Unit): Boolean = {
     LocalRights.makeFolders(target.getParent)
-    val temporary = temporaryBeside(target)
+    val temporary = temporaryFor(target)
     try {
       fill(temporary, isForced, content)
       link(target, temporary, isForced)
     } finally Files.deleteIfExists(temporary)
   }
 
-  private def temporaryBeside(target: Path): Path =
+  private def temporaryFor(target: Path): Path =
     target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID()}.tmp")
 
   private def checksumOf(file: Path): Path = file.resolveSibling(s".${file.getFileName}.crc")

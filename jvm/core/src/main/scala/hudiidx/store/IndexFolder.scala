@@ -87,7 +87,7 @@ final class IndexFolder(storage: Storage, val dir: String) {
       others.headOption match {
         case None    => storage.delete(path)
         case Some(f) =>
-          log.warn("{}: stays, for {} is none of hudiidx's files", path: Any, f.name: Any)
+          log.warn("{}: stays, for {} is not one of hudiidx's files", path: Any, f.name: Any)
           removeAll(ours)
       }
     }
@@ -107,7 +107,7 @@ final class IndexFolder(storage: Storage, val dir: String) {
       else removeFolder(f.path, inside => IndexNames.isFile(inside.name))
     }
     val removed = removeAll(files)
-    others.headOption.foreach(f => log.warn("{}: stays, for {} is none of hudiidx's files", dir: Any, f.name: Any))
+    others.headOption.foreach(f => log.warn("{}: stays, for {} is not one of hudiidx's files", dir: Any, f.name: Any))
     if (others.isEmpty) storage.deleteOne(dir): Unit
     versions || removed || emptied > 0
   }

@@ -126,7 +126,7 @@ object IndexVersion {
   /** The document if it is of an earlier format. */
   private def earlier(root: JsonNode): JsonNode = {
     val format = formatOf(root)
-    require(format < FormatVersion, s"format $format is none of an earlier hudiidx")
+    require(format < FormatVersion, s"format $format is not of an earlier hudiidx")
     root
   }
 
@@ -182,7 +182,7 @@ object IndexVersion {
   private[hudiidx] def requireKnown(properties: Map[String, String]): Unit = {
     Numbers.keys.foreach(number(properties, _))
     for ((name, words) <- Words; value <- properties.get(name))
-      require(words(value), s"$name=${value.take(100)} is none of ${words.toVector.sorted.mkString(", ")}")
+      require(words(value), s"$name=${value.take(100)} is not one of ${words.toVector.sorted.mkString(", ")}")
   }
 
   /** IllegalArgumentException for what stands there and is no number that the property may be. */

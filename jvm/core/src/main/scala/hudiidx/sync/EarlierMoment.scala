@@ -37,7 +37,7 @@ object EarlierMoment {
     val gone = pinned.completedWrites.filterNot(i => there(i.requestedTime))
     val archived = if (gone.isEmpty) Set.empty[String] else archivedFrom(gone.head, now)
     val lost = gone.map(_.requestedTime).filterNot(archived)
-    lost.headOption.map(t => s"instant $t left its timeline: it was taken back, or the table was made anew")
+    lost.headOption.map(t => s"instant $t left its timeline: it was rolled back, or the table was made anew")
   }
 
   private def archivedFrom(first: Instant, now: TableContext): Set[String] =

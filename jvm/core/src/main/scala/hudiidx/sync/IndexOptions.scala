@@ -195,8 +195,8 @@ object IndexOptions {
     ReadDamaged,
     OneOf(Vector(LogCheck.AsError, LogCheck.AsStock)),
     LogCheck.AsError,
-    "Files of the table that are cut, gone or overwritten: `error`, or `as_stock` (passed over with a warning, where stock Hudi " +
-      "passes them over and returns fewer or older rows without a word; files are then listed, whatever the index says)."
+    "Files of the table that are cut, gone or overwritten: `error`, or `as_stock` (skipped with a warning, where stock Hudi " +
+      "skips them and silently returns fewer or older rows; files are then listed, whatever the index says)."
   )
   private val logs = OptionDoc(
     Logs,

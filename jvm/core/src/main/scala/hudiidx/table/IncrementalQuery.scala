@@ -171,7 +171,7 @@ final class IncrementalQuery(
         if (request.blockHoles) writes.filter(_.requestedTime < hole)
         else
           throw new InvalidOption(
-            s"${config.file}: the write $hole has not completed, later ones have; an incremental query would pass over it. " +
+            s"${config.file}: the write $hole has not completed, later ones have; an incremental query would skip it. " +
               "Set hoodie.read.timeline.holes.resolution.policy to BLOCK to read the commits before it"
           )
       case _ => writes

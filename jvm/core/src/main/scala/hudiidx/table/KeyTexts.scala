@@ -40,7 +40,7 @@ object KeyTexts {
           )
         case Some(name) =>
           KeyGenerator.named(name) match {
-            case None    => Left(s"the table's keys are made by $name, which is none of those whose keys are known")
+            case None    => Left(s"the table's keys are made by $name, which is not one of those whose keys are known")
             case Some(g) => Right(new KeyTexts(forms(g, config)))
           }
       }

@@ -71,7 +71,7 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
 
   private def report(file: String, offset: Long, what: String): Unit = {
     val found = s"$file: at offset $offset $what"
-    if (asStock) LogCheck.log.warn("{}; it is passed over, rows may be missing or old", found)
+    if (asStock) LogCheck.log.warn("{}; it is skipped, rows may be missing or old", found)
     else
       throw new DamagedTable(
         s"$found; restore the file from a copy, roll the instant back with Hudi, or read what is left with " +

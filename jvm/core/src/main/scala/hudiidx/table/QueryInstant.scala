@@ -32,6 +32,6 @@ object QueryInstant {
   }
 
   private def invalid(option: String, value: String): InvalidOption = new InvalidOption(
-    s"$option: '$value' is no instant; use yyyyMMddHHmmss[SSS], 'yyyy-MM-dd HH:mm:ss[.SSS]' or yyyy-MM-dd"
+    s"$option: '$value' is not an instant; use yyyyMMddHHmmss[SSS], 'yyyy-MM-dd HH:mm:ss[.SSS]' or yyyy-MM-dd"
   )
 }

@@ -116,7 +116,7 @@ final class TableListing(
   private def report(partitionPath: String, suspect: Suspect): Unit = {
     if (!damagedAsStock) throw damaged(partitionPath, suspect)
     TableListing.log.warn(
-      "{}; it is passed over, rows may be missing or old",
+      "{}; it is skipped, rows may be missing or old",
       damaged(partitionPath, suspect).getMessage
     )
   }

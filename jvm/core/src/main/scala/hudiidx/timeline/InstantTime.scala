@@ -53,7 +53,7 @@ object InstantTime {
     val next = if (now > last) now else local(last).fold(numbered)(after(_, zone))
     if (next <= last)
       throw new DamagedTable(
-        s"the timeline has an instant $last, behind which none can come; find out who wrote it, and remove it with Hudi (rollback)"
+        s"the timeline has an instant $last, after which none can come; find out who wrote it, and remove it with Hudi (rollback)"
       )
     next
   }

@@ -86,7 +86,7 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
   private def requireSameTimeline(instant: String): Unit = {
     val there = now.timeline.completed.map(_.requestedTime).toSet
     before.timeline.completedWrites.lastOption.filterNot(i => there(i.requestedTime)).foreach { i =>
-      throw conflict(instant, "it was taken back or archived meanwhile", i.requestedTime)
+      throw conflict(instant, "it was rolled back or archived meanwhile", i.requestedTime)
     }
     completed.foreach { i =>
       val takesBack = i.action match {
@@ -95,7 +95,7 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
           now.contents.rollback(i).commitsRolledBack.exists(t => known.get(t).exists(_.isCompleted))
         case _ => false
       }
-      if (takesBack) throw conflict(instant, "it took a commit back", i.requestedTime)
+      if (takesBack) throw conflict(instant, "it rolled back a commit", i.requestedTime)
     }
   }
 
@@ -111,6 +111,6 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
       .toVector
 
   private def conflict(instant: String, why: String, other: String): WriteConflict = new WriteConflict(
-    s"${now.tablePath}: another writer ($other) was at work beside the write $instant: $why; write again"
+    s"${now.tablePath}: another writer ($other) was at work during the write $instant: $why; write again"
   )
 }

@@ -27,7 +27,7 @@ object FailedWrite {
     val causes = Causes.of(e)
     val isKnown = causes.exists(c => c.isInstanceOf[HudiIdxException] || isInterruption(c))
     causes.collectFirst { case io: IOException if !isKnown => io }.fold(e) { io =>
-      val remedy = if (causes.exists(isFull)) "make room there" else "mend that"
+      val remedy = if (causes.exists(isFull)) "make room there" else "fix that"
       new WriteFailed(s"$tablePath: $what failed (${reason(io, causes.last)}); $left; $remedy, then try again", e)
     }
   }

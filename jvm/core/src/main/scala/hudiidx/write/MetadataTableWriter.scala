@@ -40,7 +40,7 @@ object MetadataTableWriter {
     table.timeline.pending(Action.Indexing).headOption.foreach(i => throw PendingWrites.isAtWork(path, i))
     val config = TableConfig.read(storage, path)
     if (config.timelineDir(path) != table.timeline.dir)
-      throw new WriteConflict(s"$path: the table was made anew beside the write $instant; write again")
+      throw new WriteConflict(s"$path: the table was made anew during the write $instant; write again")
     if (config.metadataPartitions.contains(MetadataTable.FilesPartition))
       try {
         val others = notKept(config, keepsKeys)

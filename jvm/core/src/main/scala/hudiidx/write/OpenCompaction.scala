@@ -194,7 +194,7 @@ object OpenCompaction {
     val file = s"${table.timeline.dir}/$instant.${Action.Compaction}"
     if (table.storage.status(s"$file.requested").isEmpty) {
       table.storage.delete(s"$file.inflight")
-      throw new WriteConflict(s"${table.tablePath}: the plan of the compaction $instant was taken back; run it again")
+      throw new WriteConflict(s"${table.tablePath}: the plan of the compaction $instant was rolled back; run it again")
     }
   }
 

@@ -160,7 +160,7 @@ final class OpenWrite private[write] (
     lock match {
       case _ if kind.keepsPlan => lock.fold(publishCompaction(write))(_.heldFor(instant)(publishCompaction(write)))
       case None                => publish(write, table)
-      case Some(lock)          => lock.heldFor(instant)(publishBesideOthers(write, recheck))
+      case Some(lock)          => lock.heldFor(instant)(publishWithOthers(write, recheck))
     }
   }
 
@@ -173,7 +173,7 @@ final class OpenWrite private[write] (
     publish(write, now)
   }
 
-  private def publishBesideOthers(write: CompletedWrite, recheck: TableContext => Unit): Unit = {
+  private def publishWithOthers(write: CompletedWrite, recheck: TableContext => Unit): Unit = {
     val now = TableContext.load(table.access, table.tablePath)
     val others = new ConcurrentWrites(table, now)
     others.check(instant, write)

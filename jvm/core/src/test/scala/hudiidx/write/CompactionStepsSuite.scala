@@ -123,7 +123,7 @@ class CompactionStepsSuite extends AnyFunSuite {
       val request = s"${table.timeline.dir}/${planned.requestedTime}.compaction.requested"
       val content = LocalStorage.readAll(request)
       LocalStorage.delete(request)
-      assert(intercept[WriteConflict](OpenCompaction.begin(table, planned, quick)).getMessage.contains("taken back"))
+      assert(intercept[WriteConflict](OpenCompaction.begin(table, planned, quick)).getMessage.contains("rolled back"))
       assert(LocalStorage.list(table.timeline.dir).forall(!_.name.contains("compaction")))
       LocalStorage.publish(request, content)
       Thread.sleep(5) // the heartbeat is past

@@ -28,7 +28,7 @@ class FailedWriteSuite extends AnyFunSuite {
     val deeper = typed(new IOException("the stream is broken", new IllegalStateException("because of this")))
     assert(deeper.getMessage.contains("the stream is broken: because of this"))
     val denied = typed(new AccessDeniedException("/t/p")).getMessage
-    assert(denied.contains("AccessDeniedException: /t/p") && denied.contains("mend that, then try again"))
+    assert(denied.contains("AccessDeniedException: /t/p") && denied.contains("fix that, then try again"))
     assert(typed(new SocketTimeoutException("no answer")).isInstanceOf[WriteFailed])
   }
 

@@ -46,7 +46,7 @@ private[hadoop] object ConditionalPut extends NewFile {
       def put() = send(client, probe, Array.emptyByteArray, UUID.randomUUID().toString)
       try
         if (put() == NotImplemented) Some("it knows no conditional put (If-None-Match)")
-        else if (put() != Taken) Some("it passes over the condition of a conditional put (If-None-Match)")
+        else if (put() != Taken) Some("it ignores the condition of a conditional put (If-None-Match)")
         else None
       finally
         try client.delete()

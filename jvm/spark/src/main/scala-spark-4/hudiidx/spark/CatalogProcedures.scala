@@ -36,7 +36,7 @@ object CatalogProcedures {
     namespace.length == 1 && namespace(0).equalsIgnoreCase(Namespace)
 
   private def known: String =
-    s"there is no such procedure; those of hudiidx are ${source.names.map(n => s"$Namespace.$n").mkString(", ")}"
+    s"unknown procedure; those of hudiidx are ${source.names.map(n => s"$Namespace.$n").mkString(", ")}"
 }
 
 /** The procedures, found as a service: they stand above the catalog. */

@@ -100,7 +100,7 @@ object ChangeData {
     if (table.names.isDefined && hasImages)
       throw new UnsupportedTable(
         s"${table.path}: columns were renamed, or dropped and added again, and images in .cdc files are known by the names that columns " +
-          s"had; begin behind that change, or set ${ReadOptions.SchemaOnRead} to false to read files by the names of their columns"
+          s"had; begin after that change, or set ${ReadOptions.SchemaOnRead} to false to read files by the names of their columns"
       )
   }
 

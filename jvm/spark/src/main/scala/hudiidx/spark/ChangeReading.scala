@@ -147,7 +147,7 @@ final private[spark] case class ChangeReading(
 
     private def lostError(change: Change.Recorded, record: ChangeRecord) = new DamagedTable(
       s"${Storage.join(folder, change.files.head)}: record ${record.key.getOrElse("without a key")} was changed by ${change.instant} " +
-        s"(${record.op}), and the base files before and after do not have it; begin behind that commit"
+        s"(${record.op}), and the base files before and after do not have it; begin after that commit"
     )
 
     private def imagesOf(moment: SliceMoment): Iterator[(ByteBuffer, String)] = {

@@ -31,7 +31,7 @@ object FileSliceSplit {
     val hasLogs = slice.dataLogFiles.nonEmpty
     val empty = slice.baseFile.filter(_.sizeBytes <= 0)
     if (empty.isDefined && !hasLogs && table.shared.damagedAsStock) {
-      log.warn("{}: the base file is empty; it is passed over, rows are missing", pathOf(empty.get, table))
+      log.warn("{}: the base file is empty; it is skipped, rows are missing", pathOf(empty.get, table))
       None
     } else Some(pieceOf(slice, table, data, constants))
   }

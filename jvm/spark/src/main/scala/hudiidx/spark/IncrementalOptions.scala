@@ -48,7 +48,7 @@ object IncrementalOptions {
     SkipCompaction,
     Flag,
     "false",
-    "Incremental, merge-on-read from version 8 on: pass over compactions."
+    "Incremental, merge-on-read from version 8 on: skip compactions."
   )
   private val endSchema =
     OptionDoc(EndSchema, Flag, "false", "Incremental: columns as of the last commit of the range.")

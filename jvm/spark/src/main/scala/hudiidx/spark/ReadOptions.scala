@@ -203,7 +203,7 @@ object ReadOptions {
   private def view(name: String): String = {
     val lower = name.toLowerCase(Locale.ROOT)
     if (!Views.contains(lower))
-      throw new InvalidOption(s"$ViewName: '$name' is no view; known are ${Views.mkString(", ")}")
+      throw new InvalidOption(s"$ViewName: unknown view '$name'; known are ${Views.mkString(", ")}")
     lower
   }
 

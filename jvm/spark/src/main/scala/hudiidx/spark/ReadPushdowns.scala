@@ -34,7 +34,7 @@ object ReadPushdowns {
     ),
     on(
       FileFilters,
-      "Filters are handed to the Parquet reader, which passes over row groups and pages."
+      "Filters are handed to the Parquet reader, which skips row groups and pages."
     ),
     on(
       RuntimeFilters,

@@ -33,7 +33,7 @@ object StreamOptions {
     Start,
     Text("`earliest`, `latest` or instant"),
     IncrementalOptions.Earliest,
-    "Streams, once: where a new checkpoint begins, with all commits, with those to come, or behind an instant, which is meant as " +
+    "Streams, once: where a new checkpoint begins, with all commits, with those to come, or after an instant, which is meant as " +
       s"that of `${IncrementalOptions.Begin}` and never counts itself."
   )
   private val most = OptionDoc(

@@ -144,7 +144,7 @@ object Procedures {
 
   def named(name: String): Procedure = All
     .find(_.name.equalsIgnoreCase(name))
-    .getOrElse(throw new InvalidOption(s"system.$name is no procedure; there are ${All.map(_.name).mkString(", ")}"))
+    .getOrElse(throw new InvalidOption(s"unknown procedure system.$name; there are ${All.map(_.name).mkString(", ")}"))
 
   private def created(call: Arguments): Map[String, String] = recordOptions(call) ++ Seq(
     IndexOptions.Columns -> "columns",

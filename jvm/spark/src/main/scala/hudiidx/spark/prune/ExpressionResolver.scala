@@ -213,7 +213,7 @@ private[spark] object ExpressionRules {
     }
     Seq(e.analyzed, e.plain).foreach(_.foreach(part => unfit(part).foreach(refuse)))
     e.ofMoment.foreach(refuse)
-    if (ResolvedExpression.inputs(e.analyzed).isEmpty) refuse("it is of no column")
+    if (ResolvedExpression.inputs(e.analyzed).isEmpty) refuse("it uses no column")
     if (e.inputs.isEmpty || ColumnPaths.parts(e.optimized).isDefined) refuse("it is a column or a constant")
     if (ValueCode.columnType(e.optimized.dataType).isEmpty)
       refuse(s"it gives ${e.optimized.dataType.simpleString}, whose values have no order that an index could use")

@@ -10,15 +10,15 @@ private[write] object HarmlessWriteOptions {
   private val speed = Harmless("how much memory, how many tasks or threads stock's writer takes")
   private val layout = Harmless("how stock sizes files and sorts and packs rows in them; rows are the same")
   private val lookups = Harmless("how stock looks keys up; hudiidx has its own index")
-  private val catalogs = Harmless("tables in catalogs are made by stock Hudi's tools; run its sync behind the write")
+  private val catalogs = Harmless("tables in catalogs are made by stock Hudi's tools; run its sync after the write")
   private val meetings = Harmless(
     "how writers meet; a conflict is an error, and other locks than the file's are refused"
   )
   private val ofRefused = Harmless("says more of what is refused")
   private val internal = Harmless("Hudi's own code sets it")
   private val columns = Harmless("rows that lack a column, or have one of a type that loses something, are refused")
-  private val figures = Harmless("figures in commits; rows do not hang on them")
-  private val behind = Harmless("what fails behind a commit is a warning")
+  private val figures = Harmless("figures in commits; rows do not depend on them")
+  private val behind = Harmless("what fails after a commit is a warning")
 
   lazy val All: Map[String, StockOption] = ofRows ++ ofTables ++ ofServices
 
@@ -33,7 +33,7 @@ private[write] object HarmlessWriteOptions {
     "hoodie.schema.on.read.enable" -> columns,
     "hoodie.combine.before.delete" -> Harmless("a key is deleted once, however often it comes"),
     "hoodie.datasource.write.row.writer.enable" ->
-      Harmless("how stock writes rows; where keys hang on it docs/keys.md says so, and they are refused"),
+      Harmless("how stock writes rows; where keys depend on it docs/keys.md says so, and they are refused"),
     "hoodie.datasource.write.secondarykey.column" -> Harmless("says more of secondary indexes, which are not made"),
     "hoodie.write.track.event.time.watermark" -> figures,
     "hoodie.payload.event.time.field" -> figures,

@@ -119,13 +119,13 @@ final private[write] class RowWrite(
     val now = SharedTable.open(spark, path, IndexOptions.of(options.index))
     located(inserts, now, samePartition).where(RowWrite.FileId.isNotNull).select(RowWrite.Key).take(1).foreach { r =>
       throw new WriteConflict(
-        s"$path: another writer inserted record '${r.getString(0)}' beside the write ${open.instant}, which inserts it too; write again"
+        s"$path: another writer inserted record '${r.getString(0)}' during the write ${open.instant}, which inserts it too; write again"
       )
     }
   }
 
   private def taken(batch: StreamBatch): WriteConflict = new WriteConflict(
-    s"$path: another run of the stream ${batch.writer} wrote its batch ${batch.id} beside the write ${open.instant}; let one run at a time"
+    s"$path: another run of the stream ${batch.writer} wrote its batch ${batch.id} during the write ${open.instant}; let one run at a time"
   )
 
   private def schemaOf(rows: DataFrame): WriteSchema = {

@@ -49,7 +49,7 @@ object SaveTable {
     else {
       val storage = Tables.access(spark.sessionState.newHadoopConf()).storage
       if (FailedWrite.typed(path, "the write")(storage.list(path)).nonEmpty)
-        throw new InvalidOption(s"path: $path holds files that are no Hudi table; give another path")
+        throw new InvalidOption(s"path: $path holds files that are not a Hudi table; give another path")
       writer.write(rows)
     }
 

@@ -191,7 +191,7 @@ object WriteOptionDocs {
       StreamWriter,
       Text("name"),
       "(the query's id)",
-      "Whose batches are numbered: a batch that the table has is passed over."
+      "Whose batches are numbered: a batch that the table has is skipped."
     ),
     streamRetries,
     streamPause

@@ -305,7 +305,7 @@ final class SqlSuite extends SparkSuite {
       assert(refused(s"CALL system.update_index('$name')").contains("no Hudi table"), name)
     }
     if (own) intercept[ParseException](sql("CALL other.lookup('t')"))
-    else assert(refused("CALL other.lookup('t')").contains("there is no such procedure"))
+    else assert(refused("CALL other.lookup('t')").contains("unknown procedure"))
   }
 
   test("a delegate that is not there is refused") {

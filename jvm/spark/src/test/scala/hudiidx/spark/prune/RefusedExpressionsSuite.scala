@@ -24,7 +24,7 @@ final class RefusedExpressionsSuite extends KeptExpressions {
     "concat(name, input_file_name())" -> "input_file_name",
     "unix_timestamp() - l" -> "",
     "plus_one(i)" -> "plus_one is a user's function",
-    "1 + 1" -> "of no column",
+    "1 + 1" -> "uses no column",
     "name" -> "column",
     "nope + 1" -> "nope",
     "sum(i)" -> "",
