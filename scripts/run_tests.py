@@ -2,7 +2,7 @@
 
 Usage: run_tests.py lint | fast | test | all | cluster
 
-    lint     scalafmt, ruff (rules and format), mypy --strict
+    lint     scalafmt, ruff (rules and format), mypy --strict, words of docs/glossary.md
     fast     lint, the Scala suites of core, Python tests that need no Spark session, some on each Spark 4
     test     lint, every Scala suite, the Python tests, stock Hudi live in short form, lines/ on each Spark 4
     all      test, with every fixture and every live case
@@ -43,6 +43,7 @@ LINT = {
     "ruff": [str(BIN / "ruff"), "check", *PYTHON],
     "ruff format": [str(BIN / "ruff"), "format", "--check", *PYTHON],
     "mypy": [str(BIN / "mypy"), "--config-file=python/pyproject.toml", "python/hudiidx"],
+    "words": [str(BIN / "python"), "scripts/check_words.py"],
 }
 SCALAFMT = {"scalafmt": ["build/sbt", "scalafmtCheckAll"]}
 # What shell scripts of Spark give to the JVMs that tests start: they live for seconds.
