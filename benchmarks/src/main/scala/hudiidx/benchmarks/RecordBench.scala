@@ -215,7 +215,7 @@ private final class BenchKeys(kind: String, count: Int, files: Int) {
     case "decimal" => decimal(i.toLong, 0)
     case "digits"  => decimal(100000000L + i, text("user-", 0))
     case "two"     => decimal(i.toLong, text(",day:", decimal(20260101L + i % 28, text("city:", 0))))
-    case other     => throw new IllegalArgumentException(s"kind $other is none of uuid, decimal, digits, two")
+    case other     => throw new IllegalArgumentException(s"kind $other is not one of uuid, decimal, digits, two")
   }
 
   def key(i: Int): String = {
