@@ -119,7 +119,8 @@ class LateWriteSuite extends AnyFunSuite {
     }
 
   /** Pairs of steps, each in a race of its own: half of those beside the late one's completion, and some;
-    * all of them where tests are long. */
+    * all of them where tests are long.
+    */
   private def races(table: String, oneIn: Int = 120)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
     val calls = new SteppedStorage(Int.MaxValue, () => ())
     job(calls, table)

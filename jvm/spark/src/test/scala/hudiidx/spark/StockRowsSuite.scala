@@ -9,6 +9,7 @@ final class StockRowsSuite extends StockRows("COPY_ON_WRITE")
 
 /** And of every merge-on-read fixture, where a query of the base files alone is compared too. */
 final class StockMergedRowsSuite extends StockRows("MERGE_ON_READ") {
+
   /** Stock leaves times in its arrays as they are: TimestampLabelsReadSuite, and `UNREPAIRED` of tests/compare.py. */
   private val unrepaired = "v9-relabelled-mor"
 

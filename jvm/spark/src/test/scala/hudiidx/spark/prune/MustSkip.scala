@@ -3,7 +3,7 @@ package hudiidx.spark.prune
 import org.apache.spark.sql.internal.SQLConf
 
 /** Files that filters must leave out, of every type of column and form of filter. */
-private object MustSkip {
+private[prune] object MustSkip {
 
   // With errors for what does not fit, as Spark 4 casts, a file with such a value must be read.
   private val cast = if (new SQLConf().ansiEnabled) "TRY_CAST" else "CAST"
