@@ -19,7 +19,7 @@ endif
 PY := .venv/bin/python
 HUDI_BUNDLE := hudi-spark3.5-bundle_2.12
 # Those that integration/stock_hudi.py runs.
-HUDI_VERSIONS := $(shell sed -n 's/^ *"stock_[0-9_]*": Release("\([0-9.]*\)".*/\1/p' integration/stock_hudi.py)
+HUDI_VERSIONS := $(shell sed -n 's/^ *"stock_[0-9_]*": Release."\([0-9.]*\)".*/\1/p' integration/stock_hudi.py)
 HUDI_JARS := $(HUDI_VERSIONS:%=build/lib/$(HUDI_BUNDLE)-%.jar)
 
 OTHER_JARS := $(addprefix build/lib/,iceberg-spark-runtime-3.5_2.12-1.10.0.jar delta-spark_2.12-3.3.2.jar delta-storage-3.3.2.jar)
