@@ -127,7 +127,7 @@ def test_as_of_an_instant_keys_are_where_the_rows_were(spark: SparkSession, move
         assert list(found) == list(without.lookup(keys, as_of=t["as_of"]))
         assert all(x.instant_time <= t["as_of"] for x in found)
     assert moved.lookup(keys, as_of=travels[-1]["as_of"]) == moved.lookup(keys)
-    with pytest.raises(InvalidOption, match="no instant"):
+    with pytest.raises(InvalidOption, match="not an instant"):
         moved.lookup(keys, as_of="yesterday")
 
 
