@@ -82,7 +82,7 @@ val common = Seq(
   // Tests are linted as 2.12 does it.
   Test / scalacOptions ~= (_.filterNot(_.startsWith("-Xlint:"))),
   // Two such JVMs share the machine's cores: compilers and collectors that run beside the tests take more than they give.
-  Test / javaOptions ++= addOpens ++ Seq("-Xmx2g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Djava.net.preferIPv4Stack=true", "-Duser.timezone=UTC"),
+  Test / javaOptions ++= addOpens ++ Seq("-Xmx2g", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", "-XX:+UseSerialGC", "-Djava.net.preferIPv4Stack=true", "-Duser.timezone=UTC"),
   // Java does not follow it by itself.
   Test / javaOptions ++= sys.env.get("TMPDIR").map("-Djava.io.tmpdir=" + _).toSeq,
   Test / parallelExecution := false,

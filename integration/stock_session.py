@@ -10,6 +10,7 @@ JVM = " ".join(
         "--add-opens=java.base/java.util.stream=ALL-UNNAMED",
         "-Duser.timezone=UTC",
         "-XX:TieredStopAtLevel=1",
+        "-XX:ReservedCodeCacheSize=240m",
         "-XX:+UseSerialGC",
     )
 )

@@ -46,8 +46,10 @@ LINT = {
     "words": [str(BIN / "python"), "scripts/check_words.py"],
 }
 SCALAFMT = {"scalafmt": ["build/sbt", "scalafmtCheckAll"]}
+# With the first compiler alone a JVM keeps 48 MB of code, and a session in need of more loses its context.
+FIRST_COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 # What shell scripts of Spark give to the JVMs that tests start: they live for seconds.
-SHORT_LIVES = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+SHORT_LIVES = f"{FIRST_COMPILER} -XX:+UseSerialGC"
 BRIEFLY = {"SPARK_SUBMIT_OPTS": SHORT_LIVES, "SPARK_LAUNCHER_OPTS": SHORT_LIVES}
 # A file system in memory, and the room that a suite needs there and leaves to its processes.
 MEMORY = Path("/dev/shm")

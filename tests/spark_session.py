@@ -19,7 +19,9 @@ from hudiidx import configure_spark
 MASTER = os.environ.get("HUDIIDX_TEST_MASTER", "local[2]")
 SETTINGS = {
     "spark.driver.memory": "2g",
-    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # The first compiler alone keeps 48 MB of code, and a session that needs more loses its SparkContext.
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 "
+    "-XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
     "spark.sql.extensions": "hudiidx.spark.HudiIdxExtensions",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",

@@ -1,11 +1,13 @@
 """The package as it is installed."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
 from dataclasses import FrozenInstanceError
+from importlib import metadata
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -14,7 +16,7 @@ import pytest
 from stored import ROOT
 
 import hudiidx
-from hudiidx import BaseFile, IndexInfo, configure_spark, errors, session
+from hudiidx import BaseFile, HudiIndex, IndexInfo, configure_spark, errors, session
 from hudiidx._spark import spark_jars, spark_line
 from hudiidx.session import jar_path
 
@@ -86,10 +88,10 @@ def test_a_spark_line_without_a_jar_is_an_error_that_says_what_to_do(
         jar_path()
 
 
-def test_python_and_scala_have_one_version() -> None:
-    build = (ROOT / "build.sbt").read_text()
-    assert f'ThisBuild / version := "{hudiidx.__version__}"' in build
-    assert f'version = "{hudiidx.__version__}"' in (ROOT / "python" / "pyproject.toml").read_text()
+def test_python_and_scala_have_one_version(indexed: HudiIndex, cow: Path) -> None:
+    assert metadata.version("hudiidx") == hudiidx.__version__
+    versions = sorted((cow / ".hoodie" / "hudiidx" / "versions").glob("*.json"))
+    assert json.loads(versions[-1].read_text())["writer"] == f"hudiidx {hudiidx.__version__}"
 
 
 def test_python_and_scala_have_the_same_errors() -> None:
