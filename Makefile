@@ -41,11 +41,11 @@ build: $(STAMPS)/wheel
 preflight:
 	@scripts/preflight
 
-# All lines' jars, two at a time: a compiler keeps one core busy.
+# All lines' jars, two at a time: a compiler keeps one core busy. The third leaves a core to what WITH names.
 JARS := dist/.stamp
 $(JARS): $(JVM_SOURCES) $(SBT)
 	@mkdir -p dist
-	@$(MAKE) --no-print-directory -j2 $(JAR) $(JARS_4)
+	@$(MAKE) --no-print-directory -j2 $(JAR) $(JARS_4) $(WITH)
 	@touch $@
 
 # The build of sbt compiles itself once, before two of it run.
@@ -171,16 +171,10 @@ test: ready
 	@$(PY) scripts/run_tests.py test
 
 # All that the tests need. Downloads and environments are made while the jars are; what Maven fetches, one by one.
-.PHONY: ready fetched compiled test-classes
+.PHONY: ready fetched test-classes
 ready:
-	@$(MAKE) --no-print-directory -j3 compiled $(STAMPS)/tests fetched $(BROWSER) $(PYSPARKS)
+	@$(MAKE) --no-print-directory -j3 WITH=test-classes $(JARS) $(STAMPS)/tests fetched $(BROWSER) $(PYSPARKS)
 	@$(MAKE) --no-print-directory build lines
-
-# The third jar leaves a core to the classes of the tests.
-compiled: $(SBT)
-	@mkdir -p dist
-	@$(MAKE) --no-print-directory -j2 $(JAR) $(JARS_4) test-classes
-	@touch $(JARS)
 
 test-classes: $(JAR)
 	build/sbt Test/compile
