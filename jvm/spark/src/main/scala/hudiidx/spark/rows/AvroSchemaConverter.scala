@@ -22,6 +22,14 @@ object AvroSchemaConverter {
   /** The type of values of any Avro schema. */
   def dataType(schema: Schema, where: String): DataType = convert(schema, where, Set.empty)._1
 
+  /** The type with nulls wherever a value stands in another: casts of Spark go to no other where a value may be null. */
+  def nullable(dataType: DataType): DataType = dataType match {
+    case ArrayType(element, _)  => ArrayType(nullable(element))
+    case MapType(key, value, _) => MapType(key, nullable(value))
+    case StructType(fields)     => StructType(fields.map(f => f.copy(dataType = nullable(f.dataType), nullable = true)))
+    case other                  => other
+  }
+
   /** The type and whether a value may be null. `open` holds the records that enclose this one. */
   private def convert(schema: Schema, where: String, open: Set[String]): (DataType, Boolean) = schema.getType match {
     case Schema.Type.INT =>
@@ -33,8 +41,11 @@ object AvroSchemaConverter {
     case Schema.Type.DOUBLE                    => (DoubleType, false)
     case Schema.Type.BYTES | Schema.Type.FIXED => (binaryType(schema, where), false)
     case Schema.Type.NULL                      => (NullType, true)
-    case Schema.Type.RECORD => (variantType(schema, where).getOrElse(recordType(schema, where, open)), false)
-    case Schema.Type.ARRAY  =>
+    case Schema.Type.RECORD                    =>
+      val struct = variantType(schema, where).getOrElse(recordType(schema, where, open))
+      // Stock's struct of a blob has nulls in every field, whatever the table's schema says.
+      (if (HudiType.of(schema, where).contains(HudiType.Blob)) nullable(struct) else struct, false)
+    case Schema.Type.ARRAY =>
       val (element, nullable) = convert(schema.getElementType, where, open)
       (ArrayType(element, nullable), false)
     case Schema.Type.MAP =>
@@ -74,16 +85,8 @@ object AvroSchemaConverter {
       val (fieldType, nullable) = convert(f.schema, where, open + name)
       struct = struct.add(StructField(f.name, fieldType, nullable, metadata(f.schema, where)))
     }
-    if (HudiType.of(schema, where).contains(HudiType.Blob)) withNulls(struct) else struct
+    struct
   }
-
-  /** Stock's struct of a blob has nulls in every field, whatever the table's schema says. */
-  private def withNulls(struct: StructType): StructType = StructType(struct.map { f =>
-    f.dataType match {
-      case inner: StructType => f.copy(dataType = withNulls(inner), nullable = true)
-      case _                 => f.copy(nullable = true)
-    }
-  })
 
   private def metadata(schema: Schema, where: String): Metadata =
     HudiType.of(schema, where).fold(Metadata.empty) { own =>

@@ -5,6 +5,7 @@ import java.util.concurrent.ThreadLocalRandom
 import hudiidx.{InvalidOption, Sql, UnsupportedTable, WriteConflict}
 import hudiidx.log.{AvroFieldPlan, MergeMode}
 import hudiidx.spark._
+import hudiidx.spark.rows.AvroSchemaConverter
 import hudiidx.spark.tag.TagLocation
 import hudiidx.sync.{IndexOptions, TableContext}
 import hudiidx.table._
@@ -159,7 +160,8 @@ final private[write] class RowWrite(
       if (deletesAll) lit(null).cast(schema.struct)
       else
         struct(
-          schema.struct.map(f => rows.col(Sql.quoted(f.name)).cast(WriteSchema.nullable(f.dataType)).as(f.name)): _*
+          schema.struct
+            .map(f => rows.col(Sql.quoted(f.name)).cast(AvroSchemaConverter.nullable(f.dataType)).as(f.name)): _*
         )
     val own = Vector(keys.head.as(RowWrite.Key), partition.as(RowWrite.Partition), columns.as(RowWrite.Columns))
     rows.select(own ++ also.map(col) ++ keys.tail.zipWithIndex.map { case (k, i) => k.as(RowWrite.OtherKey + i) }: _*)

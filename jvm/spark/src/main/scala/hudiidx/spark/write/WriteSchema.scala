@@ -73,16 +73,6 @@ object WriteSchema {
     Schema.createRecord(data.getName, data.getDoc, data.getNamespace, false, fields.asJava)
   }
 
-  /** The type for values that may be null where the table's may not: Spark casts to no other, and each row is checked as it is
-    * written.
-    */
-  def nullable(dataType: DataType): DataType = dataType match {
-    case ArrayType(element, _)  => ArrayType(nullable(element))
-    case MapType(key, value, _) => MapType(key, nullable(value))
-    case StructType(fields)     => StructType(fields.map(f => f.copy(dataType = nullable(f.dataType), nullable = true)))
-    case other                  => other
-  }
-
   private val Unmarked = "cast it to boolean before the write, or give it another name"
 
   /** InvalidOption for a column that would say which rows are deletes, and has another type than such values. */
