@@ -3,15 +3,14 @@
 from collections import Counter
 
 import hudifix
+import short_jvm
 from pyspark.sql import SparkSession
 
 JVM = " ".join(
     (
         "--add-opens=java.base/java.util.stream=ALL-UNNAMED",
         "-Duser.timezone=UTC",
-        "-XX:TieredStopAtLevel=1",
-        "-XX:ReservedCodeCacheSize=240m",
-        "-XX:+UseSerialGC",
+        *short_jvm.FLAGS,
     )
 )
 

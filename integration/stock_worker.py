@@ -12,6 +12,7 @@ import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "make"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
 
 from stock_reads import StockReads
 from stock_writes import StockWrites

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import reports
+import short_jvm
 import spark_lines
 from figures import figure
 
@@ -46,10 +47,8 @@ LINT = {
     "words": [str(BIN / "python"), "scripts/check_words.py"],
 }
 SCALAFMT = {"scalafmt": ["build/sbt", "scalafmtCheckAll"]}
-# With the first compiler alone a JVM keeps 48 MB of code, and a session in need of more loses its context.
-FIRST_COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-# What shell scripts of Spark give to the JVMs that tests start: they live for seconds.
-SHORT_LIVES = f"{FIRST_COMPILER} -XX:+UseSerialGC"
+# What shell scripts of Spark give to the JVMs that tests start.
+SHORT_LIVES = " ".join(short_jvm.FLAGS)
 BRIEFLY = {"SPARK_SUBMIT_OPTS": SHORT_LIVES, "SPARK_LAUNCHER_OPTS": SHORT_LIVES}
 # A file system in memory, and the room that a suite needs there and leaves to its processes.
 MEMORY = Path("/dev/shm")

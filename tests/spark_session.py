@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import short_jvm
 from pyspark.sql import SparkSession
 from standalone import standalone
 
@@ -19,9 +20,7 @@ from hudiidx import configure_spark
 MASTER = os.environ.get("HUDIIDX_TEST_MASTER", "local[2]")
 SETTINGS = {
     "spark.driver.memory": "2g",
-    # The first compiler alone keeps 48 MB of code, and a session that needs more loses its SparkContext.
-    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 "
-    "-XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": " ".join(("-Duser.timezone=UTC", *short_jvm.FLAGS)),
     "spark.sql.extensions": "hudiidx.spark.HudiIdxExtensions",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
