@@ -41,7 +41,7 @@ class NumbersSuite extends AnyFunSuite {
   }
 
   test("a version file with a number that no version has counts for nothing, and takes no other's place") {
-    val store = new IndexStore(LocalStorage, Files.createTempDirectory("hudiidx-numbers").toString)
+    val store = new IndexStore(LocalStorage, Fixtures.newFolder("hudiidx-numbers").toString)
     assert(store.publish(version(1)))
     val folder = Path.of(store.dir, "versions")
     Seq("99999999999999999999", "09223372036854775807", "01000000000000000000").foreach { n =>
@@ -56,7 +56,7 @@ class NumbersSuite extends AnyFunSuite {
   }
 
   test("behind the last number no version is published, where nobody would find it") {
-    val store = new IndexStore(LocalStorage, Files.createTempDirectory("hudiidx-numbers").toString)
+    val store = new IndexStore(LocalStorage, Fixtures.newFolder("hudiidx-numbers").toString)
     assert(store.publish(version(1)))
     val last = Path.of(store.dir, "versions", "00999999999999999999.json")
     Files.write(last, "{}".getBytes(UTF_8))
@@ -102,7 +102,7 @@ object NumbersSuite {
 
   /** An index folder with a file of this name, where a disk takes it. */
   private def folder(name: String): IndexStore = {
-    val dir = Files.createTempDirectory("hudiidx-numbers")
+    val dir = Fixtures.newFolder("hudiidx-numbers")
     Files.createDirectories(dir.resolve("versions"))
     try Files.write(dir.resolve(name), Array.emptyByteArray): Unit
     catch { case _: InvalidPathException | _: FileSystemException => () }

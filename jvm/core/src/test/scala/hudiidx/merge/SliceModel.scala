@@ -209,10 +209,14 @@ private object SliceModel {
       rules: MergeRules,
       options: MergeOptions
   ): MergedRows = {
+    val (storage, blocks) = counted(contents, rules)
+    SliceMerge.rows(storage, blocks, rules, BlockReaders.AvroOnly, base, options)
+  }
+
+  private def counted(contents: Vector[Array[Byte]], rules: MergeRules) = {
     val files = contents.zipWithIndex.map { case (content, i) => f"f.log.$i%04d" -> content }
     val storage = new MemoryStorage(files.toMap)
-    val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.log.format, None, _ => true))
-    SliceMerge.rows(storage, blocks, rules, BlockReaders.AvroOnly, base, options)
+    storage -> SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.log.format, None, _ => true))
   }
 
   /** As above of some keys; the base file shows their rows alone. */
@@ -223,9 +227,7 @@ private object SliceModel {
       rules: MergeRules,
       options: MergeOptions
   ): MergedRows = {
-    val files = contents.zipWithIndex.map { case (content, i) => f"f.log.$i%04d" -> content }
-    val storage = new MemoryStorage(files.toMap)
-    val blocks = SliceLog.countedBlocks(storage, files.map(_._1), BlockRules(rules.log.format, None, _ => true))
+    val (storage, blocks) = counted(contents, rules)
     val keys: KeySet = (bytes, from, length) => wanted(new String(bytes, from, length, UTF_8))
     val some = new BaseKeyFile {
       override def instant: String = ""

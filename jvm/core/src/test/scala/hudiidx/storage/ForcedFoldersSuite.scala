@@ -1,6 +1,7 @@
 package hudiidx.storage
 
-import java.nio.file.{Files, Path}
+import hudiidx.Fixtures
+import java.nio.file.Path
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -29,14 +30,14 @@ class ForcedFoldersSuite extends AnyFunSuite {
 
   for ((name, way) <- ways)
     test(s"$name: the file's folder is on disk, and each folder in which a new one was made") {
-      val root = Files.createTempDirectory("hudiidx-forced")
+      val root = Fixtures.newFolder("hudiidx-forced")
       assert(forced(root)(way(s"$root/a/b/c/file")) === Vector("", "a", "a/b", "a/b/c"))
       assert(forced(root)(way(s"$root/a/b/c/other")) === Vector("a/b/c"))
       assert(forced(root)(way(s"$root/a/d/file")) === Vector("a", "a/d"))
     }
 
   test("a folder made by a model is on disk, with those above it") {
-    val root = Files.createTempDirectory("hudiidx-forced")
+    val root = Fixtures.newFolder("hudiidx-forced")
     assert(forced(root)(LocalStorage.makeFolder(s"$root/a/b", root.toString, None)) === Vector("", "a"))
     assert(forced(root)(LocalStorage.makeFolder(s"$root/a/b", root.toString, None)) === Vector.empty)
   }

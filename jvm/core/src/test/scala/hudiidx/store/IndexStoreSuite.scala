@@ -1,6 +1,6 @@
 package hudiidx.store
 
-import hudiidx.DamagedIndex
+import hudiidx.{DamagedIndex, Fixtures}
 import hudiidx.storage.{DenyingStorage, LocalStorage}
 import hudiidx.sync.{AtOnce, CallOrder, MemoryFiles, SimulatedClock, SteppedStorage}
 import java.nio.charset.StandardCharsets.UTF_8
@@ -25,7 +25,7 @@ class IndexStoreSuite extends AnyFunSuite {
       "test"
     )
 
-  private def newStore(): IndexStore = new IndexStore(LocalStorage, Files.createTempDirectory("hudiidx-store").toString)
+  private def newStore(): IndexStore = new IndexStore(LocalStorage, Fixtures.newFolder("hudiidx-store").toString)
 
   test("a version comes back as it was published") {
     val store = newStore()

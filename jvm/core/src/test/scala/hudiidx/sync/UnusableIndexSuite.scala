@@ -39,7 +39,7 @@ class UnusableIndexSuite extends AnyFunSuite {
     withTable(9) { table =>
       val access = accessOf(LocalStorage)
       table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
-      val kept = IndexOptions(indexPath = Some(Files.createTempDirectory("hudiidx-outside").toString))
+      val kept = IndexOptions(indexPath = Some(Fixtures.newFolder("hudiidx-outside").toString))
       new Indexer(access, table.path, kept).create()
       withTable(9) { empty =>
         val snapshot = TableSnapshot.open(access, empty.path, kept)
@@ -81,7 +81,7 @@ class UnusableIndexSuite extends AnyFunSuite {
     withTable(9) { table =>
       val access = accessOf(LocalStorage)
       table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
-      val kept = IndexOptions(indexPath = Some(Files.createTempDirectory("hudiidx-outside").toString))
+      val kept = IndexOptions(indexPath = Some(Fixtures.newFolder("hudiidx-outside").toString))
       new Indexer(access, table.path, kept).create()
       withTable(9) { other =>
         (0 until 3).foreach(_ => other.tick())

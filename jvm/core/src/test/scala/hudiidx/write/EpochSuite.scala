@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.{DamagedTable, NumberSites, UnsupportedTable}
+import hudiidx.{DamagedTable, Fixtures, NumberSites, UnsupportedTable}
 import java.nio.charset.StandardCharsets.UTF_8
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -27,7 +27,7 @@ class EpochSuite extends AnyFunSuite {
   }
 
   test("behind the last number of a record there is none: nobody would find it") {
-    val table = java.nio.file.Files.createTempDirectory("hudiidx-epochs").toString
+    val table = Fixtures.newFolder("hudiidx-epochs").toString
     val epochs = new Epochs(hudiidx.storage.LocalStorage, table)
     assert(epochs.publish("1", 999999999, Epoch.Open("w")))
     assert(intercept[DamagedTable](epochs.publish("1", 1000000000, Epoch.Open("w"))).getMessage.contains("1.999999999"))

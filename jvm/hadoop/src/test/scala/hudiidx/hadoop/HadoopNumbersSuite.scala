@@ -3,7 +3,7 @@ package hudiidx.hadoop
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.Files
 
-import hudiidx.NumberSites
+import hudiidx.{Fixtures, NumberSites}
 import hudiidx.command.CommandLine
 import hudiidx.storage.LocalStorage
 import org.scalatest.funsuite.AnyFunSuite
@@ -12,7 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class HadoopNumbersSuite extends AnyFunSuite {
 
   private def manifests(text: String): Any = {
-    val dir = Files.createTempDirectory("hudiidx-numbers").toString
+    val dir = Fixtures.newFolder("hudiidx-numbers").toString
     Files.write(java.nio.file.Path.of(dir, "_version_"), text.getBytes(UTF_8))
     if (text.nonEmpty && text.forall(c => c > ' ' && c != '/') && text.length < 200)
       Files.write(java.nio.file.Path.of(dir, s"manifest_$text"), "{}".getBytes(UTF_8))

@@ -3,7 +3,7 @@ package hudiidx.hadoop.record
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 
-import hudiidx.NumberSites
+import hudiidx.{Fixtures, NumberSites}
 import hudiidx.record.{HashRange, RecordProperty}
 import hudiidx.storage.LocalStorage
 import org.scalatest.funsuite.AnyFunSuite
@@ -15,7 +15,7 @@ class BuildPlanSuite extends AnyFunSuite {
   private val honest = new String(BuildPlanJson.encode(BuildPlan(settings, 4, Vector.empty)), UTF_8)
 
   private def found(json: String): Option[BuildPlan] = {
-    val dir = Files.createTempDirectory("hudiidx-plan").toString
+    val dir = Fixtures.newFolder("hudiidx-plan").toString
     Files.write(Path.of(dir, "0123456789.plan.json"), json.getBytes(UTF_8))
     new RunFolder(LocalStorage, dir).plan(_ => true).map(_._2)
   }
