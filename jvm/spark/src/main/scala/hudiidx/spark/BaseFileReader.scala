@@ -87,7 +87,7 @@ final class BaseFileReaderFactory(
     * found by the stored keys, and then of the other columns only what belongs to them is decoded.
     */
   private def ofKeys(file: PartitionedFile, base: ReadBase): Option[PartitionReader[ColumnarBatch]] =
-    FileSliceSplit.keysOf(file).filter(isFew(_, base.footer)).flatMap { keys =>
+    Shims.sliceOf(file).keys.filter(isFew(_, base.footer)).flatMap { keys =>
       val found = readers.rowsOfKeys(file, base.footer, keys)
       if (worthPointRead(found.numbers.length, base.footer)) None
       else if (found.numbers.isEmpty) Some(new NoBatches)
@@ -97,7 +97,7 @@ final class BaseFileReaderFactory(
 
   /** The same of a slice with logs: of these too only what may belong to the keys is read, as far as blocks have an index. */
   private def ofKeys(file: PartitionedFile): Option[PartitionReader[ColumnarBatch]] =
-    FileSliceSplit.keysOf(file).flatMap { keys =>
+    Shims.sliceOf(file).keys.flatMap { keys =>
       val base = baseOf(file)
       if (!base.forall(b => isFew(keys, b.footer))) None
       else {
@@ -257,11 +257,7 @@ final class BaseFileReaderFactory(
     names.flatMap(all => BaseFileReaderFactory.instantOf(file).flatMap(all.of))
 
   /** Columns that have one value in all rows of the piece, whatever the file holds. */
-  def fixedOf(file: PartitionedFile): Map[String, Any] =
-    Shims.note(file, BaseFileReaderFactory.FixedColumns) match {
-      case Some(noted: Map[_, _]) => noted.map { case (name, value) => name.toString -> value }
-      case _                      => Map.empty
-    }
+  def fixedOf(file: PartitionedFile): Map[String, Any] = Shims.sliceOf(file).fixed
 
   def sameName(a: String, b: String): Boolean = if (readers.caseSensitive) a == b else a.equalsIgnoreCase(b)
 
@@ -310,9 +306,6 @@ final case class ReadBase(footer: ParquetMetadata, types: Option[StructType], is
 }
 
 object BaseFileReaderFactory {
-
-  /** Note of a piece: columns that have one value in all its rows, whatever the file holds. */
-  val FixedColumns = "fixed_columns"
 
   /** Where one row in so few is wanted, all are read: most pages are needed then, and looking for keys comes on top. */
   private val LeastRowsToOne = 8L

@@ -14,7 +14,6 @@ import hudiidx.table._
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
-import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.unsafe.types.UTF8String
@@ -151,8 +150,8 @@ final private[spark] case class ChangeReading(
     )
 
     private def imagesOf(moment: SliceMoment): Iterator[(ByteBuffer, String)] = {
-      val rows =
-        readers.asOf(moment.asOf).buildColumnarReader(ChangeReading.piece(folder, table.path, moment.slice, work.fixed))
+      val piece = FileSliceSplit.of(table.path, moment.slice, InternalRow.empty, work.fixed)
+      val rows = readers.asOf(moment.asOf).buildColumnarReader(piece)
       new RowsOfReader(rows).map(r => ByteBuffer.wrap(r.getUTF8String(key).getBytes) -> text.of(r))
     }
 
@@ -170,19 +169,6 @@ final private[spark] case class ChangeReading(
       UTF8String.fromString(before),
       UTF8String.fromString(after)
     )
-  }
-}
-
-private[spark] object ChangeReading {
-
-  /** A whole slice, with the values of columns that its files do not hold. */
-  private def piece(folder: String, tablePath: String, slice: FileSlice, fixed: Map[String, Any]): PartitionedFile = {
-    val notes = if (fixed.isEmpty) fixed else Map[String, Any](BaseFileReaderFactory.FixedColumns -> fixed)
-    slice.baseFile.filter(_ => slice.dataLogFiles.isEmpty) match {
-      case Some(base) =>
-        Shims.wholeFile(InternalRow.empty, Storage.join(folder, base.fileName), base.sizeBytes, notes)
-      case None => SliceReading.piece(tablePath, slice, InternalRow.empty, notes)
-    }
   }
 }
 

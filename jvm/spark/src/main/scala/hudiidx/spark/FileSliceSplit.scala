@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.logindex.KeptCells
 import hudiidx.record.PackedKeys
 import hudiidx.spark.rows.ColumnRules
 import hudiidx.storage.Storage
@@ -11,10 +12,46 @@ import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
+/** What tasks know of a file slice beside the path and range that Spark knows; it goes along with each piece of it.
+  *
+  * @param logs  None: a base file without logs
+  * @param fixed columns that have one value in all rows, whatever the files hold
+  * @param keys  the record keys whose rows alone are wanted, where rows bear them; None: all rows
+  */
+final case class FileSliceSplit(logs: Option[SliceLogs], fixed: Map[String, Any], keys: Option[PackedKeys])
+
+/** The logs of a file slice.
+  *
+  * @param baseInstant of the base file, whose path is the piece's; None without one
+  * @param files       paths, and sizes in bytes when they were listed or written; in log order, at least one
+  * @param tails       what the index keeps of their blocks
+  */
+final case class SliceLogs(baseInstant: Option[String], files: Vector[(String, Long)], tails: Option[KeptCells])
+
 /** File slices as Spark's file readers take them. */
 object FileSliceSplit {
   private val log = Log.of("hudiidx.spark.FileSliceSplit")
-  private val RecordKeys = "record_keys"
+
+  /** All rows of a base file, as it holds them. */
+  val OfBaseFile: FileSliceSplit = FileSliceSplit(None, Map.empty, None)
+
+  /** The whole slice as one piece. With logs its length is that of all files, and without a base file the path is the first log's.
+    *
+    * @param more path and bytes of a log after those of the slice
+    */
+  def of(
+      tablePath: String,
+      slice: FileSlice,
+      partition: InternalRow,
+      fixed: Map[String, Any] = Map.empty,
+      more: Option[(String, Long)] = None
+  ): PartitionedFile = {
+    val folder = Storage.join(tablePath, slice.partitionPath)
+    val logs = slice.dataLogFiles.map(l => Storage.join(folder, l.fileName) -> l.sizeBytes) ++ more
+    val path = slice.baseFile.fold(logs.head._1)(b => Storage.join(folder, b.fileName))
+    val ofLogs = if (logs.isEmpty) None else Some(SliceLogs(slice.baseFile.map(_.instantTime), logs, None))
+    Shims.wholeFile(partition, path, SliceReading.bytesOf(slice), FileSliceSplit(ofLogs, fixed, None))
+  }
 
   /** The whole slice, with the values of columns that are the same for all its rows; None if it has no file to be read.
     * UnsupportedTable if its base file is no Parquet file, DamagedTable if that is empty, unless stock Hudi's behaviour is asked
@@ -45,17 +82,12 @@ object FileSliceSplit {
     lazy val known = table.schema.values.named(slice.partitionPath)
     val fixed =
       if (data.exists(f => table.schema.values.mayDecide(f.name))) named(known, data) else Map.empty[String, Any]
-    val notes = if (fixed.isEmpty) fixed else Map[String, Any](BaseFileReaderFactory.FixedColumns -> fixed)
     slice.baseFile.foreach(check(_, table))
     val row = InternalRow.fromSeq(constants.map { f =>
       if (table.columnsOfPath(f.name)) known(f.name)
       else slice.baseFile.map(b => UTF8String.fromString(pathOf(b, table))).orNull
     })
-    if (slice.dataLogFiles.nonEmpty) SliceReading.piece(table.path, slice, row, notes)
-    else {
-      val base = slice.baseFile.get
-      Shims.wholeFile(row, pathOf(base, table), base.sizeBytes, notes)
-    }
+    of(table.path, slice, row, fixed)
   }
 
   private def pathOf(file: BaseFile, table: PinnedTable): String =
@@ -73,26 +105,17 @@ object FileSliceSplit {
 
   /** The same, of which the rows of these record keys alone are wanted. */
   def askedFor(piece: PartitionedFile, keys: PackedKeys, slice: FileSlice, table: PinnedTable): PartitionedFile = {
-    val asked = askedFor(piece, keys)
-    if (!SliceReading.hasLogs(piece)) asked
-    else
-      table.shared
-        .keptTails(FileGroup(slice.partitionPath, slice.fileId))
-        .fold(asked)(SliceReading.withTails(asked, _))
-  }
-
-  private[spark] def askedFor(piece: PartitionedFile, keys: PackedKeys): PartitionedFile =
-    Shims.noted(piece, RecordKeys, keys)
-
-  /** The record keys whose rows alone are wanted of the piece, where their rows bear them. */
-  def keysOf(piece: PartitionedFile): Option[PackedKeys] = Shims.note(piece, RecordKeys) match {
-    case Some(keys: PackedKeys) => Some(keys)
-    case _                      => None
+    val group = FileGroup(slice.partitionPath, slice.fileId)
+    val all = Shims.sliceOf(piece)
+    Shims.withSlice(
+      piece,
+      all.copy(logs = all.logs.map(_.copy(tails = table.shared.keptTails(group))), keys = Some(keys))
+    )
   }
 
   /** A slice with logs is read as a whole, and so is a file of which a few rows are wanted; other base files in pieces. */
   def split(piece: PartitionedFile, maxBytes: Long): Seq[PartitionedFile] =
-    if (SliceReading.hasLogs(piece) || keysOf(piece).isDefined) Seq(piece)
+    if (SliceReading.hasLogs(piece) || Shims.sliceOf(piece).keys.isDefined) Seq(piece)
     else
       (0L until piece.length by maxBytes).map { start =>
         piece.copy(start = start, length = math.min(maxBytes, piece.length - start))

@@ -94,21 +94,29 @@ object Shims {
   abstract class FilteredScanBuilder(spark: SparkSession, columns: StructType)
       extends FileScanBuilder(spark, new InMemoryFileIndex(spark, Nil, Map.empty, Some(new StructType)), columns)
 
-  /** A whole file as one piece. `path` is a plain path or URI, not url-encoded; `notes` go along with its pieces. */
-  def wholeFile(partition: InternalRow, path: String, sizeBytes: Long, notes: Map[String, Any]): PartitionedFile =
+  /** A whole file as one piece. `path` is a plain path or URI, not url-encoded; `slice` goes along with its pieces. */
+  def wholeFile(partition: InternalRow, path: String, sizeBytes: Long, slice: FileSliceSplit): PartitionedFile =
     PartitionedFile(
       partition,
       SparkPath.fromPath(new Path(path)),
       0L,
       sizeBytes,
       fileSize = sizeBytes,
-      otherConstantMetadataColumnValues = notes
+      otherConstantMetadataColumnValues = Map(SliceNote -> slice)
     )
 
-  def note(file: PartitionedFile, name: String): Option[Any] = file.otherConstantMetadataColumnValues.get(name)
+  /** Spark has one place for what goes along with a file, and there values have no type. */
+  private val SliceNote = "hudiidx_slice"
 
-  def noted(file: PartitionedFile, name: String, value: Any): PartitionedFile =
-    file.copy(otherConstantMetadataColumnValues = file.otherConstantMetadataColumnValues + (name -> value))
+  /** IllegalStateException if the piece was not made by `wholeFile`. */
+  def sliceOf(file: PartitionedFile): FileSliceSplit = file.otherConstantMetadataColumnValues.get(SliceNote) match {
+    case Some(slice: FileSliceSplit) => slice
+    case other                       =>
+      throw new IllegalStateException(s"${file.filePath}: a file of this scan without its slice, but $other")
+  }
+
+  def withSlice(file: PartitionedFile, slice: FileSliceSplit): PartitionedFile =
+    file.copy(otherConstantMetadataColumnValues = file.otherConstantMetadataColumnValues + (SliceNote -> slice))
 
   /** The pieces packed into input partitions of about `maxBytes` each, the largest first. */
   def pack(spark: SparkSession, pieces: Array[PartitionedFile], maxBytes: Long): Array[InputPartition] = {

@@ -4,11 +4,10 @@ import java.nio.ByteBuffer
 
 import hudiidx.hadoop.{FoundRows, KeyColumns, KeyedRows, MergedSlice, SliceKeySource, SliceMerger, Tables}
 import hudiidx.log.{AvroFieldPlan, BlockPart}
-import hudiidx.logindex.{KeptCells, KeptTails}
+import hudiidx.logindex.KeptTails
 import hudiidx.merge.{MergeOptions, MergeRules}
 import hudiidx.record.PackedKeys
 import hudiidx.spark.rows.{AvroColumns, BlockRowsReader, ColumnAdapter, ColumnRules}
-import hudiidx.storage.Storage
 import hudiidx.table.{BaseFile, CommitTimes, FileSlice, TableConfig, TableLogRules, TableNames, ViewTimeline}
 import org.apache.avro.Schema
 import org.apache.spark.broadcast.Broadcast
@@ -151,43 +150,12 @@ final case class SliceReading(
   *
   * @param written sizes that the logs had when they were listed or written
   */
-final private case class SliceFiles(
-    base: Option[(String, String)],
-    logs: Vector[String],
-    written: Map[String, Long]
-)
+final private case class SliceFiles(base: Option[(String, String)], logs: Vector[String], written: Map[String, Long])
 
 object SliceReading {
-  private val LogFiles = "log_files"
-  private val LogBytes = "log_bytes"
-  private val BaseInstant = "base_instant"
-  private val KeptTailsNote = "kept_tails"
   private val UsualRecordBytes = 4096L
   private val LeastBudgetBytes = 16L << 20
   private val MostBudgetBytes = 256L << 20
-
-  /** A whole slice as one piece, for the base file's path or else the first log's; its length is that of all files.
-    *
-    * @param more path and bytes of a log behind those of the slice
-    */
-  def piece(
-      tablePath: String,
-      slice: FileSlice,
-      partition: InternalRow,
-      notes: Map[String, Any],
-      more: Option[(String, Long)] = None
-  ): PartitionedFile = {
-    val folder = Storage.join(tablePath, slice.partitionPath)
-    val logs = slice.dataLogFiles
-    val names = logs.map(_.fileName)
-    val path = Storage.join(folder, slice.baseFile.fold(names.head)(_.fileName))
-    val own = slice.baseFile.map(BaseInstant -> _.instantTime) ++
-      Seq(
-        LogFiles -> (names.map(Storage.join(folder, _)) ++ more.map(_._1)),
-        LogBytes -> (logs.map(_.sizeBytes) ++ more.map(_._2))
-      )
-    Shims.wholeFile(partition, path, bytesOf(slice), notes ++ own)
-  }
 
   /** Bytes to be read of the slice. */
   def bytesOf(slice: FileSlice): Long =
@@ -196,17 +164,17 @@ object SliceReading {
   /** Files to be read of the slice. */
   def filesIn(slice: FileSlice): Int = slice.baseFile.size + slice.dataLogFiles.size
 
-  /** The piece with what is kept beside its logs. */
-  def withTails(piece: PartitionedFile, kept: KeptCells): PartitionedFile = Shims.noted(piece, KeptTailsNote, kept)
+  private def keptTails(file: PartitionedFile): KeptTails = logsOf(file).tails.getOrElse(KeptTails.None)
 
-  private def keptTails(file: PartitionedFile): KeptTails = Shims.note(file, KeptTailsNote) match {
-    case Some(kept: KeptTails) => kept
-    case _                     => KeptTails.None
-  }
+  def hasLogs(file: PartitionedFile): Boolean = Shims.sliceOf(file).logs.isDefined
 
-  def hasLogs(file: PartitionedFile): Boolean = Shims.note(file, LogFiles).isDefined
+  def hasBase(file: PartitionedFile): Boolean = Shims.sliceOf(file).logs.forall(_.baseInstant.isDefined)
 
-  def hasBase(file: PartitionedFile): Boolean = !hasLogs(file) || Shims.note(file, BaseInstant).isDefined
+  /** IllegalStateException for a base file alone. */
+  private def logsOf(file: PartitionedFile): SliceLogs = Shims
+    .sliceOf(file)
+    .logs
+    .getOrElse(throw new IllegalStateException(s"${file.filePath}: a base file without logs is to be merged with logs"))
 
   /** Records that are known by their place in the base file meet one of such rows, those that are known by their key the first. */
   private def hasDuplicates(rows: KeyedRows): Boolean = {
@@ -215,16 +183,9 @@ object SliceReading {
   }
 
   private def filesOf(file: PartitionedFile): SliceFiles = {
-    val logs = Shims.note(file, LogFiles) match {
-      case Some(paths: Vector[_]) => paths.map(_.toString)
-      case _                      => Vector.empty
-    }
-    val base = Shims.note(file, BaseInstant).map(instant => file.filePath.toPath.toString -> instant.toString)
-    val sizes = Shims.note(file, LogBytes) match {
-      case Some(bytes: Vector[_]) => bytes.collect { case n: Long => n }
-      case _                      => Vector.empty
-    }
-    SliceFiles(base, logs, logs.zip(sizes).toMap)
+    val logs = logsOf(file)
+    val base = logs.baseInstant.map(file.filePath.toPath.toString -> _)
+    SliceFiles(base, logs.files.map(_._1), logs.files.toMap)
   }
 
   /** Log records that may be held as columns: twice their bytes are counted for each. */

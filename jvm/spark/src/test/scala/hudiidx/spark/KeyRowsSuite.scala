@@ -39,7 +39,7 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
       .option("parquet.page.row.count.limit", "150")
       .parquet(folder.toString)
     val file = Files.list(folder).iterator.asScala.map(_.toString).find(_.endsWith(".parquet")).get
-    Shims.wholeFile(InternalRow.empty, file, Files.size(Paths.get(file)), Map.empty)
+    Shims.wholeFile(InternalRow.empty, file, Files.size(Paths.get(file)), FileSliceSplit.OfBaseFile)
   }
 
   private val columns =
@@ -67,7 +67,7 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
     ParquetReaders.of(spark, columns, new StructType(), Array.empty).footer(piece)
 
   private def asking(piece: PartitionedFile, keys: Seq[String]): PartitionedFile =
-    FileSliceSplit.askedFor(piece, PackedKeys.of(keys))
+    Shims.withSlice(piece, FileSliceSplit.OfBaseFile.copy(keys = Some(PackedKeys.of(keys))))
 
   private def texts(batches: PartitionReader[ColumnarBatch], of: StructType): Vector[String] = {
     val found = Vector.newBuilder[String]

@@ -39,7 +39,12 @@ final class RowsAtSuite extends SparkSuite {
   private val constants = new StructType().add("c", StringType)
 
   private def piece: PartitionedFile =
-    Shims.wholeFile(InternalRow(UTF8String.fromString("x")), file, Files.size(Paths.get(file)), Map.empty)
+    Shims.wholeFile(
+      InternalRow(UTF8String.fromString("x")),
+      file,
+      Files.size(Paths.get(file)),
+      FileSliceSplit.OfBaseFile
+    )
 
   private def readers(columns: StructType): ParquetReaders =
     ParquetReaders.of(spark, columns, constants, Array.empty)

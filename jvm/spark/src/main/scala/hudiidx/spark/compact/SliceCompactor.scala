@@ -2,7 +2,7 @@ package hudiidx.spark.compact
 
 import hudiidx.DamagedTable
 import hudiidx.spark.write.{BaseFileOptions, BaseFileWriter, SliceCopy}
-import hudiidx.spark.{BaseFileReaderFactory, SharedTable, SliceReading}
+import hudiidx.spark.{BaseFileReaderFactory, FileSliceSplit, SharedTable}
 import hudiidx.storage.Storage
 import hudiidx.table._
 import hudiidx.timeline.PlannedFileGroup
@@ -41,7 +41,7 @@ final class SliceCompactor(job: CompactionJob, token: String) {
   def run(planned: PlannedFileGroup): WrittenFile = {
     val slice = filesOf(planned)
     val name = FileName.render(slice.fileId, job.instant, token, FileKind.Parquet, 0)
-    val piece = SliceReading.piece(table.path, slice, InternalRow.empty, Map.empty)
+    val piece = FileSliceSplit.of(table.path, slice, InternalRow.empty)
     var done: WrittenFile = null
     markers.write(job.writer, slice.partitionPath, name)(out => done = write(piece, slice, name, out))
     done

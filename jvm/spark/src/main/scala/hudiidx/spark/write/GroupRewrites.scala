@@ -2,8 +2,7 @@ package hudiidx.spark.write
 
 import java.nio.file.{Files, Path}
 
-import hudiidx.spark.{Shims, SliceReading}
-import hudiidx.storage.Storage
+import hudiidx.spark.FileSliceSplit
 import hudiidx.table.FileSlice
 import hudiidx.write._
 import org.apache.spark.sql.catalyst.InternalRow
@@ -38,20 +37,8 @@ final class GroupRewrites(write: GroupWrite, bases: GroupBaseFiles, numbers: Seq
     WrittenFile.merged(slice, name, size, inserts + kept.rows, inserts + kept.added, kept.updated, kept.deleted)
   }
 
-  private def pieceOf(slice: FileSlice, changes: Option[(String, Long)]): PartitionedFile = {
-    val path = write.table.path
-    if (slice.dataLogFiles.nonEmpty || changes.isDefined)
-      SliceReading.piece(path, slice, InternalRow.empty, Map.empty, changes)
-    else {
-      val base = slice.baseFile.get
-      Shims.wholeFile(
-        InternalRow.empty,
-        Storage.join(Storage.join(path, base.partitionPath), base.fileName),
-        base.sizeBytes,
-        Map.empty
-      )
-    }
-  }
+  private def pieceOf(slice: FileSlice, changes: Option[(String, Long)]): PartitionedFile =
+    FileSliceSplit.of(write.table.path, slice, InternalRow.empty, more = changes)
 
   /** A log on this machine's disk, of the rows for records that are there. Its blocks bear the slice's instant, which counts. */
   final private class ChangesLog(target: TargetGroup, slice: FileSlice) extends AutoCloseable {
