@@ -9,9 +9,53 @@ import json
 import sys
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame, SparkSession
 
 from hudiidx import configure_spark
+
+
+def overwritten(spark: SparkSession, version: str, path: str) -> dict[str, object]:
+    """A table of ours that is overwritten with rows that stock's own relation reads of it meanwhile."""
+    options = {
+        "hoodie.table.name": "t",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.partitionpath.field": "city",
+        "hoodie.datasource.write.precombine.field": "ts",
+        "hoodie.write.table.version": version,
+        "hudiidx.write.create": "true",
+    }
+
+    def save(rows: DataFrame, mode: str) -> None:
+        rows.write.format("hudiidx").options(**options).mode(mode).save(path)
+
+    def read(name: str) -> list[list[object]]:
+        found = spark.read.format(name).load(path).select("id", "fare", "city").collect()
+        return sorted(map(list, found), key=str)
+
+    values = (
+        "VALUES (1, 1.5D, 1L, 'oslo'), (2, 2.5D, 1L, 'oslo'), (3, 3.5D, 1L, 'lima') AS v(id, fare, ts, city)"
+    )
+    save(spark.sql(f"SELECT * FROM {values}"), "append")
+    save(
+        spark.sql(f"SELECT * FROM {values} WHERE id > 1").selectExpr("id", "fare * 2 fare", "2L ts", "city"),
+        "append",
+    )
+    own = spark.read.format("hudi").load(path)
+    save(own.withColumn("fare", own.fare + 10).where("id != 1"), "overwrite")
+    out: dict[str, object] = {"rows": read("hudiidx")}
+    failing = (
+        spark.read.format("hudi")
+        .load(path)
+        .selectExpr("id", "if(id = 3, raise_error('no fare'), fare) fare", "ts", "city")
+    )
+    try:
+        save(failing, "overwrite")
+    except Py4JJavaError as e:
+        out["a failed one"] = "no fare" in str(e)
+    out["rows behind it"] = read("hudiidx")
+    out["by hudi's own reader"] = read("hudi")
+    return out
 
 
 def main(extensions: str, warehouse: str, jar: str) -> None:
@@ -80,6 +124,8 @@ def main(extensions: str, warehouse: str, jar: str) -> None:
     out["looked up"] = [r[:2] for r in rows("CALL system.lookup('db.trips', array('4', '99'))")]
     out["verified"] = rows("CALL spark_catalog.system.verify(table => 'db.trips', record => true)")[0][0]
     out["hudi's commits"] = len(rows("CALL show_commits(table => 'db.trips', limit => 10)")) > 0
+    for version in ("6", "9"):
+        out[f"overwritten, version {version}"] = overwritten(spark, version, f"{warehouse}/t{version}")
     spark.sql("DROP TABLE db.copied")
     out["tables"] = [r[1] for r in rows("SHOW TABLES IN db")]
     spark.stop()

@@ -11,6 +11,9 @@ from stock_hudi import NEWEST, RELEASES
 HERE = Path(__file__).parent
 OURS = "hudiidx.spark.HudiIdxExtensions"
 HUDI = "org.apache.spark.sql.hudi.HoodieSparkSessionExtension"
+# An overwrite with rows that stock's relation reads of the table itself, and one that fails meanwhile.
+LEFT = [[2, 15.0, "oslo"], [3, 17.0, "lima"]]
+OVERWRITTEN = {"rows": LEFT, "a failed one": True, "rows behind it": LEFT, "by hudi's own reader": LEFT}
 
 
 @pytest.mark.parametrize(
@@ -45,5 +48,7 @@ def test_names_of_hudi_tables(tmp_path: Path, extensions: str) -> None:
         "looked up": [["4", "city=nyc"]],
         "verified": True,
         "hudi's commits": True,
+        "overwritten, version 6": OVERWRITTEN,
+        "overwritten, version 9": OVERWRITTEN,
         "tables": ["trips"],
     }
