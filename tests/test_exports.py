@@ -101,6 +101,11 @@ def test_partition_columns_of_a_dataset_have_the_value_of_their_path(
     for city in ("sf", "rome"):
         some = index.arrow_dataset().to_table(columns=["id"], filter=compute.field("city") == city)
         assert sorted(some["id"].to_pylist()) == [i for i, c in wanted if c == city]
+    index.create(columns="*", bloom="city")
+    for city in ("sf", "lima", "rome"):
+        some = index.arrow_dataset(f"city = '{city}'")
+        left = some.to_table(columns=["id", "city"], filter=compute.field("city") == city).to_pylist()
+        assert sorted((row["id"], row["city"]) for row in left) == [w for w in wanted if w[1] == city]
 
 
 def test_without_pyarrow_the_error_says_what_to_install(
