@@ -55,7 +55,7 @@ class Deeds:
         ]
         return self.spark.range(first, end, 1, TASKS).selectExpr(*columns)
 
-    def save(self, rows: DataFrame, operation: str) -> None:
+    def save(self, rows: DataFrame, operation: str = "upsert", mode: str = "append", **more: str) -> None:
         options = {
             "hoodie.table.name": "t",
             "hoodie.datasource.write.recordkey.field": "id",
@@ -63,8 +63,9 @@ class Deeds:
             "hoodie.datasource.write.precombine.field": "ts",
             "hoodie.datasource.write.operation": operation,
             "hudiidx.write.create": "true",
+            **more,
         }
-        rows.write.format("hudiidx").options(**options).mode("append").save(str(self.path))
+        rows.write.format("hudiidx").options(**options).mode(mode).save(str(self.path))
 
     def some(self) -> tuple[int, int]:
         first = self.drawn.randrange(KEYS)
@@ -73,7 +74,7 @@ class Deeds:
     def upsert(self) -> None:
         self.when += 1
         first, end = self.some() if self.wanted else (0, KEYS)
-        self.save(self.rows(first, end), "upsert")
+        self.save(self.rows(first, end))
         self.wanted.update(dict.fromkeys(range(first, end), self.when))
 
     def delete(self) -> None:
@@ -81,6 +82,22 @@ class Deeds:
         self.save(self.rows(first, end).select("id", "city"), "delete")
         for n in range(first, end):
             self.wanted.pop(n, None)
+
+    def overwrite(self) -> None:
+        """With the table's own rows, which executors read meanwhile."""
+        self.when += 1
+        own = self.spark.read.format("hudiidx").load(str(self.path))
+        self.save(own.selectExpr("id", "city", f"{self.when} as ts", "fare", "rider"), mode="overwrite")
+        self.wanted = dict.fromkeys(self.wanted, self.when)
+
+    def overwrite_partitions(self) -> None:
+        """Those of every other number."""
+        self.when += 1
+        first, end = self.some()
+        rows = self.rows(first, end).where("city in ('p1', 'p3', 'p5')")
+        self.save(rows, mode="overwrite", partitionOverwriteMode="dynamic")
+        kept = {n: ts for n, ts in self.wanted.items() if n % 2 == 0}
+        self.wanted = kept | {n: self.when for n in range(first, end) if n % 2}
 
     def create(self) -> None:
         self.index().drop()
@@ -169,6 +186,7 @@ def under_fire(deeds: Deeds, name: str, kills: int) -> int:
         "update": deeds.leave_index_behind,
         "compact": deeds.upsert,
         "delete": deeds.upsert,  # or soon there is nothing to delete
+        "overwrite": deeds.upsert,
     }
     prepare = before.get(name, lambda: None)
     strikes, seconds = 0, 0.0
@@ -192,7 +210,8 @@ def under_fire(deeds: Deeds, name: str, kills: int) -> int:
 
 
 def main(table: str, kills: int, seed: int) -> None:
-    names = ("create", "update", "upsert", "tag", "delete", "compact")
+    writes = ("upsert", "delete", "overwrite", "overwrite_partitions", "compact")
+    names = ("create", "update", "tag", *writes)
     work = Path(table).parent / "cluster"
     with small_cluster(work) as spark:
         deeds = Deeds(spark, Path(table), seed)
