@@ -54,9 +54,11 @@ $(SBT): build.sbt $(wildcard project/*.scala project/*.sbt project/build.propert
 	build/sbt version
 	@touch $@
 
-# The jar that users get: every class of ours, nothing that Spark brings. Beside it the small one for Hudi's writers.
+# The jar that users get: every class of ours, nothing that Spark brings. Beside it the small one for Hudi's writers, which is
+# audited here; the others are where they are assembled.
 $(JAR): $(JVM_SOURCES) $(SBT)
 	build/sbt bundle/assembly hudi/package
+	python3 scripts/audit.py jvm/hudi/target/scala-2.12/$(WRITER_JAR_NAME)
 	cp jvm/hudi/target/scala-2.12/$(WRITER_JAR_NAME) dist/
 	cp jvm/bundle/target/scala-2.12/$(@F) $@
 
@@ -74,12 +76,13 @@ $(HIVE_JAR): $(JVM_SOURCES)
 	@mkdir -p dist
 	cp jvm/hive-bundle/target/scala-2.12/$(@F) $@
 
-# What is installed is known by its hash; those who build packages come first.
+# What is installed is known by its hash, and has no known hole; those who build packages come first.
 PIP_INSTALL := bin/pip install --quiet --disable-pip-version-check --require-hashes
 BUILDERS := python/requirements-build.txt
 
 $(STAMPS)/venv: python/requirements-dev.txt $(BUILDERS)
 	@scripts/preflight
+	python3 scripts/audit.py
 	rm -rf .venv
 	"$$(scripts/preflight --python)" -m venv .venv
 	.venv/$(PIP_INSTALL) -r $(BUILDERS)

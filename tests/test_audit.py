@@ -2,6 +2,8 @@
 
 import re
 import struct
+import subprocess
+import sys
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -26,6 +28,26 @@ def test_the_pinned_packages_have_no_known_hole() -> None:
     parts = audit.pinned()
     assert len(parts) > 80
     assert audit.holes(parts) == []
+
+
+def test_make_audits_the_jars_and_pins_that_it_uses() -> None:
+    """What sbt assembles, `JarCheck.scala` audits; the rest is audited before it is copied or installed."""
+    rules = dict(re.findall(r"^(\S+): .*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    writers, packages = rules["$(JAR)"].splitlines(), rules["$(STAMPS)/venv"].splitlines()
+    audit_of = "\tpython3 scripts/audit.py"
+    copied = next(i for i, line in enumerate(writers) if "cp jvm/hudi/target" in line)
+    jar = writers[copied].split()[1]
+    assert f"{audit_of} {jar}" in writers[:copied]
+    assert audit_of in packages[: next(i for i, line in enumerate(packages) if "PIP_INSTALL" in line)]
+    assert len(re.findall(r"assembly := JarCheck\.onlyOurs\w*\(", (ROOT / "build.sbt").read_text())) == 2
+
+
+def test_an_audit_that_finds_something_ends_the_build(tmp_path: Path) -> None:
+    jar = pack(tmp_path / "x.jar", said("io.airlift", "aircompressor", "0.26"))
+    command = [sys.executable, ROOT / "scripts" / "audit.py"]
+    done = subprocess.run([*command, jar], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "CVE-2024-36114" in done.stderr
+    subprocess.run(command, check=True)
 
 
 def test_every_pinned_package_has_hashes_and_nothing_else_is_installed() -> None:
