@@ -1,5 +1,7 @@
 """Names as somebody gives them who means harm, and what a text must not have that tells of them."""
 
+from typing import Any
+
 # The table of `TextsSuite`.
 HIDDEN = {
     *range(0x20),
@@ -22,3 +24,12 @@ PARTITION = "sf\x1b[31m[red]\n26|11|26 WARN\u202e[|x]"
 def assert_plain(text: str) -> None:
     found = {hex(ord(c)) for c in text if ord(c) in HIDDEN and c != "\n"}
     assert not found, text
+
+
+def all_hostile(document: Any) -> Any:
+    """The same with every text a hostile one."""
+    if isinstance(document, str):
+        return HOSTILE
+    if isinstance(document, dict):
+        return {k: all_hostile(v) for k, v in document.items()}
+    return [all_hostile(d) for d in document] if isinstance(document, list) else document

@@ -1,4 +1,4 @@
-"""Tables with hostile names throughout: of folder, partition, file group, key, column and properties."""
+"""Tables with hostile names throughout: of folder, partition, file group, key, column, property, write."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def renamed(table: Path) -> Path:
         file.rename(file.with_name(file.name.replace(file_id, FILE_ID)))
     changes = {'"sf/': f"{json.dumps(PARTITION)[:-1]}/", '"sf"': json.dumps(PARTITION)}
     for file in (table / ".hoodie").glob("*commit"):
-        text = file.read_text()
+        text = file.read_text().replace('"UPSERT"', json.dumps(HOSTILE))
         for old, new in {**changes, file_id: json.dumps(FILE_ID)[1:-1]}.items():
             text = text.replace(old, new)
         file.write_text(text)
@@ -57,8 +57,15 @@ def of_properties(text: str) -> str:
     return "".join(c if " " < c < "\x7f" and c not in "\\:=#!" else f"\\u{ord(c):04x}" for c in text)
 
 
-# Properties of a version that hold texts.
-TEXTS = ("column.specs", "column.pending", "columns.never", "symlink.path", "record.mode")
+# Properties of a version that may hold any text: the version can be read, and what they say is told.
+SYMLINKS = f"/nowhere/{HOSTILE}"
+NEVER = HOSTILE.replace("\n", "")
+FORGED = {
+    "column.specs": f"range(fare,{COLUMN});bloom({COLUMN},fpp=0.1);{HOSTILE}",
+    "column.pending": f"range({COLUMN});{HOSTILE}",
+    "columns.never": NEVER,
+    "symlink.path": SYMLINKS,
+}
 
 
 def forge(spark: SparkSession, table: Path, properties: dict[str, str]) -> None:

@@ -6,7 +6,6 @@ as it stands.
 """
 
 import json
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,14 +13,14 @@ from typing import Any
 
 import pytest
 import stored
-from hostile import HIDDEN, HOSTILE, NAME, PARTITION, assert_plain
-from hostile_tables import COLUMN, KEY, TEXTS, WRITTEN, forge, log_in, renamed, write
+from hostile import HOSTILE, NAME, PARTITION, TOLD, assert_plain
+from hostile_tables import COLUMN, FORGED, KEY, NEVER, SYMLINKS, WRITTEN, forge, log_in, renamed, write
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
-from walked import Told, of_the_command_line, runner
+from walked import Told, hidden, no_json, not_one_line, of_the_command_line, runner
 
 from hudiidx import HudiIdxException, HudiIndex, Report, Watcher
-from hudiidx._metrics import WatchMetrics
+from hudiidx._text import shown
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +35,7 @@ def ground(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
     index = HudiIndex(spark, folder / "cow")
     index.create(record="global", columns=["fare", "upper(rider)"], bloom=["rider"])
     shutil.copytree(folder / "cow", folder / "forged")
-    forge(spark, folder / "forged", dict.fromkeys(TEXTS, HOSTILE))
+    forge(spark, folder / "forged", FORGED)
     (folder / "keys.csv").write_text(f'id\n"{WRITTEN}"\n', newline="\n")
     return folder
 
@@ -103,6 +102,7 @@ def run(
     spark: SparkSession, fresh: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Callable[..., Told]:
     monkeypatch.chdir(fresh)
+    monkeypatch.setenv("COLUMNS", "1000")  # texts are looked for in cells
     return runner(spark, monkeypatch, capfd)
 
 
@@ -123,11 +123,11 @@ def calls(folder: Path, which: str) -> Iterator[tuple[str, list[str]]]:
                 yield name, [*call, "--json"]
 
 
-# What tables of a type, or with names of an end of line, cannot have.
+# What a table does not take: of its type, with ends of lines in names, or indexed by columns that it lacks.
 NEVER_DONE = {
     "cow": {"compact-table", "export symlink-manifest"},
     "mor": {"export symlink-manifest"},
-    "forged": {"compact-table", "export symlink-manifest"},
+    "forged": {"compact-table", "create", "export symlink-manifest"},
 }
 
 
@@ -150,37 +150,33 @@ def test_every_command_shows_hostile_names_as_they_are(
     assert failed == set(ARGUMENTS)
 
 
-def hidden(text: str) -> list[str]:
-    return [f"{ord(c):x}" for c in text if ord(c) in HIDDEN and c != "\n"]
+def test_commands_tell_what_a_forged_version_says(run: Callable[..., Told], fresh: Path) -> None:
+    """Before anything changes it: its indexes, the columns that it keeps out, the folder of its manifests."""
+    table = str(fresh / "forged")
+    told = run("info", table)
+    assert told.code == 0 and shown(COLUMN) in told.out and shown(SYMLINKS) in told.out
+    found = json.loads(run("info", table, "--json").out)
+    assert found["state"] == "READY" and found["symlink_manifest"] == SYMLINKS
+    assert any(COLUMN in c["columns"] and c["kind"] == "bloom" for c in found["columns"])
+    assert shown(NEVER) in run("doctor", table).out
+    refused = run("add-index", table, f"`{NEVER}`")
+    assert refused.code > 1 and refused.err.count(shown(NEVER)) == 2
+    assert run("export", "symlink-manifest", table).err.count(TOLD) == 1
 
 
-def not_one_line(told: Told) -> list[str]:
-    """An error is one line, or in the frame of wrong usage; no line is what a name would make of it."""
-    lines = [line for line in told.err.split("\n") if line.strip()]
-    framed = [line for line in lines if line[0] in "╭│╰" or line.startswith(("Usage: ", "Try '"))]
-    errors = [line for line in lines if line.startswith(("hudiidx: ", "{")) and "warning: " not in line]
-    beside = ("hudiidx: warning: ", "run ", "there is no ")
-    other = [line for line in lines if line not in framed + errors and not line.startswith(beside)]
-    other += [line for line in lines + told.out.split("\n") if line.startswith("26/11/26 WARN")]
-    if "Traceback" in told.err or "MarkupError" in told.err:
-        return [told.err]
-    if told.code > 1 and not errors + framed and "failed" not in told.out and '"error": "' not in told.out:
-        return ["no error"]
-    return [*other, *errors[1:]]
-
-
-def no_json(arguments: list[str], told: Told) -> list[str]:
-    if arguments[-1] != "--json":
-        return []
-    lines = told.out.splitlines() if arguments[0] == "watch" else [told.out] if told.out else []
-    if told.code > 2:
-        lines += [line for line in told.err.splitlines() if not line.startswith("hudiidx: warning")]
-    for text in lines:
-        try:
-            json.loads(text)
-        except ValueError as e:
-            return [f"no JSON: {e}"]
-    return [] if lines or told.code == 2 else ["nothing told"]
+def test_commands_tell_of_a_version_that_is_damaged(
+    run: Callable[..., Told], spark: SparkSession, fresh: Path
+) -> None:
+    table = fresh / "cow"
+    forge(spark, table, {**FORGED, "record.mode": HOSTILE})
+    page = fresh / "page.html"
+    for arguments in (["info"], ["doctor"], ["report", "-o", str(page)], ["partitions"], ["update"]):
+        told = run(arguments[0], str(table), *arguments[1:])
+        assert told.code == (5 if arguments[0] == "doctor" else 0), told
+        assert not hidden(told.out + told.err)
+        assert not not_one_line(told)
+        assert arguments != ["info"] or f"record.mode={TOLD}" in told.out
+    assert_plain(page.read_text(encoding="utf-8"))
 
 
 # Every public call of `HudiIndex`, with what it is given.
@@ -286,7 +282,9 @@ def test_every_call_tells_hostile_names_as_they_are(
         except HudiIdxException as e:
             assert "\n" not in str(e)
             told.append(str(e))
-        except (TypeError, ValueError, AnalysisException, ParseException) as e:
+        except (TypeError, ValueError) as e:
+            told.append(str(e))
+        except (AnalysisException, ParseException) as e:  # Spark's, which holds names as they are
             told.append(repr(e))
     texts = [t if isinstance(t, str) else repr(t) for t in told]
     assert len(texts) > 40
@@ -332,10 +330,3 @@ def test_every_property_of_a_version_may_be_hostile(
         for file, content in kept.items():
             (versions / file).write_bytes(content)
     assert_plain(logged.read_text(encoding="utf-8"))
-
-
-def test_metrics_are_lines_whatever_tables_are_called() -> None:
-    from prometheus_client import generate_latest
-
-    text = generate_latest(WatchMetrics([HOSTILE]).registry).decode()
-    assert all(re.match(r"# |[a-z_]+(\{[^\n]*\})? [0-9.e+-]+$|$", line) for line in text.split("\n"))

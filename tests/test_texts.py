@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import stored
-from hostile import HIDDEN, HOSTILE, NAME, PARTITION, TOLD, assert_plain
+from hostile import HIDDEN, HOSTILE, NAME, PARTITION, TOLD, all_hostile, assert_plain
 
 from hudiidx import InvalidOption, Poll, RecordDifference, VerifyReport
 from hudiidx._explain import explanation, reasons
@@ -65,15 +65,6 @@ def drawn(draw: Any, *arguments: Any) -> str:
     draw(console, *arguments)
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
-
-
-def hostile(document: Any) -> Any:
-    """The same with every text, and every name that is a path or a column, a hostile one."""
-    if isinstance(document, str):
-        return HOSTILE
-    if isinstance(document, dict):
-        return {k: hostile(v) for k, v in document.items()}
-    return [hostile(d) for d in document] if isinstance(document, list) else document
 
 
 _FILE = {"partition_path": "p", "file_id": "f", "kind": "base", "instant_time": "1", "size": 1}
@@ -143,7 +134,7 @@ DRAWN: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_what_is_drawn_shows_hostile_names_as_they_are(name: str) -> None:
-    told = drawn(getattr(render, name), *hostile(list(DRAWN[name])))
+    told = drawn(getattr(render, name), *all_hostile(list(DRAWN[name])))
     assert_plain(told)
     assert TOLD in told
 

@@ -1,5 +1,6 @@
 """Commands in the process of the tests: those with Spark in its session, those without in its JVM."""
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 import typer
+from hostile import HIDDEN
 from pyspark.sql import SparkSession
 from test_help import commands
 
@@ -71,3 +73,36 @@ def in_the_session(spark: SparkSession) -> Callable[..., Any]:
         raise plain._failure(code, bytes(err.toByteArray()).decode())
 
     return run
+
+
+def hidden(text: str) -> list[str]:
+    return [f"{ord(c):x}" for c in text if ord(c) in HIDDEN and c != "\n"]
+
+
+def not_one_line(told: Told) -> list[str]:
+    """An error is one line, or in the frame of wrong usage; no line is what a name would make of it."""
+    lines = [line for line in told.err.split("\n") if line.strip()]
+    framed = [line for line in lines if line[0] in "╭│╰" or line.startswith(("Usage: ", "Try '"))]
+    errors = [line for line in lines if line.startswith(("hudiidx: ", "{")) and "warning: " not in line]
+    beside = ("hudiidx: warning: ", "run ", "there is no ")
+    other = [line for line in lines if line not in framed + errors and not line.startswith(beside)]
+    other += [line for line in lines + told.out.split("\n") if line.startswith("26/11/26 WARN")]
+    if "Traceback" in told.err or "MarkupError" in told.err:
+        return [told.err]
+    if told.code > 1 and not errors + framed and "failed" not in told.out and '"error": "' not in told.out:
+        return ["no error"]
+    return [*other, *errors[1:]]
+
+
+def no_json(arguments: list[str], told: Told) -> list[str]:
+    if arguments[-1] != "--json":
+        return []
+    lines = told.out.splitlines() if arguments[0] == "watch" else [told.out] if told.out else []
+    if told.code > 2:
+        lines += [line for line in told.err.splitlines() if not line.startswith("hudiidx: warning")]
+    for text in lines:
+        try:
+            json.loads(text)
+        except ValueError as e:
+            return [f"no JSON: {e}"]
+    return [] if lines or told.code == 2 else ["nothing told"]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from hudiidx._text import shown
 from hudiidx.model import Key, LookupWork, RecordLocation, RecordLocations
 
 _HEADER = struct.Struct("<4i")
@@ -140,21 +141,21 @@ def _texts_of(key: object, form: KeyForm) -> Texts:
         raise ValueError(f"key {key!r}: the table's key fields are {_listed(fields)}")
     else:
         raise TypeError(
-            f"key {key!r}: pass Hudi's form as text, {','.join(f + ':…' for f in fields)}, "
+            f"key {key!r}: pass Hudi's form as text, {shown(','.join(f + ':…' for f in fields))}, "
             f"or a tuple or dict of the key fields"
         )
     texts = [_plain(v, key) for v in values if v is not None]
     if form.unknown:
-        raise ValueError(f"key {key!r}: {form.unknown}; {_AS_TEXT}")
+        raise ValueError(f"key {key!r}: {shown(form.unknown)}; {_AS_TEXT}")
     for field, kind, value in zip(fields, form.kinds, values, strict=True):
         if not _fits(value, kind):
             raise TypeError(
-                f"key {key!r}: what Hudi makes of the {type(value).__name__} in {field} depends on the "
-                f"column's type; {_AS_TEXT}"
+                f"key {key!r}: what Hudi makes of the {type(value).__name__} in {shown(field)} depends on "
+                f"the column's type; {_AS_TEXT}"
             )
     if len(form.named) > 1 and texts and texts[0].startswith(fields[0] + ":"):
         raise ValueError(
-            f"key {key!r}: this table may have keys of both forms, v and {fields[0]}:v; {_AS_TEXT}"
+            f"key {key!r}: this table may have keys of both forms, v and {shown(fields[0])}:v; {_AS_TEXT}"
         )
     styles = (False, True) if "Date" in form.kinds else (False,)
     made = [_made(fields, values, named, flink, key) for flink in styles for named in form.named]
@@ -201,4 +202,4 @@ def _plain(value: object, key: object) -> str:
 
 
 def _listed(fields: Sequence[str]) -> str:
-    return ", ".join(fields) or "not named by its properties: pass keys as text"
+    return shown(", ".join(fields)) or "not named by its properties: pass keys as text"

@@ -9,6 +9,8 @@ from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
+from hudiidx._text import shown
+
 if TYPE_CHECKING:
     from hudiidx.poll import Poll
 
@@ -47,13 +49,13 @@ class WatchMetrics:
         )
         counters = (self._polls, self._syncs, self._instants, self._failures)
         gauges = (self._in_a_row, self._lag, self._seconds, self._version, self._success)
-        for table in tables:
+        for table in map(shown, tables):
             for metric in (*counters, *gauges):
                 metric.labels(table)
 
     def count(self, poll: Poll) -> None:
         """Takes in what a poll did."""
-        table = poll.table
+        table = shown(poll.table)
         self._polls.labels(table).inc()
         self._in_a_row.labels(table).set(poll.failures)
         if poll.error is not None:

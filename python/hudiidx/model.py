@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeAlias
 
+from hudiidx._text import shown
+
 KeyValue: TypeAlias = str | int | bool | date | None
 Key: TypeAlias = str | int | date | tuple[KeyValue, ...] | Mapping[str, KeyValue]
 """A record key: Hudi's text of it, or the values of the table's key fields."""
@@ -209,7 +211,7 @@ class IndexInfo:
         """The state in one line, such as ``LAGGING 3 instants``."""
         if self.state == "LAGGING":
             return f"LAGGING {self.instants_behind} instant{'s' if self.instants_behind != 1 else ''}"
-        return f"{self.state} {self.reason}" if self.reason else self.state
+        return shown(f"{self.state} {self.reason}") if self.reason else self.state
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from hudiidx._text import shown
+from hudiidx.report.markup import frame
 from hudiidx.report.page import page
 
 
@@ -45,9 +44,6 @@ class Report:
         return target
 
     def _repr_html_(self) -> str:
-        """In a frame of its own: the notebook's styles and the page's do not mix."""
-        title = f"Report of {shown(self.facts['table']['name'])}"
-        return (
-            f'<iframe srcdoc="{escape(self.html())}" title="{escape(title)}" '
-            'style="width: 100%; height: 760px; border: 1px solid #8884; border-radius: 6px"></iframe>'
-        )
+        """For notebooks."""
+        style = "width: 100%; height: 760px; border: 1px solid #8884; border-radius: 6px"
+        return frame(self.html(), f"Report of {self.facts['table']['name']}", style)

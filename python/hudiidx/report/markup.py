@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from html import escape
+from typing import Any
 
 from hudiidx._text import shown
 
@@ -27,6 +29,24 @@ def tag(name: str, *content: Text, **attributes: str) -> Markup:
     """An element; ``class_`` is the attribute ``class``, and ``aria_label`` is ``aria-label``."""
     told = "".join(f' {k.rstrip("_").replace("_", "-")}="{escape(shown(v))}"' for k, v in attributes.items())
     return Markup(f"<{name}{told}>{''.join(map(html, content))}</{name}>")
+
+
+def in_script(document: Any) -> Markup:
+    """A document as a script of the page reads it: its texts are shown, and none ends the script."""
+    return Markup(json.dumps(_shown(document), ensure_ascii=False).replace("<", "\\u003c"))
+
+
+def _shown(document: Any) -> Any:
+    if isinstance(document, str):
+        return shown(document)
+    if isinstance(document, dict):
+        return {name: _shown(value) for name, value in document.items()}
+    return [_shown(d) for d in document] if isinstance(document, list) else document
+
+
+def frame(page: str, title: str, style: str) -> Markup:
+    """A document in a frame of its own: the styles around it and its own do not mix."""
+    return Markup(f'<iframe srcdoc="{escape(page)}" title="{html(title)}" style="{html(style)}"></iframe>')
 
 
 def joined(parts: Iterable[Text]) -> Markup:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hudiidx.report import overlap, sections
-from hudiidx.report.markup import html, joined
+from hudiidx.report.markup import html, in_script, joined
 
 _HERE = Path(__file__).parent
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -41,8 +40,7 @@ def page(facts: Mapping[str, Any]) -> str:
         "style": _file("page.css"),
         "body": body,
         "version": __version__,
-        # No text in a script may end it.
-        "charts": json.dumps(specs, ensure_ascii=False).replace("<", "\\u003c"),
+        "charts": in_script(specs),
         "library": _file("vendor/uPlot.iife.min.js"),
         "script": _file("page.js"),
     }
