@@ -184,3 +184,28 @@ def assert_each_key_once(stock: Any, name: str) -> None:
     """Those below 80 and, in the first two partitions, those below 120."""
     keys = [k for _, _, group in stock.groups(name=name)["groups"] for k in group]
     assert sorted(keys) == [f"k{i:06d}" for i in range(120) if i < 80 or i % 4 < 2]
+
+
+@pytest.mark.slow  # PlantedOptionsSuite holds what is ours, without stock Hudi's own merging
+@pytest.mark.parametrize("version", each(of=SERVED))
+def test_options_among_a_tables_properties_are_not_the_writers(
+    request: pytest.FixtureRequest, tmp_path: Path, version: str
+) -> None:
+    stock, name = request.getfixturevalue(version), f"planted-{version[-2:]}"
+    path = Path(stock.new(name=name, kind="COW", options=OURS))
+    stock.write(name=name, first=0, end=8, seed=1)
+    properties, checksum = (path / ".hoodie" / n for n in ("hoodie.properties", ".hoodie.properties.crc"))
+    before = properties.read_text()
+    assert "hudiidx.write.log.inserts" not in before
+    # An option that the write gives with another value stock Hudi refuses itself.
+    creates = f"hudiidx.index.path={tmp_path / 'elsewhere'}\nhudiidx.write.create=true"
+    for planted in (creates, "hudiidx.write.global=false"):
+        properties.write_text(f"{before}\n{planted}\n")
+        checksum.unlink(missing_ok=True)
+        with pytest.raises(RuntimeError, match=r"InvalidOption: .*hoodie\.properties: hudiidx\.") as refused:
+            stock.write(name=name, first=0, end=8, seed=2)
+        assert planted.split("=")[0] in str(refused.value)
+        assert not any(tmp_path.iterdir())
+    properties.write_text(before)
+    checksum.unlink(missing_ok=True)
+    stock.write(name=name, first=0, end=8, seed=3)

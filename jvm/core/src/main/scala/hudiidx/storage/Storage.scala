@@ -156,7 +156,7 @@ object Storage {
   }
 
   /** A path of the local disk without its scheme. */
-  private def plain(path: String): String =
+  private[hudiidx] def plain(path: String): String =
     if (path.startsWith("file:")) "/" + path.substring("file:".length).dropWhile(_ == '/') else path
 
   /** True if a path that is joined to a base would lead out of it, or is meant for a place that is not below one. What files of

@@ -20,19 +20,25 @@ final class IndexFolder(storage: Storage, val dir: String) {
         s"$dir: the folder of the table $tablePath, or one above it, cannot be that of its index; set hudiidx.index.path to a " +
           "folder of its own"
       )
-    (ownFolders(tablePath) :+ below(IndexNames.Versions) :+ below(IndexNames.Scans)).find(storage.isLink).foreach {
-      link =>
+    (ownFolders(tablePath, table) :+ below(IndexNames.Versions) :+ below(IndexNames.Scans))
+      .find(storage.isLink)
+      .foreach { link =>
         throw new IndexNotWritable(
           s"$link: a link to another folder, and an index is not written through links; remove the link, or set " +
             "hudiidx.index.path to the folder that it leads to"
         )
-    }
+      }
   }
 
-  /** The index folder, and those between it and the table if it is in there. */
-  private def ownFolders(tablePath: String): Vector[String] = {
+  /** The index folder, and those between it and the table if it is in there, under whatever name of the table's folder. */
+  private def ownFolders(tablePath: String, table: String): Vector[String] = {
     val inTable = Storage.folders(tablePath, dir)
-    if (inTable.isEmpty) Vector(dir) else inTable
+    if (inTable.nonEmpty) inTable
+    else if (!Storage.plain(dir).startsWith("/")) Vector(dir)
+    else {
+      val (below, other) = Storage.above(dir).toVector.span(storage.resolved(_) != table)
+      if (other.isEmpty) Vector(dir) else below.reverse :+ dir
+    }
   }
 
   /** Names of what is in the folder and not of an index. */
@@ -98,15 +104,16 @@ final class IndexFolder(storage: Storage, val dir: String) {
     * Then the folder, if nothing else is in it; false if nothing was removed.
     */
   def drop(): Boolean = {
-    val versions =
-      removeAll(storage.list(below(IndexNames.Versions)).filter(f => !f.isDirectory && IndexNames.isFile(f.name)))
+    val folder = below(IndexNames.Versions)
+    val files = if (storage.isLink(folder)) Vector.empty else storage.list(folder)
+    val versions = removeAll(files.filter(f => !f.isDirectory && IndexNames.isFile(f.name)))
     val (ours, others) = storage.list(dir).partition(isOurs)
-    val (folders, files) = ours.partition(_.isDirectory)
+    val (folders, plain) = ours.partition(_.isDirectory)
     val emptied = folders.count { f =>
       if (f.name == IndexNames.SymlinkManifests) removeManifests(f.path)
       else removeFolder(f.path, inside => IndexNames.isFile(inside.name))
     }
-    val removed = removeAll(files)
+    val removed = removeAll(plain)
     others.headOption.foreach(f => log.warn("{}: stays, for {} is not one of hudiidx's files", dir: Any, f.name: Any))
     if (others.isEmpty) storage.deleteOne(dir): Unit
     versions || removed || emptied > 0

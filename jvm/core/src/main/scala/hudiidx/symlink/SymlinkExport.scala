@@ -38,25 +38,38 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
     */
   def follow(inForce: IndexVersion): Option[SymlinkResult] =
     keptIn(Some(inForce)).flatMap { kept =>
-      if (!isTrusted(kept.path)) {
-        log.warn("{}: {}", path: Any, untrusted(kept.path): Any)
-        None
-      } else if (manifest(kept).isInStep(inForce.number)) None
-      else Some(exported(kept))
+      trusted(kept) match {
+        case None =>
+          log.warn("{}: {}", path: Any, untrusted(kept.path): Any)
+          None
+        case Some(ours) => if (manifest(ours).isInStep(inForce.number, newest)) None else Some(exported(ours))
+      }
     }
 
   /** What a version says of a folder is a word of who wrote the version. It counts in the index folder; elsewhere only if the caller
-    * says the same.
+    * says the same, and then it is the caller's path that is gone to. The index folder's own is known by its name: a link in its place
+    * would make any folder the same.
     */
-  private def isTrusted(folder: String): Boolean = isOwn(folder) || options.symlinkPaths.exists(isSame(_, folder))
+  private def trusted(stored: SymlinkSettings): Option[SymlinkSettings] = {
+    val place = if (isOwn(stored.path)) Some(ownFolder) else options.symlinkPaths.find(isSame(_, stored.path))
+    place.map(p => stored.copy(path = p.stripSuffix("/")))
+  }
 
-  private def isOwn(folder: String): Boolean = isSame(ownFolder, folder)
+  private def isOwn(folder: String): Boolean = Storage.plain(folder.stripSuffix("/")) == Storage.plain(ownFolder)
+
+  /** Also in another spelling, of the folders above it. */
+  private def asOwn(callers: String): String = {
+    def above = access.storage.resolved(indexDir)
+    if (isOwn(callers) || access.storage.resolved(callers) == Storage.join(above, IndexNames.SymlinkManifests))
+      ownFolder
+    else callers
+  }
 
   /** @param stored where a version says: no store is asked of a file system that only the version names */
-  private def isSame(one: String, stored: String): Boolean = {
-    lazy val resolved = access.storage.resolved(one.stripSuffix("/"))
+  private def isSame(callers: String, stored: String): Boolean = {
+    lazy val resolved = access.storage.resolved(callers.stripSuffix("/"))
     val place = SymlinkExport.placeOf(stored)
-    (place == SymlinkExport.placeOf(one) || place == SymlinkExport.placeOf(resolved)) &&
+    (place == SymlinkExport.placeOf(callers) || place == SymlinkExport.placeOf(resolved)) &&
     resolved == access.storage.resolved(stored.stripSuffix("/"))
   }
 
@@ -81,10 +94,13 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
       readOptimized: Boolean
   ): SymlinkSettings =
     (folder, keptIn(inForce)) match {
-      case (None, Some(kept)) if !isTrusted(kept.path) => throw new InvalidOption(s"$path: ${untrusted(kept.path)}")
-      case (None, Some(kept))                          => kept.copy(readOptimized = readOptimized || kept.readOptimized)
-      case _ => SymlinkSettings(folder.getOrElse(ownFolder).stripSuffix("/"), readOptimized)
+      case (None, Some(kept)) =>
+        val ours = trusted(kept).getOrElse(throw new InvalidOption(s"$path: ${untrusted(kept.path)}"))
+        ours.copy(readOptimized = readOptimized || kept.readOptimized)
+      case _ => SymlinkSettings(folder.map(_.stripSuffix("/")).fold(ownFolder)(asOwn), readOptimized)
     }
+
+  private def newest: Long = new IndexStore(access.storage, indexDir).versionNumbers().lastOption.getOrElse(0L)
 
   private def version: Option[IndexVersion] = new IndexStore(access.storage, indexDir).current() match {
     case Current.Found(version, _) => Some(version)

@@ -40,9 +40,14 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
   private val folder = settings.path.stripSuffix("/")
   private val statePath = Storage.join(folder, SymlinkState.FileName)
 
-  /** True if the manifests are known to name the files of this index version, or of a later one. */
-  def isInStep(indexVersion: Long): Boolean =
-    state().exists(s => s.isComplete && s.tablePath == tablePath && s.indexVersion >= indexVersion)
+  /** True if the manifests are known to name the files of this index version, or of a later one that there is.
+    *
+    * @param newest number of the newest version; a state of a later one is forged, or of an index before this one
+    */
+  def isInStep(indexVersion: Long, newest: => Long): Boolean = state().exists { s =>
+    s.isComplete && s.tablePath == tablePath && s.indexVersion >= indexVersion &&
+    (s.indexVersion == indexVersion || s.indexVersion <= newest)
+  }
 
   /** Writes the manifests that are not as the table is now. UnsupportedTable if a file slice has logs and not only base
     * files were asked for, or the table was bootstrapped: no manifest is touched then. IndexNotWritable if the folder refuses a write. WriteConflict if others

@@ -55,11 +55,13 @@ private[symlink] object SymlinkState {
     require(root.path("format").asInt == Format, "another format")
     // Manifests of partitions that are gone are removed by these names.
     require(!root.path("manifests").fieldNames.asScala.exists(Storage.leaves), "a manifest outside the folder")
+    val version = root.path("index_version")
+    require(version.isIntegralNumber && version.canConvertToLong && version.asLong >= 0, "no number of a version")
     SymlinkState(
       root.path("exporter").asText,
       root.path("complete").asBoolean,
       root.path("table").asText,
-      root.path("index_version").asLong,
+      version.asLong,
       root.path("manifests").properties.asScala.iterator.map(e => e.getKey -> e.getValue.asLong).toMap
     )
   }

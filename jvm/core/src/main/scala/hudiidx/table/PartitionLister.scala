@@ -3,9 +3,8 @@ package hudiidx.table
 import hudiidx.{DamagedTable, NotAHudiTable}
 import hudiidx.log.{LogFile => LogBlocks}
 import hudiidx.storage.{FileInfo, Storage}
-import java.io.{ByteArrayInputStream, FileNotFoundException, IOException}
+import java.io.{FileNotFoundException, IOException}
 import java.nio.file.NoSuchFileException
-import java.util.Properties
 
 /** What one folder of the table is.
   *
@@ -23,7 +22,8 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
     * folder without one is listed.
     */
   def visit(path: String): FolderVisit = {
-    val written = commitTime(Storage.join(Storage.join(rules.tablePath, path), PartitionLister.Metafile))
+    val metafile = Storage.join(Storage.join(rules.tablePath, path), PartitionLister.Metafile)
+    val written = PartitionLister.commitTime(storage, metafile)
     if (written.exists(rules.timeline.isCommitted)) FolderVisit(path, isPartition = true, Vector.empty)
     else {
       val found = listed(path)
@@ -50,20 +50,6 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
     val path = Storage.join(rules.tablePath, folder)
     NotAHudiTable.reading(path)(storage.list(path))
   }
-
-  /** None where there is no metafile, or none that tells (one in a base file's format). */
-  private def commitTime(metafile: String): Option[String] =
-    try {
-      val properties = new Properties
-      properties.load(new ByteArrayInputStream(storage.readAll(metafile)))
-      Option(properties.getProperty("commitTime"))
-    } catch {
-      case _: NoSuchFileException | _: FileNotFoundException                => None
-      case _: IOException if storage.status(metafile).exists(_.isDirectory) =>
-        throw new DamagedTable(
-          s"$metafile: a folder, where the file that marks a partition was expected; move it away, with what is in it"
-        )
-    }
 
   private def entries(partitionPath: String, found: Vector[FileInfo]): Array[FileEntry] = {
     val kept = Array.newBuilder[FileEntry]
@@ -104,6 +90,17 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
 
 object PartitionLister {
   private[hudiidx] val Metafile = ".hoodie_partition_metadata"
+
+  /** The write that made the partition. None where there is no metafile, or none that tells (one in a base file's format, or damaged). */
+  private[hudiidx] def commitTime(storage: Storage, metafile: String): Option[String] =
+    try PropertiesFile.decode(storage.readAll(metafile)).toOption.flatMap(_.get("commitTime"))
+    catch {
+      case _: NoSuchFileException | _: FileNotFoundException                => None
+      case _: IOException if storage.status(metafile).exists(_.isDirectory) =>
+        throw new DamagedTable(
+          s"$metafile: a folder, where the file that marks a partition was expected; move it away, with what is in it"
+        )
+    }
 
   private def isMetafile(name: String): Boolean =
     name == Metafile || name == Metafile + ".parquet" || name == Metafile + ".orc"

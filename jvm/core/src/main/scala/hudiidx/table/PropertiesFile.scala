@@ -6,6 +6,8 @@ import java.nio.file.NoSuchFileException
 import java.util.Properties
 import java.util.zip.CRC32
 
+import scala.collection.JavaConverters._
+
 import hudiidx.storage.Storage
 import hudiidx.{DamagedTable, NotAHudiTable, WriteConflict}
 
@@ -143,18 +145,18 @@ private[hudiidx] object PropertiesFile {
         )
     }
 
-  /** Pure: the properties, or what is wrong with them. */
-  def parse(content: Array[Byte]): Either[String, Map[String, String]] = {
+  /** Pure: a table's properties, or what is wrong with them. */
+  def parse(content: Array[Byte]): Either[String, Map[String, String]] =
+    decode(content).flatMap(check(_, content.length))
+
+  /** Pure: as java.util.Properties reads any file of them, or why it does not. The one place that does: what files of others hold may
+    * be malformed.
+    */
+  def decode(content: Array[Byte]): Either[String, Map[String, String]] = {
     val loaded = new Properties
     try {
       loaded.load(new ByteArrayInputStream(content))
-      val all = Map.newBuilder[String, String]
-      val names = loaded.stringPropertyNames().iterator()
-      while (names.hasNext) {
-        val name = names.next()
-        all += name -> loaded.getProperty(name)
-      }
-      check(all.result(), content.length)
+      Right(loaded.stringPropertyNames.asScala.map(name => name -> loaded.getProperty(name)).toMap)
     } catch { case e: IllegalArgumentException => Left(s"it is no properties file (${e.getMessage})") }
   }
 

@@ -54,6 +54,7 @@ object FuzzTarget {
     ChangeTarget,
     InstantTarget,
     PropertiesTarget,
+    MetafileTarget,
     VersionTarget,
     ManifestTarget,
     TableTarget,

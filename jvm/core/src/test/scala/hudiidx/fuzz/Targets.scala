@@ -5,7 +5,7 @@ import hudiidx.log._
 import hudiidx.manifest._
 import hudiidx.storage.{BytesReader, FileInfo}
 import hudiidx.store.IndexVersion
-import hudiidx.table.{FileName, FileOrder, PropertiesFile, TableConfig}
+import hudiidx.table.{FileName, FileOrder, PartitionLister, PropertiesFile, TableConfig}
 import hudiidx.timeline.{InstantContent, InstantTime, TimelineReader}
 import hudiidx.{DamagedIndex, DamagedTable, Fixtures, HudiIdxException, TableFormats}
 import java.nio.charset.StandardCharsets.UTF_8
@@ -109,6 +109,15 @@ object InstantTarget extends FuzzTarget {
 object PropertiesTarget extends FuzzTarget {
   override def seeds: Vector[Array[Byte]] = FuzzTarget.files(_.toString.endsWith("hoodie.properties"))
   override protected def read(bytes: Array[Byte]): Unit = PropertiesFile.parse(bytes): Unit
+}
+
+/** Files that mark partitions, with the write that made them. */
+object MetafileTarget extends FuzzTarget {
+  override def seeds: Vector[Array[Byte]] = FuzzTarget.files(_.endsWith(PartitionLister.Metafile)) :+
+    "commitTime=\\u12".getBytes(UTF_8)
+
+  override protected def read(bytes: Array[Byte]): Unit =
+    PartitionLister.commitTime(new MemoryStorage(Map("f" -> bytes)), "f"): Unit
 }
 
 object VersionTarget extends FuzzTarget {

@@ -64,6 +64,25 @@ class SymlinkManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Seq("a/../../b", "/b", "s3a://b", "file:/b").foreach(bad => assert(read(bad) === None))
   }
 
+  test("manifests follow where their state is of a version that the index does not have") {
+    withTable(9) { table =>
+      val access = accessOf(LocalStorage)
+      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+      new Indexer(access, table.path, IndexOptions()).create()
+      val folder = exporter(access, table).now(None, readOptimized = false, keep = Some(true)).path
+      for (number <- Seq(Long.MaxValue, 57L, -1L)) {
+        val state = SymlinkState.read(LocalStorage, folder).get
+        LocalStorage.replace(
+          s"$folder/${SymlinkState.FileName}",
+          SymlinkState.encode(state.copy(indexVersion = number))
+        )
+        table.write(Seq(FakeWrite("b", -1, isLog = false, 10)), complete = true)
+        follow(access, table)
+        assert(manifests(folder) === listed(access, table), number)
+      }
+    }
+  }
+
   test("what an export that died left is put right by the next, wherever it died") {
     for (fault <- Fault.All; step <- 1 to 8) withTable(9) { table =>
       val access = accessOf(LocalStorage)

@@ -86,6 +86,42 @@ class ForeignFoldersSuite extends AnyFunSuite {
       }
     }
 
+  for (stored <- Seq("{}", "file:{}", "{}/.", "{}/x/..", "symlink_manifest"))
+    test(
+      s"symlink manifests: a link in their place makes no folder elsewhere our own, with a version that names $stored"
+    ) {
+      withTable(9) { table =>
+        write(table)
+        indexer(table).create()
+        val victim = table.dir.resolveSibling(table.dir.getFileName.toString + "-victim")
+        try {
+          Files.createDirectories(victim.resolve("x/y"))
+          Seq("manifest", "x/manifest", "x/y/manifest").foreach(n => Files.writeString(victim.resolve(n), "mine"))
+          val before = filesBelow(victim)
+          Files.createSymbolicLink(table.dir.resolve(".hoodie/hudiidx/symlink_manifest"), victim)
+          val settings = SymlinkSettings(stored.replace("{}", victim.toString), readOptimized = false)
+          indexer(table).setPart(SymlinkPart)(_ => SymlinkPart.of(Some(settings)))
+          write(table)
+          val version = indexer(table).update().version
+          def export(trusted: String*) =
+            new SymlinkExport(accessOf(LocalStorage), table.path, options.copy(symlinkPaths = trusted.toVector))
+          val jobs = Seq[() => Any](
+            () => export().follow(version).foreach(done => fail(done.toString)),
+            () => export().now(None, readOptimized = false, keep = None),
+            () => export().now(Some(s"${table.path}/.hoodie/hudiidx/symlink_manifest"), readOptimized = false, None),
+            // Named by the caller, it is still a folder of others.
+            () => export(victim.toString).follow(version).foreach(done => fail(done.toString)),
+            () => export().now(Some(victim.toString), readOptimized = false, None)
+          )
+          jobs.foreach { job =>
+            try job(): Unit
+            catch { case _: IndexNotWritable | _: InvalidOption => () }
+            assert(filesBelow(victim) === before)
+          }
+        } finally IndexerSuite.delete(victim)
+      }
+    }
+
   test("links in the index folder are removed themselves, and nothing that they lead to") {
     withTable(9) { table =>
       write(table)
@@ -103,6 +139,36 @@ class ForeignFoldersSuite extends AnyFunSuite {
       assert(filesBelow(elsewhere).keySet === names.toSet)
       new IndexStore(LocalStorage, index.toString).drop()
       assert(filesBelow(elsewhere).keySet === names.toSet && !Files.exists(index))
+    }
+  }
+
+  test("a drop removes a link in the place of the versions, and none of what it leads to") {
+    withTable(9) { table =>
+      write(table)
+      indexer(table).create()
+      val (versions, elsewhere) = (table.dir.resolve(".hoodie/hudiidx/versions"), table.dir.resolve("elsewhere"))
+      Files.move(versions, elsewhere)
+      Files.createSymbolicLink(versions, elsewhere)
+      val before = filesBelow(elsewhere)
+      new IndexStore(LocalStorage, versions.getParent.toString).drop()
+      assert(filesBelow(elsewhere) === before && !Files.exists(versions.getParent))
+    }
+  }
+
+  test("a link between table and index is seen under another name of the table's path, too") {
+    withTable(9) { table =>
+      write(table)
+      indexer(table).create()
+      val (other, elsewhere) =
+        (table.dir.resolveSibling("other-" + table.dir.getFileName), table.dir.resolve("elsewhere"))
+      try {
+        Files.createSymbolicLink(other, table.dir)
+        Files.move(table.dir.resolve(".hoodie"), elsewhere)
+        Files.createSymbolicLink(table.dir.resolve(".hoodie"), elsewhere)
+        val before = filesBelow(elsewhere)
+        val said = intercept[IndexNotWritable](indexer(table, Some(s"$other/.hoodie/hudiidx")).update()).getMessage
+        assert(said.contains(s"$other/.hoodie: a link") && filesBelow(elsewhere) === before)
+      } finally Files.deleteIfExists(other): Unit
     }
   }
 }

@@ -23,11 +23,13 @@ import org.apache.spark.sql.SparkSession
   * its own global (RECORD_INDEX) or non-global (SIMPLE) indexes. Options: [[WriterOptions]].
   */
 final class RecordIndex(config: HoodieWriteConfig) extends HoodieIndex[Object, Object](config) {
+  // Tasks make indexes of their own, by the settings of the driver's.
+  private val isTask = TaskContext.get() != null
+  if (!isTask) PlantedOptions.refuse(SparkSession.builder.getOrCreate(), config.getBasePath)
   private val options = WriterOptions.of(config.getProps)
 
-  // Tasks make indexes of their own, by the settings of the driver's.
   private val logInserts =
-    if (TaskContext.get() != null) options.logInserts.getOrElse(false)
+    if (isTask) options.logInserts.getOrElse(false)
     else {
       val spark = SparkSession.builder.getOrCreate()
       val holds = LogInserts.settled(spark, config.getBasePath, options)(RecordIndex.check(options, _))

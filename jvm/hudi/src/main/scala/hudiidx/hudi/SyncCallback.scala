@@ -1,5 +1,6 @@
 package hudiidx.hudi
 
+import hudiidx.Log
 import org.apache.hudi.callback.HoodieWriteCommitCallback
 import org.apache.hudi.callback.common.HoodieWriteCommitCallbackMessage
 import org.apache.hudi.config.HoodieWriteConfig
@@ -11,6 +12,16 @@ import org.apache.spark.sql.SparkSession
   */
 final class SyncCallback(config: HoodieWriteConfig) extends HoodieWriteCommitCallback {
 
-  override def call(message: HoodieWriteCommitCallbackMessage): Unit =
-    IndexSync.update(SparkSession.builder.getOrCreate(), message.getBasePath, WriterOptions.of(config.getProps))
+  /** The commit is done: what a table may not say is warned of. */
+  override def call(message: HoodieWriteCommitCallbackMessage): Unit = {
+    val spark = SparkSession.builder.getOrCreate()
+    PlantedOptions.in(spark, message.getBasePath) match {
+      case Some(why) => SyncCallback.log.warn(s"${message.getBasePath}: the index stays behind: $why")
+      case None      => IndexSync.update(spark, message.getBasePath, WriterOptions.of(config.getProps))
+    }
+  }
+}
+
+private object SyncCallback {
+  private val log = Log.of(classOf[SyncCallback])
 }

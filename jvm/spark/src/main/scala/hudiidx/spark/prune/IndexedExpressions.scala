@@ -49,8 +49,13 @@ final class IndexedExpressions(
 
   private lazy val ofTable = resolver
 
-  private lazy val within: (Vector[StoredExpression], Vector[(StoredExpression, String)]) =
-    ColumnExpression.within(paths.flatMap(p => ColumnExpression.of(p).map(e => new StoredExpression(p, e))))(_.parts)
+  /** First by what their texts have at least, as updates count them: SQL is parsed for none beyond the bound. */
+  private lazy val within: (Vector[StoredExpression], Vector[(StoredExpression, String)]) = {
+    val all = paths.flatMap(p => ColumnExpression.of(p).map(e => new StoredExpression(p, e)))
+    val (some, more) = ColumnExpression.within(all)(_.leastParts)
+    val (found, large) = ColumnExpression.within(some)(_.parts)
+    (found, large ++ more)
+  }
 
   private lazy val stored: Vector[StoredExpression] = within._1
 
@@ -59,6 +64,7 @@ final class IndexedExpressions(
     lazy val tree: Either[String, ExpressionTree] =
       try Right(ExpressionRules.tree(e, conf))
       catch { case error: InvalidOption => Left(unused(error.getMessage)) }
+    def leastParts: Int = ColumnExpression.parts(e)
     def parts: Int = tree.fold(_ => 1, ExpressionTree.parts)
 
     private lazy val columns: Set[String] = tree.fold(_ => Set.empty[String], topColumns)

@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 import hudiidx.InvalidOption
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.column.ColumnCondition.Anything
-import hudiidx.column.{Bounds, ColumnStats, Conditions}
+import hudiidx.column.{Bounds, ColumnExpression, ColumnStats, Conditions}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.InterpretedPredicate
 import org.apache.spark.sql.types.{BooleanType, StringType}
@@ -129,6 +129,15 @@ final class ExpressionSuite extends KeptExpressions {
       of.unusable.map(_.takeRight(80))
     )
     assert(of.mayKnow("i") && of.mayKnow("name"))
+  }
+
+  test("SQL of stored expressions is not parsed beyond what they may have together") {
+    // None can be parsed: those that were say so.
+    val paths = Vector.tabulate(200)(n => ColumnExpression("(" * 30 + s"name$n, " * 400, Vector("v" -> "1")).path)
+    val of = new IndexedExpressions(resolver, conf.clone(), paths, mixes = false)
+    assert(!of.mayKnow("name1"))
+    val (unparsed, parsed) = of.unusable.partition(_.contains("more than 4000 parts"))
+    assert(unparsed.size + parsed.size === 200 && parsed.nonEmpty && parsed.size <= 5)
   }
 
   test("an error that a row raises makes what is known of its file nothing") {
