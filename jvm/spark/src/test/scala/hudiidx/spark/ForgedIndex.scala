@@ -1,8 +1,12 @@
 package hudiidx.spark
 
+import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Path, Paths}
 
+import scala.util.Try
+
 import hudiidx.Fixtures
+import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.storage.LocalStorage
 import hudiidx.store.{Current, IndexStore, IndexVersion}
 
@@ -23,8 +27,25 @@ final class ForgedIndex(table: String) {
     Files.write(file, IndexVersion.encode(now.copy(properties = of(now.properties)))): Unit
   }
 
-  /** All that the index's files hold. */
+  /** All that the index's files hold, in their bytes or in cells. */
   def bytes: Vector[(String, String)] = Fixtures.filesBelow(folder.toString).toVector.map { f =>
-    f -> new String(Files.readAllBytes(folder.resolve(f)), "ISO-8859-1")
+    f -> (new String(Files.readAllBytes(folder.resolve(f)), ISO_8859_1) + ForgedIndex.cells(s"$folder/$f"))
   }
+}
+
+object ForgedIndex {
+
+  /** Of an HFile, whose blocks are compressed; empty for another file. */
+  def cells(file: String): String = Try {
+    val reader = LocalStorage.open(file)
+    try {
+      val cursor = HFileReader.open(reader, new BlockCache(0)).scan()
+      val out = new StringBuilder
+      while (cursor.next()) {
+        out.append(new String(cursor.keyBytes, cursor.keyOffset, cursor.keyLength, ISO_8859_1))
+        out.append(new String(cursor.valueBytes, cursor.valueOffset, cursor.valueLength, ISO_8859_1))
+      }
+      out.toString
+    } finally reader.close()
+  }.getOrElse("")
 }

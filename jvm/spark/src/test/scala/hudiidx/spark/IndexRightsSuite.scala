@@ -1,7 +1,7 @@
 package hudiidx.spark
 
 import java.nio.file.attribute.PosixFilePermissions
-import java.nio.file.{Files, Path, Paths}
+import java.nio.file.{FileSystemException, Files, Path, Paths}
 
 import scala.collection.JavaConverters._
 
@@ -33,8 +33,14 @@ final class IndexRightsSuite extends SparkSuite {
   /** A table whose folders and files have these rights. */
   private def table(folders: String, files: String): Path = {
     val root = Paths.get(Fixtures.copy("v9-mor-part"))
+    opened(root.getParent)
     below(root).reverse.foreach(p => set(p, if (Files.isDirectory(p)) folders else files))
     root
+  }
+
+  private def opened(folder: Path): Path = {
+    set(folder, "rwxr-xr-x")
+    folder
   }
 
   private def modes(folder: Path): Set[(Boolean, String)] =
@@ -73,10 +79,8 @@ final class IndexRightsSuite extends SparkSuite {
   test("an index folder that is there and more open than the table is warned of, one that is not more open is not") {
     def told(rights: String, folders: String = "rwx------"): Vector[String] = {
       val root = table(folders, "rw-------")
-      val index = Fixtures.newFolder("index").resolve("i")
-      // Folders of tests are their owner's alone: these above are passed by everybody.
+      val index = opened(Fixtures.newFolder("index")).resolve("i")
       Files.createDirectory(index)
-      set(index.getParent, "rwxr-xr-x")
       set(index, rights)
       val said = LogLines.of(Level.WARN) {
         new HudiIdxApi(spark, root.toString, Map("hudiidx.index.path" -> index.toString).asJava).create()
@@ -84,51 +88,62 @@ final class IndexRightsSuite extends SparkSuite {
       assert(PosixFilePermissions.toString(Files.getPosixFilePermissions(index)) === rights)
       said.filter(_.contains("more users can read or change this index folder"))
     }
-    assert(told("rwx------").isEmpty)
-    assert(told("rwxr-xr-x").size === (if (isReachable) 1 else 0))
-    assert(told("rwx--x--x").size === (if (isReachable) 1 else 0))
-    // The table's folders are passed by all, its data files are not.
-    assert(told("rwx------", "rwxr-xr-x").isEmpty)
-    val ofData = told("rwxr-xr-x", "rwxr-xr-x")
-    assert(ofData.size === (if (isReachable) 1 else 0) && ofData.forall(_.contains("than data files of the table")))
+    passed {
+      assert(told("rwx------").isEmpty)
+      assert(told("rwxr-xr-x").size === 1)
+      assert(told("rwx--x--x").size === 1)
+      // The table's folders are passed by all, its data files are not.
+      assert(told("rwx------", "rwxr-xr-x").isEmpty)
+      val ofData = told("rwxr-xr-x", "rwxr-xr-x")
+      assert(ofData.size === 1 && ofData.forall(_.contains("than data files of the table")))
+    }
+    assert(told("rwxr-xr-x").isEmpty, "nobody passes the folders above it")
   }
 
   test(
     "an update that takes something in warns once of an index folder that became more open since, and of each change"
   ) {
-    Seq(true, false).foreach { isWithin =>
+    for (isWithin <- Seq(true, false)) passed {
       val root = table("rwxr-x---", "rw-r-----")
       val cut = new TimelineCut(root.toString)
       cut.showFirst(cut.size - 2)
-      val index = if (isWithin) root.resolve(".hoodie/hudiidx") else Fixtures.newFolder("index").resolve("i")
-      // Folders of tests are their owner's alone: all above are passed by everybody here.
-      val above = Seq(root.getParent, index.getParent).flatMap(p => Seq(p, p.getParent))
-      if (!isWithin) above.distinct.foreach(set(_, "rwxr-xr-x"))
+      val index = if (isWithin) root.resolve(".hoodie/hudiidx") else opened(Fixtures.newFolder("index")).resolve("i")
       def told(deed: HudiIdxApi => Any): Int = {
         val api = new HudiIdxApi(spark, root.toString, Map("hudiidx.index.path" -> index.toString).asJava)
         LogLines.of(Level.WARN)(deed(api)).count(_.contains("more users can read or change this index folder"))
       }
-      // Within the table nobody passes its folder who may not read it.
-      val reached = if (!isWithin && isReachable) 1 else 0
+      // Within the table nobody passes its folder who may not read it; its group may.
+      val read = if (isWithin) 0 else 1
       assert(told(_.create()) === 0)
       cut.showFirst(cut.size - 1)
       assert(told(_.update()) === 0)
       set(index, "rwxrwxrwx")
       assert(told(_.update()) === 0, "nothing is taken in")
       cut.showAll()
-      assert(told(_.update()) === reached)
+      assert(told(_.update()) === 1, "its group may change the index, and not the table")
       assert(told(_.addColumns("range(n)", true)) === 0, "it was told")
       set(index, "rwxr-xr-x")
-      assert(told(_.addColumns("range(n)", true)) === reached, "it was told of other rights")
+      assert(told(_.addColumns("range(n)", true)) === read, "it was told of other rights")
       set(index, "rwxr-x---")
       assert(told(_.addColumns("range(n)", true)) === 0)
     }
   }
 
-  /** Whether others may come to the folders of tests at all. */
-  private def isReachable: Boolean =
-    Iterator
-      .iterate(Fixtures.newFolder("index").getParent)(_.getParent)
-      .takeWhile(_ != null)
-      .forall(p => LocalStorage.access(p.toString).exists(a => (a.mode & 1) != 0))
+  /** With all folders above those of tests passed by everybody: many are their owner's alone. */
+  private def passed(body: => Unit): Unit = {
+    val above = Iterator.iterate(Fixtures.newFolder("index").getParent)(_.getParent).takeWhile(_ != null).toVector
+    val closed = above.filterNot(p => LocalStorage.access(p.toString).exists(a => (a.mode & 9) == 9))
+    val before = closed.map(p => p -> PosixFilePermissions.toString(Files.getPosixFilePermissions(p)))
+    try {
+      before.foreach { case (p, rights) =>
+        try set(p, (0 until 9).map(i => if (i % 3 == 2) 'x' else rights.charAt(i)).mkString)
+        catch { case _: FileSystemException => cancel(s"$p: only its owner may open it") }
+      }
+      body
+    } finally
+      before.foreach { case (p, rights) =>
+        try set(p, rights)
+        catch { case _: FileSystemException => () }
+      }
+  }
 }

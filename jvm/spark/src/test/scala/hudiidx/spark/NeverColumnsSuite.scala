@@ -5,12 +5,10 @@ import java.nio.file.{Files, Paths}
 import java.util.Collections
 
 import scala.collection.JavaConverters._
-import scala.util.Try
 
 import hudiidx.command.{Doctor, Finding}
 import hudiidx.column.{ColumnIndex, NeverColumns}
 import hudiidx.hadoop.Tables
-import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.logindex.LogIndex
 import hudiidx.record.RecordIndex
 import hudiidx.spark.api.HudiIdxApi
@@ -86,22 +84,9 @@ final class NeverColumnsSuite extends SparkSuite {
   private def findings(table: String): Vector[String] = for {
     file <- Fixtures.filesBelow(folder(table))
     content = new String(Files.readAllBytes(Paths.get(folder(table), file)), ISO_8859_1)
-    text = content + Try(cells(s"${folder(table)}/$file")).getOrElse("")
+    text = content + ForgedIndex.cells(s"${folder(table)}/$file")
     needle <- needles if text.contains(needle)
   } yield s"$file: $needle"
-
-  private def cells(file: String): String = {
-    val reader = LocalStorage.open(file)
-    try {
-      val cursor = HFileReader.open(reader, new BlockCache(0)).scan()
-      val out = new StringBuilder
-      while (cursor.next()) {
-        out.append(new String(cursor.keyBytes, cursor.keyOffset, cursor.keyLength, ISO_8859_1))
-        out.append(new String(cursor.valueBytes, cursor.valueOffset, cursor.valueLength, ISO_8859_1))
-      }
-      out.toString
-    } finally reader.close()
-  }
 
   /** Columns of which the files of the version in force hold anything. */
   private def held(table: String): Vector[String] = {

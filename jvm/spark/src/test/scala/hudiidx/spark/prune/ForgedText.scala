@@ -196,7 +196,7 @@ final private class ForgedText(drawn: Random, honest: String => Option[String]) 
     val names = Vector(
       "v" -> Seq("1", "2", "2", "3", "", "x"),
       "types" -> Seq("string", "int", "string bigint", "", "x" * 20000),
-      "spark" -> Seq("3.5", "4.0", "x"),
+      "spark" -> Seq(ForgedText.Release, "3.5", "4.0", "x"),
       "java" -> Seq(Runtime.version().feature().toString, "999999999999999999999"),
       "zone" -> Seq("UTC", "Europe/Berlin", s"$${env:PATH}", "../../etc/passwd", "x" * 5000),
       "spark.sql.ansi.enabled" -> Seq("true", "maybe", s"$${env:PATH}"),
@@ -210,7 +210,7 @@ final private class ForgedText(drawn: Random, honest: String => Option[String]) 
     val usual = Vector(
       "v" -> one(Seq("1", "2")),
       "types" -> one(Seq("string", "int", "int string")),
-      "spark" -> "3.5",
+      "spark" -> ForgedText.Release,
       "java" -> Runtime.version().feature().toString
     )
     val more = Vector.fill(drawn.nextInt(3))(one(names)).map { case (k, all) => k -> one(all) }
@@ -264,4 +264,10 @@ final private class ForgedText(drawn: Random, honest: String => Option[String]) 
     }
     of ++ given ++ pending ++ others ++ (if (chance(4)) forged else Map.empty)
   }
+}
+
+private object ForgedText {
+
+  /** Of this process: an expression with others is evaluated by nobody. */
+  val Release: String = org.apache.spark.SPARK_VERSION.split('.').take(2).mkString(".")
 }
