@@ -61,7 +61,11 @@ private[hive] object ReadPlan {
   /** What plans are made of: classes of ours, values and collections. No lambdas, nor what computes when it is read. */
   private val Plain = ObjectInputFilter.Config.createFilter(
     Seq(
-      "maxdepth=200",
+      // Sets of sets take twice as long with each level.
+      "maxdepth=20",
+      s"maxarray=${1 << 24}",
+      "maxrefs=20000000",
+      s"maxbytes=${1 << 28}",
       s"!${Scala}collection.immutable.Stream*",
       s"!${Scala}collection.immutable.LazyList*",
       "hudiidx.table.*",

@@ -1,8 +1,20 @@
 package hudiidx.hive
 
-import java.io.{ByteArrayOutputStream, InvalidClassException, ObjectOutputStream}
-import java.util.zip.DeflaterOutputStream
+import java.io.{
+  ByteArrayInputStream,
+  ByteArrayOutputStream,
+  InvalidClassException,
+  ObjectInputFilter,
+  ObjectInputStream,
+  ObjectOutputStream
+}
+import java.util.zip.{DeflaterOutputStream, InflaterInputStream}
 
+import hudiidx.Fixtures
+import hudiidx.hadoop.Tables
+import hudiidx.hfile.BlockCache
+import hudiidx.storage.LocalStorage
+import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Bytes of a split that somebody else made give no object of a class that plans have not. */
@@ -31,10 +43,48 @@ class ReadPlanSuite extends AnyFunSuite {
     others.foreach(o => intercept[InvalidClassException](ReadPlan.decode(encoded(o))))
     assert(ReadPlanSuite.made === 0)
   }
+
+  test("objects of a plan's classes that take long or much are refused before they are made") {
+    def nested(levels: Int): java.util.HashSet[AnyRef] = (0 until levels).foldLeft(new java.util.HashSet[AnyRef]) {
+      (in, n) =>
+        val other = new java.util.HashSet[AnyRef](java.util.Collections.singleton[AnyRef](Int.box(n)))
+        new java.util.HashSet[AnyRef](java.util.List.of(in, other))
+    }
+    intercept[ClassCastException](ReadPlan.decode(encoded(nested(8))))
+    Seq[AnyRef](nested(25), new Array[Byte]((1 << 24) + 1)).foreach { o =>
+      val cpu = System.nanoTime()
+      intercept[InvalidClassException](ReadPlan.decode(encoded(o)))
+      assert(System.nanoTime() - cpu < 60000000000L)
+    }
+  }
+
+  test("a plan of a table with many instants, and of many keys, is far within the bounds") {
+    val context = TableContext.load(Tables.access(LocalStorage, new BlockCache(0)), Fixtures.table("v9-mor-part"))
+    val snapshot = TableSnapshot.of(context, IndexOptions(enabled = false))
+    val timeline = snapshot.viewTimeline.withoutHistory
+    val keys = (0 until 50000).map(n => s"key-$n").toSet
+    val plan = ReadPlan(context.config, Some(timeline), Some("1"), "{}", false, false, Some(keys), false)
+    val found = ReadPlan.decode(plan.encoded)
+    assert(found.keys === plan.keys && found.config === plan.config)
+    val deepest = ReadPlanSuite.deepest(plan.encoded)
+    assert(deepest > 2 && deepest <= 12)
+  }
 }
 
 object ReadPlanSuite {
   @volatile var made = 0
+
+  /** How many objects of a plan are in one another. */
+  def deepest(plan: Array[Byte]): Long = {
+    var most = 0L
+    val in = new ObjectInputStream(new InflaterInputStream(new ByteArrayInputStream(plan)))
+    in.setObjectInputFilter { i =>
+      most = math.max(most, i.depth)
+      ObjectInputFilter.Status.ALLOWED
+    }
+    in.readObject()
+    most
+  }
 }
 
 final class Tripwire extends Serializable {
