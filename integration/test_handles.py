@@ -25,6 +25,7 @@ from hudiidx import (
     HudiIndex,
     NotAHudiTable,
     TableChanged,
+    UnsupportedTable,
     Watcher,
 )
 
@@ -54,7 +55,7 @@ class Life:
         self.watcher = Watcher(spark, [self.index], create=True)
         # A part of what later steps ask: what Spark keeps of it must not answer for them.
         self.cached = self.read().where(FILTER).cache()
-        self.cached.count()
+        self.kept = self.cached.count()
 
     def write(self, first: int, end: int, operation: str = "upsert", **options: str) -> None:
         self.seed += 1
@@ -84,6 +85,7 @@ class Life:
         places = sorted((k, p, f) for p, f, keys in stock for k in keys)
         [filtered] = self.stock.filtered(name=self.name, filters=[FILTER])
         self.past_frames(step, truth)
+        assert self.cached.count() == self.kept, step  # what Spark keeps is of its moment
         self.calls(step, truth, places, filtered)
         [poll] = self.watcher.run_once()
         assert poll.error is None, (step, poll)
@@ -146,8 +148,20 @@ class Life:
 
 def facts(spark: SparkSession, index: HudiIndex, path: Path, options: dict[str, str]) -> Any:
     """What one process says of a table."""
-    frame = spark.read.format("hudiidx").options(**options).load(str(path))
-    places = index.lookup(KEYS)
+    spark.conf.set("spark.sql.catalog.hudiidx", "hudiidx.spark.HudiIdxCatalog")
+
+    def read(**more: str) -> DataFrame:
+        return spark.read.format("hudiidx").options(**options, **more).load(str(path))
+
+    frame = read()
+    places, info = index.lookup(KEYS), index.info()
+    asked = spark.createDataFrame([(k,) for k in KEYS], "id string")
+    tagged = index.tag_location(asked, "id").where("file_id is not null").collect()
+    [[past]] = frame.selectExpr("max(_hoodie_commit_time)").collect()
+    since = {
+        "hoodie.datasource.query.type": "incremental",
+        "hoodie.datasource.read.begin.instanttime": "000",
+    }
     return {
         "partitions": index.partitions(),
         "files": sorted([r.partition_path, r.file_name, r.size] for r in index.files().collect()),
@@ -155,7 +169,25 @@ def facts(spark: SparkSession, index: HudiIndex, path: Path, options: dict[str, 
         "rows": hudifix.answer(frame)[1],
         "filtered": hudifix.answer(frame.where(FILTER))[1],
         "pruned": sorted(r.file_name for r in index.prune(FILTER).collect()),
+        "tagged": sorted([r.id, r.partition_path, r.file_id, r.instant_time] for r in tagged),
+        "rows of keys": hudifix.answer(index.lookup(KEYS, rows=True))[1],
+        "by name": spark.sql(f"select count(*) from hudiidx.`{path}`").head()[0],
+        "as of": hudifix.answer(read(**{"as.of.instant": past}))[1],
+        "changed": hudifix.answer(read(**since))[1],
+        "explained": [line for line in index.explain(frame.where(FILTER)).splitlines() if " ms" not in line],
+        "log blocks": sorted(map(str, index.log_blocks().collect())),
+        "info": [info.state, info.index_version, info.files, info.partitions, info.last_synced_instant],
+        "verified": index.verify(record=True, columns=True).ok,
+        "for Arrow": files_for_arrow(index),
     }
+
+
+def files_for_arrow(index: HudiIndex) -> list[str] | str:
+    """Of a dataset, or that logs rule one out."""
+    try:
+        return sorted(index.arrow_dataset(FILTER).files)
+    except UnsupportedTable as e:
+        return type(e).__name__
 
 
 def _ask_fresh(path: Path, options: dict[str, str]) -> Any:
@@ -193,13 +225,12 @@ def another_in_its_place(life: Life) -> None:
 
 
 def index_made_elsewhere(life: Life) -> None:
-    """The index is dropped, and made anew by another handle: its versions begin at 1 again."""
-    folder = Path(life.options.get("hudiidx.index.path", life.path / ".hoodie" / "hudiidx"))
-    shutil.rmtree(folder)
-    life.index.lookup(KEYS[:3])  # without an index meanwhile
-    HudiIndex(life.spark, life.path, index_path=life.options.get("hudiidx.index.path")).create(
-        record="global", columns=["n"]
-    )
+    """The index is dropped, and made anew by another process: its versions begin at 1 again."""
+    command = Path(sys.executable).with_name("hudiidx")
+    place = [f"--index-path={path}" for path in life.options.values()]
+    for asked, *more in (["drop", "--yes"], ["create", "--record=global", "--columns=n"]):
+        subprocess.run([command, asked, life.path, *place, *more], check=True, capture_output=True)
+        life.index.lookup(KEYS[:3])  # without an index meanwhile
 
 
 def restored(life: Life) -> None:
