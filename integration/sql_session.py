@@ -71,6 +71,7 @@ def main(extensions: str, warehouse: str, jar: str) -> None:
         "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
         "spark.sql.catalog.spark_catalog": "hudiidx.spark.HudiIdxCatalog",
         "spark.sql.catalog.spark_catalog.delegate": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+        "spark.sql.catalog.hudiidx": "hudiidx.spark.HudiIdxCatalog",
         "hoodie.embed.timeline.server": "false",
     }.items():
         builder = builder.config(key, value)
@@ -93,6 +94,7 @@ def main(extensions: str, warehouse: str, jar: str) -> None:
     spark.sql("INSERT INTO db.trips VALUES (1, 1.5, 1, 'oslo'), (2, 2.5, 1, 'oslo'), (3, 3.5, 1, 'lima')")
     select = "SELECT id, fare, city FROM db.trips"
     out["inserted"] = rows(select)
+    first = rows("SELECT max(_hoodie_commit_time) FROM db.trips")[0][0]
     out["read by hudiidx"] = is_ours(select)
     spark.sql("UPDATE db.trips SET fare = fare * 2 WHERE id = 2")
     spark.sql("DELETE FROM db.trips WHERE id = 1")
@@ -106,6 +108,11 @@ def main(extensions: str, warehouse: str, jar: str) -> None:
         [list(r) for r in spark.read.format("hudi").load(stock_path).select("id", "fare", "city").collect()],
         key=str,
     )
+    named = ("db.trips", f"hudiidx.`{stock_path}`")
+    out["as it was"] = [rows(f"SELECT id, fare, city FROM {t} VERSION AS OF '{first}' t") for t in named]
+    out["as of a moment"] = [
+        rows(f"SELECT id, fare, city FROM {t} TIMESTAMP AS OF current_timestamp()") for t in named
+    ]
     spark.sql("ALTER TABLE db.trips ADD COLUMNS (tip DOUBLE)")
     spark.sql(
         "INSERT INTO db.trips SELECT id + 10, fare, ts, 1.0D AS tip, city FROM db.trips WHERE city = 'nyc'"

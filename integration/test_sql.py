@@ -11,6 +11,8 @@ from stock_hudi import NEWEST, RELEASES
 HERE = Path(__file__).parent
 OURS = "hudiidx.spark.HudiIdxExtensions"
 HUDI = "org.apache.spark.sql.hudi.HoodieSparkSessionExtension"
+INSERTED = [[1, 1.5, "oslo"], [2, 2.5, "oslo"], [3, 3.5, "lima"]]
+CHANGED = [[2, 5.0, "oslo"], [3, 9.5, "lima"], [4, 4.5, "nyc"]]
 # An overwrite with rows that stock's relation reads of the table itself, and one that fails meanwhile.
 LEFT = [[2, 15.0, "oslo"], [3, 17.0, "lima"]]
 OVERWRITTEN = {"rows": LEFT, "a failed one": True, "rows behind it": LEFT, "by hudi's own reader": LEFT}
@@ -35,10 +37,12 @@ def test_names_of_hudi_tables(tmp_path: Path, extensions: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-4000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {
-        "inserted": [[1, 1.5, "oslo"], [2, 2.5, "oslo"], [3, 3.5, "lima"]],
+        "inserted": INSERTED,
         "read by hudiidx": True,
-        "changed": [[2, 5.0, "oslo"], [3, 9.5, "lima"], [4, 4.5, "nyc"]],
-        "of hudi's own reader": [[2, 5.0, "oslo"], [3, 9.5, "lima"], [4, 4.5, "nyc"]],
+        "changed": CHANGED,
+        "of hudi's own reader": CHANGED,
+        "as it was": [INSERTED] * 2,
+        "as of a moment": [CHANGED] * 2,
         "with a column more": [[14, 1.0], [2, None], [3, None], [4, None]],
         "partitions": [["city=lima"], ["city=nyc"], ["city=oslo"]],
         "copied": [[14, 4.5], [2, 5.0], [3, 9.5], [4, 4.5]],

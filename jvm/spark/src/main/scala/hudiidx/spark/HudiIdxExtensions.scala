@@ -16,6 +16,7 @@ final class HudiIdxExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectOptimizerRule(new KeyJoinRegistration(_))
     extensions.injectResolutionRule(new HudiTableReads(_))
+    extensions.injectResolutionRule(_ => HudiTimeTravel)
     ServiceLoader.load(classOf[SessionPart], getClass.getClassLoader).asScala.foreach(_(extensions))
   }
 }
