@@ -84,11 +84,14 @@ class StockReads(StockSession):
         """The instants of the timeline's completed writes."""
         return list(map(str, self.tables[name].last()))
 
-    def op_changes(self, name: str, more: dict[str, str] | None = None) -> Any:
-        """Incremental queries after each completed instant: ``begin``, count and checksums, or ``error``."""
+    def op_completions(self, name: str) -> list[str]:
+        """Times of completed writes, as ranges have them: of completion, before version 8 of request."""
         table = self.tables[name]
         done = [i for i in table.instants() if i["state"] == "COMPLETED" and i["action"] in WRITES]
-        begins = sorted(i["completion" if self.v1 else "requested"] for i in done)[:-1]
+        return sorted(i["completion" if self.v1 else "requested"] for i in done)
+
+    def op_changes(self, name: str, more: dict[str, str] | None = None) -> Any:
+        """Incremental queries after each completed instant: ``begin``, count and checksums, or ``error``."""
 
         def rows(begin: str) -> Any:
             options = {
@@ -96,9 +99,11 @@ class StockReads(StockSession):
                 "hoodie.datasource.read.begin.instanttime": begin,
                 **(more or {}),
             }
-            return hudifix.attempt(lambda: hudifix.answer(hudifix.read(self, table.path, **options))[1])
+            return hudifix.attempt(
+                lambda: hudifix.answer(hudifix.read(self, self.tables[name].path, **options))[1]
+            )
 
-        return [{"begin": b, **rows(b)} for b in begins]
+        return [{"begin": b, **rows(b)} for b in self.op_completions(name)[:-1]]
 
     def op_change_data(self, name: str, options: dict[str, str]) -> Any:
         """The rows of a query of change data, each ``[op, ts_ms, before, after]``, or ``error``."""

@@ -240,6 +240,23 @@ class StockWrites(StockSession):
     def op_schedule_compaction(self, name: str) -> None:
         self.tables[name].schedule_compaction()
 
+    def op_log_compact(self, name: str) -> bool:
+        """Merges blocks of each log into one; false where there is nothing to be done."""
+        table = self.tables[name]
+        options = {"hoodie.log.compaction.enable": "true", "hoodie.log.compaction.blocks.threshold": "1"}
+        resolver = self.j.org.apache.hudi.common.table.TableSchemaResolver(self.meta(table.path))
+        schema = resolver.getTableSchema(False).toAvroSchema().toString()
+        client = self.j.org.apache.hudi.DataSourceUtils.createHoodieClient(
+            self.spark._jsc, schema, table.path, "t", {**table.opts, **options}
+        )
+        try:
+            planned = client.scheduleLogCompaction(self.j.org.apache.hudi.common.util.Option.empty())
+            if planned.isPresent():
+                client.logCompact(planned.get(), True)
+            return bool(planned.isPresent())
+        finally:
+            client.close()
+
     def op_clean(self, name: str) -> None:
         self.tables[name].clean(1)
 

@@ -60,8 +60,8 @@ object LogKeys {
     }
   }
 
-  /** As `of`, but only the keys in blocks of the given instants, or in a log compaction of one of them. Their states are
-    * those after all blocks.
+  /** As `of`, but only the keys in blocks of the given instants, or in a log compaction that may hold one of them: it lists it, or
+    * a later one, which may be a log compaction of it. Their states are those after all blocks.
     */
   def touchedBy(
       instants: Set[String],
@@ -71,7 +71,8 @@ object LogKeys {
       readers: BlockReaders,
       options: LogKeysOptions
   ): CloseableIterator[LoggedKey] = {
-    def touches(b: LogBlock) = b.instantTime.exists(instants) || b.compactedInstants.exists(instants)
+    def touches(b: LogBlock) =
+      b.instantTime.exists(instants) || b.compactedInstants.exists(listed => instants.exists(_ <= listed))
     read(storage, blocks, rules, readers, options, touches, all = false)
   }
 

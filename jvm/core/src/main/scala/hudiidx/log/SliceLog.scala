@@ -22,13 +22,16 @@ final case class BlockPart(counted: CountedBlock, records: Option[Array[Int]])
   *                      version 8 alone; later versions have an instant to a file, which the file-system view has checked
   * @param atomicWrites  the store never leaves half a file, see `LogFile.blocks`
   * @param damage        judges what cannot be read
+  * @param inRange       of an incremental query: its commits. A log compaction counts only where it and all that it covers are
+  *                      of them. None: a snapshot
   */
 final case class BlockRules(
     format: TableFormat,
     latestInstant: Option[String],
     isCommitted: String => Boolean,
     atomicWrites: Boolean = false,
-    damage: LogDamage = LogDamage.Unnoticed
+    damage: LogDamage = LogDamage.Unnoticed,
+    inRange: Option[String => Boolean] = None
 ) {
   private[log] val asksTimeline: Boolean = !format.logsOfOneWrite
 }
@@ -46,7 +49,8 @@ object SliceLog {
     *
     * Blocks of a log compaction stand in the place of the newest instant that they list, and that instant and the others
     * do not count any more (Hudi's optimized scan; chains of log compactions too). Blocks whose listed instants have all
-    * left the log keep their own place.
+    * left the log keep their own place. In an incremental query they do not count where any of the listed instants is not of
+    * the range, and the others' own blocks do: so no row is given that another commit wrote, and none of the range is lost.
     *
     * DamagedTable if a file is gone or cannot be understood, UnsupportedTable for block formats that are not read.
     *
@@ -81,7 +85,7 @@ object SliceLog {
         }
       }
     }
-    queue.counted()
+    queue.counted(rules.inRange)
   }
 
   /** The block if it counts, which takes corrupt ones for what they may have been. */
@@ -160,11 +164,23 @@ private final class BlockQueue {
     }
   }
 
-  def counted(): Vector[CountedBlock] =
-    if (blocks.exists(_.block.compactedInstants.nonEmpty)) withLogCompactions() else blocks.toVector
+  def counted(inRange: Option[String => Boolean]): Vector[CountedBlock] = {
+    val found = inRange.fold(blocks.toVector)(ofRange)
+    if (found.exists(_.block.compactedInstants.nonEmpty)) withLogCompactions(found) else found
+  }
 
-  private def withLogCompactions(): Vector[CountedBlock] = {
-    val newestFirst = blocks.map(instantOf).distinct.toVector.reverse
+  /** Without the log compactions that cover more than the range. Each stands behind what it covers. */
+  private def ofRange(inRange: String => Boolean): Vector[CountedBlock] = {
+    val whole = mutable.HashSet.empty[String]
+    blocks.toVector.filter { b =>
+      val isWhole = inRange(instantOf(b)) && b.block.compactedInstants.forall(whole)
+      if (isWhole) whole += instantOf(b)
+      isWhole || b.block.compactedInstants.isEmpty
+    }
+  }
+
+  private def withLogCompactions(blocks: Vector[CountedBlock]): Vector[CountedBlock] = {
+    val newestFirst = blocks.map(instantOf).distinct.reverse
     val byInstant = blocks.groupBy(instantOf)
     def listed(instant: String) = byInstant(instant).head.block.compactedInstants
     val stoodFor = mutable.HashMap.empty[String, String] // instant -> log compaction that finally holds its records

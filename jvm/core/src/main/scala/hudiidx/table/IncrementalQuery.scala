@@ -114,12 +114,13 @@ final class IncrementalQuery(
   }
 
   /** The rows of some commits, as a query of the range that has no others gives them. */
-  private def named(commits: Set[String], request: IncrementalRequest): Increment = {
-    val archived = !commits.forall(timeline.isCompletedWrite)
+  private def named(asked: Set[String], request: IncrementalRequest): Increment = {
+    val archived = !asked.forall(timeline.isCompletedWrite)
+    val commits = if (archived) asked else asked -- rewritesAlone(writes.filter(i => asked(i.requestedTime)))
     def isRead(i: Instant) =
       if (commits(i.requestedTime)) !(request.skipCompaction && isCompaction(i)) else isBetween(i, commits)
     // What is archived is read from the table's latest files.
-    val read = if (archived) Vector.empty else writes.filter(isRead).map(i => active(i))
+    val read = if (archived) Vector.empty else writes.filter(isRead).map(i => commitOf(i))
     Increment(
       commits.toVector.sorted,
       CommitTimes.OneOf(commits),
@@ -138,6 +139,16 @@ final class IncrementalQuery(
     !config.format.logsOfOneWrite && isCompaction(instant) &&
       commits.exists(_ < instant.requestedTime) && commits.exists(_ > instant.requestedTime)
 
+  /** Log compactions that stand before all other writes into logs of the range: their rows are those of earlier commits, though they
+    * bear the log compaction's time. Behind others they may hold rows of the range too.
+    */
+  private def rewritesAlone(range: Vector[Instant]): Set[String] = {
+    def isRewrite(i: Instant) =
+      contents.commitWithoutStats(i).operationType.contains(IncrementalQuery.LogCompaction)
+    val ofLogs = range.filter(_.action == Action.DeltaCommit).sortBy(_.requestedTime)
+    ofLogs.takeWhile(isRewrite).map(_.requestedTime).toSet
+  }
+
   // Version 6: 0.15.0's IncrementalRelation and MergeOnReadIncrementalRelation.
   private def byRequest(request: IncrementalRequest): Increment = {
     val (begin, end) = (request.begin, request.end.orElse(writes.lastOption.map(_.requestedTime)).getOrElse(""))
@@ -146,13 +157,18 @@ final class IncrementalQuery(
     val endArchived = isArchived(end)
     val inRange = known.filter(i => i.requestedTime > begin && i.requestedTime <= end)
     // As stock: of a range that lies before the timeline every commit counts, and rows tell.
-    val commits = if (config.isMergeOnRead && beginArchived && endArchived) known else inRange
+    val commits =
+      if (config.isMergeOnRead && beginArchived && endArchived) known
+      else {
+        val rewrites = if (beginArchived) Set.empty[String] else rewritesAlone(inRange)
+        inRange.filterNot(i => rewrites(i.requestedTime))
+      }
     val fallback = request.fallback.getOrElse(false)
     val fromBegin = beginArchived && (config.isMergeOnRead || fallback)
     val times =
       if (fromBegin || commits.isEmpty) CommitTimes.Range(begin, fromCounts = false, end)
       else CommitTimes.Range(commits.head.requestedTime, fromCounts = true, commits.last.requestedTime)
-    val read = commits.map(i => active(i))
+    val read = commits.map(i => commitOf(i))
     Increment(
       commits.map(_.requestedTime),
       times,
@@ -184,12 +200,14 @@ final class IncrementalQuery(
     }
     def wanted(action: String): Boolean =
       !(request.skipCompaction && config.isMergeOnRead && action == Action.Commit)
-    val here = writes.filter(i => wanted(i.action) && inRange(i.completionTime))
     val before = archivedCommits(request.begin, i => wanted(i.action) && inRange(i.completionTime))
+    val active = writes.filter(i => wanted(i.action) && inRange(i.completionTime))
+    val rewrites = if (before.nonEmpty) Set.empty[String] else rewritesAlone(active)
+    val here = active.filterNot(i => rewrites(i.requestedTime))
     val fallback = request.fallback.getOrElse(true)
     val instants = before.map(_._1.requestedTime) ++ here.map(_.requestedTime)
     // What is archived is read from the table's latest files; its own may have been cleaned.
-    val read = if (fallback && before.nonEmpty) Vector.empty else before ++ here.map(i => active(i))
+    val read = if (fallback && before.nonEmpty) Vector.empty else before ++ here.map(i => commitOf(i))
     Increment(
       instants,
       CommitTimes.OneOf(instants.toSet),
@@ -217,7 +235,7 @@ final class IncrementalQuery(
     }
   }
 
-  private def active(instant: Instant): Commit = (instant, () => contents.commit(instant))
+  private def commitOf(instant: Instant): Commit = (instant, () => contents.commit(instant))
 
   private type Replaced = Map[FileGroup, String]
 
@@ -256,6 +274,7 @@ final class IncrementalQuery(
 object IncrementalQuery {
   private val CowActions = Set(Action.Commit, Action.ReplaceCommit)
   private val MorActions = CowActions + Action.DeltaCommit
+  private val LogCompaction = "LOG_COMPACT"
 
   private val Seconds = DateTimeFormatter.ofPattern("yyyyMMddHHmmss")
 

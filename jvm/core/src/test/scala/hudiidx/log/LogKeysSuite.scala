@@ -137,6 +137,23 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(e.getMessage.contains("ParquetData") && storage.opened === 0)
   }
 
+  test("keys that a write touched are those of the log compaction which holds them in the end") {
+    def block(header: (Int, String)*) = LogBlocks.avro(header, schema, Vector(record(Version("1", "k", Row, Some(9)))))
+    def compacted(instant: String, of: String) =
+      block(LogHeaderKey.InstantTime -> instant, LogHeaderKey.CompactedBlockTimes -> of)
+    val log = (block(LogHeaderKey.InstantTime -> "1") ++ compacted("2", "1") ++ compacted("3", "2")).toArray
+    val storage = new MemoryStorage(Map("f.log.1" -> log))
+    val blocks = SliceLog.countedBlocks(storage, Vector("f.log.1"), BlockRules(event.format, None, _ => true))
+    def touched(instant: String): Vector[String] = {
+      val keys = LogKeys.touchedBy(Set(instant), storage, blocks, event, BlockReaders.AvroOnly, LogKeysOptions(1))
+      try keys.map(textOf).toVector
+      finally keys.close()
+    }
+    assert(blocks.flatMap(_.block.instantTime) === Vector("3"))
+    assert(touched("1") === Vector("k"))
+    assert(touched("4") === Vector.empty)
+  }
+
   test("keys touched by instants that wrote no block are none, and no block is opened for them") {
     val log = Vector(Version("1", "k", Row, Some(9)))
     assert(read(log, event, 1, Some(Set("7"))) === Vector.empty)

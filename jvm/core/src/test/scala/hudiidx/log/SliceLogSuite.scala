@@ -15,13 +15,14 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     test(
       s"version $version${if (compactions) " with log compactions" else ""}: the blocks that count are those of the rules"
     ) {
-      forAll(slices(compactions), Gen.option(instants), Gen.someOf(all), minSuccessful(150)) {
-        (slice, latest, committed) =>
-          val found = counted(slice, BlockRules(TableFormats.of(version), latest, committed.toSet))
-          val expected = model(slice.flatten, version, latest, committed.toSet)
+      forAll(slices(compactions), Gen.option(instants), Gen.someOf(all), ranges, minSuccessful(150)) {
+        (slice, latest, committed, range) =>
+          val rules = BlockRules(TableFormats.of(version), latest, committed.toSet, inRange = range)
+          val found = counted(slice, rules)
+          val expected = model(slice.flatten, version, latest, committed.toSet, range)
           assert(
             found.map(_.block.contentLength) === expected.map(p => contentBytes(p).toLong),
-            s"$slice $latest $committed"
+            s"$slice $latest $committed $range"
           )
           assert(found.map(_.block.instantTime.get) === expected.map(_.instant))
       }
@@ -55,6 +56,29 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(numbers(counted(alone, BlockRules(TableFormat.V9, None, _ => true))) === Vector(3, 4, 5))
   }
 
+  test(
+    "in a range a log compaction counts where all that it covers is of the range; else what is of it counts itself"
+  ) {
+    val chain = Vector(
+      Vector(Data("1", 1), Data("2", 2), Data("3", 3), Compacted("4", 4, Vector("1", "2"))),
+      Vector(Data("5", 5), Compacted("6", 6, Vector("4", "3")), Data("7", 7))
+    )
+    def of(slice: Vector[Vector[Piece]], range: String*): Vector[Int] =
+      numbers(counted(slice, BlockRules(TableFormat.V9, None, _ => true, inRange = Some(range.toSet))))
+    assert(of(chain, "1", "2", "3", "4", "5", "6", "7") === Vector(6, 5, 7))
+    assert(of(chain, "1", "2", "3", "4", "5", "7") === Vector(4, 3, 5, 7))
+    // From version 8 on files are of one write, so blocks of earlier ones are not there.
+    assert(of(chain.map(_.filter(_.instant >= "2")), "2", "3", "4", "5", "6", "7") === Vector(2, 3, 5, 7))
+    assert(of(chain.map(_.filter(_.instant >= "4")), "4", "5", "6", "7") === Vector(5, 7))
+    assert(of(chain.map(_.filter(_.instant >= "6")), "6", "7") === Vector(7))
+    // Before, one file has those of several: rows tell which are of the range.
+    assert(of(chain, "4", "5", "6", "7") === Vector(1, 2, 3, 5, 7))
+    val alone = Vector(Vector(Data("3", 3), Compacted("4", 4, Vector("1", "2")), Data("5", 5)))
+    assert(of(alone, "3", "4", "5") === Vector(3, 5))
+    val twice = Vector(Vector(Data("1", 1), Compacted("2", 2, Vector("1")), Compacted("2", 3, Vector("1"))))
+    assert(of(twice, "1", "2") === Vector(2, 3))
+  }
+
   test("change-data files and empty files are passed over, a file that is gone is damage") {
     val files = Map("a.log.1" -> Array.emptyByteArray, "b.log.2_0-1-2.cdc" -> "nonsense".getBytes)
     val storage = new MemoryStorage(files)
@@ -86,6 +110,13 @@ private object SliceLogSuite {
 
   val all: Vector[String] = (1 to 8).map(_.toString).toVector
   val instants: Gen[String] = Gen.oneOf(all)
+  private val ofLogCompactions = Vector("90", "91", "92")
+
+  /** Which instants an incremental query is about, most of all; None: a snapshot. */
+  val ranges: Gen[Option[Set[String]]] = {
+    val left = Gen.listOf(Gen.oneOf(all ++ ofLogCompactions)).map(_.take(2).toSet)
+    Gen.option(left.map((all ++ ofLogCompactions).toSet -- _))
+  }
 
   def contentBytes(piece: Piece): Int = piece match {
     case Data(_, n)         => n
@@ -154,7 +185,13 @@ private object SliceLogSuite {
   def numbers(found: Vector[CountedBlock]): Vector[Int] = found.map(_.block.contentLength.toInt)
 
   /** The rules, one list after the other. */
-  def model(pieces: Vector[Piece], version: Int, latest: Option[String], committed: Set[String]): Vector[Piece] = {
+  def model(
+      pieces: Vector[Piece],
+      version: Int,
+      latest: Option[String],
+      committed: Set[String],
+      range: Option[Set[String]]
+  ): Vector[Piece] = {
     def tooNew(p: Piece) = p != Torn && latest.exists(p.instant > _)
     val inTime = if (version == 6) pieces.takeWhile(p => !tooNew(p)) else pieces.filterNot(tooNew)
     val seen = inTime.filter {
@@ -165,8 +202,21 @@ private object SliceLogSuite {
     val standing = seen.zipWithIndex.collect {
       case (p, i) if !p.isInstanceOf[Rollback] && !seen.drop(i).exists(r => undoes(r, p)) => p
     }
-    if (standing.exists(_.isInstanceOf[Compacted])) compacted(standing) else standing
+    val counted = range.fold(standing) { of =>
+      standing.filter {
+        case c: Compacted => isOf(c.instant, of, standing)
+        case _            => true
+      }
+    }
+    if (counted.exists(_.isInstanceOf[Compacted])) compacted(counted) else counted
   }
+
+  /** The instant is there and of the range, and so is all that it covers. */
+  private def isOf(instant: String, range: Set[String], standing: Vector[Piece]): Boolean =
+    range(instant) && standing.exists(_.instant == instant) && standing.forall {
+      case Compacted(`instant`, _, of) => of.forall(isOf(_, range, standing))
+      case _                           => true
+    }
 
   private def undoes(r: Piece, p: Piece): Boolean = r match {
     case Rollback(_, target) => target == p.instant

@@ -26,7 +26,7 @@ final case class MergedSlice(storage: HeldFiles, parts: Vector[BlockPart], rows:
   * @param logBytes  log files of a slice are kept in memory from one walk to the next up to so many bytes
   * @param increment of an incremental query: rows of base files that other commits wrote take no part in merging, as in stock
   *                  Hudi, whose Parquet reader passes them over: from version 8 on row by row, before by row groups. They are
-  *                  not among the dropped ones
+  *                  not among the dropped ones. Nor do log compactions that cover more than the range
   */
 final class SliceMerger(
     storage: Storage,
@@ -39,6 +39,7 @@ final class SliceMerger(
 ) {
   private val log = Log.of(classOf[SliceMerger])
   private var warned = false
+  private val blockRules = counting.copy(inRange = increment.map(times => times.contains(_)))
   private val shown = increment.map(ShownRows(_, rowByRow = config.format.incrementsByRow))
   private val keyColumns = KeyColumns.of(config).copy(commitTimes = shown.exists(_.rowByRow))
 
@@ -50,7 +51,7 @@ final class SliceMerger(
     */
   def merge(base: Option[(String, String)], logs: Vector[String], written: Map[String, Long]): MergedSlice = {
     val held = new HeldFiles(storage, logBytes)
-    val blocks = SliceLog.countedBlocks(held, logs, counting, written)
+    val blocks = SliceLog.countedBlocks(held, logs, blockRules, written)
     val keys = base.map { case (path, instant) =>
       new KeysOfBaseFile(storage, path, instant, keyColumns, rules.log.orderingFields, shown)
     }
@@ -82,7 +83,7 @@ final class SliceMerger(
       written: Map[String, Long],
       kept: KeptTails
   ): MergedSlice = {
-    val blocks = SliceLog.countedBlocks(storage, logs, counting, written)
+    val blocks = SliceLog.countedBlocks(storage, logs, blockRules, written)
     val found = new LogLookup(storage, blocks, kept).find(keys)
     if (found.counts.damaged > 0) warnOfDamage(logs.head)
     val whole = found.parts.filter(_.records.isEmpty).map(_.counted.file).toSet

@@ -84,7 +84,7 @@ final private[spark] case class ChangeReading(
       var before = of(first)
       run.iterator.collect { case Change.Compared(instant, _, Some(after)) =>
         val now = of(after)
-        val found = differences(instant, before, now, identity)
+        val found = differences(instant, before, now, ChangeText.unlessOf(instant))
         before = now
         found
       }.flatten

@@ -82,6 +82,22 @@ private[spark] object ChangeText {
     if (until < 0) text else text.substring(0, from) + text.substring(until + 1)
   }
 
+  private val CommitTime = "{\"_hoodie_commit_time\":\""
+  private val Number = ",\"_hoodie_commit_seqno\":\""
+
+  /** The text as it is of a row that the commit wrote, of other rows without what a log compaction gives them anew: two such are
+    * equal where the commit changed nothing.
+    */
+  def unlessOf(commit: String)(text: String): String = {
+    def end(from: Int): Int = text.indexOf('"', from) + 1
+    if (!text.startsWith(CommitTime) || text.startsWith(commit + "\"", CommitTime.length)) text
+    else {
+      val behindTime = end(CommitTime.length)
+      val numbered = text.startsWith(Number, behindTime)
+      withoutFile(text.substring(if (numbered) end(behindTime + Number.length) else behindTime))
+    }
+  }
+
   /** UnsupportedTable for a column that has no such text. */
   def check(table: String, columns: StructType): Unit = columns.foreach { column =>
     if (!hasText(column.dataType))

@@ -115,6 +115,20 @@ final class ChangeDataSuite extends SparkSuite {
 
   private val enabled = "hoodie.table.cdc.enabled=true"
 
+  test("a log compaction makes no changes of the commits after it: what changed is what each write had") {
+    val name = "v9-mor-log-compaction"
+    val instants = Fixtures.json(name).get("active_timeline").asScala.toVector.map(_.get("requested").asText)
+    val found = rowsOf(changes(withProperties(name, enabled), begin -> "000"))
+    def keys(at: Int): Vector[Int] = found
+      .filter(_.at == instants(at))
+      .map(r => (if (r.after == null) r.before else r.after).get("id").asText.drop(1).toInt)
+      .sorted
+    assert(keys(0) === (0 until 160) && keys(1) === (0 until 60) && keys(2) === (10 until 20))
+    assert(keys(3) === (30 until 90) && keys(5) === (0 until 30) && keys(6) === (50 until 55))
+    assert(keys(7) === (100 until 120) && keys(9) === (5 until 8))
+    assert(keys(4).isEmpty && keys(8).isEmpty)
+  }
+
   /** Columns of partitions whose values in files, which images have, are not those of the paths, which rows have. */
   private def ofPaths(name: String): Set[String] =
     if (name.contains("path-values")) Set("city")
