@@ -1,5 +1,6 @@
 package hudiidx.spark.write
 
+import hudiidx.TestSettings.versions
 import hudiidx.hadoop.Tables
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
@@ -101,9 +102,9 @@ final class OverwriteSuite extends SparkSuite {
     "a cached plan" -> (path => read(path).cache())
   )
 
-  for ((way, rowsOf) <- ways)
-    test(s"an overwrite reads its own table rightly through $way") {
-      val path = made(9)
+  for (version <- versions(9); (way, rowsOf) <- ways)
+    test(s"version $version: an overwrite reads its own table rightly through $way") {
+      val path = made(version)
       if (way == "its files") save(read(path).drop("_hoodie_commit_time"), path, "overwrite")
       val all = values(path)
       save(rowsOf(path).where("id < 'k020'").withColumn("v", concat(col("v"), lit("+"))), path, "overwrite")
