@@ -11,30 +11,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 /** Tables whose instants are those of a clock that is set: `hoodie.table.timeline.timezone=LOCAL`. */
 final class LocalTimelineSuite extends AnyFunSuite {
-
-  /** In a process of this zone, as stock Hudi takes LOCAL. */
-  private def in[A](zone: String)(work: => A): A = {
-    val own = TimeZone.getDefault
-    try {
-      TimeZone.setDefault(TimeZone.getTimeZone(zone))
-      work
-    } finally TimeZone.setDefault(own)
-  }
+  import LocalTimelineSuite._
 
   private def newTable(version: Int): String =
     WriteStepsSuite.newTable(version, LocalStorage, Fixtures.newFolder("local").resolve("t").toString)
-
-  private def load(path: String): TableContext = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
-
-  /** A completed write without files. */
-  private def put(path: String, requested: String, completed: String): Unit = {
-    val table = load(path)
-    val empty = """{"partitionToWriteStats":{},"operationType":"UPSERT"}""".getBytes
-    val done =
-      if (table.config.timelineLayout == 1) s"$requested.deltacommit" else s"${requested}_$completed.deltacommit"
-    Seq(s"$requested.deltacommit.requested", s"$requested.deltacommit.inflight", done)
-      .foreach(n => LocalStorage.publish(s"${table.timeline.dir}/$n", empty))
-  }
 
   for (version <- TableFormats.written) {
     test(s"version $version: behind the last instant of an hour that comes again a write begins and completes later") {
@@ -72,5 +52,49 @@ final class LocalTimelineSuite extends AnyFunSuite {
       }
       in("UTC")(assert(asOf(newTable(version), "2025-10-26T01:30:00.123Z") === "20251026013000123"))
     }
+
+    test(s"version $version: bounds in an hour that comes twice are compared as texts, as stock Hudi compares them") {
+      // In the hour twice, once before it and once behind.
+      val times = Vector("20261101003000000", "20261101011000000", "20261101015000000", "20261101023000000")
+      def done(requested: String) = requested.dropRight(3) + "500"
+      in("America/New_York") {
+        val path = newTable(version)
+        times.foreach(t => put(path, t, done(t)))
+        val table = load(path)
+        def found(begin: String, end: Option[String]): Vector[String] =
+          new IncrementalQuery(table.config, table.timeline, table.contents, table.history)
+            .increment(IncrementalRequest(begin, end))
+            .instants
+        val bounds = if (version == 6) times else times.map(done)
+        for (i <- bounds.indices) {
+          assert(found(bounds(i), None) === times.drop(i + 1))
+          for (j <- i until bounds.size) assert(found(bounds(i), Some(bounds(j))) === times.slice(i + 1, j + 1))
+        }
+      }
+    }
+  }
+}
+
+private[hudiidx] object LocalTimelineSuite {
+
+  /** In a process of this zone, as stock Hudi takes LOCAL. */
+  def in[A](zone: String)(work: => A): A = {
+    val own = TimeZone.getDefault
+    try {
+      TimeZone.setDefault(TimeZone.getTimeZone(zone))
+      work
+    } finally TimeZone.setDefault(own)
+  }
+
+  def load(path: String): TableContext = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
+
+  /** A completed write without files. */
+  def put(path: String, requested: String, completed: String): Unit = {
+    val table = load(path)
+    val empty = """{"partitionToWriteStats":{},"operationType":"UPSERT"}""".getBytes
+    val done =
+      if (table.config.timelineLayout == 1) s"$requested.deltacommit" else s"${requested}_$completed.deltacommit"
+    Seq(s"$requested.deltacommit.requested", s"$requested.deltacommit.inflight", done)
+      .foreach(n => LocalStorage.publish(s"${table.timeline.dir}/$n", empty))
   }
 }
