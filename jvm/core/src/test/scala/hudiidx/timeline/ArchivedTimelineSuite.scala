@@ -1,11 +1,12 @@
 package hudiidx.timeline
 
-import java.nio.file.{Files, Paths}
+import java.nio.file.{Files, Paths, StandardCopyOption}
 
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, TableChanged}
 import hudiidx.storage.LocalStorage
 import hudiidx.table.TableConfig
 import org.scalatest.funsuite.AnyFunSuite
+import scala.util.{Failure, Success, Try}
 
 class ArchivedTimelineSuite extends AnyFunSuite {
   private val Table = "v6-archived-cow"
@@ -95,5 +96,22 @@ class ArchivedTimelineSuite extends AnyFunSuite {
     Files.copy(dir.resolve(".commits_.archive.3_1-0-1"), dir.resolve(".commits_.archive.99_1-0-1"))
     Files.write(dir.resolve("mergeArchivePlan"), Array[Byte](1))
     assert(shown(archiveOf(path).instantsFrom("")) === stock)
+  }
+
+  test(
+    "an archive file in whose place another one came since its instants were read is TableChanged, not its contents"
+  ) {
+    val path = Fixtures.copy(Table)
+    val archive = archiveOf(path)
+    assert(shown(archive.instantsFrom("")) === stock)
+    val dir = Paths.get(path, ".hoodie/archived")
+    val (from, to) = (dir.resolve(".commits_.archive.8_1-0-1"), dir.resolve(".commits_.archive.4_1-0-1"))
+    Files.copy(from, to, StandardCopyOption.REPLACE_EXISTING)
+    val asked = archive.instantsFrom("").map(i => i.requestedTime -> Try(i.content.commit)).toVector
+    val changed = asked.collect { case (_, Failure(e: TableChanged)) => e }
+    assert(changed.nonEmpty && changed.forall(_.getMessage.contains(to.toString)))
+    // What can be read is of the instant that was asked for.
+    for ((instant, Success(commit)) <- asked; stat <- commit.writeStats)
+      assert(stat.path.get.endsWith(s"_$instant.parquet"))
   }
 }

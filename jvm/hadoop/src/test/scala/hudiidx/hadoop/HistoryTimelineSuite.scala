@@ -1,11 +1,11 @@
 package hudiidx.hadoop
 
-import java.nio.file.{Files, Paths}
+import java.nio.file.{Files, Paths, StandardCopyOption}
 
 import hudiidx.storage.{CountingStorage, LocalStorage}
 import hudiidx.table.TableConfig
 import hudiidx.timeline.{Action, ArchivedInstant}
-import hudiidx.{DamagedTable, Fixtures}
+import hudiidx.{DamagedTable, Fixtures, TableChanged}
 import org.scalatest.funsuite.AnyFunSuite
 
 class HistoryTimelineSuite extends AnyFunSuite {
@@ -112,5 +112,20 @@ class HistoryTimelineSuite extends AnyFunSuite {
       Files.write(Paths.get(file), whole.take(length))
       assert(intercept[DamagedTable](historyOf(path).instantsFrom("").foreach(_.content)).getMessage.contains(file))
     }
+  }
+
+  test(
+    "a history file in whose place another one came since its instants were read is TableChanged, not its contents"
+  ) {
+    val name = "v9-archived-mor"
+    val path = Fixtures.copy(name)
+    val history = historyOf(path)
+    assert(shown(history.instantsFrom("")) === stock(name))
+    val files = LocalStorage.list(historyDir(path)).filter(_.name.endsWith(".parquet")).sortBy(_.sizeBytes)
+    val (small, large) = (files.head, files.last)
+    val others = files.filter(f => f.path != large.path)
+    others.foreach(f => Files.copy(Paths.get(large.path), Paths.get(f.path), StandardCopyOption.REPLACE_EXISTING))
+    val changed = intercept[TableChanged](history.instantsFrom("").foreach(_.content))
+    assert(others.exists(f => changed.getMessage.contains(f.path)) && small.path != large.path)
   }
 }
