@@ -9,6 +9,7 @@ import hudiidx.Fixtures
 import hudiidx.storage.{LocalStorage, Storage, StorageContract}
 import hudiidx.store.IndexFolderContract
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.azurebfs.AzureBlobFileSystem
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.fs.{
   AbstractFileSystem,
@@ -98,6 +99,21 @@ class HadoopStorageByMountSuite extends StorageContract {
     val p = new Path(s"hdfs://test$root/file")
     assert(NewFile.of(p.getFileSystem(other), p).how === ByCreation)
     assert(how(s"hdfs://test$root/file") === ByRename)
+  }
+
+  test("of Azure's client only an account with a hierarchical namespace renames, which its permissions tell") {
+    for (isHierarchical <- Seq(true, false)) {
+      val azure = mounted(Map("/azure" -> s"abfs://test$root/r"))
+      azure.setClass("fs.abfs.impl", classOf[AzureBlobFileSystem], classOf[org.apache.hadoop.fs.FileSystem])
+      azure.setBoolean("fs.abfs.impl.disable.cache", true)
+      azure.setBoolean("fs.viewfs.impl.disable.cache", true)
+      azure.setBoolean(AzureBlobFileSystem.Hierarchical, isHierarchical)
+      val wanted = if (isHierarchical) ByRename else ByCreation
+      for (path <- Seq(s"abfs://test$root/r/file", "viewfs://views/azure/b/file")) {
+        val p = new Path(path)
+        assert(NewFile.of(p.getFileSystem(azure), p).how === wanted, path)
+      }
+    }
   }
 
   test("of two who publish under a mount without conditions at once one wins") {
