@@ -3,9 +3,13 @@ package hudiidx.spark
 import java.nio.file.{Files, Paths}
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.Fixtures
+import hudiidx.record.PackedKeys
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.storage.LocalStorage
+import hudiidx.table.{PropertiesFile, TableConfig}
+import hudiidx.{Fixtures, HudiIdxException}
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.{broadcast, expr}
 
 /** Filters on record keys read the file groups that the record index names, and give the same rows whatever its state. */
 final class KeyFilterSuite extends SparkSuite {
@@ -42,7 +46,7 @@ final class KeyFilterSuite extends SparkSuite {
     val table = Fixtures.copy("v9-cow-part")
     api(table).create()
     val row = read(table).selectExpr("_hoodie_record_key", "_hoodie_file_name").head()
-    val field = hudiidx.table.TableConfig.read(hudiidx.storage.LocalStorage, table).recordKeyFields.head
+    val field = TableConfig.read(LocalStorage, table).recordKeyFields.head
     val whole = rows(read(table).where(s"$field = '${row.getString(0)}'"))
     Fixtures
       .filesBelow(table)
@@ -123,5 +127,51 @@ final class KeyFilterSuite extends SparkSuite {
       .create()
     assert(plan(read(table).where("_hoodie_record_key = 'k'")).contains("window"))
     assert(plan(read(table, off).where("_hoodie_record_key = 'k'")).contains("hudiidx.read.record.keys is false"))
+  }
+
+  /** The table's properties, as if another writer had made its keys. */
+  private def set(table: String, properties: (String, String)*): Unit =
+    PropertiesFile.update(LocalStorage, table) { found =>
+      found -- Seq("hoodie.table.keygenerator.type", "hoodie.table.keygenerator.class") ++ properties
+    }
+
+  test("keys that a class of one's own makes, or nobody names, are no values: h35 of id 5 is found by both") {
+    val table = Fixtures.newFolder("own-keys").resolve("t").toString
+    val all = spark.range(20).selectExpr("concat('h', id * 7) AS hk", "cast(id AS string) AS id", "1L AS ts")
+    val options = Map("hoodie.table.name" -> "t", "hoodie.datasource.write.recordkey.field" -> "hk")
+    all.write.format("hudiidx").options(options).mode("append").save(table)
+    new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.record.mode", "global")).create()
+    val few = spark.range(5, 7).selectExpr("cast(id AS string) AS k")
+    def ids(frame: DataFrame): Vector[String] = frame.select("id").collect().map(_.getString(0)).toVector.sorted
+    Vector(
+      "hoodie.table.keygenerator.class" -> "com.acme.SimpleKeyGenerator",
+      "hoodie.table.keygenerator.type" -> "USER_PROVIDED",
+      "hoodie.table.recordkey.fields" -> ""
+    ).foreach { case (property, value) =>
+      set(table, "hoodie.table.recordkey.fields" -> "id", property -> value)
+      val index = api(table)
+      assert(ids(read(table).where("id = '5'")) === Vector("5"), property)
+      assert(ids(read(table).where("id in ('5', '7', 'h35')")) === Vector("5", "7"), property)
+      assert(ids(read(table).join(broadcast(few), expr("id = k"))) === Vector("5", "6"), property)
+      assert(ids(read(table).where("_hoodie_record_key = 'h35'")) === Vector("5"), property)
+      assert(ids(index.lookupRows(PackedKeys.encode(Seq("h35", "5")), null, null)) === Vector("5"), property)
+      val why = if (value.isEmpty) "names no key fields" else value
+      val told = if (value.isEmpty) "no filter asks for record keys" else value
+      assert(plan(read(table).where("id = '5'")).contains(told), plan(read(table).where("id = '5'")))
+      val refused =
+        intercept[HudiIdxException](index.tagLocation(few, java.util.Arrays.asList("k"), false, null).collect())
+      assert(refused.getMessage.contains(why), property)
+    }
+  }
+
+  test("keys of a generator that formats partitions by times are their fields' values") {
+    val table = Fixtures.copy("v9-cow-part")
+    val key = keysOf(table).head
+    set(table, "hoodie.table.keygenerator.type" -> "TIMESTAMP")
+    api(table).create()
+    val field = TableConfig.read(LocalStorage, table).recordKeyFields.head
+    val found = read(table).where(s"$field = '$key'")
+    assert(rows(found).length === 1 && rows(found) === rows(read(table, off).where(s"$field = '$key'")))
+    assert(plan(found).contains(" record keys in "))
   }
 }
