@@ -3,11 +3,13 @@ package hudiidx.hive
 import java.nio.file.{Files, Paths}
 
 import hudiidx.hadoop.{Tables, TimelineCut}
+import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.hadoop.column.ColumnPart
 import hudiidx.hadoop.record.RecordPart
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
-import hudiidx.{Fixtures, HudiIdxException, IndexNotFound}
+import hudiidx.{Fixtures, HudiIdxException, IndexNotFound, TestSettings}
 import org.apache.hadoop.hive.ql.plan.ExprNodeDesc
 import org.apache.hadoop.hive.ql.udf.generic.{
   GenericUDFIn,
@@ -145,5 +147,30 @@ final class HivePruningSuite extends AnyFunSuite {
     val table = indexed("v9-cow-part")
     val job = HiveTables.job(Seq(table), HiveColumns :+ ("hive.io.filter.expr.serialized" -> "bm9uc2Vuc2U="): _*)
     assert(HiveTables.rows(job).length === HiveTables.rows(HiveTables.job(Seq(table))).length)
+  }
+
+  TestSettings.some(2)(Vector("v9-path-values-cow", "v9-path-values-mor", "v6-path-values-cow")).foreach { name =>
+    test(
+      s"$name: predicates on a partition column that changed in rows leave out none of stock Hudi's, index on and off"
+    ) {
+      val mapper = new ObjectMapper
+      val texts = Vector.newBuilder[String]
+      Fixtures.json(name).get("snapshot").get("rows").forEach(r => texts += r.asText)
+      val stock = texts.result().map(mapper.readTree).map(r => Vector(r.get("id").asText, r.get("city").asText))
+      val table = Fixtures.copy(name)
+      val columns = Vector("columns" -> "id,city", "columns.types" -> "string:string")
+      def check(): Unit = stock.map(_(1)).distinct.foreach { city =>
+        val job = HiveTables.job(Seq(table), columns :+ HivePredicates.pushed(equal("city", city)): _*)
+        val found = HiveTables.rows(job).map(_.toVector.map(_.toString)).filter(_(1) == city)
+        assert(found.sortBy(_.head) === stock.filter(_(1) == city).sortBy(_.head), city)
+      }
+      check()
+      val a = access
+      val part = new ColumnPart(new LocalEngine(a), ColumnOptions(range = Some("*"), bloom = Some("city")))
+      new Indexer(a, table, IndexOptions(source = "listing"), LocalScanner, Vector(part)).create()
+      check()
+      val none = HiveTables.job(Seq(table), columns :+ HivePredicates.pushed(equal("id", "zzz")): _*)
+      assert(HiveTables.splits(none).isEmpty, "the index is in use")
+    }
   }
 }
