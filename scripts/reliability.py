@@ -132,8 +132,12 @@ PARTS = {
         {
             "rounds of two writers at once": "6. Atomic",
             "races of a late writer and the one that takes it for dead": "6. Atomic",
+            "orders of two processes on models of stores": "6. Atomic",
+            "random orders of five processes on models of stores": "6. Atomic",
+            "calls whose answer is lost on models of stores": "6. Atomic",
         },
-        core="*LateWriteSuite",
+        core="*LateWriteSuite *LeaseModelSuite",
+        hadoopModule="*ClaimedModelSuite",
         spark="*ConcurrentWritesSuite *ConcurrentOverwritesSuite",
     ),
     "executors": pytest(

@@ -18,7 +18,7 @@ object StoreModel {
   /** HDFS: a rename that refuses a target, times that are set. */
   case object Renames extends StoreModel(touchesByPut = false, showsParts = true)
 
-  /** A store without either: names are claimed before something is published, which `ClaimsSuite` tries. */
+  /** A store without either: names are claimed before something is published, in steps that `ClaimedModelSuite` tries. */
   case object Plain extends StoreModel(touchesByPut = true, showsParts = true)
 
   val All: Vector[StoreModel] = Vector(Conditions, Renames, Plain)
@@ -191,6 +191,7 @@ final class Turns(order: Vector[(Int, Int)]) {
   private val waiting = mutable.Set.empty[Int]
   private val alive = mutable.LinkedHashSet.empty[Int]
   private var granted = Option.empty[Int]
+  private val resting = mutable.Set.empty[Int]
   val taken: mutable.Map[Int, Int] = mutable.Map.empty.withDefaultValue(0)
 
   def await(process: Int): Unit = synchronized {
@@ -212,6 +213,7 @@ final class Turns(order: Vector[(Int, Int)]) {
     work.indices.foreach(alive += _)
     val threads = work.zipWithIndex.map { case (deed, process) =>
       val thread = new Thread(() => {
+        Turns.own.set(() => synchronized { resting += process }: Unit)
         await(process)
         val result = scala.util.Try(deed())
         synchronized {
@@ -230,8 +232,11 @@ final class Turns(order: Vector[(Int, Int)]) {
       while (alive.nonEmpty) {
         while (granted.isDefined || !alive.forall(waiting)) wait()
         if (alive.nonEmpty) {
+          val rests = last.filter(resting.remove)
+          if (left.headOption.exists { case (p, _) => rests.contains(p) }) left = left.tail
           while (left.headOption.exists { case (p, n) => n <= 0 || !alive(p) }) left = left.tail
-          val next = left.headOption.map(_._1).getOrElse(alive.head)
+          val behind = rests.flatMap(p => alive.find(_ > p))
+          val next = left.headOption.map(_._1).getOrElse(behind.getOrElse(alive.head))
           left = left.headOption.fold(left) { case (p, n) => (p, n - 1) +: left.tail }
           // Instants are told by milliseconds: who comes next has another.
           if (!last.contains(next)) Thread.sleep(1)
@@ -246,4 +251,11 @@ final class Turns(order: Vector[(Int, Int)]) {
     threads.foreach(_.join())
     work.indices.toVector.map(results)
   }
+}
+
+object Turns {
+  private val own = new ThreadLocal[() => Unit]
+
+  /** The process of this thread waits for another one: the turns that it had left go to the next. */
+  def rest(): Unit = Option(own.get).foreach(_())
 }

@@ -169,7 +169,7 @@ class CompactionStepsSuite extends AnyFunSuite {
   }
 }
 
-private object CompactionStepsSuite {
+private[hudiidx] object CompactionStepsSuite {
   import WriteStepsSuite.{keys => _, _}
 
   def slices(table: TableContext): Vector[FileSlice] = {

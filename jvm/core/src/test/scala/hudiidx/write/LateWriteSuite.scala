@@ -143,7 +143,7 @@ class LateWriteSuite extends AnyFunSuite {
   }
 }
 
-private object LateWriteSuite {
+private[hudiidx] object LateWriteSuite {
   import WriteStepsSuite._
 
   val silentAtOnce: HeartbeatOptions = HeartbeatOptions(intervalMillis = 60000, misses = 0)

@@ -60,7 +60,7 @@ class LeaseModelSuite extends AnyFunSuite {
     test(s"$model: of those who wait for a lock that expired one has it at a time") {
       val start = table(model)(_ => ())
       start.of(9).publish(s"$Path/.hoodie/lock", "LOCK-OWNER : the dead".getBytes)
-      locks(start)
+      locks(start)(identity)
     }
 
     test(s"$model: whatever answer of a write is lost, it is there or not, and the next one finds out") {
@@ -79,7 +79,7 @@ class LeaseModelSuite extends AnyFunSuite {
         told.foreach(isThere => assert(known("one") === isThere, s"$lost $step: $result"))
         assert(Set(Set("a", "next"), Set("a", "one", "next"))(known), s"$lost $step: $known")
         assert(seen.subsetOf(known), s"$lost $step: $seen, then $known")
-        count("calls whose answer is lost on models of stores", 1)
+        Figures.add("calls whose answer is lost on models of stores", 1)
       }
     }
   }
@@ -88,44 +88,11 @@ class LeaseModelSuite extends AnyFunSuite {
     "any number of writers, compactions and beats in any order, and answers that are lost, on each model of a store"
   ) {
     info(s"HUDIIDX_TEST_SEED=$seed")
-    val random = new Random(seed)
-    (1 to (if (isLong) 6000 else 40)).foreach { round =>
-      val model = StoreModel.All(round % StoreModel.All.size)
-      val start = table(model)(s => Seq("a", "b").foreach(write(s, Path, _, silentAtOnce)))
-      val works = Vector[Storage => Unit](
-        write(_, Path, "one", silentAtOnce),
-        write(_, Path, "two", silentAtOnce),
-        s => CompactionStepsSuite.compact(s, Path, silentAtOnce),
-        beatOf(_),
-        s => runPlanned(s, Path, silentAtOnce)
-      )
-      // Calls that are done late are tried above: here nobody waits for a term, as the protocol expects of them.
-      val faults = works.indices.map { _ =>
-        if (random.nextInt(6) == 0) Some((1 + random.nextInt(20)) -> LostAnswer.All(random.nextInt(2))) else None
-      }
-      val order = Vector.fill(200)(random.nextInt(works.size) -> (1 + random.nextInt(6)))
-      val turns = new Turns(order)
-      val store = start.forTurns(turns)
-      val results = turns.run(works.zipWithIndex.map { case (work, p) => () => work(store.of(p, faults(p))) })
-      val done = Done(store, results, s"seed $seed, round $round, $model, $order, $faults")
-      val told = results.take(3).map(toldOf(_, done.toString))
-      assert(done.removed.isEmpty, s"${done.removed} $done")
-      store.settle()
-      rollBackAsStock(store)
-      next(store)
-      next(store, "last")
-      val found = CompactionStepsSuite.keys(Path, store.of(9))
-      assert(found.distinct === found, done)
-      Vector("one", "two").zip(told).foreach { case (key, wasTold) =>
-        wasTold.foreach(isThere => assert(found.contains(key) === isThere, s"$found $done"))
-      }
-      assert(Vector("a", "b", "next", "last").forall(found.contains), s"$found $done")
-      count("random orders of five processes on models of stores", 1)
-    }
+    inAnyOrder(if (isLong) 6000 else 40)(identity)
   }
 }
 
-private object LeaseModelSuite {
+private[hudiidx] object LeaseModelSuite {
   import org.scalatest.Assertions._
 
   /** Whether a writer was told that its write counts, or that it does not; None: the store does not say. */
@@ -135,12 +102,11 @@ private object LeaseModelSuite {
     case Failure(_: WriteUnknown)                            => None
     case Failure(e)                                          => fail(s"$what: no error of a write: $e", e)
   }
+  import CompactionStepsSuite.runPlanned
   import LateWriteSuite.silentAtOnce
-  import WriteStepsSuite.{keys, schema, slow}
+  import WriteStepsSuite.{keys, schema, slow, write}
 
   val Path = "/model/t"
-
-  def count(what: String, n: Long): Unit = Figures.add(what, n)
 
   def table(model: StoreModel)(fill: Storage => Unit): ModelStore = {
     val store = new ModelStore(model, None)
@@ -227,6 +193,55 @@ private object LeaseModelSuite {
     requireTidy(done)
   }
 
+  /** Five processes, each of which stops after some calls, again and again.
+    *
+    * @param reach how they reach the store
+    * @param areLost now and then an answer is
+    */
+  def inAnyOrder(rounds: Int, models: Vector[StoreModel] = StoreModel.All, areLost: Boolean = true)(
+      reach: Storage => Storage
+  ): Unit = {
+    val random = new Random(seed)
+    (1 to rounds).foreach { round =>
+      val model = models(round % models.size)
+      val start = table(model)(s => Seq("a", "b").foreach(write(s, Path, _, silentAtOnce)))
+      val works = Vector[Storage => Unit](
+        write(_, Path, "one", silentAtOnce),
+        write(_, Path, "two", silentAtOnce),
+        s => CompactionStepsSuite.compact(s, Path, silentAtOnce),
+        beatOf(_),
+        s => runPlanned(s, Path, silentAtOnce)
+      )
+      // Calls that are done late are tried above: here nobody waits for a term, as the protocol expects of them.
+      val faults = works.indices.map { _ =>
+        if (areLost && random.nextInt(6) == 0) Some((1 + random.nextInt(20)) -> LostAnswer.All(random.nextInt(2)))
+        else None
+      }
+      val order = Vector.fill(200)(random.nextInt(works.size) -> (1 + random.nextInt(6)))
+      val turns = new Turns(order)
+      val store = start.forTurns(turns)
+      val results = turns.run(works.zipWithIndex.map { case (work, p) => () => work(reach(store.of(p, faults(p)))) })
+      val done = Done(store, results, s"seed $seed, round $round, $model, $order, $faults")
+      requireRows(done)
+      Figures.add("random orders of five processes on models of stores", 1)
+    }
+  }
+
+  private def requireRows(done: Done): Unit = {
+    val told = done.results.take(3).map(toldOf(_, done.toString))
+    assert(done.removed.isEmpty, s"${done.removed} $done")
+    done.store.settle()
+    rollBackAsStock(done.store)
+    next(done.store)
+    next(done.store, "last")
+    val found = CompactionStepsSuite.keys(Path, done.store.of(9))
+    assert(found.distinct === found, done)
+    Vector("one", "two").zip(told).foreach { case (key, wasTold) =>
+      wasTold.foreach(isThere => assert(found.contains(key) === isThere, s"$found $done"))
+    }
+    assert(Vector("a", "b", "next", "last").forall(found.contains), s"$found $done")
+  }
+
   private def stepsOf(start: ModelStore, work: Storage => Unit): Int = {
     val turns = new Turns(Vector.empty)
     val store = start.forTurns(turns)
@@ -243,23 +258,30 @@ private object LeaseModelSuite {
     Done(store, results, s"${start.model}, $how $order")
   }
 
-  private def isChosen(random: Random, oneOf: Int): Boolean = isLong || random.nextInt(oneOf) == 0
+  private def isChosen(random: Random, oneOf: Int): Boolean = random.nextInt(oneOf) == 0
+
+  private def upTo(long: Int, short: Int): Int = hudiidx.TestSettings.upTo(long, short)
 
   /** Each stops before each of its calls, and goes on before each of the other's; all of them in long tests, with one stop more
     * for a sample.
     */
-  def pairs(start: ModelStore)(one: Storage => Unit, two: Storage => Unit)(check: Done => Unit): Unit = {
+  def pairs(start: ModelStore, oneOf: Int = upTo(1, 80), more: Int = upTo(1000, 6))(
+      one: Storage => Unit,
+      two: Storage => Unit
+  )(
+      check: Done => Unit
+  ): Unit = {
     val random = new Random(hudiidx.TestSettings.seed)
     val steps = stepsOf(start, one)
     val others = 2 * stepsOf(start, two)
-    for (i <- 1 to steps; j <- 1 to others if isChosen(random, 80)) {
+    for (i <- 1 to steps; j <- 1 to others if isChosen(random, oneOf)) {
       check(race(start, Vector(0 -> i, 1 -> j, 0 -> 1000, 1 -> 1000), "pair")(one, two))
-      count("orders of two processes on models of stores", 1)
+      Figures.add("orders of two processes on models of stores", 1)
     }
-    for (_ <- 1 to (if (isLong) 1000 else 6)) {
+    for (_ <- 1 to more) {
       val order = Vector.fill(60)(random.nextInt(2) -> (1 + random.nextInt(8)))
       check(race(start, order, "many stops")(one, two))
-      count("orders of two processes on models of stores", 1)
+      Figures.add("orders of two processes on models of stores", 1)
     }
   }
 
@@ -274,11 +296,11 @@ private object LeaseModelSuite {
     val random = new Random(hudiidx.TestSettings.seed)
     val steps = stepsOf(start, one)
     val others = 2 * stepsOf(start, two)
-    for (i <- 1 to steps; j <- 1 to others if isChosen(random, 80)) {
+    for (i <- 1 to steps; j <- 1 to others if isChosen(random, upTo(1, 80))) {
       val order = Vector(0 -> i, 2 -> 3, 1 -> j, 2 -> 1000, 0 -> 1000, 1 -> 1000)
       val done = race(start, order, "beat")(one, two, beatOf)
       check(done.copy(results = done.results.take(2)))
-      count("orders of two processes on models of stores", 1)
+      Figures.add("orders of two processes on models of stores", 1)
     }
   }
 
@@ -298,21 +320,21 @@ private object LeaseModelSuite {
   }
 
   /** Two who wait for the same lock. */
-  def locks(start: ModelStore): Unit = {
+  def locks(start: ModelStore, oneOf: Int = upTo(1, 4))(reach: Storage => Storage): Unit = {
     def holder(holding: java.util.concurrent.atomic.AtomicInteger, s: Storage): Unit =
-      new TableLock(s, Path, expiring).held {
+      new TableLock(reach(s), Path, expiring).held {
         require(holding.incrementAndGet() == 1, "two have the lock")
         s.status(s"$Path/.hoodie/lock")
         holding.decrementAndGet(): Unit
       }
     val random = new Random(hudiidx.TestSettings.seed)
-    for (i <- 1 to 12; j <- 1 to 24 if isChosen(random, 4)) {
+    for (i <- 1 to 12; j <- 1 to 24 if isChosen(random, oneOf)) {
       val holding = new java.util.concurrent.atomic.AtomicInteger
       // The dead one's is old; those of the living are not.
       val order = Vector(0 -> i, 1 -> j, 0 -> 20, 1 -> 20, 0 -> 1000)
       val done = race(start, order, "locks", ageMillis = 0)(holder(holding, _), holder(holding, _))
       assert(done.results.forall(_.isSuccess), done)
-      count("orders of two processes on models of stores", 1)
+      Figures.add("orders of two processes on models of stores", 1)
     }
   }
 }
