@@ -83,14 +83,16 @@ final class ForgedVersionsSuite extends SkippingSuite {
     Touched.asScala.foreach(e =>
       throw new AssertionError("a function of the session was called, or a file elsewhere looked at", e)
     )
-    val path = sys.env("PATH")
+    // Bounds have 64 bytes of a text.
+    val path = sys.env("PATH").take(24)
     told.foreach(t => assert(!t.contains(Secret) && !t.contains(path), "a secret is told"))
   }
 
   test("whatever a version says of its expressions: no secret, class, file or setting is touched, and rows are right") {
     val table = Fixtures.copy("v9-cow-part")
     val cut = new TimelineCut(table)
-    cut.showFirst(cut.size - 1)
+    // The last instant is a clean: without a file to take in an update evaluates nothing.
+    cut.showFirst(cut.size - 2)
     api(table).create()
     api(table).addColumns("range(n,qty);upper(rider);bloom(rider)", wait = true)
     cut.showAll()
