@@ -25,6 +25,8 @@ class StockWrites(StockSession):
         """A table made by SQL, which keeps properties that options of a write do not; its folder."""
         table = self.tables[name] = hudifix.Table(self, name)
         table.first = False
+        if "primaryKey" not in properties:  # or each statement would name a key of the table
+            del table.opts["hoodie.datasource.write.recordkey.field"]
         told = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
         self.spark.sql(
             f"create table {table.table_name()} ({columns}) using hudi partitioned by ({partition}) "

@@ -17,6 +17,11 @@ GENERATORS = {
     "SimpleKeyGenerator": {},
     "ComplexKeyGenerator": {},
     "CustomKeyGenerator": {"hoodie.datasource.write.partitionpath.field": "city:SIMPLE"},
+    "TimestampBasedKeyGenerator": {
+        "hoodie.datasource.write.partitionpath.field": "ts",
+        "hoodie.keygen.timebased.timestamp.type": "EPOCHMILLISECONDS",
+        "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
+    },
     "NonpartitionedKeyGenerator": {"hoodie.datasource.write.partitionpath.field": ""},
     "GlobalDeleteKeyGenerator": {"hoodie.datasource.write.partitionpath.field": ""},
 }
@@ -84,7 +89,7 @@ def test_values_find_the_keys_of_every_known_generator(
     options = {"hoodie.datasource.write.keygenerator.class": KEYGEN + generator, **GENERATORS[generator]}
     path = made(stock, name, **options)
     stock.write_sql(name=name, sql=ROWS.format(0, 10), operation=operation)
-    plain = generator in ("SimpleKeyGenerator", "CustomKeyGenerator", "NonpartitionedKeyGenerator")
+    plain = generator not in ("ComplexKeyGenerator", "GlobalDeleteKeyGenerator")
     before = release in ("stock_0_15", "stock_1_0") and (
         generator == "ComplexKeyGenerator" or operation == "bulk_insert"
     )
@@ -138,6 +143,36 @@ def test_a_generator_that_is_not_known_makes_no_key(
     if release != "stock_1_0":
         with pytest.raises(UnsupportedTable, match="not one of those whose keys are known"):
             ours.drop("_hoodie_record_key").limit(1).write.format("hudiidx").mode("append").save(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", STOCKS)
+@pytest.mark.parametrize("kind", ["COW", "MOR"])
+def test_keys_that_stock_makes_itself_are_no_keys_by_value(
+    spark: SparkSession, request: pytest.FixtureRequest, release: str, kind: str
+) -> None:
+    """Of a table without key fields."""
+    stock = request.getfixturevalue(release)
+    name = f"keys-auto-{kind}".lower()
+    columns = "id string, n bigint, ts bigint, city string"
+    path = stock.create_table(name=name, columns=columns, partition="city", properties={"type": kind.lower()})
+    for first in (0, 5):
+        stock.statement(name=name, sql=f"insert into @T {ROWS.format(first, first + 5)}")
+    index = HudiIndex(spark, path)
+    index.create(record="global")
+    ours = spark.read.format("hudiidx").load(path)
+    assert ours.where("id = '5'").count() == 1
+    assert ours.where("id in ('5', '7', 'none')").count() == 2
+    assert ours.join(asked(spark, 3, 12).drop("n").hint("broadcast"), "id").count() == 7
+    assert "keys in" not in index.explain(ours.where("id = '5'"))
+    for key in (["id"], "n"):
+        with pytest.raises(InvalidOption, match="no record keys can be made"):
+            index.tag_location(asked(spark, 0, 3), key=key)
+    # A column of texts that is no key field has record keys.
+    assert found(index.tag_location(asked(spark, 0, 3), key="id")) == 0
+    stored = [r[0] for r in ours.select("_hoodie_record_key").collect()]
+    assert len(set(stored)) == len(index.lookup(stored)) == 10
+    assert found(index.tag_location(ours.selectExpr("_hoodie_record_key as k"), key="k")) == 10
 
 
 @pytest.mark.parametrize("release", STOCKS)
