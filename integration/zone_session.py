@@ -10,15 +10,20 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from pyspark.sql import DataFrame, SparkSession
 
-from hudiidx import HudiIndex, configure_spark
+from hudiidx import HudiIndex, Watcher, configure_spark
 from hudiidx.session import writer_jars
 
+EXTENSIONS = (
+    "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+    "hudiidx.spark.HudiIdxExtensions",
+)
 OWN = ZoneInfo(os.environ["TZ"])
 
 # Times around the changes of clocks in New York, Berlin and Lord Howe, dates at the ends of days.
@@ -74,7 +79,7 @@ class Tables:
             "spark.driver.memory": "1g",
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.warehouse.dir": warehouse,
-            "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+            "spark.sql.extensions": ",".join(EXTENSIONS),
             "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
             "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
@@ -123,12 +128,34 @@ class Tables:
     def read(self, name: str, **options: str) -> DataFrame:
         return self.spark.read.format(name).options(**options).load(self.path)
 
+    def agree(self, **options: str) -> bool:
+        return answer(self.read("hudi", **options)) == answer(self.read("hudiidx", **options))
+
 
 def answer(rows: DataFrame) -> list[str]:
     found = rows.selectExpr(
         "id", "unix_micros(ts)", "cast(d AS string)", "cast(ntz AS string)", "n", "cast(part AS string)"
     )
     return sorted(str(tuple(r)) for r in found.collect())
+
+
+def ranges(instants: list[str]) -> Iterator[dict[str, str]]:
+    """Incremental queries from each instant on, to the end and to the next but one."""
+    name = "hoodie.datasource.read.{}.instanttime"
+    for n, begin in enumerate(["000", *instants]):
+        since = {"hoodie.datasource.query.type": "incremental", name.format("begin"): begin}
+        yield since
+        for end in instants[n + 1 : n + 2]:
+            yield since | {name.format("end"): end}
+
+
+def watched(t: Tables, index: HudiIndex) -> dict[str, object]:
+    """A watch's turn behind stock's write: what it says of it, and whether rows are stock's."""
+    watcher = Watcher(t.spark, [index])
+    t.write("hudi", t.rows(6).where("id = 'k6'"))
+    [poll] = watcher.run_once()
+    lag = -1 if poll.lag_seconds is None else poll.lag_seconds
+    return {"watch": [poll.message, 0 <= lag < 600, index.info().state, t.agree()]}
 
 
 def main(session_zone: str, version: str, warehouse: str, jar: str) -> None:
@@ -158,21 +185,16 @@ def main(session_zone: str, version: str, warehouse: str, jar: str) -> None:
     t.write("hudi", t.rows(5).where("id = 'k5'"))
     lag = index.update()["lag_millis"]
     out["lag is of now"] = 0 <= lag < 600_000
+    out |= watched(t, index)
 
     def texts(instant: str) -> list[str]:
         shown = datetime.strptime(instant[:14], "%Y%m%d%H%M%S")
         return [instant, f"{shown}.{instant[14:]}", str(shown)]
 
     out["as.of.instant differs"] = [
-        text
-        for i in instants
-        for text in texts(i)
-        if answer(t.read("hudi", **{"as.of.instant": text}))
-        != answer(t.read("hudiidx", **{"as.of.instant": text}))
+        text for i in instants for text in texts(i) if not t.agree(**{"as.of.instant": text})
     ]
-    begin = {"hoodie.datasource.query.type": "incremental"}
-    begin["hoodie.datasource.read.begin.instanttime"] = instants[1]
-    out["incremental differs"] = answer(t.read("hudi", **begin)) != answer(t.read("hudiidx", **begin))
+    out["incremental differs"] = [r for r in ranges(instants) if not t.agree(**r)]
 
     # What stock Hudi takes a text to be: the clock of its instants, whatever the session's is.
     def moment(instant: str, zone: ZoneInfo) -> str:
@@ -182,9 +204,9 @@ def main(session_zone: str, version: str, warehouse: str, jar: str) -> None:
     t.spark.sql("CREATE DATABASE IF NOT EXISTS db")
     t.spark.sql(f"CREATE TABLE db.t USING hudi LOCATION '{t.path}'")
 
-    def as_of(text: str) -> list[str] | str:
+    def as_of(text: str, table: str = "db.t") -> list[str] | str:
         try:
-            return answer(t.spark.sql(f"SELECT * FROM db.t TIMESTAMP AS OF '{text}'"))
+            return answer(t.spark.sql(f"SELECT * FROM {table} TIMESTAMP AS OF '{text}'"))
         except Exception as e:  # what stock refuses is an answer
             return f"{type(e).__name__}: {str(e)[:160]}"
 
@@ -192,6 +214,12 @@ def main(session_zone: str, version: str, warehouse: str, jar: str) -> None:
     for clock, zone in [("session's", t.session_zone), ("process'", OWN)]:
         found = [as_of(moment(i, zone)) == wanted[i] for i in instants[1:]]
         out[f"stock's TIMESTAMP AS OF by the {clock} clock"] = found
+
+    # Ours is by the session's clock, as Spark has it.
+    ours = f"hudiidx.`{t.path}`"
+    out["our TIMESTAMP AS OF"] = [as_of(moment(i, t.session_zone), ours) == wanted[i] for i in instants]
+    named = {i: t.spark.sql(f"SELECT * FROM {ours} VERSION AS OF '{i}'") for i in instants}
+    out["our VERSION AS OF"] = [answer(named[i]) == wanted[i] for i in instants]
     t.spark.stop()
     print(json.dumps(out))
 
