@@ -21,9 +21,13 @@ NAME = HOSTILE.replace("/", "|").replace("\r", "")
 PARTITION = "sf\x1b[31m[red]\n26|11|26 WARN\u202e[|x]"
 
 
+def hidden(text: str) -> list[str]:
+    """Numbers of the characters that a text must not have."""
+    return [f"{ord(c):x}" for c in text if ord(c) in HIDDEN and c != "\n"]
+
+
 def assert_plain(text: str) -> None:
-    found = {hex(ord(c)) for c in text if ord(c) in HIDDEN and c != "\n"}
-    assert not found, text
+    assert not hidden(text), text
 
 
 def all_hostile(document: Any) -> Any:

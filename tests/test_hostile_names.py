@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 import stored
-from hostile import HOSTILE, NAME, PARTITION, TOLD, assert_plain
+from hostile import HOSTILE, NAME, PARTITION, TOLD, assert_plain, hidden
 from hostile_tables import COLUMN, FORGED, KEY, NEVER, SYMLINKS, WRITTEN, forge, log_in, renamed, write
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
-from walked import Told, hidden, no_json, not_one_line, of_the_command_line, runner
+from walked import Told, no_json, not_one_line, of_the_command_line, runner
 
 from hudiidx import HudiIdxException, HudiIndex, Report, Watcher
 from hudiidx._text import shown

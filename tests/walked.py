@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import typer
-from hostile import HIDDEN
 from pyspark.sql import SparkSession
 from test_help import commands
 
@@ -73,10 +72,6 @@ def in_the_session(spark: SparkSession) -> Callable[..., Any]:
         raise plain._failure(code, bytes(err.toByteArray()).decode())
 
     return run
-
-
-def hidden(text: str) -> list[str]:
-    return [f"{ord(c):x}" for c in text if ord(c) in HIDDEN and c != "\n"]
 
 
 def not_one_line(told: Told) -> list[str]:

@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.TestSettings.{isLong, seed}
+import hudiidx.TestSettings.{seed, upTo}
 import hudiidx.storage._
 import hudiidx.sync.IndexerSuite
 import hudiidx.table.{FileKind, FileName}
@@ -88,7 +88,7 @@ class LeaseModelSuite extends AnyFunSuite {
     "any number of writers, compactions and beats in any order, and answers that are lost, on each model of a store"
   ) {
     info(s"HUDIIDX_TEST_SEED=$seed")
-    inAnyOrder(if (isLong) 6000 else 40)(identity)
+    inAnyOrder(upTo(6000, 40))(identity)
   }
 }
 
@@ -260,8 +260,6 @@ private[hudiidx] object LeaseModelSuite {
 
   private def isChosen(random: Random, oneOf: Int): Boolean = random.nextInt(oneOf) == 0
 
-  private def upTo(long: Int, short: Int): Int = hudiidx.TestSettings.upTo(long, short)
-
   /** Each stops before each of its calls, and goes on before each of the other's; all of them in long tests, with one stop more
     * for a sample.
     */
@@ -271,7 +269,7 @@ private[hudiidx] object LeaseModelSuite {
   )(
       check: Done => Unit
   ): Unit = {
-    val random = new Random(hudiidx.TestSettings.seed)
+    val random = new Random(seed)
     val steps = stepsOf(start, one)
     val others = 2 * stepsOf(start, two)
     for (i <- 1 to steps; j <- 1 to others if isChosen(random, oneOf)) {
@@ -293,7 +291,7 @@ private[hudiidx] object LeaseModelSuite {
 
   /** As `pairs`, with a beat of the first that looks when it stops, and is done when it goes on. */
   def beats(start: ModelStore)(one: Storage => Unit, two: Storage => Unit)(check: Done => Unit): Unit = {
-    val random = new Random(hudiidx.TestSettings.seed)
+    val random = new Random(seed)
     val steps = stepsOf(start, one)
     val others = 2 * stepsOf(start, two)
     for (i <- 1 to steps; j <- 1 to others if isChosen(random, upTo(1, 80))) {
@@ -327,7 +325,7 @@ private[hudiidx] object LeaseModelSuite {
         s.status(s"$Path/.hoodie/lock")
         holding.decrementAndGet(): Unit
       }
-    val random = new Random(hudiidx.TestSettings.seed)
+    val random = new Random(seed)
     for (i <- 1 to 12; j <- 1 to 24 if isChosen(random, oneOf)) {
       val holding = new java.util.concurrent.atomic.AtomicInteger
       // The dead one's is old; those of the living are not.
