@@ -1,6 +1,7 @@
 package hudiidx.write
 
 import hudiidx.{Causes, HudiIdxException, WriteFailed}
+import hudiidx.storage.Lease
 import java.io.{IOException, InterruptedIOException}
 import java.net.SocketTimeoutException
 import java.nio.channels.ClosedByInterruptException
@@ -10,6 +11,11 @@ import java.util.Locale
 object FailedWrite {
   val NothingCounts = "nothing of it counts, and the next write removes what is left of it"
   val PlanStays = "nothing of it counts, and its plan stays"
+
+  /** Where the writer could not take it back: others do that no earlier. */
+  def nothingCountsAfter(lease: Lease): String =
+    s"nothing of it counts; the first write after ${lease.termMillis / 1000} s removes what is left of it, an earlier one may be a " +
+      "conflict"
 
   /** `body` is a part of a write; where a store or a disk fails in it that is a WriteFailed.
     *

@@ -80,7 +80,7 @@ final class Heartbeats(storage: Storage, tablePath: String) {
       else epochs.read(instant, behind).exists(epochs.follow(instant, behind, _, open).contains(open))
     if (!isOurs) throw new WriteConflict(s"${path(instant)}: another writer has the same instant; write again")
     val isMade = appear(instant)
-    new Beating(writer, isMade, () => beat(instant), options.intervalMillis)
+    new Beating(writer, isMade, () => beat(instant), options)
   }
 
   /** One that came late may have removed it. */
@@ -142,9 +142,12 @@ object Heartbeats {
 /** @param writer what its tasks are known by, and its record has in it
   * @param isMade there was no heartbeat of the instant before
   */
-private[write] final class Beating(val writer: String, val isMade: Boolean, beat: () => Unit, intervalMillis: Long)
+private[write] final class Beating(val writer: String, val isMade: Boolean, beat: () => Unit, options: HeartbeatOptions)
     extends AutoCloseable {
   private val log = Log.of(classOf[Heartbeats])
+
+  /** For how long others leave its write alone after its last beat. */
+  val lease: Lease = options.lease
 
   /** The number of the record by which it writes. */
   val epoch: Int = Beating.epochOf(writer)
@@ -161,7 +164,7 @@ private[write] final class Beating(val writer: String, val isMade: Boolean, beat
   private val work: Runnable = () =>
     try beat()
     catch { case NonFatal(e) => log.warn("a heartbeat could not be written: {}", e.toString) }
-  timer.scheduleAtFixedRate(work, intervalMillis, intervalMillis, TimeUnit.MILLISECONDS)
+  timer.scheduleAtFixedRate(work, options.intervalMillis, options.intervalMillis, TimeUnit.MILLISECONDS)
 
   /** No beat begins after it. One that is under way, or whose answer is lost, may be done later: it sets a time, no more. */
   override def close(): Unit = {

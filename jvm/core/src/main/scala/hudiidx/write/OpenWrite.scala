@@ -61,7 +61,7 @@ final class OpenWrite private[write] (
     if (decision.mayBeVisible) because
     else {
       val left =
-        if (!isGone) FailedWrite.NothingCounts
+        if (!isGone) FailedWrite.nothingCountsAfter(beating.lease)
         else if (kind.keepsPlan) FailedWrite.PlanStays
         else "nothing of it counts, and nothing is left of it"
       FailedWrite.of(because, table.tablePath, kind.told(Some(instant)), left)

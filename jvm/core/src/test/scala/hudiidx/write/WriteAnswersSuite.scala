@@ -23,6 +23,7 @@ class WriteAnswersSuite extends AnyFunSuite {
       job(all, whole)
       val (before, after) = (Set("a"), keys(whole))
       var told = Set.empty[String]
+      var refused = 0
       (0 until all.writes).foreach { room =>
         val table = filled()
         val full = new FillingStorage(LocalStorage, room)
@@ -43,12 +44,17 @@ class WriteAnswersSuite extends AnyFunSuite {
           case Some(_: WriteUnknown) => if (decided(table).isEmpty) now else after
           case Some(e)               => fail(s"room for $room: $e", e)
         }
+        val early = if (Try(write(LocalStorage, table, "y", slow)).isSuccess) Set("y") else Set.empty
+        said.collect { case e: WriteFailed if early.isEmpty => e }.foreach { e =>
+          assert(e.getMessage.contains("the first write after 120 s removes what is left of it"), s"room for $room")
+          refused += 1
+        }
         Thread.sleep(3)
         write(LocalStorage, table, "z")
-        assert(keys(table) === next + "z", s"room for $room")
+        assert(keys(table) === next ++ early + "z", s"room for $room")
         requireNothingOfWrites(table, s"room for $room")
       }
-      assert(told === Set("WriteFailed", "WriteUnknown"))
+      assert(told === Set("WriteFailed", "WriteUnknown") && refused > 0)
     }
 
   for (version <- TableFormats.written)
