@@ -1,7 +1,7 @@
 """Runs what tries hudiidx hardest and writes how much was tried into docs/reliability.md.
 
 Usage: reliability.py [PART]... [--schedules N] [--commits N] [--minutes N] [--kills N]
-    [--reads N] [--soak-minutes N] [--fuzz N] [--forged-minutes N]
+    [--faults N] [--reads N] [--soak-minutes N] [--fuzz N] [--forged-minutes N]
 
 The counts come from the tests themselves (HUDIIDX_FIGURES). Without a PART all run, one after the other, for
 some hours. A part that is done replaces its rows of the page; one that fails ends the run.
@@ -196,6 +196,7 @@ def lengths(arguments: argparse.Namespace) -> dict[str, str]:
         "HUDIIDX_COMMITS": str(arguments.commits),
         "HUDIIDX_MINUTES": str(arguments.minutes),
         "HUDIIDX_KILLS": str(arguments.kills),
+        "HUDIIDX_FAULTS_OF_CALL": str(arguments.faults),
         "HUDIIDX_SOAK_READS": str(arguments.reads),
         "HUDIIDX_SOAK_MINUTES": str(arguments.soak_minutes),
         "HUDIIDX_SOAK_PLOT": str(ROOT / "docs" / "soak.svg"),
@@ -279,6 +280,7 @@ def main() -> int:
     parser.add_argument("--commits", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="at most, of each long run")
     parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--faults", type=int, default=100, help="of each call of a store, at most")
     parser.add_argument("--reads", type=int, default=10_000, help="of the soak, at least")
     parser.add_argument("--soak-minutes", type=float, default=60, help="at least")
     parser.add_argument("--fuzz", type=int, default=100_000)

@@ -14,9 +14,10 @@ import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Work whose calls of a store have a fault, one after the other: every one of them with `HUDIIDX_TEST_EVERY_BYTE`, else a
-  * sample.
+  * sample. `HUDIIDX_FAULTS_OF_CALL`: how many faults of each call then, drawn by the seed; all unless told.
   */
 trait FaultTrials { this: AnyFunSuite =>
+  private val mostOfCall = sys.env.get("HUDIIDX_FAULTS_OF_CALL").fold(Int.MaxValue)(_.toInt)
 
   /** @param faultsOfCall
     *   how many faults of a call are tried where every call is, drawn by the seed
@@ -34,7 +35,7 @@ trait FaultTrials { this: AnyFunSuite =>
     val random = new Random(seed)
     def all(ofCall: Int) = for (call <- 1 to calls; fault <- random.shuffle(faults).take(ofCall)) yield (call, fault)
     val (some, more) =
-      if (isLong) (all(faultsOfCall), Nil) else random.shuffle(all(faults.size)).splitAt(sample)
+      if (isLong) (all(math.min(faultsOfCall, mostOfCall)), Nil) else random.shuffle(all(faults.size)).splitAt(sample)
     def comesUp(f: (Int, StoreFault)): Boolean =
       try tried(f)
       catch {
