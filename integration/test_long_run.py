@@ -41,6 +41,8 @@ DEEDS = {
     "clean": 1,
     "roll_back": 1,
     "crash": 1,
+    "overwrite": 1,
+    "crash_overwriting": 1,
 }
 
 
@@ -61,10 +63,10 @@ class KilledWriter:
         pipe = subprocess.PIPE
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
 
-    def write(self, first: int, end: int, when: int, patience: float) -> None:
+    def write(self, first: int, end: int, when: int, patience: float, mode: str = "append") -> None:
         assert self.process.stdin and self.process.stdout
         assert self.process.stdout.readline() == "ready\n"
-        self.process.stdin.write(f"{first} {end} {when}\n")
+        self.process.stdin.write(f"{first} {end} {when} {mode}\n")
         self.process.stdin.flush()
         time.sleep(patience)
         self.process.send_signal(signal.SIGKILL)
@@ -163,14 +165,27 @@ class LongRun:
         self.stock.roll_back(name=self.table.name)
         self.table.restore(before)
 
+    def overwrite(self) -> None:
+        self.table.overwrite(self.table.make(*self.some(), self.when, self.when), **BEATS)
+
     def crash(self) -> None:
         """A writer of ours is killed: all of its write is there, or nothing."""
+        self.kill("append")
+
+    def crash_overwriting(self) -> None:
+        """One that overwrites the table is killed: the rows before are all there, or the new ones."""
+        self.kill("overwrite")
+
+    def kill(self, mode: str) -> None:
         first, end = self.some()
         before = self.table.state()
-        self.killed.write(first, end, self.when, self.drawn.uniform(0, 6))
-        self.table.expect(self.table.make(first, end, self.when, self.when))
+        self.killed.write(first, end, self.when, self.drawn.uniform(0, 6), mode)
+        expect = self.table.expect_only if mode == "overwrite" else self.table.expect
+        expect(self.table.make(first, end, self.when, self.when))
         columns = ["id", "ts"]
-        found = {r.id: r.asDict() for r in self.table.ours().select(columns).collect()}
+        rows = [r.asDict() for r in self.table.ours().select(columns).collect()]
+        found = {r["id"]: r for r in rows}
+        assert len(rows) == len(found)
         if found != self.table.expected(found, columns):
             self.table.restore(before)
             assert found == self.table.expected(found, columns)
@@ -192,7 +207,7 @@ def test_stock_and_we_write_by_turns_for_long(
     try:
         done = run.run(COMMITS, MINUTES)
         figure("writes and table services of one table by stock Hudi and hudiidx by turns", done)
-        figure("writers killed among them", run.counts["crash"])
+        figure("writers killed among them", run.counts["crash"] + run.counts["crash_overwriting"])
     finally:
         run.killed.close()
         print(run.counts)
@@ -209,10 +224,11 @@ def write_once(path: str, options: dict[str, str], read: Callable[[], str]) -> N
     print("ready", flush=True)
     line = read()
     if line:
-        first, end, when = map(int, line.split())
+        *numbers, mode = line.split()
+        first, end, when = map(int, numbers)
         table = Written(spark, None, 0, Path(path))
         rows = table.make(first, end, when, when)
-        rows.write.format("hudiidx").options(**options).mode("append").save(path)
+        rows.write.format("hudiidx").options(**options).mode(mode).save(path)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from stock_hudi import RELEASES, each
 from test_metadata_table import FILES, INDEX, Listed
 from written import IN_SHORT, OLD_IN_SHORT, VERSIONS, Written, assert_same_history, leave_traces
@@ -11,21 +11,6 @@ from written import IN_SHORT, OLD_IN_SHORT, VERSIONS, Written, assert_same_histo
 from hudiidx import DamagedTable, HudiIndex, UnsupportedTable
 
 OF_VERSION_9 = each(of=[name for name, release in RELEASES.items() if release.table_version == 9])
-
-
-def put(table: Written, rows: DataFrame, cities: set[str] | None = None) -> None:
-    """What the table must hold once the rows took the place of all, or of those of some cities."""
-    kept = {} if cities is None else {k: r for k, r in table.rows.items() if r["city"] not in cities}
-    table.rows, table.past = kept, {k: table.past[k] for k in kept}
-    table.expect(rows)
-
-
-def overwrite(table: Written, rows: DataFrame, **options: str) -> None:
-    """By mode: the whole table, unless an option says that it is dynamic."""
-    all_options = {**table.options, **options}
-    rows.write.format("hudiidx").options(**all_options).mode("overwrite").save(str(table.path))
-    dynamic = options.get("partitionOverwriteMode") == "dynamic"
-    put(table, rows, {r.city for r in rows.select("city").distinct().collect()} if dynamic else None)
 
 
 @pytest.mark.slow
@@ -37,7 +22,7 @@ def test_stock_and_we_overwrite_by_turns(
     table = Listed(spark, stock, version, "overwritten")
     table.stock_writes(0, 60, 1)
     table.upsert(table.make(30, 90, 2, 2))
-    overwrite(table, table.make(80, 120, 3, 3))
+    table.overwrite(table.make(80, 120, 3, 3))
     table.assert_rows()
     table.assert_listed()
     report = HudiIndex(spark, table.path, strict=True).verify()
@@ -48,12 +33,12 @@ def test_stock_and_we_overwrite_by_turns(
     table.upsert(table.make(110, 150, 5, 5))
     table.assert_rows()
     stock.write(name=table.name, first=0, end=50, seed=6, operation="insert_overwrite_table")
-    put(table, table.make(0, 50, 6, 6))
+    table.expect_only(table.make(0, 50, 6, 6))
     table.assert_rows()
     table.upsert(table.make(40, 60, 7, 7))
-    overwrite(table, table.make(10, 20, 8, 8).where("city = 'oslo'"), partitionOverwriteMode="dynamic")
+    table.overwrite(table.make(10, 20, 8, 8).where("city = 'oslo'"), partitionOverwriteMode="dynamic")
     stock.write(name=table.name, first=20, end=40, seed=9, operation="insert_overwrite", only="city = 'lima'")
-    put(table, table.make(20, 40, 9, 9).where("city = 'lima'"), {"lima"})
+    table.expect_only(table.make(20, 40, 9, 9).where("city = 'lima'"), {"lima"})
     table.assert_rows()
     table.assert_listed()
     assert_same_history(table)
@@ -61,7 +46,7 @@ def test_stock_and_we_overwrite_by_turns(
     # A compaction that was planned before an overwrite runs behind it, and a clean removes what was replaced.
     table.upsert(table.make(30, 50, 10, 10))
     stock.schedule_compaction(name=table.name)
-    overwrite(table, table.make(0, 30, 11, 11))
+    table.overwrite(table.make(0, 30, 11, 11))
     stock.compact(name=table.name)
     table.assert_rows()
     table.upsert(table.make(20, 40, 12, 12))
@@ -77,7 +62,7 @@ def test_stock_and_we_overwrite_by_turns(
     # And none at all.
     spark.conf.set("spark.sql.catalog.hudiidx", "hudiidx.spark.HudiIdxCatalog")
     spark.sql(f"TRUNCATE TABLE hudiidx.`{table.path}`")
-    put(table, table.make(0, 0, 0, 0))
+    table.expect_only(table.make(0, 0, 0, 0))
     table.assert_right()
     table.assert_listed()
     table.stock_writes(0, 5, 13)
@@ -94,7 +79,7 @@ def test_stock_rolls_an_overwrite_back_that_ended_half_way(
     table.upsert(table.make(0, 40, 1, 1))
     table.adopt()
     before = table.state()
-    overwrite(table, table.make(20, 60, 2, 2))
+    table.overwrite(table.make(20, 60, 2, 2))
     table.assert_right()
     hoodie = table.path / ".hoodie"
     timeline = hoodie / "timeline" if (hoodie / "timeline").exists() else hoodie
@@ -111,7 +96,7 @@ def test_stock_rolls_an_overwrite_back_that_ended_half_way(
     assert not list(table.path.glob(f"*/*_{instant}.parquet"))
     assert not list(timeline.glob(f"{instant}*.replacecommit*"))
     table.assert_right()
-    overwrite(table, table.make(0, 5, 4, 4))
+    table.overwrite(table.make(0, 5, 4, 4))
     table.assert_right()
 
 
@@ -130,8 +115,8 @@ def test_stock_takes_an_overwrite_back_under_an_index(
     before = table.state()
     dynamic = {"partitionOverwriteMode": "dynamic"}
     for overwrites in (
-        lambda: overwrite(table, table.make(80, 120, 3, 3).where("city in ('oslo', 'lima')"), **dynamic),
-        lambda: overwrite(table, table.make(200, 240, 4, 4)),
+        lambda: table.overwrite(table.make(80, 120, 3, 3).where("city in ('oslo', 'lima')"), **dynamic),
+        lambda: table.overwrite(table.make(200, 240, 4, 4)),
         lambda: spark.sql(f"TRUNCATE TABLE hudiidx.`{table.path}`"),
     ):
         spark.conf.set("spark.sql.catalog.hudiidx", "hudiidx.spark.HudiIdxCatalog")
@@ -159,7 +144,7 @@ def test_stock_goes_on_with_a_table_that_was_made_anew(
     table.stock_writes(0, 60, 1)
     table.upsert(table.make(30, 90, 2, 2))
     styled = {"hoodie.datasource.write.hive_style_partitioning": "true"}
-    overwrite(table, table.make(80, 120, 3, 3), **styled, **{"hudiidx.write.remake": "true"})
+    table.overwrite(table.make(80, 120, 3, 3), **styled, **{"hudiidx.write.remake": "true"})
     table.name = "remade-anew"
     stock.adopt(name=table.name, path=str(table.path), kind="MOR", options={**FILES, **INDEX, **styled})
     table.assert_right()
@@ -190,7 +175,7 @@ def test_stock_rolls_the_making_anew_back(
     table.upsert(table.make(0, 60, 1, 1))
     styled = {"hoodie.datasource.write.hive_style_partitioning": "true"}
     remake = {**styled, "hudiidx.write.remake": "true"}
-    overwrite(table, table.make(80, 120, 2, 2), **remake)
+    table.overwrite(table.make(80, 120, 2, 2), **remake)
     table.adopt(**styled)
     stock.roll_back(name=table.name, even_only=True)
     table.options |= styled
@@ -199,8 +184,8 @@ def test_stock_rolls_the_making_anew_back(
     with pytest.raises(UnsupportedTable, match=r"was rolled back.*remake=true"):
         table.save(table.make(0, 5, 3, 3))
     with pytest.raises(UnsupportedTable, match=r"was rolled back.*remake=true"):
-        overwrite(table, table.make(0, 5, 3, 3))
-    overwrite(table, table.make(40, 90, 4, 4), **remake)
+        table.overwrite(table.make(0, 5, 3, 3))
+    table.overwrite(table.make(40, 90, 4, 4), **remake)
     table.assert_right()
     table.upsert(table.make(85, 100, 5, 5))
     table.assert_right()
@@ -216,7 +201,7 @@ def test_stock_downgrades_a_table_that_was_made_anew(
     table = Written(spark, stock, 9, tmp_path / f"downgraded-{release[-2:]}")
     table.upsert(table.make(0, 60, 1, 1))
     key = {"hoodie.datasource.write.recordkey.field": "id,city"}
-    overwrite(table, table.make(100, 120, 2, 2), **key, **{"hudiidx.write.remake": "true"})
+    table.overwrite(table.make(100, 120, 2, 2), **key, **{"hudiidx.write.remake": "true"})
     table.options |= key | {"hoodie.write.table.version": "6"}
     table.name += "-anew"
     table.adopt(**key)

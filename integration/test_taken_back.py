@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from test_overwritten import overwrite
 from written import IN_SHORT, VERSIONS, Written, assert_same_history
 
 from hudiidx import HudiIndex
@@ -91,7 +90,7 @@ def adopted(table: Indexed, **settings: str) -> Indexed:
 
 
 def dynamic(table: Indexed, rows: DataFrame) -> None:
-    overwrite(table, rows, partitionOverwriteMode="dynamic")
+    table.overwrite(rows, partitionOverwriteMode="dynamic")
 
 
 @pytest.mark.slow
@@ -120,7 +119,7 @@ def test_keys_filters_and_time_travel_across_overwrites_that_are_taken_back(
         table.check()
     table.upsert(table.make(20, 100, 5, 5))
     table.note()
-    overwrite(table, table.make(0, 50, 6, 6))
+    table.overwrite(table.make(0, 50, 6, 6))
     table.note()
     table.check()
     assert_same_history(table)
@@ -145,7 +144,7 @@ def test_stock_archives_behind_overwrites_one_of_which_it_took_back(
 ) -> None:
     stock = request.getfixturevalue(version)
     table = adopted(Indexed(spark, stock, version, tmp_path / f"archived-{version[-2:]}"), **ARCHIVING)
-    overwrite(table, table.make(20, 80, 2, 2))
+    table.overwrite(table.make(20, 80, 2, 2))
     table.index()
     before = table.state()
     dynamic(table, table.make(70, 110, 3, 3).where("city in ('oslo', 'sf')"))
@@ -157,7 +156,7 @@ def test_stock_archives_behind_overwrites_one_of_which_it_took_back(
         stock.write(name=table.name, first=10 * turn, end=10 * turn + 30, seed=turn)
         table.expect(table.make(10 * turn, 10 * turn + 30, turn, turn))
         if turn == 7:
-            overwrite(table, table.make(40, 90, 70, 70))
+            table.overwrite(table.make(40, 90, 70, 70))
         if turn % 3 == 0:
             table.assert_right()
     assert begin not in table.completed()

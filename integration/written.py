@@ -62,6 +62,20 @@ class Written:
                 self.rows[row.id] = row.asDict()
                 self.past[row.id] = (*self.past.get(row.id, ()), row.asDict())
 
+    def expect_only(self, rows: DataFrame, cities: set[str] | None = None) -> None:
+        """Once the rows took the place of all, or of those of some cities."""
+        kept = {} if cities is None else {k: r for k, r in self.rows.items() if r["city"] not in cities}
+        self.rows, self.past = kept, {k: self.past[k] for k in kept}
+        self.expect(rows)
+
+    def overwrite(self, rows: DataFrame, **options: str) -> None:
+        """By mode: the whole table, unless an option says that it is dynamic."""
+        all_options = {**self.options, **options}
+        rows.write.format("hudiidx").options(**all_options).mode("overwrite").save(str(self.path))
+        dynamic = options.get("partitionOverwriteMode") == "dynamic"
+        cities = {r.city for r in rows.select("city").distinct().collect()}
+        self.expect_only(rows, cities if dynamic else None)
+
     def delete(self, first: int, end: int, **options: str) -> None:
         self.save(self.make(first, end, 0, 0).select("id", "city"), "delete", **options)
         for n in range(first, end):
@@ -96,8 +110,9 @@ class Written:
         """Our rows are what was written, and stock's are ours, meta columns included."""
         frame = self.ours()
         columns = [c for c in frame.columns if not c.startswith("_hoodie_")]
-        found = {r.id: r.asDict() for r in frame.select(columns).collect()}
-        assert found == self.expected(found, columns)
+        rows = [r.asDict() for r in frame.select(columns).collect()]
+        found = {r["id"]: r for r in rows}
+        assert found == self.expected(found, columns) and len(rows) == len(found)
         texts = list(hudifix.answer(frame)[0])
         # Stock looks for its metadata table, which is not there.
         assert self.stock.texts(name=self.name, options={"hoodie.metadata.enable": "true"}) == texts
