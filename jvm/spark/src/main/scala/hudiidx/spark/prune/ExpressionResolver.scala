@@ -68,9 +68,11 @@ private[spark] object ResolvedExpression {
   }
 
   /** With functions replaced by those that stand for them. */
-  def plain(e: Expression): Expression = e match {
-    case r: RuntimeReplaceable => plain(r.replacement)
-    case other                 => other.mapChildren(plain)
+  def plain(e: Expression): Expression = CommonExpressions.writtenOut(withReplacements(e))
+
+  private def withReplacements(e: Expression): Expression = e match {
+    case r: RuntimeReplaceable => withReplacements(r.replacement)
+    case other                 => other.mapChildren(withReplacements)
   }
 
   private def replaced(e: Expression)(of: (Vector[String], Expression) => Expression): Expression =
@@ -237,7 +239,7 @@ private[spark] object ExpressionRules {
     case l: LeafExpression => if (isFixed(l)) None else Some(s"${e.prettyName} is of the session or the moment")
     case _ if !e.deterministic && e.children.forall(_.deterministic) =>
       Some(s"${e.prettyName} gives another value each time")
-    case _ => None
+    case other => ExpressionNodes.refusal(other)
   }
 
   private val Changing = Set("aes_encrypt", "try_aes_encrypt")

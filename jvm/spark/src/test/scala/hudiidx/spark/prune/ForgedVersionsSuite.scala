@@ -114,7 +114,8 @@ final class ForgedVersionsSuite extends SkippingSuite {
             written = drawn.properties(of)
             written
           }
-          withClue(s"$written: ") {
+          val link = if (round % 4 == 3) Some(linked(index.folder, drawing(~round))) else None
+          withClue(s"$written, ${link.map(_.at)}: ") {
             val told = Vector.newBuilder[String]
             def looked(): Unit = asked.zip(right).foreach { case (f, expected) =>
               val found = read(table).where(f)
@@ -133,7 +134,11 @@ final class ForgedVersionsSuite extends SkippingSuite {
             looked()
             answered(api(table).report())
             untouched(told.result() ++ index.bytes.map(_._2))
-            assert(filesBesides(table) === outside): Unit
+            assert(filesBesides(table) === outside)
+            link.foreach { l =>
+              assert(sizes(l.to) === l.before && Files.isSymbolicLink(l.at))
+              Files.delete(l.at)
+            }
           }
         }
       )
@@ -181,6 +186,23 @@ final class ForgedVersionsSuite extends SkippingSuite {
     copy(from, to)
   }
 
+  /** A link in the place of some file or folder of the index, which leads out of the table to the same, and to more. */
+  private def linked(folder: Path, random: Random): Link = {
+    val files = Fixtures.filesBelow(folder.toString).toVector.map(folder.resolve(_))
+    val all = (files ++ files.map(_.getParent).filterNot(_ == folder)).distinct.sorted
+    val at = all(random.nextInt(all.size))
+    val to = Files.createTempDirectory("elsewhere").resolve("linked")
+    Files.move(at, to)
+    if (Files.isDirectory(to)) Seq("manifest", "state").foreach(n => Files.write(to.resolve(n), Array[Byte](1)))
+    Files.createSymbolicLink(at, to)
+    Link(at, to, sizes(to))
+  }
+
+  private def sizes(path: Path): Vector[(String, Long)] =
+    if (Files.isDirectory(path))
+      Fixtures.filesBelow(path.toString).toVector.sorted.map(f => f -> Files.size(path.resolve(f)))
+    else Vector("" -> Files.size(path))
+
   /** Names and sizes of what is beside the index: the table's files and those of the folder around it that are its. */
   private def filesBesides(table: String): Vector[(String, Long)] =
     Fixtures
@@ -191,6 +213,10 @@ final class ForgedVersionsSuite extends SkippingSuite {
 }
 
 object ForgedVersionsSuite {
+
+  /** @param before what was there, by name and size */
+  private case class Link(at: Path, to: Path, before: Vector[(String, Long)])
+
   val SecretName = "hudiidx.test.forged.secret"
   private val Secret = "hush-77aa-1f0e9b"
 

@@ -1,0 +1,106 @@
+package hudiidx.spark.prune
+
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import hudiidx.InvalidOption
+import hudiidx.column.ExpressionTree.{Call, Column, Constant}
+import hudiidx.column.{ExpressionFunctions, ExpressionTree}
+import hudiidx.spark.SparkSuite
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.objects.{Invoke, NewInstance, StaticInvoke}
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.types._
+
+/** Of which classes a resolved expression may be, against what Spark makes of the listed functions, and of all others. */
+final class ExpressionNodesSuite extends SparkSuite {
+  private val Types = Vector[DataType](
+    StringType,
+    IntegerType,
+    TimestampType,
+    DateType,
+    BinaryType,
+    ArrayType(StringType),
+    DayTimeIntervalType(),
+    YearMonthIntervalType(),
+    CalendarIntervalType
+  )
+  private val Texts = Vector("year", "second", "yearofweek", "a", "UTC", "utf-8")
+  private val text: Column = Column(Vector("a0"))
+
+  private def columns(types: DataType*): Vector[AttributeReference] =
+    types.toVector.zipWithIndex.map { case (t, n) => AttributeReference(s"a$n", t)() }
+
+  /** Arguments, and the columns that are in them. */
+  private def samples: Vector[(Vector[ExpressionTree], Vector[AttributeReference])] = {
+    def named(n: Int) = Vector.tabulate(n)(i => Column(Vector(s"a$i")))
+    val alike =
+      for (n <- 1 to 4; t <- Types.take(if (n < 4) Types.size else 2)) yield named(n) -> columns(Vector.fill(n)(t): _*)
+    val pairs = for (t <- Types; u <- Types if t != u) yield named(2) -> columns(t, u)
+    val mixed = for (t <- Types.take(6); u <- Types.take(2)) yield named(3) -> columns(t, u, u)
+    val keyed = named(2) -> columns(MapType(StringType, StringType), StringType)
+    val constants = for {
+      t <- Types
+      c <- Texts.map(x => Constant("string", Some(x))) :+ Constant("int", Some("1"))
+      arguments <- Seq(Vector(text, c), Vector(c, text)) ++ (if (t == StringType) Seq(Vector(text, c, c)) else Nil)
+    } yield arguments -> columns(t)
+    (alike ++ pairs ++ mixed ++ constants).toVector :+ keyed
+  }
+
+  /** As analyzed, and with functions replaced by what stands for them. */
+  private def made(tree: ExpressionTree, of: Vector[AttributeReference]): Vector[Expression] =
+    try {
+      val written = Project(Seq(Alias(ExpressionBuilder.of(tree, of), "value")()), TableRows(of))
+      ExpressionBuilder.analyzed(written).mapExpressions(CommonExpressions.writtenOut) match {
+        case Project(Seq(Alias(e, _)), _) => Vector(e, ResolvedExpression.plain(e))
+        case _                            => Vector.empty
+      }
+    } catch { case NonFatal(_) => Vector.empty }
+
+  private def refused(e: Expression): Seq[String] = e.collect(Function.unlift(ExpressionNodes.refusal))
+
+  test("Spark makes of the listed functions what is on the list of classes, and nothing else") {
+    val found = for {
+      f <- ExpressionFunctions.names
+      (arguments, of) <- samples
+      e <- made(Call(f, arguments), of)
+    } yield f -> refused(e)
+    // The zone of the session, in the place of one that is not named, and an object of Spark 4 for parse_url.
+    val others = Seq(".CurrentTimeZone ", " object.evaluate ")
+    val open =
+      found.flatMap { case (f, why) => why.map(f -> _) }.distinct.filterNot(o => others.exists(o._2.contains(_)))
+    assert(open.isEmpty)
+    assert(found.map(_._1).distinct.size > 250)
+  }
+
+  test("a function that is not listed has a class that no expression may be made of") {
+    val others = FunctionRegistry.builtin.listFunction().filterNot(f => ExpressionFunctions.has(f.funcName))
+    val built = for {
+      f <- others
+      n <- 0 to 4
+      arguments = Vector.fill(n)(AttributeReference("a", StringType)())
+      e <- Try(FunctionRegistry.builtin.lookupFunction(f, arguments)).toOption
+    } yield (f.funcName, refused(e) ++ Try(refused(ResolvedExpression.plain(e))).getOrElse(Nil))
+    assert(built.map(_._1).distinct.size > 100)
+    // Spark makes array_compact and array_prepend of them.
+    assert(built.filter(_._2.isEmpty).map(_._1).toSet === Set("filter", "array_insert"))
+  }
+
+  test("a class that some rule puts into a resolved expression is refused by its name") {
+    val column = AttributeReference("rider", StringType)()
+    Seq(
+      StaticInvoke(classOf[System], StringType, "getProperty", Seq(column)) -> "java.lang.System.getProperty",
+      Invoke(column, "intern", StringType) -> "string.intern",
+      NewInstance(classOf[String], Seq(column), StringType) -> "NewInstance",
+      FunctionRegistry.builtin.lookupFunction(FunctionIdentifier("xpath_string"), Seq(column, column)) -> "XPathString"
+    ).foreach { case (e, name) =>
+      val outer = Upper(e)
+      val resolved =
+        ResolvedExpression(text, outer, outer, outer, Vector(Vector("rider") -> StringType), isLegacy = false)
+      val said = intercept[InvalidOption](ExpressionRules.check("rider", resolved)).getMessage
+      assert(said.contains(name), said)
+    }
+  }
+}
