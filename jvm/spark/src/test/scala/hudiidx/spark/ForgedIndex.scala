@@ -27,10 +27,11 @@ final class ForgedIndex(table: String) {
     Files.write(file, IndexVersion.encode(now.copy(properties = of(now.properties)))): Unit
   }
 
-  /** All that the index's files hold, in their bytes or in cells. */
-  def bytes: Vector[(String, String)] = Fixtures.filesBelow(folder.toString).toVector.map { f =>
-    f -> (new String(Files.readAllBytes(folder.resolve(f)), ISO_8859_1) + ForgedIndex.cells(s"$folder/$f"))
-  }
+  /** All that the index's files hold, in their bytes or in cells. A link to a folder has none. */
+  def bytes: Vector[(String, String)] = Fixtures
+    .filesBelow(folder.toString)
+    .filterNot(f => Files.isDirectory(folder.resolve(f)))
+    .map(f => f -> (new String(Files.readAllBytes(folder.resolve(f)), ISO_8859_1) + ForgedIndex.cells(s"$folder/$f")))
 }
 
 object ForgedIndex {
