@@ -56,7 +56,7 @@ final class ClaimedModelSuite extends AnyFunSuite {
 
   test("any number of writers, compactions and beats in any order") {
     info(s"HUDIIDX_TEST_SEED=$seed")
-    inAnyOrder(upTo(1000, 3), Vector(model), areLost = false)(claiming(_))
+    inAnyOrder(upTo(300, 3), Vector(model), areLost = false)(claiming(_))
   }
 }
 
