@@ -5,6 +5,8 @@ import hudiidx.storage.Storage
 import hudiidx.sync.{TableAccess, TableContext}
 import hudiidx.table.{FileName, FileSlice}
 import hudiidx.timeline.{Action, Instant, InstantState, PlannedFileGroup}
+import java.io.FileNotFoundException
+import java.nio.file.NoSuchFileException
 import java.util.UUID
 import scala.util.Try
 
@@ -138,7 +140,7 @@ object OpenCompaction {
       open.start()
       isStarted = true
       requirePlan(table, instant)
-      val left = strays(table, instant)
+      val left = strays(table, plan)
       // What was listed while this writer had the compaction is not of one that took it over.
       if (!isMine) throw conflict(table, instant, "it took this one for dead")
       left.foreach(table.storage.delete)
@@ -194,24 +196,28 @@ object OpenCompaction {
     val file = s"${table.timeline.dir}/$instant.${Action.Compaction}"
     if (table.storage.status(s"$file.requested").isEmpty) {
       table.storage.delete(s"$file.inflight")
-      throw new WriteConflict(s"${table.tablePath}: the plan of the compaction $instant was rolled back; run it again")
+      throw withoutPlan(table, instant)
     }
   }
+
+  private def withoutPlan(table: TableContext, instant: String): WriteConflict =
+    new WriteConflict(s"${table.tablePath}: the plan of the compaction $instant was rolled back; run it again")
 
   private def conflict(table: TableContext, instant: String, why: String): WriteConflict =
     new WriteConflict(s"${table.tablePath}: the compaction $instant is run by another: $why")
 
   /** Base files of this instant that a try left which nobody took back: with ours they would be two of one slice. */
-  private def strays(table: TableContext, instant: String): Vector[String] =
+  private def strays(table: TableContext, plan: Instant): Vector[String] =
     for {
-      (partition, planned) <- groups(table, instant).groupBy(_.partitionPath).toVector
+      (partition, planned) <- groups(table, plan).groupBy(_.partitionPath).toVector
       ids = planned.map(_.fileId).toSet
       file <- table.storage.list(Storage.join(table.tablePath, partition)).filterNot(_.isDirectory)
       entry <- FileName.parse(partition, file.name, file.sizeBytes)
-      if entry.isBase && entry.instantTime == instant && ids(entry.fileId)
+      if entry.isBase && entry.instantTime == plan.requestedTime && ids(entry.fileId)
     } yield file.path
 
-  /** What its plan says. */
-  def groups(table: TableContext, instant: String): Vector[PlannedFileGroup] =
-    planned(table).find(_.requestedTime == instant).fold(Vector.empty[PlannedFileGroup])(table.contents.compactionPlan)
+  /** What a plan says. WriteConflict if it was taken back since it was listed. */
+  def groups(table: TableContext, plan: Instant): Vector[PlannedFileGroup] =
+    try table.contents.compactionPlan(plan)
+    catch { case _: NoSuchFileException | _: FileNotFoundException => throw withoutPlan(table, plan.requestedTime) }
 }

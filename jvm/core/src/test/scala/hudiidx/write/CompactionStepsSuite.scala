@@ -136,6 +136,26 @@ class CompactionStepsSuite extends AnyFunSuite {
       assert(OpenCompaction.planned(TableContext.load(IndexerSuite.accessOf(LocalStorage), path)).size === 1)
     }
 
+    test(
+      s"version $version: a plan that is taken back while it is read is a conflict, and nothing of the compaction stays"
+    ) {
+      val path = written(version)
+      plan(LocalStorage, path, slow)
+      var isLoaded = false
+      val storage = new PassingStorage(LocalStorage) {
+        override def readAll(file: String): Array[Byte] = {
+          if (isLoaded && file.endsWith(".compaction.requested")) LocalStorage.delete(file)
+          super.readAll(file)
+        }
+      }
+      val table = TableContext.load(IndexerSuite.accessOf(storage), path)
+      isLoaded = true
+      val e = intercept[WriteConflict](OpenCompaction.begin(table, OpenCompaction.planned(table).head, slow))
+      assert(e.getMessage.contains("rolled back; run it again"))
+      assert(LocalStorage.list(table.timeline.dir).forall(!_.name.contains("compaction")))
+      assert(keys(path) === Vector("a", "b"))
+    }
+
     test(s"version $version: a compaction whose lock was taken meanwhile does not complete, and stays planned") {
       val path = written(version)
       plan(LocalStorage, path, slow)

@@ -115,7 +115,7 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
     val from = System.nanoTime()
     val table = PinnedTable.open(spark, path, ReadOptions.of(options.index, Map.empty))
     requirePlain(table.shared.context)
-    val groups = table.shared.contents.compactionPlan(plan)
+    val groups = OpenCompaction.groups(table.shared.context, plan)
     val open = OpenCompaction.begin(table.shared.context, plan, options.heartbeat, options.lock)
     try {
       val files = open.abortOnFailure(merged(table, open, groups))
