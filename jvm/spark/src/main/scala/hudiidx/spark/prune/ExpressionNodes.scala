@@ -29,7 +29,8 @@ private[spark] object ExpressionNodes {
         "ArrayFilter ArrayInsert BinaryPad BinaryPredicate Ceil Contains DivideDTInterval DivideInterval DivideYMInterval EndsWith Floor " +
         "GetTimestamp Mask MultiplyDTInterval MultiplyInterval MultiplyYMInterval RoundCeil RoundFloor SecondWithFraction StartsWith " +
         "StringDecode StringLPad StringRPad StringSplitSQL SubtractDates SubtractTimestamps TryEval TypedNullLiteral YearOfWeek TimeAdd " +
-        "TimestampAddYMInterval DateAddYMInterval DateAddInterval DatetimeSub KnownNotContainsNull"
+        "TimestampAddYMInterval DateAddYMInterval DateAddInterval DatetimeSub KnownNotContainsNull " +
+        "TimestampAddInterval MakeTimestamp MakeTimestampNTZ MakeTimestampFromDateTime Hour Minute Second"
     ) ++ PartsOfIntervals.flatMap(p => words(s"ExtractInterval$p ExtractANSIInterval$p")) ++ ofFunctions
 
   private def PartsOfIntervals = Vector("Years", "Months", "Days", "Hours", "Minutes", "Seconds")
@@ -50,5 +51,5 @@ private[spark] object ExpressionNodes {
     "array.ByteArrayMethods.contains array.ByteArrayMethods.endsWith array.ByteArrayMethods.startsWith types.ByteArray.lpad " +
       "types.ByteArray.rpad",
     of = "org.apache.spark.unsafe."
-  ) ++ words("string.isValid string.makeValid", of = "")
+  ) ++ words("string.isValid string.makeValid org.apache.spark.sql.catalyst.util.DateTimeUtils.makeTimestamp", of = "")
 }
