@@ -52,8 +52,10 @@ object IndexSpec {
   /** Several with semicolons between them. */
   def parseAll(text: String): Vector[IndexSpec] = items(text).map(parse)
 
-  /** Those of a version, which anybody may have written who may write into the index folder: what is none counts for nothing. */
-  def stored(text: String): Vector[IndexSpec] = items(text).flatMap(storedOne(_).toOption)
+  /** Those of a version, which anybody may have written who may write into the index folder: what is none counts for nothing, and
+    * what is named twice is one.
+    */
+  def stored(text: String): Vector[IndexSpec] = merged(Vector.empty, items(text).flatMap(storedOne(_).toOption))
 
   /** The others among them, and why. */
   def refused(text: String): Vector[(String, String)] =

@@ -122,6 +122,18 @@ final class StoredExpressionsSuite extends SkippingSuite {
     assert(specs.contains("upper") && Seq("fpp", "most", "bloom").forall(!specs.contains(_)), specs)
   }
 
+  Seq("column.specs", "column.pending").foreach { property =>
+    test(s"an index that $property names twice is made once by the update, and rows are right") {
+      val (table, cut) = forged(Seq(ColumnExpression("upper(\"rider\")", FactsOfTree).path))
+      val twice = "bloom(rider);values(rider);bloom(rider,fpp=0.001);range(n,qty);range(n);values(rider)"
+      new ForgedIndex(table).change(p => p ++ Map("column.specs" -> twice, property -> twice))
+      used(table, cut)
+      assert(
+        new ForgedIndex(table).version.properties("column.specs") === "range(n,qty);bloom(rider,fpp=0.001);values(rider)"
+      )
+    }
+  }
+
   Seq("nothing", "another commit").foreach { taken =>
     test(s"an index of an earlier build, which lacks facts of today, is made anew by the update that takes in $taken") {
       val table = Fixtures.copy("v9-cow-part")
