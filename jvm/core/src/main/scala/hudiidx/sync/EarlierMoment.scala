@@ -3,6 +3,8 @@ package hudiidx.sync
 import hudiidx.TableChanged
 import hudiidx.table.TableConfig
 import hudiidx.timeline.{ActiveTimeline, Instant}
+import java.io.FileNotFoundException
+import java.nio.file.NoSuchFileException
 
 /** A table as it was read at a moment that has passed: whether it can still be read as of it. What completed since does not
   * matter, for that is passed over. What was there then must be there still, or be archived: a table that was made anew under the
@@ -15,12 +17,23 @@ object EarlierMoment {
     */
   def requireThere(pinned: TableContext): Unit = {
     val now = TableContext.load(pinned.access, pinned.tablePath)
-    changed(pinned, now).foreach { why =>
-      throw new TableChanged(
-        s"${pinned.tablePath}: $why since this read was planned; read the table again, with a new DataFrame"
-      )
-    }
+    changed(pinned, now).foreach(why => throw tableChanged(pinned, why))
   }
+
+  /** `body` reads the timeline's files as of a moment: TableChanged where one of them is no more, and no archive has it. */
+  def asOf[A](pinned: TableContext)(body: => A): A =
+    try body
+    catch {
+      case e @ (_: NoSuchFileException | _: FileNotFoundException) =>
+        requireThere(pinned)
+        throw tableChanged(pinned, s"${e.getMessage} went away", e)
+    }
+
+  private def tableChanged(pinned: TableContext, why: String, cause: Throwable = null): TableChanged =
+    new TableChanged(
+      s"${pinned.tablePath}: $why since this read was planned; read the table again, with a new DataFrame",
+      cause
+    )
 
   /** What of a moment is no more by now. */
   def changed(pinned: TableContext, now: TableContext): Option[String] =

@@ -101,6 +101,13 @@ object TableContext {
     }
   }
 
+  /** As of a timeline that was read. */
+  def of(access: TableAccess, tablePath: String, config: TableConfig, timeline: ActiveTimeline): TableContext = {
+    def history = access.histories.open(access.storage, tablePath, config)
+    val contents = new InstantContents(access.storage, timeline.dir, () => history)
+    new TableContext(access, tablePath, config, timeline, contents, history)
+  }
+
   private val told = new ToldOnce(Log.of(classOf[TableContext]))
 
   private def load(access: TableAccess, tablePath: String, config: TableConfig): TableContext = {
@@ -108,7 +115,6 @@ object TableContext {
     val dir = config.timelineDir(tablePath)
     val timeline =
       TimelineReader.read(access.storage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
-    val history = access.histories.open(access.storage, tablePath, config)
-    new TableContext(access, tablePath, config, timeline, new InstantContents(access.storage, dir), history)
+    of(access, tablePath, config, timeline)
   }
 }

@@ -7,27 +7,33 @@ import java.nio.file.NoSuchFileException
 
 /** Reads and decodes the files of a table's active timeline.
   *  All methods: DamagedTable if the file cannot be decoded; NotAHudiTable if it cannot be read; NoSuchFileException if it went away since the timeline was
-  *  read (archived, rolled back): read the timeline again.
+  *  read (rolled back, a plan that was archived): read the timeline again. What was completed and is archived since is read there.
+  *
+  *  @param archived opens the archived timeline as it is now
   */
-final class InstantContents(storage: Storage, timelineDir: String) {
+final class InstantContents(
+    storage: Storage,
+    timelineDir: String,
+    archived: () => TimelineHistory = () => TimelineHistory.Empty
+) {
 
   /** Of a completed commit, deltacommit or replacecommit. An inflight instant's profile gives stats without paths. */
-  def commit(instant: Instant): CommitMetadata = content(instant.fileName).commit
+  def commit(instant: Instant): CommitMetadata = of(instant).commit
 
   /** As `commit`, without write stats. */
-  def commitWithoutStats(instant: Instant): CommitMetadata = content(instant.fileName).commitWithoutStats
+  def commitWithoutStats(instant: Instant): CommitMetadata = of(instant).commitWithoutStats
 
   /** As `commit`, with write stats of a few files alone, of those that got rows. */
-  def commitWithSample(instant: Instant): CommitMetadata = content(instant.fileName).commitWithSample
+  def commitWithSample(instant: Instant): CommitMetadata = of(instant).commitWithSample
 
-  def clean(instant: Instant): CleanMetadata = content(instant.fileName).clean
+  def clean(instant: Instant): CleanMetadata = of(instant).clean
 
-  def rollback(instant: Instant): RollbackMetadata = content(instant.fileName).rollback
+  def rollback(instant: Instant): RollbackMetadata = of(instant).rollback
 
-  def restore(instant: Instant): RestoreMetadata = content(instant.fileName).restore
+  def restore(instant: Instant): RestoreMetadata = of(instant).restore
 
   /** Names of the saved files by partition path. */
-  def savepoint(instant: Instant): Map[String, Set[String]] = content(instant.fileName).savepoint
+  def savepoint(instant: Instant): Map[String, Set[String]] = of(instant).savepoint
 
   /** Of a pending compaction or log compaction, requested or inflight: the plan stays in the requested file. */
   def compactionPlan(pending: Instant): Vector[PlannedFileGroup] = content(requestedFile(pending)).compactionPlan
@@ -44,7 +50,16 @@ final class InstantContents(storage: Storage, timelineDir: String) {
   private def requestedFile(pending: Instant): String = s"${pending.requestedTime}.${pending.action}.requested"
 
   /** The content of an instant, to be decoded as its action wrote it. */
-  def of(instant: Instant): InstantContent = content(instant.fileName)
+  def of(instant: Instant): InstantContent =
+    try content(instant.fileName)
+    catch {
+      case e @ (_: NoSuchFileException | _: FileNotFoundException) if instant.isCompleted =>
+        archived()
+          .instantsFrom(instant.requestedTime)
+          .takeWhile(_.requestedTime == instant.requestedTime)
+          .find(_.action == instant.action)
+          .fold[InstantContent](throw e)(_.content)
+    }
 
   private def content(fileName: String): InstantContent = {
     val path = Storage.join(timelineDir, fileName)

@@ -1,10 +1,12 @@
 package hudiidx.hadoop
 
-import java.nio.file.{Files, Paths, StandardCopyOption}
+import java.nio.file.{Files, NoSuchFileException, Paths, StandardCopyOption}
 
+import hudiidx.hadoop.column.ColumnFaultSuite
 import hudiidx.storage.{CountingStorage, LocalStorage}
+import hudiidx.sync.TableContext
 import hudiidx.table.TableConfig
-import hudiidx.timeline.{Action, ArchivedInstant}
+import hudiidx.timeline.{Action, ArchivedInstant, Instant, InstantState}
 import hudiidx.{DamagedTable, Fixtures, TableChanged}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -43,6 +45,21 @@ class HistoryTimelineSuite extends AnyFunSuite {
       assert(history.completionTime(time + "0") === None)
     }
   }
+
+  for (name <- "v6-archived-cow" +: Tables)
+    test(s"$name: what was archived since the timeline was read is read from the archive") {
+      val table = TableContext.load(ColumnFaultSuite.access, Fixtures.table(name))
+      val archived = table.history.instantsFrom("").toVector
+      assert(archived.size > 5)
+      archived.foreach { i =>
+        val file = s"${i.requestedTime}.${i.action}"
+        val instant = Instant(i.requestedTime, i.action, InstantState.Completed, i.completionTime, file)
+        if (i.action == Action.Clean) assert(table.contents.clean(instant) === i.content.clean)
+        else assert(table.contents.commit(instant) === i.content.commit)
+      }
+      val other = Instant("20010101000000000", Action.Commit, InstantState.Completed, None, "20010101000000000.commit")
+      intercept[NoSuchFileException](table.contents.commit(other))
+    }
 
   test("contents of archived instants decode") {
     for (name <- Tables; i <- historyOf(Fixtures.table(name)).instantsFrom("")) i.action match {

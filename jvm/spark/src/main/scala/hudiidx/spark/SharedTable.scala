@@ -31,13 +31,11 @@ final class SharedTable private (
   @transient lazy val context: TableContext = {
     val access = Tables.access(conf.value.value)
     val timeline = new ActiveTimeline(config.timelineDir(path), config.timelineLayout, instants)
-    val contents = new InstantContents(access.storage, timeline.dir)
-    val history = access.histories.open(access.storage, path, config)
-    new TableContext(access, path, config, timeline, contents, history)
+    TableContext.of(access, path, config, timeline)
   }
 
   @transient lazy val snapshot: TableSnapshot = {
-    val opened = TableSnapshot.of(context, options)
+    val opened = EarlierMoment.asOf(context)(TableSnapshot.of(context, options))
     SharedTable.cleaner.register(this, () => opened.close())
     opened
   }
@@ -101,7 +99,7 @@ final class SharedTable private (
 
   /** What is visible; known without opening the index. */
   @transient lazy val viewTimeline: ViewTimeline =
-    ViewTimeline.load(config, timeline, contents, t => context.history.completionTime(t))
+    EarlierMoment.asOf(context)(ViewTimeline.load(config, timeline, contents, t => context.history.completionTime(t)))
 }
 
 object SharedTable {

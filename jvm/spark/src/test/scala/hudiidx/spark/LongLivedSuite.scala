@@ -58,6 +58,17 @@ final class LongLivedSuite extends SparkSuite {
       kept.unpersist()
     }
 
+  for (name <- Seq("v6-cow-replace", "v9-cow-replace"))
+    test(s"$name: a DataFrame whose timeline lost a file before it was planned says so") {
+      val table = Fixtures.copy(name)
+      val frame = read(table, "hudiidx.index.enabled" -> "false")
+      val timeline = Paths.get(TableConfig.read(LocalStorage, table).timelineDir(table))
+      val gone = Fixtures.filesBelow(timeline.toString).filter(_.endsWith(".replacecommit"))
+      assert(gone.nonEmpty)
+      gone.foreach(f => Files.delete(timeline.resolve(f)))
+      assert(intercept[TableChanged](frame.count()).getMessage.contains("read the table again"))
+    }
+
   test("a DataFrame whose table stays has the rows of its moment, long after it was planned") {
     val table = Fixtures.copy("v9-mor-part")
     val cut = new hudiidx.hadoop.TimelineCut(table)
