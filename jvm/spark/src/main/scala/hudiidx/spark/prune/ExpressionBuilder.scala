@@ -33,8 +33,10 @@ private[spark] object ExpressionBuilder {
   }
 
   private def call(name: String, arguments: Vector[Expression]): Expression = (name, arguments) match {
-    case (ExpressionFunctions.In, value +: list)                          => In(value, list)
-    case (ExpressionFunctions.Element, Vector(value, at))                 => UnresolvedExtractValue(value, at)
+    case (ExpressionFunctions.In, value +: list)          => In(value, list)
+    case (ExpressionFunctions.Element, Vector(value, at)) => UnresolvedExtractValue(value, at)
+    // Spark 3.5 makes none by its name.
+    case (ExpressionFunctions.Case, parts)                                => CaseWhen.createFromParser(parts)
     case ("like", Vector(a, b, OneCharacter(escape)))                     => Like(a, b, escape)
     case ("ilike", Vector(a, b, OneCharacter(escape)))                    => ILike(a, b, escape)
     case ("like", Vector(a, b))                                           => Like(a, b, '\\')

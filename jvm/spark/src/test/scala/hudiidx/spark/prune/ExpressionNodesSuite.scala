@@ -27,7 +27,7 @@ final class ExpressionNodesSuite extends SparkSuite {
     YearMonthIntervalType(),
     CalendarIntervalType
   )
-  private val Texts = Vector("year", "second", "yearofweek", "a", "UTC", "utf-8", "999")
+  private val Texts = Vector("year", "second", "yearofweek", "a", "utf-8", "999")
   private val text: Column = Column(Vector("a0"))
 
   private def columns(types: DataType*): Vector[AttributeReference] =
@@ -43,6 +43,7 @@ final class ExpressionNodesSuite extends SparkSuite {
     val map = MapType(StringType, StringType)
     val single = Vector(
       columns(),
+      columns(BooleanType),
       columns(map),
       columns(ArrayType(ArrayType(StringType))),
       columns(BooleanType, BooleanType),
@@ -53,7 +54,7 @@ final class ExpressionNodesSuite extends SparkSuite {
       for (n <- 5 to 7; last <- Seq(IntegerType, StringType))
         yield named(n) -> columns(Vector.fill(n - 1)(IntegerType) :+ last: _*)
     val constants = for {
-      t <- Types
+      t <- Seq(StringType, TimestampType, DayTimeIntervalType(), YearMonthIntervalType(), CalendarIntervalType)
       c <- Texts.map(x => Constant("string", Some(x))) :+ Constant("int", Some("1"))
       arguments <- Seq(Vector(text, c), Vector(c, text)) ++ (if (t == StringType) Seq(Vector(text, c, c)) else Nil)
     } yield arguments -> columns(t)
