@@ -20,8 +20,8 @@ private[spark] object LineShims {
   def expression(column: Column): Expression = column.expr
   def column(expression: Expression): Column = new Column(expression)
 
-  def runtimeFilter(column: Attribute, small: LogicalPlan, key: Expression): Expression =
-    DynamicPruningSubquery(column, small, Seq(key), 0, onlyInBroadcast = false)
+  def runtimeFilter(column: Attribute, small: LogicalPlan, key: Expression, onlyInBroadcast: Boolean): Expression =
+    DynamicPruningSubquery(column, small, Seq(key), 0, onlyInBroadcast)
 
   /** What reads a stream, in the plan of a query. */
   final class StreamScan(val plan: StreamingDataSourceV2Relation) {

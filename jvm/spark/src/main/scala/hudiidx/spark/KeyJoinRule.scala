@@ -35,7 +35,7 @@ final class KeyJoinRule(session: SparkSession) extends Rule[LogicalPlan] {
     case _                            => false
   }
 
-  /** The small side may be computed twice, so it must give the same both times. */
+  /** Expressions that give something else each time are looked at before anything is planned. */
   private def isSmall(side: LogicalPlan, hint: Option[HintInfo]): Boolean = side.deterministic && {
     val limit = session.sessionState.conf.autoBroadcastJoinThreshold
     val bySize = limit > 0 && side.stats.sizeInBytes <= limit
@@ -51,7 +51,9 @@ final class KeyJoinRule(session: SparkSession) extends Rule[LogicalPlan] {
     keys
       .collectFirst { case (a: Attribute, k) if a.dataType == k.dataType && isRecordKey(a, table) => (a, k) }
       .filter(_ => isSmall(small, hint))
-      .map { case (column, key) => Filter(Shims.runtimeFilter(column, small, key), table) }
+      .map { case (column, key) =>
+        Filter(Shims.runtimeFilter(column, small, key, onlyInBroadcast = !RepeatableSide.is(small)), table)
+      }
 
   /** Only over filters and columns of the scan itself, where Spark hands the values on to it. */
   private def isRecordKey(column: Attribute, side: LogicalPlan): Boolean = side match {

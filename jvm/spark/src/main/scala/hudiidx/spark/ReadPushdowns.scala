@@ -61,7 +61,7 @@ object ReadPushdowns {
       "A filter `_hoodie_record_key = …` or `IN (…)`, or on the key field where a table has one plain one, reads the file groups " +
         "that the record index names. So does a join by such a column with something small (below " +
         "`spark.sql.autoBroadcastJoinThreshold`, at most 100,000 rows, or with a broadcast hint), whose keys are collected while " +
-        "the query runs."
+        "the query runs: from a broadcast that the join uses too, or, of rows at hand and files, by a run of their own."
     ),
     on(
       ColumnStats,

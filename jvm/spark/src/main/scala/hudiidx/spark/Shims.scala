@@ -39,8 +39,8 @@ object Shims {
   def predicate(filter: Filter): Predicate = SparkInternals.predicate(filter)
 
   /** True while `column` may have one of the values that `key` has in `small`; found when the query runs. */
-  def runtimeFilter(column: Attribute, small: LogicalPlan, key: Expression): Expression =
-    LineShims.runtimeFilter(column, small, key)
+  def runtimeFilter(column: Attribute, small: LogicalPlan, key: Expression, onlyInBroadcast: Boolean): Expression =
+    LineShims.runtimeFilter(column, small, key, onlyInBroadcast)
 
   /** A DataFrame of a plan. */
   def frame(spark: SparkSession, plan: LogicalPlan): DataFrame = LineShims.frame(spark, plan)

@@ -2,6 +2,8 @@ package hudiidx.spark
 
 import java.nio.file.{Files, Paths}
 
+import scala.util.Random
+
 import hudiidx.{Fixtures, TestSettings}
 import hudiidx.spark.api.HudiIdxApi
 import org.apache.spark.sql.functions.{broadcast, expr}
@@ -51,7 +53,7 @@ final class KeyJoinSuite extends SparkSuite {
     assert(rows(read(table).join(broadcast(unknown(keys)), by)) === whole)
     // Without a broadcast the keys are collected by a job of their own.
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
-    try assert(rows(read(table).join(unknown(keys).limit(3), by)) === whole)
+    try assert(rows(read(table).join(small(keys), by)) === whole)
     finally spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
   }
 
@@ -81,6 +83,35 @@ final class KeyJoinSuite extends SparkSuite {
     val certain =
       read(table).join(small(Seq("a")), expr("_hoodie_record_key = k")).queryExecution.optimizedPlan.toString
     assert(certain.contains("dynamicpruning"))
+  }
+
+  /** Some of the keys, others each time that Spark asks for them. */
+  private def drawn(keys: Vector[String]): DataFrame = {
+    val some = spark.sparkContext.parallelize(Seq(0), 1).flatMap(_ => Random.shuffle(keys).take(5).map(Row(_, 0)))
+    spark.createDataFrame(some, struct)
+  }
+
+  test("rows of a small side that gives others each time find all their partners") {
+    val table = indexed("v9-cow-part")
+    val keys = keysOf(table, "true").distinct
+    val all = read(table).select("_hoodie_record_key")
+    val by = expr("_hoodie_record_key = k")
+    val sides = Seq[DataFrame => DataFrame](
+      s => s,
+      _.orderBy("k").limit(4),
+      _.limit(4),
+      _.groupBy("k").count(),
+      _.where("k is not null").union(small(keys.take(1)))
+    )
+    for (side <- sides; reuse <- Seq("true", "false"); most <- Seq("10MB", "-1"); _ <- 1 to 3) {
+      spark.conf.set("spark.sql.exchange.reuse", reuse)
+      spark.conf.set("spark.sql.autoBroadcastJoinThreshold", most)
+      try {
+        val lonely = side(drawn(keys)).join(all, by, "left").where("_hoodie_record_key is null")
+        val paired = side(drawn(keys)).join(all, by)
+        assert(lonely.count() === 0 && paired.count() >= 4, s"reuse $reuse, broadcasts to $most")
+      } finally Seq("spark.sql.exchange.reuse", "spark.sql.autoBroadcastJoinThreshold").foreach(spark.conf.unset)
+    }
   }
 
   test("a session with the extension has the rule before it opens a table, once") {
