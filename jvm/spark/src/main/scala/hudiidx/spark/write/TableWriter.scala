@@ -152,6 +152,7 @@ private object TableWriter {
       case r: DataSourceV2Relation     => r.table
       case r: DataSourceV2ScanRelation => r.relation.table
     }
-    tables.collect { case t: PinnedState if t.pinned.path == path => t.pinned.shared.context }.toVector
+    val read = tables.collect { case t: PinnedState => t.pinned.shared.context }.toVector
+    read.filter(t => t.tablePath == path || t.storage.resolved(t.tablePath) == t.storage.resolved(path))
   }
 }

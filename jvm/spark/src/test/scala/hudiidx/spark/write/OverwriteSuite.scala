@@ -8,6 +8,7 @@ import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
 import hudiidx.timeline.Action
 import hudiidx.{Fixtures, InvalidOption, WriteConflict}
+import java.nio.file.{Files, Paths}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.{DataFrame, Row}
@@ -128,6 +129,16 @@ final class OverwriteSuite extends SparkSuite {
     val stale = intercept[WriteConflict](save(open, path, "overwrite"))
     assert(stale.getMessage.contains("old rows"))
     assert(values(path) === first ++ given(0 until 1, 9))
+  }
+
+  test("rows that were read under another name of the table are as old as those under its own") {
+    val path = made(9)
+    val link = Files.createSymbolicLink(Paths.get(path + "-link"), Paths.get(path)).toString
+    val read = spark.read.format("hudiidx").load(link)
+    save(rows(200 until 202, 9), path, "append")
+    val before = values(path)
+    assert(intercept[WriteConflict](save(read, path, "overwrite")).getMessage.contains("old rows"))
+    assert(values(path) === before)
   }
 
   test("rows of one key, deletes, and keys in two partitions: an overwrite has each record once") {
