@@ -14,6 +14,7 @@ import java.nio.file.{
   FileSystems,
   FileVisitResult,
   Files,
+  InvalidPathException,
   NoSuchFileException
 }
 import java.nio.file.{Path, SimpleFileVisitor, StandardCopyOption, StandardOpenOption}
@@ -45,9 +46,11 @@ object LocalStorage extends Storage {
     if (name.startsWith(".") && name.endsWith(".crc")) None else infoOf(Storage.join(dir, name), child)
   }
 
-  override def status(path: String): Option[FileInfo] = infoOf(path, toPath(path))
+  override def status(path: String): Option[FileInfo] =
+    try infoOf(path, toPath(path))
+    catch { case _: NoSuchFileException => None }
 
-  /** None also for a file that went away meanwhile, and for a link that leads to itself. */
+  /** None also for a file that went away meanwhile, for a link that leads to itself, and for a name that no file can have. */
   private def infoOf(path: String, file: Path): Option[FileInfo] =
     try {
       val a = Files.readAttributes(file, classOf[BasicFileAttributes])
@@ -56,6 +59,7 @@ object LocalStorage extends Storage {
     } catch {
       case _: NoSuchFileException                                                                         => None
       case e: FileSystemException if !e.isInstanceOf[AccessDeniedException] && Files.isSymbolicLink(file) => None
+      case e: FileSystemException if e.getReason == "File name too long"                                  => None
     }
 
   /** Another file under a name may have the size and time of the one before: copies that keep times do. */
@@ -68,18 +72,21 @@ object LocalStorage extends Storage {
   override def open(path: String): RandomReader = {
     val file = toPath(path)
     val info = infoOf(path, file).getOrElse(throw new NoSuchFileException(path))
-    if (info.isDirectory) throw aFolder(path)
+    refuseOthers(path, file)
     new LocalReader(info.stamp, FileChannel.open(file, StandardOpenOption.READ))
   }
 
   override def readAll(path: String): Array[Byte] = {
     val file = toPath(path)
-    refuseFolder(path, file)
+    refuseOthers(path, file)
     Files.readAllBytes(file)
   }
 
-  private def refuseFolder(path: String, file: Path): Unit =
-    if (Files.isDirectory(file)) throw aFolder(path)
+  /** Also behind a link: a device has no end, and a pipe waits for somebody to write to it. */
+  private def refuseOthers(path: String, file: Path): Unit =
+    if (!Files.isRegularFile(file))
+      if (Files.isDirectory(file)) throw aFolder(path)
+      else if (Files.exists(file)) throw new IOException(s"$path: no regular file, but a device, a pipe or a socket")
 
   private def aFolder(path: String): IOException = new IOException(s"$path: a folder, where a file was expected")
 
@@ -223,7 +230,10 @@ object LocalStorage extends Storage {
 
   private def toPath(path: String): Path = {
     val plain = if (path.startsWith("file:")) "/" + path.substring("file:".length).dropWhile(_ == '/') else path
-    FileSystems.getDefault.getPath(plain).toAbsolutePath
+    try FileSystems.getDefault.getPath(plain).toAbsolutePath
+    catch {
+      case e: InvalidPathException => throw new NoSuchFileException(path, null, s"no name of a file: ${e.getReason}")
+    }
   }
 }
 

@@ -188,10 +188,11 @@ object IndexVersion {
   /** IllegalArgumentException for what stands there and is no number that the property may be. */
   private[hudiidx] def number(properties: Map[String, String], name: String): Option[Long] =
     properties.get(name).map { value =>
-      val most = Numbers(name)
+      val (least, most) = (Least.getOrElse(name, 0L), Numbers(name))
       WholeNumber
         .of(value, most)
-        .getOrElse(throw new IllegalArgumentException(s"$name=${value.take(100)} is no number from 0 to $most"))
+        .filter(_ >= least)
+        .getOrElse(throw new IllegalArgumentException(s"$name=${value.take(100)} is no number from $least to $most"))
     }
 
   /** A member that is a number from 0 to `most`; 0 if it is missing. */
@@ -224,10 +225,13 @@ object IndexVersion {
     "record.window.days" -> Int.MaxValue.toLong,
     "record.groups" -> Many,
     "record.mappings" -> Many,
-    "record.file.groups" -> Int.MaxValue.toLong,
+    "record.file.groups" -> (1L << 14),
     "record.group.bytes" -> Many,
     "record.groups.next.ordinal" -> Int.MaxValue.toLong
   )
+
+  /** The least of those that may not be 0: so that no version divides a record index into files without end. */
+  private[hudiidx] val Least: Map[String, Long] = Map("record.file.groups" -> 1L, "record.group.bytes" -> (1L << 14))
 
   /** Properties that are one of some words. */
   private[hudiidx] val Words: Map[String, Set[String]] = Map(

@@ -2,6 +2,8 @@ package hudiidx.storage
 
 import hudiidx.Fixtures
 import hudiidx.store.IndexFolderContract
+import java.io.IOException
+import java.nio.file.{Files, Paths}
 
 class LocalStorageSuite extends StorageContract with IndexFolderContract {
   override def storage: Storage = LocalStorage
@@ -18,6 +20,24 @@ class LocalStorageSuite extends StorageContract with IndexFolderContract {
     val dir = newFolder()
     LocalStorage.write(s"$dir/f")(_.write(1))
     intercept[java.io.IOException](LocalStorage.list(s"$dir/f"))
+  }
+
+  test("a device or a pipe, also behind a link, is an I/O error that names it, and is not read") {
+    val dir = newFolder()
+    Files.createSymbolicLink(Paths.get(dir, "zero"), Paths.get("/dev/zero"))
+    assert(new ProcessBuilder("mkfifo", s"$dir/pipe").start().waitFor() === 0)
+    for (name <- Seq("zero", "pipe"); read <- Seq[String => Any](LocalStorage.readAll, LocalStorage.open))
+      assert(intercept[IOException](read(s"$dir/$name")).getMessage.contains(s"$dir/$name: no regular file"))
+  }
+
+  test("of a name that no file can have nothing is there") {
+    val dir = newFolder()
+    for (name <- Seq("a\u0000b", "a\ud800b", "x" * 5000, "y" * 300)) {
+      assert(LocalStorage.status(s"$dir/$name") === None)
+      assert(LocalStorage.list(s"$dir/a\u0000b") === Vector.empty)
+      intercept[IOException](LocalStorage.readAll(s"$dir/$name"))
+      intercept[IOException](LocalStorage.open(s"$dir/$name"))
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.DamagedIndex
-import hudiidx.record.RecordProperty
+import hudiidx.record.{HashRange, RecordProperty}
 import hudiidx.store.{Coverage, IndexFile, IndexVersion, TableIdentity}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -46,13 +46,15 @@ class VersionNumbersSuite extends AnyFunSuite {
   test("a forged number is a damaged version, by file, property and value") {
     val bad = Seq("", "-1", "x", " 1", "1e9", "1.0", "0x10", "\u0663", "99999999999999999999", "1" * 100000, "NaN")
     for ((name, most) <- IndexVersion.Numbers) {
-      for (value <- bad :+ (most + 1).toString) {
+      val least = IndexVersion.Least.getOrElse(name, 0L)
+      for (value <- bad ++ Seq((most + 1).toString, (least - 1).toString)) {
         val e = intercept[DamagedIndex](decoded(version(name -> value)))
         assert(e.getMessage.startsWith("/t/versions/7.json: ") && e.getMessage.contains(s"$name=${value.take(100)}"))
         assert(e.getMessage.length < 400)
       }
-      for (value <- Seq("0", "7", most.toString)) assert(decoded(version(name -> value)).long(name) === value.toLong)
+      for (value <- Seq(least, least + 7, most)) assert(decoded(version(name -> value.toString)).long(name) === value)
     }
+    assert(IndexVersion.Numbers(RecordProperty.FileGroups) === HashRange.MaxGroups)
   }
 
   test("a property that is one of some words has no other") {
