@@ -7,14 +7,14 @@ import scala.collection.mutable
 import hudiidx.column.ColumnCondition.{And, Anything, In => Leaf, Nothing, Or}
 import hudiidx.column.{ColumnCondition, ColumnPath, ColumnType, LeafTest}
 import hudiidx.hadoop.column.{FooterStats, SourceStats}
-import hudiidx.spark.prune.ExpressionResolver
+import hudiidx.spark.prune.{Contained, ExpressionResolver}
 import hudiidx.storage.Storage
 import hudiidx.store.ScanFiles
 import hudiidx.table.{FileSlice, HudiType}
 import hudiidx.{DamagedTable, InvalidOption}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
-import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
+import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** What bounds of one column would have left out of some queries' files.
   *
@@ -76,9 +76,15 @@ object IndexAdvice {
     byFilter.toVector.sortBy(-_._2.length).take(RecordedScans.MostFilters).flatMap { case (filters, scans) =>
       // Anybody who may write into the index folder may have written it.
       try
-        filtersOf(Shims.frame(spark, ExpressionResolver.filtered(rows, filters, spark.sessionState.conf)), table.path)
+        Contained
+          .in(filters.mkString(" AND "))(
+            filtersOf(
+              Shims.frame(spark, ExpressionResolver.filtered(rows, filters, spark.sessionState.conf)),
+              table.path
+            )
+          )
           .map(_ -> scans.length)
-      catch { case _: AnalysisException | _: InvalidOption => Seq.empty }
+      catch { case _: InvalidOption => Seq.empty }
     }
   }
 

@@ -30,7 +30,7 @@ private[spark] object ExpressionNodes {
         "GetTimestamp Mask MultiplyDTInterval MultiplyInterval MultiplyYMInterval RoundCeil RoundFloor SecondWithFraction StartsWith " +
         "StringDecode StringLPad StringRPad StringSplitSQL SubtractDates SubtractTimestamps TryEval TypedNullLiteral YearOfWeek TimeAdd " +
         "TimestampAddYMInterval DateAddYMInterval DateAddInterval DatetimeSub KnownNotContainsNull " +
-        "TimestampAddInterval MakeTimestamp MakeTimestampNTZ MakeTimestampFromDateTime Hour Minute Second"
+        "ToCharacter TimestampAddInterval MakeTimestamp MakeTimestampNTZ MakeTimestampFromDateTime Hour Minute Second"
     ) ++ PartsOfIntervals.flatMap(p => words(s"ExtractInterval$p ExtractANSIInterval$p")) ++ ofFunctions
 
   private def PartsOfIntervals = Vector("Years", "Months", "Days", "Hours", "Minutes", "Seconds")

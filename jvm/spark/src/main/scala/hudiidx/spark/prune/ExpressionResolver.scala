@@ -34,9 +34,9 @@ final private[spark] case class ResolvedExpression(
     ExpressionFacts.of(Seq(analyzed, plain, optimized), inputs.sortBy(_._1.mkString("\u0000")).map(_._2), conf)
 
   /** Over the values of the inputs, by their places. */
-  def bound: Expression = MomentTexts.guarded(ResolvedExpression.replaced(optimized) { (parts, e) =>
+  def bound: Expression = NumberTexts.guarded(MomentTexts.guarded(ResolvedExpression.replaced(optimized) { (parts, e) =>
     BoundReference(inputs.indexWhere(_._1 == parts), e.dataType, nullable = true)
-  })
+  }))
 
   /** Why it may give another day or time as time goes on. */
   def ofMoment: Option[String] = {
@@ -141,6 +141,8 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
       val asked = ExpressionBuilder.analyzed(Project(Seq(Alias(written, "value")()), rows))
       val plan = asked.mapExpressions(CommonExpressions.writtenOut)
       val analyzed = named(only(sql, plan), rows.output)
+      // The optimizer works out constants.
+      Seq(analyzed, ResolvedExpression.plain(analyzed)).foreach(ExpressionRules.requireQuick(sql, _))
       val optimized = named(only(sql, spark.sessionState.optimizer.execute(plan)), rows.output)
       val own =
         ExpressionTree.named(tree)(parts => ColumnPaths.parts(ExpressionBuilder.of(Column(parts), rows.output)).get)
@@ -221,12 +223,17 @@ private[spark] object ExpressionRules {
       refuse(s"it gives ${e.optimized.dataType.simpleString}, whose values have no order that an index could use")
   }
 
+  /** InvalidOption for what may take very long where constants are worked out. */
+  def requireQuick(sql: String, e: Expression): Unit =
+    e.foreach(NumberTexts.refusal(_).foreach(refused(Contained.short(sql), _)))
+
   /** InvalidOption for filters that give something else each time, or in another session. */
   def requireFixed(plan: LogicalPlan): Unit = plan.expressions
     .flatMap(e => Seq(e, ResolvedExpression.plain(e)))
     .foreach(_.foreach { part =>
       unfit(part)
         .orElse(MomentTexts.refusal(part))
+        .orElse(NumberTexts.refusal(part))
         .foreach(why => throw new InvalidOption(s"recorded filters are not looked at: $why"))
     })
 

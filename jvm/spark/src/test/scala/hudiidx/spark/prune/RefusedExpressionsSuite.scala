@@ -116,6 +116,20 @@ final class RefusedExpressionsSuite extends KeptExpressions {
       assert((values(expression, Seq(row), parts).bounds !== Bounds.Unknown) === known, s"$sql of $text")
     }
   }
+
+  test("rows with a number of which all digits would be worked out are not known") {
+    for {
+      sql <- Seq("cast(name as decimal(10,2))", "decimal(name)", "try_cast(name as decimal(10,2))")
+      (text, known) <- Seq("1E-300000000" -> false, "1e+99999" -> false, "12.5" -> true, "1E-3" -> true, "x" -> true)
+    } {
+      val (expression, parts) = evaluator(path(sql))
+      val row = InternalRow.fromSeq(
+        ColumnValues.Columns.map(f => if (f.name == "name") UTF8String.fromString(text) else null)
+      )
+      val found = values(expression, Seq(row), parts).bounds !== Bounds.Unknown
+      assert(found === known || text == "x", s"$sql of $text")
+    }
+  }
 }
 
 /** Leaves a mark when it is loaded. */

@@ -5,9 +5,11 @@ import java.util.concurrent.atomic.AtomicLong
 
 import hudiidx.column.ColumnExpression
 import hudiidx.hadoop.TimelineCut
-import hudiidx.spark.{ForgedIndex, LogLines}
+import hudiidx.hadoop.column.{ColumnFaultSuite, ColumnSettings}
+import hudiidx.spark.{ForgedIndex, LogLines, SparkExpressions}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.store.ScanRecord
+import hudiidx.sync.TableContext
 import hudiidx.{Fixtures, InvalidOption, TestSettings}
 import org.apache.logging.log4j.Level
 
@@ -112,6 +114,20 @@ final class StoredExpressionsSuite extends SkippingSuite {
     }
   }
 
+  Seq(
+    "as it is" -> """concat("rider", cast[string](cast[decimal(10,2)]([string]"1E-300000000")))""",
+    "computed" -> """concat("rider", cast[string](decimal(concat([string]"1E-3", [string]"00000000"))))"""
+  ).foreach { case (how, tree) =>
+    test(s"a number with digits without end, $how, in a stored tree is worked out by nobody, and rows are right") {
+      val path = ColumnExpression(tree, FactsOfTree).path
+      val (table, cut) = forged(Seq(path, Good), pending = true)
+      used(table, cut)
+      val context = TableContext.load(ColumnFaultSuite.access, table)
+      val of = new SparkExpressions(spark).of(context.config, ColumnSettings.schemaOf(context))
+      assert(of.evaluated(path).left.exists(_.contains("three digits of an exponent")))
+    }
+  }
+
   test("stored indexes with options that their kinds do not take are dropped by the update, and rows are right") {
     val (table, cut) = forged(Seq(ColumnExpression("upper(\"rider\")", FactsOfTree).path))
     new ForgedIndex(table).change { p =>
@@ -129,7 +145,8 @@ final class StoredExpressionsSuite extends SkippingSuite {
       new ForgedIndex(table).change(p => p ++ Map("column.specs" -> twice, property -> twice))
       used(table, cut)
       assert(
-        new ForgedIndex(table).version.properties("column.specs") === "range(n,qty);bloom(rider,fpp=0.001);values(rider)"
+        new ForgedIndex(table).version
+          .properties("column.specs") === "range(n,qty);bloom(rider,fpp=0.001);values(rider)"
       )
     }
   }
@@ -323,6 +340,7 @@ object StoredExpressionsSuite {
     "a pattern that never ends, of no column" -> s"concat(rider, string(rlike('${"a" * 40}', '(.*a){25}b')))",
     "a pattern that never ends on values" -> s"string(rider LIKE '${"%a" * 15}%b') || rider",
     "a pattern that gives more than it reads" -> "regexp_replace(rider, '(?=(.*))', '$1')",
+    "a number with digits without end" -> "concat(rider, string(cast('1E-300000000' as decimal(10,2))))",
     "parts that double at each level" -> (0 until 24).foldLeft("rider")((x, i) => s"nullif($x, '$i')")
   )
 
