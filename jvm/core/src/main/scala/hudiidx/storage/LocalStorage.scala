@@ -225,15 +225,18 @@ object LocalStorage extends Storage {
 
   private val BufferBytes = 1 << 16
 
-  /** The path from the root, without `.`, `..` and a slash at its end. */
-  def absolute(path: String): String = toPath(path).normalize().toString
+  /** The path from the root, without `.`, `..` and a slash at its end. InvalidPathException for what no path can be. */
+  def absolute(path: String): String = named(path).normalize().toString
 
-  private def toPath(path: String): Path = {
-    val plain = if (path.startsWith("file:")) "/" + path.substring("file:".length).dropWhile(_ == '/') else path
-    try FileSystems.getDefault.getPath(plain).toAbsolutePath
+  private def toPath(path: String): Path =
+    try named(path)
     catch {
       case e: InvalidPathException => throw new NoSuchFileException(path, null, s"no name of a file: ${e.getReason}")
     }
+
+  private def named(path: String): Path = {
+    val plain = if (path.startsWith("file:")) "/" + path.substring("file:".length).dropWhile(_ == '/') else path
+    FileSystems.getDefault.getPath(plain).toAbsolutePath
   }
 }
 
