@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** What a plan in the index folder says is input: one with a value that none has is passed over, and the runs are made anew. */
 class BuildPlanSuite extends AnyFunSuite {
 
-  private val settings = RecordSettings("global", Some(7), None, Some(4), Some(1000L))
+  private val settings = RecordSettings("global", Some(7), None, Some(4), Some(100000L))
   private val honest = new String(BuildPlanJson.encode(BuildPlan(settings, 4, Vector.empty)), UTF_8)
 
   private def found(json: String): Option[BuildPlan] = {
