@@ -223,6 +223,7 @@ def test_lookup_without_a_record_index_reads_files_and_says_so(cow: Path) -> Non
     done = run("lookup", cow, key)
     assert file_id in done.stdout
     assert "warning: the index was not used (NO_INDEX), record keys were read from files" in done.stderr
+    assert f"repair with `hudiidx create --record global {cow}`" in done.stderr
     assert "IndexNotFound" in run("lookup", cow, key, "--strict", code=4).stderr
 
 

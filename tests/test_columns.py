@@ -126,6 +126,10 @@ def test_wrong_columns_kinds_and_options_are_refused(spark: SparkSession, indexe
         indexed.add_index("record", wait=False)
     with pytest.raises(InvalidOption, match="share between 0 and 1"):
         indexed.add_index("fare", kind="bloom", fpp=7)
+    with pytest.raises(InvalidOption, match="bits is no option of range, which takes none"):
+        indexed.add_index("fare", bits=3)
+    with pytest.raises(InvalidOption, match="fppp is no option of bloom, which takes fpp"):
+        indexed.add_index("bloom(rider,fppp=0.1)")
     assert indexed.info().columns == ()
 
 

@@ -144,7 +144,9 @@ def lookup(
     else:
         options = {"index_path": index_path, "strict": strict, "partition": partition, "as_of": as_of}
         found = run_plain("lookup", table, _keys.pack(asked), options)
-        _warn_of(found, table, index_path, "record keys were read from files", "add-index", "record")
+        absent = found.get("fallback") == "NO_INDEX"
+        repair = ("create --record global",) if absent else ("add-index", "record")
+        _warn_of(found, table, index_path, "record keys were read from files", *repair)
     if json_:
         out.document(found)
     elif rows:

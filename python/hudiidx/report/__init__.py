@@ -22,7 +22,7 @@ class Report:
 
     def __repr__(self) -> str:
         table = self.facts["table"]
-        return f"Report({table['path']!r}, {len(self.advice)} pieces of advice)"
+        return f"Report({table['path']!r}, advice: {len(self.advice)})"
 
     @property
     def advice(self) -> list[Mapping[str, str]]:

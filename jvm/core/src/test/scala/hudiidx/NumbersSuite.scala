@@ -131,6 +131,7 @@ object NumbersSuite {
   private val option = OptionDoc("hudiidx.test", OptionKind.IntRange(0), "0", "for a test")
 
   private val sites: Map[String, String => Any] = Map(
+    "hudiidx.DecimalText" -> (DecimalText.rounded(_, 10, 2)),
     "hudiidx.WholeNumber" -> (WholeNumber.of(_, Long.MaxValue)),
     "hudiidx.column.BloomKind" -> (t => BloomKind.falsePositives(Map(BloomKind.FalsePositives -> t))),
     "hudiidx.column.ColumnType" -> (t => ColumnType.of(s"decimal($t,$t)")),

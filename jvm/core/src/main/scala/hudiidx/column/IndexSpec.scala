@@ -2,6 +2,8 @@ package hudiidx.column
 
 import hudiidx.InvalidOption
 
+import scala.collection.mutable
+
 /** An index over one column, or over several together: what is to be made. As a text `kind(column,column,option=value)`, such as
   * `range(fare)`, `bloom(rider,fpp=0.001)`, `quadkey(lon,lat,level=12)`.
   *
@@ -17,6 +19,15 @@ final case class IndexSpec(kind: String, columns: Vector[String], options: Map[S
   def only(columns: String => Boolean): Option[IndexSpec] =
     if (kind == IndexKind.Range) Some(copy(columns = this.columns.filter(columns))).filter(_.columns.nonEmpty)
     else Some(this).filter(_.columns.exists(columns))
+
+  /** InvalidOption for an option that a kind of ours does not have. What a version names without use stays without use. */
+  private def requireKnownOptions(): IndexSpec = {
+    for (known <- IndexSpec.Options.get(kind); name <- options.keys.toVector.sorted.find(!known.contains(_))) {
+      val taken = known.fold("takes none")(o => s"takes $o")
+      throw new InvalidOption(s"$name is no option of $kind, which $taken: $text")
+    }
+    this
+  }
 
   /** InvalidOption for columns or options that a kind of ours does not take. Those of other jars judge them by their types. */
   private def requireOfItsKind(): Unit =
@@ -35,6 +46,13 @@ object IndexSpec {
 
   /** Those of them that are yet to be made for the files that were there before they were asked for. */
   val PendingProperty = "column.pending"
+
+  /** What each kind of ours takes. */
+  private val Options = Map(
+    IndexKind.Range -> None,
+    BloomKind.name -> Some(BloomKind.FalsePositives),
+    ValuesKind.name -> Some(ValuesKind.Most)
+  )
   private val Form = """(?s)([a-z][a-z0-9_]*)\s*\((.*)\)""".r
 
   /** InvalidOption if it is malformed. */
@@ -49,8 +67,8 @@ object IndexSpec {
       )
   }
 
-  /** Several with semicolons between them. */
-  def parseAll(text: String): Vector[IndexSpec] = items(text).map(parse)
+  /** Several with semicolons between them, as somebody asks for them. */
+  def parseAll(text: String): Vector[IndexSpec] = items(text).map(parse(_).requireKnownOptions())
 
   /** Those of a version, which anybody may have written who may write into the index folder: what is none counts for nothing, and
     * what is named twice is one.
@@ -72,7 +90,7 @@ object IndexSpec {
   def asked(text: String, otherwise: String): Vector[IndexSpec] = items(text).map { item =>
     item match {
       case Form(kind, _) if kind == otherwise || kind == IndexKind.Range || IndexKind.find(kind).isDefined =>
-        parse(item)
+        parse(item).requireKnownOptions()
       case _ => IndexSpec(otherwise, Vector(ColumnExpression.asked(item)))
     }
   }
@@ -94,10 +112,18 @@ object IndexSpec {
       // Hudi's own columns are not among all of the table's, nor are expressions.
       else if (columns.contains(All)) Some(IndexSpec(IndexKind.Range, All +: columns.filter(isAllowedWithAll)))
       else Some(IndexSpec(IndexKind.Range, columns))
-    val latest = others.foldLeft(Vector.empty[IndexSpec]) { (kept, s) =>
-      kept.filterNot(k => k.kind == s.kind && k.columns == s.columns) :+ s
+    range.toVector ++ latest(others)
+  }
+
+  /** In the order in which they were named last. */
+  private def latest(specs: Vector[IndexSpec]): Vector[IndexSpec] = {
+    val kept = mutable.LinkedHashMap.empty[(String, Vector[String]), IndexSpec]
+    for (s <- specs) {
+      val index = (s.kind, s.columns)
+      kept -= index
+      kept += index -> s
     }
-    range.toVector ++ latest
+    kept.values.toVector
   }
 
   private def isAllowedWithAll(path: String): Boolean = path.startsWith("_hoodie_") || ColumnExpression.isOne(path)

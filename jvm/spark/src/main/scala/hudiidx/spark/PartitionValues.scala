@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.DecimalText
 import hudiidx.table.{PartitionPathForm, PartitionRule, PartitionTexts}
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.types._
@@ -35,8 +36,11 @@ final class PartitionValues(rule: PartitionRule, columns: Vector[StructField], z
     else Option(cast(text, column.dataType))
 
   private def cast(text: String, to: DataType): Any =
-    if (to == StringType) UTF8String.fromString(text)
-    else Cast(Literal(text), to, Some(zone), ansiEnabled = false).eval(null)
+    to match {
+      case StringType     => UTF8String.fromString(text)
+      case d: DecimalType => DecimalText.rounded(text.trim, d.precision, d.scale).map(Decimal(_)).orNull
+      case _              => Cast(Literal(text), to, Some(zone), ansiEnabled = false).eval(null)
+    }
 }
 
 object PartitionValues {

@@ -98,6 +98,15 @@ final class PartitionValuesSuite extends AnyFunSuite {
     assert(read(PartitionReading(fromPaths = true), Seq("c" -> LongType), timed).of("2026") === Vector(Some(2026L)))
   }
 
+  test("a decimal in a path takes no time, whatever exponent its text has") {
+    val dropped = "hoodie.datasource.write.drop.partition.columns" -> "true"
+    val amounts = values(Seq("c" -> DecimalType(6, 2)), simple, dropped)
+    assert(amounts.of(" 1.505 ") === Vector(Some(Decimal(151L, 6, 2))))
+    assert(amounts.of("1E-2000000000") === Vector(Some(Decimal(0L, 6, 2))))
+    assert(amounts.of("1E2000000000") === Vector(Some(null)))
+    assert(amounts.of("12345") === Vector(Some(null)))
+  }
+
   test("a column that orders records has the files' value, where stock reads it from them") {
     val c = Seq("c" -> StringType)
     val ordered = Seq(simple, "hoodie.table.ordering.fields" -> "c", "hoodie.table.precombine.field" -> "c")

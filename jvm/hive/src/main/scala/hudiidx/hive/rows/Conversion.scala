@@ -1,10 +1,10 @@
 package hudiidx.hive.rows
 
-import java.math.{BigDecimal, RoundingMode}
+import java.math.BigDecimal
 import java.nio.charset.StandardCharsets.UTF_8
 import java.time.LocalDate
 
-import hudiidx.UnsupportedTable
+import hudiidx.{DecimalText, UnsupportedTable}
 import hudiidx.table.HudiType
 import hudiidx.hive.rows.ValueType._
 
@@ -106,17 +106,14 @@ private[hive] final class Conversion(floatsByText: Boolean, defaults: Boolean, w
     case _                                  => throw refused(from, to, path)
   }
 
-  private def decimal(text: String, to: Decimal, path: String): BigDecimal = {
-    def unfit(cause: Exception) = new UnsupportedTable(
-      s"$where: column $path became ${show(to)}, and an older value does not fit; widen the column",
-      cause
-    )
-    val found =
-      try new BigDecimal(text).setScale(to.scale, RoundingMode.HALF_UP)
-      catch { case e: NumberFormatException => throw unfit(e) } // NaN and infinities
-    if (found.precision > to.precision) throw unfit(null)
-    found
-  }
+  private def decimal(text: String, to: Decimal, path: String): BigDecimal =
+    DecimalText
+      .rounded(text, to.precision, to.scale)
+      .getOrElse(
+        throw new UnsupportedTable(
+          s"$where: column $path became ${show(to)}, and an older value does not fit; widen the column"
+        )
+      )
 
   private def refused(own: ValueType, wanted: ValueType, path: String) = new UnsupportedTable(
     s"$where: column $path is of type ${show(own)} here and ${show(wanted)} is wanted; no rule turns one into the other, leave the " +

@@ -1,7 +1,6 @@
 package hudiidx.spark.rows
 
-import hudiidx.UnsupportedTable
-import java.math.RoundingMode
+import hudiidx.{DecimalText, UnsupportedTable}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 import org.apache.spark.unsafe.types.UTF8String
@@ -141,17 +140,10 @@ final private class AdaptedVector(
   }
 
   private def decimalOfText(text: String, precision: Int, scale: Int): Decimal =
-    try Decimal(new java.math.BigDecimal(text).setScale(scale, RoundingMode.HALF_UP), precision, scale)
-    catch {
-      case e: ArithmeticException   => throw doesNotFit(e)
-      case e: NumberFormatException => throw doesNotFit(e) // NaN and infinities
-    }
+    DecimalText.rounded(text, precision, scale).fold(throw doesNotFit)(Decimal(_, precision, scale))
 
-  private def doesNotFit(e: Exception) =
-    new UnsupportedTable(
-      s"a column became ${to.simpleString}, and an older value does not fit; widen the column",
-      e
-    )
+  private def doesNotFit =
+    new UnsupportedTable(s"a column became ${to.simpleString}, and an older value does not fit; widen the column")
 
   override def getChild(ordinal: Int): ColumnVector = children(ordinal)
 

@@ -21,7 +21,7 @@ private[write] object RowKeys {
       case e: AnalysisException =>
         throw new InvalidOption(
           s"$name: a key, partition or ordering field of the table at $path, which the rows do not have; they have " +
-            rows.columns.mkString(", "),
+            rows.columns.mkString(", ") + "; add it to the rows, or name another where the table is made",
           e
         )
     }
