@@ -47,6 +47,8 @@ LINT = {
     "words": [str(BIN / "python"), "scripts/check_words.py"],
 }
 SCALAFMT = {"scalafmt": ["build/sbt", "scalafmtCheckAll"]}
+# What no test runs, but a change may break.
+COMPILED = ["benchmarks/compile", "jmh/compile"]
 # What shell scripts of Spark give to the JVMs that tests start.
 SHORT_LIVES = " ".join(short_jvm.FLAGS)
 BRIEFLY = {"SPARK_SUBMIT_OPTS": SHORT_LIVES, "SPARK_LAUNCHER_OPTS": SHORT_LIVES}
@@ -199,7 +201,7 @@ def main(suite: str) -> int:
     """Runs the suite and prints the closing line."""
     counts = Counts() if suite == "cluster" else lint(LINT if suite != "lint" else {**SCALAFMT, **LINT})
     if suite == "fast":
-        counts += scala(["core/test", "scalafmtCheckAll"]) + pytest(
+        counts += scala(["core/test", *COMPILED, "scalafmtCheckAll"]) + pytest(
             "Python tests", ["-m", "not spark and not slow", "tests"]
         )
         counts += on_spark_4("-m", "smoke")
@@ -208,7 +210,7 @@ def main(suite: str) -> int:
         if suite == "all":
             os.environ["HUDIIDX_TEST_EVERY_BYTE"] = "1"  # DamagedLogSuite: not a sample
             os.environ["HUDIIDX_TEST_ALL_FIXTURES"] = "1"
-        counts += scala(["test", "scalafmtCheckAll"])
+        counts += scala(["test", *COMPILED, "scalafmtCheckAll"])
         BRIEFLY["SPARK_SUBMIT_OPTS"] += f" {shared_classes()}"
         # In this order, files that take long are the first: both lanes end at about the same time.
         counts += pytest("Python tests", [*which, "--no-loadscope-reorder", "integration", "tests"])

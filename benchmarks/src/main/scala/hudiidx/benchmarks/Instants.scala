@@ -48,10 +48,15 @@ private final class Instants(root: Path, shape: Shape, report: Report) {
     (0 until 10).foreach(_ => append())
     report.median("open, ten commits behind", "table", "cold", repeated(Report.millis(opened())))
     update(): Unit
-    report.median("update, 100 files", "table", "", (0 until 5).map { _ =>
-      append()
-      Report.millis(update())
-    })
+    report.median(
+      "update, 100 files",
+      "table",
+      "",
+      (0 until 5).map { _ =>
+        append()
+        Report.millis(update())
+      }
+    )
   }
 
   /** Opens are compiled by then. */

@@ -1,5 +1,6 @@
 package hudiidx.benchmarks
 
+import hudiidx.TableFormat
 import hudiidx.log._
 import hudiidx.logindex._
 import hudiidx.record.PackedKeys
@@ -16,11 +17,13 @@ import java.nio.file.{Files, Path, Paths}
 object LogIndexBench {
   private[benchmarks] val Asked = 100
   private[benchmarks] val Repeats = 15
-  private[benchmarks] val rules = LogRules(9, MergeMode.CommitTime, Vector.empty, None, None)
-  private[benchmarks] val blockRules = BlockRules(9, None, _ => true)
+  private[benchmarks] val rules = LogRules(TableFormat.V9, MergeMode.CommitTime, Vector.empty, None, None)
+  private[benchmarks] val blockRules = BlockRules(TableFormat.V9, None, _ => true)
 
   private val schema =
-    """{"type":"record","name":"r","fields":[""" + BenchLog.Columns.map(f => s"""{"name":"$f","type":["null","string"],"default":null}""").mkString(",") + "]}"
+    """{"type":"record","name":"r","fields":[""" + BenchLog.Columns
+      .map(f => s"""{"name":"$f","type":["null","string"],"default":null}""")
+      .mkString(",") + "]}"
 
   def main(args: Array[String]): Unit = {
     val o = Options.parse(args, Set("dir", "out", "blocks", "records", "files", "kind"), Set.empty)
@@ -115,7 +118,12 @@ object LogIndexBench {
   }
 
   /** Writes a block; the offset of its content. */
-  private[benchmarks] def frame(out: DataOutputStream, instant: String, records: Array[Byte], tail: Array[Byte]): Long = {
+  private[benchmarks] def frame(
+      out: DataOutputStream,
+      instant: String,
+      records: Array[Byte],
+      tail: Array[Byte]
+  ): Long = {
     val header = Seq(LogHeaderKey.InstantTime -> instant, LogHeaderKey.Schema -> schema)
     val headerBytes = header.map { case (_, v) => 8 + v.length }.sum
     val content = records.length.toLong + tail.length
@@ -143,7 +151,8 @@ object LogIndexBench {
     val logBytes = files.map(f => Files.size(Paths.get(f))).sum
     val random = new java.util.Random(5)
     def present(): PackedKeys = PackedKeys.of(Vector.fill(Asked)(log.key(random.nextInt(log.blocks * log.records))))
-    def absent(): PackedKeys = PackedKeys.of(Vector.fill(Asked)(log.key(log.blocks * log.records + random.nextInt(1 << 20))))
+    def absent(): PackedKeys =
+      PackedKeys.of(Vector.fill(Asked)(log.key(log.blocks * log.records + random.nextInt(1 << 20))))
     report.add("log", "log", "", logBytes / 1e6, "MB", 1)
     Seq("present" -> (() => present()), "absent" -> (() => absent())).foreach { case (name, keys) =>
       val expected = if (name == "present") -1 else 0
@@ -154,7 +163,14 @@ object LogIndexBench {
       report.add(s"$Asked $name keys, reads", "log", "cold", counts.read.toDouble, "reads", 1)
       counting.reset()
       SliceLog.countedBlocks(counting, files, blockRules)
-      report.add(s"of them block headers, share of bytes", "log", "cold", 100.0 * counting.counts.bytesRead / logBytes, "%", 1)
+      report.add(
+        s"of them block headers, share of bytes",
+        "log",
+        "cold",
+        100.0 * counting.counts.bytesRead / logBytes,
+        "%",
+        1
+      )
       (0 until Repeats).foreach(_ => lookup(LocalStorage, files, keys(), expected))
       val colds = Vector.fill(Repeats)(Report.millis(lookup(LocalStorage, files, keys(), expected)))
       report.median(s"$Asked $name keys", "log", "cold", colds)
@@ -241,7 +257,15 @@ private final class BenchLog(kind: String, val blocks: Int, val records: Int, va
       val seqno = s"${instant}_0_$i"
       val rest = new Array[Byte](math.max(1, 200 - (17 + seqno.length + 2 * id.length + 10 + 38 + 14)))
       random.nextBytes(rest)
-      Vector(instant, seqno, id, "2026-11-21", BenchLog.FileId, id, new String(rest.map(b => ('a' + (b & 15)).toByte), UTF_8))
+      Vector(
+        instant,
+        seqno,
+        id,
+        "2026-11-21",
+        BenchLog.FileId,
+        id,
+        new String(rest.map(b => ('a' + (b & 15)).toByte), UTF_8)
+      )
     }
   }
 

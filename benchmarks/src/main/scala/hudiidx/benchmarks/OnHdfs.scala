@@ -89,7 +89,12 @@ object OnHdfs {
       PackedKeys.of(Vector.tabulate(count)(i => key((turn * 104729L + i * 7919L) % rows)))
 
     private def opened(table: String): RecordLookup =
-      RecordLookup.open(TableContext.load(Rfc15.access(), table), Rfc15.strict, None, new ThreadEngine(Rfc15.access(), 1))
+      RecordLookup.open(
+        TableContext.load(Rfc15.access(), table),
+        Rfc15.strict,
+        None,
+        new ThreadEngine(Rfc15.access(), 1)
+      )
 
     private def located(lookup: RecordLookup, asked: PackedKeys, count: Int): Any = {
       val found = lookup.locate(asked)
