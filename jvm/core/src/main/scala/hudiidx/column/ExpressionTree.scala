@@ -100,9 +100,11 @@ object ExpressionLimits {
   val tooMany = s"it has more than $MostNodes parts, those counted again that Spark repeats"
   val tooLong = s"it has more than $MostText characters"
 
-  /** Why a parser of SQL may not be given this text. Quotes are not looked at: brackets in them count. */
+  /** Why a parser of SQL may not be given this text. Quotes are not looked at: brackets and begins of comments in them count. */
   def refusal(sql: String): Option[String] =
     if (sql.length > MostText) Some(tooLong)
+    // Spark's parser takes minutes for some thousand comments in one another.
+    else if (sql.sliding(2).count(_ == "/*") > MostDepth) Some(s"it has more than $MostDepth comments")
     else {
       var (open, most) = (0, 0)
       sql.foreach { c =>

@@ -69,10 +69,11 @@ final class ScanFiles(storage: Storage, indexDir: String, tablePath: String) {
   /** Of all processes, the newest `most`, oldest first. */
   def newest(most: Int): Vector[ScanRecord] = read(all, most)
 
-  private def read(files: Vector[FileInfo], most: Int): Vector[ScanRecord] = files.takeRight(most).flatMap { f =>
-    try ScanRecord.decode(storage.readAll(f.path))
-    catch { case _: IOException => None } // gone since
-  }
+  private def read(files: Vector[FileInfo], most: Int): Vector[ScanRecord] =
+    files.filter(_.sizeBytes <= ScanFiles.MostBytes).takeRight(most).flatMap { f =>
+      try ScanRecord.decode(storage.readAll(f.path))
+      catch { case _: IOException => None } // gone since
+    }
 
   /** Oldest first. */
   private def all: Vector[FileInfo] = storage
@@ -85,6 +86,9 @@ object ScanFiles {
 
   /** Newest files that are kept; a process looks after so many of its own. */
   val Most = 1000
+
+  /** Larger ones are not read: anybody may have written them who may write into the index folder. */
+  val MostBytes: Long = 1L << 20
 
   private val process = IndexStore.newToken()
   private val written = new AtomicLong

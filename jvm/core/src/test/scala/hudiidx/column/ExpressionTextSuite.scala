@@ -107,9 +107,9 @@ class ExpressionTextSuite extends AnyFunSuite {
     ).foreach(t => assert(growth(t).isLeft, t))
   }
 
-  test("SQL is looked at for its length and its brackets before a parser is") {
+  test("SQL is looked at for its length, its brackets and its comments before a parser is") {
     assert(ExpressionLimits.refusal("(" * 64 + ")" * 64).isEmpty)
-    Vector("(" * 65, "[" * 65 + "a", "array<" * 6000, "a" * 16385).foreach(t =>
+    Vector("(" * 65, "/*" * 65, "/**/" * 65 + "a", "[" * 65 + "a", "array<" * 6000, "a" * 16385).foreach(t =>
       assert(ExpressionLimits.refusal(t).isDefined)
     )
   }

@@ -5,7 +5,7 @@ import java.io.IOException
 import scala.collection.mutable
 
 import hudiidx.column.ColumnCondition.{And, Anything, In => Leaf, Nothing, Or}
-import hudiidx.column.{ColumnCondition, ColumnPath, ColumnType, LeafTest}
+import hudiidx.column.{ColumnCondition, ColumnPath, ColumnType, ExpressionLimits, LeafTest}
 import hudiidx.hadoop.column.{FooterStats, SourceStats}
 import hudiidx.spark.prune.{Contained, ExpressionResolver}
 import hudiidx.storage.Storage
@@ -73,7 +73,7 @@ object IndexAdvice {
   private def recorded(spark: SparkSession, table: PinnedTable): Seq[(Seq[Expression], Int)] = {
     val rows = Shims.relation(new HudiIdxTable(spark, table, ofCatalog = false))
     val byFilter = new ScanFiles(table.shared.context.storage, table.indexDir, table.path).ofOthers.groupBy(_.filters)
-    byFilter.toVector.sortBy(-_._2.length).take(RecordedScans.MostFilters).flatMap { case (filters, scans) =>
+    bounded(byFilter.toVector.sortBy(-_._2.length)).flatMap { case (filters, scans) =>
       // Anybody who may write into the index folder may have written it.
       try
         Contained
@@ -87,6 +87,17 @@ object IndexAdvice {
       catch { case _: InvalidOption => Seq.empty }
     }
   }
+
+  /** Those that are resolved, which takes time for each letter: the most frequent. */
+  private def bounded[A](byFilter: Vector[(Seq[String], A)]): Vector[(Seq[String], A)] = {
+    def letters(filters: Seq[String]): Long = filters.map(_.length + 5L).sum
+    val small = byFilter.filter(f => letters(f._1) <= ExpressionLimits.MostText).take(RecordedScans.MostFilters)
+    val until = small.scanLeft(0L)((sum, f) => sum + letters(f._1)).tail
+    small.zip(until).takeWhile(_._2 <= MostLetters).map(_._1)
+  }
+
+  /** Of recorded filters together. */
+  private val MostLetters = 100000L
 
   /** Columns of whose values no index is made: vectors, and what variants and blobs hold. */
   private def withoutValues(table: PinnedTable): String => Boolean = {

@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.spark.prune.WithoutSharing
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   And,
@@ -8,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   InterpretedPredicate
 }
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructField
 
 /** Which partitions may hold rows that satisfy the filters. A filter takes part if it is deterministic and speaks of
@@ -18,7 +20,10 @@ final class PartitionPruning(filters: Seq[Expression], columns: Vector[StructFie
 
   private val tests: Vector[(Set[Int], InterpretedPredicate)] =
     filters.toVector.flatMap(PartitionPruning.conjuncts).filter(usable).map { filter =>
-      (filter.references.map(a => ordinals(a.name)).toSet, InterpretedPredicate(bind(filter)))
+      (
+        filter.references.map(a => ordinals(a.name)).toSet,
+        WithoutSharing(SQLConf.get)(InterpretedPredicate(bind(filter)))
+      )
     }
 
   def isUseful: Boolean = tests.nonEmpty

@@ -3,7 +3,7 @@ package hudiidx.spark
 import java.nio.file.{Files, Paths}
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.Fixtures
+import hudiidx.{CpuClock, Fixtures}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.store.ScanRecord
 
@@ -80,6 +80,55 @@ final class ScanRecordsSuite extends SparkSuite {
     val advice = new ObjectMapper().readTree(api.recommend(java.util.List.of(), 50))
     assert(advice.size === 1 && advice.get(0).get("queries").asInt === 2)
     assert(System.getProperty("hudiidx.test.loaded-by-name") === null)
+  }
+
+  /** As another process would have left them. */
+  private def leave(table: String, filters: Seq[Seq[String]]): Unit = {
+    val folder = Files.createDirectories(Paths.get(table, ".hoodie", "hudiidx", "scans"))
+    filters.zipWithIndex.foreach { case (all, n) =>
+      val record = ScanRecord(n.toLong, "as of a moment", all, Map.empty)
+      Files.write(folder.resolve(f"$n%015d.0000000000.9$n.json"), record.encode)
+    }
+  }
+
+  private def advised(table: String): Map[String, Int] = {
+    val advice = new ObjectMapper().readTree(
+      new HudiIdxApi(spark, table, java.util.Map.of()).recommend(java.util.List.of(), 50)
+    )
+    (0 until advice.size).map(i => advice.get(i).get("column").asText -> advice.get(i).get("queries").asInt).toMap
+  }
+
+  private val long: Vector[(String, String)] = Vector(
+    "a number with digits without end" -> "qty > 1E300000000BD",
+    "such a number behind a text that hides it" -> "rider = r'\\' AND qty > 1e+0300000000bd AND rider = r'\\'",
+    "comments in one another" -> "/*" * 8000,
+    "choices in conditions of choices" -> ("if(" * 60 + "qty > 1" + ", n > 2, fare > 3)" * 60),
+    "choices of the first value" -> ("coalesce(" * 60 + "qty > 1" + ", n > 2)" * 60),
+    "choices of a partition" -> ("if(" * 60 + "city > 'a'" + ", city > 'b', city > 'c')" * 60),
+    "CASE in ELSE of CASE" -> ("CASE WHEN qty > 1 THEN true ELSE " * 450 + "true" + " END" * 450),
+    "a list of 100,000" -> s"qty IN (${(0 until 100000).mkString(", ")})",
+    "a long chain" -> Vector.fill(1600)("qty > 1").mkString(" AND "),
+    "many parentheses" -> ("(" * 16000),
+    "a name of 16,000 letters" -> s"`${"a" * 16000}` > 1"
+  )
+
+  long.foreach { case (what, filter) =>
+    test(s"a recorded filter with $what takes no long, and the others count") {
+      val table = indexed()
+      leave(table, Seq(Seq("(rider = 'a')", filter), Seq("(fare > 41)")))
+      var told = Map.empty[String, Int]
+      val millis = CpuClock.millis { told = advised(table) }
+      assert(told.get("fare").exists(_ >= 1) && millis < 10000, s"$told, $millis ms")
+    }
+  }
+
+  test("of very many recorded filters the most frequent are looked at, and files that are too large are not read") {
+    val table = indexed()
+    val often = Seq.fill(3)(Seq("(fare > 41)"))
+    val many = Seq.tabulate(400)(n => Seq.tabulate(100)(i => s"(qty > $n + $i)"))
+    leave(table, often ++ many :+ Seq(s"rider = '${"a" * (1 << 20)}'") :+ Seq.tabulate(10000)(i => s"(n > $i)"))
+    val told = advised(table)
+    assert(told.get("fare") === Some(3) && told("qty") < 100 && !told.contains("n") && !told.contains("rider"), told)
   }
 
   test("a folder that takes no records, and a table without an index, cost a scan nothing") {

@@ -24,17 +24,25 @@ final class ConditionOf(
 ) {
   import ConditionOf._
 
+  /** How often a part may still be looked at: what a choice asks counts twice, so that choices in one another would have no end. */
+  private var looks = 0L
+
   /** Holds for every row for which all filters are true. */
-  def apply(filters: Seq[Expression]): ColumnCondition = Conditions.and(filters.map(f => rows(f, Wanted.True)))
+  def apply(filters: Seq[Expression]): ColumnCondition = {
+    looks = MoreLooks + filters.map(parts).sum * LooksAtPart
+    Conditions.and(filters.map(f => rows(f, Wanted.True)))
+  }
 
   /** Holds for every row of which the expression, a column or a function of some, has one of the values; null is none. */
   def values(e: Expression, values: Seq[Any]): ColumnCondition =
     if (values.forall(_ == null)) Nothing
-    else rows(InSet(e, values.filter(_ != null).toSet), Wanted.True)
+    else apply(Seq(InSet(e, values.filter(_ != null).toSet)))
 
-  private def rows(e: Expression, wanted: Wanted): ColumnCondition =
+  private def rows(e: Expression, wanted: Wanted): ColumnCondition = {
+    looks -= 1
     if (wanted.isNothing) Nothing
     else if (wanted.isEverything) Always
+    else if (looks < 0) Anything(s"${shown(e)} is in too many choices in one another")
     else if (!e.deterministic) Anything(s"${shown(e)} may differ from row to row")
     else
       indexed.flatMap(_.leaf(e, wanted, stored)) match {
@@ -45,6 +53,7 @@ final class ConditionOf(
             case other       => Conditions.and(Seq(leaf, other))
           }
       }
+  }
 
   /** By what is known of single columns. */
   private def judged(e: Expression, wanted: Wanted): ColumnCondition =
@@ -313,6 +322,12 @@ object ConditionOf {
   private val Zero = ValueSets.range(0, 0)
 
   private val MostText = 120
+
+  /** At each part, on average, and at all of them besides. */
+  private val LooksAtPart = 20L
+  private val MoreLooks = 1000L
+
+  private def parts(e: Expression): Long = 1 + e.children.map(parts).sum
 
   private def shown(e: Expression): String = {
     val text =

@@ -23,7 +23,7 @@ private[spark] object ExpressionGate {
 
   /** InvalidOption for SQL that is no expression of columns, or of parts that may not be indexed. */
   def tree(sql: String, conf: SQLConf): ExpressionTree = {
-    ExpressionLimits.refusal(sql).foreach(refused(sql, _))
+    ExpressionLimits.refusal(sql).orElse(NumberTexts.refusalOf(sql)).foreach(refused(sql, _))
     val made = Contained.in(sql)(SQLConf.withExistingConf(conf)(of(sql, CatalystSqlParser.parseExpression(sql))))
     ExpressionTree.refusal(made).foreach(refused(sql, _))
     made

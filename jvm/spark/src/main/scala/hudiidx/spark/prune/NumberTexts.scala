@@ -1,8 +1,10 @@
 package hudiidx.spark.prune
 
+import org.antlr.v4.runtime.{CharStreams, Token}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal, UnaryExpression}
+import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 import org.apache.spark.sql.types.{DataType, DecimalType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -14,6 +16,18 @@ private[spark] object NumberTexts {
     val e = text.indexWhere(c => c == 'e' || c == 'E')
     e < 0 || text.drop(e + 1).trim.dropWhile(c => c == '+' || c == '-').length <= 3
   }
+
+  /** Why Spark's parser may not be given this SQL: it works out all digits of `1E300000000BD`. */
+  def refusalOf(sql: String): Option[String] = {
+    val lexer = new SqlBaseLexer(CharStreams.fromString(sql.map(_.toUpper)))
+    lexer.removeErrorListeners()
+    val tokens = Iterator.continually(lexer.nextToken()).takeWhile(_.getType != Token.EOF).map(_.getText)
+    if (tokens.exists(t => startsNumber(t) && !isShort(t.reverse.dropWhile(_.isLetter).reverse)))
+      Some("a number must be written out, with at most three digits of an exponent")
+    else None
+  }
+
+  private def startsNumber(token: String): Boolean = token.head == '.' || (token.head >= '0' && token.head <= '9')
 
   /** Why a part may take very long where a query is planned. */
   def refusal(part: Expression): Option[String] = part match {

@@ -32,7 +32,7 @@ final private class RowEvaluator(of: SparkRowExpression) extends RowEvaluation {
   /** None where this expression cannot be made into code, or gives something else in this process: nothing is known of any row then. */
   private val projection: Option[MutableProjection] =
     if (ExpressionFacts.differsHere(of.facts)) None
-    else RowEvaluator.contained(SQLConf.withExistingConf(conf)(MutableProjection.create(Seq(of.bound))))
+    else RowEvaluator.contained(WithoutSharing(conf)(MutableProjection.create(Seq(of.bound))))
   private val types = of.types.toArray
   private val orders = of.inputs.map(_._2.order).toArray
   private val values = new Array[Any](types.length)

@@ -2,7 +2,7 @@ package hudiidx.spark.prune
 
 import scala.util.control.NonFatal
 
-import hudiidx.Figures
+import hudiidx.{CpuClock, Figures}
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.column.ColumnCondition
 import hudiidx.spark.SparkSuite
@@ -22,6 +22,14 @@ final class ConditionSuite extends SparkSuite with PredicateHelper {
   private lazy val table = spark.createDataFrame(spark.sparkContext.emptyRDD[Row], ColumnValues.Columns)
 
   /** The filters of a query as a scan is handed them, and the test of whole rows. */
+  private def filtersOf(where: String): Seq[Expression] =
+    table
+      .where(where)
+      .queryExecution
+      .optimizedPlan
+      .collect { case f: Filter => f }
+      .flatMap(f => splitConjunctivePredicates(f.condition))
+
   private def filters(where: String): (Seq[Expression], InterpretedPredicate) = {
     val plan = table.where(where).queryExecution.optimizedPlan
     val found = plan.collect { case f: Filter => f }
@@ -114,6 +122,18 @@ final class ConditionSuite extends SparkSuite with PredicateHelper {
     val made = unfit(filters("i = 5 AND d > 2")._1)
     assert(hudiidx.column.Conditions.paths(made) === Vector("d"))
     assert(hudiidx.column.Conditions.reasons(made).exists(_.contains("it is taken from the path")))
+  }
+
+  Seq("if(" -> ", l > 2, i > 3)", "coalesce(" -> ", i > 3)", "CASE WHEN " -> " THEN l > 2 ELSE i > 3 END").foreach {
+    case (begin, end) =>
+      test(s"choices in one another take time by the filter's length, and what is beside them counts: $begin…$end") {
+        val test = begin * 60 + "i > 1" + end * 60
+        val split = filtersOf(s"d > 2 AND $test")
+        var found: ColumnCondition = null
+        val millis = CpuClock.millis { found = new ConditionOf(_ => None)(split) }
+        assert(millis < 5000)
+        assert(hudiidx.column.Conditions.paths(found).contains("d"))
+      }
   }
 
   test("large lists of values are quick, and leave out what lies between them") {

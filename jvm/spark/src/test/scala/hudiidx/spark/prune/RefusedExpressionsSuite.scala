@@ -1,6 +1,6 @@
 package hudiidx.spark.prune
 
-import hudiidx.InvalidOption
+import hudiidx.{CpuClock, InvalidOption}
 import hudiidx.column.{Bounds, ColumnExpression}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.unsafe.types.UTF8String
@@ -115,6 +115,20 @@ final class RefusedExpressionsSuite extends KeptExpressions {
       )
       assert((values(expression, Seq(row), parts).bounds !== Bounds.Unknown) === known, s"$sql of $text")
     }
+  }
+
+  Seq("if(" -> ", l > 2, i > 3)", "coalesce(" -> ", i > 3)", "CASE WHEN " -> " THEN l > 2 ELSE i > 3 END").foreach {
+    case (begin, end) =>
+      test(s"choices in one another are made ready for rows in time by their length: $begin…$end") {
+        val kept = path(begin * 60 + "i > 1" + end * 60)
+        val row = InternalRow.fromSeq(ColumnValues.Columns.map(f => if (f.name == "i") 7 else null))
+        var known = Bounds.Unknown: Bounds
+        val millis = CpuClock.millis {
+          val (expression, parts) = evaluator(kept)
+          known = values(expression, Seq(row), parts).bounds
+        }
+        assert(millis < 10000 && known != Bounds.Unknown)
+      }
   }
 
   test("rows with a number of which all digits would be worked out are not known") {
