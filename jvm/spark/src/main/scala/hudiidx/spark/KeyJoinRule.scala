@@ -52,10 +52,13 @@ final class KeyJoinRule(session: SparkSession) extends Rule[LogicalPlan] {
       .collectFirst { case (a: Attribute, k) if a.dataType == k.dataType && isRecordKey(a, table) => (a, k) }
       .filter(_ => isSmall(small, hint))
       .map { case (column, key) =>
-        Filter(Shims.runtimeFilter(column, small, key, onlyInBroadcast = !RepeatableSide.is(small)), table)
+        val filter = Shims.runtimeFilter(column, small, key, onlyInBroadcast = !RepeatableSide.is(small))
+        table.transformUp { case r: DataSourceV2ScanRelation => Filter(filter, r) }
       }
 
-  /** Only over filters and columns of the scan itself, where Spark hands the values on to it. */
+  /** Only over filters and columns of the scan itself. The filter goes right above the scan, so that Spark hands the values on to it: not
+    * through what numbers the rows, as MERGE does to find those that are matched twice.
+    */
   private def isRecordKey(column: Attribute, side: LogicalPlan): Boolean = side match {
     case r: DataSourceV2ScanRelation =>
       r.scan match {

@@ -6,7 +6,7 @@ import scala.util.Random
 
 import hudiidx.{Fixtures, TestSettings}
 import hudiidx.spark.api.HudiIdxApi
-import org.apache.spark.sql.functions.{broadcast, expr}
+import org.apache.spark.sql.functions.{broadcast, expr, monotonically_increasing_id}
 import org.apache.spark.sql.types.{IntegerType, StringType, StructField, StructType}
 import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSession}
 
@@ -51,6 +51,9 @@ final class KeyJoinSuite extends SparkSuite {
       .foreach(f => Files.delete(Paths.get(table, f)))
     assert(rows(read(table).join(small(keys), by)) === whole)
     assert(rows(read(table).join(broadcast(unknown(keys)), by)) === whole)
+    // As MERGE has the rows of its target.
+    val numbered = read(table).withColumn("row", monotonically_increasing_id())
+    assert(rows(numbered.join(small(keys), by).drop("row")) === whole)
     // Without a broadcast the keys are collected by a job of their own.
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     try assert(rows(read(table).join(small(keys), by)) === whole)
