@@ -30,6 +30,12 @@ final class OpenWrite private[write] (
 
   private def epochs: Epochs = new Epochs(storage, table.tablePath)
 
+  /** Is it this table that was read, whatever its name there? Links, mounts and schemes give a table many names; where the record
+    * of this write is, is its table.
+    */
+  def isOf(read: TableContext): Boolean = read.tablePath == table.tablePath ||
+    new Epochs(read.storage, read.tablePath).read(instant, beating.epoch).contains(beating.open)
+
   val markers: Markers = new Markers(storage, table.tablePath, table.config.format, instant)
 
   private val decision = new WriteDecision(table, instant, kind, beating)

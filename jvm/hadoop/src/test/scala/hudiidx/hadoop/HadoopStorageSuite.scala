@@ -174,6 +174,12 @@ class RenamingFileSystem extends RelabelledFileSystem("hdfs") {
 
 object RenamingFileSystem
 
+/** Another name for what is on the local disk, of which paths do not tell. */
+class OtherName extends RelabelledFileSystem("other") {
+  override def hasPathCapability(path: Path, capability: String): Boolean =
+    capability == NewFile.RenameCapability || super.hasPathCapability(path, capability)
+}
+
 /** The same as renames with options reach it. */
 class RenamingFiles(uri: URI, conf: Configuration)
     extends DelegateToFileSystem(uri, RenamingFiles.initialised(uri, conf), conf, "hdfs", false)

@@ -39,10 +39,10 @@ final private[write] class RowWrite(
 
   /** Writes all files and completes the write; a write that fails before leaves nothing.
     *
-    * @param reads the table as the rows are made from it; WriteConflict if it changed since
+    * @param reads what the rows are made from; WriteConflict if this table is among it and changed since
     */
   def run(rows: DataFrame, batch: Option[StreamBatch], reads: Vector[TableContext]): Unit = commit(batch) { kept =>
-    reads.foreach(RowChanges.requireCurrent(_, open.table))
+    reads.filter(open.isOf).foreach(RowChanges.requireCurrent(_, open.table))
     val given = RowWrite.withoutMeta(rows)
     val schema = schemaOf(given)
     val keyed = withKeys(given, schema)

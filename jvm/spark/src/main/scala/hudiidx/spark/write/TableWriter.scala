@@ -81,7 +81,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     if (options.operation == WriteOperation.Delete)
       throw new InvalidOption(s"${WriteOptions.Operation}: 'delete' has no rows to put in the place of others")
     val whole = what == Overwrite.WholeTable && options.remakes
-    commit(batch, Some(if (whole) anew() else what))(_.run(rows, batch, TableWriter.reads(rows, path)))
+    commit(batch, Some(if (whole) anew() else what))(_.run(rows, batch, TableWriter.reads(rows)))
   }
 
   /** Changes rows of a table that is there.
@@ -146,13 +146,12 @@ private object TableWriter {
   /** The write or its rows are none for the table, as whoever found it says, in the driver or in a task. */
   private def isRefusal(e: Throwable): Boolean = Causes.of(e).exists(_.isInstanceOf[InvalidOption])
 
-  /** The table as rows are read from it by hudiidx. Whoever else reads it does not tell of what moment. */
-  def reads(rows: DataFrame, path: String): Vector[TableContext] = {
+  /** Tables as rows are read from them by hudiidx. Whoever else reads one does not tell of what moment. */
+  def reads(rows: DataFrame): Vector[TableContext] = {
     val tables = rows.queryExecution.analyzed.collectWithSubqueries {
       case r: DataSourceV2Relation     => r.table
       case r: DataSourceV2ScanRelation => r.relation.table
     }
-    val read = tables.collect { case t: PinnedState => t.pinned.shared.context }.toVector
-    read.filter(t => t.tablePath == path || t.storage.resolved(t.tablePath) == t.storage.resolved(path))
+    tables.collect { case t: PinnedState => t.pinned.shared.context }.distinct.toVector
   }
 }

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.{Fixtures, TestSettings}
+import hudiidx.{Fixtures, TestSettings, WriteConflict}
 import hudiidx.hadoop.s3.S3Server
 import hudiidx.hadoop.{CallBounds, HdfsCluster, RemoteTable}
 import hudiidx.spark.api.HudiIdxApi
@@ -68,7 +68,7 @@ abstract class RemoteTables extends SparkSuite with CallBounds with BeforeAndAft
     }
   }
 
-  private def save(rows: DataFrame, path: String, more: (String, String)*): Unit = {
+  protected def save(rows: DataFrame, path: String, more: (String, String)*): Unit = {
     val options = Map(
       "hoodie.table.name" -> "t",
       "hoodie.datasource.write.recordkey.field" -> "id",
@@ -155,6 +155,19 @@ final class S3TablesSuite extends RemoteTables {
   override protected lazy val root: String = {
     server.bucket("tables")
     "s3a://tables/of"
+  }
+
+  test("a table that is read as s3:// and written as s3a:// is one") {
+    spark.sparkContext.hadoopConfiguration.set("fs.s3.impl", "org.apache.hadoop.fs.s3a.S3AFileSystem")
+    val path = s"$root/names"
+    def rows(from: Long): DataFrame = spark.range(from, from + 3).selectExpr("id", "'p' AS p", "id AS n")
+    save(rows(0), path)
+    val old = read(path.replace("s3a://", "s3://"))
+    save(rows(5), path)
+    val conflict =
+      intercept[WriteConflict](save(old, path, "hoodie.datasource.write.operation" -> "insert_overwrite_table"))
+    assert(conflict.getMessage.contains("old rows"))
+    assert(read(path).count() === 6)
   }
 
   override def afterAll(): Unit = server.close()

@@ -1,15 +1,18 @@
 package hudiidx.spark.write
 
 import hudiidx.TestSettings.versions
-import hudiidx.hadoop.Tables
+import hudiidx.hadoop.{OtherName, Tables}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
 import hudiidx.timeline.Action
+import hudiidx.write.{HeartbeatOptions, OpenWrite}
 import hudiidx.{Fixtures, InvalidOption, WriteConflict}
 import java.nio.file.{Files, Paths}
+import org.apache.commons.io.FileUtils
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileSystem
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.{DataFrame, Row}
 import scala.collection.JavaConverters._
@@ -132,13 +135,49 @@ final class OverwriteSuite extends SparkSuite {
   }
 
   test("rows that were read under another name of the table are as old as those under its own") {
+    spark.sparkContext.hadoopConfiguration.setClass("fs.other.impl", classOf[OtherName], classOf[FileSystem])
     val path = made(9)
     val link = Files.createSymbolicLink(Paths.get(path + "-link"), Paths.get(path)).toString
-    val read = spark.read.format("hudiidx").load(link)
-    save(rows(200 until 202, 9), path, "append")
-    val before = values(path)
-    assert(intercept[WriteConflict](save(read, path, "overwrite")).getMessage.contains("old rows"))
-    assert(values(path) === before)
+    val names = Seq(link, s"file:$path", s"file://$path/", s"$path/../t", s"other://test$path/")
+    for ((name, i) <- names.zipWithIndex) withClue(s"$name: ") {
+      val old = read(name)
+      save(rows(200 + i until 201 + i, 9), path, "append")
+      val before = values(path)
+      assert(intercept[WriteConflict](save(old, path, "overwrite")).getMessage.contains("old rows"))
+      assert(values(path) === before)
+      save(read(name).withColumn("v", concat(col("v"), lit("+"))), path, "overwrite")
+      assert(values(path) === before.map { case (k, v) => k -> s"$v+" })
+      requireTidy(path)
+    }
+    val copy = path + "-copy"
+    FileUtils.copyDirectory(Paths.get(path).toFile, Paths.get(copy).toFile)
+    val kept = values(copy)
+    save(rows(300 until 301, 9), path, "append")
+    save(read(copy), path, "overwrite")
+    assert(values(path) === kept)
+  }
+
+  test("writers by several names of a table meet as by one") {
+    spark.sparkContext.hadoopConfiguration.setClass("fs.other.impl", classOf[OtherName], classOf[FileSystem])
+    val path = made(9)
+    val lock = s"$path/.hoodie/lock"
+    val several = Seq(
+      "hoodie.write.concurrency.mode" -> "optimistic_concurrency_control",
+      "hoodie.write.lock.provider" -> "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+      "hoodie.write.lock.client.num_retries" -> "1",
+      "hoodie.write.lock.client.wait_time_ms_between_retry" -> "50"
+    )
+    val link = Files.createSymbolicLink(Paths.get(path + "-link"), Paths.get(path)).toString
+    for (name <- Seq(link, s"file://$path/", s"other://test$path")) withClue(s"$name: ") {
+      val open = OpenWrite.begin(Tables.access(new Configuration), path, HeartbeatOptions())
+      assert(intercept[WriteConflict](save(rows(0 until 1, 9), name, "append")).getMessage.contains(open.instant))
+      open.abandon()
+      LocalStorage.publish(lock, Array.emptyByteArray)
+      val busy = intercept[WriteConflict](save(rows(0 until 1, 9), name, "append", several: _*))
+      assert(busy.getMessage.contains("has the table's lock"))
+      LocalStorage.delete(lock)
+    }
+    assert(values(path) === first)
   }
 
   test("rows of one key, deletes, and keys in two partitions: an overwrite has each record once") {
