@@ -13,7 +13,7 @@ private[write] object LockSettings {
   val Folder = "hoodie.write.lock.filesystem.path"
   val Expire = "hoodie.write.lock.filesystem.expire"
   val Retries = "hoodie.write.lock.client.num_retries"
-  val Wait = "hoodie.write.lock.client.pausetime_ms_between_retry"
+  val Wait = "hoodie.write.lock.client.wait_time_ms_between_retry"
 
   private val SingleWriter = "SINGLE_WRITER"
   private val Optimistic = "OPTIMISTIC_CONCURRENCY_CONTROL"

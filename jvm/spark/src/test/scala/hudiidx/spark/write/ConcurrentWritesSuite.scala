@@ -107,8 +107,10 @@ final class ConcurrentWritesSuite extends SparkSuite with WritersTogether {
     val impatient =
       Map("hoodie.write.lock.client.num_retries" -> "2", "hoodie.write.lock.client.wait_time_ms_between_retry" -> "50")
     LocalStorage.publish(lock, Array.emptyByteArray)
+    val from = System.nanoTime()
     val busy = intercept[WriteConflict](save(rows(Seq(1), 2), path, impatient))
     assert(busy.getMessage.contains(lock))
+    assert(System.nanoTime() - from < 8000000000L, "the wait between two tries is five seconds unless it is given")
     val expiring = impatient + ("hoodie.write.lock.filesystem.expire" -> "1")
     intercept[WriteConflict](save(rows(Seq(1), 2), path, expiring))
     java.nio.file.Files.setLastModifiedTime(
