@@ -37,13 +37,13 @@ def test_a_folder_without_hudi_is_no_hudi_table(spark: SparkSession, tmp_path: P
         HudiIndex(spark, tmp_path).partitions()
 
 
-@pytest.mark.parametrize("name", ["v6-bad-no-properties", "v9-bad-no-properties"])
+@pytest.mark.parametrize("name", stored.damaged("no-properties"))
 def test_missing_properties_are_named(spark: SparkSession, make_table: MakeTable, name: str) -> None:
     with pytest.raises(HudiIdxException, match=r"hoodie\.properties"):
         HudiIndex(spark, make_table(name)).create()
 
 
-@pytest.mark.parametrize("name", ["v6-bad-commit-file", "v9-bad-commit-file"])
+@pytest.mark.parametrize("name", stored.damaged("commit-file"))
 def test_a_truncated_commit_file_is_named(spark: SparkSession, make_table: MakeTable, name: str) -> None:
     table = make_table(name)
     damaged = Path(stored.load(name).answers["damage"]["file"]).name
@@ -78,7 +78,7 @@ def test_merging_by_a_payload_class_of_the_users_is_refused_clearly(
     assert base_only.count() == expected
 
 
-@pytest.mark.parametrize("name", ["v6-bad-missing-base", "v9-bad-missing-base"])
+@pytest.mark.parametrize("name", stored.damaged("missing-base"))
 def test_a_missing_data_file_is_never_passed_over(
     spark: SparkSession, make_table: MakeTable, name: str
 ) -> None:

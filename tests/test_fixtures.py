@@ -23,6 +23,8 @@ SAMPLE = (
     "v9-mor-part",
     "v9-archived-cow",
     "v9-zero-rows",
+    "up-v6-cow-complex",
+    "v12-mor-part",
 )
 FIXTURES = [pytest.param(n, marks=() if n in SAMPLE else pytest.mark.slow, id=n) for n in stored.names()]
 MakeTable = Callable[[str], Path]

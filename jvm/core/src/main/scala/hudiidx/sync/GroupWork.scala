@@ -1,7 +1,7 @@
 package hudiidx.sync
 
-import hudiidx.log.{LogRules, MergeMode}
-import hudiidx.table.{BaseFile, FileSlice}
+import hudiidx.log.MergeMode
+import hudiidx.table.{BaseFile, FileSlice, TableConfig, TableLogRules}
 
 /** What must be read of a dirty file group to bring the index's keys of it up to date. */
 sealed trait GroupWork
@@ -56,15 +56,17 @@ object GroupWork {
   }
 
   /** False where a compaction may leave other live keys than a reader saw before it: a custom payload decides what becomes of
-    * a row, and Hudi 1.0's compaction lets late deletes win (the fixture v8-mor-event) where its reader does not.
+    * a row, and Hudi 1.0's compaction lets late deletes win (the fixture v8-mor-event) where its reader does not. On an upgraded table that
+    * of stock 1.x may merge log files of version 6 a second time, deletes among them (the fixture up-v6-mor-event).
     *
     * @param dated commit times count as well: a late log record gives way to the base file's row and its commit time
     */
-  def mergesAlike(rules: LogRules, dated: Boolean = false): Boolean = rules.mode match {
-    case MergeMode.CommitTime                           => true
-    case MergeMode.EventTime | MergeMode.OrderedDeletes => rules.format.compactsAsItReads && !dated
-    case MergeMode.Custom                               => false
-  }
+  def mergesAlike(config: TableConfig, dated: Boolean = false): Boolean =
+    !config.mayHaveLogsOfSlices && (TableLogRules.of(config).mode match {
+      case MergeMode.CommitTime                           => true
+      case MergeMode.EventTime | MergeMode.OrderedDeletes => config.format.compactsAsItReads && !dated
+      case MergeMode.Custom                               => false
+    })
 
   private def rows(touch: GroupTouch, commitTimes: Boolean): TouchedRows =
     if (touch.inserts == 0 && touch.updates == 0 && touch.compactions.isEmpty) TouchedRows.None

@@ -1,6 +1,6 @@
 package hudiidx.table
 
-import hudiidx.{DamagedTable, Log, TableFormat}
+import hudiidx.{DamagedTable, Log}
 import hudiidx.log.{LogBlock, LogBlockKind, LogDamage}
 import hudiidx.storage.Storage
 import hudiidx.timeline.{InstantContents, TimelineReader, WriteStat}
@@ -15,8 +15,7 @@ import hudiidx.timeline.{InstantContents, TimelineReader, WriteStat}
   */
 final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
   private val tablePath = config.file.substring(0, config.file.lastIndexOf("/" + TableConfig.HoodieFolder + "/"))
-  private val ownInstants =
-    config.format.logsOfOneWrite && TableFormat.upTo(config.initialVersion).exists(_.logsOfOneWrite)
+  private val ownInstants = config.format.logsOfOneWrite && !config.mayHaveLogsOfSlices
 
   override def corrupt(storage: Storage, file: String, block: LogBlock, intactEnd: Long): Boolean = {
     val writes = writesOf(storage, file)

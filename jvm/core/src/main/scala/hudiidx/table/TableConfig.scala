@@ -60,6 +60,10 @@ final case class TableConfig(
   /** True: all writers of the table look for keys in its logs too, so that new records may stand there alone. */
   def logInserts: Boolean = flag(TableConfig.LogInserts, default = false)
 
+  /** Log files may be there from before each had an instant of its own: the table was upgraded. */
+  def mayHaveLogsOfSlices: Boolean =
+    format.logsOfOneWrite && !TableFormat.upTo(initialVersion).exists(_.logsOfOneWrite)
+
   /** True: partition columns are not in the data files. */
   def dropPartitionColumns: Boolean = flag("hoodie.datasource.write.drop.partition.columns", default = false)
 

@@ -14,17 +14,38 @@ object StockAnswers extends Assertions {
     source.partitions.foreach { p =>
       val files = source.files(p).map(f => f.fileName -> f.sizeBytes).toMap
       assert(files === stockFiles(name, p), s"files of '$p'")
-      compareViews(view, p, answers.path("per_partition").path(p))
+      compareViews(name, view, p, answers.path("per_partition").path(p))
     }
   }
 
-  def compareViews(view: FileSystemView, p: String, stock: JsonNode): Unit = {
+  /** Stock 1.2.0 puts log files that version 6 wrote into later file slices of these tables, by completion, here they stay in the
+    * slices that they name: docs/decisions.md, "Log files of version 8 on a table that was downgraded to 6".
+    */
+  private val WithMovedLogs = Set("up-v6-mor-event", "up-v6-mor-part")
+
+  /** Slices with the log files that name them, of slices as stock gives them.
+    *
+    * @param known file id and instant of every slice
+    */
+  private def asNamed(slices: Vector[Slice], known: Set[(String, String)]): Vector[Slice] = {
+    val logs = for (s <- slices; log <- s._4) yield {
+      val named = (s._1, log.substring(log.indexOf('_') + 1).takeWhile(_ != '.'))
+      (if (known(named)) named else (s._1, s._2)) -> log
+    }
+    slices.map { case (id, instant, base, _) => (id, instant, base, logs.collect { case ((`id`, `instant`), l) => l }) }
+  }
+
+  def compareViews(name: String, view: FileSystemView, p: String, stock: JsonNode): Unit = {
     def answer(call: String): JsonNode = {
       val found = if (call == "latestMergedBeforeOrOn") stock.path(call).path("slices") else stock.path(call)
       if (found.isTextual) answer(found.asText().stripPrefix("same as ")) else found
     }
     def bases(call: String) = elements(answer(call)).map(baseOf).sorted
-    def slices(call: String) = elements(answer(call)).map(sliceOf).sortBy(s => (s._1, s._2))
+    lazy val known = elements(answer("allFileSlices")).map(sliceOf).map(s => (s._1, s._2)).toSet
+    def slices(call: String) = {
+      val told = elements(answer(call)).map(sliceOf).sortBy(s => (s._1, s._2))
+      if (WithMovedLogs(name)) asNamed(told, known) else told
+    }
     def ours(found: Vector[FileSlice]) = found.map(sliceOf).sortBy(s => (s._1, s._2))
     assert(view.latestBaseFiles(p).map(baseOf).sorted === bases("latestBaseFiles"), s"latestBaseFiles of '$p'")
     assert(view.allBaseFiles(p).map(baseOf).sorted === bases("allBaseFiles"), s"allBaseFiles of '$p'")

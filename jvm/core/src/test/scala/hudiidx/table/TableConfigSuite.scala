@@ -139,8 +139,8 @@ class TableConfigSuite extends AnyFunSuite {
   }
 
   test("tables without usable properties give typed errors") {
-    for (version <- Seq("v6", "v9")) {
-      val path = Fixtures.table(s"$version-bad-no-properties")
+    for (name <- Fixtures.damaged("no-properties")) {
+      val path = Fixtures.table(name)
       val error = intercept[NotAHudiTable](read(path))
       assert(error.getMessage.contains(s"$path/.hoodie/hoodie.properties"))
     }

@@ -22,7 +22,7 @@ final class TableListingSuite extends AnyFunSuite {
       listed.listing.partitions.foreach { p =>
         val stock = answers.path("per_partition").path(p)
         assert(listed.files(p) === stockFiles(name, p), s"files of '$p'")
-        compareViews(listed.view, p, stock)
+        compareViews(name, listed.view, p, stock)
       }
     }
 
@@ -60,7 +60,7 @@ final class TableListingSuite extends AnyFunSuite {
 
   private def hasCleaned(later: Vector[Instant]): Boolean = later.exists(_.action == Action.Clean)
 
-  for (name <- Seq("v6-bad-missing-base", "v9-bad-missing-base"))
+  for (name <- Fixtures.damaged("missing-base"))
     test(s"$name: the missing base file is an error that names it, its instant and a remedy") {
       val file = Fixtures.json(name).path("damage").path("file").asText()
       val error = intercept[DamagedTable](readAll(name))
@@ -68,7 +68,7 @@ final class TableListingSuite extends AnyFunSuite {
       assert(error.getMessage.contains(s"instant ${instantOf(file)}") && error.getMessage.contains("restore"))
     }
 
-  for (name <- Seq("v6-bad-truncated-log", "v6-bad-zero-log", "v9-bad-truncated-log", "v9-bad-zero-log"))
+  for (name <- Fixtures.damaged("truncated-log", "zero-log"))
     test(s"$name: a log file shorter than its commit says is an error that names it and both sizes") {
       val damage = Fixtures.json(name).path("damage")
       val error = intercept[DamagedTable](readAll(name))

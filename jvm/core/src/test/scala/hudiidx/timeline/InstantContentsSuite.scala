@@ -217,7 +217,7 @@ class InstantContentsSuite extends AnyFunSuite {
   }
 
   test("a damaged commit file gives DamagedTable that names the file, and the others decode") {
-    for (name <- Seq("v6-bad-commit-file", "v9-bad-commit-file")) {
+    for (name <- Fixtures.damaged("commit-file")) {
       val damaged = Fixtures.json(name).get("damage").get("file").asText
       val opened = openFixture(name)
       var failures = 0

@@ -15,11 +15,11 @@ class DamagedFixtureSuite extends AnyFunSuite {
   private val strict = IndexOptions(strict = true, source = "listing")
   private val unlisted = strict.copy(enabled = false)
 
-  for (version <- Seq("v6", "v9")) {
+  for (name <- Fixtures.damaged("commit-file")) {
     test(
-      s"$version-bad-commit-file: without an index, or with one that is behind it, the error names the commit file"
+      s"$name: without an index, or with one that is behind it, the error names the commit file"
     ) {
-      val damaged = new Damaged(s"$version-bad-commit-file")
+      val damaged = new Damaged(name)
       assert(failure(damaged.path, unlisted).startsWith(damaged.file.toString))
       assert(createFailure(damaged.path).startsWith(damaged.file.toString))
       assert(IndexInfo.of(access, damaged.path, strict).state === IndexInfo.Absent)
@@ -33,8 +33,8 @@ class DamagedFixtureSuite extends AnyFunSuite {
       assert(e.getMessage.startsWith(damaged.file.toString))
     }
 
-    test(s"$version-bad-commit-file: an index that has taken the commit in answers as before the damage") {
-      val damaged = new Damaged(s"$version-bad-commit-file")
+    test(s"$name: an index that has taken the commit in answers as before the damage") {
+      val damaged = new Damaged(name)
       damaged.repair()
       indexer(damaged.path).create()
       damaged.harm()
@@ -44,25 +44,27 @@ class DamagedFixtureSuite extends AnyFunSuite {
       assert(createFailure(damaged.path).startsWith(damaged.file.toString))
       compareWithStock(damaged)
     }
+  }
 
-    for (kind <- Seq("missing-base", "truncated-log", "zero-log"))
-      test(
-        s"$version-bad-$kind: listing and create name the file; an index made before still lists it, and verify tells"
-      ) {
-        val damaged = new Damaged(s"$version-bad-$kind")
-        assert(failure(damaged.path, unlisted).startsWith(damaged.file.toString))
-        assert(createFailure(damaged.path).startsWith(damaged.file.toString))
-        damaged.repair()
-        indexer(damaged.path).create()
-        damaged.harm()
-        compareWithStock(damaged)
-        assert(createFailure(damaged.path).startsWith(damaged.file.toString))
-        compareWithStock(damaged)
-        val expected = if (kind == "missing-base") DifferenceKind.FileExtra else DifferenceKind.SizeDiffers
-        val found = verify(damaged)
-        assert(found.map(d => (d.kind, d.file)) === Vector(expected -> damaged.file.getFileName.toString))
-      }
+  for (name <- Fixtures.damaged("missing-base", "truncated-log", "zero-log"))
+    test(
+      s"$name: listing and create name the file; an index made before still lists it, and verify tells"
+    ) {
+      val damaged = new Damaged(name)
+      assert(failure(damaged.path, unlisted).startsWith(damaged.file.toString))
+      assert(createFailure(damaged.path).startsWith(damaged.file.toString))
+      damaged.repair()
+      indexer(damaged.path).create()
+      damaged.harm()
+      compareWithStock(damaged)
+      assert(createFailure(damaged.path).startsWith(damaged.file.toString))
+      compareWithStock(damaged)
+      val expected = if (name.endsWith("missing-base")) DifferenceKind.FileExtra else DifferenceKind.SizeDiffers
+      val found = verify(damaged)
+      assert(found.map(d => (d.kind, d.file)) === Vector(expected -> damaged.file.getFileName.toString))
+    }
 
+  for (version <- Seq("v6", "v9")) {
     test(s"$version: garbage in a commit file is an error that names it, whatever the garbage") {
       val name = s"$version-no-mdt-cow"
       val table = Fixtures.copy(name)

@@ -139,7 +139,7 @@ private object SliceKeysSuite {
     private val timeline = new TimelineCut(table)
     private val config = TableConfig.read(LocalStorage, table)
     private val contents = new InstantContents(LocalStorage, config.timelineDir(table))
-    private val mergesAlike = GroupWork.mergesAlike(TableLogRules.of(config))
+    private val mergesAlike = GroupWork.mergesAlike(config)
 
     val all: Vector[Step] = {
       timeline.showFirst(0)

@@ -8,12 +8,10 @@ import org.scalatest.funsuite.AnyFunSuite
 /** What is damaged in a table ends a job with an error that names it: never fewer rows. */
 final class DamagedHiveSuite extends AnyFunSuite {
 
-  for (
-    version <- Seq("v6", "v9");
-    kind <- Seq("missing-base", "parquet-footer", "commit-file", "truncated-log", "zero-log", "garbage-log")
-  )
-    test(s"$version-bad-$kind: an error names the file") {
-      val name = s"$version-bad-$kind"
+  private val kinds = Seq("missing-base", "parquet-footer", "commit-file", "truncated-log", "zero-log", "garbage-log")
+
+  for (name <- Fixtures.damaged(kinds: _*))
+    test(s"$name: an error names the file") {
       val file = Fixtures.json(name).get("damage").get("file").asText
       val error = intercept[HudiIdxException](HiveTables.rows(HiveTables.job(Seq(Fixtures.table(name)))))
       assert(error.getMessage.contains(file.substring(file.lastIndexOf('/') + 1)))

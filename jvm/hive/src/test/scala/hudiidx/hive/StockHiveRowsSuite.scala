@@ -33,7 +33,8 @@ final class StockHiveRowsSuite extends HiveSuite {
   Fixtures.sampled(this, tables).foreach { name =>
     test(s"$name: rows are stock Hudi's") {
       Answer.expect(Fixtures.json(name).get("snapshot"), answer(name))
-      if (Fixtures.json(name).has("read_optimized"))
+      // Stock leaves times in the arrays of the other one as they are, see TimestampLabelsReadSuite.
+      if (Fixtures.json(name).has("read_optimized") && name != "v9-relabelled-mor")
         withClue("read_optimized: ")(
           Answer.expect(Fixtures.json(name).get("read_optimized"), answer(name, readOptimized))
         )

@@ -43,8 +43,7 @@ final class DamagedMergeSuite extends SparkSuite {
     }
   }
 
-  for (version <- Seq("v6", "v9"); kind <- Seq("zero-log", "truncated-log", "garbage-log", "missing-base")) {
-    val name = s"$version-bad-$kind"
+  for (name <- Fixtures.damaged("zero-log", "truncated-log", "garbage-log", "missing-base"))
     test(s"$name: the undamaged rows or an error with the file's name, with an index made before and without") {
       val damaged = new Damaged(name)
       def check(option: (String, String)): Unit = outcome(damaged.table, option) match {
@@ -55,11 +54,10 @@ final class DamagedMergeSuite extends SparkSuite {
       damaged.indexBefore()
       check(strict)
     }
-  }
 
-  for (version <- Seq("v6", "v9"); kind <- Seq("zero-log", "truncated-log"))
-    test(s"$version-bad-$kind: as_stock gives the rows that stock Hudi shows of the damaged table") {
-      val damaged = new Damaged(s"$version-bad-$kind")
+  for (name <- Fixtures.damaged("zero-log", "truncated-log"))
+    test(s"$name: as_stock gives the rows that stock Hudi shows of the damaged table") {
+      val damaged = new Damaged(name)
       val stock = checksum(damaged.name, "snapshot")
       assert(stock !== checksum(damaged.name, "good_snapshot"))
       assert(outcome(damaged.table, listed, asStock) === Right(stock))

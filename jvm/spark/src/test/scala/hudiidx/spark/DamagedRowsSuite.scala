@@ -49,16 +49,16 @@ final class DamagedRowsSuite extends SparkSuite {
       assert(Answer.of(read(table, strict)).checksum === Fixtures.json(name).get("snapshot").get("checksum").asText)
     }
 
-  for (version <- Seq("v6", "v9")) {
-    test(s"$version-bad-parquet-footer: rows are refused with the file's name, the index not to blame") {
-      val table = Fixtures.copy(s"$version-bad-parquet-footer")
-      val file = Fixtures.json(s"$version-bad-parquet-footer").get("damage").get("file").asText
+  for (name <- Fixtures.damaged("parquet-footer"))
+    test(s"$name: rows are refused with the file's name, the index not to blame") {
+      val table = Fixtures.copy(name)
+      val file = Fixtures.json(name).get("damage").get("file").asText
       create(table)
       Seq(strict, listed).foreach(o => assert(damage(table, o).contains(file.substring(file.lastIndexOf('/') + 1))))
     }
 
-    test(s"$version-bad-commit-file: rows are refused with the commit file's name, with an index that covers it too") {
-      val name = s"$version-bad-commit-file"
+  for (name <- Fixtures.damaged("commit-file"))
+    test(s"$name: rows are refused with the commit file's name, with an index that covers it too") {
       val table = Fixtures.copy(name)
       val commit = Paths.get(table, Fixtures.json(name).get("damage").get("file").asText)
       assert(damage(table, listed).contains(commit.getFileName.toString))
@@ -71,5 +71,4 @@ final class DamagedRowsSuite extends SparkSuite {
       Files.write(commit, damaged)
       assert(damage(table, strict).contains(commit.getFileName.toString))
     }
-  }
 }

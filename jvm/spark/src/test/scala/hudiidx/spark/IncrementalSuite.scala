@@ -7,7 +7,6 @@ import hudiidx.spark.api.HudiIdxApi
 import hudiidx.sync.IndexOptions
 import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.functions.expr
 
 /** Incremental reads of every fixture are stock Hudi's. */
 final class IncrementalSuite extends SparkSuite {
@@ -36,14 +35,6 @@ final class IncrementalSuite extends SparkSuite {
 
   /** Stock 1.1.1 gives all rows of a log compaction, 1.2.0 those of the other commits, where the range has no write of it. */
   private val logCompacted = "v9-mor-log-compaction"
-
-  /** Stock 1.x shows partition values as they stand in the path, escapes and all, in incremental reads alone. Ours are the values. */
-  private def asStock(name: String, frame: DataFrame): DataFrame =
-    if (!name.endsWith("cow-complex") || name.startsWith("v6-")) frame
-    else
-      Seq("region", "kind").foldLeft(frame) { (f, c) =>
-        f.withColumn(c, expr(s"if($c is null, null, regexp_extract(_hoodie_partition_path, '$c=([^/]*)', 1))"))
-      }
 
   test("there are stored answers of every version") {
     assert(
@@ -85,7 +76,7 @@ final class IncrementalSuite extends SparkSuite {
         withClue(s"${bounds(point)}: ") {
           if (point.has("error")) intercept[UnsupportedTable](changes(Fixtures.table(name), bounds(point): _*).count())
           else {
-            val found = Answer.of(asStock(name, changes(Fixtures.table(name), bounds(point): _*)))
+            val found = Answer.of(Answer.asIncremental(name, changes(Fixtures.table(name), bounds(point): _*)))
             assert(found.rows.length === point.get("count").asInt)
             assert(found.checksum === point.get("checksum").asText)
             assert(found.dataChecksum === point.get("checksum_data").asText)

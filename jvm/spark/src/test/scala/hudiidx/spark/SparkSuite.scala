@@ -6,7 +6,7 @@ import java.security.MessageDigest
 
 import com.fasterxml.jackson.databind.JsonNode
 import hudiidx.Figures
-import org.apache.spark.sql.functions.{col, lit, regexp_extract, struct, to_json}
+import org.apache.spark.sql.functions.{col, expr, lit, regexp_extract, struct, to_json}
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.scalatest.{Assertions, Outcome}
 import org.scalatest.funsuite.AnyFunSuite
@@ -61,6 +61,14 @@ object Answer extends Assertions {
     Answer(texts.map(_._1).toVector.sorted, checksum(texts.map(_._1)), checksum(texts.map(_._2)))
   }
 
+  /** Stock 1.x shows partition values as they stand in the path, escapes and all, in incremental reads alone. Ours are the values. */
+  def asIncremental(name: String, frame: DataFrame): DataFrame =
+    if (!name.endsWith("cow-complex") || name.startsWith("v6-")) frame
+    else
+      Seq("region", "kind").foldLeft(frame) { (f, c) =>
+        f.withColumn(c, expr(s"if($c is null, null, regexp_extract(_hoodie_partition_path, '$c=([^/]*)', 1))"))
+      }
+
   /** The rows are those that stock Hudi gave. */
   def expect(stock: JsonNode, found: Answer): Unit = {
     Figures.add("answers compared with stock Hudi's", 1)
@@ -68,7 +76,9 @@ object Answer extends Assertions {
     if (stock.has("rows")) {
       val rows = Vector.newBuilder[String]
       stock.get("rows").forEach(r => rows += r.asText)
-      assert(found.rows.diff(rows.result()).take(2) === Vector.empty)
+      // Stored rows have a mark in the place of paths into the folder that their table was made in.
+      val marked = found.rows.map(_.replaceAll("\"/tmp/v12/[^\"]*\"", "\"<DIR>\""))
+      assert(marked.diff(rows.result()).take(2) === Vector.empty)
     }
     assert(found.dataChecksum === stock.get("checksum_data").asText)
     assert(found.checksum === stock.get("checksum").asText): Unit

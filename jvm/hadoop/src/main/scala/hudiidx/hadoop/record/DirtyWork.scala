@@ -14,7 +14,7 @@ private[record] final case class DirtyGroup(group: FileGroup, work: GroupWork, i
   *  @param dated commit times of rows count as well, see [[DirtyGroups]]
   */
 private[record] final class DirtyWork(state: IndexState, config: TableConfig, dated: Boolean) {
-  private val mergesAlike = GroupWork.mergesAlike(TableLogRules.of(config), dated)
+  private val mergesAlike = GroupWork.mergesAlike(config, dated)
 
   /** Groups without a visible slice, and those that keep their keys, are left out. */
   def works(dirty: DirtyGroups, dictionary: GrowingDictionary): Vector[DirtyGroup] =

@@ -4,7 +4,7 @@ import hudiidx.DamagedIndex
 import hudiidx.record._
 import hudiidx.store.{IndexVersion, InstantId}
 import hudiidx.sync._
-import hudiidx.table.{FileGroup, FileSlice, FileSystemView, TableLogRules, TimeTravel}
+import hudiidx.table.{FileGroup, FileSlice, FileSystemView, TimeTravel}
 import hudiidx.timeline.Action
 
 /** Finds record keys in a table as of one moment: in the record index, and in the files of those file groups whose keys the
@@ -127,7 +127,7 @@ private final class UncoveredFileGroups(
 
   private val touched = DirtyGroups.of(version.coverage, unseen ++ later, dated)
 
-  private val mergesAlike = GroupWork.mergesAlike(TableLogRules.of(context.config), dated)
+  private val mergesAlike = GroupWork.mergesAlike(context.config, dated)
 
   val groups: Set[FileGroup] =
     if (touched.revives) visible.toSet

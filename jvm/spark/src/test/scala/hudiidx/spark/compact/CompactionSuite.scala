@@ -44,7 +44,11 @@ final class CompactionSuite extends SparkSuite with Eventually {
     withoutMetadataTable(path)
     if (name.endsWith("-rollback")) intercept[WriteConflict](compact(path))
     else if (
-      name.contains("-virtual-") || name.contains("-cdc-") || name.contains("-operation-") || name.endsWith("-payload")
+      name.contains("-virtual-") || name.contains("-cdc-") || name.contains("-operation-") || Fixtures
+        .json(name)
+        .path("table_config")
+        .path("hoodie.record.merge.mode")
+        .asText == "CUSTOM"
     ) {
       val before = Fixtures.filesBelow(path)
       intercept[UnsupportedTable](compact(path))
