@@ -86,6 +86,7 @@ object DirtyGroups {
   */
 final class DirtyGroupsBuilder(isCovered: String => Boolean, isReplaced: String => Boolean, dated: Boolean = false) {
   private val touches = mutable.LinkedHashMap.empty[FileGroup, GroupTouch]
+  private val logged = mutable.HashSet.empty[(FileGroup, String)]
   private var revives = false
 
   def result: DirtyGroups =
@@ -102,7 +103,10 @@ final class DirtyGroupsBuilder(isCovered: String => Boolean, isReplaced: String 
       val group = FileGroup(stat.partitionPath, entry.fileId)
       if (entry.kind == FileKind.CdcLog) ()
       else if (!entry.isBase)
-        touch(group)(t => t.copy(logFiles = (t.logFiles :+ name).distinct, instants = t.instants + instantTime))
+        touch(group) { t =>
+          val names = if (logged.add(group -> name)) t.logFiles :+ name else t.logFiles
+          t.copy(logFiles = names, instants = t.instants + instantTime)
+        }
       else if (compaction)
         touch(group)(t =>
           t.copy(compacted = true, compactions = t.compactions ++ (if (dated) Some(instantTime) else None))

@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.CpuClock
 import hudiidx.table.{BaseFile, FileGroup, FileSlice, LogFile}
 import hudiidx.timeline.{CommitMetadata, RollbackMetadata, RolledBackPartition, WriteStat}
 import org.scalatest.funsuite.AnyFunSuite
@@ -37,6 +38,14 @@ class DirtyGroupsSuite extends AnyFunSuite {
 
   test("a write with neither inserts nor deletes leaves a group clean") {
     assert(dirty("03" -> commit(stat(base.format("03"), Some("02")))) === DirtyGroups(Map.empty, revives = false))
+  }
+
+  test("a commit that names very many log files of a group, each twice, takes time by their number") {
+    val names = (1 to 20000).map(n => s"p/.f_03.log.${n}_1-0-1")
+    val stats = (names ++ names).map(stat(_, None))
+    var found = DirtyGroups(Map.empty, revives = false)
+    assert(CpuClock.millis { found = dirty("03" -> commit(stats: _*)) } < 5000)
+    assert(found.touches(group).logFiles === names.map(_.stripPrefix("p/")))
   }
 
   test("where commit times count, updated rows are read, and of a compaction those that bear its instant") {

@@ -3,7 +3,7 @@ package hudiidx.spark
 import hudiidx.hadoop.record.{RecordLookup, RecordPart}
 import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.sync._
-import hudiidx.{DamagedIndex, Fixtures}
+import hudiidx.{DamagedIndex, DamagedTable, Fixtures}
 
 class SparkEngineSuite extends SparkSuite {
   import SparkEngineSuite._
@@ -44,6 +44,14 @@ class SparkEngineSuite extends SparkSuite {
     } finally spark.sparkContext.setJobDescription(null)
   }
 
+  test("a task without a stack left is an error of ours, and the next one runs") {
+    val e = intercept[DamagedTable](engine.run("go down", Vector(0))(deep))
+    assert(e.getMessage.contains("nested too deeply"))
+    assert(intercept[DamagedIndex](engine.run("go down", Vector(0))(damaged)).getMessage === "file 0")
+    intercept[DamagedTable](engine.runShowing("go down", Vector(0), _ => ())(deep))
+    assert(engine.run("double", Vector(1))(doubled) === Vector(2))
+  }
+
   for (name <- Vector("v6-mor-part", "v8-cow-part", "v9-mor-rollback", "v9-mor-bucket-parquet", "v9-mor-log-only"))
     test(
       s"$name: a record index made by tasks finds what one made in this process finds, and files read by tasks too"
@@ -68,6 +76,14 @@ object SparkEngineSuite {
     assert(access.storage.status("/").isDefined)
     2 * n
   }
+
+  private val deep: (TableAccess, Int) => Int = (_, n) => down(n)
+
+  private val damaged: (TableAccess, Int) => Int = (_, n) =>
+    try down(n)
+    catch { case e: StackOverflowError => throw new DamagedIndex(s"file $n", e) }
+
+  private def down(n: Int): Int = 1 + down(n + 1)
 
   private val failing: (TableAccess, Int) => Int =
     (_, n) => if (n == 1) throw new DamagedIndex(s"file $n is damaged") else n

@@ -107,7 +107,7 @@ final class ColumnPart(
     val judge = new SpecExpressions(expressions, table)
     val allowed = stored.withoutPaths(judge.refused(stored))
     val now = judge.renewed(allowed)
-    now.pending.filterNot(allowed.pending.contains).foreach { s =>
+    now.pending.filterNot(allowed.pending.toSet).foreach { s =>
       ColumnPart.log.warn(
         s"the index ${ColumnSettings.shown(s).take(ColumnPart.MostShown)} is made anew: an earlier build did not keep all that its values depend on"
       )
@@ -216,17 +216,17 @@ private[column] object ColumnPart {
   private val MostShown = 500
 
   /** What an index has once these are made. */
-  def withMore(old: ColumnSettings, specs: Vector[IndexSpec]): ColumnSettings =
-    ColumnSettings(IndexSpec.merged(old.specs, specs), old.pending.flatMap(left(_, specs)))
+  def withMore(old: ColumnSettings, specs: Vector[IndexSpec]): ColumnSettings = {
+    val made = specs.toSet
+    val ranges = specs.filter(_.kind == IndexKind.Range).flatMap(_.columns).toSet
+    ColumnSettings(IndexSpec.merged(old.specs, specs), old.pending.flatMap(left(_, made, ranges)))
+  }
 
   /** What of an index that is noted is not among those made. */
-  private def left(noted: IndexSpec, made: Vector[IndexSpec]): Option[IndexSpec] =
-    if (made.contains(noted)) None
+  private def left(noted: IndexSpec, made: Set[IndexSpec], ranges: Set[String]): Option[IndexSpec] =
+    if (made(noted)) None
     else if (noted.kind != IndexKind.Range) Some(noted)
-    else {
-      val columns = made.filter(_.kind == IndexKind.Range).flatMap(_.columns).toSet
-      Some(noted.copy(columns = noted.columns.filterNot(columns))).filter(_.columns.nonEmpty)
-    }
+    else Some(noted.copy(columns = noted.columns.filterNot(ranges))).filter(_.columns.nonEmpty)
 
   /** @param isComplete segments cover every file of the manifest */
   def properties(settings: ColumnSettings, isComplete: Boolean): Map[String, String] =
@@ -278,7 +278,7 @@ private[column] object ColumnPart {
     val kept = state.never.allowed(specs)
     if (kept != specs)
       log.warn(
-        s"${state.store.dir}: ${specs.filterNot(kept.contains).map(ColumnSettings.shown).mkString("; ")} would hold values of " +
+        s"${state.store.dir}: ${specs.filterNot(kept.toSet).map(ColumnSettings.shown).mkString("; ")} would hold values of " +
           s"${state.never.text}: what is of these columns is dropped (${NeverColumns.OptionName})"
       )
     kept
