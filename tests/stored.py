@@ -19,8 +19,8 @@ WRITES = ("commit", "deltacommit", "replacecommit")
 # Tables with base files in a format that is refused, whatever is asked.
 REFUSED = ("ty-lance-blob-cow", "ty-lance-cow")
 
-# Of these stock 1.2.0 puts log files that version 6 wrote into later file slices, by completion. Here they stay
-# in the slices that they name: docs/decisions.md, "Log files of version 8 on a table that was downgraded to 6".
+# Of these stock 1.2.0 puts log files that version 6 wrote into later file slices, by completion. Here they
+# stay in the slices that they name, as docs/decisions.md says of log files on upgraded tables.
 WITH_MOVED_LOGS = ("up-v6-mor-event", "up-v6-mor-part")
 
 # The calls on one partition, each with the field of the stored listing that answers it.

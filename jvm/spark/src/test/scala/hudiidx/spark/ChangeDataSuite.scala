@@ -133,6 +133,7 @@ final class ChangeDataSuite extends SparkSuite {
   private def ofPaths(name: String): Set[String] =
     if (name.contains("path-values")) Set("city")
     else if (name.contains("cow-complex")) Set("region", "kind")
+    else if (name.contains("slash-str")) Set("d")
     else Set.empty
 
   /** Applies changes to the snapshot from which on they can be told; the number of commits that changed something. */

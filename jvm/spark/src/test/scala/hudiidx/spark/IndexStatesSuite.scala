@@ -1,0 +1,175 @@
+package hudiidx.spark
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.JsonNode
+import hudiidx.hadoop.{Tables, TimelineCut}
+import hudiidx.hfile.BlockCache
+import hudiidx.record.{PackedKeys, PackedLocations}
+import hudiidx.spark.api.{AnswerPieces, HudiIdxApi}
+import hudiidx.storage.LocalStorage
+import hudiidx.sync.{IndexInfo, IndexOptions, TableSnapshot}
+import hudiidx.table.StockAnswers
+import hudiidx.{DamagedTable, Fixtures, HudiIdxException, TableChanged, UnsupportedTable}
+import org.apache.spark.sql.functions.{col, regexp_extract}
+
+/** Tables of Hudi 1.2.0 answer as stock Hudi does in every state of the index: there is none, it is fresh, it is stale, or it was
+  * brought up instant by instant; with all of its parts.
+  */
+final class IndexStatesSuite extends SparkSuite {
+  import IndexStatesSuite._
+
+  private val tables = Fixtures.good.filter(n => !n.matches("v[689]-.*") && Fixtures.json(n).has("listing"))
+
+  for (name <- Fixtures.sampled(this, tables, oneOf = 3); state <- States)
+    test(s"$name: files, rows, filters, time travel, ranges and keys are stock Hudi's, index: ${state.name}") {
+      val table = Fixtures.copy(name)
+      state.prepare(this, table)
+      val asked = new Asked(name, table, state.options)
+      asked.files()
+      asked.rows()
+      asked.ranges()
+      asked.keys(inIndex = state.options.nonEmpty)
+    }
+
+  private def api(table: String, options: (String, String)*): HudiIdxApi =
+    new HudiIdxApi(spark, table, options.toMap.asJava)
+
+  private def create(table: String): Unit = {
+    val parts = Seq("hudiidx.columns" -> "*", "hudiidx.logs" -> "true", "hudiidx.record.mode" -> "global")
+    api(table, parts: _*).create(): Unit
+  }
+
+  /** The index of a table whose later instants are hidden; one that a clean has taken files from since was no table. */
+  private def createAt(cut: TimelineCut, table: String, steps: Seq[Int]): Int = steps
+    .find { n =>
+      cut.showFirst(n)
+      try { create(table); true }
+      catch { case _: DamagedTable | _: TableChanged | _: UnsupportedTable => false }
+    }
+    .getOrElse(fail("no instant at which the table is whole"))
+
+  private def makeStale(table: String): Unit = {
+    val cut = new TimelineCut(table)
+    createAt(cut, table, (cut.size / 2) to cut.size)
+    cut.showAll()
+  }
+
+  private def makeStepwise(table: String): Unit = {
+    val cut = new TimelineCut(table)
+    val from = createAt(cut, table, 1 to cut.size)
+    ((from + 1) to cut.size).foreach { n =>
+      cut.showFirst(n)
+      try api(table).update(): Unit
+      catch { case _: DamagedTable | _: TableChanged if n < cut.size => () }
+    }
+    val options = IndexOptions(strict = true)
+    assert(IndexInfo.of(Tables.access(LocalStorage, new BlockCache(0)), table, options).state === IndexInfo.Ready)
+  }
+
+  /** The questions, with stock's answers. */
+  private final class Asked(name: String, table: String, options: Seq[(String, String)]) {
+    private val stock = Fixtures.json(name)
+    private val isCustom = stock.path("table_config").path("hoodie.record.merge.mode").asText == "CUSTOM"
+
+    private def asked(more: (String, String)*) = read(table, options ++ more: _*)
+
+    def files(): Unit = {
+      val snapshot = TableSnapshot.open(
+        Tables.access(LocalStorage, new BlockCache(4 << 20)),
+        table,
+        IndexOptions(strict = options.nonEmpty, source = "listing")
+      )
+      try StockAnswers.compare(name, snapshot.source, snapshot.view)
+      finally snapshot.close()
+    }
+
+    def rows(): Unit = {
+      if (stock.has("read_optimized"))
+        Answer.expect(stock.get("read_optimized"), Answer.of(asked(QueryType -> "read_optimized")))
+      if (isCustom) intercept[UnsupportedTable](asked().count())
+      else {
+        Answer.expect(stock.get("snapshot"), Answer.of(asked()))
+        stock.get("time_travel").forEach { point =>
+          val asOf = point.get("as_of").asText
+          def found = Answer.of(asked("as.of.instant" -> asOf))
+          if (point.has("error")) assert(intercept[HudiIdxException](found).getMessage.contains(asOf))
+          else withClue(s"as of $asOf: ")(Answer.expect(point, found))
+        }
+        stock.get("filters").forEach { f =>
+          val where = f.get("where").asText
+          withClue(s"$where: ")(assert(asked().where(where).count() === f.get("count").asLong))
+        }
+      }
+    }
+
+    def ranges(): Unit = stock.get("incremental").forEach { point =>
+      val end = Option(point.get("end").asText(null)).map(Instants.format("end") -> _)
+      val bounds = Seq(QueryType -> "incremental", Instants.format("begin") -> point.get("begin").asText) ++ end
+      withClue(s"$bounds: ") {
+        if (isCustom || point.has("error")) intercept[UnsupportedTable](asked(bounds: _*).count())
+        else Answer.expect(point, Answer.of(Answer.asIncremental(name, asked(bounds: _*))))
+      }
+    }
+
+    /** Keys by a filter, and by the record index. */
+    def keys(inIndex: Boolean): Unit = {
+      val told = stockKeys(stock.path("key_location"))
+      if (told.nonEmpty) {
+        val some = told.map(_._1).distinct.zipWithIndex.collect { case (key, i) if i % 7 == 0 => key }.take(30)
+        val wanted = told.filter(t => some.contains(t._1))
+        if (!isCustom) {
+          val file = regexp_extract(col("_hoodie_file_name"), "^([^_]+)", 1)
+          val found = asked()
+            .where(col("_hoodie_record_key").isin(some :+ "absent": _*))
+            .select(col("_hoodie_record_key"), col("_hoodie_partition_path"), file)
+            .collect()
+            .map(r => (r.getString(0), r.getString(1), r.getString(2)))
+          assert(found.toVector.sorted === wanted)
+        }
+        if (inIndex) {
+          val all = told.map(_._1).distinct :+ "absent"
+          assert(located(all) === told)
+        }
+      }
+    }
+
+    private def located(keys: Vector[String]): Vector[(String, String, String)] = {
+      val bytes = api(table, options: _*).lookup(PackedKeys.encode(keys), null, null) match {
+        case whole: Array[Byte]   => whole
+        case pieces: AnswerPieces => (0 until pieces.count).toArray.flatMap(pieces.piece(_).asInstanceOf[Array[Byte]])
+      }
+      PackedLocations.decode(bytes).records(PackedKeys.of(keys)).map(l => (l.key, l.partitionPath, l.fileId)).sorted
+    }
+  }
+}
+
+private object IndexStatesSuite {
+  val QueryType = "hoodie.datasource.query.type"
+
+  val Instants = "hoodie.datasource.read.%s.instanttime"
+
+  private val strict = Seq("hudiidx.index.strict" -> "true")
+
+  final case class State(name: String, options: Seq[(String, String)], prepare: (IndexStatesSuite, String) => Unit)
+
+  val States: Vector[State] = Vector(
+    State("none", Nil, (_, _) => ()),
+    State("fresh", strict, (suite, table) => suite.create(table)),
+    State("stale", strict, (suite, table) => suite.makeStale(table)),
+    State("brought up instant by instant", strict, (suite, table) => suite.makeStepwise(table))
+  )
+
+  /** Key, partition path and file id of each row that stock names. */
+  def stockKeys(told: JsonNode): Vector[(String, String, String)] =
+    told
+      .path("rows")
+      .elements
+      .asScala
+      .toVector
+      .map { row =>
+        val (partition, id) = (row.get(1).asInt, row.get(2).asInt)
+        (row.get(0).asText, told.path("partitions").get(partition).asText, told.path("fileIds").get(id).asText)
+      }
+      .sorted
+}
