@@ -25,6 +25,8 @@ final private[write] class PartitionMoves(
 
   private val isDelete: Column = PartitionMoves.isDelete(columns)
 
+  private def value(field: String): Column = col(Columns).getField(field)
+
   private val isMoved: Column =
     FileId.isNotNull && location =!= col(Partition) && col(Columns).isNotNull && !isDelete
 
@@ -52,7 +54,7 @@ final private[write] class PartitionMoves(
 
   /** Of the rows of a key the one with the greatest ordering value, for each location. */
   private def newest(rows: DataFrame): DataFrame = {
-    val order = ordering.map(f => col(Columns).getField(f).desc_nulls_last).toSeq ++
+    val order = ordering.toSeq.flatMap(f => ColumnOrder.of(value(f), columns, f).map(_.desc_nulls_last)) ++
       Seq(isDelete.desc, col(Partition).desc)
     val byPlace = Window.partitionBy(col(Key), location, FileId).orderBy(order: _*)
     val place = "place"
@@ -64,7 +66,7 @@ final private[write] class PartitionMoves(
   private def withoutLate(rows: DataFrame): DataFrame = existing.fold(rows) { read =>
     val there = read().toDF("there_key", "there_partition", "there_value")
     val joined = rows.join(there, col(Key) === col("there_key") && location === col("there_partition"), "left")
-    val late = coalesce(col("there_value") > col(Columns).getField(ordering.get), lit(false))
+    val late = ordering.fold(lit(false))(f => ColumnOrder.isAbove(col("there_value"), value(f), columns, f))
     joined.where(!(isMoved && late)).select(rows.columns.map(col): _*)
   }
 

@@ -220,9 +220,8 @@ final private[write] class RowWrite(
     )
     val cores = math.max(spark.sparkContext.defaultParallelism, spark.sessionState.conf.numShufflePartitions)
     // Of a record that is deleted and written by one statement the last counts, which is what is written.
-    val order = Seq(col("group"), col(RowWrite.Key), col(RowWrite.Columns).isNotNull) ++ ordering.map(f =>
-      col(RowWrite.Columns).getField(f)
-    )
+    val order = Seq(col("group"), col(RowWrite.Key), col(RowWrite.Columns).isNotNull) ++
+      ordering.toSeq.flatMap(f => ColumnOrder.of(col(RowWrite.Columns).getField(f), schema.struct, f))
     val sorted =
       routed.repartition(math.min(groups.all.size, cores), col("group")).sortWithinPartitions(order: _*)
     val sent = spark.sparkContext.broadcast(groupWrite(groups, schema, ordering))

@@ -100,6 +100,21 @@ final class TableWriterSuite extends SavedTables {
       assert(read(path).count() === wanted.size)
     }
 
+  for (of <- Seq("double", "float"))
+    test(s"ordering values of $of: zero is greater than the negative one, in one write and where records move") {
+      val path = newPath()
+      def zeros(value: Double, v: String, p: String): DataFrame =
+        inPartition(rows(0 until 6, 1), p).withColumn("ts", lit(value).cast(of)).withColumn("v", lit(v))
+      def found: Set[(String, String)] = places(path).values.toSet
+      save(zeros(-0.0, "old", "p0"), path, made(9))
+      save(zeros(0.0, "greater", "p0").union(zeros(-0.0, "less", "p0")), path, base)
+      assert(found === Set(("p0", "greater")))
+      save(zeros(-0.0, "late", "p9"), path, base ++ moving)
+      assert(found === Set(("p0", "greater")))
+      save(zeros(-0.0, "less", "p9").union(zeros(0.0, "moved", "p9")), path, base ++ moving)
+      assert(found === Set(("p9", "moved")) && read(path).count() === 6)
+    }
+
   test("commit-time ordering: a record moves whatever its ordering value") {
     val path = newPath()
     save(rows(0 until 6, 5), path, made(9, "hoodie.write.record.merge.mode" -> "COMMIT_TIME_ORDERING"))
