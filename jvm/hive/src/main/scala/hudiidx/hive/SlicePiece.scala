@@ -1,6 +1,6 @@
 package hudiidx.hive
 
-import java.io.{DataInput, DataOutput}
+import java.io.{ByteArrayOutputStream, DataInput, DataOutput, IOException}
 
 import org.apache.hadoop.io.Text
 
@@ -52,13 +52,33 @@ private[hive] object SlicePiece {
   val None: SlicePiece = SlicePiece("", Some(("/none", "")), 0L, 0L, Vector.empty, 0L, Array.emptyByteArray)
 
   def read(in: DataInput): SlicePiece = {
-    val partition = Text.readString(in)
-    val base = if (in.readBoolean()) Some((Text.readString(in), Text.readString(in))) else scala.None
+    val partition = text(in)
+    val base = if (in.readBoolean()) Some((text(in), text(in))) else scala.None
     val (start, end) = (in.readLong(), in.readLong())
-    val logs = Vector.fill(in.readInt())((Text.readString(in), in.readLong()))
+    val logs = Vector.fill(count(in))((text(in), in.readLong()))
     val bytes = in.readLong()
-    val plan = new Array[Byte](in.readInt())
-    in.readFully(plan)
-    SlicePiece(partition, base, start, end, logs, bytes, plan)
+    SlicePiece(partition, base, start, end, logs, bytes, read(in, count(in)))
+  }
+
+  private def text(in: DataInput): String = Text.readString(in, MostText)
+
+  /** Bytes of a path. */
+  private val MostText = 1 << 16
+
+  private def count(in: DataInput): Int = {
+    val n = in.readInt()
+    if (n < 0) throw new IOException(s"$n is no count: these are no bytes of a split")
+    n
+  }
+
+  /** Piece by piece: memory is taken for what is there alone. */
+  private def read(in: DataInput, size: Int): Array[Byte] = {
+    val out = new ByteArrayOutputStream
+    while (out.size < size) {
+      val some = new Array[Byte](math.min(size - out.size, 1 << 16))
+      in.readFully(some)
+      out.write(some)
+    }
+    out.toByteArray
   }
 }

@@ -3,12 +3,18 @@ package hudiidx.hive
 import java.io.{
   ByteArrayInputStream,
   ByteArrayOutputStream,
+  DataInputStream,
+  DataOutputStream,
+  IOException,
   InvalidClassException,
   ObjectInputFilter,
   ObjectInputStream,
   ObjectOutputStream
 }
+import java.lang.management.ManagementFactory
 import java.util.zip.{DeflaterOutputStream, InflaterInputStream}
+
+import scala.util.control.NonFatal
 
 import hudiidx.Fixtures
 import hudiidx.hadoop.Tables
@@ -57,6 +63,44 @@ class ReadPlanSuite extends AnyFunSuite {
       assert(System.nanoTime() - cpu < 60000000000L)
     }
   }
+
+  test(
+    "bytes of a split that are changed or cut give a piece or an I/O error, and take memory for what is there alone"
+  ) {
+    val piece = SlicePiece("p", Some(("/t/p/f", "1")), 0L, 9L, Vector("/t/p/l" -> 3L), 9L, Array.fill(100)(7.toByte))
+    val written = new ByteArrayOutputStream
+    piece.write(new DataOutputStream(written))
+    val whole = written.toByteArray
+    val before = allocated
+    for (at <- whole.indices; value <- Seq(-1, 0, 1, 0x7f, -128, -124, -123); cut <- Seq(whole.length, at)) {
+      val bytes = whole.clone()
+      bytes(at) = value.toByte
+      try SlicePiece.read(new DataInputStream(new ByteArrayInputStream(bytes, 0, cut))): Unit
+      catch { case _: IOException => () }
+    }
+    assert(allocated - before < (256L << 20))
+  }
+
+  test("a plan whose bytes are changed gives a plan or an exception, never an error") {
+    val context = TableContext.load(Tables.access(LocalStorage, new BlockCache(0)), Fixtures.table("v9-mor-part"))
+    val plan = ReadPlan(context.config, None, Some("1"), "{}", false, false, Some(Set("a")), false)
+    val plain = new InflaterInputStream(new ByteArrayInputStream(plan.encoded)).readAllBytes()
+    val random = new scala.util.Random(7)
+    (0 until 3000).foreach { _ =>
+      val bytes = plain.clone()
+      (0 to random.nextInt(3)).foreach(_ => bytes(random.nextInt(bytes.length)) = random.nextInt().toByte)
+      val packed = new ByteArrayOutputStream
+      val out = new DeflaterOutputStream(packed)
+      out.write(bytes)
+      out.close()
+      try ReadPlan.decode(packed.toByteArray): Unit
+      catch { case NonFatal(_) => () }
+    }
+  }
+
+  private def allocated: Long = ManagementFactory.getThreadMXBean
+    .asInstanceOf[com.sun.management.ThreadMXBean]
+    .getThreadAllocatedBytes(Thread.currentThread.getId)
 
   test("a plan of a table with many instants, and of many keys, is far within the bounds") {
     val context = TableContext.load(Tables.access(LocalStorage, new BlockCache(0)), Fixtures.table("v9-mor-part"))
