@@ -61,6 +61,9 @@ final case class TableFormat private (
   /** Incremental queries look at the commit time of each merged row. */
   def incrementsByRow: Boolean = reader != StockReader.Hudi015
 
+  /** Log blocks may have records with the changed columns alone. */
+  def hasPartialRecords: Boolean = reader != StockReader.Hudi015
+
   /** A commit that completed at an incremental query's begin is in it. */
   def beginCounts: Boolean = reader == StockReader.Hudi10
 

@@ -1,6 +1,7 @@
 package hudiidx.table
 
 import hudiidx.log._
+import hudiidx.merge.MergeRules
 import hudiidx.{Fixtures, TableFormat, UnsupportedTable}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -10,8 +11,10 @@ final class TableLogRulesSuite extends AnyFunSuite {
   private val payload = "hoodie.compaction.payload.class"
   private val precombine = "hoodie.table.precombine.field" -> "ts"
 
-  private def rules(version: Int, more: (String, String)*): LogRules =
-    TableLogRules.of(TableConfig.of("t", Map("hoodie.table.version" -> version.toString) ++ more))
+  private def configOf(version: Int, more: (String, String)*): TableConfig =
+    TableConfig.of("t", Map("hoodie.table.version" -> version.toString) ++ more)
+
+  private def rules(version: Int, more: (String, String)*): LogRules = TableLogRules.of(configOf(version, more: _*))
 
   test("version 6 goes by the payload class, whatever the strategy id; without one records overwrite") {
     val strategy = "hoodie.compaction.record.merger.strategy" -> "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
@@ -38,6 +41,18 @@ final class TableLogRulesSuite extends AnyFunSuite {
     assert(rules(9, "hoodie.table.ordering.fields" -> "a, b.c").orderingFields === Vector("a", "b.c"))
     val e = intercept[UnsupportedTable](mode(9, "OTHER"))
     assert(e.getMessage.contains("hoodie.record.merge.mode is 'OTHER'"))
+  }
+
+  test(
+    "stock's payload classes that mean no merge mode are refused by their names, and so is the one that turns the order around"
+  ) {
+    val unknown =
+      Seq("ReverseOrderHoodieRecordPayload", "HoodieAvroPayload", "RewriteAvroPayload", "EmptyHoodieRecordPayload")
+    for (name <- unknown.map(model + _) :+ "org.apache.hudi.common.HoodieJsonPayload"; version <- Seq(6, 8, 9)) {
+      val custom = if (version == 6) Nil else Seq("hoodie.record.merge.mode" -> "CUSTOM")
+      val config = configOf(version, precombine +: (payload -> name) +: custom: _*)
+      assert(intercept[UnsupportedTable](MergeRules.of(config)).getMessage.contains(name), version)
+    }
   }
 
   test("delete markers come from either form of the properties, and before version 9 from the payload class") {

@@ -17,8 +17,14 @@ import org.apache.spark.unsafe.types.UTF8String
   * @param logs  None: a base file without logs
   * @param fixed columns that have one value in all rows, whatever the files hold
   * @param keys  the record keys whose rows alone are wanted, where rows bear them; None: all rows
+  * @param mergesWhole all rows take part in merging, though an incremental query wants those of some commits
   */
-final case class FileSliceSplit(logs: Option[SliceLogs], fixed: Map[String, Any], keys: Option[PackedKeys])
+final case class FileSliceSplit(
+    logs: Option[SliceLogs],
+    fixed: Map[String, Any],
+    keys: Option[PackedKeys],
+    mergesWhole: Boolean = false
+)
 
 /** The logs of a file slice.
   *
@@ -87,7 +93,8 @@ object FileSliceSplit {
       if (table.columnsOfPath(f.name)) known(f.name)
       else slice.baseFile.map(b => UTF8String.fromString(pathOf(b, table))).orNull
     })
-    of(table.path, slice, row, fixed)
+    val piece = of(table.path, slice, row, fixed)
+    if (table.mergesWhole(slice)) Shims.withSlice(piece, Shims.sliceOf(piece).copy(mergesWhole = true)) else piece
   }
 
   private def pathOf(file: BaseFile, table: PinnedTable): String =

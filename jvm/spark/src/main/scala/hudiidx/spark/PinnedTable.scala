@@ -127,8 +127,13 @@ final class PinnedTable(
         view.latestBaseFiles(partitionPath, asOf).map(FileSlice.of)
     // An index has the sizes of the files that it names.
     if (logsAsOf.nonEmpty) shared.listing.confirmLogs(partitionPath, all, logsAsOf)
-    increment.fold(all)(i => all.filter(i.covers))
+    increment.fold(all)(i => wholes.fold(all)(_.of(partitionPath, all.filter(i.covers))))
   }
+
+  private lazy val wholes: Option[WholeSlices] = increment.map(new WholeSlices(shared, _))
+
+  /** All rows of the slice take part in merging, though those of some commits are wanted. */
+  def mergesWhole(slice: FileSlice): Boolean = wholes.exists(_.contains(slice))
 
   /** As above, of the file groups that have a file of one of these sizes, perhaps of others too.
     *

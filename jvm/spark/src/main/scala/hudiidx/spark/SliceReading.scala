@@ -47,7 +47,10 @@ final case class SliceReading(
   @transient private lazy val budget: Long =
     SliceReading.budgetBytes(Runtime.getRuntime.maxMemory, SliceReading.tasksAtOnce)
 
-  @transient private lazy val merger: SliceMerger = new SliceMerger(
+  @transient private lazy val merger: SliceMerger = mergerOf(increment)
+  @transient private lazy val wholeMerger: SliceMerger = mergerOf(None)
+
+  private def mergerOf(increment: Option[CommitTimes]): SliceMerger = new SliceMerger(
     Tables.access(conf.value.value).storage,
     config,
     rules,
@@ -67,7 +70,8 @@ final case class SliceReading(
       base: Boolean => BaseBatches
   ): PartitionReader[ColumnarBatch] = {
     val slice = SliceReading.filesOf(file)
-    val merged = merger.merge(slice.base, slice.logs, slice.written)
+    val by = if (Shims.sliceOf(file).mergesWhole) wholeMerger else merger
+    val merged = by.merge(slice.base, slice.logs, slice.written)
     rows(file, merged, columns, rebuilt, fixed, slice.base.isDefined)(base)
   }
 
