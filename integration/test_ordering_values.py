@@ -1,0 +1,112 @@
+"""Ordering values that are null, NaN, or zeros of either sign: rows are stock's, whoever writes."""
+
+import shutil
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from written import OURS
+
+from hudiidx import HudiIndex
+
+MODEL = "org.apache.hudi.common.model."
+CLASS = "hoodie.datasource.write.payload.class"
+MODE = "hoodie.write.record.merge.mode"
+VALUES = {
+    "double": ("double('NaN')", "-0.0D", "0.0D", "1.5D", "-2.0D"),
+    "float": ("float('NaN')", "-0.0F", "0.0F", "1.5F"),
+    "int": ("null", "0", "5", "-5"),
+    "null double": ("null", "double('NaN')", "-0.0D", "1.5D"),
+}
+# By name: who writes, table version, options of the table.
+TABLES = {
+    "v6-event-time": ("stock_0_15", "6", {CLASS: MODEL + "DefaultHoodieRecordPayload"}),
+    "v6-commit-time": ("stock_0_15", "6", {CLASS: MODEL + "OverwriteWithLatestAvroPayload"}),
+    "v6-event-time-by-1.1": ("stock_1_1", "6", {CLASS: MODEL + "DefaultHoodieRecordPayload"}),
+    "v9-event-time": ("stock_1_1", "9", {MODE: "EVENT_TIME_ORDERING"}),
+    "v9-commit-time": ("stock_1_1", "9", {MODE: "COMMIT_TIME_ORDERING"}),
+}
+SHORT = {("v9-event-time", "double"), ("v9-event-time", "int")}
+
+
+def cases() -> list[Any]:
+    """Stock 0.15 writes no null ordering values; by event time 1.1 compares them with int alone."""
+    named = [
+        (name, of)
+        for name, of in product(TABLES, VALUES)
+        if "null" not in VALUES[of]
+        or name == "v9-commit-time"
+        or (TABLES[name][0] == "stock_1_1" and of == "int")
+    ]
+    return [pytest.param(*n, marks=() if n in SHORT else pytest.mark.slow) for n in named]
+
+
+FIRST, SECOND, THIRD = range(3)
+
+
+def rows_of(of: str, write: int, places: Sequence[int], only: str = "true") -> str:
+    """SQL of a row for each triple of the values; the sum of some of its numbers gives the ordering value."""
+    values = VALUES[of]
+    many = len(values)
+    cases = " ".join(f"when {k} then {v}" for k, v in enumerate(values))
+    number = " + ".join(f"floor(id / {many**place}) % {many}" for place in places)
+    return (
+        f"select concat('k', lpad(cast(id as string), 3, '0')) as id, id * 10 + {write} as n, 'sf' as city, "
+        f"cast(case cast(({number}) % {many} as int) {cases} end as {of.split()[-1]}) as ts "
+        f"from range(0, {many**3}, 1, 2) where {only}"
+    )
+
+
+@pytest.mark.parametrize(("name", "of"), cases())
+def test_rows_by_odd_ordering_values_are_stocks(
+    spark: SparkSession, request: pytest.FixtureRequest, name: str, of: str
+) -> None:
+    release, version, options = TABLES[name]
+    stock: Any = request.getfixturevalue(release)
+    reads = {"hudiidx.read.merge.release": "1.1"} if "1.1" in name else {}
+    table = f"odd-order-{name}-{of}".replace(" ", "-")
+    of_table = {"hoodie.write.table.version": version, "hoodie.write.auto.upgrade": "false", **options}
+    path = stock.new(name=table, kind="MOR", options={**of_table, "hoodie.metadata.enable": "false"})
+
+    def check() -> list[str]:
+        frame = spark.read.format("hudiidx").options(**reads).load(path)
+        rows = sorted(str(tuple(row)) for row in frame.select("id", "n", "ts").collect())
+        assert rows == stock.values(name=table, column="ts")
+        return rows
+
+    for place in (FIRST, SECOND, THIRD):
+        sql = rows_of(of, place, [place])
+        stock.write_sql(name=table, sql=sql, operation="upsert" if place else "insert")
+        check()
+    copy = copied(stock, path, table, of_table)
+    before = check()
+    assert HudiIndex(spark, path).compact_table()["compactions"]
+    stock.compact(name=copy)
+    assert check() == before == stock.values(name=copy, column="ts")
+    later = rows_of(of, 3, [FIRST, SECOND, THIRD])
+    # Rows of one key in one write, of which the greater one counts; stock compares none with null.
+    many = len(VALUES[of])
+    differ = f"floor(id / {many}) % {many} != floor(id / {many**2}) % {many}"
+    twice = " union all ".join(rows_of(of, 4 + p, [p], only=differ) for p in (SECOND, THIRD))
+    for sql in (later,) if "commit-time" in name or "null" in VALUES[of] else (later, twice):
+        save(spark.sql(sql), path)
+        stock.write_sql(name=copy, sql=sql)
+        assert check() == stock.values(name=copy, column="ts")
+    stock.compact(name=copy)
+    assert HudiIndex(spark, path).compact_table()["compactions"]
+    assert check() == stock.values(name=copy, column="ts")
+
+
+def copied(stock: Any, path: str, table: str, options: dict[str, str]) -> str:
+    """The same table, which stock alone writes further."""
+    copy, name = f"{path}-as-it-was", f"{table}-copy"
+    shutil.copytree(path, copy)
+    stock.adopt(name=name, path=copy, kind="MOR", options={**OURS, **options})
+    return name
+
+
+def save(rows: DataFrame, path: str) -> None:
+    options = {"hoodie.datasource.write.recordkey.field": "id", "hoodie.table.name": "t"}
+    rows.write.format("hudiidx").options(**options).mode("append").save(path)
