@@ -16,5 +16,5 @@ def test_every_option_of_stocks_reader_has_a_decision(
 ) -> None:
     names: Any = request.getfixturevalue(stock).reader_options()
     assert len(names) > 15 and "hoodie.datasource.merge.type" in names
-    decisions = spark._jvm.hudiidx.spark.StockReadOptions  # type: ignore[union-attr]
+    decisions = spark._jvm.hudiidx.spark.options.StockReadOptions  # type: ignore[union-attr]
     assert [name for name in names if not decisions.isDecided(name)] == []

@@ -33,7 +33,8 @@ _OTHER_FLAGS = {"fpp": "bloom_fpp", "mode": "record", "index": "indexes"}
 
 def declared(spark: SparkSession) -> dict[str, list[dict[str, str]]]:
     """What Scala declares: name, kind, default and meaning of each option, by table."""
-    tables: dict[str, list[dict[str, str]]] = json.loads(spark._jvm.hudiidx.spark.write.OptionsJson.text())
+    text = spark._jvm.hudiidx.spark.write.options.OptionsJson.text()
+    tables: dict[str, list[dict[str, str]]] = json.loads(text)
     return tables
 
 

@@ -1,6 +1,7 @@
 package hudiidx.benchmarks
 
 import hudiidx.column._
+import hudiidx.column.segment.{ColumnKind, CoveredFile, RecordsFile, RecordsWriter}
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
 import hudiidx.store.IndexStore

@@ -3,6 +3,7 @@ package hudiidx.benchmarks
 import hudiidx.hadoop.record.{RecordLookup, RecordPart}
 import hudiidx.record.PackedKeys
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 
 /** RFC-8's cost model measured: lookups of M keys in a record index of N hash groups, warm, one thread.
   * `CostModel --table DIR --facts FILE --out OUT`. `cost_model.py` fits and draws it.

@@ -2,7 +2,7 @@ package hudiidx.benchmarks
 
 import java.nio.file.{Files, Path, Paths}
 
-import hudiidx.sync.Indexer
+import hudiidx.sync.build.Indexer
 
 /** `Instants --dir DIR --out OUT [--counts 1000,10000,100000]`: tables whose timelines nobody archives, of so many commits of ten files
   * each in 1,000 partitions, without their data files. What opening, planning and updates cost there.

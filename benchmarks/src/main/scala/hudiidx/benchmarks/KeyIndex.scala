@@ -5,6 +5,7 @@ import java.util.concurrent.{Callable, Executors}
 import hudiidx.hadoop.record.{RecordLookup, RecordPart, RecordVerifier}
 import hudiidx.record.PackedKeys
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 
 /** The record index of a real table without Spark: `KeyIndex --table DIR --facts FILE --out OUT [--threads 2]` makes it,
   * looks keys up in it and compares it with the table's keys.

@@ -5,10 +5,12 @@ import java.time.LocalDate
 import java.util.SplittableRandom
 
 import hudiidx.column._
+import hudiidx.column.segment.{ColumnIndex, ColumnKind, CoveredFile, EncodedPage, SegmentLayout, SegmentWriter}
 import hudiidx.hadoop.Tables
 import hudiidx.manifest.PartitionKey
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import org.apache.hadoop.conf.Configuration
 
 /** Makes the index of a generated table, whose files are empty, with bounds of columns that are made up: of a time that grows with

@@ -1,12 +1,12 @@
 package hudiidx.benchmarks
 
 import com.fasterxml.jackson.databind.JsonNode
-import hudiidx.hadoop.HadoopStorage
+import hudiidx.hadoop.fs.HadoopStorage
 import hudiidx.hadoop.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.store.IndexVersion
 import hudiidx.sync.IndexOptions
-import hudiidx.sync.Indexer
+import hudiidx.sync.build.Indexer
 import hudiidx.sync.TableAccess
 import hudiidx.sync.TableSnapshot
 import hudiidx.table.FileSystemView

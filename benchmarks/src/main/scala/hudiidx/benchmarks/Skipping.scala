@@ -2,6 +2,7 @@ package hudiidx.benchmarks
 
 import hudiidx.bytes.PackedOutput
 import hudiidx.column._
+import hudiidx.column.segment.{ColumnIndex, ColumnKind, CoveredFile, EncodedPage, SegmentShape, SegmentWriter}
 import hudiidx.hfile.BlockCache
 import hudiidx.hfile.Codec
 import hudiidx.hfile.HFileOptions

@@ -1,6 +1,7 @@
 package hudiidx.benchmarks
 
 import hudiidx.column._
+import hudiidx.column.segment.{ColumnIndex, ColumnKind, CoveredFile, EncodedPage, SegmentWriter}
 import hudiidx.hfile.BlockCache
 import hudiidx.manifest.EncodedPartition
 import hudiidx.manifest.IndexFileSource

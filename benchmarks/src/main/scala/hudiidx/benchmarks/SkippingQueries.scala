@@ -1,6 +1,7 @@
 package hudiidx.benchmarks
 
 import hudiidx.column._
+import hudiidx.column.segment.{ColumnIndex, ColumnSelection}
 import hudiidx.hfile.BlockCache
 import hudiidx.store.IndexStore
 import hudiidx.store.IndexVersion

@@ -5,13 +5,15 @@ import java.nio.file.{FileSystemException, Files, InvalidPathException, Path}
 import java.time.ZoneOffset
 
 import hudiidx.column._
+import hudiidx.column.expression.{ExpressionGrowth, ExpressionText, ExpressionTree}
 import hudiidx.log.{EventSequence, OrderingValue}
 import hudiidx.manifest.FilePage
 import hudiidx.record.{HashRange, RecordFileName}
 import hudiidx.storage.LocalStorage
 import hudiidx.store.{Coverage, Current, IndexStore, IndexVersion, ScanRecord, TableIdentity}
 import hudiidx.sync.{BuildProgress, OptionDoc, OptionKind}
-import hudiidx.table.{FileEntry, FileKind, FileName, HudiType, IncrementalQuery, QueryInstant, TableConfig}
+import hudiidx.table.{FileEntry, FileKind, FileName, HudiType, TableConfig}
+import hudiidx.table.query.{IncrementalQuery, QueryInstant}
 import hudiidx.timeline.InstantTime
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -135,9 +137,9 @@ object NumbersSuite {
     "hudiidx.WholeNumber" -> (WholeNumber.of(_, Long.MaxValue)),
     "hudiidx.column.BloomKind" -> (t => BloomKind.falsePositives(Map(BloomKind.FalsePositives -> t))),
     "hudiidx.column.ColumnType" -> (t => ColumnType.of(s"decimal($t,$t)")),
-    "hudiidx.column.ExpressionFunctions" -> (constants(_)),
-    "hudiidx.column.ExpressionSql" -> (constants(_)),
-    "hudiidx.column.ExpressionText" -> (t => ExpressionText.parse("[string]\"\\u" + t + "\"")),
+    "hudiidx.column.expression.ExpressionFunctions" -> (constants(_)),
+    "hudiidx.column.expression.ExpressionSql" -> (constants(_)),
+    "hudiidx.column.expression.ExpressionText" -> (t => ExpressionText.parse("[string]\"\\u" + t + "\"")),
     "hudiidx.column.ValuesKind" -> (t => ValuesKind.most(Map(ValuesKind.Most -> t))),
     "hudiidx.table.HudiType" -> (t => HudiType.schemaOf(s"VECTOR($t)", "v")),
     "hudiidx.log.EventSequence" -> { t =>
@@ -151,8 +153,8 @@ object NumbersSuite {
     "hudiidx.sync.BuildProgress" -> (t => BuildProgress.running(folder(s"$t.0abc.$t.building"), None, 0L)),
     "hudiidx.sync.OptionDoc" -> (t => option.whole(Map(option.name -> t))),
     "hudiidx.table.FileName" -> (t => FileName.parse("p", s".f_1.log.${t}_$t-$t-$t", 1L)),
-    "hudiidx.table.IncrementalQuery" -> (IncrementalQuery.dayBefore(_)),
-    "hudiidx.table.QueryInstant" -> (QueryInstant.parse("option", _)),
+    "hudiidx.table.query.IncrementalQuery" -> (IncrementalQuery.dayBefore(_)),
+    "hudiidx.table.query.QueryInstant" -> (QueryInstant.parse("option", _)),
     "hudiidx.table.TypedProperties" -> (table(_)),
     // Names of a timeline's files are digits.
     "hudiidx.timeline.InstantTime" -> { t =>

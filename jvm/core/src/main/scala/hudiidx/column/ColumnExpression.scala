@@ -1,5 +1,7 @@
 package hudiidx.column
 
+import hudiidx.column.expression.{ExpressionLimits, ExpressionSql, ExpressionText, ExpressionTree}
+
 /** An expression of columns that is indexed as a column is: its path is one part that begins with `=`, which no column's name does.
   * docs/format.md, "Expressions".
   *

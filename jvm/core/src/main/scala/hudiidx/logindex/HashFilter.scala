@@ -1,7 +1,7 @@
 package hudiidx.logindex
 
 import hudiidx.bytes.{Bytes, PackedInput, PackedInts, PackedOutput, XxHash64}
-import hudiidx.record.KeyCode
+import hudiidx.record.page.KeyCode
 
 /** Hashes of the keys of some blocks. docs/format.md, "Hash filter".
   *

@@ -2,7 +2,8 @@ package hudiidx.logindex
 
 import hudiidx.bytes.ByteSlice
 import hudiidx.log._
-import hudiidx.record.{KeyCode, PackedKeys}
+import hudiidx.record.page.KeyCode
+import hudiidx.record.PackedKeys
 import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.{DamagedIndex, DamagedTable}
 import java.io.EOFException

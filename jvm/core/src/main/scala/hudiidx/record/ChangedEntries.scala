@@ -1,5 +1,7 @@
 package hudiidx.record
 
+import hudiidx.record.page.{EntryCursor, EntryFlag, ParsedKey}
+
 /** Of entries that a delta is to hold those that change something: adds of mappings that the index has as they are fall away,
   * and removes of mappings that it does not have. Looks the index up in batches, so that a small delta of a large group does
   * not read the group.

@@ -2,6 +2,7 @@ package hudiidx.record
 
 import hudiidx.bytes.{PackedInput, PackedInts, PackedOutput}
 import hudiidx.hfile.{BlockCache, Codec, HFileOptions, HFileReader, HFileWriter}
+import hudiidx.record.page.{ColumnReader, DamagedPage, GroupPage, MonotoneColumn, MonotoneReader}
 import hudiidx.storage.RandomReader
 import hudiidx.table.FileGroup
 import java.io.OutputStream

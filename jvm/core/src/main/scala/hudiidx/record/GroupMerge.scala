@@ -1,5 +1,7 @@
 package hudiidx.record
 
+import hudiidx.record.page.{EntriesOf, EntryCursor, KeyHasher, MergeCursor}
+
 /** The entries of one hash group's base file, if there is one, and of its deltas, oldest first. */
 final case class GroupEntries(base: Option[EntryCursor], deltas: Vector[EntryCursor])
 

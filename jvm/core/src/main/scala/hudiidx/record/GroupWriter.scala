@@ -1,6 +1,7 @@
 package hudiidx.record
 
 import hudiidx.hfile.BlockCache
+import hudiidx.record.page.{EntriesOf, EntryCursor}
 import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.table.FileGroup

@@ -1,6 +1,7 @@
 package hudiidx.record
 
 import hudiidx.bytes.Bytes
+import hudiidx.record.page.{DamagedPage, EntryPageBuilder, KeyCode, PageReader, ParsedKey}
 
 /** One entry page: its bytes, and the code of its last key, cut. */
 private[hudiidx] final case class KeyPage(lastCode: Array[Byte], bytes: Array[Byte])

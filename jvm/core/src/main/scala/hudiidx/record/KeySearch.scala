@@ -1,5 +1,7 @@
 package hudiidx.record
 
+import hudiidx.record.page.{EntryCursor, EntryFlag, KeyCode, KeyParts, PageReader, ParsedKey}
+
 /** One lookup: keys sorted by group and code, what was found, and the answer in the order of the question. */
 private[record] final class KeySearch(keys: PackedKeys, ranges: IndexedSeq[HashRange]) {
   private val sorters = Vector(new KeySorter(false), new KeySorter(false), new KeySorter(true))

@@ -1,5 +1,6 @@
 package hudiidx.record
 
+import hudiidx.record.page.{EntryCursor, KeyCode, KeyParts, ParsedKey}
 import hudiidx.storage.RandomReader
 import java.nio.charset.StandardCharsets.UTF_8
 

@@ -3,6 +3,7 @@ package hudiidx.record
 import hudiidx.DamagedIndex
 import hudiidx.bytes.{Bytes, PackedInput, PackedOutput}
 import hudiidx.hfile.{BlockCache, Codec, HFileCursor, HFileOptions, HFileReader, HFileWriter}
+import hudiidx.record.page.{DamagedPage, EntryCursor, EntryPageBuilder, KeyCode, KeyParts, PageReader, PagedCursor}
 import hudiidx.storage.RandomReader
 import java.io.OutputStream
 

@@ -2,6 +2,7 @@ package hudiidx.record
 
 import hudiidx.IndexNotFound
 import hudiidx.hfile.BlockCache
+import hudiidx.record.page.{EntriesOf, EntryCursor, KeyCode}
 import hudiidx.storage.RandomReader
 import hudiidx.store.{IndexStore, IndexVersion}
 

@@ -1,5 +1,6 @@
 package hudiidx.record
 
+import hudiidx.record.page.{EntryCursor, EntryFlag, KeyCode, ParsedKey}
 import java.io.OutputStream
 
 /** Sorted entries that are ready to be written as one run file. Holds until the builder goes on. */

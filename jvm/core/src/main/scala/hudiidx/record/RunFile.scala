@@ -2,6 +2,7 @@ package hudiidx.record
 
 import hudiidx.DamagedIndex
 import hudiidx.bytes.{Bytes, PackedInput, PackedOutput}
+import hudiidx.record.page.{DamagedPage, EntryCursor, EntryPageBuilder, PagedCursor}
 import hudiidx.storage.RandomReader
 import java.io.{EOFException, OutputStream}
 import java.nio.ByteBuffer

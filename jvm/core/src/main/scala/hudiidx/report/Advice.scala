@@ -1,7 +1,8 @@
 package hudiidx.report
 
 import hudiidx.column.{ColumnPath, IndexSpec}
-import hudiidx.sync.{IndexInfo, NeverNames}
+import hudiidx.sync.IndexInfo
+import hudiidx.sync.build.NeverNames
 import hudiidx.table.KeyTexts
 import hudiidx.{ShellCommand, Sql}
 

@@ -3,7 +3,8 @@ package hudiidx.report
 import java.io.IOException
 
 import hudiidx.DamagedIndex
-import hudiidx.column.{ColumnExpression, ColumnIndex, NeverColumns, SliceBounds}
+import hudiidx.column.{ColumnExpression, NeverColumns}
+import hudiidx.column.segment.{ColumnIndex, SliceBounds}
 import hudiidx.store.IndexStore
 import hudiidx.sync.TableSnapshot
 import hudiidx.table.FileSlice

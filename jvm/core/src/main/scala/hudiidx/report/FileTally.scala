@@ -63,7 +63,7 @@ final class FileTally {
   }
 }
 
-private object FileTally {
+private[report] object FileTally {
 
   /** Partitions and slices that are told one by one. */
   val Listed = 10

@@ -5,7 +5,8 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.column.{ColumnPath, NeverColumns}
 import hudiidx.store.ScanFiles
-import hudiidx.sync.{IndexInfo, IndexOptions, NeverNames, TableAccess, TableContext, TableSnapshot}
+import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext, TableSnapshot}
+import hudiidx.sync.build.NeverNames
 import hudiidx.table.{TableConfig, TableSchema}
 
 /** What there is to know of a table and its index, for a page: no more than histograms and lists of bounded length, whatever the

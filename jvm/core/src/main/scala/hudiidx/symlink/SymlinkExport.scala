@@ -3,7 +3,8 @@ package hudiidx.symlink
 import hudiidx.{IndexNotFound, InvalidOption, Log}
 import hudiidx.storage.Storage
 import hudiidx.store.{Current, IndexFolder, IndexNames, IndexStore, IndexVersion}
-import hudiidx.sync.{IndexOptions, Indexer, TableAccess, TableSnapshot}
+import hudiidx.sync.{IndexOptions, TableAccess, TableSnapshot}
+import hudiidx.sync.build.Indexer
 
 /** Symlink manifests of one table: exported once, or kept in step by each update of its index. */
 final class SymlinkExport(access: TableAccess, tablePath: String, options: IndexOptions) {
@@ -116,7 +117,7 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
     new SymlinkManifest(access.storage, path, settings, isOwn(settings.path))
 }
 
-private object SymlinkExport {
+private[symlink] object SymlinkExport {
   private val Place = "(?s)([A-Za-z][A-Za-z0-9+.-]*):(//[^/]*)?.*".r
 
   /** Scheme and authority of a path. */

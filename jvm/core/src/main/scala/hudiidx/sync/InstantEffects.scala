@@ -3,7 +3,8 @@ package hudiidx.sync
 import hudiidx.manifest.TableChanges
 import hudiidx.storage.Storage
 import hudiidx.store.{Coverage, InstantId}
-import hudiidx.table.{FileName, ListingRules}
+import hudiidx.table.FileName
+import hudiidx.table.listing.ListingRules
 import hudiidx.timeline._
 
 /** Turns completed instants into changes of the table's files, taken in the order in which they completed.

@@ -4,6 +4,7 @@ import hudiidx.{Log, StaleIndex}
 import hudiidx.manifest.{EncodedPartition, PartitionKey}
 import hudiidx.storage.Storage
 import hudiidx.table._
+import hudiidx.table.listing.{ListingRules, MetadataTable, MetadataTableListing}
 
 /** A table's files from Hudi's own metadata table, with what that does not say: completion times, replacements, and the sizes
   *  of log files that rollbacks on version 6 left behind, in tables that were upgraded since too. Format notes §10.

@@ -1,7 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.manifest.{EncodedPartition, PartitionKey}
-import hudiidx.table.{FolderScan, TableListing}
+import hudiidx.table.listing.{FolderScan, TableListing}
 
 /** Lists partitions for `create`: one after the other, or as tasks of an engine. */
 trait PartitionScanner {

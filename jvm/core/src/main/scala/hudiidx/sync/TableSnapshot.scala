@@ -5,6 +5,7 @@ import hudiidx._
 import hudiidx.manifest.TableChanges
 import hudiidx.store.{Current, IndexStore, IndexVersion}
 import hudiidx.table._
+import hudiidx.table.listing.{FolderScan, TableListing}
 import java.io.IOException
 
 /** How a snapshot came to its files.

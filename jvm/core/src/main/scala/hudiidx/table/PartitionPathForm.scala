@@ -58,6 +58,9 @@ final case class PartitionPathForm(
 }
 
 object PartitionPathForm {
+
+  /** In each partition's folder. */
+  val Metafile = ".hoodie_partition_metadata"
   val NoValue = "__HIVE_DEFAULT_PARTITION__"
   private val MostBytes = 255
 
@@ -73,7 +76,7 @@ object PartitionPathForm {
     else if (parts.contains("..")) Some("leads out of the table")
     else if (parts.exists(p => p.isEmpty || p == ".")) Some("has an empty part, or one that is the folder itself")
     else if (parts.contains(TableConfig.HoodieFolder)) Some("is in a folder of Hudi's own name")
-    else if (parts.exists(_.startsWith(PartitionLister.Metafile)))
+    else if (parts.exists(_.startsWith(Metafile)))
       Some("has the name of the file that marks a partition")
     else if (parts.exists(_.getBytes(UTF_8).length > MostBytes))
       Some(s"has a part of more than $MostBytes bytes, which HDFS and disks refuse")

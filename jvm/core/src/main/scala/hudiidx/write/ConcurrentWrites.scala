@@ -4,6 +4,7 @@ import hudiidx.WriteConflict
 import hudiidx.sync.TableContext
 import hudiidx.table.{FileGroup, TableSchema, ViewTimeline}
 import hudiidx.timeline._
+import hudiidx.write.format.{CompletedWrite, ReplacedGroups}
 import org.apache.avro.Schema
 import scala.collection.JavaConverters._
 

@@ -2,7 +2,8 @@ package hudiidx.write
 
 import hudiidx.bytes.Bytes
 import hudiidx.hfile.{Checksum, Codec, HFileOptions, HFileWriter}
-import hudiidx.table.MetadataTableListing
+import hudiidx.table.listing.MetadataTableListing
+import hudiidx.write.format.BytesPiece
 import java.io.ByteArrayOutputStream
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util

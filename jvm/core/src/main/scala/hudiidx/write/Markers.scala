@@ -1,5 +1,6 @@
 package hudiidx.write
 
+import hudiidx.write.format.WrittenFile
 import hudiidx.{TableFormat, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.table.{FileName, TableConfig, TableFolder}

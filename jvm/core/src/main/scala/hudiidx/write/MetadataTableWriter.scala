@@ -3,7 +3,9 @@ package hudiidx.write
 import hudiidx.storage.Storage
 import hudiidx.sync.TableContext
 import hudiidx.table._
+import hudiidx.table.listing.{MetadataFileGroup, MetadataTable}
 import hudiidx.timeline._
+import hudiidx.write.format.{BytesPiece, CommitContent, CompletedFiles, CompletedWrite, LogBlockWriter, WrittenFile}
 import hudiidx.{DamagedTable, Log, NotAHudiTable, WriteConflict}
 
 /** A data file that an instant added, let grow or deleted.

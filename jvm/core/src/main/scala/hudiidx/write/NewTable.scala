@@ -2,7 +2,8 @@ package hudiidx.write
 
 import hudiidx.TableFormat
 import hudiidx.storage.Storage
-import hudiidx.table.{KeyGenerator, PartitionLister, PropertiesFile, TableConfig, TableFolder, TableLogRules}
+import hudiidx.table.{KeyGenerator, PropertiesFile, TableConfig, TableFolder, TableLogRules}
+import hudiidx.table.listing.PartitionLister
 import java.util.zip.CRC32
 
 /** A merge-on-read table that is to be made.

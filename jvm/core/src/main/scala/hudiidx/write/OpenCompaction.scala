@@ -1,5 +1,6 @@
 package hudiidx.write
 
+import hudiidx.write.format.{CompactionPlan, CompletedFiles}
 import hudiidx.{Log, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.sync.{TableAccess, TableContext}

@@ -1,9 +1,11 @@
 package hudiidx.write
 
+import hudiidx.write.format.{CommitContent, CompletedFiles, CompletedWrite}
 import hudiidx.{Log, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.sync.{TableAccess, TableContext}
-import hudiidx.table.{MetadataTable, PropertiesFile, TableConfig}
+import hudiidx.table.listing.MetadataTable
+import hudiidx.table.{PropertiesFile, TableConfig}
 import scala.util.control.NonFatal
 
 /** A write to a table from its request to its end: a deltacommit, a replacecommit, or a planned compaction that is run. Nothing of it is visible

@@ -1,5 +1,6 @@
 package hudiidx.write
 
+import hudiidx.write.format.CompletedFiles
 import hudiidx.{Log, WriteConflict}
 import hudiidx.sync.TableContext
 import hudiidx.table.TableConfig

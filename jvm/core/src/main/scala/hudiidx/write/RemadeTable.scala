@@ -1,9 +1,11 @@
 package hudiidx.write
 
+import hudiidx.write.format.ReplacedGroups
 import hudiidx.{InvalidOption, UnsupportedTable}
 import hudiidx.storage.Storage
 import hudiidx.sync.TableContext
-import hudiidx.table.{FileName, PropertiesFile, Subfolders, TableConfig}
+import hudiidx.table.{FileName, PropertiesFile, TableConfig}
+import hudiidx.table.listing.Subfolders
 
 /** A table that took the place of another one at the same path. Its timeline has a folder of its own, which `hoodie.properties` names:
   * putting those in the place of the old ones is the one step by which readers, of stock Hudi too, see the new table and no longer the

@@ -1,6 +1,7 @@
 package hudiidx.write
 
 import hudiidx.timeline.{Action, Instant}
+import hudiidx.write.format.ReplaceRequest
 
 /** What a write is on the timeline.
   *

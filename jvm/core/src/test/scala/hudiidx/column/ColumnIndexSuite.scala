@@ -1,6 +1,7 @@
 package hudiidx.column
 
 import hudiidx.DamagedIndex
+import hudiidx.column.segment.{ColumnKind, SegmentMerge}
 import hudiidx.hfile.BlockCache
 import hudiidx.store.IndexStore
 import java.nio.file.Files

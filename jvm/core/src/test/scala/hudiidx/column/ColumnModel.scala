@@ -1,5 +1,6 @@
 package hudiidx.column
 
+import hudiidx.column.segment.{ColumnIndex, ColumnKind, CoveredFile, EncodedPage, SegmentShape, SegmentWriter}
 import hudiidx.hfile.{BlockCache, Codec, HFileOptions}
 import hudiidx.manifest.PartitionKey
 import hudiidx.storage.{LocalStorage, Storage}

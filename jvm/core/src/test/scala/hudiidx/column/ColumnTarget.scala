@@ -2,6 +2,15 @@ package hudiidx.column
 
 import hudiidx.Fixtures
 import hudiidx.bytes.PackedInput
+import hudiidx.column.segment.{
+  ColumnEntry,
+  ColumnFile,
+  FileTable,
+  NameDigest,
+  PartitionDirectory,
+  SegmentShape,
+  StatsPage
+}
 import hudiidx.fuzz.FuzzTarget
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.{ISO_8859_1, UTF_8}

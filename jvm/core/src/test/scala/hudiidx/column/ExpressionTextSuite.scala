@@ -1,7 +1,8 @@
 package hudiidx.column
 
 import hudiidx.TestSettings.seed
-import hudiidx.column.ExpressionTree.{Call, Cast, Column, Constant}
+import hudiidx.column.expression.ExpressionTree.{Call, Cast, Column, Constant}
+import hudiidx.column.expression.{ExpressionGrowth, ExpressionLimits, ExpressionText, ExpressionTree}
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite

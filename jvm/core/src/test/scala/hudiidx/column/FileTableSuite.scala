@@ -1,6 +1,7 @@
 package hudiidx.column
 
 import hudiidx.bytes.PackedInput
+import hudiidx.column.segment.{FileTable, NameDigest, PartitionDirectory, SegmentLayout, SegmentOrder}
 import hudiidx.table.{FileEntry, FileKind}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

@@ -1,5 +1,6 @@
 package hudiidx.column
 
+import hudiidx.column.segment.{ColumnIndex, ColumnKind, CoveredFile, RecordsMerge, RecordsWriter}
 import hudiidx.{DamagedIndex, InvalidOption}
 import hudiidx.hfile.BlockCache
 import hudiidx.store.IndexStore

@@ -4,7 +4,8 @@ import java.util.regex.{Pattern, PatternSyntaxException}
 
 import hudiidx.CountedText
 import hudiidx.TestSettings.{isLong, seed}
-import hudiidx.column.ExpressionTree.{Call, Column, Constant}
+import hudiidx.column.expression.ExpressionTree.{Call, Column, Constant}
+import hudiidx.column.expression.{ExpressionGrowth, ExpressionText, ExpressionTree, PatternRules}
 import org.scalatest.funsuite.AnyFunSuite
 
 import scala.util.Random

@@ -1,5 +1,6 @@
 package hudiidx.column
 
+import hudiidx.column.segment.{CoveredFile, EncodedPage, SegmentPlan, SegmentShape, SegmentWriter}
 import hudiidx.hfile.{Codec, HFileOptions}
 import hudiidx.storage.{CountingStorage, LocalStorage}
 import org.scalacheck.Gen

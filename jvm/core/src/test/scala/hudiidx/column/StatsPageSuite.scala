@@ -1,5 +1,6 @@
 package hudiidx.column
 
+import hudiidx.column.segment.{FileBits, StatsPage}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks

@@ -5,7 +5,8 @@ import hudiidx.log._
 import hudiidx.manifest._
 import hudiidx.storage.{BytesReader, FileInfo}
 import hudiidx.store.IndexVersion
-import hudiidx.table.{FileName, FileOrder, PartitionLister, PropertiesFile, TableConfig}
+import hudiidx.table.{FileName, FileOrder, PropertiesFile, TableConfig}
+import hudiidx.table.listing.PartitionLister
 import hudiidx.timeline.{InstantContent, InstantTime, TimelineReader}
 import hudiidx.{DamagedIndex, DamagedTable, Fixtures, HudiIdxException, TableFormats}
 import java.nio.charset.StandardCharsets.UTF_8

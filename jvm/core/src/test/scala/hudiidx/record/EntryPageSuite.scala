@@ -1,6 +1,16 @@
 package hudiidx.record
 
 import hudiidx.bytes.{Bytes, PackedOutput}
+import hudiidx.record.page.{
+  EntryColumns,
+  EntryPage,
+  EntryPageBuilder,
+  KeyCode,
+  MonotoneColumn,
+  PageReader,
+  PagedCursor,
+  ParsedKey
+}
 import java.nio.charset.StandardCharsets.UTF_8
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

@@ -2,6 +2,7 @@ package hudiidx.record
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
+import hudiidx.record.page.{KeyCode, KeyParts, ParsedKey}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks

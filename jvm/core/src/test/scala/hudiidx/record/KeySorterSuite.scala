@@ -1,6 +1,7 @@
 package hudiidx.record
 
 import java.nio.charset.StandardCharsets.UTF_8
+import hudiidx.record.page.{EntryCursor, KeyCode}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks

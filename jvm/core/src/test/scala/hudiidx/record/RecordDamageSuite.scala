@@ -2,6 +2,7 @@ package hudiidx.record
 
 import hudiidx.DamagedIndex
 import hudiidx.hfile.BlockCache
+import hudiidx.record.page.EntryFlag
 import hudiidx.storage.BytesReader
 import hudiidx.table.FileGroup
 import java.nio.file.{Files, Path}

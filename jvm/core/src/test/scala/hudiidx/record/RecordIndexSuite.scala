@@ -1,6 +1,7 @@
 package hudiidx.record
 
 import hudiidx.hfile.Codec
+import hudiidx.record.page.EntryFlag
 import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks

@@ -1,6 +1,7 @@
 package hudiidx.record
 
 import hudiidx.hfile.{BlockCache, Codec}
+import hudiidx.record.page.{EntryFlag, KeyCode}
 import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.store._
 import hudiidx.table.FileGroup

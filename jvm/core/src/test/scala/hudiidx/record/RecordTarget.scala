@@ -3,6 +3,16 @@ package hudiidx.record
 import hudiidx.DamagedIndex
 import hudiidx.bytes.{PackedInput, PackedOutput}
 import hudiidx.fuzz.FuzzTarget
+import hudiidx.record.page.{
+  DamagedPage,
+  EntryColumns,
+  EntryPage,
+  EntryPageBuilder,
+  GroupPage,
+  KeyCode,
+  PageReader,
+  ParsedKey
+}
 import hudiidx.table.FileGroup
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID

@@ -4,6 +4,7 @@ import hudiidx._
 import hudiidx.storage._
 import hudiidx.sync.IndexerSuite.{accessOf, withTable}
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import java.nio.file.{Files, Path}
 import java.util.concurrent.ConcurrentLinkedQueue
 import org.scalacheck.Gen

@@ -3,7 +3,8 @@ package hudiidx.sync
 import hudiidx.manifest.EncodedPartition
 import hudiidx.storage.{Fault, FaultyStorage, LocalStorage}
 import hudiidx.store.{IndexFile, IndexVersion}
-import hudiidx.table.TableListing
+import hudiidx.sync.build.Indexer
+import hudiidx.table.listing.TableListing
 import java.nio.file.Files
 import java.nio.file.attribute.FileTime
 import org.scalatest.funsuite.AnyFunSuite

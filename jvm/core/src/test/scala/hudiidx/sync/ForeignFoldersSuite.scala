@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.sync.build.Indexer
 import hudiidx.{IndexNotWritable, InvalidOption}
 import hudiidx.storage.LocalStorage
 import hudiidx.store.{IndexStore, Retention}

@@ -3,6 +3,7 @@ package hudiidx.sync
 import hudiidx._
 import hudiidx.storage._
 import hudiidx.store.{Current, IndexStore, IndexVersion, Retention}
+import hudiidx.sync.build.Indexer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite

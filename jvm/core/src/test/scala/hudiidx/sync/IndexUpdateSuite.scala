@@ -1,6 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.storage.{CountingStorage, LocalStorage, StorageCounts}
+import hudiidx.sync.build.Indexer
 import hudiidx.timeline.InstantTime
 import java.nio.file.Files
 import java.nio.file.attribute.FileTime

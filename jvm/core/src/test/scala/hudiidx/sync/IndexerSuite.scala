@@ -3,6 +3,7 @@ package hudiidx.sync
 import hudiidx.IndexNotWritable
 import hudiidx.hfile.BlockCache
 import hudiidx.storage._
+import hudiidx.sync.build.{Indexer, SyncResult}
 import hudiidx.table.{FooterNames, TableConfig}
 import hudiidx.timeline.{Action, ArchivedTimeline, TimelineHistory}
 import java.nio.charset.StandardCharsets.ISO_8859_1

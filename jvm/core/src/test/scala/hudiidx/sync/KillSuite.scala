@@ -3,6 +3,7 @@ package hudiidx.sync
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.storage.{Fault, FaultyStorage, LocalStorage}
 import hudiidx.store.Retention
+import hudiidx.sync.build.Indexer
 import hudiidx.{Figures, IndexNotFound}
 import org.scalatest.funsuite.AnyFunSuite
 

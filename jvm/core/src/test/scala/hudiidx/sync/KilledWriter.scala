@@ -1,6 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.storage.{Fault, FaultyStorage, FileInfo, LocalStorage, RandomReader, Storage}
+import hudiidx.sync.build.Indexer
 import java.io.{BufferedReader, InputStreamReader, OutputStream}
 import java.nio.file.{Files, Paths}
 

@@ -2,6 +2,7 @@ package hudiidx.sync
 
 import java.nio.file.{Files, Path}
 
+import hudiidx.sync.build.Indexer
 import hudiidx.{DamagedTable, TableFormat}
 import hudiidx.storage.{CountingStorage, LocalStorage, Storage}
 import hudiidx.store.{IndexStore, Retention}

@@ -2,6 +2,7 @@ package hudiidx.sync
 
 import hudiidx.DamagedIndex
 import hudiidx.store.{IndexFile, IndexVersion, Retention}
+import hudiidx.sync.build.{Indexer, SyncResult}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Random
 

@@ -1,6 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.store.{InstantId, Retention}
+import hudiidx.sync.build.{Indexer, SyncResult}
 import hudiidx.{HudiIdxException, IndexNotFound}
 import java.io.IOException
 import scala.util.Random

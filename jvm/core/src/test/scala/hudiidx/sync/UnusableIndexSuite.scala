@@ -1,6 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.storage.LocalStorage
+import hudiidx.sync.build.Indexer
 import hudiidx.{DamagedIndex, Fixtures, IndexNotFound, StaleIndex, UnsupportedTable}
 import java.nio.file.{Files, Paths}
 import org.scalatest.funsuite.AnyFunSuite

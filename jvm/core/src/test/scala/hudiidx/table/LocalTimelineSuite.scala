@@ -3,10 +3,12 @@ package hudiidx.table
 import java.time.Instant
 import java.util.TimeZone
 
+import hudiidx.table.query.{IncrementalQuery, IncrementalRequest, TimeTravel}
 import hudiidx.{Fixtures, InvalidOption, TableFormats}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexerSuite, TableContext}
-import hudiidx.write.{CompletedWrite, HeartbeatOptions, OpenWrite, WriteStepsSuite}
+import hudiidx.write.format.CompletedWrite
+import hudiidx.write.{HeartbeatOptions, OpenWrite, WriteStepsSuite}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Tables whose instants are those of a clock that is set: `hoodie.table.timeline.timezone=LOCAL`. */

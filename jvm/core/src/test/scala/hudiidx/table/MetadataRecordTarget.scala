@@ -4,6 +4,7 @@ import hudiidx.DamagedTable
 import hudiidx.fuzz.FuzzTarget
 import hudiidx.hfile._
 import hudiidx.storage.BytesReader
+import hudiidx.table.listing.{MetadataLayer, MetadataTableListing}
 import java.io.ByteArrayOutputStream
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Base64

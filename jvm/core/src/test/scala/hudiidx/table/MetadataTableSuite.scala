@@ -3,6 +3,7 @@ package hudiidx.table
 import com.fasterxml.jackson.databind.JsonNode
 import hudiidx.hfile.{BlockCache, Codec, HFileOptions, HFileReader, HFileWriter}
 import hudiidx.storage.{BytesReader, LocalStorage}
+import hudiidx.table.listing.{MetadataLayer, MetadataTable, MetadataTableListing}
 import hudiidx.timeline.{InstantContents, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures}
 import java.io.ByteArrayOutputStream

@@ -1,6 +1,7 @@
 package hudiidx.table
 
 import hudiidx.InvalidOption
+import hudiidx.table.query.QueryInstant
 import org.scalatest.funsuite.AnyFunSuite
 
 final class QueryInstantSuite extends AnyFunSuite {

@@ -1,6 +1,7 @@
 package hudiidx.table
 
 import hudiidx.storage.LocalStorage
+import hudiidx.table.listing.{MetadataTable, StockLocation, StockRecordIndex}
 import hudiidx.timeline.{InstantContents, InstantTime, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures}
 import java.nio.file.{Files, Paths}

@@ -4,6 +4,7 @@ import scala.collection.mutable
 import scala.util.Random
 
 import hudiidx.storage.{FileInfo, LocalStorage}
+import hudiidx.table.query.{StreamCommits, StreamOffset, StreamRequest, StreamStart}
 import hudiidx.timeline._
 import hudiidx.{InvalidOption, TableChanged}
 import org.scalatest.funsuite.AnyFunSuite

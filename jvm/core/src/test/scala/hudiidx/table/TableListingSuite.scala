@@ -1,6 +1,7 @@
 package hudiidx.table
 
 import hudiidx.storage.LocalStorage
+import hudiidx.table.listing.{ListingRules, PartitionLister, SizeCheck, TableListing}
 import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures, TableChanged}
 import java.nio.file.{Files, Paths}

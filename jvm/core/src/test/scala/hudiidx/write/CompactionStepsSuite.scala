@@ -5,6 +5,7 @@ import hudiidx.log.{BlockRules, SliceLog}
 import hudiidx.storage._
 import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
 import hudiidx.table._
+import hudiidx.write.format.{BaseContent, CompletedWrite, WrittenFile}
 import hudiidx.{Fixtures, TableFormats, WriteConflict, WriteFailed}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Try

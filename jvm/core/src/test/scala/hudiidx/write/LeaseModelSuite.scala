@@ -4,6 +4,7 @@ import hudiidx.TestSettings.{seed, upTo}
 import hudiidx.storage._
 import hudiidx.sync.IndexerSuite
 import hudiidx.table.{FileKind, FileName}
+import hudiidx.write.format.CompletedWrite
 import hudiidx.{Figures, WriteConflict, WriteFailed, WriteUnknown}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.{Failure, Random, Success, Try}

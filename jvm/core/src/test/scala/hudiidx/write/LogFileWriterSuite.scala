@@ -5,6 +5,7 @@ import hudiidx.log.LogKeysSuite
 import hudiidx.log._
 import hudiidx.logindex.LogLookup
 import hudiidx.record.PackedKeys
+import hudiidx.write.format.{DeleteBlock, EarlierFilters, LogFileWriter}
 import java.io.ByteArrayOutputStream
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

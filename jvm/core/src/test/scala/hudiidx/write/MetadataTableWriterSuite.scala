@@ -2,7 +2,9 @@ package hudiidx.write
 
 import hudiidx.storage._
 import hudiidx.sync.{IndexerSuite, TableContext}
-import hudiidx.table.{FileName, MetadataTable, MetadataTableListing, PropertiesFile, TableConfig}
+import hudiidx.table.{FileName, PropertiesFile, TableConfig}
+import hudiidx.table.listing.{MetadataTable, MetadataTableListing}
+import hudiidx.write.format.{CommitContent, CompletedWrite, WrittenFile}
 import hudiidx.{Fixtures, TableFormat, WriteConflict}
 import org.scalatest.funsuite.AnyFunSuite
 

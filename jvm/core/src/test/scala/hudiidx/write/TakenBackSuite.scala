@@ -3,6 +3,7 @@ package hudiidx.write
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
 import hudiidx.table.{FileKind, FileName}
+import hudiidx.write.format.CompletedWrite
 import hudiidx.{Fixtures, TableFormats, WriteConflict}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -1,5 +1,13 @@
 package hudiidx.write
 
+import hudiidx.write.format.{
+  CompletedWrite,
+  EarlierFilters,
+  LogFileWriter,
+  PartitionMetafile,
+  ReplacedGroups,
+  WrittenFile
+}
 import hudiidx.{Fixtures, TableFormat, TableFormats}
 import hudiidx.log._
 import hudiidx.storage._

@@ -5,7 +5,7 @@ import scala.annotation.tailrec
 import hudiidx.InvalidOption
 import hudiidx.store.Retention
 import hudiidx.sync.IndexOptions
-import hudiidx.table.QueryInstant
+import hudiidx.table.query.QueryInstant
 
 /** @param asOf   requested time of an instant; None: the latest
   *  @param limit  most files or slices to print; None = all

@@ -5,7 +5,8 @@ import hudiidx.{HudiIdxException, ShellCommand}
 import hudiidx.column.NeverColumns
 import hudiidx.storage.Storage
 import hudiidx.store.{IndexFolder, IndexStore}
-import hudiidx.sync.{IndexInfo, IndexOptions, NeverNames, TableAccess, TableContext, TableSnapshot}
+import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext, TableSnapshot}
+import hudiidx.sync.build.NeverNames
 import hudiidx.table.{TableConfig, TableProperties}
 import java.io.IOException
 

@@ -3,12 +3,14 @@ package hudiidx.command
 import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx._
-import hudiidx.hadoop.{CommandSettings, Tables}
+import hudiidx.hadoop.fs.CommandSettings
+import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.RecordLookups
 import hudiidx.record.PackedKeys
 import hudiidx.report.TableReport
 import hudiidx.symlink.SymlinkExport
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import java.io.{InputStream, OutputStream, PrintStream}
 
 /** The commands that need no Spark: `hudiidx.command.Main COMMAND TABLE [options]`. One JSON document on standard output;

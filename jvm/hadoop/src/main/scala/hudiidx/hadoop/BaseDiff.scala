@@ -1,5 +1,6 @@
 package hudiidx.hadoop
 
+import hudiidx.hadoop.parquet.{BaseFileKeys, KeyColumns, KeyInQuestion, KeyRows, KeyTable}
 import hudiidx.sync.TouchedRows
 import hudiidx.table.BaseFile
 

@@ -4,6 +4,7 @@ import java.io.IOException
 import java.nio.file.NoSuchFileException
 
 import hudiidx.hadoop.HistoryTimeline.HistoryKey
+import hudiidx.hadoop.parquet.StorageInputFile
 import hudiidx.storage.Storage
 import hudiidx.{DamagedTable, HudiIdxException, TableChanged}
 import org.apache.hadoop.conf.Configuration

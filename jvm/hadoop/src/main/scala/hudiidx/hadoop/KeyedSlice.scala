@@ -4,6 +4,7 @@ import java.util.{Arrays, BitSet}
 
 import hudiidx.UnsupportedTable
 import hudiidx.bytes.ByteSlice
+import hudiidx.hadoop.parquet.{KeyColumns, KeyRows}
 import hudiidx.log.LogRules
 import hudiidx.merge.{HeldFiles, LogRecordKeys, PartialMergePlan}
 import hudiidx.storage.Storage

@@ -1,5 +1,6 @@
 package hudiidx.hadoop
 
+import hudiidx.hadoop.parquet.ParquetBlockRows
 import hudiidx.log.BlockReaders
 import hudiidx.table.HFileBlockRows
 

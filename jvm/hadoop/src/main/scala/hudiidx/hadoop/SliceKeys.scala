@@ -2,6 +2,7 @@ package hudiidx.hadoop
 
 import java.nio.file.{Path, Paths}
 
+import hudiidx.hadoop.parquet.{BaseFileKeys, KeyColumns, KeyInQuestion, KeyRows, KeyTable}
 import hudiidx.log._
 import hudiidx.storage.{CloseableIterator, Storage}
 import hudiidx.sync.{GroupWork, TouchedRows}

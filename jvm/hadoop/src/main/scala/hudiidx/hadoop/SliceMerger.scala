@@ -2,13 +2,15 @@ package hudiidx.hadoop
 
 import java.nio.file.NoSuchFileException
 
+import hudiidx.hadoop.parquet.{BaseFileKeys, KeyColumns}
 import hudiidx.{DamagedTable, Log}
 import hudiidx.log.{BlockPart, BlockRules, OrderingValue, SliceLog}
 import hudiidx.logindex.{KeptTails, LogBlockFacts, LogLookup}
 import hudiidx.merge._
 import hudiidx.record.PackedKeys
 import hudiidx.storage.Storage
-import hudiidx.table.{CommitTimes, TableConfig}
+import hudiidx.table.query.CommitTimes
+import hudiidx.table.TableConfig
 
 /** A file slice whose log has been merged with its base file, or some keys of it.
   *

@@ -6,6 +6,7 @@ import java.util.stream.IntStream
 import scala.collection.JavaConverters._
 
 import hudiidx.bytes.Bytes
+import hudiidx.hadoop.parquet.{BaseFileKeys, BytesColumn}
 import hudiidx.record.PackedKeys
 import org.apache.parquet.column.page.PageReadStore
 import org.apache.parquet.hadoop.ParquetFileReader

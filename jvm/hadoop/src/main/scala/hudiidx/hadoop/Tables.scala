@@ -1,5 +1,7 @@
 package hudiidx.hadoop
 
+import hudiidx.hadoop.fs.{CommandSettings, HadoopStorage}
+import hudiidx.hadoop.parquet.ParquetColumns
 import hudiidx.{InvalidOption, Secrets}
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.{LocalStorage, Storage}

@@ -3,6 +3,7 @@ package hudiidx.hadoop
 import java.util.{Arrays, BitSet}
 
 import hudiidx.bytes.XxHash64
+import hudiidx.hadoop.parquet.KeyRange
 import hudiidx.merge.KeySet
 import hudiidx.record.PackedKeys
 

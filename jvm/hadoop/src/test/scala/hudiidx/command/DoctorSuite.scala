@@ -6,7 +6,8 @@ import hudiidx.Fixtures
 import hudiidx.hadoop.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.{FileInfo, LocalStorage, RandomReader, Storage}
-import hudiidx.sync.{IndexOptions, Indexer}
+import hudiidx.sync.IndexOptions
+import hudiidx.sync.build.Indexer
 import hudiidx.table.{PropertiesFile, TableConfig}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.collection.mutable
 
+import hudiidx.hadoop.parquet.{BaseFileKeys, KeyColumns}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TouchedRows
 import hudiidx.table.BaseFile

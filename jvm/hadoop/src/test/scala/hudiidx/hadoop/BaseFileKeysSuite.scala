@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, NoSuchFileException, Paths}
 import java.time.LocalDate
 
+import hudiidx.hadoop.parquet.{BaseFileKeys, KeyColumns, KeyRows}
 import hudiidx.log.RecordKeyForm
 import hudiidx.storage.LocalStorage
 import hudiidx.{DamagedTable, Fixtures, UnsupportedTable}

@@ -1,6 +1,7 @@
 package hudiidx.hadoop
 
 import hudiidx.Fixtures
+import hudiidx.hadoop.parquet.{BaseFileSchema, StorageInputFile}
 import hudiidx.storage.LocalStorage
 import org.apache.avro.Schema
 import org.apache.parquet.hadoop.ParquetFileReader

@@ -4,7 +4,8 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.collection.JavaConverters._
 
-import hudiidx.column.{ColumnScan, IndexSpec}
+import hudiidx.column.segment.ColumnScan
+import hudiidx.column.IndexSpec
 import hudiidx.hadoop.column._
 import hudiidx.hadoop.logindex.{LogPart, LogPartSuite}
 import hudiidx.hadoop.record._
@@ -14,6 +15,7 @@ import hudiidx.storage._
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.symlink.{SymlinkPart, SymlinkSettings}
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Others publish index versions at every step that a long making of an index takes at its store: it ends all the same, reads

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
 
 import hudiidx.TestSettings.{seed, upTo}
+import hudiidx.hadoop.fs.Claims
 import hudiidx.storage._
 import hudiidx.write.LeaseModelSuite.{Path => Table, _}
 import hudiidx.write.{CompactionStepsSuite, LateWriteSuite, WriteStepsSuite}

@@ -9,6 +9,7 @@ import java.util.concurrent.{Callable, CyclicBarrier, Executors, TimeUnit}
 import scala.util.{Random, Try}
 
 import hudiidx.TestSettings.{isLong, seed}
+import hudiidx.hadoop.fs.{ByCreation, Claims}
 import hudiidx.{Figures, Fixtures, WriteConflict}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs._

@@ -1,6 +1,7 @@
 package hudiidx.hadoop
 
 import hudiidx.TestSettings.isLong
+import hudiidx.hadoop.parquet.ParquetBlockRows
 import hudiidx.log._
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, TableSnapshot}

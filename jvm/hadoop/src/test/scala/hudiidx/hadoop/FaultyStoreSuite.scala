@@ -5,6 +5,7 @@ import hudiidx.hadoop.record._
 import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import org.scalatest.funsuite.AnyFunSuite
 
 /** A store that refuses a call, loses its answer, does it twice or late, cuts files and reads, lies about renames and lists what is past: what is

@@ -3,6 +3,7 @@ package hudiidx.hadoop
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.table.{SlicesOfSizes, StockAnswers}
 import hudiidx.{DamagedTable, Fixtures, StaleIndex}
 import org.scalatest.funsuite.AnyFunSuite

@@ -7,6 +7,7 @@ import scala.util.{Success, Try}
 
 import hudiidx.Fixtures
 import hudiidx.TestSettings.isLong
+import hudiidx.hadoop.parquet.{BaseFileKeys, FooterReader, KeyColumns, ReaderInputFile}
 import hudiidx.storage.{BytesReader, CountingStorage, LocalStorage, RandomReader}
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.column.ParquetProperties.WriterVersion

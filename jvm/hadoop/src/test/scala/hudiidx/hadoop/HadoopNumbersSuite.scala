@@ -3,6 +3,8 @@ package hudiidx.hadoop
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.Files
 
+import hudiidx.hadoop.fs.HadoopStorage
+import hudiidx.hadoop.parquet.CommitDay
 import hudiidx.{Fixtures, NumberSites}
 import hudiidx.command.CommandLine
 import hudiidx.storage.LocalStorage
@@ -20,7 +22,7 @@ class HadoopNumbersSuite extends AnyFunSuite {
   }
 
   private val sites: Map[String, String => Any] = Map(
-    "hudiidx.hadoop.CommitDay" -> (t => CommitDay.of(t) + CommitDay.of(t.padTo(8, '9'))),
+    "hudiidx.hadoop.parquet.CommitDay" -> (t => CommitDay.of(t) + CommitDay.of(t.padTo(8, '9'))),
     "hudiidx.hadoop.HistoryManifest" -> (manifests(_)),
     "hudiidx.command.CommandLine" -> (t => CommandLine.parse(Array("expire", "/t", "--retain-last", t)))
   )

@@ -6,6 +6,7 @@ import java.nio.file.{Files, Paths, StandardCopyOption}
 import java.util.UUID
 
 import hudiidx.Fixtures
+import hudiidx.hadoop.fs.{ByCreation, ByRename, HadoopStorage, NewFile}
 import hudiidx.storage.{LocalStorage, Storage, StorageContract}
 import hudiidx.store.IndexFolderContract
 import org.apache.hadoop.conf.Configuration

@@ -4,6 +4,7 @@ import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicInteger
 
 import hudiidx.Fixtures
+import hudiidx.hadoop.fs.HadoopStorage
 import hudiidx.storage.{Access, Storage, StorageContract}
 import hudiidx.store.IndexFolderContract
 import org.apache.hadoop.conf.Configuration

@@ -3,6 +3,7 @@ package hudiidx.hadoop
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.Fixtures
 import hudiidx.bytes.ByteSlice
+import hudiidx.hadoop.parquet.{ParquetBlockRows, StorageInputFile}
 import hudiidx.hfile.BlockCache
 import hudiidx.log._
 import hudiidx.storage.{LocalStorage, Storage}

@@ -2,7 +2,8 @@ package hudiidx.hadoop
 
 import hudiidx.Fixtures
 import hudiidx.storage.LocalStorage
-import hudiidx.table.{MetadataTable, TableConfig}
+import hudiidx.table.listing.MetadataTable
+import hudiidx.table.TableConfig
 import hudiidx.timeline.{InstantContents, TimelineReader}
 import org.scalatest.funsuite.AnyFunSuite
 

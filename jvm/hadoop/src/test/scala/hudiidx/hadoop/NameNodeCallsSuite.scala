@@ -1,7 +1,8 @@
 package hudiidx.hadoop
 
 import hudiidx.Fixtures
-import hudiidx.sync.{IndexOptions, Indexer, TableAccess}
+import hudiidx.sync.{IndexOptions, TableAccess}
+import hudiidx.sync.build.Indexer
 import org.apache.hadoop.fs.FileSystem
 
 /** What operations ask of an HDFS NameNode, counted by Hadoop's own statistics of the client. */

@@ -6,6 +6,7 @@ import java.nio.file.Path
 import scala.collection.JavaConverters._
 
 import hudiidx.Fixtures
+import hudiidx.hadoop.parquet.StreamOutputFile
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{Path => HadoopPath}
 import org.apache.parquet.column.ParquetProperties.WriterVersion

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path => LocalPath}
 import scala.util.Random
 
 import hudiidx.Fixtures
+import hudiidx.hadoop.fs.HadoopStorage
 import hudiidx.hadoop.record.{KeyWrite, KeyedTable}
 import hudiidx.hfile.BlockCache
 import hudiidx.sync.{FakeTable, FakeWrite, IndexOptions, TableAccess, TableSnapshot}

@@ -10,6 +10,7 @@ import hudiidx.hadoop.record.RecordPart
 import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Tasks that run again, for an executor was lost behind their last write, or twice at once. */

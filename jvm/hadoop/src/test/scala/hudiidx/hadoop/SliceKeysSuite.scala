@@ -9,6 +9,7 @@ import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
 import hudiidx.store.IndexVersion
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.table._
 import hudiidx.timeline.{Instant, InstantContents}
 import hudiidx.{DamagedTable, Figures, Fixtures}

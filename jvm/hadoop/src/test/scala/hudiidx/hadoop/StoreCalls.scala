@@ -3,12 +3,14 @@ package hudiidx.hadoop
 import java.nio.file.Path
 
 import hudiidx.Figures
-import hudiidx.column.{ColumnCondition, ColumnIndex, ColumnType, Conditions, ValueSet}
+import hudiidx.column.{ColumnCondition, ColumnType, Conditions, ValueSet}
+import hudiidx.column.segment.ColumnIndex
 import hudiidx.hadoop.column.{ColumnPart, ColumnVerifier}
 import hudiidx.hadoop.record.{RecordLookups, RecordPart, RecordVerifier}
 import hudiidx.record.PackedKeys
 import hudiidx.store.{IndexStore, Retention}
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import org.apache.hadoop.fs.FileSystem
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite

@@ -3,6 +3,7 @@ package hudiidx.hadoop
 import java.net.{URL, URLClassLoader}
 import java.nio.file.Files
 
+import hudiidx.hadoop.fs.CommandSettings
 import hudiidx.{Fixtures, InvalidOption, NotAHudiTable, Texts}
 import hudiidx.table.TableConfig
 import org.apache.hadoop.conf.Configuration

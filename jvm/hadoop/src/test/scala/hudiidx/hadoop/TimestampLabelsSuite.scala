@@ -1,5 +1,6 @@
 package hudiidx.hadoop
 
+import hudiidx.hadoop.parquet.TimestampLabels
 import org.apache.avro.Schema
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.funsuite.AnyFunSuite

@@ -7,6 +7,7 @@ import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.RecordPart
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The two zstd libraries on the bytes that indexes are made of. */

@@ -9,7 +9,8 @@ import examples.mapreduce.FareByCity
 import hudiidx.{Fixtures, TestSettings}
 import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.RecordPart
-import hudiidx.sync.{IndexOptions, Indexer, LocalEngine, LocalScanner, RecordOptions}
+import hudiidx.sync.{IndexOptions, LocalEngine, LocalScanner, RecordOptions}
+import hudiidx.sync.build.Indexer
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 

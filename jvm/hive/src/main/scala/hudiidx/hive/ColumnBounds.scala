@@ -3,7 +3,8 @@ package hudiidx.hive
 import java.io.IOException
 
 import hudiidx.DamagedIndex
-import hudiidx.column.{ColumnCondition, ColumnIndex, ColumnSelection, Conditions}
+import hudiidx.column.{ColumnCondition, Conditions}
+import hudiidx.column.segment.{ColumnIndex, ColumnSelection}
 import hudiidx.store.IndexStore
 import hudiidx.sync.{Fallback, FallbackCode, TableSnapshot}
 import hudiidx.table.FileSlice

@@ -4,7 +4,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
 
 import hudiidx.{Causes, DamagedTable}
-import hudiidx.hadoop.{MergedSlice, SliceMerger, StorageInputFile, Tables}
+import hudiidx.hadoop.{MergedSlice, SliceMerger, Tables}
+import hudiidx.hadoop.parquet.StorageInputFile
 import hudiidx.hive.rows._
 import hudiidx.merge.{MergeOptions, MergeRules}
 import hudiidx.storage.Storage

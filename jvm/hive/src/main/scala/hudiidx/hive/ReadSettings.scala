@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.InvalidOption
 import hudiidx.sync.{IndexOptions, OptionDoc, OptionKind}
-import hudiidx.table.QueryInstant
+import hudiidx.table.query.QueryInstant
 import org.apache.hadoop.conf.Configuration
 
 /** What a job's configuration says about reading tables.

@@ -6,7 +6,7 @@ import java.time.LocalDate
 import scala.util.Try
 
 import hudiidx.UnsupportedTable
-import hudiidx.hadoop.TimestampLabels
+import hudiidx.hadoop.parquet.TimestampLabels
 import hudiidx.hive.rows.{AvroValues, ValueType}
 import hudiidx.log.AvroFieldPlan
 import hudiidx.table.{PartitionPathForm, PartitionReading, PartitionRule, PartitionTexts}

@@ -5,6 +5,8 @@ import hudiidx.merge.MergeRules
 import hudiidx.storage.Storage
 import hudiidx.sync.TableSnapshot
 import hudiidx.table._
+import hudiidx.table.listing.{ExpectedPartition, SizeCheck, TableListing}
+import hudiidx.table.query.TimeTravel
 import hudiidx.{DamagedTable, InvalidOption, UnsupportedTable}
 import org.apache.hadoop.conf.Configuration
 

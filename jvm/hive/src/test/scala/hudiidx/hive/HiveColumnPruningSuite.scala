@@ -10,6 +10,7 @@ import hudiidx.hive.rows.{AvroValues, ValueType}
 import hudiidx.log.AvroFieldPlan
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.{Fixtures, HudiIdxException, TestSettings}
 import org.apache.hadoop.hive.common.`type`.HiveDecimal
 import org.apache.hadoop.hive.ql.plan.ExprNodeDesc

@@ -3,7 +3,8 @@ package hudiidx.hive
 import java.nio.file.{Files, Path, Paths}
 
 import hudiidx.storage.LocalStorage
-import hudiidx.sync.{IndexOptions, Indexer}
+import hudiidx.sync.IndexOptions
+import hudiidx.sync.build.Indexer
 import hudiidx.hadoop.{Tables, TimelineCut}
 import hudiidx.table.PropertiesFile
 import hudiidx.{Fixtures, HudiIdxException, NotAHudiTable, TestSettings}

@@ -5,7 +5,8 @@ import java.nio.file.{Files, Paths}
 import hudiidx.{Fixtures, TestSettings}
 import hudiidx.hadoop.Tables
 import hudiidx.storage.LocalStorage
-import hudiidx.sync.{IndexOptions, Indexer, TableContext}
+import hudiidx.sync.{IndexOptions, TableContext}
+import hudiidx.sync.build.Indexer
 import hudiidx.timeline.Instant
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.mapred.JobConf

@@ -9,6 +9,7 @@ import hudiidx.hadoop.record.RecordPart
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.{Fixtures, HudiIdxException, IndexNotFound, TestSettings}
 import org.apache.hadoop.hive.ql.plan.ExprNodeDesc
 import org.apache.hadoop.hive.ql.udf.generic.{

@@ -1,6 +1,7 @@
 package hudiidx.hive
 
-import hudiidx.hadoop.{ParquetLayout, ParquetTables, StorageInputFile}
+import hudiidx.hadoop.{ParquetLayout, ParquetTables}
+import hudiidx.hadoop.parquet.StorageInputFile
 import hudiidx.hive.rows.{ParquetRows, ValueType}
 import hudiidx.storage.LocalStorage
 import hudiidx.{DamagedTable, Fixtures, UnsupportedTable}

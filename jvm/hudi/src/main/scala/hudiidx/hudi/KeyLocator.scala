@@ -2,7 +2,8 @@ package hudiidx.hudi
 
 import hudiidx.log.MergeMode
 import hudiidx.record.RecordLocation
-import hudiidx.spark.{SharedRecords, SharedTable, TagStrategy}
+import hudiidx.spark.pinned.{SharedRecords, SharedTable}
+import hudiidx.spark.options.TagStrategy
 import hudiidx.spark.tag.TagLocation
 import hudiidx.sync.IndexOptions
 import hudiidx.table.TableLogRules

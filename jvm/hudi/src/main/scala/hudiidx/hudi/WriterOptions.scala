@@ -5,7 +5,7 @@ import java.util.Properties
 import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
-import hudiidx.spark.write.WriteOptionDocs
+import hudiidx.spark.write.options.WriteOptionDocs
 import hudiidx.store.IndexStore
 import hudiidx.sync.{IndexOptions, OptionDoc}
 

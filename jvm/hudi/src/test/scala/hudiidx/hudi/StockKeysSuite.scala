@@ -4,8 +4,8 @@ import scala.util.Try
 
 import hudiidx.TableFormats
 import hudiidx.log.KeyValueKind
-import hudiidx.spark.RecordKeyFilter
-import hudiidx.spark.{KeyColumnsOf, KeyReader}
+import hudiidx.spark.read.RecordKeyFilter
+import hudiidx.spark.read.{KeyColumnsOf, KeyReader}
 import hudiidx.table.{KeyGenerator => OwnGenerator, KeyTexts, TableConfig}
 import org.apache.hudi.AvroConversionUtils
 import org.apache.hudi.common.config.TypedProperties

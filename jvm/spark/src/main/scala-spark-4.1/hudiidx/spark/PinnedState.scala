@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.spark.pinned.PinnedTable
 import org.apache.spark.sql.connector.catalog.Table
 
 /** A table as of one moment. Spark 4.1 reads a cached table instead of one of the same name and id: with the moment in the id a

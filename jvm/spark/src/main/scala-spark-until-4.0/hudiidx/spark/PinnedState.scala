@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.spark.pinned.PinnedTable
 import org.apache.spark.sql.connector.catalog.Table
 
 /** A table as of one moment. What Spark caches is told from it by `equals` alone. */

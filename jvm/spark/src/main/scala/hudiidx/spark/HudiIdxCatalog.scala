@@ -4,8 +4,19 @@ import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
+import hudiidx.spark.catalog.{
+  CatalogProcedures,
+  DelegatingCatalog,
+  StagedTables,
+  TableChanges,
+  TableDefinition,
+  V1Tables
+}
+import hudiidx.spark.options.ReadOptions
+import hudiidx.spark.views.{BatchTable, NamedTable}
 import hudiidx.sync.TableContext
-import hudiidx.table.{TableConfig, TimeTravel}
+import hudiidx.table.TableConfig
+import hudiidx.table.query.TimeTravel
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog._
 import org.apache.spark.sql.connector.expressions.Transform

@@ -4,6 +4,7 @@ import java.util.ServiceLoader
 
 import scala.collection.JavaConverters._
 
+import hudiidx.spark.plan.KeyJoinRule
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}

@@ -5,6 +5,11 @@ import java.util
 import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
+import hudiidx.spark.options.ReadOptions
+import hudiidx.spark.pinned.{PinnedTable, SharedTable}
+import hudiidx.spark.plan.KeyJoinRule
+import hudiidx.spark.stream.ChangeData
+import hudiidx.spark.views.{BatchTable, ViewTable}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.{Table, TableProvider}
 import org.apache.spark.sql.connector.expressions.Transform
@@ -50,7 +55,7 @@ final private class UnopenedTable(columns: StructType) extends BatchTable(HudiId
 }
 
 object HudiIdxSource {
-  val Name = "hudiidx"
+  val Name: String = ReadOptions.SourceName
 
   /** @param ofCatalog options that come with a single scan must not ask for other rows than the table was opened for */
   private[spark] def open(spark: SparkSession, options: Map[String, String], ofCatalog: Boolean = false): BatchTable = {

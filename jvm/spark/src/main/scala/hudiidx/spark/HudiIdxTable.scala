@@ -1,38 +1,18 @@
 package hudiidx.spark
 
-import java.util
-
 import scala.collection.JavaConverters._
 
-import hudiidx.{InvalidOption, Texts}
+import hudiidx.InvalidOption
+import hudiidx.spark.catalog.TableChanges
+import hudiidx.spark.options.{ReadOptions, StreamOptions}
+import hudiidx.spark.pinned.PinnedTable
+import hudiidx.spark.plan.HudiIdxScanBuilder
+import hudiidx.spark.read.ScanColumns
+import hudiidx.spark.views.BatchTable
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.connector.catalog.{
-  MetadataColumn,
-  SupportsMetadataColumns,
-  SupportsRead,
-  Table,
-  TableCapability,
-  TruncatableTable
-}
+import org.apache.spark.sql.connector.catalog.{MetadataColumn, SupportsMetadataColumns, TruncatableTable}
 import org.apache.spark.sql.connector.read.ScanBuilder
-import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
-
-/** Something that can be read as a whole, and no more.
-  *
-  * @param streams it can be read as a stream too
-  */
-abstract class BatchTable(title: String, val struct: StructType, streams: Boolean = false)
-    extends Table
-    with SupportsRead {
-  final override def name(): String = Texts.shown(title)
-
-  final override def schema(): StructType = struct
-
-  final override def capabilities(): util.Set[TableCapability] =
-    if (streams) util.EnumSet.of(TableCapability.BATCH_READ, TableCapability.MICRO_BATCH_READ)
-    else util.EnumSet.of(TableCapability.BATCH_READ)
-}
 
 /** The rows of a table as of one moment; every scan of it reads the same files. */
 final class HudiIdxTable(spark: SparkSession, table: PinnedTable, ofCatalog: Boolean)

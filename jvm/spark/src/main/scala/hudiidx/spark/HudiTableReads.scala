@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.spark.views.NamedTable
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, HiveTableRelation, UnresolvedCatalogRelation}

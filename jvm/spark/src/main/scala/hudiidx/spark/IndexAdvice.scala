@@ -5,9 +5,13 @@ import java.io.IOException
 import scala.collection.mutable
 
 import hudiidx.column.ColumnCondition.{And, Anything, In => Leaf, Nothing, Or}
-import hudiidx.column.{ColumnCondition, ColumnPath, ColumnType, ExpressionLimits, LeafTest}
+import hudiidx.column.{ColumnCondition, ColumnPath, ColumnType, LeafTest}
+import hudiidx.column.expression.ExpressionLimits
 import hudiidx.hadoop.column.{FooterStats, SourceStats}
+import hudiidx.spark.pinned.{ColumnFilter, PartitionPruning, PinnedTable}
+import hudiidx.spark.plan.{HudiIdxScan, RecordedScans}
 import hudiidx.spark.prune.{Contained, ExpressionResolver}
+import hudiidx.spark.shims.Shims
 import hudiidx.storage.Storage
 import hudiidx.store.ScanFiles
 import hudiidx.table.{FileSlice, HudiType}

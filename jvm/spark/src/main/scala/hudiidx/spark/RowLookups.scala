@@ -7,8 +7,13 @@ import scala.collection.JavaConverters._
 import hudiidx.DamagedTable
 import hudiidx.bytes.RecentlyUsed
 import hudiidx.hadoop.record.KeptOpen
-import hudiidx.hadoop.{KeyColumns, KeyedSlice, WantedKeys}
+import hudiidx.hadoop.parquet.KeyColumns
+import hudiidx.hadoop.{KeyedSlice, WantedKeys}
 import hudiidx.record.PackedKeys
+import hudiidx.spark.options.ReadOptions
+import hudiidx.spark.pinned.PinnedTable
+import hudiidx.spark.read.{FileSliceSplit, KeyedSlices, ParquetReaders, RecordKeyFilter, ScanColumns, SliceReading}
+import hudiidx.spark.shims.Shims
 import hudiidx.storage.FileStamp
 import hudiidx.store.IndexStore
 import hudiidx.sync.TableAccess

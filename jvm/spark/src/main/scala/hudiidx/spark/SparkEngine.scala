@@ -6,6 +6,7 @@ import java.util.concurrent.{LinkedBlockingQueue, TimeUnit}
 
 import scala.collection.JavaConverters._
 
+import hudiidx.spark.pinned.SharedTable
 import hudiidx.{Causes, DamagedIndex, DamagedTable, HudiIdxException, Texts}
 import hudiidx.hadoop.Tables
 import hudiidx.sync.{TableAccess, TaskEngine}

@@ -1,8 +1,10 @@
 package hudiidx.spark
 
 import hudiidx.InvalidOption
-import hudiidx.column.{ColumnExpression, ColumnPath, ExpressionGrowth, ExpressionTree}
+import hudiidx.column.{ColumnExpression, ColumnPath}
+import hudiidx.column.expression.{ExpressionGrowth, ExpressionTree}
 import hudiidx.hadoop.column.{ExpressionEngine, RowExpression, TableExpressions}
+import hudiidx.spark.pinned.RowSchema
 import hudiidx.spark.prune._
 import hudiidx.table.TableConfig
 import org.apache.spark.sql.SparkSession

@@ -7,6 +7,9 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.options.{IncrementalOptions, ReadOptions}
+import hudiidx.spark.pinned.PinnedTable
+import hudiidx.spark.stream.ChangeText
 import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.DataFrame
 

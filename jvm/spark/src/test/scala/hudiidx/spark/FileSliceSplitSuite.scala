@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.spark.read.{FileSliceSplit, SliceLogs, SliceReading}
 import hudiidx.table.{BaseFile, FileSlice, LogFile}
 import org.apache.spark.paths.SparkPath
 import org.apache.spark.sql.catalyst.InternalRow
@@ -29,7 +30,7 @@ final class FileSliceSplitSuite extends AnyFunSuite {
     assert((whole.start, whole.length, whole.fileSize) === ((0L, 790L, 790L)))
     val files = logs.map(l => s"/t/city=sf/${l.fileName}" -> l.sizeBytes) :+ ("/tmp/changes.log" -> 5L)
     assert(
-      Shims.sliceOf(whole) ===
+      FileSliceSplit.sliceOf(whole) ===
         FileSliceSplit(Some(SliceLogs(Some(base.instantTime), files, None)), Map("city" -> 1), None)
     )
     val logsAlone = split(None, logs)

@@ -8,6 +8,7 @@ import hudiidx.hadoop.{RelabelledFileSystem, Tables}
 import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.{Fixtures, IndexNotWritable}
 import org.apache.hadoop.fs.{FSDataOutputStream, FileSystem, Path}
 import org.apache.hadoop.util.Progressable

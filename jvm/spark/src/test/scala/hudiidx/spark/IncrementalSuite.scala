@@ -4,6 +4,8 @@ import java.nio.file.{Files, Paths}
 
 import com.fasterxml.jackson.databind.JsonNode
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.options.{IncrementalOptions, ReadOptions}
+import hudiidx.spark.pinned.{PinnedTable, SharedTable}
 import hudiidx.sync.IndexOptions
 import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.DataFrame

@@ -8,6 +8,7 @@ import scala.collection.JavaConverters._
 import hudiidx.Fixtures
 import hudiidx.hadoop.TimelineCut
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.options.ReadOptions
 import hudiidx.storage.LocalStorage
 import org.apache.logging.log4j.Level
 

@@ -4,6 +4,9 @@ import java.nio.file.{Files, Paths}
 
 import hudiidx.Fixtures
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.options.ReadPushdowns
+import hudiidx.spark.pinned.ColumnFilter
+import hudiidx.spark.plan.HudiIdxScan
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Literal}
 import org.apache.spark.sql.execution.LocalTableScanExec
 import org.apache.spark.sql.functions.col

@@ -4,6 +4,7 @@ import java.nio.file.{Files, Paths}
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.options.ViewCall
 import hudiidx.{Fixtures, IndexNotFound, InvalidOption}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 

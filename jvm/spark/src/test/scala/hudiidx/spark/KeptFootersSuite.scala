@@ -6,6 +6,7 @@ import java.nio.file.{Files, Paths, StandardCopyOption}
 import scala.collection.JavaConverters._
 
 import hudiidx.Fixtures
+import hudiidx.spark.read.KeptFooters
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.ParquetFileReader

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Paths}
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.record.PackedKeys
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.options.ReadPushdowns
 import hudiidx.storage.LocalStorage
 import hudiidx.table.{PropertiesFile, TableConfig}
 import hudiidx.{Fixtures, HudiIdxException}

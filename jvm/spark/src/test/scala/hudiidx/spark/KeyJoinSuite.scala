@@ -4,6 +4,8 @@ import java.nio.file.{Files, Paths}
 
 import scala.util.Random
 
+import hudiidx.spark.options.ReadPushdowns
+import hudiidx.spark.plan.KeyJoinRule
 import hudiidx.{Fixtures, TestSettings}
 import hudiidx.spark.api.HudiIdxApi
 import org.apache.spark.sql.functions.{broadcast, expr, monotonically_increasing_id}

@@ -3,6 +3,7 @@ package hudiidx.spark
 import java.nio.charset.StandardCharsets.UTF_8
 
 import hudiidx.log.{KeyValueKind, RecordKeyForm}
+import hudiidx.spark.read.{KeyColumnsOf, KeyReader}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.BoundReference
 import org.apache.spark.sql.types._

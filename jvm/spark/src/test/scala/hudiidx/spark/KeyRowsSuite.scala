@@ -8,6 +8,7 @@ import scala.util.Random
 import hudiidx.Fixtures
 import hudiidx.hadoop.{FoundRows, StoredKeyRows}
 import hudiidx.record.PackedKeys
+import hudiidx.spark.read.{BaseFileReaderFactory, FileSliceSplit, ParquetReaders, ScanColumns}
 import org.apache.parquet.hadoop.metadata.BlockMetaData
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.connector.read.PartitionReader
@@ -39,7 +40,7 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
       .option("parquet.page.row.count.limit", "150")
       .parquet(folder.toString)
     val file = Files.list(folder).iterator.asScala.map(_.toString).find(_.endsWith(".parquet")).get
-    Shims.wholeFile(InternalRow.empty, file, Files.size(Paths.get(file)), FileSliceSplit.OfBaseFile)
+    FileSliceSplit.wholeFile(InternalRow.empty, file, Files.size(Paths.get(file)), FileSliceSplit.OfBaseFile)
   }
 
   private val columns =
@@ -67,7 +68,7 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
     ParquetReaders.of(spark, columns, new StructType(), Array.empty).footer(piece)
 
   private def asking(piece: PartitionedFile, keys: Seq[String]): PartitionedFile =
-    Shims.withSlice(piece, FileSliceSplit.OfBaseFile.copy(keys = Some(PackedKeys.of(keys))))
+    FileSliceSplit.withSlice(piece, FileSliceSplit.OfBaseFile.copy(keys = Some(PackedKeys.of(keys))))
 
   private def texts(batches: PartitionReader[ColumnarBatch], of: StructType): Vector[String] = {
     val found = Vector.newBuilder[String]

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 import scala.collection.JavaConverters._
 import scala.util.Random
 
+import hudiidx.spark.options.ReadPushdowns
 import hudiidx.{Fixtures, TestSettings}
 import hudiidx.hadoop.Tables
 import hudiidx.logindex.LogIndex

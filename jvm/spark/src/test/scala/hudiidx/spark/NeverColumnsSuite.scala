@@ -7,11 +7,13 @@ import java.util.Collections
 import scala.collection.JavaConverters._
 
 import hudiidx.command.{Doctor, Finding}
-import hudiidx.column.{ColumnIndex, NeverColumns}
+import hudiidx.column.segment.ColumnIndex
+import hudiidx.column.NeverColumns
 import hudiidx.hadoop.Tables
 import hudiidx.logindex.LogIndex
 import hudiidx.record.RecordIndex
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.options.ReadOptions
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.IndexOptions
 import hudiidx.store.{Current, IndexStore, IndexVersion}

@@ -2,6 +2,7 @@ package hudiidx.spark
 
 import hudiidx.Fixtures
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.plan.PartitionGrouping
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.connector.read.HasPartitionKey
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec

@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.spark.pinned.PartitionValues
 import hudiidx.table.{PartitionReading, PartitionRule, TableConfig}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String

@@ -5,7 +5,10 @@ import java.nio.file.{Files, Paths}
 import hudiidx.Fixtures
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.options.ReadPushdowns
 import hudiidx.spark.prune.TablePredicates
+import hudiidx.spark.read.SliceReading
+import hudiidx.spark.shims.Shims
 import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.execution.datasources.v2.{BatchScanExec, DataSourceV2ScanRelation}
 import org.apache.spark.sql.functions.{broadcast, col, expr}

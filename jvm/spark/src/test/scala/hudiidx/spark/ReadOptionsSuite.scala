@@ -2,6 +2,7 @@ package hudiidx.spark
 
 import java.nio.file.Files
 
+import hudiidx.spark.options.{ReadOptions, StockOption, StockReadOptions}
 import hudiidx.{Fixtures, InvalidOption}
 import org.scalatest.funsuite.AnyFunSuite
 

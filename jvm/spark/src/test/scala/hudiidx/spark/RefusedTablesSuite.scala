@@ -5,6 +5,9 @@ import java.nio.file.{Files, Paths, StandardOpenOption}
 
 import hudiidx.record.PackedKeys
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.options.{IncrementalOptions, ReadOptions}
+import hudiidx.spark.pinned.PinnedTable
+import hudiidx.spark.read.FileSliceSplit
 import hudiidx.table.{BaseFile, FileSlice}
 import hudiidx.{Causes, DamagedTable, Fixtures, InvalidOption, NotAHudiTable, UnsupportedTable}
 import org.apache.spark.sql.types.StructType

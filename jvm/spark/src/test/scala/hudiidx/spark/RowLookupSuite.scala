@@ -8,6 +8,7 @@ import scala.util.Random
 
 import hudiidx.record.PackedKeys
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.options.{ReadOptions, ReadPushdowns}
 import hudiidx.{Fixtures, IndexNotFound, UnsupportedTable}
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.DataFrame

@@ -6,6 +6,7 @@ import scala.collection.JavaConverters._
 import scala.util.Random
 
 import hudiidx.Fixtures
+import hudiidx.spark.read.{FileSliceSplit, ParquetReaders, RowsByNumber}
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile
@@ -39,7 +40,7 @@ final class RowsAtSuite extends SparkSuite {
   private val constants = new StructType().add("c", StringType)
 
   private def piece: PartitionedFile =
-    Shims.wholeFile(
+    FileSliceSplit.wholeFile(
       InternalRow(UTF8String.fromString("x")),
       file,
       Files.size(Paths.get(file)),

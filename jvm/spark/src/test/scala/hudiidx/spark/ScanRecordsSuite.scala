@@ -3,6 +3,7 @@ package hudiidx.spark
 import java.nio.file.{Files, Paths}
 
 import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.spark.options.ReadOptions
 import hudiidx.{CpuClock, Fixtures}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.store.ScanRecord

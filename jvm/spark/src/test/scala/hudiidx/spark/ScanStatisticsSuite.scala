@@ -2,6 +2,8 @@ package hudiidx.spark
 
 import hudiidx.Fixtures
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.options.ReadPushdowns
+import hudiidx.spark.plan.HudiIdxScan
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 

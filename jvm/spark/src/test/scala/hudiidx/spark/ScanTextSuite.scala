@@ -1,6 +1,7 @@
 package hudiidx.spark
 
 import hudiidx.column.NeverColumns
+import hudiidx.spark.plan.ScanText
 import org.apache.spark.sql.catalyst.expressions.{Expression, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.Filter
 

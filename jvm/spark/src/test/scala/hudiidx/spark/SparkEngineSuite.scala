@@ -3,6 +3,7 @@ package hudiidx.spark
 import hudiidx.hadoop.record.{RecordLookup, RecordPart}
 import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.{DamagedIndex, DamagedTable, Fixtures}
 
 class SparkEngineSuite extends SparkSuite {

@@ -1,5 +1,6 @@
 package hudiidx.spark
 
+import hudiidx.spark.options.{IncrementalOptions, StreamOptions}
 import hudiidx.{Fixtures, HudiIdxException, InvalidOption, TableChanged, TestSettings, UnsupportedTable}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.col

@@ -4,6 +4,7 @@ import scala.collection.mutable
 import scala.util.Random
 
 import hudiidx.spark.compact.CompactionApi
+import hudiidx.spark.stream.ChangeData
 import hudiidx.{Fixtures, InvalidOption, TestSettings}
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.streaming.Trigger

@@ -7,6 +7,7 @@ import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.RecordPart
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.{Fixtures, IndexNotFound}
 import org.apache.hadoop.conf.Configuration
 

@@ -2,6 +2,8 @@ package hudiidx.spark
 
 import com.fasterxml.jackson.databind.JsonNode
 import hudiidx.Fixtures
+import hudiidx.spark.options.ViewCall
+import hudiidx.spark.pinned.SharedTable
 import hudiidx.sync.IndexOptions
 
 /** Views as DataFrames, on both table types. */

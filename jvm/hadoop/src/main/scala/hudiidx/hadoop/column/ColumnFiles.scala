@@ -1,6 +1,7 @@
 package hudiidx.hadoop.column
 
 import hudiidx.column._
+import hudiidx.column.segment.{ColumnKind, RecordsFile, RecordsMerge, Segment, SegmentMerge, SegmentPlan}
 import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.storage.RandomReader
 import hudiidx.store.{IndexFile, IndexNames, IndexStore}

@@ -2,6 +2,7 @@ package hudiidx.hadoop.column
 
 import hudiidx.{DamagedIndex, Log}
 import hudiidx.column._
+import hudiidx.column.segment.{ColumnKind, SegmentOrder}
 import hudiidx.manifest.PartitionKey
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.sync._

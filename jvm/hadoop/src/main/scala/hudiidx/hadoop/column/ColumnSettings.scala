@@ -2,6 +2,7 @@ package hudiidx.hadoop.column
 
 import hudiidx.{InvalidOption, Log}
 import hudiidx.column._
+import hudiidx.column.expression.{ExpressionLimits, ExpressionTree}
 import hudiidx.store.IndexVersion
 import hudiidx.sync.{ColumnOptions, TableContext}
 

@@ -4,6 +4,7 @@ import java.math.BigInteger
 import java.security.MessageDigest
 
 import hudiidx.column._
+import hudiidx.column.segment.{ColumnKind, CoveredFile, EncodedPage, RecordsWriter, SegmentWriter}
 import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync.{TableAccess, TaskEngine}
 import hudiidx.table.FileEntry

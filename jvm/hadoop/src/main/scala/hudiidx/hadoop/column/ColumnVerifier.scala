@@ -3,6 +3,7 @@ package hudiidx.hadoop.column
 import scala.collection.mutable
 
 import hudiidx.column._
+import hudiidx.column.segment.{ColumnIndex, ColumnScan}
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.FileEntry
@@ -123,7 +124,7 @@ final class ColumnVerifier(engine: TaskEngine, samples: Int, expressions: Option
   }
 }
 
-private object ColumnVerifier {
+private[column] object ColumnVerifier {
   private val MostFiles = 500
 
   // Made here, so that a task carries what it needs and nothing else.

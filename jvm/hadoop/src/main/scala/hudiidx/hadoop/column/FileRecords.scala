@@ -1,7 +1,7 @@
 package hudiidx.hadoop.column
 
 import hudiidx.column._
-import hudiidx.hadoop.BaseFileKeys
+import hudiidx.hadoop.parquet.BaseFileKeys
 import hudiidx.storage.RandomReader
 import hudiidx.table.FileKind
 

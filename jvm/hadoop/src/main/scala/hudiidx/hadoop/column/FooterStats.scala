@@ -3,7 +3,7 @@ package hudiidx.hadoop.column
 import scala.collection.JavaConverters._
 
 import hudiidx.column._
-import hudiidx.hadoop.{FooterReader, ParquetBlockRows, ReaderInputFile}
+import hudiidx.hadoop.parquet.{FooterReader, ParquetBlockRows, ReaderInputFile}
 import hudiidx.storage.RandomReader
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.hadoop.ParquetFileReader
@@ -79,7 +79,7 @@ object FooterStats {
 }
 
 /** A column of a file in the making. */
-private final class Leaf(
+private[column] final class Leaf(
     val path: Array[String],
     primitive: PrimitiveType,
     val columnType: ColumnType,

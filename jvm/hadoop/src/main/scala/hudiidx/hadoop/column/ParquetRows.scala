@@ -3,7 +3,7 @@ package hudiidx.hadoop.column
 import scala.collection.JavaConverters._
 
 import hudiidx.column._
-import hudiidx.hadoop.{ParquetBlockRows, ReaderInputFile}
+import hudiidx.hadoop.parquet.{ParquetBlockRows, ReaderInputFile}
 import hudiidx.storage.RandomReader
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.column.impl.ColumnReadStoreImpl

@@ -1,6 +1,6 @@
 package hudiidx.hadoop.logindex
 
-import hudiidx.column.SegmentPlan
+import hudiidx.column.segment.SegmentPlan
 import hudiidx.logindex._
 import hudiidx.storage.Storage
 import hudiidx.store.{IndexFile, IndexVersion}

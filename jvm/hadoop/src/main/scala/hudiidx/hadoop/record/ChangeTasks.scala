@@ -3,6 +3,7 @@ package hudiidx.hadoop.record
 import hudiidx.{IndexNotWritable, Log, WriteConflict}
 import hudiidx.hadoop.KeySink
 import hudiidx.record._
+import hudiidx.record.page.EntryFlag
 import hudiidx.storage.{BytesReader, RandomReader, Storage}
 import hudiidx.store.{IndexNames, IndexStore}
 import hudiidx.sync._

@@ -3,7 +3,8 @@ package hudiidx.hadoop.record
 import java.io.IOException
 
 import hudiidx.DamagedIndex
-import hudiidx.record.{KeyCode, VisibleGroup}
+import hudiidx.record.page.KeyCode
+import hudiidx.record.VisibleGroup
 import hudiidx.sync.TableAccess
 import hudiidx.table.FileGroup
 

@@ -1,6 +1,7 @@
 package hudiidx.hadoop.record
 
 import hudiidx.record._
+import hudiidx.record.page.EntryFlag
 import hudiidx.store.IndexStore
 import hudiidx.sync.{TableAccess, TaskEngine}
 

@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.LongAdder
 
 import hudiidx.DamagedIndex
 import hudiidx.record._
+import hudiidx.record.page.EntryCursor
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.{FileGroup, FileSlice, TableConfig}

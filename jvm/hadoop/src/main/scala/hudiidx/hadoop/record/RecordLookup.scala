@@ -4,7 +4,8 @@ import hudiidx.DamagedIndex
 import hudiidx.record._
 import hudiidx.store.{IndexVersion, InstantId}
 import hudiidx.sync._
-import hudiidx.table.{FileGroup, FileSlice, FileSystemView, TimeTravel}
+import hudiidx.table.{FileGroup, FileSlice, FileSystemView}
+import hudiidx.table.query.TimeTravel
 import hudiidx.timeline.Action
 
 /** Finds record keys in a table as of one moment: in the record index, and in the files of those file groups whose keys the

@@ -36,7 +36,7 @@ final class RecordPart(engine: TaskEngine, options: RecordOptions, orElse: Optio
     new RecordUpdate(engine, state, before, RecordSettings.forUpdate(options, before), unseen).run()
 }
 
-private object RecordPart {
+private[record] object RecordPart {
   private val log = Log.of(classOf[RecordPart])
 }
 

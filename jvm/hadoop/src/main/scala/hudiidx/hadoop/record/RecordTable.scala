@@ -1,7 +1,8 @@
 package hudiidx.hadoop.record
 
 import hudiidx.DamagedTable
-import hudiidx.hadoop.{BaseFileKeys, CommitDay, KeyColumns, KeySink, SliceKeys, SliceKeysOptions}
+import hudiidx.hadoop.parquet.{BaseFileKeys, CommitDay, KeyColumns}
+import hudiidx.hadoop.{KeySink, SliceKeys, SliceKeysOptions}
 import hudiidx.storage.Storage
 import hudiidx.sync.{IndexState, TableAccess, TableContext}
 import hudiidx.table.{BaseFile, TableConfig, TableLogRules, ViewTimeline}

@@ -3,7 +3,8 @@ package hudiidx.hadoop.record
 import java.nio.ByteBuffer
 import java.util.Arrays
 
-import hudiidx.record.{KeyCode, Locations, PackedKeys, VisibleGroup}
+import hudiidx.record.page.KeyCode
+import hudiidx.record.{Locations, PackedKeys, VisibleGroup}
 import hudiidx.sync.{TableAccess, TaskEngine}
 
 /** Reads the live keys of file slices and packs them by parts of the hash space: what stands in for the index where it does
@@ -164,7 +165,7 @@ final class SliceKeyTable(from: Iterator[Array[Byte]]) {
     }
 }
 
-private object SliceKeyTable {
+private[record] object SliceKeyTable {
   val NoSlices: Array[Int] = Array.emptyIntArray
 }
 

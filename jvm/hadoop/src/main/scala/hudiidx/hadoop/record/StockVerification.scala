@@ -3,7 +3,8 @@ package hudiidx.hadoop.record
 import hudiidx.record._
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
-import hudiidx.table.{FileGroup, MetadataTable, StockFileGroup, StockLocation, StockRecordIndex}
+import hudiidx.table.FileGroup
+import hudiidx.table.listing.{MetadataTable, StockFileGroup, StockLocation, StockRecordIndex}
 
 /** How Hudi's own record index, the partition `record_index` of its metadata table, compares with ours. Differences need be
   * nobody's fault: Hudi keeps one location of a key, and not all of its writers index what they insert into logs.

@@ -5,12 +5,14 @@ import java.nio.file.{Files, Paths}
 import hudiidx.Fixtures
 import hudiidx.TestSettings.seed
 import hudiidx.column._
+import hudiidx.column.segment.ColumnKind
 import hudiidx.hadoop.record.{HookedStorage, RecordFaultSuite}
 import hudiidx.hadoop.{Tables, TimelineCut}
 import hudiidx.hfile.BlockCache
 import hudiidx.storage._
 import hudiidx.store.IndexStore
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Indexes on columns whose writers die at any step, and whose files are damaged. */

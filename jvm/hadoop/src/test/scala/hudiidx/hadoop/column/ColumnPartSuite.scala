@@ -1,10 +1,12 @@
 package hudiidx.hadoop.column
 
 import hudiidx.column._
+import hudiidx.column.segment.{ColumnIndex, ColumnKind, ColumnScan}
 import hudiidx.hadoop.TimelineCut
 import hudiidx.hadoop.record.{KeyWrite, KeyedTable}
 import hudiidx.store.IndexVersion
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.{Fixtures, InvalidOption, TestSettings}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -2,11 +2,12 @@ package hudiidx.hadoop.column
 
 import java.nio.file.{Files, Paths}
 
-import hudiidx.column.ColumnKind
+import hudiidx.column.segment.ColumnKind
 import hudiidx.hadoop.{Tables, TimelineCut}
 import hudiidx.hadoop.record.{HookedStorage, RecordFaultSuite}
 import hudiidx.hfile.BlockCache
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.{Fixtures, IndexNotFound}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -1,7 +1,7 @@
 package hudiidx.hadoop.column
 
 import hudiidx.Fixtures
-import hudiidx.column._
+import hudiidx.column.segment.{ColumnKind, SliceBounds}
 import hudiidx.hadoop.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.report.TableReport
@@ -25,7 +25,7 @@ class SliceBoundsSuite extends AnyFunSuite {
         val bounds = new SliceBounds(index)
         slices.foreach(bounds.add)
         assert(bounds.slices === slices.size && bounds.paths.nonEmpty)
-        val facts = new hudiidx.column.FileFacts(index)
+        val facts = new hudiidx.column.segment.FileFacts(index)
         val compared = for {
           column <- bounds.paths
           (columnType, found) <- bounds.of(column).toVector

@@ -10,6 +10,7 @@ import hudiidx.logindex._
 import hudiidx.storage._
 import hudiidx.store.IndexStore
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.table.FileGroup
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -3,7 +3,8 @@ package hudiidx.hadoop.record
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import hudiidx.Fixtures
-import hudiidx.hadoop.{CommitDay, ParquetLayout, ParquetTables}
+import hudiidx.hadoop.parquet.CommitDay
+import hudiidx.hadoop.{ParquetLayout, ParquetTables}
 import hudiidx.log.{LogBlocks, LogHeaderKey}
 import hudiidx.record.RecordLocation
 import java.nio.file.{Files, Path}

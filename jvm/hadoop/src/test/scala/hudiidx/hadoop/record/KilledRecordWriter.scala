@@ -3,6 +3,7 @@ package hudiidx.hadoop.record
 import hudiidx.hadoop.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 
 /** As [[KilledWriter]], for an index with a record index. Arguments: table, `create` or `update`, part of a file's name,
   * `within` or `behind`.

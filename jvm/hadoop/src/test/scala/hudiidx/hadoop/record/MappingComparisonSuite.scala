@@ -4,6 +4,7 @@ import java.util.BitSet
 
 import hudiidx.Fixtures
 import hudiidx.record._
+import hudiidx.record.page.EntryFlag
 import hudiidx.storage.LocalStorage
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

@@ -7,6 +7,7 @@ import hudiidx.record.{RecordGroup, RecordLocation}
 import hudiidx.storage._
 import hudiidx.store.{Current, IndexStore, IndexVersion, Retention}
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import java.nio.file.{Files, Path, StandardCopyOption}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.JavaConverters._

@@ -6,6 +6,7 @@ import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.storage.LocalStorage
 import hudiidx.store.IndexStore
 import hudiidx.sync._
+import hudiidx.sync.build.{Indexer, SyncResult}
 import hudiidx.{Figures, Fixtures, IndexNotFound}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -3,6 +3,7 @@ package hudiidx.hadoop.record
 import hudiidx.{IndexNotWritable, WriteConflict}
 import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -1,6 +1,7 @@
 package hudiidx.hadoop.record
 
-import hudiidx.record.{HashRange, KeyCode, PackedKeys, RecordGroup, RecordKind}
+import hudiidx.record.{HashRange, PackedKeys, RecordGroup, RecordKind}
+import hudiidx.record.page.KeyCode
 import hudiidx.storage.LocalStorage
 import hudiidx.store.IndexVersion
 import hudiidx.sync._

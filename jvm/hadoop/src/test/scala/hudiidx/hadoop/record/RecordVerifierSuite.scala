@@ -2,9 +2,11 @@ package hudiidx.hadoop.record
 
 import hudiidx.hadoop.TimelineCut
 import hudiidx.record._
+import hudiidx.record.page.EntryFlag
 import hudiidx.storage.{FullStorage, LocalStorage}
 import hudiidx.store.IndexStore
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.table.FileGroup
 import hudiidx.{DamagedTable, Fixtures, IndexNotFound, IndexNotWritable}
 import java.nio.file.{Files, Paths, StandardCopyOption}

@@ -6,6 +6,7 @@ import hudiidx.hfile.BlockCache
 import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks

@@ -4,6 +4,7 @@ import hudiidx.hadoop.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.{CountingStorage, LocalStorage, Storage}
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Small updates of an index of very many hash groups: what they read, write and start. */

@@ -2,7 +2,8 @@ package hudiidx.hadoop.record
 
 import hudiidx.Fixtures
 import hudiidx.hadoop.TimelineCut
-import hudiidx.record.{EntryFlag, RecordProperty}
+import hudiidx.record.page.EntryFlag
+import hudiidx.record.RecordProperty
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.RecordOptions
 

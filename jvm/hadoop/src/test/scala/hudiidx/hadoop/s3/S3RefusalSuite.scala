@@ -5,7 +5,8 @@ import java.net.{InetAddress, InetSocketAddress}
 
 import com.sun.net.httpserver.HttpServer
 import hudiidx.hadoop.Tables
-import hudiidx.sync.{IndexOptions, Indexer}
+import hudiidx.sync.IndexOptions
+import hudiidx.sync.build.Indexer
 import hudiidx.table.TableConfig
 import hudiidx.{HudiIdxException, InvalidOption}
 import org.apache.hadoop.conf.Configuration

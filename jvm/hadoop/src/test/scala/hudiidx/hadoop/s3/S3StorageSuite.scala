@@ -5,7 +5,7 @@ import java.util.concurrent.{Callable, Executors}
 import java.util.concurrent.atomic.AtomicInteger
 
 import hudiidx.{Figures, TestSettings}
-import hudiidx.hadoop.HadoopStorage
+import hudiidx.hadoop.fs.HadoopStorage
 import hudiidx.storage.{Storage, StorageContract}
 import hudiidx.store.IndexFolderContract
 import org.scalatest.BeforeAndAfterAll

@@ -6,7 +6,8 @@ import scala.collection.JavaConverters._
 import scala.collection.mutable
 
 import hudiidx.bytes.ByteCursor
-import hudiidx.hadoop.{BlockOpener, BlockWalk, ReaderInputFile}
+import hudiidx.hadoop.{BlockOpener, BlockWalk}
+import hudiidx.hadoop.parquet.ReaderInputFile
 import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.log.{
   AvroFieldPlan,

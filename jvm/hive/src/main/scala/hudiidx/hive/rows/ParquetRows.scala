@@ -2,8 +2,8 @@ package hudiidx.hive.rows
 
 import scala.collection.JavaConverters._
 
-import hudiidx.hadoop.ParquetBlockRows.guarded
-import hudiidx.hadoop.TimestampLabels
+import hudiidx.hadoop.parquet.ParquetBlockRows.guarded
+import hudiidx.hadoop.parquet.TimestampLabels
 import org.apache.avro.Schema
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.hadoop.ParquetFileReader
@@ -86,7 +86,7 @@ private[hive] final class ParquetRows(
   override def close(): Unit = reader.close()
 }
 
-private object ParquetRows {
+private[rows] object ParquetRows {
 
   private def options(range: Option[(Long, Long)]): ParquetReadOptions = {
     val builder = ParquetReadOptions.builder()

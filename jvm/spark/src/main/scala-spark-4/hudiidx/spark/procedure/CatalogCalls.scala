@@ -2,7 +2,7 @@ package hudiidx.spark.procedure
 
 import scala.collection.JavaConverters._
 
-import hudiidx.spark.ProcedureSource
+import hudiidx.spark.catalog.ProcedureSource
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.connector.catalog.procedures.{BoundProcedure, ProcedureParameter, UnboundProcedure}

@@ -16,23 +16,17 @@ import hudiidx.hadoop.Tables
 import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
 import hudiidx.report.TableReport
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
-import hudiidx.spark.SharedRecords
+import hudiidx.spark.pinned.SharedRecords
 import hudiidx.spark.tag.TagLocation
-import hudiidx.spark.{
-  HudiIdxSource,
-  LogBlocksView,
-  ReadOptions,
-  RowJson,
-  RowLookups,
-  SharedTable,
-  Shims,
-  SparkEngine,
-  SparkExpressions,
-  ViewCall
-}
+import hudiidx.spark.{HudiIdxSource, RowJson, RowLookups, SparkEngine, SparkExpressions}
+import hudiidx.spark.views.LogBlocksView
+import hudiidx.spark.options.{ReadOptions, ViewCall}
+import hudiidx.spark.pinned.SharedTable
+import hudiidx.spark.shims.Shims
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.symlink.{SymlinkExport, SymlinkPart}
 import hudiidx.sync._
+import hudiidx.sync.build.{Indexer, SyncResult}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** The index of one table as other languages call it: texts and maps in, JSON documents and DataFrames out. Names in

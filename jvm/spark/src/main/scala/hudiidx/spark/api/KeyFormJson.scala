@@ -3,7 +3,9 @@ package hudiidx.spark.api
 import com.fasterxml.jackson.databind.node.JsonNodeFactory
 import hudiidx.log.KeyValueKind
 import hudiidx.UnsupportedTable
-import hudiidx.spark.{KeyReader, PinnedTable, ReadOptions, SharedTable}
+import hudiidx.spark.read.KeyReader
+import hudiidx.spark.pinned.{PinnedTable, SharedTable}
+import hudiidx.spark.options.ReadOptions
 import hudiidx.table.KeyTexts
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.types.{DataType, StructType}

@@ -6,8 +6,11 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
-import hudiidx.spark.{HudiIdxSource, IndexAdvice, PinnedTable, ReadOptions, ScanReport}
-import hudiidx.table.QueryInstant
+import hudiidx.spark.{HudiIdxSource, IndexAdvice}
+import hudiidx.spark.pinned.PinnedTable
+import hudiidx.spark.options.ReadOptions
+import hudiidx.spark.plan.ScanReport
+import hudiidx.table.query.QueryInstant
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.{DataFrame, SparkSession}

@@ -5,8 +5,10 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
 import hudiidx.UnsupportedTable
-import hudiidx.hadoop.TimestampLabels
-import hudiidx.spark.{ColumnStage, FilePlan, HudiIdxScan, KeptFooters, PinnedTable, PlanFacts}
+import hudiidx.hadoop.parquet.TimestampLabels
+import hudiidx.spark.pinned.{ColumnStage, PinnedTable}
+import hudiidx.spark.plan.{FilePlan, HudiIdxScan, PlanFacts}
+import hudiidx.spark.read.KeptFooters
 import hudiidx.storage.Storage
 import hudiidx.table.{FileSlice, HudiType, ReadableRows}
 import org.apache.hadoop.fs.Path

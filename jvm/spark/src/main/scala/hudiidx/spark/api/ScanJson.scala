@@ -1,7 +1,8 @@
 package hudiidx.spark.api
 
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
-import hudiidx.spark.{ColumnStage, FileStages, KeyStage, PartitionStage, ScanReport}
+import hudiidx.spark.pinned.ColumnStage
+import hudiidx.spark.plan.{FileStages, KeyStage, PartitionStage, ScanReport}
 
 /** Reports of scans as `HudiIdxApi.explain` gives them. */
 private[api] object ScanJson {

@@ -1,7 +1,8 @@
 package hudiidx.spark.api
 
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
-import hudiidx.sync.{IndexCounts, SyncResult}
+import hudiidx.sync.IndexCounts
+import hudiidx.sync.build.SyncResult
 
 /** What was done to an index, as `HudiIdxApi.create` gives it. */
 private[api] object SyncJson {

@@ -1,10 +1,18 @@
 package hudiidx.spark.build
 
 import hudiidx.Texts
-import hudiidx.hadoop.HadoopStorage
+import hudiidx.hadoop.fs.HadoopStorage
 import hudiidx.manifest.{EncodedPartition, PartitionKey}
 import hudiidx.sync.PartitionScanner
-import hudiidx.table.{ExpectedPartition, FolderScan, FolderVisit, ListingRules, PartitionLister, Suspect, TableListing}
+import hudiidx.table.listing.{
+  ExpectedPartition,
+  FolderScan,
+  FolderVisit,
+  ListingRules,
+  PartitionLister,
+  Suspect,
+  TableListing
+}
 import org.apache.spark.SparkContext
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.util.SerializableConfiguration

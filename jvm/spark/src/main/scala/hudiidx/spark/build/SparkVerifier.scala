@@ -1,8 +1,10 @@
 package hudiidx.spark.build
 
-import hudiidx.spark.{SharedTable, ViewTable}
+import hudiidx.spark.pinned.SharedTable
+import hudiidx.spark.views.ViewTable
 import hudiidx.sync.{Difference, DifferenceKind, Verifier, VerifyResult}
-import hudiidx.table.{FileEntry, FileSource, PartitionLister}
+import hudiidx.table.{FileEntry, FileSource}
+import hudiidx.table.listing.PartitionLister
 import hudiidx.{DamagedIndex, HudiIdxException, StaleIndex}
 import org.apache.spark.SparkContext
 
@@ -47,7 +49,7 @@ final private class OnStorage(lister: PartitionLister, override val partitions: 
   override def files(partitionPath: String): Array[FileEntry] = lister.list(partitionPath)
 }
 
-private object SparkVerifier {
+private[build] object SparkVerifier {
 
   def compareShare(table: SharedTable, partitions: Vector[String]): VerifyResult = {
     val found = partitions.map(p => comparePartition(table, p))

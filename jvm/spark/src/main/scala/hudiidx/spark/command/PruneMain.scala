@@ -5,9 +5,11 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import com.fasterxml.jackson.core.JsonGenerator
 import hudiidx.command.{BackgroundTask, CommandLine, Main}
-import hudiidx.hadoop.CommandSettings
+import hudiidx.hadoop.fs.CommandSettings
 import hudiidx.spark.api.PrunedFiles
-import hudiidx.spark.{FilePlan, PinnedTable, ReadOptions, ScanSpec, SharedTable}
+import hudiidx.spark.plan.{FilePlan, ScanSpec}
+import hudiidx.spark.pinned.{PinnedTable, SharedTable}
+import hudiidx.spark.options.ReadOptions
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{IntegerType, StructField, StructType}

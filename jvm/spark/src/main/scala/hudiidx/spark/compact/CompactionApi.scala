@@ -4,7 +4,7 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.hadoop.Tables
-import hudiidx.spark.write.WriteOptions
+import hudiidx.spark.write.options.WriteOptions
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.SparkSession
 

@@ -1,12 +1,15 @@
 package hudiidx.spark.compact
 
 import hudiidx.DamagedTable
-import hudiidx.spark.write.{BaseFileOptions, BaseFileWriter, SliceCopy}
-import hudiidx.spark.{BaseFileReaderFactory, FileSliceSplit, SharedTable}
+import hudiidx.spark.write.options.BaseFileOptions
+import hudiidx.spark.write.group.{BaseFileWriter, SliceCopy}
+import hudiidx.spark.read.{BaseFileReaderFactory, FileSliceSplit}
+import hudiidx.spark.pinned.SharedTable
 import hudiidx.storage.Storage
 import hudiidx.table._
 import hudiidx.timeline.PlannedFileGroup
-import hudiidx.write.{Markers, WrittenFile}
+import hudiidx.write.Markers
+import hudiidx.write.format.WrittenFile
 import org.apache.avro.Schema
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.PartitionedFile

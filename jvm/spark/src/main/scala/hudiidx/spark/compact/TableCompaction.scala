@@ -4,12 +4,16 @@ import java.util.Locale
 
 import hudiidx.hadoop.Tables
 import hudiidx.merge.MergeRules
-import hudiidx.spark._
-import hudiidx.spark.write.{IndexUpdate, WriteOptions}
+import hudiidx.spark.options.ReadOptions
+import hudiidx.spark.pinned.{PinnedTable, SharedTable}
+import hudiidx.spark.read.{FileSliceSplit, ParquetReaders}
+import hudiidx.spark.write.IndexUpdate
+import hudiidx.spark.write.options.WriteOptions
 import hudiidx.sync.{IndexOptions, TableContext}
 import hudiidx.table._
 import hudiidx.timeline.{Instant, PlannedFileGroup}
 import hudiidx.write._
+import hudiidx.write.format.{CompletedWrite, WrittenFile}
 import hudiidx.{Causes, InvalidOption, UnsupportedTable}
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.SparkSession

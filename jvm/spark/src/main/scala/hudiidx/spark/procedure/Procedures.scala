@@ -4,7 +4,8 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.InvalidOption
-import hudiidx.spark.{HudiIdxCatalog, HudiTableReads, NamedTable}
+import hudiidx.spark.{HudiIdxCatalog, HudiTableReads}
+import hudiidx.spark.views.NamedTable
 import hudiidx.spark.compact.{CompactionApi, CompactionSteps}
 import hudiidx.spark.api.{HudiIdxApi, PrunedFiles}
 import hudiidx.sync.IndexOptions

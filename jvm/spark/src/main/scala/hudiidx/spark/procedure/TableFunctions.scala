@@ -1,6 +1,7 @@
 package hudiidx.spark.procedure
 
-import hudiidx.spark.{HudiIdxSource, IncrementalOptions, ReadOptions, SessionPart}
+import hudiidx.spark.{HudiIdxSource, SessionPart}
+import hudiidx.spark.options.{IncrementalOptions, ReadOptions}
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, FunctionIdentifier}

@@ -1,7 +1,8 @@
 package hudiidx.spark.prune
 
-import hudiidx.column.ExpressionTree.{Call, Cast => CastTo, Column, Constant}
-import hudiidx.column.{ColumnPath, ExpressionFunctions, ExpressionTree}
+import hudiidx.column.expression.ExpressionTree.{Call, Cast => CastTo, Column, Constant}
+import hudiidx.column.ColumnPath
+import hudiidx.column.expression.{ExpressionFunctions, ExpressionTree}
 import org.apache.spark.sql.catalyst.analysis.{SimpleAnalyzer, UnresolvedExtractValue, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

@@ -3,8 +3,8 @@ package hudiidx.spark.prune
 import java.util.Locale
 
 import hudiidx.InvalidOption
-import hudiidx.column.ExpressionTree.{Call, Cast => CastTo, Column}
-import hudiidx.column.{ExpressionFunctions, ExpressionLimits, ExpressionTree}
+import hudiidx.column.expression.ExpressionTree.{Call, Cast => CastTo, Column}
+import hudiidx.column.expression.{ExpressionFunctions, ExpressionLimits, ExpressionTree}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{
   FunctionRegistry,

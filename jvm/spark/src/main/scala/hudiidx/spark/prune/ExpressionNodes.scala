@@ -1,6 +1,6 @@
 package hudiidx.spark.prune
 
-import hudiidx.column.ExpressionFunctions
+import hudiidx.column.expression.ExpressionFunctions
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.Expression

@@ -2,8 +2,9 @@ package hudiidx.spark.prune
 
 import scala.collection.mutable
 import hudiidx.InvalidOption
-import hudiidx.column.ExpressionTree.{Call, Column}
-import hudiidx.column.{ColumnExpression, ColumnPath, ExpressionText, ExpressionTree}
+import hudiidx.column.expression.ExpressionTree.{Call, Column}
+import hudiidx.column.{ColumnExpression, ColumnPath}
+import hudiidx.column.expression.{ExpressionText, ExpressionTree}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry

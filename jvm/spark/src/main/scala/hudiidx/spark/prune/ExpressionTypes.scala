@@ -4,7 +4,7 @@ import java.math.{BigDecimal => JavaDecimal}
 
 import scala.util.Try
 
-import hudiidx.column.ExpressionTree.Constant
+import hudiidx.column.expression.ExpressionTree.Constant
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}

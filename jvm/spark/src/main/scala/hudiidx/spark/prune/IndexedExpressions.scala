@@ -5,7 +5,8 @@ import java.util.Locale
 
 import hudiidx.InvalidOption
 import hudiidx.column.ColumnCondition.Anything
-import hudiidx.column.{ColumnCondition, ColumnExpression, ColumnType, Conditions, ExpressionTree, ValueSet, ValueSets}
+import hudiidx.column.{ColumnCondition, ColumnExpression, ColumnType, Conditions, ValueSet, ValueSets}
+import hudiidx.column.expression.ExpressionTree
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, In, InSet}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.internal.SQLConf

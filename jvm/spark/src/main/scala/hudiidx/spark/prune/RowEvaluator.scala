@@ -2,7 +2,8 @@ package hudiidx.spark.prune
 
 import scala.util.control.NonFatal
 
-import hudiidx.column.{ColumnType, ColumnValues, ExpressionGrowth, ValueOrder}
+import hudiidx.column.{ColumnType, ColumnValues, ValueOrder}
+import hudiidx.column.expression.ExpressionGrowth
 import hudiidx.hadoop.column.{RowEvaluation, RowExpression, ValueSink}
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow, MutableProjection}
 import org.apache.spark.sql.internal.SQLConf

@@ -2,7 +2,10 @@ package hudiidx.spark.tag
 
 import hudiidx.{InvalidOption, Texts}
 import hudiidx.log.{KeyValueKind, RecordKeyForm}
-import hudiidx.spark.{KeyReader, RecordKeyFilter, RowsEstimate, SharedRecords, Shims, TagStrategy}
+import hudiidx.spark.read.{KeyReader, RecordKeyFilter}
+import hudiidx.spark.options.{RowsEstimate, TagStrategy}
+import hudiidx.spark.pinned.SharedRecords
+import hudiidx.spark.shims.Shims
 import hudiidx.table.{KeyTexts, TableConfig}
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
@@ -21,7 +24,7 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 /** Rows of the child, each with the locations of its record key: one row for each location, one with nulls if there is none.
   *
   *  @param keys      columns that the key is made from
-  *  @param forms     how, see [[hudiidx.spark.KeyColumnsOf]]
+  *  @param forms     how, see [[hudiidx.spark.read.KeyColumnsOf]]
   *  @param partition only locations in this partition path count
   *  @param tags      partition path, file id, instant time
   *  @param wanted    the strategy to take, or `auto`
@@ -99,7 +102,7 @@ object TagLocation {
 /** Finds out how a table's record keys are made from columns. */
 final private class KeyFields(config: TableConfig) {
 
-  /** The columns in the order of the table's key fields, and how to put them together (see [[hudiidx.spark.KeyColumnsOf]]); InvalidOption
+  /** The columns in the order of the table's key fields, and how to put them together (see [[hudiidx.spark.read.KeyColumnsOf]]); InvalidOption
     * if they do not fit, or no key follows from their values.
     */
   def resolve(

@@ -4,8 +4,13 @@ import hudiidx.Texts
 import hudiidx.hadoop.Tables
 import hudiidx.hadoop.record.{SliceKeyChunks, SliceKeyScan, SliceKeyTable}
 import hudiidx.log.RecordKeyForm
-import hudiidx.record.{KeyCode, Locations, PackedKeys}
-import hudiidx.spark.{KeyColumnsOf, LookupCounts, SharedRecords, Shims, SparkEngine, TagChoice, TagSizes, TagStrategy}
+import hudiidx.record.page.KeyCode
+import hudiidx.record.{Locations, PackedKeys}
+import hudiidx.spark.read.KeyColumnsOf
+import hudiidx.spark.pinned.{LookupCounts, SharedRecords}
+import hudiidx.spark.shims.Shims
+import hudiidx.spark.SparkEngine
+import hudiidx.spark.options.{TagChoice, TagSizes, TagStrategy}
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow

@@ -3,7 +3,7 @@ package hudiidx.spark.tag
 import java.util.Arrays
 
 import hudiidx.record.{Locations, PackedKeys}
-import hudiidx.spark.KeyColumnsOf
+import hudiidx.spark.read.KeyColumnsOf
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,

@@ -3,7 +3,8 @@ package hudiidx.spark.write
 import hudiidx.{ShellCommand, WriteConflict}
 import hudiidx.hadoop.LogReaders
 import hudiidx.log._
-import hudiidx.spark.{SharedTable, Shims}
+import hudiidx.spark.pinned.SharedTable
+import hudiidx.spark.shims.Shims
 import hudiidx.storage.Storage
 import hudiidx.table._
 import org.apache.spark.rdd.RDD

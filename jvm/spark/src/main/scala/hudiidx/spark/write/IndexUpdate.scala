@@ -3,6 +3,7 @@ package hudiidx.spark.write
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
+import hudiidx.spark.write.options.WriteOptions
 import hudiidx.{IndexNotFound, Log}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.store.IndexStore

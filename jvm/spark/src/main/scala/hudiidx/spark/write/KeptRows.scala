@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import scala.collection.mutable
 
-import hudiidx.spark.Shims
+import hudiidx.spark.shims.Shims
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.{DataFrame, SparkSession}

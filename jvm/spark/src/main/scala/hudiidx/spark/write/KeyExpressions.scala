@@ -2,7 +2,9 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.log.{RecordKeyBuilder, RecordKeyForm}
-import hudiidx.spark.{KeyColumnsOf, KeyReader}
+import hudiidx.spark.read.{KeyColumnsOf, KeyReader}
+import hudiidx.spark.write.group.WriteGroups
+import hudiidx.spark.write.options.WriteOptions
 import hudiidx.table.PartitionPathForm
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback

@@ -1,9 +1,11 @@
 package hudiidx.spark.write
 
+import hudiidx.spark.write.options.WriteOperation
 import hudiidx.{InvalidOption, WriteConflict}
-import hudiidx.spark.SharedTable
+import hudiidx.spark.pinned.SharedTable
 import hudiidx.table.{FileGroup, PartitionPathForm, TableConfig}
-import hudiidx.write.{NewTable, RemadeTable, ReplacedGroups}
+import hudiidx.write.{NewTable, RemadeTable}
+import hudiidx.write.format.ReplacedGroups
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.sources._
 import org.apache.spark.sql.types.StructType
@@ -24,6 +26,13 @@ sealed private[write] trait Overwrite extends Product with Serializable {
 
 private[write] object Overwrite {
   private val OfPartitions = "INSERT_OVERWRITE"
+
+  /** What the rows of a write take the place of; None: nothing. */
+  def of(operation: WriteOperation): Option[Overwrite] = operation match {
+    case WriteOperation.InsertOverwrite      => Some(Touched)
+    case WriteOperation.InsertOverwriteTable => Some(WholeTable)
+    case _                                   => None
+  }
 
   case object WholeTable extends Overwrite {
     override def committedName: String = "INSERT_OVERWRITE_TABLE"

@@ -1,7 +1,7 @@
 package hudiidx.spark.write
 
 import hudiidx.WriteConflict
-import hudiidx.spark.Shims
+import hudiidx.spark.shims.Shims
 import hudiidx.spark.tag.TagLocation
 import hudiidx.sync.TableContext
 import hudiidx.timeline.{Action, ActiveTimeline}

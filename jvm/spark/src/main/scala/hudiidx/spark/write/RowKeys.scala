@@ -2,7 +2,9 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.log.{KeyValueKind, RecordKeyForm}
-import hudiidx.spark.{KeyReader, Shims}
+import hudiidx.spark.read.KeyReader
+import hudiidx.spark.shims.Shims
+import hudiidx.spark.write.options.{WriteOperation, WriteOptionDocs, WriteOptions}
 import hudiidx.table.{KeyTexts, TableConfig}
 import hudiidx.write.NewTable
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression}

@@ -1,6 +1,6 @@
 package hudiidx.spark.write
 
-import hudiidx.spark.Shims
+import hudiidx.spark.shims.Shims
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OverwritePartitionsDynamic, WriteDelta}

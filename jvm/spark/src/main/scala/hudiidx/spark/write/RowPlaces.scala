@@ -2,8 +2,10 @@ package hudiidx.spark.write
 
 import java.util.UUID
 
+import hudiidx.spark.write.group.{GroupFiles, GroupSizes, InsertRules, WriteGroups}
+import hudiidx.spark.write.options.{WriteOperation, WriteOptions}
 import hudiidx.{Log, ShellCommand}
-import hudiidx.spark.SharedTable
+import hudiidx.spark.pinned.SharedTable
 import hudiidx.sync.TableContext
 import hudiidx.table._
 import org.apache.spark.sql.functions.col

@@ -2,14 +2,21 @@ package hudiidx.spark.write
 
 import java.util.concurrent.ThreadLocalRandom
 
+import hudiidx.spark.write.group.{BaseFileWriter, GroupFiles, GroupWrite, GroupWriter, WriteGroups}
+import hudiidx.spark.write.options.{WriteOperation, WriteOptions}
 import hudiidx.{InvalidOption, Sql, UnsupportedTable, WriteConflict}
 import hudiidx.log.{AvroFieldPlan, MergeMode}
 import hudiidx.spark._
+import hudiidx.spark.options.{ReadOptions, TagStrategy}
+import hudiidx.spark.pinned.{PinnedTable, SharedRecords, SharedTable}
+import hudiidx.spark.read.{BaseFileReaderFactory, FileSliceSplit, ParquetReaders}
+import hudiidx.spark.shims.Shims
 import hudiidx.spark.rows.AvroSchemaConverter
 import hudiidx.spark.tag.TagLocation
 import hudiidx.sync.{IndexOptions, TableContext}
 import hudiidx.table._
 import hudiidx.write._
+import hudiidx.write.format.{CompletedWrite, WrittenFile}
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression}
 import org.apache.spark.sql.functions.{coalesce, col, lit, struct, when}
@@ -259,7 +266,7 @@ final private[write] class RowWrite(
   /** Of the rows that are there, as those of this write. */
   private def readers(schema: WriteSchema, whole: String): BaseFileReaderFactory = {
     val table = PinnedTable.open(spark, path, ReadOptions.of(options.index, Map.empty))
-    val parquet = ParquetReaders.of(spark, WriteSchema.withMeta(schema.struct), new StructType, Array.empty)
+    val parquet = ParquetReaders.of(spark, BaseFileWriter.columns(schema.struct), new StructType, Array.empty)
     FileSliceSplit.readers(spark, table, parquet, Some(whole))
   }
 

@@ -2,6 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
+import hudiidx.spark.write.options.WriteOptions
 import hudiidx.write.FailedWrite
 import org.apache.spark.sql.{DataFrame, SaveMode, SparkSession}
 

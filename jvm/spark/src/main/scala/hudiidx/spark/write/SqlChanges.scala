@@ -5,6 +5,12 @@ import java.util.Locale
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
 import hudiidx.spark._
+import hudiidx.spark.catalog.{TableChanges, TableDefinition}
+import hudiidx.spark.options.ReadOptions
+import hudiidx.spark.pinned.PinnedTable
+import hudiidx.spark.plan.KeyJoinRule
+import hudiidx.spark.views.NamedTable
+import hudiidx.spark.write.options.{WriteOperation, WriteOptions}
 import hudiidx.write.{FailedWrite, WritableTable}
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.connector.catalog._

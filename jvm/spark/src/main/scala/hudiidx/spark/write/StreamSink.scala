@@ -2,7 +2,8 @@ package hudiidx.spark.write
 
 import scala.annotation.tailrec
 
-import hudiidx.spark.Shims
+import hudiidx.spark.shims.Shims
+import hudiidx.spark.write.options.WriteOptions
 import hudiidx.write.StreamBatch
 import hudiidx.{InvalidOption, Log, WriteConflict}
 import org.apache.spark.sql.execution.streaming.Sink

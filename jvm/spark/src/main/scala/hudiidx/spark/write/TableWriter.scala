@@ -1,5 +1,6 @@
 package hudiidx.spark.write
 
+import hudiidx.spark.write.options.{TableShape, WriteOperation, WriteOptions}
 import hudiidx.{Causes, InvalidOption, Log, UnsupportedTable}
 import hudiidx.hadoop.Tables
 import hudiidx.spark.PinnedState
@@ -34,7 +35,9 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
   def write(rows: DataFrame, batch: Option[StreamBatch] = None): Unit = thenIndex {
     val made = if (exists) None else make(rows)
     try
-      options.operation.overwrite.fold(commit(batch, None)(_.run(rows, batch, Vector.empty)))(replace(rows, _, batch))
+      Overwrite
+        .of(options.operation)
+        .fold(commit(batch, None)(_.run(rows, batch, Vector.empty)))(replace(rows, _, batch))
     catch {
       case e: Throwable if TableWriter.isRefusal(e) =>
         try made.foreach(takeBack(_))
@@ -70,7 +73,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
       TableWriter.log.warn("{}: the table stays, others write to it", path)
 
   /** What mode `overwrite` replaces. */
-  def overwritten: Overwrite = options.operation.overwrite.getOrElse(Overwrite.WholeTable)
+  def overwritten: Overwrite = Overwrite.of(options.operation).getOrElse(Overwrite.WholeTable)
 
   /** Puts rows in the place of those of a table that is there. All that there was is read until the end, by the rows too. */
   def overwrite(rows: DataFrame, what: Overwrite, batch: Option[StreamBatch] = None): Unit = thenIndex {

@@ -6,6 +6,10 @@ import scala.collection.JavaConverters._
 
 import hudiidx.Texts
 import hudiidx.spark._
+import hudiidx.spark.pinned.PinnedTable
+import hudiidx.spark.plan.HudiIdxScanBuilder
+import hudiidx.spark.read.ScanColumns
+import hudiidx.spark.write.options.{WriteOperation, WriteOptions}
 import hudiidx.table.TableSchema
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.connector.catalog._

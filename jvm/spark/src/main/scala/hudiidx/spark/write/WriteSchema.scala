@@ -2,7 +2,8 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.spark.rows.{AvroSchemaConverter, VariantShims}
-import hudiidx.table.{HudiType, TableSchema}
+import hudiidx.spark.write.options.WriteOptions
+import hudiidx.table.HudiType
 import hudiidx.write.StockWriter
 import org.apache.avro.{LogicalTypes, Schema}
 import org.apache.spark.sql.types._
@@ -60,10 +61,6 @@ object WriteSchema {
       WriteSchema(avro, AvroSchemaConverter.structType(avro, where))
     }
   }
-
-  /** The same of the columns as Spark has them. */
-  def withMeta(data: StructType): StructType =
-    StructType(TableSchema.MetaColumns.map(StructField(_, StringType)) ++ data.fields)
 
   /** With the meta columns in front. */
   def withMeta(data: Schema, metaColumns: Vector[String]): Schema = {

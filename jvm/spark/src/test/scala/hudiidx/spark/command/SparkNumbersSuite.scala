@@ -1,7 +1,7 @@
 package hudiidx.spark.command
 
 import hudiidx.NumberSites
-import hudiidx.column.ExpressionTree
+import hudiidx.column.expression.ExpressionTree
 import hudiidx.spark.HudiIdxSource
 import hudiidx.spark.prune.ExpressionTypes
 import org.apache.spark.sql.types.StructType

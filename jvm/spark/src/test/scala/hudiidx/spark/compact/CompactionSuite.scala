@@ -11,7 +11,8 @@ import hudiidx.logindex.LogLookup
 import hudiidx.spark.{Answer, SparkSuite}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
-import hudiidx.table.{MetadataTable, PropertiesFile, TableConfig}
+import hudiidx.table.listing.MetadataTable
+import hudiidx.table.{PropertiesFile, TableConfig}
 import hudiidx.timeline.CommitMetadata
 import hudiidx.{DamagedTable, Fixtures, InvalidOption, TableFormat, UnsupportedTable, WriteConflict}
 import org.apache.hadoop.conf.Configuration

@@ -4,7 +4,8 @@ import java.net.URI
 
 import scala.collection.JavaConverters._
 
-import hudiidx.spark.{Answer, HudiIdxCatalog, HudiIdxExtensions, HudiIdxScan, SparkSuite}
+import hudiidx.spark.{Answer, HudiIdxCatalog, HudiIdxExtensions, SparkSuite}
+import hudiidx.spark.plan.HudiIdxScan
 import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogStorageFormat, CatalogTable, CatalogTableType}

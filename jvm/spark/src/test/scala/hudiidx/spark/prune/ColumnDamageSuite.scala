@@ -5,7 +5,8 @@ import java.nio.file.{Files, Path, Paths}
 import hudiidx.{Fixtures, TestSettings}
 import hudiidx.TestSettings.seed
 import hudiidx.spark.api.HudiIdxApi
-import hudiidx.spark.{ReadPushdowns, SparkSuite}
+import hudiidx.spark.options.ReadPushdowns
+import hudiidx.spark.SparkSuite
 import hudiidx.store.IndexStore
 import hudiidx.sync.FallbackCounters
 

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.spark.api.HudiIdxApi
-import hudiidx.spark.ReadPushdowns
+import hudiidx.spark.options.ReadPushdowns
 import hudiidx.{DamagedIndex, Figures, Fixtures}
 import org.apache.spark.sql.functions.broadcast
 import org.apache.spark.sql.DataFrame

@@ -2,7 +2,8 @@ package hudiidx.spark.prune
 
 import hudiidx.TestSettings.seed
 import hudiidx.Fixtures
-import hudiidx.column.{ColumnIndex, IndexSpec}
+import hudiidx.column.segment.ColumnIndex
+import hudiidx.column.IndexSpec
 import hudiidx.hadoop.column.{ColumnChange, ColumnFaultSuite, ColumnPart, ColumnSettings, ColumnVerifier, SlottedEngine}
 import hudiidx.hadoop.record.RecordFaultSuite.{copy, current}
 import hudiidx.hadoop.{Tables, TimelineCut}
@@ -10,6 +11,7 @@ import hudiidx.hfile.BlockCache
 import hudiidx.spark.SparkExpressions
 import hudiidx.storage.{Fault, FaultyStorage, InjectedFault, LocalStorage, Storage}
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 
 /** Indexes on expressions of columns whose writers die at any step. */
 final class ExpressionFaultSuite extends SkippingSuite {

@@ -4,8 +4,8 @@ import scala.util.Try
 import scala.util.control.NonFatal
 
 import hudiidx.InvalidOption
-import hudiidx.column.ExpressionTree.{Call, Column, Constant}
-import hudiidx.column.{ExpressionFunctions, ExpressionTree}
+import hudiidx.column.expression.ExpressionTree.{Call, Column, Constant}
+import hudiidx.column.expression.{ExpressionFunctions, ExpressionTree}
 import hudiidx.spark.SparkSuite
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry

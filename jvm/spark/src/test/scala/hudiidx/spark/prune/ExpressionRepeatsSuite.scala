@@ -2,8 +2,8 @@ package hudiidx.spark.prune
 
 import scala.util.control.NonFatal
 
-import hudiidx.column.ExpressionTree.{Call, Column, Constant}
-import hudiidx.column.{ExpressionFunctions, ExpressionTree}
+import hudiidx.column.expression.ExpressionTree.{Call, Column, Constant}
+import hudiidx.column.expression.{ExpressionFunctions, ExpressionTree}
 import hudiidx.spark.SparkSuite
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.Project

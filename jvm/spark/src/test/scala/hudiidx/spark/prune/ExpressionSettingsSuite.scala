@@ -3,7 +3,7 @@ package hudiidx.spark.prune
 import scala.collection.mutable
 import scala.util.Try
 
-import hudiidx.column.ExpressionFunctions
+import hudiidx.column.expression.ExpressionFunctions
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions._

@@ -1,6 +1,7 @@
 package hudiidx.spark.prune
 
 import hudiidx.column._
+import hudiidx.column.expression.ExpressionGrowth
 import hudiidx.hadoop.column.ValueSink
 import hudiidx.spark.SparkSuite
 import org.apache.spark.sql.Row

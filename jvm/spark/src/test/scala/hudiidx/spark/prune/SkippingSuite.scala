@@ -1,6 +1,8 @@
 package hudiidx.spark.prune
 
-import hudiidx.spark.{HudiIdxScan, ReadPushdowns, SparkSuite}
+import hudiidx.spark.plan.HudiIdxScan
+import hudiidx.spark.options.ReadPushdowns
+import hudiidx.spark.SparkSuite
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.{DataFrame, Row}
 

@@ -4,7 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.{Fixtures, TableFormat, TableFormats}
 import hudiidx.log.{LogBlockKind, LogFile, LogFiles}
 import hudiidx.table.TableSchema
-import hudiidx.spark.{Answer, RowSchema, SharedTable, SparkSuite}
+import hudiidx.spark.{Answer, SparkSuite}
+import hudiidx.spark.pinned.{RowSchema, SharedTable}
 import hudiidx.storage.{LocalStorage, RandomReader}
 import hudiidx.sync.IndexOptions
 import org.apache.avro.Schema

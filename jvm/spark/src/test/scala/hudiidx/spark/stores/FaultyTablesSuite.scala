@@ -12,6 +12,7 @@ import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.compact.CompactionApi
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._
+import hudiidx.sync.build.Indexer
 import hudiidx.write.{HeartbeatOptions, OpenWrite}
 import hudiidx.{Causes, Fixtures, HudiIdxException, WriteConflict, WriteFailed, WriteUnknown}
 import org.apache.spark.sql.DataFrame

@@ -2,7 +2,8 @@ package hudiidx.spark.stores
 
 import hudiidx.Fixtures
 import hudiidx.hadoop.s3.{Conditions, S3Server}
-import hudiidx.hadoop.{HadoopStorage, LastWinsFileSystem, RenamingFileSystem}
+import hudiidx.hadoop.fs.HadoopStorage
+import hudiidx.hadoop.{LastWinsFileSystem, RenamingFileSystem}
 import hudiidx.spark.LogLines
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileSystem

@@ -1,6 +1,8 @@
 package hudiidx.spark.tag
 
 import hudiidx.spark._
+import hudiidx.spark.options.TagStrategy
+import hudiidx.spark.views.RecordIndexView
 import hudiidx.hadoop.TimelineCut
 import hudiidx.hadoop.record.RecordPartSuite
 import hudiidx.spark.SparkSuite

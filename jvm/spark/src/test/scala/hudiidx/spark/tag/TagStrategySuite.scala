@@ -1,6 +1,6 @@
 package hudiidx.spark.tag
 
-import hudiidx.spark._
+import hudiidx.spark.options.{RowsEstimate, TagSizes, TagStrategy}
 import hudiidx.InvalidOption
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -1,6 +1,6 @@
 package hudiidx.spark.tag
 
-import hudiidx.spark._
+import hudiidx.spark.options.TagStrategy
 import scala.collection.JavaConverters._
 
 import hudiidx.Fixtures

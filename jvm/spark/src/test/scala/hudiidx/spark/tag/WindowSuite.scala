@@ -5,6 +5,8 @@ import scala.collection.JavaConverters._
 import hudiidx.hadoop.record.{KeyWrite, KeyedTable}
 import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
 import hudiidx.spark._
+import hudiidx.spark.options.TagStrategy
+import hudiidx.spark.views.RecordIndexView
 import hudiidx.spark.api.HudiIdxApi
 
 /** A record index of a window of days: lookups, tags and the view agree on what is in it, in either mode. */

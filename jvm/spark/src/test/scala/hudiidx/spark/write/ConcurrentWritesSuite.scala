@@ -6,7 +6,8 @@ import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.hadoop.Tables
 import hudiidx.spark.SparkSuite
 import hudiidx.storage.LocalStorage
-import hudiidx.write.{CompletedWrite, HeartbeatOptions, LockOptions, OpenWrite}
+import hudiidx.write.format.CompletedWrite
+import hudiidx.write.{HeartbeatOptions, LockOptions, OpenWrite}
 import hudiidx.{Figures, Fixtures, InvalidOption, WriteConflict}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.functions.col

@@ -1,7 +1,8 @@
 package hudiidx.spark.write
 
 import hudiidx.InvalidOption
-import hudiidx.spark.ReadOptions
+import hudiidx.spark.options.ReadOptions
+import hudiidx.spark.write.options.{OptionsJson, WriteOptions}
 import hudiidx.sync.{IndexOptions, OptionDoc}
 import hudiidx.sync.OptionKind.{Flag, IntRange, OneOf, Text}
 import org.scalatest.funsuite.AnyFunSuite

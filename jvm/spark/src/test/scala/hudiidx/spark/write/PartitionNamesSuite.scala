@@ -4,6 +4,7 @@ import java.nio.file.{Files, Path}
 
 import scala.collection.JavaConverters._
 
+import hudiidx.spark.write.options.WriteOptions
 import hudiidx.{Causes, Fixtures, InvalidOption}
 import hudiidx.spark.SparkSuite
 import org.apache.spark.sql.DataFrame

@@ -2,6 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.hadoop.Tables
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.write.options.WriteOptions
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext

@@ -3,6 +3,7 @@ package hudiidx.spark.write
 import hudiidx.TestSettings.versions
 import hudiidx.hadoop.{Rollbacks, Tables}
 import hudiidx.hfile.BlockCache
+import hudiidx.spark.write.options.WriteOperation
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
 import hudiidx.timeline.{ActiveTimeline, Instant}

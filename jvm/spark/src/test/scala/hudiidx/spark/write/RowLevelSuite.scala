@@ -3,6 +3,7 @@ package hudiidx.spark.write
 import scala.util.Random
 
 import hudiidx.TestSettings.isLong
+import hudiidx.spark.write.options.WriteOperation
 import hudiidx.storage.LocalStorage
 import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.Row

@@ -4,7 +4,9 @@ import java.nio.file.{Files, Path, Paths}
 
 import scala.collection.JavaConverters._
 
-import hudiidx.spark.{SparkSuite, StockOption}
+import hudiidx.spark.SparkSuite
+import hudiidx.spark.options.StockOption
+import hudiidx.spark.write.options.{RefusedWriteOptions, StockWriteOptions, WriteOperation, WriteOptions}
 import hudiidx.{Fixtures, InvalidOption}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Paths}
 
 import hudiidx.log.RecordKeyForm
+import hudiidx.spark.write.options.WriteOptions
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
 import hudiidx.table.KeyGenerator
 import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}

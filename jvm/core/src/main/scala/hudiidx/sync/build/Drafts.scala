@@ -1,0 +1,190 @@
+package hudiidx.sync.build
+
+import hudiidx.column.NeverColumns
+import hudiidx.manifest.TableChanges
+import hudiidx.store._
+import hudiidx.sync.{
+  BuildProgress,
+  IndexOptions,
+  IndexPart,
+  IndexState,
+  InstantEffects,
+  ManifestKind,
+  ManifestProperty,
+  ManifestUpdate,
+  OpenIndex,
+  PartFiles,
+  TableAccess,
+  TableContext,
+  UnseenInstant,
+  WrittenFiles
+}
+import hudiidx.{DamagedIndex, Log, WriteConflict}
+import java.time.Clock
+
+/** A version in force, and the table's timeline that it takes in. */
+private[sync] final case class Synced(result: SyncResult, table: TableContext) {
+  def version: IndexVersion = result.version
+}
+
+/** A version in the making, as of a table's timeline.
+  *
+  *  @param parts     those that it has, and what was made of them
+  *  @param leftovers files that served the making, beside those that the parts name
+  */
+private[sync] final case class Draft(
+    table: TableContext,
+    manifest: WrittenFiles,
+    parts: Vector[(IndexPart, PartFiles)],
+    leftovers: Vector[String] = Vector.empty
+) {
+  def allLeftovers: Vector[String] = (leftovers ++ parts.flatMap(_._2.leftovers)).distinct
+}
+
+/** Makes drafts of index versions and publishes them. A draft that comes second is no work for nothing: what it has is as of a
+  * known moment, so it is brought up from there as any version is.
+  */
+private[sync] final class Drafts(
+    val path: String,
+    val store: IndexStore,
+    access: TableAccess,
+    options: IndexOptions,
+    parts: Vector[IndexPart],
+    val clock: Clock
+) {
+  private val log = Log.of(classOf[Indexer])
+
+  /** What holds for a version that is made on top of another. */
+  def never(before: Option[IndexVersion]): NeverColumns = ruleOf(before) ++ options.never
+
+  private def ruleOf(version: Option[IndexVersion]): NeverColumns = version.fold(NeverColumns.None)(NeverColumns.of)
+
+  /** Before a rule counts that `before` did not have: what lies beside the versions and may hold values goes. */
+  def forget(before: Option[IndexVersion], rule: NeverColumns): Unit =
+    if (!ruleOf(before).covers(rule)) {
+      store.removeWork()
+      new ScanFiles(access.storage, store.dir, path).clear()
+    }
+
+  private val publisher = new VersionPublisher(store, options.retention, clock)
+
+  /** A version brought up by these instants, and their changes. */
+  def of(
+      base: IndexVersion,
+      table: TableContext,
+      changes: TableChanges,
+      unseen: Vector[UnseenInstant]
+  ): Draft = {
+    val open = OpenIndex.open(store, base, access.cache)
+    try {
+      val written = new ManifestUpdate(store, open, options).write(changes, table)
+      val manifest = written.copy(
+        files = written.files.filter(f => ManifestKind.All(f.kind)),
+        properties = written.properties.filter { case (name, _) => name.startsWith(ManifestProperty.Prefix) } ++
+          never(Some(base)).properties
+      )
+      Draft(table, manifest, made(manifest, table, parts.filter(_.isIn(base)), None)(updated(_, _, base, unseen)))
+    } finally open.close()
+  }
+
+  def changesOf(unseen: Vector[UnseenInstant], coverage: Coverage, table: TableContext): TableChanges =
+    InstantEffects.since(coverage, unseen, table)
+
+  /** What parts become of the table as a manifest has it that is written and not yet published. The manifest was the first
+    * step of the progress, each part is one more.
+    */
+  def made(manifest: WrittenFiles, table: TableContext, of: Vector[IndexPart], progress: Option[BuildProgress])(
+      make: (IndexPart, IndexState) => PartFiles
+  ): Vector[(IndexPart, PartFiles)] =
+    if (of.isEmpty) Vector.empty
+    else {
+      val version = publisher.versionOf(table, manifest.files, manifest.properties, 0L)
+      IndexState.opened(store, table, version, _ => ()) { state =>
+        of.zipWithIndex.map { case (part, i) =>
+          val show = progress.map(_.of(1 + i, 1 + of.size))
+          part -> make(part, show.fold(state)(s => state.copy(show = s)))
+        }
+      }
+    }
+
+  /** A part that is damaged is made anew; the manifest stays. */
+  def updated(part: IndexPart, state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles =
+    try part.update(state, before, unseen)
+    catch {
+      case e: DamagedIndex =>
+        log.warn("{}: making a part of the index in {} anew: {}", path, store.dir, e.getMessage)
+        part.build(state, Some(before))
+    }
+
+  /** The table as a version has it that is in step with it. */
+  def opened[A](at: Synced, show: Double => Unit = _ => ())(use: IndexState => A): A =
+    IndexState.opened(store, at.table, at.version, show)(use)
+
+  def version(draft: Draft, number: Long): IndexVersion = publisher.versionOf(
+    draft.table,
+    draft.manifest.files ++ draft.parts.flatMap(_._2.files),
+    draft.manifest.properties ++ draft.parts.flatMap(_._2.properties),
+    number
+  )
+
+  /** None if another writer was first; see [[VersionPublisher.publish]]. */
+  def publish(draft: Draft, number: Long, began: Long): Option[IndexVersion] =
+    Some(version(draft, number)).filter(publisher.publish(_, draft.allLeftovers, began))
+
+  /** Publishes a version that has the rule beside what it has. None if another writer was first. */
+  def publishRule(version: IndexVersion, rule: NeverColumns, number: Long, began: Long): Option[IndexVersion] = {
+    val next = version.copy(
+      number = number,
+      properties = version.properties ++ rule.properties,
+      createdAtMillis = clock.millis(),
+      writer = Indexer.Writer
+    )
+    if (publisher.publish(next, Vector.empty, began)) Some(next) else None
+  }
+
+  /** Publishes a version with these files and properties of a part in place of those that it has. None if another writer was
+    * first.
+    */
+  def publish(
+      version: IndexVersion,
+      part: IndexPart,
+      made: PartFiles,
+      number: Long,
+      began: Long
+  ): Option[IndexVersion] = {
+    val next = version.copy(
+      number = number,
+      files = version.files.filterNot(part.owns) ++ made.files,
+      properties = version.properties.filterNot(p => part.owns(p._1)) ++ made.properties,
+      createdAtMillis = clock.millis(),
+      writer = Indexer.Writer
+    )
+    if (publisher.publish(next, made.leftovers, began)) Some(next) else None
+  }
+
+  def showingProgress[A](work: BuildProgress => A): A = {
+    val progress = new BuildProgress(store, clock.millis())
+    try {
+      progress.begin()
+      work(progress)
+    } finally progress.end()
+  }
+
+  /** A writer that does not know a part of the index would publish it stale. */
+  def requireParts(version: IndexVersion): Unit =
+    version.files.find(f => !ManifestKind.All(f.kind) && !parts.exists(_.owns(f))).foreach { f =>
+      throw new IllegalStateException(
+        s"${store.dir}: index version ${version.number} has a ${f.kind}, which this writer cannot keep in step"
+      )
+    }
+
+  /** WriteConflict after too many concurrent updates. */
+  def requireTries(rebases: Int): Unit = if (rebases > Drafts.MaxRebases)
+    throw new WriteConflict(
+      s"${store.dir}: gave up after $rebases concurrent updates; run ${IndexStore.command("update", path, store.dir).told} later"
+    )
+}
+
+private[sync] object Drafts {
+  val MaxRebases = 20
+}

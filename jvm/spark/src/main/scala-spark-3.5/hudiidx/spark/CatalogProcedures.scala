@@ -1,4 +1,0 @@
-package hudiidx.spark
-
-/** Spark 3.5's catalogs have no procedures: `CALL` goes through the parser of our extension. */
-trait CatalogProcedures

@@ -1,0 +1,24 @@
+package hudiidx.spark.shims
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.mapreduce.{InputSplit, TaskAttemptContext}
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.spark.sql.execution.datasources.PartitionedFile
+import org.apache.spark.sql.execution.datasources.parquet.{ParquetFooterReader, VectorizedParquetRecordReader}
+
+/** How Spark 4.1 opens Parquet files. */
+private[spark] object ParquetShims {
+  def initialize(
+      reader: VectorizedParquetRecordReader,
+      split: InputSplit,
+      context: TaskAttemptContext,
+      footer: ParquetMetadata
+  ): Unit = reader.initialize(split, context, None, None, Some(footer))
+
+  def footerOfPiece(conf: Configuration, file: PartitionedFile): ParquetMetadata =
+    ParquetFooterReader.readFooter(
+      HadoopInputFile.fromPath(file.toPath, conf),
+      ParquetFooterReader.buildFilter(conf, file, false)
+    )
+}

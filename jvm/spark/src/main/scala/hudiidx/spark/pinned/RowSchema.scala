@@ -1,0 +1,79 @@
+package hudiidx.spark.pinned
+
+import hudiidx.hadoop.parquet.TimestampLabels
+import hudiidx.spark.rows.AvroSchemaConverter
+import hudiidx.table.{PartitionReading, PartitionRule, TableConfig, TableSchema}
+import hudiidx.{AvroSchemas, DamagedTable}
+import org.apache.avro.{AvroRuntimeException, Schema}
+import org.apache.spark.sql.types._
+
+/** The columns of a table as stock Hudi's reader shows them.
+  *
+  *  @param struct all columns in order, the meta columns first
+  *  @param partitionColumns in the order of the partition path
+  *  @param fromPath true for columns that are not read from data files: these do not hold them, or are not asked
+  *  @param unsureTimes columns for which files may bear another unit's label than the table's, and then are repaired
+  *  @param avroJson the Avro schema that the columns were made of
+  */
+final case class RowSchema(
+    struct: StructType,
+    partitionColumns: Vector[StructField],
+    values: PartitionValues,
+    fromPath: String => Boolean,
+    unsureTimes: Set[String],
+    avroJson: String
+) {
+  @transient lazy val avro: Schema = new Schema.Parser().setValidateDefaults(false).parse(avroJson)
+}
+
+object RowSchema {
+
+  /** @param avroJson the table's schema with its meta columns
+    * @param merged   rows may stand in logs
+    */
+  def of(
+      config: TableConfig,
+      avroJson: String,
+      zone: String,
+      merged: Boolean = false,
+      reading: PartitionReading = PartitionReading()
+  ): RowSchema = {
+    val avro = parse(config.file, avroJson)
+    val (meta, data) = AvroSchemaConverter.structType(avro, config.file).partition(f => TableSchema.isMeta(f.name))
+    val rule = PartitionRule(config, reading)
+    val complete = config.partitionFields.filter(rule.isPathAlone).foldLeft(StructType(data)) { (s, name) =>
+      if (s.fieldNames.contains(name)) s else s.add(StructField(name, StringType))
+    }
+    val ordered =
+      if (merged || !config.format.partitionColumnsLast) complete else partitionsLast(complete, config)
+    val partitions =
+      config.partitionFields.map(n => ordered.find(_.name == n).getOrElse(StructField(n, StringType)))
+    val values = new PartitionValues(rule, partitions, zone)
+    RowSchema(
+      // Stock marks its own columns as metadata in Spark's sense; Spark then finds no real ones (`_file`).
+      StructType(meta.map(_.copy(nullable = true)) ++ ordered),
+      partitions,
+      values,
+      rule.isPathAlone,
+      TimestampLabels.unsure(avro),
+      avroJson
+    )
+  }
+
+  private def parse(file: String, avroJson: String): Schema =
+    try AvroSchemas.parse(avroJson)
+    catch {
+      case e: AvroRuntimeException =>
+        throw new DamagedTable(
+          s"$file: the table's Avro schema cannot be parsed (${e.getMessage}); write to it again",
+          e
+        )
+    }
+
+  private def partitionsLast(data: StructType, config: TableConfig): StructType = {
+    val byName = data.map(f => f.name -> f).toMap
+    StructType(
+      data.filterNot(f => config.partitionFields.contains(f.name)) ++ config.partitionFields.flatMap(byName.get)
+    )
+  }
+}

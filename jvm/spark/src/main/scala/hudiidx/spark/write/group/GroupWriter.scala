@@ -1,0 +1,129 @@
+package hudiidx.spark.write.group
+
+import scala.collection.BufferedIterator
+
+import hudiidx.spark.read.BaseFileReaderFactory
+import hudiidx.spark.pinned.SharedTable
+import hudiidx.spark.write.options.BaseFileOptions
+import hudiidx.write.format.WrittenFile
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.types.StructType
+
+/** What the tasks of a write need to know; sent to them.
+  *
+  * @param writer      of the heartbeat of the write
+  * @param dataSchema  Avro JSON of the columns
+  * @param blockSchema the same with meta columns
+  * @param ordering    of a row of the columns
+  * @param isDeleted   place of `_hoodie_is_deleted` among the columns; -1: there is none
+  * @param base        how base files are written
+  * @param readers     of file slices that are written anew, as the rows of base files are; None if there are none
+  */
+final case class GroupWrite(
+    table: SharedTable,
+    instant: String,
+    writer: String,
+    groups: WriteGroups,
+    dataSchema: String,
+    blockSchema: String,
+    struct: StructType,
+    ordering: Option[Expression],
+    isDeleted: Int,
+    blockBytes: Int,
+    base: BaseFileOptions,
+    readers: Option[BaseFileReaderFactory]
+) {
+
+  /** Moves to the first row that is written; false if there is none. Deletes of keys that are nowhere are not. */
+  private[write] def skipIdle(rows: GroupRows): Boolean = {
+    while (rows.hasNext && isDelete(rows.head) && !rows.head.getBoolean(RowForm.IsKnown)) rows.next()
+    rows.hasNext
+  }
+
+  private[write] def isDelete(row: InternalRow): Boolean = row.isNullAt(RowForm.Columns) || (isDeleted >= 0 && {
+    val columns = row.getStruct(RowForm.Columns, struct.length)
+    !columns.isNullAt(isDeleted) && columns.getBoolean(isDeleted)
+  })
+}
+
+/** Values of `_hoodie_commit_seqno`, of one task. */
+private[write] final class SequenceNumbers(instant: String, token: String) {
+  private val prefix = s"${instant}_${token.takeWhile(_ != '-')}_"
+  private var number = 0L
+
+  def next(): String = {
+    val text = prefix + number
+    number += 1
+    text
+  }
+}
+
+/** A row on its way: group number, key, whether it has a location, and the columns; null where keys are to be deleted. */
+private[write] object RowForm {
+  val Group = 0
+  val Key = 1
+  val IsKnown = 2
+  val Columns = 3
+}
+
+/** Writes the files of one task: of each file group that rows come for, one. Rows come sorted by group, key and ordering
+  * value, and of those of one key the last is written.
+  *
+  * @param token of this try of the task, in the names of files
+  */
+final class GroupWriter(write: GroupWrite, token: String) {
+  private val numbers = new SequenceNumbers(write.instant, token)
+  private val logs = new GroupLogs(write, numbers, token)
+  private val bases = new GroupBaseFiles(write, numbers, token)
+  private val rewrites = new GroupRewrites(write, bases, numbers, token)
+
+  def run(rows: Iterator[InternalRow]): Iterator[WrittenFile] = GroupRows.each(rows) { (number, ofGroup) =>
+    val target = write.groups.all(number)
+    if (!write.skipIdle(ofGroup)) None
+    else
+      Some(target.files match {
+        case GroupFiles.Log     => logs.write(target, ofGroup)
+        case GroupFiles.NewBase => bases.write(target, ofGroup)
+        case GroupFiles.Rewrite => rewrites.write(target, ofGroup)
+      })
+  }
+}
+
+private object GroupRows {
+
+  /** What `use` makes of the groups that the rows come for, one after the other; told the group's number. */
+  def each(rows: Iterator[InternalRow])(use: (Int, GroupRows) => Option[WrittenFile]): Iterator[WrittenFile] = {
+    val ahead = rows.buffered
+    val files = Vector.newBuilder[WrittenFile]
+    while (ahead.hasNext) {
+      val number = ahead.head.getInt(RowForm.Group)
+      files ++= use(number, new GroupRows(ahead, number))
+    }
+    files.result().iterator
+  }
+}
+
+/** The rows of one group, of each key the last. */
+final private class GroupRows(all: BufferedIterator[InternalRow], number: Int) extends BufferedIterator[InternalRow] {
+  private var next0: InternalRow = fetch()
+
+  override def hasNext: Boolean = next0 != null
+
+  override def head: InternalRow = next0
+
+  override def next(): InternalRow = {
+    val row = next0
+    next0 = fetch()
+    row
+  }
+
+  private def fetch(): InternalRow = {
+    var last: InternalRow = null
+    while (all.hasNext && isMore(last, all.head)) last = all.next().copy()
+    last
+  }
+
+  private def isMore(last: InternalRow, row: InternalRow): Boolean = row.getInt(RowForm.Group) == number &&
+    (last == null || last.getUTF8String(RowForm.Key) == row.getUTF8String(RowForm.Key))
+}

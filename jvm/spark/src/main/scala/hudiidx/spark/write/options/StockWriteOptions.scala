@@ -1,0 +1,56 @@
+package hudiidx.spark.write.options
+
+import java.util.Locale
+
+import hudiidx.InvalidOption
+import hudiidx.spark.options.StockOption
+import hudiidx.spark.options.StockOption.{Followed, Harmless, Refused}
+
+/** All options of stock Hudi's writers, 0.15.0 to 1.2.0, each with a decision: none that changes rows, keys, paths or files is taken
+  * without a word and not followed. docs/writer-options.md has the list.
+  */
+object StockWriteOptions {
+
+  /** Those that stand for another in the table of options.md. */
+  lazy val Spellings: Vector[String] =
+    WriteOptions.Moves ++ TableShape.Spellings.values.flatten ++ AskedMergeMode.Names ++
+      Vector(WriteOptions.IndexType, WriteOptions.CommitPrefix, WriteOptions.DatabaseName, WriteOptions.TimelineZone)
+
+  /** By name in lower case; without the underscore before some that are for Hudi alone. */
+  lazy val Decided: Map[String, StockOption] =
+    RefusedWriteOptions.All ++ HarmlessWriteOptions.All ++
+      (WriteOptionDocs.All.map(_.name.toLowerCase(Locale.ROOT)).filter(_.startsWith("hoodie.")) ++ Spellings)
+        .map(_ -> Followed)
+
+  /** The beginnings of names of more options. */
+  def Families: Map[String, Harmless] = HarmlessWriteOptions.Families
+
+  def of(name: String): Option[StockOption] = {
+    val key = name.toLowerCase(Locale.ROOT).stripPrefix("_.").stripPrefix("_")
+    Decided.get(key).orElse(Families.collectFirst { case (family, is) if key.startsWith(family) => is })
+  }
+
+  /** InvalidOption for what rows or files would hang on and is not followed.
+    *
+    * @param given    of the write, names in lower case
+    * @param isInsert it is a statement `INSERT`
+    */
+  def check(given: Map[String, String], operation: WriteOperation, isInsert: Boolean): Unit = {
+    import RefusedWriteOptions._
+    check(given) { name =>
+      OfOperations.get(name).forall(_(operation)) && (isInsert || !OfInserts(name)) &&
+      !Behind.getOrElse(name, Vector.empty).exists(given.contains)
+    }
+  }
+
+  /** The same, of a compaction. */
+  def checkCompaction(given: Map[String, String]): Unit = check(given)(RefusedWriteOptions.OfCompactions)
+
+  private def check(given: Map[String, String])(counts: String => Boolean): Unit = Decided.foreach {
+    case (name, Refused(taken, why)) if counts(name) =>
+      given.get(name).map(_.trim).filterNot(v => taken(v.toLowerCase(Locale.ROOT))).foreach { value =>
+        throw new InvalidOption(s"$name: '$value' is not served; $why")
+      }
+    case _ => ()
+  }
+}
