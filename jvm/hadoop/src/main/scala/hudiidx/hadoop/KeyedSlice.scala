@@ -4,7 +4,7 @@ import java.util.{Arrays, BitSet}
 
 import hudiidx.UnsupportedTable
 import hudiidx.bytes.ByteSlice
-import hudiidx.hadoop.parquet.{KeyColumns, KeyRows}
+import hudiidx.hadoop.parquet.{BaseFileKeys, KeyColumns, KeyRows}
 import hudiidx.log.LogRules
 import hudiidx.merge.{HeldFiles, LogRecordKeys, PartialMergePlan}
 import hudiidx.storage.Storage
@@ -49,7 +49,7 @@ final case class SliceKeySource(
 
   /** Walks the rows of the base file. DamagedTable if it is gone or damaged. */
   private[hadoop] def foreachBase(start: Long => Unit)(use: (Int, KeyRows) => Unit): Unit = base.foreach { path =>
-    val file = KeysOfBaseFile.opened(storage, path, columns)
+    val file = BaseFileKeys.open(storage, path, columns)
     try {
       if (file.rows > Int.MaxValue)
         throw new UnsupportedTable(

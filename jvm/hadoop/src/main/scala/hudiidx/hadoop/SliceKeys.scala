@@ -36,8 +36,8 @@ final case class SliceKeysOptions(
 /** Live record keys of file slices, and their changes. Memory is bounded by the budgets: what a log touches beyond them
   * costs another pass over the base file's key column.
   *
-  * All methods: DamagedTable if a file cannot be decoded or a log file is gone, NoSuchFileException if a base file is gone
-  * (cleaned since the table was listed: list it anew), UnsupportedTable for formats that are not read.
+  * All methods: DamagedTable if a file cannot be decoded or is gone (cleaned since the table was listed: list it anew),
+  * UnsupportedTable for formats that are not read.
   *
   * @param blocks which log blocks count; its instant must be that of the slices handed in
   */

@@ -1,9 +1,7 @@
 package hudiidx.hadoop
 
-import java.nio.file.NoSuchFileException
-
+import hudiidx.Log
 import hudiidx.hadoop.parquet.{BaseFileKeys, KeyColumns}
-import hudiidx.{DamagedTable, Log}
 import hudiidx.log.{BlockPart, BlockRules, OrderingValue, SliceLog}
 import hudiidx.logindex.{KeptTails, LogBlockFacts, LogLookup}
 import hudiidx.merge._
@@ -110,19 +108,8 @@ private final class KeysOfBaseFile(
 
   override def open(keys: Boolean, ordering: Boolean): BaseKeys = {
     val wanted = columns.copy(keys = keys, ordering = if (ordering) orderingFields else Vector.empty)
-    new OpenBaseKeys(KeysOfBaseFile.opened(storage, path, wanted), shown)
+    new OpenBaseKeys(BaseFileKeys.open(storage, path, wanted), shown)
   }
-}
-
-private object KeysOfBaseFile {
-
-  /** DamagedTable if the file is gone. */
-  def opened(storage: Storage, path: String, columns: KeyColumns): BaseFileKeys =
-    try BaseFileKeys.open(storage, path, columns)
-    catch {
-      case e: NoSuchFileException =>
-        throw new DamagedTable(s"$path: base file is gone; read the table again, or restore the file", e)
-    }
 }
 
 /** Which rows of a base file take part in merging. */
@@ -184,7 +171,7 @@ private final class FoundBaseKeys(
 
   private def orderingsOf(): Array[OrderingValue] = {
     val values = new Array[OrderingValue](found.numbers.length)
-    val file = KeysOfBaseFile.opened(storage, path, columns.copy(keys = false, ordering = orderingFields))
+    val file = BaseFileKeys.open(storage, path, columns.copy(keys = false, ordering = orderingFields))
     try {
       val groups = file.rowGroups.filter { g =>
         val first = java.util.Arrays.binarySearch(found.numbers, g.firstRow.toInt)

@@ -2,7 +2,7 @@ package hudiidx.hadoop
 
 import java.math.{BigDecimal, BigInteger}
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.{Files, NoSuchFileException, Paths}
+import java.nio.file.{Files, Paths}
 import java.time.LocalDate
 
 import hudiidx.hadoop.parquet.{BaseFileKeys, KeyColumns, KeyRows}
@@ -216,7 +216,7 @@ class BaseFileKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(
       intercept[UnsupportedTable](BaseFileKeys.open(LocalStorage, "/x/f_1_2.orc", stored)).getMessage.contains(".orc")
     )
-    intercept[NoSuchFileException](BaseFileKeys.open(LocalStorage, "/no/such/f_1_2.parquet", stored))
+    intercept[DamagedTable](BaseFileKeys.open(LocalStorage, "/no/such/f_1_2.parquet", stored))
   }
 
   test("a file with any byte changed gives its keys or a typed error, never another exception") {

@@ -1,7 +1,6 @@
 package hudiidx.hadoop
 
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.NoSuchFileException
 
 import scala.collection.mutable
 
@@ -185,7 +184,7 @@ private object SliceKeysSuite {
       val reader = sliceKeys(snapshot, table, None)
       val keys =
         try Some(slices.map { case (group, slice) => group -> liveKeys(reader, slice) })
-        catch { case _: NoSuchFileException | _: DamagedTable => None }
+        catch { case _: DamagedTable => None }
       Step(version, snapshot.table, slices, files, reader, keys)
     }
 

@@ -1,12 +1,14 @@
 package hudiidx.spark
 
+import java.nio.file.{Files, Paths}
+
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.hadoop.TimelineCut
 import hudiidx.record.{PackedKeys, PackedLocations}
 import hudiidx.spark.api.{AnswerPieces, HudiIdxApi}
-import hudiidx.{Fixtures, InvalidOption}
+import hudiidx.{Causes, DamagedTable, Fixtures, InvalidOption}
 
 /** The record index through the calls that Python makes, its work done by Spark tasks. */
 class HudiIdxApiSuite extends SparkSuite {
@@ -61,6 +63,19 @@ class HudiIdxApiSuite extends SparkSuite {
       val partition = stock(name).head._2
       assert(lookup(kept, keys, partition) === stock(name).filter(_._2 == partition))
     }
+
+  test("an update whose tasks find a base file gone ends with an error that names it") {
+    val table = Fixtures.copy("v9-cow-part")
+    val cut = new TimelineCut(table)
+    cut.showFirst(cut.size / 2)
+    api(table, "hudiidx.record.mode" -> "global").create()
+    cut.showAll()
+    Fixtures.filesBelow(table).filter(f => f.endsWith(".parquet") && !f.startsWith(".hoodie")).foreach { f =>
+      Files.delete(Paths.get(table, f))
+    }
+    val error = Causes.ours(intercept[Exception](api(table).update())).get
+    assert(error.isInstanceOf[DamagedTable] && error.getMessage.contains("base file is gone"))
+  }
 
   test("parts are added and dropped by kind, and info tells of the record index") {
     val calls = api(Fixtures.copy("v9-cow-part"))

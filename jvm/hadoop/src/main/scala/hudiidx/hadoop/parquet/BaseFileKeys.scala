@@ -54,7 +54,7 @@ object KeyColumns {
 /** The record keys of one base file, by row groups. Only the columns asked for are read. A stored key
   * (`_hoodie_record_key`) counts; where it is null or absent the key is made from the key fields. Format notes §8.
   *
-  * All methods: DamagedTable if the file cannot be decoded, or a row has no key; NoSuchFileException if it is gone.
+  * All methods: DamagedTable if the file is gone or cannot be decoded, or a row has no key.
   */
 final class BaseFileKeys private (
     under: RandomReader,
@@ -183,8 +183,9 @@ object BaseFileKeys {
   private[hadoop] def guarded[A](path: String)(body: => A): A =
     try body
     catch {
-      case e: NoSuchFileException                     => throw e
-      case e: HudiIdxException                        => throw e
+      case e: HudiIdxException    => throw e
+      case e: NoSuchFileException =>
+        throw new DamagedTable(s"$path: base file is gone; read the table again, or restore the file", e)
       case e @ (_: IOException | _: RuntimeException) =>
         throw new DamagedTable(s"$path: keys cannot be read (${e.getMessage}); restore the file from a backup", e)
     }

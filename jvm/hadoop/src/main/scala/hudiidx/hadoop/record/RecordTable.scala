@@ -1,6 +1,5 @@
 package hudiidx.hadoop.record
 
-import hudiidx.DamagedTable
 import hudiidx.hadoop.parquet.{BaseFileKeys, CommitDay, KeyColumns}
 import hudiidx.hadoop.{KeySink, SliceKeys, SliceKeysOptions}
 import hudiidx.storage.Storage
@@ -33,11 +32,7 @@ private[record] final case class RecordTable(
   def baseKeys(access: TableAccess, base: BaseFile): BaseFileKeys = {
     val columns = KeyColumns.of(config).copy(commitTimes = firstDay.isDefined)
     val file = Storage.join(Storage.join(path, base.partitionPath), base.fileName)
-    try BaseFileKeys.open(access.storage, file, columns)
-    catch {
-      case e: java.nio.file.NoSuchFileException =>
-        throw new DamagedTable(s"$file: base file is gone; list the table again, or restore the file", e)
-    }
+    BaseFileKeys.open(access.storage, file, columns)
   }
 
   /** Hands over the live keys of an input. */
