@@ -147,3 +147,62 @@ def test_tables_of_stock_are_read_by_stock_as_before(
     assert HudiIndex(spark, path).compact_table()["compactions"]
     assert stock_texts(stock, f"copy-{name}") == before
     assert list(hudifix.answer(spark.read.format("hudiidx").load(str(path)))[0]) == before
+
+
+PAYLOADS = ("DefaultHoodieRecordPayload", "OverwriteWithLatestAvroPayload")
+
+
+@pytest.mark.parametrize(
+    ("payload", "compacts"),
+    [
+        (PAYLOADS[0], "stock"),
+        pytest.param(PAYLOADS[0], "hudiidx", marks=pytest.mark.slow),
+        pytest.param(PAYLOADS[1], "stock", marks=pytest.mark.slow),
+        pytest.param(PAYLOADS[1], "hudiidx", marks=pytest.mark.slow),
+    ],
+)
+def test_keys_are_where_a_later_release_left_them_that_compacts_version_6(
+    spark: SparkSession, stock_1_1: Any, payload: str, compacts: str
+) -> None:
+    """0.15 and 1.1 merge late records and deletes differently, and nothing says whose compaction it was."""
+    name = f"compacted-6-as-1.1-{payload[:5].lower()}-by-{compacts}"
+    options = {
+        "hoodie.write.table.version": "6",
+        "hoodie.write.auto.upgrade": "false",
+        "hoodie.metadata.enable": "false",
+        "hoodie.datasource.write.payload.class": f"org.apache.hudi.common.model.{payload}",
+    }
+    path = stock_1_1.new(name=name, kind="MOR", options=options)
+
+    def write(what: str, ts: int, ids: str) -> None:
+        row = f"concat('k', id) id, id n, 'sf' city, {ts} ts, {what == 'delete'} _hoodie_is_deleted"
+        sql = f"select {row} from range(0, 60) where {ids}"
+        stock_1_1.write_sql(name=name, sql=sql, operation="insert" if what == "insert" else "upsert")
+
+    def assert_right(index: HudiIndex) -> None:
+        live = {r.id for r in spark.read.format("hudiidx").load(path).select("id").collect()}
+        asked = [f"k{i}" for i in range(60)]
+        assert {f.key for f in index.lookup(asked)} == live
+        rows = spark.read.format("hudiidx").load(path)
+        assert all((rows.where(f"id = '{key}'").count() == 1) == (key in live) for key in asked[:60:7])
+
+    write("insert", 10, "true")
+    index = HudiIndex(spark, path, strict=True)
+    index.create(record="global")
+    write("delete", 5, "id < 20")
+    write("upsert", 20, "id >= 20 and id < 40")
+    write("delete", 15, "id >= 30 and id < 50")
+    write("upsert", 12, "id >= 45 and id < 55 or id < 5")
+    assert_right(index)
+    index.update()
+    assert_right(index)
+    before = stock_1_1.texts(name=name)
+    if compacts == "stock":
+        stock_1_1.compact(name=name)
+    else:
+        assert index.compact_table(options={"hudiidx.read.merge.release": "1.1"})["compactions"]
+    assert stock_1_1.texts(name=name) == before
+    assert_right(index)
+    index.update()
+    assert_right(index)
+    assert index.verify(record=True).ok

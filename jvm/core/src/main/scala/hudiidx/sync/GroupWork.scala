@@ -57,16 +57,20 @@ object GroupWork {
 
   /** False where a compaction may leave other live keys than a reader saw before it: a custom payload decides what becomes of
     * a row, and Hudi 1.0's compaction lets late deletes win (the fixture v8-mor-event) where its reader does not. On an upgraded table that
-    * of stock 1.x may merge log files of version 6 a second time, deletes among them (the fixture up-v6-mor-event).
+    * of stock 1.x may merge log files of version 6 a second time, deletes among them (the fixture up-v6-mor-event). Tables of version 6
+    * may be compacted by 1.x, to whose rules late records and late deletes are others than to those of 0.15.
     *
     * @param dated commit times count as well: a late log record gives way to the base file's row and its commit time
     */
-  def mergesAlike(config: TableConfig, dated: Boolean = false): Boolean =
-    !config.mayHaveLogsOfSlices && (TableLogRules.of(config).mode match {
+  def mergesAlike(config: TableConfig, dated: Boolean = false): Boolean = {
+    val rules = TableLogRules.of(config)
+    val differsByRelease = config.format.mergesAsHudi015 && rules.orderingFields.nonEmpty
+    !config.mayHaveLogsOfSlices && !differsByRelease && (rules.mode match {
       case MergeMode.CommitTime                           => true
       case MergeMode.EventTime | MergeMode.OrderedDeletes => config.format.compactsAsItReads && !dated
       case MergeMode.Custom                               => false
     })
+  }
 
   private def rows(touch: GroupTouch, commitTimes: Boolean): TouchedRows =
     if (touch.inserts == 0 && touch.updates == 0 && touch.compactions.isEmpty) TouchedRows.None

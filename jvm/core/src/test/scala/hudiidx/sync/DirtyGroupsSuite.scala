@@ -1,7 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.CpuClock
-import hudiidx.table.{BaseFile, FileGroup, FileSlice, LogFile}
+import hudiidx.table.{BaseFile, FileGroup, FileSlice, LogFile, TableConfig}
 import hudiidx.timeline.{CommitMetadata, RollbackMetadata, RolledBackPartition, WriteStat}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -140,6 +140,24 @@ class DirtyGroupsSuite extends AnyFunSuite {
     assert(work(dirty("03" -> compaction), mergesAlike = false) === GroupWork.All(slice))
     val both = dirty("02" -> commit(stat(log.format("02"), Some("02"))), "03" -> compaction)
     assert(work(both) === GroupWork.Touched(slice, TouchedRows.None, Vector(".f_02.log.1_1-0-1"), Set("02")))
+  }
+
+  test(
+    "a compaction of a table of version 6 with an ordering field may be by another release's rules, so keys are read anew"
+  ) {
+    def alike(version: String, properties: (String, String)*) = {
+      val all =
+        Map("hoodie.table.version" -> version, "hoodie.table.name" -> "t", "hoodie.table.type" -> "MERGE_ON_READ")
+      GroupWork.mergesAlike(TableConfig.of("t/hoodie.properties", all ++ properties))
+    }
+    val ordered = "hoodie.table.precombine.field" -> "ts"
+    for (payload <- Seq("DefaultHoodieRecordPayload", "OverwriteWithLatestAvroPayload")) {
+      val named = "hoodie.compaction.payload.class" -> s"org.apache.hudi.common.model.$payload"
+      assert(!alike("6", ordered, named))
+      assert(alike("6", named))
+    }
+    assert(alike("6"))
+    assert(alike("9", "hoodie.table.ordering.fields" -> "ts", "hoodie.record.merge.mode" -> "EVENT_TIME_ORDERING"))
   }
 
   test("change-data files and stats without a path are no data") {

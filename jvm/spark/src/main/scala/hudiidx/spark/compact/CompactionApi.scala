@@ -4,6 +4,7 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.hadoop.Tables
+import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.write.options.WriteOptions
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.SparkSession
@@ -56,7 +57,8 @@ object CompactionApi {
     val session = spark.conf.getAll.filter { case (k, _) => WriteOptions.isOfSession(k) }
     // Settings of reads go with a table too.
     val own = options.filter { case (k, _) => !k.startsWith("hudiidx.") || IndexOptions.isKnown(k) }
-    new TableCompaction(spark, path, WriteOptions.ofCompaction(session ++ own))
+    val release = ReadOptions.mergeReleaseOf(spark.conf.getAll, options)
+    new TableCompaction(spark, path, WriteOptions.ofCompaction(session ++ own), release)
       .run(CompactionSteps.named(op), partitions)
   }
 }

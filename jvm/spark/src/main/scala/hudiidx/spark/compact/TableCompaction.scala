@@ -55,11 +55,18 @@ final case class CompactionReport(scheduled: Option[String], done: Vector[Compac
 
 /** Compacts a table's log files into base files.
   *
-  * @param path qualified
+  * @param path         qualified
+  * @param mergeRelease the setting of reads by whose rules tables of version 6 are merged, if it is given
   */
-final class TableCompaction(spark: SparkSession, path: String, options: WriteOptions) {
+final class TableCompaction(
+    spark: SparkSession,
+    path: String,
+    options: WriteOptions,
+    mergeRelease: Map[String, String]
+) {
   private val access = Tables.access(spark.sessionState.newHadoopConf())
   private val index = IndexOptions.of(options.index)
+  private val read = ReadOptions.of(options.index ++ mergeRelease, Map.empty)
 
   /** Runs what is planned, by whomever, then plans and runs what there is. UnsupportedTable for a table that is not compacted here,
     * WriteConflict if another is at work, DamagedTable for files that cannot be merged: the plan stays, and is run again.
@@ -69,7 +76,7 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
   def run(steps: CompactionSteps, partitions: Option[Set[String]]): CompactionReport = {
     val config = TableConfig.read(access.storage, path)
     WritableTable.checkCompaction(path, config)
-    MergeRules.of(config): Unit
+    MergeRules.of(config, read.mergesAs11): Unit
     val before = if (steps.executes) executePlanned() else Vector.empty
     val scheduled = if (steps.schedules) schedule(partitions) else None
     // What is planned now may be the plan of a failed one too, that came to be while this one looked.
@@ -117,7 +124,7 @@ final class TableCompaction(spark: SparkSession, path: String, options: WriteOpt
 
   private def execute(plan: Instant): CompactionDone = {
     val from = System.nanoTime()
-    val table = PinnedTable.open(spark, path, ReadOptions.of(options.index, Map.empty))
+    val table = PinnedTable.open(spark, path, read)
     requirePlain(table.shared.context)
     val groups = OpenCompaction.groups(table.shared.context, plan)
     val open = OpenCompaction.begin(table.shared.context, plan, options.heartbeat, options.lock)

@@ -118,7 +118,7 @@ object ReadOptions {
     Release015,
     s"The release of Hudi by whose rules the logs of tables of version 6 are merged. `$Release11`: other rows where records or " +
       "deletes come late (of two log records under OverwriteWithLatestAvroPayload the later wins, a late delete under " +
-      "DefaultHoodieRecordPayload deletes nothing). Record indexes hold keys by the rules of 0.15, so then scans ask none."
+      "DefaultHoodieRecordPayload deletes nothing). Record indexes hold keys by the rules of 0.15, so then scans ask none. Compactions by hudiidx merge by it, too."
   )
   private val readHistory = OptionDoc(
     ReadHistory,
@@ -199,6 +199,12 @@ object ReadOptions {
       lacksBegin = kind == Incremental && IncrementalOptions.lacksBegin(asked)
     )
   }
+
+  /** The setting of [[MergeRelease]] for what merges log files but is no query; none: its default. */
+  def mergeReleaseOf(session: Map[String, String], options: Map[String, String]): Map[String, String] =
+    (session.get(MergeRelease) ++ options.collect { case (k, v) if k.equalsIgnoreCase(MergeRelease) => v }).lastOption
+      .map(MergeRelease -> _)
+      .toMap
 
   /** Does an option, in lower case, decide how or which rows are read? */
   def isRowOption(name: String): Boolean =
