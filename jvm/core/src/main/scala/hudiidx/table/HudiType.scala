@@ -39,8 +39,11 @@ object HudiType {
     val Shredded = "typed_value"
     private val ShreddedFields = Set(Metadata, Value, Shredded)
 
-    /** By the names of its fields. */
-    def isShredded(fields: Iterable[String]): Boolean = fields.toSet == ShreddedFields
+    /** By the names of its fields; `value` may be left out where typed columns have all. */
+    def isShredded(fields: Iterable[String]): Boolean = {
+      val names = fields.toSet
+      names(Metadata) && names(Shredded) && names.subsetOf(ShreddedFields)
+    }
 
     /** @param where the file or table
       * @param by    who would have to put them together

@@ -33,21 +33,22 @@ final class VariantsSuite extends SparkSuite {
   private val whole = s"named_struct('metadata', $metadata, 'value', $byte)"
   private val typed = s"named_struct('metadata', $metadata, 'value', cast(null as binary), 'typed_value', n % 100)"
 
-  private def save(rows: DataFrame, table: String): Unit =
+  private def save(rows: DataFrame, table: String, more: (String, String)*): Unit =
     rows.write
       .format("hudiidx")
       .option("hoodie.table.name", "t")
       .option("hoodie.datasource.write.recordkey.field", "id")
       .option("hoodie.datasource.write.precombine.field", "ts")
       .option("hoodie.write.table.version", "6")
+      .options(more.toMap)
       .mode("append")
       .save(table)
 
   /** Rows in base files, and others for some of them in logs. */
-  private def made(payload: String): String = {
+  private def made(payload: String, more: (String, String)*): String = {
     val table = Fixtures.newFolder("variants").resolve("t").toString
-    save(rows(0 until 30, 1, payload), table)
-    save(rows(20 until 40, 2, payload), table)
+    save(rows(0 until 30, 1, payload), table, more: _*)
+    save(rows(20 until 40, 2, payload), table, more: _*)
     table
   }
 
@@ -105,23 +106,40 @@ final class VariantsSuite extends SparkSuite {
     assert(numbers(read(table, "hoodie.datasource.query.type" -> "read_optimized")) === all)
   }
 
+  /** Of the column, and on 3.5 of parts of it. */
+  private def refused(rows: DataFrame, file: String): Unit =
+    (Seq("payload") ++ (if (isVariant) Nil else Seq("payload.value", "payload.metadata"))).foreach { column =>
+      val failed = intercept[Exception](rows.select(column).collect())
+      val e = Causes.ours(failed).get
+      assert(e.isInstanceOf[UnsupportedTable])
+      Seq(file, "payload", "typed_value").foreach(part => assert(e.getMessage.contains(part)))
+    }
+
   test("shredded variants are refused by file and column, and the other columns are read") {
     val table = Fixtures.newFolder("variants").resolve("t").toString
     save(rows(0 until 30, 1, typed), table)
     told(table)
-    (Seq("payload") ++ (if (isVariant) Nil else Seq("payload.value", "payload.metadata"))).foreach { column =>
-      val failed = intercept[Exception](read(table).select(column).collect())
-      val e = Causes.ours(failed).get
-      assert(e.isInstanceOf[UnsupportedTable])
-      assert(
-        e.getMessage.contains(".parquet") && e.getMessage.contains("payload") && e.getMessage.contains("typed_value")
-      )
-    }
+    refused(read(table), ".parquet")
     assert(read(table).select("id", "n").collect().length === 30)
     val dataset = intercept[UnsupportedTable](
       new HudiIdxApi(spark, table, Map.empty[String, String].asJava).dataset("true", null, false)
     )
     assert(dataset.getMessage.contains("typed_value"))
+  }
+
+  test("shredded variants in logs are refused by file and column, and the other columns are read") {
+    val table = made(typed, "hudiidx.write.log.inserts" -> "true")
+    told(table)
+    assert(!Fixtures.filesBelow(table).exists(_.endsWith(".parquet")))
+    refused(read(table), ".log.")
+    assert(read(table).select("id", "n").collect().length === 40)
+  }
+
+  test("a file whose variants are typed alone, without bytes of a value, is refused too") {
+    val table = Fixtures.newFolder("variants").resolve("t").toString
+    save(rows(0 until 30, 1, s"named_struct('metadata', $metadata, 'typed_value', n % 100)"), table)
+    told(table)
+    refused(read(table), ".parquet")
   }
 
   test("a variant of a new table is refused by name, and no table is made") {

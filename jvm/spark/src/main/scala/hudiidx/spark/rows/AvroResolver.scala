@@ -58,6 +58,8 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
 
   private def value(writer: Schema, wanted: DataType, table: Schema, path: String): AvroValue =
     (writer.getType, wanted) match {
+      case (Schema.Type.RECORD, _) if VariantFields.areShredded(writer, wanted) =>
+        throw HudiType.Variant.refused(where, path, "hudiidx")
       case (Schema.Type.UNION, _)                                           => union(writer, wanted, table, path)
       case (Schema.Type.NULL, _)                                            => AvroValue.Null
       case (Schema.Type.RECORD, variant) if VariantShims.isVariant(variant) =>

@@ -45,6 +45,12 @@ private[spark] object VariantFields {
       for (want <- columns; have <- own.find(_.name.equalsIgnoreCase(want.name)))
         requireWhole(want.dataType, have.dataType, want.name, file)
 
+  /** Does a record of a log block have more than the parts that are wanted of its variants? Its field names tell, whose
+    * order and nulls writers choose.
+    */
+  private[rows] def areShredded(record: Schema, wanted: DataType): Boolean =
+    HudiType.Variant.isShredded(record.getFields.asScala.map(_.name)) && isVariant(wanted)
+
   private def holdsShredded(t: DataType): Boolean = t match {
     case s: StructType => isShredded(s) || s.exists(f => holdsShredded(f.dataType))
     case a: ArrayType  => holdsShredded(a.elementType)
@@ -70,5 +76,6 @@ private[spark] object VariantFields {
   }
 
   private def isShredded(struct: StructType): Boolean =
-    HudiType.Variant.isShredded(struct.fieldNames) && Names.forall(struct(_).dataType == BinaryType)
+    HudiType.Variant.isShredded(struct.fieldNames) &&
+      struct.forall(f => !Names.contains(f.name) || f.dataType == BinaryType)
 }
