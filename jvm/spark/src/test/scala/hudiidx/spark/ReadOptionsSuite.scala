@@ -65,7 +65,9 @@ final class ReadOptionsSuite extends AnyFunSuite {
   test("the older name of the kind of query, and earliest as a begin, are taken in any case") {
     val view = "Hoodie.Datasource.View.Type"
     assert(ReadOptions.of(Map(view -> "REALTIME"), Map.empty).queryType === "snapshot")
-    assert(ReadOptions.of(Map(view -> "READ_OPTIMIZED"), Map.empty).queryType === "read_optimized")
+    assert(refused(view -> "READ_OPTIMIZED").contains("hoodie.datasource.query.type to read_optimized"))
+    val newer = Map(view -> "READ_OPTIMIZED", "hoodie.datasource.query.type" -> "snapshot")
+    assert(ReadOptions.of(newer, Map.empty).queryType === "snapshot")
     val both = Map(view -> "INCREMENTAL", "hoodie.datasource.read.begin.instanttime" -> "Earliest")
     assert(ReadOptions.of(both, Map.empty).increment.map(_.request.begin) === Some("000"))
     assert(refused(view -> "newest").contains("newest"))

@@ -95,7 +95,8 @@ object ReadOptions {
     OneOf(QueryTypes),
     Snapshot,
     s"`$ReadOptimized` reads the base files of a merge-on-read table alone, without its logs; `$Incremental`: the rows that some " +
-      s"commits wrote, as they left them. (`$ViewType` is taken for it too, and `$RealTime` for `$Snapshot`.)"
+      s"commits wrote, as they left them. (`$ViewType` is taken for it too, and `$RealTime` for `$Snapshot`; not for `$ReadOptimized`, " +
+      "where stock Hudi reads logs all the same.)"
   )
   private val schemaOnRead = OptionDoc(
     SchemaOnRead,
@@ -181,7 +182,7 @@ object ReadOptions {
     val asked =
       (if (what == RowsView) session.filter(_._1.startsWith(HudiPrefix)) else Map.empty[String, String]) ++ own
     if (what == RowsView) StockReadOptions.check(asked)
-    val kind = queryType(asked.get(QueryType).orElse(asked.get(ViewType)).getOrElse(queryTypeDoc.default))
+    val kind = asked.get(QueryType).map(queryType).orElse(asked.get(ViewType).map(olderType)).getOrElse(Snapshot)
     val ofChanges = kind == Incremental && IncrementalOptions.isOfChanges(asked)
     ReadOptions(
       asOf = own.get(AsOfInstant).map(QueryInstant.parse(AsOfInstant, _)),
@@ -235,6 +236,15 @@ object ReadOptions {
     else if (!QueryTypes.contains(lower))
       throw new InvalidOption(s"$QueryType: '$name' is not served; known are ${QueryTypes.mkString(", ")}")
     else lower
+  }
+
+  /** Stock Hudi takes base files for this name and then reads their logs too. */
+  private def olderType(name: String): String = queryType(name) match {
+    case ReadOptimized =>
+      throw new InvalidOption(
+        s"$ViewType: '$name' is not served, as stock Hudi reads logs with it; set $QueryType to $ReadOptimized, or leave it out"
+      )
+    case other => other
   }
 
   private def refuse(name: String): Unit = throw new InvalidOption(
