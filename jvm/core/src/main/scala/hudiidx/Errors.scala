@@ -26,6 +26,19 @@ object NotAHudiTable {
 /** A Hudi table of a version, type or format that hudiidx does not serve. */
 final class UnsupportedTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
 
+object UnsupportedTable {
+
+  /** The one form of what is told of a table that has something which hudiidx does not read.
+    *
+    * @param where  the file that says so
+    * @param has    what the table has
+    * @param why    behind "since"
+    * @param remedy what to do
+    */
+  def having(where: String, has: String, why: String, remedy: String): UnsupportedTable =
+    new UnsupportedTable(s"$where: $has, which hudiidx does not read, since $why; $remedy")
+}
+
 /** The table's own files contradict each other or cannot be decoded. */
 final class DamagedTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
 

@@ -5,6 +5,7 @@ import hudiidx.storage.Storage
 import hudiidx.store.{Current, IndexFolder, IndexNames, IndexStore, IndexVersion}
 import hudiidx.sync.{IndexOptions, TableAccess, TableSnapshot}
 import hudiidx.sync.build.Indexer
+import hudiidx.table.TableConfig
 
 /** Symlink manifests of one table: exported once, or kept in step by each update of its index. */
 final class SymlinkExport(access: TableAccess, tablePath: String, options: IndexOptions) {
@@ -21,6 +22,8 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
     *                IndexNotFound without an index
     */
   def now(folder: Option[String], readOptimized: Boolean, keep: Option[Boolean]): SymlinkResult = {
+    // Of a table that is not read nothing else is said.
+    TableConfig.read(access.storage, path): Unit
     val inForce = version
     if (keep.contains(true) && inForce.isEmpty)
       throw new IndexNotFound(

@@ -1,6 +1,6 @@
 package hudiidx.symlink
 
-import hudiidx.{IndexNotWritable, Texts, UnsupportedTable, WriteConflict}
+import hudiidx.{HudiIdxException, IndexNotWritable, Texts, UnsupportedTable, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.store.{IndexNames, IndexStore}
 import hudiidx.sync.TableSnapshot
@@ -79,9 +79,9 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
     put(SymlinkState(exporter, isComplete = false, tablePath, 0, named))
     // Read before the table is: the timeline then has all that this version has taken in.
     val known = inForce()
-    val snapshot = open()
+    val snapshot = orGivenBack(before, exporter)(open())
     try {
-      val wanted = manifestsOf(snapshot)
+      val wanted = orGivenBack(before, exporter)(manifestsOf(snapshot))
       val written = before.filter(_.isComplete).map(_.manifests -- doubtful)
       val changed = wanted.filter { case (p, m) => !written.exists(_.get(p).contains(m.crc)) }.toVector.sortBy(_._1)
       val there = if (written.isEmpty && isOwn) manifestsThere() else Set.empty
@@ -99,6 +99,18 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
       ExportTry(if (isLast) Some(result) else None, done)
     } finally snapshot.close()
   }
+
+  /** Where the table is refused no manifest is touched, and the state is again what it was. */
+  private def orGivenBack[A](before: Option[SymlinkState], exporter: String)(body: => A): A =
+    try body
+    catch {
+      case e: HudiIdxException =>
+        if (isMine(exporter)) before match {
+          case Some(state) => put(state)
+          case None        => writing(storage.deleteOne(statePath): Unit)
+        }
+        throw e
+    }
 
   /** By partition path, of partitions that have files. */
   private def manifestsOf(snapshot: TableSnapshot): Map[String, Manifest] = {

@@ -9,6 +9,7 @@ import hudiidx.store.{InstantId, TableIdentity}
 import hudiidx.table.{
   BaseFileColumns,
   ColumnsOfFiles,
+  DataFiles,
   LatestSchema,
   TableConfig,
   TableFolder,
@@ -103,8 +104,9 @@ object TableContext {
 
   /** As of a timeline that was read. */
   def of(access: TableAccess, tablePath: String, config: TableConfig, timeline: ActiveTimeline): TableContext = {
-    def history = access.histories.open(access.storage, tablePath, config)
-    val contents = new InstantContents(access.storage, timeline.dir, () => history)
+    val files = DataFiles.of(config)
+    def history = TimelineHistory.checked(access.histories.open(access.storage, tablePath, config), files)
+    val contents = new InstantContents(access.storage, timeline.dir, () => history, files)
     new TableContext(access, tablePath, config, timeline, contents, history)
   }
 

@@ -21,6 +21,13 @@ object FileName {
   def parse(partitionPath: String, name: String, sizeBytes: Long): Option[FileEntry] =
     if (name.startsWith(".")) parseLog(partitionPath, name, sizeBytes) else parseBase(partitionPath, name, sizeBytes)
 
+  /** The instant in a name of whatever form that begins as a base file's does; None for any other. */
+  def instantOf(name: String): Option[String] = {
+    val parts = name.split('_')
+    if (name.startsWith(".") || parts.length < 3) None
+    else Some(parts(2).takeWhile(_ != '.')).filter(t => t.nonEmpty && t.forall(_.isDigit))
+  }
+
   private def parseBase(partitionPath: String, name: String, sizeBytes: Long): Option[FileEntry] = {
     val first = name.indexOf('_')
     val second = name.indexOf('_', first + 1)

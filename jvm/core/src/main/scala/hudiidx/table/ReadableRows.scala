@@ -10,14 +10,19 @@ object ReadableRows {
     */
   def check(config: TableConfig): Unit = {
     config.bootstrapBasePath.foreach { source =>
-      throw new UnsupportedTable(
-        s"${config.file}: the table was bootstrapped from $source and its rows are partly there; read it with Hudi"
+      throw UnsupportedTable.having(
+        config.file,
+        s"the table was bootstrapped from $source",
+        "its rows are partly there",
+        "use stock Hudi for this table"
       )
     }
     if (config.baseFileFormat != "PARQUET")
-      throw new UnsupportedTable(
-        s"${config.file}: the table's base files are ${config.baseFileFormat}, only Parquet can be read; read it with Hudi " +
-          "(option view=files, partitions or timeline works here)"
+      throw UnsupportedTable.having(
+        config.file,
+        s"the table's base files are ${config.baseFileFormat}",
+        "rows are read from Parquet alone",
+        "use stock Hudi for its rows (option view=files, partitions or timeline works here)"
       )
   }
 

@@ -188,9 +188,6 @@ object TableConfig {
     val p = new TypedProperties(file, properties)
     val format = formatOf(file, p)
     TableProperties.check(file, properties)
-    val plugIn = p.text("hoodie.table.format").getOrElse("native")
-    if (!plugIn.equalsIgnoreCase("native"))
-      throw new UnsupportedTable(s"$file: the table's format is '$plugIn'; only native Hudi tables can be read")
     val config = TableConfig(
       file,
       properties,
@@ -209,7 +206,7 @@ object TableConfig {
         .getOrElse("PARQUET")
         .toUpperCase,
       metadataPartitions = p.folders(MetadataPartitions),
-      tableFormat = plugIn,
+      tableFormat = p.text("hoodie.table.format").getOrElse("native"),
       timelineTimezone = p.text("hoodie.table.timeline.timezone").getOrElse("LOCAL").toUpperCase
     )
     checkSlashDates(config)
@@ -232,9 +229,11 @@ object TableConfig {
   private def checkSlashDates(config: TableConfig): Unit = {
     val beside = besideSlashDates(config.partitionFields, config.hiveStyle, config.urlEncode)
     beside.filter(_ => config.slashDates).foreach { what =>
-      throw new UnsupportedTable(
-        s"${config.file}: $SlashDates is true beside $what: stock Hudi does not read such a table as it was written; make it anew with one " +
-          "partition field and plain paths"
+      throw UnsupportedTable.having(
+        config.file,
+        s"$SlashDates is true beside $what",
+        "stock Hudi does not read such a table as it was written",
+        "make it anew with one partition field and plain paths"
       )
     }
   }
@@ -242,16 +241,16 @@ object TableConfig {
   private def formatOf(file: String, p: TypedProperties): TableFormat = {
     val version = p.int("hoodie.table.version").getOrElse(0)
     TableFormat.find(version).getOrElse {
-      val remedy =
+      val supported = s"supported are ${TableFormat.All.map(_.version).mkString(", ")}"
+      val (why, remedy) =
         if (version == NativeLogs)
-          "tables of this version keep their logs in files of Parquet or HFile, which this hudiidx does not read, so that rows would be " +
-            "missing; use a newer hudiidx, or stock Hudi for this table, or take it back with Hudi (hudi-cli: downgrade table --toVersion " +
-            "NINE) and write it with hoodie.write.table.version=9; its index stays as it is"
-        else if (version > TableFormat.Latest.version) "use a newer hudiidx"
-        else "upgrade the table with Hudi (hudi-cli: upgrade table)"
-      throw new UnsupportedTable(
-        s"$file: the table's version is $version, supported are ${TableFormat.All.map(_.version).mkString(", ")}; $remedy"
-      )
+          (
+            s"$supported, and tables of version 10 keep their logs in files of Parquet or HFile, so that rows would be missing",
+            "use a newer hudiidx, or stock Hudi for this table; its index stays as it is"
+          )
+        else if (version > TableFormat.Latest.version) (supported, "use a newer hudiidx, or stock Hudi for this table")
+        else (supported, "upgrade the table with Hudi (hudi-cli: upgrade table)")
+      throw UnsupportedTable.having(file, s"the table's version is $version", why, remedy)
     }
   }
 
@@ -259,16 +258,22 @@ object TableConfig {
     case "COPY_ON_WRITE" => TableType.CopyOnWrite
     case "MERGE_ON_READ" => TableType.MergeOnRead
     case other           =>
-      throw new UnsupportedTable(
-        s"$file: hoodie.table.type is '$other', known are COPY_ON_WRITE and MERGE_ON_READ; correct the property"
+      throw UnsupportedTable.having(
+        file,
+        s"hoodie.table.type is '$other'",
+        "known are COPY_ON_WRITE and MERGE_ON_READ",
+        "correct the property"
       )
   }
 
   private def layout(file: String, version: Int): Int =
     if (version == 1 || version == 2) version
     else
-      throw new UnsupportedTable(
-        s"$file: hoodie.timeline.layout.version is $version, supported are 1 and 2; upgrade the table with Hudi"
+      throw UnsupportedTable.having(
+        file,
+        s"hoodie.timeline.layout.version is $version",
+        "supported are 1 and 2",
+        "upgrade the table with Hudi"
       )
 }
 

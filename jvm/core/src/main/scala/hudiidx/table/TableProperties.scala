@@ -37,7 +37,7 @@ object TableProperties {
     "hoodie.table.type" -> Honoured("copy-on-write or merge-on-read"),
     "hoodie.table.version" -> Honoured("6, 8 and 9 are served"),
     "hoodie.table.initial.version" -> Honoured("tells upgraded tables, whose older files follow older rules"),
-    "hoodie.table.format" -> Honoured("native alone is served"),
+    "hoodie.table.format" -> Refused(Set("NATIVE"), "which files are the table's is for that format to say"),
     "hoodie.table.checksum" -> Honoured("tells a file that is half written"),
     "hoodie.table.create.schema" -> Honoured("the schema of a table without commits"),
     // The timeline
@@ -64,7 +64,7 @@ object TableProperties {
     ),
     "hoodie.meta.fields.mode" -> Refused(
       Set("ALL", "NONE"),
-      "some of Hudi's columns alone, which tables of version 10 may have"
+      "rows may have some of Hudi's columns alone, as in tables of version 10"
     ),
     "hoodie.partition.metafile.use.base.format" -> Honoured("the form of the files that mark partitions"),
     // Merging
@@ -83,6 +83,10 @@ object TableProperties {
     "hoodie.table.ro.file.format" -> BaseFile,
     "hoodie.table.log.file.format" -> LogFile,
     "hoodie.table.rt.file.format" -> LogFile,
+    "hoodie.table.storage.layout" -> Refused(
+      Set("DEFAULT"),
+      "sorted logs, which tables of version 10 may have, are not known"
+    ),
     "hoodie.table.multiple.base.file.formats.enable" -> Honoured(
       "files tell their formats; those that are not Parquet are refused where rows are read"
     ),
@@ -129,16 +133,16 @@ object TableProperties {
     properties.toVector.sorted.foreach { case (key, value) =>
       use(key) match {
         case Some(Refused(served, why)) if value.trim.nonEmpty && !served(value.trim.toUpperCase) =>
-          throw new UnsupportedTable(
-            s"$file: $key is '$value', which hudiidx does not serve ($why); use stock Hudi for this table"
-          )
+          throw UnsupportedTable.having(file, s"$key is '$value'", why, "use stock Hudi for this table")
         case _ => ()
       }
     }
     unknown(properties).find(mayTell).foreach { key =>
-      throw new UnsupportedTable(
-        s"$file: $key is a property that hudiidx does not know, and by its name it says what rows, paths or files mean; use a newer " +
-          "hudiidx, or stock Hudi for this table; where nobody needs the property, remove it with hudi-cli (table delete-configs)"
+      throw UnsupportedTable.having(
+        file,
+        s"the table has the property $key",
+        "it does not know the property, which by its name says what rows, paths or files mean",
+        "use a newer hudiidx, or stock Hudi for this table; where nobody needs the property, remove it with hudi-cli (table delete-configs)"
       )
     }
   }

@@ -9,17 +9,30 @@ import hudiidx.DamagedTable
   *
   *  @param source file (and place in it) for messages
   *  @param reader opens the content; None if it is empty, which is legal for commits, cleans, rollbacks and savepoints
+  *  @param check  looks at each file that a commit wrote
   */
-final class InstantContent private[timeline] (source: String, reader: () => Option[ValueReader]) {
+final class InstantContent private[timeline] (
+    source: String,
+    reader: () => Option[ValueReader],
+    check: WrittenCheck = WrittenCheck.None
+) {
 
-  def commit: CommitMetadata = decode(CommitMetadata.Empty)(CommitDecoder.commit(_, Int.MaxValue, _ => true))
+  /** The same, whose commits are looked at. */
+  def checkedBy(check: WrittenCheck): InstantContent = new InstantContent(source, reader, check)
+
+  def commit: CommitMetadata = checked(CommitDecoder.commit(_, Int.MaxValue, _ => true))
 
   /** As `commit`, but without write stats: quick for those who want the schema or the operation. */
   def commitWithoutStats: CommitMetadata = decode(CommitMetadata.Empty)(CommitDecoder.commit(_, 0, _ => true))
 
   /** As `commit`, with write stats of a few files alone, of those that got rows: for those who want to look into one. */
-  def commitWithSample: CommitMetadata =
-    decode(CommitMetadata.Empty)(CommitDecoder.commit(_, InstantContent.SampleFiles, _.gotRows))
+  def commitWithSample: CommitMetadata = checked(CommitDecoder.commit(_, InstantContent.SampleFiles, _.gotRows))
+
+  private def checked(body: ValueReader => CommitMetadata): CommitMetadata = {
+    val commit = decode(CommitMetadata.Empty)(body)
+    commit.writeStats.foreach(check(source, _))
+    commit
+  }
 
   def clean: CleanMetadata = decode(CleanMetadata(Map.empty, None))(ActionDecoder.clean)
 

@@ -10,11 +10,13 @@ import java.nio.file.NoSuchFileException
   *  read (rolled back, a plan that was archived): read the timeline again. What was completed and is archived since is read there.
   *
   *  @param archived opens the archived timeline as it is now
+  *  @param check    looks at each file that a commit wrote
   */
 final class InstantContents(
     storage: Storage,
     timelineDir: String,
-    archived: () => TimelineHistory = () => TimelineHistory.Empty
+    archived: () => TimelineHistory = () => TimelineHistory.Empty,
+    check: WrittenCheck = WrittenCheck.None
 ) {
 
   /** Of a completed commit, deltacommit or replacecommit. An inflight instant's profile gives stats without paths. */
@@ -63,6 +65,6 @@ final class InstantContents(
 
   private def content(fileName: String): InstantContent = {
     val path = Storage.join(timelineDir, fileName)
-    InstantContent.of(path, NotAHudiTable.reading(path)(storage.readAll(path)))
+    InstantContent.of(path, NotAHudiTable.reading(path)(storage.readAll(path))).checkedBy(check)
   }
 }

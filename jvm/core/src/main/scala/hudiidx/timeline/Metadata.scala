@@ -27,6 +27,19 @@ final case class WriteStat(
   def fileName: Option[String] = path.map(p => p.substring(p.lastIndexOf('/') + 1))
 }
 
+/** Looks at what a commit says that it wrote, and raises where that cannot be read here. */
+trait WrittenCheck {
+
+  /** @param source the file of the instant, for messages */
+  def apply(source: String, stat: WriteStat): Unit
+}
+
+object WrittenCheck {
+  val None: WrittenCheck = new WrittenCheck {
+    override def apply(source: String, stat: WriteStat): Unit = ()
+  }
+}
+
 /** Content of a completed commit, deltacommit, replacecommit, compaction or clustering. Format notes §3.1. */
 final case class CommitMetadata(
     writeStats: Vector[WriteStat],

@@ -26,6 +26,14 @@ trait TimelineHistory {
 
 object TimelineHistory {
 
+  /** The same, whose commits are looked at. */
+  def checked(history: TimelineHistory, check: WrittenCheck): TimelineHistory = new TimelineHistory {
+    override def completionTime(instantTime: String): Option[String] = history.completionTime(instantTime)
+
+    override def instantsFrom(instantTime: String): Iterator[ArchivedInstant] =
+      history.instantsFrom(instantTime).map(i => i.copy(content = i.content.checkedBy(check)))
+  }
+
   /** Of a table that has archived nothing. */
   val Empty: TimelineHistory = new TimelineHistory {
     override def completionTime(instantTime: String): Option[String] = None

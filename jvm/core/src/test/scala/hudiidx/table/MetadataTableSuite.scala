@@ -3,9 +3,10 @@ package hudiidx.table
 import com.fasterxml.jackson.databind.JsonNode
 import hudiidx.hfile.{BlockCache, Codec, HFileOptions, HFileReader, HFileWriter}
 import hudiidx.storage.{BytesReader, LocalStorage}
-import hudiidx.table.listing.{MetadataLayer, MetadataTable, MetadataTableListing}
+import hudiidx.sync.{IndexerSuite, TableContext}
+import hudiidx.table.listing.{MetadataLayer, MetadataNames, MetadataTable, MetadataTableListing}
 import hudiidx.timeline.{InstantContents, TimelineReader}
-import hudiidx.{DamagedTable, Fixtures}
+import hudiidx.{DamagedTable, Fixtures, OtherForms, UnsupportedTable}
 import java.io.ByteArrayOutputStream
 import java.nio.file.{Files, Paths, StandardCopyOption}
 import org.apache.avro.Schema
@@ -96,6 +97,23 @@ final class MetadataTableSuite extends AnyFunSuite {
     // A map of one entry whose key says that it has 1.9 GB.
     val hostile = Array[Byte](2, 0x80.toByte, 0x80.toByte, 0x80.toByte, 0x80.toByte, 14, 'x')
     intercept[DamagedTable](ofOneRecord("p", hostile).files("p"))
+  }
+
+  test(
+    "files of a form that is not known: refused where a commit wrote them or is archived, else no files of the table"
+  ) {
+    val table = Fixtures.copy("v9-no-mdt-cow")
+    OtherForms.write(table, ".lance")
+    val context = TableContext.load(IndexerSuite.accessOf(LocalStorage), table)
+    val names = new MetadataNames(table, DataFiles.of(context.config), context.timeline, context.contents)
+    def entry(instant: String, form: String) = names.entry("p", s"f_1-0-1_$instant$form", 1L)
+    val known = context.completed.head.requestedTime
+    assert(entry(known, ".parquet").isDefined)
+    for (form <- OtherForms.All) {
+      assert(entry(known, form) === None)
+      assert(intercept[UnsupportedTable](entry(OtherForms.Instant, form)).getMessage.contains(".lance"))
+      assert(intercept[UnsupportedTable](entry("20200101000000000", form)).getMessage.contains(form))
+    }
   }
 
   private val recordSchema = new Schema.Parser().parse(

@@ -71,14 +71,22 @@ class TableConfigSuite extends AnyFunSuite {
   test("unknown versions, types, layouts and formats are refused by name") {
     def refusal(properties: String): String =
       intercept[UnsupportedTable](read(tableOf("hoodie.table.name=t\n" + properties))).getMessage
-    assert(refusal("hoodie.table.version=5").contains("version is 5, supported are 6, 8, 9; upgrade"))
+    assert(
+      refusal("hoodie.table.version=5").contains(
+        "version is 5, which hudiidx does not read, since supported are 6, 8, 9; upgrade"
+      )
+    )
     assert(refusal("hoodie.table.version=7").contains("version is 7"))
     assert(
       refusal("hoodie.table.version=10").contains(
-        "version is 10, supported are 6, 8, 9; tables of this version keep their logs in"
+        "version is 10, which hudiidx does not read, since supported are 6, 8, 9, and tables of version 10 keep their logs in"
       )
     )
-    assert(refusal("hoodie.table.version=11").contains("version is 11, supported are 6, 8, 9; use a newer hudiidx"))
+    assert(
+      refusal("hoodie.table.version=11").contains(
+        "version is 11, which hudiidx does not read, since supported are 6, 8, 9; use a newer hudiidx"
+      )
+    )
     assert(refusal("").contains("version is 0"))
     assert(refusal("hoodie.table.version=9\nhoodie.meta.fields.mode=COMMIT_TIME_ONLY").contains("'COMMIT_TIME_ONLY'"))
     assert(refusal("hoodie.table.version=9\nhoodie.table.type=X").contains("'X'"))

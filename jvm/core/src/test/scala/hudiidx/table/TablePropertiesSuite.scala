@@ -41,7 +41,7 @@ class TablePropertiesSuite extends AnyFunSuite {
 
   test("a property with a value that is not served is refused by its name, whatever call it is; other values are not") {
     val refused = TableProperties.Known.collect { case (key, use: Refused) => key -> use }
-    assert(refused.size === 5)
+    assert(refused.size === 7)
     for ((key, use) <- refused) {
       val message = refusal(key -> "lance")
       assert(message.contains(s"t/.hoodie/hoodie.properties: $key is 'lance'") && message.contains(use.why))
@@ -88,7 +88,11 @@ class TablePropertiesSuite extends AnyFunSuite {
         "hoodie.table.log.kind",
         "hoodie.table.logfile"
       )
-    ) assert(refusal(key -> "x").contains(s"$key is a property that hudiidx does not know"))
+    )
+      assert(
+        refusal(key -> "x")
+          .contains(s"the table has the property $key, which hudiidx does not read, since it does not know")
+      )
     for (key <- Seq("hoodie.catalog.owner", "hoodie.x", "hoodie.blog", "myhoodie.partition", "owner.key"))
       assert(served(key -> "x").unknownProperties === (if (key.startsWith("hoodie.")) Vector(key) else Vector.empty))
   }

@@ -46,6 +46,8 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
   private def table(): Finding = checked("table", "check the path, and that the files in .hoodie can be read") {
     val context = TableContext.load(access, path)
     val config = context.config
+    // A commit may have written files that are not read here.
+    context.timeline.completedWrites.foreach(context.contents.commit)
     val told =
       s"${config.tableName}, ${config.tableType.name}, version ${config.version}, ${context.completed.size} commits"
     TableProperties.warning(config) match {

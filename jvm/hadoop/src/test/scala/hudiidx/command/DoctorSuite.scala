@@ -2,7 +2,7 @@ package hudiidx.command
 
 import java.io.OutputStream
 
-import hudiidx.Fixtures
+import hudiidx.{Fixtures, OtherForms, UnsupportedTable}
 import hudiidx.hadoop.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.{FileInfo, LocalStorage, RandomReader, Storage}
@@ -45,6 +45,34 @@ class DoctorSuite extends AnyFunSuite {
     java.nio.file.Files.writeString(file, other.mkString("", "\n", "\n") + "hoodie.table.layout=x\n")
     val refused = findings(LocalStorage, table)("table")
     assert(refused.status === Finding.Failed && refused.found.contains("hoodie.table.layout"), refused)
+  }
+
+  test(
+    "a table that is not read fails with the message of every other call, and so does one with files that are not known"
+  ) {
+    val table = Fixtures.copy("v6-cow-part")
+    val file = java.nio.file.Paths.get(TableConfig.propertiesFile(table))
+    val properties = java.nio.file.Files.readString(file)
+    for (
+      more <- Seq(
+        "hoodie.table.version=10",
+        "hoodie.table.format=iceberg",
+        "hoodie.table.storage.layout=lsm_tree",
+        "hoodie.table.base.file.format=LANCE",
+        "hoodie.table.partitioning.scheme=x"
+      )
+    ) {
+      java.nio.file.Files.writeString(file, s"$properties\n$more\n")
+      val told = intercept[UnsupportedTable](TableConfig.read(LocalStorage, table)).getMessage
+      assert(told.contains(", which hudiidx does not read, since "))
+      assert(findings(LocalStorage, table) === Map("table" -> Finding("table", Finding.Failed, told, "")))
+    }
+    java.nio.file.Files.writeString(file, properties)
+    OtherForms.write(table, ".lance")
+    val found = findings(LocalStorage, table)
+    assert(
+      found("table").status === Finding.Failed && found("table").found.contains(".lance, which hudiidx does not read")
+    )
   }
 
   test("a store that lists late, replaces files, or whose clock differs is told apart") {

@@ -3,17 +3,15 @@ package hudiidx.spark
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths, StandardOpenOption}
 
-import hudiidx.record.PackedKeys
-import hudiidx.spark.api.HudiIdxApi
-import hudiidx.spark.options.{IncrementalOptions, ReadOptions}
+import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.pinned.PinnedTable
 import hudiidx.spark.read.FileSliceSplit
 import hudiidx.table.{BaseFile, FileSlice}
-import hudiidx.{Causes, DamagedTable, Fixtures, InvalidOption, NotAHudiTable, UnsupportedTable}
+import hudiidx.{DamagedTable, Fixtures, InvalidOption, NotAHudiTable, UnsupportedTable}
 import org.apache.spark.sql.types.StructType
 
 /** Tables whose rows cannot be read are refused by name, before any row is. */
-final class RefusedTablesSuite extends SparkSuite {
+final class RefusedTablesSuite extends SparkSuite with EveryCall {
 
   /** A copy of a table whose properties have a line more. */
   private def withProperty(line: String): String = {
@@ -46,39 +44,22 @@ final class RefusedTablesSuite extends SparkSuite {
     }
   }
 
+  private def everyCall(table: String, key: String): Vector[Call] =
+    onFiles(table, key) ++ onIndex(table) ++ onTable(table) :+ ofChanges(table) :+ append(table) :+ compaction(table)
+
   for (name <- Fixtures.Refused)
     test(s"$name: every call refuses the table of Lance files by its format, and none makes anything in it") {
       val table = Fixtures.copy(name)
-      val before = Fixtures.filesBelow(table)
       val key = Fixtures.json(name).get("key_location").get("rows").get(0).get(0).asText
-      val api = new HudiIdxApi(spark, table, java.util.Map.of())
-      def says(what: String)(call: => Any): Unit = withClue(s"$what: ") {
-        val thrown = intercept[Exception](call)
-        val refused = Causes.ours(thrown).getOrElse(fail("no typed error", thrown))
-        assert(refused.isInstanceOf[UnsupportedTable] && refused.getMessage.contains("LANCE"))
-      }
-      says("rows")(read(table).collect())
-      says("time travel")(read(table, "as.of.instant" -> "2099-01-01").collect())
-      says("read_optimized")(read(table, "hoodie.datasource.query.type" -> "read_optimized").collect())
-      Seq("latest_state", "cdc").foreach { format =>
-        val begin = "hoodie.datasource.read.begin.instanttime" -> "000"
-        val asked = Seq("hoodie.datasource.query.type" -> "incremental", IncrementalOptions.Format -> format, begin)
-        says(format)(read(table, asked: _*).collect())
-      }
-      Seq("partitions", "timeline", "files", "latest_file_slices", "all_base_files", "column_stats").foreach { view =>
-        says(view)(read(table, "view" -> view).collect())
-      }
-      says("create")(api.create())
-      says("update")(api.update())
-      says("verify")(api.verify())
-      says("lookup")(api.lookup(PackedKeys.encode(Seq(key)), null, null))
-      says("write")(spark.range(1).selectExpr("'a' as id").write.format("hudiidx").mode("append").save(table))
-      says("stream") {
-        val stream = spark.readStream.format("hudiidx").load(table).writeStream.format("noop").start()
-        try stream.processAllAvailable()
-        finally stream.stop()
-      }
-      assert(Fixtures.filesBelow(table) === before)
+      refuse(table, everyCall(table, key), "LANCE")
+    }
+
+  for (property <- RefusedTablesSuite.Properties)
+    test(s"$property: every call refuses the table with one message, and none makes anything in it") {
+      val (name, value) = property.splitAt(property.indexOf('='))
+      val table = withProperty(property)
+      val words = if (name.contains("scheme")) Seq(name) else Seq(value.drop(1))
+      refuse(table, everyCall(table, "a"), words: _*)
     }
 
   test("a path inside a table, and a pattern of such paths, with the table's base path") {
@@ -127,4 +108,18 @@ final class RefusedTablesSuite extends SparkSuite {
     assert(refused(table).contains("column id was renamed"))
     assert(read(table, ReadOptions.SchemaOnRead -> "false").count() > 0)
   }
+}
+
+object RefusedTablesSuite {
+
+  /** Of tables that are not served. */
+  val Properties: Vector[String] = Vector(
+    "hoodie.table.version=10",
+    "hoodie.table.format=iceberg",
+    "hoodie.table.storage.layout=lsm_tree",
+    "hoodie.table.base.file.format=LANCE",
+    "hoodie.table.log.file.format=PARQUET",
+    "hoodie.meta.fields.mode=COMMIT_TIME_ONLY",
+    "hoodie.table.partitioning.scheme=x"
+  )
 }

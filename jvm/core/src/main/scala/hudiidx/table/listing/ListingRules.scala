@@ -1,6 +1,6 @@
 package hudiidx.table.listing
 
-import hudiidx.table.ViewTimeline
+import hudiidx.table.{DataFiles, ViewTimeline}
 import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, RollbackMetadata}
 import java.util.{HashMap => JMap, HashSet => JSet}
 
@@ -11,12 +11,14 @@ import java.util.{HashMap => JMap, HashSet => JSet}
   *  @param namedLogs  version 6, merge-on-read: the log files, as paths below the table, that completed
   *                    instants or rollbacks name. Others may belong to a write under way, whose name they do not bear.
   *                    None where names alone decide
+  *  @param files      which names may be data
   */
 final case class ListingRules(
     tablePath: String,
     timeline: ViewTimeline,
     replacedAt: JMap[String, JMap[String, String]],
-    namedLogs: Option[JSet[String]]
+    namedLogs: Option[JSet[String]],
+    files: DataFiles
 ) {
 
   /** When the group was replaced; None if it was not. */
@@ -35,14 +37,16 @@ object ListingRules {
       tablePath: String,
       timeline: ActiveTimeline,
       contents: InstantContents,
-      view: ViewTimeline
+      view: ViewTimeline,
+      files: DataFiles
   ): ListingRules = {
     val inDoubt = view.slicesByName && view.mergeOnRead
     ListingRules(
       tablePath,
       view.withoutHistory,
       replacements(timeline, contents),
-      if (inDoubt) Some(namedLogs(timeline, contents)) else None
+      if (inDoubt) Some(namedLogs(timeline, contents)) else None,
+      files
     )
   }
 

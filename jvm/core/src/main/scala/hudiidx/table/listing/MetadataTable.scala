@@ -5,6 +5,7 @@ import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.log.{LogBlock, LogBlockKind, LogFile => BlockReader}
 import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.table.{
+  DataFiles,
   FileEntry,
   FileGroup,
   FileName,
@@ -48,7 +49,8 @@ object MetadataTable {
       history: (String, TableConfig) => TimelineHistory = (_, _) => TimelineHistory.Empty
   ): Option[MetadataTableListing] =
     if (!config.metadataPartitions.contains(FilesPartition)) None
-    else Some(new MetadataTableOpener(storage, tablePath, timeline, contents, cache, history).open())
+    else
+      Some(new MetadataTableOpener(storage, tablePath, timeline, contents, cache, history).open(DataFiles.of(config)))
 
   /** Hudi's own record index as it counts now; None if the table has none that may be read. Arguments and errors as `open`.
     */
@@ -62,7 +64,11 @@ object MetadataTable {
       history: (String, TableConfig) => TimelineHistory = (_, _) => TimelineHistory.Empty
   ): Option[StockRecordIndex] =
     if (!config.metadataPartitions.contains(RecordIndexPartition)) None
-    else Some(new MetadataTableOpener(storage, tablePath, timeline, contents, cache, history).recordIndex())
+    else
+      Some(
+        new MetadataTableOpener(storage, tablePath, timeline, contents, cache, history)
+          .recordIndex(DataFiles.of(config))
+      )
 
   /** Where a record of partition `files` goes that is written now. The metadata table must be there; DamagedTable if it
     * cannot be understood. Arguments as `open`.
@@ -120,17 +126,18 @@ object MetadataTable {
       Map.empty
     )
 
-    def open(): MetadataTableListing =
+    def open(known: DataFiles): MetadataTableListing =
       closingOnFailure {
         val files = new ListedPartition(FilesPartition)
         val layers = files.slices.flatMap(s => s.baseFile.map(b => baseLayer(b.fileName)).toVector ++ logLayers(s))
-        val usable = files.areCertain && inStep(new MetadataTableListing(layers, false))
-        new MetadataTableListing(layers, usable)
+        val names = Some(new MetadataNames(tablePath, known, timeline, contents))
+        val usable = files.areCertain && inStep(new MetadataTableListing(layers, false, names))
+        new MetadataTableListing(layers, usable, names)
       }
 
-    def recordIndex(): StockRecordIndex =
+    def recordIndex(known: DataFiles): StockRecordIndex =
       try {
-        val isInStep = open().inStep
+        val isInStep = open(known).inStep
         val partition = new ListedPartition(RecordIndexPartition)
         val groups = partition.slices.map { slice =>
           val blocks = countedBlocks(RecordIndexPartition, slice)

@@ -19,13 +19,17 @@ import org.apache.avro.io.DecoderFactory
   * Sizes are the metadata table's. On version 6 a rollback records the failed write's log files with size 1, so the size of
   * a log file must never cut its reading there. Entries have neither completion time nor replacement.
   *
-  * Errors: DamagedTable from all calls.
+  * Errors: DamagedTable from all calls; UnsupportedTable for a committed file of a form that is not read.
   *
   * @param inStep true if the metadata table has seen every completed instant that changed files; if it has not, its answers
   *               lack files and must not be used
+  *  @param names  which of the names are files of the table; None: all that are known
   */
-final class MetadataTableListing private[table] (layers: Vector[MetadataLayer], val inStep: Boolean)
-    extends FileSource
+final class MetadataTableListing private[table] (
+    layers: Vector[MetadataLayer],
+    val inStep: Boolean,
+    names: Option[MetadataNames] = None
+) extends FileSource
     with AutoCloseable {
 
   override def partitions: Vector[String] = {
@@ -39,7 +43,8 @@ final class MetadataTableListing private[table] (layers: Vector[MetadataLayer], 
   override def files(partitionPath: String): Array[FileEntry] = {
     val found = Array.newBuilder[FileEntry]
     merged(if (partitionPath.isEmpty) MetadataTableListing.NoPartition else partitionPath).forEach { (name, size) =>
-      FileName.parse(partitionPath, name, size).foreach(found += _)
+      val entry = names.fold(FileName.parse(partitionPath, name, size))(_.entry(partitionPath, name, size))
+      entry.foreach(found += _)
     }
     found.result()
   }

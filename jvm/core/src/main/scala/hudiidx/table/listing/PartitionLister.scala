@@ -1,6 +1,6 @@
 package hudiidx.table.listing
 
-import hudiidx.table.{FileEntry, FileName, FileOrder, PartitionPathForm, PropertiesFile}
+import hudiidx.table.{FileEntry, FileOrder, PartitionPathForm, PropertiesFile}
 import hudiidx.{DamagedTable, NotAHudiTable}
 import hudiidx.log.{LogFile => LogBlocks}
 import hudiidx.storage.{FileInfo, Storage}
@@ -56,7 +56,7 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
     val kept = Array.newBuilder[FileEntry]
     found.foreach { info =>
       if (!info.isDirectory)
-        FileName.parse(partitionPath, info.name, info.sizeBytes).foreach { file =>
+        rules.files.entry(partitionPath, info.name, info.sizeBytes).foreach { file =>
           if (isCommitted(file, info))
             kept += file.copy(
               completionTime = if (file.isBase) None else rules.timeline.activeCompletionTime(file.instantTime),

@@ -1,6 +1,6 @@
 package hudiidx.table.listing
 
-import hudiidx.table.{FileEntry, FileName, FileSlice, FileSource, TableConfig, ViewTimeline}
+import hudiidx.table.{DataFiles, FileEntry, FileSlice, FileSource, TableConfig, ViewTimeline}
 import hudiidx.{DamagedTable, Log, TableChanged}
 import hudiidx.storage.Storage
 import hudiidx.timeline.{ActiveTimeline, Instant, InstantContents, TimelineReader}
@@ -88,7 +88,7 @@ final class TableListing(
     val asked = suspects.map(_.nameHash).toSet
     val found = lister.listed(partitionPath)
     // Everything on storage counts here: an entry is left out of a listing for reasons that are no damage.
-    val all = found.flatMap(f => FileName.parse(partitionPath, f.name, f.sizeBytes)).toArray
+    val all = found.flatMap(f => lister.rules.files.entry(partitionPath, f.name, f.sizeBytes)).toArray
     still.suspects(all).filter(s => asked(s.nameHash)).foreach(report(partitionPath, _))
     if (!damagedAsStock && !isFollowed) requireNotPast(partitionPath, suspects, all, fresh)
     lister.committed(partitionPath, found)
@@ -160,7 +160,7 @@ object TableListing {
       damagedAsStock: Boolean = false,
       isFollowed: Boolean = false
   ): TableListing = {
-    val rules = ListingRules.of(tablePath, timeline, contents, view)
+    val rules = ListingRules.of(tablePath, timeline, contents, view, DataFiles.of(config))
     val lister = new PartitionLister(storage, rules)
     new TableListing(storage, tablePath, config, timeline, contents, lister, scan, damagedAsStock, isFollowed)
   }
