@@ -206,3 +206,66 @@ def test_timestamps_and_binaries_are_no_keys_by_value(
         keys = ours.selectExpr("_hoodie_record_key as k")
         assert found(index.tag_location(keys, key="k")) == 4
     assert len(texts) == 3  # number, formatted, hexadecimal
+
+
+@pytest.mark.parametrize(
+    ("indexed", "compacts"),
+    [
+        ("before", "each time"),
+        pytest.param("after", "each time", marks=pytest.mark.slow),
+        pytest.param("before", "at the end", marks=pytest.mark.slow),
+        pytest.param("after", "at the end", marks=pytest.mark.slow),
+    ],
+)
+def test_keys_with_several_rows_in_a_base_file_are_where_a_compaction_leaves_them(
+    spark: SparkSession, stock_1_2: Any, indexed: str, compacts: str
+) -> None:
+    """Inserts and clusterings leave them; whether a log deletes one of the rows or all, queries say."""
+    name = f"repeated-keys-{indexed}-{compacts}".replace(" ", "-")
+    path = stock_1_2.new(name=name, kind="MOR", options={"hoodie.clean.automatic": "false"})
+    index = HudiIndex(spark, path, strict=True)
+
+    def assert_right() -> None:
+        asked = [f"k{i:06d}" for i in range(70)]
+        rows = spark.read.format("hudiidx").option("hudiidx.index.enabled", "false").load(path)
+        live = {r.id for r in rows.select("id").collect()}
+        assert {found.key for found in index.lookup(asked)} == live
+        index.update()
+        assert {found.key for found in index.lookup(asked)} == live
+        report = index.verify(record=True)
+        assert report.ok, report
+
+    def write(first: int, end: int, seed: int, operation: str) -> None:
+        stock_1_2.write(name=name, first=first, end=end, seed=seed, operation=operation)
+
+    write(0, 60, 1, "insert")
+    if indexed == "before":
+        index.create(record="global", logs=True)
+    write(20, 50, 2, "insert")
+    stock_1_2.cluster(name=name)
+    if indexed == "after":
+        index.create(record="global", logs=True)
+    assert_right()
+    before = spark.read.format("hudiidx").load(path).where("id = 'k000021'").count()
+    assert before == 2
+    for seed, (first, end, operation) in enumerate(
+        [(10, 30, "delete"), (25, 35, "upsert"), (30, 45, "delete")]
+    ):
+        write(first, end, 10 + seed, operation)
+        assert_right()
+        if compacts == "each time" or seed == 2:
+            stock_1_2.compact(name=name)
+            assert_right()
+    for travel in stock_1_2.travel(name=name):
+        as_of = {"as.of.instant": travel["as_of"]}
+        with_index, without = (
+            {
+                r.id
+                for r in spark.read.format("hudiidx").options(**as_of, **how).load(path).where(KEYS).collect()
+            }
+            for how in ({"hudiidx.index.strict": "true"}, {"hudiidx.index.enabled": "false"})
+        )
+        assert with_index == without, travel["as_of"]
+
+
+KEYS = "id in ('k000012', 'k000021', 'k000027', 'k000033', 'k000040', 'k000049')"

@@ -3,7 +3,16 @@ package hudiidx.record
 import hudiidx.DamagedIndex
 import hudiidx.bytes.{Bytes, PackedInput, PackedOutput}
 import hudiidx.hfile.{BlockCache, Codec, HFileCursor, HFileOptions, HFileReader, HFileWriter}
-import hudiidx.record.page.{DamagedPage, EntryCursor, EntryPageBuilder, KeyCode, KeyParts, PageReader, PagedCursor}
+import hudiidx.record.page.{
+  DamagedPage,
+  EntryCursor,
+  EntryFlag,
+  EntryPageBuilder,
+  KeyCode,
+  KeyParts,
+  PageReader,
+  PagedCursor
+}
 import hudiidx.storage.RandomReader
 import java.io.OutputStream
 
@@ -26,8 +35,8 @@ object RecordShape {
   val Default: RecordShape = RecordShape(512, 8 << 10, Codec.Zstd(1))
 }
 
-/** What a base or delta file holds. `removes` of the entries are removes. */
-final case class RecordFileStats(entries: Long, removes: Long)
+/** What a base or delta file holds: `removes` of the entries are removes, `doubts` are in doubt (0 of a file that is read). */
+final case class RecordFileStats(entries: Long, removes: Long, doubts: Long = 0)
 
 /** Writes a base or delta file front to back: entries in ascending order of key code and ordinal. docs/format.md, "Record
   * file". `close` completes the file and leaves `out` open.
@@ -36,13 +45,14 @@ final class RecordFileWriter(out: OutputStream, range: HashRange, shape: RecordS
   private var file: HFileWriter = _ // made with the first page, which decides the codec
   private val page = new EntryPageBuilder(shape.pageEntries)
   private val keys = new PageKeys
-  private var entries, removes = 0L
+  private var entries, removes, doubts = 0L
 
   def append(entry: EntryCursor): Unit = {
     if (!page.fits(entry, shape.blockBytes)) flush()
     page.add(entry, entry.ordinal, entry.flags, entry.stamp)
     entries += 1
     if (entry.isRemove) removes += 1
+    if ((entry.flags & EntryFlag.Doubt) != 0) doubts += 1
   }
 
   /** Appends all that a cursor has left. */
@@ -56,7 +66,7 @@ final class RecordFileWriter(out: OutputStream, range: HashRange, shape: RecordS
     Seq(range.from, range.to, entries, removes).foreach(head.varint)
     file.putFileInfo(RecordFile.Info, head.toBytes)
     file.close()
-    RecordFileStats(entries, removes)
+    RecordFileStats(entries, removes, doubts)
   }
 
   private def flush(): Unit = if (page.count > 0) {

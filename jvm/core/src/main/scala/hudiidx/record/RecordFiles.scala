@@ -30,6 +30,9 @@ object RecordProperty {
   /** Size in bytes that hash groups are made with; absent: [[RecordPlan.TargetBytes]]. */
   val GroupBytes = "record.group.bytes"
 
+  /** `true`: the files have, or had, deleted keys of which a base file holds another row; absent: none was seen. */
+  val Repeated = "record.repeated"
+
   /** The ordinal that the next new file group takes. */
   val NextOrdinal = "record.groups.next.ordinal"
 }

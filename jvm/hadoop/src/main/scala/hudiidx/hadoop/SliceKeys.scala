@@ -1,9 +1,11 @@
 package hudiidx.hadoop
 
 import java.nio.file.{Path, Paths}
+import java.util.BitSet
 
 import hudiidx.hadoop.parquet.{BaseFileKeys, KeyColumns, KeyInQuestion, KeyRows, KeyTable}
 import hudiidx.log._
+import hudiidx.merge.{MergeOptions, MergeRules}
 import hudiidx.storage.{CloseableIterator, Storage}
 import hudiidx.sync.{GroupWork, TouchedRows}
 import hudiidx.table._
@@ -16,7 +18,8 @@ trait KeySink {
   /** A live key.
     *
     * @param day          of the commit that wrote its row, in days since 1970-01-01; 0 where days are not read or unknown
-    * @param mayBeDeleted a custom payload decides whether the row is there
+    * @param mayBeDeleted a custom payload decides whether the row is there, or a compaction may take it away, as one of several rows
+    *                     of its key in a base file
     */
   def add(bytes: Array[Byte], from: Int, length: Int, day: Int, mayBeDeleted: Boolean): Unit
 
@@ -135,6 +138,7 @@ final class SliceKeys(
       sink: KeySink
   ): Unit = {
     val table = new KeyTable(options.budgetBytes)
+    lazy val dropped = if (rules.mode == MergeMode.Custom) new BitSet else droppedOf(slice)
     val needed = columns.copy(
       commitTimes = options.days || rows.isInstanceOf[TouchedRows.OfInstants],
       ordering = if (questions.hasNext) rules.orderingFields else Vector.empty
@@ -146,24 +150,41 @@ final class SliceKeys(
       // A key that the log holds a row of is live, whatever the base file has.
       if (rows != TouchedRows.None || table.exists(!_.isLoggedLive)) slice.baseFile.foreach { base =>
         val file = open(base, needed)
-        try pass(file, table, rows, sink)
+        try pass(file, table, rows, row => dropped.get(row.toInt), sink)
         finally file.close()
       }
       table.foreach { k =>
-        if (k.isLive) sink.add(k.key, 0, k.key.length, k.liveDay, k.mayBeDeleted)
+        if (k.isLive) sink.add(k.key, 0, k.key.length, k.liveDay, k.isDoubtful)
         else if (removing) sink.remove(k.key, 0, k.key.length)
       }
     }
   }
 
-  private def pass(file: BaseFileKeys, table: KeyTable, wanted: TouchedRows, sink: KeySink): Unit = {
+  private def pass(
+      file: BaseFileKeys,
+      table: KeyTable,
+      wanted: TouchedRows,
+      isDropped: Long => Boolean,
+      sink: KeySink
+  ): Unit = {
     val rows = file.read()
     while (rows.next()) if (table.covers(rows)) {
       val asked = table.find(rows)
-      if (asked != null) asked.meet(rows): Unit
+      if (asked != null) asked.meet(rows, isDropped)
       else if (SliceKeys.isWanted(rows, wanted))
         sink.add(rows.bytes, rows.from, rows.length, rows.commitDay, mayBeDeleted = false)
     }
+  }
+
+  /** Rows of the base file that are not in the slice as they are. */
+  private def droppedOf(slice: FileSlice): BitSet = {
+    val logs = slice.logFiles.map(f => pathOf(slice.partitionPath, f.fileName) -> f.sizeBytes)
+    val base = slice.baseFile.map(b => pathOf(b.partitionPath, b.fileName) -> b.instantTime)
+    val merging = MergeOptions(options.budgetBytes, options.tempDir)
+    val merger = new SliceMerger(storage, config, MergeRules.of(config), blocks, merging, options.budgetBytes)
+    val merged = merger.merge(base, logs.map(_._1), logs.toMap)
+    try merged.rows.droppedBase
+    finally merged.release()
   }
 }
 

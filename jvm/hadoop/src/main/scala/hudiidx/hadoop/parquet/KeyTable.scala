@@ -45,27 +45,41 @@ private[hadoop] final class KeyInQuestion(
     val mayBeDeleted: Boolean,
     val day: Int
 ) {
-  private var met = false
+  private var repeated = false
+  private var firstRow = -1L
+  private var firstDay = 0
   private var baseDay = -1
 
   def isLoggedLive: Boolean = state == KeyState.Live
 
-  /** A row of the base file has the key. True if that row is in the slice as it is. As in stock Hudi the first row of the
-    * key takes the log's entry with it, and another row of the same key passes unmerged.
+  /** A row of the base file has the key. Of several rows of one key the log may take the first alone, or each by its position: that only
+    * the merged slice tells.
+    *
+    * @param isDropped by its number, a row of the base file is not in the slice as it is
     */
-  def meet(row: KeyRows): Boolean = {
-    val stays = met || (state match {
-      case null                                      => true
-      case unless: KeyState.DeletedUnlessBaseIsNewer => unless.spares(row.ordering)
-      case _                                         => false
-    })
-    met = true
-    if (stays) baseDay = row.commitDay
-    stays
+  def meet(row: KeyRows, isDropped: Long => Boolean): Unit =
+    if (firstRow < 0) {
+      firstRow = row.row
+      firstDay = row.commitDay
+      if (staysAlone(row)) baseDay = firstDay
+    } else if (state == null) baseDay = row.commitDay
+    else if (!isLoggedLive) {
+      if (!repeated) baseDay = if (isDropped(firstRow)) -1 else firstDay
+      repeated = true
+      if (!isDropped(row.row)) baseDay = row.commitDay
+    }
+
+  private def staysAlone(row: KeyRows): Boolean = state match {
+    case null                                      => true
+    case unless: KeyState.DeletedUnlessBaseIsNewer => unless.spares(row.ordering)
+    case _                                         => false
   }
 
   /** True if the slice has the key, by its log or by the base rows met. */
   def isLive: Boolean = isLoggedLive || baseDay >= 0
+
+  /** The log deletes the key, and another row of it stays: a compaction may leave none. Or a payload class decides. */
+  def isDoubtful: Boolean = mayBeDeleted || (repeated && !isLoggedLive)
 
   def liveDay: Int = if (isLoggedLive) day else math.max(baseDay, 0)
 }

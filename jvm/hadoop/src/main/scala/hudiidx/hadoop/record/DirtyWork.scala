@@ -1,5 +1,6 @@
 package hudiidx.hadoop.record
 
+import hudiidx.store.IndexVersion
 import hudiidx.sync._
 import hudiidx.table._
 
@@ -13,8 +14,8 @@ private[record] final case class DirtyGroup(group: FileGroup, work: GroupWork, i
   *
   *  @param dated commit times of rows count as well, see [[DirtyGroups]]
   */
-private[record] final class DirtyWork(state: IndexState, config: TableConfig, dated: Boolean) {
-  private val mergesAlike = GroupWork.mergesAlike(config, dated)
+private[record] final class DirtyWork(state: IndexState, before: IndexVersion, config: TableConfig, dated: Boolean) {
+  private val mergesAlike = RecordPart.mergesAlike(before.properties, config, dated)
 
   /** Groups without a visible slice, and those that keep their keys, are left out. */
   def works(dirty: DirtyGroups, dictionary: GrowingDictionary): Vector[DirtyGroup] =

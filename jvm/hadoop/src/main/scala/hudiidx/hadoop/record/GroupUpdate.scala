@@ -11,8 +11,14 @@ import hudiidx.sync._
   *  @param files  of all groups, a group's deltas oldest first
   *  @param groups how many there are
   *  @param gained mappings more than before, by the counts of files
+  *  @param deltas counts of the update's changes
   */
-private[record] final case class ChangedGroups(files: Vector[IndexFile], groups: Int, gained: Long)
+private[record] final case class ChangedGroups(
+    files: Vector[IndexFile],
+    groups: Int,
+    gained: Long,
+    deltas: Vector[RecordFileStats] = Vector.empty
+)
 
 /** A hash group, by its number, and the runs that have changes of it.
   *
@@ -71,7 +77,8 @@ private[record] final class GroupUpdate(
     ChangedGroups(
       kept.flatMap(_.files) ++ done.flatMap(_.files),
       kept.size + done.map(_.groups).sum,
-      deltas.map(d => d.stats.entries - 2 * d.stats.removes).sum + done.map(_.gained).sum
+      deltas.map(d => d.stats.entries - 2 * d.stats.removes).sum + done.map(_.gained).sum,
+      deltas.map(_.stats)
     )
   }
 

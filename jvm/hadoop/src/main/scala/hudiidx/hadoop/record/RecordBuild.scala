@@ -167,7 +167,7 @@ private final class BuildAttempt(
     RecordProperty.Groups -> bases.size.toString,
     RecordProperty.Mappings -> bases.map(_.stats.entries).sum.toString,
     RecordProperty.NextOrdinal -> dictionary.size.toString
-  )
+  ) ++ RecordPart.repeated(bases.map(_.stats))
 
   private def slices(): Iterator[FileSlice] =
     state.view.partitions.iterator.flatMap(p => state.view.latestMergedFileSlices(p).iterator)

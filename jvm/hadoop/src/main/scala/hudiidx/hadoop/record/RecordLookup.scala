@@ -128,7 +128,8 @@ private final class UncoveredFileGroups(
 
   private val touched = DirtyGroups.of(version.coverage, unseen ++ later, dated)
 
-  private val mergesAlike = GroupWork.mergesAlike(context.config, dated)
+  // Of what was there before a later compaction the index need not know: a key may have had more rows than one.
+  private val mergesAlike = asOf.isEmpty && RecordPart.mergesAlike(version.properties, context.config, dated)
 
   val groups: Set[FileGroup] =
     if (touched.revives) visible.toSet

@@ -1,9 +1,10 @@
 package hudiidx.hadoop.record
 
 import hudiidx.{InvalidOption, Log}
-import hudiidx.record.{RecordIndex, RecordKind, RecordPlan, RecordProperty}
+import hudiidx.record.{RecordFileStats, RecordIndex, RecordKind, RecordPlan, RecordProperty}
 import hudiidx.store.{IndexFile, IndexVersion}
 import hudiidx.sync._
+import hudiidx.table.TableConfig
 
 /** The record index as a part of the index: made by tasks that read key columns, kept in step by deltas. Design §3.3.
   *
@@ -38,6 +39,16 @@ final class RecordPart(engine: TaskEngine, options: RecordOptions, orElse: Optio
 
 private[record] object RecordPart {
   private val log = Log.of(classOf[RecordPart])
+
+  /** What an index says that has taken such mappings in; it stays so until the index is made anew. */
+  def repeated(written: Vector[RecordFileStats]): Map[String, String] =
+    if (written.exists(_.doubts > 0)) Map(RecordProperty.Repeated -> "true") else Map.empty
+
+  /** Compactions leave the live keys that an index of these properties has of a file group: see [[GroupWork.mergesAlike]]. Of a key that a log deletes, and of
+    * which the base file has several rows, readers see those behind the first, and a compaction by stock Hudi leaves none.
+    */
+  def mergesAlike(properties: Map[String, String], config: TableConfig, dated: Boolean): Boolean =
+    GroupWork.mergesAlike(config, dated) && !properties.get(RecordProperty.Repeated).contains("true")
 }
 
 /** What a record index is made with, after options and what was there before.

@@ -20,7 +20,7 @@ private[record] final class RecordUpdate(
   private val groups = RecordGroup.of(before)
   private val ranges = groups.map(_.range)
   private val folder = new ChangeFolder(state.store)
-  private val dirtyWork = new DirtyWork(state, shared.config, shared.isDated)
+  private val dirtyWork = new DirtyWork(state, before, shared.config, shared.isDated)
 
   /** DamagedIndex if a file of the index is damaged as far as it is read, or gone. */
   def run(): PartFiles = {
@@ -72,5 +72,5 @@ private[record] final class RecordUpdate(
       RecordProperty.Groups -> changed.groups.toString,
       RecordProperty.Mappings -> math.max(0L, before.long(RecordProperty.Mappings) + changed.gained).toString,
       RecordProperty.NextOrdinal -> ordinals.toString
-    )
+    ) ++ RecordPart.repeated(changed.deltas)
 }

@@ -2,11 +2,12 @@ package hudiidx.hadoop.record
 
 import hudiidx.hadoop.{Tables, TimelineCut}
 import hudiidx.hfile.BlockCache
-import hudiidx.record.{PackedKeys, RecordLocation}
+import hudiidx.record.{PackedKeys, RecordFileStats, RecordLocation}
 import hudiidx.storage.LocalStorage
 import hudiidx.store.IndexStore
 import hudiidx.sync._
 import hudiidx.sync.build.{Indexer, SyncResult}
+import hudiidx.table.TableConfig
 import hudiidx.{Figures, Fixtures, IndexNotFound}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -56,6 +57,16 @@ class RecordPartSuite extends AnyFunSuite {
         }
       }
     }
+
+  test("an index that has taken in deleted keys with several rows reads compacted file groups anew") {
+    val properties =
+      Map("hoodie.table.version" -> "9", "hoodie.table.name" -> "t", "hoodie.table.type" -> "MERGE_ON_READ")
+    val config = TableConfig.of("t/hoodie.properties", properties)
+    def alike(told: Map[String, String]) = RecordPart.mergesAlike(told, config, dated = false)
+    assert(RecordPart.repeated(Vector(RecordFileStats(9, 1), RecordFileStats(3, 0))) === Map.empty)
+    assert(alike(Map.empty))
+    assert(!alike(RecordPart.repeated(Vector(RecordFileStats(9, 1), RecordFileStats(3, 0, doubts = 1)))))
+  }
 
   test("without a record index keys are read from files, with a warning; strict mode refuses") {
     val table = Fixtures.copy("v9-cow-part")
