@@ -70,6 +70,15 @@ class StockReads(StockSession):
         all_options = {**(options or {}), **({"as.of.instant": as_of} if as_of else {})}
         return list(hudifix.answer(hudifix.read(self, self.tables[name].path, **all_options))[0])
 
+    def op_columns(self, name: str, options: dict[str, str] | None = None) -> list[list[str]]:
+        """Names and types of a query's columns."""
+        return [list(c) for c in hudifix.read(self, self.tables[name].path, **(options or {})).dtypes]
+
+    def op_as_of(self, name: str, moment: str) -> list[str]:
+        """The rows of SQL's time travel as the fixtures store them."""
+        table = self.tables[name].register()
+        return list(hudifix.answer(self.spark.sql(f"select * from {table} timestamp as of '{moment}'"))[0])
+
     def op_values(self, name: str, column: str) -> list[str]:
         """Key, n and a column of a snapshot query's rows, as Python prints them."""
         rows = hudifix.read(self, self.tables[name].path).select("id", "n", column).collect()
