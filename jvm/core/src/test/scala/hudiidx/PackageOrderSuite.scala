@@ -76,6 +76,19 @@ class PackageOrderSuite extends AnyFunSuite {
     assert(naming("hadoop", "spark") === Vector.empty)
   }
 
+  test("each file of services bears the name of a class that is there, and names such classes") {
+    val modules = Vector("core", "hadoop", "hive", "spark", "hudi")
+    val defined = (for {
+      file <- sources(modules: _*)
+      text = Files.readString(file)
+      in <- """(?m)^package (hudiidx[\w.]*)""".r.findFirstMatchIn(text).map(_.group(1)).toVector
+      name <- """(?m)^(?:[a-z\[\]]+ )*(?:class|trait|object) (\w+)""".r.findAllMatchIn(text).map(_.group(1))
+    } yield s"$in.$name").toSet
+    val services = modules.flatMap(m => files(m, _.getParent.endsWith(Path.of("META-INF", "services"))))
+    val named = services.flatMap(f => f.getFileName.toString +: Files.readString(f).split("\\s+").toVector)
+    assert(named.size > 3 && named.filter(_.startsWith("hudiidx.")).filterNot(defined) === Vector.empty)
+  }
+
   /** None for what stands directly in `hudiidx`: the errors, which everybody knows. */
   private def packageOf(file: Path): Option[String] =
     """(?m)^package (hudiidx\.[\w.]+)""".r.findFirstMatchIn(Files.readString(file)).map { found =>
@@ -83,12 +96,15 @@ class PackageOrderSuite extends AnyFunSuite {
     }
 
   private def sources(modules: String*): Vector[Path] = {
-    val found = modules.toVector.flatMap { module =>
-      val walk = Files.walk(Fixtures.repoRoot.resolve("jvm").resolve(module).resolve("src").resolve("main"))
-      try walk.iterator.asScala.filter(f => f.toString.endsWith(".scala") || f.toString.endsWith(".java")).toVector
-      finally walk.close()
-    }
+    val found =
+      modules.toVector.flatMap(files(_, f => f.toString.endsWith(".scala") || f.toString.endsWith(".java")))
     assert(found.size > modules.size)
     found
+  }
+
+  private def files(module: String, wanted: Path => Boolean): Vector[Path] = {
+    val walk = Files.walk(Fixtures.repoRoot.resolve("jvm").resolve(module).resolve("src").resolve("main"))
+    try walk.iterator.asScala.filter(f => Files.isRegularFile(f) && wanted(f)).toVector
+    finally walk.close()
   }
 }
