@@ -69,7 +69,7 @@ final class AvroRecordsAt(reader: RandomReader, block: LogBlock, offsets: Array[
   }
 }
 
-private[log] object AvroRecordsAt {
+private object AvroRecordsAt {
   private val FirstBytes = 512
   private val MostAhead = 16 << 10
 

@@ -136,7 +136,7 @@ private final class KeyCollector(rules: LogRules, readers: BlockReaders, sorter:
 }
 
 /** Numbers for the commit times of records: a log has few of them. */
-private[log] final class CommitTimes {
+private final class CommitTimes {
   private val numbers = mutable.HashMap.empty[String, Int]
   private val times = mutable.ArrayBuffer.empty[String]
   private var last = Array.emptyByteArray

@@ -103,7 +103,7 @@ final class RecordKeyBuilder(form: RecordKeyForm) {
   }
 }
 
-private[log] object RecordKeyBuilder {
+private object RecordKeyBuilder {
   val Null: Array[Byte] = RecordKeyForm.NullValue.getBytes(ISO_8859_1)
   val Empty: Array[Byte] = RecordKeyForm.EmptyValue.getBytes(ISO_8859_1)
   val Hex: Array[Byte] = "0123456789abcdef".getBytes(ISO_8859_1)

@@ -63,7 +63,7 @@ final class FileTally {
   }
 }
 
-private[report] object FileTally {
+private object FileTally {
 
   /** Partitions and slices that are told one by one. */
   val Listed = 10

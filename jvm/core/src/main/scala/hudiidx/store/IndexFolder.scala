@@ -131,7 +131,7 @@ final class IndexFolder(storage: Storage, val dir: String) {
   private def below(name: String): String = Storage.join(dir, name)
 }
 
-private[store] object IndexFolder {
+private object IndexFolder {
   private def last(name: String): String = name.substring(name.lastIndexOf('/') + 1)
 
   /** What paths below a folder begin with. */

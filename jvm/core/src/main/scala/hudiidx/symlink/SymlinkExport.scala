@@ -120,7 +120,7 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
     new SymlinkManifest(access.storage, path, settings, isOwn(settings.path))
 }
 
-private[symlink] object SymlinkExport {
+private object SymlinkExport {
   private val Place = "(?s)([A-Za-z][A-Za-z0-9+.-]*):(//[^/]*)?.*".r
 
   /** Scheme and authority of a path. */

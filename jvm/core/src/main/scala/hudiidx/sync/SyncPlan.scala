@@ -33,7 +33,7 @@ object SyncPlan {
       )
 }
 
-private[sync] final class SyncPlan(coverage: Coverage, table: TableContext) {
+private final class SyncPlan(coverage: Coverage, table: TableContext) {
   private val completed = table.completed
   private val onTimeline: Set[InstantId] = completed.map(i => InstantId(i.requestedTime, i.action)).toSet
   private val coveredWrites = coverage.covered.filter(i => TableContext.Writes(i.action))

@@ -39,7 +39,7 @@ final class ColumnsOfFiles(storage: Storage, tablePath: String, bases: BaseFileC
     else None
 }
 
-private[table] object ColumnsOfFiles {
+private object ColumnsOfFiles {
   private val mapper = new ObjectMapper
 
   /** Of an Avro schema of records. */

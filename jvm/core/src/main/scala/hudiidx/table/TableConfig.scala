@@ -277,7 +277,7 @@ object TableConfig {
       )
 }
 
-private[table] final class TypedProperties(file: String, properties: Map[String, String]) {
+private final class TypedProperties(file: String, properties: Map[String, String]) {
   def text(key: String): Option[String] = properties.get(key).map(_.trim).filter(_.nonEmpty)
 
   def list(key: String): Vector[String] =

@@ -70,7 +70,7 @@ final class SliceBounds(index: ColumnIndex) {
   }
 }
 
-private[column] object SliceBounds {
+private object SliceBounds {
 
   /** Bounds of both types are numbers, or texts, that mean the same. */
   def compare(a: ColumnType, b: ColumnType): Boolean = a == b || alike.exists(t => t(a) && t(b))

@@ -221,7 +221,7 @@ final class ChangeQuery(
   )
 }
 
-private[table] object ChangeQuery {
+private object ChangeQuery {
   val Enabled = "hoodie.table.cdc.enabled"
 
   /** What else there is to do, in errors. */

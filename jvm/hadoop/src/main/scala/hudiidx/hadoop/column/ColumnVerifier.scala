@@ -124,7 +124,7 @@ final class ColumnVerifier(engine: TaskEngine, samples: Int, expressions: Option
   }
 }
 
-private[column] object ColumnVerifier {
+private object ColumnVerifier {
   private val MostFiles = 500
 
   // Made here, so that a task carries what it needs and nothing else.

@@ -79,7 +79,7 @@ object FooterStats {
 }
 
 /** A column of a file in the making. */
-private[column] final class Leaf(
+private final class Leaf(
     val path: Array[String],
     primitive: PrimitiveType,
     val columnType: ColumnType,

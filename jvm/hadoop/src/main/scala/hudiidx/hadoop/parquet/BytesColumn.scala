@@ -73,7 +73,7 @@ private[hadoop] final class BytesColumn(pages: PageReader, descriptor: ColumnDes
   }
 }
 
-private[hadoop] object BytesColumn {
+private object BytesColumn {
   def dictionary(page: DictionaryPage): BytesDictionary =
     if (page == null) null
     else if (page.getEncoding == Encoding.PLAIN || page.getEncoding.usesDictionary)

@@ -65,7 +65,7 @@ final class FooterReader(under: RandomReader) extends RandomReader {
   }
 }
 
-private[hadoop] object FooterReader {
+private object FooterReader {
 
   /** More than the footer of a file of a few hundred columns and a few row groups. */
   private val PieceBytes = 64 << 10

@@ -37,7 +37,7 @@ final class RecordPart(engine: TaskEngine, options: RecordOptions, orElse: Optio
     new RecordUpdate(engine, state, before, RecordSettings.forUpdate(options, before), unseen).run()
 }
 
-private[record] object RecordPart {
+private object RecordPart {
   private val log = Log.of(classOf[RecordPart])
 
   /** What an index says that has taken such mappings in; it stays so until the index is made anew. */

@@ -165,7 +165,7 @@ final class SliceKeyTable(from: Iterator[Array[Byte]]) {
     }
 }
 
-private[record] object SliceKeyTable {
+private object SliceKeyTable {
   val NoSlices: Array[Int] = Array.emptyIntArray
 }
 

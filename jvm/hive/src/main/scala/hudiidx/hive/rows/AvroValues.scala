@@ -150,7 +150,7 @@ private[hive] final class AvroValues(where: String, defaults: Boolean = false) {
     else null
 }
 
-private[rows] object AvroValues {
+private object AvroValues {
 
   private def text(value: Any): Any = value match {
     case utf8: Utf8 => Arrays.copyOf(utf8.getBytes, utf8.getByteLength)

@@ -86,7 +86,7 @@ private[hive] final class ParquetRows(
   override def close(): Unit = reader.close()
 }
 
-private[rows] object ParquetRows {
+private object ParquetRows {
 
   private def options(range: Option[(Long, Long)]): ParquetReadOptions = {
     val builder = ParquetReadOptions.builder()

@@ -49,7 +49,7 @@ final private class OnStorage(lister: PartitionLister, override val partitions: 
   override def files(partitionPath: String): Array[FileEntry] = lister.list(partitionPath)
 }
 
-private[build] object SparkVerifier {
+private object SparkVerifier {
 
   def compareShare(table: SharedTable, partitions: Vector[String]): VerifyResult = {
     val found = partitions.map(p => comparePartition(table, p))

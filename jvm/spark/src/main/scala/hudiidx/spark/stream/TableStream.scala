@@ -118,7 +118,7 @@ final private class TableOffset(offset: StreamOffset) extends Offset {
 }
 
 /** So many commits make a batch. */
-final private[spark] case class MaxCommits(commits: Int) extends ReadLimit
+final private case class MaxCommits(commits: Int) extends ReadLimit
 
 /** A piece of a micro-batch, and what reads it: Spark asks for the readers of a stream without saying of which batch.
   *
