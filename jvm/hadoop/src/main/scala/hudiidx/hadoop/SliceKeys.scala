@@ -115,14 +115,18 @@ final class SliceKeys(
       names: Vector[String],
       touchedBy: Option[Set[String]]
   ): CloseableIterator[LoggedKey] = {
-    val written = slice.logFiles.map(f => pathOf(slice.partitionPath, f.fileName) -> f.sizeBytes).toMap
-    val counted = SliceLog.countedBlocks(storage, names.map(pathOf(slice.partitionPath, _)), blocks, written)
+    val counted =
+      SliceLog.countedBlocks(storage, names.map(pathOf(slice.partitionPath, _)), blocks, logsOf(slice).toMap)
     val logOptions = LogKeysOptions(options.budgetBytes, options.tempDir)
     touchedBy match {
       case Some(instants) => LogKeys.touchedBy(instants, storage, counted, rules, LogReaders.all, logOptions)
       case None           => LogKeys.of(storage, counted, rules, LogReaders.all, logOptions)
     }
   }
+
+  /** Paths of its log files, and the bytes that are known to have been written to them. */
+  private def logsOf(slice: FileSlice): Vector[(String, Long)] =
+    slice.logFiles.map(f => pathOf(slice.partitionPath, f.fileName) -> f.sizeBytes)
 
   private def open(base: BaseFile, columns: KeyColumns): BaseFileKeys =
     BaseFileKeys.open(storage, pathOf(base.partitionPath, base.fileName), columns)
@@ -178,7 +182,7 @@ final class SliceKeys(
 
   /** Rows of the base file that are not in the slice as they are. */
   private def droppedOf(slice: FileSlice): BitSet = {
-    val logs = slice.logFiles.map(f => pathOf(slice.partitionPath, f.fileName) -> f.sizeBytes)
+    val logs = logsOf(slice)
     val base = slice.baseFile.map(b => pathOf(b.partitionPath, b.fileName) -> b.instantTime)
     val merging = MergeOptions(options.budgetBytes, options.tempDir)
     val merger = new SliceMerger(storage, config, MergeRules.of(config), blocks, merging, options.budgetBytes)
