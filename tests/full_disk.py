@@ -7,6 +7,7 @@ what was tried: the bytes of room, the call, the exception and what it says, row
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -22,6 +23,7 @@ TABLE, BALLAST = f"{folder}/t", Path(folder, "ballast")
 NAME = f"hudiidx.`{TABLE}`"
 PAGE = os.sysconf("SC_PAGE_SIZE")
 Rows = dict[int, int]
+BEAT = 200  # milliseconds; what a writer leaves on a full disk is rolled back when it was silent for two
 
 builder = SparkSession.builder.master("local[2]").config("spark.driver.extraClassPath", jar)
 builder = builder.config("spark.ui.enabled", "false").config("spark.driver.memory", "1g")
@@ -58,7 +60,7 @@ def save(given: Rows) -> None:
         "hoodie.datasource.write.recordkey.field": "id",
         "hoodie.datasource.write.precombine.field": "n",
         "hudiidx.write.create": "true",
-        "hoodie.client.heartbeat.interval_in_ms": "200",  # what a full disk leaves is rolled back soon
+        "hoodie.client.heartbeat.interval_in_ms": str(BEAT),
     }
     frame.write.format("hudiidx").options(**options).mode("append").save(TABLE)
 
@@ -106,6 +108,7 @@ save({0: 0, 100: 0})
 found = []
 for name, size, call, change in steps():
     before = rows()
+    time.sleep(3 * BEAT / 1000)  # of what failed before: an earlier write may be a conflict
     with room(size):
         kind, said = tried(call)
         held = rows()
@@ -122,6 +125,7 @@ for name, size, call, change in steps():
         }
     )
 before = rows()
+time.sleep(3 * BEAT / 1000)
 save({0: 1000, 1000: 1000})
 last = {"wanted": sorted((before | {0: 1000, 1000: 1000}).items()), "held": sorted(rows().items())}
 print(json.dumps({"tried": found, "last": last}))

@@ -63,6 +63,6 @@ def test_block_caches_and_footers_take_no_path_for_a_key() -> None:
     """The type of the key is the file's stamp, so that nobody can hand over a name."""
     hfile = ROOT / "jvm/core/src/main/scala/hudiidx/hfile"
     assert "BlockKey(file: FileStamp, offset: Long)" in (hfile / "BlockCache.scala").read_text()
-    spark = ROOT / "jvm/spark/src/main/scala/hudiidx/spark"
-    assert "RecentlyUsed[FileStamp, ParquetMetadata]" in (spark / "KeptFooters.scala").read_text()
-    assert "OfFile(file: FileStamp)" in (spark / "KeyedSlices.scala").read_text()
+    read = ROOT / "jvm/spark/src/main/scala/hudiidx/spark/read"
+    assert "RecentlyUsed[FileStamp, ParquetMetadata]" in (read / "KeptFooters.scala").read_text()
+    assert "OfFile(file: FileStamp)" in (read / "KeyedSlices.scala").read_text()

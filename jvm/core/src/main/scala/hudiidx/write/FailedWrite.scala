@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.{Causes, HudiIdxException, WriteFailed}
+import hudiidx.{Causes, Elapsed, HudiIdxException, WriteFailed}
 import hudiidx.storage.Lease
 import java.io.{IOException, InterruptedIOException}
 import java.net.SocketTimeoutException
@@ -14,7 +14,7 @@ object FailedWrite {
 
   /** Where the writer could not take it back: others do that no earlier. */
   def nothingCountsAfter(lease: Lease): String =
-    s"nothing of it counts; the first write after ${lease.termMillis / 1000} s removes what is left of it, an earlier one may be a " +
+    s"nothing of it counts; the first write after ${Elapsed.text(lease.termMillis)} removes what is left of it, an earlier one may be a " +
       "conflict"
 
   /** `body` is a part of a write; where a store or a disk fails in it that is a WriteFailed.

@@ -1,7 +1,7 @@
 package hudiidx.write
 
 import hudiidx.write.format.{CompactionPlan, CompletedFiles}
-import hudiidx.{Log, WriteConflict}
+import hudiidx.{Elapsed, Log, WriteConflict}
 import hudiidx.storage.Storage
 import hudiidx.sync.{TableAccess, TableContext}
 import hudiidx.table.{FileName, FileSlice}
@@ -181,8 +181,8 @@ object OpenCompaction {
         throw conflict(
           table,
           instant,
-          s"it was alive ${silence / 1000} s ago; wait for it, or, if it ended, until it has been silent for " +
-            s"${options.lease.termMillis / 1000} s: then this command runs it again"
+          s"it was alive ${Elapsed.text(silence)} ago; wait for it, or, if it ended, until it has been silent for " +
+            s"${Elapsed.text(options.lease.termMillis)}: then this command runs it again"
         )
       case _ if beat.isOurs =>
         if (plan.state == InstantState.Inflight)

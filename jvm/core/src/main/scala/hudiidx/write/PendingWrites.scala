@@ -1,7 +1,7 @@
 package hudiidx.write
 
 import hudiidx.write.format.CompletedFiles
-import hudiidx.{Log, WriteConflict}
+import hudiidx.{Elapsed, Log, WriteConflict}
 import hudiidx.sync.TableContext
 import hudiidx.table.TableConfig
 import hudiidx.timeline.{Action, Instant, InstantName}
@@ -74,7 +74,7 @@ private[write] final class PendingWrites(
           i.requestedTime: Any
         )
         Rollback.run(table, beat, WriteKind.of(i))
-      case _ if isAlone => throw alive(i, s"was alive ${(now - beat.lastMillis) / 1000} s ago")
+      case _ if isAlone => throw alive(i, s"was alive ${Elapsed.text(now - beat.lastMillis)} ago")
       case _            => false
     }
   }
@@ -114,7 +114,7 @@ private[write] final class PendingWrites(
 
   private def alive(i: Instant, how: String): WriteConflict = new WriteConflict(
     s"${table.tablePath}: another writer's ${i.action} ${i.requestedTime} is pending, it $how; write again when it is done, " +
-      s"or, if that writer ended, when it has been silent for ${options.lease.termMillis / 1000} s: then it is rolled back"
+      s"or, if that writer ended, when it has been silent for ${Elapsed.text(options.lease.termMillis)}: then it is rolled back"
   )
 }
 

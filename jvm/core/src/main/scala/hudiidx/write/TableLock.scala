@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.{Log, WriteConflict}
+import hudiidx.{Elapsed, Log, WriteConflict}
 import hudiidx.storage.{FileInfo, Lease, Storage}
 import hudiidx.table.TableConfig
 import java.util.UUID
@@ -61,7 +61,7 @@ final class TableLock(storage: Storage, tablePath: String, options: LockOptions)
       throw new WriteConflict(s"$path: the lock was taken by another writer while this one had it; write again")
     if (expires && lease.isSpent(heldMillis))
       throw new WriteConflict(
-        s"$path: the lock was held for ${heldMillis / 1000} s, and others take it after ${options.expireMinutes} minutes; write " +
+        s"$path: the lock was held for ${Elapsed.text(heldMillis)}, and others take it after ${options.expireMinutes} minutes; write " +
           "again, with a greater hoodie.write.lock.filesystem.expire"
       )
   }

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
-import hudiidx.{Log, WriteConflict}
+import hudiidx.{Elapsed, Log, WriteConflict}
 import hudiidx.storage.Lease
 import org.apache.hadoop.fs.{FileSystem, Path}
 
@@ -124,7 +124,7 @@ private final class Claimant(fs: FileSystem, target: Path, content: Array[Byte],
     val others = claims()
     if (now - begun > MostLeases * lease.termMillis)
       throw new WriteConflict(
-        s"$target: other processes have claimed this name for ${(now - begun) / 1000} s (${others.mkString(", ")}); let one " +
+        s"$target: other processes have claimed this name for ${Elapsed.text(now - begun)} (${others.mkString(", ")}); let one " +
           "process at a time write here, and run this one again"
       )
     if (others.nonEmpty) awaitOthers()

@@ -3,7 +3,7 @@ package hudiidx.hadoop.record
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.{DamagedIndex, Log}
 import hudiidx.record._
-import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.storage.{FileInfo, RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexNames, IndexStore, IndexVersion}
 import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
@@ -28,11 +28,14 @@ final class RunFolder(storage: Storage, val path: String) {
   private val log = Log.of(classOf[RunFolder])
   private val files = new IndexStore(storage, path)
 
-  /** The plan with most of the dictionary among those that are whole and of use, and its name. */
+  /** The plan with most of the dictionary among those that are whole and of use, and its name. Of several the last, whose
+    * dictionary is cleaned last.
+    */
   def plan(serves: BuildPlan => Boolean): Option[(String, BuildPlan)] =
-    names(RunFolder.PlanSuffix)
-      .flatMap(name => read(name).filter(serves).map(name -> _))
-      .sortBy { case (name, plan) => (-plan.segments.size, name) }
+    listed(RunFolder.PlanSuffix)
+      .sortBy(f => (-f.modifiedMillis, f.name))
+      .flatMap(f => read(f.name).filter(serves).map(f.name -> _))
+      .sortBy { case (_, plan) => -plan.segments.size }
       .headOption
 
   private def read(name: String): Option[BuildPlan] =
@@ -80,8 +83,10 @@ final class RunFolder(storage: Storage, val path: String) {
     !isWhole
   }
 
-  private def names(suffix: String): Vector[String] =
-    storage.list(path).map(_.name).filter(n => n.endsWith(suffix) && IndexNames.isFile(n))
+  private def names(suffix: String): Vector[String] = listed(suffix).map(_.name)
+
+  private def listed(suffix: String): Vector[FileInfo] =
+    storage.list(path).filter(f => f.name.endsWith(suffix) && IndexNames.isFile(f.name))
 
   private def reading[A](name: String)(use: RandomReader => A): A = {
     val reader = open(name)
