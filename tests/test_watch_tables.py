@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from test_cli import COMMAND, run
 from test_readme import run as run_statement
 
-from hudiidx import HudiIndex, Poll, Watcher, update_after
+from hudiidx import HudiIndex, Poll, UnsupportedTable, Watcher, update_after
 from hudiidx.cli import main
 
 MakeTable = Callable[[str], Path]
@@ -69,6 +69,40 @@ def test_what_completes_is_taken_in(spark: SparkSession, make_table: MakeTable, 
     assert sorted(taken) == sorted(last)
     assert index.info().state == "READY"
     assert index.verify().ok
+
+
+def test_a_table_that_becomes_one_of_version_10_is_told_and_its_index_goes_on_behind(
+    spark: SparkSession, make_table: MakeTable
+) -> None:
+    table = make_table("v9-cow-part")
+    index = HudiIndex(spark, table)
+    index.create(record="global")
+    index.export_symlink_manifest(keep=True)
+    properties = table / ".hoodie/hoodie.properties"
+    text = properties.read_text()
+    key = index.prune("true").select("file_name").first()
+
+    def files() -> dict[str, bytes]:
+        found = (f for f in table.rglob("*") if f.is_file() and f != properties)
+        return {str(f): f.read_bytes() for f in found}
+
+    watcher = Watcher(spark, [table], create=True)
+    assert [p.error for p in watcher.run_once()] == [None]
+    before = files()
+    properties.write_text(text.replace("table.version=9", "table.version=10"))
+    (poll,) = watcher.run_once()
+    assert isinstance(poll.error, UnsupportedTable) and not poll.published
+    assert "version is 10" in str(poll.error)
+    for call in (index.update, index.info, index.partitions):
+        with pytest.raises(UnsupportedTable) as raised:
+            call()
+        assert str(raised.value) == str(poll.error)
+    assert files() == before
+    properties.write_text(text)
+    (poll,) = watcher.run_once()
+    assert poll.error is None and not poll.published
+    assert index.info().state == "READY" and index.verify().ok
+    assert index.prune("true").select("file_name").first() == key and files() == before
 
 
 @pytest.fixture
