@@ -3,12 +3,16 @@
 Of a column of the type date stock Hudi reads no row there: its reader takes the path for a text.
 """
 
+from pathlib import Path
 from typing import Any
 
+import hudifix
 import pytest
 import test_partition_values
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import expr
 from test_partition_values import rows_of
+from test_streams import BEGIN, CHANGES, Stream
 
 from hudiidx import HudiIndex
 
@@ -109,3 +113,71 @@ def test_dates_with_slashes_in_their_folders_are_stocks(
         stock_1_2.statement(name=name, sql="insert into @T select 'slashed', 1L, 9L, '2026/01/05'")
         expect(spark.sql("select 'slashed' id, 1L n, '2026-01-05' d"))
         check()
+
+
+COLUMNS = ["_hoodie_commit_time", "_hoodie_record_key", "_hoodie_partition_path", "n", "d"]
+AGGREGATES = ["count(*)", "min(d)", "max(d)", "count(d)", "min(n)", "max(n)", "count(distinct d)"]
+GROUPS = ["count(*)", "min(n)", "max(n)", "max(ts)"]
+
+
+@pytest.mark.parametrize("kind", [pytest.param("cow", marks=pytest.mark.slow), "mor"])
+def test_queries_of_time_changes_and_aggregates_are_stocks_in_folders_with_slashes(
+    spark: SparkSession, stock_1_2: Any, kind: str, tmp_path: Path
+) -> None:
+    name = f"slash-queries-{kind}"
+    properties = {
+        "type": kind,
+        "primaryKey": "id",
+        "preCombineField": "ts",
+        SLASH: "true",
+        "hoodie.table.cdc.enabled": "true",
+    }
+    columns = "id string, n long, ts long, d string"
+    path = stock_1_2.create_table(name=name, columns=columns, partition="d", properties=properties)
+    stream = Stream(spark, Path(path), tmp_path / "rows", COLUMNS)
+    merge = "when matched then update set * when not matched then insert *"
+    statements = [
+        f"insert into @T {rows(0, 40, 1, 'string')}",
+        f"merge into @T t using ({rows(20, 60, 2, 'string')}) s on t.id = s.id {merge}",
+        "delete from @T where id in ('k000003', 'k000021')",
+    ]
+    for number, sql in enumerate(statements):
+        stock_1_2.statement(name=name, sql=sql)
+        theirs = stock_1_2.stream(name=name, columns=COLUMNS)
+        assert stream.next() == theirs, sql
+        if number == 1:
+            HudiIndex(spark, path).create(record="global", columns="*")
+
+    def read(**options: str) -> DataFrame:
+        return spark.read.format("hudiidx").options(**options).load(path)
+
+    def check(**settings: str) -> None:
+        for travel in stock_1_2.travel(name=name):
+            found = hudifix.answer(read(**{"as.of.instant": travel.pop("as_of")}, **settings))[1]
+            assert found == travel
+        for change in stock_1_2.changes(name=name):
+            asked = {"hoodie.datasource.query.type": "incremental", BEGIN: change.pop("begin")}
+            assert hudifix.answer(read(**asked, **settings))[1] == change
+        theirs = stock_1_2.change_data(name=name, options={BEGIN: "000"})["rows"]
+        ours = [list(r) for r in read(**CHANGES, **{BEGIN: "000"}, **settings).collect()]
+        assert sorted(map(str, ours)) == sorted(map(str, theirs))
+        kept = read(**settings).cache()
+        assert read(**settings).selectExpr(*AGGREGATES).collect() == kept.selectExpr(*AGGREGATES).collect()
+        assert [str(r[0]) for r in read(**settings).selectExpr("max(d)").collect()] == ["2026-01-07"]
+        by_date = [
+            f.groupBy("d").agg(*map(expr, GROUPS)).orderBy("d").collect() for f in (read(**settings), kept)
+        ]
+        assert by_date[0] == by_date[1]
+        kept.unpersist()
+
+    check()
+    check(**{"hudiidx.index.enabled": "false"})
+    HudiIndex(spark, path).update()
+    check(**{"hudiidx.index.strict": "true"})
+    done = HudiIndex(spark, path).export_symlink_manifest(read_optimized=kind == "mor", keep=True)
+    folder = Path(done["path"].removeprefix("file:"))
+    manifests = {p.parent.relative_to(folder): p.read_text().split() for p in folder.rglob("manifest")}
+    assert {str(p) for p in manifests} == {"2026/01/05", "2026/01/06", "2025/12/31", "2026/01/07"}
+    named = [line for lines in manifests.values() for line in lines]
+    files = [f"{r.partition_path}/{r.file_name}" for r in read(view="latest_base_files").collect()]
+    assert sorted(line.split(f"/{Path(path).name}/")[1] for line in named) == sorted(files)
