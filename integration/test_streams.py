@@ -1,13 +1,14 @@
 """Streams, live: what stock Hudi's stream gives of a table that it writes, ours gives too, batch by batch."""
 
 import itertools
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from stock_hudi import NEWEST, OLDEST
+from stock_hudi import NEWEST, OF_VERSION_9, OLDEST
 
 BEGIN = "hoodie.datasource.read.begin.instanttime"
 CHANGES = {
@@ -73,3 +74,44 @@ def test_streams_give_what_stock_gives(
     changes = Stream(spark, path, tmp_path / "changes", ["op", "ts_ms", "before", "after"], **asked)
     batch = spark.read.format("hudiidx").options(**CHANGES, **{BEGIN: "000"}).load(str(path))
     assert changes.next() == sorted(batch.toJSON().collect())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["COW", "MOR"])
+@pytest.mark.parametrize("release", OF_VERSION_9)
+def test_streams_of_changes_give_what_stocks_give(
+    spark: SparkSession, release: str, kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Each batch by a query of its own, which goes on from the checkpoint."""
+    stock: Any = request.getfixturevalue(release)
+    name = f"streams-of-changes-{kind}".lower()
+    path = Path(stock.new(name=name, kind=kind, options=TABLE))
+    columns = ["op", "ts_ms", "before", "after"]
+    ours: Stream | None = None
+    given: list[str] = []
+
+    def check() -> None:
+        nonlocal ours
+        ours = ours or Stream(spark, path, tmp_path / "changes", columns, **CHANGES)
+        theirs = stock.stream(name=name, columns=columns, options=CHANGES)
+        assert ours.next() == theirs
+        given.extend(theirs)
+
+    def write(first: int, end: int, seed: int, operation: str = "upsert") -> None:
+        stock.write(name=name, first=first, end=end, seed=seed, operation=operation)
+
+    write(0, 24, 2, "insert")
+    check()
+    write(0, 12, 3)
+    write(2, 6, 4, "delete")
+    check()
+    if kind == "MOR":
+        stock.compact(name=name)
+    write(4, 30, 5)
+    check()
+    stock.cluster(name=name)
+    write(0, 3, 6)
+    write(20, 22, 7, "delete")
+    check()
+    operations = Counter(json.loads(row)["op"] for row in given)
+    assert operations == {"i": 24 + 8 + 1, "u": 12 + 18 + 2, "d": 4 + 2}
