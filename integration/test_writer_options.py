@@ -11,6 +11,8 @@ from stored import ROOT
 # The second has those of readers, some of which other classes declare too.
 PAGES = [ROOT / "docs" / name for name in ("writer-options.md", "options.md")]
 ROW = re.compile(r"^\| `([^`]+)` \| (followed|harmless|refused) \| (.+) \|$", re.MULTILINE)
+# Of these beginnings the reader takes no name that it does not know.
+OF_READERS = tuple(f"hoodie.datasource.{kind}." for kind in ("read", "query", "view", "merge", "streaming"))
 
 
 def _declared(release: str) -> list[list[str]]:
@@ -28,6 +30,8 @@ def test_every_option_of_stocks_writers_has_a_decision(release: str) -> None:
     assert not [line for line in lines if line[0] == "unread" and "rite" in line[1] and "onfig" in line[1]]
     pages = [page.read_text(encoding="utf-8") for page in PAGES]
     decided = {key: (what, why) for page in pages for key, what, why in ROW.findall(page)}
+    readers = {key for key in keys if key.startswith(OF_READERS)}
+    assert readers <= {key for key, _, _ in ROW.findall(pages[1])}
     families = tuple(key.removesuffix("*") for key in decided if key.endswith("*"))
     assert {key for key in keys if key not in decided and not key.startswith(families)} == set()
     defaults = [(line[1], line[2].strip()) for line in lines if line[0] == "default" and len(line) == 3]

@@ -165,7 +165,7 @@ object TableProperties {
   private val Telling = Vector("partition", "key", "merge", "layout", "storage", "format")
 
   /** The name says that rows, paths or files hang on the property. A catalog is no log. */
-  private def mayTell(key: String): Boolean = {
+  def mayTell(key: String): Boolean = {
     val words = key.toLowerCase.replace('_', '.').replace('-', '.').split('.')
     words.exists(word => Telling.exists(word.contains(_)) || word.startsWith("log"))
   }

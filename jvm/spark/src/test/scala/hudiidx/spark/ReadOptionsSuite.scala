@@ -73,6 +73,14 @@ final class ReadOptionsSuite extends AnyFunSuite {
     assert(refused(view -> "newest").contains("newest"))
   }
 
+  test("what begins like an option of stock's reader and is none is refused with the name that it is like") {
+    val misspelt = "hoodie.datasource.read.begin.instantime"
+    val said = intercept[InvalidOption](ReadOptions.of(Map(misspelt.toUpperCase -> "0"), Map.empty)).getMessage
+    assert(said.startsWith(misspelt) && said.contains("is hoodie.datasource.read.begin.instanttime meant?"))
+    intercept[InvalidOption](ReadOptions.of(Map.empty, Map("hoodie.datasource.query.colour" -> "red")))
+    ReadOptions.of(Map(misspelt -> "0", "view" -> "files"), Map.empty)
+  }
+
   test("options of others pass") {
     assert(ReadOptions.of(Map("mergeSchema" -> "true"), Map.empty).view === "rows")
   }

@@ -57,6 +57,7 @@ object CompactionApi {
     val session = spark.conf.getAll.filter { case (k, _) => WriteOptions.isOfSession(k) }
     // Settings of reads go with a table too.
     val own = options.filter { case (k, _) => !k.startsWith("hudiidx.") || IndexOptions.isKnown(k) }
+    WriteOptions.requireKnown(own)
     val release = ReadOptions.mergeReleaseOf(spark.conf.getAll, options)
     new TableCompaction(spark, path, WriteOptions.ofCompaction(session ++ own), release)
       .run(CompactionSteps.named(op), partitions)

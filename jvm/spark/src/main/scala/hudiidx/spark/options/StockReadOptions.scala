@@ -90,15 +90,23 @@ object StockReadOptions {
   /** There is a decision on the option. */
   def isDecided(name: String): Boolean = Decided.contains(name.toLowerCase(Locale.ROOT))
 
-  /** InvalidOption for what rows would hang on and is not followed.
+  /** InvalidOption for what rows would hang on and is not followed, and for what begins like an option of the reader and is none.
     *
     * @param asked of a read of rows, names in lower case
     */
-  def check(asked: Map[String, String]): Unit = Decided.foreach {
-    case (name, Refused(taken, why)) =>
-      asked.get(name).map(_.trim).filterNot(v => taken(v.toLowerCase(Locale.ROOT))).foreach { value =>
-        throw new InvalidOption(s"$name: '$value' is not served; $why")
-      }
-    case _ => ()
+  def check(asked: Map[String, String]): Unit = {
+    asked.keys.toVector.sorted.find(k => Families.exists(k.startsWith(_)) && !Decided.contains(k)).foreach { name =>
+      throw UnknownOption.refused(name, Decided.keys)
+    }
+    Decided.foreach {
+      case (name, Refused(taken, why)) =>
+        asked.get(name).map(_.trim).filterNot(v => taken(v.toLowerCase(Locale.ROOT))).foreach { value =>
+          throw new InvalidOption(s"$name: '$value' is not served; $why")
+        }
+      case _ => ()
+    }
   }
+
+  /** The beginnings of names that are the reader's alone. */
+  private val Families = Vector("read", "query", "view", "merge", "streaming").map(n => s"hoodie.datasource.$n.")
 }

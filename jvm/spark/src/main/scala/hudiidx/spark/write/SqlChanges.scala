@@ -47,7 +47,9 @@ final class SqlChanges extends TableChanges {
   private def create(spark: SparkSession, made: TableDefinition, path: String): Unit = {
     requireHudi(made)
     val name = Map(WriteOptions.TableName -> path.substring(path.lastIndexOf('/') + 1))
-    val settings = spark.conf.getAll ++ name ++ SqlChanges.given(made)
+    val given = SqlChanges.given(made)
+    WriteOptions.requireKnown(given)
+    val settings = spark.conf.getAll ++ name ++ given
     val options = WriteOptions.ofStatement(settings, Some(WriteOperation.Upsert))
     val table = WriteOptions.newTable(options, path)
     (table.keyFields ++ table.partitionFields ++ table.orderingField)

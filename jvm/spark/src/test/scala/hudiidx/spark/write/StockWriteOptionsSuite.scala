@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 import scala.collection.JavaConverters._
 
 import hudiidx.spark.SparkSuite
+import hudiidx.spark.compact.CompactionApi
 import hudiidx.spark.options.StockOption
 import hudiidx.spark.write.options.{RefusedWriteOptions, StockWriteOptions, WriteOperation, WriteOptions}
 import hudiidx.{Fixtures, InvalidOption}
@@ -210,6 +211,42 @@ final class StockWriteOptionsSuite extends SparkSuite {
     val failed = intercept[StreamingQueryException](started.processAllAvailable())
     assert(failed.getMessage.contains(drops))
     assert(read(path).count() === 0)
+  }
+
+  test(
+    "an option that no release of Hudi has is refused where rows or files may depend on it, with the name that it is like"
+  ) {
+    val misspelt = "hoodie.datasource.write.precombine.feild"
+    val like = "is hoodie.datasource.write.precombine.field meant?"
+    val path = newPath()
+    def isTold(body: => Any): Unit = {
+      val said = intercept[InvalidOption](body).getMessage
+      assert(said.startsWith(s"$misspelt: ") && said.contains(like))
+      assert(!Files.exists(Paths.get(path, ".hoodie", "timeline")) || read(path).count() === 2)
+    }
+    isTold(save(path, misspelt -> "ts"))
+    save(path)
+    isTold(save(path, misspelt.toUpperCase -> "ts"))
+    isTold(columns.writeTo(s"hudiidx.`$path`").option(misspelt, "ts").append())
+    isTold(CompactionApi.compact(spark, path, Map(misspelt -> "ts"), "run", None))
+    withConf("spark.sql.catalog.hudiidx" -> "hudiidx.spark.HudiIdxCatalog") {
+      val other = newPath()
+      val properties = s"primaryKey = 'id', '$misspelt' = 'ts'"
+      isTold(
+        spark.sql(s"CREATE TABLE hudiidx.`$other` (id STRING, ts BIGINT) USING hudiidx TBLPROPERTIES ($properties)")
+      )
+    }
+    Seq("hoodie.table.colour", "hoodie.my.sort.key", "hoodie.merge.colour", "hoodie.logs.of").foreach { name =>
+      assert(intercept[InvalidOption](save(path, name -> "x")).getMessage.contains("leave it out"), name)
+    }
+  }
+
+  test("an option that no release of Hudi has and that rows cannot depend on, or that the session has, is no error") {
+    val path = newPath()
+    save(path, "hoodie.colour" -> "red", "colour" -> "red", "hoodie.datasource.read.begin.instanttime" -> "0")
+    save(path, "hoodie.table.of" -> "x", WriteOptions.CommitPrefix -> "hoodie.table.of")
+    withConf("hoodie.table.colour" -> "red")(save(path))
+    assert(read(path).count() === 2)
   }
 
   test("docs/writer-options.md has each option with its decision") {

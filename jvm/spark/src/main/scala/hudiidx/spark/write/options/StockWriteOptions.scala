@@ -2,9 +2,10 @@ package hudiidx.spark.write.options
 
 import java.util.Locale
 
-import hudiidx.InvalidOption
-import hudiidx.spark.options.StockOption
+import hudiidx.{InvalidOption, Log, ToldOnce}
+import hudiidx.spark.options.{StockOption, StockReadOptions, UnknownOption}
 import hudiidx.spark.options.StockOption.{Followed, Harmless, Refused}
+import hudiidx.table.TableProperties
 
 /** All options of stock Hudi's writers, 0.15.0 to 1.2.0, each with a decision: none that changes rows, keys, paths or files is taken
   * without a word and not followed. docs/writer-options.md has the list.
@@ -29,6 +30,25 @@ object StockWriteOptions {
     val key = name.toLowerCase(Locale.ROOT).stripPrefix("_.").stripPrefix("_")
     Decided.get(key).orElse(Families.collectFirst { case (family, is) if key.startsWith(family) => is })
   }
+
+  /** InvalidOption for a name of Hudi's that no release has and that, by its beginning or its words, rows or files would depend on; of
+    * others that none has a warning.
+    *
+    * @param own of the write itself: a session may have what is of other jobs
+    */
+  def requireKnown(own: Iterable[String]): Unit = own.filter(isUnknown).toVector.sorted.foreach { name =>
+    if (Telling.exists(name.toLowerCase(Locale.ROOT).startsWith(_)) || TableProperties.mayTell(name))
+      throw UnknownOption.refused(name, Decided.keys)
+    unknown.warn(name, Some(s"$name: stock Hudi 0.15.0 to 1.2.0 has no such option; it is ignored"))
+  }
+
+  private def isUnknown(name: String): Boolean = {
+    val key = name.toLowerCase(Locale.ROOT)
+    key.startsWith("hoodie.") && of(key).isEmpty && !StockReadOptions.isDecided(key) && TableProperties.use(key).isEmpty
+  }
+
+  private val Telling = Vector("hoodie.datasource.write.", "hoodie.table.", "hoodie.write.", "hoodie.record.")
+  private val unknown = new ToldOnce(Log.of(getClass))
 
   /** InvalidOption for what rows or files would hang on and is not followed.
     *

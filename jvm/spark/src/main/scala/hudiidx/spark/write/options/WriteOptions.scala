@@ -128,6 +128,12 @@ object WriteOptions {
     read
   }
 
+  /** Options of a write itself are those of a release of Hudi's, or begin as what goes to the commit's metadata. InvalidOption if not. */
+  def requireKnown(own: Map[String, String]): Unit = {
+    val extra = commitPrefix(own.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v })
+    StockWriteOptions.requireKnown(own.keys.filterNot(_.toLowerCase(Locale.ROOT).startsWith(extra)))
+  }
+
   private def unchecked(options: Map[String, String]): WriteOptions = {
     val given = options.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
     val ours = given.filter(_._1.startsWith("hudiidx."))
@@ -170,9 +176,12 @@ object WriteOptions {
 
   /** What stock adds to the metadata of a commit: options whose names begin so. */
   private def commitExtra(given: Map[String, String]): Map[String, String] = {
-    val prefix = given.get(CommitPrefix).map(_.trim).filter(_.nonEmpty).getOrElse("_").toLowerCase(Locale.ROOT)
+    val prefix = commitPrefix(given)
     given.filter { case (k, _) => k.startsWith(prefix) }
   }
+
+  private def commitPrefix(given: Map[String, String]): String =
+    given.get(CommitPrefix).map(_.trim).filter(_.nonEmpty).getOrElse("_").toLowerCase(Locale.ROOT)
 
   /** Of a statement of SQL.
     *
