@@ -28,7 +28,7 @@ object Fixtures {
     */
   lazy val names: Vector[String] = {
     val all = LocalStorage.list(dir.toString).map(_.name).filter(_.endsWith(".zip")).map(_.stripSuffix(".zip"))
-    val (earlier, newest) = all.filterNot(Refused.contains).partition(_.matches("v[689]-.*"))
+    val (earlier, newest) = all.filterNot(Refused.contains).partition(isEarlier)
     earlier ++ (if (TestSettings.allFixtures) newest else newest.filter(ShortOfNewest.contains))
   }
 
@@ -50,6 +50,15 @@ object Fixtures {
 
   /** Names of the undamaged tables. */
   lazy val good: Vector[String] = names.filterNot(_.contains("-bad-"))
+
+  /** Of these the ones of Hudi 1.2.0. */
+  lazy val newest: Vector[String] = good.filterNot(isEarlier)
+
+  private def isEarlier(name: String): Boolean = name.matches("v[689]-.*")
+
+  /** A payload class of its own merges the table's rows, which only Hudi can run. */
+  def mergedByHudi(name: String): Boolean =
+    json(name).path("table_config").path("hoodie.record.merge.mode").asText == "CUSTOM"
 
   /** Names of the tables with one of these kinds of damage. */
   def damaged(kinds: String*): Vector[String] = names.filter(n => kinds.exists(kind => n.endsWith(s"-bad-$kind")))
@@ -118,7 +127,7 @@ object Fixtures {
         }
       }
     } finally zip.close()
-    into.resolve(name)
+    into.resolve(Paths.get(name).getFileName)
   }
 
   /** All files below a folder, as paths relative to it. */

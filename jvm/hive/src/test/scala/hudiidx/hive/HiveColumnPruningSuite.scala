@@ -113,7 +113,7 @@ private object HiveColumnPruningSuite {
 
   /** Fixtures that can be read and have rows. */
   def withRows: Vector[String] =
-    Fixtures.good.filterNot(n => n == "v9-mor-payload" || n.endsWith("-props-only") || n.endsWith("-zero-rows"))
+    Fixtures.good.filterNot(n => Fixtures.mergedByHudi(n) || n.endsWith("-props-only") || n.endsWith("-zero-rows"))
 
   def access: TableAccess = Tables.access(LocalStorage, new BlockCache(4 << 20))
 

@@ -2,6 +2,8 @@ package hudiidx.hive
 
 import java.nio.file.{Files, Paths}
 
+import scala.collection.JavaConverters._
+
 import hudiidx.hadoop.{Tables, TimelineCut}
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.hadoop.column.ColumnPart
@@ -26,7 +28,15 @@ import org.scalatest.funsuite.AnyFunSuite
 final class HivePruningSuite extends AnyFunSuite {
   import HivePredicates.{call, column, constant}
 
-  private val tables = Vector("v6-cow-part", "v9-mor-part", "v9-mor-event", "v9-moved-mor", "v9-dup-keys")
+  private val tables = Vector("v6-cow-part", "v9-mor-part", "v9-mor-event", "v9-moved-mor", "v9-dup-keys") ++
+    (if (TestSettings.allFixtures) newest else Vector("v12-mor-part"))
+
+  /** Those whose rows have the columns that are asked for. */
+  private def newest: Vector[String] = Fixtures.newest.filter { n =>
+    val answers = Fixtures.json(n)
+    val columns = answers.path("schema").path("fields").asScala.map(_.get("name").asText).toSet
+    answers.path("key_location").path("rows").size > 0 && columns("n") && !Fixtures.mergedByHudi(n)
+  }
 
   private def access: TableAccess = Tables.access(LocalStorage, new BlockCache(4 << 20))
 

@@ -14,8 +14,7 @@ final class StockHiveRowsSuite extends HiveSuite {
   private val readOptimized = ReadSettings.QueryType -> "read_optimized"
 
   private val tables = Fixtures.good.filter { n =>
-    val answers = Fixtures.json(n)
-    answers.has("schema") && answers.path("table_config").path("hoodie.record.merge.mode").asText != "CUSTOM"
+    Fixtures.json(n).has("schema") && !Fixtures.mergedByHudi(n)
   }
 
   private def answer(name: String, settings: (String, String)*): Answer = {

@@ -19,7 +19,7 @@ import org.apache.spark.sql.functions.{col, regexp_extract}
 final class IndexStatesSuite extends SparkSuite {
   import IndexStatesSuite._
 
-  private val tables = Fixtures.good.filter(n => !n.matches("v[689]-.*") && Fixtures.json(n).has("listing"))
+  private val tables = Fixtures.newest.filter(Fixtures.json(_).has("listing"))
 
   for (name <- Fixtures.sampled(this, tables, oneOf = 3); state <- States)
     test(s"$name: files, rows, filters, time travel, ranges and keys are stock Hudi's, index: ${state.name}") {
@@ -70,7 +70,7 @@ final class IndexStatesSuite extends SparkSuite {
   /** The questions, with stock's answers. */
   private final class Asked(name: String, table: String, options: Seq[(String, String)]) {
     private val stock = Fixtures.json(name)
-    private val isCustom = stock.path("table_config").path("hoodie.record.merge.mode").asText == "CUSTOM"
+    private val isCustom = Fixtures.mergedByHudi(name)
 
     private def asked(more: (String, String)*) = read(table, options ++ more: _*)
 

@@ -32,7 +32,9 @@ final class LogKeysReadSuite extends SparkSuite {
     "v9-mor-log-compaction",
     "v9-mor-ordering",
     "v9-moved-mor"
-  )
+  ) ++ Fixtures.newest.filter { n =>
+    Fixtures.json(n).path("table_type").asText == "MERGE_ON_READ" && !Fixtures.mergedByHudi(n)
+  }
 
   private def api(table: String, options: (String, String)*): HudiIdxApi =
     new HudiIdxApi(spark, table, (Map("hudiidx.record.mode" -> "partitioned") ++ options).asJava)

@@ -66,7 +66,9 @@ final class RowLookupSuite extends SparkSuite with ScalaCheckPropertyChecks {
     "v9-dup-keys",
     "v9-mor-log-only",
     "v9-moved-mor"
-  )
+  ) ++ Fixtures.newest.filter { n =>
+    Fixtures.json(n).path("key_location").path("rows").size > 0 && !Fixtures.mergedByHudi(n)
+  }
 
   Fixtures.sampled(this, tables, oneOf = 4).foreach { name =>
     test(
