@@ -26,6 +26,10 @@ object PropertyUse {
 object TableProperties {
   import PropertyUse._
 
+  /** How stock Hudi spreads the records of a write, which it asks its options for and, without one, the table's properties. */
+  val WriteLayout = "hoodie.storage.layout.type"
+  val BucketLayout = "BUCKET"
+
   private val OtherForms = "files of other forms are not known by their names"
   private val BaseFile = Refused(Set("PARQUET", "ORC", "HFILE"), OtherForms)
   private val LogFile = Refused(Set("HOODIE_LOG"), OtherForms)
@@ -86,6 +90,10 @@ object TableProperties {
     "hoodie.table.storage.layout" -> Refused(
       Set("DEFAULT"),
       "sorted logs, which tables of version 10 may have, are not known"
+    ),
+    WriteLayout -> Refused(
+      Set("DEFAULT", BucketLayout),
+      "stock Hudi has no such layout; it keeps none here, but writes by one that it finds"
     ),
     "hoodie.table.multiple.base.file.formats.enable" -> Honoured(
       "files tell their formats; those that are not Parquet are refused where rows are read"

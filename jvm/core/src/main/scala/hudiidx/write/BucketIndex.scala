@@ -3,7 +3,7 @@ package hudiidx.write
 import hudiidx.UnsupportedTable
 import hudiidx.storage.Storage
 import hudiidx.sync.TableContext
-import hudiidx.table.TableConfig
+import hudiidx.table.{TableConfig, TableProperties}
 
 /** Tables of Hudi's bucket index, which are not written: a key's file group is fixed by its hash, and inserts elsewhere would
   * never be found by stock Hudi. Their properties name it only where Hudi's SQL made them. Format notes §4.1.
@@ -14,6 +14,7 @@ object BucketIndex {
   /** Do the table's properties tell? */
   private[write] def isNamed(config: TableConfig): Boolean =
     config.text("hoodie.index.type").exists(_.equalsIgnoreCase("BUCKET")) ||
+      config.text(TableProperties.WriteLayout).exists(_.equalsIgnoreCase(TableProperties.BucketLayout)) ||
       config.properties.keys.exists(_.startsWith(Prefix))
 
   /** UnsupportedTable for a table that was written so, as its file ids tell, or the folder of a consistent hash. */

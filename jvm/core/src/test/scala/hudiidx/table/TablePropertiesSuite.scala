@@ -41,7 +41,7 @@ class TablePropertiesSuite extends AnyFunSuite {
 
   test("a property with a value that is not served is refused by its name, whatever call it is; other values are not") {
     val refused = TableProperties.Known.collect { case (key, use: Refused) => key -> use }
-    assert(refused.size === 7)
+    assert(refused.size === 8)
     for ((key, use) <- refused) {
       val message = refusal(key -> "lance")
       assert(message.contains(s"t/.hoodie/hoodie.properties: $key is 'lance'") && message.contains(use.why))
@@ -82,7 +82,7 @@ class TablePropertiesSuite extends AnyFunSuite {
         "hoodie.table.partitioning.scheme",
         "hoodie.meta.primarykeys",
         "hoodie.record.merger.x",
-        "hoodie.storage.layout.type",
+        "hoodie.storage.layout.kind",
         "hoodie.table.layout",
         "hoodie.table.file_format",
         "hoodie.table.log.kind",

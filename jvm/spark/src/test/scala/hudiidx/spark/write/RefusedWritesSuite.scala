@@ -131,6 +131,22 @@ final class RefusedWritesSuite extends SavedTables {
     assert(refusal(plain + "\nhoodie.bucket.index.num.buckets=2\n").contains("hoodie.index.type=BUCKET"))
   }
 
+  test("a table whose properties alone say that writes go by a hash is read, and not written") {
+    val marks =
+      Seq("hoodie.index.type=BUCKET", "hoodie.bucket.index.num.buckets=2", "hoodie.storage.layout.type=BUCKET")
+    (marks :+ "hoodie.storage.layout.type=DEFAULT").foreach { mark =>
+      val path = newPath()
+      save(rows(0 until 3, 1), path, made(9))
+      val file = java.nio.file.Paths.get(path, ".hoodie", "hoodie.properties")
+      Files.writeString(file, Files.readString(file) + s"\n$mark\n")
+      if (marks.contains(mark)) {
+        val e = intercept[UnsupportedTable](save(rows(3 until 4, 1), path, Map.empty))
+        assert(e.getMessage.contains("hoodie.index.type=BUCKET"))
+      } else save(rows(3 until 4, 1), path, Map.empty)
+      assert(read(path).count() === (if (marks.contains(mark)) 3 else 4))
+    }
+  }
+
   private def causes(e: Throwable): Vector[String] =
     Iterator.iterate(e)(_.getCause).takeWhile(_ != null).map(t => String.valueOf(t.getMessage)).toVector
 
