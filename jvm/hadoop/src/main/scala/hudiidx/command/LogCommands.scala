@@ -32,13 +32,16 @@ final class LogCommands(access: TableAccess, file: String, options: IndexOptions
   }
 
   private val size = {
-    val found = access.storage.status(path).getOrElse(throw new NotAHudiTable(s"$path: there is no such log file"))
+    val found =
+      access.storage.status(path).getOrElse(throw new NotAHudiTable(s"$path: there is no such log file; $listed"))
     if (found.isDirectory || !(isNamedAsLog || LogFile.begins(storage, path)))
       throw new NotAHudiTable(
-        s"$path: is no log file: neither is its name that of one (.FILEID_INSTANT.log.VERSION_TOKEN) nor does it begin as one does"
+        s"$path: is no log file: neither is its name that of one (.FILEID_INSTANT.log.VERSION_TOKEN) nor does it begin as one does; $listed"
       )
     found.sizeBytes
   }
+
+  private def listed = "`hudiidx slices TABLE` lists those of a table"
 
   private def isNamedAsLog: Boolean =
     FileName.parse("", path.substring(path.lastIndexOf('/') + 1), 0).exists(_.kind == FileKind.Log)

@@ -60,7 +60,12 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
 
   override protected def refusal(deed: String): Option[UnsupportedOperationException] =
     if (isSession) None
-    else Some(new UnsupportedOperationException(s"catalog $title reads and writes tables; they are $deed with Hudi"))
+    else
+      Some(
+        new UnsupportedOperationException(
+          s"catalog $title reads and writes tables; those of a metastore are $deed with Hudi's own catalog, and a table of a path is its folder"
+        )
+      )
 
   /** A Hudi table's rows; None if the name is no Hudi table's. */
   private[spark] def find(ident: Identifier): Option[BatchTable] = named(ident).map(open(_, Map.empty))

@@ -3,7 +3,6 @@ package hudiidx.spark.write
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
 import hudiidx.spark.write.options.WriteOptions
-import hudiidx.write.FailedWrite
 import org.apache.spark.sql.{DataFrame, SaveMode, SparkSession}
 
 /** `df.write.format("hudiidx")`: what each save mode does. */
@@ -49,12 +48,7 @@ object SaveTable {
       options: Map[String, String]
   ): Unit =
     if (writer.exists) writer.overwrite(rows, if (isDynamic(spark, options)) Overwrite.Touched else writer.overwritten)
-    else {
-      val storage = Tables.access(spark.sessionState.newHadoopConf()).storage
-      if (FailedWrite.typed(path, "the write")(storage.list(path)).nonEmpty)
-        throw new InvalidOption(s"path: $path holds files that are not a Hudi table; give another path")
-      writer.write(rows)
-    }
+    else writer.write(rows)
 
   private def isDynamic(spark: SparkSession, options: Map[String, String]): Boolean = options
     .collectFirst { case (k, v) if k.equalsIgnoreCase(DynamicOption) => v }

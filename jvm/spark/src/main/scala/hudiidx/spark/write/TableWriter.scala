@@ -56,9 +56,21 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     WriteSchema.ofNew(columns.schema, table.name): Unit
     RowKeys.requireFields(columns, table, options, path)
     val before = access.storage.list(path).map(_.name)
+    requireNoOthers(before)
     if (!table.create(access.storage, path) || before.contains(TableConfig.HoodieFolder)) None
     else Some(if (before.isEmpty) path else Storage.join(path, TableConfig.HoodieFolder))
   }
+
+  /** Rows of a Parquet folder would not be the table's, and its files would lie among those of the table. What begins with `_` or `.` is
+    * no data, as a checkpoint.
+    */
+  private def requireNoOthers(names: Vector[String]): Unit =
+    if (!names.contains(TableConfig.HoodieFolder))
+      names.find(n => !n.startsWith("_") && !n.startsWith(".")).foreach { name =>
+        throw new InvalidOption(
+          s"path: $path holds $name and is not a Hudi table; give another path, or move what is there away"
+        )
+      }
 
   /** Takes away the table that was made for rows which did not come, unless others have written to it.
     *

@@ -308,6 +308,23 @@ final class OverwriteSuite extends SparkSuite {
     requireTidy(path)
   }
 
+  test("no write makes a table in a folder that holds other files; a checkpoint may be there") {
+    val path = Fixtures.newFolder("overwrite").resolve("t").toString
+    Seq(rows(0 until 3, 1).write, rows(0 until 3, 1).write.partitionBy("p")).foreach { plain =>
+      plain.mode("overwrite").parquet(path)
+      Seq("append", "overwrite", "error", "ignore").foreach { mode =>
+        val said = intercept[InvalidOption](save(rows(0 until 3, 2), path, mode)).getMessage
+        assert(said.startsWith("path: ") && said.contains("not a Hudi table") && said.contains("another path"), mode)
+      }
+      assert(!Files.exists(Paths.get(path, ".hoodie")))
+      assert(spark.read.parquet(path).count() === 3)
+    }
+    FileUtils.deleteDirectory(Paths.get(path).toFile)
+    Files.createDirectories(Paths.get(path, "_checkpoint"))
+    save(rows(0 until 3, 1), path, "append")
+    assert(values(path) === given(0 until 3, 1))
+  }
+
   test("what an overwrite would make another table of is refused, and so are operations that make no sense") {
     val path = made(9)
     def refused(mode: String, more: (String, String)*): String =
