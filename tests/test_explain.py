@@ -1,5 +1,7 @@
 """What a query reads, told as text."""
 
+from typing import Any
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -54,6 +56,12 @@ def test_a_scan_is_a_tree_of_its_stages() -> None:
         "+- filters for Parquet: EqualTo(id,7)",
         "+- planned in 5 ms",
     ]
+
+
+def test_what_several_filters_lack_is_told_once() -> None:
+    columns: dict[str, Any] = SCAN["columns"]
+    twice = {**SCAN, "columns": {**columns, "parts": columns["parts"] * 2}}
+    assert explanation([twice]) == explanation([SCAN])
 
 
 def test_reasons_stand_alone() -> None:

@@ -71,7 +71,8 @@ def _columns(stage: Mapping[str, Any], left: Mapping[str, int]) -> list[str]:
         return [f"columns: nothing left out{_why(stage)}"]
     skipped = f"{stage['partitions_skipped']} partitions whole, {stage['files_skipped']} files in all"
     stages = f"bounds left {left['bounds']} files, blooms and values {left['blooms']}"
-    return [f"columns: left out {skipped}; {stages}", *(f"  {_part(p)}" for p in stage["parts"])]
+    parts = dict.fromkeys(f"  {_part(p)}" for p in stage["parts"])  # of several that say the same, one
+    return [f"columns: left out {skipped}; {stages}", *parts]
 
 
 def _part(part: Mapping[str, Any]) -> str:

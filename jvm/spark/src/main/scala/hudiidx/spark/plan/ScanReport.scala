@@ -22,10 +22,10 @@ final case class ScanReport(
 
   /** Why each index could not leave anything out: its name, the reason. */
   def whyNot: Vector[(String, String)] =
-    facts.fallback.map { case (code, why) => ("manifest", s"$code: $why") }.toVector ++
+    (facts.fallback.map { case (code, why) => ("manifest", s"$code: $why") }.toVector ++
       facts.partitions.whyNot.map("partitions" -> _) ++ facts.keys.whyNot.map("record" -> _) ++
       facts.columns.whyNot.map("column" -> _) ++
-      facts.columns.leaves.flatMap(ColumnStage.whyNot).map("column" -> _)
+      facts.columns.leaves.flatMap(ColumnStage.whyNot).map("column" -> _)).distinct
 }
 
 object ScanReport {
