@@ -11,6 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 from stock_hudi import NEWEST, OLDEST, each
 
+from hudiidx import HudiIndex
+
 Options = dict[str, str]
 QUERY = "hoodie.datasource.query.type"
 VIEW = "hoodie.datasource.view.type"
@@ -279,3 +281,79 @@ def test_values_of_partition_columns_are_those_of_paths_where_asked(
     stock.write(name=name, first=0, end=24, seed=2, operation="insert", columns=columns)
     table.same({OF_PATHS: "true"}, {OF_PATHS: "false"})
     table.same({OF_PATHS: "false"}, {OF_PATHS: "true"})
+
+
+NUMBERS = {
+    "milliseconds": ("EPOCHMILLISECONDS", "yyyyMMdd", "1709287200000 + (id % 3) * 86400000"),
+    "milliseconds-dashes": ("EPOCHMILLISECONDS", "yyyy-MM-dd", "1709287200000 + (id % 3) * 86400000"),
+    "seconds-slashes": ("UNIX_TIMESTAMP", "yyyy/MM/dd", "1709287200 + (id % 3) * 86400"),
+}
+DROP = "hoodie.datasource.write.drop.partition.columns"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["COW", "MOR"])
+@pytest.mark.parametrize("of", NUMBERS)
+def test_paths_made_of_numbers_are_stocks_texts_where_asked(
+    spark: SparkSession, kind: str, of: str, stock_1_2: Any
+) -> None:
+    """Numbers that a key generator formats as times: the column is a text then, as in stock."""
+    unit, form, number = NUMBERS[of]
+    name = f"options-numbers-{of}-{kind}".lower()
+    table = new(spark, stock_1_2, name, kind, **timed("TimestampBasedKeyGenerator", unit, form))
+    columns = [f"cast({number} as long) as at"]
+    stock_1_2.write(name=name, first=0, end=24, seed=2, operation="insert", columns=columns)
+    stock_1_2.write(name=name, first=0, end=9, seed=3, columns=columns)
+    paths = {OF_PATHS: "true"}
+    for options in (paths, changes("000", **paths)):
+        table.same(options, {**options, OF_PATHS: "false"})
+    wheres = ["at > '20240301'", "at = '2024-03-02'", "at in ('20240302', '2024/03/03')", "at is null"]
+    stocks = stock_1_2.filtered(name=name, filters=wheres, options=paths, read_once=True)
+    HudiIndex(spark, table.path).create(columns="*")
+    rows = spark.read.format("hudiidx").options(**paths).load(str(table.path))
+    assert [rows.where(w).count() for w in wheres] == [found["count"] for found in stocks]
+    assert table.ours(paths) == table.theirs(paths)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("of", NUMBERS)
+def test_numbers_that_paths_alone_hold_are_stocks_texts(spark: SparkSession, of: str, stock_1_2: Any) -> None:
+    unit, form, number = NUMBERS[of]
+    name = f"options-dropped-{of}"
+    table = new(
+        spark, stock_1_2, name, "COW", **timed("TimestampBasedKeyGenerator", unit, form), **{DROP: "true"}
+    )
+    columns = [f"cast({number} as long) as at"]
+    stock_1_2.write(name=name, first=0, end=24, seed=2, operation="insert", columns=columns)
+    assert table.ours({}) == table.theirs({})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["COW", "MOR"])
+@pytest.mark.parametrize("of", NUMBERS)
+def test_paths_that_a_custom_key_generator_made_of_numbers_are_numbers_or_null_where_stock_fails(
+    spark: SparkSession, kind: str, of: str, stock_1_2: Any
+) -> None:
+    unit, form, number = NUMBERS[of]
+    name = f"options-custom-{of}-{kind}".lower()
+    table = new(spark, stock_1_2, name, kind, **timed("CustomKeyGenerator", unit, form))
+    columns = [f"cast({number} as long) as at"]
+    stock_1_2.write(name=name, first=0, end=24, seed=2, operation="insert", columns=columns)
+    if of == "milliseconds":
+        table.same({OF_PATHS: "true"}, {OF_PATHS: "false"})
+    else:
+        with pytest.raises(RuntimeError, match="cast"):
+            table.theirs({OF_PATHS: "true"})
+        assert all('"at":null' in row for row in table.ours({OF_PATHS: "true"}))
+
+
+def timed(generator: str, unit: str, form: str) -> Options:
+    """Options of a key generator that makes partitions of the times that numbers are."""
+    field = "at:TIMESTAMP" if generator == "CustomKeyGenerator" else "at"
+    return {
+        "hoodie.datasource.write.partitionpath.field": field,
+        "hoodie.datasource.write.keygenerator.class": f"org.apache.hudi.keygen.{generator}",
+        "hoodie.keygen.timebased.timestamp.type": unit,
+        "hoodie.keygen.timebased.output.dateformat": form,
+        "hoodie.keygen.timebased.timezone": "UTC",
+    }

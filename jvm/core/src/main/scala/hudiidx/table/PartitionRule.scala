@@ -18,6 +18,7 @@ final case class PartitionReading(
   */
 final case class PartitionRule(config: TableConfig, reading: PartitionReading) {
   private val plain = PartitionTexts.plainColumns(config)
+  private val formatted = PartitionTexts.formattedColumns(config)
 
   /** Orders records, so that stock reads it from files; not where Hudi 1.0 reads base files alone, and never 0.15. */
   private val ordering: Set[String] = {
@@ -28,6 +29,9 @@ final case class PartitionRule(config: TableConfig, reading: PartitionReading) {
   /** Files are not asked for the column: its value is the path's text in its type, or null. */
   def isPathAlone(column: String): Boolean =
     config.partitionFields.contains(column) && (config.dropPartitionColumns || reading.fromPaths)
+
+  /** It is shown as the text that paths have, since the key generator gave them a format that is not the column's. */
+  def isPathText(column: String): Boolean = isPathAlone(column) && formatted(column)
 
   /** The path's value counts, whatever files hold, where its text can be read without doubt. 0.15, which reads version 6, takes
     * none from paths in incremental reads.

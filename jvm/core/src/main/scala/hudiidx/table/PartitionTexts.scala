@@ -31,12 +31,14 @@ object PartitionTexts {
   private val PlainKinds =
     Set("SIMPLE", "COMPLEX", "NON_PARTITION", "GLOBAL_DELETE", "AUTO_RECORD", "SPARK_SQL", "SPARK_SQL_UUID")
   private val CustomKinds = Set("CUSTOM")
+  private val TimestampKind = "TIMESTAMP"
   private val kindsOfClasses = Map(
     "SimpleKeyGenerator" -> "SIMPLE",
     "ComplexKeyGenerator" -> "COMPLEX",
     "NonpartitionedKeyGenerator" -> "NON_PARTITION",
     "GlobalDeleteKeyGenerator" -> "GLOBAL_DELETE",
     "CustomKeyGenerator" -> "CUSTOM",
+    "TimestampBasedKeyGenerator" -> TimestampKind,
     "SqlKeyGenerator" -> "SPARK_SQL"
   )
 
@@ -47,6 +49,12 @@ object PartitionTexts {
     case Some(kind) if CustomKinds(kind) => customSimple(config)
     case _                               => Set.empty
   }
+
+  /** Columns of times whose text in the path has a format of the key generator's. Of custom key generators stock Hudi takes such
+    * texts for values.
+    */
+  def formattedColumns(config: TableConfig): Set[String] =
+    if (config.keyGenerator.map(kindOf).contains(TimestampKind)) config.partitionFields.toSet else Set.empty
 
   private def customSimple(config: TableConfig): Set[String] = config
     .text("hoodie.table.partition.fields")

@@ -110,8 +110,8 @@ object ReadOptions {
     PartitionsFromPaths,
     Flag,
     "false",
-    "`true`: all partition columns have the values of the paths, those of timestamp key generators too, and null where a path cannot " +
-      "be read. Default: where the text of a path is the column's own value."
+    "`true`: all partition columns have the values of the paths, and null where a path cannot be read; those of timestamp key " +
+      "generators are the texts of the paths, whatever type the column has. Default: where the text of a path is the column's own value."
   )
   private val mergeRelease = OptionDoc(
     MergeRelease,

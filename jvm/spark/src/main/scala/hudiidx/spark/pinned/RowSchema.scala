@@ -41,7 +41,8 @@ object RowSchema {
     val avro = parse(config.file, avroJson)
     val (meta, data) = AvroSchemaConverter.structType(avro, config.file).partition(f => TableSchema.isMeta(f.name))
     val rule = PartitionRule(config, reading)
-    val complete = config.partitionFields.filter(rule.isPathAlone).foldLeft(StructType(data)) { (s, name) =>
+    val shown = StructType(data.map(f => if (rule.isPathText(f.name)) f.copy(dataType = StringType) else f))
+    val complete = config.partitionFields.filter(rule.isPathAlone).foldLeft(shown) { (s, name) =>
       if (s.fieldNames.contains(name)) s else s.add(StructField(name, StringType))
     }
     val ordered =
