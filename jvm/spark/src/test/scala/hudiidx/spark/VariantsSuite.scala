@@ -1,6 +1,5 @@
 package hudiidx.spark
 
-import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 
 import scala.collection.JavaConverters._
@@ -52,21 +51,17 @@ final class VariantsSuite extends SparkSuite {
     table
   }
 
-  /** The table's commits tell that the column is a variant of bytes alone. */
-  private def told(table: String): Unit =
-    Fixtures.filesBelow(s"$table/.hoodie").filter(_.matches("[0-9]+\\.(delta)?commit")).foreach { name =>
-      val file = Paths.get(s"$table/.hoodie/$name")
-      val commit = mapper.readTree(file.toFile).asInstanceOf[ObjectNode]
-      val more = commit.get("extraMetadata").asInstanceOf[ObjectNode]
-      val schema = mapper.readTree(more.get("schema").asText)
-      val field = schema.get("fields").asScala.find(_.get("name").asText == "payload").get
+  /** The table's commits tell that the columns are variants of bytes alone. */
+  private def told(table: String, columns: String*): Unit = CommitSchemas.change(table) { text =>
+    val schema = mapper.readTree(text)
+    schema.get("fields").asScala.filter(f => ("payload" +: columns).contains(f.get("name").asText)).foreach { field =>
       val record = field.get("type").elements.asScala.find(_.isObject).get.asInstanceOf[ObjectNode]
       record.put("logicalType", "variant")
       val parts = record.putArray("fields")
       Seq("metadata", "value").foreach(n => parts.addObject().put("name", n).put("type", "bytes"))
-      more.put("schema", schema.toString)
-      Files.write(file, mapper.writeValueAsString(commit).getBytes(UTF_8))
     }
+    schema.toString
+  }
 
   private def numbers(frame: DataFrame): Map[String, Option[String]] = {
     val shown =
@@ -107,12 +102,12 @@ final class VariantsSuite extends SparkSuite {
   }
 
   /** Of the column, and on 3.5 of parts of it. */
-  private def refused(rows: DataFrame, file: String): Unit =
-    (Seq("payload") ++ (if (isVariant) Nil else Seq("payload.value", "payload.metadata"))).foreach { column =>
+  private def refused(rows: DataFrame, file: String, name: String = "payload"): Unit =
+    (Seq(name) ++ (if (isVariant) Nil else Seq(s"$name.value", s"$name.metadata"))).foreach { column =>
       val failed = intercept[Exception](rows.select(column).collect())
       val e = Causes.ours(failed).get
       assert(e.isInstanceOf[UnsupportedTable])
-      Seq(file, "payload", "typed_value").foreach(part => assert(e.getMessage.contains(part)))
+      Seq(file, name, "typed_value").foreach(part => assert(e.getMessage.contains(part)))
     }
 
   test("shredded variants are refused by file and column, and the other columns are read") {
@@ -133,6 +128,30 @@ final class VariantsSuite extends SparkSuite {
     assert(!Fixtures.filesBelow(table).exists(_.endsWith(".parquet")))
     refused(read(table), ".log.")
     assert(read(table).select("id", "n").collect().length === 40)
+  }
+
+  test("Parquet blocks of stock Hudi's logs have its values, and shredded ones there are refused by file and column") {
+    val name = "types/ty-variant-parquet-mor"
+    val table = Fixtures.copy(name)
+    val stock = Fixtures.json(name).get("snapshot").get("rows").asScala.map(r => mapper.readTree(r.asText)).toVector
+    // A header and the byte, as base64.
+    val values = stock.map { r =>
+      val bytes = Option(r.get("payload")).filterNot(_.isNull).map(_.get("value").binaryValue)
+      r.get("id").asText -> bytes.map(_.last.toString)
+    }.toMap
+    assert(values.size > 30 && values.values.exists(_.isEmpty) && values.values.flatten.toSet.size > 20)
+    told(table, "shredded")
+    def check(): Unit = {
+      assert(numbers(read(table)) === values)
+      assert(numbers(read(table).where("payload is not null")) === values.filter(_._2.isDefined))
+      refused(read(table), ".log.", "shredded")
+    }
+    check()
+    new HudiIdxApi(spark, table, Map("hudiidx.columns" -> "*", "hudiidx.record.mode" -> "global").asJava).create()
+    check()
+    val some = values.keys.toVector.sorted.take(9)
+    val found = read(table).where(col("_hoodie_record_key").isin(some: _*))
+    assert(numbers(found) === values.filter(v => some.contains(v._1)))
   }
 
   test("a file whose variants are typed alone, without bytes of a value, is refused too") {
