@@ -68,6 +68,11 @@ class PackageOrderSuite extends AnyFunSuite {
     assert(unknown === Vector.empty)
   }
 
+  test("no package has more than 25 files") {
+    val large = sources("core", "hadoop", "hive", "spark", "hudi").groupBy(packageOf(_)).filter(_._2.size > 25)
+    assert(large.map { case (name, files) => name -> files.size } === Map.empty)
+  }
+
   test("core knows neither Spark nor Hadoop, and module hadoop no Spark") {
     def naming(module: String, library: String): Vector[Path] =
       sources(module).filter(f => s"import org\\.apache\\.$library\\.".r.findFirstIn(Files.readString(f)).isDefined)

@@ -1,7 +1,7 @@
 package hudiidx.table
 
 import hudiidx.log._
-import hudiidx.merge.MergeRules
+import hudiidx.merge.{HFileBlockRows, MergeRules}
 import hudiidx.{Fixtures, TableFormat, UnsupportedTable}
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -2,7 +2,7 @@ package hudiidx.hadoop
 
 import hudiidx.hadoop.parquet.ParquetBlockRows
 import hudiidx.log.BlockReaders
-import hudiidx.table.HFileBlockRows
+import hudiidx.merge.HFileBlockRows
 
 /** Readers of every kind of log block. */
 object LogReaders {

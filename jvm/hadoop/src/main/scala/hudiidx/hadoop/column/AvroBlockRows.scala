@@ -4,7 +4,7 @@ import hudiidx.bytes.ByteSlice
 import hudiidx.column._
 import hudiidx.log._
 import hudiidx.storage.RandomReader
-import hudiidx.table.HFileBlockRows
+import hudiidx.merge.HFileBlockRows
 
 /** Rows of an Avro block of a log file, or of an HFile block. */
 private[column] final class AvroBlockRows(file: RandomReader, block: LogBlock) extends RowSource {

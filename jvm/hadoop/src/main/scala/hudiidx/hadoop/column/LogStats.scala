@@ -5,7 +5,7 @@ import hudiidx.bytes.ByteSlice
 import hudiidx.column.ColumnPath
 import hudiidx.log._
 import hudiidx.storage.RandomReader
-import hudiidx.table.HFileBlockRows
+import hudiidx.merge.HFileBlockRows
 import org.apache.avro.Schema
 
 /** Statistics of a log file's data blocks from their records, whether readers count the block or not: a rolled-back one only

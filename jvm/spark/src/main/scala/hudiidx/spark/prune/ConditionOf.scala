@@ -307,7 +307,7 @@ final class ConditionOf(
 
   /** Nothing but that its arguments are not null, where null makes the whole null. */
   private def unknown(e: Expression, wanted: Wanted): ColumnCondition =
-    if (wanted.nulls || !NullRules.isNullIntolerant(e)) unclear(e)
+    if (wanted.nulls || !LineExpressions.isNullIntolerant(e)) unclear(e)
     else Conditions.and(e.children.filterNot(_.foldable).map(nullness(_, isNull = false, isValue = true)) :+ unclear(e))
 
   private def unclear(e: Expression): ColumnCondition =

@@ -69,7 +69,7 @@ private[spark] object ResolvedExpression {
   }
 
   /** With functions replaced by those that stand for them. */
-  def plain(e: Expression): Expression = CommonExpressions.writtenOut(withReplacements(e))
+  def plain(e: Expression): Expression = LineExpressions.writtenOut(withReplacements(e))
 
   private def withReplacements(e: Expression): Expression = e match {
     case r: RuntimeReplaceable => withReplacements(r.replacement)
@@ -140,7 +140,7 @@ final private[spark] class ExpressionResolver(spark: SparkSession, struct: Struc
       val written = ExpressionBuilder.of(tree, rows.output)
       if (written.isInstanceOf[Attribute]) throw new InvalidOption(s"$sql is a column; name it alone")
       val asked = ExpressionBuilder.analyzed(Project(Seq(Alias(written, "value")()), rows))
-      val plan = asked.mapExpressions(CommonExpressions.writtenOut)
+      val plan = asked.mapExpressions(LineExpressions.writtenOut)
       val analyzed = named(only(sql, plan), rows.output)
       // The optimizer works out constants.
       Seq(analyzed, ResolvedExpression.plain(analyzed)).foreach(ExpressionRules.requireQuick(sql, _))

@@ -65,7 +65,7 @@ final class ExpressionNodesSuite extends SparkSuite {
   private def made(tree: ExpressionTree, of: Vector[AttributeReference]): Vector[Expression] =
     try {
       val written = Project(Seq(Alias(ExpressionBuilder.of(tree, of), "value")()), TableRows(of))
-      ExpressionBuilder.analyzed(written).mapExpressions(CommonExpressions.writtenOut) match {
+      ExpressionBuilder.analyzed(written).mapExpressions(LineExpressions.writtenOut) match {
         case Project(Seq(Alias(e, _)), _) => Vector(e, ResolvedExpression.plain(e))
         case _                            => Vector.empty
       }

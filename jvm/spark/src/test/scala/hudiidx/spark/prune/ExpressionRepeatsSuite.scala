@@ -30,7 +30,7 @@ final class ExpressionRepeatsSuite extends SparkSuite {
     try {
       val rows = TableRows(columns)
       val written = Project(Seq(Alias(ExpressionBuilder.of(tree, columns), "value")()), rows)
-      val plan = ExpressionBuilder.analyzed(written).mapExpressions(CommonExpressions.writtenOut)
+      val plan = ExpressionBuilder.analyzed(written).mapExpressions(LineExpressions.writtenOut)
       Some(Vector(plan, spark.sessionState.optimizer.execute(plan)).flatMap(_.expressions))
     } catch { case NonFatal(_) => None }
 

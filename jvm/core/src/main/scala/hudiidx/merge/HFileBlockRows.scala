@@ -1,4 +1,4 @@
-package hudiidx.table
+package hudiidx.merge
 
 import hudiidx.DamagedTable
 import hudiidx.bytes.{ByteCursor, ByteSlice}
