@@ -1,6 +1,6 @@
 package hudiidx
 
-import org.apache.avro.{Schema, SchemaParseException}
+import org.apache.avro.{LogicalType, LogicalTypes, Schema, SchemaParseException}
 import scala.collection.JavaConverters._
 
 /** Avro schemas that files hold. A name stands for all that its type holds, so that few letters may be types without end, which
@@ -22,6 +22,30 @@ object AvroSchemas {
         s"it has more than ${MostTypes + json.length} types, each counted wherever its name stands, or more than $MostDepth in one another"
       )
     schema
+  }
+
+  /** The schema or the one branch of its union that is of the type; null if there is none. */
+  def typeOf(schema: Schema, kind: Schema.Type): Schema =
+    if (schema == null) null
+    else if (schema.getType == Schema.Type.UNION) schema.getTypes.asScala.find(_.getType == kind).orNull
+    else if (schema.getType == kind) schema
+    else null
+
+  /** What the writer says of a long's unit, unless it is known to have been wrong.
+    *
+    * @param table the type of the table, or null
+    */
+  def unitOf(writer: Schema, table: Schema): LogicalType = {
+    val own = writer.getLogicalType
+    val tables = typeOf(table, Schema.Type.LONG) match {
+      case null  => null
+      case known => known.getLogicalType
+    }
+    (own, tables) match {
+      case (null, _: LogicalTypes.LocalTimestampMillis)                       => tables
+      case (_: LogicalTypes.TimestampMicros, _: LogicalTypes.TimestampMillis) => tables
+      case _                                                                  => own
+    }
   }
 
   private def isTooLarge(schema: Schema, letters: Int): Boolean = {

@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.InvalidOption
 import hudiidx.sync.{IndexOptions, OptionDoc, OptionKind}
-import hudiidx.table.query.QueryInstant
+import hudiidx.table.query.{QueryInstant, QuerySettings}
 import org.apache.hadoop.conf.Configuration
 
 /** What a job's configuration says about reading tables.
@@ -29,15 +29,12 @@ private[hive] final case class ReadSettings(
 )
 
 private[hive] object ReadSettings {
-  val QueryType = "hoodie.datasource.query.type"
-  val SchemaOnRead = "hoodie.schema.on.read.enable"
-  val AsOfInstant = "as.of.instant"
-  val MergeRelease = "hudiidx.read.merge.release"
+  import QuerySettings._
+
   val Partitions = "hudiidx.read.partitions"
   val Keys = "hudiidx.read.keys"
   val Columns = "hudiidx.read.columns"
-  private val ReadOptimized = "read_optimized"
-  private val QueryTypes = Vector("snapshot", ReadOptimized)
+  private val QueryTypes = Vector(Snapshot, ReadOptimized)
   private val Releases = Vector("0.15", "1.1")
   private val schemaOnRead =
     OptionDoc(SchemaOnRead, OptionKind.Flag, "true", "`false`: files are read by the names of their columns.")

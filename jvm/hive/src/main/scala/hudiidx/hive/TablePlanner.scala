@@ -6,7 +6,7 @@ import hudiidx.storage.Storage
 import hudiidx.sync.TableSnapshot
 import hudiidx.table._
 import hudiidx.table.listing.{ExpectedPartition, SizeCheck, TableListing}
-import hudiidx.table.query.TimeTravel
+import hudiidx.table.query.{QuerySettings, TimeTravel}
 import hudiidx.{DamagedTable, InvalidOption, UnsupportedTable}
 import org.apache.hadoop.conf.Configuration
 
@@ -84,7 +84,7 @@ private[hive] final class TablePlanner(
   }
 
   private def requireNamesOfFiles(): Unit = {
-    val byNames = s"set ${ReadSettings.SchemaOnRead} to false to read files by the names of their columns"
+    val byNames = s"set ${QuerySettings.SchemaOnRead} to false to read files by the names of their columns"
     val history = SchemaHistory.read(snapshot.table.storage, snapshot.tablePath, snapshot.viewTimeline.isCommitted)
     if (history.file.isEmpty)
       throw new DamagedTable(

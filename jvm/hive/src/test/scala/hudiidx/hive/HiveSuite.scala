@@ -15,23 +15,13 @@ object HiveSuite {
   private lazy val session: SparkSession = {
     val folder = Fixtures.newFolder("hive")
     System.setProperty("derby.stream.error.file", folder.resolve("derby.log").toString)
-    val made = SparkSession
-      .builder()
-      .master("local[2]")
-      .config("spark.ui.enabled", "false")
-      .config("spark.sql.shuffle.partitions", "2")
-      .config("spark.sql.session.timeZone", "UTC")
-      .config("spark.driver.host", "localhost")
-      .config("spark.sql.codegen.wholeStage", "false")
-      .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    val made = SparkSuite.builder
       .config("spark.sql.warehouse.dir", folder.resolve("warehouse").toString)
       .config("spark.hadoop.javax.jdo.option.ConnectionURL", "jdbc:derby:memory:hudiidx;create=true")
       .config("spark.hadoop.datanucleus.schema.autoCreateAll", "true")
       .config("spark.hadoop.hive.metastore.schema.verification", "false")
       .config("spark.hadoop.hive.exec.scratchdir", folder.resolve("scratch").toString)
       .enableHiveSupport()
-      .getOrCreate()
-    made.sparkContext.setLogLevel("ERROR")
-    made
+    SparkSuite.quiet(made)
   }
 }

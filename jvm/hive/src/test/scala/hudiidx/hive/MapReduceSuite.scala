@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 import scala.collection.JavaConverters._
 
 import examples.mapreduce.FareByCity
+import hudiidx.table.query.QuerySettings
 import hudiidx.{Fixtures, TestSettings}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.util.ToolRunner
@@ -46,7 +47,7 @@ final class MapReduceSuite extends HiveSuite {
 
   test("base files alone, small splits, partitions and keys are asked for by settings") {
     val table = Fixtures.table("v9-mor-part")
-    val readOptimized = ReadSettings.QueryType -> "read_optimized"
+    val readOptimized = QuerySettings.QueryType -> "read_optimized"
     assert(run(table, readOptimized) === expected(table, readOptimized))
     assert(run(table, "mapreduce.input.fileinputformat.split.maxsize" -> "1000") === expected(table))
     val some = run(table, ReadSettings.Partitions -> """["sf"]""")

@@ -1,6 +1,7 @@
 package hudiidx.hive
 
 import hudiidx.spark.Answer
+import hudiidx.table.query.QuerySettings
 import hudiidx.{Fixtures, TestSettings, UnsupportedTable}
 import org.apache.spark.sql.types.{DataType, StructType}
 
@@ -81,9 +82,9 @@ final class SparkHiveSuite extends HiveSuite {
     val name = "v9-mor-part"
     checkRows(name, create(name, format = "hudiidx.hive.HudiIdxReadOptimizedInputFormat"), "read_optimized")
     val table = create(name)
-    spark.conf.set(ReadSettings.QueryType, "read_optimized")
+    spark.conf.set(QuerySettings.QueryType, "read_optimized")
     try checkRows(name, table, "read_optimized")
-    finally spark.conf.unset(ReadSettings.QueryType)
+    finally spark.conf.unset(QuerySettings.QueryType)
     checkRows(name, table)
   }
 

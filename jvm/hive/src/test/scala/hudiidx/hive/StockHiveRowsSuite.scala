@@ -5,13 +5,14 @@ import java.nio.{ByteBuffer, ByteOrder}
 import scala.collection.JavaConverters._
 
 import hudiidx.spark.Answer
+import hudiidx.table.query.QuerySettings
 import hudiidx.{Fixtures, HudiIdxException, InvalidOption, UnsupportedTable}
 import org.apache.hadoop.io._
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /** Rows of every fixture through the input format are stock Hudi's: snapshot, base files alone, and as of instants. */
 final class StockHiveRowsSuite extends HiveSuite {
-  private val readOptimized = ReadSettings.QueryType -> "read_optimized"
+  private val readOptimized = QuerySettings.QueryType -> "read_optimized"
 
   private val tables = Fixtures.good.filter { n =>
     Fixtures.json(n).has("schema") && !Fixtures.mergedByHudi(n)
@@ -44,7 +45,7 @@ final class StockHiveRowsSuite extends HiveSuite {
     test(s"$name: rows as of each instant are stock Hudi's, and refused where stock refuses") {
       Fixtures.json(name).get("time_travel").forEach { point =>
         val asOf = point.get("as_of").asText
-        def found = answer(name, ReadSettings.AsOfInstant -> asOf)
+        def found = answer(name, QuerySettings.AsOfInstant -> asOf)
         if (point.has("error")) assert(intercept[HudiIdxException](found).getMessage.contains(asOf))
         else withClue(s"as of $asOf: ")(Answer.expect(point, found))
       }
@@ -111,11 +112,11 @@ final class StockHiveRowsSuite extends HiveSuite {
   test("settings that are none are refused by their names") {
     val table = Seq(Fixtures.table("v9-cow-part"))
     Vector(
-      ReadSettings.QueryType -> "incremental",
+      QuerySettings.QueryType -> "incremental",
       ReadSettings.Columns -> """["id", "nothing"]""",
       ReadSettings.Keys -> "k1,k2",
-      ReadSettings.MergeRelease -> "0.14",
-      ReadSettings.AsOfInstant -> "yesterday"
+      QuerySettings.MergeRelease -> "0.14",
+      QuerySettings.AsOfInstant -> "yesterday"
     ).foreach { setting =>
       val refused = intercept[InvalidOption](HiveTables.rows(HiveTables.job(table, setting)))
       assert(refused.getMessage.contains(setting._1))

@@ -26,8 +26,11 @@ abstract class SparkSuite extends AnyFunSuite {
 }
 
 object SparkSuite {
-  lazy val session: SparkSession = {
-    val made = SparkSession
+  lazy val session: SparkSession = quiet(builder)
+
+  /** Of small sessions. */
+  def builder: SparkSession.Builder =
+    SparkSession
       .builder()
       .master("local[2]")
       .config("spark.ui.enabled", "false")
@@ -37,7 +40,9 @@ object SparkSuite {
       // Compiling code for each small query would take most of the time; CodegenSuite turns it on.
       .config("spark.sql.codegen.wholeStage", "false")
       .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-      .getOrCreate()
+
+  def quiet(builder: SparkSession.Builder): SparkSession = {
+    val made = builder.getOrCreate()
     made.sparkContext.setLogLevel("ERROR")
     made
   }

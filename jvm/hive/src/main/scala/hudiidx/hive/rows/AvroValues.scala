@@ -7,11 +7,11 @@ import java.util.{Arrays, Collection => JCollection, Map => JMap}
 
 import scala.collection.JavaConverters._
 
-import hudiidx.UnsupportedTable
+import hudiidx.{AvroSchemas, UnsupportedTable}
 import hudiidx.table.HudiType
 import org.apache.avro.generic.{GenericData, GenericFixed, IndexedRecord}
 import org.apache.avro.util.Utf8
-import org.apache.avro.{LogicalType, LogicalTypes, Schema}
+import org.apache.avro.{LogicalTypes, Schema}
 
 /** A type of Avro's, and what makes plain values of those that Avro's generic reader gives. Null stays null. */
 private[hive] final case class AvroValue(valueType: ValueType, plain: Any => Any)
@@ -38,15 +38,15 @@ private[hive] final class AvroValues(where: String, defaults: Boolean = false) {
     case Schema.Type.DOUBLE                    => as(ValueType.Float64)(identity)
     case Schema.Type.STRING | Schema.Type.ENUM => as(ValueType.Text)(AvroValues.text)
     case Schema.Type.BYTES | Schema.Type.FIXED => binary(schema)
-    case Schema.Type.RECORD                    => record(schema, typeOf(table, Schema.Type.RECORD), open)
+    case Schema.Type.RECORD                    => record(schema, AvroSchemas.typeOf(table, Schema.Type.RECORD), open)
     case Schema.Type.ARRAY                     =>
-      val known = typeOf(table, Schema.Type.ARRAY)
+      val known = AvroSchemas.typeOf(table, Schema.Type.ARRAY)
       val item = convert(schema.getElementType, if (known == null) null else known.getElementType, open)
       as(ValueType.Items(item.valueType)) { v =>
         v.asInstanceOf[JCollection[Any]].asScala.iterator.map(item.plain).toArray[Any]
       }
     case Schema.Type.MAP =>
-      val known = typeOf(table, Schema.Type.MAP)
+      val known = AvroSchemas.typeOf(table, Schema.Type.MAP)
       val value = convert(schema.getValueType, if (known == null) null else known.getValueType, open)
       as(ValueType.Entries(ValueType.Text, value.valueType)) { v =>
         v.asInstanceOf[JMap[Any, Any]]
@@ -63,26 +63,12 @@ private[hive] final class AvroValues(where: String, defaults: Boolean = false) {
 
   private def isDate(schema: Schema): Boolean = schema.getLogicalType.isInstanceOf[LogicalTypes.Date]
 
-  private def long(schema: Schema, table: Schema): AvroValue = logicalType(schema, table) match {
+  private def long(schema: Schema, table: Schema): AvroValue = AvroSchemas.unitOf(schema, table) match {
     case _: LogicalTypes.TimestampMicros      => as(ValueType.Timestamp(millis = false, local = false))(identity)
     case _: LogicalTypes.LocalTimestampMicros => as(ValueType.Timestamp(millis = false, local = true))(identity)
     case _: LogicalTypes.TimestampMillis => as(ValueType.Timestamp(millis = true, local = false))(AvroValues.micros)
     case _: LogicalTypes.LocalTimestampMillis => as(ValueType.Timestamp(millis = true, local = true))(AvroValues.micros)
     case _                                    => as(ValueType.Int64)(identity)
-  }
-
-  /** What the writer says of a long's unit, unless it is known to have been wrong. */
-  private def logicalType(writer: Schema, table: Schema): LogicalType = {
-    val own = writer.getLogicalType
-    val tables = typeOf(table, Schema.Type.LONG) match {
-      case null  => null
-      case known => known.getLogicalType
-    }
-    (own, tables) match {
-      case (null, _: LogicalTypes.LocalTimestampMillis)                       => tables
-      case (_: LogicalTypes.TimestampMicros, _: LogicalTypes.TimestampMillis) => tables
-      case _                                                                  => own
-    }
   }
 
   private def binary(schema: Schema): AvroValue = schema.getLogicalType match {
@@ -142,12 +128,6 @@ private[hive] final class AvroValues(where: String, defaults: Boolean = false) {
     }
   }
 
-  /** The schema or the one branch of its union that is of the type; null if there is none. */
-  private def typeOf(schema: Schema, kind: Schema.Type): Schema =
-    if (schema == null) null
-    else if (schema.getType == Schema.Type.UNION) schema.getTypes.asScala.find(_.getType == kind).orNull
-    else if (schema.getType == kind) schema
-    else null
 }
 
 private object AvroValues {

@@ -6,7 +6,7 @@ import hudiidx.InvalidOption
 
 import hudiidx.sync.{IndexOptions, OptionDoc}
 import hudiidx.sync.OptionKind.{Flag, OneOf, Text}
-import hudiidx.table.query.QueryInstant
+import hudiidx.table.query.{QueryInstant, QuerySettings}
 
 /** Settings of one read, resolved and checked.
   *
@@ -71,21 +71,21 @@ object ReadOptions {
   /** What a query of the rows asks for: all rows, of merge-on-read tables those of the base files alone, or those that some
     * commits wrote.
     */
-  val Snapshot = "snapshot"
-  val ReadOptimized = "read_optimized"
+  val Snapshot: String = QuerySettings.Snapshot
+  val ReadOptimized: String = QuerySettings.ReadOptimized
   val Incremental = "incremental"
   val QueryTypes: Vector[String] = Vector(Snapshot, ReadOptimized, Incremental)
 
-  val QueryType = "hoodie.datasource.query.type"
+  val QueryType: String = QuerySettings.QueryType
 
   /** Stock's older name of the same, and its older name of `snapshot`. */
   val ViewType = "hoodie.datasource.view.type"
   private val RealTime = "realtime"
-  val SchemaOnRead = "hoodie.schema.on.read.enable"
+  val SchemaOnRead: String = QuerySettings.SchemaOnRead
   val PartitionsFromPaths = "hoodie.datasource.read.extract.partition.values.from.path"
-  val AsOfInstant = "as.of.instant"
+  val AsOfInstant: String = QuerySettings.AsOfInstant
   val ViewName = "view"
-  val MergeRelease = "hudiidx.read.merge.release"
+  val MergeRelease: String = QuerySettings.MergeRelease
   val ReadHistory = "hudiidx.read.history"
   private val Release015 = "0.15"
   private val Release11 = "1.1"

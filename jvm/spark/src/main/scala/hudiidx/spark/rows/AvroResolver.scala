@@ -1,6 +1,6 @@
 package hudiidx.spark.rows
 
-import hudiidx.UnsupportedTable
+import hudiidx.{AvroSchemas, UnsupportedTable}
 import hudiidx.log.AvroSkips
 import hudiidx.table.HudiType
 import java.io.ByteArrayOutputStream
@@ -65,16 +65,16 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
       case (Schema.Type.RECORD, variant) if VariantShims.isVariant(variant) =>
         new AvroValue.Record(fields(writer, AvroResolver.OfVariant, null, path + ".", toEnd = true).read, 2)
       case (Schema.Type.RECORD, struct: StructType) =>
-        val read = fields(writer, struct, typeOf(table, Schema.Type.RECORD), path + ".", toEnd = true).read
+        val read = fields(writer, struct, AvroSchemas.typeOf(table, Schema.Type.RECORD), path + ".", toEnd = true).read
         new AvroValue.Record(read, struct.length)
       case (Schema.Type.ARRAY, array: ArrayType) =>
-        val item = typeOf(table, Schema.Type.ARRAY) match {
+        val item = AvroSchemas.typeOf(table, Schema.Type.ARRAY) match {
           case null  => value(writer.getElementType, array.elementType, null, path + ".element")
           case known => value(writer.getElementType, array.elementType, known.getElementType, path + ".element")
         }
         new AvroValue.Items(item, AvroSkips.takesBytes(writer.getElementType))
       case (Schema.Type.MAP, map: MapType) if map.keyType == StringType =>
-        val mapped = typeOf(table, Schema.Type.MAP) match {
+        val mapped = AvroSchemas.typeOf(table, Schema.Type.MAP) match {
           case null  => value(writer.getValueType, map.valueType, null, path + ".value")
           case known => value(writer.getValueType, map.valueType, known.getValueType, path + ".value")
         }
@@ -112,7 +112,7 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
 
   private def leaf(writer: Schema, wanted: DataType, table: Schema, path: String): AvroValue = {
     val own = AvroSchemaConverter.dataType(writer, where)
-    val logical = logicalType(writer, table)
+    val logical = AvroSchemas.unitOf(writer, table)
     if (ColumnAdapter.sameShape(own, wanted) || sameBits(own, wanted)) plain(writer, wanted, logical)
     else if (own == IntegerType && wanted == LongType) AvroValue.Int32AsLong
     else if (ColumnAdapter.widens(own, wanted))
@@ -150,20 +150,6 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
     case other                    => throw new IllegalStateException(s"$where: $other of an array of numbers")
   }
 
-  /** What the writer says of a long's unit, unless it is known to have been wrong. */
-  private def logicalType(writer: Schema, table: Schema): LogicalType = {
-    val own = writer.getLogicalType
-    val tables = typeOf(table, Schema.Type.LONG) match {
-      case null  => null
-      case known => known.getLogicalType
-    }
-    (own, tables) match {
-      case (null, _: LogicalTypes.LocalTimestampMillis)                       => tables
-      case (_: LogicalTypes.TimestampMicros, _: LogicalTypes.TimestampMillis) => tables
-      case _                                                                  => own
-    }
-  }
-
   private def absent(column: StructField, table: Schema, path: String): AvroValue =
     AvroResolver.defaultOf(table, column.name) match {
       case None        => AvroValue.Null
@@ -174,13 +160,6 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
 
   private def fieldSchema(table: Schema, name: String): Schema =
     if (table == null || table.getField(name) == null) null else table.getField(name).schema
-
-  /** The table's schema or the one branch of its union that is of the type; null if there is none. */
-  private def typeOf(table: Schema, kind: Schema.Type): Schema =
-    if (table == null) null
-    else if (table.getType == Schema.Type.UNION) table.getTypes.asScala.find(_.getType == kind).orNull
-    else if (table.getType == kind) table
-    else null
 
   private def refused(own: DataType, wanted: DataType, path: String) = new UnsupportedTable(
     s"$where: column $path is of type ${own.simpleString} here and ${wanted.simpleString} in the table; " +
