@@ -2,7 +2,7 @@ package hudiidx.record
 
 import hudiidx.bytes.{PackedInput, PackedInts, PackedOutput}
 import hudiidx.hfile.{BlockCache, Codec, HFileOptions, HFileReader, HFileWriter}
-import hudiidx.record.page.{ColumnReader, DamagedPage, GroupPage, MonotoneColumn, MonotoneReader}
+import hudiidx.record.page.{ColumnReader, DamagedPage, FileGroupPage, MonotoneColumn, MonotoneReader}
 import hudiidx.storage.RandomReader
 import hudiidx.table.FileGroup
 import java.io.OutputStream
@@ -25,7 +25,7 @@ object GroupSegment {
     var from = 0
     while (from < groups.size) {
       val to = math.min(groups.size, from + PageEntries)
-      file.append(key(OrdinalKey, first + to - 1L), GroupPage.encode(groups.slice(from, to)))
+      file.append(key(OrdinalKey, first + to - 1L), FileGroupPage.encode(groups.slice(from, to)))
       from = to
     }
     val head = new PackedOutput(16)
@@ -39,7 +39,7 @@ object GroupSegment {
   /** Pages of hashes with their ordinals. Groups of one hash stand on one page. */
   private def writeHashes(file: HFileWriter, first: Int, groups: IndexedSeq[FileGroup]): Unit = {
     // 32 bits of hash above 32 bits of place sort as one number each.
-    val sorted = groups.indices.map(i => (GroupPage.hash(groups(i)) << 32) + i + Long.MinValue).toArray
+    val sorted = groups.indices.map(i => (FileGroupPage.hash(groups(i)) << 32) + i + Long.MinValue).toArray
     java.util.Arrays.sort(sorted)
     val hashes = sorted.map(s => (s - Long.MinValue) >>> 32)
     var from = 0
@@ -83,7 +83,7 @@ final class GroupSegmentReader private[record] (file: HFileReader, path: String,
       throw RecordFile.damaged(path, s"no page has file group $ordinal")
     val last = ByteBuffer.wrap(cursor.key).getInt(1)
     val groups =
-      DamagedPage.guard(path)(GroupPage.decode(input(cursor.valueBytes, cursor.valueOffset, cursor.valueLength)))
+      DamagedPage.guard(path)(FileGroupPage.decode(input(cursor.valueBytes, cursor.valueOffset, cursor.valueLength)))
     val start = last - groups.length + 1
     if (start < first || ordinal < start || last >= first + count)
       throw RecordFile.damaged(path, s"page of file groups $start to $last, looked up for $ordinal")
@@ -99,7 +99,7 @@ final class GroupSegmentReader private[record] (file: HFileReader, path: String,
         val in = input(cursor.valueBytes, cursor.valueOffset, cursor.valueLength)
         val words = PackedInts.words(cursor.valueBytes)
         val size = in.varint()
-        require(size >= 1 && size <= GroupPage.MaxEntries * 2, s"page of $size hashes")
+        require(size >= 1 && size <= FileGroupPage.MaxEntries * 2, s"page of $size hashes")
         val hashes = new MonotoneReader
         hashes.open(in, words, size.toInt)
         val ordinals = new ColumnReader
@@ -158,7 +158,7 @@ final class GroupDictionary(segments: IndexedSeq[GroupSegmentReader]) {
 
   /** The ordinal of a file group, the newest if it has several; None if the dictionary does not have it. */
   def find(group: FileGroup): Option[Int] = {
-    val hash = GroupPage.hash(group)
+    val hash = FileGroupPage.hash(group)
     val all = segments.iterator.flatMap(_.candidates(hash)).filter(apply(_) == group)
     if (all.hasNext) Some(all.max) else None
   }

@@ -20,9 +20,9 @@ private[hudiidx] final class KeyPagesBuilder(maxEntries: Int) {
   /** Takes a key's UTF-8 bytes, which are copied. */
   def add(bytes: Array[Byte], from: Int, length: Int, number: Int): Unit = {
     key.set(bytes, from, length)
-    val payload = Payload(0, number, 0, 0)
-    if (key.kind == KeyCode.Text) sorters(2).addText(bytes, from, length, payload)
-    else sorters(key.kind - 1).addFixed(key.high, if (key.kind == KeyCode.Uuid) key.low else 0L, payload)
+    val value = EntryValue(0, number, 0, 0)
+    if (key.kind == KeyCode.Text) sorters(2).addText(bytes, from, length, value)
+    else sorters(key.kind - 1).addFixed(key.high, if (key.kind == KeyCode.Uuid) key.low else 0L, value)
   }
 
   /** In the order of key codes, then numbers. */

@@ -23,10 +23,10 @@ private[record] final class KeySearch(keys: PackedKeys, ranges: IndexedSeq[HashR
     while (i < keys.count) {
       val from = keys.from(i)
       val length = keys.length(i)
-      val payload = Payload(router.groupOf(KeyCode.hash(keys.bytes, from, length)), i, 0, 0)
+      val value = EntryValue(router.groupOf(KeyCode.hash(keys.bytes, from, length)), i, 0, 0)
       key.set(keys.bytes, from, length)
-      if (key.kind == KeyCode.Text) sorters(2).addText(keys.bytes, from, length, payload)
-      else sorters(key.kind - 1).addFixed(key.high, if (key.kind == KeyCode.Uuid) key.low else 0L, payload)
+      if (key.kind == KeyCode.Text) sorters(2).addText(keys.bytes, from, length, value)
+      else sorters(key.kind - 1).addFixed(key.high, if (key.kind == KeyCode.Uuid) key.low else 0L, value)
       i += 1
     }
     sorters.map(_.sort(ranges.size))

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer
 /** What an entry carries besides its key, in one number that orders by group, then ordinal: 14 bits hash group, 32 bits
   * ordinal, 16 bits stamp, 2 bits flags.
   */
-private[record] object Payload {
+private[record] object EntryValue {
   private val GroupShift = 50
   private val OrdinalShift = 18
   val MaxStamp = 0xffff
@@ -14,14 +14,14 @@ private[record] object Payload {
   def apply(group: Int, ordinal: Int, stamp: Int, flags: Int): Long =
     (group.toLong << GroupShift) | ((ordinal & 0xffffffffL) << OrdinalShift) | (stamp.toLong << 2) | flags.toLong
 
-  def group(payload: Long): Int = (payload >>> GroupShift).toInt
-  def ordinal(payload: Long): Int = (payload >>> OrdinalShift).toInt
-  def stamp(payload: Long): Int = ((payload >>> 2) & MaxStamp).toInt
-  def flags(payload: Long): Int = (payload & 3).toInt
+  def group(value: Long): Int = (value >>> GroupShift).toInt
+  def ordinal(value: Long): Int = (value >>> OrdinalShift).toInt
+  def stamp(value: Long): Int = ((value >>> 2) & MaxStamp).toInt
+  def flags(value: Long): Int = (value & 3).toInt
 }
 
-/** Entries of one key class in memory, sorted by (hash group, key, payload). An entry is three words: for numbers and UUIDs
-  * the two halves of the key, for texts 8 bytes of it and its place in the array of texts; then the payload. Sorting needs
+/** Entries of one key class in memory, sorted by (hash group, key, value). An entry is three words: for numbers and UUIDs
+  * the two halves of the key, for texts 8 bytes of it and its place in the array of texts; then the value. Sorting needs
   * as much again.
   *
   * Sorts by radix from the highest bit that differs, so that common prefixes cost one look, and finishes small ranges by
@@ -49,37 +49,37 @@ private[record] final class KeySorter(isText: Boolean) {
     textEnd = 0
   }
 
-  def addFixed(high: Long, low: Long, payload: Long): Unit = put(high, low, payload)
+  def addFixed(high: Long, low: Long, value: Long): Unit = put(high, low, value)
 
-  def addText(key: Array[Byte], from: Int, length: Int, payload: Long): Unit = {
+  def addText(key: Array[Byte], from: Int, length: Int, value: Long): Unit = {
     val end = textEnd + length
     if (end + 8 > texts.length) {
       texts = java.util.Arrays.copyOf(texts, KeySorter.grown(texts.length, end + 8))
       textView = ByteBuffer.wrap(texts)
     }
     System.arraycopy(key, from, texts, textEnd, length)
-    put(0L, (textEnd.toLong << 32) | length, payload)
+    put(0L, (textEnd.toLong << 32) | length, value)
     textEnd = end
   }
 
-  private def put(first: Long, second: Long, payload: Long): Unit = {
+  private def put(first: Long, second: Long, value: Long): Unit = {
     val at = n * 3
     if (at + 3 > words.length) words = java.util.Arrays.copyOf(words, KeySorter.grown(words.length, at + 3))
     words(at) = first
     words(at + 1) = second
-    words(at + 2) = payload
+    words(at + 2) = value
     n += 1
   }
 
   def high(i: Int): Long = words(i * 3)
   def low(i: Int): Long = words(i * 3 + 1)
-  def payload(i: Int): Long = words(i * 3 + 2)
+  def value(i: Int): Long = words(i * 3 + 2)
   def text: Array[Byte] = texts
   def textFrom(i: Int): Int = (words(i * 3 + 1) >>> 32).toInt
   def textLength(i: Int): Int = words(i * 3 + 1).toInt
 
   /** True if two entries of a sorted group have one key and one ordinal. The texts' first words may differ. */
-  def sameMapping(a: Int, b: Int): Boolean = Payload.ordinal(payload(a)) == Payload.ordinal(payload(b)) && (
+  def sameMapping(a: Int, b: Int): Boolean = EntryValue.ordinal(value(a)) == EntryValue.ordinal(value(b)) && (
     if (isText) Bytes.compare(texts, textFrom(a), textLength(a), texts, textFrom(b), textLength(b)) == 0
     else high(a) == high(b) && low(a) == low(b)
   )
@@ -101,7 +101,7 @@ private[record] final class KeySorter(isText: Boolean) {
     val starts = new Array[Int](groups + 1)
     var i = 0
     while (i < n) {
-      starts(Payload.group(payload(i)) + 1) += 1
+      starts(EntryValue.group(value(i)) + 1) += 1
       i += 1
     }
     i = 0
@@ -113,7 +113,7 @@ private[record] final class KeySorter(isText: Boolean) {
       val next = java.util.Arrays.copyOf(starts, groups)
       i = 0
       while (i < n) {
-        val g = Payload.group(payload(i))
+        val g = EntryValue.group(value(i))
         System.arraycopy(words, i * 3, scratch, next(g) * 3, 3)
         next(g) += 1
         i += 1
@@ -219,7 +219,7 @@ private[record] final class KeySorter(isText: Boolean) {
     if (order == 0 && isText)
       order = Bytes.compare(texts, textFrom(a), textLength(a), texts, textFrom(b), textLength(b))
     else if (order == 0) order = java.lang.Long.compareUnsigned(low(a), low(b))
-    if (order != 0) order else java.lang.Long.compareUnsigned(payload(a), payload(b))
+    if (order != 0) order else java.lang.Long.compareUnsigned(value(a), value(b))
   }
 
   private def insertion(from: Int, to: Int): Unit = {

@@ -43,16 +43,16 @@ final class RunBuilder(ranges: IndexedSeq[HashRange], budgetBytes: Long, flush: 
     *  @param flags   of [[EntryFlag]]
     */
   def add(bytes: Array[Byte], from: Int, length: Int, ordinal: Int, stamp: Int = 0, flags: Int = 0): Unit = {
-    require(stamp >= 0 && stamp <= Payload.MaxStamp, s"stamp is day $stamp")
+    require(stamp >= 0 && stamp <= EntryValue.MaxStamp, s"stamp is day $stamp")
     val grown = pendingBytes + length + KeySorter.EntryBytes
     if (grown > budgetBytes || !texts.takes(length) || !uuids.takes(0) || !numbers.takes(0))
       flushRest()
-    val payload = Payload(router.groupOf(KeyCode.hash(bytes, from, length)), ordinal, stamp, flags)
+    val value = EntryValue(router.groupOf(KeyCode.hash(bytes, from, length)), ordinal, stamp, flags)
     key.set(bytes, from, length)
     key.kind match {
-      case KeyCode.Number => numbers.addFixed(key.high, 0L, payload)
-      case KeyCode.Uuid   => uuids.addFixed(key.high, key.low, payload)
-      case _              => texts.addText(bytes, from, length, payload)
+      case KeyCode.Number => numbers.addFixed(key.high, 0L, value)
+      case KeyCode.Uuid   => uuids.addFixed(key.high, key.low, value)
+      case _              => texts.addText(bytes, from, length, value)
     }
   }
 
@@ -110,11 +110,11 @@ private[record] final class SorterCursor(sorters: Vector[KeySorter], starts: Vec
     }
     behind = at + 1
     at < end && {
-      flags0 = Payload.flags(sorter.payload(at))
-      stamp0 = Payload.stamp(sorter.payload(at))
+      flags0 = EntryValue.flags(sorter.value(at))
+      stamp0 = EntryValue.stamp(sorter.value(at))
       while (behind < end && sorter.sameMapping(at, behind)) {
-        flags0 = EntryFlag.together(flags0, Payload.flags(sorter.payload(behind)))
-        stamp0 = math.max(stamp0, Payload.stamp(sorter.payload(behind)))
+        flags0 = EntryFlag.together(flags0, EntryValue.flags(sorter.value(behind)))
+        stamp0 = math.max(stamp0, EntryValue.stamp(sorter.value(behind)))
         behind += 1
       }
       true
@@ -127,7 +127,7 @@ private[record] final class SorterCursor(sorters: Vector[KeySorter], starts: Vec
   def text: Array[Byte] = sorter.text
   def textFrom: Int = sorter.textFrom(at)
   def textLength: Int = sorter.textLength(at)
-  def ordinal: Int = Payload.ordinal(sorter.payload(at))
+  def ordinal: Int = EntryValue.ordinal(sorter.value(at))
   def flags: Int = flags0
   def stamp: Int = stamp0
 }

@@ -8,7 +8,7 @@ import hudiidx.record.page.{
   EntryColumns,
   EntryPage,
   EntryPageBuilder,
-  GroupPage,
+  FileGroupPage,
   KeyCode,
   PageReader,
   ParsedKey
@@ -35,7 +35,7 @@ object RecordTarget extends FuzzTarget {
       (0 until 20).map(i => f"order-${i * 131}%05d"),
       Seq("a", "ab", "of no pattern", "\u00fc", "z" * 40)
     )
-    groups.map(g => Groups +: GroupPage.encode(g)).toVector ++ keys.map(k => Entries +: entries(k)) :+ longPrefix
+    groups.map(g => Groups +: FileGroupPage.encode(g)).toVector ++ keys.map(k => Entries +: entries(k)) :+ longPrefix
   }
 
   /** The texts of a page may take more than other files. */
@@ -71,7 +71,7 @@ object RecordTarget extends FuzzTarget {
   override protected def read(bytes: Array[Byte]): Unit = if (bytes.nonEmpty) {
     if ((bytes(0) & 1) == Groups)
       // As its documentation has it; who reads it makes them DamagedIndex.
-      try GroupPage.decode(new PackedInput(bytes, 1, bytes.length)): Unit
+      try FileGroupPage.decode(new PackedInput(bytes, 1, bytes.length)): Unit
       catch {
         case e @ (_: IllegalArgumentException | _: IndexOutOfBoundsException) => throw new DamagedIndex(e.getMessage, e)
       }

@@ -58,7 +58,7 @@ private[hadoop] object NewFile {
   def of(fs: FileSystem, path: Path): Place =
     if (isOneOf(fs, Views)) behind(fs, path)
     else if (isRenaming(fs, path)) Place(ByRename, fs, path)
-    else if (fs.getClass.getName.startsWith(S3Package)) Place(ConditionalPut, fs, path)
+    else if (fs.getClass.getName.startsWith(S3Package)) Place(S3ConditionalPut, fs, path)
     else Place(ByCreation, fs, path)
 
   private def isRenaming(fs: FileSystem, path: Path): Boolean =
@@ -74,7 +74,7 @@ private[hadoop] object NewFile {
     val fs = target.getFileSystem(view.getConf)
     // Of a folder of the view's own nobody can say what will be mounted.
     val how = if (isOneOf(fs, Views)) ByCreation else of(fs, target).how
-    if (how == ConditionalPut) Place(how, fs, target) else Place(how, view, path)
+    if (how == S3ConditionalPut) Place(how, fs, target) else Place(how, view, path)
   }
 
   /** A folder that may not be there yet, nor those above it. */

@@ -7,7 +7,7 @@ import hudiidx.table.FileGroup
 import java.nio.charset.StandardCharsets.UTF_8
 
 /** A page of file groups in the order of their ordinals. docs/format.md, "Dictionary segment". Pure. */
-private[record] object GroupPage {
+private[record] object FileGroupPage {
   private val Version = 1
   private val UuidIds = 1
   private val RandomUuids = 2
