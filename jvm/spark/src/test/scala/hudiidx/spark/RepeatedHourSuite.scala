@@ -27,7 +27,7 @@ final class RepeatedHourSuite extends SparkSuite {
     try work
     finally {
       spark.conf.unset("spark.sql.catalog.hudiidx")
-      spark.conf.set("spark.sql.session.timeZone", "UTC")
+      spark.conf.set(SparkSuite.Zone, zone)
     }
   }
 

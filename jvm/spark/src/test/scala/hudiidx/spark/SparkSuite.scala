@@ -11,13 +11,17 @@ import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.scalatest.{Assertions, Outcome}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Suites that share one small Spark session. */
+/** Suites that share one small Spark session, each in a time zone that its name decides. */
 abstract class SparkSuite extends AnyFunSuite {
   lazy val spark: SparkSession = SparkSuite.session
+
+  /** Of the session in this suite. */
+  protected def zone: String = SparkSuite.Zones(Math.floorMod(suiteName.hashCode, SparkSuite.Zones.size))
 
   /** Suites of one JVM share it, and one of them may have left a session of its own active. */
   override protected def withFixture(test: NoArgTest): Outcome = {
     SparkSession.setActiveSession(spark)
+    spark.conf.set(SparkSuite.Zone, zone)
     super.withFixture(test)
   }
 
@@ -26,6 +30,9 @@ abstract class SparkSuite extends AnyFunSuite {
 }
 
 object SparkSuite {
+  val Zone = "spark.sql.session.timeZone"
+  private val Zones = Vector("UTC", "America/New_York", "Asia/Kolkata")
+
   lazy val session: SparkSession = quiet(builder)
 
   /** Of small sessions. */

@@ -9,6 +9,7 @@ import org.apache.spark.sql.functions.{count, max, min}
 
 /** Base files and logs with milliseconds under the label of microseconds: rows, filters and aggregates are those of the right unit. */
 final class TimestampLabelsReadSuite extends SparkSuite {
+  override protected def zone: String = "UTC" // of the texts below
   private val start = "timestamp'2024-01-01 00:00:00'"
 
   private def same(name: String, table: String): Unit = {

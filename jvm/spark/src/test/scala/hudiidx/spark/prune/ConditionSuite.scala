@@ -49,10 +49,10 @@ final class ConditionSuite extends SparkSuite with PredicateHelper {
       case _                                                            => false
     }
 
-  private def inZone[A](zone: String)(body: => A): A = {
-    spark.conf.set("spark.sql.session.timeZone", zone)
+  private def inZone[A](other: String)(body: => A): A = {
+    spark.conf.set(SparkSuite.Zone, other)
     try body
-    finally spark.conf.set("spark.sql.session.timeZone", "UTC")
+    finally spark.conf.set(SparkSuite.Zone, zone)
   }
 
   private def condition(where: String): ColumnCondition = new ConditionOf(_ => None)(filters(where)._1)

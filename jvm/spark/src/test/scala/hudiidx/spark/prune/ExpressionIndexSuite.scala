@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.hadoop.TimelineCut
+import hudiidx.spark.SparkSuite
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.{Fixtures, InvalidOption}
 
@@ -94,10 +95,10 @@ final class ExpressionIndexSuite extends SkippingSuite {
     .filter(f => !f.startsWith(".hoodie/") && (f.endsWith(".parquet") || f.contains(".log.")))
     .map(f => Paths.get(table, f))
 
-  private def inZone[A](zone: String)(body: => A): A = {
-    spark.conf.set("spark.sql.session.timeZone", zone)
+  private def inZone[A](other: String)(body: => A): A = {
+    spark.conf.set(SparkSuite.Zone, other)
     try body
-    finally spark.conf.set("spark.sql.session.timeZone", "UTC")
+    finally spark.conf.set(SparkSuite.Zone, zone)
   }
 
   private val Month = "date_format(timestamp_seconds(n * 2000000), 'yyyy-MM')"
@@ -114,7 +115,7 @@ final class ExpressionIndexSuite extends SkippingSuite {
     inZone("Asia/Tokyo") {
       assert(same(table, s"$Month = '$top'") === 0)
       val told = json.readTree(api(table).explain(read(table).where(s"$Month = '$top'")).toString).get(0)
-      assert(told.get("columns").toString.contains("time zone UTC, here it is Asia/Tokyo"), told)
+      assert(told.get("columns").toString.contains(s"time zone $zone, here it is Asia/Tokyo"), told)
       api(table).update()
       assert(same(table, s"$Month = '$top'") === 0)
     }

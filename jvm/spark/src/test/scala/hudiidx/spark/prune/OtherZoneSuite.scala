@@ -2,6 +2,7 @@ package hudiidx.spark.prune
 
 import java.util.TimeZone
 
+import hudiidx.spark.SparkSuite
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.spark.Answer
 import hudiidx.spark.api.HudiIdxApi
@@ -10,7 +11,7 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 
 /** The process is in one zone and the session in another, both of which set their clocks: rows, time travel and filters are what
-  * they are in UTC, where nearly all tests run.
+  * they are elsewhere.
   */
 final class OtherZoneSuite extends SkippingSuite {
   private val names = Vector("v6-cow-types", "v9-mor-types", "v8-mor-part", "v9-cow-part")
@@ -21,7 +22,7 @@ final class OtherZoneSuite extends SkippingSuite {
     spark.conf.set("spark.sql.session.timeZone", "Australia/Lord_Howe")
     try work
     finally {
-      spark.conf.set("spark.sql.session.timeZone", "UTC")
+      spark.conf.set(SparkSuite.Zone, zone)
       TimeZone.setDefault(own)
     }
   }

@@ -78,10 +78,12 @@ final class PartitionNamesSuite extends SparkSuite {
       told("no record key")(saveFrame(inTasks(("a", "p", 1), (null, "p", 1)), table, options))
       Files.createDirectories(table.resolve("notes"))
       Files.write(table.resolve("notes/kept.txt"), "kept".getBytes)
+      told("holds notes and is not a Hudi table")(save(table, options)(("a", "p", 1)))
+      Files.move(table.resolve("notes"), table.resolve("_notes"))
       told("p = '../x'")(save(table, options)(("a", "../x", 1)))
       save(table, options, "hoodie.datasource.write.partitionpath.urlencode" -> "true")(("a", "../x", 1))
       assert(read(table.toString).select("p").as[String].collect() === Array("../x"))
-      assert(Files.exists(table.resolve("notes/kept.txt")))
+      assert(Files.exists(table.resolve("_notes/kept.txt")))
     }
 
   test("a first batch of a stream that is refused leaves no table") {
