@@ -333,10 +333,6 @@ def _listing(
         out.document(found)
     else:
         getattr(render, what)(out.console(), found[what], shown)
-        partition = options.get("partition")
-        if partition is not None and not found[what]:
-            see = _shell.command("partitions", table, index_path=index_path)
-            out.line(f"no {what} in partition {partition!r}; {see} lists the partitions", stderr=True)
 
 
 def _warn_of(
