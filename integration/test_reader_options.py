@@ -268,14 +268,8 @@ def test_values_of_partition_columns_are_those_of_paths_where_asked(
     """Of texts, which paths have in another form."""
     stock = stock_1_2
     name = f"options-paths-{kind}".lower()
-    days = {
-        "hoodie.datasource.write.partitionpath.field": "at",
-        "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator",
-        "hoodie.keygen.timebased.timestamp.type": "DATE_STRING",
-        "hoodie.keygen.timebased.input.dateformat": "yyyy-MM-dd HH:mm:ss",
-        "hoodie.keygen.timebased.output.dateformat": "yyyyMMdd",
-        "hoodie.keygen.timebased.timezone": "UTC",
-    }
+    days = timed("TimestampBasedKeyGenerator", "DATE_STRING", "yyyyMMdd")
+    days["hoodie.keygen.timebased.input.dateformat"] = "yyyy-MM-dd HH:mm:ss"
     table = new(spark, stock, name, kind, **days)
     columns = ["concat('2024-03-0', id % 3 + 1, ' 10:00:00') as at"]
     stock.write(name=name, first=0, end=24, seed=2, operation="insert", columns=columns)
@@ -298,12 +292,9 @@ def test_paths_made_of_numbers_are_stocks_texts_where_asked(
     spark: SparkSession, kind: str, of: str, stock_1_2: Any
 ) -> None:
     """Numbers that a key generator formats as times: the column is a text then, as in stock."""
-    unit, form, number = NUMBERS[of]
     name = f"options-numbers-{of}-{kind}".lower()
-    table = new(spark, stock_1_2, name, kind, **timed("TimestampBasedKeyGenerator", unit, form))
-    columns = [f"cast({number} as long) as at"]
-    stock_1_2.write(name=name, first=0, end=24, seed=2, operation="insert", columns=columns)
-    stock_1_2.write(name=name, first=0, end=9, seed=3, columns=columns)
+    table = of_numbers(spark, stock_1_2, name, kind, of, "TimestampBasedKeyGenerator")
+    stock_1_2.write(name=name, first=0, end=9, seed=3, columns=number_of(of))
     paths = {OF_PATHS: "true"}
     for options in (paths, changes("000", **paths)):
         table.same(options, {**options, OF_PATHS: "false"})
@@ -318,13 +309,8 @@ def test_paths_made_of_numbers_are_stocks_texts_where_asked(
 @pytest.mark.slow
 @pytest.mark.parametrize("of", NUMBERS)
 def test_numbers_that_paths_alone_hold_are_stocks_texts(spark: SparkSession, of: str, stock_1_2: Any) -> None:
-    unit, form, number = NUMBERS[of]
     name = f"options-dropped-{of}"
-    table = new(
-        spark, stock_1_2, name, "COW", **timed("TimestampBasedKeyGenerator", unit, form), **{DROP: "true"}
-    )
-    columns = [f"cast({number} as long) as at"]
-    stock_1_2.write(name=name, first=0, end=24, seed=2, operation="insert", columns=columns)
+    table = of_numbers(spark, stock_1_2, name, "COW", of, "TimestampBasedKeyGenerator", **{DROP: "true"})
     assert table.ours({}) == table.theirs({})
 
 
@@ -334,17 +320,28 @@ def test_numbers_that_paths_alone_hold_are_stocks_texts(spark: SparkSession, of:
 def test_paths_that_a_custom_key_generator_made_of_numbers_are_numbers_or_null_where_stock_fails(
     spark: SparkSession, kind: str, of: str, stock_1_2: Any
 ) -> None:
-    unit, form, number = NUMBERS[of]
     name = f"options-custom-{of}-{kind}".lower()
-    table = new(spark, stock_1_2, name, kind, **timed("CustomKeyGenerator", unit, form))
-    columns = [f"cast({number} as long) as at"]
-    stock_1_2.write(name=name, first=0, end=24, seed=2, operation="insert", columns=columns)
+    table = of_numbers(spark, stock_1_2, name, kind, of, "CustomKeyGenerator")
     if of == "milliseconds":
         table.same({OF_PATHS: "true"}, {OF_PATHS: "false"})
     else:
         with pytest.raises(RuntimeError, match="cast"):
             table.theirs({OF_PATHS: "true"})
         assert all('"at":null' in row for row in table.ours({OF_PATHS: "true"}))
+
+
+def of_numbers(
+    spark: SparkSession, stock: Any, name: str, kind: str, of: str, generator: str, **more: str
+) -> Both:
+    """A table with rows whose partitions are made of numbers."""
+    unit, form, _ = NUMBERS[of]
+    table = new(spark, stock, name, kind, **timed(generator, unit, form), **more)
+    stock.write(name=name, first=0, end=24, seed=2, operation="insert", columns=number_of(of))
+    return table
+
+
+def number_of(of: str) -> list[str]:
+    return [f"cast({NUMBERS[of][2]} as long) as at"]
 
 
 def timed(generator: str, unit: str, form: str) -> Options:

@@ -1,13 +1,11 @@
 package hudiidx
 
-import java.io.ByteArrayOutputStream
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path, Paths}
 
 import scala.collection.JavaConverters._
 
-import org.apache.avro.file.{DataFileReader, DataFileWriter, SeekableByteArrayInput}
-import org.apache.avro.generic.{GenericDatumReader, GenericDatumWriter, GenericRecord}
+import org.apache.avro.generic.GenericRecord
 
 /** Files of forms that tables up to version 9 do not have: named by a commit, or lying about in partitions. */
 object OtherForms {
@@ -64,10 +62,7 @@ object OtherForms {
 
   /** The content of a commit, in Avro or JSON, with other paths. */
   private def renamed(content: Array[Byte], change: String => String): Array[Byte] =
-    if (content.startsWith("Obj")) {
-      val reader =
-        new DataFileReader[GenericRecord](new SeekableByteArrayInput(content), new GenericDatumReader[GenericRecord])
-      val commit = reader.next()
+    if (AvroCommits.is(content)) AvroCommits.changed(content) { commit =>
       for {
         stats <- commit
           .get("partitionToWriteStats")
@@ -76,13 +71,8 @@ object OtherForms {
           .asScala
         stat <- stats.asScala
       } stat.put("path", change(stat.get("path").toString))
-      val out = new ByteArrayOutputStream
-      val writer =
-        new DataFileWriter(new GenericDatumWriter[GenericRecord](reader.getSchema)).create(reader.getSchema, out)
-      writer.append(commit)
-      writer.close()
-      out.toByteArray
-    } else {
+    }
+    else {
       val found = """("path" : ")([^"]+)(")""".r
       val text = found.replaceAllIn(new String(content, UTF_8), m => m.group(1) + change(m.group(2)) + m.group(3))
       text.getBytes(UTF_8)

@@ -1,14 +1,11 @@
 package hudiidx.spark
 
-import java.io.ByteArrayOutputStream
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
-import hudiidx.Fixtures
-import org.apache.avro.file.{DataFileReader, DataFileWriter, SeekableByteArrayInput}
-import org.apache.avro.generic.{GenericDatumReader, GenericDatumWriter, GenericRecord}
+import hudiidx.{AvroCommits, Fixtures}
 
 /** What completed commits of a table tell of its columns. */
 object CommitSchemas {
@@ -19,7 +16,7 @@ object CommitSchemas {
     Fixtures.filesBelow(s"$table/.hoodie").filter(_.matches("(timeline/)?[0-9_]+\\.(delta)?commit")).foreach { name =>
       val file = Paths.get(s"$table/.hoodie/$name")
       val content = Files.readAllBytes(file)
-      Files.write(file, if (content.startsWith("Obj")) inAvro(content, of) else inJson(content, of))
+      Files.write(file, if (AvroCommits.is(content)) inAvro(content, of) else inJson(content, of))
     }
 
   private def inJson(content: Array[Byte], of: String => String): Array[Byte] = {
@@ -29,18 +26,9 @@ object CommitSchemas {
     mapper.writeValueAsString(commit).getBytes(UTF_8)
   }
 
-  private def inAvro(content: Array[Byte], of: String => String): Array[Byte] = {
-    val reader =
-      new DataFileReader[GenericRecord](new SeekableByteArrayInput(content), new GenericDatumReader[GenericRecord])
-    val commit = reader.next()
+  private def inAvro(content: Array[Byte], of: String => String): Array[Byte] = AvroCommits.changed(content) { commit =>
     val more = commit.get("extraMetadata").asInstanceOf[java.util.Map[AnyRef, AnyRef]]
     val key = more.keySet.toArray.find(_.toString == "schema").get
-    more.put(key, of(more.get(key).toString))
-    val out = new ByteArrayOutputStream
-    val writer =
-      new DataFileWriter(new GenericDatumWriter[GenericRecord](reader.getSchema)).create(reader.getSchema, out)
-    writer.append(commit)
-    writer.close()
-    out.toByteArray
+    more.put(key, of(more.get(key).toString)): Unit
   }
 }

@@ -25,8 +25,7 @@ final class IncrementalSuite extends SparkSuite {
   /** Not those of which rows only Hudi can merge. */
   private val tables: Vector[String] = Fixtures.good.filter { name =>
     val answers = Fixtures.json(name)
-    val isMergedByHudi = answers.path("table_config").path("hoodie.record.merge.mode").asText == "CUSTOM"
-    answers.path("incremental").isArray && !isMergedByHudi
+    answers.path("incremental").isArray && !Fixtures.mergedByHudi(name)
   }
 
   private def stored(name: String): Vector[JsonNode] = {

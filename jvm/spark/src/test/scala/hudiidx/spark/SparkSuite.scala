@@ -25,6 +25,13 @@ abstract class SparkSuite extends AnyFunSuite {
     super.withFixture(test)
   }
 
+  /** In a session of another zone. */
+  protected def inZone[A](other: String)(body: => A): A = {
+    spark.conf.set(SparkSuite.Zone, other)
+    try body
+    finally spark.conf.set(SparkSuite.Zone, zone)
+  }
+
   def read(path: String, options: (String, String)*): DataFrame =
     spark.read.format("hudiidx").options(options.toMap).load(path)
 }
@@ -42,7 +49,7 @@ object SparkSuite {
       .master("local[2]")
       .config("spark.ui.enabled", "false")
       .config("spark.sql.shuffle.partitions", "2")
-      .config("spark.sql.session.timeZone", "UTC")
+      .config(Zone, "UTC")
       .config("spark.driver.host", "localhost")
       // Compiling code for each small query would take most of the time; CodegenSuite turns it on.
       .config("spark.sql.codegen.wholeStage", "false")

@@ -38,8 +38,7 @@ abstract class StockRows(tableType: String) extends SparkSuite {
   protected val tables: Vector[String] =
     Fixtures.good.filter { n =>
       val answers = Fixtures.json(n)
-      val isMergedByHudi = answers.path("table_config").path("hoodie.record.merge.mode").asText == "CUSTOM"
-      answers.path("table_type").asText == tableType && answers.has("schema") && !isMergedByHudi
+      answers.path("table_type").asText == tableType && answers.has("schema") && !Fixtures.mergedByHudi(n)
     }
 
   /** Of what stock's columns bear, that which makes columns of Hudi's own types of them. */

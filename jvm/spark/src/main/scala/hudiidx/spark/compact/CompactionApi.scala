@@ -54,12 +54,10 @@ object CompactionApi {
       partitions: Option[Set[String]]
   ): CompactionReport = {
     val path = Tables.qualified(tablePath, spark.sessionState.newHadoopConf())
-    val session = spark.conf.getAll.filter { case (k, _) => WriteOptions.isOfSession(k) }
     // Settings of reads go with a table too.
     val own = options.filter { case (k, _) => !k.startsWith("hudiidx.") || IndexOptions.isKnown(k) }
-    WriteOptions.requireKnown(own)
     val release = ReadOptions.mergeReleaseOf(spark.conf.getAll, options)
-    new TableCompaction(spark, path, WriteOptions.ofCompaction(session ++ own), release)
+    new TableCompaction(spark, path, WriteOptions.ofCompaction(own, spark.conf.getAll), release)
       .run(CompactionSteps.named(op), partitions)
   }
 }

@@ -24,6 +24,20 @@ object StockOption {
     * @param taken in lower case
     */
   final case class Refused(taken: Set[String], why: String) extends StockOption("refused")
+
+  /** InvalidOption for a value that is refused.
+    *
+    * @param given  names in lower case
+    * @param counts of which names a value is refused here
+    */
+  def check(decided: Map[String, StockOption], given: Map[String, String])(counts: String => Boolean): Unit =
+    decided.foreach {
+      case (name, Refused(taken, why)) if counts(name) =>
+        given.get(name).map(_.trim).filterNot(v => taken(v.toLowerCase(Locale.ROOT))).foreach { value =>
+          throw new InvalidOption(s"$name: '$value' is not served; $why")
+        }
+      case _ => ()
+    }
 }
 
 /** All options of stock Hudi's reader, 0.15.0 to 1.2.0, each with a decision: none is taken without a word and not followed. */
@@ -98,13 +112,7 @@ object StockReadOptions {
     asked.keys.toVector.sorted.find(k => Families.exists(k.startsWith(_)) && !Decided.contains(k)).foreach { name =>
       throw UnknownOption.refused(name, Decided.keys)
     }
-    Decided.foreach {
-      case (name, Refused(taken, why)) =>
-        asked.get(name).map(_.trim).filterNot(v => taken(v.toLowerCase(Locale.ROOT))).foreach { value =>
-          throw new InvalidOption(s"$name: '$value' is not served; $why")
-        }
-      case _ => ()
-    }
+    StockOption.check(Decided, asked)(_ => true)
   }
 
   /** The beginnings of names that are the reader's alone. */

@@ -13,11 +13,11 @@ object UnknownOption {
   )
 
   /** The name that is most like it; None if none is. */
-  def meant(name: String, known: Iterable[String]): Option[String] = {
+  private def meant(name: String, known: Iterable[String]): Option[String] = {
     val given = UTF8String.fromString(name)
-    def distance(like: String): Int = given.levenshteinDistance(UTF8String.fromString(like))
-    val nearest = known.map(like => distance(like) -> like)
-    if (nearest.isEmpty) None else Some(nearest.min).collect { case (d, like) if d <= MostTypos => like }
+    val near =
+      known.map(like => given.levenshteinDistance(UTF8String.fromString(like)) -> like).filter(_._1 <= MostTypos)
+    near.toVector.sorted.headOption.map(_._2)
   }
 
   private val MostTypos = 3

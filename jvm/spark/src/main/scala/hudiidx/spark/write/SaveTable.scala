@@ -32,10 +32,8 @@ object SaveTable {
     Tables.qualified(given, spark.sessionState.newHadoopConf())
   }
 
-  private[write] def optionsOf(spark: SparkSession, options: Map[String, String]): WriteOptions = {
-    WriteOptions.requireKnown(options)
-    WriteOptions.of(spark.conf.getAll.filter { case (k, _) => WriteOptions.isOfSession(k) } ++ options)
-  }
+  private[write] def optionsOf(spark: SparkSession, options: Map[String, String]): WriteOptions =
+    WriteOptions.of(options, spark.conf.getAll)
 
   /** The rows take the place of those of the table that is there, or of its partitions that they touch, where Spark's setting of
     * overwrites says dynamic. All that there was stays until the new rows are there.

@@ -47,10 +47,8 @@ final class SqlChanges extends TableChanges {
   private def create(spark: SparkSession, made: TableDefinition, path: String): Unit = {
     requireHudi(made)
     val name = Map(WriteOptions.TableName -> path.substring(path.lastIndexOf('/') + 1))
-    val given = SqlChanges.given(made)
-    WriteOptions.requireKnown(given)
-    val settings = spark.conf.getAll ++ name ++ given
-    val options = WriteOptions.ofStatement(settings, Some(WriteOperation.Upsert))
+    val options =
+      WriteOptions.ofStatement(spark.conf.getAll ++ name, Some(WriteOperation.Upsert), SqlChanges.given(made))
     val table = WriteOptions.newTable(options, path)
     (table.keyFields ++ table.partitionFields ++ table.orderingField)
       .find(f => made.columns.forall(_.name != f.takeWhile(_ != '.')))

@@ -78,10 +78,8 @@ final class TargetTable(spark: SparkSession, val table: PinnedTable, options: Ma
   def writer(given: Map[String, String], operation: Option[WriteOperation]): TableWriter =
     new TableWriter(spark, table.path, optionsOf(given, operation))
 
-  def optionsOf(given: Map[String, String], operation: Option[WriteOperation]): WriteOptions = {
-    WriteOptions.requireKnown(given)
-    WriteOptions.ofStatement(spark.conf.getAll ++ options ++ given, operation)
-  }
+  def optionsOf(given: Map[String, String], operation: Option[WriteOperation]): WriteOptions =
+    WriteOptions.ofStatement(spark.conf.getAll ++ options, operation, given)
 
   override def equals(other: Any): Boolean = other match {
     case o: TargetTable => o.table == table

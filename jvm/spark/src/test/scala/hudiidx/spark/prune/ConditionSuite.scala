@@ -49,12 +49,6 @@ final class ConditionSuite extends SparkSuite with PredicateHelper {
       case _                                                            => false
     }
 
-  private def inZone[A](other: String)(body: => A): A = {
-    spark.conf.set(SparkSuite.Zone, other)
-    try body
-    finally spark.conf.set(SparkSuite.Zone, zone)
-  }
-
   private def condition(where: String): ColumnCondition = new ConditionOf(_ => None)(filters(where)._1)
 
   test("whatever the rows and the filter: no file is left out that has a wanted row") {

@@ -5,7 +5,6 @@ import java.nio.file.{Files, Path, Paths}
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.hadoop.TimelineCut
-import hudiidx.spark.SparkSuite
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.{Fixtures, InvalidOption}
 
@@ -94,12 +93,6 @@ final class ExpressionIndexSuite extends SkippingSuite {
     .filesBelow(table)
     .filter(f => !f.startsWith(".hoodie/") && (f.endsWith(".parquet") || f.contains(".log.")))
     .map(f => Paths.get(table, f))
-
-  private def inZone[A](other: String)(body: => A): A = {
-    spark.conf.set(SparkSuite.Zone, other)
-    try body
-    finally spark.conf.set(SparkSuite.Zone, zone)
-  }
 
   private val Month = "date_format(timestamp_seconds(n * 2000000), 'yyyy-MM')"
 

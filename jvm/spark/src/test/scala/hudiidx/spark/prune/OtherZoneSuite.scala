@@ -2,7 +2,6 @@ package hudiidx.spark.prune
 
 import java.util.TimeZone
 
-import hudiidx.spark.SparkSuite
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.spark.Answer
 import hudiidx.spark.api.HudiIdxApi
@@ -19,12 +18,8 @@ final class OtherZoneSuite extends SkippingSuite {
   private def abroad[A](work: => A): A = {
     val own = TimeZone.getDefault
     TimeZone.setDefault(TimeZone.getTimeZone("America/New_York"))
-    spark.conf.set("spark.sql.session.timeZone", "Australia/Lord_Howe")
-    try work
-    finally {
-      spark.conf.set(SparkSuite.Zone, zone)
-      TimeZone.setDefault(own)
-    }
+    try inZone("Australia/Lord_Howe")(work)
+    finally TimeZone.setDefault(own)
   }
 
   for (name <- names) {

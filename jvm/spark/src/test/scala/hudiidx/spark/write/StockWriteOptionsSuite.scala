@@ -32,7 +32,7 @@ final class StockWriteOptionsSuite extends SparkSuite {
       case (name, StockOption.Refused(taken, why)) =>
         val doing = RefusedWriteOptions.OfOperations.get(name).map(operation -> _.head.name).toMap
         def read(value: String) =
-          WriteOptions.of(doing + (name.toUpperCase -> value), RefusedWriteOptions.OfInserts(name))
+          WriteOptions.of(doing + (name.toUpperCase -> value), isInsert = RefusedWriteOptions.OfInserts(name))
         assert(intercept[InvalidOption](read("another")).getMessage === s"$name: 'another' is not served; $why")
         taken.foreach(value => read(value.toUpperCase))
       case (name, StockOption.Harmless(_)) =>

@@ -2,9 +2,9 @@ package hudiidx.spark.write.options
 
 import java.util.Locale
 
-import hudiidx.{InvalidOption, Log, ToldOnce}
+import hudiidx.{Log, ToldOnce}
 import hudiidx.spark.options.{StockOption, StockReadOptions, UnknownOption}
-import hudiidx.spark.options.StockOption.{Followed, Harmless, Refused}
+import hudiidx.spark.options.StockOption.{Followed, Harmless}
 import hudiidx.table.TableProperties
 
 /** All options of stock Hudi's writers, 0.15.0 to 1.2.0, each with a decision: none that changes rows, keys, paths or files is taken
@@ -34,18 +34,17 @@ object StockWriteOptions {
   /** InvalidOption for a name of Hudi's that no release has and that, by its beginning or its words, rows or files would depend on; of
     * others that none has a warning.
     *
-    * @param own of the write itself: a session may have what is of other jobs
+    * @param own in lower case, of the write itself: a session may have what is of other jobs
     */
   def requireKnown(own: Iterable[String]): Unit = own.filter(isUnknown).toVector.sorted.foreach { name =>
-    if (Telling.exists(name.toLowerCase(Locale.ROOT).startsWith(_)) || TableProperties.mayTell(name))
+    if (Telling.exists(name.startsWith(_)) || TableProperties.mayTell(name))
       throw UnknownOption.refused(name, Decided.keys)
     unknown.warn(name, Some(s"$name: stock Hudi 0.15.0 to 1.2.0 has no such option; it is ignored"))
   }
 
-  private def isUnknown(name: String): Boolean = {
-    val key = name.toLowerCase(Locale.ROOT)
-    key.startsWith("hoodie.") && of(key).isEmpty && !StockReadOptions.isDecided(key) && TableProperties.use(key).isEmpty
-  }
+  private def isUnknown(name: String): Boolean =
+    name.startsWith("hoodie.") && of(name).isEmpty && !StockReadOptions.isDecided(name) &&
+      TableProperties.use(name).isEmpty
 
   private val Telling = Vector("hoodie.datasource.write.", "hoodie.table.", "hoodie.write.", "hoodie.record.")
   private val unknown = new ToldOnce(Log.of(getClass))
@@ -57,20 +56,13 @@ object StockWriteOptions {
     */
   def check(given: Map[String, String], operation: WriteOperation, isInsert: Boolean): Unit = {
     import RefusedWriteOptions._
-    check(given) { name =>
+    StockOption.check(Decided, given) { name =>
       OfOperations.get(name).forall(_(operation)) && (isInsert || !OfInserts(name)) &&
       !Behind.getOrElse(name, Vector.empty).exists(given.contains)
     }
   }
 
   /** The same, of a compaction. */
-  def checkCompaction(given: Map[String, String]): Unit = check(given)(RefusedWriteOptions.OfCompactions)
-
-  private def check(given: Map[String, String])(counts: String => Boolean): Unit = Decided.foreach {
-    case (name, Refused(taken, why)) if counts(name) =>
-      given.get(name).map(_.trim).filterNot(v => taken(v.toLowerCase(Locale.ROOT))).foreach { value =>
-        throw new InvalidOption(s"$name: '$value' is not served; $why")
-      }
-    case _ => ()
-  }
+  def checkCompaction(given: Map[String, String]): Unit =
+    StockOption.check(Decided, given)(RefusedWriteOptions.OfCompactions)
 }

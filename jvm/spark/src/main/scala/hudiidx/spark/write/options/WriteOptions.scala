@@ -112,26 +112,39 @@ object WriteOptions {
 
   /** InvalidOption for an unknown `hudiidx.` name, a bad value, or an option of Hudi's that is not followed.
     *
-    * @param options  of the write, keys in any case
+    * @param own      of the write itself, keys in any case; what Hudi does not have among them is refused, or warned of
+    * @param session  the session's configuration; what is not of writes does not count
     * @param isInsert it is a statement `INSERT`
     */
-  def of(options: Map[String, String], isInsert: Boolean = false): WriteOptions = {
+  def of(
+      own: Map[String, String],
+      session: Map[String, String] = Map.empty,
+      isInsert: Boolean = false
+  ): WriteOptions = {
+    requireKnown(own)
+    checked(ofSession(session) ++ own, isInsert)
+  }
+
+  private def ofSession(session: Map[String, String]) = session.filter { case (k, _) => isOfSession(k) }
+
+  private def checked(options: Map[String, String], isInsert: Boolean): WriteOptions = {
     val read = unchecked(options)
     StockWriteOptions.check(read.given, read.operation, isInsert)
     read
   }
 
   /** The same, of a compaction. */
-  def ofCompaction(options: Map[String, String]): WriteOptions = {
-    val read = unchecked(options)
+  def ofCompaction(own: Map[String, String], session: Map[String, String] = Map.empty): WriteOptions = {
+    requireKnown(own)
+    val read = unchecked(ofSession(session) ++ own)
     StockWriteOptions.checkCompaction(read.given)
     read
   }
 
   /** Options of a write itself are those of a release of Hudi's, or begin as what goes to the commit's metadata. InvalidOption if not. */
-  def requireKnown(own: Map[String, String]): Unit = {
-    val extra = commitPrefix(own.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v })
-    StockWriteOptions.requireKnown(own.keys.filterNot(_.toLowerCase(Locale.ROOT).startsWith(extra)))
+  private def requireKnown(own: Map[String, String]): Unit = {
+    val given = own.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
+    StockWriteOptions.requireKnown((given -- commitExtra(given).keys).keys)
   }
 
   private def unchecked(options: Map[String, String]): WriteOptions = {
@@ -176,24 +189,28 @@ object WriteOptions {
 
   /** What stock adds to the metadata of a commit: options whose names begin so. */
   private def commitExtra(given: Map[String, String]): Map[String, String] = {
-    val prefix = commitPrefix(given)
+    val prefix = given.get(CommitPrefix).map(_.trim).filter(_.nonEmpty).getOrElse("_").toLowerCase(Locale.ROOT)
     given.filter { case (k, _) => k.startsWith(prefix) }
   }
 
-  private def commitPrefix(given: Map[String, String]): String =
-    given.get(CommitPrefix).map(_.trim).filter(_.nonEmpty).getOrElse("_").toLowerCase(Locale.ROOT)
-
   /** Of a statement of SQL.
     *
-    * @param settings  of the session and others; those that are not of writes do not count
+    * @param session   its settings and others; those that are not of writes do not count
     * @param operation None: what a setting names for inserts, else upsert. InvalidOption if that does not insert
+    * @param stated    by the statement itself, which is as the options of a write are
     */
-  def ofStatement(settings: Map[String, String], operation: Option[WriteOperation]): WriteOptions = {
+  def ofStatement(
+      session: Map[String, String],
+      operation: Option[WriteOperation],
+      stated: Map[String, String] = Map.empty
+  ): WriteOptions = {
+    requireKnown(stated)
+    val settings = session ++ stated
     val given = settings.filter { case (k, _) => isOfSession(k.toLowerCase(Locale.ROOT)) }
     val insert = given.collectFirst { case (k, v) if k.equalsIgnoreCase(InsertOperation) => v.trim }.filter(_.nonEmpty)
     val name = operation.map(_.name).orElse(insert).getOrElse(WriteOperation.Upsert.name)
     val own = given.filterNot { case (k, v) => k.equalsIgnoreCase(Operation) || isSparksMode(settings, k, v) }
-    val read = of(own + (Operation -> name), isInsert = operation.isEmpty)
+    val read = checked(own + (Operation -> name), isInsert = operation.isEmpty)
     // In SQL the partition is a column like others: the row that stands for a record says where it is.
     val options = if (Moves.exists(read.given.contains)) read else read.copy(movesPartition = true)
     if (operation.isEmpty && !WriteOperation.Inserts.contains(options.operation))
