@@ -71,9 +71,10 @@ object OpenCompaction {
       publish: (String, Array[Byte]) => Boolean
   ): Option[String] = {
     val slices = choose(table)
-    val instant = CompletedFiles.next(table)
     if (slices.isEmpty) None
     else {
+      val begun = new Heartbeats(table.storage, table.tablePath).all.map(_.instant).toSet
+      val instant = CompletedFiles.next(table, begun)
       val path = s"${table.timeline.dir}/$instant.${Action.Compaction}.requested"
       if (!publish(path, CompactionPlan.content(slices, table.config.format)))
         throw new WriteConflict(s"$path: another compaction was planned at the same instant; try again")

@@ -275,7 +275,7 @@ object OpenWrite {
     val found = TableContext.load(access, tablePath)
     val isChanged = new PendingWrites(found, heartbeats, known, heartbeat).settle(isAlone = lock.isEmpty)
     val before = if (isChanged) TableContext.load(access, tablePath) else found
-    val instant = CompletedFiles.next(before)
+    val instant = CompletedFiles.next(before, known.map(_.instant).toSet)
     val beating = heartbeats.start(instant, heartbeat)
     val asked = new OpenWrite(before, instant, kind, beating, lock)
     var isOurs = true

@@ -1,7 +1,8 @@
 package hudiidx.write
 
 import hudiidx.storage._
-import hudiidx.sync.IndexerSuite
+import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
+import hudiidx.timeline.InstantTime
 import hudiidx.{TableFormats, WriteFailed, WriteUnknown}
 import java.io.IOException
 import org.scalatest.funsuite.AnyFunSuite
@@ -55,6 +56,30 @@ class WriteAnswersSuite extends AnyFunSuite {
         requireNothingOfWrites(table, s"room for $room")
       }
       assert(told === Set("WriteFailed", "WriteUnknown") && refused > 0)
+    }
+
+  for (version <- TableFormats.written)
+    test(s"version $version: the instant of a write that failed before its request stands in no other's way") {
+      val table = newTable(version)
+      // A clock that is ahead: until then each next instant is the one behind it.
+      val ahead = InstantTime.format(System.currentTimeMillis() + 3600000L, java.time.ZoneOffset.UTC)
+      LocalStorage.publish(
+        s"${TableContext.load(IndexerSuite.accessOf(LocalStorage), table).timeline.dir}/$ahead.rollback.requested",
+        Array.emptyByteArray
+      )
+      (1 to 2).foreach(_ => intercept[WriteFailed](write(new FillingStorage(LocalStorage, 1), table, "a", slow)))
+      write(LocalStorage, table, "b", slow)
+      assert(keys(table) === Set("b"))
+      intercept[WriteFailed](write(new FillingStorage(LocalStorage, 1), table, "c", slow))
+      val slices = (now: TableContext) => {
+        val view = TableSnapshot.of(now, IndexOptions(enabled = false)).view
+        view.partitions.flatMap(view.latestFileSlices(_))
+      }
+      val access = IndexerSuite.accessOf(LocalStorage)
+      val planned = OpenCompaction.schedule(access, table, slow, Some(LockOptions()))(slices).toVector
+      val plan = OpenCompaction.planned(OpenCompaction.settled(access, table, slow))
+      assert(plan.map(_.requestedTime) === planned)
+      OpenCompaction.begin(TableContext.load(access, table), plan.head, slow).abandon()
     }
 
   for (version <- TableFormats.written)

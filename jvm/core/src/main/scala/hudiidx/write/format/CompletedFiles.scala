@@ -37,6 +37,12 @@ private[write] object CompletedFiles {
   /** Behind all that the timeline has. */
   def next(table: TableContext): String = next(table, table.config)
 
+  /** The same, for what begins: none of those `taken`, which a writer that failed may have left beside the timeline. */
+  def next(table: TableContext, taken: Set[String]): String = {
+    val zone = table.config.timelineZone
+    Iterator.iterate(next(table))(InstantTime.next(_, 0L, zone)).dropWhile(taken).next()
+  }
+
   /** As instants of a table with these properties are written. */
   def next(table: TableContext, as: TableConfig): String = {
     val all = table.timeline.instants.flatMap(i => i.completionTime.toVector :+ i.requestedTime)
