@@ -55,6 +55,10 @@ final class TableContext(
   def ofWriter: TableContext =
     new TableContext(access.ofWriter(tablePath), tablePath, config, timeline, contents, history)
 
+  /** For builds and updates, whose parts look into the same commits: each is read and decoded once. */
+  def keepingCommits: TableContext =
+    new TableContext(access, tablePath, config, timeline, contents.keeping(TableContext.KeptBytes), history)
+
   def identity: TableIdentity = TableIdentity(config.tableName, config.tableType.name)
 
   // A commit and the columns of a data file are read for each; nothing of one moment changes.
@@ -81,6 +85,9 @@ final class TableContext(
 }
 
 object TableContext {
+
+  /** Of commits: more than usual ones have, and little beside what tasks need. */
+  private val KeptBytes = 32L << 20
 
   /** Actions that change which files there are. */
   val Relevant: Set[String] =

@@ -4,29 +4,41 @@ import java.io.IOException
 
 import hudiidx.DamagedTable
 
-/** The content of one instant file, or of an archived instant. Each method decodes it anew as what its action wrote.
-  *  DamagedTable, naming the file, if it is not that.
+/** The content of one instant file, or of an archived instant. Each method decodes it anew as what its action wrote, but for a commit of
+  *  one that keeps it. DamagedTable, naming the file, if it is not that.
   *
   *  @param source file (and place in it) for messages
   *  @param reader opens the content; None if it is empty, which is legal for commits, cleans, rollbacks and savepoints
   *  @param check  looks at each file that a commit wrote
+  *  @param keeps  decodes a commit once
   */
 final class InstantContent private[timeline] (
     source: String,
     reader: () => Option[ValueReader],
-    check: WrittenCheck = WrittenCheck.None
+    check: WrittenCheck = WrittenCheck.None,
+    keeps: Boolean = false
 ) {
+  private lazy val kept = decodedCommit
 
   /** The same, whose commits are looked at. */
-  def checkedBy(check: WrittenCheck): InstantContent = new InstantContent(source, reader, check)
+  def checkedBy(check: WrittenCheck): InstantContent = new InstantContent(source, reader, check, keeps)
 
-  def commit: CommitMetadata = checked(CommitDecoder.commit(_, Int.MaxValue, _ => true))
+  /** The same for who asks for its commit again and again. */
+  def keeping: InstantContent = new InstantContent(source, reader, check, keeps = true)
+
+  def commit: CommitMetadata = if (keeps) kept else decodedCommit
 
   /** As `commit`, but without write stats: quick for those who want the schema or the operation. */
-  def commitWithoutStats: CommitMetadata = decode(CommitMetadata.Empty)(CommitDecoder.commit(_, 0, _ => true))
+  def commitWithoutStats: CommitMetadata =
+    if (keeps) kept.copy(writeStats = Vector.empty)
+    else decode(CommitMetadata.Empty)(CommitDecoder.commit(_, 0, _ => true))
 
   /** As `commit`, with write stats of a few files alone, of those that got rows: for those who want to look into one. */
-  def commitWithSample: CommitMetadata = checked(CommitDecoder.commit(_, InstantContent.SampleFiles, _.gotRows))
+  def commitWithSample: CommitMetadata =
+    if (keeps) kept.copy(writeStats = kept.writeStats.filter(_.gotRows).take(InstantContent.SampleFiles))
+    else checked(CommitDecoder.commit(_, InstantContent.SampleFiles, _.gotRows))
+
+  private def decodedCommit: CommitMetadata = checked(CommitDecoder.commit(_, Int.MaxValue, _ => true))
 
   private def checked(body: ValueReader => CommitMetadata): CommitMetadata = {
     val commit = decode(CommitMetadata.Empty)(body)

@@ -4,20 +4,29 @@ import hudiidx.NotAHudiTable
 import hudiidx.storage.Storage
 import java.io.FileNotFoundException
 import java.nio.file.NoSuchFileException
+import scala.collection.mutable
 
 /** Reads and decodes the files of a table's active timeline.
   *  All methods: DamagedTable if the file cannot be decoded; NotAHudiTable if it cannot be read; NoSuchFileException if it went away since the timeline was
   *  read (rolled back, a plan that was archived): read the timeline again. What was completed and is archived since is read there.
   *
-  *  @param archived opens the archived timeline as it is now
-  *  @param check    looks at each file that a commit wrote
+  *  @param archived  opens the archived timeline as it is now
+  *  @param check     looks at each file that a commit wrote
+  *  @param keptBytes so much of completed instants is kept once it is read, the first that are asked for; a commit of these is decoded
+  *                   once
   */
 final class InstantContents(
     storage: Storage,
     timelineDir: String,
     archived: () => TimelineHistory = () => TimelineHistory.Empty,
-    check: WrittenCheck = WrittenCheck.None
+    check: WrittenCheck = WrittenCheck.None,
+    keptBytes: Long = 0L
 ) {
+  private val kept = mutable.HashMap.empty[String, InstantContent]
+  private var leftBytes = keptBytes
+
+  /** The same, for work that looks into the same instants again and again. */
+  def keeping(bytes: Long): InstantContents = new InstantContents(storage, timelineDir, archived, check, bytes)
 
   /** Of a completed commit, deltacommit or replacecommit. An inflight instant's profile gives stats without paths. */
   def commit(instant: Instant): CommitMetadata = of(instant).commit
@@ -53,7 +62,7 @@ final class InstantContents(
 
   /** The content of an instant, to be decoded as its action wrote it. */
   def of(instant: Instant): InstantContent =
-    try content(instant.fileName)
+    try content(instant.fileName, instant.isCompleted)
     catch {
       case e @ (_: NoSuchFileException | _: FileNotFoundException) if instant.isCompleted =>
         archived()
@@ -63,8 +72,21 @@ final class InstantContents(
           .fold[InstantContent](throw e)(_.content)
     }
 
-  private def content(fileName: String): InstantContent = {
-    val path = Storage.join(timelineDir, fileName)
-    InstantContent.of(path, NotAHudiTable.reading(path)(storage.readAll(path))).checkedBy(check)
+  private def content(fileName: String, isCompleted: Boolean = false): InstantContent =
+    keptOf(fileName).getOrElse {
+      val path = Storage.join(timelineDir, fileName)
+      val bytes = NotAHudiTable.reading(path)(storage.readAll(path))
+      val read = InstantContent.of(path, bytes).checkedBy(check)
+      if (isCompleted) keep(fileName, read, bytes.length) else read
+    }
+
+  private def keptOf(fileName: String): Option[InstantContent] = synchronized(kept.get(fileName))
+
+  private def keep(fileName: String, read: InstantContent, bytes: Int): InstantContent = synchronized {
+    if (bytes > leftBytes) read
+    else {
+      leftBytes -= bytes
+      kept.getOrElseUpdate(fileName, read.keeping)
+    }
   }
 }

@@ -72,10 +72,10 @@ class NameNodeCallsSuite extends StoreCalls {
     "create, all indexes" -> Map(
       "op_create" -> at(19, 28),
       "op_delete" -> at(8, 12),
-      "op_get_file_status" -> at(61, 162),
-      "op_list_status" -> at(12, 29),
+      "op_get_file_status" -> at(58, 159),
+      "op_list_status" -> at(11, 29),
       "op_mkdirs" -> at(1),
-      "op_open" -> at(32, 124),
+      "op_open" -> at(29, 121),
       "op_rename" -> at(19, 28)
     ),
     "update with nothing to do, all indexes" -> Map(
@@ -86,9 +86,9 @@ class NameNodeCallsSuite extends StoreCalls {
     "update of one commit, all indexes" -> Map(
       "op_create" -> at(11, 9),
       "op_delete" -> at(2),
-      "op_get_file_status" -> at(53, 45),
+      "op_get_file_status" -> at(50, 42),
       "op_list_status" -> at(5),
-      "op_open" -> at(39, 33),
+      "op_open" -> at(36, 30),
       "op_rename" -> at(11, 9)
     ),
     "look up a key, opened anew" -> Map("op_get_file_status" -> at(9), "op_list_status" -> at(4), "op_open" -> at(8)),

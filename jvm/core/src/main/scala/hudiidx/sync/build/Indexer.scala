@@ -97,7 +97,7 @@ final class Indexer(
         rebuild(rebases, reasons.mkString("; ") + "; if it had a record index, `hudiidx add-index` makes that anew")
       case Current.Unreadable(reasons, _, _)  => rebuild(rebases, reasons.mkString("; "))
       case Current.Found(version, passedOver) =>
-        val table = TableContext.load(access, path)
+        val table = TableContext.load(access, path).keepingCommits
         // Numbers of versions that cannot be read are taken all the same.
         val next = if (passedOver.isEmpty) version.number + 1 else store.nextNumber()
         SyncPlan.of(version, table) match {

@@ -38,8 +38,8 @@ class S3CallsSuite extends StoreCalls {
     "expire" -> Map("delete" -> at(3), "get" -> at(2), "head" -> at(5), "list" -> at(6)),
     "create, all indexes" -> Map(
       "delete" -> at(7, 10),
-      "get" -> at(43, 139),
-      "head" -> at(62, 168),
+      "get" -> at(41, 137),
+      "head" -> at(60, 166),
       "list" -> at(48, 83),
       "post" -> at(19, 29),
       "put" -> at(19, 28)
@@ -47,8 +47,8 @@ class S3CallsSuite extends StoreCalls {
     "update with nothing to do, all indexes" -> Map("get" -> at(2), "head" -> at(2), "list" -> at(2)),
     "update of one commit, all indexes" -> Map(
       "delete" -> at(1),
-      "get" -> at(38, 32),
-      "head" -> at(51, 43),
+      "get" -> at(35, 29),
+      "head" -> at(48, 40),
       "list" -> at(19, 17),
       "post" -> at(11, 9),
       "put" -> at(11, 9)
