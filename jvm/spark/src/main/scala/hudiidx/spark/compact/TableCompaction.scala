@@ -89,7 +89,7 @@ final class TableCompaction(
   private def schedule(partitions: Option[Set[String]]): Option[String] =
     OpenCompaction.schedule(access, path, options.heartbeat, options.lock) { table =>
       requirePlain(table)
-      val shared = SharedTable.open(spark, path, index)
+      val shared = SharedTable.of(spark, table, index)
       val plans = shared.viewTimeline.plans
       def isFree(slice: FileSlice) = {
         val group = FileGroup(slice.partitionPath, slice.fileId)

@@ -115,6 +115,10 @@ object SharedTable {
     of(hadoop, path, options, shared(spark, hadoop))
   }
 
+  /** As of a moment at which the table was read, by a write of this session. */
+  def of(spark: SparkSession, table: TableContext, options: IndexOptions): SharedTable =
+    of(table, options, shared(spark, spark.sessionState.newHadoopConf()))
+
   /** As `open`, for this process alone. */
   def alone(hadoop: Configuration, path: String, options: IndexOptions): SharedTable =
     of(hadoop, path, options, new HeldConfiguration(new SerializableConfiguration(hadoop)))
@@ -126,9 +130,14 @@ object SharedTable {
       shared: => Broadcast[SerializableConfiguration]
   ): SharedTable = {
     val base = Tables.qualified(path, hadoop)
-    val table = TableContext.load(Tables.access(hadoop), base)
-    new SharedTable(base, table.config, table.timeline.instants, options, shared)
+    of(TableContext.load(Tables.access(hadoop), base), options, shared)
   }
+
+  private def of(
+      table: TableContext,
+      options: IndexOptions,
+      shared: Broadcast[SerializableConfiguration]
+  ): SharedTable = new SharedTable(table.tablePath, table.config, table.timeline.instants, options, shared)
 
   /** Settings for tasks. Sending them takes some milliseconds, so equal ones are sent once. */
   def shared(spark: SparkSession, conf: Configuration): Broadcast[SerializableConfiguration] = {

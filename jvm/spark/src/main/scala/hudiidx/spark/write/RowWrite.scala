@@ -42,7 +42,7 @@ final private[write] class RowWrite(
   private val deletesAll = options.operation == WriteOperation.Delete
   private val isByKey = !Set[WriteOperation](WriteOperation.Insert, WriteOperation.BulkInsert)(options.operation)
   private val looksUp = isByKey && overwrite.isEmpty
-  private val shared = SharedTable.open(spark, path, IndexOptions.of(options.index))
+  private val shared = SharedTable.of(spark, open.table, IndexOptions.of(options.index))
 
   /** Writes all files and completes the write; a write that fails before leaves nothing.
     *
@@ -265,7 +265,7 @@ final private[write] class RowWrite(
 
   /** Of the rows that are there, as those of this write. */
   private def readers(schema: WriteSchema, whole: String): BaseFileReaderFactory = {
-    val table = PinnedTable.open(spark, path, ReadOptions.of(options.index, Map.empty))
+    val table = PinnedTable.at(spark, shared, ReadOptions.of(options.index, Map.empty))
     val parquet = ParquetReaders.of(spark, BaseFileWriter.columns(schema.struct), new StructType, Array.empty)
     FileSliceSplit.readers(spark, table, parquet, Some(whole))
   }

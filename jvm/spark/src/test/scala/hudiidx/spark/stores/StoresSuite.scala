@@ -132,9 +132,9 @@ final class S3TablesSuite extends RemoteTables {
     // Hadoop 3.4 takes a folder of one object away by a delete; 3.3 posts, for parents' markers too.
     "upsert of one row" -> Map(
       "delete" -> at(3),
-      "get" -> at(55),
-      "head" -> at(71),
-      "list" -> at(35),
+      "get" -> at(51),
+      "head" -> at(67),
+      "list" -> at(34),
       "post" -> at(11),
       "put" -> at(15)
     ),
@@ -182,9 +182,9 @@ final class HdfsTablesSuite extends RemoteTables {
     "upsert of one row" -> Map(
       "op_create" -> at(13),
       "op_delete" -> at(5),
-      "op_get_file_status" -> at(75),
-      "op_list_status" -> at(15),
-      "op_open" -> at(50),
+      "op_get_file_status" -> at(71),
+      "op_list_status" -> at(14),
+      "op_open" -> at(46),
       "op_rename" -> at(10)
     ),
     "read of rows by key" -> Map("op_get_file_status" -> at(14), "op_list_status" -> at(2), "op_open" -> at(14)),
