@@ -18,6 +18,7 @@ final class HudiIdxExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectOptimizerRule(new KeyJoinRegistration(_))
     extensions.injectResolutionRule(new HudiTableReads(_))
     extensions.injectResolutionRule(_ => HudiTimeTravel)
+    extensions.injectCheckRule(new FilesOfPartitions(_))
     ServiceLoader.load(classOf[SessionPart], getClass.getClassLoader).asScala.foreach(_(extensions))
   }
 }

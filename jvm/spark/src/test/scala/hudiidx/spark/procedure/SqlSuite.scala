@@ -8,7 +8,12 @@ import hudiidx.spark.{Answer, HudiIdxCatalog, HudiIdxExtensions, SparkSuite}
 import hudiidx.spark.plan.HudiIdxScan
 import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.catalyst.catalog.{CatalogStorageFormat, CatalogTable, CatalogTableType}
+import org.apache.spark.sql.catalyst.catalog.{
+  CatalogStorageFormat,
+  CatalogTable,
+  CatalogTablePartition,
+  CatalogTableType
+}
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.types.StructType
@@ -69,6 +74,48 @@ final class SqlSuite extends SparkSuite {
     sql(s"INSERT OVERWRITE db.own SELECT id FROM db.own VERSION AS OF '$before' WHERE id < 2")
     assert(read(path).count() === 2)
     session.sessionState.catalog.dropTable(name, ignoreIfNotExists = false, purge = false)
+  }
+
+  test("what Spark itself would remove of a table's files is refused, and all rows stay") {
+    val path = Fixtures.newFolder("named").resolve("parted").toString
+    val rows = spark.range(6).selectExpr("id", "concat('c', id % 2) AS city")
+    val name = TableIdentifier("parted", Some("db"))
+    val storage = CatalogStorageFormat.empty.copy(locationUri = Some(new URI(s"file:$path")))
+    val managed = CatalogTable(
+      name,
+      CatalogTableType.MANAGED,
+      storage,
+      rows.schema,
+      provider = Some("hudi"),
+      partitionColumnNames = Seq("city"),
+      tracksPartitionsInCatalog = true
+    )
+    val catalog = session.sessionState.catalog
+    catalog.createTable(managed, ignoreIfExists = false)
+    val options = Map(
+      "hoodie.table.name" -> "parted",
+      "hoodie.datasource.write.recordkey.field" -> "id",
+      "hoodie.datasource.write.partitionpath.field" -> "city",
+      "hoodie.datasource.write.hive_style_partitioning" -> "true"
+    )
+    rows.write.format("hudiidx").options(options).mode("append").save(path)
+    val parts = Seq("c0", "c1").map { c =>
+      val at = storage.copy(locationUri = Some(new URI(s"file:$path/city=$c")))
+      CatalogTablePartition(Map("city" -> c), at)
+    }
+    catalog.createPartitions(name, parts, ignoreIfExists = false)
+    Seq(
+      "TRUNCATE TABLE db.parted PARTITION (city = 'c0')",
+      "ALTER TABLE db.parted DROP PARTITION (city = 'c0')",
+      "ALTER TABLE db.parted DROP PARTITION (city = 'c1') PURGE",
+      "ALTER TABLE db.parted PARTITION (city = 'c0') RENAME TO PARTITION (city = 'c2')"
+    ).foreach { statement =>
+      assert(intercept[UnsupportedTable](sql(statement)).getMessage.contains("DELETE FROM"), statement)
+    }
+    assert(read(path).count() === 6)
+    sql("DELETE FROM db.parted WHERE city = 'c0'")
+    assert(read(path).count() === 3)
+    catalog.dropTable(name, ignoreIfNotExists = false, purge = false)
   }
 
   private def sql(text: String): DataFrame = session.sql(text)
