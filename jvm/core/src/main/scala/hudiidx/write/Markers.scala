@@ -23,10 +23,14 @@ final class Markers(store: Storage, tablePath: String, format: TableFormat, inst
   private val dir = s"${Storage.join(tablePath, TableConfig.HoodieFolder)}/.temp/$instant"
 
   /** Stock's rollback expects log files of several writes to be appended to, those of one to be made; base files always. */
-  private def suffix(path: String): String = {
-    val isLog = path.charAt(path.lastIndexOf('/') + 1) == '.'
-    Markers.Infix + (if (isLog && !format.logsOfOneWrite) "APPEND" else "CREATE")
-  }
+  private def suffix(path: String): String = Markers.Infix + (if (isAppendedTo(path)) "APPEND" else "CREATE")
+
+  private def isAppendedTo(path: String): Boolean =
+    path.charAt(path.lastIndexOf('/') + 1) == '.' && !format.logsOfOneWrite
+
+  /** Has the file what another write has put there? */
+  def isShared(path: String): Boolean =
+    isAppendedTo(path) && SharedLogs.hasOthers(storage, Storage.join(tablePath, path), instant)
 
   private def create(path: String): Unit =
     try storage.writeInPlace(s"$dir/$path${suffix(path)}")(_ => ())
@@ -56,18 +60,19 @@ final class Markers(store: Storage, tablePath: String, format: TableFormat, inst
     }
   }
 
-  private def remove(path: String): Unit = {
+  private def remove(path: String): Unit = if (!isShared(path)) {
     storage.delete(Storage.join(tablePath, path))
     storage.delete(s"$dir/$path${suffix(path)}")
     if (all.isEmpty) delete()
   }
 
-  /** Removes the files announced but those that count.
+  /** Removes the files announced but those that count, and those that another write counts on.
     *
     * @param announced as listed
     */
-  def deleteOthers(counted: Set[String], announced: => Vector[Marked] = all): Unit =
-    announced.filterNot(m => counted(m.path)).foreach(m => storage.deleteOne(Storage.join(tablePath, m.path)))
+  def deleteOthers(counted: Set[String], announced: => Vector[Marked] = all): Unit = announced
+    .filterNot(m => counted(m.path) || isShared(m.path))
+    .foreach(m => storage.deleteOne(Storage.join(tablePath, m.path)))
 
   /** At the end of the write, whose records say that it is over: removes files of tasks that are late, and all that tells of them.
     *

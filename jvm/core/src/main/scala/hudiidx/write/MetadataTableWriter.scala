@@ -166,9 +166,18 @@ object MetadataTableWriter {
     config.foreach { c =>
       val dir = c.timelineDir(root)
       if (storage.status(s"$dir/$instant$Requested").isDefined) {
-        CompletedFiles.of(storage, dir, c, instant, Action.DeltaCommit).foreach(f => storage.delete(f))
-        announced(storage, dir, instant).foreach(f => storage.delete(Storage.join(root, f)))
-        Vector(Inflight, Requested).foreach(suffix => storage.delete(s"$dir/$instant$suffix"))
+        val files = announced(storage, dir, instant).map(Storage.join(root, _))
+        if (!c.format.logsOfOneWrite && files.exists(SharedLogs.hasOthers(storage, _, instant)))
+          remove(
+            storage,
+            tablePath,
+            s"stock Hudi has appended to what the write $instant, which is rolled back, put there"
+          )
+        else {
+          CompletedFiles.of(storage, dir, c, instant, Action.DeltaCommit).foreach(f => storage.delete(f))
+          files.foreach(f => storage.delete(f))
+          Vector(Inflight, Requested).foreach(suffix => storage.delete(s"$dir/$instant$suffix"))
+        }
       }
     }
   }

@@ -66,8 +66,9 @@ private[write] final class PendingWrites(
   /** True if it is complete now. */
   private def settleOurs(i: Instant, beat: Heartbeat, now: Long, isAlone: Boolean): Boolean = {
     decided(beat) match {
-      case Some(d)                  => complete(i.requestedTime, beat, WriteKind.of(i), now, d)
-      case _ if isSilent(beat, now) =>
+      case Some(d)                                          => complete(i.requestedTime, beat, WriteKind.of(i), now, d)
+      case _ if isSilent(beat, now) && isShared(i, isAlone) => false
+      case _ if isSilent(beat, now)                         =>
         log.warn(
           "{}: the write {} failed, its writer is silent; it is rolled back",
           table.tablePath,
@@ -78,6 +79,14 @@ private[write] final class PendingWrites(
       case _            => false
     }
   }
+
+  /** A write that only stock Hudi can take back stays pending beside those of several writers. */
+  private def isShared(i: Instant, isAlone: Boolean): Boolean =
+    Rollback.shared(table, i.requestedTime).exists { e =>
+      if (isAlone) throw e
+      log.warn("{}", e.getMessage)
+      true
+    }
 
   private def isSilent(beat: Heartbeat, now: Long): Boolean = options.lease.isOver(now - beat.lastMillis)
 
@@ -205,7 +214,17 @@ private[write] object Rollback {
     heartbeats.stop(instant)
   }
 
-  /** Removes what a write has done that never completes; a compaction stays planned. Its records stay.
+  /** None if nobody has appended to a file of the write. */
+  def shared(table: TableContext, instant: String): Option[WriteConflict] = {
+    val markers = new Markers(table.storage, table.tablePath, table.config.format, instant)
+    shared(table, markers, markers.all, instant)
+  }
+
+  private def shared(table: TableContext, markers: Markers, announced: Vector[Marked], instant: String) =
+    announced.find(m => markers.isShared(m.path)).map(m => SharedLogs.conflict(table.tablePath, instant, m.path))
+
+  /** Removes what a write has done that never completes; a compaction stays planned. Its records stay. WriteConflict, and all stays, if
+    * stock Hudi has appended to one of its files.
     *
     * @param isMine asked before anything goes that another try of the same write may have made as well
     */
@@ -216,6 +235,7 @@ private[write] object Rollback {
     def requireMine(): Unit = if (!isMine())
       throw new WriteConflict(s"${table.tablePath}: another writer took the write $instant over; write again")
     requireMine()
+    shared(table, markers, announced, instant).foreach(throw _)
     markers.deleteOthers(Set.empty, announced)
     // Another, stock Hudi too, may have run the same plan to its end: what is pending of it is no more.
     val isComplete = kind.keepsPlan &&

@@ -1,11 +1,13 @@
 package hudiidx.write
 
+import hudiidx.log.LogBlocks
 import hudiidx.storage._
 import hudiidx.sync.{IndexerSuite, TableContext}
 import hudiidx.table.{FileName, PropertiesFile, TableConfig}
 import hudiidx.table.listing.{MetadataTable, MetadataTableListing}
 import hudiidx.write.format.{CommitContent, CompletedWrite, WrittenFile}
 import hudiidx.{Fixtures, TableFormat, WriteConflict}
+import java.nio.file.{Files, Path, StandardOpenOption}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Tables of stock Hudi with its metadata table, which a write here keeps or takes away, killed at any step or not. */
@@ -102,6 +104,25 @@ class MetadataTableWriterSuite extends AnyFunSuite {
     MetadataTableWriter.commit(context, "20990101000000001", Vector(FileChange("sf", "gone", None)), keepsKeys = false)
     assert(TableConfig.read(LocalStorage, table).metadataPartitions === Vector.empty)
   }
+
+  for (isShared <- Seq(false, true))
+    test(
+      s"an instant is undone${if (isShared) ", whose log stock Hudi has appended to: nothing of that is lost" else ""}"
+    ) {
+      val table = ofFiles(Tables.find(_.startsWith("v6")).get)
+      val before = listed(table)
+      val context = TableContext.load(IndexerSuite.accessOf(LocalStorage), table)
+      val logs = () => filesOf(table, ".hoodie/metadata/files").keySet
+      val earlier = logs()
+      val change = FileChange("sf", "new", Some(1L))
+      MetadataTableWriter.commit(context, "20990101000000000", Vector(change), keepsKeys = false)
+      val log = Path.of(table, ".hoodie/metadata/files", (logs() -- earlier).head)
+      if (isShared) Files.write(log, LogBlocks.rollback("20990101000000001", "1"), StandardOpenOption.APPEND)
+      MetadataTableWriter.undo(LocalStorage, table, "20990101000000000")
+      val left = TableConfig.read(LocalStorage, table).metadataPartitions
+      assert(left === (if (isShared) Vector.empty else Vector("files")))
+      if (!isShared) assert(listed(table) === before && !Files.exists(log))
+    }
 
   test("files that are gone are gone") {
     val table = ofFiles("v9-mor-part")
