@@ -2,6 +2,8 @@ package hudiidx.spark.write
 
 import java.util.Locale
 
+import scala.collection.JavaConverters._
+
 import hudiidx.InvalidOption
 import hudiidx.hadoop.Tables
 import hudiidx.spark._
@@ -141,18 +143,18 @@ final private class ReplacedTable(
 ) extends PathTable(made, target) {
   private var isDone = false
 
-  private def overwrite(rows: DataFrame): Unit = {
-    target.writer(given, Some(WriteOperation.InsertOverwriteTable)).overwrite(rows, Overwrite.WholeTable)
+  private def overwrite(own: Map[String, String])(rows: DataFrame): Unit = {
+    target.writer(given ++ own, Some(WriteOperation.InsertOverwriteTable)).overwrite(rows, Overwrite.WholeTable)
     isDone = true
   }
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder with SupportsTruncate {
     override def truncate(): WriteBuilder = this
-    override def build(): Write = new InsertWrite(overwrite)
+    override def build(): Write = new InsertWrite(overwrite(info.options.asCaseSensitiveMap.asScala.toMap))
   }
 
   override def commitStagedChanges(): Unit =
-    if (!isDone) overwrite(spark.createDataFrame(java.util.Collections.emptyList[Row], made.columns))
+    if (!isDone) overwrite(Map.empty)(spark.createDataFrame(java.util.Collections.emptyList[Row], made.columns))
 
   override def abortStagedChanges(): Unit = ()
 }

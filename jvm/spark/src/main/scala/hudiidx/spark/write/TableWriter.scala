@@ -93,8 +93,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
   }
 
   private def replace(rows: DataFrame, what: Overwrite, batch: Option[StreamBatch]): Unit = {
-    if (options.operation == WriteOperation.Delete)
-      throw new InvalidOption(s"${WriteOptions.Operation}: 'delete' has no rows to put in the place of others")
+    if (options.operation == WriteOperation.Delete) throw WriteOptions.noRows
     val whole = what == Overwrite.WholeTable && options.remakes
     commit(batch, Some(if (whole) anew() else what))(_.run(rows, batch, TableWriter.reads(rows)))
   }

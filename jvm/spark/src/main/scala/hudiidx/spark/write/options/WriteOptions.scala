@@ -122,7 +122,13 @@ object WriteOptions {
       isInsert: Boolean = false
   ): WriteOptions = {
     requireKnown(own)
-    checked(ofSession(session) ++ own, isInsert)
+    checked(under(own, ofSession(session)), isInsert)
+  }
+
+  /** Names may be written in any case: what is given itself counts under each. */
+  private def under(own: Map[String, String], session: Map[String, String]): Map[String, String] = {
+    val named = own.keySet.map(_.toLowerCase(Locale.ROOT))
+    session.filterNot { case (k, _) => named(k.toLowerCase(Locale.ROOT)) } ++ own
   }
 
   private def ofSession(session: Map[String, String]) = session.filter { case (k, _) => isOfSession(k) }
@@ -136,7 +142,7 @@ object WriteOptions {
   /** The same, of a compaction. */
   def ofCompaction(own: Map[String, String], session: Map[String, String] = Map.empty): WriteOptions = {
     requireKnown(own)
-    val read = unchecked(ofSession(session) ++ own)
+    val read = unchecked(under(own, ofSession(session)))
     StockWriteOptions.checkCompaction(read.given)
     read
   }
@@ -196,7 +202,8 @@ object WriteOptions {
   /** Of a statement of SQL.
     *
     * @param session   its settings and others; those that are not of writes do not count
-    * @param operation None: what a setting names for inserts, else upsert. InvalidOption if that does not insert
+    * @param operation None: what the statement names, else what a setting names for inserts, else upsert. InvalidOption if the setting's
+    *                  does not insert
     * @param stated    by the statement itself, which is as the options of a write are
     */
   def ofStatement(
@@ -205,20 +212,32 @@ object WriteOptions {
       stated: Map[String, String] = Map.empty
   ): WriteOptions = {
     requireKnown(stated)
-    val settings = session ++ stated
+    val settings = under(stated, session)
     val given = settings.filter { case (k, _) => isOfSession(k.toLowerCase(Locale.ROOT)) }
-    val insert = given.collectFirst { case (k, v) if k.equalsIgnoreCase(InsertOperation) => v.trim }.filter(_.nonEmpty)
-    val name = operation.map(_.name).orElse(insert).getOrElse(WriteOperation.Upsert.name)
+    def textOf(of: Map[String, String], name: String) =
+      of.collectFirst { case (k, v) if k.equalsIgnoreCase(name) => v.trim }.filter(_.nonEmpty)
+    val doing = textOf(stated, Operation)
+    if (
+      operation
+        .contains(WriteOperation.InsertOverwriteTable) && doing.exists(_.equalsIgnoreCase(WriteOperation.Delete.name))
+    )
+      throw noRows
+    val name =
+      operation.map(_.name).orElse(doing).orElse(textOf(given, InsertOperation)).getOrElse(WriteOperation.Upsert.name)
     val own = given.filterNot { case (k, v) => k.equalsIgnoreCase(Operation) || isSparksMode(settings, k, v) }
     val read = checked(own + (Operation -> name), isInsert = operation.isEmpty)
     // In SQL the partition is a column like others: the row that stands for a record says where it is.
     val options = if (Moves.exists(read.given.contains)) read else read.copy(movesPartition = true)
-    if (operation.isEmpty && !WriteOperation.Inserts.contains(options.operation))
+    if (operation.isEmpty && doing.isEmpty && !WriteOperation.Inserts.contains(options.operation))
       throw new InvalidOption(
         s"$InsertOperation: '$name' is not what INSERT INTO does; known are ${WriteOperation.Inserts.map(_.name).mkString(", ")}"
       )
     options
   }
+
+  /** Of an overwrite by deletes. */
+  private[write] def noRows: InvalidOption =
+    new InvalidOption(s"$Operation: 'delete' has no rows to put in the place of others")
 
   /** Which partitions `INSERT OVERWRITE` replaces, in stock's words: as Spark does it anyway. */
   private def isSparksMode(settings: Map[String, String], name: String, value: String): Boolean =
