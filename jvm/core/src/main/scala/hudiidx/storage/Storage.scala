@@ -141,6 +141,20 @@ object Storage {
   /** The folders above a path, the nearest first, without the root of its store. */
   def above(path: String): Iterator[String] = Iterator.iterate(parent(path))(parent).takeWhile(_.nonEmpty)
 
+  /** What there is below, each before what is below it. Folders in one another take no stack: whoever makes them makes as many as he
+    * likes.
+    */
+  def walk[A](first: A)(below: A => Seq[A]): Vector[A] = {
+    val found = Vector.newBuilder[A]
+    var left = List(first)
+    while (left.nonEmpty) {
+      val next = left.head
+      found += next
+      left = below(next).toList ::: left.tail
+    }
+    found.result()
+  }
+
   private def parent(path: String): String = {
     val at = path.lastIndexOf('/')
     if (at <= 0 || path.charAt(at - 1) == '/' || path.charAt(at - 1) == ':') "" else path.substring(0, at)

@@ -186,13 +186,15 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
 
   /** Partitions that have a manifest, where no export says which. */
   private def manifestsThere(): Set[String] = {
-    def below(partition: String): Vector[String] = storage.list(Storage.join(folder, partition)).flatMap { f =>
-      if (f.isDirectory && storage.isLink(f.path)) Vector.empty
-      else if (f.isDirectory) below(if (partition.isEmpty) f.name else s"$partition/${f.name}")
-      else if (f.name == SymlinkManifest.FileName) Vector(partition)
-      else Vector.empty
-    }
-    below("").toSet
+    val found = Set.newBuilder[String]
+    Storage.walk("") { partition =>
+      val (folders, files) = storage.list(Storage.join(folder, partition)).partition(_.isDirectory)
+      if (files.exists(_.name == SymlinkManifest.FileName)) found += partition
+      folders
+        .filterNot(f => storage.isLink(f.path))
+        .map(f => if (partition.isEmpty) f.name else s"$partition/${f.name}")
+    }: Unit
+    found.result()
   }
 
   private def state(): Option[SymlinkState] = SymlinkState.read(storage, folder)

@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.write.format.WrittenFile
 import hudiidx.{TableFormat, WriteConflict}
-import hudiidx.storage.Storage
+import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.table.{FileName, TableConfig, TableFolder}
 import java.io.OutputStream
 import java.nio.file.FileAlreadyExistsException
@@ -97,21 +97,21 @@ final class Markers(store: Storage, tablePath: String, format: TableFormat, inst
   }
 
   /** No writer puts links there: they are none of its folders. */
-  private def below(folder: String): Vector[Marked] = storage.list(folder).flatMap { f =>
-    if (f.isDirectory) { if (storage.isLink(f.path)) Vector.empty else below(f.path) }
-    else {
-      val at = f.name.lastIndexOf(Markers.Infix)
-      if (at < 0) Vector.empty
-      else
-        Vector(
-          Marked(
-            f.path.substring(
-              f.path.lastIndexOf(s"/.temp/$instant/") + s"/.temp/$instant/".length,
-              f.path.length - f.name.length + at
-            )
-          )
-        )
-    }
+  private def below(first: String): Vector[Marked] = {
+    val found = Vector.newBuilder[Marked]
+    Storage.walk(first) { folder =>
+      val (folders, files) = storage.list(folder).partition(_.isDirectory)
+      found ++= files.flatMap(marked(_))
+      folders.map(_.path).filterNot(storage.isLink)
+    }: Unit
+    found.result()
+  }
+
+  private def marked(f: FileInfo): Option[Marked] = {
+    val at = f.name.lastIndexOf(Markers.Infix)
+    val folder = s"/.temp/$instant/"
+    if (at < 0) None
+    else Some(Marked(f.path.substring(f.path.lastIndexOf(folder) + folder.length, f.path.length - f.name.length + at)))
   }
 
   def delete(): Unit = storage.delete(dir): Unit

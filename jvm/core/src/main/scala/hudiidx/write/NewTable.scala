@@ -91,15 +91,13 @@ object NewTable {
     * @param made the table's folder, or Hudi's in it
     */
   private[write] def remove(storage: Storage, tablePath: String, made: String): Unit = {
-    def below(folder: String): Unit = {
-      storage.list(folder).foreach { f =>
-        if (f.isDirectory && !storage.isLink(f.path)) below(f.path)
-        else if (f.name == PartitionLister.Metafile) storage.deleteOne(f.path): Unit
-      }
-      storage.deleteOne(folder): Unit
+    def below(folder: String): Vector[String] = {
+      val (folders, files) = storage.list(folder).partition(f => f.isDirectory && !storage.isLink(f.path))
+      files.filter(_.name == PartitionLister.Metafile).foreach(f => storage.deleteOne(f.path))
+      folders.map(_.path)
     }
     storage.delete(Storage.join(tablePath, TableConfig.HoodieFolder))
-    if (made == tablePath) below(tablePath)
+    if (made == tablePath) Storage.walk(tablePath)(below).reverse.foreach(f => storage.deleteOne(f))
   }
 
   /** CRC-32 of the names. Format notes §1.2. */

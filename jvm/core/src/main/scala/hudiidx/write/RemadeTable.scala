@@ -49,12 +49,14 @@ object RemadeTable {
 
   /** All that lies there, committed or not: to the new timeline what is older than itself counts as committed. */
   def allGroups(storage: Storage, tablePath: String): ReplacedGroups = {
-    def below(partition: String): Vector[(String, String)] = {
+    val groups = Map.newBuilder[String, Vector[String]]
+    Storage.walk("") { partition =>
       val found = storage.list(Storage.join(tablePath, partition))
       val files = found.filterNot(_.isDirectory)
       val ids = files.flatMap(f => FileName.parse(partition, f.name, f.sizeBytes)).map(_.fileId).distinct
-      ids.map(partition -> _) ++ Subfolders.of(storage, tablePath, partition, found).flatMap(below(_))
-    }
-    ReplacedGroups(None, below("").groupBy(_._1).map { case (p, ids) => p -> ids.map(_._2) })
+      if (ids.nonEmpty) groups += partition -> ids
+      Subfolders.of(storage, tablePath, partition, found)
+    }: Unit
+    ReplacedGroups(None, groups.result())
   }
 }
