@@ -9,8 +9,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from hudiidx import HudiIndex
 
-# Both types on each version, logs to merge, types, and columns that came later.
-SAMPLE = ("v6-cow-part", "v6-mor-event", "v8-mor-part", "v9-cow-types", "v9-mor-part", "v9-mor-evolution")
+# Both types on each version, logs to merge, types, columns that came later, and times under another label.
+SAMPLE = (
+    "v6-cow-part",
+    "v6-mor-event",
+    "v8-mor-part",
+    "v9-cow-types",
+    "v9-mor-part",
+    "v9-mor-evolution",
+    "v9-relabelled-cow",
+)
 
 
 @pytest.mark.parametrize("name", SAMPLE)

@@ -1,6 +1,7 @@
 package hudiidx.spark.shims
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.mapred.FileSplit
 import org.apache.hadoop.mapreduce.{InputSplit, TaskAttemptContext}
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.parquet.hadoop.util.HadoopInputFile
@@ -14,7 +15,17 @@ private[spark] object ParquetShims {
       split: InputSplit,
       context: TaskAttemptContext,
       footer: ParquetMetadata
-  ): Unit = reader.initialize(split, context, None, None, Some(footer))
+  ): Unit = {
+    // Without the open file Spark takes no notice of the footer, and reads the one that stands there.
+    val file = HadoopInputFile.fromPath(split.asInstanceOf[FileSplit].getPath, context.getConfiguration)
+    val in = file.newStream()
+    try reader.initialize(split, context, Some(file), Some(in), Some(footer))
+    catch {
+      case e: Throwable =>
+        in.close()
+        throw e
+    }
+  }
 
   def footerOfPiece(conf: Configuration, file: PartitionedFile): ParquetMetadata =
     ParquetFooterReader.readFooter(
