@@ -30,7 +30,7 @@ val slf4j = "org.slf4j" % "slf4j-api" % "2.0.7" % Provided
 val hadoop = Seq(
   "org.apache.hadoop" % "hadoop-client-api" % line.hadoop % Provided,
   "org.apache.hadoop" % "hadoop-client-runtime" % line.hadoop % Provided)
-val parquet = "org.apache.parquet" % "parquet-hadoop" % line.parquet % Provided
+val parquetHadoop = "org.apache.parquet" % "parquet-hadoop" % line.parquet % Provided
 val sparkSql = "org.apache.spark" %% "spark-sql" % line.spark % Provided
 // XXH64 of another hand, to compare with.
 val xxhashOracle = "org.lz4" % "lz4-java" % "1.8.0" % Test
@@ -100,16 +100,13 @@ lazy val core = (project in file("jvm/core"))
   .settings(Compile / sourceGenerators += Def.task(Seq(Release.source((Compile / sourceManaged).value, version.value))).taskValue)
   .settings(libraryDependencies ++= jackson ++ Seq(avro, zstd, aircompressor, slf4j, xxhashOracle) ++ hfileOracles)
 
-lazy val hadoopModule = (project in file("jvm/hadoop"))
+// Hadoop's file systems as storage.
+lazy val fs = (project in file("jvm/fs"))
   .dependsOn(core % "compile->compile;test->test")
-  .settings(common, name := "hudiidx-hadoop")
+  .settings(common, name := "hudiidx-fs")
   .settings(
-    libraryDependencies ++= jackson ++ hadoop ++ Seq(avro, parquet, zstd, aircompressor, slf4j),
-    // The example of an index of one's own, on the class path as a user's jar would be.
-    Test / unmanagedSourceDirectories += (ThisBuild / baseDirectory).value / "examples" / "quadkey",
-    Test / unmanagedResourceDirectories += (ThisBuild / baseDirectory).value / "examples" / "quadkey",
-    Test / unmanagedResources / excludeFilter := "*.scala",
-    // A NameNode to count calls at; it logs through Log4j 1.
+    libraryDependencies ++= jackson ++ hadoop ++ Seq(avro, zstd, aircompressor, slf4j),
+    // A NameNode; it logs through Log4j 1.
     libraryDependencies ++= Seq(
       "org.apache.hadoop" % "hadoop-client-minicluster" % line.hadoop % Test,
       "ch.qos.reload4j" % "reload4j" % "1.2.22" % Test),
@@ -119,17 +116,36 @@ lazy val hadoopModule = (project in file("jvm/hadoop"))
     s3proxy := s"-Dhudiidx.s3proxy=${update.value.select(configurationFilter(S3Proxy.name)).distinct.mkString(java.io.File.pathSeparator)}",
     Test / javaOptions += s3proxy.value)
 
+// Base files, and file slices merged, without Spark.
+lazy val parquet = (project in file("jvm/parquet"))
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(common, name := "hudiidx-parquet")
+  .settings(libraryDependencies ++= jackson ++ hadoop ++ Seq(avro, parquetHadoop, zstd, aircompressor, slf4j))
+
+// What makes, keeps in step, asks and verifies each part of the index, and the command without Spark.
+lazy val engine = (project in file("jvm/engine"))
+  .dependsOn(fs % "compile->compile;test->test", parquet % "compile->compile;test->test")
+  .settings(common, name := "hudiidx-engine")
+  .settings(
+    libraryDependencies ++= jackson ++ hadoop ++ Seq(avro, parquetHadoop, zstd, aircompressor, slf4j),
+    // The example of an index of one's own, on the class path as a user's jar would be.
+    Test / unmanagedSourceDirectories += (ThisBuild / baseDirectory).value / "examples" / "quadkey",
+    Test / unmanagedResourceDirectories += (ThisBuild / baseDirectory).value / "examples" / "quadkey",
+    Test / unmanagedResources / excludeFilter := "*.scala",
+    libraryDependencies ++= s3Clients,
+    Test / javaOptions += (fs / s3proxy).value)
+
 lazy val S3Proxy = config("s3proxy").hide
 lazy val s3proxy = taskKey[String]("The option that tells tests the class path of the S3-compatible server.")
 
 lazy val spark = (project in file("jvm/spark"))
-  .dependsOn(hadoopModule % "compile->compile;test->test")
+  .dependsOn(engine % "compile->compile;test->test")
   .settings(common, name := "hudiidx-spark")
   .settings(
     Compile / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s"scala-$s"),
     Compile / unmanagedResourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "main" / s"resources-$s"),
     Test / unmanagedSourceDirectories ++= line.shims.map(s => baseDirectory.value / "src" / "test" / s"scala-$s"),
-    Test / javaOptions += (hadoopModule / s3proxy).value,
+    Test / javaOptions += (fs / s3proxy).value,
     // Half of the time of all suites is this module's: every fourth suite runs in a JVM of its own, two of which run at a time.
     // Without this one waits for the other; within each, suites run one after the other all the same.
     Test / parallelExecution := true,
@@ -159,11 +175,11 @@ val hiveJars = Seq(
   "org.apache.hive" % "hive-storage-api" % "2.8.1").map(m => (m % Provided).intransitive())
 
 lazy val hive = (project in file("jvm/hive"))
-  .dependsOn(hadoopModule % "compile->compile;test->test", spark % "test->test")
+  .dependsOn(engine % "compile->compile;test->test", spark % "test->test")
   .settings(common, name := "hudiidx-hive")
   // The job of the docs.
   .settings(Test / unmanagedSourceDirectories += (ThisBuild / baseDirectory).value / "examples" / "mapreduce")
-  .settings(libraryDependencies ++= jackson ++ hadoop ++ hiveJars ++ Seq(avro, parquet, zstd, slf4j) ++ Seq(
+  .settings(libraryDependencies ++= jackson ++ hadoop ++ hiveJars ++ Seq(avro, parquetHadoop, zstd, slf4j) ++ Seq(
     "org.apache.spark" %% "spark-hive" % line.spark % Test,
     "org.apache.spark" %% "spark-sql" % line.spark % Test))
 
@@ -220,6 +236,8 @@ lazy val bundle = (project in file("jvm/bundle"))
     assembly / test := {},
     assembly / assemblyMergeStrategy := {
       case "META-INF/LICENSE" | "META-INF/NOTICE" => MergeStrategy.deduplicate
+      // Spark has rows of its own.
+      case name if name.startsWith("hudiidx/rows/") => MergeStrategy.discard
       case name => (assembly / assemblyMergeStrategy).value(name)
     },
     assembly := JarCheck.onlyOurs(assembly.value, (ThisBuild / baseDirectory).value),
@@ -227,11 +245,11 @@ lazy val bundle = (project in file("jvm/bundle"))
 
 // Not part of the build or the tests: `benchmarks/run` compiles and starts it. It brings what a Spark installation would.
 lazy val benchmarks = (project in file("benchmarks"))
-  .dependsOn(hadoopModule)
+  .dependsOn(engine)
   .settings(
     name := "hudiidx-benchmarks",
     publish / skip := true,
-    libraryDependencies ++= (jackson ++ hadoop ++ Seq(avro, parquet, zstd, slf4j)).map(_.withConfigurations(None)) ++ Seq(
+    libraryDependencies ++= (jackson ++ hadoop ++ Seq(avro, parquetHadoop, zstd, slf4j)).map(_.withConfigurations(None)) ++ Seq(
       "org.apache.parquet" % "parquet-column" % line.parquet,
       "org.slf4j" % "slf4j-nop" % "2.0.7" % Runtime),
     writeClasspath := {
@@ -290,5 +308,5 @@ lazy val writeClasspath = taskKey[File]("Writes the run-time class path of the b
 lazy val writePeerClasspaths = taskKey[Seq[File]]("Writes the class paths of the benchmarks' peers to target/peer-*.txt.")
 
 lazy val root = (project in file("."))
-  .aggregate((Seq[ProjectReference](core, hadoopModule, spark, bundle) ++ (if (line == SparkVersions.Spark35) Seq[ProjectReference](hudi, hive, hiveBundle) else Nil)): _*)
+  .aggregate((Seq[ProjectReference](core, fs, parquet, engine, spark, bundle) ++ (if (line == SparkVersions.Spark35) Seq[ProjectReference](hudi, hive, hiveBundle) else Nil)): _*)
   .settings(name := "hudiidx", publish / skip := true)

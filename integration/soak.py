@@ -137,7 +137,7 @@ class Soak:
         past = sum(age > 2 * KEPT_MINUTES * 60 for age in ages)
         files = len(ages_below(self.path)) - len(ages)
         handles = len([*Path(f"/proc/{java}/fd").iterdir()])
-        cached = self.spark._jvm.hudiidx.hadoop.Tables.sharedCache().sizeBytes()
+        cached = self.spark._jvm.hudiidx.engine.Tables.sharedCache().sizeBytes()
         bytes_held = (live_heap(java), cached, resident(java))
         self.curves.add(*(held / MEBI for held in bytes_held), handles, len(ages), past, files)
 

@@ -75,14 +75,14 @@ PARTS = {
             "view calls held against the literal rules": LISTED,
         },
         core="*TableListingSuite *FileSystemViewSuite",
-        hadoopModule="*FixtureIndexSuite",
+        engine="*FixtureIndexSuite",
     ),
     "keys": suites(
         {
             "keys of files where stock Hudi has them": KEYS,
             "keys looked up that are where files have them": KEYS,
         },
-        hadoopModule="*SliceKeysSuite *RecordPartSuite",
+        engine="*SliceKeysSuite *RecordPartSuite",
     ),
     "lookups": pytest("tests/test_lookup.py", {"keys located as stock Hudi has them": KEYS}),
     "simulation": suites(
@@ -95,8 +95,7 @@ PARTS = {
             "processes killed in them": "6. Atomic",
             "faults of the store in them": "5. Derived, 6. Atomic",
         },
-        core="*SimulationSuite",
-        hadoopModule="*RecordSimulationSuite",
+        engine="*SimulationSuite *RecordSimulationSuite",
     ),
     "damage": suites(
         {
@@ -106,8 +105,8 @@ PARTS = {
             "writes of an index stopped at a step": "6. Atomic",
             "processes killed at a write step": "6. Atomic",
         },
-        core="*IndexFaultSuite *KillSuite *HFileDamageSuite *ParserFuzzSuite",
-        hadoopModule="*RecordFaultSuite *DamagedLogSuite",
+        core="*HFileDamageSuite *ParserFuzzSuite",
+        engine="*IndexFaultSuite *KillSuite *RecordFaultSuite *DamagedLogSuite",
     ),
     "forged": suites(
         {
@@ -125,7 +124,8 @@ PARTS = {
             "rounds of six who publish at once on S3": "6. Atomic",
             "rounds of six who publish at once on a store without conditions": "6. Atomic",
         },
-        hadoopModule="*FaultyStoreSuite *S3StorageSuite *ClaimsSuite",
+        fs="*S3StorageSuite *ClaimsSuite",
+        engine="*FaultyStoreSuite",
         spark="*FaultyTablesSuite",
     ),
     "writers": suites(
@@ -136,8 +136,7 @@ PARTS = {
             "random orders of five processes on models of stores": "6. Atomic",
             "calls whose answer is lost on models of stores": "6. Atomic",
         },
-        core="*LateWriteSuite *LeaseModelSuite",
-        hadoopModule="*ClaimedModelSuite",
+        engine="*LateWriteSuite *LeaseModelSuite *ClaimedModelSuite",
         spark="*ConcurrentWritesSuite *ConcurrentOverwritesSuite",
     ),
     "executors": pytest(

@@ -3,7 +3,8 @@
 Usage: run_tests.py lint | fast | test | all | cluster
 
     lint     scalafmt, ruff (rules and format), mypy --strict, words of docs/glossary.md
-    fast     lint, the Scala suites of core, Python tests that need no Spark session, some on each Spark 4
+    fast     lint, the Scala suites of core and parquet, some of engine, Python tests that need no Spark
+             session, some on each Spark 4
     test     lint, every Scala suite, the Python tests, stock Hudi live in short form, lines/ on each Spark 4
     all      test, with every fixture and every live case
     cluster  stock Hudi live in short form, our session on executor processes: of a local cluster, then of a
@@ -47,6 +48,10 @@ LINT = {
     "words": [str(BIN / "python"), "scripts/check_words.py"],
 }
 SCALAFMT = {"scalafmt": ["build/sbt", "scalafmtCheckAll"]}
+# Of the engine what waits for no store.
+FAST_ENGINE = (
+    "engine/testOnly hudiidx.sync.* hudiidx.write.* hudiidx.symlink.* hudiidx.report.* hudiidx.command.*"
+)
 # What no test runs, but a change may break.
 COMPILED = ["benchmarks/compile", "jmh/compile"]
 # What shell scripts of Spark give to the JVMs that tests start.
@@ -201,7 +206,7 @@ def main(suite: str) -> int:
     """Runs the suite and prints the closing line."""
     counts = Counts() if suite == "cluster" else lint(LINT if suite != "lint" else {**SCALAFMT, **LINT})
     if suite == "fast":
-        counts += scala(["core/test", *COMPILED, "scalafmtCheckAll"]) + pytest(
+        counts += scala(["core/test", "parquet/test", FAST_ENGINE, *COMPILED, "scalafmtCheckAll"]) + pytest(
             "Python tests", ["-m", "not spark and not slow", "tests"]
         )
         counts += on_spark_4("-m", "smoke")

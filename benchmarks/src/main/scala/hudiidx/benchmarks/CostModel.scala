@@ -1,6 +1,6 @@
 package hudiidx.benchmarks
 
-import hudiidx.hadoop.record.{RecordLookup, RecordPart}
+import hudiidx.engine.record.{RecordLookup, RecordPart}
 import hudiidx.record.PackedKeys
 import hudiidx.sync._
 import hudiidx.sync.build.Indexer

@@ -2,7 +2,7 @@ package hudiidx.benchmarks
 
 import java.util.concurrent.{Callable, Executors}
 
-import hudiidx.hadoop.record.{RecordLookup, RecordPart, RecordVerifier}
+import hudiidx.engine.record.{RecordLookup, RecordPart, RecordVerifier}
 import hudiidx.record.PackedKeys
 import hudiidx.sync._
 import hudiidx.sync.build.Indexer

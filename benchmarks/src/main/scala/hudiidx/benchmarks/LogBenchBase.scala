@@ -1,6 +1,6 @@
 package hudiidx.benchmarks
 
-import hudiidx.hadoop.{KeyedRows, StoredKeyRows}
+import hudiidx.slice.{KeyedRows, StoredKeyRows}
 import hudiidx.record.PackedKeys
 import java.nio.file.Path
 import org.apache.hadoop.conf.Configuration

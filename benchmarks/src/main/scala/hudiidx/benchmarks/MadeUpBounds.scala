@@ -6,7 +6,7 @@ import java.util.SplittableRandom
 
 import hudiidx.column._
 import hudiidx.column.segment.{ColumnIndex, ColumnKind, CoveredFile, EncodedPage, SegmentLayout, SegmentWriter}
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.manifest.PartitionKey
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._

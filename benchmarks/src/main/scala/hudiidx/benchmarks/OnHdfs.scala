@@ -4,7 +4,7 @@ import java.net.URI
 import java.nio.file.Paths
 import java.security.MessageDigest
 
-import hudiidx.hadoop.record.RecordLookup
+import hudiidx.engine.record.RecordLookup
 import hudiidx.record.PackedKeys
 import hudiidx.sync.TableContext
 import org.apache.hadoop.conf.Configuration

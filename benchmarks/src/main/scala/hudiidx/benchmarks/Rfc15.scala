@@ -1,8 +1,8 @@
 package hudiidx.benchmarks
 
 import com.fasterxml.jackson.databind.JsonNode
-import hudiidx.hadoop.fs.HadoopStorage
-import hudiidx.hadoop.Tables
+import hudiidx.fs.HadoopStorage
+import hudiidx.engine.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.store.IndexVersion
 import hudiidx.sync.IndexOptions

@@ -94,14 +94,15 @@ private[hudiidx] object ShellCommandSuite {
   /** Who makes texts of other forms: paths of columns, expressions as they are stored, names in filters that were recorded. */
   val Quoting = Set("ShellCommand.scala", "Sql.scala", "ColumnPath.scala", "FilterTexts.scala")
 
-  def sources: Vector[(String, String)] = Vector("core", "hadoop", "spark", "hudi", "hive").flatMap { module =>
-    val files = Files.walk(Fixtures.repoRoot.resolve(s"jvm/$module/src/main"))
-    try
-      files.iterator.asScala
-        .filter(_.toString.endsWith(".scala"))
-        .map(f => f.getFileName.toString -> Files.readString(f))
-        .toVector
-    finally files.close()
+  def sources: Vector[(String, String)] = Vector("core", "fs", "parquet", "engine", "spark", "hudi", "hive").flatMap {
+    module =>
+      val files = Files.walk(Fixtures.repoRoot.resolve(s"jvm/$module/src/main"))
+      try
+        files.iterator.asScala
+          .filter(_.toString.endsWith(".scala"))
+          .map(f => f.getFileName.toString -> Files.readString(f))
+          .toVector
+      finally files.close()
   }
 
   /** The words of each command line, as bash reads them. */

@@ -7,8 +7,8 @@ import scala.collection.JavaConverters._
 
 import examples.mapreduce.FareByCity
 import hudiidx.{Fixtures, TestSettings}
-import hudiidx.hadoop.Tables
-import hudiidx.hadoop.record.RecordPart
+import hudiidx.engine.Tables
+import hudiidx.engine.record.RecordPart
 import hudiidx.sync.{IndexOptions, LocalEngine, LocalScanner, RecordOptions}
 import hudiidx.sync.build.Indexer
 import org.apache.hadoop.conf.Configuration

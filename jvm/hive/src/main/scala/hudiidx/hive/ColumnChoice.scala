@@ -1,7 +1,7 @@
 package hudiidx.hive
 
 import hudiidx.InvalidOption
-import hudiidx.hive.rows.ValueType
+import hudiidx.rows.ValueType
 import org.apache.hadoop.io.Writable
 
 /** Rows of the columns that settings name, in the order in which they name them; else of all, in the table's. */

@@ -6,7 +6,7 @@ import java.sql.{Date => SqlDate, Timestamp => SqlTimestamp}
 import java.util.Arrays
 
 import hudiidx.column.{ColumnType, ValueOrder, ValueSet, ValueSets}
-import hudiidx.hive.rows.ValueType
+import hudiidx.rows.ValueType
 import org.apache.hadoop.hive.common.`type`.HiveDecimal
 
 /** Where a constant of Hive's stands among the values of a column, as bounds have them ([[ColumnType]]). Each set has at least the

@@ -3,7 +3,7 @@ package hudiidx.hive
 import scala.collection.JavaConverters._
 
 import hudiidx.column.{ColumnCondition, ColumnPath, Conditions, ValueSet, ValueSets}
-import hudiidx.hive.rows.ValueType
+import hudiidx.rows.ValueType
 import org.apache.hadoop.hive.ql.plan.{ExprNodeColumnDesc, ExprNodeConstantDesc, ExprNodeDesc, ExprNodeGenericFuncDesc}
 import org.apache.hadoop.hive.ql.udf.generic._
 

@@ -2,7 +2,7 @@ package hudiidx.hive
 
 import scala.collection.JavaConverters._
 
-import hudiidx.hive.rows.{Conversion, ValueType}
+import hudiidx.rows.{Conversion, ValueType}
 import java.util.regex.Pattern
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.hive.serde2.ColumnProjectionUtils

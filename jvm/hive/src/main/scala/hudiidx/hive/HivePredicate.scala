@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 
 import hudiidx.Log
 import hudiidx.column.ColumnCondition
-import hudiidx.hive.rows.ValueType
+import hudiidx.rows.ValueType
 import hudiidx.table.{KeyTexts, TableConfig}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.hive.ql.exec.SerializationUtilities

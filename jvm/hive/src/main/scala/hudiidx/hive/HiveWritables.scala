@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.collection.JavaConverters._
 
 import hudiidx.UnsupportedTable
-import hudiidx.hive.rows.ValueType
+import hudiidx.rows.ValueType
 import org.apache.hadoop.hive.common.`type`.{HiveChar, HiveDecimal, HiveVarchar}
 import org.apache.hadoop.hive.serde2.io.{DoubleWritable, HiveCharWritable, HiveDecimalWritable, HiveVarcharWritable}
 import org.apache.hadoop.hive.serde2.objectinspector.PrimitiveObjectInspector.PrimitiveCategory

@@ -1,6 +1,6 @@
 package hudiidx.hive
 
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 

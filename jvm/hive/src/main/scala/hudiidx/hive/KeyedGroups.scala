@@ -3,7 +3,7 @@ package hudiidx.hive
 import java.io.IOException
 
 import hudiidx.{DamagedIndex, Log}
-import hudiidx.hadoop.record.{IndexedKeys, RecordIndexSnapshot}
+import hudiidx.engine.record.{IndexedKeys, RecordIndexSnapshot}
 import hudiidx.record.{PackedKeys, RecordIndex}
 import hudiidx.sync.TableSnapshot
 import hudiidx.table.FileGroup

@@ -4,9 +4,10 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
 
 import hudiidx.{Causes, DamagedTable}
-import hudiidx.hadoop.{MergedSlice, SliceMerger, Tables}
-import hudiidx.hadoop.parquet.StorageInputFile
-import hudiidx.hive.rows._
+import hudiidx.engine.Tables
+import hudiidx.slice.{MergedSlice, SliceMerger}
+import hudiidx.parquet.StorageInputFile
+import hudiidx.rows._
 import hudiidx.merge.{MergeOptions, MergeRules}
 import hudiidx.storage.Storage
 import hudiidx.table.TableLogRules

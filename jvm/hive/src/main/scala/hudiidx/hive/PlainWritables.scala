@@ -1,6 +1,6 @@
 package hudiidx.hive
 
-import hudiidx.hive.rows.ValueType
+import hudiidx.rows.ValueType
 import org.apache.hadoop.io._
 
 /** Values as Hadoop's own Writables, for jobs without Hive: a decimal is the text of it, a date the days since 1970-01-01, a

@@ -1,7 +1,7 @@
 package hudiidx.hive
 
 import hudiidx.column.ColumnCondition
-import hudiidx.hive.rows.ValueType
+import hudiidx.rows.ValueType
 import hudiidx.table.TableConfig
 
 /** What a query says of the rows that it wants. It looks at the rows itself: those of others need not be left out. */

@@ -6,8 +6,8 @@ import java.time.LocalDate
 import scala.util.Try
 
 import hudiidx.UnsupportedTable
-import hudiidx.hadoop.parquet.TimestampLabels
-import hudiidx.hive.rows.{AvroValues, ValueType}
+import hudiidx.parquet.TimestampLabels
+import hudiidx.rows.{AvroValues, ValueType}
 import hudiidx.log.AvroFieldPlan
 import hudiidx.table.{PartitionPathForm, PartitionReading, PartitionRule, PartitionTexts}
 import org.apache.avro.Schema

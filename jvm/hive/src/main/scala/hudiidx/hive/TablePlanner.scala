@@ -1,6 +1,6 @@
 package hudiidx.hive
 
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.merge.MergeRules
 import hudiidx.storage.Storage
 import hudiidx.sync.TableSnapshot

@@ -3,10 +3,10 @@ package hudiidx.hive
 import java.nio.file.{Files, Paths}
 import java.sql.{Date => SqlDate, Timestamp => SqlTimestamp}
 
-import hudiidx.hadoop.column.ColumnPart
-import hudiidx.hadoop.{Tables, TimelineCut}
+import hudiidx.engine.column.ColumnPart
+import hudiidx.engine.{Tables, TimelineCut}
 import hudiidx.hfile.BlockCache
-import hudiidx.hive.rows.{AvroValues, ValueType}
+import hudiidx.rows.{AvroValues, ValueType}
 import hudiidx.log.AvroFieldPlan
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._

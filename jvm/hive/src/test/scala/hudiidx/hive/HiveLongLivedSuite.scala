@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.IndexOptions
 import hudiidx.sync.build.Indexer
-import hudiidx.hadoop.{Tables, TimelineCut}
+import hudiidx.engine.{Tables, TimelineCut}
 import hudiidx.table.PropertiesFile
 import hudiidx.{Fixtures, HudiIdxException, NotAHudiTable, TestSettings}
 import org.apache.hadoop.conf.Configuration

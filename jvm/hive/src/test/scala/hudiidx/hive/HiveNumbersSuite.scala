@@ -1,7 +1,7 @@
 package hudiidx.hive
 
 import hudiidx.NumberSites
-import hudiidx.hive.rows.ValueType._
+import hudiidx.rows.ValueType._
 import org.scalatest.funsuite.AnyFunSuite
 
 /** As `NumbersSuite`, of the reader for Hive. */
@@ -15,11 +15,8 @@ class HiveNumbersSuite extends AnyFunSuite {
     }
   )
 
-  /** Texts of numbers, which files hold as numbers. */
-  private val ofNumbers = Set("hudiidx.hive.rows.Conversion")
-
   test("every place that makes a number of a text has an entry here, and takes any text") {
-    assert(NumberSites.in(classOf[HudiIdxSplit]) === sites.keySet ++ ofNumbers)
+    assert(NumberSites.in(classOf[HudiIdxSplit]) === sites.keySet)
     sites.foreach { case (name, site) => NumberSites.take(name, site) }
     assert(TableColumns.valueOf(" 1.50 ", Decimal(10, 2)).contains(new java.math.BigDecimal("1.50")))
   }

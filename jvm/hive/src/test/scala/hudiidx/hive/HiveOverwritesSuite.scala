@@ -3,7 +3,7 @@ package hudiidx.hive
 import java.nio.file.{Files, Paths}
 
 import hudiidx.{Fixtures, TestSettings}
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, TableContext}
 import hudiidx.sync.build.Indexer

@@ -4,10 +4,10 @@ import java.nio.file.{Files, Paths}
 
 import scala.collection.JavaConverters._
 
-import hudiidx.hadoop.{Tables, TimelineCut}
+import hudiidx.engine.{Tables, TimelineCut}
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.hadoop.column.ColumnPart
-import hudiidx.hadoop.record.RecordPart
+import hudiidx.engine.column.ColumnPart
+import hudiidx.engine.record.RecordPart
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._

@@ -2,7 +2,7 @@ package hudiidx.hive
 
 import java.nio.file.{Files, Paths}
 
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.sync.IndexOptions
 import hudiidx.sync.build.Indexer
 import hudiidx.table.TableConfig

@@ -1,8 +1,8 @@
 package hudiidx.hive
 
-import hudiidx.hadoop.{ParquetLayout, ParquetTables}
-import hudiidx.hadoop.parquet.StorageInputFile
-import hudiidx.hive.rows.{ParquetRows, ValueType}
+import hudiidx.parquet.{ParquetLayout, ParquetTables}
+import hudiidx.parquet.StorageInputFile
+import hudiidx.rows.{ParquetRows, ValueType}
 import hudiidx.storage.LocalStorage
 import hudiidx.{Fixtures, InvalidOption, NotAHudiTable, TestSettings}
 import org.apache.hadoop.fs.Path

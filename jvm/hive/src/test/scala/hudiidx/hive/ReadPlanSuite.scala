@@ -17,7 +17,7 @@ import java.util.zip.{DeflaterOutputStream, InflaterInputStream}
 import scala.util.control.NonFatal
 
 import hudiidx.Fixtures
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}

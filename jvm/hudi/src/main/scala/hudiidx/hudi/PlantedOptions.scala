@@ -1,6 +1,6 @@
 package hudiidx.hudi
 
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.table.{PropertiesFile, TableConfig}
 import hudiidx.{InvalidOption, NotAHudiTable}
 import org.apache.spark.sql.SparkSession

@@ -3,7 +3,7 @@ package hudiidx.spark
 import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.spark.catalog.{
   CatalogProcedures,
   DelegatingCatalog,

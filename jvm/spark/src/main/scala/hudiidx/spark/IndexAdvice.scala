@@ -7,7 +7,7 @@ import scala.collection.mutable
 import hudiidx.column.ColumnCondition.{And, Anything, In => Leaf, Nothing, Or}
 import hudiidx.column.{ColumnCondition, ColumnPath, ColumnType, LeafTest}
 import hudiidx.column.expression.ExpressionLimits
-import hudiidx.hadoop.column.{FooterStats, SourceStats}
+import hudiidx.engine.column.{FooterStats, SourceStats}
 import hudiidx.spark.pinned.{ColumnFilter, PartitionPruning, PinnedTable}
 import hudiidx.spark.plan.{HudiIdxScan, RecordedScans}
 import hudiidx.spark.prune.{Contained, ExpressionResolver}

@@ -6,9 +6,9 @@ import scala.collection.JavaConverters._
 
 import hudiidx.DamagedTable
 import hudiidx.bytes.RecentlyUsed
-import hudiidx.hadoop.record.KeptOpen
-import hudiidx.hadoop.parquet.KeyColumns
-import hudiidx.hadoop.{KeyedSlice, WantedKeys}
+import hudiidx.engine.record.KeptOpen
+import hudiidx.parquet.KeyColumns
+import hudiidx.slice.{KeyedSlice, WantedKeys}
 import hudiidx.record.PackedKeys
 import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.pinned.PinnedTable

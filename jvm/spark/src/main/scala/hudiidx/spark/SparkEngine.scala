@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.{Causes, DamagedIndex, DamagedTable, HudiIdxException, Texts}
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.sync.{TableAccess, TaskEngine}
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD

@@ -3,7 +3,7 @@ package hudiidx.spark
 import hudiidx.InvalidOption
 import hudiidx.column.{ColumnExpression, ColumnPath}
 import hudiidx.column.expression.{ExpressionGrowth, ExpressionTree}
-import hudiidx.hadoop.column.{ExpressionEngine, RowExpression, TableExpressions}
+import hudiidx.engine.column.{ExpressionEngine, RowExpression, TableExpressions}
 import hudiidx.spark.pinned.RowSchema
 import hudiidx.spark.prune._
 import hudiidx.table.TableConfig

@@ -3,8 +3,9 @@ package hudiidx.spark
 import java.io.{IOException, OutputStream}
 import java.util.concurrent.atomic.AtomicLong
 
-import hudiidx.hadoop.record.{RecordLookup, RecordPart}
-import hudiidx.hadoop.{RelabelledFileSystem, Tables}
+import hudiidx.engine.record.{RecordLookup, RecordPart}
+import hudiidx.engine.Tables
+import hudiidx.fs.RelabelledFileSystem
 import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync._

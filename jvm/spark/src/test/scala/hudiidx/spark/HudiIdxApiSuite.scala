@@ -5,7 +5,7 @@ import java.nio.file.{Files, Paths}
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.hadoop.TimelineCut
+import hudiidx.engine.TimelineCut
 import hudiidx.record.{PackedKeys, PackedLocations}
 import hudiidx.spark.api.{AnswerPieces, HudiIdxApi}
 import hudiidx.{Causes, DamagedTable, Fixtures, InvalidOption}

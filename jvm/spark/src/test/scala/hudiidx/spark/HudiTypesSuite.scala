@@ -4,7 +4,7 @@ import java.nio.file.{Files, Paths}
 
 import scala.collection.JavaConverters._
 
-import hudiidx.hadoop.parquet.ReaderInputFile
+import hudiidx.parquet.ReaderInputFile
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.compact.CompactionApi
 import hudiidx.spark.prune.SkippingSuite

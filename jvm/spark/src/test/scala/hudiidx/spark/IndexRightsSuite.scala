@@ -6,7 +6,7 @@ import java.nio.file.{FileSystemException, Files, Path, Paths}
 import scala.collection.JavaConverters._
 
 import hudiidx.Fixtures
-import hudiidx.hadoop.TimelineCut
+import hudiidx.engine.TimelineCut
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.options.ReadOptions
 import hudiidx.storage.LocalStorage

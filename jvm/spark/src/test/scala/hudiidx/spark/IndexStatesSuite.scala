@@ -3,7 +3,7 @@ package hudiidx.spark
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
-import hudiidx.hadoop.{Tables, TimelineCut}
+import hudiidx.engine.{Tables, TimelineCut}
 import hudiidx.hfile.BlockCache
 import hudiidx.record.{PackedKeys, PackedLocations}
 import hudiidx.spark.api.{AnswerPieces, HudiIdxApi}

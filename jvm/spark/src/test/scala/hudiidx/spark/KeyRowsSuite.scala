@@ -6,7 +6,7 @@ import scala.collection.JavaConverters._
 import scala.util.Random
 
 import hudiidx.Fixtures
-import hudiidx.hadoop.{FoundRows, StoredKeyRows}
+import hudiidx.slice.{FoundRows, StoredKeyRows}
 import hudiidx.record.PackedKeys
 import hudiidx.spark.read.{BaseFileReaderFactory, FileSliceSplit, ParquetReaders, ScanColumns}
 import org.apache.parquet.hadoop.metadata.BlockMetaData

@@ -7,7 +7,7 @@ import scala.util.Random
 
 import hudiidx.spark.options.ReadPushdowns
 import hudiidx.{Fixtures, TestSettings}
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.logindex.LogIndex
 import hudiidx.record.PackedKeys
 import hudiidx.spark.api.HudiIdxApi

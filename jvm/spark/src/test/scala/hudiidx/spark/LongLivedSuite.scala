@@ -71,7 +71,7 @@ final class LongLivedSuite extends SparkSuite {
 
   test("a DataFrame whose table stays has the rows of its moment, long after it was planned") {
     val table = Fixtures.copy("v9-mor-part")
-    val cut = new hudiidx.hadoop.TimelineCut(table)
+    val cut = new hudiidx.engine.TimelineCut(table)
     cut.showFirst(cut.size - 1)
     val frame = read(table)
     val asIt = Answer.of(read(table)).checksum

@@ -9,7 +9,7 @@ import scala.collection.JavaConverters._
 import hudiidx.command.{Doctor, Finding}
 import hudiidx.column.segment.ColumnIndex
 import hudiidx.column.NeverColumns
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.logindex.LogIndex
 import hudiidx.record.RecordIndex
 import hudiidx.spark.api.HudiIdxApi

@@ -180,7 +180,7 @@ final class RowLookupSuite extends SparkSuite with ScalaCheckPropertyChecks {
     val keys = keysOf(table).take(10)
     val tasks = new RowLookups(
       spark,
-      hudiidx.hadoop.Tables.access(spark.sessionState.newHadoopConf()),
+      hudiidx.engine.Tables.access(spark.sessionState.newHadoopConf()),
       table,
       ReadOptions.of(Map.empty, Map.empty),
       Map.empty,

@@ -1,6 +1,6 @@
 package hudiidx.spark
 
-import hudiidx.hadoop.record.{RecordLookup, RecordPart}
+import hudiidx.engine.record.{RecordLookup, RecordPart}
 import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.sync._
 import hudiidx.sync.build.Indexer
@@ -70,7 +70,7 @@ class SparkEngineSuite extends SparkSuite {
 }
 
 object SparkEngineSuite {
-  private def access: TableAccess = hudiidx.hadoop.Tables.access(new org.apache.hadoop.conf.Configuration())
+  private def access: TableAccess = hudiidx.engine.Tables.access(new org.apache.hadoop.conf.Configuration())
   private def local: TaskEngine = new LocalEngine(access)
 
   private val doubled: (TableAccess, Int) => Int = { (access, n) =>

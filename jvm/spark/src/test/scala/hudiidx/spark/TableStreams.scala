@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path, Paths, StandardCopyOption}
 
 import scala.collection.mutable
 
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
 import hudiidx.timeline.Instant

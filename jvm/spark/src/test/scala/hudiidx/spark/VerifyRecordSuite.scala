@@ -3,8 +3,8 @@ package hudiidx.spark
 import java.nio.file.{Files, Paths, StandardCopyOption}
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import hudiidx.hadoop.Tables
-import hudiidx.hadoop.record.RecordPart
+import hudiidx.engine.Tables
+import hudiidx.engine.record.RecordPart
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.sync._
 import hudiidx.sync.build.Indexer

@@ -8,11 +8,11 @@ import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.node.JsonNodeFactory
 import hudiidx.InvalidOption
 import hudiidx.column.{IndexKind, IndexSpec}
-import hudiidx.hadoop.column.{ColumnChange, ColumnPart, ColumnSettings, ColumnVerifier}
-import hudiidx.hadoop.logindex.LogPart
-import hudiidx.hadoop.record.{KeptOpen, RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
+import hudiidx.engine.column.{ColumnChange, ColumnPart, ColumnSettings, ColumnVerifier}
+import hudiidx.engine.logindex.LogPart
+import hudiidx.engine.record.{KeptOpen, RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
 import hudiidx.command.{InfoJson, ReportJson, SymlinkJson}
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
 import hudiidx.report.TableReport
 import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}

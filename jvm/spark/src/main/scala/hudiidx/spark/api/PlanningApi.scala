@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.node.ObjectNode
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.InvalidOption
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.spark.{HudiIdxSource, IndexAdvice}
 import hudiidx.spark.pinned.PinnedTable
 import hudiidx.spark.options.ReadOptions

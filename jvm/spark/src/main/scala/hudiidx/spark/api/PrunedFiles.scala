@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
 import hudiidx.UnsupportedTable
-import hudiidx.hadoop.parquet.TimestampLabels
+import hudiidx.parquet.TimestampLabels
 import hudiidx.spark.pinned.{ColumnStage, PinnedTable}
 import hudiidx.spark.plan.{FilePlan, HudiIdxScan, PlanFacts}
 import hudiidx.spark.read.KeptFooters

@@ -1,8 +1,8 @@
 package hudiidx.spark.api
 
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
-import hudiidx.hadoop.column.ColumnVerifyResult
-import hudiidx.hadoop.record.{MappingDifference, RecordVerifyResult, StockComparison}
+import hudiidx.engine.column.ColumnVerifyResult
+import hudiidx.engine.record.{MappingDifference, RecordVerifyResult, StockComparison}
 import hudiidx.sync.VerifyResult
 
 /** What comparisons of index and table found, as JSON. */

@@ -1,7 +1,7 @@
 package hudiidx.spark.build
 
 import hudiidx.Texts
-import hudiidx.hadoop.fs.HadoopStorage
+import hudiidx.fs.HadoopStorage
 import hudiidx.manifest.{EncodedPartition, PartitionKey}
 import hudiidx.sync.PartitionScanner
 import hudiidx.table.listing.{

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import com.fasterxml.jackson.core.JsonGenerator
 import hudiidx.command.{BackgroundTask, CommandLine, Main}
-import hudiidx.hadoop.fs.CommandSettings
+import hudiidx.fs.CommandSettings
 import hudiidx.spark.api.PrunedFiles
 import hudiidx.spark.plan.{FilePlan, ScanSpec}
 import hudiidx.spark.pinned.{PinnedTable, SharedTable}

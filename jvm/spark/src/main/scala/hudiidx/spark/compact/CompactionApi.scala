@@ -3,7 +3,7 @@ package hudiidx.spark.compact
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.write.options.WriteOptions
 import hudiidx.sync.IndexOptions

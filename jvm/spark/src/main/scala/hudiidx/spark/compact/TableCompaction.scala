@@ -2,7 +2,7 @@ package hudiidx.spark.compact
 
 import java.util.Locale
 
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.merge.MergeRules
 import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.pinned.{PinnedTable, SharedTable}

@@ -1,6 +1,6 @@
 package hudiidx.spark.pinned
 
-import hudiidx.hadoop.parquet.TimestampLabels
+import hudiidx.parquet.TimestampLabels
 import hudiidx.spark.rows.AvroSchemaConverter
 import hudiidx.table.{PartitionReading, PartitionRule, TableConfig, TableSchema}
 import hudiidx.{AvroSchemas, DamagedTable}

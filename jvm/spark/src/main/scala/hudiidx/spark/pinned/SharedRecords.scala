@@ -3,7 +3,7 @@ package hudiidx.spark.pinned
 import java.io.IOException
 
 import hudiidx.DamagedIndex
-import hudiidx.hadoop.record.{GroupMappings, IndexedKeys, RecordIndexSnapshot, SliceKeyScan}
+import hudiidx.engine.record.{GroupMappings, IndexedKeys, RecordIndexSnapshot, SliceKeyScan}
 import hudiidx.record.{Locations, PackedKeys}
 import hudiidx.sync.{IndexOptions, LocalEngine, TableAccess, TableSnapshot}
 import hudiidx.table.query.TimeTravel

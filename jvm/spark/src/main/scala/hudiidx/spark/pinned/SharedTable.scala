@@ -4,7 +4,7 @@ import java.lang.ref.Cleaner
 
 import hudiidx.bytes.RecentlyUsed
 import hudiidx.{DamagedIndex, Log}
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.logindex.{KeptCells, LogIndex}
 import hudiidx.store.IndexStore
 import hudiidx.sync.{EarlierMoment, IndexOptions, TableContext, TableSnapshot}

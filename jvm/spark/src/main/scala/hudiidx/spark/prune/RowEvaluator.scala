@@ -4,7 +4,7 @@ import scala.util.control.NonFatal
 
 import hudiidx.column.{ColumnType, ColumnValues, ValueOrder}
 import hudiidx.column.expression.ExpressionGrowth
-import hudiidx.hadoop.column.{RowEvaluation, RowExpression, ValueSink}
+import hudiidx.engine.column.{RowEvaluation, RowExpression, ValueSink}
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow, MutableProjection}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, DecimalType, StringType}

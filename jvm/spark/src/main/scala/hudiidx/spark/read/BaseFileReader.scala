@@ -6,8 +6,8 @@ import java.util.BitSet
 import scala.collection.JavaConverters._
 
 import hudiidx.DamagedTable
-import hudiidx.hadoop.{FoundRows, KeyedRows, SliceKeySource, StoredKeyRows, WantedKeys}
-import hudiidx.hadoop.parquet.{KeyColumns, TimestampLabels}
+import hudiidx.slice.{FoundRows, KeyedRows, SliceKeySource, StoredKeyRows, WantedKeys}
+import hudiidx.parquet.{KeyColumns, TimestampLabels}
 import hudiidx.record.PackedKeys
 import hudiidx.spark.rows.{ColumnAdapter, RenamedColumns, VariantFields}
 import hudiidx.spark.shims.Shims

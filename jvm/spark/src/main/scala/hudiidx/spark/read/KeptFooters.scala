@@ -4,7 +4,7 @@ import scala.collection.JavaConverters._
 
 import hudiidx.bytes.RecentlyUsed
 import hudiidx.column.HudiBloom
-import hudiidx.hadoop.fs.HadoopStorage
+import hudiidx.fs.HadoopStorage
 import hudiidx.storage.FileStamp
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path

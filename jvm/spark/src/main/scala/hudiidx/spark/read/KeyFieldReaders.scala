@@ -2,7 +2,7 @@ package hudiidx.spark.read
 
 import scala.collection.mutable
 
-import hudiidx.hadoop.{KeyedRows, StoredKeyRows}
+import hudiidx.slice.{KeyedRows, StoredKeyRows}
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.datasources.PartitionedFile

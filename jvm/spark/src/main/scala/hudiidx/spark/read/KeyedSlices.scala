@@ -1,7 +1,7 @@
 package hudiidx.spark.read
 
 import hudiidx.bytes.RecentlyUsed
-import hudiidx.hadoop.KeyedSlice
+import hudiidx.slice.KeyedSlice
 import hudiidx.storage.FileStamp
 import hudiidx.table.FileSlice
 

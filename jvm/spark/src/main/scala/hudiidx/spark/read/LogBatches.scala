@@ -1,6 +1,6 @@
 package hudiidx.spark.read
 
-import hudiidx.hadoop.{KeptRecords, MergedSlice}
+import hudiidx.slice.{KeptRecords, MergedSlice}
 import hudiidx.spark.rows.BlockRowsReader
 import hudiidx.spark.shims.Shims
 import org.apache.spark.sql.connector.read.PartitionReader

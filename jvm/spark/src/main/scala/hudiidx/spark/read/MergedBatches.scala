@@ -2,7 +2,7 @@ package hudiidx.spark.read
 
 import java.util.BitSet
 
-import hudiidx.hadoop.MergedSlice
+import hudiidx.slice.MergedSlice
 import hudiidx.spark.shims.Shims
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.StructType

@@ -1,6 +1,6 @@
 package hudiidx.spark.read
 
-import hudiidx.hadoop.{KeyedRows, StoredKeyRows}
+import hudiidx.slice.{KeyedRows, StoredKeyRows}
 import hudiidx.record.PackedKeys
 import hudiidx.spark.pinned.{HeldConfiguration, SharedTable}
 import hudiidx.spark.shims.{ParquetShims, SparkInternals}

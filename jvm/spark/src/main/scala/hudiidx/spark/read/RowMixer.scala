@@ -1,6 +1,6 @@
 package hudiidx.spark.read
 
-import hudiidx.hadoop.{MergedSlice, PartialMergeRecords, RecordHolder}
+import hudiidx.slice.{MergedSlice, PartialMergeRecords, RecordHolder}
 import hudiidx.UnsupportedTable
 import hudiidx.merge.{MergeRules, Mixing}
 import hudiidx.spark.options.ReadOptions

@@ -2,8 +2,9 @@ package hudiidx.spark.read
 
 import java.nio.ByteBuffer
 
-import hudiidx.hadoop.{FoundRows, KeyedRows, MergedSlice, SliceKeySource, SliceMerger, Tables}
-import hudiidx.hadoop.parquet.KeyColumns
+import hudiidx.engine.Tables
+import hudiidx.slice.{FoundRows, KeyedRows, MergedSlice, SliceKeySource, SliceMerger}
+import hudiidx.parquet.KeyColumns
 import hudiidx.log.{AvroFieldPlan, BlockPart}
 import hudiidx.logindex.KeptTails
 import hudiidx.merge.{MergeOptions, MergeRules}

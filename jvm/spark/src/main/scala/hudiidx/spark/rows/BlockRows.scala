@@ -1,7 +1,7 @@
 package hudiidx.spark.rows
 
 import hudiidx.bytes.ByteSlice
-import hudiidx.hadoop.{BlockOpener, BlockWalk}
+import hudiidx.slice.{BlockOpener, BlockWalk}
 import hudiidx.log.{AvroFieldPlan, AvroRecordWalk, AvroRecords, AvroRecordsAt, LogBlock, LogBlockKind}
 import hudiidx.storage.RandomReader
 import hudiidx.table.{ColumnNames, TableNames}

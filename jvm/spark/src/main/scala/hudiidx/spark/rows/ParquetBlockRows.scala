@@ -2,7 +2,7 @@ package hudiidx.spark.rows
 
 import hudiidx.{DamagedTable, HudiIdxException}
 import hudiidx.bytes.ByteSlice
-import hudiidx.hadoop.parquet.ReaderInputFile
+import hudiidx.parquet.ReaderInputFile
 import hudiidx.log.{LogBlock, LogFile}
 import hudiidx.storage.RandomReader
 import hudiidx.table.ColumnNames

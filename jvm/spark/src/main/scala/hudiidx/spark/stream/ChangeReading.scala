@@ -6,7 +6,7 @@ import java.util.{HashSet => JSet}
 import scala.collection.mutable
 
 import hudiidx.DamagedTable
-import hudiidx.hadoop.LogReaders
+import hudiidx.slice.LogReaders
 import hudiidx.log.{ChangeRecord, ChangeRecords, LogKeys, LogKeysOptions, SliceLog}
 import hudiidx.merge.MergeRules
 import hudiidx.spark.pinned.SharedTable

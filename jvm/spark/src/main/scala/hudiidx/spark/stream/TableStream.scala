@@ -3,7 +3,7 @@ package hudiidx.spark.stream
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.spark.options.{ReadOptions, StreamOptions}
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.storage.Storage

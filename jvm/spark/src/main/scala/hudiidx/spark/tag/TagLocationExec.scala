@@ -1,8 +1,8 @@
 package hudiidx.spark.tag
 
 import hudiidx.Texts
-import hudiidx.hadoop.Tables
-import hudiidx.hadoop.record.{SliceKeyChunks, SliceKeyScan, SliceKeyTable}
+import hudiidx.engine.Tables
+import hudiidx.engine.record.{SliceKeyChunks, SliceKeyScan, SliceKeyTable}
 import hudiidx.log.RecordKeyForm
 import hudiidx.record.page.KeyCode
 import hudiidx.record.{Locations, PackedKeys}

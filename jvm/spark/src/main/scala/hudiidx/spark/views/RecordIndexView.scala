@@ -1,7 +1,7 @@
 package hudiidx.spark.views
 
 import hudiidx.Texts
-import hudiidx.hadoop.record.{SliceInput, SliceKeyChunks}
+import hudiidx.engine.record.{SliceInput, SliceKeyChunks}
 import hudiidx.record.VisibleGroup
 import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.pinned.SharedRecords

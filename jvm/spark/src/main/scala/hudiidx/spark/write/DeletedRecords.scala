@@ -1,7 +1,7 @@
 package hudiidx.spark.write
 
 import hudiidx.{ShellCommand, WriteConflict}
-import hudiidx.hadoop.LogReaders
+import hudiidx.slice.LogReaders
 import hudiidx.log._
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.spark.shims.Shims

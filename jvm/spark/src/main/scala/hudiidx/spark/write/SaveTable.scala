@@ -1,7 +1,7 @@
 package hudiidx.spark.write
 
 import hudiidx.InvalidOption
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.spark.write.options.WriteOptions
 import org.apache.spark.sql.{DataFrame, SaveMode, SparkSession}
 

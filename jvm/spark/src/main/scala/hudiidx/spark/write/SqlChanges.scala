@@ -5,7 +5,7 @@ import java.util.Locale
 import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.spark._
 import hudiidx.spark.catalog.{TableChanges, TableDefinition}
 import hudiidx.spark.options.ReadOptions

@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import hudiidx.spark.write.options.{TableShape, WriteOperation, WriteOptions}
 import hudiidx.{Causes, InvalidOption, Log, UnsupportedTable}
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.spark.PinnedState
 import hudiidx.storage.Storage
 import hudiidx.sync.TableContext

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Paths}
 import scala.collection.JavaConverters._
 
 import hudiidx.TestSettings.isLong
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.log.{BlockRules, SliceLog}
 import hudiidx.logindex.LogLookup
 import hudiidx.spark.{Answer, SparkSuite}

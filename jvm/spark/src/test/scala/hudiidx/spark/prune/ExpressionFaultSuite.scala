@@ -4,9 +4,9 @@ import hudiidx.TestSettings.seed
 import hudiidx.Fixtures
 import hudiidx.column.segment.ColumnIndex
 import hudiidx.column.IndexSpec
-import hudiidx.hadoop.column.{ColumnChange, ColumnFaultSuite, ColumnPart, ColumnSettings, ColumnVerifier, SlottedEngine}
-import hudiidx.hadoop.record.RecordFaultSuite.{copy, current}
-import hudiidx.hadoop.{Tables, TimelineCut}
+import hudiidx.engine.column.{ColumnChange, ColumnFaultSuite, ColumnPart, ColumnSettings, ColumnVerifier, SlottedEngine}
+import hudiidx.engine.record.RecordFaultSuite.{copy, current}
+import hudiidx.engine.{Tables, TimelineCut}
 import hudiidx.hfile.BlockCache
 import hudiidx.spark.SparkExpressions
 import hudiidx.storage.{Fault, FaultyStorage, InjectedFault, LocalStorage, Storage}

@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path, Paths}
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.TestSettings.{isLong, seed}
-import hudiidx.hadoop.TimelineCut
+import hudiidx.engine.TimelineCut
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.{Fixtures, InvalidOption}
 

@@ -8,8 +8,8 @@ import scala.util.Random
 import scala.util.hashing.MurmurHash3
 
 import hudiidx.TestSettings.{isLong, seed}
-import hudiidx.hadoop.TimelineCut
-import hudiidx.hadoop.column.{ColumnFaultSuite, ColumnSettings}
+import hudiidx.engine.TimelineCut
+import hudiidx.engine.column.{ColumnFaultSuite, ColumnSettings}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.{ForgedIndex, SparkExpressions}
 import hudiidx.sync.TableContext

@@ -2,7 +2,7 @@ package hudiidx.spark.prune
 
 import hudiidx.column._
 import hudiidx.column.expression.ExpressionGrowth
-import hudiidx.hadoop.column.ValueSink
+import hudiidx.engine.column.ValueSink
 import hudiidx.spark.SparkSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.InternalRow

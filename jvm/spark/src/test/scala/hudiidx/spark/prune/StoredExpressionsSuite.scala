@@ -4,8 +4,8 @@ import java.nio.file.Files
 import java.util.concurrent.atomic.AtomicLong
 
 import hudiidx.column.ColumnExpression
-import hudiidx.hadoop.TimelineCut
-import hudiidx.hadoop.column.{ColumnFaultSuite, ColumnSettings}
+import hudiidx.engine.TimelineCut
+import hudiidx.engine.column.{ColumnFaultSuite, ColumnSettings}
 import hudiidx.spark.{ForgedIndex, LogLines, SparkExpressions}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.store.ScanRecord
@@ -371,9 +371,9 @@ object StoredExpressionsSuite {
 
 /** What tasks and options ask of a session about one table's expressions. */
 final private class SparkExpressionsOf(spark: org.apache.spark.sql.SparkSession, table: String) {
-  private val context = hudiidx.sync.TableContext.load(hudiidx.hadoop.column.ColumnFaultSuite.access, table)
+  private val context = hudiidx.sync.TableContext.load(hudiidx.engine.column.ColumnFaultSuite.access, table)
   private val of = new hudiidx.spark.SparkExpressions(spark)
-    .of(context.config, hudiidx.hadoop.column.ColumnSettings.schemaOf(context))
-  def evaluated(path: String): Either[String, hudiidx.hadoop.column.RowExpression] = of.evaluated(path)
+    .of(context.config, hudiidx.engine.column.ColumnSettings.schemaOf(context))
+  def evaluated(path: String): Either[String, hudiidx.engine.column.RowExpression] = of.evaluated(path)
   def resolved(sql: String, known: Vector[String]): String = of.resolved(sql, known)
 }

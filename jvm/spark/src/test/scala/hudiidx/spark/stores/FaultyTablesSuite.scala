@@ -3,10 +3,11 @@ package hudiidx.spark.stores
 import scala.collection.JavaConverters._
 import scala.util.Try
 
-import hudiidx.hadoop.column.ColumnPart
-import hudiidx.hadoop.record.RecordFaultSuite.copy
-import hudiidx.hadoop.record.{RecordFaultSuite, RecordPart}
-import hudiidx.hadoop.{FaultTrials, FaultyStore, StoreFault, StoreFaults}
+import hudiidx.engine.column.ColumnPart
+import hudiidx.engine.record.RecordFaultSuite.copy
+import hudiidx.engine.record.{RecordFaultSuite, RecordPart}
+import hudiidx.engine.{FaultTrials, FaultyStore}
+import hudiidx.fs.{StoreFault, StoreFaults}
 import hudiidx.spark.SparkSuite
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.compact.CompactionApi

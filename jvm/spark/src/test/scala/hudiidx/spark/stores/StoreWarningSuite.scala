@@ -1,9 +1,9 @@
 package hudiidx.spark.stores
 
 import hudiidx.Fixtures
-import hudiidx.hadoop.s3.{Conditions, S3Server}
-import hudiidx.hadoop.fs.HadoopStorage
-import hudiidx.hadoop.{LastWinsFileSystem, RenamingFileSystem}
+import hudiidx.fs.s3.{Conditions, S3Server}
+import hudiidx.fs.HadoopStorage
+import hudiidx.fs.{LastWinsFileSystem, RenamingFileSystem}
 import hudiidx.spark.LogLines
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileSystem

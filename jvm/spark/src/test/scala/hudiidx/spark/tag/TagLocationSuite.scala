@@ -3,8 +3,8 @@ package hudiidx.spark.tag
 import hudiidx.spark._
 import hudiidx.spark.options.TagStrategy
 import hudiidx.spark.views.RecordIndexView
-import hudiidx.hadoop.TimelineCut
-import hudiidx.hadoop.record.RecordPartSuite
+import hudiidx.engine.TimelineCut
+import hudiidx.engine.record.RecordPartSuite
 import hudiidx.spark.SparkSuite
 import hudiidx.{Fixtures, IndexNotFound, InvalidOption}
 import org.apache.spark.sql.functions.{col, lit}

@@ -4,7 +4,7 @@ import hudiidx.spark.options.TagStrategy
 import scala.collection.JavaConverters._
 
 import hudiidx.Fixtures
-import hudiidx.hadoop.record.RecordPartSuite
+import hudiidx.engine.record.RecordPartSuite
 import hudiidx.spark.api.HudiIdxApi
 import org.apache.spark.sql.{DataFrame, SparkSession}
 

@@ -2,7 +2,7 @@ package hudiidx.spark.tag
 
 import scala.collection.JavaConverters._
 
-import hudiidx.hadoop.record.{KeyWrite, KeyedTable}
+import hudiidx.engine.record.{KeyWrite, KeyedTable}
 import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
 import hudiidx.spark._
 import hudiidx.spark.options.TagStrategy

@@ -8,7 +8,7 @@ import hudiidx.TestSettings.{isLong, versions}
 import hudiidx.spark.SparkSuite
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.compact.CompactionApi
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
 import hudiidx.table.TableConfig

@@ -3,7 +3,7 @@ package hudiidx.spark.write
 import scala.util.{Failure, Random, Success}
 
 import hudiidx.TestSettings.{isLong, seed}
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.spark.SparkSuite
 import hudiidx.storage.LocalStorage
 import hudiidx.write.format.CompletedWrite

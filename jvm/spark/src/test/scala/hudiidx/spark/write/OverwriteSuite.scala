@@ -1,7 +1,8 @@
 package hudiidx.spark.write
 
 import hudiidx.TestSettings.versions
-import hudiidx.hadoop.{OtherName, Tables}
+import hudiidx.engine.Tables
+import hudiidx.fs.OtherName
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
 import hudiidx.storage.LocalStorage

@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import java.nio.file.Files
 
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.storage.LocalStorage
 import hudiidx.write.{HeartbeatOptions, OpenWrite}
 import hudiidx.{Fixtures, InvalidOption, UnsupportedTable, WriteConflict}

@@ -1,6 +1,6 @@
 package hudiidx.spark.write
 
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.write.options.WriteOptions
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}

@@ -1,7 +1,7 @@
 package hudiidx.spark.write
 
 import hudiidx.TestSettings.versions
-import hudiidx.hadoop.{Rollbacks, Tables}
+import hudiidx.engine.{Rollbacks, Tables}
 import hudiidx.hfile.BlockCache
 import hudiidx.spark.write.options.WriteOperation
 import hudiidx.storage.LocalStorage

@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import scala.collection.JavaConverters._
 
-import hudiidx.hadoop.Tables
+import hudiidx.engine.Tables
 import hudiidx.spark.SparkSuite
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.storage.LocalStorage

@@ -4,7 +4,7 @@ import java.io.OutputStream
 import java.nio.charset.StandardCharsets.UTF_8
 
 import hudiidx.column.HudiBloomBuilder
-import hudiidx.hadoop.parquet.{BaseFileSchema, StreamOutputFile}
+import hudiidx.parquet.{BaseFileSchema, StreamOutputFile}
 import hudiidx.spark.rows.ParquetEncoder
 import hudiidx.spark.write.options.BaseFileOptions
 import hudiidx.table.{HudiType, TableSchema}

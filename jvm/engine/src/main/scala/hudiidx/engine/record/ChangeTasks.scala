@@ -1,0 +1,143 @@
+package hudiidx.engine.record
+
+import hudiidx.{IndexNotWritable, Log, WriteConflict}
+import hudiidx.record._
+import hudiidx.record.page.EntryFlag
+import hudiidx.storage.{BytesReader, RandomReader, Storage}
+import hudiidx.store.{IndexNames, IndexStore}
+import hudiidx.sync._
+import hudiidx.table.FileGroup
+import java.nio.file.NoSuchFileException
+
+/** What to read of one file group, and the ordinal of its keys. */
+private[record] final case class NumberedWork(ordinal: Int, work: GroupWork) {
+  def bytes: Long = work match {
+    case GroupWork.All(slice)              => SliceInput.bytes(slice)
+    case GroupWork.Touched(slice, _, _, _) => SliceInput.bytes(slice)
+    case GroupWork.Diff(before, slice, _)  => before.sizeBytes + SliceInput.bytes(slice)
+    case GroupWork.Unchanged               => 0L
+  }
+}
+
+/** A run of changes, by its name in the index folder, and the numbers of the hash groups that it changes. */
+private[record] final case class ChangeRun(name: String, groups: Array[Int])
+
+/** Runs that a task wrote, and file groups of which it could not tell what changed. */
+private[record] final case class ChangeRuns(runs: Vector[ChangeRun], unknown: Vector[FileGroup])
+
+/** The folder of an update's runs, below the index folder: each update has its own, and removes it when its deltas are
+  * written. That of an update that was killed goes when the index is cleaned. docs/format.md, "Work folders".
+  */
+private[record] final class ChangeFolder(store: IndexStore) {
+  private val log = Log.of(classOf[ChangeFolder])
+  val name: String = s"${IndexNames.RecordUpdate}${IndexStore.newToken()}"
+
+  /** Also where something failed: then that is the failure to tell of. */
+  def clear(): Unit =
+    try store.removeMade(name)
+    catch { case e: IndexNotWritable => log.warn(s"${store.dir}/$name stays, a later update removes it: $e") }
+}
+
+/** The tasks of an update that read what changed. */
+private[record] object ChangeTasks {
+
+  def write(
+      engine: TaskEngine,
+      table: RecordTable,
+      indexDir: String,
+      folder: String,
+      ranges: Vector[HashRange],
+      works: Vector[NumberedWork]
+  ): Vector[ChangeRuns] =
+    engine.run(
+      s"read changed record keys of ${works.size} file groups",
+      Shares.ofBytes(works, engine.parallelism)(_.bytes)
+    )(runs(table, indexDir, folder, ranges))
+
+  private def runs(
+      table: RecordTable,
+      indexDir: String,
+      folder: String,
+      ranges: Vector[HashRange]
+  ): (TableAccess, Vector[NumberedWork]) => ChangeRuns = { (access, share) =>
+    val store = new IndexStore(access.storage, indexDir)
+    var written = Vector.empty[ChangeRun]
+    var unknown = Vector.empty[FileGroup]
+    val builder = new RunBuilder(
+      ranges,
+      KeyTasks.BudgetBytes,
+      run => {
+        val name = Storage.join(folder, RecordFileName.run(share.head.ordinal.toString, IndexStore.newToken()))
+        store.writeScratch(name, RecordKind.Run)(run.write(_))
+        written :+= ChangeRun(name, run.groups)
+      }
+    )
+    val keys = table.sliceKeys(access)
+    share.foreach { numbered =>
+      (numbered.work, keys.settled(numbered.work)) match {
+        case (_: GroupWork.All, work) =>
+          keys.changes(work)(new ChangeSink(builder, table, numbered.ordinal, isNew = true))
+        case (_, GroupWork.All(slice)) => unknown :+= FileGroup(slice.partitionPath, slice.fileId)
+        case (_, work) => keys.changes(work)(new ChangeSink(builder, table, numbered.ordinal, isNew = false))
+      }
+    }
+    builder.flushRest()
+    ChangeRuns(written, unknown)
+  }
+
+}
+
+/** Opens the runs of an update for one hash group after the other: small ones are read once and stay in memory.
+  * WriteConflict if another writer's clean-up took one meanwhile: what the update would write lacks what was in it.
+  */
+private[record] final class HeldRuns(access: TableAccess, indexDir: String) {
+  private val held = new java.util.HashMap[String, Array[Byte]]
+  private var heldBytes = 0L
+
+  def open(name: String): RandomReader = {
+    val path = Storage.join(indexDir, name)
+    val bytes = held.get(name)
+    if (bytes != null) new BytesReader(path, bytes)
+    else {
+      val reader = opened(path)
+      if (heldBytes + reader.sizeBytes > HeldRuns.MostBytes) reader
+      else
+        try {
+          val whole = new Array[Byte](reader.sizeBytes.toInt)
+          reader.readInto(0, whole.length, whole)
+          held.put(name, whole)
+          heldBytes += whole.length
+          new BytesReader(path, whole)
+        } finally reader.close()
+    }
+  }
+
+  private def opened(path: String): RandomReader =
+    try access.storage.open(path)
+    catch {
+      case e: NoSuchFileException =>
+        throw new WriteConflict(
+          s"$path: gone while the update that wrote it was at work: a clean-up took it for one of a writer that is dead; " +
+            s"the index stays as it was, update it again, with a longer ${IndexOptions.OrphanMinutes} if updates take that long",
+          e
+        )
+    }
+}
+
+private object HeldRuns {
+  val MostBytes: Long = 32L << 20
+}
+
+/** Adds and removes of one file group as entries of a run. A live key outside the window is a remove: the index may have it
+  * from a later row that is not the live one any more.
+  *
+  *  @param isNew the index has no mappings with this ordinal
+  */
+private final class ChangeSink(builder: RunBuilder, table: RecordTable, ordinal: Int, isNew: Boolean) extends KeySink {
+  override def add(bytes: Array[Byte], from: Int, length: Int, day: Int, mayBeDeleted: Boolean): Unit =
+    if (table.isInWindow(day)) builder.add(bytes, from, length, ordinal, day, if (mayBeDeleted) EntryFlag.Doubt else 0)
+    else if (!isNew) remove(bytes, from, length)
+
+  override def remove(bytes: Array[Byte], from: Int, length: Int): Unit =
+    builder.add(bytes, from, length, ordinal, 0, EntryFlag.Remove)
+}

@@ -1,0 +1,129 @@
+package hudiidx.sync
+
+import scala.collection.concurrent.TrieMap
+
+import hudiidx.{Log, TableChanged, ToldOnce}
+import hudiidx.hfile.BlockCache
+import hudiidx.storage.Storage
+import hudiidx.store.{InstantId, TableIdentity}
+import hudiidx.table.{
+  BaseFileColumns,
+  ColumnsOfFiles,
+  DataFiles,
+  LatestSchema,
+  TableConfig,
+  TableFolder,
+  TableProperties,
+  TableSchema
+}
+import hudiidx.timeline._
+
+/** What opening a table needs from its surroundings. One for a process: it carries the shared block cache.
+  *
+  *  @param histories opens the archived timeline of a table; where its format needs Parquet, module parquet brings the reader
+  *  @param bases     likewise
+  */
+final class TableAccess(
+    val storage: Storage,
+    val histories: HistoryOpener,
+    val bases: BaseFileColumns,
+    val cache: BlockCache
+) {
+
+  /** As writers of this table have it. */
+  def ofWriter(tablePath: String): TableAccess =
+    new TableAccess(TableFolder.of(storage, tablePath), histories, bases, cache)
+}
+
+/** Opens archived timelines. */
+trait HistoryOpener {
+  def open(storage: Storage, tablePath: String, config: TableConfig): TimelineHistory
+}
+
+/** A table's own files as of one moment: properties and active timeline, read once. */
+final class TableContext(
+    val access: TableAccess,
+    val tablePath: String,
+    val config: TableConfig,
+    val timeline: ActiveTimeline,
+    val contents: InstantContents,
+    val history: TimelineHistory
+) {
+  def storage: Storage = access.storage
+
+  /** As writers of the table have it. */
+  def ofWriter: TableContext =
+    new TableContext(access.ofWriter(tablePath), tablePath, config, timeline, contents, history)
+
+  /** For builds and updates, whose parts look into the same commits: each is read and decoded once. */
+  def keepingCommits: TableContext =
+    new TableContext(access, tablePath, config, timeline, contents.keeping(TableContext.KeptBytes), history)
+
+  def identity: TableIdentity = TableIdentity(config.tableName, config.tableType.name)
+
+  // A commit and the columns of a data file are read for each; nothing of one moment changes.
+  private val schemas = TrieMap.empty[Option[String], Option[LatestSchema]]
+
+  /** The schema of the table's rows as of an instant; see [[TableSchema.latest]]. Read once. */
+  def schema(asOf: Option[String] = None): Option[LatestSchema] =
+    schemas.getOrElseUpdate(asOf, schemaOf(timeline, asOf))
+
+  /** The same, as if the table had this timeline. */
+  def schemaOf(timeline: ActiveTimeline, asOf: Option[String] = None): Option[LatestSchema] =
+    TableSchema.latest(timeline, contents, config, asOf, new ColumnsOfFiles(storage, tablePath, access.bases))
+
+  /** Completed instants that change which files there are, oldest request first. */
+  def completed: Vector[Instant] = timeline.completed.filter(i => TableContext.Relevant(i.action))
+
+  /** Requested time of the newest of them; zeros for a table without any. */
+  def newestInstant: String = completed.lastOption.map(_.requestedTime).getOrElse(MasterFiles.NoInstant)
+
+  def pending: Vector[InstantId] =
+    timeline.instants
+      .filter(!_.isCompleted)
+      .map(i => InstantId(i.requestedTime, InstantName.comparableAction(i.action)))
+}
+
+object TableContext {
+
+  /** Of commits: more than usual ones have, and little beside what tasks need. */
+  private val KeptBytes = 32L << 20
+
+  /** Actions that change which files there are. */
+  val Relevant: Set[String] =
+    Action.Writes ++ Set(Action.Clean, Action.Rollback, Action.Restore)
+
+  val Writes: Set[String] = Action.Writes
+
+  /** Reads properties and timeline. NotAHudiTable, UnsupportedTable, DamagedTable as [[TableConfig.read]], TableChanged while an
+    * upgrade moves the timeline.
+    */
+  def load(access: TableAccess, tablePath: String): TableContext = {
+    val config = TableConfig.read(access.storage, tablePath)
+    try load(access, tablePath, config)
+    catch {
+      case e: TableChanged =>
+        // An upgrade may have ended between the two.
+        val now = TableConfig.read(access.storage, tablePath)
+        if (now.timelineLayout == config.timelineLayout) throw e else load(access, tablePath, now)
+    }
+  }
+
+  /** As of a timeline that was read. */
+  def of(access: TableAccess, tablePath: String, config: TableConfig, timeline: ActiveTimeline): TableContext = {
+    val files = DataFiles.of(config)
+    def history = TimelineHistory.checked(access.histories.open(access.storage, tablePath, config), files)
+    val contents = new InstantContents(access.storage, timeline.dir, () => history, files)
+    new TableContext(access, tablePath, config, timeline, contents, history)
+  }
+
+  private val told = new ToldOnce(Log.of(classOf[TableContext]))
+
+  private def load(access: TableAccess, tablePath: String, config: TableConfig): TableContext = {
+    told.warn(tablePath, TableProperties.warning(config))
+    val dir = config.timelineDir(tablePath)
+    val timeline =
+      TimelineReader.read(access.storage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
+    of(access, tablePath, config, timeline)
+  }
+}

@@ -1,0 +1,150 @@
+package hudiidx.engine
+
+import hudiidx.history.TableHistory
+import hudiidx.history.HistoryTimeline
+import java.nio.file.{Files, NoSuchFileException, Paths, StandardCopyOption}
+
+import hudiidx.engine.column.ColumnFaultSuite
+import hudiidx.storage.{CountingStorage, LocalStorage}
+import hudiidx.sync.TableContext
+import hudiidx.table.TableConfig
+import hudiidx.timeline.{Action, ArchivedInstant, Instant, InstantState}
+import hudiidx.{DamagedTable, Fixtures, TableChanged}
+import org.scalatest.funsuite.AnyFunSuite
+
+class HistoryTimelineSuite extends AnyFunSuite {
+  private val Tables = Seq("v8-archived-cow", "v9-archived-cow", "v9-archived-mor")
+
+  private def historyDir(path: String): String = TableConfig.read(LocalStorage, path).historyDir(path)
+
+  private def historyOf(path: String): HistoryTimeline = new HistoryTimeline(LocalStorage, historyDir(path))
+
+  private def shown(instants: Iterator[ArchivedInstant]): Vector[(String, String, Option[String])] =
+    instants.map(i => (i.requestedTime, i.action, i.completionTime)).toVector
+
+  private def stock(name: String): Vector[(String, String, Option[String])] = {
+    val all = Fixtures.json(name).get("archived_timeline")
+    (0 until all.size)
+      .map(all.get(_))
+      .filter(_.get("state").asText == "COMPLETED")
+      .map(i => (i.get("requested").asText, i.get("action").asText, Option(i.get("completion").asText)))
+      .sortBy(i => (i._1, i._2))
+      .toVector
+  }
+
+  test("the history equals stock Hudi's archived timeline, in the order of requested times") {
+    for (name <- Tables) {
+      assert(stock(name).size > 5)
+      assert(shown(historyOf(Fixtures.table(name)).instantsFrom("")) === stock(name), name)
+    }
+  }
+
+  test("instants are told from a given time on, and completion times by instant") {
+    for (name <- Tables; (time, _, completion) <- stock(name)) {
+      val history = historyOf(Fixtures.table(name))
+      assert(shown(history.instantsFrom(time)) === stock(name).filter(_._1 >= time))
+      assert(history.completionTime(time) === completion)
+      assert(history.completionTime(time + "0") === None)
+    }
+  }
+
+  for (name <- "v6-archived-cow" +: Tables)
+    test(s"$name: what was archived since the timeline was read is read from the archive") {
+      val table = TableContext.load(ColumnFaultSuite.access, Fixtures.table(name))
+      val archived = table.history.instantsFrom("").toVector
+      assert(archived.size > 5)
+      archived.foreach { i =>
+        val file = s"${i.requestedTime}.${i.action}"
+        val instant = Instant(i.requestedTime, i.action, InstantState.Completed, i.completionTime, file)
+        if (i.action == Action.Clean) assert(table.contents.clean(instant) === i.content.clean)
+        else assert(table.contents.commit(instant) === i.content.commit)
+      }
+      val other = Instant("20010101000000000", Action.Commit, InstantState.Completed, None, "20010101000000000.commit")
+      intercept[NoSuchFileException](table.contents.commit(other))
+    }
+
+  test("contents of archived instants decode") {
+    for (name <- Tables; i <- historyOf(Fixtures.table(name)).instantsFrom("")) i.action match {
+      case Action.Clean => assert(i.content.clean.partitions.nonEmpty)
+      case _            =>
+        val commit = i.content.commit
+        assert(commit.writeStats.nonEmpty && commit.writeStats.forall(_.path.exists(_.contains(i.requestedTime))))
+    }
+  }
+
+  test("a completion time is looked up in the files whose range holds it, without their contents") {
+    val path = Fixtures.table("v9-archived-mor")
+    val storage = new CountingStorage(LocalStorage)
+    val history = new HistoryTimeline(storage, historyDir(path))
+    assert(history.completionTime("20200101000000000") === None)
+    assert(storage.counts.open === 0L)
+    val (time, _, completion) = stock("v9-archived-mor").head
+    assert(history.completionTime(time) === completion)
+    val opened = storage.counts.open
+    assert(opened > 0 && opened <= 3)
+    assert(history.completionTime(time) === completion)
+    assert(storage.counts.open === opened)
+  }
+
+  test("a table that archived nothing has an empty history") {
+    for (name <- Seq("v9-cow-part", "v9-props-only")) {
+      assert(historyOf(Fixtures.table(name)).instantsFrom("").isEmpty)
+      assert(historyOf(Fixtures.table(name)).completionTime("1") === None)
+    }
+  }
+
+  test("each layout's archive is found through the table's properties") {
+    for (name <- Tables :+ "v6-archived-cow") {
+      val path = Fixtures.table(name)
+      val history = TableHistory.of(LocalStorage, path, TableConfig.read(LocalStorage, path))
+      assert(shown(history.instantsFrom("")) === stock(name), name)
+    }
+  }
+
+  test("files that the manifest does not list do not count, and without a version file the newest manifest does") {
+    val name = "v9-archived-mor"
+    val path = Fixtures.copy(name)
+    val dir = Paths.get(historyDir(path))
+    Files.write(dir.resolve("manifest_99.tmp"), Array[Byte](1))
+    Files.write(dir.resolve("1_2_0.parquet"), Array[Byte](1))
+    for (version <- Seq("", "x", "4000")) {
+      Files.write(dir.resolve("_version_"), version.getBytes("UTF-8"))
+      assert(shown(historyOf(path).instantsFrom("")) === stock(name))
+    }
+    Files.delete(dir.resolve("_version_"))
+    assert(shown(historyOf(path).instantsFrom("")) === stock(name))
+  }
+
+  test("a damaged manifest or history file gives DamagedTable that names it") {
+    def naming(file: String) = s"""{"files":[{"fileName":"$file"}]}"""
+    val outside = Seq("../1_2_0.parquet", "/x/1_2_0.parquet", "s3a://b/1_2_0.parquet", "file:/1_2_0.parquet")
+    for (bad <- Seq("", "{", "[]", "{\"files\":[{}]}") ++ outside.map(naming)) {
+      val path = Fixtures.copy("v9-archived-mor")
+      val dir = historyDir(path)
+      Files.write(Paths.get(dir, "manifest_9"), bad.getBytes("UTF-8"))
+      assert(intercept[DamagedTable](historyOf(path).instantsFrom("")).getMessage.contains("manifest_9"), bad)
+    }
+    val path = Fixtures.copy("v9-archived-mor")
+    val file = LocalStorage.list(historyDir(path)).find(_.name.endsWith(".parquet")).get.path
+    val whole = Files.readAllBytes(Paths.get(file))
+    for (length <- Seq(0, 3, 100, whole.length / 2, whole.length - 1)) {
+      Files.write(Paths.get(file), whole.take(length))
+      assert(intercept[DamagedTable](historyOf(path).instantsFrom("").foreach(_.content)).getMessage.contains(file))
+    }
+  }
+
+  test(
+    "a history file in whose place another one came since its instants were read is TableChanged, not its contents"
+  ) {
+    val name = "v9-archived-mor"
+    val path = Fixtures.copy(name)
+    val history = historyOf(path)
+    assert(shown(history.instantsFrom("")) === stock(name))
+    val files = LocalStorage.list(historyDir(path)).filter(_.name.endsWith(".parquet")).sortBy(_.sizeBytes)
+    val (small, large) = (files.head, files.last)
+    val others = files.filter(f => f.path != large.path)
+    others.foreach(f => Files.copy(Paths.get(large.path), Paths.get(f.path), StandardCopyOption.REPLACE_EXISTING))
+    val changed = intercept[TableChanged](history.instantsFrom("").foreach(_.content))
+    assert(others.exists(f => changed.getMessage.contains(f.path)) && small.path != large.path)
+  }
+}

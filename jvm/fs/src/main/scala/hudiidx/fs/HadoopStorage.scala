@@ -1,0 +1,206 @@
+package hudiidx.fs
+
+import java.io.{FileNotFoundException, IOException, OutputStream}
+import java.nio.ByteBuffer
+import java.nio.file.{FileAlreadyExistsException, NoSuchFileException}
+
+import hudiidx.Secrets
+import hudiidx.storage.{Access, FileInfo, FileStamp, LocalStorage, RandomReader, Storage}
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{
+  EtagSource,
+  FSDataInputStream,
+  FileStatus,
+  FileSystem,
+  LocalFileSystem,
+  Path,
+  RawLocalFileSystem,
+  UnsupportedFileSystemException
+}
+import org.apache.hadoop.util.functional.FutureIO
+
+/** Files of any store that Hadoop's FileSystem reaches. Files of the local disk go through java.nio: Hadoop's local file
+  *  system replaces files on rename, and writes checksum files beside them.
+  */
+final class HadoopStorage(conf: Configuration) extends Storage {
+  import HadoopStorage.{infoOf, stampOf}
+
+  override def list(dir: String): Vector[FileInfo] = on(dir)(_.list(dir)) { (fs, path) =>
+    try {
+      val found = fs.listStatus(path)
+      // Hadoop lists a file as itself.
+      if (found.length == 1 && found(0).isFile && found(0).getPath == fs.makeQualified(path))
+        throw new IOException(s"$dir: a file, where a folder was expected")
+      found.toVector
+        .map(s => infoOf(Storage.join(dir, s.getPath.getName), s))
+        .filterNot(f => f.name.startsWith(".") && f.name.endsWith(".crc"))
+        .sortBy(_.name)
+    } catch { case _: FileNotFoundException => Vector.empty }
+  }
+
+  override def status(path: String): Option[FileInfo] = on(path)(_.status(path)) { (fs, p) =>
+    try Some(infoOf(path, fs.getFileStatus(p)))
+    catch { case _: FileNotFoundException => None }
+  }
+
+  override def open(path: String): RandomReader = on(path)(_.open(path)) { (fs, p) =>
+    missing(path) {
+      val status = fs.getFileStatus(p)
+      if (status.isDirectory) throw new IOException(s"$path: a folder, where a file was expected")
+      // With the status in hand the store need not be asked for it again; the policy spares range reads a read-ahead.
+      val stream = fs
+        .openFile(p)
+        .withFileStatus(status)
+        .opt("fs.option.openfile.read.policy", "random")
+        .opt("fs.s3a.experimental.input.fadvise", "random")
+        .build()
+      new HadoopReader(stampOf(path, status), FutureIO.awaitFuture(stream))
+    }
+  }
+
+  override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path)) { (_, _) =>
+    val reader = open(path)
+    try {
+      if (reader.sizeBytes > MaxArrayBytes)
+        throw new IOException(s"$path: ${reader.sizeBytes} bytes are too many to read at once")
+      reader.read(0, reader.sizeBytes.toInt).array()
+    } finally reader.close()
+  }
+
+  override def write(path: String)(content: OutputStream => Unit): Unit = writing(path)(_.write(path)(content)) {
+    (fs, p) =>
+      val place = NewFile.of(fs, p)
+      if (!place.how.create(place.fs, place.path)(content)) throw new FileAlreadyExistsException(path)
+  }
+
+  override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
+    on(path)(_.writeScratch(path)(content))((_, _) => write(path)(content))
+
+  override def writeInPlace(path: String)(content: OutputStream => Unit): Unit =
+    writing(path)(_.writeInPlace(path)(content)) { (fs, p) =>
+      if (!ByCreation.create(fs, p)(content)) throw new FileAlreadyExistsException(path)
+    }
+
+  override def replace(path: String, content: Array[Byte]): Unit =
+    writing(path)(_.replace(path, content)) { (fs, p) =>
+      val place = NewFile.of(fs, p)
+      place.how.replace(place.fs, place.path, content)
+    }
+
+  override def touch(path: String): Unit = on(path)(_.touch(path)) { (fs, p) =>
+    val place = NewFile.of(fs, p)
+    place.how.touch(place.fs, place.path)
+  }
+
+  override def publish(path: String, content: Array[Byte]): Boolean = writing(path)(_.publish(path, content)) {
+    (fs, p) =>
+      val place = NewFile.of(fs, p)
+      place.how.publish(place.fs, place.path, content)
+  }
+
+  override def delete(path: String): Boolean = on(path)(_.delete(path)) { (fs, p) => fs.delete(p, true) }
+
+  override def deleteOne(path: String): Boolean = on(path)(_.deleteOne(path)) { (fs, p) =>
+    try fs.delete(p, false)
+    // Stores say in several ways that a folder is not empty.
+    catch { case e: IOException => if (isFilled(fs, p)) false else throw e }
+  }
+
+  private def isFilled(fs: FileSystem, path: Path): Boolean =
+    fs.getFileStatus(path).isDirectory && fs.listStatus(path).nonEmpty
+
+  /** Of stores that rename in one step, which are those with rights of their own; what object stores tell is made up. */
+  override def access(path: String): Option[Access] = on(path)(_.access(path)) { (fs, p) =>
+    if (StoreRights.isKnown(fs, p)) StoreRights.of(fs, p) else None
+  }
+
+  override def makeFolder(path: String, model: String, most: Option[Access]): Unit =
+    on(path)(_.makeFolder(path, model, most)) { (fs, p) =>
+      if (StoreRights.isKnown(fs, p)) access(model).foreach(StoreRights.makeFolder(fs, p, new Path(model), _, most))
+    }
+
+  /** Links of other stores than the local disk are not resolved: Hadoop's clients refuse them unless told otherwise. */
+  override def isLink(path: String): Boolean = on(path)(_.isLink(path))((_, _) => false)
+
+  override def resolved(path: String): String =
+    on(path)(_.resolved(path))((fs, p) => fs.makeQualified(p).toString.stripSuffix("/"))
+
+  private def writing[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A =
+    on(path)(local)((fs, p) => Storage.writing(path)(remote(fs, p)))
+
+  private def on[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A = conf match {
+    case command: CommandSettings if command.isLocal(path) => local(LocalStorage)
+    case _                                                 =>
+      Secrets.refuse(path)
+      val p = new Path(path)
+      HadoopStorage.clientOf(p, conf) match {
+        case _: LocalFileSystem                                        => local(LocalStorage)
+        case raw: RawLocalFileSystem if raw.getUri.getScheme == "file" => local(LocalStorage)
+        case fs                                                        => remote(fs, p)
+      }
+  }
+
+  private def missing[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case e: FileNotFoundException =>
+        val missing = new NoSuchFileException(path)
+        missing.initCause(e)
+        throw missing
+    }
+
+  private val MaxArrayBytes = Int.MaxValue - 64
+}
+
+object HadoopStorage {
+
+  /** Hadoop says in several ways that it has no client for a path: each is an IOException here, which says what to do. */
+  private[hudiidx] def clientOf(path: Path, conf: Configuration): FileSystem = {
+    def unreachable(what: String, e: Throwable) = {
+      val why = Option(e.getCause).getOrElse(e)
+      new IOException(s"$what (${why.getClass.getSimpleName}: ${why.getMessage})", e)
+    }
+    def noClient(e: Throwable) = unreachable(
+      s"the class path has no client for ${path.toUri.getScheme}://; add the store's connector, by HUDIIDX_CLASSPATH for the " +
+        "command, by spark.jars for a session",
+      e
+    )
+    try path.getFileSystem(conf)
+    catch {
+      case e: UnsupportedFileSystemException                                      => throw noClient(e)
+      case e: RuntimeException if e.getCause.isInstanceOf[ClassNotFoundException] => throw noClient(e)
+      case e: IllegalArgumentException                                            =>
+        throw unreachable("the store cannot be reached; check the address in the path", e)
+    }
+  }
+
+  /** Of what a store tells of a file, which another one under its name is not. */
+  def stampOf(path: String, status: FileStatus): FileStamp = infoOf(path, status).stamp
+
+  private def infoOf(path: String, s: FileStatus): FileInfo =
+    FileInfo(path, if (s.isDirectory) 0L else s.getLen, s.getModificationTime, s.isDirectory, tagOf(s))
+
+  private def tagOf(s: FileStatus): String = s match {
+    case tagged: EtagSource if tagged.getEtag != null => tagged.getEtag
+    case _                                            => ""
+  }
+}
+
+private final class HadoopReader(override val stamp: FileStamp, in: FSDataInputStream) extends RandomReader {
+  override def path: String = stamp.path
+  override def sizeBytes: Long = stamp.sizeBytes
+
+  override def read(offset: Long, length: Int): ByteBuffer = {
+    RandomReader.requireRange(this, offset, length)
+    val bytes = new Array[Byte](length)
+    in.readFully(offset, bytes, 0, length)
+    ByteBuffer.wrap(bytes)
+  }
+
+  override def readInto(offset: Long, length: Int, target: Array[Byte]): Unit = {
+    RandomReader.requireRange(this, offset, length)
+    in.readFully(offset, target, 0, length)
+  }
+
+  override def close(): Unit = in.close()
+}

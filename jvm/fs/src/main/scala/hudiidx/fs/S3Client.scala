@@ -1,0 +1,147 @@
+package hudiidx.fs
+
+import java.io.{ByteArrayInputStream, IOException, InputStream}
+import java.lang.reflect.{InvocationTargetException, Modifier}
+import java.util.function.Consumer
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+/** One object, through the client that `hadoop-aws` has made with the user's settings and credentials. By reflection: which SDK
+  * it is, if any, is known at run time alone.
+  */
+private[hudiidx] abstract class S3Client(fs: FileSystem, target: Path) {
+  protected val requests: AnyRef = S3Client.call(fs, "getRequestFactory")
+  protected val bucket: String = S3Client.call(fs, "getBucket").asInstanceOf[String]
+  protected val key: String = S3Client.call(fs, "pathToKey", classOf[Path] -> target).asInstanceOf[String]
+
+  /** The status of a put that is to succeed only where no object is; `writer` is kept with it. */
+  def put(content: Array[Byte], writer: String): Int
+
+  /** Who put the object that is there. */
+  def writer(): Option[String]
+
+  /** Removes it, without a look at the folder around it. */
+  def delete(): Unit = S3Client.status(remove()): Unit
+
+  protected def remove(): Unit
+}
+
+private[hudiidx] object S3Client {
+  private val Purpose = "hudiidx publishes"
+  private val Condition = "If-None-Match"
+  private val WriterKey = "hudiidx-writer"
+
+  /** Of the SDK 1 and 2. */
+  private val StatusOfError = Vector("getStatusCode", "statusCode")
+
+  /** Statuses that a put has. */
+  val Done = 200
+  val Conflict = 409
+  val Taken = 412
+  val NotImplemented = 501
+
+  /** None where hadoop-aws is of a release whose client is not to be had. */
+  def of(fs: FileSystem, target: Path): Option[S3Client] =
+    try Some(if (hasMethod(fs, "getS3AInternals")) new Sdk2(fs, target) else new Sdk1(fs, target))
+    catch { case _: ReflectiveOperationException => None }
+
+  /** hadoop-aws 3.3 and the SDK for Java 1. */
+  private final class Sdk1(fs: FileSystem, target: Path) extends S3Client(fs, target) {
+    private val client = call(fs, "getAmazonS3ClientForTesting", classOf[String] -> Purpose)
+
+    override def put(content: Array[Byte], writer: String): Int = status {
+      val metadata = call(requests, "newObjectMetadata", classOf[Long] -> Long.box(content.length.toLong))
+      call(metadata, "addUserMetadata", classOf[String] -> WriterKey, classOf[String] -> writer)
+      val body = classOf[InputStream] -> new ByteArrayInputStream(content)
+      val request =
+        call(requests, "newPutObjectRequest", classOf[String] -> key, metadata.getClass -> metadata, body)
+      call(request, "putCustomRequestHeader", classOf[String] -> Condition, classOf[String] -> "*")
+      call(client, "putObject", request.getClass -> request)
+    }
+
+    override def writer(): Option[String] = {
+      val metadata = call(client, "getObjectMetadata", classOf[String] -> bucket, classOf[String] -> key)
+      Option(call(metadata, "getUserMetaDataOf", classOf[String] -> WriterKey)).map(_.toString)
+    }
+
+    override protected def remove(): Unit =
+      call(client, "deleteObject", classOf[String] -> bucket, classOf[String] -> key): Unit
+  }
+
+  /** hadoop-aws 3.4 and the SDK for Java 2. */
+  private final class Sdk2(fs: FileSystem, target: Path) extends S3Client(fs, target) {
+    private val loader = fs.getClass.getClassLoader
+    private val client = call(call(fs, "getS3AInternals"), "getAmazonS3Client", classOf[String] -> Purpose)
+    private val options = named("org.apache.hadoop.fs.s3a.impl.PutObjectOptions")
+
+    private def named(name: String): Class[_] = Class.forName(name, true, loader)
+    private def model(name: String): Class[_] = named(s"software.amazon.awssdk.services.s3.model.$name")
+
+    override def put(content: Array[Byte], writer: String): Int = status {
+      val builder = call(
+        requests,
+        "newPutObjectRequestBuilder",
+        classOf[String] -> key,
+        options -> options.getMethod("keepingDirs").invoke(null),
+        classOf[Long] -> Long.box(content.length.toLong),
+        classOf[Boolean] -> Boolean.box(false)
+      )
+      call(builder, "metadata", classOf[java.util.Map[_, _]] -> java.util.Map.of(WriterKey, writer))
+      val withCondition: Consumer[AnyRef] =
+        c => call(c, "putHeader", classOf[String] -> Condition, classOf[String] -> "*"): Unit
+      call(builder, "overrideConfiguration", classOf[Consumer[_]] -> withCondition)
+      val bodies = named("software.amazon.awssdk.core.sync.RequestBody")
+      val body = bodies.getMethod("fromBytes", classOf[Array[Byte]]).invoke(null, content)
+      call(client, "putObject", model("PutObjectRequest") -> call(builder, "build"), bodies -> body)
+    }
+
+    override def writer(): Option[String] = {
+      val found = ofObject("headObject", "HeadObjectRequest")
+      Option(call(found, "metadata").asInstanceOf[java.util.Map[String, String]].get(WriterKey))
+    }
+
+    override protected def remove(): Unit = ofObject("deleteObject", "DeleteObjectRequest"): Unit
+
+    private def ofObject(method: String, name: String): AnyRef = {
+      val request = model(name)
+      val builder = request.getMethod("builder").invoke(null)
+      call(builder, "bucket", classOf[String] -> bucket)
+      call(builder, "key", classOf[String] -> key)
+      call(client, method, request -> call(builder, "build"))
+    }
+  }
+
+  /** 200, or the status of the service's error; IOException for any other failure. */
+  private def status(request: => Any): Int =
+    try {
+      request
+      Done
+    } catch {
+      case e: RuntimeException if StatusOfError.exists(hasMethod(e, _)) =>
+        val code = call(e, StatusOfError.find(hasMethod(e, _)).get).asInstanceOf[Int]
+        if (Vector(Conflict, Taken, NotImplemented).contains(code)) code else throw new IOException(e.getMessage, e)
+      case e: RuntimeException             => throw new IOException(e.getMessage, e)
+      case e: ReflectiveOperationException => throw new IOException(s"this hadoop-aws is not known: $e", e)
+    }
+
+  private def hasMethod(target: AnyRef, name: String): Boolean =
+    target.getClass.getMethods.exists(m => m.getName == name && m.getParameterCount == 0)
+
+  /** Calls a public method by the types that it is declared with, whatever the class that implements it. */
+  private def call(target: AnyRef, name: String, arguments: (Class[_], Any)*): AnyRef = {
+    val types = arguments.map(_._1)
+    val declared = publicTypes(target.getClass).iterator
+      .flatMap(c => c.getMethods.find(m => m.getName == name && m.getParameterTypes.toSeq == types))
+    if (!declared.hasNext) throw new NoSuchMethodException(s"${target.getClass.getName}.$name")
+    try declared.next().invoke(target, arguments.map(_._2.asInstanceOf[AnyRef]): _*)
+    catch { case e: InvocationTargetException => throw e.getCause }
+  }
+
+  /** Methods of a class that is not public are called through what it extends. */
+  private def publicTypes(c: Class[_]): Vector[Class[_]] =
+    if (c == null) Vector.empty
+    else {
+      val above = c.getInterfaces.toVector.flatMap(publicTypes) ++ publicTypes(c.getSuperclass)
+      if (Modifier.isPublic(c.getModifiers)) c +: above else above
+    }
+}

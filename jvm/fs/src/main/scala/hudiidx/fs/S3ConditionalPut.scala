@@ -1,0 +1,85 @@
+package hudiidx.fs
+
+import java.io.{IOException, OutputStream}
+import java.util.UUID
+import java.util.concurrent.ConcurrentHashMap
+
+import hudiidx.Log
+import hudiidx.fs.S3Client.{Conflict, Done, NotImplemented, Taken}
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+/** Publishing on S3 and what speaks as it does: a put that the store refuses where an object is (`If-None-Match: *`). That of
+  * `hadoop-aws` looks first and puts then, so of two who publish at once both would believe they had won. Stores that do not
+  * know the header are found out before anything is published there: names are claimed then, see [[Claims]].
+  */
+private[hudiidx] object S3ConditionalPut extends NewFile {
+  private val log = Log.of(getClass)
+  private val MostConflicts = 20
+  private val ConflictPauseMillis = 50L
+
+  /** Of each bucket whether it refuses a second put, once that is known. */
+  private val refusing = new ConcurrentHashMap[String, java.lang.Boolean]
+
+  override def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean =
+    if (isRefusing(fs, target.getParent))
+      put(S3Client.of(fs, target).get, target, content) match {
+        case NotImplemented =>
+          throw new IOException(s"$target: the store refuses conditional puts, and took one before")
+        case status => status != Taken
+      }
+    else Claims.Default.publish(fs, target, content)
+
+  private def isRefusing(fs: FileSystem, folder: Path): Boolean = {
+    val bucket = fs.getUri.toString
+    if (!refusing.containsKey(bucket)) {
+      val whyNot = probed(fs, new Path(folder, s".${UUID.randomUUID()}.probe"))
+      whyNot.foreach(Claims.warn(fs, _))
+      refusing.put(bucket, whyNot.isEmpty)
+    }
+    refusing.get(bucket)
+  }
+
+  /** Why the store does not refuse a second put of an object; None if it does. */
+  private def probed(fs: FileSystem, probe: Path): Option[String] = S3Client.of(fs, probe) match {
+    case None         => Some("its client cannot be reached through this hadoop-aws")
+    case Some(client) =>
+      def put() = send(client, probe, Array.emptyByteArray, UUID.randomUUID().toString)
+      try
+        if (put() == NotImplemented) Some("it knows no conditional put (If-None-Match)")
+        else if (put() != Taken) Some("it ignores the condition of a conditional put (If-None-Match)")
+        else None
+      finally
+        try client.delete()
+        catch {
+          case e: IOException => log.warn("{}: an empty object stays, remove it: {}", probe: Any, e.toString: Any)
+        }
+  }
+
+  /** The status of the answer, `Taken` only if the object is another's: a put whose answer was lost is sent again. */
+  private def put(client: S3Client, target: Path, content: Array[Byte]): Int = {
+    val writer = UUID.randomUUID().toString
+    val status = send(client, target, content, writer)
+    if (status == Taken && client.writer().contains(writer)) Done else status
+  }
+
+  /** The status of the answer, once it is not that another put is at work. */
+  private def send(client: S3Client, target: Path, content: Array[Byte], writer: String): Int = {
+    var status = client.put(content, writer)
+    var conflicts = 0
+    while (status == Conflict) {
+      conflicts += 1
+      if (conflicts == MostConflicts) throw new IOException(s"$target: the store told of $conflicts conflicts in a row")
+      Thread.sleep(ConflictPauseMillis)
+      status = client.put(content, writer)
+    }
+    status
+  }
+
+  override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
+    ByCreation.create(fs, target)(content)
+
+  override def touch(fs: FileSystem, target: Path): Unit = ByCreation.touch(fs, target)
+
+  override def replace(fs: FileSystem, target: Path, content: Array[Byte]): Unit =
+    ByCreation.replace(fs, target, content)
+}

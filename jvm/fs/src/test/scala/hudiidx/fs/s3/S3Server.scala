@@ -1,0 +1,173 @@
+package hudiidx.fs.s3
+
+import java.io.IOException
+import java.net.{InetAddress, InetSocketAddress, ServerSocket, URI}
+import java.net.http.{HttpClient, HttpRequest, HttpResponse}
+import java.nio.file.{Files, Path}
+import java.util.concurrent.{ConcurrentHashMap, Executors, TimeUnit}
+import java.util.concurrent.atomic.AtomicLong
+
+import scala.collection.JavaConverters._
+
+import com.sun.net.httpserver.{HttpExchange, HttpServer}
+import hudiidx.Fixtures
+import org.apache.hadoop.conf.Configuration
+
+/** What a store makes of the condition of a put. */
+sealed trait Conditions
+object Conditions {
+  case object Kept extends Conditions
+  case object PassedOver extends Conditions
+  case object Refused extends Conditions
+}
+
+/** S3Proxy in a process of its own, with a folder of the local disk as its store, behind a door that counts calls. */
+final class S3Server extends AutoCloseable {
+  @volatile var conditions: Conditions = Conditions.Kept
+  private val folder = Fixtures.newFolder("s3")
+  private val loopback = InetAddress.getLoopbackAddress
+  private val behind = freePort()
+  private val process = start()
+  private val client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
+  private val counted = new ConcurrentHashMap[String, AtomicLong]
+  private val threads = Executors.newCachedThreadPool()
+  // Without it each answer waits for the client's acknowledgement of its first packet.
+  System.setProperty("sun.net.httpserver.nodelay", "true")
+  private val door = HttpServer.create(new InetSocketAddress(loopback, 0), 0)
+  door.createContext("/", exchange => pass(exchange))
+  door.setExecutor(threads)
+  door.start()
+  waitFor()
+
+  private def freePort(): Int = {
+    val socket = new ServerSocket(0, 1, loopback)
+    try socket.getLocalPort
+    finally socket.close()
+  }
+
+  private def start(): Process = {
+    val store = Files.createDirectories(folder.resolve("store"))
+    val settings = folder.resolve("s3proxy.conf")
+    val lines = Vector(
+      "s3proxy.authorization=none",
+      s"s3proxy.endpoint=http://127.0.0.1:$behind",
+      "jclouds.provider=filesystem-nio2",
+      s"jclouds.filesystem.basedir=$store"
+    )
+    Files.write(settings, lines.asJava)
+    val java = Path.of(sys.props("java.home"), "bin", "java").toString
+    val command = Vector(
+      java,
+      "-Xmx256m",
+      "-XX:TieredStopAtLevel=1",
+      "-XX:+UseSerialGC",
+      "-cp",
+      sys.props("hudiidx.s3proxy"),
+      "org.gaul.s3proxy.Main"
+    )
+    new ProcessBuilder((command ++ Vector("--properties", settings.toString)).asJava)
+      .redirectErrorStream(true)
+      .redirectOutput(folder.resolve("s3proxy.log").toFile)
+      .start()
+  }
+
+  private def waitFor(): Unit = {
+    val patience = System.currentTimeMillis() + 60000
+    var isUp = false
+    while (!isUp) {
+      if (!process.isAlive || System.currentTimeMillis() > patience)
+        throw new IOException(
+          s"S3Proxy did not start: ${new String(Files.readAllBytes(folder.resolve("s3proxy.log")))}"
+        )
+      try {
+        bucket("ready")
+        isUp = true
+      } catch { case _: IOException => Thread.sleep(100) }
+    }
+  }
+
+  /** Makes a bucket. */
+  def bucket(name: String): Unit = {
+    val put =
+      HttpRequest.newBuilder(URI.create(s"http://127.0.0.1:$behind/$name")).PUT(HttpRequest.BodyPublishers.noBody())
+    val status = client.send(put.build(), HttpResponse.BodyHandlers.discarding()).statusCode
+    if (status != 200 && status != 409) throw new IOException(s"bucket $name: $status")
+  }
+
+  def configuration: Configuration = {
+    val conf = new Configuration
+    conf.set("fs.s3a.endpoint", s"http://127.0.0.1:${door.getAddress.getPort}")
+    conf.set("fs.s3a.path.style.access", "true")
+    conf.set("fs.s3a.access.key", "any")
+    conf.set("fs.s3a.secret.key", "any")
+    conf.set("fs.s3a.connection.ssl.enabled", "false")
+    conf.set("fs.s3a.endpoint.region", "us-east-1")
+    conf.setBoolean("fs.s3a.impl.disable.cache", false)
+    conf
+  }
+
+  /** Calls since the last `reset`: list, head, get, put, post, delete. */
+  private def calls: Map[String, Long] = counted.asScala.map { case (name, n) => name -> n.get }.toMap.filter(_._2 > 0)
+
+  private def reset(): Unit = counted.clear()
+
+  def callsOf(deed: => Unit): Map[String, Long] = {
+    reset()
+    deed
+    calls
+  }
+
+  private def pass(exchange: HttpExchange): Unit =
+    try {
+      val body = exchange.getRequestBody.readAllBytes()
+      val isConditional = exchange.getRequestHeaders.containsKey("If-None-Match") && exchange.getRequestMethod == "PUT"
+      counted.computeIfAbsent(kind(exchange), _ => new AtomicLong).incrementAndGet()
+      if (isConditional && conditions == Conditions.Refused) exchange.sendResponseHeaders(501, -1)
+      else {
+        val answer = forward(exchange, body)
+        answer.headers.map.asScala.foreach { case (name, values) =>
+          if (!S3Server.OfTheConnection(name.toLowerCase)) values.forEach(v => exchange.getResponseHeaders.add(name, v))
+        }
+        if (exchange.getRequestMethod == "HEAD") {
+          answer.headers
+            .firstValue("content-length")
+            .ifPresent(v => exchange.getResponseHeaders.set("Content-Length", v))
+          exchange.sendResponseHeaders(answer.statusCode, -1)
+        } else {
+          exchange.sendResponseHeaders(answer.statusCode, if (answer.body.isEmpty) -1 else answer.body.length.toLong)
+          exchange.getResponseBody.write(answer.body)
+        }
+      }
+    } finally exchange.close()
+
+  private def forward(exchange: HttpExchange, body: Array[Byte]): HttpResponse[Array[Byte]] = {
+    val uri = URI.create(s"http://127.0.0.1:$behind${exchange.getRequestURI.toString}")
+    val request =
+      HttpRequest.newBuilder(uri).method(exchange.getRequestMethod, HttpRequest.BodyPublishers.ofByteArray(body))
+    exchange.getRequestHeaders.asScala.foreach { case (name, values) =>
+      val isPassed = !S3Server.OfTheConnection(name.toLowerCase) &&
+        !(name.equalsIgnoreCase("If-None-Match") && conditions == Conditions.PassedOver)
+      if (isPassed) values.forEach(v => request.header(name, v): Unit)
+    }
+    client.send(request.build(), HttpResponse.BodyHandlers.ofByteArray())
+  }
+
+  private def kind(exchange: HttpExchange): String = {
+    val query = Option(exchange.getRequestURI.getQuery).getOrElse("")
+    if (exchange.getRequestMethod == "GET" && query.contains("list-type=")) "list"
+    else exchange.getRequestMethod.toLowerCase
+  }
+
+  override def close(): Unit = {
+    door.stop(0)
+    threads.shutdownNow()
+    process.destroy()
+    if (!process.waitFor(20, TimeUnit.SECONDS)) process.destroyForcibly(): Unit
+  }
+}
+
+object S3Server {
+
+  /** Headers that each hop has its own of. */
+  private val OfTheConnection = Set("connection", "content-length", "expect", "host", "transfer-encoding", "upgrade")
+}

@@ -1,0 +1,80 @@
+package hudiidx.fs.s3
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.concurrent.{Callable, Executors}
+import java.util.concurrent.atomic.AtomicInteger
+
+import hudiidx.{Figures, TestSettings}
+import hudiidx.fs.HadoopStorage
+import hudiidx.storage.{Storage, StorageContract}
+import hudiidx.store.IndexFolderContract
+import org.scalatest.BeforeAndAfterAll
+
+/** On an S3-compatible server, through hadoop-aws. */
+class S3StorageSuite extends StorageContract with IndexFolderContract with BeforeAndAfterAll {
+  private lazy val server = new S3Server
+  private val buckets = new AtomicInteger
+  override lazy val storage: Storage = new HadoopStorage(server.configuration)
+
+  /** A folder of an object store is there when something is in it. */
+  override def newFolder(): String = {
+    val folder = s"${newBucket()}/folder"
+    folder
+  }
+
+  private def newBucket(): String = {
+    val name = s"bucket-${buckets.incrementAndGet()}"
+    server.bucket(name)
+    s"s3a://$name"
+  }
+
+  override def afterAll(): Unit = server.close()
+
+  private def publishAtOnce(folder: String, writers: Int, rounds: Int): Vector[Int] = {
+    val pool = Executors.newFixedThreadPool(writers)
+    try {
+      (0 until rounds).toVector.map { round =>
+        val offers = (0 until writers).map { w =>
+          pool.submit(new Callable[Boolean] {
+            override def call(): Boolean = storage.publish(s"$folder/$round", s"of $w".getBytes(UTF_8))
+          })
+        }
+        val winners = offers.indices.filter(w => offers(w).get())
+        if (winners.size == 1)
+          assert(new String(storage.readAll(s"$folder/$round"), UTF_8) === s"of ${winners.head}")
+        winners.size
+      }
+    } finally pool.shutdown()
+  }
+
+  test("of many who publish at once one wins, round after round") {
+    val rounds = TestSettings.upTo(50, 8)
+    Figures.add("rounds of six who publish at once on S3", rounds)
+    assert(publishAtOnce(newFolder(), 6, rounds).forall(_ == 1))
+  }
+
+  test("a version costs one put, and the first of a bucket three more that ask whether a second one is refused") {
+    val folder = newFolder()
+    storage.list(folder)
+    assert(server.callsOf(assert(storage.publish(s"$folder/1", "a".getBytes))) === Map("put" -> 3, "delete" -> 1))
+    assert(server.callsOf(assert(storage.publish(s"$folder/2", "a".getBytes))) === Map("put" -> 1))
+    assert(server.callsOf(assert(!storage.publish(s"$folder/2", "b".getBytes))) === Map("put" -> 1, "head" -> 1))
+    assert(storage.list(folder).map(_.name) === Vector("1", "2"))
+  }
+
+  Seq(Conditions.PassedOver, Conditions.Refused).foreach { conditions =>
+    test(s"where the store has conditions $conditions names are claimed: of many who publish at once one wins") {
+      val folder = newFolder()
+      server.conditions = conditions
+      try {
+        storage.write(s"$folder/there")(_.write("zero".getBytes(UTF_8)))
+        assert(!storage.publish(s"$folder/there", "one".getBytes(UTF_8)))
+        assert(new String(storage.readAll(s"$folder/there"), UTF_8) === "zero")
+        val rounds = TestSettings.upTo(10, 3)
+        Figures.add("rounds of six who publish at once on a store without conditions", rounds)
+        assert(publishAtOnce(folder, 6, rounds).forall(_ == 1))
+        assert(storage.list(folder).map(_.name) === ((0 until rounds).map(_.toString) :+ "there").toVector)
+      } finally server.conditions = Conditions.Kept
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package hudiidx.history
+
+import java.io.IOException
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.NoSuchFileException
+
+import scala.collection.concurrent.TrieMap
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.{DamagedTable, WholeNumber}
+import hudiidx.storage.Storage
+import hudiidx.timeline.{ArchivedInstant, InstantContent, TimelineHistory}
+
+/** The archived timeline of layout 2: Parquet files named by a manifest in the history folder. Format notes §2.6.
+  *  NoSuchFileException if a file went away by compaction of the history since the manifest was read: make a new one.
+  */
+final class HistoryTimeline(storage: Storage, historyDir: String) extends TimelineHistory {
+  import HistoryTimeline._
+
+  private lazy val files: Vector[HistoryFile] = HistoryManifest.read(storage, historyDir)
+
+  private val keysByFile = TrieMap.empty[String, Vector[HistoryKey]]
+
+  private def keys(file: HistoryFile): Vector[HistoryKey] =
+    keysByFile.getOrElseUpdate(file.path, HistoryRows.keys(storage, file.path))
+
+  override def completionTime(instantTime: String): Option[String] =
+    files.iterator
+      .filter(f => f.first <= instantTime && instantTime <= f.last)
+      .flatMap(f => keys(f).iterator)
+      .find(_.requestedTime == instantTime)
+      .flatMap(_.completionTime)
+
+  override def instantsFrom(instantTime: String): Iterator[ArchivedInstant] = {
+    val wanted = for {
+      file <- files if file.last >= instantTime
+      key <- keys(file) if key.requestedTime >= instantTime
+    } yield (file.path, key)
+    val cursors = scala.collection.mutable.HashMap.empty[String, HistoryRows.Cursor]
+    val left = scala.collection.mutable.HashMap.empty[String, Int]
+    wanted.foreach { case (path, _) => left(path) = left.getOrElse(path, 0) + 1 }
+    wanted.sortBy { case (_, key) => (key.requestedTime, key.action) }.iterator.map { case (path, key) =>
+      val cursor = cursors.getOrElseUpdate(path, new HistoryRows.Cursor(storage, path))
+      val content = cursor.contentOf(key)
+      left(path) -= 1
+      if (left(path) == 0) cursor.close()
+      val source = s"$path (archived ${key.requestedTime}.${key.action})"
+      ArchivedInstant(key.requestedTime, key.completionTime, key.action, InstantContent.of(source, content))
+    }
+  }
+}
+
+private[hudiidx] object HistoryTimeline {
+
+  /** @param first smallest requested time in the file, `last` the greatest */
+  final case class HistoryFile(path: String, first: String, last: String)
+
+  /** @param row number of the instant's row in its file */
+  final case class HistoryKey(requestedTime: String, completionTime: Option[String], action: String, row: Long)
+}
+
+private[hudiidx] object HistoryManifest {
+  private val FileName = """^(\d+)_(\d+)_\d+\.parquet$""".r
+  private val ManifestName = """^manifest_(\d{1,18})$""".r
+  private val mapper = new ObjectMapper
+
+  /** The files that count, in the manifest's order. Without a manifest there are none. */
+  def read(storage: Storage, dir: String): Vector[HistoryTimeline.HistoryFile] = {
+    val current = versionFile(storage, dir).map(n => s"$dir/manifest_$n")
+    current.flatMap(load(storage, _)).orElse(newest(storage, dir).flatMap(load(storage, _))) match {
+      case None                   => Vector.empty
+      case Some((manifest, json)) => decode(dir, manifest, json)
+    }
+  }
+
+  private def versionFile(storage: Storage, dir: String): Option[Long] =
+    try WholeNumber.of(new String(storage.readAll(s"$dir/_version_"), UTF_8).trim, Long.MaxValue)
+    catch { case _: NoSuchFileException => None }
+
+  /** The version file may lag or be cut while it is replaced. */
+  private def newest(storage: Storage, dir: String): Option[String] = {
+    val numbers = storage.list(dir).map(_.name).collect { case ManifestName(n) => n.toLong }
+    if (numbers.isEmpty) None else Some(s"$dir/manifest_${numbers.max}")
+  }
+
+  private def load(storage: Storage, manifest: String): Option[(String, Array[Byte])] =
+    try Some((manifest, storage.readAll(manifest)))
+    catch { case _: NoSuchFileException => None }
+
+  private def decode(dir: String, manifest: String, json: Array[Byte]): Vector[HistoryTimeline.HistoryFile] = {
+    val root =
+      try mapper.readTree(json)
+      catch {
+        case e: IOException => throw damaged(manifest, s"it is no JSON (${e.getMessage.takeWhile(_ != '\n')})", e)
+      }
+    val files = if (root == null) null else root.get("files")
+    if (files == null || !files.isArray) throw damaged(manifest, "it has no list of files", null)
+    (0 until files.size).toVector.map { i =>
+      files.get(i).path("fileName").asText match {
+        case name @ FileName(first, last) => HistoryTimeline.HistoryFile(s"$dir/$name", first, last)
+        case other                        => throw damaged(manifest, s"'$other' is no name of a history file", null)
+      }
+    }
+  }
+
+  private def damaged(manifest: String, reason: String, cause: Throwable): DamagedTable =
+    new DamagedTable(s"$manifest: $reason; restore the file from a backup", cause)
+}
