@@ -11,7 +11,7 @@ object SparkVersions {
   val Spark40: SparkLine =
     SparkLine("4.0.1", "2.13.16", "3.4.1", "1.15.2", "1.12.0", "2.18.2", "1.5.6-9", Seq("spark-4", "spark-until-4.0"))
   val Spark41: SparkLine =
-    SparkLine("4.1.1", "2.13.17", "3.4.2", "1.16.0", "1.12.1", "2.20.0", "1.5.7-6", Seq("spark-4", "spark-4.1"))
+    SparkLine("4.1.1", "2.13.17", "3.4.2", "1.16.0", "1.12.1", "2.20.0", "1.5.7-6", Seq("spark-4", "spark-from-4.1"))
 
   val Lines: Seq[SparkLine] = Seq(Spark35, Spark40, Spark41)
 

@@ -115,7 +115,7 @@ object RecordBench {
       }
       Integer.valueOf(sum)
     }
-    val writer = new GroupWriter(store, "20260101000000000", s.shape)
+    val writer = new HashGroupWriter(store, "20260101000000000", s.shape)
     var files = Vector.empty[WrittenGroup]
     val merged = Report.cpuMillis {
       files = ranges.indices.toVector.map { g =>

@@ -8,7 +8,7 @@ import hudiidx.manifest.IndexFileSource
 import hudiidx.manifest.ManifestShape
 import hudiidx.manifest.MasterManifest
 import hudiidx.manifest.MasterWriter
-import hudiidx.manifest.TableChanges
+import hudiidx.manifest.ManifestChanges
 import hudiidx.storage.LocalStorage
 import hudiidx.store.IndexFile
 import hudiidx.store.IndexStore
@@ -109,7 +109,7 @@ private final class SkippingPlans(plan: TablePlan, columns: Int, store: IndexSto
         (partitions.size, kept)
       }
       def source(cache: BlockCache) =
-        new IndexFileSource(MasterManifest.inMemory(master, index, cache), None, new TableChanges)
+        new IndexFileSource(MasterManifest.inMemory(master, index, cache), None, new ManifestChanges)
       def cold(): (Int, Int) = {
         val cache = new BlockCache(CacheBytes)
         val opened = ColumnIndex.open(store, version, cache)

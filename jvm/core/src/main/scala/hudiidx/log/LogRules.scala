@@ -45,7 +45,7 @@ object RecordOrder {
 /** A record whose column `field` equals `value` is a delete. */
 final case class DeleteMarker(field: String, value: String)
 
-/** What a table's properties say about reading its log. Made of them by `TableLogRules`.
+/** What a table's properties say about reading its log. Made of them by `TableMergeRules`.
   *
   * @param format         the table's, or a later one where 1.1's rules are asked for
   * @param orderingFields columns that make the ordering value; none: every record has the default one

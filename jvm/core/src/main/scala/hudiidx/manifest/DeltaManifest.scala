@@ -98,11 +98,11 @@ final class DeltaBuilder(master: MasterManifest, old: Option[DeltaManifest], ent
   private var newPartitions, gonePartitions = Set.empty[String]
   private var nextNumber = 0
 
-  def write(file: HFileWriter, changes: TableChanges, before: DeltaCounts): DeltaCounts = {
+  def write(file: HFileWriter, changes: ManifestChanges, before: DeltaCounts): DeltaCounts = {
     added = before.added
     removed = before.removed
     nextNumber = before.nextNumber
-    changes.unmarkIn(new IndexFileSource(master, old, new TableChanges))
+    changes.unmarkIn(new IndexFileSource(master, old, new ManifestChanges))
     val lists = old.map(_.partitionChanges).getOrElse(PartitionListChange.None)
     newPartitions = lists.added.toSet
     gonePartitions = lists.removed.toSet

@@ -5,7 +5,7 @@ import hudiidx.table.{FileEntry, FileSource, FilesFound}
 /** The files of a table from its index: master, delta since then, and what completed instants changed since the index
   *  version was made. Nothing of it holds more than one partition at a time.
   */
-final class IndexFileSource(master: MasterManifest, delta: Option[DeltaManifest], overlay: TableChanges)
+final class IndexFileSource(master: MasterManifest, delta: Option[DeltaManifest], overlay: ManifestChanges)
     extends FileSource {
 
   override def partitions: Vector[String] = {

@@ -2,31 +2,31 @@ package hudiidx.merge
 
 import hudiidx.UnsupportedTable
 import hudiidx.log.{LogRules, MergeMode}
-import hudiidx.table.{TableConfig, TableLogRules}
+import hudiidx.table.{TableConfig, TableMergeRules}
 
 /** Which columns of a record that wins give way to those of the one that it wins over. Format notes §7.6. Partial records
   * have no more than the columns that they list, whatever the table's rule.
   */
-sealed abstract class Mixing extends Product with Serializable
+sealed abstract class ColumnMerge extends Product with Serializable
 
-object Mixing {
+object ColumnMerge {
 
   /** None does. */
-  case object Never extends Mixing
+  case object Never extends ColumnMerge
 
   /** Those that equal their default in the schema. Hudi compares references, so beside null only what Java keeps one object
     * of counts: booleans, and whole numbers from -128 to 127.
     */
-  case object Defaults extends Mixing
+  case object Defaults extends ColumnMerge
 
   /** Those that equal their default in the schema. */
-  case object EqualDefaults extends Mixing
+  case object EqualDefaults extends ColumnMerge
 
   /** Those that are null. */
-  case object Nulls extends Mixing
+  case object Nulls extends ColumnMerge
 
   /** Strings and binaries that equal the text which stands for a value that the source did not send. */
-  final case class Unavailable(text: String) extends Mixing
+  final case class Unavailable(text: String) extends ColumnMerge
 }
 
 /** How the rows of a table's file slices come about. Format notes §7.
@@ -38,7 +38,7 @@ object Mixing {
   */
 final case class MergeRules(
     log: LogRules,
-    mixing: Mixing = Mixing.Never,
+    mixing: ColumnMerge = ColumnMerge.Never,
     withBaseAlone: Boolean = false,
     winnersAsTheyAre: Boolean = false,
     newestMeta: Boolean = false
@@ -52,15 +52,15 @@ object MergeRules {
 
   /** UnsupportedTable for merging by a class that is not known: its code alone could tell the rows.
     *
-    * @param as11 see `TableLogRules.of`
+    * @param as11 see `TableMergeRules.of`
     */
   def of(config: TableConfig, as11: Boolean = false): MergeRules = {
-    val log = TableLogRules.of(config, as11)
+    val log = TableMergeRules.of(config, as11)
     if (log.mode == MergeMode.Custom) refuse(config, s"rows are merged by ${mergerOf(config)}, which only Hudi can run")
     config.text("hoodie.table.partial.update.mode") match {
-      case Some("IGNORE_DEFAULTS")  => MergeRules(log, Mixing.Defaults)
+      case Some("IGNORE_DEFAULTS")  => MergeRules(log, ColumnMerge.Defaults)
       case Some("FILL_UNAVAILABLE") =>
-        MergeRules(log, config.text(UnavailableValue).fold[Mixing](Mixing.Never)(Mixing.Unavailable(_)))
+        MergeRules(log, config.text(UnavailableValue).fold[ColumnMerge](ColumnMerge.Never)(ColumnMerge.Unavailable(_)))
       case Some(other) =>
         refuse(config, s"hoodie.table.partial.update.mode is '$other', which is unknown")
       case None if !config.format.statedMerging => ofPayload(config, log)
@@ -77,18 +77,21 @@ object MergeRules {
     */
   private def ofPayload(config: TableConfig, log: LogRules): MergeRules = {
     val withBaseAlone = log.asHudi015
-    TableLogRules.ownOrdering(config).filter(own => TableLogRules.statedOrderingFields(config) != Vector(own)).foreach {
-      own =>
+    TableMergeRules
+      .ownOrdering(config)
+      .filter(own => TableMergeRules.statedOrderingFields(config) != Vector(own))
+      .foreach { own =>
         refuse(
           config,
           s"rows are merged by ${mergerOf(config)} in two orders, that of $own and that of the ordering field"
         )
-    }
-    TableLogRules.payload(config) match {
-      case Some("PartialUpdateAvroPayload")                  => MergeRules(log, Mixing.Nulls, newestMeta = true)
-      case Some("OverwriteNonDefaultsWithLatestAvroPayload") => MergeRules(log, Mixing.EqualDefaults, withBaseAlone)
-      case Some(TableLogRules.PostgresPayload)               =>
-        MergeRules(log, Mixing.Unavailable(PostgresUnavailable), withBaseAlone, winnersAsTheyAre = true)
+      }
+    TableMergeRules.payload(config) match {
+      case Some("PartialUpdateAvroPayload")                  => MergeRules(log, ColumnMerge.Nulls, newestMeta = true)
+      case Some("OverwriteNonDefaultsWithLatestAvroPayload") =>
+        MergeRules(log, ColumnMerge.EqualDefaults, withBaseAlone)
+      case Some(TableMergeRules.PostgresPayload) =>
+        MergeRules(log, ColumnMerge.Unavailable(PostgresUnavailable), withBaseAlone, winnersAsTheyAre = true)
       case _ => MergeRules(log)
     }
   }

@@ -70,7 +70,7 @@ private[merge] final class MixedWinners(
 
   /** True if nothing below the record shows. */
   private def isWhole(record: Int): Boolean =
-    (rules.mixing == Mixing.Never || rules.withBaseAlone) && !isPartial(record)
+    (rules.mixing == ColumnMerge.Never || rules.withBaseAlone) && !isPartial(record)
 
   private def keyOf(keys: SortedVersions): ByteSlice = {
     val key = new ByteSlice
@@ -118,7 +118,7 @@ private final class MixedJoin(
     val baseWins = compares && KeyMerge.baseStays(winner, row.ordering, rules.log)
     val chain = if (winner.isDelete) Vector.empty else chains(winner.note - 1)
     // A base row is whole: nothing shows below it, unless any column of it may give way.
-    val yields = rules.mixing != Mixing.Never && !(baseWins && rules.winnersAsTheyAre)
+    val yields = rules.mixing != ColumnMerge.Never && !(baseWins && rules.winnersAsTheyAre)
     val mixes = chain.nonEmpty && (yields || (!baseWins && isPartial(chain.head)))
     val number = BaseWalk.rowNumber(row.row)
     table.meet(entry, loses = mixes || baseWins)

@@ -91,7 +91,7 @@ object SliceMerge {
     else rules.copy(log = rules.log.copy(orderingFields = Vector.empty))
 
   private def mixes(rules: MergeRules, blocks: Vector[CountedBlock]): Boolean =
-    rules.mixing != Mixing.Never || blocks.exists(_.block.isPartial)
+    rules.mixing != ColumnMerge.Never || blocks.exists(_.block.isPartial)
 }
 
 private final class SliceMerging(

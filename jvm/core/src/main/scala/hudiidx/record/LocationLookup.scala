@@ -86,7 +86,7 @@ object LocationLookup {
     */
   def locate(
       found: KeyMappings,
-      dictionary: GroupDictionary,
+      dictionary: FileGroupDictionary,
       instants: SliceInstants,
       keeps: (Int, Int, FileGroup) => Boolean = (_, _, _) => true
   ): Locations = {

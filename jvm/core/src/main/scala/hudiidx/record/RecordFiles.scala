@@ -59,18 +59,18 @@ object RecordFileName {
 }
 
 /** The files of one hash group: at most one base and its deltas, oldest first. */
-final case class RecordGroup(range: HashRange, base: Option[IndexFile], deltas: Vector[IndexFile]) {
+final case class HashGroup(range: HashRange, base: Option[IndexFile], deltas: Vector[IndexFile]) {
   def files: Vector[IndexFile] = base.toVector ++ deltas
   def deltaBytes: Long = deltas.map(_.sizeBytes).sum
   def sizeBytes: Long = base.fold(0L)(_.sizeBytes) + deltaBytes
 }
 
-object RecordGroup {
+object HashGroup {
 
   /** Groups of an index version, ascending. Deltas of a group stand in the version's order. DamagedIndex if names cannot be
     * read or ranges do not tile the hash space; empty if the version has no record index.
     */
-  def of(version: IndexVersion): Vector[RecordGroup] = {
+  def of(version: IndexVersion): Vector[HashGroup] = {
     def damaged(what: String): Nothing = throw new DamagedIndex(
       s"index version ${version.number}: $what; `hudiidx create` makes a new index"
     )
@@ -81,7 +81,7 @@ object RecordGroup {
     val groups = ranged.groupBy(_._1).toVector.sortBy(_._1.from).map { case (range, members) =>
       val (bases, deltas) = members.map(_._2).partition(_.kind == RecordKind.Base)
       if (bases.size > 1) damaged(s"hash range ${range.name} has ${bases.size} base files")
-      RecordGroup(range, bases.headOption, deltas)
+      HashGroup(range, bases.headOption, deltas)
     }
     if (groups.nonEmpty && !HashRange.tiles(groups.map(_.range)))
       damaged(s"hash ranges ${groups.take(8).map(_.range.name).mkString(", ")} do not tile the hash space")

@@ -31,7 +31,7 @@ final class RecordIndex private (
     val version: IndexVersion,
     store: IndexStore,
     cache: BlockCache,
-    val groups: Vector[RecordGroup],
+    val groups: Vector[HashGroup],
     mostOpenFiles: Int
 ) extends AutoCloseable {
   val counters = new RecordCounters
@@ -45,13 +45,13 @@ final class RecordIndex private (
   def windowDays: Option[Int] = RecordIndex.windowDays(version)
 
   /** The file groups that ordinals stand for. */
-  lazy val dictionary: GroupDictionary = {
+  lazy val dictionary: FileGroupDictionary = {
     val opened = version.files.filter(_.kind == RecordKind.Groups).map { f =>
       val reader = new CountedReader(store.openWhole(f), counters)
       synchronized(segments :+= reader)
       GroupSegment.open(reader, cache)
     }
-    new GroupDictionary(opened.sortBy(s => (s.first, s.count)))
+    new FileGroupDictionary(opened.sortBy(s => (s.first, s.count)))
   }
 
   /** The mappings of keys, wherever they are. Keys may repeat and come in any order; each page of a file is opened at most
@@ -132,14 +132,14 @@ object RecordIndex {
       throw new IndexNotFound(
         s"${store.dir}: index version ${version.number} has no record index; `hudiidx add-index` makes one"
       )
-    val groups = RecordGroup.of(version)
+    val groups = HashGroup.of(version)
     if (groups.isEmpty) throw RecordFile.damaged(store.dir, s"index version ${version.number} names no record files")
     new RecordIndex(version, store, cache, groups, mostOpenFiles)
   }
 }
 
 /** Mappings of a group whose files are held open until `close`. */
-private[record] final class AcquiredEntries(files: OpenFiles, group: RecordGroup) extends EntriesOf {
+private[record] final class AcquiredEntries(files: OpenFiles, group: HashGroup) extends EntriesOf {
   private var acquired = 0
   protected val all: EntryCursor =
     try {
@@ -149,7 +149,7 @@ private[record] final class AcquiredEntries(files: OpenFiles, group: RecordGroup
         reader.scan()
       }
       val (base, deltas) = cursors.splitAt(group.base.size)
-      GroupMerge.mappings(Vector(GroupEntries(base.headOption, deltas)))
+      HashGroupMerge.mappings(Vector(GroupEntries(base.headOption, deltas)))
     } catch {
       case e: Throwable =>
         close()

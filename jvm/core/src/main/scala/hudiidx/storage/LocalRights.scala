@@ -29,7 +29,7 @@ private[storage] object LocalRights {
   private val AllOfFolder = 0x1ff
   private val OwnersOfFile = 0x180
   private val OwnersOfFolder = 0x1c0
-  private val NewFile: Set[OpenOption] = Set(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)
+  private val FileCreation: Set[OpenOption] = Set(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)
 
   /** None if nothing is there, or the file system knows none. */
   def of(path: Path): Option[Access] =
@@ -48,7 +48,7 @@ private[storage] object LocalRights {
 
   def newFile(file: Path): FileChannel = {
     val attributes = of(file.getParent).toVector.map(in => attribute((in.mode & AllOfFile) | OwnersOfFile))
-    FileChannel.open(file, NewFile.asJava, attributes: _*)
+    FileChannel.open(file, FileCreation.asJava, attributes: _*)
   }
 
   /** Those that are missing are no more open than the one above them. */

@@ -23,7 +23,7 @@ final case class PartitionRule(config: TableConfig, reading: PartitionReading) {
   /** Orders records, so that stock reads it from files; not where Hudi 1.0 reads base files alone, and never 0.15. */
   private val ordering: Set[String] = {
     val ofBase = config.format.mergesAsHudi10 && config.isMergeOnRead && reading.baseFilesOnly
-    if (!config.format.orderingColumnsStored || ofBase) Set.empty else TableLogRules.orderingFields(config).toSet
+    if (!config.format.orderingColumnsStored || ofBase) Set.empty else TableMergeRules.orderingFields(config).toSet
   }
 
   /** Files are not asked for the column: its value is the path's text in its type, or null. */

@@ -19,7 +19,7 @@ object IndexedLogs {
   case object Torn extends Piece
 
   /** What follows goes to the next log file. */
-  case object NewFile extends Piece
+  case object FileCreation extends Piece
 
   sealed abstract class Tail
 
@@ -49,8 +49,8 @@ object IndexedLogs {
 
     def add(piece: Piece): Writing = {
       val (name, before) = piece match {
-        case NewFile => (fileName(files.size + 1), Array.emptyByteArray)
-        case _       => files.lastOption.getOrElse(fileName(1) -> Array.emptyByteArray)
+        case FileCreation => (fileName(files.size + 1), Array.emptyByteArray)
+        case _            => files.lastOption.getOrElse(fileName(1) -> Array.emptyByteArray)
       }
       val after = name -> (before ++ block(piece, BlockPlaceOf(name, before.length)))
       val others = files.filterNot(_._1 == name)
@@ -61,7 +61,7 @@ object IndexedLogs {
       BlockPlace(BlockPlace.nameOf(path), offset.toLong, _)
 
     private def block(piece: Piece, place: String => BlockPlace): Array[Byte] = piece match {
-      case NewFile            => Array.emptyByteArray
+      case FileCreation       => Array.emptyByteArray
       case Torn               => LogBlocks.torn
       case Rollback(at, of)   => LogBlocks.rollback(at, of)
       case Deletes(at, those) =>

@@ -75,7 +75,9 @@ final class LogLookupSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a lookup reads parts alone: blocks without the keys can be gone") {
     val log =
-      Vector.tabulate(16)(n => Vector(Data("1", Vector.tabulate(50)(k => row(s"$n-$k", n)), With(0)), NewFile)).flatten
+      Vector
+        .tabulate(16)(n => Vector(Data("1", Vector.tabulate(50)(k => row(s"$n-$k", n)), With(0)), FileCreation))
+        .flatten
     val written = write(log.init, all)
     val blocks = counted(written, all)
     // Of the other files nothing is left but the two that hold the filters.
@@ -101,7 +103,7 @@ final class LogLookupSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a block that stands where another stood is not taken for it") {
     val before =
-      write(Vector(Data("1", Vector(row("a", 1)), With(0)), NewFile, Data("2", Vector(row("b", 1)), With(0))), all)
+      write(Vector(Data("1", Vector(row("a", 1)), With(0)), FileCreation, Data("2", Vector(row("b", 1)), With(0))), all)
     // The first file was rolled back and written again under its name, without an index.
     val again = write(Vector(Data("3", Vector(row("c", 1)), Without)), all)
     val now = Vector(again.head, before(1))
@@ -112,7 +114,9 @@ final class LogLookupSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("filters whose file is gone leave their blocks to their own lists of keys") {
     val log =
-      Vector.tabulate(9)(n => Vector(Data(if (n == 7) "2" else "1", Vector(row(s"k$n", n)), With(0)), NewFile)).flatten
+      Vector
+        .tabulate(9)(n => Vector(Data(if (n == 7) "2" else "1", Vector(row(s"k$n", n)), With(0)), FileCreation))
+        .flatten
     val written = write(log.init, all)
     val left = written.filterNot(_._1 == fileName(8))
     val lookup = new LogLookup(storage(left), counted(left, all))
@@ -156,7 +160,7 @@ private object LogLookupSuite {
     } yield Deletes(instant, deleted.map(_.copy(instant = instant, kind = BlockDelete)).toVector)),
     1 -> Gen.zip(LogKeysSuite.instants, LogKeysSuite.instants).map { case (at, of) => Rollback(at, of) },
     1 -> Gen.const(Torn),
-    2 -> Gen.const(NewFile)
+    2 -> Gen.const(FileCreation)
   )
 
   val logs: Gen[Vector[Piece]] = Gen.choose(0, 30).flatMap(Gen.listOfN(_, pieces)).map(_.toVector)

@@ -32,7 +32,7 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(Gen.listOf(step), Gen.listOf(Gen.listOf(step)), Gen.choose(1, 5), Gen.choose(0, 3), minSuccessful(60)) {
       (start, batches, pageEntries, overlaid) =>
         var model: Model = Map.empty
-        start.foreach(s => model = applied(model, s, new TableChanges))
+        start.foreach(s => model = applied(model, s, new ManifestChanges))
         var master = write(
           model.toVector.map { case (p, es) => EncodedPartition.of(p, es.values.toArray, pageEntries) },
           pageEntries
@@ -41,20 +41,20 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         var counts = DeltaCounts(0, 0, 0, 0, 1 + model.values.map(_.size).sum)
         val (indexed, rest) = batches.splitAt(batches.size - overlaid)
         indexed.zipWithIndex.foreach { case (batch, i) =>
-          val changes = new TableChanges
+          val changes = new ManifestChanges
           batch.foreach(s => model = applied(model, s, changes))
           val (next, nextCounts) = writeDelta(master, delta, changes, counts, pageEntries)
           delta = Some(next)
           counts = nextCounts
-          check(model, new IndexFileSource(master, delta, new TableChanges))
+          check(model, new IndexFileSource(master, delta, new ManifestChanges))
           if (i % 3 == 2) {
             master = write(new MergedPartitions(master, next, pageEntries).toVector, pageEntries)
             delta = None
             counts = DeltaCounts(0, 0, 0, 0, 1 + model.values.map(_.size).sum)
-            check(model, new IndexFileSource(master, None, new TableChanges))
+            check(model, new IndexFileSource(master, None, new ManifestChanges))
           }
         }
-        val overlay = new TableChanges
+        val overlay = new ManifestChanges
         rest.flatten.foreach(s => model = applied(model, s, overlay))
         check(model, new IndexFileSource(master, delta, overlay))
     }
@@ -76,17 +76,17 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(Gen.listOfN(40, few), Gen.listOf(few), Gen.listOf(few), Gen.choose(1, 6), sizes) {
       (start, later, unseen, pageEntries, wanted) =>
         var model: Model = Map.empty
-        start.foreach(s => model = applied(model, s, new TableChanges))
+        start.foreach(s => model = applied(model, s, new ManifestChanges))
         val pages =
           model.toVector.map { case (p, es) => EncodedPartition.of(p, es.values.toArray, pageEntries) }
         val master = write(pages, pageEntries)
-        checkSizes(model, new IndexFileSource(master, None, new TableChanges), wanted)
-        val changes = new TableChanges
+        checkSizes(model, new IndexFileSource(master, None, new ManifestChanges), wanted)
+        val changes = new ManifestChanges
         later.foreach(s => model = applied(model, s, changes))
         val counts = DeltaCounts(0, 0, 0, 0, 1 + start.size)
         val delta = Some(writeDelta(master, None, changes, counts, pageEntries)._1)
-        checkSizes(model, new IndexFileSource(master, delta, new TableChanges), wanted)
-        val overlay = new TableChanges
+        checkSizes(model, new IndexFileSource(master, delta, new ManifestChanges), wanted)
+        val overlay = new ManifestChanges
         unseen.foreach(s => model = applied(model, s, overlay))
         checkSizes(model, new IndexFileSource(master, delta, overlay), wanted)
     }
@@ -112,7 +112,8 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       .get
       .copy(kind = FileKind.Parquet, logVersion = 0, replacedAt = None, completionTime = None)
     val entries = Array.tabulate(1000)(i => e.copy(fileId = f"f$i%04d", sizeBytes = 5000L + i))
-    val source = new IndexFileSource(write(Vector(EncodedPartition.of("p", entries, 100)), 100), None, new TableChanges)
+    val source =
+      new IndexFileSource(write(Vector(EncodedPartition.of("p", entries, 100)), 100), None, new ManifestChanges)
     val found = source.filesOfSizes("p", Array(1L, 5007L, 5555L, 5999L, 9000L))
     assert(Seq(7, 555, 999).forall(i => found.files.contains(entries(i))))
     // The first and the last of each page come along.
@@ -125,7 +126,7 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val hostile = write(Vector(EncodedPartition.of(bad, Array(e), 4)), 4)
       assert(intercept[DamagedIndex](hostile.partitions.toVector).getMessage.contains(s"'$bad' leaves the table"))
       intercept[DamagedIndex](hostile.runs.toVector)
-      val changes = new TableChanges
+      val changes = new ManifestChanges
       changes.of(bad).add(e)
       val (delta, _) = writeDelta(write(Vector.empty, 4), None, changes, DeltaCounts(0, 0, 0, 0, 1), 4)
       assert(intercept[DamagedIndex](delta.partitionChanges).getMessage.contains(s"'$bad' leaves the table"))
@@ -142,10 +143,10 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         e.copy(partitionPath = p, fileId = s"f$i", replacedAt = Vector(None, Some(gone), Some(kept))(i % 3))
       )
     val master = write(Vector("p", "q").map(p => EncodedPartition.of(p, entries(p), 4)), 4)
-    val marking = new TableChanges
+    val marking = new ManifestChanges
     marking.of("q").replace("f0", gone)
     val (marked, counts) = writeDelta(master, None, marking, DeltaCounts(0, 0, 0, 0, 21), 4)
-    val taken = new TableChanges
+    val taken = new ManifestChanges
     taken.unmark(Set(gone), (p, f) => if (p == "q" && Set("f0", "f1")(f)) Some(kept) else None)
     val expected = entries("p").map(f => f.copy(replacedAt = f.replacedAt.filter(_ == kept))).toSeq
     def holds(source: IndexFileSource): Unit = {
@@ -163,19 +164,19 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
     holds(new IndexFileSource(master, Some(marked), taken))
     val (delta, _) = writeDelta(master, Some(marked), taken, counts, 4)
-    holds(new IndexFileSource(master, Some(delta), new TableChanges))
-    holds(new IndexFileSource(write(new MergedPartitions(master, delta, 4).toVector, 4), None, new TableChanges))
+    holds(new IndexFileSource(master, Some(delta), new ManifestChanges))
+    holds(new IndexFileSource(write(new MergedPartitions(master, delta, 4).toVector, 4), None, new ManifestChanges))
   }
 
   test("the counts of a delta follow from its cells") {
     forAll(Gen.listOf(step), Gen.listOf(Gen.listOf(step))) { (start, batches) =>
       var model: Model = Map.empty
-      start.foreach(s => model = applied(model, s, new TableChanges))
+      start.foreach(s => model = applied(model, s, new ManifestChanges))
       val first = model.values.map(_.size).sum
       val master = write(model.toVector.map { case (p, es) => EncodedPartition.of(p, es.values.toArray, 4) }, 4)
       var state: (Option[DeltaManifest], DeltaCounts) = (None, DeltaCounts(0, 0, 0, 0, 1 + first))
       batches.foreach { batch =>
-        val changes = new TableChanges
+        val changes = new ManifestChanges
         batch.foreach(s => model = applied(model, s, changes))
         val (d, c) = writeDelta(master, state._1, changes, state._2, 4)
         state = (Some(d), c)
@@ -204,7 +205,7 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  private def applied(model: Model, step: Step, changes: TableChanges): Model = step match {
+  private def applied(model: Model, step: Step, changes: ManifestChanges): Model = step match {
     case Add(e) =>
       changes.of(e.partitionPath).add(e)
       model.updated(e.partitionPath, model.getOrElse(e.partitionPath, Map.empty).updated(e.fileName, e))
@@ -252,7 +253,7 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def writeDelta(
       master: MasterManifest,
       old: Option[DeltaManifest],
-      changes: TableChanges,
+      changes: ManifestChanges,
       counts: DeltaCounts,
       pageEntries: Int
   ): (DeltaManifest, DeltaCounts) = {

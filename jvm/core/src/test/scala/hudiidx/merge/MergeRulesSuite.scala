@@ -22,29 +22,29 @@ final class MergeRulesSuite extends AnyFunSuite {
   test("before version 9 payload classes mix: Hudi 0.15 log records with the base row alone, 1.0 any two versions") {
     for (version <- Seq(6, 8)) {
       val nulls = rules(version, precombine -> "ts", payload -> (model + "PartialUpdateAvroPayload"))
-      assert(nulls === MergeRules(nulls.log, Mixing.Nulls, newestMeta = true))
+      assert(nulls === MergeRules(nulls.log, ColumnMerge.Nulls, newestMeta = true))
       assert(nulls.log.mode === MergeMode.EventTime)
       val defaults =
         rules(version, precombine -> "ts", payload -> (model + "OverwriteNonDefaultsWithLatestAvroPayload"))
-      assert(defaults === MergeRules(defaults.log, Mixing.EqualDefaults, withBaseAlone = version == 6))
+      assert(defaults === MergeRules(defaults.log, ColumnMerge.EqualDefaults, withBaseAlone = version == 6))
       val debezium = model + "debezium.PostgresDebeziumAvroPayload"
       val postgres = rules(version, precombine -> "_event_lsn", payload -> debezium)
-      assert(postgres.mixing === Mixing.Unavailable("__debezium_unavailable_value"))
+      assert(postgres.mixing === ColumnMerge.Unavailable("__debezium_unavailable_value"))
       assert(postgres.withBaseAlone === (version == 6) && postgres.winnersAsTheyAre)
       val mysql = rules(version, precombine -> "_event_seq", payload -> (model + "debezium.MySqlDebeziumAvroPayload"))
       assert(mysql === MergeRules(mysql.log) && mysql.log.order === RecordOrder.Sequence)
-      assert(rules(version, precombine -> "ts", payload -> (model + "AWSDmsAvroPayload")).mixing === Mixing.Never)
+      assert(rules(version, precombine -> "ts", payload -> (model + "AWSDmsAvroPayload")).mixing === ColumnMerge.Never)
     }
   }
 
   test("from version 9 on the stated mode mixes, whatever class is named") {
     val mode = "hoodie.table.partial.update.mode"
-    assert(rules(9, mode -> "IGNORE_DEFAULTS").mixing === Mixing.Defaults)
+    assert(rules(9, mode -> "IGNORE_DEFAULTS").mixing === ColumnMerge.Defaults)
     val value = "hoodie.record.merge.property.hoodie.write.partial.update.unavailable.value"
-    assert(rules(9, mode -> "FILL_UNAVAILABLE", value -> "?").mixing === Mixing.Unavailable("?"))
-    assert(rules(9, mode -> "FILL_UNAVAILABLE").mixing === Mixing.Never)
+    assert(rules(9, mode -> "FILL_UNAVAILABLE", value -> "?").mixing === ColumnMerge.Unavailable("?"))
+    assert(rules(9, mode -> "FILL_UNAVAILABLE").mixing === ColumnMerge.Never)
     assert(refused(9, mode -> "OTHER").contains("hoodie.table.partial.update.mode is 'OTHER'"))
-    assert(rules(9, payload -> (model + "PartialUpdateAvroPayload")).mixing === Mixing.Never)
+    assert(rules(9, payload -> (model + "PartialUpdateAvroPayload")).mixing === ColumnMerge.Never)
   }
 
   test("what only Hudi's code can merge is refused by the class's name, with the way to read without it") {

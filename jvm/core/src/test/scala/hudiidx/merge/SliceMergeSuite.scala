@@ -66,7 +66,10 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       s"$mode: with positions rows are mixed as with keys, and keys of the base file are not read, whatever spills"
     ) {
       val rules =
-        MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), Mixing.Nulls)
+        MergeRules(
+          LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None),
+          ColumnMerge.Nulls
+        )
       forAll(positioned(fortyRows.map(_.key)), Gen.oneOf(1L, 1L << 20), draws(60)) { (blocks, budget) =>
         val (byKey, byPosition, file) = mergedBothWays(blocks, rules, budget)
         assert((byPosition.droppedBase, byPosition.keptLog) === ((byKey.droppedBase, byKey.keptLog)))
@@ -75,7 +78,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-  for (mixing <- Seq(Mixing.Never, Mixing.Nulls))
+  for (mixing <- Seq(ColumnMerge.Never, ColumnMerge.Nulls))
     test(s"$mixing: of two rows of one key each is replaced by the record that bears its position") {
       val rules = MergeRules(LogRules(TableFormat.V9, MergeMode.CommitTime, Vector.empty, None, None), mixing)
       val base = Vector("a", "b", "a").map(BaseRow(_, None))
@@ -92,7 +95,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(replaced(positions = false) === Set(0))
     }
 
-  for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(Mixing.Never, Mixing.Defaults))
+  for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(ColumnMerge.Never, ColumnMerge.Defaults))
     test(s"$mode, $mixing: rows are mixed as by a plain fold over them, partial records too, whatever spills") {
       val rules =
         MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
@@ -106,7 +109,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-  for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(Mixing.Never, Mixing.Defaults))
+  for (mode <- Seq(MergeMode.CommitTime, MergeMode.EventTime); mixing <- Seq(ColumnMerge.Never, ColumnMerge.Defaults))
     test(s"$mode, $mixing: some keys alone have the rows that a merge of all keys has for them, whatever spills") {
       val rules =
         MergeRules(LogRules(TableFormat.V9, mode, Vector("ts"), Some(DeleteMarker("op", "gone")), None), mixing)
@@ -131,17 +134,17 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (
     rules <- Seq(
-      MergeRules(coded(6, MergeMode.EventTime), Mixing.Nulls, newestMeta = true),
-      MergeRules(coded(6, MergeMode.CommitTime), Mixing.EqualDefaults, withBaseAlone = true),
+      MergeRules(coded(6, MergeMode.EventTime), ColumnMerge.Nulls, newestMeta = true),
+      MergeRules(coded(6, MergeMode.CommitTime), ColumnMerge.EqualDefaults, withBaseAlone = true),
       MergeRules(
         coded(6, MergeMode.EventTime),
-        Mixing.Unavailable("default"),
+        ColumnMerge.Unavailable("default"),
         withBaseAlone = true,
         winnersAsTheyAre = true
       ),
-      MergeRules(coded(8, MergeMode.EventTime), Mixing.Nulls, newestMeta = true),
-      MergeRules(coded(8, MergeMode.OrderedDeletes), Mixing.EqualDefaults),
-      MergeRules(coded(8, MergeMode.EventTime), Mixing.Unavailable("default"), winnersAsTheyAre = true)
+      MergeRules(coded(8, MergeMode.EventTime), ColumnMerge.Nulls, newestMeta = true),
+      MergeRules(coded(8, MergeMode.OrderedDeletes), ColumnMerge.EqualDefaults),
+      MergeRules(coded(8, MergeMode.EventTime), ColumnMerge.Unavailable("default"), winnersAsTheyAre = true)
     )
   )
     test(s"$rules: rows are mixed as by a plain fold over them, whatever spills") {

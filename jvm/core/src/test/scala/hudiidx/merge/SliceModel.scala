@@ -123,11 +123,16 @@ private object SliceModel {
 
   private def valuesOf(base: BaseRow): Map[String, String] = Columns.map(_ -> s"base ${base.key}").toMap
 
-  private def over(high: Map[String, String], low: Map[String, String], mixing: Mixing): Map[String, String] =
-    low ++ high.filter { case (c, v) => mixing == Mixing.Never || v != "default" || !low.contains(c) }
+  private def over(high: Map[String, String], low: Map[String, String], mixing: ColumnMerge): Map[String, String] =
+    low ++ high.filter { case (c, v) => mixing == ColumnMerge.Never || v != "default" || !low.contains(c) }
 
   /** Rows as texts of their values. */
-  def rowsOf(merged: MergedRows, base: Vector[BaseRow], blocks: Vector[Mixable], mixing: Mixing): Vector[String] = {
+  def rowsOf(
+      merged: MergedRows,
+      base: Vector[BaseRow],
+      blocks: Vector[Mixable],
+      mixing: ColumnMerge
+  ): Vector[String] = {
     val columns = blocks.filterNot(_.isDelete).flatMap(b => b.versions.map(_ => b.columns))
     val whole = base.indices.filterNot(merged.droppedBase.get).map(i => valuesOf(base(i))) ++
       bits(merged.keptLog).toVector.map(r => valuesOf(r, columns(r)))

@@ -103,7 +103,7 @@ class RecordIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       model.create((0 until 400).map(i => (s"${i * 977}", 0, 0, 0)), 1 << 20)
       val before = model.groups
       val (lower, upper) = model.writer.split(before(1), (_, _) => true)
-      model.groups = before.patch(1, Vector(lower, upper).map(w => RecordGroup(w.range, Some(w.file), Vector.empty)), 1)
+      model.groups = before.patch(1, Vector(lower, upper).map(w => HashGroup(w.range, Some(w.file), Vector.empty)), 1)
       assert(model.groups.flatMap(_.files).toSet -- before.flatMap(_.files) === Set(lower.file, upper.file))
       assert(lower.stats.entries > 0 && upper.stats.entries > 0)
       model.check(Vector("1"))

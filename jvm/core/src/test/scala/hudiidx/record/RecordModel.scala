@@ -13,9 +13,9 @@ final class RecordModel(val shape: RecordShape, plan: RecordPlan, groupCount: In
   val dir: Path = Files.createTempDirectory("record")
   val storage: Storage = LocalStorage
   val store = new IndexStore(storage, dir.toString)
-  val writer = new GroupWriter(store, "20260101000000000", shape)
+  val writer = new HashGroupWriter(store, "20260101000000000", shape)
   var truth = Map.empty[String, Map[Int, (Int, Boolean)]]
-  var groups: Vector[RecordGroup] = HashRange.tile(groupCount).map(RecordGroup(_, None, Vector.empty))
+  var groups: Vector[HashGroup] = HashRange.tile(groupCount).map(HashGroup(_, None, Vector.empty))
   var segments = Vector.empty[IndexFile]
   var fileGroups = Vector.empty[FileGroup]
   private var versions = 0L
@@ -64,23 +64,23 @@ final class RecordModel(val shape: RecordShape, plan: RecordPlan, groupCount: In
     mergeNeighbours(isLive)
   }
 
-  private def step(g: RecordGroup, isLive: Int => Boolean): Vector[RecordGroup] =
+  private def step(g: HashGroup, isLive: Int => Boolean): Vector[HashGroup] =
     plan.step(g.base.fold(0L)(_.sizeBytes), g.deltas.map(_.sizeBytes), g.range) match {
       case GroupStep.Keep    => Vector(g)
       case GroupStep.NewBase =>
-        Vector(RecordGroup(g.range, Some(writer.newBase(Seq(g), (o, _) => isLive(o)).file), Vector.empty))
+        Vector(HashGroup(g.range, Some(writer.newBase(Seq(g), (o, _) => isLive(o)).file), Vector.empty))
       case GroupStep.MergeDeltas(from) =>
         Vector(g.copy(deltas = g.deltas.take(from) :+ writer.mergeDeltas(g, from).file))
       case GroupStep.Split =>
         val (lower, upper) = writer.split(g, (o, _) => isLive(o))
-        Vector(lower, upper).map(w => RecordGroup(w.range, Some(w.file), Vector.empty))
+        Vector(lower, upper).map(w => HashGroup(w.range, Some(w.file), Vector.empty))
     }
 
   private def mergeNeighbours(isLive: Int => Boolean): Unit = {
     val at = groups.indices.drop(1).find(i => plan.merges(groups(i - 1).sizeBytes, groups(i).sizeBytes))
     at.foreach { i =>
       val merged = writer.newBase(Seq(groups(i - 1), groups(i)), (o, _) => isLive(o))
-      groups = groups.patch(i - 1, Vector(RecordGroup(merged.range, Some(merged.file), Vector.empty)), 2)
+      groups = groups.patch(i - 1, Vector(HashGroup(merged.range, Some(merged.file), Vector.empty)), 2)
     }
   }
 

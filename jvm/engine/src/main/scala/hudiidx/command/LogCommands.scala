@@ -9,7 +9,7 @@ import hudiidx.record.PackedKeys
 import hudiidx.storage.CountingStorage
 import hudiidx.store.{Current, IndexStore}
 import hudiidx.sync.{IndexOptions, TableAccess}
-import hudiidx.table.{FileGroup, FileKind, FileName, TableConfig, TableLogRules}
+import hudiidx.table.{FileGroup, FileKind, FileName, TableConfig, TableMergeRules}
 import hudiidx.{DamagedIndex, NotAHudiTable, TableFormat}
 
 /** What a log file holds, and where keys are in it: `log show` and `log find`. The file's table is that whose folder it lies
@@ -108,7 +108,7 @@ final class LogCommands(access: TableAccess, file: String, options: IndexOptions
     value.fold(json.writeNullField(name))(json.writeStringField(name, _))
 
   private def rules: LogRules =
-    table.fold(LogRules(TableFormat.Latest, MergeMode.CommitTime, Vector.empty, None, None))(TableLogRules.of(_))
+    table.fold(LogRules(TableFormat.Latest, MergeMode.CommitTime, Vector.empty, None, None))(TableMergeRules.of(_))
 
   /** An index that cannot be read is none: the file is what is asked about. */
   private def withKept[A](use: KeptTails => A): A = {

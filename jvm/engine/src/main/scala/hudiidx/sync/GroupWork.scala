@@ -1,7 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.log.MergeMode
-import hudiidx.table.{BaseFile, FileSlice, TableConfig, TableLogRules}
+import hudiidx.table.{BaseFile, FileSlice, TableConfig, TableMergeRules}
 
 /** What must be read of a dirty file group to bring the index's keys of it up to date. */
 sealed trait GroupWork
@@ -63,7 +63,7 @@ object GroupWork {
     * @param dated commit times count as well: a late log record gives way to the base file's row and its commit time
     */
   def mergesAlike(config: TableConfig, dated: Boolean = false): Boolean = {
-    val rules = TableLogRules.of(config)
+    val rules = TableMergeRules.of(config)
     val differsByRelease = config.format.mergesAsHudi015 && rules.orderingFields.nonEmpty
     !config.mayHaveLogsOfSlices && !differsByRelease && (rules.mode match {
       case MergeMode.CommitTime                           => true

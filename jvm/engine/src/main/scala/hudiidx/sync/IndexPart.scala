@@ -1,7 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.column.NeverColumns
-import hudiidx.manifest.TableChanges
+import hudiidx.manifest.ManifestChanges
 import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
 import hudiidx.table.{FileSystemView, ViewTimeline}
 
@@ -38,7 +38,7 @@ object IndexState {
     try {
       val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
       val never = NeverColumns.of(version).of(table.config)
-      use(IndexState(table, new FileSystemView(open.source(new TableChanges), view), store, show, never))
+      use(IndexState(table, new FileSystemView(open.source(new ManifestChanges), view), store, show, never))
     } finally open.close()
   }
 }

@@ -1,6 +1,6 @@
 package hudiidx.sync
 
-import hudiidx.manifest.TableChanges
+import hudiidx.manifest.ManifestChanges
 import hudiidx.storage.Storage
 import hudiidx.store.{Coverage, InstantId}
 import hudiidx.table.FileName
@@ -11,7 +11,7 @@ import hudiidx.timeline._
   *  Format notes §3.3.
   */
 final class InstantEffects {
-  val changes = new TableChanges
+  val changes = new ManifestChanges
   private var removed = Set.empty[String]
   private var unsized = Set.empty[(String, String)]
 
@@ -91,7 +91,7 @@ final class InstantEffects {
 object InstantEffects {
 
   /** What changed since an index version. */
-  def since(coverage: Coverage, unseen: Vector[UnseenInstant], table: TableContext): TableChanges = {
+  def since(coverage: Coverage, unseen: Vector[UnseenInstant], table: TableContext): ManifestChanges = {
     val effects = new InstantEffects
     unseen.foreach(u => effects.take(u.instant, u.content))
     effects.resolveSizes(table.storage, table.tablePath)

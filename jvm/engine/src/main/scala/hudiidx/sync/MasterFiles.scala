@@ -60,7 +60,7 @@ private[sync] object MasterFiles {
 private[sync] final class ManifestUpdate(store: IndexStore, open: OpenIndex, options: IndexOptions) {
   private val version = open.version
 
-  def write(changes: TableChanges, table: TableContext): WrittenFiles = {
+  def write(changes: ManifestChanges, table: TableContext): WrittenFiles = {
     val before = DeltaCounts(
       version.long(ManifestProperty.DeltaAdded),
       version.long(ManifestProperty.DeltaRemoved),
@@ -72,7 +72,7 @@ private[sync] final class ManifestUpdate(store: IndexStore, open: OpenIndex, opt
     if (outgrown(delta.properties)) merge(delta, table) else delta
   }
 
-  private def writeDelta(changes: TableChanges, table: TableContext, before: DeltaCounts): WrittenFiles = {
+  private def writeDelta(changes: ManifestChanges, table: TableContext, before: DeltaCounts): WrittenFiles = {
     val instant = table.completed.lastOption.map(_.requestedTime).getOrElse(MasterFiles.NoInstant)
     val masterInstant = version.properties.getOrElse(ManifestProperty.MasterInstant, MasterFiles.NoInstant)
     val entries = math.max(1, version.long(ManifestProperty.EntriesPerPage).toInt)

@@ -2,7 +2,7 @@ package hudiidx.sync
 
 import hudiidx.DamagedIndex
 import hudiidx.hfile.{BlockCache, HFileReader}
-import hudiidx.manifest.{DeltaManifest, IndexFileSource, MasterManifest, TableChanges}
+import hudiidx.manifest.{DeltaManifest, IndexFileSource, ManifestChanges, MasterManifest}
 import hudiidx.storage.RandomReader
 import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
 
@@ -15,7 +15,7 @@ final class OpenIndex private (
 ) extends AutoCloseable {
 
   /** The table's files as of the version, and of `overlay` on top. */
-  def source(overlay: TableChanges): IndexFileSource = new IndexFileSource(master, delta, overlay)
+  def source(overlay: ManifestChanges): IndexFileSource = new IndexFileSource(master, delta, overlay)
 
   override def close(): Unit = readers.foreach(_.close())
 }

@@ -2,7 +2,7 @@ package hudiidx.sync
 
 import hudiidx.Log
 import hudiidx._
-import hudiidx.manifest.TableChanges
+import hudiidx.manifest.ManifestChanges
 import hudiidx.store.{Current, IndexStore, IndexVersion}
 import hudiidx.table._
 import hudiidx.table.listing.{FolderScan, TableListing}
@@ -31,7 +31,7 @@ final class TableSnapshot private (
     val viewTimeline: ViewTimeline,
     initialUse: IndexUse,
     open: Option[OpenIndex],
-    overlay: Option[TableChanges]
+    overlay: Option[ManifestChanges]
 ) extends AutoCloseable {
   def tablePath: String = table.tablePath
   def config: TableConfig = table.config
@@ -94,7 +94,7 @@ object TableSnapshot {
     TableListing(storage, path, table.config, table.timeline, table.contents, view, scan, damagedAsStock, isFollowed)
   }
 
-  private type Usable = (OpenIndex, Vector[UnseenInstant], TableChanges, Vector[String])
+  private type Usable = (OpenIndex, Vector[UnseenInstant], ManifestChanges, Vector[String])
 
   private def indexOf(
       table: TableContext,

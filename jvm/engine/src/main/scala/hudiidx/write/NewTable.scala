@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.TableFormat
 import hudiidx.storage.Storage
-import hudiidx.table.{KeyGenerator, PropertiesFile, TableConfig, TableFolder, TableLogRules}
+import hudiidx.table.{KeyGenerator, PropertiesFile, TableConfig, TableFolder, TableMergeRules}
 import hudiidx.table.listing.PartitionLister
 import java.util.zip.CRC32
 
@@ -62,7 +62,7 @@ final case class NewTable(
     "hoodie.timeline.layout.version" -> format.timelineLayout.toString,
     "hoodie.archivelog.folder" -> "archived",
     "hoodie.table.keygenerator.class" -> (KeyGenerator.Package + keyGenerator.classes.head),
-    "hoodie.compaction.record.merger.strategy" -> TableLogRules.EventTimeStrategy,
+    "hoodie.compaction.record.merger.strategy" -> TableMergeRules.EventTimeStrategy,
     "hoodie.compaction.payload.class" -> ("org.apache.hudi.common.model." +
       (if (isEventTime) "DefaultHoodieRecordPayload" else "OverwriteWithLatestAvroPayload"))
   ) ++ orderingField.map("hoodie.table.precombine.field" -> _)

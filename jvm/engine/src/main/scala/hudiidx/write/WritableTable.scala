@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.{TableFormat, UnsupportedTable}
 import hudiidx.log.MergeMode
-import hudiidx.table.{KeyGenerator, KeyTexts, TableConfig, TableLogRules, TableSchema}
+import hudiidx.table.{KeyGenerator, KeyTexts, TableConfig, TableMergeRules, TableSchema}
 
 /** Tables that hudiidx writes to. Whatever it would not keep in step or could not write as stock Hudi does is refused before
   * anything is written.
@@ -29,10 +29,10 @@ object WritableTable {
         s"set ${TableConfig.LogInserts}=false, or ${StockWriter.Remedy}"
       )
     if (BucketIndex.isNamed(config)) throw BucketIndex.refusal(tablePath)
-    if (TableLogRules.orderingFields(config).size > 1)
+    if (TableMergeRules.orderingFields(config).size > 1)
       refuse("the table has several ordering fields", StockWriter.Remedy)
-    val rules = TableLogRules.of(config)
-    if (TableLogRules.mixesRows(config) || rules.mode == MergeMode.Custom || rules.deleteMarker.isDefined)
+    val rules = TableMergeRules.of(config)
+    if (TableMergeRules.mixesRows(config) || rules.mode == MergeMode.Custom || rules.deleteMarker.isDefined)
       refuse("the table merges records by a payload class or merger of its own", StockWriter.Remedy)
     KeyGenerators.check(tablePath, config)
   }

@@ -2,7 +2,7 @@ package hudiidx.write
 
 import hudiidx.WriteConflict
 import hudiidx.sync.{EarlierMoment, TableContext}
-import hudiidx.table.{TableConfig, TableLogRules}
+import hudiidx.table.{TableConfig, TableMergeRules}
 
 /** What was read of a table, as the ground of a write: all of it must still be there, of the same table, or rows go into the
   * write that were taken back.
@@ -31,7 +31,7 @@ private[hudiidx] object WriteGround {
     c.recordKeyFields,
     c.partitionFields,
     c.keyGenerator,
-    TableLogRules.orderingFields(c),
+    TableMergeRules.orderingFields(c),
     c.populateMetaFields,
     c.hiveStyle,
     c.urlEncode,

@@ -5,7 +5,7 @@ import hudiidx.parquet.ParquetBlockRows
 import hudiidx.log._
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, TableSnapshot}
-import hudiidx.table.{FileSlice, TableLogRules}
+import hudiidx.table.{FileSlice, TableMergeRules}
 import hudiidx.{DamagedTable, Figures, Fixtures, HudiIdxException}
 import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
@@ -169,7 +169,7 @@ private object DamagedLogSuite {
     def records(bytes: Array[Byte], asStock: Boolean = false): Vector[String] = {
       Files.write(file, bytes)
       try {
-        val rules = TableLogRules.blocks(snapshot.config, snapshot.viewTimeline, None, asStock)
+        val rules = TableMergeRules.blocks(snapshot.config, snapshot.viewTimeline, None, asStock)
         val files = slice.logFiles.map(f => Paths.get(path, slice.partitionPath, f.fileName).toString)
         val written = slice.logFiles.map(f => Paths.get(path, slice.partitionPath, f.fileName).toString -> f.sizeBytes)
         val counted = SliceLog.countedBlocks(LocalStorage, files, rules, written.toMap)

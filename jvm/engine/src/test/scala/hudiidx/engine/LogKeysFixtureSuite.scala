@@ -9,7 +9,7 @@ import hudiidx.hfile.BlockCache
 import hudiidx.log._
 import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.sync.{IndexOptions, TableSnapshot}
-import hudiidx.table.{FileSlice, StockAnswers, TableLogRules}
+import hudiidx.table.{FileSlice, StockAnswers, TableMergeRules}
 import java.nio.charset.StandardCharsets.UTF_8
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.mutable
@@ -126,14 +126,14 @@ private object LogKeysFixtureSuite {
   }
 
   final class OpenTable(path: String, snapshot: TableSnapshot) {
-    private val rules = TableLogRules.of(snapshot.config)
+    private val rules = TableMergeRules.of(snapshot.config)
 
     def slices(asOf: Option[String]): Vector[FileSlice] =
       snapshot.view.partitions.flatMap(snapshot.view.latestMergedFileSlices(_, asOf))
 
     def blocks(slice: FileSlice, asOf: Option[String]): Vector[CountedBlock] = {
       val files = slice.logFiles.map(f => Storage.join(Storage.join(path, slice.partitionPath), f.fileName))
-      SliceLog.countedBlocks(LocalStorage, files, TableLogRules.blocks(snapshot.config, snapshot.viewTimeline, asOf))
+      SliceLog.countedBlocks(LocalStorage, files, TableMergeRules.blocks(snapshot.config, snapshot.viewTimeline, asOf))
     }
 
     /** With a budget of a few keys, so that fixtures spill. */

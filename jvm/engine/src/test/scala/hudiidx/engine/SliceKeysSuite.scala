@@ -104,7 +104,7 @@ private object SliceKeysSuite {
       LocalStorage,
       table,
       snapshot.config,
-      TableLogRules.blocks(snapshot.config, snapshot.viewTimeline, asOf),
+      TableMergeRules.blocks(snapshot.config, snapshot.viewTimeline, asOf),
       options
     )
 

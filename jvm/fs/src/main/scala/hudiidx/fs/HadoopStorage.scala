@@ -69,7 +69,7 @@ final class HadoopStorage(conf: Configuration) extends Storage {
 
   override def write(path: String)(content: OutputStream => Unit): Unit = writing(path)(_.write(path)(content)) {
     (fs, p) =>
-      val place = NewFile.of(fs, p)
+      val place = FileCreation.of(fs, p)
       if (!place.how.create(place.fs, place.path)(content)) throw new FileAlreadyExistsException(path)
   }
 
@@ -83,18 +83,18 @@ final class HadoopStorage(conf: Configuration) extends Storage {
 
   override def replace(path: String, content: Array[Byte]): Unit =
     writing(path)(_.replace(path, content)) { (fs, p) =>
-      val place = NewFile.of(fs, p)
+      val place = FileCreation.of(fs, p)
       place.how.replace(place.fs, place.path, content)
     }
 
   override def touch(path: String): Unit = on(path)(_.touch(path)) { (fs, p) =>
-    val place = NewFile.of(fs, p)
+    val place = FileCreation.of(fs, p)
     place.how.touch(place.fs, place.path)
   }
 
   override def publish(path: String, content: Array[Byte]): Boolean = writing(path)(_.publish(path, content)) {
     (fs, p) =>
-      val place = NewFile.of(fs, p)
+      val place = FileCreation.of(fs, p)
       place.how.publish(place.fs, place.path, content)
   }
 

@@ -12,7 +12,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
   * `hadoop-aws` looks first and puts then, so of two who publish at once both would believe they had won. Stores that do not
   * know the header are found out before anything is published there: names are claimed then, see [[Claims]].
   */
-private[hudiidx] object S3ConditionalPut extends NewFile {
+private[hudiidx] object S3ConditionalPut extends FileCreation {
   private val log = Log.of(getClass)
   private val MostConflicts = 20
   private val ConflictPauseMillis = 50L

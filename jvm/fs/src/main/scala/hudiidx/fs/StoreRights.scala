@@ -12,7 +12,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 private[hudiidx] object StoreRights {
   private val Owners = 0x1c0
 
-  def isKnown(fs: FileSystem, path: Path): Boolean = NewFile.of(fs, path).how == ByRename
+  def isKnown(fs: FileSystem, path: Path): Boolean = FileCreation.of(fs, path).how == ByRename
 
   /** None if nothing is there. */
   def of(fs: FileSystem, path: Path): Option[Access] =

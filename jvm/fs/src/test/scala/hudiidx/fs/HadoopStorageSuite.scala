@@ -83,9 +83,9 @@ class HadoopStorageByMountSuite extends StorageContract {
     s"viewfs://views/objects/${made.getFileName}"
   }
 
-  private def how(path: String): NewFile = {
+  private def how(path: String): FileCreation = {
     val p = new Path(path)
-    NewFile.of(p.getFileSystem(conf), p).how
+    FileCreation.of(p.getFileSystem(conf), p).how
   }
 
   test("of a view each mount is what is mounted there, also where folders on the way are not there yet") {
@@ -99,7 +99,7 @@ class HadoopStorageByMountSuite extends StorageContract {
     other.setClass("fs.hdfs.impl", classOf[NoHdfs], classOf[org.apache.hadoop.fs.FileSystem])
     other.setBoolean("fs.hdfs.impl.disable.cache", true)
     val p = new Path(s"hdfs://test$root/file")
-    assert(NewFile.of(p.getFileSystem(other), p).how === ByCreation)
+    assert(FileCreation.of(p.getFileSystem(other), p).how === ByCreation)
     assert(how(s"hdfs://test$root/file") === ByRename)
   }
 
@@ -113,7 +113,7 @@ class HadoopStorageByMountSuite extends StorageContract {
       val wanted = if (isHierarchical) ByRename else ByCreation
       for (path <- Seq(s"abfs://test$root/r/file", "viewfs://views/azure/b/file")) {
         val p = new Path(path)
-        assert(NewFile.of(p.getFileSystem(azure), p).how === wanted, path)
+        assert(FileCreation.of(p.getFileSystem(azure), p).how === wanted, path)
       }
     }
   }
@@ -167,7 +167,7 @@ abstract class RelabelledFileSystem(scheme: String) extends RawLocalFileSystem {
 
 class RenamingFileSystem extends RelabelledFileSystem("hdfs") {
   override def hasPathCapability(path: Path, capability: String): Boolean =
-    capability == NewFile.RenameCapability || super.hasPathCapability(path, capability)
+    capability == FileCreation.RenameCapability || super.hasPathCapability(path, capability)
 
   override def rename(from: Path, to: Path): Boolean = RenamingFileSystem.synchronized {
     !exists(to) && super.rename(from, to)
@@ -179,7 +179,7 @@ object RenamingFileSystem
 /** Another name for what is on the local disk, of which paths do not tell. */
 class OtherName extends RelabelledFileSystem("other") {
   override def hasPathCapability(path: Path, capability: String): Boolean =
-    capability == NewFile.RenameCapability || super.hasPathCapability(path, capability)
+    capability == FileCreation.RenameCapability || super.hasPathCapability(path, capability)
 }
 
 /** The same as renames with options reach it. */

@@ -10,7 +10,7 @@ import hudiidx.parquet.StorageInputFile
 import hudiidx.rows._
 import hudiidx.merge.{MergeOptions, MergeRules}
 import hudiidx.storage.Storage
-import hudiidx.table.TableLogRules
+import hudiidx.table.TableMergeRules
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.io.{ArrayWritable, Writable}
 
@@ -104,11 +104,11 @@ private[hive] object PieceRows {
       val rules = MergeRules.of(plan.config, plan.mergesAs11)
       val blocks = new LogRows(read, columns.schema, plan.config.format.floatsByText)
       val budget = budgetBytes
-      val counting = TableLogRules.blocks(plan.config, plan.timeline.get, plan.asOf, plan.damagedAsStock)
+      val counting = TableMergeRules.blocks(plan.config, plan.timeline.get, plan.asOf, plan.damagedAsStock)
       val merger = new SliceMerger(storage, plan.config, rules, counting, MergeOptions(budget), logBytes = budget)
       val merged = merger.merge(piece.base, piece.logs.map(_._1), piece.logs.toMap)
       val opens = piece.base.map(_ => () => base(storage, piece, read, plan, columns, None))
-      new MergedRows(merged, blocks, opens, new RowMixer(merged, read, blocks, rules, windowOf(merged, budget)))
+      new MergedRows(merged, blocks, opens, new PartialRowMerger(merged, read, blocks, rules, windowOf(merged, budget)))
     }
   }
 

@@ -6,7 +6,7 @@ import hudiidx.spark.pinned.{SharedRecords, SharedTable}
 import hudiidx.spark.options.TagStrategy
 import hudiidx.spark.tag.TagLocation
 import hudiidx.sync.IndexOptions
-import hudiidx.table.TableLogRules
+import hudiidx.table.TableMergeRules
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.{Encoders, SparkSession}
 
@@ -16,7 +16,7 @@ import org.apache.spark.sql.{Encoders, SparkSession}
 private[hudi] final class KeyLocator(spark: SparkSession, table: SharedTable, records: SharedRecords) {
 
   /** A location may belong to a deleted record (custom payloads decide at reading time): the writer has to look. */
-  def mayBeDeleted: Boolean = TableLogRules.of(table.config).mode == MergeMode.Custom
+  def mayBeDeleted: Boolean = TableMergeRules.of(table.config).mode == MergeMode.Custom
 
   /** Days of the index's window, if it has one. */
   def windowDays: Option[Int] = records.moment.windowDays

@@ -29,7 +29,7 @@ private[hudiidx] final class MergedRows(
     slice: MergedSlice,
     blocks: LogRows,
     base: Option[() => ParquetRows],
-    mixer: => RowMixer
+    mixer: => PartialRowMerger
 ) extends Rows {
   private val recipes = slice.rows.recipes
   private lazy val mixed = mixer

@@ -4,14 +4,7 @@ import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
 import hudiidx.engine.Tables
-import hudiidx.spark.catalog.{
-  CatalogProcedures,
-  DelegatingCatalog,
-  StagedTables,
-  TableChanges,
-  TableDefinition,
-  V1Tables
-}
+import hudiidx.spark.catalog.{AlterTable, CatalogProcedures, DelegatingCatalog, StagedTables, TableDefinition, V1Tables}
 import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.views.{BatchTable, NamedTable}
 import hudiidx.sync.TableContext
@@ -83,7 +76,7 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
     if (isSession && options.contains(HudiIdxCatalog.Delegate)) None else named(ident).map(target)
 
   private def target(table: NamedTable): Table =
-    TableChanges.found.target(SparkSession.active, table, options - HudiIdxCatalog.Delegate)
+    AlterTable.found.target(SparkSession.active, table, options - HudiIdxCatalog.Delegate)
 
   override def createTable(
       ident: Identifier,
@@ -93,7 +86,7 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
   ): Table = definition(ident, columns, partitions, properties).fold(
     super.createTable(ident, columns, partitions, properties)
   ) { made =>
-    TableChanges.found.create(SparkSession.active, made)
+    AlterTable.found.create(SparkSession.active, made)
     loadTable(ident)
   }
 
@@ -104,7 +97,7 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
       properties: java.util.Map[String, String]
   ): StagedTable = definition(ident, columns, partitions, properties).fold(
     super.stageCreate(ident, columns, partitions, properties)
-  )(TableChanges.found.createAs(SparkSession.active, _))
+  )(AlterTable.found.createAs(SparkSession.active, _))
 
   override def stageReplace(
       ident: Identifier,
@@ -113,7 +106,7 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
       properties: java.util.Map[String, String]
   ): StagedTable = definition(ident, columns, partitions, properties).fold(
     super.stageReplace(ident, columns, partitions, properties)
-  )(TableChanges.found.replace(SparkSession.active, _))
+  )(AlterTable.found.replace(SparkSession.active, _))
 
   override def stageCreateOrReplace(
       ident: Identifier,
@@ -123,7 +116,7 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
   ): StagedTable = definition(ident, columns, partitions, properties).fold(
     super.stageCreateOrReplace(ident, columns, partitions, properties)
   ) { made =>
-    val changes = TableChanges.found
+    val changes = AlterTable.found
     if (tableExists(ident)) changes.replace(SparkSession.active, made) else changes.createAs(SparkSession.active, made)
   }
 

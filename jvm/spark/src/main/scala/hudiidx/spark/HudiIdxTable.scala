@@ -3,7 +3,7 @@ package hudiidx.spark
 import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
-import hudiidx.spark.catalog.TableChanges
+import hudiidx.spark.catalog.AlterTable
 import hudiidx.spark.options.{ReadOptions, StreamOptions}
 import hudiidx.spark.pinned.PinnedTable
 import hudiidx.spark.plan.HudiIdxScanBuilder
@@ -36,7 +36,7 @@ final class HudiIdxTable(spark: SparkSession, table: PinnedTable, ofCatalog: Boo
 
   /** `TRUNCATE TABLE`, for which Spark takes what is read. */
   override def truncateTable(): Boolean = {
-    TableChanges.found.truncate(spark, table.path)
+    AlterTable.found.truncate(spark, table.path)
     true
   }
 

@@ -5,7 +5,7 @@ import java.util.Locale
 import hudiidx.{AvroSchemas, DamagedTable}
 import hudiidx.column.{ColumnPath, ColumnType}
 import hudiidx.sync.TableContext
-import hudiidx.table.{HudiType, TableConfig, TableLogRules, TableSchema}
+import hudiidx.table.{HudiType, TableConfig, TableMergeRules, TableSchema}
 import hudiidx.timeline.ActiveTimeline
 import org.apache.avro.Schema
 import org.apache.avro.generic.GenericData
@@ -58,7 +58,7 @@ private[column] final case class TableColumns(config: TableConfig, avroJson: Opt
   def mayMislabel(path: String): Boolean = leaves.get(path).exists(AvroTypes.isMillis)
 
   /** Rows of logs may keep columns of older rows. */
-  def mixesRows: Boolean = TableLogRules.mixesRows(config)
+  def mixesRows: Boolean = TableMergeRules.mixesRows(config)
 
   /** True if readers are certain to give null for a column of which a file has only so many leading parts. */
   def readsNull(path: String, present: Int): Boolean = !isPartitionColumn(path) && schema.exists { table =>

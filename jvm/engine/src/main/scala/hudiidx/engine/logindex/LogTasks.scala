@@ -7,7 +7,7 @@ import hudiidx.manifest.PartitionKey
 import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync.{IndexState, TableAccess, TaskEngine}
-import hudiidx.table.{FileGroup, FileSlice, TableConfig, TableLogRules}
+import hudiidx.table.{FileGroup, FileSlice, TableConfig, TableMergeRules}
 import hudiidx.{DamagedTable, Log, UnsupportedTable}
 
 /** Log files of one file group that are to be read.
@@ -92,7 +92,7 @@ private[logindex] object LogTasks {
       instant: String
   ): (TableAccess, Vector[LogWork]) => Option[IndexFile] = { (access, share) =>
     val store = new IndexStore(access.storage, dir)
-    val indexer = new BlockIndexer(TableLogRules.of(config), LogReaders.all)
+    val indexer = new BlockIndexer(TableMergeRules.of(config), LogReaders.all)
     var blocks = 0
     // A name of its own for each time that a task runs.
     val file = store.write(LogIndex.fileName(instant), LogIndex.Kind) { out =>

@@ -1,14 +1,14 @@
 package hudiidx.engine.record
 
 import hudiidx.DamagedIndex
-import hudiidx.record.{GroupDictionary, GroupSegment, GroupWriter, RecordFileName, RecordPlan}
+import hudiidx.record.{FileGroupDictionary, GroupSegment, HashGroupWriter, RecordFileName, RecordPlan}
 import hudiidx.storage.RandomReader
 import hudiidx.store.IndexFile
 import hudiidx.sync.IndexState
 import hudiidx.table.FileGroup
 
 /** A dictionary of file groups that takes in new ones: they go into segments of their own. */
-private[record] final class GrowingDictionary(state: IndexState, writer: GroupWriter, start: Vector[IndexFile]) {
+private[record] final class GrowingDictionary(state: IndexState, writer: HashGroupWriter, start: Vector[IndexFile]) {
   private var files = start.sortBy(firstOrdinal)
   private var grown = false
   private var next = reading(_.size)
@@ -76,14 +76,14 @@ private[record] final class GrowingDictionary(state: IndexState, writer: GroupWr
     first
   }
 
-  private def reading[A](use: GroupDictionary => A): A = {
+  private def reading[A](use: FileGroupDictionary => A): A = {
     var readers = Vector.empty[RandomReader]
     try {
       val opened = files.map { f =>
         readers :+= state.store.openWhole(f)
         GroupSegment.open(readers.last, state.table.access.cache)
       }
-      use(new GroupDictionary(opened.sortBy(s => (s.first, s.count))))
+      use(new FileGroupDictionary(opened.sortBy(s => (s.first, s.count))))
     } finally readers.foreach(_.close())
   }
 }

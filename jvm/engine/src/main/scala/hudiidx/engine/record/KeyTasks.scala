@@ -96,7 +96,7 @@ private[record] object KeyTasks {
   ): (TableAccess, (HashRange, Int)) => WrittenGroup = { case (access, (range, group)) =>
     val store = new IndexStore(access.storage, indexDir)
     val folder = RunFolder.ofBuild(store)
-    new GroupWriter(store, instant).baseOfRuns(range, group, runs.map(name => () => folder.open(name)))
+    new HashGroupWriter(store, instant).baseOfRuns(range, group, runs.map(name => () => folder.open(name)))
   }
 }
 

@@ -2,7 +2,7 @@ package hudiidx.engine.record
 
 import java.util.BitSet
 
-import hudiidx.record.{GroupDictionary, PairedKeys}
+import hudiidx.record.{FileGroupDictionary, PairedKeys}
 import hudiidx.table.FileGroup
 
 /** A mapping that two sides have otherwise.
@@ -60,13 +60,13 @@ private[record] final case class CompareScope(
     mostSamples: Int
 ) {
 
-  def group(ordinal: Int, names: GroupDictionary): FileGroup =
+  def group(ordinal: Int, names: FileGroupDictionary): FileGroup =
     if (ordinal < dictionary) names(ordinal) else strangers(ordinal - dictionary)
 
   def isStranger(ordinal: Int): Boolean = ordinal >= dictionary
 
   /** The ordinal under which a group is compared; -1 if it is not. */
-  def ordinal(group: FileGroup, names: GroupDictionary): Int = {
+  def ordinal(group: FileGroup, names: FileGroupDictionary): Int = {
     val known = names
       .find(group)
       .getOrElse(strangers.indexOf(group) match {

@@ -109,7 +109,7 @@ private final class BuildAttempt(
     plan: BuildPlan,
     planName: String
 ) {
-  private val writer = new GroupWriter(state.store, state.instant)
+  private val writer = new HashGroupWriter(state.store, state.instant)
   private val ranges = HashRange.tile(plan.groups)
   private var runs = Vector.empty[String]
 

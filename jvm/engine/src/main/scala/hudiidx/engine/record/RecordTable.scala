@@ -3,7 +3,7 @@ package hudiidx.engine.record
 import hudiidx.parquet.{BaseFileKeys, CommitDay, KeyColumns}
 import hudiidx.storage.Storage
 import hudiidx.sync.{IndexState, TableAccess, TableContext}
-import hudiidx.table.{BaseFile, TableConfig, TableLogRules, ViewTimeline}
+import hudiidx.table.{BaseFile, TableConfig, TableMergeRules, ViewTimeline}
 
 /** What tasks must know of a table to read its record keys; sent to them.
   *
@@ -23,7 +23,7 @@ private[record] final case class RecordTable(
       access.storage,
       path,
       config,
-      TableLogRules.blocks(config, timeline, asOf),
+      TableMergeRules.blocks(config, timeline, asOf),
       SliceKeysOptions(days = firstDay.isDefined)
     )
 

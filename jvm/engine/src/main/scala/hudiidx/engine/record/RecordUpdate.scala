@@ -16,8 +16,8 @@ private[record] final class RecordUpdate(
     unseen: Vector[UnseenInstant]
 ) {
   private val shared = RecordTable.of(state, settings.windowDays)
-  private val writer = new GroupWriter(state.store, state.instant)
-  private val groups = RecordGroup.of(before)
+  private val writer = new HashGroupWriter(state.store, state.instant)
+  private val groups = HashGroup.of(before)
   private val ranges = groups.map(_.range)
   private val folder = new ChangeFolder(state.store)
   private val dirtyWork = new DirtyWork(state, before, shared.config, shared.isDated)
@@ -41,7 +41,7 @@ private[record] final class RecordUpdate(
   private def change(works: Vector[DirtyGroup], dictionary: GrowingDictionary): ChangedGroups = {
     val runs = ChangeTasks.write(engine, shared, state.store.dir, folder.name, ranges, numbered(works, dictionary))
     val all = runs.flatMap(_.runs) ++ retried(runs.flatMap(_.unknown), dictionary)
-    new GroupUpdate(engine, state, before, groups, settings, folder.name, shared.firstDay).run(all, dictionary)
+    new HashGroupUpdate(engine, state, before, groups, settings, folder.name, shared.firstDay).run(all, dictionary)
   }
 
   /** The ordinal that each file group's keys are to have. All keys of a known group take the place of those it had, so the

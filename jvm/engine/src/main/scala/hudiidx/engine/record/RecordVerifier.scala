@@ -221,7 +221,7 @@ private[record] object RecordVerification {
       runs: Vector[String],
       scope: CompareScope
   )(judge: (PairedKeys, CompareScope) => Tally): Tally = {
-    val groups = RecordGroup.of(version).indices.toVector
+    val groups = HashGroup.of(version).indices.toVector
     engine
       .run(s"compare record keys of ${groups.size} hash groups", groups)(
         task(indexDir, version, folder, runs, scope, judge)

@@ -53,7 +53,7 @@ final class SliceKeys(
     blocks: BlockRules,
     options: SliceKeysOptions
 ) {
-  private val rules = TableLogRules.of(config)
+  private val rules = TableMergeRules.of(config)
   private val columns = KeyColumns.of(config).copy(commitTimes = options.days)
 
   private def pathOf(partitionPath: String, fileName: String): String =

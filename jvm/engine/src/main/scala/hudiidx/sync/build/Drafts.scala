@@ -1,7 +1,7 @@
 package hudiidx.sync.build
 
 import hudiidx.column.NeverColumns
-import hudiidx.manifest.TableChanges
+import hudiidx.manifest.ManifestChanges
 import hudiidx.store._
 import hudiidx.sync.{
   BuildProgress,
@@ -72,7 +72,7 @@ private[sync] final class Drafts(
   def of(
       base: IndexVersion,
       table: TableContext,
-      changes: TableChanges,
+      changes: ManifestChanges,
       unseen: Vector[UnseenInstant]
   ): Draft = {
     val open = OpenIndex.open(store, base, access.cache)
@@ -87,7 +87,7 @@ private[sync] final class Drafts(
     } finally open.close()
   }
 
-  def changesOf(unseen: Vector[UnseenInstant], coverage: Coverage, table: TableContext): TableChanges =
+  def changesOf(unseen: Vector[UnseenInstant], coverage: Coverage, table: TableContext): ManifestChanges =
     InstantEffects.since(coverage, unseen, table)
 
   /** What parts become of the table as a manifest has it that is written and not yet published. The manifest was the first

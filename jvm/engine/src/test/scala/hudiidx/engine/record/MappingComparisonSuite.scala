@@ -111,7 +111,7 @@ object MappingComparisonSuite {
       if (entries.isEmpty) None else Some(LocalStorage.open(path))
     }
     try {
-      val cursors = readers.map(r => GroupMerge.runs(r.toVector.map(RunFile.open(_).section(0))))
+      val cursors = readers.map(r => HashGroupMerge.runs(r.toVector.map(RunFile.open(_).section(0))))
       use(new PairedKeys(cursors(0), cursors(1), compared.get(_)))
     } finally readers.flatten.foreach(_.close())
   }

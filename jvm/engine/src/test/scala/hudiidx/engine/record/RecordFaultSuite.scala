@@ -3,7 +3,7 @@ package hudiidx.engine.record
 import hudiidx.{Figures, Fixtures}
 import hudiidx.engine.Tables
 import hudiidx.hfile.BlockCache
-import hudiidx.record.{RecordGroup, RecordLocation}
+import hudiidx.record.{HashGroup, RecordLocation}
 import hudiidx.storage._
 import hudiidx.store.{Current, IndexStore, IndexVersion, Retention}
 import hudiidx.sync._
@@ -180,7 +180,7 @@ object RecordFaultSuite {
       case _                         => None
     }
 
-  def groups(version: IndexVersion): Vector[RecordGroup] = RecordGroup.of(version)
+  def groups(version: IndexVersion): Vector[HashGroup] = HashGroup.of(version)
 
   /** Files are as old as they were: a store that lists what is past goes by that. */
   def copy(path: String): String = {

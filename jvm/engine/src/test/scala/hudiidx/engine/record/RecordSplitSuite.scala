@@ -1,6 +1,6 @@
 package hudiidx.engine.record
 
-import hudiidx.record.{HashRange, PackedKeys, RecordGroup, RecordKind}
+import hudiidx.record.{HashGroup, HashRange, PackedKeys, RecordKind}
 import hudiidx.record.page.KeyCode
 import hudiidx.storage.LocalStorage
 import hudiidx.store.IndexVersion
@@ -96,9 +96,9 @@ class RecordSplitSuite extends AnyFunSuite {
   test("the number of groups has an end: then groups grow") {
     val plan = hudiidx.record.RecordPlan(targetBytes = 1000)
     val file = hudiidx.store.IndexFile("f", RecordKind.Base, 9000)
-    val all = HashRange.tile(HashRange.MaxGroups - 1).map(RecordGroup(_, Some(file), Vector.empty))
-    assert(GroupUpdate.jobs(plan, all, 1) === Vector.empty)
+    val all = HashRange.tile(HashRange.MaxGroups - 1).map(HashGroup(_, Some(file), Vector.empty))
+    assert(HashGroupUpdate.jobs(plan, all, 1) === Vector.empty)
     val one = all.head +: all.tail.map(_.copy(base = Some(file.copy(sizeBytes = 900))))
-    assert(GroupUpdate.jobs(plan, one, 1).map(_.mostParts) === Vector(2))
+    assert(HashGroupUpdate.jobs(plan, one, 1).map(_.mostParts) === Vector(2))
   }
 }

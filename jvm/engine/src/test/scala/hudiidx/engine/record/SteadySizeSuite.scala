@@ -1,6 +1,6 @@
 package hudiidx.engine.record
 
-import hudiidx.record.{RecordGroup, RecordKind, RecordPlan, RecordProperty}
+import hudiidx.record.{HashGroup, RecordKind, RecordPlan, RecordProperty}
 import hudiidx.storage.LocalStorage
 import hudiidx.store.IndexVersion
 import hudiidx.sync.RecordOptions
@@ -40,7 +40,7 @@ class SteadySizeSuite extends AnyFunSuite {
       indexer.update()
       val version = current(table.path).get
       assert(version.long(RecordProperty.Mappings) === keys + commit * files * inserts)
-      assert(RecordGroup.of(version).forall(_.deltas.size <= RecordPlan().maxDeltas))
+      assert(HashGroup.of(version).forall(_.deltas.size <= RecordPlan().maxDeltas))
       bytesPerMapping(version)
     }
     val asked = table.keys.zipWithIndex.collect { case (k, i) if i % 7 == 0 => k }

@@ -47,7 +47,7 @@ abstract class VerifiedRecords extends AnyFunSuite {
     builder.add(bytes, 0, bytes.length, ordinal, 0, flags)
     builder.flushRest()
     val group = index.groupsOf(PackedKeys.of(Seq(key)))(0)
-    val writer = new GroupWriter(store, "planted")
+    val writer = new HashGroupWriter(store, "planted")
     val delta = writer.deltaOfRuns(index.groups(group).range, group, Vector(() => LocalStorage.open(run)), index)
     index.close()
     republish(table)(_ :+ delta.get.file)

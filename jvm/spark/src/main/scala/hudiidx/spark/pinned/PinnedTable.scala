@@ -95,7 +95,7 @@ final class PinnedTable(
     val conf = SQLConf.get.clone()
     val now = ExpressionFacts.session(conf)
     val found = understood.filter(_.session == now).getOrElse {
-      val mixes = hasLogs && TableLogRules.mixesRows(config)
+      val mixes = hasLogs && TableMergeRules.mixesRows(config)
       new IndexedExpressions(resolver(schema.struct), conf, columns.fold(_ => Vector.empty, _.expressions), mixes)
     }
     understood = Some(found)

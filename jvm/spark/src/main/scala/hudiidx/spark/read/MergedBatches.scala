@@ -204,7 +204,7 @@ final private class Selection(dropped: BitSet) {
 final class MixedRows(
     slice: MergedSlice,
     columns: StructType,
-    mixer: Option[RowMixer],
+    mixer: Option[PartialRowMerger],
     batchRows: Int,
     complete: (Array[WritableColumnVector], Int) => ColumnarBatch
 ) extends AutoCloseable {

@@ -11,7 +11,7 @@ import hudiidx.merge.{MergeOptions, MergeRules}
 import hudiidx.record.PackedKeys
 import hudiidx.spark.rows.{AvroColumns, BlockRowsReader, ColumnAdapter, ColumnRules}
 import hudiidx.spark.shims.Shims
-import hudiidx.table.{BaseFile, FileSlice, TableConfig, TableLogRules, TableNames, ViewTimeline}
+import hudiidx.table.{BaseFile, FileSlice, TableConfig, TableMergeRules, TableNames, ViewTimeline}
 import hudiidx.table.query.CommitTimes
 import org.apache.avro.Schema
 import org.apache.spark.broadcast.Broadcast
@@ -28,8 +28,8 @@ import org.apache.spark.util.SerializableConfiguration
   * @param asOf      requested time of the query's instant; None: the latest
   * @param schema    the table's Avro schema, JSON
   * @param batchRows rows to a batch of log rows
-  * @param damagedAsStock see `TableLogRules.blocks`
-  * @param mergesAs11 see `TableLogRules.of`
+  * @param damagedAsStock see `TableMergeRules.blocks`
+  * @param mergesAs11 see `TableMergeRules.of`
   * @param increment which rows an incremental query is about; None: a snapshot
   * @param names where columns were renamed
   */
@@ -58,7 +58,7 @@ final case class SliceReading(
     Tables.access(conf.value.value).storage,
     config,
     rules,
-    TableLogRules.blocks(config, timeline, asOf, damagedAsStock),
+    TableMergeRules.blocks(config, timeline, asOf, damagedAsStock),
     MergeOptions(budget),
     logBytes = budget,
     increment
@@ -128,7 +128,7 @@ final case class SliceReading(
 
   private def avroSchema: Schema = AvroFieldPlan.parse(schema, config.file)
 
-  private def mixerOf(merged: MergedSlice, columns: StructType, blocks: BlockRowsReader): RowMixer = {
+  private def mixerOf(merged: MergedSlice, columns: StructType, blocks: BlockRowsReader): PartialRowMerger = {
     def defaults: Array[WritableColumnVector] = {
       val row = Shims.vectors(1, columns)
       val without = Schema.createRecord("none", null, null, false, new java.util.ArrayList[Schema.Field]())
@@ -136,7 +136,7 @@ final case class SliceReading(
       fill.append(Array.emptyByteArray, 0, 0, row)
       row
     }
-    new RowMixer(merged, columns, blocks, rules, defaults, SliceReading.windowOf(merged, budget))
+    new PartialRowMerger(merged, columns, blocks, rules, defaults, SliceReading.windowOf(merged, budget))
   }
 
   private def complete(columns: StructType, rebuilt: StructType, values: InternalRow, fixed: Map[String, Any])(

@@ -94,7 +94,7 @@ final private[spark] case class ChangeReading(
     }
 
     private def touched(slice: FileSlice, instants: Vector[String]): JSet[ByteBuffer] = {
-      val counting = TableLogRules.blocks(table.config, timeline, instants.lastOption, table.damagedAsStock)
+      val counting = TableMergeRules.blocks(table.config, timeline, instants.lastOption, table.damagedAsStock)
       val logs = slice.dataLogFiles.map(l => Storage.join(folder, l.fileName))
       val blocks = SliceLog.countedBlocks(storage, logs, counting)
       val rules = MergeRules.of(table.config, mergesAs11).log

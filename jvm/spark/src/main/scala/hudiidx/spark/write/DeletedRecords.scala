@@ -48,10 +48,10 @@ private[write] object DeletedRecords {
     val storage = table.context.storage
     val folder = Storage.join(table.path, slice.partitionPath)
     val written = slice.dataLogFiles.map(f => Storage.join(folder, f.fileName) -> f.sizeBytes)
-    val counting = TableLogRules.blocks(table.config, table.viewTimeline, None, table.damagedAsStock)
+    val counting = TableMergeRules.blocks(table.config, table.viewTimeline, None, table.damagedAsStock)
     val blocks = SliceLog.countedBlocks(storage, written.map(_._1), counting, written.toMap)
     val logged =
-      LogKeys.of(storage, blocks, TableLogRules.of(table.config), LogReaders.all, LogKeysOptions())
+      LogKeys.of(storage, blocks, TableMergeRules.of(table.config), LogReaders.all, LogKeysOptions())
     try logged.filter(_.state != KeyState.Live).map(_.keyUtf8).toVector.iterator
     finally logged.close()
   }

@@ -92,8 +92,8 @@ final private[write] class RowWrite(
   }
 
   private def partitionMoves(schema: WriteSchema): PartitionMoves = {
-    val ordering = TableLogRules.orderingFields(config).headOption
-    val isEventTime = TableLogRules.of(config).mode == MergeMode.EventTime
+    val ordering = TableMergeRules.orderingFields(config).headOption
+    val isEventTime = TableMergeRules.of(config).mode == MergeMode.EventTime
     def existing = {
       val read = options.index ++ Map("path" -> path, ReadOptions.QueryType -> ReadOptions.Snapshot)
       val rows = Shims.frame(spark, Shims.relation(HudiIdxSource.open(spark, read)))
@@ -218,7 +218,7 @@ final private[write] class RowWrite(
 
   private def writeFiles(placed: PlacedRows, schema: WriteSchema): Vector[WrittenFile] = {
     val groups = placed.groups
-    val ordering = TableLogRules.orderingFields(config).headOption.filterNot(_ => deletesAll)
+    val ordering = TableMergeRules.orderingFields(config).headOption.filterNot(_ => deletesAll)
     val routed = placed.rows.select(
       groupOf(groups).as("group"),
       col(RowWrite.Key),

@@ -7,7 +7,7 @@ import scala.collection.JavaConverters._
 import hudiidx.InvalidOption
 import hudiidx.engine.Tables
 import hudiidx.spark._
-import hudiidx.spark.catalog.{TableChanges, TableDefinition}
+import hudiidx.spark.catalog.{AlterTable, TableDefinition}
 import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.pinned.PinnedTable
 import hudiidx.spark.plan.KeyJoinRule
@@ -21,7 +21,7 @@ import org.apache.spark.sql.connector.write.{LogicalWriteInfo, SupportsTruncate,
 import org.apache.spark.sql.types.StructType
 
 /** Tables of a catalog as statements change and make them. */
-final class SqlChanges extends TableChanges {
+final class SqlChanges extends AlterTable {
 
   override def target(spark: SparkSession, table: NamedTable, options: Map[String, String]): Table = {
     val target = open(spark, table, options)

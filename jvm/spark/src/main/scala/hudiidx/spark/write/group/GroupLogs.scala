@@ -80,7 +80,7 @@ final class GroupLogs(write: GroupWrite, numbers: SequenceNumbers, token: String
     if (slice.logFiles.isEmpty) EarlierFilters.None
     else
       try {
-        val rules = TableLogRules.blocks(config, write.table.viewTimeline, None)
+        val rules = TableMergeRules.blocks(config, write.table.viewTimeline, None)
         val lookup =
           new LogLookup(storage, SliceLog.countedBlocks(storage, slice.logFiles.map(folder + _.fileName), rules))
         EarlierFilters(lookup.chain(folder), lookup.load(folder))

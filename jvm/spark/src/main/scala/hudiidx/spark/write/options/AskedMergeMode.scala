@@ -3,7 +3,7 @@ package hudiidx.spark.write.options
 import java.util.Locale
 
 import hudiidx.InvalidOption
-import hudiidx.table.TableLogRules
+import hudiidx.table.TableMergeRules
 
 /** How records of one key are merged, by the options of a write. */
 private[write] object AskedMergeMode {
@@ -23,8 +23,8 @@ private[write] object AskedMergeMode {
 
   /** Strategies that mean one of the modes. */
   private val StrategyModes = Map(
-    TableLogRules.EventTimeStrategy -> EventTime,
-    TableLogRules.CommitTimeStrategy -> CommitTime
+    TableMergeRules.EventTimeStrategy -> EventTime,
+    TableMergeRules.CommitTimeStrategy -> CommitTime
   )
 
   val Payloads: Vector[String] = PayloadModes.keys.map(Package + _).toVector

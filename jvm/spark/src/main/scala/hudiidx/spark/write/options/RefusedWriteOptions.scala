@@ -4,7 +4,7 @@ import java.util.Locale
 
 import hudiidx.spark.options.StockOption
 import hudiidx.spark.options.StockOption.Refused
-import hudiidx.table.TableLogRules
+import hudiidx.table.TableMergeRules
 
 /** Options of stock Hudi's writers that rows, paths or files hang on and that are not followed, each with the values that mean what
   * is done here: stock's own default is always one.
@@ -93,7 +93,7 @@ private[write] object RefusedWriteOptions {
   private def merging: Map[String, StockOption] = {
     val instead = s"rows are merged by ${WriteOptions.MergeMode}; set that, or write with stock Hudi"
     val mergers = Refused(StockMergers, instead)
-    val strategy = Refused(one(TableLogRules.EventTimeStrategy), instead)
+    val strategy = Refused(one(TableMergeRules.EventTimeStrategy), instead)
     Map(
       "hoodie.datasource.write.record.merger.impls" -> mergers,
       "hoodie.write.record.merge.custom.implementation.classes" -> mergers,

@@ -3,7 +3,7 @@ package hudiidx.spark.write.options
 import java.util.Locale
 
 import hudiidx.log.MergeMode
-import hudiidx.table.{KeyGenerator, TableConfig, TableLogRules}
+import hudiidx.table.{KeyGenerator, TableConfig, TableMergeRules}
 import hudiidx.write.{KeyGenerators, NewTable}
 
 /** What makes a table the one that it is, by the options that say so when it is made. */
@@ -48,7 +48,7 @@ private[write] object TableShape {
 
   /** Of a table that is there; without what this writer knows no value of. */
   def of(config: TableConfig): Map[String, String] = {
-    val mode = TableLogRules.of(config).mode match {
+    val mode = TableMergeRules.of(config).mode match {
       case MergeMode.EventTime  => Some("EVENT_TIME_ORDERING")
       case MergeMode.CommitTime => Some("COMMIT_TIME_ORDERING")
       case _                    => None
@@ -57,7 +57,7 @@ private[write] object TableShape {
     Map(
       KeyFields -> config.recordKeyFields.mkString(","),
       PartitionFields -> config.partitionFields.mkString(","),
-      OrderingField -> TableLogRules.orderingFields(config).mkString(","),
+      OrderingField -> TableMergeRules.orderingFields(config).mkString(","),
       TableType -> config.tableType.name,
       TableVersion -> config.version.toString,
       HiveStyle -> config.hiveStyle.toString,

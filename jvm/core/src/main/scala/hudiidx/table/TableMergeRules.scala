@@ -4,7 +4,7 @@ import hudiidx.{TableFormat, UnsupportedTable}
 import hudiidx.log.{BlockRules, DeleteMarker, EventSequence, LogRules, MergeMode, RecordKeyForm, RecordOrder}
 
 /** What a table's properties say about reading its log. Format notes §7.2, §7.3, §7.6. */
-object TableLogRules {
+object TableMergeRules {
 
   /** Ids of merge strategies that mean a merge mode, as properties and options give them. */
   val EventTimeStrategy = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"

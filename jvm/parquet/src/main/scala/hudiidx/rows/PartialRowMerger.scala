@@ -7,14 +7,14 @@ import scala.collection.mutable
 
 import hudiidx.UnsupportedTable
 import hudiidx.slice.{MergedSlice, PartialMergeRecords, RecordHolder}
-import hudiidx.merge.{MergeRules, Mixing}
+import hudiidx.merge.{ColumnMerge, MergeRules}
 import hudiidx.table.TableSchema
 
 /** Makes the rows of a slice that take their columns from several versions.
   *
   * @param window log records held at a time; a pass over the log for each window of them
   */
-private[hudiidx] final class RowMixer(
+private[hudiidx] final class PartialRowMerger(
     slice: MergedSlice,
     columns: ValueType.Struct,
     blocks: LogRows,
@@ -53,16 +53,16 @@ private object FieldMergeRule {
   private val IfNull: Any => Boolean = _ == null
 
   /** UnsupportedTable for a default that only Hudi's own code compares. */
-  def of(mixing: Mixing, column: ValueType.Field): Any => Boolean = (mixing, column.valueType) match {
-    case (Mixing.Never, _)                                             => Never
-    case (Mixing.Nulls, _)                                             => IfNull
-    case (Mixing.Unavailable(text), ValueType.Text | ValueType.Binary) => ifText(text.getBytes(UTF_8))
-    case (Mixing.Unavailable(_), _)                                    => Never
-    case (_, _) if column.default == null                              => IfNull
-    case (Mixing.EqualDefaults, _)                                     => equalDefault(column)
-    case (Mixing.Defaults, ValueType.Bool)                             => _ == column.default
-    case (Mixing.Defaults, ValueType.Int32 | ValueType.Int64) if isOneObject(column.default) => _ == column.default
-    case (Mixing.Defaults, _)                                                                => Never
+  def of(mixing: ColumnMerge, column: ValueType.Field): Any => Boolean = (mixing, column.valueType) match {
+    case (ColumnMerge.Never, _)                                             => Never
+    case (ColumnMerge.Nulls, _)                                             => IfNull
+    case (ColumnMerge.Unavailable(text), ValueType.Text | ValueType.Binary) => ifText(text.getBytes(UTF_8))
+    case (ColumnMerge.Unavailable(_), _)                                    => Never
+    case (_, _) if column.default == null                                   => IfNull
+    case (ColumnMerge.EqualDefaults, _)                                     => equalDefault(column)
+    case (ColumnMerge.Defaults, ValueType.Bool)                             => _ == column.default
+    case (ColumnMerge.Defaults, ValueType.Int32 | ValueType.Int64) if isOneObject(column.default) => _ == column.default
+    case (ColumnMerge.Defaults, _)                                                                => Never
   }
 
   private def equalDefault(column: ValueType.Field): Any => Boolean = column.valueType match {

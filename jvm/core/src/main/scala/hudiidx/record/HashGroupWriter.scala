@@ -15,7 +15,7 @@ final case class WrittenGroup(range: HashRange, file: IndexFile, stats: RecordFi
   *
   *  @param instant requested time of the newest instant taken in, for the files' names
   */
-final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape = RecordShape.Default) {
+final class HashGroupWriter(store: IndexStore, instant: String, shape: RecordShape = RecordShape.Default) {
 
   /** A base file with all entries of the cursor, which is closed. */
   def base(range: HashRange, entries: EntryCursor): WrittenGroup =
@@ -60,15 +60,15 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
     *
     *  @param isLive false, by ordinal and stamp, for mappings that no reader asks for any more
     */
-  def newBase(groups: Seq[RecordGroup], isLive: (Int, Int) => Boolean): WrittenGroup = {
+  def newBase(groups: Seq[HashGroup], isLive: (Int, Int) => Boolean): WrittenGroup = {
     val range = HashRange(groups.head.range.from, groups.last.range.to)
-    reading(groups)(entries => base(range, GroupMerge.mappings(entries, isLive)))
+    reading(groups)(entries => base(range, HashGroupMerge.mappings(entries, isLive)))
   }
 
   /** One delta instead of the group's deltas from place `from` on. */
-  def mergeDeltas(group: RecordGroup, from: Int): WrittenGroup =
+  def mergeDeltas(group: HashGroup, from: Int): WrittenGroup =
     reading(Seq(group.copy(base = None, deltas = group.deltas.drop(from)))) { entries =>
-      delta(group.range, GroupMerge.delta(entries.head.deltas))
+      delta(group.range, HashGroupMerge.delta(entries.head.deltas))
     }
 
   /** Mappings of files by their counts: entries of bases, and adds minus removes of deltas. */
@@ -81,7 +81,7 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
   }.sum
 
   /** Bases of the two halves of a group instead of its base and deltas. */
-  def split(group: RecordGroup, isLive: (Int, Int) => Boolean): (WrittenGroup, WrittenGroup) = reading(Seq(group)) {
+  def split(group: HashGroup, isLive: (Int, Int) => Boolean): (WrittenGroup, WrittenGroup) = reading(Seq(group)) {
     entries =>
       val (lower, upper) = group.range.split
       var lowerStats, upperStats = RecordFileStats(0, 0)
@@ -91,7 +91,7 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
         val low = new RecordFileWriter(lowerOut, lower, shape)
         upperFile = store.write(name(upper), RecordKind.Base) { upperOut =>
           val up = new RecordFileWriter(upperOut, upper, shape)
-          GroupMerge.split(GroupMerge.mappings(entries, isLive), lower, low, up)
+          HashGroupMerge.split(HashGroupMerge.mappings(entries, isLive), lower, low, up)
           upperStats = up.close()
         }
         lowerStats = low.close()
@@ -125,7 +125,7 @@ final class GroupWriter(store: IndexStore, instant: String, shape: RecordShape =
   }
 
   /** Entries of whole files, read past any cache. */
-  private def reading[A](groups: Seq[RecordGroup])(use: Vector[GroupEntries] => A): A = {
+  private def reading[A](groups: Seq[HashGroup])(use: Vector[GroupEntries] => A): A = {
     var readers = Vector.empty[RandomReader]
     def scan(file: IndexFile): EntryCursor = {
       readers :+= store.openWhole(file)
@@ -153,7 +153,7 @@ private[record] final class RunSections(open: IndexedSeq[() => RandomReader], gr
     extends AutoCloseable {
   private var held = Vector.empty[RandomReader]
 
-  def merged(): EntryCursor = GroupMerge.runs(open.flatMap(section(_)))
+  def merged(): EntryCursor = HashGroupMerge.runs(open.flatMap(section(_)))
 
   private def section(open: () => RandomReader): Option[EntryCursor] = {
     val reader = open()

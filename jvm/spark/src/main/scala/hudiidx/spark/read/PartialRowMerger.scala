@@ -2,7 +2,7 @@ package hudiidx.spark.read
 
 import hudiidx.slice.{MergedSlice, PartialMergeRecords, RecordHolder}
 import hudiidx.UnsupportedTable
-import hudiidx.merge.{MergeRules, Mixing}
+import hudiidx.merge.{ColumnMerge, MergeRules}
 import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.rows.{BlockRows, BlockRowsReader, VectorCopy}
 import hudiidx.spark.shims.Shims
@@ -17,7 +17,7 @@ import org.apache.spark.unsafe.types.UTF8String
   * @param defaults one row: what each column's field has as its default
   * @param window   log records held at a time; a pass over the log for each window of them
   */
-final private class RowMixer(
+final private class PartialRowMerger(
     slice: MergedSlice,
     columns: StructType,
     blocks: BlockRowsReader,
@@ -29,7 +29,7 @@ final private class RowMixer(
   private val yielding =
     columns.fields.indices.map(i => FieldMergeRule.of(rules.mixing, columns(i), () => defaults(i))).toArray
   private val ofNewest = columns.fieldNames.map(n => rules.newestMeta && TableSchema.MetaColumns.contains(n))
-  private val vectors = Shims.vectors(RowMixer.FirstRows, columns)
+  private val vectors = Shims.vectors(PartialRowMerger.FirstRows, columns)
   private val holder = new RecordHolder[BlockRows] {
     override def begin(records: Int): Unit = vectors.foreach(_.reset())
     override def add(walk: BlockRows): Unit = walk.append(vectors)
@@ -61,7 +61,7 @@ final private class RowMixer(
   override def close(): Unit = vectors.foreach(_.close())
 }
 
-private object RowMixer {
+private object PartialRowMerger {
   private val FirstRows = 256
 }
 
@@ -81,19 +81,19 @@ private object FieldMergeRule {
   }
 
   /** UnsupportedTable for a default that only Hudi's own code compares. */
-  def of(mixing: Mixing, column: StructField, default: () => ColumnVector): FieldMergeRule =
+  def of(mixing: ColumnMerge, column: StructField, default: () => ColumnVector): FieldMergeRule =
     (mixing, column.dataType) match {
-      case (Mixing.Never, _)                                   => Never
-      case (Mixing.Nulls, _)                                   => IfNull
-      case (Mixing.Unavailable(text), StringType | BinaryType) => new IfText(text, column.dataType)
-      case (Mixing.Unavailable(_), _)                          => Never
-      case (_, _) if default().isNullAt(0)                     => IfNull
-      case (Mixing.EqualDefaults, _)                           => equalDefault(column, default())
-      case (Mixing.Defaults, BooleanType)                      => new IfEqual(default(), _.getBoolean(_))
-      case (Mixing.Defaults, IntegerType) if isOneObject(default().getInt(0).toLong) =>
+      case (ColumnMerge.Never, _)                                   => Never
+      case (ColumnMerge.Nulls, _)                                   => IfNull
+      case (ColumnMerge.Unavailable(text), StringType | BinaryType) => new IfText(text, column.dataType)
+      case (ColumnMerge.Unavailable(_), _)                          => Never
+      case (_, _) if default().isNullAt(0)                          => IfNull
+      case (ColumnMerge.EqualDefaults, _)                           => equalDefault(column, default())
+      case (ColumnMerge.Defaults, BooleanType)                      => new IfEqual(default(), _.getBoolean(_))
+      case (ColumnMerge.Defaults, IntegerType) if isOneObject(default().getInt(0).toLong) =>
         new IfEqual(default(), _.getInt(_))
-      case (Mixing.Defaults, LongType) if isOneObject(default().getLong(0)) => new IfEqual(default(), _.getLong(_))
-      case (Mixing.Defaults, _)                                             => Never
+      case (ColumnMerge.Defaults, LongType) if isOneObject(default().getLong(0)) => new IfEqual(default(), _.getLong(_))
+      case (ColumnMerge.Defaults, _)                                             => Never
     }
 
   private def equalDefault(column: StructField, default: ColumnVector): FieldMergeRule = column.dataType match {

@@ -10,7 +10,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-class GroupDictionarySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class FileGroupDictionarySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val fileId: Gen[String] = Gen.frequency(
     6 -> Gen.zip(Gen.long, Gen.long, Gen.choose(0, 12)).map { case (a, b, n) =>
       new UUID((a & ~0xf000L) | 0x4000L, (b & 0x3fffffffffffffffL) | Long.MinValue).toString + (if (n > 9) ""
@@ -31,9 +31,9 @@ class GroupDictionarySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def open(bytes: Array[Byte]): GroupSegmentReader =
     GroupSegment.open(new BytesReader("groups", bytes), new BlockCache)
 
-  private def dictionary(parts: Vector[Vector[FileGroup]]): GroupDictionary = {
+  private def dictionary(parts: Vector[Vector[FileGroup]]): FileGroupDictionary = {
     val firsts = parts.scanLeft(0)(_ + _.size)
-    new GroupDictionary(parts.zip(firsts).map { case (p, f) => open(segment(f, p)) })
+    new FileGroupDictionary(parts.zip(firsts).map { case (p, f) => open(segment(f, p)) })
   }
 
   test("a file group comes back by its ordinal and its ordinal by the group, over any segments") {
@@ -57,7 +57,7 @@ class GroupDictionarySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val bytes = segment(0, groups)
     assert(bytes.length < 24 * groups.size)
     val cache = new BlockCache
-    val d = new GroupDictionary(Vector(GroupSegment.open(new BytesReader("groups", bytes), cache)))
+    val d = new FileGroupDictionary(Vector(GroupSegment.open(new BytesReader("groups", bytes), cache)))
     assert(d(12345) === groups(12345))
     assert(d.find(groups(777)) === Some(777))
     assert(cache.counters.bytesRead < bytes.length / 3)
@@ -65,7 +65,7 @@ class GroupDictionarySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a partition that leaves the table is damage") {
     for (bad <- Seq("a/../../b", "/b", "s3a://b", "file:/b")) {
-      val hostile = new GroupDictionary(Vector(open(segment(0, Vector(FileGroup(bad, "1"))))))
+      val hostile = new FileGroupDictionary(Vector(open(segment(0, Vector(FileGroup(bad, "1"))))))
       assert(intercept[DamagedIndex](hostile(0)).getMessage.contains(s"'$bad' leaves the table"))
     }
   }
@@ -73,7 +73,7 @@ class GroupDictionarySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("segments that leave a gap or overlap are damage") {
     val a = Vector(FileGroup("", "1"), FileGroup("", "2"))
     Seq(0, 1, 3).foreach { first =>
-      assertThrows[DamagedIndex](new GroupDictionary(Vector(open(segment(0, a)), open(segment(first, a)))))
+      assertThrows[DamagedIndex](new FileGroupDictionary(Vector(open(segment(0, a)), open(segment(first, a)))))
     }
   }
 

@@ -6,7 +6,7 @@ import hudiidx.record.page.{EntriesOf, EntryCursor, KeyHasher, MergeCursor}
 final case class GroupEntries(base: Option[EntryCursor], deltas: Vector[EntryCursor])
 
 /** Streams of entries that become new base and delta files. All cursors given are closed with the one that comes out. */
-object GroupMerge {
+object HashGroupMerge {
 
   /** The section of one hash group of every run: what a first base file holds. */
   def runs(sections: IndexedSeq[EntryCursor]): EntryCursor =

@@ -35,7 +35,7 @@ private[record] final case class GroupChange(
   *
   *  @param mostParts so many groups may come of it
   */
-private[record] final case class GroupJob(groups: Vector[RecordGroup], step: GroupStep, mostParts: Int) {
+private[record] final case class GroupJob(groups: Vector[HashGroup], step: GroupStep, mostParts: Int) {
 
   /** Only then it matters which mappings live. */
   def writesBase: Boolean = step == GroupStep.NewBase || step == GroupStep.Split
@@ -47,11 +47,11 @@ private[record] final case class GroupJob(groups: Vector[RecordGroup], step: Gro
   *  @param folder   of files that serve only this update, below the index folder
   *  @param firstDay mappings of records from before it are left out of new bases; None: there is no window
   */
-private[record] final class GroupUpdate(
+private[record] final class HashGroupUpdate(
     engine: TaskEngine,
     state: IndexState,
     before: IndexVersion,
-    groups: Vector[RecordGroup],
+    groups: Vector[HashGroup],
     settings: RecordSettings,
     folder: String,
     firstDay: Option[Int]
@@ -62,12 +62,12 @@ private[record] final class GroupUpdate(
     val deltas = writeDeltas(runs)
     val byGroup = deltas.map(d => d.range -> d.file).toMap
     val grown = groups.map(g => byGroup.get(g.range).fold(g)(file => g.copy(deltas = g.deltas :+ file)))
-    val jobs = GroupUpdate.jobs(settings.plan, grown, settings.leastGroups.getOrElse(1))
+    val jobs = HashGroupUpdate.jobs(settings.plan, grown, settings.leastGroups.getOrElse(1))
     val live = LiveMappings(if (jobs.exists(_.writesBase)) liveOrdinals(dictionary) else new BitSet, firstDay)
     val shares = Shares.ofBytes(jobs, engine.parallelism)(_.groups.map(_.sizeBytes).sum)
     val done = engine
       .run(s"merge changes of ${jobs.size} hash groups", shares)(
-        GroupUpdate.steps(dir, state.instant, settings.plan, live)
+        HashGroupUpdate.steps(dir, state.instant, settings.plan, live)
       )
       .flatten
     val rewritten = jobs.flatMap(_.groups.map(_.range)).toSet
@@ -96,7 +96,7 @@ private[record] final class GroupUpdate(
         s"write record changes of ${changes.size} hash groups",
         Shares.ofBytes(changes, engine.parallelism)(_ => 1L)
       )(
-        GroupUpdate.deltas(dir, state.instant, before)
+        HashGroupUpdate.deltas(dir, state.instant, before)
       )
       .flatten
   }
@@ -117,16 +117,16 @@ private[record] final class GroupUpdate(
   }
 }
 
-private[record] object GroupUpdate {
+private[record] object HashGroupUpdate {
 
-  private def step(plan: RecordPlan, group: RecordGroup): GroupStep =
+  private def step(plan: RecordPlan, group: HashGroup): GroupStep =
     plan.step(group.base.fold(0L)(_.sizeBytes), group.deltas.map(_.sizeBytes), group.range)
 
   /** What is to be written anew.
     *
     *  @param leastGroups merges leave at least so many
     */
-  def jobs(plan: RecordPlan, groups: Vector[RecordGroup], leastGroups: Int): Vector[GroupJob] = {
+  def jobs(plan: RecordPlan, groups: Vector[HashGroup], leastGroups: Int): Vector[GroupJob] = {
     val steps = groups.map(step(plan, _))
     val splits = steps.count(_ == GroupStep.Split)
     // Runs name their group in a few bits, so the number of groups has an end.
@@ -151,7 +151,7 @@ private[record] object GroupUpdate {
     val store = new IndexStore(access.storage, dir)
     val index = RecordIndex.open(before, store, access.cache)
     val runs = new HeldRuns(access, dir)
-    val writer = new GroupWriter(store, instant)
+    val writer = new HashGroupWriter(store, instant)
     try
       share.flatMap(c =>
         writer.deltaOfRuns(c.range, c.number, c.runs.map(name => () => runs.open(name)), index, c.folder)
@@ -166,7 +166,7 @@ private[record] object GroupUpdate {
       live: LiveMappings
   ): (TableAccess, Vector[GroupJob]) => Vector[ChangedGroups] = { (access, share) =>
     val store = new IndexStore(access.storage, dir)
-    val rewrite = new GroupRewrite(store, new GroupWriter(store, instant), plan, live)
+    val rewrite = new GroupRewrite(store, new HashGroupWriter(store, instant), plan, live)
     share.map(rewrite.run)
   }
 }
@@ -182,7 +182,7 @@ private[record] final case class LiveMappings(ordinals: BitSet, firstDay: Option
 }
 
 /** Carries out a job. */
-private final class GroupRewrite(store: IndexStore, writer: GroupWriter, plan: RecordPlan, live: LiveMappings) {
+private final class GroupRewrite(store: IndexStore, writer: HashGroupWriter, plan: RecordPlan, live: LiveMappings) {
 
   def run(job: GroupJob): ChangedGroups = {
     val group = job.groups.head
@@ -206,12 +206,12 @@ private final class GroupRewrite(store: IndexStore, writer: GroupWriter, plan: R
     )
 
   /** Two halves, and halves of these as long as they are due: an update may bring many times a group's size. */
-  private def split(group: RecordGroup, mostParts: Int): Vector[WrittenGroup] = {
+  private def split(group: HashGroup, mostParts: Int): Vector[WrittenGroup] = {
     val (lower, upper) = writer.split(group, live(_, _))
     Vector(lower, upper).flatMap { half =>
       if (mostParts < 4 || !plan.splits(half.file.sizeBytes, half.range)) Vector(half)
       else {
-        val parts = split(RecordGroup(half.range, Some(half.file), Vector.empty), mostParts / 2)
+        val parts = split(HashGroup(half.range, Some(half.file), Vector.empty), mostParts / 2)
         store.delete(half.file)
         parts
       }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.connector.catalog.{StagedTable, Table}
 import org.apache.spark.sql.types.StructType
 
 /** What changes tables by their names in SQL: part of a package that stands on the readers, and so found by name. */
-trait TableChanges {
+trait AlterTable {
 
   /** The table as a target of `INSERT`, `DELETE`, `UPDATE` and `MERGE`.
     *
@@ -45,7 +45,7 @@ final case class TableDefinition(
     properties: Map[String, String]
 )
 
-object TableChanges {
-  lazy val found: TableChanges =
-    ServiceLoader.load(classOf[TableChanges], classOf[TableChanges].getClassLoader).asScala.head
+object AlterTable {
+  lazy val found: AlterTable =
+    ServiceLoader.load(classOf[AlterTable], classOf[AlterTable].getClassLoader).asScala.head
 }

@@ -6,7 +6,7 @@ import hudiidx.{Fixtures, TableFormat, UnsupportedTable}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Merge rules from table properties, by the tables of the format notes §7.2, §7.3 and §7.6. */
-final class TableLogRulesSuite extends AnyFunSuite {
+final class TableMergeRulesSuite extends AnyFunSuite {
   private val model = "org.apache.hudi.common.model."
   private val payload = "hoodie.compaction.payload.class"
   private val precombine = "hoodie.table.precombine.field" -> "ts"
@@ -14,7 +14,7 @@ final class TableLogRulesSuite extends AnyFunSuite {
   private def configOf(version: Int, more: (String, String)*): TableConfig =
     TableConfig.of("t", Map("hoodie.table.version" -> version.toString) ++ more)
 
-  private def rules(version: Int, more: (String, String)*): LogRules = TableLogRules.of(configOf(version, more: _*))
+  private def rules(version: Int, more: (String, String)*): LogRules = TableMergeRules.of(configOf(version, more: _*))
 
   test("version 6 goes by the payload class, whatever the strategy id; without one records overwrite") {
     val strategy = "hoodie.compaction.record.merger.strategy" -> "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
@@ -91,14 +91,14 @@ final class TableLogRulesSuite extends AnyFunSuite {
 
   test("by the rules of 1.1 version 6 merges as later versions, by its payload class or its ordering field") {
     def of(more: (String, String)*) =
-      TableLogRules.of(TableConfig.of("t", Map("hoodie.table.version" -> "6") ++ more), as11 = true)
+      TableMergeRules.of(TableConfig.of("t", Map("hoodie.table.version" -> "6") ++ more), as11 = true)
     assert(of(precombine, payload -> (model + "OverwriteWithLatestAvroPayload")).mode === MergeMode.CommitTime)
     assert(of(precombine, payload -> (model + "DefaultHoodieRecordPayload")).mode === MergeMode.EventTime)
     assert(of(precombine, payload -> (model + "PartialUpdateAvroPayload")).mode === MergeMode.Custom)
     assert(of(precombine).mode === MergeMode.EventTime && of().mode === MergeMode.CommitTime)
     assert(!of(precombine).asHudi015 && rules(6, precombine).asHudi015)
     val later = TableConfig.of("t", Map("hoodie.table.version" -> "9", precombine))
-    assert(TableLogRules.of(later, as11 = true) === TableLogRules.of(later))
+    assert(TableMergeRules.of(later, as11 = true) === TableMergeRules.of(later))
   }
 
   test("key fields are needed for virtual keys alone") {

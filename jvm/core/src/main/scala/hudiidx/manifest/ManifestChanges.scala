@@ -4,7 +4,7 @@ import hudiidx.table.{FileEntry, FileSource}
 import java.nio.charset.StandardCharsets.UTF_8
 
 /** Changes of a table's files by partition, in the order of partition keys (unsigned UTF-8 bytes). */
-final class TableChanges {
+final class ManifestChanges {
   private val byKey = new java.util.TreeMap[Array[Byte], PartitionChange](PartitionKey.Order)
   private val byPath = new java.util.HashMap[String, PartitionChange]
   private var unmarking = Unmarking.None

@@ -8,7 +8,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs._
 
 /** How a store makes a file that is whole or not there. */
-private[hudiidx] trait NewFile {
+private[hudiidx] trait FileCreation {
 
   /** Writes by streaming; false if something is at `target`, which stays. On a failure nothing is left. */
   def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean
@@ -28,9 +28,9 @@ private[hudiidx] trait NewFile {
   * @param fs   the store itself, where its own calls are needed; else what the user's path reaches
   * @param path of the file there
   */
-private[hudiidx] final case class Place(how: NewFile, fs: FileSystem, path: Path)
+private[hudiidx] final case class Place(how: FileCreation, fs: FileSystem, path: Path)
 
-private[hudiidx] object NewFile {
+private[hudiidx] object FileCreation {
 
   /** File systems whose rename is one step and refuses a target that exists, by the class that is loaded: a scheme says nothing,
     * any client may be set for it.
@@ -86,7 +86,7 @@ private[hudiidx] object NewFile {
 }
 
 /** A hidden file beside the target, renamed when whole. */
-private[hudiidx] object ByRename extends NewFile {
+private[hudiidx] object ByRename extends FileCreation {
 
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
     renamed(fs, target, content)(rename(fs, _, target))
@@ -143,7 +143,7 @@ private[hudiidx] object ByRename extends NewFile {
   *  not all check again on closing, so of two who create it in the same moment both may believe they were first: who publishes
   *  claims the name before.
   */
-private[hudiidx] object ByCreation extends NewFile {
+private[hudiidx] object ByCreation extends FileCreation {
 
   /** The name is this writer's alone: what a close that fails leaves there is its own, and goes. */
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =

@@ -118,10 +118,10 @@ final class GroupSegmentReader private[record] (file: HFileReader, path: String,
   *
   *  @param segments ascending, tiling 0 until `size`
   */
-final class GroupDictionary(segments: IndexedSeq[GroupSegmentReader]) {
+final class FileGroupDictionary(segments: IndexedSeq[GroupSegmentReader]) {
   private val pages = new java.util.LinkedHashMap[Integer, Array[FileGroup]](16, 0.75f, true) {
     override def removeEldestEntry(e: java.util.Map.Entry[Integer, Array[FileGroup]]): Boolean =
-      this.size > GroupDictionary.PagesKept
+      this.size > FileGroupDictionary.PagesKept
   }
   private val firsts: Array[Int] = segments.map(_.first).toArray
   private val judged, outdated = new java.util.BitSet
@@ -179,6 +179,6 @@ final class GroupDictionary(segments: IndexedSeq[GroupSegmentReader]) {
   def all: Iterator[FileGroup] = Iterator.range(0, size).map(apply)
 }
 
-private[record] object GroupDictionary {
+private[record] object FileGroupDictionary {
   private val PagesKept = 64
 }
