@@ -43,7 +43,7 @@ final class RecordIndex(config: HoodieWriteConfig) extends HoodieIndex[Object, O
       table: HoodieTable[_, _, _, _]
   ): HoodieData[HoodieRecord[R]] = {
     val spark = SparkSession.builder.getOrCreate()
-    IndexSync.update(spark, config.getBasePath, options)
+    options.updateIndex(spark, config.getBasePath)
     val locator = KeyLocator.open(spark, config.getBasePath, IndexOptions.of(options.index))
     options.requireWindow(locator.windowDays, config.getBasePath)
     val located = locator.locate(RecordIndex.keys(records))

@@ -17,7 +17,7 @@ final class SyncCallback(config: HoodieWriteConfig) extends HoodieWriteCommitCal
     val spark = SparkSession.builder.getOrCreate()
     PlantedOptions.in(spark, message.getBasePath) match {
       case Some(why) => SyncCallback.log.warn(s"${message.getBasePath}: the index stays behind: $why")
-      case None      => IndexSync.update(spark, message.getBasePath, WriterOptions.of(config.getProps))
+      case None      => WriterOptions.of(config.getProps).updateIndex(spark, message.getBasePath)
     }
   }
 }

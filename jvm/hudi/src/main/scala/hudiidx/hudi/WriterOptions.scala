@@ -5,9 +5,11 @@ import java.util.Properties
 import scala.collection.JavaConverters._
 
 import hudiidx.InvalidOption
+import hudiidx.spark.write.IndexUpdate
 import hudiidx.spark.write.options.WriteOptionDocs
 import hudiidx.store.IndexStore
 import hudiidx.sync.{IndexOptions, OptionDoc}
+import org.apache.spark.sql.SparkSession
 
 /** Settings of a stock writer that tags through hudiidx, from the options of its write.
   *
@@ -24,6 +26,10 @@ final case class WriterOptions(
     movesPartition: Boolean,
     index: Map[String, String]
 ) {
+
+  /** Takes in what completed; makes the index, with a record index, where there is none and the options ask for it. */
+  def updateIndex(spark: SparkSession, tablePath: String): Unit =
+    IndexUpdate.run(spark, tablePath, global, create, index)
 
   /** An index with a window finds records of its days alone: older ones would be inserted anew. InvalidOption unless the
     * write's own options name that window.

@@ -6,27 +6,20 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.node.JsonNodeFactory
-import hudiidx.InvalidOption
-import hudiidx.column.{IndexKind, IndexSpec}
-import hudiidx.engine.column.{ColumnChange, ColumnPart, ColumnSettings, ColumnVerifier}
-import hudiidx.engine.logindex.LogPart
-import hudiidx.engine.record.{KeptOpen, RecordLookups, RecordPart, RecordVerifier, RecordVerifyOptions}
+import hudiidx.engine.record.{KeptOpen, RecordLookups}
 import hudiidx.command.{InfoJson, ReportJson, SymlinkJson}
 import hudiidx.engine.Tables
 import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
 import hudiidx.report.TableReport
-import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
 import hudiidx.spark.pinned.SharedRecords
 import hudiidx.spark.tag.TagLocation
-import hudiidx.spark.{HudiIdxSource, RowJson, RowLookups, SparkEngine, SparkExpressions}
+import hudiidx.spark.{HudiIdxSource, RowJson, RowLookups, SparkEngine}
 import hudiidx.spark.views.LogBlocksView
 import hudiidx.spark.options.{ReadOptions, ViewCall}
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.spark.shims.Shims
-import hudiidx.store.{IndexStore, IndexVersion}
-import hudiidx.symlink.{SymlinkExport, SymlinkPart}
+import hudiidx.store.IndexStore
 import hudiidx.sync._
-import hudiidx.sync.build.{Indexer, SyncResult}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** The index of one table as other languages call it: texts and maps in, JSON documents and DataFrames out. Names in
@@ -41,73 +34,30 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   private lazy val rowLookups = new RowLookups(spark, access, path, read, given)
   SharedTable.cleaner.register(this, HudiIdxApi.closing(lookups))
 
+  private val index = new TableIndex(spark, path, read.index)
+
   /** Makes the index. `{index_version, files, partitions, instants, rebuilt, merged, published, rebases, bytes_by_kind,
     * lag_millis, elapsed_millis}`; bytes by kind of index file; `lag_millis` as [[SyncResult]] has it, or null.
     */
-  def create(): String = timed(following(indexer.create()))
+  def create(): String = text(SyncJson.of(index.create()))
 
-  /** Makes a part of the index, or makes it anew; `kind` is one of [[HudiIdxApi.Kinds]]: the record index, or the index of log
-    * blocks. A record index has the mode of `hudiidx.record.mode`, else that which it had, else it is global. Answers as `create`. IndexNotFound if there is no
-    * index, InvalidOption for a kind that is unknown.
-    */
-  def addIndex(kind: String): String = {
-    HudiIdxApi.checkKind(kind)
-    val engine = SparkEngine.of(spark)
-    val part =
-      if (kind == HudiIdxApi.Logs) new LogPart(engine, Some(true))
-      else recordPart(engine, Some(IndexOptions.GlobalMode))
-    timed(indexer.addPart(part))
-  }
+  /** As [[TableIndex.addIndex]]; answers as `create`. */
+  def addIndex(kind: String): String = text(SyncJson.of(index.addIndex(kind)))
 
-  /** Removes a part of the index; answers as `create`. No such part is no error. */
-  def dropIndex(kind: String): String = {
-    HudiIdxApi.checkKind(kind)
-    val engine = new LocalEngine(access)
-    dropped(if (kind == HudiIdxApi.Logs) new LogPart(engine, Some(false)) else recordPart(engine))
-  }
+  /** As [[TableIndex.dropIndex]]; answers as `create`. */
+  def dropIndex(kind: String): String = text(SyncJson.of(index.dropIndex(kind)))
 
-  private def dropped(part: IndexPart): String = timed {
-    val number = new IndexStore(access.storage, read.index.indexDir(path)).nextNumber()
-    val after = indexer.dropPart(part)
-    SyncResult(after, Vector.empty, merged = false, rebuilt = false, published = after.number >= number, rebases = 0)
-  }
+  /** As [[TableIndex.addColumns]]; answers as `create`. */
+  def addColumns(specs: String, wait: Boolean): String = text(SyncJson.of(index.addColumns(specs, wait)))
 
-  /** Makes indexes on columns, or makes them anew: [[IndexSpec]]s with semicolons between them, or expressions of columns. Answers as `create`. IndexNotFound
-    * if there is no index, InvalidOption for a column or kind that is not there.
-    *
-    *  @param wait false: they are made in the background, or by a later `update` if this process ends before that
-    */
-  def addColumns(specs: String, wait: Boolean): String =
-    if (wait) timed(addColumns(asked(specs)))
-    else {
-      val noted = noteColumns(specs)
-      BackgroundWork.start(path, specs)(addColumns(asked(specs)))
-      noted
-    }
+  /** As [[TableIndex.noteColumns]]; answers as `create`. */
+  def noteColumns(specs: String): String = text(SyncJson.of(index.noteColumns(specs)))
 
-  /** Leaves indexes on columns to be made by the next `update`. Answers as `create`. */
-  def noteColumns(specs: String): String = {
-    val change = ColumnChange.Add(asked(specs), later = true)
-    timed(indexer.addPart(columnPart(new LocalEngine(access), change)))
-  }
+  /** As [[TableIndex.dropColumns]]; answers as `create`. */
+  def dropColumns(specs: String): String = text(SyncJson.of(index.dropColumns(specs)))
 
-  private def asked(specs: String): Vector[IndexSpec] = IndexSpec.asked(specs, IndexKind.Range)
-
-  private def addColumns(specs: Vector[IndexSpec]): SyncResult =
-    indexer.addPart(columnPart(SparkEngine.of(spark), ColumnChange.Add(specs)))
-
-  /** Removes indexes on columns, in the same form; kind `any` stands for every kind. Answers as `create`. No such index is no
-    * error.
-    */
-  def dropColumns(specs: String): String = {
-    val table = TableContext.load(access, path)
-    val change = ColumnChange.Drop(
-      IndexSpec.asked(specs, ColumnSettings.AnyKind),
-      ColumnSettings.columnsOf(table),
-      Some(new SparkExpressions(spark).of(table.config, ColumnSettings.schemaOf(table)))
-    )
-    dropped(columnPart(new LocalEngine(access), change))
-  }
+  /** As [[TableIndex.update]]; answers as `create`. */
+  def update(): String = text(SyncJson.of(index.update()))
 
   /** Where record keys are: keys and answer packed (docs/format.md, "Packed keys and locations"). No Spark job but where
     * much has to be read that the index has not taken in. `partition` and `asOf` may be null. The answer is an array of bytes,
@@ -139,53 +89,13 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
       KeyForm(KeyFormJson.of(spark, path, read))
     )
 
-  /** Takes in what completed since, and makes what [[addColumns]] left to be made; answers as `create`. IndexNotFound if there
-    * is no index.
-    */
-  def update(): String = timed(following {
-    val synced = indexer.update()
-    val pending = if (BackgroundWork.isOn(path)) Vector.empty else makeable(synced.version)
-    if (pending.isEmpty) synced
-    else {
-      val made = addColumns(pending)
-      made.copy(
-        instants = synced.instants ++ made.instants,
-        published = true,
-        lagMillis = (synced.lagMillis ++ made.lagMillis).reduceOption(_ max _)
-      )
-    }
-  })
-
-  /** What is noted, and what nobody can use any more since an earlier build made it. */
-  private def makeable(version: IndexVersion): Vector[IndexSpec] = {
-    val specs = ColumnSettings.of(version)
-    if (specs == settled || !ColumnSettings.mayBeMakeable(version)) Vector.empty
-    else {
-      val found = ColumnSettings.makeable(version, TableContext.load(access, path), new SparkExpressions(spark))
-      if (found.isEmpty && specs.pending.isEmpty) settled = specs
-      found
-    }
-  }
-
-  /** Indexes of which nothing is to be made, so that they are not resolved time and again. */
-  @volatile private var settled = ColumnSettings(Vector.empty)
-
-  /** Brings the symlink manifests up that the index keeps in step, if it does. */
-  private def following(done: SyncResult): SyncResult = {
-    symlinks.follow(done.version)
-    done
-  }
-
   /** Writes symlink manifests: `{path, partitions, files, written, removed, index_version}`, as
     * [[hudiidx.symlink.SymlinkExport.now]]. `folder` and `keep` may be null.
     */
   def exportSymlinks(folder: String, readOptimized: Boolean, keep: java.lang.Boolean): String = {
-    val to = Option(folder).map(Tables.qualified(_, hadoop))
-    val done = symlinks.now(to, readOptimized, Option(keep).map(_.booleanValue))
+    val done = index.exportSymlinks(Option(folder), readOptimized, Option(keep).map(_.booleanValue))
     written(SymlinkJson.write(done, _))
   }
-
-  private def symlinks: SymlinkExport = new SymlinkExport(access, path, read.index)
 
   /** The state of the index, as `InfoJson` writes it for the command too. */
   def info(): String = written(InfoJson.write(IndexInfo.of(access, path, read.index), _))
@@ -205,56 +115,21 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   }
 
   /** Compares the index with a fresh listing, as `VerifyJson` writes it. IndexNotFound if there is no index. */
-  def verify(): String = text(VerifyJson.of(compareFiles(verified())))
+  def verify(): String = text(VerifyJson.of(index.verify()))
 
-  /** As `verify`, and compares the record index with the table's keys, and with Hudi's own record index where there is one, and the
-    * indexes on columns with the table's files. IndexNotFound if there is no such index, IndexNotWritable if the folder for sorted
-    * keys takes no files.
-    *
-    *  @param samples most differences of a kind that are told one by one
-    *  @param scratch folder for sorted keys; null: the index folder
-    */
-  def verifyParts(record: Boolean, columns: Boolean, samples: Int, scratch: String): String = {
-    val table = verified()
-    val files = compareFiles(table)
-    val engine = SparkEngine.of(spark)
-    val options = RecordVerifyOptions(samples, Option(scratch).map(Tables.qualified(_, hadoop)))
-    text(
-      VerifyJson.of(
-        files,
-        if (record) Some(new RecordVerifier(engine, options).verify(table.context, read.index)) else None,
-        if (columns) Some(columnVerifier(engine, samples).verify(table.context, read.index)) else None
-      )
-    )
-  }
+  /** As [[TableIndex.verify]], as `VerifyJson` writes it; `scratch` may be null. */
+  def verifyParts(record: Boolean, columns: Boolean, samples: Int, scratch: String): String =
+    text(VerifyJson.of(index.verify(record, columns, samples, Option(scratch))))
 
-  private def columnVerifier(engine: TaskEngine, samples: Int): ColumnVerifier =
-    new ColumnVerifier(engine, samples, Some(new SparkExpressions(spark)))
-
-  private def verified(): SharedTable = table(read.index.copy(enabled = true, strict = true))
-
-  private def compareFiles(table: SharedTable): VerifyResult = new SparkVerifier(spark.sparkContext).verify(table)
-
-  /** Removes index versions beyond those that are kept, and files that no version names: names of the files, as a JSON array.
-    * IndexNotFound if there is no index.
-    */
+  /** As [[TableIndex.expire]]: a JSON array of names. */
   def expireVersions(): String = {
     val json = JsonNodeFactory.instance.arrayNode()
-    indexer.expire().foreach(name => json.add(name))
+    index.expire().foreach(name => json.add(name))
     mapper.writeValueAsString(json)
   }
 
-  /** Removes the index and nothing else. InvalidOption if the folder holds files of others alone, or cannot be that of an index;
-    * IndexNotWritable if it is a link.
-    */
-  def drop(): Unit = {
-    val store = new IndexStore(access.storage, read.index.indexDir(path))
-    store.requireOwn(path)
-    if (!store.drop() && access.storage.list(store.dir).nonEmpty)
-      throw new InvalidOption(
-        s"${store.dir}: the folder holds no index but other files; remove it by hand if it is not needed"
-      )
-  }
+  /** As [[TableIndex.drop]]. */
+  def drop(): Unit = index.drop()
 
   /** Partition paths, sorted, as a JSON array of texts. */
   def partitions(): AnyRef = {
@@ -294,45 +169,10 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     TagLocation.tag(frame, records, keys.asScala.toVector, isText, Option(partition), read.tagStrategy)
   }
 
-  private def table(index: IndexOptions = read.index): SharedTable = SharedTable.open(spark, path, index)
-
-  private def indexer: Indexer = {
-    val conf = SharedTable.shared(spark, hadoop)
-    val scanner = new SparkPartitionScanner(spark.sparkContext, conf)
-    val engine = new SparkEngine(spark.sparkContext, conf)
-    val parts =
-      Vector(
-        recordPart(engine),
-        columnPart(engine, ColumnChange.Whole),
-        new LogPart(engine, read.index.logs),
-        SymlinkPart
-      )
-    new Indexer(access, path, read.index, scanner, parts)
-  }
-
-  private def columnPart(engine: TaskEngine, change: ColumnChange): ColumnPart =
-    new ColumnPart(engine, read.index.columns, change, Some(new SparkExpressions(spark)))
-
-  private def recordPart(engine: TaskEngine, orElse: Option[String] = None): RecordPart =
-    new RecordPart(engine, read.index.record, orElse)
-
-  private def timed(work: => SyncResult): String = {
-    val from = System.nanoTime()
-    val done = work
-    text(SyncJson.of(done, (System.nanoTime() - from) / 1000000))
-  }
+  private def table(): SharedTable = SharedTable.open(spark, path, read.index)
 }
 
 object HudiIdxApi {
-  private val Logs = "logs"
-
-  /** Parts of an index beside the manifest. */
-  val Kinds: Vector[String] = Vector("record", Logs)
-
-  private def checkKind(kind: String): Unit =
-    if (!Kinds.contains(kind))
-      throw new InvalidOption(s"'$kind' is no kind of index; known: ${Kinds.mkString(", ")}")
-
   // Made here, so that neither what is kept open nor what closes it holds on to the API object.
   private def lookups(spark: SparkSession, access: TableAccess, path: String, options: IndexOptions): RecordLookups =
     new RecordLookups(access, path, options, SparkEngine.of(spark))

@@ -2,12 +2,12 @@ package hudiidx.spark.api
 
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import hudiidx.sync.IndexCounts
-import hudiidx.sync.build.SyncResult
 
 /** What was done to an index, as `HudiIdxApi.create` gives it. */
 private[api] object SyncJson {
 
-  def of(done: SyncResult, elapsedMillis: Long): ObjectNode = {
+  def of(timed: TimedSync): ObjectNode = {
+    val done = timed.result
     val version = done.version
     val json = JsonNodeFactory.instance.objectNode()
     json.put("index_version", version.number)
@@ -21,6 +21,6 @@ private[api] object SyncJson {
       .put("rebases", done.rebases)
     val byKind = version.files.groupBy(_.kind).map { case (kind, files) => kind -> files.map(_.sizeBytes).sum }
     VerifyJson.counts(json, "bytes_by_kind", byKind)
-    json.put("lag_millis", done.lagMillis.map(Long.box).orNull).put("elapsed_millis", elapsedMillis)
+    json.put("lag_millis", done.lagMillis.map(Long.box).orNull).put("elapsed_millis", timed.elapsedMillis)
   }
 }

@@ -8,8 +8,20 @@ import hudiidx.sync.VerifyResult
 /** What comparisons of index and table found, as JSON. */
 private[api] object VerifyJson {
 
-  /** `{ok, differences: [{kind, partition, file, detail, cause}], counts: {partitions, files}}`. */
-  def of(found: VerifyResult): ObjectNode = {
+  /** `{ok, differences: [{kind, partition, file, detail, cause}], counts: {partitions, files}}`; with record keys `record: {ok,
+    * counts, samples: [{kind, key, partition, file_id, detail, cause}], keys, mappings, file_groups, overlaid_file_groups, seconds}`
+    * and, if the table has Hudi's own record index, `stock_record_index: {skipped, equal, only_in_hudi, only_in_index, samples}`; with
+    * columns `columns: {ok, counts, samples: [{kind, partition, file, column, detail}], files, uncovered, equal, seconds}`; counts are
+    * by kind. `ok` says all of it, but nothing of Hudi's own index.
+    */
+  def of(found: Verified): ObjectNode = {
+    val json = of(found.files).put("ok", found.ok)
+    found.record.foreach(put(json, _))
+    found.columns.foreach(put(json.putObject("columns"), _))
+    json
+  }
+
+  private def of(found: VerifyResult): ObjectNode = {
     val json = JsonNodeFactory.instance.objectNode()
     json.put("ok", found.ok)
     val all = json.putArray("differences")
@@ -23,23 +35,6 @@ private[api] object VerifyJson {
         .put("cause", d.cause)
     }
     counts(json, "counts", Map("partitions" -> found.partitions, "files" -> found.files))
-    json
-  }
-
-  /** As `of` without parts; with record keys `record: {ok, counts, samples: [{kind, key, partition, file_id, detail, cause}], keys,
-    * mappings, file_groups, overlaid_file_groups, seconds}` and, if the table has Hudi's own record index,
-    * `stock_record_index: {skipped, equal, only_in_hudi, only_in_index, samples}`; with columns `columns: {ok, counts, samples: [{kind,
-    * partition, file, column, detail}], files, uncovered, equal, seconds}`; counts are by kind. `ok` says all of it, but nothing of
-    * Hudi's own index.
-    */
-  def of(
-      found: VerifyResult,
-      record: Option[RecordVerifyResult],
-      columns: Option[ColumnVerifyResult]
-  ): ObjectNode = {
-    val json = of(found).put("ok", found.ok && record.forall(_.ok) && columns.forall(_.ok))
-    record.foreach(put(json, _))
-    columns.foreach(put(json.putObject("columns"), _))
     json
   }
 

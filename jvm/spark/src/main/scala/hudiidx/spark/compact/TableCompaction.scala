@@ -82,7 +82,8 @@ final class TableCompaction(
     // What is planned now may be the plan of a failed one too, that came to be while this one looked.
     val after = if (steps.executes && steps.schedules) executePlanned() else Vector.empty
     val done = before ++ after
-    if (done.nonEmpty || scheduled.isDefined) IndexUpdate.run(spark, path, options)
+    if (done.nonEmpty || scheduled.isDefined)
+      IndexUpdate.run(spark, path, options.isGlobal, options.createsIndex, options.index)
     CompactionReport(scheduled, done)
   }
 

@@ -2,13 +2,12 @@ package hudiidx.spark.procedure
 
 import scala.collection.JavaConverters._
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.InvalidOption
 import hudiidx.spark.{HudiIdxCatalog, HudiTableReads}
 import hudiidx.spark.views.NamedTable
 import hudiidx.spark.compact.{CompactionApi, CompactionSteps}
-import hudiidx.spark.api.{HudiIdxApi, PrunedFiles}
-import hudiidx.sync.IndexOptions
+import hudiidx.spark.api.{HudiIdxApi, PrunedFiles, TableIndex, TimedSync}
+import hudiidx.sync.{IndexCounts, IndexOptions}
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.{Row, SparkSession}
@@ -64,7 +63,7 @@ object Procedures {
       "Makes the index, whole; columns are named as in Python's `create`.",
       table +: (recordParameters ++ columnParameters :+ logs),
       done,
-      (spark, call) => synced(api(spark, call, created(call)).create())
+      (spark, call) => synced(index(spark, call, created(call)).create())
     ),
     Procedure(
       "add_index",
@@ -85,7 +84,7 @@ object Procedures {
       "Brings the index up to the timeline.",
       Vector(table),
       done,
-      (spark, call) => synced(api(spark, call).update())
+      (spark, call) => synced(index(spark, call).update())
     ),
     Procedure(
       "compact_table",
@@ -166,9 +165,9 @@ object Procedures {
     } ++ call.texts("indexes").toVector.flatten
     val record = recordOptions(call)
     val made = Vector(
-      if (record.nonEmpty) Some(api(spark, call, record).addIndex("record")) else None,
-      if (call.flag("logs")) Some(api(spark, call).addIndex("logs")) else None,
-      if (specs.nonEmpty) Some(api(spark, call).addColumns(specs.mkString(";"), wait = true)) else None
+      if (record.nonEmpty) Some(index(spark, call, record).addIndex("record")) else None,
+      if (call.flag("logs")) Some(index(spark, call).addIndex("logs")) else None,
+      if (specs.nonEmpty) Some(index(spark, call).addColumns(specs.mkString(";"), wait = true)) else None
     ).flatten
     made.lastOption.fold(call.of.refuse("name what to make: record, logs, columns, bloom, values or indexes"))(
       synced
@@ -177,9 +176,9 @@ object Procedures {
 
   private def dropIndex(spark: SparkSession, call: Arguments): Seq[Row] = {
     val columns = call.texts("columns").toVector.flatten
-    val dropped = Vector("record", "logs").filter(call.flag).map(api(spark, call).dropIndex) ++
-      (if (columns.isEmpty) None else Some(api(spark, call).dropColumns(columns.map(c => s"any($c)").mkString(";"))))
-    if (dropped.isEmpty) api(spark, call).drop()
+    val dropped = Vector("record", "logs").filter(call.flag).map(index(spark, call).dropIndex) ++
+      (if (columns.isEmpty) None else Some(index(spark, call).dropColumns(columns.map(c => s"any($c)").mkString(";"))))
+    if (dropped.isEmpty) index(spark, call).drop()
     dropped.lastOption.fold[Seq[Row]](Seq(Row(null, 0L, 0L, false, true, null)))(synced)
   }
 
@@ -194,24 +193,25 @@ object Procedures {
   }
 
   private def verify(spark: SparkSession, call: Arguments): Seq[Row] = {
-    val (record, columns) = (call.flag("record"), call.flag("columns"))
-    val told = api(spark, call)
-    val found = json(if (record || columns) told.verifyParts(record, columns, 20, null) else told.verify())
-    val all = found.get("differences").asScala.toVector ++
-      Seq("record", "columns").flatMap(part => Option(found.get(part)).toVector.flatMap(_.get("samples").asScala))
-    val rows = all.map(d => Row(false, text(d, "kind"), text(d, "file"), text(d, "detail")))
-    if (rows.isEmpty) Seq(Row(found.get("ok").asBoolean, null, null, null)) else rows
+    val found = index(spark, call).verify(call.flag("record"), call.flag("columns"))
+    val rows = found.files.differences.map(d => Row(false, d.kind, d.file, d.detail)) ++
+      found.record.toVector.flatMap(_.samples).map(d => Row(false, d.kind, null, d.detail)) ++
+      found.columns.toVector.flatMap(_.samples).map(d => Row(false, d.kind, d.file, d.detail))
+    if (rows.isEmpty) Seq(Row(found.ok, null, null, null)) else rows
   }
 
   private def expire(spark: SparkSession, call: Arguments): Seq[Row] = {
     val settings = call.whole("retain_last").map(IndexOptions.RetainLast -> _.toString) ++
       call.whole("older_than_minutes").map(IndexOptions.OlderThanMinutes -> _.toString)
-    json(api(spark, call, settings.toMap).expireVersions()).elements.asScala.map(name => Row(name.asText)).toVector
+    index(spark, call, settings.toMap).expire().map(Row(_))
   }
 
   private def exportSymlinks(spark: SparkSession, call: Arguments): Seq[Row] = {
-    val keep = call.values.get("keep").map(_ => Boolean.box(call.flag("keep"))).orNull
-    Seq(rowOf(api(spark, call).exportSymlinks(call.text("path").orNull, call.flag("read_optimized"), keep), exported))
+    val keep = call.values.get("keep").map(_ => call.flag("keep"))
+    val done = index(spark, call).exportSymlinks(call.text("path"), call.flag("read_optimized"), keep)
+    Seq(
+      Row(done.path, done.partitions.toLong, done.files, done.written.toLong, done.removed.toLong, done.indexVersion)
+    )
   }
 
   private def lookup(spark: SparkSession, call: Arguments): Seq[Row] = {
@@ -221,9 +221,14 @@ object Procedures {
       .map(l => Row(l.key, l.partitionPath, l.fileId, l.instantTime))
   }
 
-  private def api(spark: SparkSession, call: Arguments, more: Map[String, String] = Map.empty): HudiIdxApi = {
+  private def api(spark: SparkSession, call: Arguments): HudiIdxApi = {
     val named = tableOf(spark, call.text("table").get)
-    new HudiIdxApi(spark, named.path, (named.options ++ more).asJava)
+    new HudiIdxApi(spark, named.path, named.options.asJava)
+  }
+
+  private def index(spark: SparkSession, call: Arguments, more: Map[String, String] = Map.empty): TableIndex = {
+    val named = tableOf(spark, call.text("table").get)
+    TableIndex.of(spark, named.path, named.options ++ more)
   }
 
   private[procedure] def tableOf(spark: SparkSession, name: String): NamedTable =
@@ -248,24 +253,9 @@ object Procedures {
       catalogs.isCatalogRegistered(catalog) && catalogs.catalog(catalog).isInstanceOf[HudiIdxCatalog]
     }
 
-  private val mapper = new ObjectMapper()
-
-  private def json(text: String): JsonNode = mapper.readTree(text)
-
-  private def text(node: JsonNode, name: String): String =
-    Option(node.get(name)).filterNot(_.isNull).map(_.asText).orNull
-
-  private def synced(answer: String): Seq[Row] = Seq(rowOf(answer, done))
-
-  private def rowOf(answer: String, columns: StructType): Row = {
-    val node = json(answer)
-    Row.fromSeq(columns.fields.toSeq.map { f =>
-      val value = node.get(f.name)
-      f.dataType match {
-        case LongType   => value.asLong
-        case StringType => value.asText
-        case _          => value.asBoolean
-      }
-    })
+  private def synced(done: TimedSync): Seq[Row] = {
+    val (result, version) = (done.result, done.result.version)
+    val (files, partitions) = (IndexCounts.files(version), IndexCounts.partitions(version))
+    Seq(Row(version.number, files, partitions, result.rebuilt, result.published, done.elapsedMillis))
   }
 }

@@ -1,30 +1,39 @@
 package hudiidx.spark.write
 
-import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
-import hudiidx.spark.write.options.WriteOptions
+import hudiidx.spark.api.TableIndex
 import hudiidx.{IndexNotFound, Log}
-import hudiidx.spark.api.HudiIdxApi
 import hudiidx.store.IndexStore
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.SparkSession
 
-/** Brings the index up behind a write. */
-private[spark] object IndexUpdate {
+/** Brings the index up behind a write, ours or stock Hudi's. */
+private[hudiidx] object IndexUpdate {
   private val log = Log.of(classOf[TableWriter])
 
-  /** What fails here costs time, never a write: the next lookup lays over the index what it has not seen. */
-  def run(spark: SparkSession, path: String, options: WriteOptions): Unit = {
-    val mode = IndexOptions.RecordMode -> (if (options.isGlobal) IndexOptions.GlobalMode else "partitioned")
-    val api = new HudiIdxApi(spark, path, (Map(mode) ++ options.index).asJava)
-    try
-      try api.update(): Unit
-      catch { case _: IndexNotFound if options.createsIndex => api.create(): Unit }
-    catch {
+  /** What fails here costs time, never a write: the next lookup lays over the index what it has not seen.
+    *
+    *  @param isGlobal     of a record index that is made
+    *  @param createsIndex makes an index, with a record index, where there is none
+    *  @param options      `hudiidx.*` settings by name
+    */
+  def run(
+      spark: SparkSession,
+      path: String,
+      isGlobal: Boolean,
+      createsIndex: Boolean,
+      options: Map[String, String]
+  ): Unit = {
+    val mode = IndexOptions.RecordMode -> (if (isGlobal) IndexOptions.GlobalMode else "partitioned")
+    try {
+      val index = TableIndex.of(spark, path, Map(mode) ++ options)
+      try index.update(): Unit
+      catch { case _: IndexNotFound if createsIndex => index.create(): Unit }
+    } catch {
       case _: IndexNotFound => ()
       case NonFatal(e)      =>
-        val command = IndexStore.command("update", path, IndexOptions.of(options.index).indexDir(path)).told
+        val command = IndexStore.command("update", path, IndexOptions.of(options).indexDir(path)).told
         log.warn(s"$path: the index stays behind, the next write or $command tries again: $e")
     }
   }

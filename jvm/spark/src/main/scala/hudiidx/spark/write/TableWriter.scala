@@ -25,7 +25,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 
   private def thenIndex(write: => Unit): Unit = {
     typed(write)
-    IndexUpdate.run(spark, path, options)
+    IndexUpdate.run(spark, path, options.isGlobal, options.createsIndex, options.index)
   }
 
   /** Makes the table if there is none; where it cannot take its first rows there is none again.
