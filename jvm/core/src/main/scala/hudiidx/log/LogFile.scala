@@ -37,6 +37,15 @@ object LogFile {
   private[log] def intactBlock(reader: RandomReader, offset: Long): Option[LogBlock] =
     new LogBlockIterator(reader, atomicWrites = false, offset).intact()
 
+  /** Blocks whose lengths agree with each other, wherever they begin and whatever is between them. */
+  def anywhere(reader: RandomReader): Iterator[LogBlock] = {
+    val window = new Window(reader)
+    Iterator
+      .iterate(window.findMagic(0))(at => window.findMagic(at + Magic.length))
+      .takeWhile(_ < window.size)
+      .flatMap(intactBlock(reader, _))
+  }
+
   /** Instant of the first block that is not corrupt; None if the file has no such block, or it bears no instant. */
   def firstInstantTime(reader: RandomReader, atomicWrites: Boolean = false): Option[String] =
     blocks(reader, atomicWrites).find(_.kind != LogBlockKind.Corrupt).flatMap(_.instantTime)

@@ -1,7 +1,7 @@
 package hudiidx.write
 
 import hudiidx.{DamagedTable, UnsupportedTable, WriteConflict}
-import hudiidx.log.LogFile
+import hudiidx.log.{LogBlock, LogFile}
 import hudiidx.storage.Storage
 import java.io.FileNotFoundException
 import java.nio.file.NoSuchFileException
@@ -16,11 +16,12 @@ private[write] object SharedLogs {
   def hasOthers(storage: Storage, path: String, instant: String): Boolean =
     try {
       val reader = storage.open(path)
-      try LogFile.blocks(reader).exists(_.instantTime.exists(_ != instant))
+      def others(blocks: Iterator[LogBlock]) = blocks.exists(_.instantTime.exists(_ != instant))
+      try others(LogFile.blocks(reader))
+      catch { case _: DamagedTable => others(LogFile.anywhere(reader)) } // a writer that died left what is no block
       finally reader.close()
     } catch {
       case _: NoSuchFileException | _: FileNotFoundException => false
-      case _: DamagedTable                                   => false
       case _: UnsupportedTable                               => true
     }
 

@@ -95,6 +95,27 @@ class SharedLogsSuite extends AnyFunSuite {
       assert(keys(table) === Set("a", "stock's", "d"))
     }
 
+  test("what stock Hudi has appended stays where the dead write had begun no block") {
+    val table = newTable(6)
+    write(LocalStorage, table, "a")
+    for (left <- Vector("#HU", "\u0000" * 20, "#HUDI#")) withClue(left) {
+      val (open, file) = begun(table, quick)
+      val path = Path.of(table, file.path)
+      Files.write(path, left.getBytes("ISO-8859-1"))
+      appended(table, file, "stock's")
+      val whole = Files.readAllBytes(path)
+      open.stop()
+      Thread.sleep(3)
+      val said = intercept[WriteConflict](write(LocalStorage, table, "c")).getMessage
+      assert(said.contains(open.instant) && said.contains("hudi-cli: commit rollback"))
+      assert(Files.readAllBytes(path) === whole && pending(table) === Vector(open.instant))
+      // Without stock's rows it goes.
+      Files.write(path, left.getBytes("ISO-8859-1"))
+      OpenWrite.begin(access, table, quick, None).abandon()
+      assert(!Files.exists(path) && pending(table).isEmpty)
+    }
+  }
+
   test("a file of a try that does not count stays where stock Hudi has appended to it") {
     val table = newTable(6)
     write(LocalStorage, table, "a")
