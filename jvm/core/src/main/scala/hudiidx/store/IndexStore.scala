@@ -98,7 +98,12 @@ final class IndexStore(val storage: Storage, val dir: String) {
         s"${versionPath(version.number - 1)}: the last number that a version may have, and no index has so many; remove the file, " +
           "then run `hudiidx update`"
       )
-    writing(path)(storage.publish(path, IndexVersion.encode(version)))
+    val isFirst = writing(path)(storage.publish(path, IndexVersion.encode(version)))
+    if (!isFirst && writing(path)(storage.status(path)).exists(_.isDirectory))
+      throw new IndexNotWritable(
+        s"$path: a folder, where the file of an index version is to be; remove it, then run `hudiidx update`"
+      )
+    isFirst
   }
 
   def open(file: IndexFile): RandomReader = storage.open(Storage.join(dir, file.name))

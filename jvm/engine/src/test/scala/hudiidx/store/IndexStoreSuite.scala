@@ -1,6 +1,6 @@
 package hudiidx.store
 
-import hudiidx.{DamagedIndex, Fixtures}
+import hudiidx.{DamagedIndex, Fixtures, IndexNotWritable}
 import hudiidx.storage.{DenyingStorage, LocalStorage}
 import hudiidx.sync.{AtOnce, CallOrder, MemoryFiles, SimulatedClock, SteppedStorage}
 import java.nio.charset.StandardCharsets.UTF_8
@@ -40,6 +40,16 @@ class IndexStoreSuite extends AnyFunSuite {
     assert(store.publish(version(1, "mine")))
     assert(!store.publish(version(1, "yours")))
     assert(store.read(1).files.map(_.name) === Vector("mine"))
+  }
+
+  test("a folder where the file of a version is to be is told, and is no other writer's version") {
+    val store = newStore()
+    val path = versionFile(store, 1)
+    Files.createDirectories(path)
+    val said = intercept[IndexNotWritable](store.publish(version(1, "mine"))).getMessage
+    assert(said.contains(path.toString) && said.contains("remove it"))
+    Files.delete(path)
+    assert(store.publish(version(1, "mine")))
   }
 
   test("a version with any byte changed or cut off is passed over for the one before, with the reason") {
