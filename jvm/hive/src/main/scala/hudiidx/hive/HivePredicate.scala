@@ -16,10 +16,10 @@ import org.apache.hadoop.hive.ql.udf.generic.{GenericUDFIn, GenericUDFOPAnd, Gen
 private[hive] final class HivePredicate(predicate: ExprNodeDesc) extends RowPredicate {
 
   override def condition(columns: ValueType.Struct, isKnown: String => Boolean): ColumnCondition =
-    new HiveCondition(columns, isKnown)(predicate)
+    HivePredicate.told(new HiveCondition(columns, isKnown)(predicate)).getOrElse(HivePredicate.Unread)
 
   override def keys(config: TableConfig, columns: ValueType.Struct): Option[Set[String]] = {
-    val found = conjuncts(predicate).flatMap(keysOf(_, config, columns))
+    val found = HivePredicate.told(conjuncts(predicate).flatMap(keysOf(_, config, columns))).getOrElse(Vector.empty)
     if (found.isEmpty) None else Some(found.reduce(_ intersect _))
   }
 
@@ -80,10 +80,17 @@ private[hive] object HivePredicate {
   def of(conf: Configuration): RowPredicate =
     Option(conf.get(FilterExpression)).flatMap(read).getOrElse(RowPredicate.Everything)
 
-  private def read(text: String): Option[RowPredicate] =
-    try Some(new HivePredicate(SerializationUtilities.deserializeExpression(text)))
+  private val Unread = ColumnCondition.Anything("the predicate of the query cannot be read")
+
+  private def read(text: String): Option[RowPredicate] = told(
+    new HivePredicate(SerializationUtilities.deserializeExpression(text))
+  )
+
+  /** What Hive's predicate tells; None where it is no whole one, or nested so deeply, or so large, that it tells nothing. */
+  private def told[A](work: => A): Option[A] =
+    try Some(work)
     catch {
-      case e @ (NonFatal(_) | _: LinkageError) =>
+      case e @ (NonFatal(_) | _: LinkageError | _: StackOverflowError | _: OutOfMemoryError) =>
         log.warn("the predicate of the query cannot be read, so that no file is left out by it: {}", e.toString)
         None
     }
