@@ -74,7 +74,7 @@ final private[write] class RowWrite(
         (write(tagged, schema, kept), tagged)
       }
       val inserts = done.files.map(_.inserts).sum
-      val complete = done.copy(extra = options.commitExtra ++ batch.fold(Map.empty[String, String])(_.metadata))
+      val complete = done.copy(extra = options.commitExtra ++ numbers(batch))
       def recheck(now: TableContext): Unit = {
         if (looksUp && inserts > 0) requireNew(tagged)
         batch.filter(_.isIn(now)).foreach(b => throw taken(b))
@@ -115,6 +115,9 @@ final private[write] class RowWrite(
     val told = options.logInserts.filter(_ != config.logInserts).map(v => TableConfig.LogInserts -> v.toString)
     CompletedWrite(name, schema.avro.toString, files, replaced = replaced, properties = told.toMap)
   }
+
+  private def numbers(batch: Option[StreamBatch]): Map[String, String] =
+    if (made.isDefined) StreamBatch.carried(open.table, batch) else batch.fold(Map.empty[String, String])(_.metadata)
 
   /** WriteConflict if others inserted records meanwhile that this write inserts too: file groups do not show it. */
   private def requireNew(tagged: DataFrame): Unit = {

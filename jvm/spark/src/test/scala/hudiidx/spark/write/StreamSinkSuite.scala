@@ -7,6 +7,7 @@ import hudiidx.spark.SparkSuite
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
+import hudiidx.timeline.{Action, ArchivedInstant, InstantContent, TimelineHistory}
 import hudiidx.write.{HeartbeatOptions, OpenWrite, StreamBatch}
 import hudiidx.{Fixtures, InvalidOption, WriteConflict}
 import org.apache.hadoop.conf.Configuration
@@ -101,6 +102,59 @@ final class StreamSinkSuite extends SparkSuite {
     stream.run()
     assert(counts(stream.path) === Map("v1" -> 10L, "v2" -> 10L, "v3" -> 10L, "v7" -> 5L))
     assert(read(stream.path).groupBy("id").count().where("count > 1").count() === 0)
+  }
+
+  test("a batch that a table had before it was made anew is passed over when it comes again") {
+    val stream = new Stream()
+    stream.add(0 until 10, 1)
+    stream.run()
+    stream.add(10 until 20, 2)
+    stream.run()
+    val other = new Stream(stream.path)
+    other.add(50 until 55, 7)
+    other.run()
+    def anew(styled: String): Unit = read(stream.path)
+      .select("id", "p", "ts", "v")
+      .write
+      .format("hudiidx")
+      .options(base - "hoodie.datasource.write.operation")
+      .option("hoodie.datasource.write.hive_style_partitioning", styled)
+      .option("hudiidx.write.remake", "true")
+      .mode("overwrite")
+      .save(stream.path)
+    val before = Map("v1" -> 10L, "v2" -> 10L, "v7" -> 5L)
+    Seq("true", "false").foreach { styled =>
+      anew(styled)
+      assert(commits(stream.path) === 1 && counts(stream.path) === before)
+      stream.forgetLast()
+      stream.run()
+      other.forgetLast()
+      other.run()
+      assert(counts(stream.path) === before && commits(stream.path) === 1)
+    }
+    stream.add(20 until 30, 3)
+    stream.run()
+    assert(counts(stream.path) === before + ("v3" -> 10L))
+  }
+
+  test("a batch of which the archive alone knows is passed over, the first one too") {
+    val path = newPath()
+    val rows = spark.range(1).selectExpr("'k' as id", "'p' as p", "1L as ts", "'v' as v")
+    rows.write.format("hudiidx").options(base).save(path)
+    val now = TableContext.load(Tables.access(new Configuration), path)
+    def isIn(archived: Long, id: Long): Boolean = {
+      val commit =
+        s"""{"partitionToWriteStats":{},"extraMetadata":{"_hudi_streaming_sink_checkpoint":"{\\"w\\":\\"$archived\\"}"}}"""
+      val content = InstantContent.of("20260101000000000.deltacommit", commit.getBytes("UTF-8"))
+      val history = new TimelineHistory {
+        override def completionTime(instantTime: String): Option[String] = None
+        override def instantsFrom(instantTime: String): Iterator[ArchivedInstant] =
+          Iterator(ArchivedInstant("20260101000000000", None, Action.DeltaCommit, content))
+      }
+      val table = new TableContext(now.access, path, now.config, now.timeline, now.contents, history)
+      StreamBatch("w", id).isIn(table)
+    }
+    assert(isIn(0, 0) && !isIn(0, 1) && isIn(7, 0) && isIn(7, 7) && !isIn(7, 8))
   }
 
   test("numbers are those of a query, or of a writer that is named") {
