@@ -48,7 +48,7 @@ object TableSchema {
   def unknown(config: TableConfig): DamagedTable = {
     val what =
       if (config.isRemade)
-        "the commit that made the table anew was rolled back, and nothing else tells its columns; overwrite it with hudiidx.write.remake=true"
+        "the commit that made the table anew was rolled back, and nothing else tells its columns; overwrite the whole of it with hudiidx.write.remake=true"
       else "neither a commit nor a property tells the table's columns; write to the table first"
     new DamagedTable(s"${config.file}: $what")
   }

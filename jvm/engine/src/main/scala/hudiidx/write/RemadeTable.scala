@@ -44,7 +44,7 @@ object RemadeTable {
   def requireCommit(table: TableContext): Unit = if (isUndone(table))
     throw new UnsupportedTable(
       s"${table.tablePath}: the commit that made the table anew was rolled back, and with the next one the rows of the table before would " +
-        "be there again; overwrite it with hudiidx.write.remake=true"
+        "be there again; overwrite the whole of it with hudiidx.write.remake=true"
     )
 
   /** All that lies there, committed or not: to the new timeline what is older than itself counts as committed. */

@@ -1,6 +1,6 @@
 package hudiidx.spark.write
 
-import hudiidx.spark.write.options.WriteOperation
+import hudiidx.spark.write.options.{WriteOperation, WriteOptions}
 import hudiidx.{InvalidOption, WriteConflict}
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.table.{FileGroup, PartitionPathForm, TableConfig}
@@ -22,6 +22,15 @@ sealed private[write] trait Overwrite extends Product with Serializable {
     * @param written those that rows come for
     */
   def partitions(known: Vector[String], written: Set[String]): Option[Set[String]]
+
+  /** The end of what is said where rows or options are those of another table. */
+  final def remedy: String = {
+    val remade = s"make the table anew with ${WriteOptions.Remake}=true"
+    if (partitions(Vector.empty, Set.empty).isEmpty) s", or $remade"
+    else
+      s"; an overwrite of partitions leaves the table what it is, whatever ${WriteOptions.Remake} says: overwrite the whole table " +
+        s"(mode overwrite that is not dynamic, insert_overwrite_table) to $remade"
+  }
 }
 
 private[write] object Overwrite {
@@ -52,6 +61,15 @@ private[write] object Overwrite {
   case object Touched extends Overwrite {
     override def committedName: String = OfPartitions
     override def partitions(known: Vector[String], written: Set[String]): Option[Set[String]] = Some(written)
+  }
+
+  /** The same, as Spark's own tables have it: one that is not partitioned is replaced, by no rows too. */
+  case object Dynamic extends Overwrite {
+    override def committedName: String = OfPartitions
+
+    // The path of a table that is all one partition is empty, and no other's.
+    override def partitions(known: Vector[String], written: Set[String]): Option[Set[String]] =
+      Some(written ++ known.filter(_.isEmpty))
   }
 
   /** Those with some values of partition fields, whether rows come for them or not. InvalidOption for rows of others.

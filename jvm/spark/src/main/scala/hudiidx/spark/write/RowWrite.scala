@@ -151,7 +151,7 @@ final private[write] class RowWrite(
       case Some(s) if anew.isEmpty =>
         val data = AvroFieldPlan.parse(TableSchema.withMetaColumns(s.avroJson, populated = false, path), path)
         if (deletesAll) WriteSchema.ofTable(data, path)
-        else WriteSchema.merged(data, rows.schema, path, overwrite.isDefined)
+        else WriteSchema.merged(data, rows.schema, path, overwrite.fold("")(_.remedy))
       case _ => WriteSchema.ofNew(rows.schema, config.tableName)
     }
   }

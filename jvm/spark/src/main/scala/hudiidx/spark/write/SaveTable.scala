@@ -45,7 +45,7 @@ object SaveTable {
       rows: DataFrame,
       options: Map[String, String]
   ): Unit =
-    if (writer.exists) writer.overwrite(rows, if (isDynamic(spark, options)) Overwrite.Touched else writer.overwritten)
+    if (writer.exists) writer.overwrite(rows, if (isDynamic(spark, options)) Overwrite.Dynamic else writer.overwritten)
     else writer.write(rows)
 
   private def isDynamic(spark: SparkSession, options: Map[String, String]): Boolean = options

@@ -112,7 +112,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
         case e: UnsupportedTable if overwrite.contains(Overwrite.WholeTable) =>
           throw new UnsupportedTable(s"${e.getMessage}; or make the table anew with ${WriteOptions.Remake}=true", e)
       }
-      requireSame(config, overwrite.isDefined)
+      requireSame(config, overwrite)
     }
     check(TableConfig.read(access.storage, path))
     val kind = if (overwrite.isEmpty) WriteKind.Delta else WriteKind.Replace
@@ -126,12 +126,11 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
   }
 
   /** Options that say what the table is not are mistakes. */
-  private def requireSame(config: TableConfig, isOverwrite: Boolean): Unit = {
-    val names = if (isOverwrite) TableShape.All else TableShape.OfEveryWrite
+  private def requireSame(config: TableConfig, overwrite: Option[Overwrite]): Unit = {
+    val names = if (overwrite.isDefined) TableShape.All else TableShape.OfEveryWrite
     TableShape.differences(names, options, config).headOption.foreach { case (option, given, has) =>
-      val remedy = if (isOverwrite) s", or make the table anew with ${WriteOptions.Remake}=true" else ""
       throw new InvalidOption(
-        s"$option: '$given' for the table at $path, which has '$has'; leave the option out$remedy"
+        s"$option: '$given' for the table at $path, which has '$has'; leave the option out${overwrite.fold("")(_.remedy)}"
       )
     }
   }

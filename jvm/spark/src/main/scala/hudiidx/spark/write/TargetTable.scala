@@ -124,7 +124,7 @@ final private class InsertBuilder(target: TargetTable, writer: TableWriter, colu
   override def overwrite(filters: Array[Filter]): WriteBuilder =
     replacing(Overwrite.where(filters.toSeq, target.table.path, target.table.config, columns))
 
-  override def overwriteDynamicPartitions(): WriteBuilder = replacing(Overwrite.Touched)
+  override def overwriteDynamicPartitions(): WriteBuilder = replacing(Overwrite.Dynamic)
 
   private def replacing(replaced: Overwrite): WriteBuilder = {
     what = Some(replaced)

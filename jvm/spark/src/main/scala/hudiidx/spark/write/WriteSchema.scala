@@ -2,7 +2,6 @@ package hudiidx.spark.write
 
 import hudiidx.InvalidOption
 import hudiidx.spark.rows.{AvroSchemaConverter, VariantShims}
-import hudiidx.spark.write.options.WriteOptions
 import hudiidx.table.HudiType
 import hudiidx.write.StockWriter
 import org.apache.avro.{LogicalTypes, Schema}
@@ -37,11 +36,10 @@ object WriteSchema {
   /** Of a table that is there, with what the rows add to it at the end. InvalidOption for rows that lack a column of it, or
     * have one of a type that it cannot take.
     *
-    * @param table       without meta columns
-    * @param isOverwrite the rows take the place of others
+    * @param table  without meta columns
+    * @param remedy what else may be done, behind what is said
     */
-  def merged(table: Schema, rows: StructType, where: String, isOverwrite: Boolean): WriteSchema = {
-    val remedy = if (isOverwrite) s", or make the table anew with ${WriteOptions.Remake}=true" else ""
+  def merged(table: Schema, rows: StructType, where: String, remedy: String): WriteSchema = {
     val struct = AvroSchemaConverter.structType(table, where)
     requireMark(struct, where, s"the table has it so: ${StockWriter.Remedy}$remedy")
     requireMark(StructType(rows.filterNot(_.dataType == NullType)), where, Unmarked)

@@ -221,6 +221,36 @@ final class OverwriteSuite extends SparkSuite {
       requireTidy(path)
     }
 
+  for (version <- Seq(6, 9))
+    test(s"version $version: a table without partitions is replaced by a dynamic overwrite, by no rows too") {
+      val spare = "hoodie.datasource.write.partitionpath.field" -> ""
+      val dynamic = Seq(spare, "partitionOverwriteMode" -> "dynamic")
+      val none = rows(0 until 3, 1).where("false")
+      def made(): String = {
+        val path = Fixtures.newFolder("overwrite").resolve("t").toString
+        save(rows(0 until 9, 1), path, "append", spare, "hoodie.write.table.version" -> version.toString)
+        save(rows(0 until 3, 2), path, "append", spare)
+        path
+      }
+      val path = made()
+      save(rows(2 until 4, 3), path, "overwrite", dynamic: _*)
+      assert(values(path) === given(2 until 4, 3))
+      save(none, path, "overwrite", dynamic: _*)
+      assert(values(path) === Map.empty)
+      save(none, path, "overwrite", dynamic: _*)
+      save(rows(5 until 6, 4), path, "append", spare)
+      assert(values(path) === given(Seq(5), 4))
+      spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+      try sql(s"INSERT OVERWRITE hudiidx.`$path` SELECT 'k002', 'p2', 9L, 'dynamic' WHERE false")
+      finally spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+      assert(values(path) === Map.empty)
+      requireTidy(path)
+      // The operation of Hudi's name replaces what rows come for, as stock's.
+      val other = made()
+      save(none, other, "append", spare, "hoodie.datasource.write.operation" -> "insert_overwrite")
+      assert(values(other) === given(0 until 3, 2) ++ given(3 until 9, 1))
+    }
+
   test("partitions of two fields are replaced by the values of one or both; conditions that name none are refused") {
     val path = Fixtures.newFolder("overwrite").resolve("t").toString
     val two = rows(0 until 12, 1)

@@ -67,6 +67,26 @@ final class RemakeSuite extends SparkSuite {
       assert(found(path, "id", "n") === Set(Row("k1", "later")) ++ Seq(0, 2, 3, 4, 5).map(i => Row(s"k$i", s"n$i")))
     }
 
+  test("an overwrite of partitions makes no table anew, and its refusals name what does") {
+    val path = made(9)
+    val dynamic = base + remake + ("partitionOverwriteMode" -> "dynamic")
+    val touched = base + remake + ("hoodie.datasource.write.operation" -> "insert_overwrite")
+    Seq(dynamic, touched).foreach { options =>
+      Seq(
+        rows(0 until 6).drop("n") -> options,
+        rows(0 until 6).withColumn("n", concat(lit("n"), col("n"))) -> options,
+        rows(0 until 6) -> (options + ("hoodie.datasource.write.recordkey.field" -> "n"))
+      ).foreach { case (frame, given) =>
+        val said = intercept[InvalidOption](save(frame, path, "overwrite", given)).getMessage
+        assert(said.contains("overwrite of partitions leaves the table what it is"), said)
+        assert(said.contains("overwrite the whole table") && said.contains("hudiidx.write.remake=true"), said)
+      }
+    }
+    assert(read(path).count() === 12)
+    save(rows(0 until 1), path, "overwrite", dynamic)
+    assert(found(path, "id") === (0 until 12).filter(i => i == 0 || i % 3 != 0).map(i => Row(s"k$i")).toSet)
+  }
+
   test("another key, other partitions, another order: refused by the option's name, and made anew with it") {
     val path = made(9)
     def refusal(option: String, value: String, more: (String, String)*): String =
