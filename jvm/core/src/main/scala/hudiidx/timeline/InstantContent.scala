@@ -18,7 +18,7 @@ final class InstantContent private[timeline] (
     check: WrittenCheck = WrittenCheck.None,
     keeps: Boolean = false
 ) {
-  private lazy val kept = decodedCommit
+  @volatile private var decoded: Option[CommitMetadata] = None
 
   /** The same, whose commits are looked at. */
   def checkedBy(check: WrittenCheck): InstantContent = new InstantContent(source, reader, check, keeps)
@@ -26,19 +26,21 @@ final class InstantContent private[timeline] (
   /** The same for who asks for its commit again and again. */
   def keeping: InstantContent = new InstantContent(source, reader, check, keeps = true)
 
-  def commit: CommitMetadata = if (keeps) kept else decodedCommit
+  def commit: CommitMetadata = decoded.getOrElse {
+    val whole = checked(CommitDecoder.commit(_, Int.MaxValue, _ => true))
+    if (keeps) decoded = Some(whole)
+    whole
+  }
 
   /** As `commit`, but without write stats: quick for those who want the schema or the operation. */
   def commitWithoutStats: CommitMetadata =
-    if (keeps) kept.copy(writeStats = Vector.empty)
-    else decode(CommitMetadata.Empty)(CommitDecoder.commit(_, 0, _ => true))
+    decoded.fold(decode(CommitMetadata.Empty)(CommitDecoder.commit(_, 0, _ => true)))(_.copy(writeStats = Vector.empty))
 
   /** As `commit`, with write stats of a few files alone, of those that got rows: for those who want to look into one. */
   def commitWithSample: CommitMetadata =
-    if (keeps) kept.copy(writeStats = kept.writeStats.filter(_.gotRows).take(InstantContent.SampleFiles))
-    else checked(CommitDecoder.commit(_, InstantContent.SampleFiles, _.gotRows))
-
-  private def decodedCommit: CommitMetadata = checked(CommitDecoder.commit(_, Int.MaxValue, _ => true))
+    decoded.fold(checked(CommitDecoder.commit(_, InstantContent.SampleFiles, _.gotRows))) { whole =>
+      whole.copy(writeStats = whole.writeStats.filter(_.gotRows).take(InstantContent.SampleFiles))
+    }
 
   private def checked(body: ValueReader => CommitMetadata): CommitMetadata = {
     val commit = decode(CommitMetadata.Empty)(body)
