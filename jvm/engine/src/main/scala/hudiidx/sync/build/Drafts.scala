@@ -54,6 +54,9 @@ private[sync] final class Drafts(
 ) {
   private val log = Log.of(classOf[Indexer])
 
+  /** The table as it is now. */
+  def table(): TableContext = TableContext.load(access, path).keepingCommits
+
   /** What holds for a version that is made on top of another. */
   def never(before: Option[IndexVersion]): NeverColumns = ruleOf(before) ++ options.never
 

@@ -12,7 +12,6 @@ import hudiidx.sync.{
   MetadataScan,
   PartitionScanner,
   SyncPlan,
-  TableAccess,
   TableContext,
   TableSnapshot,
   WrittenFiles
@@ -27,7 +26,6 @@ import scala.annotation.tailrec
   */
 private[sync] final class IndexBuild(
     drafts: Drafts,
-    access: TableAccess,
     options: IndexOptions,
     scanner: PartitionScanner,
     parts: Vector[IndexPart]
@@ -38,7 +36,7 @@ private[sync] final class IndexBuild(
 
   def run(rebases: Int): Synced = {
     drafts.requireTries(rebases)
-    val table = TableContext.load(access, path).keepingCommits
+    val table = drafts.table()
     IndexRights.settle(store, table)
     drafts.showingProgress(made(table, _, rebases))
   }
@@ -79,7 +77,7 @@ private[sync] final class IndexBuild(
       Draft(table, written, others.filterNot { case (_, made) => made.files.isEmpty && made.properties.isEmpty })
     published(draft, draft, before, number, began, rebases) match {
       case Right(synced) => synced
-      case Left(tries)   => made(TableContext.load(access, path).keepingCommits, progress, tries)
+      case Left(tries)   => made(drafts.table(), progress, tries)
     }
   }
 
@@ -109,7 +107,7 @@ private[sync] final class IndexBuild(
         // What was made may hold what others have forbidden since.
         if (!NeverColumns.of(own.manifest.properties).covers(ruleOf(others))) Left(rebases + 1)
         else
-          caughtUp(own, TableContext.load(access, path).keepingCommits) match {
+          caughtUp(own, drafts.table()) match {
             case Some(now) => published(now, withOthers(now, before, others), before, next, began, rebases + 1)
             case None      => Left(rebases + 1)
           }

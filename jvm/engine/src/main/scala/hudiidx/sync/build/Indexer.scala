@@ -57,7 +57,7 @@ final class Indexer(
   private val path = tablePath.stripSuffix("/")
   private val store = new IndexStore(access.storage, options.indexDir(path))
   private val drafts = new Drafts(path, store, access, options, parts, clock)
-  private val build = new IndexBuild(drafts, access, options, scanner, parts)
+  private val build = new IndexBuild(drafts, options, scanner, parts)
 
   /** Makes the index from the table's files, whether there is one or not, then takes in what completed meanwhile. Like
     *  `update`: IndexNotWritable if the index folder refuses a write; the version before stays in force. InvalidOption if the
@@ -97,7 +97,7 @@ final class Indexer(
         rebuild(rebases, reasons.mkString("; ") + "; if it had a record index, `hudiidx add-index` makes that anew")
       case Current.Unreadable(reasons, _, _)  => rebuild(rebases, reasons.mkString("; "))
       case Current.Found(version, passedOver) =>
-        val table = TableContext.load(access, path).keepingCommits
+        val table = drafts.table()
         // Numbers of versions that cannot be read are taken all the same.
         val next = if (passedOver.isEmpty) version.number + 1 else store.nextNumber()
         SyncPlan.of(version, table) match {

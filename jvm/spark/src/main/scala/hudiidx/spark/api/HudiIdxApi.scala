@@ -34,7 +34,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   private lazy val rowLookups = new RowLookups(spark, access, path, read, given)
   SharedTable.cleaner.register(this, HudiIdxApi.closing(lookups))
 
-  private val index = new TableIndex(spark, path, read.index)
+  private val index = new TableIndex(spark, path, hadoop, read.index)
 
   /** Makes the index. `{index_version, files, partitions, instants, rebuilt, merged, published, rebases, bytes_by_kind,
     * lag_millis, elapsed_millis}`; bytes by kind of index file; `lag_millis` as [[SyncResult]] has it, or null.

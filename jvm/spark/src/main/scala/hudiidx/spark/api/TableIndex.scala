@@ -14,6 +14,7 @@ import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.symlink.{SymlinkExport, SymlinkPart, SymlinkResult}
 import hudiidx.sync._
 import hudiidx.sync.build.{Indexer, SyncResult}
+import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.SparkSession
 
 /** What was done to an index, and how long it took. */
@@ -31,10 +32,9 @@ final case class Verified(
 /** The index of one table: what can be done to it. Writers, procedures and stock Hudi's index class call it; [[HudiIdxApi]] makes
   * texts of its answers for other languages.
   *
-  *  @param path qualified
+  *  @param path qualified, by the configuration
   */
-final class TableIndex(spark: SparkSession, path: String, options: IndexOptions) {
-  private val hadoop = spark.sessionState.newHadoopConf()
+final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration, options: IndexOptions) {
   private val access = Tables.access(hadoop)
 
   /** Makes the index. */
@@ -228,7 +228,8 @@ object TableIndex {
 
   /** @param given `hudiidx.*` settings by name; those of the session count too, these win */
   def of(spark: SparkSession, tablePath: String, given: Map[String, String]): TableIndex = {
-    val path = Tables.qualified(tablePath, spark.sessionState.newHadoopConf())
-    new TableIndex(spark, path, ReadOptions.of(given, HudiIdxSource.sessionOptions(spark)).index)
+    val hadoop = spark.sessionState.newHadoopConf()
+    val options = ReadOptions.of(given, HudiIdxSource.sessionOptions(spark)).index
+    new TableIndex(spark, Tables.qualified(tablePath, hadoop), hadoop, options)
   }
 }
