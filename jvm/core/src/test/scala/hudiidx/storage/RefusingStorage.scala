@@ -2,6 +2,7 @@ package hudiidx.storage
 
 import java.io.{IOException, OutputStream}
 import java.nio.file.AccessDeniedException
+import scala.collection.concurrent.TrieMap
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 
 /** Does what another does; those below differ in some calls. */
@@ -46,6 +47,19 @@ object DenyingStorage {
     new DenyingStorage(LocalStorage, (path, write) => write && path.startsWith(dir))
 
   def unreadable(path: String): Storage = new DenyingStorage(LocalStorage, (p, write) => !write && p == path)
+}
+
+/** How often each file was read whole, by its name. */
+final class ReadsStorage(inner: Storage) extends PassingStorage(inner) {
+  private val counts = TrieMap.empty[String, Int]
+
+  def reads: Map[String, Int] = counts.toMap.withDefaultValue(0)
+
+  override def readAll(path: String): Array[Byte] = {
+    val name = path.substring(path.lastIndexOf('/') + 1)
+    counts(name) = counts.getOrElse(name, 0) + 1
+    super.readAll(path)
+  }
 }
 
 /** A disk with room for so many bytes. */

@@ -1,11 +1,10 @@
 package hudiidx.timeline
 
 import com.fasterxml.jackson.databind.JsonNode
-import hudiidx.storage.{LocalStorage, PassingStorage}
+import hudiidx.storage.{LocalStorage, ReadsStorage}
 import hudiidx.table.TableConfig
 import hudiidx.{DamagedTable, Fixtures}
 import org.scalatest.funsuite.AnyFunSuite
-import scala.collection.mutable
 
 private final case class Opened(dir: String, timeline: ActiveTimeline, contents: InstantContents)
 
@@ -77,13 +76,7 @@ class InstantContentsSuite extends AnyFunSuite {
   test("contents that are kept are those of the files, each read and decoded once as far as they are to be kept") {
     var kept = 0
     for (name <- Fixtures.good; opened = openFixture(name); commits = opened.timeline.completedWrites) {
-      val reads = mutable.Map.empty[String, Int].withDefaultValue(0)
-      val storage = new PassingStorage(LocalStorage) {
-        override def readAll(path: String): Array[Byte] = {
-          reads(path.substring(path.lastIndexOf('/') + 1)) += 1
-          super.readAll(path)
-        }
-      }
+      val storage = new ReadsStorage(LocalStorage)
       val sizes = commits.map(i => i -> LocalStorage.status(s"${opened.dir}/${i.fileName}").fold(0L)(_.sizeBytes)).toMap
       val room = sizes.values.sum / 2
       val some = new InstantContents(storage, opened.dir).keeping(room)
@@ -94,8 +87,8 @@ class InstantContentsSuite extends AnyFunSuite {
           assert(some.commit(i) === opened.contents.commit(i))
         }
       }
-      val (once, often) = commits.partition(i => reads(i.fileName) == 1)
-      assert(often.forall(i => reads(i.fileName) == 9) && once.map(sizes).sum <= room, name)
+      val (once, often) = commits.partition(i => storage.reads(i.fileName) == 1)
+      assert(often.forall(i => storage.reads(i.fileName) == 9) && once.map(sizes).sum <= room, name)
       assert(once.forall(i => some.commit(i) eq some.commit(i)), name)
       kept += once.size
     }

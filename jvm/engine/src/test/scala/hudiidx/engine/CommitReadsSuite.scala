@@ -4,10 +4,9 @@ import hudiidx.column.IndexSpec
 import hudiidx.engine.column.{ColumnChange, ColumnPart}
 import hudiidx.engine.logindex.LogPart
 import hudiidx.engine.record.{KeyWrite, KeyedTable, RecordPart}
-import hudiidx.storage.{LocalStorage, PassingStorage}
+import hudiidx.storage.{LocalStorage, ReadsStorage}
 import hudiidx.sync.{ColumnOptions, LocalEngine, RecordOptions, TableAccess}
 import org.scalatest.funsuite.AnyFunSuite
-import scala.collection.mutable
 
 /** How often bringing an index up reads the commits of a table. */
 class CommitReadsSuite extends AnyFunSuite {
@@ -15,16 +14,11 @@ class CommitReadsSuite extends AnyFunSuite {
 
   private val key = "_hoodie_record_key"
 
-  /** Reads of completed commits, by instant. */
+  /** Reads of completed commits, by file. */
   private def readsOf(work: TableAccess => Any): Map[String, Int] = {
-    val reads = mutable.Map.empty[String, Int].withDefaultValue(0)
-    work(accessOf(new PassingStorage(LocalStorage) {
-      override def readAll(path: String): Array[Byte] = {
-        if (path.endsWith("commit")) reads(path.substring(path.lastIndexOf('/') + 1).takeWhile(_.isDigit)) += 1
-        super.readAll(path)
-      }
-    }))
-    reads.toMap
+    val storage = new ReadsStorage(LocalStorage)
+    work(accessOf(storage))
+    storage.reads.filter(_._1.endsWith("commit"))
   }
 
   private def withAllParts(table: KeyedTable): KeyedTable = {
