@@ -90,6 +90,12 @@ class PackageOrderSuite extends AnyFunSuite {
     assert(wrong === Vector.empty)
   }
 
+  test("nothing that is open waits for the garbage collector") {
+    val collector = "java\\.lang\\.ref\\.|\\bfinalize\\(\\)|WeakHashMap".r
+    val wrong = sources(modules: _*).filter(f => collector.findFirstIn(Files.readString(f)).nonEmpty)
+    assert(wrong.map(Fixtures.repoRoot.relativize(_).toString) === Vector.empty)
+  }
+
   test("each file of services bears the name of a class that is there, and names such classes") {
     val defined = (for {
       file <- sources(modules: _*)

@@ -1,7 +1,7 @@
 package hudiidx.store
 
 import hudiidx.{DamagedIndex, IndexNotWritable, InvalidOption, Log, ShellCommand}
-import hudiidx.storage.{FileInfo, RandomReader, Storage}
+import hudiidx.storage.{FileInfo, FilePool, RandomReader, Storage}
 import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.nio.file.NoSuchFileException
 import java.security.SecureRandom
@@ -106,7 +106,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
     isFirst
   }
 
-  def open(file: IndexFile): RandomReader = storage.open(Storage.join(dir, file.name))
+  def open(file: IndexFile): RandomReader = FilePool.shared.open(storage, Storage.join(dir, file.name))
 
   /** Opens a file that a version names; DamagedIndex if it is gone, cannot be read, or has another size. */
   def openWhole(file: IndexFile): RandomReader = {

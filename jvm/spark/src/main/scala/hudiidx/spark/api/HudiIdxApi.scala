@@ -30,9 +30,8 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.util.Map[String, String])
     extends PlanningApi(spark, tablePath, options.asScala.toMap) {
   private val access = Tables.access(hadoop)
-  private val lookups = HudiIdxApi.lookups(spark, access, path, read.index)
+  private val lookups = new RecordLookups(access, path, read.index, SparkEngine.of(spark))
   private lazy val rowLookups = new RowLookups(spark, access, path, read, given)
-  SharedTable.cleaner.register(this, HudiIdxApi.closing(lookups))
 
   private val index = new TableIndex(spark, path, hadoop, read.index)
 
@@ -170,12 +169,4 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   }
 
   private def table(): SharedTable = SharedTable.open(spark, path, read.index)
-}
-
-object HudiIdxApi {
-  // Made here, so that neither what is kept open nor what closes it holds on to the API object.
-  private def lookups(spark: SparkSession, access: TableAccess, path: String, options: IndexOptions): RecordLookups =
-    new RecordLookups(access, path, options, SparkEngine.of(spark))
-
-  private def closing(lookups: RecordLookups): Runnable = () => lookups.close()
 }

@@ -110,9 +110,7 @@ object PinnedColumns {
       case Some(version) if !ColumnIndex.isIn(version) => Left("no column is indexed")
       case Some(version)                               =>
         try {
-          val index = ColumnIndex.open(store, version, snapshot.table.access.cache)
-          SharedTable.cleaner.register(shared, () => index.close())
-          Right(new PinnedColumns(index, snapshot, warn))
+          Right(new PinnedColumns(ColumnIndex.open(store, version, snapshot.table.access.cache), snapshot, warn))
         } catch {
           case e @ (_: DamagedIndex | _: IOException) =>
             warn(e)

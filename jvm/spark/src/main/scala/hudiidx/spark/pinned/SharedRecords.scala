@@ -22,20 +22,11 @@ final class SharedRecords private (
 
   @transient private lazy val snapshot: TableSnapshot =
     if (onDriver != null) onDriver
-    else {
-      val opened = TableSnapshot.of(table.context, options, moment.version)
-      SharedTable.cleaner.register(this, () => opened.close())
-      opened
-    }
+    else TableSnapshot.of(table.context, options, moment.version)
 
   /** None without a usable record index. */
   @transient lazy val index: Option[IndexedKeys] =
-    if (moment.version.isEmpty) None
-    else {
-      val opened = IndexedKeys.open(moment, snapshot)
-      SharedTable.cleaner.register(this, () => opened.foreach(_.close()))
-      opened
-    }
+    if (moment.version.isEmpty) None else IndexedKeys.open(moment, snapshot)
 
   @transient private lazy val told = new Array[Long](LookupCounts.Names.size)
 

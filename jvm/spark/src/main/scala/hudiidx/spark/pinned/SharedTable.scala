@@ -1,7 +1,5 @@
 package hudiidx.spark.pinned
 
-import java.lang.ref.Cleaner
-
 import hudiidx.bytes.RecentlyUsed
 import hudiidx.{DamagedIndex, Log}
 import hudiidx.engine.Tables
@@ -35,11 +33,8 @@ final class SharedTable private (
     TableContext.of(access, path, config, timeline)
   }
 
-  @transient lazy val snapshot: TableSnapshot = {
-    val opened = EarlierMoment.asOf(context)(TableSnapshot.of(context, options))
-    SharedTable.cleaner.register(this, () => opened.close())
-    opened
-  }
+  /** Lives as long as a frame: what it opens is closed by the pool of `hudiidx.storage.FilePool`. */
+  @transient lazy val snapshot: TableSnapshot = EarlierMoment.asOf(context)(TableSnapshot.of(context, options))
 
   /** The table's files as they lie on storage, under the same timeline. */
   @transient lazy val listing: TableListing =
@@ -49,10 +44,7 @@ final class SharedTable private (
   @transient private lazy val logIndex: Option[LogIndex] =
     snapshot.use.version.filter(LogIndex.isIn).flatMap { version =>
       withoutIfDamaged {
-        val opened =
-          LogIndex.open(new IndexStore(context.storage, options.indexDir(path)), version, context.access.cache)
-        SharedTable.cleaner.register(this, () => opened.close())
-        opened
+        LogIndex.open(new IndexStore(context.storage, options.indexDir(path)), version, context.access.cache)
       }
     }
 
@@ -104,8 +96,6 @@ final class SharedTable private (
 }
 
 object SharedTable {
-  // Frames live as long as somebody holds them, so files of the index are closed when they are gone.
-  private[spark] val cleaner: Cleaner = Cleaner.create()
   private val log = Log.of(classOf[SharedTable])
   private val TrustedNanos = 1000000000L
 
