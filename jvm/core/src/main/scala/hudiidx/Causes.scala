@@ -15,6 +15,13 @@ object Causes {
   /** The first of our errors among them: engines wrap what a task threw. */
   def ours(failure: Throwable): Option[HudiIdxException] = of(failure).collectFirst { case e: HudiIdxException => e }
 
+  /** The same where `path` was read: the machine's own message names nothing. */
+  def reading(path: String, e: OutOfMemoryError): OutOfMemoryError = {
+    val named = new OutOfMemoryError(s"$path: ${e.getMessage}")
+    named.setStackTrace(e.getStackTrace)
+    named
+  }
+
   /** Can a message stand in another one? */
   def isReason(message: String): Boolean = message.length <= LongestReason
 }

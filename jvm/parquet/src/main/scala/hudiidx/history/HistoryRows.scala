@@ -6,7 +6,7 @@ import java.nio.file.NoSuchFileException
 import hudiidx.history.HistoryTimeline.HistoryKey
 import hudiidx.parquet.StorageInputFile
 import hudiidx.storage.Storage
-import hudiidx.{DamagedTable, HudiIdxException, TableChanged}
+import hudiidx.{Causes, DamagedTable, HudiIdxException, TableChanged}
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.hadoop.ParquetReader
@@ -95,6 +95,7 @@ private[hudiidx] object HistoryRows {
     catch {
       case e: NoSuchFileException                     => throw e
       case e: HudiIdxException                        => throw e
+      case e: OutOfMemoryError                        => throw Causes.reading(path, e)
       case e @ (_: IOException | _: RuntimeException) =>
         throw new DamagedTable(s"$path: cannot be read as Parquet (${e.getMessage}); restore the file from a backup", e)
     }

@@ -8,7 +8,7 @@ import hudiidx.log.RecordKeyForm
 import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.table.query.CommitTimes
 import hudiidx.table.TableConfig
-import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
+import hudiidx.{Causes, DamagedTable, HudiIdxException, UnsupportedTable}
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
@@ -184,6 +184,7 @@ object BaseFileKeys {
     try body
     catch {
       case e: HudiIdxException    => throw e
+      case e: OutOfMemoryError    => throw Causes.reading(path, e)
       case e: NoSuchFileException =>
         throw new DamagedTable(s"$path: base file is gone; read the table again, or restore the file", e)
       case e @ (_: IOException | _: RuntimeException) =>

@@ -5,7 +5,7 @@ import java.io.IOException
 import hudiidx.bytes.ByteSlice
 import hudiidx.log.{DataBlockRows, LogBlock, OrderingValue, RecordKeyBuilder, RowFields}
 import hudiidx.storage.RandomReader
-import hudiidx.{DamagedTable, HudiIdxException}
+import hudiidx.{Causes, DamagedTable, HudiIdxException}
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.io.InputFile
@@ -43,6 +43,7 @@ object ParquetBlockRows extends DataBlockRows {
     try body
     catch {
       case e: HudiIdxException                        => throw e
+      case e: OutOfMemoryError                        => throw Causes.reading(path, e)
       case e @ (_: IOException | _: RuntimeException) =>
         throw new DamagedTable(s"$path: cannot be read as Parquet (${e.getMessage}); restore the file from a backup", e)
     }

@@ -7,7 +7,7 @@ import java.util.concurrent.{LinkedBlockingQueue, TimeUnit}
 import scala.collection.JavaConverters._
 
 import hudiidx.spark.pinned.SharedTable
-import hudiidx.{Causes, DamagedIndex, DamagedTable, HudiIdxException, Texts}
+import hudiidx.{Causes, Texts}
 import hudiidx.engine.Tables
 import hudiidx.sync.{TableAccess, TaskEngine}
 import org.apache.spark.broadcast.Broadcast
@@ -87,31 +87,12 @@ object SparkEngine {
   def of(spark: SparkSession): SparkEngine =
     new SparkEngine(spark.sparkContext, SharedTable.shared(spark, spark.sessionState.newHadoopConf()))
 
-  private def lacksStack(e: Throwable): Boolean =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(MostCauses).exists(_.isInstanceOf[StackOverflowError])
-
-  /** Without its cause: over an error among the causes of a task's failure Spark ends a process in local mode, and with it the work on
-    * other tables.
-    */
-  private def outOfStack(e: Throwable): HudiIdxException = e match {
-    case index: DamagedIndex    => new DamagedIndex(index.getMessage)
-    case ours: HudiIdxException => new DamagedTable(ours.getMessage)
-    case _                      =>
-      new DamagedTable(
-        "a task has no stack left: data in the table's files, or its index's, is nested too deeply; repair the files, or give tasks a larger " +
-          s"stack, as -Xss16m in spark.executor.extraJavaOptions (${e.getStackTrace.headOption.fold("")(_.toString)})"
-      )
-  }
-
-  private val MostCauses = 20
-
   // Made here, so that a task carries what it needs and not the engine.
   private def task[A, B](
       conf: Broadcast[SerializableConfiguration],
       work: (TableAccess, A) => B
   ): Array[Byte] => Array[Byte] = { input =>
-    try TaskBytes.of(work(Tables.access(conf.value.value), TaskBytes.read[A](input)))
-    catch { case e: Throwable if lacksStack(e) => throw outOfStack(e) }
+    TaskErrors.ours(TaskBytes.of(work(Tables.access(conf.value.value), TaskBytes.read[A](input))))
   }
 }
 

@@ -4,7 +4,7 @@ import hudiidx.engine.record.{RecordLookup, RecordPart}
 import hudiidx.record.{PackedKeys, RecordLocation}
 import hudiidx.sync._
 import hudiidx.sync.build.Indexer
-import hudiidx.{DamagedIndex, DamagedTable, Fixtures}
+import hudiidx.{Causes, DamagedIndex, DamagedTable, Fixtures}
 
 class SparkEngineSuite extends SparkSuite {
   import SparkEngineSuite._
@@ -53,6 +53,16 @@ class SparkEngineSuite extends SparkSuite {
     assert(engine.run("double", Vector(1))(doubled) === Vector(2))
   }
 
+  test("a task without memory left is an error of ours that names what was read, and the next one runs") {
+    for (work <- Vector(large, largeFile)) {
+      val e = intercept[DamagedTable](engine.run("hold much", Vector(0))(work))
+      assert(e.getMessage.startsWith("a task has no memory left") && e.getCause === null)
+      assert(e.getMessage.contains("file 0") === (work eq largeFile))
+      intercept[DamagedTable](engine.runShowing("hold much", Vector(0), _ => ())(work))
+    }
+    assert(engine.run("double", Vector(1))(doubled) === Vector(2))
+  }
+
   for (name <- Vector("v6-mor-part", "v8-cow-part", "v9-mor-rollback", "v9-mor-bucket-parquet", "v9-mor-log-only"))
     test(
       s"$name: a record index made by tasks finds what one made in this process finds, and files read by tasks too"
@@ -83,6 +93,12 @@ object SparkEngineSuite {
   private val damaged: (TableAccess, Int) => Int = (_, n) =>
     try down(n)
     catch { case e: StackOverflowError => throw new DamagedIndex(s"file $n", e) }
+
+  private val large: (TableAccess, Int) => Int = (_, n) => new Array[Long](Int.MaxValue - n).length
+
+  private val largeFile: (TableAccess, Int) => Int = (access, n) =>
+    try large(access, n)
+    catch { case e: OutOfMemoryError => throw new IllegalStateException("wrapped", Causes.reading(s"file $n", e)) }
 
   private def down(n: Int): Int = 1 + down(n + 1)
 

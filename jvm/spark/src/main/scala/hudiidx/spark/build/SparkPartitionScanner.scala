@@ -3,6 +3,7 @@ package hudiidx.spark.build
 import hudiidx.Texts
 import hudiidx.fs.HadoopStorage
 import hudiidx.manifest.{EncodedPartition, PartitionKey}
+import hudiidx.spark.TaskErrors
 import hudiidx.sync.PartitionScanner
 import hudiidx.table.listing.{
   ExpectedPartition,
@@ -52,7 +53,12 @@ final class SparkPartitionScanner(context: SparkContext, conf: Broadcast[Seriali
     val tasks = math.min(work.size, context.defaultParallelism * SharesPerCore).max(1)
     val size = (work.size + tasks - 1) / tasks
     context.setJobDescription(Texts.inHtml(s"hudiidx: $what"))
-    try context.parallelize(work.grouped(size).toVector, tasks).flatMap(task).collect().toVector
+    try
+      context
+        .parallelize(work.grouped(size).toVector, tasks)
+        .flatMap(share => TaskErrors.ours(task(share)))
+        .collect()
+        .toVector
     finally context.setJobDescription(null)
   }
 }

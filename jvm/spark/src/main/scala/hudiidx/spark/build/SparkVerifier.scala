@@ -1,5 +1,6 @@
 package hudiidx.spark.build
 
+import hudiidx.spark.TaskErrors
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.spark.views.ViewTable
 import hudiidx.sync.{Difference, DifferenceKind, Verifier, VerifyResult}
@@ -39,7 +40,7 @@ final class SparkVerifier(context: SparkContext) {
     if (shares.isEmpty) Vector.empty
     else {
       val tasks = context.parallelize(shares, shares.size)
-      tasks.map(share => SparkVerifier.compareShare(sent.value, share)).collect().toVector
+      tasks.map(share => TaskErrors.ours(SparkVerifier.compareShare(sent.value, share))).collect().toVector
     }
   }
 }
