@@ -118,10 +118,18 @@ final class Heartbeats(storage: Storage, tablePath: String) {
     stop(instant)
     epochs.remove(instant, numbers)
   }
+
+  /** The same, up to a record whose number stands in the name of a file that anybody may have put there: where more would go than a
+    * write has, those go that are listed.
+    */
+  private[write] def removeTo(instant: String, last: Int): Unit =
+    if (last <= Heartbeats.UsualRecords) remove(instant, 1 to last)
+    else remove(instant, of(instant).fold(Vector.empty[Int])(_.epochs).filter(_ < last) :+ last)
 }
 
 object Heartbeats {
   private val Over = "hudiidx: is over".getBytes(US_ASCII)
+  private val UsualRecords = 100
 
   /** Of plans that are decided under a lock, before a UUID. */
   private[write] val Plan = "plan-"

@@ -82,7 +82,7 @@ final class Markers(store: Storage, tablePath: String, format: TableFormat, inst
   def end(counted: Set[String], last: Int): Unit = {
     deleteOthers(counted)
     delete()
-    heartbeats.remove(instant, 1 to last)
+    heartbeats.removeTo(instant, last)
   }
 
   /** All files announced. Who put a marker there may have had fewer rights than who goes by it: what is no name of a file that

@@ -191,7 +191,7 @@ private[write] object Rollback {
   def finish(table: TableContext, beat: Heartbeat, kind: WriteKind, last: Int, d: Epoch.Decided): Unit =
     if (isCompletion(d)) {
       new Markers(table.storage, table.tablePath, table.config.format, beat.instant).delete()
-      new Heartbeats(table.storage, table.tablePath).remove(beat.instant, 1 to last)
+      new Heartbeats(table.storage, table.tablePath).removeTo(beat.instant, last)
     } else takeBackWhole(table, beat.instant, kind, last)
 
   /** Removes a write that never completes, and its records: nobody begins it again.
@@ -200,7 +200,7 @@ private[write] object Rollback {
     */
   def takeBackWhole(table: TableContext, instant: String, kind: WriteKind, last: Int): Unit = {
     takeBack(table, instant, kind, () => true)
-    new Heartbeats(table.storage, table.tablePath).remove(instant, 1 to last)
+    new Heartbeats(table.storage, table.tablePath).removeTo(instant, last)
   }
 
   /** Takes a compaction back to its plan. Its records stay, so that no late one of an earlier try takes a later try for its own;

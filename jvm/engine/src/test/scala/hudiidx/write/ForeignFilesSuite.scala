@@ -79,6 +79,34 @@ class ForeignFilesSuite extends AnyFunSuite {
     kept.foreach(f => assert(Files.exists(f), f))
   }
 
+  for (version <- TableFormats.written)
+    test(s"version $version: records of a dead write go by their names, however great the numbers in these are") {
+      val great = 999999998
+      for (numbers <- Seq(Seq(great), Seq(great - 1, great), Seq(2, 500, great))) {
+        val table = newTable(version)
+        write(LocalStorage, table, "a")
+        val instant = "20260101000000000"
+        dead(table, instant)
+        Files.delete(Path.of(table, s".hoodie/.heartbeat/$instant.1"))
+        numbers.foreach(n => put(table, s".hoodie/.heartbeat/$instant.$n", "hudiidx-epoch 1\nover\nx\n"))
+        Seq("b", "c").foreach(write(LocalStorage, table, _))
+        assert(keys(table) === Set("a", "b", "c"))
+        assert(!filesBelow(Path.of(table, ".hoodie/.heartbeat")).keys.exists(_.contains(instant)))
+      }
+    }
+
+  for (version <- TableFormats.written)
+    test(s"version $version: so do those of a plan, whose compaction is run") {
+      val table = CompactionStepsSuite.written(version)
+      CompactionStepsSuite.plan(LocalStorage, table, quick)
+      def planned = OpenCompaction.planned(TableContext.load(IndexerSuite.accessOf(LocalStorage), table))
+      val instant = planned.head.requestedTime
+      put(table, s".hoodie/.heartbeat/$instant.999999990", "hudiidx-epoch 1\nover\nx\n")
+      CompactionStepsSuite.runPlanned(LocalStorage, table, quick)
+      assert(planned.isEmpty)
+      assert(!filesBelow(Path.of(table, ".hoodie/.heartbeat")).keys.exists(_.contains(instant)))
+    }
+
   test("with a table whose first rows did not come nothing goes that others put there meanwhile") {
     val others = Seq("notes.txt", "q/notes.txt", "documents/.hoodie/a.txt")
     for (those <- Seq(Nil, others); made <- Seq("", "/.hoodie")) {
