@@ -1,5 +1,6 @@
 package hudiidx
 
+import org.apache.avro.generic.GenericData
 import org.apache.avro.{LogicalType, LogicalTypes, Schema, SchemaParseException}
 import scala.collection.JavaConverters._
 
@@ -47,6 +48,10 @@ object AvroSchemas {
       case _                                                                  => own
     }
   }
+
+  /** What rows have whose writer did not know the field; None: they have null. */
+  def defaultOf(field: Schema.Field): Option[Any] =
+    if (field.hasDefaultValue) Option(GenericData.get.getDefaultValue(field)) else None
 
   private def isTooLarge(schema: Schema, letters: Int): Boolean = {
     var left = MostTypes + letters

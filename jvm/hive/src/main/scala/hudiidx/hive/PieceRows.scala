@@ -120,14 +120,12 @@ private[hive] object PieceRows {
       columns: TableColumns,
       range: Option[(Long, Long)]
   ): ParquetRows = {
-    // As stock's readers: 0.15 takes the bits where it merges nothing.
-    val floatsByText = plan.config.format.floatsByText || plan.config.isMergeOnRead
     try
       new ParquetRows(
         new StorageInputFile(storage, piece.path),
         piece.path,
         read,
-        floatsByText,
+        plan.config.baseFloatsByText,
         range,
         Some(columns.labels)
       )

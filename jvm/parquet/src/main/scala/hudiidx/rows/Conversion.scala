@@ -2,9 +2,8 @@ package hudiidx.rows
 
 import java.math.BigDecimal
 import java.nio.charset.StandardCharsets.UTF_8
-import java.time.LocalDate
 
-import hudiidx.{DecimalText, UnsupportedTable}
+import hudiidx.{UnsupportedTable, Widening}
 import hudiidx.table.HudiType
 import hudiidx.rows.ValueType._
 
@@ -30,24 +29,34 @@ private[hudiidx] final class Conversion(floatsByText: Boolean, defaults: Boolean
     if (ValueType.same(from, to)) None
     else
       (from, to) match {
-        case (own: Struct, wanted: Struct)      => Some(fields(own, wanted, path))
-        case (Items(own), Items(wanted))        => each(step(own, wanted, path + ".element"))
-        case (Entries(k, v), Entries(k2, v2))   => entries(step(k, k2, path + ".key"), step(v, v2, path + ".value"))
-        case (Binary, vector: Numbers)          => Some(NumberBytes.numbers(_, vector.element, s"$where, column $path"))
-        case (vector: Numbers, Binary)          => Some(NumberBytes.bytes(_, vector.element))
-        case (vector: Numbers, Items(wanted))   => each(step(elementOf(vector), wanted, path + ".element"))
-        case (Int32 | Date, Int32 | Date)       => None
-        case (Int64, _: Timestamp)              => None
-        case (t: Timestamp, Int64) if !t.millis => None
-        case (_: Timestamp, Int64)              => Some(v => Long.box(v.asInstanceOf[Long] / 1000))
-        case (_, Int64 | Float32 | Float64) if isNumber(from) => Some(number(from, to, path))
-        case (Date, Text) => Some(v => LocalDate.ofEpochDay(v.asInstanceOf[Int].toLong).toString.getBytes(UTF_8))
-        case (_, Text) if isNumber(from) || from.isInstanceOf[Decimal] => Some(v => v.toString.getBytes(UTF_8))
-        case (f: Decimal, t: Decimal) if t.scale >= f.scale && t.precision - t.scale >= f.precision - f.scale =>
-          Some(v => v.asInstanceOf[BigDecimal].setScale(t.scale))
-        case (_, t: Decimal) if isNumber(from) => Some(v => decimal(v.toString, t, path))
-        case _                                 => throw refused(from, to, path)
+        case (own: Struct, wanted: Struct)     => Some(fields(own, wanted, path))
+        case (Items(own), Items(wanted))       => each(step(own, wanted, path + ".element"))
+        case (Entries(k, v), Entries(k2, v2))  => entries(step(k, k2, path + ".key"), step(v, v2, path + ".value"))
+        case (Binary, vector: Numbers)         => Some(NumberBytes.numbers(_, vector.element, s"$where, column $path"))
+        case (vector: Numbers, Binary)         => Some(NumberBytes.bytes(_, vector.element))
+        case (vector: Numbers, Items(wanted))  => each(step(elementOf(vector), wanted, path + ".element"))
+        case (t: Timestamp, Int64) if t.millis => Some(v => Long.box(v.asInstanceOf[Long] / 1000))
+        case _                                 => plain(from, to, path)
       }
+
+  private def plain(from: ValueType, to: ValueType, path: String): Option[Any => Any] =
+    (plainOf(from), plainOf(to)) match {
+      case (Some(own), Some(wanted)) if Widening.isSame(own, wanted)     => None
+      case (Some(own), Some(wanted)) if Widening.isPossible(own, wanted) => Some(widened(from, to, path))
+      case _                                                             => throw refused(from, to, path)
+    }
+
+  private def widened(from: ValueType, to: ValueType, path: String): Any => Any = (from, to) match {
+    case (Float32, Float64)          => v => Double.box(Widening.float64(v.asInstanceOf[Float], floatsByText))
+    case (_, Int64)                  => v => Long.box(v.asInstanceOf[Number].longValue)
+    case (_, Float32)                => v => Float.box(v.asInstanceOf[Number].floatValue)
+    case (_, Float64)                => v => Double.box(v.asInstanceOf[Number].doubleValue)
+    case (Date, Text)                => v => Widening.dateText(v.asInstanceOf[Int]).getBytes(UTF_8)
+    case (_, Text)                   => v => v.toString.getBytes(UTF_8)
+    case (_: Decimal, t: Decimal)    => v => v.asInstanceOf[BigDecimal].setScale(t.scale)
+    case (_, Decimal(digits, scale)) => v => Widening.decimal(v.toString, digits, scale, s"$where: column $path")
+    case _                           => throw refused(from, to, path)
+  }
 
   private def fields(own: Struct, wanted: Struct, path: String): Any => Any = {
     if (
@@ -89,31 +98,6 @@ private[hudiidx] final class Conversion(floatsByText: Boolean, defaults: Boolean
         }
       )
     }
-
-  private def isNumber(of: ValueType): Boolean = of match {
-    case Int32 | Int64 | Float32 | Float64 => true
-    case _                                 => false
-  }
-
-  private def number(from: ValueType, to: ValueType, path: String): Any => Any = (from, to) match {
-    case (Int32, Int64)                     => v => Long.box(v.asInstanceOf[Int].toLong)
-    case (Int32, Float32)                   => v => Float.box(v.asInstanceOf[Int].toFloat)
-    case (Int32, Float64)                   => v => Double.box(v.asInstanceOf[Int].toDouble)
-    case (Int64, Float32)                   => v => Float.box(v.asInstanceOf[Long].toFloat)
-    case (Int64, Float64)                   => v => Double.box(v.asInstanceOf[Long].toDouble)
-    case (Float32, Float64) if floatsByText => v => Double.box(java.lang.Double.parseDouble(v.toString))
-    case (Float32, Float64)                 => v => Double.box(v.asInstanceOf[Float].toDouble)
-    case _                                  => throw refused(from, to, path)
-  }
-
-  private def decimal(text: String, to: Decimal, path: String): BigDecimal =
-    DecimalText
-      .rounded(text, to.precision, to.scale)
-      .getOrElse(
-        throw new UnsupportedTable(
-          s"$where: column $path became ${show(to)}, and an older value does not fit; widen the column"
-        )
-      )
 
   private def refused(own: ValueType, wanted: ValueType, path: String) = new UnsupportedTable(
     s"$where: column $path is of type ${show(own)} here and ${show(wanted)} is wanted; no rule turns one into the other, leave the " +

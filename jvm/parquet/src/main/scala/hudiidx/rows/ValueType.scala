@@ -1,5 +1,6 @@
 package hudiidx.rows
 
+import hudiidx.PlainType
 import hudiidx.table.VectorElement
 
 /** Types of a table's columns, and of what files hold. Values are plain objects, null of any type:
@@ -49,6 +50,20 @@ private[hudiidx] object ValueType {
     case VectorElement.Float32 => Float32
     case VectorElement.Float64 => Float64
     case VectorElement.Int8    => Int32
+  }
+
+  /** None for types with parts, and for those that never change. */
+  def plainOf(of: ValueType): Option[PlainType] = of match {
+    case Int32         => Some(PlainType.Int32)
+    case Int64         => Some(PlainType.Int64)
+    case Float32       => Some(PlainType.Float32)
+    case Float64       => Some(PlainType.Float64)
+    case Date          => Some(PlainType.Date)
+    case Text          => Some(PlainType.Text)
+    case Binary        => Some(PlainType.Binary)
+    case _: Timestamp  => Some(PlainType.Timestamp)
+    case Decimal(p, s) => Some(PlainType.Decimal(p, s))
+    case _             => None
   }
 
   /** Values of the one are values of the other, whatever the defaults. */

@@ -8,7 +8,6 @@ import hudiidx.sync.TableContext
 import hudiidx.table.{HudiType, TableConfig, TableMergeRules, TableSchema}
 import hudiidx.timeline.ActiveTimeline
 import org.apache.avro.Schema
-import org.apache.avro.generic.GenericData
 
 /** What a table's properties and schema say of its columns; sent to tasks.
   *
@@ -73,15 +72,12 @@ private[column] final case class TableColumns(config: TableConfig, avroJson: Opt
     }
     isThere && record.getType == Schema.Type.RECORD && {
       val field = record.getField(parts(present))
-      field != null && leaves.contains(path) && !hasValue(field)
+      field != null && leaves.contains(path) && AvroSchemas.defaultOf(field).isEmpty
     }
   }
 
   /** The same for files that have all of the path but its last part. */
   def readsNull(path: String): Boolean = readsNull(path, ColumnPath.parts(path).size - 1)
-
-  private def hasValue(field: Schema.Field): Boolean =
-    field.hasDefaultValue && GenericData.get.getDefaultValue(field) != null
 }
 
 private[column] object TableColumns {

@@ -168,7 +168,7 @@ object FileSliceSplit {
   ): BaseFileReaderFactory =
     new BaseFileReaderFactory(
       parquet,
-      floatsByText = table.config.format.floatsByText || table.config.isMergeOnRead,
+      floatsByText = table.config.baseFloatsByText,
       if (table.hasLogs) Some(sliceReading(spark, table, avroJson.getOrElse(table.schema.avroJson))) else None,
       table.names,
       RecordKeyFilter.sameAsKey(table.config, table.schema.struct),

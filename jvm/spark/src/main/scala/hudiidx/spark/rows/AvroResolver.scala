@@ -5,7 +5,7 @@ import hudiidx.log.AvroSkips
 import hudiidx.table.HudiType
 import java.io.ByteArrayOutputStream
 import java.nio.charset.StandardCharsets.UTF_8
-import org.apache.avro.generic.{GenericData, GenericDatumWriter}
+import org.apache.avro.generic.GenericDatumWriter
 import org.apache.avro.io.EncoderFactory
 import org.apache.avro.{LogicalType, LogicalTypes, Schema}
 import org.apache.spark.sql.types._
@@ -113,19 +113,11 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
   private def leaf(writer: Schema, wanted: DataType, table: Schema, path: String): AvroValue = {
     val own = AvroSchemaConverter.dataType(writer, where)
     val logical = AvroSchemas.unitOf(writer, table)
-    if (ColumnAdapter.sameShape(own, wanted) || sameBits(own, wanted)) plain(writer, wanted, logical)
+    if (ColumnAdapter.sameShape(own, wanted) || ColumnAdapter.sameBits(own, wanted)) plain(writer, wanted, logical)
     else if (own == IntegerType && wanted == LongType) AvroValue.Int32AsLong
     else if (ColumnAdapter.widens(own, wanted))
       new AvroValue.Converted(plain(writer, own, logical), new ValueConverter(own, wanted, rules.floatsByText))
     else throw refused(own, wanted, path)
-  }
-
-  /** Types whose values are the same in a vector. */
-  private def sameBits(own: DataType, wanted: DataType): Boolean = (own, wanted) match {
-    case (BinaryType | StringType, BinaryType | StringType)                                         => true
-    case (IntegerType | DateType, IntegerType | DateType)                                           => true
-    case (LongType | TimestampType | TimestampNTZType, LongType | TimestampType | TimestampNTZType) => true
-    case _                                                                                          => false
   }
 
   private def plain(writer: Schema, wanted: DataType, logical: LogicalType): AvroValue =
@@ -186,14 +178,12 @@ private[rows] object AvroResolver {
 
   /** The field of this name if it has a default other than null. */
   def defaultOf(table: Schema, name: String): Option[Schema.Field] =
-    Option(table).flatMap(t => Option(t.getField(name))).filter { f =>
-      f.hasDefaultValue && GenericData.get.getDefaultValue(f) != null
-    }
+    Option(table).flatMap(t => Option(t.getField(name))).filter(AvroSchemas.defaultOf(_).nonEmpty)
 
   def encodedDefault(field: Schema.Field): Array[Byte] = {
     val out = new ByteArrayOutputStream
     val encoder = EncoderFactory.get.binaryEncoder(out, null)
-    new GenericDatumWriter[Any](field.schema).write(GenericData.get.getDefaultValue(field), encoder)
+    new GenericDatumWriter[Any](field.schema).write(AvroSchemas.defaultOf(field).orNull, encoder)
     encoder.flush()
     out.toByteArray
   }

@@ -1,6 +1,6 @@
 package hudiidx.spark.rows
 
-import hudiidx.{DecimalText, UnsupportedTable}
+import hudiidx.{PlainType, Widening}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 import org.apache.spark.unsafe.types.UTF8String
@@ -32,16 +32,26 @@ object ColumnAdapter {
 
   /** True if values of type `from` are converted to `to` here. */
   private[rows] def widens(from: DataType, to: DataType): Boolean = (from, to) match {
-    case (IntegerType, LongType | FloatType | DoubleType)                               => true
-    case (LongType, FloatType | DoubleType)                                             => true
-    case (FloatType, DoubleType)                                                        => true
-    case (IntegerType | LongType | FloatType | DoubleType, StringType | _: DecimalType) => true
-    case (_: DecimalType | DateType, StringType)                                        => true
-    case (BinaryType, ArrayType(element, _))                                            => VectorBytes.has(element)
-    case (f: StructType, t) if VariantShims.isVariant(t)                                => VariantFields.areIn(f)
-    case (f: DecimalType, t: DecimalType)                                               =>
-      f != t && t.scale >= f.scale && t.precision - t.scale >= f.precision - f.scale
-    case _ => false
+    case (BinaryType, ArrayType(element, _))             => VectorBytes.has(element)
+    case (f: StructType, t) if VariantShims.isVariant(t) => VariantFields.areIn(f)
+    case _ => plainOf(from).exists(f => plainOf(to).exists(Widening.isPossible(f, _)))
+  }
+
+  /** Types whose values are the same in a vector. */
+  private[rows] def sameBits(a: DataType, b: DataType): Boolean =
+    plainOf(a).exists(p => plainOf(b).exists(Widening.isSame(p, _)))
+
+  private def plainOf(dataType: DataType): Option[PlainType] = dataType match {
+    case IntegerType                      => Some(PlainType.Int32)
+    case LongType                         => Some(PlainType.Int64)
+    case FloatType                        => Some(PlainType.Float32)
+    case DoubleType                       => Some(PlainType.Float64)
+    case DateType                         => Some(PlainType.Date)
+    case TimestampType | TimestampNTZType => Some(PlainType.Timestamp)
+    case StringType                       => Some(PlainType.Text)
+    case BinaryType                       => Some(PlainType.Binary)
+    case d: DecimalType                   => Some(PlainType.Decimal(d.precision, d.scale))
+    case _                                => None
   }
 
   /** Equal but for what may be null. */
@@ -115,9 +125,7 @@ final private class AdaptedVector(
   override def getDouble(row: Int): Double = from match {
     case IntegerType => base.getInt(row).toDouble
     case LongType    => base.getLong(row).toDouble
-    case _           =>
-      val value = base.getFloat(row)
-      if (floatsByText) java.lang.Double.parseDouble(java.lang.Float.toString(value)) else value.toDouble
+    case _           => Widening.float64(base.getFloat(row), floatsByText)
   }
 
   override def getUTF8String(row: Int): UTF8String =
@@ -127,7 +135,7 @@ final private class AdaptedVector(
     case IntegerType    => base.getInt(row).toString
     case LongType       => base.getLong(row).toString
     case FloatType      => base.getFloat(row).toString
-    case DateType       => java.time.LocalDate.ofEpochDay(base.getInt(row).toLong).toString
+    case DateType       => Widening.dateText(base.getInt(row))
     case d: DecimalType => base.getDecimal(row, d.precision, d.scale).toJavaBigDecimal.toString
     case _              => base.getDouble(row).toString
   }
@@ -140,10 +148,7 @@ final private class AdaptedVector(
   }
 
   private def decimalOfText(text: String, precision: Int, scale: Int): Decimal =
-    DecimalText.rounded(text, precision, scale).fold(throw doesNotFit)(Decimal(_, precision, scale))
-
-  private def doesNotFit =
-    new UnsupportedTable(s"a column became ${to.simpleString}, and an older value does not fit; widen the column")
+    Decimal(Widening.decimal(text, precision, scale, "a column"), precision, scale)
 
   override def getChild(ordinal: Int): ColumnVector = children(ordinal)
 
