@@ -1,9 +1,9 @@
-# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | test-cluster | test-presto | bugs | reliability | fuzz | audit | reproducible | bench | report-pictures | lint | format | bundles | clean
+# make build | hive | quickstart | docs | docs-options | test | test-fast | test-all | test-lines | test-cluster | test-presto | bugs | reliability | fuzz | mutation | audit | reproducible | bench | report-pictures | lint | format | bundles | clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build lines hive quickstart docs docs-options test test-fast test-all test-lines test-cluster test-presto bugs reliability fuzz audit reproducible bench report-pictures lint format bundles clean preflight
+.PHONY: build lines hive quickstart docs docs-options test test-fast test-all test-lines test-cluster test-presto bugs reliability fuzz mutation audit reproducible bench report-pictures lint format bundles clean preflight
 
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' python/hudiidx/_version.py)
 # One jar for each Spark line; the wheel carries them all.
@@ -204,6 +204,11 @@ reliability: build bundles $(STAMPS)/tests
 SECONDS_EACH := 60
 fuzz: preflight
 	@scripts/fuzz $(SECONDS_EACH)
+
+# Changes core's code in small ways, in all PACKAGES or those named, and looks which changes no test notices.
+mutation: $(STAMPS)/venv
+	@build/sbt core/Test/compile
+	@$(PY) scripts/mutation.py $(PACKAGES)
 
 # Known holes of what jars hold and of the packages that are pinned, by scripts/advisories.tsv.
 audit: hive $(JARS)
