@@ -73,6 +73,31 @@ def test_stock_and_we_write_by_turns(
     assert not list((table.path / ".hoodie" / ".temp").glob("*"))
 
 
+@pytest.mark.parametrize("operation", ["insert", "bulk_insert"])
+@pytest.mark.parametrize("version", IN_SHORT)
+def test_inserts_of_several_rows_of_one_key_are_stocks(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str, operation: str, tmp_path: Path
+) -> None:
+    stock, name = request.getfixturevalue(version), f"{operation}-{version[-2:]}"
+    rows = (
+        "SELECT * FROM VALUES ('k1', 'oslo', 9L, 1), ('k1', 'oslo', 7L, 2), ('k1', 'oslo', 7L, 3), "
+        "('k2', 'oslo', 1L, 4), ('k1', 'lima', 7L, 5) AS v(id, city, ts, qty)"
+    )
+    stocks = stock.new(name=name, kind="MOR", options={})
+    table = Written(spark, stock, VERSIONS[version], tmp_path / f"each-{name}")
+    for _ in range(2):  # the second time beside what is there
+        stock.write_sql(name=name, sql=rows, operation=operation)
+        table.save(spark.sql(rows), operation)
+    table.adopt()
+
+    def found(path: str) -> list[Any]:
+        return sorted(spark.read.format("hudiidx").load(path).select("id", "city", "ts", "qty").collect())
+
+    assert found(str(table.path)) == found(stocks) and len(found(stocks)) == 10
+    texts = stock.texts(name=table.name, options={"hoodie.metadata.enable": "true"})
+    assert texts == list(hudifix.answer(table.ours())[0])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("version", IN_SHORT)
 def test_statements_of_sql(

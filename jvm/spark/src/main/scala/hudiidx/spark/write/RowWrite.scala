@@ -260,6 +260,7 @@ final private[write] class RowWrite(
       schema.struct,
       ordering.map(bound(schema.struct, _)),
       PartitionMoves.markOf(schema.struct),
+      keepsEach = !isByKey && overwrite.isEmpty,
       options.blockBytes,
       options.base,
       if (rewrites) Some(readers(schema, whole)) else None

@@ -189,6 +189,39 @@ final class BaseInsertsSuite extends SparkSuite {
     assert(values(path).size === 31)
   }
 
+  for {
+    version <- versions(9)
+    operation <- Seq("insert", "bulk_insert")
+  }
+    test(s"version $version: $operation writes each row, also several of one key, beside those that are there") {
+      val path = newPath()
+      def insert(rows: (Int, Long, String)*): Unit =
+        save(frame(rows.map { case (i, ts, v) => (i, "p1", ts, v) }), path, made(version) + (Operation -> operation))
+      def written = read(path).select("v").collect().map(_.getString(0)).toSeq.sorted
+      insert((1, 9L, "a"), (1, 7L, "b"), (1, 7L, "c"), (4, 1L, "d")) // makes a file group
+      assert(written === Seq("a", "b", "c", "d"))
+      insert((1, 3L, "e"), (1, 9L, "f")) // by insert into the small base file
+      assert(written === Seq("a", "b", "c", "d", "e", "f"))
+      delete(path, 4 until 5)
+      insert((4, 0L, "g"), (4, 2L, "h"), (7, 1L, "i")) // into the file group that has the old row
+      assert(written === Seq("a", "b", "c", "e", "f", "g", "h", "i"))
+    }
+
+  test("of rows of one key that go to a log, or are upserted, or take the place of others, one is written") {
+    val twice = frame(Seq((1, "p1", 7L, "late"), (1, "p1", 9L, "last")))
+    for (
+      options <- Seq(
+        Map(LogInserts -> "true", Operation -> "insert"),
+        Map(Operation -> "upsert"),
+        Map(Operation -> "insert_overwrite")
+      )
+    ) {
+      val path = newPath()
+      save(twice, path, made(9) ++ options)
+      assert(read(path).select("v").collect().map(_.getString(0)).toSeq === Seq("last"), options)
+    }
+  }
+
   test("the table keeps the setting that sends new records to logs, and a write can take it back") {
     val path = newPath()
     def kept = TableConfig.read(LocalStorage, path).logInserts

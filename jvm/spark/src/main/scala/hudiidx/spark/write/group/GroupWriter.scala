@@ -17,6 +17,7 @@ import org.apache.spark.sql.types.StructType
   * @param blockSchema the same with meta columns
   * @param ordering    of a row of the columns
   * @param isDeleted   place of `_hoodie_is_deleted` among the columns; -1: there is none
+  * @param keepsEach   of the rows of one key that go to a base file each is written, not the last alone
   * @param base        how base files are written
   * @param readers     of file slices that are written anew, as the rows of base files are; None if there are none
   */
@@ -30,6 +31,7 @@ final case class GroupWrite(
     struct: StructType,
     ordering: Option[Expression],
     isDeleted: Int,
+    keepsEach: Boolean,
     blockBytes: Int,
     base: BaseFileOptions,
     readers: Option[BaseFileReaderFactory]
@@ -68,7 +70,7 @@ private[write] object RowForm {
 }
 
 /** Writes the files of one task: of each file group that rows come for, one. Rows come sorted by group, key and ordering
-  * value, and of those of one key the last is written.
+  * value, and of those of one key the last is written, unless each is kept. A log would give its readers one of them alone.
   *
   * @param token of this try of the task, in the names of files
   */
@@ -78,7 +80,7 @@ final class GroupWriter(write: GroupWrite, token: String) {
   private val bases = new GroupBaseFiles(write, numbers, token)
   private val rewrites = new GroupRewrites(write, bases, numbers, token)
 
-  def run(rows: Iterator[InternalRow]): Iterator[WrittenFile] = GroupRows.each(rows) { (number, ofGroup) =>
+  def run(rows: Iterator[InternalRow]): Iterator[WrittenFile] = GroupRows.each(rows, keepsEach) { (number, ofGroup) =>
     val target = write.groups.all(number)
     if (!write.skipIdle(ofGroup)) None
     else
@@ -88,24 +90,32 @@ final class GroupWriter(write: GroupWrite, token: String) {
         case GroupFiles.Rewrite => rewrites.write(target, ofGroup)
       })
   }
+
+  private def keepsEach(number: Int): Boolean = write.keepsEach && write.groups.all(number).files != GroupFiles.Log
 }
 
 private object GroupRows {
 
-  /** What `use` makes of the groups that the rows come for, one after the other; told the group's number. */
-  def each(rows: Iterator[InternalRow])(use: (Int, GroupRows) => Option[WrittenFile]): Iterator[WrittenFile] = {
+  /** What `use` makes of the groups that the rows come for, one after the other; told the group's number.
+    *
+    * @param keepsEach of a group, by its number: each row counts
+    */
+  def each(rows: Iterator[InternalRow], keepsEach: Int => Boolean)(
+      use: (Int, GroupRows) => Option[WrittenFile]
+  ): Iterator[WrittenFile] = {
     val ahead = rows.buffered
     val files = Vector.newBuilder[WrittenFile]
     while (ahead.hasNext) {
       val number = ahead.head.getInt(RowForm.Group)
-      files ++= use(number, new GroupRows(ahead, number))
+      files ++= use(number, new GroupRows(ahead, number, keepsEach(number)))
     }
     files.result().iterator
   }
 }
 
-/** The rows of one group, of each key the last. */
-final private class GroupRows(all: BufferedIterator[InternalRow], number: Int) extends BufferedIterator[InternalRow] {
+/** The rows of one group, of each key the last, unless each is kept. */
+final private class GroupRows(all: BufferedIterator[InternalRow], number: Int, keepsEach: Boolean)
+    extends BufferedIterator[InternalRow] {
   private var next0: InternalRow = fetch()
 
   override def hasNext: Boolean = next0 != null
@@ -125,5 +135,5 @@ final private class GroupRows(all: BufferedIterator[InternalRow], number: Int) e
   }
 
   private def isMore(last: InternalRow, row: InternalRow): Boolean = row.getInt(RowForm.Group) == number &&
-    (last == null || last.getUTF8String(RowForm.Key) == row.getUTF8String(RowForm.Key))
+    (last == null || !keepsEach && last.getUTF8String(RowForm.Key) == row.getUTF8String(RowForm.Key))
 }

@@ -17,8 +17,8 @@ object WriteOptionDocs {
     Operation,
     OneOf(WriteOperation.All.map(_.name)),
     WriteOperation.Upsert.name,
-    "`insert` and `bulk_insert` look nothing up, the second fills no file groups that are there; for `delete` rows need key and " +
-      "partition fields only. `insert_overwrite` replaces the partitions that rows come for, `insert_overwrite_table` all rows; neither " +
+    "`insert` and `bulk_insert` look nothing up and write each row, also several of one key; the second fills no file groups that are " +
+      "there; for `delete` rows need key and partition fields only. `insert_overwrite` replaces the partitions that rows come for, `insert_overwrite_table` all rows; neither " +
       "looks anything up."
   )
   val tableType =
