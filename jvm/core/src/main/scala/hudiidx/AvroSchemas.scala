@@ -17,7 +17,12 @@ object AvroSchemas {
 
   /** SchemaParseException for a text that is no schema, or one of too many types. Defaults are not looked at. */
   def parse(json: String): Schema = {
-    val schema = new Schema.Parser().setValidateDefaults(false).parse(json)
+    val schema =
+      try new Schema.Parser().setValidateDefaults(false).parse(json)
+      catch {
+        case e: SchemaParseException => throw e
+        case e: RuntimeException     => throw new SchemaParseException(e) // sizes that no array has
+      }
     if (isTooLarge(schema, json.length))
       throw new SchemaParseException(
         s"it has more than ${MostTypes + json.length} types, each counted wherever its name stands, or more than $MostDepth in one another"
@@ -49,9 +54,19 @@ object AvroSchemas {
     }
   }
 
-  /** What rows have whose writer did not know the field; None: they have null. */
-  def defaultOf(field: Schema.Field): Option[Any] =
-    if (field.hasDefaultValue) Option(GenericData.get.getDefaultValue(field)) else None
+  /** What rows have whose writer did not know the field; None: they have null. DamagedTable if that is no value of its type.
+    *
+    * @param where the file that has the schema
+    */
+  def defaultOf(field: Schema.Field, where: String): Option[Any] =
+    try if (field.hasDefaultValue) Option(GenericData.get.getDefaultValue(field)) else None
+    catch {
+      case e: RuntimeException =>
+        throw new DamagedTable(
+          s"$where: the default of field ${field.name} in the Avro schema is no value of its type (${e.getMessage}); correct the schema",
+          e
+        )
+    }
 
   private def isTooLarge(schema: Schema, letters: Int): Boolean = {
     var left = MostTypes + letters

@@ -38,6 +38,20 @@ class AvroSchemasSuite extends AnyFunSuite with TimeLimits {
       }
   }
 
+  test("sizes that nothing can have, and defaults of another type, are damage that names the file") {
+    val fixed = """{"type":"fixed","name":"f","size":2147483647}"""
+    intercept[SchemaParseException](AvroSchemas.parse(record("r", Seq(fixed))))
+    val wrong = Seq("\"long\"" -> "{}", "\"boolean\"" -> "1", "\"string\"" -> "[]")
+    for ((kind, default) <- wrong) {
+      val json = s"""{"type":"record","name":"r","fields":[{"name":"f0","type":$kind,"default":$default}]}"""
+      val field = AvroSchemas.parse(json).getField("f0")
+      val told = intercept[DamagedTable](AvroSchemas.defaultOf(field, "hoodie.properties"))
+      assert(told.getMessage.startsWith("hoodie.properties: the default of field f0"), json)
+    }
+    val none = AvroSchemas.parse(record("r", Seq("\"long\""))).getField("f0")
+    assert(AvroSchemas.defaultOf(none, "hoodie.properties") === None)
+  }
+
   test("schemas that are as large as their text are taken, and those that use a name some times") {
     Seq(record("r", Seq.fill(20000)("[\"null\",\"int\"]")), doubled(7, 2), record("r", Seq(nested(150))), woven(4))
       .foreach(json => AvroSchemas.parse(json): Unit)

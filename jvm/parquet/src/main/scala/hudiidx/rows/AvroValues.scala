@@ -103,7 +103,7 @@ private[hudiidx] final class AvroValues(where: String, defaults: Boolean = false
   }
 
   private def default(field: Schema.Field, value: AvroValue): Any =
-    if (defaults) AvroSchemas.defaultOf(field).map(value.plain).orNull else null
+    if (defaults) AvroSchemas.defaultOf(field, where).map(value.plain).orNull else null
 
   /** A union of one type and null is that type; several numbers are the wider one; any others a struct of a field each. */
   private def union(schema: Schema, table: Schema, open: Set[String]): AvroValue = {

@@ -23,6 +23,18 @@ final class RefusedTablesSuite extends SparkSuite with EveryCall {
 
   private def refused(table: String): String = intercept[UnsupportedTable](read(table).collect()).getMessage
 
+  test("schemas with types that Spark or Java has not, by the table's properties") {
+    def withColumn(column: String): String = {
+      val table = Fixtures.copy("v6-cow-part")
+      CommitSchemas.change(table)(_.replaceFirst("\"fields\":\\[", s"""\"fields\":[$column,"""))
+      table
+    }
+    val decimal = """{"name":"q","type":{"type":"bytes","logicalType":"decimal","precision":1000000000,"scale":5}}"""
+    assert(refused(withColumn(decimal)).contains("decimal of 1000000000 digits"))
+    val fixed = withColumn("""{"name":"q","type":{"type":"fixed","name":"f","size":2147483647}}""")
+    assert(intercept[DamagedTable](read(fixed).collect()).getMessage.contains("hoodie.properties"))
+  }
+
   test("base files that are not Parquet, by the table's properties") {
     Vector("ORC", "HFILE").foreach { format =>
       val message = refused(withProperty(s"hoodie.table.base.file.format=$format"))

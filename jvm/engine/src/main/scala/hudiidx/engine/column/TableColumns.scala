@@ -72,7 +72,7 @@ private[column] final case class TableColumns(config: TableConfig, avroJson: Opt
     }
     isThere && record.getType == Schema.Type.RECORD && {
       val field = record.getField(parts(present))
-      field != null && leaves.contains(path) && AvroSchemas.defaultOf(field).isEmpty
+      field != null && leaves.contains(path) && AvroSchemas.defaultOf(field, config.file).isEmpty
     }
   }
 

@@ -143,10 +143,10 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
   }
 
   private def absent(column: StructField, table: Schema, path: String): AvroValue =
-    AvroResolver.defaultOf(table, column.name) match {
+    AvroResolver.defaultOf(table, column.name, where) match {
       case None        => AvroValue.Null
       case Some(field) =>
-        val bytes = AvroResolver.encodedDefault(field)
+        val bytes = AvroResolver.encodedDefault(field, where)
         new AvroValue.Constant(bytes, value(field.schema, column.dataType, field.schema, path))
     }
 
@@ -177,13 +177,13 @@ private[rows] object AvroResolver {
   }
 
   /** The field of this name if it has a default other than null. */
-  def defaultOf(table: Schema, name: String): Option[Schema.Field] =
-    Option(table).flatMap(t => Option(t.getField(name))).filter(AvroSchemas.defaultOf(_).nonEmpty)
+  def defaultOf(table: Schema, name: String, where: String): Option[Schema.Field] =
+    Option(table).flatMap(t => Option(t.getField(name))).filter(AvroSchemas.defaultOf(_, where).nonEmpty)
 
-  def encodedDefault(field: Schema.Field): Array[Byte] = {
+  def encodedDefault(field: Schema.Field, where: String): Array[Byte] = {
     val out = new ByteArrayOutputStream
     val encoder = EncoderFactory.get.binaryEncoder(out, null)
-    new GenericDatumWriter[Any](field.schema).write(AvroSchemas.defaultOf(field).orNull, encoder)
+    new GenericDatumWriter[Any](field.schema).write(AvroSchemas.defaultOf(field, where).orNull, encoder)
     encoder.flush()
     out.toByteArray
   }

@@ -61,6 +61,10 @@ object AvroSchemaConverter {
   }
 
   private def binaryType(schema: Schema, where: String): DataType = schema.getLogicalType match {
+    case d: LogicalTypes.Decimal if d.getPrecision > DecimalType.MAX_PRECISION =>
+      throw new UnsupportedTable(
+        s"$where: a column is a decimal of ${d.getPrecision} digits; Spark has no type for more than ${DecimalType.MAX_PRECISION}"
+      )
     case d: LogicalTypes.Decimal => DecimalType(d.getPrecision, d.getScale)
     case _                       =>
       HudiType.of(schema, where) match {
