@@ -123,6 +123,10 @@ private final class DeltaValues(page: Array[Byte], start: Int, count: Int) exten
 
 /** The distinct values of a column chunk, as they stand in its dictionary page (plain encoding). */
 private[hudiidx] final class BytesDictionary(val bytes: Array[Byte], val size: Int) {
+  // Each value stands behind four bytes with its length.
+  if (size < 0 || size > bytes.length / 4)
+    throw new IOException(s"a dictionary of ${bytes.length} bytes cannot hold $size values")
+
   // Where each value begins; the next value's length takes the four bytes before it. One more entry for the end.
   private val starts = new Array[Int](size + 1)
   locate()

@@ -1,5 +1,6 @@
 package hudiidx.parquet
 
+import java.io.IOException
 import java.math.{BigDecimal, BigInteger}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
@@ -199,6 +200,12 @@ class BaseFileKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         if (hasKey) "stored" else expectedKey(r)
       })
     }
+  }
+
+  test("a dictionary that says it has more values than its bytes can hold is refused before memory is asked for") {
+    for (size <- Seq(3, Int.MaxValue - 8, Int.MaxValue, -1))
+      assert(intercept[IOException](new BytesDictionary(new Array[Byte](8), size)).getMessage.contains(s"$size"))
+    assert(new BytesDictionary(new Array[Byte](8), 2).size === 2)
   }
 
   test("what cannot be read is a typed error that names the file") {
