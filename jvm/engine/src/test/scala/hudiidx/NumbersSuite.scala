@@ -168,6 +168,7 @@ object NumbersSuite {
 
   /** No stored text reaches these. */
   private val ofOurOwn: Map[String, String] = Map(
-    "hudiidx.write.Beating" -> "names that writers have from this process"
+    "hudiidx.write.Beating" -> "names that writers have from this process",
+    "hudiidx.Widening" -> "texts of floats, which files hold as floats"
   )
 }

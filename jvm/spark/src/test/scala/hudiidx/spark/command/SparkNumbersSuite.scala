@@ -40,7 +40,6 @@ class SparkNumbersSuite extends AnyFunSuite {
 
   /** Texts of numbers, which files hold as numbers; and one that is caught where it stands. */
   private val ofNumbers = Set(
-    "hudiidx.spark.rows.AdaptedVector",
     "hudiidx.spark.prune.ConditionOf",
     "hudiidx.spark.prune.TypeBridge"
   )
