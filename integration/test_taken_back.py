@@ -163,3 +163,31 @@ def test_stock_archives_behind_overwrites_one_of_which_it_took_back(
     table.check()
     table.upsert(table.make(0, 30, 80, 80))
     table.check()
+
+
+def test_stock_restores_a_table_to_before_its_upgrade_under_an_index(
+    spark: SparkSession, stock_1_2: Any, tmp_path: Path
+) -> None:
+    table = Written(spark, stock_1_2, 6, tmp_path / "before-the-upgrade")
+    table.upsert(table.make(0, 60, 1, 1))
+    table.adopt(**{"hoodie.write.table.version": "6", "hoodie.write.auto.upgrade": "false"})
+    then, before = stock_1_2.savepoint(name=table.name), table.state()
+    table.delete(0, 30)
+    handle = HudiIndex(spark, table.path)
+    handle.create(record="global")
+    # Upgrades it, with a compaction, and takes back that and the deletes, whose logs stay.
+    stock_1_2.restore(name=table.name, to=then)
+    assert "hoodie.table.version=9" in (table.path / ".hoodie" / "hoodie.properties").read_text()
+    table.restore(before)
+    table.assert_right()
+
+    def assert_found() -> None:
+        wanted = sorted(set(KEYS) & set(table.rows))
+        assert sorted(place.key for place in HudiIndex(spark, table.path).lookup(KEYS)) == wanted
+        named = ", ".join(f"'{key}'" for key in KEYS)
+        assert sorted(r.id for r in table.ours().where(f"id in ({named})").collect()) == wanted
+
+    assert_found()
+    handle.update()
+    assert handle.verify(record=True).ok
+    assert_found()

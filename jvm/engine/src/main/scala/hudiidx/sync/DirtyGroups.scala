@@ -2,7 +2,7 @@ package hudiidx.sync
 
 import hudiidx.store.{Coverage, InstantId}
 import hudiidx.table.{FileGroup, FileKind, FileName}
-import hudiidx.timeline.{Action, CommitMetadata, RollbackMetadata}
+import hudiidx.timeline.{Action, CommitMetadata, RestoreMetadata, RollbackMetadata}
 import scala.collection.mutable
 
 /** What instants did to one file group, as far as its keys may have changed by it.
@@ -67,11 +67,8 @@ object DirtyGroups {
       u.instant.action match {
         case write if TableContext.Writes(write) => builder.write(u.instant.requestedTime, u.content.commit)
         case Action.Rollback                     => builder.rollback(u.content.rollback)
-        case Action.Restore                      =>
-          val restore = u.content.restore
-          restore.rollbacks.foreach(builder.rollback)
-          builder.revived(restore.removedInstants)
-        case _ => ()
+        case Action.Restore                      => builder.restore(u.content.restore)
+        case _                                   => ()
       }
     }
     builder.result
@@ -127,21 +124,34 @@ final class DirtyGroupsBuilder(isCovered: String => Boolean, isReplaced: String 
     }
   }
 
-  /** A completed rollback, or one of a restore. What the index never took in cannot have left keys in it. */
+  /** A completed rollback. What the index never took in cannot have left keys in it. */
   def rollback(metadata: RollbackMetadata): Unit = {
-    // Older releases may leave the list empty.
-    val covered = metadata.commitsRolledBack.isEmpty || metadata.commitsRolledBack.exists(isCovered)
-    if (covered) metadata.partitions.foreach { case (partition, files) =>
-      val names = files.deletedFileNames ++ files.logFiles.keys ++ files.failedLogFiles.keys
-      names.flatMap(FileName.parse(partition, _, 0)).foreach { entry =>
-        touch(FileGroup(partition, entry.fileId))(_.copy(rolledBack = true))
-      }
-    }
+    if (tookIn(metadata)) undo(metadata)
     revived(metadata.commitsRolledBack)
   }
 
-  /** Instants that a restore took off the timeline. */
-  def revived(instantTimes: Iterable[String]): Unit = if (instantTimes.exists(isReplaced)) revives = true
+  /** A completed restore. Stock Hudi's upgrade of a table from version 6 compacts it first. A restore to before that names the
+    * compaction's base files, but not the logs below them, whose writes it takes back as well: their groups are in what it undid
+    * of a compaction that the index may never have taken in.
+    */
+  def restore(metadata: RestoreMetadata): Unit = {
+    if (metadata.removedInstants.exists(isCovered) || metadata.rollbacks.exists(tookIn))
+      metadata.rollbacks.foreach(undo)
+    (metadata.removedInstants +: metadata.rollbacks.map(_.commitsRolledBack)).foreach(revived)
+  }
+
+  // Older releases may leave the list empty.
+  private def tookIn(metadata: RollbackMetadata): Boolean =
+    metadata.commitsRolledBack.isEmpty || metadata.commitsRolledBack.exists(isCovered)
+
+  private def undo(metadata: RollbackMetadata): Unit = metadata.partitions.foreach { case (partition, files) =>
+    val names = files.deletedFileNames ++ files.logFiles.keys ++ files.failedLogFiles.keys
+    names.flatMap(FileName.parse(partition, _, 0)).foreach { entry =>
+      touch(FileGroup(partition, entry.fileId))(_.copy(rolledBack = true))
+    }
+  }
+
+  private def revived(instantTimes: Iterable[String]): Unit = if (instantTimes.exists(isReplaced)) revives = true
 
   private def touch(group: FileGroup)(change: GroupTouch => GroupTouch): Unit =
     touches(group) = change(touches.getOrElse(group, GroupTouch()))

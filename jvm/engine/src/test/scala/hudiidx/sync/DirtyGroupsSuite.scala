@@ -2,7 +2,7 @@ package hudiidx.sync
 
 import hudiidx.CpuClock
 import hudiidx.table.{BaseFile, FileGroup, FileSlice, LogFile, TableConfig}
-import hudiidx.timeline.{CommitMetadata, RollbackMetadata, RolledBackPartition, WriteStat}
+import hudiidx.timeline.{CommitMetadata, RestoreMetadata, RollbackMetadata, RolledBackPartition, WriteStat}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What must be read of a file group, by what write stats say. */
@@ -185,5 +185,21 @@ class DirtyGroupsSuite extends AnyFunSuite {
     assert(work(known) === GroupWork.All(slice) && known.revives)
     assert(!rolledBack("01").revives)
     assert(rolledBack("03") === DirtyGroups(Map.empty, revives = false))
+  }
+
+  test("a restore to before what the index took in makes all groups be read anew that it undid anything in") {
+    def undone(instant: String, name: String) =
+      RollbackMetadata(Vector(instant), Map("p" -> RolledBackPartition(Vector(name), Map.empty, Map.empty)))
+    def restored(removed: String) = {
+      val builder = new DirtyGroupsBuilder(Set("01", "02"), Set("02"))
+      // A compaction that the index never took in, of a log that no rollback names.
+      val rollbacks = Vector(undone("04", "f_1-0-1_04.parquet"), undone(removed, s"g_1-0-1_$removed.parquet"))
+      builder.restore(RestoreMetadata(Vector("04", removed), rollbacks))
+      builder.result
+    }
+    assert(work(restored("01")) === GroupWork.All(slice))
+    assert(restored("01").touches.keySet === Set("f", "g").map(FileGroup("p", _)))
+    assert(!restored("01").revives && restored("02").revives)
+    assert(restored("03") === DirtyGroups(Map.empty, revives = false))
   }
 }
