@@ -48,14 +48,13 @@ final case class SliceKeySource(
 ) {
 
   /** Walks the rows of the base file. DamagedTable if it is gone or damaged. */
-  private[hudiidx] def foreachBase(start: Long => Unit)(use: (Int, KeyRows) => Unit): Unit = base.foreach { path =>
+  private[hudiidx] def foreachBase(use: (Int, KeyRows) => Unit): Unit = base.foreach { path =>
     val file = BaseFileKeys.open(storage, path, columns)
     try {
-      if (file.rows > Int.MaxValue)
+      if (file.rows > SliceKeySource.MostRows)
         throw new UnsupportedTable(
-          s"$path: rows of a file of more than ${Int.MaxValue} cannot be looked up; cluster it"
+          s"$path: rows of a file of more than ${SliceKeySource.MostRows} cannot be looked up, and it says that it has ${file.rows}; cluster it"
         )
-      start(file.rows)
       val rows = file.read()
       try while (rows.next()) use(rows.row.toInt, rows)
       finally rows.close()
@@ -66,6 +65,12 @@ final case class SliceKeySource(
   private[hudiidx] def foreachRecord(use: (Int, ByteSlice) => Unit): Unit = merged.foreach { case (slice, rules) =>
     LogRecordKeys.foreach(slice.storage, slice.parts.map(_.counted), rules, LogReaders.all)(use)
   }
+}
+
+object SliceKeySource {
+
+  /** Of a base file, which takes four bytes for each in memory. A file of few bytes may hold any number of equal rows. */
+  private val MostRows = 1 << 27
 }
 
 /** A hash of the key of each row of a slice, by which the rows of a key are found without reading the others again. For one
@@ -101,7 +106,7 @@ final class KeyedSlice private (source: SliceKeySource, base: Array[Int], log: A
   /** Of these the rows whose keys are wanted. Reads all keys of the slice: for tables that do not store them with the rows. */
   def confirmed(found: FoundRows, keys: WantedKeys): FoundRows = {
     val (rows, records) = (new BitSet, new BitSet)
-    source.foreachBase(_ => ())((row, k) => if (keys.contains(k.bytes, k.from, k.length)) rows.set(row))
+    source.foreachBase((row, k) => if (keys.contains(k.bytes, k.from, k.length)) rows.set(row))
     source.foreachRecord((record, k) => if (keys.contains(k.bytes, k.from, k.length)) records.set(record))
     val merged = found.merged.map { slice =>
       val kept = slice.rows.keptLog.clone.asInstanceOf[BitSet]
@@ -142,15 +147,21 @@ object KeyedSlice {
   /** Reads all keys of the slice. Errors as [[BaseFileKeys]] and [[hudiidx.merge.SliceMerge]]. */
   def read(source: SliceKeySource): KeyedSlice = {
     var base, log = Array.emptyIntArray
-    source.foreachBase(rows => base = new Array[Int](rows.toInt)) { (row, k) =>
+    var rows, records = 0
+    // As many as there are: what a footer says of a file costs nothing to say.
+    source.foreachBase { (row, k) =>
+      base = withRoom(base, row)
       base(row) = WantedKeys.hash(k.bytes, k.from, k.length)
+      rows = row + 1
     }
-    var records = 0
     source.foreachRecord { (record, k) =>
-      if (record >= log.length) log = Arrays.copyOf(log, math.max(1024, record + (record >> 1) + 1))
+      log = withRoom(log, record)
       log(record) = WantedKeys.hash(k.bytes, k.from, k.length)
       records = record + 1
     }
-    new KeyedSlice(source, base, Arrays.copyOf(log, records))
+    new KeyedSlice(source, Arrays.copyOf(base, rows), Arrays.copyOf(log, records))
   }
+
+  private def withRoom(hashes: Array[Int], at: Int): Array[Int] =
+    if (at < hashes.length) hashes else Arrays.copyOf(hashes, math.max(1024, at + (at >> 1) + 1))
 }

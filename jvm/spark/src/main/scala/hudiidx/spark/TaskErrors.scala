@@ -2,7 +2,7 @@ package hudiidx.spark
 
 import hudiidx.{Causes, DamagedIndex, DamagedTable, HudiIdxException}
 
-/** What the tasks of an index's making, update and verification end with where the virtual machine has nothing left for them. Over
+/** What the tasks of an index's making, update and verification, and of compactions, end with where the virtual machine has nothing left for them. Over
   * its errors, also as causes of others, Spark ends a process in local mode, and with it the work on other tables.
   */
 private[spark] object TaskErrors {

@@ -7,6 +7,7 @@ import hudiidx.merge.MergeRules
 import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.pinned.{PinnedTable, SharedTable}
 import hudiidx.spark.read.{FileSliceSplit, ParquetReaders}
+import hudiidx.spark.TaskErrors
 import hudiidx.spark.write.IndexUpdate
 import hudiidx.spark.write.options.WriteOptions
 import hudiidx.sync.{IndexOptions, TableContext}
@@ -159,7 +160,7 @@ final class TableCompaction(
         .map { group =>
           val task = TaskContext.get()
           val token = s"${task.partitionId()}-${task.stageId()}-${task.taskAttemptId()}"
-          new SliceCompactor(sent.value, token).run(group)
+          TaskErrors.ours(new SliceCompactor(sent.value, token).run(group))
         }
         .collect()
         .toVector
