@@ -20,6 +20,8 @@ final case class BlockPart(counted: CountedBlock, records: Option[Array[Int]])
   * @param latestInstant the query's instant: blocks of later ones do not count. None: all
   * @param isCommitted   true for a completed instant and for one before the start of the timeline. Asked on tables before
   *                      version 8 alone; later versions have an instant to a file, which the file-system view has checked
+  * @param isUndone      true for an instant that a restore took back. Asked on tables since version 8, of blocks in files that
+  *                      bear another instant: those of an upgraded table
   * @param atomicWrites  the store never leaves half a file, see `LogFile.blocks`
   * @param damage        judges what cannot be read
   * @param inRange       of an incremental query: its commits. A log compaction counts only where it and all that it covers are
@@ -29,6 +31,7 @@ final case class BlockRules(
     format: TableFormat,
     latestInstant: Option[String],
     isCommitted: String => Boolean,
+    isUndone: String => Boolean = _ => false,
     atomicWrites: Boolean = false,
     damage: LogDamage = LogDamage.Unnoticed,
     inRange: Option[String => Boolean] = None
@@ -135,12 +138,16 @@ object SliceLog {
     case _                                                                                               => false
   }
 
-  private def isVisible(file: String, block: LogBlock, rules: BlockRules): Boolean = !rules.asksTimeline || {
-    val instant = block.instantTime.getOrElse(
-      throw new DamagedTable(s"$file: log block has no instant at offset ${block.offset}; restore the file")
-    )
-    rules.isCommitted(instant)
-  }
+  private def isVisible(file: String, block: LogBlock, rules: BlockRules): Boolean =
+    if (rules.asksTimeline) {
+      val instant = block.instantTime.getOrElse(
+        throw new DamagedTable(s"$file: log block has no instant at offset ${block.offset}; restore the file")
+      )
+      rules.isCommitted(instant)
+    } else !block.instantTime.exists(t => rules.isUndone(t) && !isNamedFor(file, t))
+
+  /** True if the log file's name bears the instant. */
+  private def isNamedFor(file: String, instant: String): Boolean = file.contains(s"_$instant.log.")
 
   /** One copy of each schema: a slice may have thousands of blocks, and a schema hundreds of kilobytes. */
   private def shared(block: LogBlock, schemas: mutable.HashMap[String, String]): LogBlock = block.schema match {

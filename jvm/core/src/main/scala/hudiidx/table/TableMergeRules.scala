@@ -76,6 +76,7 @@ object TableMergeRules {
       config.format,
       asOf.orElse(timeline.lastInstant),
       timeline.isCommitted,
+      timeline.isUndone,
       damage = new LogCheck(config, damagedAsStock)
     )
 

@@ -29,6 +29,7 @@ final class ViewTimeline private (
     pendingWrites: JSet[String],
     start: String,
     val lastInstant: Option[String],
+    undone: JSet[String],
     // Opens files, so it is not sent along: listing rules, which are sent, never ask it.
     @transient private val history: String => Option[String]
 ) extends Serializable {
@@ -61,6 +62,11 @@ final class ViewTimeline private (
   /** True if a file slice of this instant is visible: as `isCommitted`, or a compaction that is still pending. */
   def isVisible(instant: String): Boolean = isCommitted(instant) || pendingCompactions.contains(instant)
 
+  /** True for an instant that a restore took off the timeline of a table since version 8. Blocks of it may lie in log files that
+    * version 6 named, each for several writes: a restore to before the table's upgrade leaves them there.
+    */
+  def isUndone(instant: String): Boolean = undone.contains(instant) && !completions.containsKey(instant)
+
   def isPendingWrite(instant: String): Boolean = pendingWrites.contains(instant)
 
   def isPendingCompaction(instant: String): Boolean = pendingCompactions.contains(instant)
@@ -76,6 +82,7 @@ final class ViewTimeline private (
     pendingWrites,
     start,
     lastInstant,
+    undone,
     ViewTimeline.NoHistory
   )
 
@@ -131,9 +138,16 @@ object ViewTimeline {
       config.format,
       config.isMergeOnRead,
       PendingPlans(compaction.toMap, clustering.toMap),
-      withFileTimes(timeline, config, history)
+      withFileTimes(timeline, config, history),
+      if (config.format.logsOfOneWrite) restoredAway(timeline, contents) else Vector.empty
     )
   }
+
+  private def restoredAway(timeline: ActiveTimeline, contents: InstantContents): Vector[String] =
+    timeline.completed.filter(_.action == Action.Restore).flatMap { instant =>
+      val restore = contents.restore(instant)
+      restore.removedInstants ++ restore.rollbacks.flatMap(_.commitsRolledBack)
+    }
 
   /** Layout 1 has completion times in none of its names. A downgrade by stock Hudi, which leaves log files of version 8
     * or later behind a pending compaction, gives them to the files of the instants as the times of their last change. A
@@ -158,7 +172,8 @@ object ViewTimeline {
       format: TableFormat,
       mergeOnRead: Boolean,
       plans: PendingPlans = PendingPlans.None,
-      history: String => Option[String] = NoHistory
+      history: String => Option[String] = NoHistory,
+      undone: Vector[String] = Vector.empty
   ): ViewTimeline = {
     val actions = if (mergeOnRead) Action.Writes else CowActions
     val completed = timeline.completed.filter(i => actions(i.action))
@@ -180,6 +195,7 @@ object ViewTimeline {
       setOf(pending.map(_.requestedTime).filter(t => !completions.containsKey(t))),
       start,
       visible.lastOption,
+      setOf(undone),
       history
     )
   }

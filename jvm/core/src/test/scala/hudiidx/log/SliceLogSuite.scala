@@ -39,6 +39,22 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(numbers(counted(slice, BlockRules(TableFormat.V6, None, _ => true))) === Vector(2, 5, 6))
   }
 
+  test("blocks of instants that a restore removed do not count in a file that bears another instant, in tables since version 8") {
+    val slice = Vector(Vector(Data("1", 1), Data("2", 2)), Vector(Deletes("3", 3), Data("4", 4)))
+    val undone = Set("2", "3")
+    def of(version: TableFormat, isUndone: String => Boolean): Vector[Int] =
+      numbers(counted(slice, BlockRules(version, None, _ => true, isUndone)))
+    assert(of(TableFormat.V9, undone) === Vector(1, 4))
+    assert(of(TableFormat.V8, undone) === Vector(1, 4))
+    assert(of(TableFormat.V9, _ => false) === Vector(1, 2, 3, 4))
+    // The timeline tells of these.
+    assert(of(TableFormat.V6, undone) === Vector(1, 2, 3, 4))
+    val own = ".f-0_5.log.1_0-1-2"
+    val storage = new MemoryStorage(Map(own -> bytes(Data("5", 5))))
+    val rules = BlockRules(TableFormat.V9, None, _ => true, isUndone = Set("5"))
+    assert(numbers(SliceLog.countedBlocks(storage, Vector(own), rules)) === Vector(5), "its file was judged before")
+  }
+
   test("at a block newer than the query Hudi 0.15 ends its scan, 1.x goes on behind it") {
     val slice = Vector(Vector(Data("1", 1), Data("3", 2), Data("2", 3), Rollback("2", "1")))
     assert(numbers(counted(slice, BlockRules(TableFormat.V6, Some("2"), _ => true))) === Vector(1))
@@ -125,7 +141,7 @@ private object SliceLogSuite {
     case _                  => 0
   }
 
-  private def bytes(piece: Piece): Array[Byte] = {
+  def bytes(piece: Piece): Array[Byte] = {
     def header(more: (Int, String)*) = (LogHeaderKey.InstantTime -> piece.instant) +: more
     piece match {
       case Data(_, n)          => LogFiles.block(3, header(LogHeaderKey.Schema -> "\"int\""), new Array(n))
