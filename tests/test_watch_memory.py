@@ -1,6 +1,8 @@
-"""A watch over a table whose files hold more than the process can."""
+"""Work on tables whose files hold more than the process can."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -46,3 +48,33 @@ def test_a_file_that_holds_more_than_memory_ends_no_watch(
     assert polls[str(other)]["published"]
     assert polls[str(table)]["error"] == "DamagedTable"
     assert file.name in polls[str(table)]["message"] and "no memory left" in polls[str(table)]["message"]
+
+
+COMPACT = """
+import sys
+from pyspark.sql import SparkSession
+from hudiidx import HudiIdxException, HudiIndex, configure_spark
+
+builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "1g")
+spark = configure_spark(builder).getOrCreate()
+spark.sparkContext.setLogLevel("OFF")
+try:
+    HudiIndex(spark, sys.argv[1]).compact_table()
+except HudiIdxException as e:
+    print(type(e).__name__, e)
+print("of a later query", spark.range(3).count())
+"""
+
+
+def test_a_file_that_holds_more_than_memory_ends_no_process_that_compacts(
+    make_table: Callable[[str], Path],
+) -> None:
+    table = make_table("v6-mor-part")
+    for file in table.glob("*/*.parquet"):
+        swell(file)
+    command = [sys.executable, "-c", COMPACT, str(table)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    error, later = done.stdout.splitlines()
+    assert error.startswith("DamagedTable") and "no memory left" in error
+    assert later == "of a later query 3"
