@@ -83,6 +83,14 @@ object Fixtures {
   /** A new, empty folder. */
   def newFolder(prefix: String): Path = Files.createTempDirectory(scratch, prefix + "-")
 
+  /** Removes the new folders of this prefix that `work` leaves: some thousands of tables fill a disk. */
+  def removing[A](prefix: String)(work: => A): A = {
+    def made = LocalStorage.list(scratch.toString).map(_.path).filter(_.startsWith(s"$scratch/$prefix-")).toSet
+    val before = made
+    try work
+    finally (made -- before).foreach(LocalStorage.delete(_): Unit)
+  }
+
   private val unzipped = TrieMap.empty[String, String]
 
   /** Base path of a table, shared by all tests of this JVM: do not change it. */

@@ -39,7 +39,9 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(numbers(counted(slice, BlockRules(TableFormat.V6, None, _ => true))) === Vector(2, 5, 6))
   }
 
-  test("blocks of instants that a restore removed do not count in a file that bears another instant, in tables since version 8") {
+  test(
+    "blocks of instants that a restore removed do not count in a file that bears another instant, in tables since version 8"
+  ) {
     val slice = Vector(Vector(Data("1", 1), Data("2", 2)), Vector(Deletes("3", 3), Data("4", 4)))
     val undone = Set("2", "3")
     def of(version: TableFormat, isUndone: String => Boolean): Vector[Int] =

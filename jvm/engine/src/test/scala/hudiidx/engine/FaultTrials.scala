@@ -12,7 +12,7 @@ import scala.util.control.NonFatal
 
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.sync.TableAccess
-import hudiidx.{Figures, HudiIdxException}
+import hudiidx.{Figures, Fixtures, HudiIdxException}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{AbstractFileSystem, FileSystem}
 import org.scalatest.exceptions.TestFailedException
@@ -42,7 +42,7 @@ trait FaultTrials { this: AnyFunSuite =>
     val (some, more) =
       if (isLong) (all(math.min(faultsOfCall, mostOfCall)), Nil) else random.shuffle(all(faults.size)).splitAt(sample)
     def comesUp(f: (Int, StoreFault)): Boolean =
-      try tried(f)
+      try Fixtures.removing("copied")(tried(f))
       catch {
         case e: TestFailedException => throw e.modifyMessage(_.map(m => s"seed $seed, $f, ${StoreFaults.last}: $m"))
         case NonFatal(e)            => fail(s"seed $seed, $f, ${StoreFaults.last}: $e", e)
