@@ -12,11 +12,13 @@ from typing import Any
 import hudifix
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from spark_session import in_zone
 from stock_hudi import RELEASES
 
 from hudiidx import ColumnAdvice, HudiIndex
 
 SEED = int(os.environ.get("HUDIIDX_TEST_SEED", time.time_ns() % 10**9))
+ZONE = "UTC"  # of stock Hudi's process, which gets the same filters
 CITIES = ("lima", "nyc", "oslo")
 OFF = {"hudiidx.read.column.stats": "false"}
 names = count()
@@ -223,11 +225,8 @@ REPORTED = {
 @pytest.mark.parametrize("where", REPORTED.values(), ids=REPORTED.keys())
 def test_rows_that_others_lost(table: Skipped, where: str) -> None:
     for zone in ("UTC", "America/St_Johns"):
-        table.spark.conf.set("spark.sql.session.timeZone", zone)
-        try:
+        with in_zone(table.spark, zone):
             on, off = (hudifix.answer(table.rows(**how).where(where))[1] for how in ({}, OFF))
-        finally:
-            table.spark.conf.set("spark.sql.session.timeZone", "UTC")
         assert on == off, (SEED, zone)
     stocks = table.stock.filtered(name=table.name, filters=[where])[0]
     got = hudifix.answer(table.rows().where(where))[1]

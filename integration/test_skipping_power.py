@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from hudiidx import HudiIndex
 
+ZONE = "UTC"  # in which filters cut times, of stock Hudi's process too
 OFF = {"hudiidx.read.column.stats": "false"}
 CITIES = ("lima", "nyc", "oslo")
 ALL = "lima nyc oslo"

@@ -6,6 +6,7 @@ master with two workers that live as long as the session.
 
 import os
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,6 @@ SETTINGS = {
     "spark.driver.memory": "2g",
     "spark.driver.extraJavaOptions": " ".join(("-Duser.timezone=UTC", *short_jvm.FLAGS)),
     "spark.sql.extensions": "hudiidx.spark.HudiIdxExtensions",
-    "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",
     "spark.ui.enabled": "false",
@@ -34,6 +34,9 @@ OF_EXECUTORS = {
     "spark.executor.memory": "800m",
     "spark.executor.extraJavaOptions": "-Duser.timezone=UTC -XX:+UseSerialGC",
 }
+ZONE = "spark.sql.session.timeZone"
+# Rows of tests are spelled in UTC by whoever compares them.
+ZONES = ("UTC", "America/New_York", "Asia/Kolkata")
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +54,28 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         session.sparkContext.setLogLevel("ERROR")
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def session_zone(request: pytest.FixtureRequest) -> str:
+    """The zone of the session: the ``ZONE`` of the file of tests, or one that the file's name decides."""
+    drawn = ZONES[zlib.crc32(request.path.name.encode()) % len(ZONES)]
+    zone: str = getattr(request.module, "ZONE", drawn)
+    items = [item for item in request.session.items if item.path == request.path]
+    if any("spark" in getattr(item, "fixturenames", ()) for item in items):
+        request.getfixturevalue("spark").conf.set(ZONE, zone)
+    return zone
+
+
+@contextmanager
+def in_zone(session: SparkSession, zone: str) -> Iterator[None]:
+    """The session has another zone meanwhile."""
+    before = session.conf.get(ZONE)
+    session.conf.set(ZONE, zone)
+    try:
+        yield
+    finally:
+        session.conf.set(ZONE, before)
 
 
 @contextmanager
