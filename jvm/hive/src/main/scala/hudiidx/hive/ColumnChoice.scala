@@ -2,7 +2,6 @@ package hudiidx.hive
 
 import hudiidx.InvalidOption
 import hudiidx.rows.ValueType
-import org.apache.hadoop.io.Writable
 
 /** Rows of the columns that settings name, in the order in which they name them; else of all, in the table's. */
 private[hive] object ColumnChoice {
@@ -12,7 +11,7 @@ private[hive] object ColumnChoice {
     * @param where the table, for messages
     */
   def of(table: ValueType.Struct, settings: ReadSettings, where: String)(
-      write: ValueType.Field => Any => Writable
+      write: ValueType.Field => ColumnWriter
   ): RowLayout = {
     val names = settings.columns.getOrElse(table.fields.map(_.name))
     val slots = names.zipWithIndex.map { case (name, place) =>
@@ -21,7 +20,7 @@ private[hive] object ColumnChoice {
         throw new InvalidOption(
           s"${ReadSettings.Columns}: $where has no column '$name'; it has ${table.fields.map(_.name).mkString(", ")}"
         )
-      Slot(place, table.fields(at), write(table.fields(at)))
+      Slot(place, table.fields(at), identity, write(table.fields(at)))
     }
     RowLayout(names.length, slots)
   }

@@ -2,7 +2,7 @@ package hudiidx.hive
 
 import scala.collection.JavaConverters._
 
-import hudiidx.rows.{Conversion, ValueType}
+import hudiidx.rows.{ColumnConversion, ValueType}
 import java.util.regex.Pattern
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.hive.serde2.ColumnProjectionUtils
@@ -26,7 +26,7 @@ private[hive] final case class HiveLayout(
     * @param where the table, for messages
     */
   def of(table: ValueType.Struct, where: String): RowLayout = {
-    val conversion = new Conversion(floatsByText = true, defaults = false, s"$where, as a Hive table")
+    val conversion = new ColumnConversion(floatsByText = true, s"$where, as a Hive table")
     val slots = for {
       place <- names.indices.toVector if read(place)
       at = table.indexOf(names(place)) if at >= 0
@@ -35,7 +35,7 @@ private[hive] final case class HiveLayout(
       val info = types(place)
       val convert = conversion.of(column.valueType, HiveWritables.valueType(info), names(place))
       val write = HiveWritables.of(info, column.valueType, names(place), paths)
-      Slot(place, column, value => write(convert(value)))
+      Slot(place, column, convert, write)
     }
     RowLayout(names.length, slots)
   }

@@ -5,12 +5,11 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.collection.JavaConverters._
 
 import hudiidx.UnsupportedTable
-import hudiidx.rows.ValueType
+import hudiidx.rows._
 import org.apache.hadoop.hive.common.`type`.{HiveChar, HiveDecimal, HiveVarchar}
 import org.apache.hadoop.hive.serde2.io.{DoubleWritable, HiveCharWritable, HiveDecimalWritable, HiveVarcharWritable}
 import org.apache.hadoop.hive.serde2.objectinspector.PrimitiveObjectInspector.PrimitiveCategory
 import org.apache.hadoop.hive.serde2.typeinfo._
-import org.apache.hadoop.io.Writable
 
 /** Values as the object inspectors of Hive's Parquet serde take them. */
 private[hive] object HiveWritables {
@@ -44,7 +43,7 @@ private[hive] object HiveWritables {
   /** @param path   of the column; of structs in columns alone that part is written which `fields` names
     * @param local  timestamps are of the wall clock
     */
-  def of(info: TypeInfo, source: ValueType, path: String, fields: NestedPaths): Any => Writable = info match {
+  def of(info: TypeInfo, source: ValueType, path: String, fields: NestedPaths): ColumnWriter = info match {
     case list: ListTypeInfo =>
       PlainWritables.array(of(list.getListElementTypeInfo, elementOf(source), path, NestedPaths.All))
     case map: MapTypeInfo =>
@@ -64,35 +63,34 @@ private[hive] object HiveWritables {
       source: ValueType,
       path: String,
       wanted: NestedPaths
-  ): Any => Writable = {
+  ): ColumnWriter = {
     val kept = fieldsOf(struct).zipWithIndex.filter { case ((name, _), _) => wanted.has(path, name) }
-    val places = kept.map(_._2).toArray
-    val parts = PlainWritables.parts(kept.map { case ((name, field), _) =>
-      of(field, fieldOf(source, name), s"$path.$name", wanted)
-    }.toArray)
-    if (kept.length == struct.getAllStructFieldNames.size) parts
-    else value => parts(places.map(value.asInstanceOf[Array[Any]](_)))
+    val parts = kept.map { case ((name, field), _) => of(field, fieldOf(source, name), s"$path.$name", wanted) }
+    PlainWritables.parts(parts.toArray, kept.map(_._2).toArray)
   }
 
-  private def ofPrimitive(info: PrimitiveTypeInfo, source: ValueType): Any => Writable =
+  private def ofPrimitive(info: PrimitiveTypeInfo, source: ValueType): ColumnWriter =
     info.getPrimitiveCategory match {
-      case PrimitiveCategory.DATE      => v => HiveTimes.date(v.asInstanceOf[Int])
+      case PrimitiveCategory.DATE      => (v, at) => HiveTimes.date(v.asInstanceOf[IntValues](at))
       case PrimitiveCategory.TIMESTAMP =>
         val local = isLocal(source)
-        v => HiveTimes.timestamp(v.asInstanceOf[Long], local)
+        (v, at) => HiveTimes.timestamp(v.asInstanceOf[LongValues](at), local)
       case PrimitiveCategory.DECIMAL =>
-        v => new HiveDecimalWritable(HiveDecimal.create(v.asInstanceOf[java.math.BigDecimal]))
-      case PrimitiveCategory.DOUBLE => v => new DoubleWritable(v.asInstanceOf[Double])
+        (v, at) => new HiveDecimalWritable(HiveDecimal.create(v.asInstanceOf[DecimalValues](at)))
+      case PrimitiveCategory.DOUBLE => (v, at) => new DoubleWritable(v.asInstanceOf[DoubleValues](at))
       case PrimitiveCategory.CHAR   =>
         val length = info.asInstanceOf[CharTypeInfo].getLength
-        v => new HiveCharWritable(new HiveChar(text(v), length))
+        (v, at) => new HiveCharWritable(new HiveChar(text(v, at), length))
       case PrimitiveCategory.VARCHAR =>
         val length = info.asInstanceOf[VarcharTypeInfo].getLength
-        v => new HiveVarcharWritable(new HiveVarchar(text(v), length))
+        (v, at) => new HiveVarcharWritable(new HiveVarchar(text(v, at), length))
       case _ => PlainWritables.of(primitiveType(info))
     }
 
-  private def text(value: Any): String = new String(value.asInstanceOf[Array[Byte]], UTF_8)
+  private def text(values: ColumnValues, at: Int): String = {
+    val bytes = values.asInstanceOf[BytesValues]
+    new String(bytes.values, bytes.from(at), bytes.length(at), UTF_8)
+  }
 
   private def isLocal(source: ValueType): Boolean = source match {
     case t: ValueType.Timestamp => t.local

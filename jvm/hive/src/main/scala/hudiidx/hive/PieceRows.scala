@@ -2,6 +2,7 @@ package hudiidx.hive
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
+import java.util.BitSet
 
 import hudiidx.{Causes, DamagedTable}
 import hudiidx.engine.Tables
@@ -16,43 +17,67 @@ import org.apache.hadoop.io.{ArrayWritable, Writable}
 
 /** One column of a row.
   *
-  * @param place in the row
-  * @param write makes the value that a reader of the row takes; null stays null
+  * @param place   in the row
+  * @param convert brings the column's values to the type that the reader of the row has it in
+  * @param write   makes what the reader takes of one of these
   */
-private[hive] final case class Slot(place: Int, column: ValueType.Field, write: Any => Writable)
+private[hive] final case class Slot(
+    place: Int,
+    column: ValueType.Field,
+    convert: ColumnValues => ColumnValues,
+    write: ColumnWriter
+)
 
 /** What a row consists of; places without a slot are null. */
 private[hive] final case class RowLayout(width: Int, slots: Vector[Slot])
 
-/** The rows of a piece. */
+/** The rows of a piece.
+  *
+  * @param constants for each slot its one value, or null where it has `sources`
+  * @param sources   for each slot its column in a batch
+  * @param keeps     which rows there are
+  */
 private[hive] final class PieceRows private (
-    rows: Rows,
+    batches: Batches,
     layout: RowLayout,
-    values: Array[Array[Any] => Any],
-    keeps: Array[Any] => Boolean
+    constants: Array[ColumnValues],
+    sources: Array[Int],
+    keeps: (RowBatch, Int) => Boolean
 ) extends AutoCloseable {
   private val slots = layout.slots.toArray
+  private val columns = constants.clone // of the batch at hand
+  private var batch: RowBatch = _
+  private var at = -1
 
   /** Null behind the last row. Each row is an object of its own. */
   def next(): Array[Writable] = {
-    var row = rows.next()
-    while (row != null && !keeps(row)) row = rows.next()
-    if (row == null) null
+    do advance() while (batch != null && !keeps(batch, at))
+    if (batch == null) null
     else {
       val made = new Array[Writable](layout.width)
       var i = 0
       while (i < slots.length) {
-        val value = values(i)(row)
-        if (value != null) made(slots(i).place) = slots(i).write(value)
+        made(slots(i).place) = slots(i).write.orNull(columns(i), if (constants(i) == null) at else 0)
         i += 1
       }
       made
     }
   }
 
-  def progress: Float = rows.progress
+  private def advance(): Unit = {
+    at += 1
+    if (batch == null || at == batch.rows) {
+      batch = batches.next()
+      at = 0
+      if (batch != null) slots.indices.foreach { i =>
+        if (constants(i) == null) columns(i) = slots(i).convert(batch.columns(sources(i)))
+      }
+    }
+  }
 
-  override def close(): Unit = rows.close()
+  def progress: Float = batches.progress
+
+  override def close(): Unit = batches.close()
 }
 
 private[hive] object PieceRows {
@@ -66,40 +91,50 @@ private[hive] object PieceRows {
   /** DamagedTable, UnsupportedTable where rows cannot be told.
     *
     * @param layout of the table's columns
+    * @param limits of the batches that are held
     */
-  def open(conf: Configuration, piece: SlicePiece, layout: ValueType.Struct => RowLayout): PieceRows = {
+  def open(
+      conf: Configuration,
+      piece: SlicePiece,
+      layout: ValueType.Struct => RowLayout,
+      limits: BatchLimits = BatchLimits.Usual
+  ): PieceRows = {
     val plan = ReadPlan.decode(piece.plan)
     val columns = new TableColumns(plan)
     val shape = layout(columns.struct)
     val constants = columns.constants(piece.partitionPath)
     val ofKey = plan.keys.map(_ => columns.struct.fields.find(_.name == KeyColumn).get)
     val read = (shape.slots.map(_.column).filterNot(f => constants.contains(f.name)) ++ ofKey).distinct
-    val values = shape.slots.map { s =>
-      constants.get(s.column.name) match {
-        case Some(constant) => (_: Array[Any]) => constant
-        case None           =>
-          val at = read.indexOf(s.column)
-          (row: Array[Any]) => row(at)
-      }
-    }.toArray
-    val keeps: Array[Any] => Boolean = plan.keys.fold((_: Array[Any]) => true) { keys =>
-      val at = read.indexOf(ofKey.get)
-      row => row(at) != null && keys(new String(row(at).asInstanceOf[Array[Byte]], UTF_8))
+    val fixed = shape.slots.map(s => constants.get(s.column.name).fold[ColumnValues](null)(constant(s, _))).toArray
+    val sources = shape.slots.map(s => read.indexOf(s.column)).toArray
+    val keeps: (RowBatch, Int) => Boolean = plan.keys.fold((_: RowBatch, _: Int) => true) { keys =>
+      val place = read.indexOf(ofKey.get)
+      (batch, at) => !batch.columns(place).isNull(at) && keys(text(batch.columns(place), at))
     }
-    new PieceRows(rows(conf, piece, plan, columns, ValueType.Struct(read)), shape, values, keeps)
+    new PieceRows(batches(conf, piece, plan, columns, ValueType.Struct(read), limits), shape, fixed, sources, keeps)
   }
 
-  private def rows(
+  private def constant(slot: Slot, value: Any): ColumnValues = {
+    val values = ColumnValues.of(slot.column.valueType, 1)
+    values.add(value)
+    slot.convert(values)
+  }
+
+  private def text(values: ColumnValues, at: Int): String =
+    new String(values.asInstanceOf[BytesValues](at), UTF_8)
+
+  private def batches(
       conf: Configuration,
       piece: SlicePiece,
       plan: ReadPlan,
       columns: TableColumns,
-      read: ValueType.Struct
-  ): Rows = {
+      read: ValueType.Struct,
+      limits: BatchLimits
+  ): Batches = {
     val storage = Tables.access(conf).storage
     if (piece.logs.isEmpty) {
       val isWhole = piece.start == 0 && piece.end == Long.MaxValue
-      new BaseRows(base(storage, piece, read, plan, columns, if (isWhole) None else Some((piece.start, piece.end))))
+      base(storage, piece, read, plan, columns, limits, if (isWhole) None else Some((piece.start, piece.end)))
     } else {
       val rules = MergeRules.of(plan.config, plan.mergesAs11)
       val blocks = new LogRows(read, columns.schema, plan.config.format.floatsByText)
@@ -107,8 +142,10 @@ private[hive] object PieceRows {
       val counting = TableMergeRules.blocks(plan.config, plan.timeline.get, plan.asOf, plan.damagedAsStock)
       val merger = new SliceMerger(storage, plan.config, rules, counting, MergeOptions(budget), logBytes = budget)
       val merged = merger.merge(piece.base, piece.logs.map(_._1), piece.logs.toMap)
-      val opens = piece.base.map(_ => () => base(storage, piece, read, plan, columns, None))
-      new MergedRows(merged, blocks, opens, new PartialRowMerger(merged, read, blocks, rules, windowOf(merged, budget)))
+      val opens =
+        piece.base.map(_ => (dropped: BitSet) => base(storage, piece, read, plan, columns, limits, None, dropped))
+      def mixer = new PartialRowMerger(merged, read, blocks, rules, windowOf(merged, budget))
+      new MergedBatches(merged, read, blocks, opens, mixer, limits)
     }
   }
 
@@ -118,16 +155,20 @@ private[hive] object PieceRows {
       read: ValueType.Struct,
       plan: ReadPlan,
       columns: TableColumns,
-      range: Option[(Long, Long)]
-  ): ParquetRows = {
+      limits: BatchLimits,
+      range: Option[(Long, Long)],
+      dropped: BitSet = new BitSet
+  ): ParquetBatches = {
     try
-      new ParquetRows(
+      new ParquetBatches(
         new StorageInputFile(storage, piece.path),
         piece.path,
         read,
         plan.config.baseFloatsByText,
         range,
-        Some(columns.labels)
+        Some(columns.labels),
+        limits,
+        dropped
       )
     catch {
       case e: DamagedTable if isMissing(e) =>

@@ -2,7 +2,7 @@ package hudiidx.hive
 
 import hudiidx.parquet.{ParquetLayout, ParquetTables}
 import hudiidx.parquet.StorageInputFile
-import hudiidx.rows.{ParquetRows, ValueType}
+import hudiidx.rows.{BatchRows, ParquetBatches, ValueType}
 import hudiidx.storage.LocalStorage
 import hudiidx.{Fixtures, InvalidOption, NotAHudiTable, TestSettings}
 import org.apache.hadoop.fs.Path
@@ -41,9 +41,8 @@ final class HiveSplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def numbers(piece: SlicePiece): Vector[Long] = {
     val wanted = ValueType.Struct(Vector(ValueType.Field("n", ValueType.Int64), ValueType.Field("s", ValueType.Text)))
     val file = new StorageInputFile(LocalStorage, piece.path)
-    val rows = new ParquetRows(file, piece.path, wanted, floatsByText = true, Some((piece.start, piece.end)))
-    try Iterator.continually(rows.next()).takeWhile(_ != null).map(_(0).asInstanceOf[Long]).toVector
-    finally rows.close()
+    val rows = new ParquetBatches(file, piece.path, wanted, floatsByText = true, Some((piece.start, piece.end)))
+    BatchRows.all(rows).map(_(0).asInstanceOf[Long])
   }
 
   TestSettings

@@ -2,7 +2,7 @@ package hudiidx.hive
 
 import hudiidx.parquet.{ParquetLayout, ParquetTables}
 import hudiidx.parquet.StorageInputFile
-import hudiidx.rows.{ParquetRows, ValueType}
+import hudiidx.rows.{BatchRows, ParquetBatches, ValueType}
 import hudiidx.storage.LocalStorage
 import hudiidx.{DamagedTable, Fixtures, UnsupportedTable}
 import java.nio.file.{Files, Paths}
@@ -19,14 +19,12 @@ final class ParquetRowsSuite extends HiveSuite {
 
   private def write(schema: String, rows: (Group => Unit)*): String = ParquetTables.write(schema, layout, rows)
 
-  private def open(file: String, wanted: ValueType.Struct): ParquetRows =
-    new ParquetRows(new StorageInputFile(LocalStorage, file), file, wanted, floatsByText = true, None)
+  private def open(file: String, wanted: ValueType.Struct): ParquetBatches =
+    new ParquetBatches(new StorageInputFile(LocalStorage, file), file, wanted, floatsByText = true, None)
 
   private def texts(file: String, columns: (String, ValueType)*): Vector[String] = {
     val wanted = ValueType.Struct(columns.toVector.map { case (n, t) => ValueType.Field(n, t) })
-    val rows = open(file, wanted)
-    try Iterator.continually(rows.next()).takeWhile(_ != null).map(r => show(r, wanted)).toVector
-    finally rows.close()
+    BatchRows.all(open(file, wanted)).map(r => show(r, wanted))
   }
 
   private def show(value: Any, of: ValueType): String = (value, of) match {

@@ -51,7 +51,7 @@ private[hudiidx] object FieldColumns {
     }
 
   /** Values are asked for one by one, so none is converted. */
-  private final class NoConverter(group: GroupType) extends GroupConverter {
+  final class NoConverter(group: GroupType) extends GroupConverter {
     override def getConverter(field: Int): Converter =
       if (group.getType(field).isPrimitive) NoValue else new NoConverter(group.getType(field).asGroupType)
     override def start(): Unit = ()

@@ -24,8 +24,8 @@ private[hudiidx] final class Conversion(floatsByText: Boolean, defaults: Boolean
     convert => value => if (value == null) null else convert(value)
   }
 
-  /** None: values stay as they are. */
-  private def step(from: ValueType, to: ValueType, path: String): Option[Any => Any] =
+  /** None: values stay as they are; else what becomes of one that is not null. */
+  private[rows] def step(from: ValueType, to: ValueType, path: String): Option[Any => Any] =
     if (ValueType.same(from, to)) None
     else
       (from, to) match {
@@ -58,13 +58,18 @@ private[hudiidx] final class Conversion(floatsByText: Boolean, defaults: Boolean
     case _                           => throw refused(from, to, path)
   }
 
-  private def fields(own: Struct, wanted: Struct, path: String): Any => Any = {
+  /** For each field of a struct where the other one has it; -1: nowhere. */
+  private[rows] def placesOf(own: Struct, wanted: Struct, path: String): Array[Int] = {
     if (
       HudiType.Variant.isShredded(own.fields.map(_.name)) && wanted.fields
         .forall(f => !f.name.equalsIgnoreCase(HudiType.Variant.Shredded))
     )
       throw HudiType.Variant.refused(where, path, "Hive")
-    val places = wanted.fields.map(f => own.indexOf(f.name)).toArray
+    wanted.fields.map(f => own.indexOf(f.name)).toArray
+  }
+
+  private def fields(own: Struct, wanted: Struct, path: String): Any => Any = {
+    val places = placesOf(own, wanted, path)
     val convert = wanted.fields
       .zip(places)
       .map { case (f, at) =>

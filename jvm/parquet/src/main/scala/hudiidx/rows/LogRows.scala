@@ -25,11 +25,11 @@ import org.apache.avro.Schema
 import org.apache.avro.generic.{GenericDatumReader, IndexedRecord}
 import org.apache.avro.io.{BinaryDecoder, DecoderFactory}
 
-/** The rows of one data block of a log, as plain values of the wanted columns. */
+/** The rows of one data block of a log. */
 private[hudiidx] abstract class LogBlockRows extends BlockWalk {
 
-  /** The current row. */
-  def row: Array[Any]
+  /** Adds the current row's values of the wanted columns. */
+  def addTo(rows: BatchBuilder): Unit
 }
 
 /** Opens data blocks as rows of the same columns. Keeps what it compiles for each schema. For one thread.
@@ -50,7 +50,8 @@ private[hudiidx] final class LogRows(wanted: ValueType.Struct, table: Schema, fl
       case LogBlockKind.HFileData   => new HFileBlockRows(reader, block, avroRows(reader.path, block))
       case LogBlockKind.ParquetData =>
         val content = LogFile.contentReader(reader, block)
-        new ParquetBlockRows(new ParquetRows(new ReaderInputFile(content), content.path, wanted, floatsByText, None))
+        val file = new ReaderInputFile(content)
+        new ParquetBlockRows(new ParquetBatches(file, content.path, wanted, floatsByText, None))
       case other =>
         throw new UnsupportedTable(s"${reader.path}: a block of kind $other at offset ${block.offset} holds no rows")
     }
@@ -93,8 +94,8 @@ private[hudiidx] final class AvroRows(
 
   def present(column: Int): Boolean = places(column) >= 0
 
-  /** DamagedTable, with file and offset, if the datum of `length` bytes at the cursor does not fit its schema. */
-  def row(in: ByteCursor, length: Int): Array[Any] = {
+  /** Adds a row. DamagedTable, with file and offset, if the datum of `length` bytes at the cursor does not fit its schema. */
+  def addTo(rows: BatchBuilder, in: ByteCursor, length: Int): Unit = {
     val from = in.position
     try {
       // Avro's reader takes the memory that a length asks for before it looks whether there are so many bytes.
@@ -104,9 +105,9 @@ private[hudiidx] final class AvroRows(
       decoder = DecoderFactory.get.binaryDecoder(in.bytes, from, length, decoder)
       last = reader.read(last, decoder)
       if (!decoder.isEnd) in.fail(s"record of $length bytes is shorter by its schema, the log is damaged; it stands")
-      Array.tabulate[Any](places.length) { i =>
+      rows.add(Array.tabulate[Any](places.length) { i =>
         if (places(i) < 0) wanted.fields(i).default else convert(i)(last.get(places(i)))
-      }
+      })
     } catch {
       case e: HudiIdxException                        => throw e
       case e @ (_: IOException | _: RuntimeException) =>
@@ -135,7 +136,7 @@ private[hudiidx] final class AvroRows(
 /** Rows of an Avro block, or some of them (format notes §6.3). */
 private final class AvroBlockRows(records: AvroRecordWalk, rows: AvroRows) extends LogBlockRows {
   override def next(): Boolean = records.next()
-  override def row: Array[Any] = rows.row(records.cursor, records.length)
+  override def addTo(to: BatchBuilder): Unit = rows.addTo(to, records.cursor, records.length)
   override def present(column: Int): Boolean = rows.present(column)
   override def close(): Unit = ()
 }
@@ -147,11 +148,11 @@ private final class HFileBlockRows(reader: RandomReader, block: LogBlock, rows: 
 
   override def next(): Boolean = cells.next()
 
-  override def row: Array[Any] = {
+  override def addTo(to: BatchBuilder): Unit = {
     val end = cells.valueOffset + cells.valueLength
     // The cell's place in the log file is not known once its block is decompressed.
     val in = new ByteCursor(cells.valueBytes, cells.valueOffset, end, content.path, 0L, new DamagedTable(_))
-    rows.row(in, cells.valueLength)
+    rows.addTo(to, in, cells.valueLength)
   }
 
   override def present(column: Int): Boolean = rows.present(column)
@@ -159,15 +160,20 @@ private final class HFileBlockRows(reader: RandomReader, block: LogBlock, rows: 
 }
 
 /** Rows of a Parquet block, whose content is a whole Parquet file (format notes §6.4). */
-private final class ParquetBlockRows(rows: ParquetRows) extends LogBlockRows {
-  private var current: Array[Any] = _
+private final class ParquetBlockRows(rows: ParquetBatches) extends LogBlockRows {
+  private var batch: RowBatch = _
+  private var at = -1
 
   override def next(): Boolean = {
-    current = rows.next()
-    current != null
+    at += 1
+    if (batch == null || at >= batch.rows) {
+      batch = rows.next()
+      at = 0
+    }
+    batch != null
   }
 
-  override def row: Array[Any] = current
+  override def addTo(to: BatchBuilder): Unit = to.addAll(batch, at, 1)
   override def present(column: Int): Boolean = rows.present(column)
   override def close(): Unit = rows.close()
 }

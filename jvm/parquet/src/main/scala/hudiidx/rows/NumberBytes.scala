@@ -22,6 +22,35 @@ private[rows] object NumberBytes {
     })
   }
 
+  /** The same of a column. */
+  def numbers(from: BytesValues, vector: ValueType.Numbers, where: String): ListValues = {
+    val made = ColumnValues.of(vector, from.count).asInstanceOf[ListValues]
+    val in = ByteBuffer.wrap(from.values).order(ByteOrder.LITTLE_ENDIAN)
+    var i = 0
+    while (i < from.count) {
+      if (!from.isNull(i)) {
+        in.position(from.from(i))
+        addTo(made.items, in, vector.element.countIn(from.length(i), s"$where: "))
+      }
+      made.endList(!from.isNull(i))
+      i += 1
+    }
+    made
+  }
+
+  private def addTo(items: ColumnValues, in: ByteBuffer, count: Int): Unit = {
+    var i = 0
+    while (i < count) {
+      items match {
+        case floats: FloatValues   => floats.append(in.getFloat)
+        case doubles: DoubleValues => doubles.append(in.getDouble)
+        case bytes: IntValues      => bytes.append(in.get.toInt)
+        case other                 => throw new IllegalArgumentException(other.getClass.getName)
+      }
+      i += 1
+    }
+  }
+
   def bytes(value: Any, element: VectorElement): Array[Byte] = {
     val numbers = value.asInstanceOf[Array[Any]]
     val out = ByteBuffer.allocate(numbers.length * element.bytes).order(ByteOrder.LITTLE_ENDIAN)

@@ -16,9 +16,13 @@ private[rows] object ParquetTypes {
   /** UnsupportedTable for types that Hudi does not write. */
   def struct(group: GroupType, path: String): ValueType.Struct =
     ValueType.Struct(group.getFields.asScala.toVector.map { f =>
-      if (f.isRepetition(Repetition.REPEATED)) refuse(f, path)
-      ValueType.Field(f.getName, of(f, path))
+      ValueType.Field(f.getName, once(f, path))
     })
+
+  private def once(field: Type, path: String): ValueType = of(unrepeated(field, path), path)
+
+  private def unrepeated(field: Type, path: String): Type =
+    if (field.isRepetition(Repetition.REPEATED)) refuse(field, path) else field
 
   def of(field: Type, path: String): ValueType =
     if (field.isPrimitive) primitive(field.asPrimitiveType, path)
@@ -27,7 +31,7 @@ private[rows] object ParquetTypes {
         case _: ListLogicalTypeAnnotation => ValueType.Items(of(element(field.asGroupType, path), path))
         case _: MapLogicalTypeAnnotation | _: MapKeyValueTypeAnnotation =>
           val entry = repeated(field.asGroupType, path)
-          ValueType.Entries(of(entry.getType(0), path), of(entry.getType(1), path))
+          ValueType.Entries(once(entry.getType(0), path), once(entry.getType(1), path))
         case _ => struct(field.asGroupType, path)
       }
 
@@ -55,7 +59,7 @@ private[rows] object ParquetTypes {
   def element(list: GroupType, path: String): Type = {
     val inner = list.getType(0)
     if (list.getFieldCount != 1 || !inner.isRepetition(Repetition.REPEATED)) refuse(list, path)
-    if (isElement(list, inner)) inner else inner.asGroupType.getType(0)
+    if (isElement(list, inner)) inner else unrepeated(inner.asGroupType.getType(0), path)
   }
 
   /** Parquet's rules for lists of older writers (LogicalTypes.md, "Backward-compatibility rules"). */

@@ -3,8 +3,6 @@ package hudiidx.rows
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
-import scala.collection.mutable
-
 import hudiidx.UnsupportedTable
 import hudiidx.slice.{MergedSlice, PartialMergeRecords, RecordHolder}
 import hudiidx.merge.{ColumnMerge, MergeRules}
@@ -24,52 +22,66 @@ private[hudiidx] final class PartialRowMerger(
   private val yielding = columns.fields.map(FieldMergeRule.of(rules.mixing, _)).toArray
   private val ofNewest =
     columns.fields.map(f => rules.newestMeta && TableSchema.MetaColumns.contains(f.name)).toArray
-  private val held = mutable.ArrayBuffer.empty[Array[Any]]
+  private var held: BatchBuilder = _
   private val holder = new RecordHolder[LogBlockRows] {
-    override def begin(records: Int): Unit = held.clear()
-    override def add(walk: LogBlockRows): Unit = held += walk.row
+    override def begin(records: Int): Unit = held = new BatchBuilder(columns, records)
+    override def add(walk: LogBlockRows): Unit = walk.addTo(held)
   }
   private val records = new PartialMergeRecords(slice, blocks, window, yielding.length, holder)
 
-  /** @param base the base file's row; null if the recipe has none */
-  def row(recipe: Int, base: Array[Any]): Array[Any] = {
+  /** Adds the row of a recipe.
+    *
+    * @param base where the base file's row stands, if the recipe has one
+    */
+  def addTo(rows: BatchBuilder, recipe: Int, base: RowBatch, row: Int): Unit = {
     val places = records.places(recipe)
     val newest = records.newest(recipe)
-    Array.tabulate[Any](yielding.length) { column =>
+    var column = 0
+    while (column < yielding.length) {
       var i = if (ofNewest(column)) newest else places.length - 1
-      while (i > 0 && !ofNewest(column) && givesWay(places(i), column, base)) i -= 1
-      if (places(i) < 0) base(column) else held(places(i))(column)
+      while (i > 0 && !ofNewest(column) && givesWay(places(i), column, base, row)) i -= 1
+      if (places(i) < 0) rows.columns(column).addAll(base.columns(column), row, 1)
+      else rows.columns(column).addAll(held.columns(column), places(i), 1)
+      column += 1
     }
+    rows.endRow()
   }
 
-  private def givesWay(place: Int, column: Int, base: Array[Any]): Boolean =
-    if (place < 0) yielding(column)(base(column))
-    else !records.has(place, column) || yielding(column)(held(place)(column))
+  private def givesWay(place: Int, column: Int, base: RowBatch, row: Int): Boolean =
+    if (place < 0) yielding(column)(base.columns(column), row)
+    else !records.has(place, column) || yielding(column)(held.columns(column), place)
 }
 
 /** Whether a column's value in a row that wins gives way. */
+private trait FieldMergeRule {
+  def apply(values: ColumnValues, at: Int): Boolean
+}
+
 private object FieldMergeRule {
-  private val Never: Any => Boolean = _ => false
-  private val IfNull: Any => Boolean = _ == null
+  private val Never: FieldMergeRule = (_, _) => false
+  private val IfNull: FieldMergeRule = _.isNull(_)
 
   /** UnsupportedTable for a default that only Hudi's own code compares. */
-  def of(mixing: ColumnMerge, column: ValueType.Field): Any => Boolean = (mixing, column.valueType) match {
+  def of(mixing: ColumnMerge, column: ValueType.Field): FieldMergeRule = (mixing, column.valueType) match {
     case (ColumnMerge.Never, _)                                             => Never
     case (ColumnMerge.Nulls, _)                                             => IfNull
     case (ColumnMerge.Unavailable(text), ValueType.Text | ValueType.Binary) => ifText(text.getBytes(UTF_8))
     case (ColumnMerge.Unavailable(_), _)                                    => Never
     case (_, _) if column.default == null                                   => IfNull
     case (ColumnMerge.EqualDefaults, _)                                     => equalDefault(column)
-    case (ColumnMerge.Defaults, ValueType.Bool)                             => _ == column.default
-    case (ColumnMerge.Defaults, ValueType.Int32 | ValueType.Int64) if isOneObject(column.default) => _ == column.default
-    case (ColumnMerge.Defaults, _)                                                                => Never
+    case (ColumnMerge.Defaults, ValueType.Bool)                             => ifEqual(column.default)
+    case (ColumnMerge.Defaults, ValueType.Int32 | ValueType.Int64) if isOneObject(column.default) =>
+      ifEqual(column.default)
+    case (ColumnMerge.Defaults, _) => Never
   }
 
-  private def equalDefault(column: ValueType.Field): Any => Boolean = column.valueType match {
-    case ValueType.Bool | ValueType.Int32 | ValueType.Int64 => _ == column.default
+  private def ifEqual(default: Any): FieldMergeRule = _.value(_) == default
+
+  private def equalDefault(column: ValueType.Field): FieldMergeRule = column.valueType match {
+    case ValueType.Bool | ValueType.Int32 | ValueType.Int64 => ifEqual(column.default)
     // As bits, as Java's boxes compare them: NaN is NaN, and 0.0 is not -0.0.
     case ValueType.Float32 | ValueType.Float64 =>
-      value => value != null && value.asInstanceOf[AnyRef].equals(column.default)
+      (values, at) => !values.isNull(at) && values.value(at).asInstanceOf[AnyRef].equals(column.default)
     case other =>
       throw new UnsupportedTable(
         s"column ${column.name} of type ${ValueType.show(other)} has a default other than null, which the table's payload class " +
@@ -77,9 +89,11 @@ private object FieldMergeRule {
       )
   }
 
-  private def ifText(wanted: Array[Byte]): Any => Boolean = {
-    case bytes: Array[Byte] => Arrays.equals(bytes, wanted)
-    case _                  => false
+  private def ifText(wanted: Array[Byte]): FieldMergeRule = {
+    case (values: BytesValues, at) =>
+      !values.isNull(at) &&
+      Arrays.equals(values.values, values.from(at), values.from(at) + values.length(at), wanted, 0, wanted.length)
+    case _ => false
   }
 
   /** Java keeps one object of each such number. */

@@ -9,6 +9,15 @@ import hudiidx.table.VectorElement
   *   - Timestamp: a Long, microseconds since 1970 of UTC, or of the wall clock if local
   *   - Text (UTF-8) and Binary: Array[Byte]; Decimal: java.math.BigDecimal of the type's scale
   *   - Struct, Items and Numbers: Array[Any]; Entries: Array[Any] of an Array(key, value) each
+  *
+  * In batches the values of a column are one [[ColumnValues]], whose bits tell nulls:
+  *
+  *   - Bool: `BoolValues`; Int32, and Date as days: `IntValues`; Int64, and Timestamp as microseconds: `LongValues`; Float32:
+  *     `FloatValues`; Float64: `DoubleValues`; Nothing: `NoValues`
+  *   - Text (UTF-8) and Binary: `BytesValues`, bytes with offsets
+  *   - Decimal: `DecimalValues` of unscaled numbers, up to 18 digits as longs, above as bytes of a two's complement
+  *   - Struct: `StructValues`, a column for each field; Items and Numbers: `ListValues`, a column of all items with offsets;
+  *     Entries: the same with `StructValues` of keys and values for items
   */
 private[hudiidx] sealed abstract class ValueType extends Product with Serializable
 

@@ -11,8 +11,8 @@ import org.apache.parquet.io.api.{GroupConverter, RecordMaterializer}
 import org.apache.parquet.io.{ColumnIOFactory, InputFile, RecordReader}
 import org.apache.parquet.schema.MessageType
 
-/** Rows of a Parquet file, of all row groups or of those whose middle lies in a range of bytes, as plain values of the wanted
-  * columns; null for columns that the file lacks. DamagedTable if it cannot be read as Parquet. For one thread.
+/** What batches are held against: rows of a Parquet file as [[ParquetBatches]] has them, but one by one, by the record reader of
+  * Parquet's own.
   *
   * @param wanted names and types as the table has them
   * @param floatsByText see [[Conversion]]

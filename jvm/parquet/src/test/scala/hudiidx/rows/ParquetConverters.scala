@@ -16,11 +16,11 @@ private[rows] object ParquetConverters {
     case ValueType.Entries(key, value) => new ParquetMap(field.asGroupType, key, value, path, take)
     case struct: ValueType.Struct      =>
       new ParquetStruct(field.asGroupType, struct.fields.map(_.valueType).toArray, path, take)
-    case _ => new ParquetLeaf(valueType, field.asPrimitiveType.getPrimitiveTypeName, take)
+    case _ => new ParquetValue(valueType, field.asPrimitiveType.getPrimitiveTypeName, take)
   }
 }
 
-private[rows] final class ParquetLeaf(valueType: ValueType, stored: PrimitiveTypeName, take: Any => Unit)
+private[rows] final class ParquetValue(valueType: ValueType, stored: PrimitiveTypeName, take: Any => Unit)
     extends PrimitiveConverter {
   private val (isMillis, scale) = valueType match {
     case t: ValueType.Timestamp      => (t.millis, 0)
