@@ -34,14 +34,14 @@ private[hudiidx] final class ParquetBatches(
     dropped: BitSet = new BitSet
 ) extends Batches {
   private val reader = guarded(path)(ParquetFileReader.open(file, ParquetBatches.options(range)))
-  private val schema = {
+  private val schema = orClosed {
     val stored = reader.getFileMetaData.getSchema
     labels.fold(stored)(TimestampLabels.repaired(stored, _))
   }
-  private val own = guarded(path)(ParquetTypes.struct(schema, path))
+  private val own = orClosed(guarded(path)(ParquetTypes.struct(schema, path)))
   private val places = wanted.fields.map(f => ParquetBatches.find(own, f.name, wanted)).toArray
   private val read = places.filter(_ >= 0).distinct.sorted
-  private val convert: Array[ColumnValues => ColumnValues] = {
+  private val convert: Array[ColumnValues => ColumnValues] = orClosed {
     val conversion = new ColumnConversion(floatsByText, path)
     places.zip(wanted.fields).map { case (at, to) =>
       if (at < 0) null else conversion.of(own.fields(at).valueType, to.valueType, to.name)
@@ -49,7 +49,8 @@ private[hudiidx] final class ParquetBatches(
   }
   private val projection = new MessageType(schema.getName, read.toVector.map(i => schema.getType(i)).asJava)
   private val readBytes = new ReadBytes
-  private val nodes = guarded(path)(ParquetNode.of(projection, read.map(own.fields(_).valueType), path, readBytes))
+  private val nodes =
+    orClosed(guarded(path)(ParquetNode.of(projection, read.map(own.fields(_).valueType), path, readBytes)))
   private val (fixed, varying) = nodes.partition(_.isFixed)
   private val leaves = nodes.flatMap(_.leaves)
   private val nodeOf = places.map(p => read.indexOf(p))
@@ -60,6 +61,14 @@ private[hudiidx] final class ParquetBatches(
 
   // Without columns rows are only counted.
   if (read.isEmpty) left = total else reader.setRequestedSchema(projection)
+
+  private def orClosed[A](made: => A): A =
+    try made
+    catch {
+      case e: Throwable =>
+        reader.close()
+        throw e
+    }
 
   override def progress: Float = if (total == 0) 1f else done.toFloat / total
 

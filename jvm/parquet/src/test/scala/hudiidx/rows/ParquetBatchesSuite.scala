@@ -8,12 +8,13 @@ import scala.util.Random
 
 import hudiidx.parquet.{ParquetLayout, ParquetTables, ReaderInputFile, StorageInputFile}
 import hudiidx.storage.{FileStamp, LocalStorage, RandomReader}
-import hudiidx.{DamagedTable, Fixtures, HudiIdxException, TestSettings}
+import hudiidx.{DamagedTable, Fixtures, HudiIdxException, TestSettings, UnsupportedTable}
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.column.ParquetProperties.WriterVersion
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, SeekableInputStream}
 import org.scalacheck.Gen
 import org.scalactic.anyvals.PosInt
 import org.scalatest.funsuite.AnyFunSuite
@@ -207,6 +208,19 @@ final class ParquetBatchesSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     } finally reader.close()
   }
 
+  test("a file whose rows cannot be read is closed again") {
+    val schema = "message t { required int32 n; repeated int32 many; }"
+    val file = ParquetTables.write(schema, layout(new Random(1)), Seq(g => g.append("n", 1).append("many", 2): Unit))
+    val plain =
+      ParquetTables.write("message t { required int32 n; }", layout(new Random(1)), Seq(_.append("n", 1): Unit))
+    for ((path, of) <- Seq(file -> ValueType.Int32, plain -> ValueType.Bool)) {
+      val (wanted, streams) = (ValueType.Struct(Vector(ValueType.Field("n", of))), new CountedStreams(path))
+      val refused = intercept[UnsupportedTable](new ParquetBatches(streams, path, wanted, floatsByText = true, None))
+      assert(refused.getMessage.contains(path))
+      assert(streams.opened > 0 && streams.closed === streams.opened)
+    }
+  }
+
   test("a batch ends where its bytes do: few rows of long texts, of which the file has each once") {
     val text = "long text" * 20000
     val schema = "message t { required int32 n; required binary s (UTF8); }"
@@ -245,4 +259,23 @@ private final class CountedReader(under: RandomReader) extends RandomReader {
     under.readInto(offset, length, target)
   }
   override def close(): Unit = under.close()
+}
+
+/** Counts the streams of a file. */
+private final class CountedStreams(path: String) extends InputFile {
+  private val under = new StorageInputFile(LocalStorage, path)
+  var (opened, closed) = (0, 0)
+  override def getLength: Long = under.getLength
+  override def newStream(): SeekableInputStream = {
+    val stream = under.newStream()
+    opened += 1
+    new DelegatingSeekableInputStream(stream) {
+      override def getPos: Long = stream.getPos
+      override def seek(to: Long): Unit = stream.seek(to)
+      override def close(): Unit = {
+        closed += 1
+        super.close()
+      }
+    }
+  }
 }
