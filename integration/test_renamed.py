@@ -119,3 +119,33 @@ def test_renamed_columns_are_read_by_their_ids(
     HudiIndex(spark, table.path).update()
     table.compare("note like 'rider%'", "driver is null", "driver like 'note%'")
     table.compare_instants()
+
+
+@pytest.mark.parametrize("kind", ["COW", "MOR"])
+def test_values_that_the_wider_type_alone_can_hold_are_found(
+    spark: SparkSession, request: pytest.FixtureRequest, kind: str
+) -> None:
+    """Files of both types are in one file of the index, whose bounds of either say nothing of the others'."""
+    stock: Any = request.getfixturevalue(NEWEST)
+    name = f"wider-{kind.lower()}"
+    path = stock.new(name=name, kind=kind, options={"hoodie.parquet.small.file.limit": "0"})
+    filters = ["v = 9.5D", "v in (15.5D, 3.25D)", "v > 21.25D and v < 21.75D", "v = 3.25D", "v = 3"]
+    counts = [1, 1, 1, 0, 1]
+
+    def write(first: int, end: int, value: str) -> None:
+        sql = f"select concat('k', id) id, 'oslo' city, id ts, cast({value}) v from range({first}, {end})"
+        stock.write_sql(name=name, sql=sql)
+
+    def check() -> None:
+        assert [answer["count"] for answer in stock.filtered(name=name, filters=filters)] == counts
+        frame = spark.read.format("hudiidx").option("hudiidx.index.strict", "true").load(path)
+        assert [len(frame.where(f).collect()) for f in filters] == counts
+        assert [frame.where(f).count() for f in filters] == counts
+
+    write(0, 10, "id as int")
+    write(8, 25, "id + 0.5 as double")
+    HudiIndex(spark, path).create(columns="*")
+    check()
+    write(24, 30, "id + 0.5 as double")
+    HudiIndex(spark, path).update()
+    check()

@@ -7,15 +7,14 @@ package hudiidx.column
   */
 final case class LeafTest(nulls: Boolean, values: Option[ValueSet]) {
 
-  /** False only if no value is wanted, whatever bounds say. */
-  val wantsValues: Boolean = values.forall(!_.isEmpty)
-
-  /** False if no row with these statistics can be wanted. */
+  /** False if no row with these statistics can be wanted. Bounds that are not known rule nothing out, though no value of
+    * this type be wanted: the file may have the column in another one.
+    */
   def mightMatch(stats: ColumnStats): Boolean =
     (nulls && stats.nulls != 0) || (stats.bounds match {
       case Bounds.NoValues => false
-      case Bounds.Unknown  => wantsValues
-      case range           => wantsValues && values.forall(LeafTest.meets(_, range))
+      case Bounds.Unknown  => true
+      case range           => values.forall(LeafTest.meets(_, range))
     })
 }
 
