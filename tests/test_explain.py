@@ -50,7 +50,7 @@ def test_a_scan_is_a_tree_of_its_stages() -> None:
         "+- partitions: 1 of 4; 12 of 40 files left",
         "+- record keys: 1 keys in 1 file groups and 2 that the index has not taken in; 11 files left",
         "+- columns: left out 1 partitions whole, 8 files in all; bounds left 6 files, blooms and values 3",
-        "+-   fare: range ruled out 7 files and 1 partitions",
+        "+-   fare: range ruled out 7 files, superseded ones too, and 1 partitions",
         "+-   filter: length(name) tells no range",
         "+- files: 3 of 40, 900 bytes",
         "+- filters for Parquet: EqualTo(id,7)",

@@ -117,7 +117,7 @@ private[record] final class HeldRuns(access: TableAccess, indexDir: String) {
     catch {
       case e: NoSuchFileException =>
         throw new WriteConflict(
-          s"$path: gone while the update that wrote it was at work: a clean-up took it for one of a writer that is dead; " +
+          s"$path: gone while the update that wrote it was at work: the update was stopped, or a clean-up took it for one of a writer that is dead; " +
             s"the index stays as it was, update it again, with a longer ${IndexOptions.OrphanMinutes} if updates take that long",
           e
         )

@@ -174,6 +174,9 @@ private[spark] object PrunedFiles {
   private def decidedBy(facts: PlanFacts): String = {
     val partitions = if (facts.partitions.kept < facts.partitions.total) Vector("partitions") else Vector.empty
     val keys = if (facts.keys.groups.isDefined) Vector("record") else Vector.empty
-    (partitions ++ keys ++ facts.columns.leaves.flatMap(ColumnStage.decided)).distinct.mkString(", ")
+    // Parts of a condition count superseded files of the index too.
+    val leavesNothing = facts.columns.partitionsSkipped == 0 && facts.columns.filesSkipped == 0
+    val columns = if (leavesNothing) Vector.empty else facts.columns.leaves.flatMap(ColumnStage.decided)
+    (partitions ++ keys ++ columns).distinct.mkString(", ")
   }
 }
