@@ -80,7 +80,8 @@ def _part(part: Mapping[str, Any]) -> str:
     if part["why_not"] is not None:
         return f"{name}: {part['why_not']}"
     kinds = " and ".join(part["kinds"]) or "range"
-    return f"{name}: {kinds} ruled out {part['files']} files, superseded ones too, and {part['partitions']} partitions"
+    files = f"{part['files']} files, superseded ones too,"
+    return f"{name}: {kinds} ruled out {files} and {part['partitions']} partitions"
 
 
 def _why(stage: Mapping[str, Any]) -> str:
