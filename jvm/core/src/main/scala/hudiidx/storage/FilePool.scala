@@ -50,13 +50,19 @@ final class FilePool(most: Int, idleNanos: Long, clock: () => Long) {
     })
   }
 
+  /** Takes the oldest out, before they are closed: whoever opens one again meanwhile puts it back. */
   private def first(n: Int): Vector[PooledReader] = {
     val all = open.keySet.iterator
-    Vector.fill(n)(all.next())
+    Vector.fill(n) {
+      val oldest = all.next()
+      all.remove()
+      oldest
+    }
   }
 
   // Outside of the pool's lock: a store may take its time.
-  private def closeEach(readers: Vector[PooledReader]): Unit = readers.foreach { r => if (r.rest()) forget(r) }
+  private def closeEach(readers: Vector[PooledReader]): Unit =
+    readers.foreach(r => if (!r.rest()) synchronized(open.putIfAbsent(r, clock()): Unit))
 
   /** Lives for as long as a file is open. */
   private def startSweeper(): Thread = {

@@ -107,6 +107,7 @@ final class FilePoolSuite extends AnyFunSuite {
     goOn.countDown()
     thread.join()
     assert(found.get === 1)
+    p.now = 180000000000L
     p.pool.sweep()
     assert(p.storage.isOpen === 0)
   }
