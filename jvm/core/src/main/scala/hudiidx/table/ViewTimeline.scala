@@ -144,10 +144,7 @@ object ViewTimeline {
   }
 
   private def restoredAway(timeline: ActiveTimeline, contents: InstantContents): Vector[String] =
-    timeline.completed.filter(_.action == Action.Restore).flatMap { instant =>
-      val restore = contents.restore(instant)
-      restore.removedInstants ++ restore.rollbacks.flatMap(_.commitsRolledBack)
-    }
+    timeline.completed.filter(_.action == Action.Restore).flatMap(contents.restore(_).undone)
 
   /** Layout 1 has completion times in none of its names. A downgrade by stock Hudi, which leaves log files of version 8
     * or later behind a pending compaction, gives them to the files of the instants as the times of their last change. A

@@ -70,7 +70,11 @@ final case class RolledBackPartition(
 )
 
 /** @param removedInstants requested times of the instants that the restore took off the timeline */
-final case class RestoreMetadata(removedInstants: Vector[String], rollbacks: Vector[RollbackMetadata])
+final case class RestoreMetadata(removedInstants: Vector[String], rollbacks: Vector[RollbackMetadata]) {
+
+  /** Requested times of all that it undid. */
+  def undone: Vector[String] = removedInstants ++ rollbacks.flatMap(_.commitsRolledBack)
+}
 
 /** One file group of a compaction or clustering plan.
   *

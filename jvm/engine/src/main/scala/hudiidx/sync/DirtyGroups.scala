@@ -137,7 +137,7 @@ final class DirtyGroupsBuilder(isCovered: String => Boolean, isReplaced: String 
   def restore(metadata: RestoreMetadata): Unit = {
     if (metadata.removedInstants.exists(isCovered) || metadata.rollbacks.exists(tookIn))
       metadata.rollbacks.foreach(undo)
-    (metadata.removedInstants +: metadata.rollbacks.map(_.commitsRolledBack)).foreach(revived)
+    revived(metadata.undone)
   }
 
   // Older releases may leave the list empty.

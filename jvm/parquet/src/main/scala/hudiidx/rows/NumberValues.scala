@@ -2,8 +2,26 @@ package hudiidx.rows
 
 import java.util.Arrays
 
-private[hudiidx] final class BoolValues(capacity: Int) extends ColumnValues {
-  private var own = new Array[Boolean](capacity)
+/** Values that are primitives of one size each, in one array. */
+private[hudiidx] abstract class PrimitiveValues(bytesOfOne: Long) extends ColumnValues {
+
+  /** The array, and its length. */
+  protected def array: AnyRef
+  protected def capacity: Int
+
+  /** Gives the array another length, which is not less. */
+  protected def grow(length: Int): Unit
+
+  final override def bytes: Long = bytesOfOne * count
+  final override protected def reserve(more: Int): Unit =
+    if (more > capacity - count) grow(ColumnValues.longer(capacity, count.toLong + more))
+  final override protected def putNull(): Unit = ()
+  final override protected def copy(from: ColumnValues, first: Int, values: Int): Unit =
+    System.arraycopy(from.asInstanceOf[PrimitiveValues].array, first, array, count, values)
+}
+
+private[hudiidx] final class BoolValues(room: Int) extends PrimitiveValues(1L) {
+  private var own = new Array[Boolean](room)
 
   def values: Array[Boolean] = own
   def apply(at: Int): Boolean = own(at)
@@ -14,18 +32,15 @@ private[hudiidx] final class BoolValues(capacity: Int) extends ColumnValues {
     end(isThere = true)
   }
 
-  override def bytes: Long = 1L * count
-  override protected def reserve(more: Int): Unit =
-    if (more > own.length - count) own = Arrays.copyOf(own, ColumnValues.longer(own.length, count.toLong + more))
+  override protected def array: AnyRef = own
+  override protected def capacity: Int = own.length
+  override protected def grow(length: Int): Unit = own = Arrays.copyOf(own, length)
   override protected def put(value: Any): Unit = own(count) = value.asInstanceOf[Boolean]
-  override protected def putNull(): Unit = ()
   override protected def get(at: Int): Any = Boolean.box(own(at))
-  override protected def copy(from: ColumnValues, first: Int, values: Int): Unit =
-    System.arraycopy(from.asInstanceOf[BoolValues].own, first, own, count, values)
 }
 
-private[hudiidx] final class IntValues(capacity: Int) extends ColumnValues {
-  private var own = new Array[Int](capacity)
+private[hudiidx] final class IntValues(room: Int) extends PrimitiveValues(4L) {
+  private var own = new Array[Int](room)
 
   def values: Array[Int] = own
   def apply(at: Int): Int = own(at)
@@ -36,18 +51,15 @@ private[hudiidx] final class IntValues(capacity: Int) extends ColumnValues {
     end(isThere = true)
   }
 
-  override def bytes: Long = 4L * count
-  override protected def reserve(more: Int): Unit =
-    if (more > own.length - count) own = Arrays.copyOf(own, ColumnValues.longer(own.length, count.toLong + more))
+  override protected def array: AnyRef = own
+  override protected def capacity: Int = own.length
+  override protected def grow(length: Int): Unit = own = Arrays.copyOf(own, length)
   override protected def put(value: Any): Unit = own(count) = value.asInstanceOf[Int]
-  override protected def putNull(): Unit = ()
   override protected def get(at: Int): Any = Int.box(own(at))
-  override protected def copy(from: ColumnValues, first: Int, values: Int): Unit =
-    System.arraycopy(from.asInstanceOf[IntValues].own, first, own, count, values)
 }
 
-private[hudiidx] final class LongValues(capacity: Int) extends ColumnValues {
-  private var own = new Array[Long](capacity)
+private[hudiidx] final class LongValues(room: Int) extends PrimitiveValues(8L) {
+  private var own = new Array[Long](room)
 
   def values: Array[Long] = own
   def apply(at: Int): Long = own(at)
@@ -58,18 +70,15 @@ private[hudiidx] final class LongValues(capacity: Int) extends ColumnValues {
     end(isThere = true)
   }
 
-  override def bytes: Long = 8L * count
-  override protected def reserve(more: Int): Unit =
-    if (more > own.length - count) own = Arrays.copyOf(own, ColumnValues.longer(own.length, count.toLong + more))
+  override protected def array: AnyRef = own
+  override protected def capacity: Int = own.length
+  override protected def grow(length: Int): Unit = own = Arrays.copyOf(own, length)
   override protected def put(value: Any): Unit = own(count) = value.asInstanceOf[Long]
-  override protected def putNull(): Unit = ()
   override protected def get(at: Int): Any = Long.box(own(at))
-  override protected def copy(from: ColumnValues, first: Int, values: Int): Unit =
-    System.arraycopy(from.asInstanceOf[LongValues].own, first, own, count, values)
 }
 
-private[hudiidx] final class FloatValues(capacity: Int) extends ColumnValues {
-  private var own = new Array[Float](capacity)
+private[hudiidx] final class FloatValues(room: Int) extends PrimitiveValues(4L) {
+  private var own = new Array[Float](room)
 
   def values: Array[Float] = own
   def apply(at: Int): Float = own(at)
@@ -80,18 +89,15 @@ private[hudiidx] final class FloatValues(capacity: Int) extends ColumnValues {
     end(isThere = true)
   }
 
-  override def bytes: Long = 4L * count
-  override protected def reserve(more: Int): Unit =
-    if (more > own.length - count) own = Arrays.copyOf(own, ColumnValues.longer(own.length, count.toLong + more))
+  override protected def array: AnyRef = own
+  override protected def capacity: Int = own.length
+  override protected def grow(length: Int): Unit = own = Arrays.copyOf(own, length)
   override protected def put(value: Any): Unit = own(count) = value.asInstanceOf[Float]
-  override protected def putNull(): Unit = ()
   override protected def get(at: Int): Any = Float.box(own(at))
-  override protected def copy(from: ColumnValues, first: Int, values: Int): Unit =
-    System.arraycopy(from.asInstanceOf[FloatValues].own, first, own, count, values)
 }
 
-private[hudiidx] final class DoubleValues(capacity: Int) extends ColumnValues {
-  private var own = new Array[Double](capacity)
+private[hudiidx] final class DoubleValues(room: Int) extends PrimitiveValues(8L) {
+  private var own = new Array[Double](room)
 
   def values: Array[Double] = own
   def apply(at: Int): Double = own(at)
@@ -102,12 +108,9 @@ private[hudiidx] final class DoubleValues(capacity: Int) extends ColumnValues {
     end(isThere = true)
   }
 
-  override def bytes: Long = 8L * count
-  override protected def reserve(more: Int): Unit =
-    if (more > own.length - count) own = Arrays.copyOf(own, ColumnValues.longer(own.length, count.toLong + more))
+  override protected def array: AnyRef = own
+  override protected def capacity: Int = own.length
+  override protected def grow(length: Int): Unit = own = Arrays.copyOf(own, length)
   override protected def put(value: Any): Unit = own(count) = value.asInstanceOf[Double]
-  override protected def putNull(): Unit = ()
   override protected def get(at: Int): Any = Double.box(own(at))
-  override protected def copy(from: ColumnValues, first: Int, values: Int): Unit =
-    System.arraycopy(from.asInstanceOf[DoubleValues].own, first, own, count, values)
 }

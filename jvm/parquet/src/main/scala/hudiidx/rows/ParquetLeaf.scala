@@ -86,33 +86,35 @@ private[rows] object ParquetLeaf {
   }
 }
 
-private final class BoolLeaf(column: ColumnDescriptor, read: ReadBytes) extends ParquetLeaf(column, read) {
-  private var own: BoolValues = _
-  override def values: ColumnValues = own
-  override def begin(rows: Int): Unit = own = new BoolValues(rows)
+/** A leaf whose values are of one class.
+  *
+  * @param make has room for so many
+  */
+private abstract class LeafOf[V <: ColumnValues](column: ColumnDescriptor, read: ReadBytes, make: Int => V)
+    extends ParquetLeaf(column, read) {
+  protected var own: V = _
+  final override def values: ColumnValues = own
+  override def begin(rows: Int): Unit = own = make(rows)
+}
+
+private final class BoolLeaf(column: ColumnDescriptor, read: ReadBytes)
+    extends LeafOf[BoolValues](column, read, new BoolValues(_)) {
   override protected def take(): Unit = own.append(reader.getBoolean)
 }
 
-private final class IntLeaf(column: ColumnDescriptor, read: ReadBytes) extends ParquetLeaf(column, read) {
-  private var own: IntValues = _
-  override def values: ColumnValues = own
-  override def begin(rows: Int): Unit = own = new IntValues(rows)
+private final class IntLeaf(column: ColumnDescriptor, read: ReadBytes)
+    extends LeafOf[IntValues](column, read, new IntValues(_)) {
   override protected def take(): Unit = own.append(reader.getInteger)
 }
 
-private final class LongLeaf(column: ColumnDescriptor, read: ReadBytes) extends ParquetLeaf(column, read) {
-  private var own: LongValues = _
-  override def values: ColumnValues = own
-  override def begin(rows: Int): Unit = own = new LongValues(rows)
+private final class LongLeaf(column: ColumnDescriptor, read: ReadBytes)
+    extends LeafOf[LongValues](column, read, new LongValues(_)) {
   override protected def take(): Unit = own.append(reader.getLong)
 }
 
 private final class TimestampLeaf(column: ColumnDescriptor, isMillis: Boolean, read: ReadBytes)
-    extends ParquetLeaf(column, read) {
+    extends LeafOf[LongValues](column, read, new LongValues(_)) {
   private val isOld = column.getPrimitiveType.getPrimitiveTypeName == INT96
-  private var own: LongValues = _
-  override def values: ColumnValues = own
-  override def begin(rows: Int): Unit = own = new LongValues(rows)
   override protected def take(): Unit = own.append(
     if (isOld) ParquetTypes.microsOfInt96(reader.getBinary.getBytesUnsafe)
     else if (isMillis) Math.multiplyExact(reader.getLong, 1000L)
@@ -120,24 +122,19 @@ private final class TimestampLeaf(column: ColumnDescriptor, isMillis: Boolean, r
   )
 }
 
-private final class FloatLeaf(column: ColumnDescriptor, read: ReadBytes) extends ParquetLeaf(column, read) {
-  private var own: FloatValues = _
-  override def values: ColumnValues = own
-  override def begin(rows: Int): Unit = own = new FloatValues(rows)
+private final class FloatLeaf(column: ColumnDescriptor, read: ReadBytes)
+    extends LeafOf[FloatValues](column, read, new FloatValues(_)) {
   override protected def take(): Unit = own.append(reader.getFloat)
 }
 
-private final class DoubleLeaf(column: ColumnDescriptor, read: ReadBytes) extends ParquetLeaf(column, read) {
-  private var own: DoubleValues = _
-  override def values: ColumnValues = own
-  override def begin(rows: Int): Unit = own = new DoubleValues(rows)
+private final class DoubleLeaf(column: ColumnDescriptor, read: ReadBytes)
+    extends LeafOf[DoubleValues](column, read, new DoubleValues(_)) {
   override protected def take(): Unit = own.append(reader.getDouble)
 }
 
-private final class BytesLeaf(column: ColumnDescriptor, read: ReadBytes) extends ParquetLeaf(column, read) {
-  private var own: BytesValues = _
+private final class BytesLeaf(column: ColumnDescriptor, read: ReadBytes)
+    extends LeafOf[BytesValues](column, read, new BytesValues(_)) {
   private val sink = new BytesSink
-  override def values: ColumnValues = own
   override def isFixed: Boolean = false
 
   /** A batch takes as much memory as the one before, more or less. */
@@ -162,12 +159,9 @@ private final class BytesSink extends OutputStream {
 
 /** Unscaled numbers in whichever of Parquet's forms. */
 private final class DecimalLeaf(column: ColumnDescriptor, of: ValueType.Decimal, read: ReadBytes)
-    extends ParquetLeaf(column, read) {
+    extends LeafOf[DecimalValues](column, read, ColumnValues.of(of, _).asInstanceOf[DecimalValues]) {
   private val stored = column.getPrimitiveType.getPrimitiveTypeName
   private val isShort = of.precision <= ColumnValues.LongDigits
-  private var own: DecimalValues = _
-  override def values: ColumnValues = own
-  override def begin(rows: Int): Unit = own = ColumnValues.of(of, rows).asInstanceOf[DecimalValues]
   override def isFixed: Boolean = isShort && super.isFixed
 
   override protected def take(): Unit = {

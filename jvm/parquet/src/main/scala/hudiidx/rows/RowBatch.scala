@@ -32,10 +32,7 @@ private[hudiidx] final class BatchBuilder(of: ValueType.Struct, capacity: Int) {
   private var count = 0
   val columns: Array[ColumnValues] = of.fields.map(f => ColumnValues.of(f.valueType, capacity)).toArray
 
-  private val varying = columns.filter {
-    case _: BoolValues | _: IntValues | _: LongValues | _: FloatValues | _: DoubleValues => false
-    case _                                                                               => true
-  }
+  private val varying = columns.filterNot(_.isInstanceOf[PrimitiveValues])
 
   def rows: Int = count
 
