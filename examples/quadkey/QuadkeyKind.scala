@@ -32,7 +32,10 @@ final class QuadkeyKind extends IndexKind {
   /** Rows without a place are not in the record: it tells nothing where they are wanted. */
   override def test(columns: Vector[IndexedColumn], wanted: Vector[Option[LeafTest]]): Option[RecordTest] =
     wanted match {
-      case Vector(Some(LeafTest(false, Some(lon: ValueSet.Longs))), Some(LeafTest(false, Some(lat: ValueSet.Longs)))) =>
+      case Vector(
+            Some(LeafTest(false, Some(lon: ValueSet.Longs), _)),
+            Some(LeafTest(false, Some(lat: ValueSet.Longs), _))
+          ) =>
         Some(new QuadkeyTest(lon, lat))
       case _ => None
     }

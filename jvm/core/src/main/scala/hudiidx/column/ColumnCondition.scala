@@ -19,8 +19,14 @@ object ColumnCondition {
     *  @param path        as of [[IndexedColumn]]; nothing else is said of the column in this part of the condition
     *  @param ofType      the values for a file that has the column in this type; None: that type's bounds tell nothing
     *  @param nulls       rows without a value are wanted
+    *  @param noValue     rows with a value are not wanted, in whatever type their file has the column
     */
-  final case class In(path: String, nulls: Boolean, ofType: ColumnType => Option[ValueSet]) extends ColumnCondition
+  final case class In(
+      path: String,
+      nulls: Boolean,
+      ofType: ColumnType => Option[ValueSet],
+      noValue: Boolean = false
+  ) extends ColumnCondition
 }
 
 /** Values as sorted intervals that neither meet nor touch. */

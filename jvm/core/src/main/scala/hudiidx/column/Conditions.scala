@@ -24,9 +24,9 @@ object Conditions {
   }
 
   /** The leaf, with the sets of each type made once. */
-  def leaf(path: String, nulls: Boolean)(ofType: ColumnType => Option[ValueSet]): In = {
+  def leaf(path: String, nulls: Boolean, noValue: Boolean = false)(ofType: ColumnType => Option[ValueSet]): In = {
     val known = TrieMap.empty[ColumnType, Option[ValueSet]]
-    In(path, nulls, t => known.getOrElseUpdate(t, ofType(t)))
+    In(path, nulls, t => known.getOrElseUpdate(t, ofType(t)), noValue)
   }
 
   /** Why parts of the condition tell nothing. */
@@ -39,10 +39,10 @@ object Conditions {
 
   /** The columns that it speaks of. */
   def paths(condition: ColumnCondition): Vector[String] = condition match {
-    case In(path, _, _) => Vector(path)
-    case And(all)       => all.flatMap(paths).distinct
-    case Or(any)        => any.flatMap(paths).distinct
-    case _              => Vector.empty
+    case leaf: In => Vector(leaf.path)
+    case And(all) => all.flatMap(paths).distinct
+    case Or(any)  => any.flatMap(paths).distinct
+    case _        => Vector.empty
   }
 
   private def simple(parts: Vector[ColumnCondition], many: Vector[ColumnCondition] => ColumnCondition) =
@@ -59,14 +59,14 @@ object Conditions {
     }
   }
 
-  private def both(a: In, b: In): In = leaf(a.path, a.nulls && b.nulls) { t =>
+  private def both(a: In, b: In): In = leaf(a.path, a.nulls && b.nulls, a.noValue || b.noValue) { t =>
     (a.ofType(t), b.ofType(t)) match {
       case (Some(x), Some(y)) => Some(ValueSets.intersect(x, y))
       case (x, y)             => x.orElse(y)
     }
   }
 
-  private def either(a: In, b: In): In = leaf(a.path, a.nulls || b.nulls) { t =>
+  private def either(a: In, b: In): In = leaf(a.path, a.nulls || b.nulls, a.noValue && b.noValue) { t =>
     for (x <- a.ofType(t); y <- b.ofType(t)) yield ValueSets.union(x, y)
   }
 }

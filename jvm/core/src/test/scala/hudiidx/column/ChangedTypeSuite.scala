@@ -44,4 +44,31 @@ class ChangedTypeSuite extends AnyFunSuite {
       }
     finally model.delete()
   }
+
+  test("rows without a value leave out files that are known to have none, also where their bounds are not known") {
+    val model = new ColumnModel(ColumnModel.Tiny)
+    val withoutBounds = Vector(ColumnStats(10, 0, Bounds.Unknown), ColumnStats.Unknown)
+    val withNulls = Vector(ColumnStats(10, 3, Bounds.Unknown), ColumnStats.Unknown)
+    val unknown = Vector(ColumnStats.Unknown, ColumnStats.Unknown)
+    val stats = Map(ints -> withoutBounds, doubles -> withNulls, both(0) -> withoutBounds, both(1) -> unknown)
+    try
+      model.opened(model.version(Vector(model.write(ModelSegment(columns, stats))))) { index =>
+        def kept(condition: ColumnCondition): Vector[String] = {
+          val selection = index.select(condition)
+          Vector(Vector(ints), Vector(doubles), both)
+            .filter(s => selection.mightMatch(ColumnModel.slice(s)))
+            .map(_.head.partition)
+        }
+        val none = (t: ColumnType) => Some(ValueSets.none(t.order))
+        val isNull = Conditions.leaf("a", nulls = true, noValue = true)(none)
+        val isOther = Conditions.leaf("a", nulls = false)(none)
+        assert(kept(isNull) === Vector("doubles", "both"))
+        assert(kept(isOther) === Vector("ints", "doubles", "both"))
+        assert(kept(Conditions.or(Seq(isNull, isOther))) === Vector("ints", "doubles", "both"))
+        assert(
+          kept(Conditions.and(Seq(isNull, Conditions.leaf("a", nulls = true)(none)))) === Vector("doubles", "both")
+        )
+      }
+    finally model.delete()
+  }
 }

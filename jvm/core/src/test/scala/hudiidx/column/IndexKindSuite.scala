@@ -249,7 +249,10 @@ final class TestCellsKind extends IndexKind {
 
   override def test(columns: Vector[IndexedColumn], wanted: Vector[Option[LeafTest]]): Option[RecordTest] =
     wanted match {
-      case Vector(Some(LeafTest(false, Some(x: ValueSet.Longs))), Some(LeafTest(false, Some(y: ValueSet.Longs)))) =>
+      case Vector(
+            Some(LeafTest(false, Some(x: ValueSet.Longs), _)),
+            Some(LeafTest(false, Some(y: ValueSet.Longs), _))
+          ) =>
         Some { record =>
           UTF_8.decode(record.duplicate()).toString.split(",").map(_.split("/").map(_.toLong)).exists { c =>
             x.meets(c(0), c(0)) && y.meets(c(1), c(1))

@@ -29,7 +29,8 @@ class StatsPageSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       p <- page
       set <- Gen.frequency(8 -> ColumnGen.valueSet(p._1).map(Option(_)), 1 -> Gen.const(Option.empty[ValueSet]))
       nulls <- Gen.prob(0.3)
-    } yield (p, LeafTest(nulls, set))
+      noValue <- Gen.prob(0.5)
+    } yield (p, LeafTest(nulls, set, noValue && set.exists(_.isEmpty)))
     forAll(cases) { case ((columnType, rows, stats), test) =>
       val bytes = StatsPage.encode(columnType, stats.toArray, rows.toArray)
       Seq(rows.toArray, null).foreach { known =>

@@ -53,7 +53,7 @@ private[hive] final class HiveCondition(columns: ValueType.Struct, isKnown: Stri
     if (all) Conditions.and(parts) else Conditions.or(parts)
 
   private def nullness(e: ExprNodeDesc, isNull: Boolean): Option[ColumnCondition] = column(e).map { c =>
-    Conditions.leaf(ColumnPath.of(Seq(c.name)), nulls = isNull) { file =>
+    Conditions.leaf(ColumnPath.of(Seq(c.name)), nulls = isNull, noValue = isNull) { file =>
       Some(if (isNull) ValueSets.none(file.order) else ValueSets.all(file.order))
     }
   }

@@ -52,7 +52,7 @@ sealed abstract class StatsPage(
     var i = 0
     while (i < count) {
       val state = states(i)
-      val wanted = if (state >= StatsPage.Exact) meets(i) else state == StatsPage.Unknown
+      val wanted = if (state >= StatsPage.Exact) meets(i) else state == StatsPage.Unknown && !test.noValue
       if (wanted || (test.nulls && nulls(i) != 0)) bits.set(at + i)
       i += 1
     }

@@ -100,7 +100,7 @@ final class ConditionOf(
       case None if isVector(e.dataType)                     => vector(parts, e, wanted)
       case None if ValueCode.columnType(e.dataType).isEmpty => unclear(e)
       case None                                             =>
-        Conditions.leaf(ColumnPath.of(parts), wanted.nulls)(TypeBridge.ofFile(wanted.values, e.dataType, _))
+        leaf(parts, wanted)(TypeBridge.ofFile(wanted.values, e.dataType, _))
     }
 
   private def isVector(t: DataType): Boolean = t match {
@@ -113,11 +113,14 @@ final class ConditionOf(
     val (isAny, isNone) = (ValueSets.isAll(wanted.values), wanted.values.isEmpty)
     if (isAny == isNone) unclear(e)
     else
-      Conditions.leaf(ColumnPath.of(parts), wanted.nulls) {
+      leaf(parts, wanted) {
         case ColumnType.Binary => Some(if (isAny) ValueSets.all(ValueOrder.Texts) else ValueSets.none(ValueOrder.Texts))
         case _                 => None
       }
   }
+
+  private def leaf(parts: Vector[String], wanted: Wanted): (ColumnType => Option[ValueSet]) => ColumnCondition =
+    Conditions.leaf(ColumnPath.of(parts), wanted.nulls, noValue = wanted.values.isEmpty)
 
   // ---- logic of three values
 

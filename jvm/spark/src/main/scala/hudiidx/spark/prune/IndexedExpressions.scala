@@ -156,7 +156,9 @@ final class IndexedExpressions(
 
   private def leafOf(x: IndexedExpression, wanted: Wanted): ColumnCondition = {
     lazy val values = x.ofPath(wanted.values)
-    Conditions.leaf(x.path, wanted.nulls)(found => if (found == x.columnType) Some(values) else None)
+    Conditions.leaf(x.path, wanted.nulls, noValue = wanted.values.isEmpty)(found =>
+      if (found == x.columnType) Some(values) else None
+    )
   }
 
   /** Comparing it would take longer than it could save. */
