@@ -6,22 +6,6 @@ import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.nio.file.NoSuchFileException
 import java.security.SecureRandom
 
-/** Outcome of looking for the current version. */
-sealed trait Current
-object Current {
-
-  /** @param passedOver why versions with higher numbers were not taken */
-  final case class Found(version: IndexVersion, passedOver: Vector[String]) extends Current
-  case object Absent extends Current
-
-  /** There are versions, and none can be read.
-    *
-    *  @param isLater the newest is whole, and of a format that only a later hudiidx knows
-    *  @param earlier the newest that is whole and of an earlier format: its settings hold, its files are not read
-    */
-  final case class Unreadable(reasons: Vector[String], isLater: Boolean, earlier: Option[IndexVersion]) extends Current
-}
-
 /** The folder of one index: immutable files, and versions that name them. Design §3.1; docs/format.md, "Index folder".
   *
   *  @param dir the index folder, `<table>/.hoodie/hudiidx` unless set by option
@@ -33,40 +17,55 @@ final class IndexStore(val storage: Storage, val dir: String) {
 
   /** The highest version that is whole. One that is unreadable, gone or of a later format is passed over. */
   def current(): Current =
-    try currentOf(versionNumbers(), IndexStore.MostListings)
-    catch { case e: DamagedIndex => Current.Unreadable(Vector(e.getMessage), isLater = false, None) }
+    try {
+      val looked = look(IndexStore.MostListings)
+      if (looked.version.isDefined) looked.failures.foreach(f => log.warn("{}", f.getMessage))
+      looked.current
+    } catch { case e: DamagedIndex => Current.Unreadable(Vector(e.getMessage), isLater = false, None) }
 
-  private def currentOf(all: Vector[Long], listings: Int): Current = {
-    var failures = Vector.empty[DamagedIndex]
-    var found: Option[IndexVersion] = None
-    val numbers = all.reverseIterator
-    while (found.isEmpty && numbers.hasNext) {
-      try found = readIfThere(numbers.next())
-      catch { case e: DamagedIndex => failures :+= e }
-    }
-    val reasons = failures.map(_.getMessage)
-    found match {
-      case Some(v) =>
-        reasons.foreach(r => log.warn("{}", r))
-        Current.Found(v, reasons)
-      // All that was listed has been expired since, by who published newer ones.
-      case None if reasons.isEmpty && all.nonEmpty && listings > 1 => currentOf(versionNumbers(), listings - 1)
-      case None if reasons.isEmpty                                 => Current.Absent
-      case None => Current.Unreadable(reasons, failures.head.isLater, earlier(all))
-    }
+  /** The version that the next one is made of: the current one. DamagedIndex if the versions cannot be listed. */
+  def base(): BaseVersion = {
+    val looked = look(IndexStore.MostListings)
+    BaseVersion(looked.current, looked.numbers.lastOption.getOrElse(0L) + 1, looked.unread)
   }
 
-  private def earlier(all: Vector[Long]): Option[IndexVersion] = all.reverseIterator
-    .map(versionPath)
-    .flatMap { path =>
-      try IndexVersion.ofEarlierFormat(storage.readAll(path), path)
-      catch { case _: IOException => None }
-    }
-    .collectFirst { case version => version }
+  /** What is found from the highest number down. */
+  private def look(listings: Int): Looked = {
+    val numbers = versionNumbers()
+    var looked = Looked(numbers, None, Vector.empty, None, earlier(numbers))
+    val left = numbers.reverseIterator
+    while (looked.version.isEmpty && left.hasNext) looked = lookAt(left.next(), looked)
+    // All that was listed has been expired since, by who published newer ones.
+    val isOvertaken = looked.version.isEmpty && looked.failures.isEmpty && numbers.nonEmpty
+    if (isOvertaken && listings > 1) look(listings - 1) else looked
+  }
 
-  def read(number: Long): IndexVersion = {
+  private def lookAt(number: Long, before: Looked): Looked =
+    try {
+      val bytes = reading(versionPath(number))(storage.readAll(versionPath(number)))
+      try before.copy(version = Some(decoded(number, bytes)))
+      catch { case e: DamagedIndex => before.copy(failures = before.failures :+ e) }
+    } catch {
+      // Another writer expired it after it was listed.
+      case _: NoSuchFileException | _: FileNotFoundException => before
+      case e: DamagedIndex => before.copy(failures = before.failures :+ e, unread = before.unread.orElse(Some(e)))
+    }
+
+  private def earlier(all: Vector[Long]): () => Option[IndexVersion] = () =>
+    all.reverseIterator
+      .map(versionPath)
+      .flatMap { path =>
+        try IndexVersion.ofEarlierFormat(storage.readAll(path), path)
+        catch { case _: IOException => None }
+      }
+      .collectFirst { case version => version }
+
+  def read(number: Long): IndexVersion =
+    decoded(number, reading(versionPath(number))(storage.readAll(versionPath(number))))
+
+  private def decoded(number: Long, bytes: Array[Byte]): IndexVersion = {
     val path = versionPath(number)
-    val version = IndexVersion.decode(reading(path)(storage.readAll(path)), path)
+    val version = IndexVersion.decode(bytes, path)
     if (version.number != number)
       throw new DamagedIndex(s"$path: holds index version ${version.number}; `hudiidx create` makes a new one")
     version

@@ -131,7 +131,10 @@ final class SimulatedSchedule(seed: Long, seen: Seen, kind: SimulatedKind, recor
     val (start, inForce) = (simulation.clock.millis(), watch.newest)
     def fallback(f: Fallback): Unit = {
       val mayLose = storage.versionRead < inForce || simulation.clock.millis() - start >= options.retention.minAgeMillis
-      assert(isFine(f.code, inForce, mayLose), s"a reader did without the index: $f")
+      assert(
+        isFine(f.code, inForce, mayLose || watch.broken(storage.versionRead)),
+        s"a reader did without the index: $f"
+      )
     }
     val access = kind.accessOf(storage)
     val snapshot = TableSnapshot.open(access, table.path, IndexOptions())
@@ -158,7 +161,7 @@ final class SimulatedSchedule(seed: Long, seen: Seen, kind: SimulatedKind, recor
     case FallbackCode.NoIndex                                                                  => inForce == 0
     case FallbackCode.TimelineGap                                                              => watch.newest > inForce
     case FallbackCode.DamagedIndex | FallbackCode.ReadFailed | FallbackCode.DamagedRecordIndex =>
-      mayLose || watch.isBroken
+      mayLose
     case _ => false
   }
 

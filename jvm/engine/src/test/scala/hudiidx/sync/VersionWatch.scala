@@ -23,8 +23,11 @@ final class VersionWatch(simulation: Simulation, dir: String, retention: Retenti
   /** The first violation. */
   var fault = Option.empty[String]
 
-  /** A version in force has lost a file that it named too late. */
-  var isBroken = false
+  /** The version in force has lost a file that it named too late. */
+  def isBroken: Boolean = broken(newest)
+
+  /** Versions that have lost such a file while they were in force. */
+  val broken = mutable.Set.empty[Long]
 
   simulation.files.onPublished = path => if (path.startsWith(prefix)) published(path)
   simulation.files.onRemoved = path => if (names.contains(path)) lost(path)
@@ -39,12 +42,11 @@ final class VersionWatch(simulation: Simulation, dir: String, retention: Retenti
     if (version.number > newest) {
       newest = version.number
       names = paths
-      isBroken = false
       paths.filterNot(simulation.files.has).foreach(lost)
     }
   }
 
   private def lost(path: String): Unit =
-    if (late(path)) isBroken = true
+    if (late(path)) broken += newest
     else if (fault.isEmpty) fault = Some(s"version $newest is in force and has lost $path")
 }

@@ -46,11 +46,12 @@ private[sync] final class IndexBuild(
     val began = drafts.clock.millis()
     val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
     val listing = TableSnapshot.listingOf(table, view, scanner.folders, isFollowed = true)
-    // Taken before the version is read: whoever publishes from here on takes the number.
-    val number = store.nextNumber()
-    val current = store.current()
+    val base = store.base()
+    val current = base.current
     val before = current match {
-      case Current.Found(version, _) if version.table == table.identity               => Some(version)
+      // Its settings hold.
+      case Current.Found(version, _) if version.table == table.identity =>
+        Some(if (base.unread.isEmpty) version else version.copy(files = Vector.empty))
       case Current.Unreadable(_, _, Some(earlier)) if earlier.table == table.identity =>
         Some(earlier.copy(files = Vector.empty))
       case _ => None
@@ -75,7 +76,7 @@ private[sync] final class IndexBuild(
     val others = drafts.made(written, table, parts, Some(progress))((part, state) => part.build(state, before))
     val draft =
       Draft(table, written, others.filterNot { case (_, made) => made.files.isEmpty && made.properties.isEmpty })
-    published(draft, draft, before, number, began, rebases) match {
+    published(draft, draft, before, base.next, began, rebases) match {
       case Right(synced) => synced
       case Left(tries)   => made(drafts.table(), progress, tries)
     }
@@ -102,13 +103,13 @@ private[sync] final class IndexBuild(
         Right(Synced(result, draft.table))
       case None =>
         drafts.requireTries(rebases + 1)
-        val next = store.nextNumber()
-        val others = store.current()
+        val base = store.base()
+        val others = base.requireRead()
         // What was made may hold what others have forbidden since.
         if (!NeverColumns.of(own.manifest.properties).covers(ruleOf(others))) Left(rebases + 1)
         else
           caughtUp(own, drafts.table()) match {
-            case Some(now) => published(now, withOthers(now, before, others), before, next, began, rebases + 1)
+            case Some(now) => published(now, withOthers(now, before, others), before, base.next, began, rebases + 1)
             case None      => Left(rebases + 1)
           }
     }

@@ -89,20 +89,19 @@ final class Indexer(
 
   private def sync(rebases: Int): Synced = {
     drafts.requireTries(rebases)
-    store.current() match {
+    val base = store.base()
+    base.requireRead() match {
       case Current.Absent => absent()
       // Two writers of different formats would make the index anew in turn.
       case Current.Unreadable(reasons, true, _) => throw new DamagedIndex(reasons.mkString("; "), isLater = true)
       case Current.Unreadable(reasons, _, None) =>
         rebuild(rebases, reasons.mkString("; ") + "; if it had a record index, `hudiidx add-index` makes that anew")
-      case Current.Unreadable(reasons, _, _)  => rebuild(rebases, reasons.mkString("; "))
-      case Current.Found(version, passedOver) =>
+      case Current.Unreadable(reasons, _, _) => rebuild(rebases, reasons.mkString("; "))
+      case Current.Found(version, _)         =>
         val table = drafts.table()
-        // Numbers of versions that cannot be read are taken all the same.
-        val next = if (passedOver.isEmpty) version.number + 1 else store.nextNumber()
         SyncPlan.of(version, table) match {
           case IndexStatus.Diverged(fallback) => rebuild(rebases, fallback.why)
-          case IndexStatus.Usable(unseen)     => ruled(Base(table, version, next, unseen), rebases)
+          case IndexStatus.Usable(unseen)     => ruled(Base(table, version, base.next, unseen), rebases)
         }
     }
   }
@@ -132,8 +131,7 @@ final class Indexer(
   private def setPart(part: IndexPart, to: IndexVersion => PartFiles, rebases: Int): IndexVersion = {
     drafts.requireTries(rebases)
     val began = clock.millis()
-    val number = store.nextNumber()
-    val version = inForce()
+    val (version, number) = inForce()
     val left = to(version)
     val has = PartFiles.of(part, version)
     if (left.files.toSet == has.files.toSet && left.properties == has.properties) version
@@ -149,17 +147,21 @@ final class Indexer(
     */
   def expire(): Vector[String] = {
     store.requireOwn(path)
-    try VersionPublisher.expire(store, inForce(), options.retention, clock.millis())
+    try VersionPublisher.expire(store, inForce()._1, options.retention, clock.millis())
     catch {
       case e: java.io.IOException =>
         throw new IndexNotWritable(s"${store.dir}: old files cannot be removed ($e); make the folder writable", e)
     }
   }
 
-  private def inForce(): IndexVersion = store.current() match {
-    case Current.Found(version, _)               => version
-    case Current.Absent                          => absent()
-    case Current.Unreadable(reasons, isLater, _) => throw new DamagedIndex(reasons.mkString("; "), isLater = isLater)
+  /** The version in force, and the number of the next. */
+  private def inForce(): (IndexVersion, Long) = {
+    val base = store.base()
+    base.requireRead() match {
+      case Current.Found(version, _)               => (version, base.next)
+      case Current.Absent                          => absent()
+      case Current.Unreadable(reasons, isLater, _) => throw new DamagedIndex(reasons.mkString("; "), isLater = isLater)
+    }
   }
 
   /** NotAHudiTable where there is no table either. */
@@ -231,8 +233,8 @@ final class Indexer(
         Some(Synced(result, base.table))
       case None =>
         drafts.requireTries(rebases + 1)
-        val number = store.nextNumber()
-        ontoSameInstants(inForce(), draft, base) match {
+        val (latest, number) = inForce()
+        ontoSameInstants(latest, draft, base) match {
           case Some((version, now)) =>
             published(now, base.copy(version = version, nextNumber = number), began, rebases + 1)
           case None => None

@@ -10,13 +10,13 @@ import scala.annotation.tailrec
   * version, then brought up by its own update to the one that is in force, and published on top of that.
   *
   *  @param sync    brings the index up to the timeline
-  *  @param inForce the version in force
+  *  @param inForce the version in force, and the number of the next
   */
 private[sync] final class PartAddition(
     part: IndexPart,
     drafts: Drafts,
     sync: Int => Synced,
-    inForce: () => IndexVersion
+    inForce: () => (IndexVersion, Long)
 ) {
   private val began = drafts.clock.millis()
 
@@ -44,9 +44,7 @@ private[sync] final class PartAddition(
 
   /** On top of `at`, or of a version that others made of it if that has the same instants, and of the part the same files. */
   private def published(made: PartFiles, at: IndexVersion): Option[IndexVersion] = {
-    // Taken before the version is read: whoever publishes from here on takes the number.
-    val number = drafts.store.nextNumber()
-    val version = inForce()
+    val (version, number) = inForce()
     val isSame = version.table == at.table && version.coverage == at.coverage &&
       NeverColumns.of(version) == NeverColumns.of(at) &&
       PartFiles.of(part, version) == PartFiles.of(part, at)

@@ -292,21 +292,10 @@ final class ConditionOf(
   private def dated(e: Expression, wanted: Wanted): Option[ColumnCondition] =
     Calendar.dates(e, wanted).map { case (date, days) => rows(date, days) }
 
-  /** Single numbers have one text each, but texts have another order. */
-  private def numberAsText(c: Cast, wanted: Wanted): ColumnCondition = {
-    val texts = ValueSets.intervals(wanted.values.asInstanceOf[Texts])
-    val isSingle = texts.forall { case (from, until) =>
-      until != null && java.util.Arrays.equals(ValueSets.next(from), until)
-    }
-    if (!isSingle) unknown(c, wanted)
-    else {
-      val numbers = texts.map(t => UTF8String.fromBytes(t._1).toString).flatMap { t =>
-        try Some(t.toLong).filter(_.toString == t)
-        catch { case _: NumberFormatException => None }
-      }
-      rows(c.child, wanted.copy(values = ValueSets.oneOf(numbers.toArray)))
-    }
-  }
+  private def numberAsText(c: Cast, wanted: Wanted): ColumnCondition =
+    TextFunctions
+      .numbers(wanted.values.asInstanceOf[Texts])
+      .fold(unknown(c, wanted))(numbers => rows(c.child, wanted.copy(values = numbers)))
 
   /** Nothing but that its arguments are not null, where null makes the whole null. */
   private def unknown(e: Expression, wanted: Wanted): ColumnCondition =

@@ -2,7 +2,7 @@ package hudiidx.spark.prune
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import hudiidx.column.ValueSet.Texts
+import hudiidx.column.ValueSet.{Longs, Texts}
 import hudiidx.column.ValueSets
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -53,6 +53,18 @@ private[prune] object TextFunctions {
     if (!isOpen) (ValueSets.textRange(bytes, ValueSets.next(bytes)), true)
     else (ValueSets.beginning(bytes), pattern.substring(i).forall(_ == '%'))
   }
+
+  /** The integers whose texts are in the set; None if it is not a list of single texts. An integer has one text, but texts have another order. */
+  def numbers(wanted: Texts): Option[Longs] = {
+    val texts = ValueSets.intervals(wanted)
+    if (!texts.forall { case (from, until) => ValueSets.isPoint(from, until) }) None
+    else
+      Some(ValueSets.oneOf(texts.map(t => UTF8String.fromBytes(t._1).toString).flatMap(integer).toArray))
+  }
+
+  private def integer(text: String): Option[Long] =
+    try Some(text.toLong).filter(_.toString == text)
+    catch { case _: NumberFormatException => None }
 
   private def startsOfNothing(wanted: Texts): Texts =
     if (wanted.meets(Array.emptyByteArray, Array.emptyByteArray)) ValueSets.AllTexts else ValueSets.NoTexts

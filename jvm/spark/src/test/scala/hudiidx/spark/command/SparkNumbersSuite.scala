@@ -40,7 +40,7 @@ class SparkNumbersSuite extends AnyFunSuite {
 
   /** Texts of numbers, which files hold as numbers; and one that is caught where it stands. */
   private val ofNumbers = Set(
-    "hudiidx.spark.prune.ConditionOf",
+    "hudiidx.spark.prune.TextFunctions",
     "hudiidx.spark.prune.TypeBridge"
   )
 
