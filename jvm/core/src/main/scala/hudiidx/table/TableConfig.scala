@@ -202,8 +202,8 @@ object TableConfig {
       format = format,
       initialVersion = p.int("hoodie.table.initial.version").getOrElse(format.version),
       timelineLayout = layout(file, p.int("hoodie.timeline.layout.version").getOrElse(format.timelineLayout)),
-      partitionFields = p.list("hoodie.table.partition.fields").map(_.takeWhile(_ != ':')),
-      recordKeyFields = p.list("hoodie.table.recordkey.fields"),
+      partitionFields = p.fields("hoodie.table.partition.fields").map(_.takeWhile(_ != ':')),
+      recordKeyFields = p.fields("hoodie.table.recordkey.fields"),
       keyGenerator = p.text("hoodie.table.keygenerator.class").orElse(p.text("hoodie.table.keygenerator.type")),
       baseFileFormat = p
         .text("hoodie.table.base.file.format")
@@ -214,6 +214,7 @@ object TableConfig {
       tableFormat = p.text("hoodie.table.format").getOrElse("native"),
       timelineTimezone = p.text("hoodie.table.timeline.timezone").getOrElse("LOCAL").toUpperCase
     )
+    Vector("hoodie.table.ordering.fields", "hoodie.table.precombine.field").foreach(p.fields)
     checkSlashDates(config)
     config
   }
@@ -287,6 +288,17 @@ private final class TypedProperties(file: String, properties: Map[String, String
 
   def list(key: String): Vector[String] =
     text(key).toVector.flatMap(_.split(',')).map(_.trim).filter(_.nonEmpty)
+
+  /** Names of columns, or paths of fields in them by dots. */
+  def fields(key: String): Vector[String] = {
+    val names = list(key)
+    names.find(n => s".$n.".contains("..")).foreach { name =>
+      throw new DamagedTable(
+        s"$file: $key has '$name', which names no field; correct the property, or restore the file from a backup"
+      )
+    }
+    names
+  }
 
   /** Names of folders that stand in one, none of them a path. */
   def folders(key: String): Vector[String] = {

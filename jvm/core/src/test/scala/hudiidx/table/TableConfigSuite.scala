@@ -118,6 +118,19 @@ class TableConfigSuite extends AnyFunSuite {
     assert(having("hoodie.timeline.path=a/..b").timelineDir("/t") === "/t/.hoodie/a/..b")
   }
 
+  test("properties that name no field are refused by name") {
+    def having(property: String): TableConfig =
+      read(tableOf(s"hoodie.table.name=t\nhoodie.table.version=9\n$property\n"))
+    val names = Seq("recordkey.fields", "partition.fields", "ordering.fields", "precombine.field")
+    for (name <- names.map(n => s"hoodie.table.$n"); bad <- Seq(".", "..", "a..b", ".a", "a.", "id,.")) {
+      val said = intercept[DamagedTable](having(s"$name=$bad")).getMessage
+      assert(said.contains(name) && said.contains("names no field"), said)
+    }
+    names.foreach(n => having(s"hoodie.table.$n="))
+    assert(having("hoodie.table.recordkey.fields=a.b, c").recordKeyFields === Vector("a.b", "c"))
+    assert(having("hoodie.table.partition.fields=ts:TIMESTAMP").partitionFields === Vector("ts"))
+  }
+
   test("a table that was made anew has its own timeline and no other, whatever an upgrade says") {
     def having(properties: String*): TableConfig =
       read(
