@@ -79,8 +79,12 @@ object LocalStorage extends Storage {
   override def readAll(path: String): Array[Byte] = {
     val file = toPath(path)
     refuseOthers(path, file)
+    Storage.requireWhole(path, Files.size(file))
     Files.readAllBytes(file)
   }
+
+  /** IOException for what is there and is no regular file. For readers that are not ours, before they open one. */
+  def requireRegular(path: String): Unit = refuseOthers(path, toPath(path))
 
   /** Also behind a link: a device has no end, and a pipe waits for somebody to write to it. */
   private def refuseOthers(path: String, file: Path): Unit =
@@ -125,8 +129,11 @@ object LocalStorage extends Storage {
     } finally Files.deleteIfExists(temporary): Unit
   }
 
-  override def touch(path: String): Unit =
+  /** Java opens a file to set its time. */
+  override def touch(path: String): Unit = {
+    requireRegular(path)
     Files.setLastModifiedTime(toPath(path), FileTime.fromMillis(System.currentTimeMillis())): Unit
+  }
 
   override def publish(path: String, content: Array[Byte]): Boolean = Storage.writing(path) {
     val target = toPath(path)

@@ -62,7 +62,7 @@ trait Storage {
   /** Opens for positional reads; NoSuchFileException if absent. */
   def open(path: String): RandomReader
 
-  /** The whole content; NoSuchFileException if absent. */
+  /** The whole content; NoSuchFileException if absent, IOException for more bytes than `Storage.requireWhole` lets through. */
   def readAll(path: String): Array[Byte]
 
   /** Writes a new file by streaming; parents are made. On any failure nothing stays at `path`.
@@ -133,6 +133,18 @@ object Storage {
     isReason(message) && message.contains(path.substring(path.lastIndexOf('/')))
 
   private def isReason(message: String): Boolean = message != null && Causes.isReason(message)
+
+  /** The size of a file that is read whole. IOException, before memory is taken for it, where that would be more than a quarter of
+    * what the process may have: a file of any size, of which nothing is on the disk, is made by whoever may write to the folder.
+    */
+  def requireWhole(path: String, sizeBytes: Long): Int = {
+    val most = math.min(Runtime.getRuntime.maxMemory / 4, Int.MaxValue - 64L)
+    if (sizeBytes > most)
+      throw new IOException(
+        s"$path: $sizeBytes bytes are too many to read at once, $most are the most with this process's memory"
+      )
+    sizeBytes.toInt
+  }
 
   /** Joins a base path and a relative path; an empty relative path is the base itself. */
   def join(base: String, relative: String): String =

@@ -152,13 +152,18 @@ private[hudiidx] object PropertiesFile {
   /** Pure: as java.util.Properties reads any file of them, or why it does not. The one place that does: what files of others hold may
     * be malformed.
     */
-  def decode(content: Array[Byte]): Either[String, Map[String, String]] = {
-    val loaded = new Properties
-    try {
-      loaded.load(new ByteArrayInputStream(content))
-      Right(loaded.stringPropertyNames.asScala.map(name => name -> loaded.getProperty(name)).toMap)
-    } catch { case e: IllegalArgumentException => Left(s"it is no properties file (${e.getMessage})") }
-  }
+  def decode(content: Array[Byte]): Either[String, Map[String, String]] =
+    if (content.length > MostBytes) Left(s"it has ${content.length} bytes, and no properties file has so many")
+    else {
+      val loaded = new Properties
+      try {
+        loaded.load(new ByteArrayInputStream(content))
+        Right(loaded.stringPropertyNames.asScala.map(name => name -> loaded.getProperty(name)).toMap)
+      } catch { case e: IllegalArgumentException => Left(s"it is no properties file (${e.getMessage})") }
+    }
+
+  /** Java's reader takes some times the memory of the longest value. The schema of a table of thousands of columns has a megabyte. */
+  private val MostBytes = 16 << 20
 
   private def check(properties: Map[String, String], sizeBytes: Int): Either[String, Map[String, String]] =
     if (!properties.contains("hoodie.table.name"))

@@ -22,12 +22,26 @@ class LocalStorageSuite extends StorageContract with IndexFolderContract {
     intercept[java.io.IOException](LocalStorage.list(s"$dir/f"))
   }
 
-  test("a device or a pipe, also behind a link, is an I/O error that names it, and is not read") {
+  test("a device or a pipe, also behind a link, is an I/O error that names it, and is not opened") {
     val dir = newFolder()
     Files.createSymbolicLink(Paths.get(dir, "zero"), Paths.get("/dev/zero"))
     assert(new ProcessBuilder("mkfifo", s"$dir/pipe").start().waitFor() === 0)
-    for (name <- Seq("zero", "pipe"); read <- Seq[String => Any](LocalStorage.readAll, LocalStorage.open))
+    for (
+      name <- Seq("zero", "pipe");
+      read <- Seq[String => Any](LocalStorage.readAll, LocalStorage.open, LocalStorage.touch)
+    )
       assert(intercept[IOException](read(s"$dir/$name")).getMessage.contains(s"$dir/$name: no regular file"))
+  }
+
+  test("a file whose bytes would take much of the memory is not read whole, and none is taken for it") {
+    val dir = newFolder()
+    for (bytes <- Seq(3L << 30, Runtime.getRuntime.maxMemory / 4 + 1)) {
+      val file = new java.io.RandomAccessFile(s"$dir/large", "rw")
+      try file.setLength(bytes)
+      finally file.close()
+      val told = intercept[IOException](LocalStorage.readAll(s"$dir/large")).getMessage
+      assert(told.contains(s"$dir/large: $bytes bytes are too many"))
+    }
   }
 
   test("of a name that no file can have nothing is there") {

@@ -5,6 +5,7 @@ import java.util.UUID
 
 import scala.util.control.NonFatal
 
+import hudiidx.storage.Storage
 import org.apache.hadoop.fs._
 
 /** How a store makes a file that is whole or not there. */
@@ -190,7 +191,7 @@ private[hudiidx] object ByCreation extends FileCreation {
 
   /** All of a small file. */
   def readAll(fs: FileSystem, target: Path): Array[Byte] = {
-    val bytes = new Array[Byte](fs.getFileStatus(target).getLen.toInt)
+    val bytes = new Array[Byte](Storage.requireWhole(target.toString, fs.getFileStatus(target).getLen))
     val in = fs.open(target)
     try in.readFully(0L, bytes)
     finally in.close()

@@ -60,11 +60,8 @@ final class HadoopStorage(conf: Configuration) extends Storage {
 
   override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path)) { (_, _) =>
     val reader = open(path)
-    try {
-      if (reader.sizeBytes > MaxArrayBytes)
-        throw new IOException(s"$path: ${reader.sizeBytes} bytes are too many to read at once")
-      reader.read(0, reader.sizeBytes.toInt).array()
-    } finally reader.close()
+    try reader.read(0, Storage.requireWhole(path, reader.sizeBytes)).array()
+    finally reader.close()
   }
 
   override def write(path: String)(content: OutputStream => Unit): Unit = writing(path)(_.write(path)(content)) {
@@ -128,6 +125,9 @@ final class HadoopStorage(conf: Configuration) extends Storage {
   private def writing[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A =
     on(path)(local)((fs, p) => Storage.writing(path)(remote(fs, p)))
 
+  /** As `LocalStorage.requireRegular`. Other stores have files and folders alone. */
+  def requireRegular(path: String): Unit = on(path)(_ => LocalStorage.requireRegular(path))((_, _) => ())
+
   private def on[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A = conf match {
     case command: CommandSettings if command.isLocal(path) => local(LocalStorage)
     case _                                                 =>
@@ -148,8 +148,6 @@ final class HadoopStorage(conf: Configuration) extends Storage {
         missing.initCause(e)
         throw missing
     }
-
-  private val MaxArrayBytes = Int.MaxValue - 64
 }
 
 object HadoopStorage {

@@ -61,6 +61,19 @@ class HadoopStorageByCreationSuite extends StorageContract with IndexFolderContr
   conf.setClass("fs.objects.impl", classOf[ObjectFileSystem], classOf[org.apache.hadoop.fs.FileSystem])
   override val storage: Storage = new HadoopStorage(conf)
   override def newFolder(): String = "objects://test" + Fixtures.newFolder("hadoop-objects")
+
+  test("a file whose bytes would take much of the memory is not read whole, and none is taken for it") {
+    val dir = Fixtures.newFolder("hadoop-large")
+    for (bytes <- Seq(3L << 30, Runtime.getRuntime.maxMemory / 4 + 1)) {
+      val file = new java.io.RandomAccessFile(dir.resolve("large").toFile, "rw")
+      try file.setLength(bytes)
+      finally file.close()
+      for (read <- Seq[String => Any](storage.readAll, storage.touch))
+        assert(
+          intercept[IOException](read(s"objects://test$dir/large")).getMessage.contains(s"$bytes bytes are too many")
+        )
+    }
+  }
 }
 
 /** On one that does not look again when the stream is closed. */

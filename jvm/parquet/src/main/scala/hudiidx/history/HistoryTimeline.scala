@@ -7,7 +7,7 @@ import java.nio.file.NoSuchFileException
 import scala.collection.concurrent.TrieMap
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import hudiidx.{DamagedTable, WholeNumber}
+import hudiidx.{DamagedTable, NotAHudiTable, WholeNumber}
 import hudiidx.storage.Storage
 import hudiidx.timeline.{ArchivedInstant, InstantContent, TimelineHistory}
 
@@ -74,8 +74,7 @@ private[hudiidx] object HistoryManifest {
   }
 
   private def versionFile(storage: Storage, dir: String): Option[Long] =
-    try WholeNumber.of(new String(storage.readAll(s"$dir/_version_"), UTF_8).trim, Long.MaxValue)
-    catch { case _: NoSuchFileException => None }
+    readIfThere(storage, s"$dir/_version_").flatMap(b => WholeNumber.of(new String(b, UTF_8).trim, Long.MaxValue))
 
   /** The version file may lag or be cut while it is replaced. */
   private def newest(storage: Storage, dir: String): Option[String] = {
@@ -84,7 +83,10 @@ private[hudiidx] object HistoryManifest {
   }
 
   private def load(storage: Storage, manifest: String): Option[(String, Array[Byte])] =
-    try Some((manifest, storage.readAll(manifest)))
+    readIfThere(storage, manifest).map(manifest -> _)
+
+  private def readIfThere(storage: Storage, file: String): Option[Array[Byte]] =
+    try Some(NotAHudiTable.reading(file)(storage.readAll(file)))
     catch { case _: NoSuchFileException => None }
 
   private def decode(dir: String, manifest: String, json: Array[Byte]): Vector[HistoryTimeline.HistoryFile] = {

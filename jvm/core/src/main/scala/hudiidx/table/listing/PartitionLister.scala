@@ -101,6 +101,7 @@ object PartitionLister {
         throw new DamagedTable(
           s"$metafile: a folder, where the file that marks a partition was expected; move it away, with what is in it"
         )
+      case e: IOException => NotAHudiTable.reading(metafile)(throw e)
     }
 
   private def isMetafile(name: String): Boolean =

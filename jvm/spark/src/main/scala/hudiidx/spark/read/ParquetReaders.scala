@@ -1,5 +1,6 @@
 package hudiidx.spark.read
 
+import hudiidx.fs.HadoopStorage
 import hudiidx.slice.{KeyedRows, StoredKeyRows}
 import hudiidx.record.PackedKeys
 import hudiidx.spark.pinned.{HeldConfiguration, SharedTable}
@@ -70,13 +71,24 @@ final class ParquetReaders private (
   }
 
   /** The whole footer, of all row groups. */
-  def footer(file: PartitionedFile): ParquetMetadata = KeptFooters.of(file.toPath, conf)
+  def footer(file: PartitionedFile): ParquetMetadata = {
+    requireRegular(file)
+    KeptFooters.of(file.toPath, conf)
+  }
 
   /** The footer, with the row groups that begin in the piece. */
   def footerOfPiece(file: PartitionedFile): ParquetMetadata = {
     val isWhole = file.start == 0 && file.length >= file.fileSize
-    if (isWhole) footer(file) else ParquetShims.footerOfPiece(conf, file)
+    if (isWhole) footer(file)
+    else {
+      requireRegular(file)
+      ParquetShims.footerOfPiece(conf, file)
+    }
   }
+
+  /** Hadoop's local file system waits at a pipe for somebody to write to it, and no task can be ended meanwhile. */
+  private def requireRegular(file: PartitionedFile): Unit =
+    new HadoopStorage(conf).requireRegular(file.toPath.toString)
 
   /** The columns of a file as Spark types, from its footer. */
   def columnsOf(footer: ParquetMetadata): StructType =
