@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.functions import expr
 from stock_hudi import NEWEST, each
 
 from hudiidx import HudiIndex
@@ -163,3 +164,33 @@ def test_null_and_empty_values_that_we_write_are_stocks(
     assert counts[:4] == [18, 18, 6, 0]
     answers = asked.filtered(name=path.name, filters=wheres, read_once=True)
     assert [answer["count"] for answer in answers] == counts
+
+
+@pytest.mark.parametrize("kind", ["COW", "MOR"])
+def test_a_partition_whose_rows_are_all_deleted_is_no_group(
+    spark: SparkSession, request: pytest.FixtureRequest, kind: str
+) -> None:
+    """Stock leaves base files without rows, or logs that leave none of them."""
+    stock: Any = request.getfixturevalue(NEWEST)
+    name = f"emptied-{kind.lower()}"
+    path = stock.new(name=name, kind=kind, options={"hoodie.metadata.enable": "false"})
+    stock.write(name=name, first=0, end=40, seed=1, operation="insert")
+    stock.write(name=name, first=0, end=40, seed=2, operation="delete", only="id % 4 = 1")
+
+    def check() -> None:
+        for aggregate in ("count(*)", "count(note)", "max(n)", "min(day)"):
+            frame = spark.read.format("hudiidx").load(path)
+            groups = {r[0]: r[1] for r in frame.groupBy("city").agg(expr(aggregate)).collect()}
+            wanted = {r[0]: r[1] for r in frame.cache().groupBy("city").agg(expr(aggregate)).collect()}
+            frame.unpersist()
+            assert groups == wanted and groups.keys() == {"sf", "oslo", "lima"}, aggregate
+
+    assert stock.filtered(name=name, filters=["city = 'nyc'"])[0]["count"] == 0
+    check()
+    HudiIndex(spark, path).create(columns="*")
+    check()
+    if kind == "MOR":
+        stock.compact(name=name)
+        check()
+        HudiIndex(spark, path).update()
+        check()

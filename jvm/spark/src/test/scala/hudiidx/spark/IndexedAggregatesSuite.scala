@@ -4,6 +4,7 @@ import java.nio.file.{Files, Paths}
 
 import hudiidx.Fixtures
 import hudiidx.spark.api.HudiIdxApi
+import hudiidx.spark.compact.CompactionApi
 import hudiidx.spark.options.ReadPushdowns
 import hudiidx.spark.pinned.ColumnFilter
 import hudiidx.spark.plan.HudiIdxScan
@@ -100,6 +101,31 @@ final class IndexedAggregatesSuite extends SparkSuite {
     Files.move(aside, folder.resolve(last))
     val behind = read(timeline).groupBy("city").agg(Map("n" -> "min", "*" -> "count"))
     assert(rows(behind) === rows(read(timeline, off).groupBy("city").agg(Map("n" -> "min", "*" -> "count"))))
+  }
+
+  test("a partition whose rows are all deleted is no group, by logs, footers and the index") {
+    val table = Fixtures.copy("v9-mor-part")
+    val gone = read(table).where("city = 'sf'").selectExpr("id", "city", "ts + 1000000 ts")
+    val delete = Map("hoodie.datasource.write.operation" -> "delete")
+    gone.write.format("hudiidx").options(delete).mode("append").save(table)
+    def asked(options: (String, String)*): Vector[DataFrame] = {
+      val groups = read(table, options: _*).groupBy("city")
+      Vector(groups.count(), groups.agg(Map("n" -> "max")), groups.agg(Map("note" -> "count", "qty" -> "min")))
+    }
+    val wanted = asked(off).map(rows(_))
+    assert(wanted.forall(groups => groups.nonEmpty && !groups.exists(_.contains("sf"))))
+    def check(): Unit = {
+      assert(asked().map(rows(_)) === wanted)
+      assert(rows(read(table).where("city = 'sf'").selectExpr("count(*)", "max(n)")) === Vector("[0,null]"))
+    }
+    check()
+    val index = new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.columns", "*"))
+    index.create()
+    check()
+    CompactionApi.compact(spark, table, Map.empty, "schedule_and_execute", None)
+    check()
+    index.update()
+    check()
   }
 
   test("of no files counts are 0, with an index and without") {

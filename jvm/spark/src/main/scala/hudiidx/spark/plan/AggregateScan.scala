@@ -96,7 +96,7 @@ final private class AggregateReaderFactory(
 
   private def row(piece: PartitionedFile): Option[InternalRow] = {
     val whole = piece.copy(length = piece.fileSize)
-    valuesOf(whole).map(values => InternalRow.fromSeq(whole.partitionValues.toSeq(aggregates.groups) ++ values))
+    valuesOf(whole).flatMap(aggregates.row(whole.partitionValues.toSeq(aggregates.groups), _))
   }
 
   /** None for a file that is gone where Spark is set to pass over such. */
@@ -107,13 +107,13 @@ final private class AggregateReaderFactory(
   private def fromFooter(file: PartitionedFile): Option[Vector[Any]] = {
     val footer = files.repaired(files.footerOf(file)(parquet.footer(file)))
     val known = new FooterAggregates(footer, parquet.columnsOf(footer), files.fixedOf(file), files.sameName)
-    known.values(aggregates.wanted)
+    known.values(aggregates.found)
   }
 
   private def fromRows(file: PartitionedFile): Vector[Any] = {
     val reader = files.buildReader(file)
     try {
-      val found = new RowAggregates(aggregates.columns, aggregates.wanted)
+      val found = new RowAggregates(aggregates.columns, aggregates.found)
       while (reader.next()) found.take(reader.get())
       found.values
     } finally reader.close()

@@ -43,6 +43,18 @@ final case class FileAggregates(groups: StructType, wanted: Vector[FileAggregate
   }.distinct)
 
   def output: StructType = StructType(groups ++ wanted.map(_.field))
+
+  /** What is found of files: with groups their rows too, for a group of which no file has any is none. */
+  val found: Vector[FileAggregate] = if (groups.isEmpty) wanted else wanted :+ FileAggregate.Rows
+
+  /** What the scan returns for files of a group; None for a group without rows.
+    *
+    * @param values of [[found]]
+    */
+  def row(group: Seq[Any], values: Vector[Any]): Option[InternalRow] =
+    if (groups.isEmpty) Some(InternalRow.fromSeq(values))
+    else if (values.last == 0L) None
+    else Some(InternalRow.fromSeq(group ++ values.init))
 }
 
 object FileAggregates {

@@ -54,14 +54,14 @@ object IndexedAggregates {
     val files = columns.files
     val groups = mutable.LinkedHashMap.empty[Seq[Any], Vector[Any]]
     val left = slices.filter { slice =>
-      val values = columns.told(valuesOf(table, files, slice, wanted.wanted))
+      val values = columns.told(valuesOf(table, files, slice, wanted.found))
       values.foreach { v =>
         val group = groupOf(table, slice, wanted.groups)
-        groups(group) = groups.get(group).fold(v)(FileAggregates.merged(wanted.wanted, _, v))
+        groups(group) = groups.get(group).fold(v)(FileAggregates.merged(wanted.found, _, v))
       }
       values.isEmpty
     }
-    IndexedAggregates(groups.map { case (group, v) => InternalRow.fromSeq(group ++ v) }.toVector, left)
+    IndexedAggregates(groups.flatMap { case (group, v) => wanted.row(group, v) }.toVector, left)
   }
 
   private def groupOf(table: PinnedTable, slice: FileSlice, groups: StructType): Seq[Any] =
