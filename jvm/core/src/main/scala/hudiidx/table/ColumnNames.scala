@@ -16,9 +16,14 @@ final case class ColumnNames(
     value: Option[ColumnNames] = None
 ) {
 
-  /** The file's name of a field of the table, and its own names. */
-  def ofTable(name: String): Option[(String, ColumnNames)] =
-    fields.collectFirst { case (own, (Some(`name`), below)) => own -> below }
+  /** The file's name of a field of the table, or of one that the table does not have, and its own names. */
+  def ofTable(name: String): Option[(String, ColumnNames)] = fields.collectFirst {
+    case (own, (Some(`name`), below))                            => own -> below
+    case (own, (None, below)) if ColumnNames.hidden(own) == name => own -> below
+  }
+
+  /** True if the file has a field of this name, in whatever case. */
+  def ofFile(name: String): Boolean = fields.contains(name) || fields.keysIterator.exists(_.equalsIgnoreCase(name))
 
   /** True if by their names the file's fields are the table's. */
   def isPlain: Boolean =

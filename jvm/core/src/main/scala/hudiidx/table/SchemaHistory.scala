@@ -1,6 +1,7 @@
 package hudiidx.table
 
 import java.io.IOException
+import java.util.Locale
 
 import scala.collection.JavaConverters._
 
@@ -23,7 +24,8 @@ final class SchemaHistory private (val file: Option[String], versions: Vector[(L
   def renamed: Vector[String] = {
     val named = versions.flatMap(v => v._2.fullNames("")).distinct
     val byId = named.groupBy(_._1).values.filter(_.length > 1).flatten
-    val byName = named.groupBy(_._2).values.filter(_.length > 1).flatten
+    // Readers of files take a namesake in another case too.
+    val byName = named.groupBy(_._2.toLowerCase(Locale.ROOT)).values.filter(_.map(_._1).distinct.length > 1).flatten
     (byId ++ byName).map(_._2).toVector.distinct.sorted
   }
 

@@ -30,6 +30,18 @@ final class SchemaHistorySuite extends AnyFunSuite {
     assert(renamed(renamedByStock.replace("\"id\":6,\"name\":\"a2\"", "\"id\":9,\"name\":\"a\"")) === Vector("a"))
   }
 
+  test("a column that came again in another case is another one, which no file has that was written before") {
+    val again = renamedByStock.replace("\"id\":6,\"name\":\"a2\"", "\"id\":9,\"name\":\"A\"")
+    assert(renamed(again).toSet === Set("a", "A"))
+    val names = history(again).names("0", "20261121151400000").get
+    assert(names.ofTable("A") === None && names.ofFile("A") && names.fields("a")._1 === None)
+    assert(names.ofTable(ColumnNames.hidden("a")).map(_._1) === Some("a"))
+    // Its own name in another case: the same column, under both.
+    val same = renamedByStock.replace("a2", "A")
+    assert(renamed(same).toSet === Set("a", "A"))
+    assert(history(same).names("0", "20261121151400000").get.ofTable("A").map(_._1) === Some("a"))
+  }
+
   test("added and reordered columns are none") {
     assert(renamed(renamedByStock.replace("a2", "a")) === Vector.empty)
   }

@@ -226,7 +226,7 @@ object PinnedTable {
     val config = table.config
     val ordering = rules.toVector.flatMap(r => r.log.orderingFields ++ r.log.deleteMarker.map(_.field))
     val needed = config.recordKeyFields ++ config.partitionFields ++ ordering
-    renamed.find(needed.contains).foreach { column =>
+    renamed.find(r => needed.exists(_.equalsIgnoreCase(r))).foreach { column =>
       throw new UnsupportedTable(
         s"${table.path}: the column $column was renamed, or dropped and added again, and keys, partitions or the order of records " +
           s"go by it; set ${ReadOptions.SchemaOnRead} to false to read files by the names of their columns, as Hudi does by default"

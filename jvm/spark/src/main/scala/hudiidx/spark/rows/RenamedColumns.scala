@@ -31,7 +31,7 @@ object RenamedColumns {
       case Some((own, below)) =>
         val of = file.find(_.name == own).map(_.dataType)
         f.copy(name = own, dataType = of.fold(f.dataType)(toFile(f.dataType, _, below)))
-      case None => if (names.fields.contains(f.name)) f.copy(name = ColumnNames.hidden(f.name)) else f
+      case None => if (names.ofFile(f.name)) f.copy(name = ColumnNames.hidden(f.name)) else f
     }
   })
 
