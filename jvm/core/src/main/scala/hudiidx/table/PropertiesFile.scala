@@ -155,15 +155,34 @@ private[hudiidx] object PropertiesFile {
   def decode(content: Array[Byte]): Either[String, Map[String, String]] =
     if (content.length > MostBytes) Left(s"it has ${content.length} bytes, and no properties file has so many")
     else {
-      val loaded = new Properties
+      val loaded = new Counted
       try {
         loaded.load(new ByteArrayInputStream(content))
-        Right(loaded.stringPropertyNames.asScala.map(name => name -> loaded.getProperty(name)).toMap)
+        if (loaded.count > MostProperties)
+          Left(s"it has ${loaded.count} properties, and $MostProperties are the most that are read")
+        else Right(loaded.stringPropertyNames.asScala.map(name => name -> loaded.getProperty(name)).toMap)
       } catch { case e: IllegalArgumentException => Left(s"it is no properties file (${e.getMessage})") }
     }
 
   /** Java's reader takes some times the memory of the longest value. The schema of a table of thousands of columns has a megabyte. */
   private val MostBytes = 16 << 20
+
+  /** Stock Hudi's releases know some dozens. Who writes goes through all of them several times. */
+  private val MostProperties = 10000
+
+  /** Keeps none beyond the most, and counts them. */
+  private final class Counted extends Properties {
+    private var passed = 0
+
+    def count: Int = size + passed
+
+    override def put(name: Object, value: Object): Object =
+      if (size < MostProperties || containsKey(name)) super.put(name, value)
+      else {
+        passed += 1
+        value
+      }
+  }
 
   private def check(properties: Map[String, String], sizeBytes: Int): Either[String, Map[String, String]] =
     if (!properties.contains("hoodie.table.name"))

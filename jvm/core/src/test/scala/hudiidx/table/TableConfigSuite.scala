@@ -68,6 +68,24 @@ class TableConfigSuite extends AnyFunSuite {
     assert(config.text("hoodie.unknown") === Some("x"))
   }
 
+  test(
+    "a file of more properties than any table has is refused by its name and their number, and most is passed over"
+  ) {
+    def lines(count: Int) = "hoodie.table.name=t\nhoodie.table.version=9\n" + (3 to count).map(n => s"p$n=\n").mkString
+    assert(read(tableOf(lines(10000))).properties.size === 10000)
+    assert(read(tableOf(lines(10000) + "p3=1\n" * 5)).properties("p3") === "1")
+    for (count <- Seq(10001, 400000)) {
+      val path = tableOf(lines(count))
+      val told = intercept[DamagedTable](read(path)).getMessage
+      assert(
+        told.startsWith(
+          s"$path/.hoodie/hoodie.properties: it has $count properties, and 10000 are the most that are read"
+        )
+      )
+      assert(told.endsWith("restore the file from a backup"))
+    }
+  }
+
   test("unknown versions, types, layouts and formats are refused by name") {
     def refusal(properties: String): String =
       intercept[UnsupportedTable](read(tableOf("hoodie.table.name=t\n" + properties))).getMessage
