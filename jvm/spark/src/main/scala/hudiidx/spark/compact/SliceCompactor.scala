@@ -78,7 +78,7 @@ final class SliceCompactor(job: CompactionJob, token: String) {
   private def write(piece: PartitionedFile, slice: FileSlice, name: String, out: java.io.OutputStream): WrittenFile = {
     val file = new BaseFileWriter(out, schema, job.struct, name, job.options, table.path)
     val counts =
-      try SliceCopy.into(file, job.readers, piece)
+      try SliceCopy.into(file, job.readers, piece, isGone = _ => false)
       finally file.close()
     WrittenFile.merged(slice, name, file.written, counts.rows, counts.added, counts.updated, counts.deleted)
   }

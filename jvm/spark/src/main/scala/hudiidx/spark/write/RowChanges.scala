@@ -6,7 +6,7 @@ import hudiidx.spark.tag.TagLocation
 import hudiidx.sync.TableContext
 import hudiidx.timeline.{Action, ActiveTimeline}
 import hudiidx.write.WriteGround
-import org.apache.spark.sql.functions.{col, lit, substring_index}
+import org.apache.spark.sql.functions.{col, countDistinct, lit, substring_index}
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.sql.{Column, DataFrame}
 
@@ -56,6 +56,33 @@ final private[write] class ChangedRows(write: RowWrite, changes: RowChanges, sch
 
   private val rows = changes.rows
 
+  /** Rows that are there by partition path and the file group that they name. */
+  private lazy val named: Vector[(String, String, Long)] = {
+    val group = substring_index(col(OldFile), "_", 1).as("group")
+    val counted = rows.where(col(Operation) =!= Insert).groupBy(col(OldPartition), group).count().collect().toVector
+    counted.map(r => (r.getString(0), r.getString(1), r.getLong(2)))
+  }
+
+  /** All of them name a file group that there is. */
+  private lazy val areNamed: Boolean = named.groupBy(_._1).forall { case (partition, groups) =>
+    val ids = write.fileIds(partition)
+    groups.forall(g => ids(g._2))
+  }
+
+  /** Of `located`, as `RowPlaces` counts them, where that costs nothing. */
+  def counts: Option[Vector[(String, String, Long)]] = if (areNamed && !changes.hasInserts) Some(named) else None
+
+  /** UnsupportedTable if records have to be looked up, and one of them is in several places.
+    *
+    * @param tagged what `located` gave
+    */
+  def requireOnePlace(tagged: DataFrame): Unit = if (!areNamed) {
+    val groups = tagged.where(RowWrite.FileId.isNotNull).groupBy(RowWrite.Key, RowWrite.Partition)
+    groups.agg(countDistinct(RowWrite.FileId).as("groups")).where(col("groups") > 1).take(1).foreach { r =>
+      RepeatedKeys.refuseScattered(r.getString(0), r.getLong(2), write.path)
+    }
+  }
+
   /** As `RowWrite.withLocations` has them. */
   def located: DataFrame = {
     val known = rows.where(col(Operation) =!= Insert)
@@ -78,7 +105,7 @@ final private[write] class ChangedRows(write: RowWrite, changes: RowChanges, sch
       col(OldPartition),
       col(OldFile)
     )
-    val there = located(gone.union(stay), known)
+    val there = located(gone.union(stay))
     if (!changes.hasInserts) there
     else
       there.union(write.withLocations(write.withKeys(rows.where(col(Operation) === Insert), schema)))
@@ -87,15 +114,10 @@ final private[write] class ChangedRows(write: RowWrite, changes: RowChanges, sch
   private def old(name: String, as: String): Column = col(name).as(as)
 
   /** By the file names of the records, unless one of them is not that of a file group. */
-  private def located(rows: DataFrame, known: DataFrame): DataFrame = {
+  private def located(rows: DataFrame): DataFrame = {
     val group = substring_index(col(OldFile), "_", 1)
-    val named = known.select(col(OldPartition), group).distinct().collect().toVector
-    val live = named.groupBy(_.getString(0)).forall { case (partition, files) =>
-      val ids = write.fileIds(partition)
-      files.forall(f => ids(f.getString(1)))
-    }
     val plain = rows.drop(OldPartition, OldFile)
-    if (live)
+    if (areNamed)
       rows.select(
         plain.columns.map(col) ++ Seq(
           col(OldPartition).as(TagLocation.Columns(0)),

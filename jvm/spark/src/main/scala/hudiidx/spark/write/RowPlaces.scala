@@ -11,6 +11,22 @@ import hudiidx.table._
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
+/** Rows that a write writes, with their locations.
+  *
+  * @param counts of the same rows, where they are known: see `RowPlaces.countsOf`
+  * @param anew   file groups that are written anew whatever else goes there
+  */
+final private[write] case class LocatedRows(
+    rows: DataFrame,
+    counts: Option[Vector[(String, String, Long)]] = None,
+    anew: Set[FileGroup] = Set.empty
+) {
+  def map(change: DataFrame => DataFrame): LocatedRows = {
+    val changed = change(rows)
+    if (changed eq rows) this else copy(rows = changed, counts = None)
+  }
+}
+
 /** The rows that a write writes, with their locations, and where they go. */
 final private[write] case class PlacedRows(rows: DataFrame, groups: WriteGroups)
 
@@ -30,13 +46,44 @@ final private[write] class RowPlaces(
 ) {
   private val logInserts = options.logInserts.getOrElse(table.config.logInserts)
 
-  /** @param tagged rows with their locations */
-  def of(tagged: DataFrame, schema: WriteSchema, kept: KeptRows): PlacedRows = {
-    val counts = countsOf(tagged)
-    val found = withAgain(tagged, counts, schema, kept)
-    val groups = plan(if (found.again.isEmpty) counts else countsOf(found.rows), found.again)
+  def of(located: LocatedRows, schema: WriteSchema, kept: KeptRows): PlacedRows = {
+    val counts = located.counts.getOrElse(countsOf(located.rows))
+    val found = withAgain(located.rows, counts, schema, kept)
+    val groups = plan(if (found.again.isEmpty) counts else countsOf(found.rows), found.again ++ located.anew)
     PlacedRows(known(found.rows), groups)
   }
+
+  /** Where base files have several rows of a key: deletes take all of them, for which their file groups are written anew.
+    *
+    * @param perRow  each stands for one row of the table, not for all of its key: UnsupportedTable if some rows of a key are to stay, or to
+    *                change
+    */
+  def withWholeDeletes(located: LocatedRows, schema: WriteSchema, kept: KeptRows, perRow: Boolean): LocatedRows = {
+    val hasDeletes = options.operation == WriteOperation.Delete || PartitionMoves.markOf(schema.struct) >= 0
+    if (isOverwrite || !perRow && !hasDeletes) located
+    else {
+      val counts = located.counts.getOrElse(countsOf(located.rows))
+      val isDelete = col(RowWrite.Columns).isNull || PartitionMoves.isDelete(schema.struct)
+      val there = located.rows.where(RowWrite.FileId.isNotNull)
+      val asked = RepeatedKeys.asked(if (perRow) there else there.where(isDelete), isDelete)
+      val keys = new RepeatedKeys(spark, shared, basesOf(counts))
+      val found = keys.groups(asked)
+      if (perRow) RepeatedKeys.requireWholeDeletes(found, path)
+      val anew = found.map(_.group).toSet
+      RepeatedKeys.requireNotPlanned(anew, shared.viewTimeline.plans.compaction, path)
+      val marked =
+        if (anew.isEmpty) located.rows
+        else kept(RepeatedKeys.marked(located.rows, isDelete, kept(keys.frame(asked))))
+      LocatedRows(marked, Some(counts), anew)
+    }
+  }
+
+  /** Of the file groups that rows come for, those under pending compactions too. */
+  private def basesOf(counts: Vector[(String, String, Long)]): Vector[BaseFile] =
+    counts.filter(_._2 != null).groupBy(_._1).toVector.flatMap { case (partition, rows) =>
+      val ids = rows.map(_._2).toSet
+      shared.view.latestMergedFileSlices(partition).filter(s => ids(s.fileId)).flatMap(_.baseFile)
+    }
 
   /** Rows by the partition that they go to and the file id of their location; null: new records. */
   private def countsOf(tagged: DataFrame): Vector[(String, String, Long)] = {

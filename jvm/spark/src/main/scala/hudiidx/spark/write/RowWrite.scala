@@ -29,7 +29,7 @@ import org.apache.spark.sql.{Column, DataFrame, SparkSession}
   */
 final private[write] class RowWrite(
     spark: SparkSession,
-    path: String,
+    val path: String,
     options: WriteOptions,
     open: OpenWrite,
     overwrite: Option[Overwrite]
@@ -43,6 +43,7 @@ final private[write] class RowWrite(
   private val isByKey = !Set[WriteOperation](WriteOperation.Insert, WriteOperation.BulkInsert)(options.operation)
   private val looksUp = isByKey && overwrite.isEmpty
   private val shared = SharedTable.of(spark, open.table, IndexOptions.of(options.index))
+  private val places = new RowPlaces(spark, path, options, open.table, shared, overwrite.isDefined)
 
   /** Writes all files and completes the write; a write that fails before leaves nothing.
     *
@@ -54,24 +55,28 @@ final private[write] class RowWrite(
     val schema = schemaOf(given)
     val keyed = withKeys(given, schema)
     val tagged = kept(withLocations(if (RowWrite.otherKeys(keyed).isEmpty) keyed else kept(keyed)))
-    (if (options.movesPartition && moves) placed(tagged, schema, kept) else tagged, schema)
+    val located = places.withWholeDeletes(LocatedRows(tagged), schema, kept, perRow = false)
+    (if (options.movesPartition && moves) located.map(placed(_, schema, kept)) else located, schema)
   }
 
   /** The same of what a statement of SQL does. */
   def run(changes: RowChanges, read: TableContext): Unit = commit(None) { kept =>
     RowChanges.requireCurrent(read, open.table)
     val schema = schemaOf(changes.columns)
-    val tagged = kept(new ChangedRows(this, changes.copy(rows = kept(changes.rows)), schema).located)
-    (if (moves) placed(tagged, schema, kept) else tagged, schema)
+    val changed = new ChangedRows(this, changes.copy(rows = kept(changes.rows)), schema)
+    val tagged = kept(changed.located)
+    changed.requireOnePlace(tagged)
+    val located = places.withWholeDeletes(LocatedRows(tagged, changed.counts), schema, kept, perRow = true)
+    (if (moves) located.map(placed(_, schema, kept)) else located, schema)
   }
 
-  private def commit(batch: Option[StreamBatch])(rows: KeptRows => (DataFrame, WriteSchema)): Unit = {
+  private def commit(batch: Option[StreamBatch])(rows: KeptRows => (LocatedRows, WriteSchema)): Unit = {
     val kept = new KeptRows(spark)
     try {
       val (done, tagged) = open.abortOnFailure {
         if (made.isEmpty) BucketIndex.refuse(open.table)
-        val (tagged, schema) = rows(kept)
-        (write(tagged, schema, kept), tagged)
+        val (located, schema) = rows(kept)
+        (write(located, schema, kept), located.rows)
       }
       val inserts = done.files.map(_.inserts).sum
       val complete = done.copy(extra = options.commitExtra ++ numbers(batch))
@@ -106,8 +111,8 @@ final private[write] class RowWrite(
   /** Of the file groups that are there. */
   def fileIds(partition: String): Set[String] = shared.view.latestFileSlices(partition).map(_.fileId).toSet
 
-  private def write(tagged: DataFrame, schema: WriteSchema, kept: KeptRows): CompletedWrite = {
-    val placed = new RowPlaces(spark, path, options, open.table, shared, overwrite.isDefined).of(tagged, schema, kept)
+  private def write(located: LocatedRows, schema: WriteSchema, kept: KeptRows): CompletedWrite = {
+    val placed = places.of(located, schema, kept)
     val replaced = overwrite.map(Overwrite.groups(_, shared, placed.groups.all.map(_.partitionPath).toSet))
     open.start()
     val files = if (placed.groups.all.isEmpty) Vector.empty else writeFiles(placed, schema)
@@ -226,7 +231,8 @@ final private[write] class RowWrite(
       groupOf(groups).as("group"),
       col(RowWrite.Key),
       RowWrite.isKnown.as("known"),
-      col(RowWrite.Columns)
+      col(RowWrite.Columns),
+      RowWrite.takesEach.as("each")
     )
     val cores = math.max(spark.sparkContext.defaultParallelism, spark.sessionState.conf.numShufflePartitions)
     // Of a record that is deleted and written by one statement the last counts, which is what is written.
@@ -307,6 +313,9 @@ private[write] object RowWrite {
 
   /** Is its record there? One that is not may have the location of an old row of it. */
   def isKnown: Column = FileId.isNotNull && !coalesce(col(TagLocation.Columns(2)) === RecordsAgain.Mark, lit(false))
+
+  /** Does it delete all rows of its key? */
+  def takesEach: Column = coalesce(col(TagLocation.Columns(2)) === RepeatedKeys.Mark, lit(false))
 
   /** The partition that a row goes to: a known record stays where it is. */
   val Target: Column = coalesce(col(TagLocation.Columns.head), col(Partition))

@@ -2,7 +2,7 @@ package hudiidx.spark.write.group
 
 import hudiidx.DamagedTable
 import hudiidx.bytes.PackedOutput
-import hudiidx.log.{OrderingValue, SliceLog}
+import hudiidx.log.CountedBlock
 import hudiidx.logindex.LogLookup
 import hudiidx.spark.rows.AvroEncoder
 import hudiidx.storage.Storage
@@ -27,7 +27,9 @@ final class GroupLogs(write: GroupWrite, numbers: SequenceNumbers, token: String
   def write(target: TargetGroup, rows: GroupRows): WrittenFile = {
     PartitionMetafile.ensure(storage, tablePath, target.partitionPath, write.instant)
     val folder = Storage.join(tablePath, target.partitionPath) + "/"
-    val earlier = target.slice.fold(EarlierFilters.None)(earlierFilters(_, folder))
+    val blocks = target.slice.fold(Vector.empty[CountedBlock])(blocksOf)
+    target.slice.foreach(PositionedLogs.requireSameByKey(write.table, _, blocks))
+    val earlier = earlierFilters(blocks, folder)
     val sliceInstant = target.slice.fold(write.instant)(_.baseInstantTime)
     val named = if (!config.format.logsOfOneWrite) target.slice.fold(write.instant)(_.instantOfLogs) else write.instant
     val first =
@@ -76,13 +78,15 @@ final class GroupLogs(write: GroupWrite, numbers: SequenceNumbers, token: String
   }
 
   /** A log that cannot be read gets no filters from its past: the new blocks then answer for themselves. */
-  private def earlierFilters(slice: FileSlice, folder: String): EarlierFilters =
-    if (slice.logFiles.isEmpty) EarlierFilters.None
+  private def blocksOf(slice: FileSlice): Vector[CountedBlock] =
+    try PositionedLogs.blocks(write.table, slice)
+    catch { case _: DamagedTable => Vector.empty }
+
+  private def earlierFilters(blocks: Vector[CountedBlock], folder: String): EarlierFilters =
+    if (blocks.isEmpty) EarlierFilters.None
     else
       try {
-        val rules = TableMergeRules.blocks(config, write.table.viewTimeline, None)
-        val lookup =
-          new LogLookup(storage, SliceLog.countedBlocks(storage, slice.logFiles.map(folder + _.fileName), rules))
+        val lookup = new LogLookup(storage, blocks)
         EarlierFilters(lookup.chain(folder), lookup.load(folder))
       } catch { case _: DamagedTable => EarlierFilters.None }
 }
@@ -106,7 +110,7 @@ final private[write] class LogRecords(write: GroupWrite, numbers: SequenceNumber
   def add(row: InternalRow, log: LogFileWriter, names: MetaNames, counts: RowCounts): Unit = {
     val key = row.getUTF8String(RowForm.Key).getBytes
     if (write.isDelete(row)) {
-      log.delete(key, if (row.isNullAt(RowForm.Columns)) OrderingValue.Default else orderingOf(row))
+      log.delete(key, write.orderingOf(row))
       counts.deletes += 1
     } else {
       record(row, key, names)
@@ -130,9 +134,5 @@ final private[write] class LogRecords(write: GroupWrite, numbers: SequenceNumber
   private def meta(text: Array[Byte]): Unit = {
     datum.zigzag(1L)
     AvroEncoder.sized(datum, text)
-  }
-
-  private def orderingOf(row: InternalRow): OrderingValue = write.ordering.fold(OrderingValue.Default) { column =>
-    OrderingOf.value(column.dataType, column.eval(row.getStruct(RowForm.Columns, write.struct.length)))
   }
 }

@@ -2,15 +2,19 @@ package hudiidx.spark.write.group
 
 import java.nio.file.{Files, Path}
 
+import hudiidx.log.{KeyMerge, KeyVersion, OrderingValue}
+import hudiidx.parquet.BaseFileKeys
 import hudiidx.spark.read.FileSliceSplit
-import hudiidx.table.FileSlice
+import hudiidx.table.{FileSlice, TableMergeRules, TableSchema}
 import hudiidx.write.format.{EarlierFilters, LogFileWriter, WrittenFile}
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.BoundReference
 import org.apache.spark.sql.execution.datasources.PartitionedFile
+import org.apache.spark.unsafe.types.UTF8String
 
 /** Writes file groups anew, each as one base file: what its newest slice holds, and the rows of the write. New records go
   * straight into it. Those for records that are there become a log beside the slice's own, so that they are merged by the rules
-  * of all logs.
+  * of all logs; deletes of keys with several rows are held against each row of what comes of that.
   *
   * @param token of this try of the task, in the names of files
   */
@@ -24,14 +28,20 @@ final class GroupRewrites(write: GroupWrite, bases: GroupBaseFiles, numbers: Seq
     var kept = SliceCounts(0, 0, 0, 0)
     val (name, size) = bases.file(target) { file =>
       val changes = new ChangesLog(target, slice)
+      val gone = new GoneKeys(write)
       try {
         val add = bases.adder(file, target)
         while (write.skipIdle(rows)) {
           val row = rows.next()
-          if (row.getBoolean(RowForm.IsKnown)) changes.add(row) else add(row)
+          if (row.getBoolean(RowForm.TakesEach)) gone.add(row)
+          else if (row.getBoolean(RowForm.IsKnown)) changes.add(row)
+          else add(row)
         }
         inserts = file.rows
-        kept = SliceCopy.into(file, write.readers.get, pieceOf(slice, changes.finish()))
+        val log = changes.finish()
+        if (log.isDefined)
+          PositionedLogs.requireSameByKey(write.table, slice, PositionedLogs.blocks(write.table, slice))
+        kept = SliceCopy.into(file, write.readers.get, pieceOf(slice, log), gone.takes)
       } finally changes.close()
     }
     WrittenFile.merged(slice, name, size, inserts + kept.rows, inserts + kept.added, kept.updated, kept.deleted)
@@ -76,4 +86,36 @@ final class GroupRewrites(write: GroupWrite, bases: GroupBaseFiles, numbers: Seq
       Files.deleteIfExists(file): Unit
     }
   }
+}
+
+/** Keys of which all rows are deleted that are not above the delete's ordering value. */
+final private[write] class GoneKeys(write: GroupWrite) {
+  private val rules = TableMergeRules.of(write.table.config)
+  private val deletes = new java.util.HashMap[UTF8String, KeyVersion]
+  private val meta = TableSchema.MetaColumns.size
+  private val ordering = write.ordering.map(_.transform { case b: BoundReference =>
+    b.copy(ordinal = b.ordinal + meta)
+  })
+
+  def add(row: InternalRow): Unit = {
+    val delete = KeyVersion(isDelete = true, fromDeleteBlock = true, write.orderingOf(row), KeyVersion.NoNote)
+    deletes.put(row.getUTF8String(RowForm.Key).clone(), delete): Unit
+  }
+
+  /** Is a row of a base file one of them? */
+  def takes: InternalRow => Boolean =
+    if (deletes.isEmpty) GoneKeys.None
+    else
+      row => {
+        val delete = deletes.get(row.getUTF8String(GoneKeys.KeyColumn))
+        delete != null && !(rules.comparesBase && KeyMerge.baseStays(delete, orderingOf(row), rules))
+      }
+
+  private def orderingOf(row: InternalRow): OrderingValue =
+    ordering.fold(OrderingValue.Default)(column => OrderingOf.value(column.dataType, column.eval(row)))
+}
+
+private[write] object GoneKeys {
+  private val KeyColumn = TableSchema.MetaColumns.indexOf(BaseFileKeys.KeyColumn)
+  private val None: InternalRow => Boolean = _ => false
 }

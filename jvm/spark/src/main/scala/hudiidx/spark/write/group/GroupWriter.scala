@@ -2,6 +2,7 @@ package hudiidx.spark.write.group
 
 import scala.collection.BufferedIterator
 
+import hudiidx.log.OrderingValue
 import hudiidx.spark.read.BaseFileReaderFactory
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.spark.write.options.BaseFileOptions
@@ -47,6 +48,14 @@ final case class GroupWrite(
     val columns = row.getStruct(RowForm.Columns, struct.length)
     !columns.isNullAt(isDeleted) && columns.getBoolean(isDeleted)
   })
+
+  /** The ordering value of a delete. */
+  private[write] def orderingOf(row: InternalRow): OrderingValue =
+    if (row.isNullAt(RowForm.Columns)) OrderingValue.Default
+    else
+      ordering.fold(OrderingValue.Default) { column =>
+        OrderingOf.value(column.dataType, column.eval(row.getStruct(RowForm.Columns, struct.length)))
+      }
 }
 
 /** Values of `_hoodie_commit_seqno`, of one task. */
@@ -61,12 +70,15 @@ private[write] final class SequenceNumbers(instant: String, token: String) {
   }
 }
 
-/** A row on its way: group number, key, whether it has a location, and the columns; null where keys are to be deleted. */
+/** A row on its way: group number, key, whether it has a location, the columns, null where keys are to be deleted, and whether it deletes all
+  * rows of its key, in a group that is written anew.
+  */
 private[write] object RowForm {
   val Group = 0
   val Key = 1
   val IsKnown = 2
   val Columns = 3
+  val TakesEach = 4
 }
 
 /** Writes the files of one task: of each file group that rows come for, one. Rows come sorted by group, key and ordering

@@ -2,6 +2,7 @@ package hudiidx.spark.write.group
 
 import hudiidx.spark.read.{BaseFileReaderFactory, MergedBatches, SliceReading}
 import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 
 /** @param rows    written
@@ -16,19 +17,26 @@ final private[spark] case class SliceCounts(rows: Long, inBase: Long, updated: L
 /** Puts the rows of file slices into new base files. */
 private[spark] object SliceCopy {
 
-  /** @param piece a whole slice, whose logs are merged with its base file */
+  /** @param piece a whole slice, whose logs are merged with its base file
+    * @param isGone of its rows: it is left out
+    */
   def into(
       file: BaseFileWriter,
       readers: BaseFileReaderFactory,
-      piece: PartitionedFile
+      piece: PartitionedFile,
+      isGone: InternalRow => Boolean
   ): SliceCounts = {
     val before = file.rows
+    var gone = 0L
     val rows = readers.buildColumnarReader(piece)
     try {
       while (rows.next()) {
         stopIfKilled()
         val batch = rows.get().rowIterator()
-        while (batch.hasNext) file.write(batch.next())
+        while (batch.hasNext) {
+          val row = batch.next()
+          if (isGone(row)) gone += 1 else file.write(row)
+        }
       }
       val written = file.rows - before
       rows match {
@@ -36,8 +44,8 @@ private[spark] object SliceCopy {
           val dropped = merged.slice.rows.droppedBase.cardinality
           val deleted = merged.slice.rows.deletedBase.cardinality
           val inBase = if (SliceReading.hasBase(piece)) readers.rowCount(piece) else 0L
-          SliceCounts(written, inBase, dropped - deleted, deleted)
-        case _ => SliceCounts(written, written, 0, 0)
+          SliceCounts(written, inBase, dropped - deleted, deleted + gone)
+        case _ => SliceCounts(written, written + gone, 0, gone)
       }
     } finally rows.close()
   }
