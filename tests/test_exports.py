@@ -1,5 +1,6 @@
 """Tables for engines that know files alone: symlink manifests by Hive's own class, Arrow datasets."""
 
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from hudiidx import HudiIndex, IndexNotFound, UnsupportedTable
+from hudiidx import DamagedTable, HudiIndex, IndexNotFound, UnsupportedTable
 
 WHERE = "qty > 40"
 
@@ -148,6 +149,18 @@ def test_the_docs_example_runs(spark: SparkSession, index: HudiIndex) -> None:
     code = text.split("```python\n")[1].split("```")[0]
     assert "/data/trips" in code
     exec(compile(code.replace("/data/trips", index.path), "engines.md", "exec"), {"spark": spark})
+
+
+def test_no_dataset_names_a_pipe_or_a_device(index: HudiIndex) -> None:
+    file = Path(index.path, "lima", next(iter(index.latest_base_files("lima"))).file_name)
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(DamagedTable, match=f"{file.name}: no regular file"):
+        index.arrow_dataset()
+    file.unlink()
+    file.symlink_to("/dev/zero")
+    with pytest.raises(DamagedTable, match=f"{file.name}: no regular file"):
+        index.arrow_dataset()
 
 
 def test_a_dataset_of_rows_in_logs_is_refused(spark: SparkSession, make_table: Callable[[str], Path]) -> None:

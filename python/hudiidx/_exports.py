@@ -51,6 +51,7 @@ class TableExports:
         Raises:
             UnsupportedTable: rows stand in log files, columns were renamed, files lack the columns of
                 partitions, or bear times under another unit's label.
+            DamagedTable: there is a pipe or a device in the place of a file.
             ImportError: there is no pyarrow.
         """
         try:

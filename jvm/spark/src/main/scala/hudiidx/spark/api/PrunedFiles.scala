@@ -1,16 +1,19 @@
 package hudiidx.spark.api
 
+import java.io.IOException
+
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
-import hudiidx.UnsupportedTable
+import hudiidx.fs.HadoopStorage
 import hudiidx.parquet.TimestampLabels
 import hudiidx.spark.pinned.{ColumnStage, PinnedTable}
 import hudiidx.spark.plan.{FilePlan, HudiIdxScan, PlanFacts}
 import hudiidx.spark.read.KeptFooters
 import hudiidx.storage.Storage
 import hudiidx.table.{FileSlice, HudiType, ReadableRows}
+import hudiidx.{DamagedTable, UnsupportedTable}
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -63,21 +66,36 @@ private[spark] object PrunedFiles {
     json.writeEndObject()
   }
 
-  /** Paths of the base files of a query's only scan. UnsupportedTable if one of its file slices has log files. */
-  def paths(query: DataFrame, tablePath: String): ArrayNode = paths(scanOf(query), tablePath)
+  /** Paths of the base files of a query's only scan. UnsupportedTable if one of its file slices has log files, DamagedTable if a file
+    * is none.
+    */
+  def paths(query: DataFrame, tablePath: String): ArrayNode = paths(scanOf(query), tablePath, query.sparkSession)
 
-  private def paths(scan: Option[HudiIdxScan], tablePath: String): ArrayNode = {
+  private def paths(scan: Option[HudiIdxScan], tablePath: String, spark: SparkSession): ArrayNode = {
     val json = JsonNodeFactory.instance.arrayNode()
+    val storage = new HadoopStorage(spark.sessionState.newHadoopConf())
     scan.toVector.flatMap(_.slices).foreach { slice =>
       if (slice.dataLogFiles.nonEmpty)
         throw new UnsupportedTable(
           s"$tablePath: file group ${slice.fileId} of partition '${slice.partitionPath}' has log files, and its rows are those of " +
             "all of them merged; compact the table, read it with Spark, or ask for the base files alone with read_optimized=True"
         )
-      slice.baseFile.foreach(b => json.add(Storage.join(Storage.join(tablePath, slice.partitionPath), b.fileName)))
+      slice.baseFile.foreach { b =>
+        val file = Storage.join(Storage.join(tablePath, slice.partitionPath), b.fileName)
+        requireRegular(storage, file)
+        json.add(file)
+      }
     }
     json
   }
+
+  /** Arrow would wait at a pipe for somebody to write to it, and Python could not end that. */
+  private def requireRegular(storage: HadoopStorage, file: String): Unit =
+    try storage.requireRegular(file)
+    catch {
+      case e: IOException =>
+        throw new DamagedTable(s"${e.getMessage}; restore the base file from a copy or roll the table back", e)
+    }
 
   /** `{paths, schema, fixed}`: as `paths`; the query's columns as Spark writes a schema in JSON, by whose names the files are to be
     * read; and for each path texts (or null) by the names of the columns whose value the path decides, whatever the file holds.
@@ -88,7 +106,7 @@ private[spark] object PrunedFiles {
     val scan = scanOf(query)
     scan.foreach(s => requireNames(s.table))
     val json = JsonNodeFactory.instance.objectNode()
-    val files = paths(scan, tablePath)
+    val files = paths(scan, tablePath, query.sparkSession)
     scan.foreach(s => requireLabels(s.table, files.elements.asScala.map(_.asText), query.sparkSession))
     scan.foreach(s => requireVariants(s.table, files.elements.asScala.map(_.asText), query.sparkSession))
     json.set[ObjectNode]("paths", files).put("schema", query.schema.json)
