@@ -249,6 +249,17 @@ final class StreamCommitsSuite extends AnyFunSuite {
       text =>
         assert(intercept[InvalidOption](StreamOffset.parse(text)).getMessage.contains("checkpointLocation"))
     }
+    val none = offset.given.empty
+    val contradictions = Vector(
+      offset.copy(given = none),
+      offset.copy(given = none, open = none),
+      offset.copy(given = none, from = ""),
+      offset.copy(from = "99999999999999999"),
+      offset.copy(open = Vector("20260101000000003", "20260101000000009").to[collection.immutable.SortedSet])
+    ).map(_.json) ++ Vector(-1, 0).map(v => offset.json.replace("\"version\":1", "\"version\":" + v))
+    contradictions.foreach { text =>
+      assert(intercept[InvalidOption](StreamOffset.parse(text)).getMessage.contains("is no offset"), text)
+    }
     val later = intercept[InvalidOption](StreamOffset.parse(offset.json.replace("\"version\":1", "\"version\":2")))
     assert(later.getMessage.contains("later hudiidx"))
   }

@@ -38,6 +38,10 @@ final case class StreamOffset(
   /** The last one that was given; empty: none. */
   def newest: String = given.lastOption.getOrElse("")
 
+  /** As `after` makes them: what is said of `from` and `open` follows from commits that were given. */
+  private def isConsistent: Boolean =
+    given.headOption.fold(from.isEmpty && open.isEmpty)(_ >= from) && open.forall(_ < newest)
+
   /** Behind these commits too.
     *
     * @param commits at least one
@@ -88,6 +92,7 @@ object StreamOffset {
     root match {
       case o: ObjectNode if o.path("version").isInt =>
         val version = o.get("version").intValue
+        if (version < Version) throw foreign(json, null)
         if (version > Version)
           throw new InvalidOption(
             s"checkpointLocation: its offsets are of version $version, which a later hudiidx wrote; read the stream with that one"
@@ -108,7 +113,7 @@ object StreamOffset {
     val of = text("of")
     if (of != Rows && of != Changes) throw foreign(json, null)
     val remade = if (root.has("remade")) Some(text("remade")) else None
-    StreamOffset(
+    val offset = StreamOffset(
       text("table"),
       remade,
       of == Changes,
@@ -118,6 +123,7 @@ object StreamOffset {
       instants("open"),
       instants("given")
     )
+    if (offset.isConsistent) offset else throw foreign(json, null)
   }
 
   private def foreign(json: String, cause: Throwable): InvalidOption = new InvalidOption(
