@@ -87,6 +87,42 @@ final class IndexedAggregatesSuite extends SparkSuite {
       }
     }
 
+  private def set(names: String*)(body: => Unit): Unit = {
+    names.foreach(spark.conf.set(_, "true"))
+    try body
+    finally names.foreach(spark.conf.unset(_))
+  }
+
+  /** Counts, groups and limits of rows that are there, but for those of files of `city = 'sf'`. */
+  private def holdsWithoutOne(table: String, indexEnabled: String*): Unit =
+    indexEnabled.foreach { enabled =>
+      val all = read(table, "hudiidx.index.enabled" -> enabled)
+      val there = all.select("city", "n").collect().toVector
+      assert(there.nonEmpty && !there.exists(_.getString(0) == "sf"))
+      assert(all.count() === there.length)
+      val counts = there.groupBy(_.getString(0)).map { case (city, r) => s"[$city,${r.length}]" }
+      assert(rows(all.groupBy("city").count()) === counts.toVector.sorted)
+      assert(all.where("city = 'sf'").count() === 0)
+      assert(all.selectExpr("max(n)").head().get(0) === there.map(_.get(1).toString.toLong).max)
+      Vector(there.length - 1, there.length, there.length + 1).foreach(n =>
+        assert(all.limit(n).collect().length === n.min(there.length))
+      )
+    }
+
+  test("files that Spark is set to pass over have no rows in counts, groups and limits") {
+    val table = indexed("v9-cow-part")
+    val cut = Fixtures.filesBelow(table).filter(f => f.endsWith(".parquet") && f.contains("sf/"))
+    assert(cut.nonEmpty)
+    cut.foreach { f =>
+      val path = Paths.get(table, f)
+      Files.write(path, Array.fill(Files.size(path).toInt)('x'.toByte))
+    }
+    set("spark.sql.files.ignoreCorruptFiles")(holdsWithoutOne(table, "true", "false"))
+    // A listing tells that the file is gone.
+    cut.foreach(f => Files.delete(Paths.get(table, f)))
+    set("spark.sql.files.ignoreMissingFiles")(holdsWithoutOne(table, "true"))
+  }
+
   test("of slices with logs, and of files that the index has not taken in, tasks tell the rest") {
     val table = indexed("v9-mor-part")
     val some = read(table).selectExpr("count(*)", "max(qty)")

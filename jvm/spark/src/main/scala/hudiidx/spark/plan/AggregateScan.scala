@@ -1,7 +1,5 @@
 package hudiidx.spark.plan
 
-import java.io.FileNotFoundException
-
 import hudiidx.Texts
 import hudiidx.spark.pinned.PinnedTable
 import hudiidx.spark.read.{BaseFileReaderFactory, FileSliceSplit, ParquetReaders, SliceReading}
@@ -96,13 +94,9 @@ final private class AggregateReaderFactory(
 
   private def row(piece: PartitionedFile): Option[InternalRow] = {
     val whole = piece.copy(length = piece.fileSize)
-    valuesOf(whole).flatMap(aggregates.row(whole.partitionValues.toSeq(aggregates.groups), _))
+    val values = if (SliceReading.hasLogs(whole)) fromRows(whole) else fromFooter(whole).getOrElse(fromRows(whole))
+    aggregates.row(whole.partitionValues.toSeq(aggregates.groups), values)
   }
-
-  /** None for a file that is gone where Spark is set to pass over such. */
-  private def valuesOf(file: PartitionedFile): Option[Vector[Any]] =
-    try Some(if (SliceReading.hasLogs(file)) fromRows(file) else fromFooter(file).getOrElse(fromRows(file)))
-    catch { case _: FileNotFoundException if parquet.options.ignoreMissingFiles => None }
 
   private def fromFooter(file: PartitionedFile): Option[Vector[Any]] = {
     val footer = files.repaired(files.footerOf(file)(parquet.footer(file)))

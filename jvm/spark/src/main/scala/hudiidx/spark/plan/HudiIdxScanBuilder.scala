@@ -55,15 +55,21 @@ final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable, given: M
 
   /** Only what is read whole can be cut short: no filter is left, and no row is passed over. */
   override def pushLimit(rows: Int): Boolean = {
-    val possible = table.pushdowns.limit && left.isEmpty && table.increment.isEmpty
+    val possible = table.pushdowns.limit && left.isEmpty && table.increment.isEmpty && countsEveryFile
     if (possible) limit = Some(rows)
     possible
   }
 
   override def pushAggregation(aggregation: Aggregation): Boolean = {
-    if (table.pushdowns.aggregates && left.isEmpty && table.increment.isEmpty && table.names.isEmpty)
+    if (table.pushdowns.aggregates && left.isEmpty && table.increment.isEmpty && table.names.isEmpty && countsEveryFile)
       aggregates = FileAggregates.of(aggregation, table)
     aggregates.isDefined
+  }
+
+  /** Where Spark is set to pass over files, only who reads a file's rows knows whether it has any: neither the index nor a footer. */
+  private def countsEveryFile: Boolean = {
+    val conf = spark.sessionState.conf
+    !conf.ignoreMissingFiles && !conf.ignoreCorruptFiles
   }
 
   override def build(): Scan = {
