@@ -90,7 +90,7 @@ object LocalStorage extends Storage {
   private def refuseOthers(path: String, file: Path): Unit =
     if (!Files.isRegularFile(file))
       if (Files.isDirectory(file)) throw aFolder(path)
-      else if (Files.exists(file)) throw new IOException(s"$path: no regular file, but a device, a pipe or a socket")
+      else if (Files.exists(file)) throw new UnreadableFile(s"$path: no regular file, but a device, a pipe or a socket")
 
   private def aFolder(path: String): IOException = new IOException(s"$path: a folder, where a file was expected")
 

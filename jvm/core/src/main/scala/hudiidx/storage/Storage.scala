@@ -140,7 +140,7 @@ object Storage {
   def requireWhole(path: String, sizeBytes: Long): Int = {
     val most = math.min(Runtime.getRuntime.maxMemory / 4, Int.MaxValue - 64L)
     if (sizeBytes > most)
-      throw new IOException(
+      throw new UnreadableFile(
         s"$path: $sizeBytes bytes are too many to read at once, $most are the most with this process's memory"
       )
     sizeBytes.toInt

@@ -1,7 +1,7 @@
 package hudiidx.store
 
 import hudiidx.{DamagedIndex, IndexNotWritable, InvalidOption, Log, ShellCommand}
-import hudiidx.storage.{FileInfo, FilePool, RandomReader, Storage}
+import hudiidx.storage.{FileInfo, FilePool, RandomReader, Storage, UnreadableFile}
 import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.nio.file.NoSuchFileException
 import java.security.SecureRandom
@@ -48,7 +48,9 @@ final class IndexStore(val storage: Storage, val dir: String) {
     } catch {
       // Another writer expired it after it was listed.
       case _: NoSuchFileException | _: FileNotFoundException => before
-      case e: DamagedIndex => before.copy(failures = before.failures :+ e, unread = before.unread.orElse(Some(e)))
+      case e: DamagedIndex                                   =>
+        val ofStore = Some(e).filterNot(_.getCause.isInstanceOf[UnreadableFile])
+        before.copy(failures = before.failures :+ e, unread = before.unread.orElse(ofStore))
     }
 
   private def earlier(all: Vector[Long]): () => Option[IndexVersion] = () =>
