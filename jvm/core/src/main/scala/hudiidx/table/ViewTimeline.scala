@@ -1,7 +1,9 @@
 package hudiidx.table
 
-import hudiidx.TableFormat
-import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, InstantTime}
+import hudiidx.{TableChanged, TableFormat}
+import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents, InstantTime}
+import java.io.FileNotFoundException
+import java.nio.file.NoSuchFileException
 import java.util.{HashMap => JMap, HashSet => JSet}
 
 /** File groups named by the plans of pending instants, each with the requested time of its instant. */
@@ -117,7 +119,9 @@ object ViewTimeline {
 
   private val CowActions = Set(Action.Commit, Action.ReplaceCommit)
 
-  /** With the plans of the timeline's pending compactions and clusterings. Errors as `InstantContents`. */
+  /** With the plans of the timeline's pending compactions and clusterings. Errors as `InstantContents`; TableChanged if a plan went away
+    * since the timeline was listed: what was written since may go by it.
+    */
   def load(
       config: TableConfig,
       timeline: ActiveTimeline,
@@ -126,12 +130,12 @@ object ViewTimeline {
   ): ViewTimeline = {
     val compaction = for {
       instant <- timeline.pending(Action.Compaction)
-      group <- contents.compactionPlan(instant)
+      group <- stillThere(config, instant)(contents.compactionPlan(instant))
     } yield FileGroup(group.partitionPath, group.fileId) -> instant.requestedTime
     // On layout 1 a pending clustering has the name of a replacecommit; only its plan tells.
     val clustering = for {
       instant <- timeline.pending(Action.Clustering) ++ timeline.pending(Action.ReplaceCommit)
-      group <- contents.clusteringPlan(instant).getOrElse(Vector.empty)
+      group <- stillThere(config, instant)(contents.clusteringPlan(instant)).getOrElse(Vector.empty)
     } yield FileGroup(group.partitionPath, group.fileId) -> instant.requestedTime
     ViewTimeline(
       timeline,
@@ -142,6 +146,17 @@ object ViewTimeline {
       if (config.format.logsOfOneWrite) restoredAway(timeline, contents) else Vector.empty
     )
   }
+
+  private def stillThere[A](config: TableConfig, plan: Instant)(read: => A): A =
+    try read
+    catch {
+      case e @ (_: NoSuchFileException | _: FileNotFoundException) =>
+        throw new TableChanged(
+          s"${config.file}: the plan of the ${plan.action} ${plan.requestedTime} went away while the table was being read, since it was rolled " +
+            "back or archived; read the table again",
+          e
+        )
+    }
 
   private def restoredAway(timeline: ActiveTimeline, contents: InstantContents): Vector[String] =
     timeline.completed.filter(_.action == Action.Restore).flatMap(contents.restore(_).undone)

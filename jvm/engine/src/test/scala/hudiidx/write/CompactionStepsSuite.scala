@@ -6,7 +6,7 @@ import hudiidx.storage._
 import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
 import hudiidx.table._
 import hudiidx.write.format.{BaseContent, CompletedWrite, WrittenFile}
-import hudiidx.{Fixtures, TableFormats, WriteConflict, WriteFailed}
+import hudiidx.{Fixtures, TableChanged, TableFormats, WriteConflict, WriteFailed}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Try
 
@@ -42,6 +42,22 @@ class CompactionStepsSuite extends AnyFunSuite {
     }
 
   for (version <- TableFormats.written) {
+    test(
+      s"version $version: a plan that is rolled back after a reader listed the timeline is told as a change of the table"
+    ) {
+      val path = written(version)
+      val instant = plan(LocalStorage, path, slow).get
+      val listed = TableContext.load(IndexerSuite.accessOf(LocalStorage), path)
+      LocalStorage.deleteOne(s"${listed.timeline.dir}/$instant.compaction.requested")
+      val said = intercept[TableChanged](slices(listed)).getMessage
+      assert(said.contains(s"compaction $instant") && said.contains("read the table again"))
+      assert(
+        intercept[WriteConflict](OpenCompaction.groups(listed, OpenCompaction.planned(listed).head)).getMessage
+          .contains(instant)
+      )
+      assert(keys(path) === Vector("a", "b"))
+    }
+
     test(s"version $version: a compaction that may be alive is a conflict, and so is stock's; writers go on") {
       val path = written(version)
       plan(LocalStorage, path, slow)
@@ -231,7 +247,7 @@ private[hudiidx] object CompactionStepsSuite {
   def runPlanned(storage: Storage, path: String, beats: HeartbeatOptions): Unit = {
     val table = OpenCompaction.settled(IndexerSuite.accessOf(storage), path, beats)
     OpenCompaction.planned(table).foreach { instant =>
-      val planned = table.contents.compactionPlan(instant)
+      val planned = OpenCompaction.groups(table, instant)
       val view = TableSnapshot.of(table, IndexOptions(enabled = false)).view
       val open = OpenCompaction.begin(table, instant, beats)
       val files = open.abortOnFailure(planned.map { g =>
