@@ -98,8 +98,8 @@ final private[write] class GoneKeys(write: GroupWrite) {
   })
 
   def add(row: InternalRow): Unit = {
-    val delete = KeyVersion(isDelete = true, fromDeleteBlock = true, write.orderingOf(row), KeyVersion.NoNote)
-    deletes.put(row.getUTF8String(RowForm.Key).clone(), delete): Unit
+    val version = KeyVersion(isDelete = true, fromDeleteBlock = true, write.orderingOf(row), KeyVersion.NoNote)
+    deletes.put(row.getUTF8String(RowForm.Key).clone(), version): Unit
   }
 
   /** Is a row of a base file one of them? */
@@ -107,8 +107,8 @@ final private[write] class GoneKeys(write: GroupWrite) {
     if (deletes.isEmpty) GoneKeys.None
     else
       row => {
-        val delete = deletes.get(row.getUTF8String(GoneKeys.KeyColumn))
-        delete != null && !(rules.comparesBase && KeyMerge.baseStays(delete, orderingOf(row), rules))
+        val version = deletes.get(row.getUTF8String(GoneKeys.KeyColumn))
+        version != null && !(rules.comparesBase && KeyMerge.baseStays(version, orderingOf(row), rules))
       }
 
   private def orderingOf(row: InternalRow): OrderingValue =
