@@ -255,7 +255,7 @@ final class StreamCommitsSuite extends AnyFunSuite {
       offset.copy(given = none, open = none),
       offset.copy(given = none, from = ""),
       offset.copy(from = "99999999999999999"),
-      offset.copy(open = Vector("20260101000000003", "20260101000000009").to[collection.immutable.SortedSet])
+      offset.copy(open = offset.open ++ Vector("20260101000000003", "20260101000000009"))
     ).map(_.json) ++ Vector(-1, 0).map(v => offset.json.replace("\"version\":1", "\"version\":" + v))
     contradictions.foreach { text =>
       assert(intercept[InvalidOption](StreamOffset.parse(text)).getMessage.contains("is no offset"), text)
