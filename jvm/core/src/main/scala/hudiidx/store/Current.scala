@@ -43,18 +43,18 @@ final case class BaseVersion(current: Current, next: Long, unread: Option[Damage
   *  @param numbers  of all files of versions, ascending
   *  @param failures why versions were passed over
   *  @param unread   the first of them for an error of the store, not for what is in it
-  *  @param earlier  as of [[Current.Unreadable]]
   */
 final private[store] case class Looked(
     numbers: Vector[Long],
     version: Option[IndexVersion],
     failures: Vector[DamagedIndex],
-    unread: Option[DamagedIndex],
-    earlier: () => Option[IndexVersion]
+    unread: Option[DamagedIndex]
 ) {
-  def current: Current = version match {
+
+  /** @param earlier as of [[Current.Unreadable]] */
+  def current(earlier: Vector[Long] => Option[IndexVersion]): Current = version match {
     case Some(v)                  => Current.Found(v, failures.map(_.getMessage))
     case None if failures.isEmpty => Current.Absent
-    case None                     => Current.Unreadable(failures.map(_.getMessage), failures.head.isLater, earlier())
+    case None => Current.Unreadable(failures.map(_.getMessage), failures.head.isLater, earlier(numbers))
   }
 }

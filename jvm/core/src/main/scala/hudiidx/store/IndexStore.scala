@@ -20,19 +20,19 @@ final class IndexStore(val storage: Storage, val dir: String) {
     try {
       val looked = look(IndexStore.MostListings)
       if (looked.version.isDefined) looked.failures.foreach(f => log.warn("{}", f.getMessage))
-      looked.current
+      looked.current(earlier)
     } catch { case e: DamagedIndex => Current.Unreadable(Vector(e.getMessage), isLater = false, None) }
 
   /** The version that the next one is made of: the current one. DamagedIndex if the versions cannot be listed. */
   def base(): BaseVersion = {
     val looked = look(IndexStore.MostListings)
-    BaseVersion(looked.current, looked.numbers.lastOption.getOrElse(0L) + 1, looked.unread)
+    BaseVersion(looked.current(earlier), looked.numbers.lastOption.getOrElse(0L) + 1, looked.unread)
   }
 
   /** What is found from the highest number down. */
   private def look(listings: Int): Looked = {
     val numbers = versionNumbers()
-    var looked = Looked(numbers, None, Vector.empty, None, earlier(numbers))
+    var looked = Looked(numbers, None, Vector.empty, None)
     val left = numbers.reverseIterator
     while (looked.version.isEmpty && left.hasNext) looked = lookAt(left.next(), looked)
     // All that was listed has been expired since, by who published newer ones.
@@ -53,14 +53,13 @@ final class IndexStore(val storage: Storage, val dir: String) {
         before.copy(failures = before.failures :+ e, unread = before.unread.orElse(ofStore))
     }
 
-  private def earlier(all: Vector[Long]): () => Option[IndexVersion] = () =>
-    all.reverseIterator
-      .map(versionPath)
-      .flatMap { path =>
-        try IndexVersion.ofEarlierFormat(storage.readAll(path), path)
-        catch { case _: IOException => None }
-      }
-      .collectFirst { case version => version }
+  private def earlier(all: Vector[Long]): Option[IndexVersion] = all.reverseIterator
+    .map(versionPath)
+    .flatMap { path =>
+      try IndexVersion.ofEarlierFormat(storage.readAll(path), path)
+      catch { case _: IOException => None }
+    }
+    .collectFirst { case version => version }
 
   def read(number: Long): IndexVersion =
     decoded(number, reading(versionPath(number))(storage.readAll(versionPath(number))))

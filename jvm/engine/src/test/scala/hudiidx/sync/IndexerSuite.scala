@@ -224,6 +224,12 @@ object IndexerSuite extends org.scalatest.Assertions {
   def accessOf(storage: Storage): TableAccess =
     new TableAccess(storage, histories, FooterNames, new BlockCache(1 << 20))
 
+  /** With one file, and an index of it. */
+  def indexed(table: FakeTable): Unit = {
+    table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+    new Indexer(accessOf(LocalStorage), table.path, IndexOptions()).create(): Unit
+  }
+
   def withTable(version: Int)(use: FakeTable => Unit): Unit = {
     val dir = Files.createTempDirectory("hudiidx-fake")
     try use(new FakeTable(dir, version))

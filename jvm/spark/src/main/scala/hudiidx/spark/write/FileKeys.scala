@@ -7,6 +7,7 @@ import scala.collection.JavaConverters._
 
 import hudiidx.parquet.{BaseFileKeys, KeyColumns, KeyRange}
 import hudiidx.spark.pinned.SharedTable
+import hudiidx.spark.write.group.KeyBudget
 import hudiidx.storage.Storage
 import hudiidx.table.{BaseFile, FileGroup}
 import org.apache.spark.sql.catalyst.InternalRow
@@ -55,13 +56,13 @@ final private class FileKeys(
     var last: Asked = null
     def isOfLast(row: InternalRow): Boolean = last != null && row.getUTF8String(0) == last.text
     def isNext(row: InternalRow): Boolean = row.getUTF8String(1) == partition && row.getUTF8String(2) == fileId &&
-      (used < FileKeys.BudgetBytes || isOfLast(row))
+      (used < KeyBudget.Bytes || isOfLast(row))
     while (rows.hasNext && isNext(rows.head)) {
       if (!isOfLast(rows.head)) {
         last = new Asked(rows.head.getUTF8String(0).clone())
         val key = last.key
         asked.put(new KeyRange().set(key, 0, key.length), last)
-        used += key.length + FileKeys.EntryBytes
+        used += KeyBudget.bytesOf(key)
       }
       last.asked += 1
       if (rows.head.getBoolean(3)) last.deleted += 1
@@ -83,11 +84,4 @@ final private class FileKeys(
     } finally base.close()
     asked.values.asScala.iterator.filter(_.rows > 1).map(a => RepeatedKey(a.key, file, a.rows, a.asked, a.deleted))
   }
-}
-
-private object FileKeys {
-  val BudgetBytes: Long = 64L << 20
-
-  /** Objects and table slots of a key, on top of its bytes. */
-  val EntryBytes = 160
 }

@@ -14,8 +14,6 @@ import java.util.BitSet
   * back.
   */
 private[write] object PositionedLogs {
-  private val BudgetBytes = 64L << 20
-  private val EntryBytes = 160
 
   /** Of the slice's logs, those that count. */
   def blocks(table: SharedTable, slice: FileSlice): Vector[CountedBlock] =
@@ -82,12 +80,12 @@ private[write] object PositionedLogs {
   private def keysFrom(rows: KeyRows, named: BitSet, from: Int): (java.util.HashMap[KeyRange, Array[Long]], Int) = {
     val keys = new java.util.HashMap[KeyRange, Array[Long]]
     var (used, wanted) = (0L, named.nextSetBit(from))
-    while (wanted >= 0 && used < BudgetBytes && rows.next()) if (rows.row == wanted) {
+    while (wanted >= 0 && used < KeyBudget.Bytes && rows.next()) if (rows.row == wanted) {
       val key = java.util.Arrays.copyOfRange(rows.bytes, rows.from, rows.from + rows.length)
       keys.put(new KeyRange().set(key, 0, key.length), Array(-1L))
-      used += key.length + EntryBytes
+      used += KeyBudget.bytesOf(key)
       wanted = named.nextSetBit(wanted + 1)
     }
-    (keys, if (used < BudgetBytes) -1 else wanted)
+    (keys, if (used < KeyBudget.Bytes) -1 else wanted)
   }
 }
