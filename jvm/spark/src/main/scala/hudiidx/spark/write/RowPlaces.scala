@@ -148,11 +148,18 @@ final private[write] class RowPlaces(
     WriteGroups.plan(
       counts,
       p => shared.view.latestFileSlices(p),
+      plannedSlices,
       rewritten,
       rules,
       sizes(rules.newGroups),
       () => s"${UUID.randomUUID()}-0"
     )
+  }
+
+  /** Of a partition, as readers merge them: the slices of file groups under pending compactions. */
+  private def plannedSlices(partition: String): Vector[FileSlice] = {
+    val ids = shared.viewTimeline.plans.compaction.keysIterator.filter(_.partitionPath == partition).map(_.fileId).toSet
+    if (ids.isEmpty) Vector.empty else shared.view.latestMergedFileSlices(partition).filter(s => ids(s.fileId))
   }
 
   /** Bytes of a record by what the newest commit says that tells: small base files are large for their records. */

@@ -28,7 +28,9 @@ final class GroupLogs(write: GroupWrite, numbers: SequenceNumbers, token: String
     PartitionMetafile.ensure(storage, tablePath, target.partitionPath, write.instant)
     val folder = Storage.join(tablePath, target.partitionPath) + "/"
     val blocks = target.slice.fold(Vector.empty[CountedBlock])(blocksOf)
-    target.slice.foreach(PositionedLogs.requireSameByKey(write.table, _, blocks))
+    target.read.foreach { read =>
+      PositionedLogs.requireSameByKey(write.table, read, if (target.planned.isEmpty) blocks else blocksOf(read))
+    }
     val earlier = earlierFilters(blocks, folder)
     val sliceInstant = target.slice.fold(write.instant)(_.baseInstantTime)
     val named = if (!config.format.logsOfOneWrite) target.slice.fold(write.instant)(_.instantOfLogs) else write.instant

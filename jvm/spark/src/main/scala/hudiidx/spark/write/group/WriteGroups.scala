@@ -18,9 +18,20 @@ object GroupFiles {
 
 /** A file group that a write has rows for.
   *
-  * @param slice the newest one, to which they come; None: the group is made by this write
+  * @param slice   the newest one, to which they come; None: the group is made by this write
+  * @param planned of a group that is planned to be compacted: that slice and what the compaction takes in, as readers merge them
   */
-final case class TargetGroup(partitionPath: String, fileId: String, slice: Option[FileSlice], files: GroupFiles)
+final case class TargetGroup(
+    partitionPath: String,
+    fileId: String,
+    slice: Option[FileSlice],
+    files: GroupFiles,
+    planned: Option[FileSlice] = None
+) {
+
+  /** What readers merge before this write. */
+  def read: Option[FileSlice] = planned.orElse(slice)
+}
 
 /** Where new records go.
   *
@@ -87,12 +98,14 @@ object WriteGroups {
 
   /** @param counts  rows by partition path and the file id of their location; null: inserts
     * @param slices    the newest slices of a partition, those behind pending compactions too
+    * @param planned   of a partition, as readers merge them: slices of groups under pending compactions
     * @param rewritten of the groups of locations those that are written anew; the others get logs
     * @param newId     makes file ids
     */
   def plan(
       counts: Vector[(String, String, Long)],
       slices: String => Vector[FileSlice],
+      planned: String => Vector[FileSlice],
       rewritten: Set[FileGroup],
       rules: InsertRules,
       sizes: GroupSizes,
@@ -102,11 +115,12 @@ object WriteGroups {
     val inserts = counts.groupBy(_._1).toVector.sortBy(_._1).flatMap { case (partition, rows) =>
       val known = slices(partition)
       val byId = known.map(s => s.fileId -> s).toMap
+      val plannedById = planned(partition).map(s => s.fileId -> s).toMap
       val touched = rows.flatMap(r => Option(r._2)).distinct.sorted
       val numbers = touched.zipWithIndex.map { case (id, i) => id -> (all.size + i) }.toMap
       all ++= touched.map { id =>
         val files = if (rewritten(FileGroup(partition, id))) GroupFiles.Rewrite else GroupFiles.Log
-        TargetGroup(partition, id, byId.get(id), files)
+        TargetGroup(partition, id, byId.get(id), files, plannedById.get(id))
       }
       val toInsert = rows.filter(_._2 == null).map(_._3).sum
       if (toInsert == 0) None
