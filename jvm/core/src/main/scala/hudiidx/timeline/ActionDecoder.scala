@@ -28,14 +28,16 @@ private[timeline] object ActionDecoder {
 
   /** HoodieRollbackMetadata. */
   def rollback(in: ValueReader): RollbackMetadata = {
+    var start: String = null
     var commits = Vector.empty[String]
     var partitions = Map.empty[String, RolledBackPartition]
     in.record("partitionMetadata") {
+      case "startRollbackTime" => start = in.string()
       case "commitsRollback"   => commits = in.strings()
       case "partitionMetadata" => in.fields(p => partitions += TablePath.partition(p) -> rolledBackPartition(in))
       case _                   => in.skip()
     }
-    RollbackMetadata(commits, partitions)
+    RollbackMetadata(commits, partitions, Option(start))
   }
 
   /** Files whose deletion failed count as deleted: they belong to an uncommitted write and must stay invisible. */
@@ -51,7 +53,7 @@ private[timeline] object ActionDecoder {
     RolledBackPartition(deleted, logFiles, failedLogFiles)
   }
 
-  /** HoodieRestoreMetadata. */
+  /** HoodieRestoreMetadata. Its rollbacks are the values of a map, whose order says nothing. */
   def restore(in: ValueReader): RestoreMetadata = {
     var removed = Vector.empty[String]
     val rollbacks = Vector.newBuilder[RollbackMetadata]
@@ -65,8 +67,13 @@ private[timeline] object ActionDecoder {
         }
       case _ => in.skip()
     }
-    RestoreMetadata(removed.distinct, rollbacks.result())
+    RestoreMetadata(removed.distinct, inOrder(rollbacks.result()))
   }
+
+  /** A restore goes back from the newest instant; where a rollback does not say when it began, by that. */
+  private def inOrder(rollbacks: Vector[RollbackMetadata]): Vector[RollbackMetadata] =
+    if (rollbacks.forall(_.startTime.isDefined)) rollbacks.sortBy(_.startTime)
+    else rollbacks.sortBy(_.commitsRolledBack.sorted.lastOption)(Ordering[Option[String]].reverse)
 
   private def commitTime(in: ValueReader): Option[String] = {
     var time: String = null

@@ -57,8 +57,15 @@ final case class CleanMetadata(partitions: Map[String, CleanedPartition], earlie
 
 final case class CleanedPartition(deletedFileNames: Vector[String], isPartitionDeleted: Boolean)
 
-/** A rollback's effect by partition path; file names without folders, sizes in bytes. */
-final case class RollbackMetadata(commitsRolledBack: Vector[String], partitions: Map[String, RolledBackPartition])
+/** A rollback's effect by partition path; file names without folders, sizes in bytes.
+  *
+  * @param startTime when it began, as an instant
+  */
+final case class RollbackMetadata(
+    commitsRolledBack: Vector[String],
+    partitions: Map[String, RolledBackPartition],
+    startTime: Option[String] = None
+)
 
 /** @param logFiles log files written by the rollback itself (command blocks), with sizes
   *  @param failedLogFiles log files of the failed commit that stay on storage (version 6), with sizes that may be wrong
@@ -69,7 +76,9 @@ final case class RolledBackPartition(
     failedLogFiles: Map[String, Long]
 )
 
-/** @param removedInstants requested times of the instants that the restore took off the timeline */
+/** @param removedInstants requested times of the instants that the restore took off the timeline
+  * @param rollbacks       in the order in which they ran: one may add to a log file that a later one removes
+  */
 final case class RestoreMetadata(removedInstants: Vector[String], rollbacks: Vector[RollbackMetadata]) {
 
   /** Requested times of all that it undid. */

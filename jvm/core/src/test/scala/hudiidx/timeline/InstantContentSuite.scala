@@ -46,6 +46,22 @@ class InstantContentSuite extends AnyFunSuite {
     assert(content("""{"partitionToWriteStats":{"p":null}}""").commit === CommitMetadata.Empty)
   }
 
+  test("rollbacks of a restore are in the order in which they ran, whatever that of the map is") {
+    def rollbacks(starts: Map[String, String], instants: String*): Vector[Vector[String]] = {
+      val each = instants.map { t =>
+        val start = starts.get(t).fold("")(s => s""""startRollbackTime":"$s",""")
+        s""""$t":[{$start"commitsRollback":["$t"],"partitionMetadata":{}}]"""
+      }
+      content(each.mkString("""{"hoodieRestoreMetadata":{""", ",", "}}")).restore.rollbacks.map(_.commitsRolledBack)
+    }
+    val ran = Vector(Vector("3"), Vector("2"), Vector("1"))
+    Seq("1", "2", "3").permutations.foreach { order =>
+      assert(rollbacks(Map("3" -> "5", "2" -> "6", "1" -> "7"), order: _*) === ran)
+      assert(rollbacks(Map.empty, order: _*) === ran)
+      assert(rollbacks(Map("1" -> "5", "2" -> "6", "3" -> "7"), order: _*) === ran.reverse)
+    }
+  }
+
   test("paths are made plain, and those that leave the table are refused") {
     def path(text: String) = content(stat("\"" + text + "\"")).commit.writeStats.head.path
     assert(path("p//./q/.f.log.1") === Some("p/q/.f.log.1"))

@@ -132,11 +132,16 @@ final class FakeTable(val dir: Path, val version: Int) {
       begin(at, "restore")
       val body = json.createObjectNode()
       val removed = body.putArray("instantsToRollback")
-      val rollbacks = body.putObject("hoodieRestoreMetadata")
-      undone.reverse.foreach { case (instant, action, written) =>
+      val rollbacks = undone.reverse.zipWithIndex.map { case ((instant, action, written), i) =>
         removed.add(instant)
-        rollbacks.putArray(instant).add(rollbackJson(instant, written, at))
+        val rollback = rollbackJson(instant, written, at).put("startRollbackTime", f"$at$i%02d")
         takeOff(instant, action)
+        instant -> rollback
+      }
+      // The order of a map of stock's has nothing to do with that of its rollbacks.
+      val told = body.putObject("hoodieRestoreMetadata")
+      rollbacks.sortBy { case (instant, _) => instant.hashCode * 31 % 7 }.foreach { case (instant, rollback) =>
+        told.putArray(instant).add(rollback)
       }
       complete(at, "restore", body)
       writes.remove(writes.size - undone.size, undone.size)
