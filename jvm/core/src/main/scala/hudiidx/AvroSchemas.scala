@@ -3,6 +3,7 @@ package hudiidx
 import org.apache.avro.generic.GenericData
 import org.apache.avro.{LogicalType, LogicalTypes, Schema, SchemaParseException}
 import scala.collection.JavaConverters._
+import scala.collection.mutable
 
 /** Avro schemas that files hold. A name stands for all that its type holds, so that few letters may be types without end, which
   * Spark's types, rows and columns have one by one.
@@ -12,8 +13,14 @@ object AvroSchemas {
   /** Types in one another. Some hundreds overflow the stack of who walks over them. */
   private val MostDepth = 200
 
-  /** Types, beside one for each letter. */
-  private val MostTypes = 1000
+  /** Types of a schema however few it spells out. */
+  private val FewTypes = 1000
+
+  /** Types for each that a schema spells out. */
+  private val MostUses = 16
+
+  /** Types of any schema: more columns than Spark plans in a minute. */
+  private val MostTypes = 250000
 
   /** SchemaParseException for a text that is no schema, or one of too many types. Defaults are not looked at. */
   def parse(json: String): Schema = {
@@ -23,9 +30,10 @@ object AvroSchemas {
         case e: SchemaParseException => throw e
         case e: RuntimeException     => throw new SchemaParseException(e) // sizes that no array has
       }
-    if (isTooLarge(schema, json.length))
+    val most = math.min(MostTypes, FewTypes + MostUses * spelledOut(schema))
+    if (isTooLarge(schema, most))
       throw new SchemaParseException(
-        s"it has more than ${MostTypes + json.length} types, each counted wherever its name stands, or more than $MostDepth in one another"
+        s"it has more than $most types, each counted wherever its name stands, or more than $MostDepth in one another"
       )
     schema
   }
@@ -68,8 +76,25 @@ object AvroSchemas {
         )
     }
 
-  private def isTooLarge(schema: Schema, letters: Int): Boolean = {
-    var left = MostTypes + letters
+  /** Types that stand in the schema's text, names of types among them. */
+  private def spelledOut(schema: Schema): Long = {
+    val seen = mutable.HashSet.empty[String]
+    def in(schema: Schema, depth: Int): Long =
+      if (depth > MostDepth) 1
+      else
+        1 + (schema.getType match {
+          case Schema.Type.RECORD if seen.add(schema.getFullName) =>
+            schema.getFields.asScala.iterator.map(f => in(f.schema, depth + 1)).sum
+          case Schema.Type.ARRAY => in(schema.getElementType, depth + 1)
+          case Schema.Type.MAP   => in(schema.getValueType, depth + 1)
+          case Schema.Type.UNION => schema.getTypes.asScala.iterator.map(in(_, depth)).sum
+          case _                 => 0L
+        })
+    in(schema, 0)
+  }
+
+  private def isTooLarge(schema: Schema, most: Long): Boolean = {
+    var left = most
     // A record in itself ends the way, as it does for all who walk over a schema.
     def fits(schema: Schema, depth: Int, open: Set[String]): Boolean = {
       left -= 1

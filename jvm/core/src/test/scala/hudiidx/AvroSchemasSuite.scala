@@ -52,6 +52,14 @@ class AvroSchemasSuite extends AnyFunSuite with TimeLimits {
     assert(AvroSchemas.defaultOf(none, "hoodie.properties") === None)
   }
 
+  test("a text of any length buys no types, and no schema has more than a table can have columns") {
+    val padded = doubled(14, 2).replaceFirst("\\{", s"""{"doc":"${"z" * 300000}",""")
+    val wide = record("r", Seq.fill(260000)("\"int\""))
+    Seq(padded, wide).foreach { json =>
+      assert(intercept[SchemaParseException](AvroSchemas.parse(json)).getMessage.contains("types"))
+    }
+  }
+
   test("schemas that are as large as their text are taken, and those that use a name some times") {
     Seq(record("r", Seq.fill(20000)("[\"null\",\"int\"]")), doubled(7, 2), record("r", Seq(nested(150))), woven(4))
       .foreach(json => AvroSchemas.parse(json): Unit)
