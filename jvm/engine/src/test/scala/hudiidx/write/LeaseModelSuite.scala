@@ -231,7 +231,9 @@ private[hudiidx] object LeaseModelSuite {
   }
 
   private def requireRows(done: Done): Unit = {
-    val told = done.results.take(3).map(toldOf(_, done.toString))
+    val told = done.results.take(2).map(toldOf(_, done.toString))
+    // A compaction may meet a plan that is rolled back while it reads the table.
+    if (!done.results(2).failed.toOption.exists(_.isInstanceOf[TableChanged])) toldOf(done.results(2), done.toString)
     assert(done.removed.isEmpty, s"${done.removed} $done")
     done.store.settle()
     rollBackAsStock(done.store)
