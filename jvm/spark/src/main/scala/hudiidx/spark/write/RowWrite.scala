@@ -141,7 +141,7 @@ final private[write] class RowWrite(
   }
 
   private def taken(batch: StreamBatch): WriteConflict = new WriteConflict(
-    s"$path: another run of the stream ${batch.writer} wrote its batch ${batch.id} during the write ${open.instant}; let one run at a time"
+    s"$path: another run of the stream ${batch.writer} wrote its batch ${batch.number.id} during the write ${open.instant}; let one run at a time"
   )
 
   private def schemaOf(rows: DataFrame): WriteSchema = {

@@ -1,10 +1,13 @@
 package hudiidx.spark.write
 
 import scala.annotation.tailrec
+import scala.util.Try
 
+import hudiidx.engine.Tables
 import hudiidx.spark.shims.Shims
 import hudiidx.spark.write.options.WriteOptions
-import hudiidx.write.StreamBatch
+import hudiidx.storage.Storage
+import hudiidx.write.{BatchNumber, StreamBatch}
 import hudiidx.{InvalidOption, Log, WriteConflict}
 import org.apache.spark.sql.execution.streaming.Sink
 import org.apache.spark.sql.streaming.OutputMode
@@ -15,16 +18,27 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
   * @param options of the write; those of the session count too, these win
   */
 final class StreamSink(options: Map[String, String]) extends Sink {
+  // Spark brings a batch again only when it starts a query.
+  @volatile private var goesOn = false
 
   override def addBatch(batchId: Long, data: DataFrame): Unit = {
     val spark = data.sparkSession
     val write = SaveTable.optionsOf(spark, options)
-    val batch = StreamBatch(write.stream.writer.getOrElse(queryId(spark)), batchId)
+    val number = BatchNumber(batchId, offsetsOf(spark, batchId))
+    val batch = StreamBatch(write.stream.writer.getOrElse(queryId(spark)), number, isOfAll = !goesOn)
     val writer = new TableWriter(spark, SaveTable.pathOf(spark, options), write)
     // Spark allows the rows to be taken once, by its own plan.
     val rows = Shims.rddFrame(spark, data.schema, data.queryExecution.toRdd)
     attempt(write.stream.retries, write.stream.retryMillis)(writer.write(rows, Some(batch)))
+    goesOn = true
   }
+
+  /** What Spark noted in the checkpoint before the batch ran, which stays as it is when it runs again. */
+  private def offsetsOf(spark: SparkSession, batchId: Long): Option[String] = for {
+    checkpoint <- options.collectFirst { case (k, v) if k.equalsIgnoreCase("checkpointLocation") => v }
+    storage = Tables.access(spark.sessionState.newHadoopConf()).storage
+    noted <- Try(storage.readAll(Storage.join(checkpoint, s"offsets/$batchId"))).toOption
+  } yield BatchNumber.digest(noted)
 
   private def queryId(spark: SparkSession): String = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
 

@@ -120,7 +120,16 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
     val write = open.abortOnFailure {
       check(open.table.config) // it may be another table by now
       if (isSame) RemadeTable.requireCommit(open.table)
-      if (batch.exists(_.isIn(open.table))) None else Some(new RowWrite(spark, path, options, open, overwrite))
+      val again = batch.filter(_.isIn(open.table))
+      again.foreach { b =>
+        TableWriter.log.warn(
+          "{}: batch {} of the stream '{}' is in the table, its rows are skipped",
+          path,
+          b.number.id,
+          b.writer
+        )
+      }
+      if (again.isDefined) None else Some(new RowWrite(spark, path, options, open, overwrite))
     }
     write.fold(open.abandon())(work)
   }

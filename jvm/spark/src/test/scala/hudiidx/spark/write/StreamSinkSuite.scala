@@ -8,8 +8,8 @@ import hudiidx.spark.api.HudiIdxApi
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
 import hudiidx.timeline.{Action, ArchivedInstant, InstantContent, TimelineHistory}
-import hudiidx.write.{HeartbeatOptions, OpenWrite, StreamBatch}
-import hudiidx.{Fixtures, InvalidOption, WriteConflict}
+import hudiidx.write.{BatchNumber, HeartbeatOptions, OpenWrite, StreamBatch}
+import hudiidx.{Fixtures, InvalidOption, TableChanged, WriteConflict}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
@@ -30,8 +30,11 @@ final class StreamSinkSuite extends SparkSuite {
   )
 
   /** A stream and where it goes; it can be stopped and started again. */
-  private final class Stream(val path: String = newPath(), more: Map[String, String] = Map.empty) {
-    private val checkpoint = newPath()
+  private final class Stream(
+      val path: String = newPath(),
+      more: Map[String, String] = Map.empty,
+      checkpoint: String = newPath()
+  ) {
     private val input = {
       import spark.implicits._
       MemoryStreams.of[Event](spark)
@@ -56,11 +59,30 @@ final class StreamSinkSuite extends SparkSuite {
       finally query.stop()
     }
 
+    /** Another process goes on with it from a backup of the checkpoint that was made so many batches ago. */
+    def fromBackup(batches: Int): Stream = {
+      Seq("commits", "offsets").foreach { folder =>
+        val noted = LocalStorage.list(s"$checkpoint/$folder").sortBy(_.name.toInt)
+        noted.takeRight(batches).foreach(f => LocalStorage.delete(f.path): Unit)
+      }
+      new Stream(path, more, checkpoint)
+    }
+
     /** As a process leaves it that ends after the last batch was written, before Spark noted it. */
     def forgetLast(): Unit = {
       val noted = LocalStorage.list(s"$checkpoint/commits")
       LocalStorage.delete(noted.maxBy(_.name.toInt).path): Unit
     }
+  }
+
+  /** What the query's error says, with nothing written. */
+  private def refused(stream: Stream): String = {
+    val before = commits(stream.path)
+    val e = intercept[StreamingQueryException](stream.run())
+    assert(commits(stream.path) === before)
+    val told =
+      Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).collectFirst { case c: TableChanged => c }
+    told.fold(fail("no error of ours", e))(_.getMessage)
   }
 
   private def newPath(): String = Fixtures.newFolder("stream").resolve("t").toString
@@ -152,9 +174,10 @@ final class StreamSinkSuite extends SparkSuite {
           Iterator(ArchivedInstant("20260101000000000", None, Action.DeltaCommit, content))
       }
       val table = new TableContext(now.access, path, now.config, now.timeline, now.contents, history)
-      StreamBatch("w", id).isIn(table)
+      StreamBatch("w", BatchNumber(id)).isIn(table)
     }
-    assert(isIn(0, 0) && !isIn(0, 1) && isIn(7, 0) && isIn(7, 7) && !isIn(7, 8))
+    assert(isIn(0, 0) && !isIn(0, 1) && isIn(7, 7) && !isIn(7, 8))
+    intercept[TableChanged](isIn(7, 0))
   }
 
   test("numbers are those of a query, or of a writer that is named") {
@@ -166,12 +189,52 @@ final class StreamSinkSuite extends SparkSuite {
     }
     assert(counts(path) === Map("v1" -> 5L, "v2" -> 5L))
     val named = newPath()
-    Seq(1, 2).foreach { n =>
-      val stream = new Stream(named, Map("hoodie.datasource.write.streaming.checkpoint.identifier" -> "one"))
+    val one = Map("hoodie.datasource.write.streaming.checkpoint.identifier" -> "one")
+    val first = new Stream(named, one)
+    first.add(10 until 15, 1)
+    first.run()
+    val second = new Stream(named, one)
+    second.add(20 until 25, 2)
+    assert(refused(second).contains("batch 0 of the stream 'one' comes when the table has another batch 0"))
+    assert(counts(named) === Map("v1" -> 5L))
+  }
+
+  test("a batch that is older than the table's, or another one under its number, is an error, and nothing is written") {
+    val stream = new Stream()
+    (1 to 3).foreach { n =>
       stream.add(n * 10 until n * 10 + 5, n)
       stream.run()
     }
-    assert(counts(named) === Map("v1" -> 5L))
+    val rows = counts(stream.path)
+    val other = new Stream(stream.path)
+    other.add(50 until 55, 5)
+    other.run()
+    val late = stream.fromBackup(1)
+    (6 to 8).foreach(n => late.add(n * 10 until n * 10 + 5, n))
+    assert(refused(late).contains("has another batch 2"))
+    val later = stream.fromBackup(2)
+    (6 to 8).foreach(n => later.add(n * 10 until n * 10 + 5, n))
+    assert(refused(later).contains("has its batch 2"))
+    assert(counts(stream.path) === rows + ("v5" -> 5L))
+  }
+
+  test("the last batch is the greatest of the active timeline, when a query starts") {
+    val access = Tables.access(new Configuration)
+    val path = newPath()
+    val rows = spark.range(1).selectExpr("'k' as id", "'p' as p", "1L as ts", "'v' as v")
+    val write = new TableWriter(spark, path, SaveTable.optionsOf(spark, base))
+    write.write(rows, Some(StreamBatch("w", BatchNumber(5))))
+    // As a writer of stock's copies what it found when it began.
+    val copied = base + ("hoodie.datasource.write.commitmeta.key.prefix" -> "_hudi_") +
+      ("_hudi_streaming_sink_checkpoint" -> """{"w":"4","o":"1"}""")
+    rows.write.format("hudiidx").options(copied).mode("append").save(path)
+    def table = TableContext.load(access, path)
+    assert(StreamBatch("w", BatchNumber(5)).isIn(table) && !StreamBatch("w", BatchNumber(6)).isIn(table))
+    assert(
+      !StreamBatch("w", BatchNumber(5), isOfAll = false).isIn(table) && StreamBatch("o", BatchNumber(1)).isIn(table)
+    )
+    write.write(rows, Some(StreamBatch("w", BatchNumber(5))))
+    assert(read(path).count() === 2)
   }
 
   test("states are kept: changed counts are upserted") {
@@ -227,11 +290,12 @@ final class StreamSinkSuite extends SparkSuite {
     val path = newPath()
     val rows = spark.range(1).selectExpr("'k' as id", "'p' as p", "1L as ts", "'v' as v")
     rows.write.format("hudiidx").options(base).save(path)
-    def isIn(id: Long): Boolean = StreamBatch("w", id).isIn(TableContext.load(access, path))
+    def isIn(id: Long): Boolean = StreamBatch("w", BatchNumber(id)).isIn(TableContext.load(access, path))
     assert(!isIn(0) && !isIn(5))
     val write = new TableWriter(spark, path, SaveTable.optionsOf(spark, base))
-    write.write(rows, Some(StreamBatch("w", 5)))
-    write.write(rows, Some(StreamBatch("\"other\", w", 9)))
-    assert(isIn(0) && isIn(5) && !isIn(6))
+    write.write(rows, Some(StreamBatch("w", BatchNumber(5))))
+    write.write(rows, Some(StreamBatch("\"other\", w", BatchNumber(9))))
+    assert(isIn(5) && !isIn(6))
+    intercept[TableChanged](isIn(0))
   }
 }

@@ -191,7 +191,7 @@ object WriteOptionDocs {
       StreamWriter,
       Text("name"),
       "(the query's id)",
-      "Whose batches are numbered: a batch that the table has is skipped."
+      "Whose batches are numbered: a batch that the table has is skipped, one that is older than its last is an error."
     ),
     streamRetries,
     streamPause

@@ -3,7 +3,7 @@ package hudiidx.spark.write.options
 import hudiidx.{InvalidOption, TableFormat}
 import hudiidx.sync.{IndexOptions, OptionDoc}
 import hudiidx.table.{KeyGenerator, TableConfig}
-import hudiidx.write.{HeartbeatOptions, KeyGenerators, LockOptions, NewTable, StockWriter, WritableTable}
+import hudiidx.write.{HeartbeatOptions, KeyGenerators, LockOptions, NewTable, StockWriter, StreamBatch, WritableTable}
 import java.util.Locale
 
 /** Settings of one write, by Hudi's names and `hudiidx.` ones; those about the table may be left out where there is one.
@@ -81,7 +81,7 @@ object WriteOptions {
   val RowGroup = "hoodie.parquet.block.size"
   val HeartbeatInterval = "hoodie.client.heartbeat.interval_in_ms"
   val HeartbeatMisses = "hoodie.client.heartbeat.tolerable.misses"
-  val StreamWriter = "hoodie.datasource.write.streaming.checkpoint.identifier"
+  val StreamWriter: String = StreamBatch.Writer
   val StreamRetries = "hoodie.datasource.write.streaming.retry.count"
   val StreamRetryInterval = "hoodie.datasource.write.streaming.retry.interval.ms"
   val MovesPartition = "hoodie.record.index.update.partition.path"
