@@ -56,6 +56,23 @@ def write_changes(stock: Any, name: str, kind: str, mode: str) -> Path:
     return path
 
 
+NUMBERS = [
+    "id * 100000000000 + {seed} as far",
+    "cast(cast(id as float) / 3 as float) as third",
+    "cast(id as double) / 7 * 10000000 as part",
+    "cast(cast(id as float) / 7 as float) as wider",
+    "named_struct('a', id, 'b', cast(id as double) / 7) as pair",
+    "array(id, id + 1) as numbers",
+    "map('k', id) as named",
+]
+RETYPED = {
+    **dict.fromkeys(("qty", "far", "third", "part"), "string"),
+    "wider": "double",
+    "pair": "struct<a:string,b:string>",
+    "numbers": "array<string>",
+    "named": "map<string,string>",
+}
+
 Row = tuple[str, str, Any, Any]
 
 
@@ -134,6 +151,22 @@ def test_changes_are_those_of_stock(
         assert _rows(measured(_ours(spark, path, begin)), exact) == _rows(theirs, exact), begin
     takes_late = release == "stock_0_15" and kind == "COW"
     assert _assert_leads_to_snapshots(spark, path, _ours(spark, path)) == (6 if takes_late else 5)
+
+
+@pytest.mark.parametrize(
+    "mode", [pytest.param(m, marks=[] if m == MODES[-1] else [pytest.mark.slow]) for m in MODES]
+)
+def test_images_of_columns_that_changed_their_type_are_those_of_stock(
+    spark: SparkSession, stock_1_2: Any, mode: str
+) -> None:
+    name = f"changes-retyped-{mode}".replace("_", "-")
+    path = Path(stock_1_2.new(name=name, kind="COW", options={**TABLE, MODE: mode}))
+    stock_1_2.write(name=name, first=0, end=12, seed=2, operation="insert", columns=NUMBERS)
+    stock_1_2.write(name=name, first=0, end=6, seed=3, columns=NUMBERS)
+    stock_1_2.write(name=name, first=1, end=2, seed=3, operation="delete", columns=NUMBERS)
+    stock_1_2.write(name=name, first=2, end=9, seed=4, columns=NUMBERS, retyped=RETYPED)
+    theirs = stock_1_2.change_data(name=name, options={BEGIN: "000"})["rows"]
+    assert _rows(_ours(spark, path), exact=True) == _rows(theirs, exact=True)
 
 
 @pytest.mark.slow

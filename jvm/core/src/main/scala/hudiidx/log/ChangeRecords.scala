@@ -28,9 +28,12 @@ object ChangeRecords {
   /** Hands over the records of a `.cdc` file. DamagedTable if it is gone or cannot be understood, UnsupportedTable if its images
     * cannot be read as rows of the table.
     *
-    * @param columns the table's Avro schema without meta columns, JSON: that of images
+    * @param columns      the table's Avro schema without meta columns, JSON: that of images
+    * @param floatsByText see `Widening.float64`
     */
-  def foreach(storage: Storage, file: String, columns: String)(use: ChangeRecord => Unit): Unit = {
+  def foreach(storage: Storage, file: String, columns: String, floatsByText: Boolean)(
+      use: ChangeRecord => Unit
+  ): Unit = {
     val table = AvroFieldPlan.parse(columns, file)
     SliceLog.reading(storage, file) { reader =>
       LogFile.blocks(reader).foreach { block =>
@@ -38,12 +41,14 @@ object ChangeRecords {
           throw new DamagedTable(
             s"$file: no change-data block at offset ${block.offset}; restore the file, or begin after its commit"
           )
-        read(reader, block, table)(use)
+        read(reader, block, table, new ImageColumns(floatsByText))(use)
       }
     }
   }
 
-  private def read(reader: RandomReader, block: LogBlock, table: Schema)(use: ChangeRecord => Unit): Unit = {
+  private def read(reader: RandomReader, block: LogBlock, table: Schema, columns: ImageColumns)(
+      use: ChangeRecord => Unit
+  ): Unit = {
     val written = AvroFieldPlan.parse(
       block.schema.getOrElse(
         throw new DamagedTable(s"${reader.path}: change-data block without a schema; restore the file")
@@ -54,11 +59,12 @@ object ChangeRecords {
     val skip = new AvroSkips(looksInside = true).of(written)
     val records = new AvroRecords(reader, block)
     try {
-      val datums = new GenericDatumReader[GenericRecord](written, withImagesOf(table, written))
+      val datums = new GenericDatumReader[GenericRecord](written)
+      val shown = imageIn(written).fold[Any => Any](identity)(columns.of(_, table))
       while (records.next()) {
         val (bytes, from, until) = (records.bytes, records.offset, records.offset + records.length)
         skip.run(new ByteCursor(bytes, from, until, reader.path, block.contentOffset, new DamagedTable(_)))
-        use(recordOf(datums.read(null, DecoderFactory.get().binaryDecoder(bytes, from, records.length, null))))
+        use(recordOf(datums.read(null, DecoderFactory.get().binaryDecoder(bytes, from, records.length, null)), shown))
       }
     } catch {
       case e: HudiIdxException  => throw e
@@ -72,9 +78,10 @@ object ChangeRecords {
     }
   }
 
-  private def recordOf(record: GenericRecord): ChangeRecord = {
+  private def recordOf(record: GenericRecord, shown: Any => Any): ChangeRecord = {
     def has(field: String) = record.getSchema.getField(field) != null
-    def image(field: String) = if (has(field)) Some(GenericData.get().toString(record.get(field))) else None
+    def image(field: String) =
+      if (has(field)) Some(GenericData.get().toString(Option(record.get(field)).map(shown).orNull)) else None
     ChangeRecord(
       String.valueOf(record.get(Op)),
       if (has(Key)) Option(record.get(Key)).map(_.toString) else None,
@@ -83,33 +90,8 @@ object ChangeRecords {
     )
   }
 
-  /** The schema that was written, with images of the table's columns. */
-  private def withImagesOf(table: Schema, written: Schema): Schema = imageIn(written) match {
-    case None                                     => written
-    case Some(image) if sameColumns(image, table) => written
-    case Some(image)                              =>
-      val now = Schema.createRecord(image.getName, null, image.getNamespace, false)
-      now.setFields(table.getFields.asScala.map(f => new Schema.Field(f, f.schema)).asJava)
-      val fields = written.getFields.asScala.map { f =>
-        if (f.schema.getType == Schema.Type.UNION && f.schema.getTypes.contains(image))
-          new Schema.Field(
-            f.name,
-            Schema.createUnion(f.schema.getTypes.asScala.map(t => if (t == image) now else t).asJava)
-          )
-        else new Schema.Field(f, f.schema)
-      }
-      val all = Schema.createRecord(written.getName, null, written.getNamespace, false)
-      all.setFields(fields.asJava)
-      all
-  }
-
   private def imageIn(written: Schema): Option[Schema] = Option(written.getField(Before)).flatMap { f =>
     val types = if (f.schema.getType == Schema.Type.UNION) f.schema.getTypes.asScala.toVector else Vector(f.schema)
     types.find(_.getType == Schema.Type.RECORD)
-  }
-
-  private def sameColumns(image: Schema, table: Schema): Boolean = {
-    def of(schema: Schema) = schema.getFields.asScala.map(f => f.name -> f.schema)
-    of(image) == of(table)
   }
 }

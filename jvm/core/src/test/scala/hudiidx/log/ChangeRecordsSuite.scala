@@ -26,7 +26,7 @@ class ChangeRecordsSuite extends AnyFunSuite {
 
   private def records(file: String, columns: String): Vector[ChangeRecord] = {
     val found = Vector.newBuilder[ChangeRecord]
-    ChangeRecords.foreach(LocalStorage, file, columns)(found += _)
+    ChangeRecords.foreach(LocalStorage, file, columns, floatsByText = true)(found += _)
     found.result()
   }
 

@@ -132,7 +132,8 @@ final private[spark] case class ChangeReading(
 
     private def recorded(change: Change.Recorded): Iterator[InternalRow] = {
       val found = Vector.newBuilder[ChangeRecord]
-      change.files.foreach(f => ChangeRecords.foreach(storage, Storage.join(folder, f), images)(found += _))
+      val byText = table.config.format.floatsByText
+      change.files.foreach(f => ChangeRecords.foreach(storage, Storage.join(folder, f), images, byText)(found += _))
       val records = found.result()
       val keys = new JSet[ByteBuffer]
       records.flatMap(_.key).foreach(k => keys.add(keyOf(k)))
