@@ -11,8 +11,9 @@ import scala.collection.JavaConverters._
 
 /** @param hasHistory   the table keeps a history of its columns by id: see [[SchemaHistory]]
   * @param hasOperation rows bear the meta column [[TableSchema.Operation]]
+  * @param file         where it stands, for messages: a commit, or the table's properties
   */
-final case class LatestSchema(avroJson: String, hasHistory: Boolean, hasOperation: Boolean)
+final case class LatestSchema(avroJson: String, hasHistory: Boolean, hasOperation: Boolean, file: String)
 
 /** The schema of a table, from its commits. Format notes §3.1. */
 object TableSchema {
@@ -79,7 +80,8 @@ object TableSchema {
       LatestSchema(
         withMetaColumns(said.json, config.populateMetaFields, said.source, hasOperation),
         said.hasHistory,
-        hasOperation
+        hasOperation,
+        said.source
       )
     }
   }

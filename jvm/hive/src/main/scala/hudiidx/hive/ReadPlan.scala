@@ -11,13 +11,13 @@ import java.io.{
 }
 import java.util.zip.{DeflaterOutputStream, InflaterInputStream}
 
-import hudiidx.table.{TableConfig, ViewTimeline}
+import hudiidx.table.{LatestSchema, TableConfig, ViewTimeline}
 
 /** What a task must know of a table beside its slice: the moment that splits were made at, whatever is written since.
   *
   * @param timeline of pieces with logs alone: it tells which log blocks count
   * @param asOf     requested time of the query's instant; None: the latest
-  * @param schema   the table's Avro schema, JSON
+  * @param schema   the table's, with its meta columns
   * @param keys     rows of these record keys alone
   * @param baseFilesOnly of a merge-on-read table
   */
@@ -25,7 +25,7 @@ private[hive] final case class ReadPlan(
     config: TableConfig,
     timeline: Option[ViewTimeline],
     asOf: Option[String],
-    schema: String,
+    schema: LatestSchema,
     damagedAsStock: Boolean,
     mergesAs11: Boolean,
     keys: Option[Set[String]],

@@ -15,7 +15,7 @@ import org.apache.avro.Schema
 /** The columns of a table, as its schema and its partition paths have them. */
 private[hive] final class TableColumns(plan: ReadPlan) {
   private val config = plan.config
-  val schema: Schema = AvroFieldPlan.parse(plan.schema, config.file)
+  val schema: Schema = AvroFieldPlan.parse(plan.schema.avroJson, plan.schema.file)
 
   private val rule = PartitionRule(config, PartitionReading(baseFilesOnly = plan.baseFilesOnly))
 
@@ -23,13 +23,13 @@ private[hive] final class TableColumns(plan: ReadPlan) {
   private val fromPath: Vector[String] = config.partitionFields.filter(rule.isPathAlone)
 
   /** All columns with their defaults, the meta columns first. */
-  val struct: ValueType.Struct = new AvroValues(config.file, defaults = true).of(schema).valueType match {
+  val struct: ValueType.Struct = new AvroValues(plan.schema.file, defaults = true).of(schema).valueType match {
     case ValueType.Struct(fields) =>
       val lost = fromPath.filterNot(n => fields.exists(_.name == n)).map(ValueType.Field(_, ValueType.Text))
       ValueType.Struct(fields ++ lost)
     case other =>
       throw new UnsupportedTable(
-        s"${config.file}: the table's schema is ${ValueType.show(other)}, not a record; it cannot be read"
+        s"${plan.schema.file}: the table's schema is ${ValueType.show(other)}, not a record; it cannot be read"
       )
   }
 

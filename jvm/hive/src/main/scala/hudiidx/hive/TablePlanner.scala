@@ -75,7 +75,7 @@ private[hive] final class TablePlanner(
       config,
       Some(timeline),
       settings.asOf,
-      schema.avroJson,
+      schema,
       damaged,
       settings.mergesAs11,
       settings.keys,

@@ -21,6 +21,7 @@ import hudiidx.engine.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
+import hudiidx.table.LatestSchema
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Bytes of a split that somebody else made give no object of a class that plans have not. */
@@ -83,7 +84,7 @@ class ReadPlanSuite extends AnyFunSuite {
 
   test("a plan whose bytes are changed gives a plan or an exception, never an error") {
     val context = TableContext.load(Tables.access(LocalStorage, new BlockCache(0)), Fixtures.table("v9-mor-part"))
-    val plan = ReadPlan(context.config, None, Some("1"), "{}", false, false, Some(Set("a")), false)
+    val plan = ReadPlan(context.config, None, Some("1"), ReadPlanSuite.NoColumns, false, false, Some(Set("a")), false)
     val plain = new InflaterInputStream(new ByteArrayInputStream(plan.encoded)).readAllBytes()
     val random = new scala.util.Random(7)
     (0 until 3000).foreach { _ =>
@@ -107,7 +108,8 @@ class ReadPlanSuite extends AnyFunSuite {
     val snapshot = TableSnapshot.of(context, IndexOptions(enabled = false))
     val timeline = snapshot.viewTimeline.withoutHistory
     val keys = (0 until 50000).map(n => s"key-$n").toSet
-    val plan = ReadPlan(context.config, Some(timeline), Some("1"), "{}", false, false, Some(keys), false)
+    val plan =
+      ReadPlan(context.config, Some(timeline), Some("1"), ReadPlanSuite.NoColumns, false, false, Some(keys), false)
     val found = ReadPlan.decode(plan.encoded)
     assert(found.keys === plan.keys && found.config === plan.config)
     val deepest = ReadPlanSuite.deepest(plan.encoded)
@@ -116,6 +118,8 @@ class ReadPlanSuite extends AnyFunSuite {
 }
 
 object ReadPlanSuite {
+  private val NoColumns = LatestSchema("{}", hasHistory = false, hasOperation = false, "f")
+
   @volatile var made = 0
 
   /** How many objects of a plan are in one another. */

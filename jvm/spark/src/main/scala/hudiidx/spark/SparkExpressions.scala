@@ -6,15 +6,15 @@ import hudiidx.column.expression.{ExpressionGrowth, ExpressionTree}
 import hudiidx.engine.column.{ExpressionEngine, RowExpression, TableExpressions}
 import hudiidx.spark.pinned.RowSchema
 import hudiidx.spark.prune._
-import hudiidx.table.TableConfig
+import hudiidx.table.{LatestSchema, TableConfig}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.types.{DataType, StructField, StructType}
 
 /** Expressions in Spark's SQL, as a session understands them, evaluated as Spark does it. */
 final class SparkExpressions(spark: SparkSession) extends ExpressionEngine {
 
-  override def of(config: TableConfig, avroJson: Option[String]): TableExpressions = {
-    val struct = avroJson.map(RowSchema.of(config, _, spark.sessionState.conf.sessionLocalTimeZone).struct)
+  override def of(config: TableConfig, schema: Option[LatestSchema]): TableExpressions = {
+    val struct = schema.map(RowSchema.of(config, _, spark.sessionState.conf.sessionLocalTimeZone).struct)
     new SparkTableExpressions(spark, struct)
   }
 }

@@ -23,16 +23,28 @@ final class RefusedTablesSuite extends SparkSuite with EveryCall {
 
   private def refused(table: String): String = intercept[UnsupportedTable](read(table).collect()).getMessage
 
-  test("schemas with types that Spark or Java has not, by the table's properties") {
+  test("schemas with types that Spark or Java has not, by the commit that has them") {
     def withColumn(column: String): String = {
       val table = Fixtures.copy("v6-cow-part")
       CommitSchemas.change(table)(_.replaceFirst("\"fields\":\\[", s"""\"fields\":[$column,"""))
       table
     }
+    val newest = Fixtures.filesBelow(Fixtures.table("v6-cow-part") + "/.hoodie").filter(_.matches("\\d+\\.commit")).max
+    def by(message: String) = assert(message.contains(s".hoodie/$newest: "), message)
     val decimal = """{"name":"q","type":{"type":"bytes","logicalType":"decimal","precision":1000000000,"scale":5}}"""
-    assert(refused(withColumn(decimal)).contains("decimal of 1000000000 digits"))
-    val fixed = withColumn("""{"name":"q","type":{"type":"fixed","name":"f","size":2147483647}}""")
-    assert(intercept[DamagedTable](read(fixed).collect()).getMessage.contains("hoodie.properties"))
+    val itself =
+      """{"name":"q","type":["null",{"type":"record","name":"R","fields":[{"name":"r","type":["null","R"]}]}]}"""
+    Vector(decimal -> "decimal of 1000000000 digits", itself -> "contains itself").foreach { case (column, what) =>
+      val message = refused(withColumn(column))
+      assert(message.contains(what))
+      by(message)
+    }
+    val fixed = """{"name":"q","type":{"type":"fixed","name":"f","size":2147483647}}"""
+    val deep = s"""{"name":"q","type":${"""{"type":"array","items":""" * 300}"int"${"}" * 300}}"""
+    Vector(fixed, deep).foreach { column =>
+      val table = withColumn(column)
+      by(intercept[DamagedTable](read(table).collect()).getMessage)
+    }
   }
 
   test("base files that are not Parquet, by the table's properties") {

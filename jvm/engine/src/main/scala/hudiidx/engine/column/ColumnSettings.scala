@@ -5,6 +5,7 @@ import hudiidx.column._
 import hudiidx.column.expression.{ExpressionLimits, ExpressionTree}
 import hudiidx.store.IndexVersion
 import hudiidx.sync.{ColumnOptions, TableContext}
+import hudiidx.table.LatestSchema
 
 /** Which columns are indexed, and how.
   *
@@ -89,8 +90,8 @@ object ColumnSettings {
   def columnsOf(table: TableContext): Vector[String] =
     TableColumns.of(table).all.map(_._1).filterNot(FileColumns.isMeta)
 
-  /** The table's schema, as Avro JSON; None where no commit has one. */
-  def schemaOf(table: TableContext): Option[String] = TableColumns.of(table).avroJson
+  /** The table's schema; None where no commit has one. */
+  def schemaOf(table: TableContext): Option[LatestSchema] = table.schema()
 
   /** InvalidOption for a column that the table does not have, or that the kind cannot index; where the table's schema is not
     * known everything passes. Expressions were judged when they were resolved.

@@ -1,13 +1,13 @@
 package hudiidx.engine.column
 
 import hudiidx.column.{ColumnType, ColumnValues}
-import hudiidx.table.TableConfig
+import hudiidx.table.{LatestSchema, TableConfig}
 
 /** Resolves and evaluates expressions of columns. A module that knows SQL brings it. */
 trait ExpressionEngine {
 
-  /** @param avroJson the table's schema; None where no commit has one */
-  def of(config: TableConfig, avroJson: Option[String]): TableExpressions
+  /** @param schema the table's; None where no commit has one */
+  def of(config: TableConfig, schema: Option[LatestSchema]): TableExpressions
 }
 
 /** Expressions of one table's columns. They come and go as paths: `hudiidx.column.ColumnExpression`. */

@@ -9,7 +9,7 @@ import hudiidx.store.IndexVersion
   *  @param engine None: nobody is there who knows SQL, so expressions that are there stay, and their values are not made
   */
 private[column] final class SpecExpressions(engine: Option[ExpressionEngine], table: TableColumns) {
-  private lazy val ofTable: Option[TableExpressions] = engine.map(_.of(table.config, table.avroJson))
+  private lazy val ofTable: Option[TableExpressions] = engine.map(_.of(table.config, table.latest))
 
   /** As they are kept. InvalidOption for one that cannot be indexed. */
   def resolved(specs: Vector[IndexSpec], before: Option[IndexVersion]): Vector[IndexSpec] = {

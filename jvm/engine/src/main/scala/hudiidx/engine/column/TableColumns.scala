@@ -5,22 +5,24 @@ import java.util.Locale
 import hudiidx.{AvroSchemas, DamagedTable}
 import hudiidx.column.{ColumnPath, ColumnType}
 import hudiidx.sync.TableContext
-import hudiidx.table.{HudiType, TableConfig, TableMergeRules, TableSchema}
+import hudiidx.table.{HudiType, LatestSchema, TableConfig, TableMergeRules, TableSchema}
 import hudiidx.timeline.ActiveTimeline
 import org.apache.avro.Schema
 
 /** What a table's properties and schema say of its columns; sent to tasks.
   *
-  *  @param avroJson the table's schema; None where no commit has one
+  *  @param latest the table's schema; None where no commit has one
   */
-private[column] final case class TableColumns(config: TableConfig, avroJson: Option[String]) {
-  @transient private lazy val schema: Option[Schema] = avroJson.map { json =>
-    try AvroSchemas.parse(json)
+private[column] final case class TableColumns(config: TableConfig, latest: Option[LatestSchema]) {
+  @transient private lazy val schema: Option[Schema] = latest.map { said =>
+    try AvroSchemas.parse(said.avroJson)
     catch {
       case e: RuntimeException =>
-        throw new DamagedTable(s"${config.file}: the table's schema is no Avro schema: ${e.getMessage}", e)
+        throw new DamagedTable(s"${said.file}: the table's schema is no Avro schema: ${e.getMessage}", e)
     }
   }
+
+  def avroJson: Option[String] = latest.map(_.avroJson)
 
   @transient private lazy val leaves: Map[String, Schema] =
     schema.toVector.flatMap(AvroTypes.leaves).map { case (parts, leaf) => ColumnPath.of(parts) -> leaf }.toMap
@@ -72,7 +74,7 @@ private[column] final case class TableColumns(config: TableConfig, avroJson: Opt
     }
     isThere && record.getType == Schema.Type.RECORD && {
       val field = record.getField(parts(present))
-      field != null && leaves.contains(path) && AvroSchemas.defaultOf(field, config.file).isEmpty
+      field != null && leaves.contains(path) && AvroSchemas.defaultOf(field, latest.fold(config.file)(_.file)).isEmpty
     }
   }
 
@@ -86,12 +88,12 @@ private[column] object TableColumns {
   val meta: Vector[String] = TableSchema.MetaColumns
 
   def of(table: TableContext): TableColumns =
-    TableColumns(table.config, table.schema().map(_.avroJson))
+    TableColumns(table.config, table.schema())
 
   /** As it was without some instants, by their requested times; no schema where older ones tell none. */
   def without(table: TableContext, requestedTimes: Set[String]): TableColumns = {
     val kept = table.timeline.instants.filterNot(i => requestedTimes(i.requestedTime))
     val timeline = new ActiveTimeline(table.timeline.dir, table.config.timelineLayout, kept)
-    TableColumns(table.config, table.schemaOf(timeline).map(_.avroJson))
+    TableColumns(table.config, table.schemaOf(timeline))
   }
 }

@@ -20,7 +20,7 @@ object NeverNames {
     if (never.isEmpty) Vector.empty
     else
       table.schema().fold(Vector.empty[String]) { found =>
-        val schema = AvroFieldPlan.parse(found.avroJson, table.config.file)
+        val schema = AvroFieldPlan.parse(found.avroJson, found.file)
         never.paths.filterNot { path =>
           val parts = ColumnPath.parts(path)
           TableSchema.isMeta(parts.head) || table.config.partitionFields.exists(_.equalsIgnoreCase(path)) ||

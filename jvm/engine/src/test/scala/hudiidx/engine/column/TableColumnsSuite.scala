@@ -1,7 +1,7 @@
 package hudiidx.engine.column
 
 import hudiidx.DamagedTable
-import hudiidx.table.TableConfig
+import hudiidx.table.{LatestSchema, TableConfig}
 import org.scalatest.funsuite.AnyFunSuite
 
 class TableColumnsSuite extends AnyFunSuite {
@@ -9,13 +9,20 @@ class TableColumnsSuite extends AnyFunSuite {
 
   private def columns(default: String) = TableColumns(
     config,
-    Some(s"""{"type":"record","name":"r","fields":[{"name":"q","type":["long","null"]$default}]}""")
+    Some(
+      LatestSchema(
+        s"""{"type":"record","name":"r","fields":[{"name":"q","type":["long","null"]$default}]}""",
+        hasHistory = false,
+        hasOperation = false,
+        "t/.hoodie/1.commit"
+      )
+    )
   )
 
   test("a column that files lack is null, unless the schema has a value for it; one of another type is damage") {
     assert(columns("").readsNull("q"))
     assert(!columns(",\"default\":7").readsNull("q"))
     val told = intercept[DamagedTable](columns(",\"default\":{}").readsNull("q")).getMessage
-    assert(told.startsWith("t/.hoodie/hoodie.properties: the default of field q"))
+    assert(told.startsWith("t/.hoodie/1.commit: the default of field q"))
   }
 }

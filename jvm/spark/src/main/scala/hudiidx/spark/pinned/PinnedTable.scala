@@ -208,7 +208,7 @@ object PinnedTable {
     // Stock's incremental reads leave the partition columns in place, whatever the version.
     val inPlace = hasLogs || increment.isDefined
     val reading = PartitionReading(increment.isDefined, !hasLogs, options.partitionsFromPaths)
-    val rows = RowSchema.of(config, schema.avroJson, zone, inPlace, reading)
+    val rows = RowSchema.of(config, schema, zone, inPlace, reading)
     new PinnedTable(resolver, shared, rows, options, hasLogs, increment, names, (System.nanoTime() - from) / 1000000)
   }
 

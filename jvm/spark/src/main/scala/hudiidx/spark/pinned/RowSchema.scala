@@ -2,7 +2,7 @@ package hudiidx.spark.pinned
 
 import hudiidx.parquet.TimestampLabels
 import hudiidx.spark.rows.AvroSchemaConverter
-import hudiidx.table.{PartitionReading, PartitionRule, TableConfig, TableSchema}
+import hudiidx.table.{LatestSchema, PartitionReading, PartitionRule, TableConfig, TableSchema}
 import hudiidx.{AvroSchemas, DamagedTable}
 import org.apache.avro.{AvroRuntimeException, Schema}
 import org.apache.spark.sql.types._
@@ -14,6 +14,7 @@ import org.apache.spark.sql.types._
   *  @param fromPath true for columns that are not read from data files: these do not hold them, or are not asked
   *  @param unsureTimes columns for which files may bear another unit's label than the table's, and then are repaired
   *  @param avroJson the Avro schema that the columns were made of
+  *  @param file where that stands
   */
 final case class RowSchema(
     struct: StructType,
@@ -21,25 +22,26 @@ final case class RowSchema(
     values: PartitionValues,
     fromPath: String => Boolean,
     unsureTimes: Set[String],
-    avroJson: String
+    avroJson: String,
+    file: String
 ) {
   @transient lazy val avro: Schema = new Schema.Parser().setValidateDefaults(false).parse(avroJson)
 }
 
 object RowSchema {
 
-  /** @param avroJson the table's schema with its meta columns
-    * @param merged   rows may stand in logs
+  /** @param schema the table's, with its meta columns
+    * @param merged rows may stand in logs
     */
   def of(
       config: TableConfig,
-      avroJson: String,
+      schema: LatestSchema,
       zone: String,
       merged: Boolean = false,
       reading: PartitionReading = PartitionReading()
   ): RowSchema = {
-    val avro = parse(config.file, avroJson)
-    val (meta, data) = AvroSchemaConverter.structType(avro, config.file).partition(f => TableSchema.isMeta(f.name))
+    val avro = parse(schema)
+    val (meta, data) = AvroSchemaConverter.structType(avro, schema.file).partition(f => TableSchema.isMeta(f.name))
     val rule = PartitionRule(config, reading)
     val shown = StructType(data.map(f => if (rule.isPathText(f.name)) f.copy(dataType = StringType) else f))
     val complete = config.partitionFields.filter(rule.isPathAlone).foldLeft(shown) { (s, name) =>
@@ -57,16 +59,17 @@ object RowSchema {
       values,
       rule.isPathAlone,
       TimestampLabels.unsure(avro),
-      avroJson
+      schema.avroJson,
+      schema.file
     )
   }
 
-  private def parse(file: String, avroJson: String): Schema =
-    try AvroSchemas.parse(avroJson)
+  private def parse(schema: LatestSchema): Schema =
+    try AvroSchemas.parse(schema.avroJson)
     catch {
       case e: AvroRuntimeException =>
         throw new DamagedTable(
-          s"$file: the table's Avro schema cannot be parsed (${e.getMessage}); write to it again",
+          s"${schema.file}: the table's Avro schema cannot be parsed (${e.getMessage}); write to the table again",
           e
         )
     }

@@ -180,6 +180,7 @@ object FileSliceSplit {
     table.timeline.withoutHistory,
     table.asOf,
     avroJson,
+    table.schema.file,
     ColumnRules.of(table.config.format, spark.sessionState.conf.caseSensitiveAnalysis),
     Shims.batchRows(spark),
     table.shared.damagedAsStock,

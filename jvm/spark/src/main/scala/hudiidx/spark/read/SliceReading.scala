@@ -27,6 +27,7 @@ import org.apache.spark.util.SerializableConfiguration
   *
   * @param asOf      requested time of the query's instant; None: the latest
   * @param schema    the table's Avro schema, JSON
+  * @param schemaFile where that stands
   * @param batchRows rows to a batch of log rows
   * @param damagedAsStock see `TableMergeRules.blocks`
   * @param mergesAs11 see `TableMergeRules.of`
@@ -38,6 +39,7 @@ final case class SliceReading(
     timeline: ViewTimeline,
     asOf: Option[String],
     schema: String,
+    schemaFile: String,
     columnRules: ColumnRules,
     batchRows: Int,
     damagedAsStock: Boolean,
@@ -126,13 +128,13 @@ final case class SliceReading(
     SliceKeySource(Tables.access(conf.value.value).storage, slice.base.map(_._1), columns, Some((merged, rules.log)))
   }
 
-  private def avroSchema: Schema = AvroFieldPlan.parse(schema, config.file)
+  private def avroSchema: Schema = AvroFieldPlan.parse(schema, schemaFile)
 
   private def mixerOf(merged: MergedSlice, columns: StructType, blocks: BlockRowsReader): PartialRowMerger = {
     def defaults: Array[WritableColumnVector] = {
       val row = Shims.vectors(1, columns)
       val without = Schema.createRecord("none", null, null, false, new java.util.ArrayList[Schema.Field]())
-      val fill = AvroColumns.compile(without, columns, Some(avroSchema), columnRules, config.file)
+      val fill = AvroColumns.compile(without, columns, Some(avroSchema), columnRules, schemaFile)
       fill.append(Array.emptyByteArray, 0, 0, row)
       row
     }

@@ -154,7 +154,7 @@ final private[write] class RowWrite(
       case Some(s) if s.hasOperation && anew.isEmpty =>
         throw WritableTable.hasOperation(path)
       case Some(s) if anew.isEmpty =>
-        val data = AvroFieldPlan.parse(TableSchema.withMetaColumns(s.avroJson, populated = false, path), path)
+        val data = AvroFieldPlan.parse(TableSchema.withMetaColumns(s.avroJson, populated = false, s.file), s.file)
         if (deletesAll) WriteSchema.ofTable(data, path)
         else WriteSchema.merged(data, rows.schema, path, overwrite.fold("")(_.remedy))
       case _ => WriteSchema.ofNew(rows.schema, config.tableName)

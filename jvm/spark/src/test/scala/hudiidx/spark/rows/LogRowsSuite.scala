@@ -24,8 +24,7 @@ final class LogRowsSuite extends SparkSuite {
 
   private def schemaOf(name: String): StructType = {
     val table = SharedTable.open(spark, Fixtures.table(name), IndexOptions())
-    val json = table.context.schema().map(_.avroJson)
-    RowSchema.of(table.config, json.get, "UTC").struct
+    RowSchema.of(table.config, table.context.schema().get, "UTC").struct
   }
 
   private def eachReader(name: String, metadata: Boolean)(use: RandomReader => Unit): Unit =
