@@ -7,7 +7,7 @@ import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.pinned.PinnedTable
 import hudiidx.spark.read.FileSliceSplit
 import hudiidx.table.{BaseFile, FileSlice}
-import hudiidx.{DamagedTable, Fixtures, InvalidOption, NotAHudiTable, UnsupportedTable}
+import hudiidx.{Causes, DamagedTable, Fixtures, InvalidOption, NotAHudiTable, UnsupportedTable}
 import org.apache.spark.sql.types.StructType
 
 /** Tables whose rows cannot be read are refused by name, before any row is. */
@@ -46,6 +46,24 @@ final class RefusedTablesSuite extends SparkSuite with EveryCall {
       by(intercept[DamagedTable](read(table).collect()).getMessage)
     }
   }
+
+  for (name <- Seq("v6-cow-part", "v9-cow-part", "v9-mor-part"))
+    test(
+      s"$name: a column without nulls that files lack is told with the file where it is read, other columns have their rows"
+    ) {
+      def some(table: String) = read(table).select("id", "fare").collect().map(_.toString).sorted.toVector
+      val before = some(Fixtures.table(name))
+      Vector("\"int\",\"default\":5", "\"string\"", """{"type":"array","items":"int"},"default":[]""").foreach { what =>
+        val changed = Fixtures.copy(name)
+        CommitSchemas.change(changed)(_.replaceFirst("\"fields\":\\[", s"""\"fields\":[{"name":"x","type":$what},"""))
+        Vector("*", "x", "id, x").foreach { columns =>
+          val thrown = intercept[Exception](read(changed).selectExpr(columns.split(", "): _*).collect())
+          val message = Causes.ours(thrown).getOrElse(fail("no typed error", thrown)).getMessage
+          assert(message.contains(".parquet: the table's schema has column x without nulls"), what)
+        }
+        assert(some(changed) === before)
+      }
+    }
 
   test("base files that are not Parquet, by the table's properties") {
     Vector("ORC", "HFILE").foreach { format =>

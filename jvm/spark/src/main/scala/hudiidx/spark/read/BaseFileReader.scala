@@ -9,7 +9,7 @@ import hudiidx.DamagedTable
 import hudiidx.slice.{FoundRows, KeyedRows, SliceKeySource, StoredKeyRows, WantedKeys}
 import hudiidx.parquet.{KeyColumns, TimestampLabels}
 import hudiidx.record.PackedKeys
-import hudiidx.spark.rows.{ColumnAdapter, RenamedColumns, VariantFields}
+import hudiidx.spark.rows.{ColumnAdapter, RenamedColumns, RequiredColumns, VariantFields}
 import hudiidx.spark.shims.Shims
 import hudiidx.storage.Storage
 import hudiidx.table.{ColumnNames, FileName, TableNames}
@@ -244,7 +244,15 @@ final class BaseFileReaderFactory(
     val renamed = namesIn(file)
     val inFile = readers.columnsOf(footer)
     val own = renamed.fold(inFile)(RenamedColumns.toTable(inFile, _))
-    VariantFields.requireWhole(readers.data, own, file.filePath.toPath.toString)
+    val path = file.filePath.toPath.toString
+    VariantFields.requireWhole(readers.data, own, path)
+    if (required.nonEmpty)
+      RequiredColumns.requireIn(
+        path,
+        StructType(required.filterNot(f => fixedOf(file).contains(f.name))),
+        own,
+        sameName
+      )
     val types = StructType(readers.data.map { want =>
       own.find(have => sameName(want.name, have.name)) match {
         case None       => want
@@ -254,6 +262,8 @@ final class BaseFileReaderFactory(
     val isPlain = renamed.isEmpty && ColumnAdapter.sameShape(types, readers.data) && fixedOf(file).isEmpty
     if (isPlain) None else Some(types)
   }
+
+  @transient private lazy val required: StructType = RequiredColumns.of(readers.data)
 
   private def namesIn(file: PartitionedFile): Option[ColumnNames] =
     names.flatMap(all => BaseFileReaderFactory.instantOf(file).flatMap(all.of))
