@@ -4,7 +4,7 @@ import scala.collection.JavaConverters._
 
 import hudiidx.bytes.ByteCursor
 import hudiidx.storage.{RandomReader, Storage}
-import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
+import hudiidx.{DamagedTable, HudiIdxException, ImageColumns, UnsupportedTable}
 import org.apache.avro.generic.{GenericData, GenericDatumReader, GenericRecord}
 import org.apache.avro.io.DecoderFactory
 import org.apache.avro.{AvroTypeException, Schema}

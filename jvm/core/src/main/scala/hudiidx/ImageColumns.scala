@@ -1,4 +1,4 @@
-package hudiidx.log
+package hudiidx
 
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
@@ -6,7 +6,6 @@ import java.util.{ArrayList => JList, Collection => JCollection, LinkedHashMap =
 
 import scala.collection.JavaConverters._
 
-import hudiidx.{PlainType, Widening}
 import org.apache.avro.Conversions.DecimalConversion
 import org.apache.avro.generic.{GenericData, GenericFixed, IndexedRecord}
 import org.apache.avro.{AvroTypeException, LogicalTypes, Schema}
@@ -16,7 +15,7 @@ import org.apache.avro.{AvroTypeException, LogicalTypes, Schema}
   *
   * @param floatsByText see `Widening.float64`
   */
-private[log] final class ImageColumns(floatsByText: Boolean) {
+private[hudiidx] final class ImageColumns(floatsByText: Boolean) {
   import ImageColumns._
 
   def of(from: Schema, to: Schema): Any => Any = value(from, to, "")

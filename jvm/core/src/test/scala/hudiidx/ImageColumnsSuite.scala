@@ -1,4 +1,4 @@
-package hudiidx.log
+package hudiidx
 
 import java.math.BigInteger
 import java.nio.ByteBuffer
