@@ -79,17 +79,10 @@ object AvroSchemas {
   /** Types that stand in the schema's text, names of types among them. */
   private def spelledOut(schema: Schema): Long = {
     val seen = mutable.HashSet.empty[String]
-    def in(schema: Schema, depth: Int): Long =
-      if (depth > MostDepth) 1
-      else
-        1 + (schema.getType match {
-          case Schema.Type.RECORD if seen.add(schema.getFullName) =>
-            schema.getFields.asScala.iterator.map(f => in(f.schema, depth + 1)).sum
-          case Schema.Type.ARRAY => in(schema.getElementType, depth + 1)
-          case Schema.Type.MAP   => in(schema.getValueType, depth + 1)
-          case Schema.Type.UNION => schema.getTypes.asScala.iterator.map(in(_, depth)).sum
-          case _                 => 0L
-        })
+    def in(schema: Schema, depth: Int): Long = {
+      val isNameAlone = schema.getType == Schema.Type.RECORD && !seen.add(schema.getFullName)
+      if (isNameAlone || depth > MostDepth) 1 else 1 + partsOf(schema).map(in(_, depthBelow(schema, depth))).sum
+    }
     in(schema, 0)
   }
 
@@ -98,16 +91,23 @@ object AvroSchemas {
     // A record in itself ends the way, as it does for all who walk over a schema.
     def fits(schema: Schema, depth: Int, open: Set[String]): Boolean = {
       left -= 1
-      left >= 0 && depth <= MostDepth && (schema.getType match {
-        case Schema.Type.RECORD =>
-          val name = schema.getFullName
-          open(name) || schema.getFields.asScala.forall(f => fits(f.schema, depth + 1, open + name))
-        case Schema.Type.ARRAY => fits(schema.getElementType, depth + 1, open)
-        case Schema.Type.MAP   => fits(schema.getValueType, depth + 1, open)
-        case Schema.Type.UNION => schema.getTypes.asScala.forall(fits(_, depth, open))
-        case _                 => true
-      })
+      val name = if (schema.getType == Schema.Type.RECORD) Some(schema.getFullName) else None
+      left >= 0 && depth <= MostDepth &&
+      (name.exists(open) || partsOf(schema).forall(fits(_, depthBelow(schema, depth), open ++ name)))
     }
     !fits(schema, depth = 0, Set.empty)
   }
+
+  /** The types right below one. */
+  private def partsOf(schema: Schema): Iterator[Schema] = schema.getType match {
+    case Schema.Type.RECORD => schema.getFields.asScala.iterator.map(_.schema)
+    case Schema.Type.ARRAY  => Iterator(schema.getElementType)
+    case Schema.Type.MAP    => Iterator(schema.getValueType)
+    case Schema.Type.UNION  => schema.getTypes.asScala.iterator
+    case _                  => Iterator.empty
+  }
+
+  /** Branches of a union are as deep as it is. */
+  private def depthBelow(schema: Schema, depth: Int): Int =
+    if (schema.getType == Schema.Type.UNION) depth else depth + 1
 }

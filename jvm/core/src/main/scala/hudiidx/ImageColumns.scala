@@ -25,8 +25,9 @@ private[hudiidx] final class ImageColumns(floatsByText: Boolean) {
     else
       (from.getType, to.getType) match {
         case (Schema.Type.UNION, _) | (_, Schema.Type.UNION) => union(from, to, path)
-        case (Schema.Type.RECORD, Schema.Type.RECORD)        => record(from, to, path)
-        case (Schema.Type.ARRAY, Schema.Type.ARRAY)          =>
+        case (Schema.Type.RECORD, Schema.Type.RECORD)        =>
+          if (columnsOf(from) == columnsOf(to)) identity else record(from, to, path)
+        case (Schema.Type.ARRAY, Schema.Type.ARRAY) =>
           val item = value(from.getElementType, to.getElementType, path)
           v => new JList(v.asInstanceOf[JCollection[Any]].asScala.map(item).asJavaCollection)
         case (Schema.Type.MAP, Schema.Type.MAP) =>
@@ -126,6 +127,8 @@ private object ImageColumns {
   private def membersOf(schema: Schema): Vector[Schema] =
     if (schema.getType != Schema.Type.UNION) Vector(schema)
     else schema.getTypes.asScala.filter(_.getType != Schema.Type.NULL).toVector
+
+  private def columnsOf(record: Schema) = record.getFields.asScala.map(f => f.name -> f.schema)
 
   private def isDecimal(schema: Schema): Boolean = schema.getLogicalType.isInstanceOf[LogicalTypes.Decimal]
 

@@ -5,7 +5,6 @@ import hudiidx.column._
 import hudiidx.column.expression.{ExpressionLimits, ExpressionTree}
 import hudiidx.store.IndexVersion
 import hudiidx.sync.{ColumnOptions, TableContext}
-import hudiidx.table.LatestSchema
 
 /** Which columns are indexed, and how.
   *
@@ -89,9 +88,6 @@ object ColumnSettings {
   /** Paths of all of a table's columns, as its schema has them. */
   def columnsOf(table: TableContext): Vector[String] =
     TableColumns.of(table).all.map(_._1).filterNot(FileColumns.isMeta)
-
-  /** The table's schema; None where no commit has one. */
-  def schemaOf(table: TableContext): Option[LatestSchema] = table.schema()
 
   /** InvalidOption for a column that the table does not have, or that the kind cannot index; where the table's schema is not
     * known everything passes. Expressions were judged when they were resolved.

@@ -96,7 +96,7 @@ final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration,
     val change = ColumnChange.Drop(
       IndexSpec.asked(specs, ColumnSettings.AnyKind),
       ColumnSettings.columnsOf(table),
-      Some(new SparkExpressions(spark).of(table.config, ColumnSettings.schemaOf(table)))
+      Some(new SparkExpressions(spark).of(table.config, table.schema()))
     )
     dropped(columnPart(new LocalEngine(access), change))
   }

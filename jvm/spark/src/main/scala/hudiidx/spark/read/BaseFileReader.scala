@@ -246,20 +246,16 @@ final class BaseFileReaderFactory(
     val own = renamed.fold(inFile)(RenamedColumns.toTable(inFile, _))
     val path = file.filePath.toPath.toString
     VariantFields.requireWhole(readers.data, own, path)
+    val fixed = fixedOf(file)
     if (required.nonEmpty)
-      RequiredColumns.requireIn(
-        path,
-        StructType(required.filterNot(f => fixedOf(file).contains(f.name))),
-        own,
-        sameName
-      )
+      RequiredColumns.requireIn(path, StructType(required.filterNot(f => fixed.contains(f.name))), own, sameName)
     val types = StructType(readers.data.map { want =>
       own.find(have => sameName(want.name, have.name)) match {
         case None       => want
         case Some(have) => StructField(want.name, ColumnAdapter.readType(want.dataType, have.dataType, sameName))
       }
     })
-    val isPlain = renamed.isEmpty && ColumnAdapter.sameShape(types, readers.data) && fixedOf(file).isEmpty
+    val isPlain = renamed.isEmpty && ColumnAdapter.sameShape(types, readers.data) && fixed.isEmpty
     if (isPlain) None else Some(types)
   }
 

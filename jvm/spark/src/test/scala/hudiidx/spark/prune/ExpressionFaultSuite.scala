@@ -72,7 +72,7 @@ final class ExpressionFaultSuite extends SkippingSuite {
     ColumnChange.Drop(
       Vector(IndexSpec.parse("range(`=QTY + n`)")),
       ColumnSettings.columnsOf(context),
-      Some(new SparkExpressions(spark).of(context.config, ColumnSettings.schemaOf(context)))
+      Some(new SparkExpressions(spark).of(context.config, context.schema()))
     )
   }
 

@@ -9,7 +9,7 @@ import scala.util.hashing.MurmurHash3
 
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.engine.TimelineCut
-import hudiidx.engine.column.{ColumnFaultSuite, ColumnSettings}
+import hudiidx.engine.column.ColumnFaultSuite
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.{ForgedIndex, SparkExpressions}
 import hudiidx.sync.TableContext
@@ -51,7 +51,7 @@ final class ForgedVersionsSuite extends SkippingSuite {
   /** As hudiidx would keep it; None for what it would refuse. */
   private def honest(table: String): String => Option[String] = {
     val context = TableContext.load(ColumnFaultSuite.access, table)
-    val of = new SparkExpressions(spark).of(context.config, ColumnSettings.schemaOf(context))
+    val of = new SparkExpressions(spark).of(context.config, context.schema())
     sql =>
       try Some(of.resolved(sql, Vector.empty))
       catch { case _: HudiIdxException => None }
@@ -154,7 +154,7 @@ final class ForgedVersionsSuite extends SkippingSuite {
     val table = Fixtures.table("v9-cow-part")
     val keep = honest(table)
     val context = TableContext.load(ColumnFaultSuite.access, table)
-    val of = new SparkExpressions(spark).of(context.config, ColumnSettings.schemaOf(context))
+    val of = new SparkExpressions(spark).of(context.config, context.schema())
     val resolver = new ExpressionResolver(spark, read(table).schema)
     var made = 0
     val cases = guarded {

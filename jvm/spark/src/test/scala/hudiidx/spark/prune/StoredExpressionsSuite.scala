@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong
 
 import hudiidx.column.ColumnExpression
 import hudiidx.engine.TimelineCut
-import hudiidx.engine.column.{ColumnFaultSuite, ColumnSettings}
+import hudiidx.engine.column.ColumnFaultSuite
 import hudiidx.spark.{ForgedIndex, LogLines, SparkExpressions}
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.store.ScanRecord
@@ -123,7 +123,7 @@ final class StoredExpressionsSuite extends SkippingSuite {
       val (table, cut) = forged(Seq(path, Good), pending = true)
       used(table, cut)
       val context = TableContext.load(ColumnFaultSuite.access, table)
-      val of = new SparkExpressions(spark).of(context.config, ColumnSettings.schemaOf(context))
+      val of = new SparkExpressions(spark).of(context.config, context.schema())
       assert(of.evaluated(path).left.exists(_.contains("three digits of an exponent")))
     }
   }
@@ -373,7 +373,7 @@ object StoredExpressionsSuite {
 final private class SparkExpressionsOf(spark: org.apache.spark.sql.SparkSession, table: String) {
   private val context = hudiidx.sync.TableContext.load(hudiidx.engine.column.ColumnFaultSuite.access, table)
   private val of = new hudiidx.spark.SparkExpressions(spark)
-    .of(context.config, hudiidx.engine.column.ColumnSettings.schemaOf(context))
+    .of(context.config, context.schema())
   def evaluated(path: String): Either[String, hudiidx.engine.column.RowExpression] = of.evaluated(path)
   def resolved(sql: String, known: Vector[String]): String = of.resolved(sql, known)
 }

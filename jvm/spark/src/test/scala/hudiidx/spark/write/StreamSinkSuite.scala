@@ -9,7 +9,7 @@ import hudiidx.storage.LocalStorage
 import hudiidx.sync.TableContext
 import hudiidx.timeline.{Action, ArchivedInstant, InstantContent, TimelineHistory}
 import hudiidx.write.{BatchNumber, HeartbeatOptions, OpenWrite, StreamBatch}
-import hudiidx.{Fixtures, InvalidOption, TableChanged, WriteConflict}
+import hudiidx.{Causes, Fixtures, InvalidOption, TableChanged, WriteConflict}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
@@ -80,8 +80,7 @@ final class StreamSinkSuite extends SparkSuite {
     val before = commits(stream.path)
     val e = intercept[StreamingQueryException](stream.run())
     assert(commits(stream.path) === before)
-    val told =
-      Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).collectFirst { case c: TableChanged => c }
+    val told = Causes.ours(e).collect { case c: TableChanged => c }
     told.fold(fail("no error of ours", e))(_.getMessage)
   }
 
@@ -274,7 +273,7 @@ final class StreamSinkSuite extends SparkSuite {
     hasty.add(6 until 9, 3)
     val again = OpenWrite.begin(Tables.access(new Configuration), stream.path, HeartbeatOptions())
     val e = intercept[StreamingQueryException](hasty.run())
-    assert(Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).exists(_.isInstanceOf[WriteConflict]))
+    assert(Causes.ours(e).exists(_.isInstanceOf[WriteConflict]))
     again.abandon()
   }
 
