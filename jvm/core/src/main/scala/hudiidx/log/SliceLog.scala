@@ -73,17 +73,18 @@ object SliceLog {
     while (!ended && all.hasNext) {
       val file = all.next()
       reading(storage, file) { reader =>
-        written.get(file).filter(_ > reader.sizeBytes).foreach(rules.damage.shorter(file, reader.sizeBytes, _))
-        val blocks = LogFile.blocks(reader, rules.atomicWrites).flatMap(judged(storage, reader, _, rules))
+        val judge = rules.damage.judgeOf(storage, file)
+        written.get(file).filter(_ > reader.sizeBytes).foreach(judge.shorter(reader.sizeBytes, _))
+        val blocks = judged(LogFile.blocks(reader, rules.atomicWrites), judge)
         while (!ended && blocks.hasNext) {
           val block = shared(blocks.next(), schemas)
           if (isTooNew(block, rules)) {
-            if (rules.asksTimeline && !isVisible(file, block, rules)) rules.damage.uncommitted(storage, file, block)
+            if (rules.asksTimeline && !isVisible(file, block, rules)) judge.uncommitted(block)
             ended = rules.asksTimeline
           } else if (block.isRollback) queue.rollBack(block.targetInstantTime)
           else if (isData(block)) {
             if (isVisible(file, block, rules)) queue.add(CountedBlock(file, block))
-            else rules.damage.uncommitted(storage, file, block)
+            else judge.uncommitted(block)
           }
         }
       }
@@ -91,15 +92,17 @@ object SliceLog {
     queue.counted(rules.inRange)
   }
 
-  /** The block if it counts, which takes corrupt ones for what they may have been. */
-  private def judged(storage: Storage, reader: RandomReader, block: LogBlock, rules: BlockRules): Option[LogBlock] =
+  /** The blocks that count, which takes corrupt ones for what they may have been. */
+  private def judged(blocks: LogBlockScan, judge: LogJudge): Iterator[LogBlock] = blocks.flatMap { block =>
     if (block.kind != LogBlockKind.Corrupt) {
-      rules.damage.read(reader.path, block)
+      judge.read(block)
       Some(block)
     } else {
-      val intact = LogFile.intactBlock(reader, block.offset)
-      if (rules.damage.corrupt(storage, reader.path, block, intact.fold(-1L)(_.endOffset))) intact else None
+      if (judge.corrupt(block, blocks.intactEnd(block.offset)))
+        blocks.intactAt(block.offset).orElse { judge.corrupt(block, intactEnd = -1L): Unit; None }
+      else None
     }
+  }
 
   /** Hands over the blocks in their order, each with its file, which is open during the call alone. DamagedTable if a file
     * is gone.
@@ -158,28 +161,28 @@ object SliceLog {
 
 /** Blocks in the order found, those of a rolled-back instant taken out again. */
 private final class BlockQueue {
-  private val blocks = mutable.ArrayBuffer.empty[CountedBlock]
+  private val found = mutable.ArrayBuffer.empty[CountedBlock] // null: taken out
+  private val places = mutable.HashMap.empty[String, mutable.ArrayBuffer[Int]] // of an instant's blocks
 
-  def add(block: CountedBlock): Unit = blocks += block
-
-  /** Removes every block of the instant found so far; none may be there. */
-  def rollBack(target: Option[String]): Unit = {
-    val kept = blocks.filterNot(b => target.isDefined && b.block.instantTime == target)
-    if (kept.size < blocks.size) {
-      blocks.clear()
-      blocks ++= kept
-    }
+  def add(block: CountedBlock): Unit = {
+    block.block.instantTime.foreach(places.getOrElseUpdate(_, mutable.ArrayBuffer.empty) += found.size)
+    found += block
   }
 
+  /** Removes every block of the instant found so far; none may be there. */
+  def rollBack(target: Option[String]): Unit =
+    target.flatMap(places.remove).foreach(_.foreach(found(_) = null))
+
   def counted(inRange: Option[String => Boolean]): Vector[CountedBlock] = {
-    val found = inRange.fold(blocks.toVector)(ofRange)
-    if (found.exists(_.block.compactedInstants.nonEmpty)) withLogCompactions(found) else found
+    val left = found.iterator.filter(_ != null).toVector
+    val counting = inRange.fold(left)(ofRange(left, _))
+    if (counting.exists(_.block.compactedInstants.nonEmpty)) withLogCompactions(counting) else counting
   }
 
   /** Without the log compactions that cover more than the range. Each stands behind what it covers. */
-  private def ofRange(inRange: String => Boolean): Vector[CountedBlock] = {
+  private def ofRange(blocks: Vector[CountedBlock], inRange: String => Boolean): Vector[CountedBlock] = {
     val whole = mutable.HashSet.empty[String]
-    blocks.toVector.filter { b =>
+    blocks.filter { b =>
       val isWhole = inRange(instantOf(b)) && b.block.compactedInstants.forall(whole)
       if (isWhole) whole += instantOf(b)
       isWhole || b.block.compactedInstants.isEmpty

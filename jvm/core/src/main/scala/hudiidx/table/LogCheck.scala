@@ -1,7 +1,7 @@
 package hudiidx.table
 
 import hudiidx.{DamagedTable, Log}
-import hudiidx.log.{LogBlock, LogBlockKind, LogDamage}
+import hudiidx.log.{LogBlock, LogBlockKind, LogDamage, LogJudge}
 import hudiidx.storage.Storage
 import hudiidx.timeline.{InstantContents, TimelineReader, WriteStat}
 
@@ -17,65 +17,68 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
   private val tablePath = config.file.substring(0, config.file.lastIndexOf("/" + TableConfig.HoodieFolder + "/"))
   private val ownInstants = config.format.logsOfOneWrite && !config.mayHaveLogsOfSlices
 
-  override def corrupt(storage: Storage, file: String, block: LogBlock, intactEnd: Long): Boolean = {
-    val writes = writesOf(storage, file)
-    val holding = writes.filter(w => w.logOffset <= block.offset && block.offset < w.fileSizeBytes)
-    // What a completed write ended with is whole; the bytes behind it are nobody's.
-    if (!asStock && holding.nonEmpty && holding.map(_.fileSizeBytes).max == intactEnd) true
-    else {
-      // Where no stat tells, since the instants were archived, it may have been written.
-      if (holding.nonEmpty || writes.isEmpty)
-        report(file, block.offset, "bytes that a completed write has left are no log block: cut off or overwritten")
-      false
+  override def judgeOf(storage: Storage, file: String): LogJudge = new Judge(storage, file)
+
+  private final class Judge(storage: Storage, file: String) extends LogJudge {
+
+    /** Stats of completed writes to the file. A file may hold thousands of remains: the timeline is read once for all. */
+    private lazy val writes: Vector[WriteStat] = {
+      val dir = config.timelineDir(tablePath)
+      val timeline =
+        TimelineReader.read(storage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
+      val contents = new InstantContents(storage, dir)
+      timeline.completedWrites
+        .flatMap(i => contents.commit(i).writeStats)
+        .filter(_.path.exists(p => file.endsWith("/" + p)))
     }
-  }
 
-  override def shorter(file: String, sizeBytes: Long, writtenBytes: Long): Unit =
-    report(file, sizeBytes, s"the file ends, but $writtenBytes bytes were written")
+    private def holding(block: LogBlock): Vector[WriteStat] =
+      writes.filter(w => w.logOffset <= block.offset && block.offset < w.fileSizeBytes)
 
-  override def read(file: String, block: LogBlock): Unit = block.kind match {
-    case LogBlockKind.Command if !block.isRollback =>
-      report(file, block.offset, "a command block without a known command")
-    case LogBlockKind.CdcData if !file.endsWith(FileKind.CdcLog.extension) =>
-      report(file, block.offset, "a change-data block in a file of data blocks")
-    case LogBlockKind.Command | LogBlockKind.CdcData => ()
-    case _ => if (ownInstants) LogCheck.instantOf(file).foreach(i => compareInstants(file, block, i))
-  }
+    override def corrupt(block: LogBlock, intactEnd: Long): Boolean = {
+      val held = holding(block)
+      // What a completed write ended with is whole; the bytes behind it are nobody's.
+      if (!asStock && held.nonEmpty && held.map(_.fileSizeBytes).max == intactEnd) true
+      else {
+        // Where no stat tells, since the instants were archived, it may have been written.
+        if (held.nonEmpty || writes.isEmpty)
+          report(block.offset, "bytes that a completed write has left are no log block: cut off or overwritten")
+        false
+      }
+    }
 
-  private def compareInstants(file: String, block: LogBlock, named: String): Unit =
-    if (!block.instantTime.contains(named))
-      report(
-        file,
-        block.offset,
-        s"a block of instant ${block.instantTime.getOrElse("none")} in a file of instant $named"
-      )
+    override def shorter(sizeBytes: Long, writtenBytes: Long): Unit =
+      report(sizeBytes, s"the file ends, but $writtenBytes bytes were written")
 
-  override def uncommitted(storage: Storage, file: String, block: LogBlock): Unit =
-    if (writesOf(storage, file).exists(w => w.logOffset <= block.offset && block.offset < w.fileSizeBytes))
-      report(
-        file,
-        block.offset,
-        s"a block of instant ${block.instantTime.getOrElse("none")}, which did not complete, where a completed write wrote"
-      )
+    override def read(block: LogBlock): Unit = block.kind match {
+      case LogBlockKind.Command if !block.isRollback =>
+        report(block.offset, "a command block without a known command")
+      case LogBlockKind.CdcData if !file.endsWith(FileKind.CdcLog.extension) =>
+        report(block.offset, "a change-data block in a file of data blocks")
+      case LogBlockKind.Command | LogBlockKind.CdcData => ()
+      case _ => if (ownInstants) LogCheck.instantOf(file).foreach(compareInstants(block, _))
+    }
 
-  /** Stats of completed writes to a log file. */
-  private def writesOf(storage: Storage, file: String): Vector[WriteStat] = {
-    val dir = config.timelineDir(tablePath)
-    val timeline = TimelineReader.read(storage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
-    val contents = new InstantContents(storage, dir)
-    timeline.completedWrites
-      .flatMap(i => contents.commit(i).writeStats)
-      .filter(_.path.exists(p => file.endsWith("/" + p)))
-  }
+    private def compareInstants(block: LogBlock, named: String): Unit =
+      if (!block.instantTime.contains(named))
+        report(block.offset, s"a block of instant ${block.instantTime.getOrElse("none")} in a file of instant $named")
 
-  private def report(file: String, offset: Long, what: String): Unit = {
-    val found = s"$file: at offset $offset $what"
-    if (asStock) LogCheck.log.warn("{}; it is skipped, rows may be missing or old", found)
-    else
-      throw new DamagedTable(
-        s"$found; restore the file from a copy, roll the instant back with Hudi, or read what is left with " +
-          s"${LogCheck.OptionName}=${LogCheck.AsStock}"
-      )
+    override def uncommitted(block: LogBlock): Unit =
+      if (holding(block).nonEmpty)
+        report(
+          block.offset,
+          s"a block of instant ${block.instantTime.getOrElse("none")}, which did not complete, where a completed write wrote"
+        )
+
+    private def report(offset: Long, what: String): Unit = {
+      val found = s"$file: at offset $offset $what"
+      if (asStock) LogCheck.log.warn("{}; it is skipped, rows may be missing or old", found)
+      else
+        throw new DamagedTable(
+          s"$found; restore the file from a copy, roll the instant back with Hudi, or read what is left with " +
+            s"${LogCheck.OptionName}=${LogCheck.AsStock}"
+        )
+    }
   }
 }
 

@@ -62,21 +62,8 @@ final class LogFileSuite extends AnyFunSuite {
       val schema = "x" * 1500
       val header = LogFiles.instant(1) :+ (LogHeaderKey.Schema -> schema)
       val file = Vector.fill(50)(LogFiles.block(3, header, new Array(contentBytes))).flatten.toArray
-      var bytes = 0L
-      var reads = 0
-      val under = LogFiles.reader(file)
-      val reader = new hudiidx.storage.RandomReader {
-        override def path: String = under.path
-        override def sizeBytes: Long = under.sizeBytes
-        override def stamp: hudiidx.storage.FileStamp = under.stamp
-        override def close(): Unit = ()
-        override def read(offset: Long, length: Int): java.nio.ByteBuffer = {
-          bytes += length
-          reads += 1
-          under.read(offset, length)
-        }
-      }
-      (LogFile.blocks(reader).toVector, bytes, reads)
+      val reader = new LogFiles.Counted(file)
+      (LogFile.blocks(reader).toVector, reader.bytes, reader.reads)
     }
     val (long, longBytes, longReads) = counts(100000)
     assert(long.size === 50 && longBytes <= 50 * 1700 + 2 * Window.Bytes && longReads <= 51)
@@ -203,19 +190,42 @@ final class LogFileSuite extends AnyFunSuite {
 
   test("finding the first instant reads a small part of a large file") {
     val large = LogFiles.block(3, LogFiles.instant(1), new Array[Byte](1 << 20)) ++ three
-    var bytes = 0L
-    val counting = new hudiidx.storage.RandomReader {
-      private val under = LogFiles.reader(large)
-      def path: String = under.path
-      def sizeBytes: Long = under.sizeBytes
-      def stamp: hudiidx.storage.FileStamp = under.stamp
-      def read(offset: Long, length: Int): java.nio.ByteBuffer = {
-        bytes += length
-        under.read(offset, length)
-      }
-      def close(): Unit = ()
-    }
+    val counting = new LogFiles.Counted(large)
     assert(LogFile.firstInstantTime(counting) === all(0))
-    assert(bytes < 40000)
+    assert(counting.bytes < 40000)
+  }
+
+  test("a file of nothing but beginnings of blocks is read about once") {
+    val counting = new LogFiles.Counted(("#HUDI#" * 500000).getBytes)
+    val blocks = LogFile.blocks(counting)
+    var found = 0
+    while (blocks.hasNext) {
+      assert(blocks.intactEnd(blocks.next().offset) === -1L)
+      found += 1
+    }
+    assert(found === 500000)
+    assert(counting.bytes < 4 * counting.sizeBytes && counting.reads < 1000)
+  }
+
+  test("of blocks within the headers of others, or whose content does not fit, no header is read for each") {
+    val count = 20000
+    for (content <- Seq(0L, -1L, Long.MaxValue)) {
+      val bytes = LogFiles.nested(count, content)
+      val scanned = new LogFiles.Counted(bytes)
+      val blocks = LogFile.blocks(scanned)
+      val ends = blocks.map(b => blocks.intactEnd(b.offset)).toVector
+      assert(ends.count(_ > 0) === count)
+      val anywhere = new LogFiles.Counted(bytes)
+      val found = LogFile.anywhere(anywhere).toVector
+      assert(found.map(_.endOffset) === (if (content == 0) Vector(ends.head) else Vector.empty))
+      for (read <- Seq(scanned, anywhere)) assert(read.bytes < count * 5L * Window.Bytes, s"content of $content bytes")
+    }
+  }
+
+  test("blocks are found behind what is no block, and behind others, but none within another") {
+    val within = LogFiles.block(3, LogFiles.instant(1) :+ (LogHeaderKey.Schema -> "\"int\""), two)
+    val found =
+      LogFile.anywhere(LogFiles.reader("junk".getBytes ++ within ++ two.dropRight(9) ++ "#HUDI#".getBytes ++ three))
+    assert(found.map(_.instantTime).toVector === Vector(all(0), all(2)))
   }
 }

@@ -39,6 +39,16 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(numbers(counted(slice, BlockRules(TableFormat.V6, None, _ => true))) === Vector(2, 5, 6))
   }
 
+  test("tens of thousands of rollbacks, one for each block, take back what they name") {
+    val instants = (1 to 30000).map(i => f"$i%05d")
+    val slice = Vector(
+      instants.zipWithIndex.map { case (t, i) => Data(t, i % 100) }.toVector,
+      instants.filterNot(_.endsWith("7777")).map(Rollback("90000", _)).toVector
+    )
+    val left = counted(slice, BlockRules(TableFormat.V6, None, _ => true))
+    assert(left.map(_.block.instantTime.get) === Vector("07777", "17777", "27777"))
+  }
+
   test(
     "blocks of instants that a restore removed do not count in a file that bears another instant, in tables since version 8"
   ) {

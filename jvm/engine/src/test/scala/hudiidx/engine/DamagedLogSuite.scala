@@ -3,7 +3,7 @@ package hudiidx.engine
 import hudiidx.TestSettings.isLong
 import hudiidx.parquet.ParquetBlockRows
 import hudiidx.log._
-import hudiidx.storage.LocalStorage
+import hudiidx.storage.{CountingStorage, LocalStorage, Storage}
 import hudiidx.sync.{IndexOptions, TableSnapshot}
 import hudiidx.table.{FileSlice, TableMergeRules}
 import hudiidx.{DamagedTable, Figures, Fixtures, HudiIdxException}
@@ -96,6 +96,19 @@ final class DamagedLogSuite extends AnyFunSuite {
     assert(log.records(log.whole ++ failed) === log.expected)
   }
 
+  test("remains of failed writes, however many, are judged by the timeline as it was read once") {
+    val log = new DamagedLog("v6-no-mdt-mor")
+    val instant = log.blocks.head.instantTime.get.init + "x"
+    val failed = LogFiles.block(3, Seq(0 -> instant, 2 -> "\"int\""), Array[Byte](0, 0, 0, 3, 0, 0, 0, 0))
+    def opened(remains: Int): Long = {
+      val storage = new CountingStorage(LocalStorage)
+      val behind = Vector.fill(remains)("#HUDI# and what a row may say ".getBytes ++ failed).flatten
+      assert(log.records(log.whole ++ behind, storage = storage) === log.expected)
+      storage.counts.open + storage.counts.readAll + storage.counts.list
+    }
+    assert(opened(1000) === opened(1))
+  }
+
   test("any byte of a small log changed: a typed error, or all records, of which one at most has changed") {
     for (name <- Seq("v6-no-mdt-mor", "v9-no-mdt-mor", "v9-mor-event", "v9-mor-bucket-parquet")) {
       val log = new DamagedLog(name, smallest = true)
@@ -166,13 +179,17 @@ private object DamagedLogSuite {
     val expected: Vector[String] = records(whole)
 
     /** Every record and delete of the slice's log that counts, as text, with the file's bytes exchanged. */
-    def records(bytes: Array[Byte], asStock: Boolean = false): Vector[String] = {
+    def records(
+        bytes: Array[Byte],
+        asStock: Boolean = false,
+        storage: Storage = LocalStorage
+    ): Vector[String] = {
       Files.write(file, bytes)
       try {
         val rules = TableMergeRules.blocks(snapshot.config, snapshot.viewTimeline, None, asStock)
         val files = slice.logFiles.map(f => Paths.get(path, slice.partitionPath, f.fileName).toString)
         val written = slice.logFiles.map(f => Paths.get(path, slice.partitionPath, f.fileName).toString -> f.sizeBytes)
-        val counted = SliceLog.countedBlocks(LocalStorage, files, rules, written.toMap)
+        val counted = SliceLog.countedBlocks(storage, files, rules, written.toMap)
         counted.flatMap(b => LogFiles.using(b.file)(LogRecords.of(_, b.block)))
       } finally Files.write(file, whole)
     }
