@@ -232,6 +232,7 @@ def test_info_is_the_same_as_in_python(spark: SparkSession, indexed: HudiIndex) 
     assert shown["state"] == known.state
     assert shown["last_synced_instant"] == known.last_synced_instant
     assert (shown["files"], shown["partitions"]) == (known.files, known.partitions)
+    assert shown["logs"] is known.logs is False
     assert "READY" in run("info", indexed.path).stdout
 
 
@@ -297,7 +298,7 @@ def test_what_is_told_to_run_names_the_index_folder_that_was_asked(cow: Path, tm
     told = run("partitions", cow, "--index-path", elsewhere).stderr
     assert f"repair with `hudiidx create {cow} --index-path {elsewhere}`" in told
     told = run("partitions", cow, "--index-path", elsewhere, "--strict", code=4).stderr
-    assert f"strict, and the index in {elsewhere} cannot be used (NO_INDEX): there is no index; run " in told
+    assert f"cannot use the index in {elsewhere} (NO_INDEX): there is no index; run " in told
     assert told.endswith(f"run `hudiidx create {cow} --index-path {elsewhere}`\n")
 
 

@@ -87,6 +87,7 @@ def index_info(d: Mapping[str, Any]) -> IndexInfo:
         bytes_by_kind=d.get("bytes_by_kind") or d.get("bytes") or {},
         record=record_info(d["record"]) if d.get("record") else None,
         columns=tuple(column_index_info(c) for c in d.get("columns") or ()),
+        logs=bool(d.get("logs")),
         symlink_manifest=d.get("symlink_manifest") or None,
         fallbacks=d.get("fallbacks") or {},
         details=d,

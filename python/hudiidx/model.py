@@ -187,6 +187,7 @@ class IndexInfo:
         bytes_by_kind: index bytes by kind of index file.
         record: the record index; None without one.
         columns: the indexes on columns.
+        logs: whether there is an index of log blocks.
         symlink_manifest: folder of the symlink manifests that updates keep in step; None: there are none.
         fallbacks: how often this process answered without the index, by reason code.
         details: everything that was reported, those above included.
@@ -203,6 +204,7 @@ class IndexInfo:
     bytes_by_kind: Mapping[str, int] = field(default_factory=dict)
     record: RecordInfo | None = None
     columns: tuple[ColumnIndexInfo, ...] = ()
+    logs: bool = False
     symlink_manifest: str | None = None
     fallbacks: Mapping[str, int] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)

@@ -333,6 +333,12 @@ def _listing(
         out.document(found)
     else:
         getattr(render, what)(out.console(), found[what], shown)
+        if options.get("partition") is not None and not found[what]:
+            see = _shell.command("partitions", table, index_path=index_path)
+            out.line(
+                f"hudiidx: partition {options['partition']!r} has none; {see} lists those there are",
+                stderr=True,
+            )
 
 
 def _warn_of(

@@ -291,7 +291,9 @@ def _value(name: str, value: Any) -> str:
         return ", ".join(map(str, value))
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 100 else f"{value:,.0f}"
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
         if name == "size" or name.endswith("bytes"):
             return size(value)
         return str(value) if "version" in name else f"{value:,}"

@@ -91,6 +91,7 @@ object InfoJson {
     json.writeArrayFieldStart("columns")
     info.columns.foreach(column(_, json))
     json.writeEndArray()
+    json.writeBooleanField("logs", info.hasLogs)
     json.writeStringField(
       "symlink_manifest",
       info.version.flatMap(SymlinkSettings.of).fold("")(_.in(info.indexDir).path)

@@ -20,10 +20,10 @@ final case class Fallback(code: String, why: String) {
     }
   }
 
-  /** @param strict nothing is done instead */
+  /** @param strict it is asked for the index alone: nothing is done instead */
   def message(tablePath: String, indexDir: String, strict: Boolean): String = {
     val instead =
-      if (strict) s"strict, and the index in $indexDir cannot be used"
+      if (strict) s"cannot use the index in $indexDir"
       else if (FallbackCode.isOfRecords(code)) s"reading record keys from files instead of using the index in $indexDir"
       else if (code == FallbackCode.DamagedColumnIndex)
         s"reading files whatever their columns hold instead of using the index in $indexDir"

@@ -1,6 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.column.{ColumnExpression, IndexSpec}
+import hudiidx.logindex.LogIndex
 import hudiidx.record.{RecordIndex, RecordKind, RecordProperty}
 import hudiidx.store.{Current, IndexFile, IndexStore, IndexVersion}
 
@@ -27,6 +28,9 @@ final case class IndexInfo(
 
   /** The indexes on columns. */
   def columns: Vector[ColumnIndexInfo] = version.toVector.flatMap(ColumnIndexInfo.of)
+
+  /** Whether updates keep the tails of log blocks. */
+  def hasLogs: Boolean = version.exists(LogIndex.isIn)
 
   def indexFiles: Vector[IndexFile] = version.map(_.files).getOrElse(Vector.empty)
   def sizeBytes: Long = indexFiles.map(_.sizeBytes).sum

@@ -26,7 +26,7 @@ final case class Signature(name: String, parameters: Vector[Parameter]) {
     val named = byName.map { case (name, value) =>
       parameters
         .find(p => name.exists(_.equalsIgnoreCase(p.name)))
-        .getOrElse(refuse(s"no ${name.mkString}"))
+        .getOrElse(refuse(s"it has no parameter ${name.mkString}"))
         .name -> value
     }
     val all = placed ++ named

@@ -345,7 +345,7 @@ final class SqlSuite extends SparkSuite {
       assert(refused(text).contains(if (own) ours else sparks), text)
     assert(refused("CALL system.nothing('t')").contains("create_index"))
     says("CALL system.lookup(table => 'db.trips')", "keys is needed", "named `keys` is required")
-    says("CALL system.lookup(table => 'db.trips', keys => 'a', how => 'b')", "no how", "named `how`")
+    says("CALL system.lookup(table => 'db.trips', keys => 'a', how => 'b')", "it has no parameter how", "named `how`")
     says("CALL system.lookup('db.trips', 'a', 'b', 'c')", "4 arguments", "actual number is 4")
     says("CALL system.lookup('db.trips', table => 'db.trips', keys => 'a')", "table twice", "parameter name `table`")
     if (own) assert(refused("CALL system.verify('db.trips', record => 'yes')").contains("true or false"))
