@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from stock_hudi import NEWEST, OF_VERSION_9, OLDEST
+from stock_writes import NUMBERS
 
 BEGIN = "hoodie.datasource.read.begin.instanttime"
 CHANGES = {
@@ -115,3 +116,28 @@ def test_streams_of_changes_give_what_stocks_give(
     check()
     operations = Counter(json.loads(row)["op"] for row in given)
     assert operations == {"i": 24 + 8 + 1, "u": 12 + 18 + 2, "d": 4 + 2}
+
+
+@pytest.mark.parametrize("kind", [pytest.param("COW", marks=pytest.mark.slow), "MOR"])
+def test_streams_go_on_while_stock_upgrades_and_downgrades_the_table(
+    spark: SparkSession, stock_1_2: Any, kind: str, tmp_path: Path
+) -> None:
+    """Each row that is written once, and none again, whatever files the services of a migration rewrite."""
+    name = f"streams-migrated-{kind}".lower()
+    as_it_is = {"hoodie.write.table.version": "6", "hoodie.write.auto.upgrade": "false"}
+    path = Path(stock_1_2.new(name=name, kind=kind, options={**as_it_is, **TABLE}))
+    rows: Stream | None = None
+    ids = range(0, 24)
+    for seed, version in enumerate(["SIX", "EIGHT", "NINE", "EIGHT", "SIX"], start=2):
+        if seed > 2:
+            stock_1_2.migrate(name=name, version=version)
+        written = {"hoodie.write.table.version": str(NUMBERS[version])}
+        operation = "insert" if seed == 2 else "upsert"
+        stock_1_2.write(name=name, first=ids[0], end=ids[-1] + 1, seed=seed, operation=operation, **written)
+        assert stock_1_2.version(name=name) == NUMBERS[version]
+        rows = rows or Stream(spark, path, tmp_path / "rows", COLUMNS)
+        theirs = stock_1_2.rows(name=name)
+        given = [json.loads(row) for row in rows.next()]
+        assert sorted(g["_hoodie_record_key"] for g in given) == sorted(f"k{i:06d}" for i in ids), version
+        assert theirs and {g["ts"] for g in given} == {n + seed * 1000 for n in ids}, version
+        ids = range(ids[0] + 2, ids[-1] + 5)

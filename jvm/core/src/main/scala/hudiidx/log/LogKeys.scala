@@ -71,8 +71,9 @@ object LogKeys {
       readers: BlockReaders,
       options: LogKeysOptions
   ): CloseableIterator[LoggedKey] = {
+    val first = instants.reduceOption((a, b) => if (a <= b) a else b)
     def touches(b: LogBlock) =
-      b.instantTime.exists(instants) || b.compactedInstants.exists(listed => instants.exists(_ <= listed))
+      b.instantTime.exists(instants) || first.exists(f => b.compactedInstants.exists(f <= _))
     read(storage, blocks, rules, readers, options, touches, all = false)
   }
 
