@@ -84,20 +84,26 @@ final class Heartbeats(storage: Storage, tablePath: String) {
   }
 
   /** One that came late may have removed it. */
-  private def beat(instant: String): Unit =
-    try storage.touch(path(instant))
-    catch { case _: NoSuchFileException | _: FileNotFoundException => appear(instant): Unit }
+  private def beat(instant: String): Unit = if (!isTouched(instant)) appear(instant): Unit
 
-  /** False if it was there. */
-  private def appear(instant: String): Boolean =
+  /** False if it was there. Who takes this writer for dead may remove it at any time: it is made again then. */
+  private def appear(instant: String, triesLeft: Int = 3): Boolean =
     try {
       storage.writeInPlace(path(instant))(_ => ())
       true
     } catch {
-      case _: FileAlreadyExistsException =>
-        storage.touch(path(instant))
-        false
+      case e: FileAlreadyExistsException =>
+        if (isTouched(instant)) false
+        else if (triesLeft > 0) appear(instant, triesLeft - 1)
+        else throw e
     }
+
+  /** False if it is not there. */
+  private def isTouched(instant: String): Boolean =
+    try {
+      storage.touch(path(instant))
+      true
+    } catch { case _: NoSuchFileException | _: FileNotFoundException => false }
 
   /** The instant turns out to be another's. */
   private[write] def leave(instant: String, beating: Beating): Unit = {

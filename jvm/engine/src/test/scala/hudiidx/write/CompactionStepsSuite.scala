@@ -74,6 +74,33 @@ class CompactionStepsSuite extends AnyFunSuite {
       assert(intercept[WriteConflict](runPlanned(LocalStorage, path, quick)).getMessage.contains("stock Hudi"))
     }
 
+    test(s"version $version: a compaction whose heartbeat others remove while it begins is begun all the same") {
+      for (times <- Seq(1, 3, Int.MaxValue)) {
+        val path = written(version)
+        val instant = plan(LocalStorage, path, slow).get
+        val heartbeat = s"$path/.hoodie/.heartbeat/$instant"
+        LocalStorage.publish(heartbeat, Array.emptyByteArray)
+        var left = times
+        val removing = new PassingStorage(LocalStorage) {
+          override def touch(file: String): Unit = {
+            if (file == heartbeat && left > 0) {
+              left -= 1
+              deleteOne(file)
+            }
+            super.touch(file)
+          }
+          override def writeInPlace(file: String)(content: java.io.OutputStream => Unit): Unit = {
+            if (file == heartbeat && left > 0) publish(file, Array.emptyByteArray)
+            super.writeInPlace(file)(content)
+          }
+        }
+        if (times < Int.MaxValue) runPlanned(removing, path, slow)
+        else assert(intercept[WriteFailed](runPlanned(removing, path, slow)).getMessage.contains(heartbeat))
+        left = 0
+        assert(keys(path) === Vector("a", "b"), s"$times times")
+      }
+    }
+
     test(
       s"version $version: a heartbeat of which the store has but a part is ours: silent, its compaction is run again"
     ) {
