@@ -51,7 +51,7 @@ object OpenCompaction {
             val decided = epochs.decided(name, None, path)(content)
             if (!epochs.follow(name, 1, open, decided).contains(decided))
               throw new WriteConflict(s"$path: the lock was taken by another writer while this one had it; try again")
-            access.storage.publish(path, content) || java.util.Arrays.equals(access.storage.readAll(path), content)
+            access.storage.publish(path, content) || WriteDecision.isThere(access.storage, path, content)
           }
         }
       finally epochs.remove(name, Vector(1, 2))

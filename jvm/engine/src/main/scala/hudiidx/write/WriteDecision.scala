@@ -60,7 +60,7 @@ private[write] final class WriteDecision(table: TableContext, instant: String, k
       try epochs.follow(instant, beating.epoch, beating.open, decided)
       catch { case NonFatal(e) => settled(decided, e) }
     // Without records the write has ended: one that came and completed it by this one's took them away as well.
-    val isDecided = inForce.contains(decided) || (inForce.isEmpty && isThere(path, content))
+    val isDecided = inForce.contains(decided) || (inForce.isEmpty && WriteDecision.isThere(storage, path, content))
     if (!isDecided) throw lostError("it was silent for too long, or its lock was taken")
     mayBe = true
   }
@@ -100,17 +100,13 @@ private[write] final class WriteDecision(table: TableContext, instant: String, k
     * its record.
     */
   def isPublished(path: String, content: Array[Byte]): Boolean =
-    try storage.publish(path, content) || isThere(path, content)
+    try storage.publish(path, content) || WriteDecision.isThere(storage, path, content)
     catch {
       case NonFatal(e) =>
-        Try(isThere(path, content))
+        Try(WriteDecision.isThere(storage, path, content))
           .filter(identity)
           .getOrElse(throw Epochs.unknown(table.tablePath, s"the write $instant is complete", e))
     }
-
-  private def isThere(path: String, content: Array[Byte]): Boolean =
-    try java.util.Arrays.equals(storage.readAll(path), content)
-    catch { case _: NoSuchFileException => false }
 
   def requireInflight(): Unit =
     if (storage.status(file(WriteDecision.Inflight)).isEmpty) throw lostError("its inflight file is gone")
@@ -121,6 +117,12 @@ private[write] final class WriteDecision(table: TableContext, instant: String, k
 }
 
 private[write] object WriteDecision {
+
+  /** False where the file is another's, or gone since it was found to be there. */
+  def isThere(storage: Storage, path: String, content: Array[Byte]): Boolean =
+    try java.util.Arrays.equals(storage.readAll(path), content)
+    catch { case _: NoSuchFileException => false }
+
   val Inflight = ".inflight"
   val Requested = ".requested"
 }

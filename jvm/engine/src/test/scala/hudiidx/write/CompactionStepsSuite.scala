@@ -74,6 +74,14 @@ class CompactionStepsSuite extends AnyFunSuite {
       assert(intercept[WriteConflict](runPlanned(LocalStorage, path, quick)).getMessage.contains("stock Hudi"))
     }
 
+    test(s"version $version: a plan whose place another took, and has left since, is a conflict") {
+      val path = written(version)
+      val taken = publishing("compaction.requested", (_, _) => false)
+      assert(intercept[WriteConflict](plan(taken, path, slow, Some(LockOptions()))).getMessage.contains("was planned"))
+      assert(plan(LocalStorage, path, slow, Some(LockOptions())).isDefined)
+      assert(keys(path) === Vector("a", "b"))
+    }
+
     test(s"version $version: a compaction whose heartbeat others remove while it begins is begun all the same") {
       for (times <- Seq(1, 3, Int.MaxValue)) {
         val path = written(version)
