@@ -38,6 +38,33 @@ object AvroSchemas {
     schema
   }
 
+  /** What of a schema lets a few bytes be data of any depth or length; None for the schema of a table. */
+  def unbounded(schema: Schema): Option[String] = {
+    def in(schema: Schema, open: Set[String]): Option[String] = schema.getType match {
+      case Schema.Type.RECORD if open(schema.getFullName) =>
+        Some(
+          s"record ${schema.getFullName} contains itself; its data may be of any depth, and Spark has no type for that"
+        )
+      case Schema.Type.ARRAY if !takesBytes(schema.getElementType) =>
+        Some(
+          "an array has items that take no bytes; its data may be of any length, and base files have no type for that"
+        )
+      case Schema.Type.RECORD => parts(schema, open + schema.getFullName)
+      case _                  => parts(schema, open)
+    }
+    def parts(schema: Schema, open: Set[String]) =
+      partsOf(schema).map(in(_, open)).collectFirst { case Some(what) => what }
+    in(schema, Set.empty)
+  }
+
+  /** False for types whose values may have no bytes: nulls, fixed of size 0, and records of nothing else. */
+  def takesBytes(schema: Schema): Boolean = schema.getType match {
+    case Schema.Type.NULL   => false
+    case Schema.Type.FIXED  => schema.getFixedSize > 0
+    case Schema.Type.RECORD => schema.getFields.asScala.exists(f => takesBytes(f.schema))
+    case _                  => true
+  }
+
   /** The schema or the one branch of its union that is of the type; null if there is none. */
   def typeOf(schema: Schema, kind: Schema.Type): Schema =
     if (schema == null) null

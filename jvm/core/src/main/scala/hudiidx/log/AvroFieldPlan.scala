@@ -1,6 +1,6 @@
 package hudiidx.log
 
-import hudiidx.{AvroSchemas, DamagedTable}
+import hudiidx.{AvroSchemas, DamagedTable, UnsupportedTable}
 import hudiidx.bytes.{ByteCursor, Varint}
 import java.util.{IdentityHashMap => JIdentityMap}
 import org.apache.avro.Schema
@@ -38,13 +38,17 @@ object AvroFieldPlan {
     new AvroFieldPlan(new AvroPlanCompiler(fields).compile(schema), fields.size)
   }
 
-  /** The schema that a log block's header holds; DamagedTable if it is none. */
-  def parse(schemaJson: String, where: String): Schema =
-    try AvroSchemas.parse(schemaJson)
-    catch {
-      case e: RuntimeException =>
-        throw new DamagedTable(s"$where: not an Avro schema: ${e.getMessage}; restore the file", e)
-    }
+  /** The schema that a log block's header holds; DamagedTable if it is none, UnsupportedTable if bytes do not bound its data. */
+  def parse(schemaJson: String, where: String): Schema = {
+    val schema =
+      try AvroSchemas.parse(schemaJson)
+      catch {
+        case e: RuntimeException =>
+          throw new DamagedTable(s"$where: not an Avro schema: ${e.getMessage}; restore the file", e)
+      }
+    AvroSchemas.unbounded(schema).foreach(what => throw new UnsupportedTable(s"$where: $what"))
+    schema
+  }
 }
 
 /** Jumps over values of Avro types, decoding nothing. Keeps what it has compiled.
@@ -56,19 +60,6 @@ final class AvroSkips(looksInside: Boolean = false) {
   private val compiler = new AvroPlanCompiler(Vector.empty, looksInside)
 
   def of(schema: Schema): AvroSkip = new AvroSkip(compiler.skip(schema))
-}
-
-object AvroSkips {
-
-  /** False for types whose values may have no bytes: nulls, fixed of size 0, and records of nothing else. */
-  def takesBytes(schema: Schema): Boolean = takesBytes(schema, 0)
-
-  private def takesBytes(schema: Schema, depth: Int): Boolean = schema.getType match {
-    case Schema.Type.NULL   => false
-    case Schema.Type.FIXED  => schema.getFixedSize > 0
-    case Schema.Type.RECORD => depth > 16 || schema.getFields.asScala.exists(f => takesBytes(f.schema, depth + 1))
-    case _                  => true
-  }
 }
 
 final class AvroSkip private[log] (step: AvroStep) {
@@ -130,7 +121,7 @@ private object AvroStep {
     def run(in: ByteCursor, row: AvroRow): Unit = in.skip(size.toLong, "value of fixed size")
   }
 
-  /** `steps` are set later: a record may hold itself. */
+  /** `steps` are set later: a type may stand in several places. */
   final class Fields extends AvroStep {
     var steps: Array[AvroStep] = Array.empty
     def run(in: ByteCursor, row: AvroRow): Unit = {
@@ -151,9 +142,9 @@ private object AvroStep {
   }
 
   /** Arrays and maps: blocks of a count and so many items, the last with count 0. A negative count is followed by the
-    * block's size, which lets it be jumped over whole. Items without bytes (nulls) are not walked: their count has no bound.
+    * block's size, which lets it be jumped over whole.
     */
-  final class Items(item: AvroStep, itemTakesBytes: Boolean, looksInside: Boolean) extends AvroStep {
+  final class Items(item: AvroStep, looksInside: Boolean) extends AvroStep {
     def run(in: ByteCursor, row: AvroRow): Unit = {
       var count = Varint.unZigZag(in.varint("item count"))
       while (count != 0) {
@@ -161,7 +152,6 @@ private object AvroStep {
         if (count == Long.MinValue) in.fail(s"$count items")
         if (looksInside) count = math.abs(count)
         if (count < 0) in.skip(size, "items")
-        else if (!itemTakesBytes) ()
         else {
           if (count > in.remaining) in.fail(s"$count items cannot lie in ${in.remaining} bytes")
           var left = count
@@ -252,8 +242,8 @@ private final class AvroPlanCompiler(fields: Vector[String], looksInside: Boolea
     case Schema.Type.STRING | Schema.Type.BYTES                => Sized
     case Schema.Type.UNION => new Branches(schema.getTypes.asScala.map(skip).toArray)
     case Schema.Type.ARRAY =>
-      new Items(skip(schema.getElementType), AvroSkips.takesBytes(schema.getElementType), looksInside)
-    case Schema.Type.MAP    => new Items(new Both(Sized, skip(schema.getValueType)), itemTakesBytes = true, looksInside)
+      new Items(skip(schema.getElementType), looksInside)
+    case Schema.Type.MAP    => new Items(new Both(Sized, skip(schema.getValueType)), looksInside)
     case Schema.Type.RECORD => throw new IllegalStateException("records are compiled by skip")
   }
 }

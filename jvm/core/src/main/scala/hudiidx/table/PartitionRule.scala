@@ -28,7 +28,7 @@ final case class PartitionRule(config: TableConfig, reading: PartitionReading) {
 
   /** Files are not asked for the column: its value is the path's text in its type, or null. */
   def isPathAlone(column: String): Boolean =
-    config.partitionFields.contains(column) && (config.dropPartitionColumns || reading.fromPaths)
+    config.isPartitionField(column) && (config.dropPartitionColumns || reading.fromPaths)
 
   /** It is shown as the text that paths have, since the key generator gave them a format that is not the column's. */
   def isPathText(column: String): Boolean = isPathAlone(column) && formatted(column)

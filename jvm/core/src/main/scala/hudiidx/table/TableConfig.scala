@@ -67,6 +67,10 @@ final case class TableConfig(
   /** True: partition columns are not in the data files. */
   def dropPartitionColumns: Boolean = flag("hoodie.datasource.write.drop.partition.columns", default = false)
 
+  @transient private lazy val partitionFieldNames: Set[String] = partitionFields.toSet
+
+  def isPartitionField(column: String): Boolean = partitionFieldNames(column)
+
   /** Avro JSON: the schema of a table without commits. */
   def createSchema: Option[String] = text("hoodie.table.create.schema")
 

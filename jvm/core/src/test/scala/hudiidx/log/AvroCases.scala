@@ -1,5 +1,6 @@
 package hudiidx.log
 
+import hudiidx.AvroSchemas
 import java.nio.ByteBuffer
 import org.apache.avro.generic.{GenericData, GenericRecord}
 import org.apache.avro.{LogicalType, LogicalTypes, Schema, SchemaBuilder}
@@ -9,7 +10,7 @@ import scala.collection.JavaConverters._
 /** Random Avro schemas and data of them.
   *
   * @param logical dates, timestamps, decimals and unions of several types as well, but no field that is always null, for
-  *                which Spark has no column
+  *                which Spark has no column. Items of arrays always take bytes
   */
 final class AvroCases(logical: Boolean) {
   private var serial = 0
@@ -34,7 +35,7 @@ final class AvroCases(logical: Boolean) {
       val optional =
         leaf.suchThat(_.getType != Schema.Type.NULL).flatMap(s => Gen.oneOf(union(nullType, s), union(s, nullType)))
       val nested = Gen.frequency(
-        1 -> inner.map(Schema.createArray(_)),
+        1 -> inner.suchThat(AvroSchemas.takesBytes).map(Schema.createArray(_)),
         1 -> inner.map(Schema.createMap(_)),
         2 -> records(depth - 1)
       )

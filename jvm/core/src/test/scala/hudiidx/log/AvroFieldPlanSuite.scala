@@ -1,7 +1,7 @@
 package hudiidx.log
 
 import hudiidx.bytes.{ByteCursor, ByteSlice}
-import hudiidx.{DamagedTable, HudiIdxException}
+import hudiidx.{DamagedTable, HudiIdxException, UnsupportedTable}
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.avro.generic.{GenericData, GenericDatumReader, GenericDatumWriter, GenericRecord}
@@ -75,27 +75,52 @@ final class AvroFieldPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     out.size
   }
 
-  test("a record that holds itself, and arrays in blocks with sizes, are jumped over") {
+  test("records in one another, and arrays in blocks with sizes, are jumped over") {
+    val fields = """{"name":"list","type":{"type":"array","items":"string"}},{"name":"id","type":"string"}"""
+    val inner = s"""{"type":"record","name":"Inner","fields":[$fields]}"""
     val schema = new Schema.Parser().parse(
-      """{"type":"record","name":"Node","fields":[{"name":"next","type":["null","Node"]},
-        |{"name":"list","type":{"type":"array","items":"string"}},{"name":"id","type":"string"}]}""".stripMargin
+      s"""{"type":"record","name":"Node","fields":[{"name":"next","type":["null",$inner]},$fields]}"""
     )
-    def node(id: String, next: GenericRecord): GenericRecord = {
-      val r = new GenericData.Record(schema)
-      r.put("next", next)
+    def node(of: Schema, id: String): GenericRecord = {
+      val r = new GenericData.Record(of)
       r.put("list", (1 to 500).map(_.toString).asJava)
       r.put("id", id)
       r
     }
+    val outer = node(schema, "outer")
+    outer.put("next", node(schema.getField("next").schema.getTypes.get(1), "inner"))
     val out = new java.io.ByteArrayOutputStream
     val encoder = new EncoderFactory().configureBlockSize(64).blockingBinaryEncoder(out, null)
-    new GenericDatumWriter[GenericRecord](schema).write(node("outer", node("inner", null)), encoder)
+    new GenericDatumWriter[GenericRecord](schema).write(outer, encoder)
     encoder.flush()
     val plan = AvroFieldPlan.compile(schema.toString, Vector("id", "next.id"), "x")
     val row = plan.newRow()
     plan.read(new ByteCursor(out.toByteArray, 0, out.size, "x", 0L, new DamagedTable(_)), out.size, row)
     val id = new ByteSlice
     assert(Vector(0, 1).map { i => row.utf8(i, id); id.text } === Vector("outer", "inner"))
+  }
+
+  test("a schema by which few bytes may be data of any depth or length is refused by its file") {
+    def record(fields: String) = s"""{"type":"record","name":"t.Node","fields":[$fields]}"""
+    def array(items: String) = s"""{"name":"list","type":["null",{"type":"array","items":$items}]}"""
+    def wrapped(items: String) = s"""{"type":"record","name":"W","fields":[{"name":"w","type":$items}]}"""
+    val nothing = "\"null\""
+    val empty = """{"type":"fixed","name":"F","size":0}"""
+    for (
+      (fields, what) <- Seq(
+        """{"name":"next","type":["null","Node"]}""" -> "record t.Node contains itself",
+        array("\"Node\"") -> "record t.Node contains itself",
+        """{"name":"next","type":{"type":"map","values":"Node"}}""" -> "record t.Node contains itself",
+        array(nothing) -> "items that take no bytes",
+        array(empty) -> "items that take no bytes",
+        array(wrapped(wrapped(nothing).replace("W", "V"))) -> "items that take no bytes"
+      )
+    ) {
+      val told = intercept[UnsupportedTable](AvroFieldPlan.compile(record(fields), Vector("id"), "x.log.1")).getMessage
+      assert(told.startsWith("x.log.1: ") && told.contains(what), fields)
+    }
+    for (fields <- Seq(array("[\"null\",\"int\"]"), s"""{"name":"n","type":$nothing}"""))
+      AvroFieldPlan.compile(record(fields), Vector("n"), "x")
   }
 
   test(

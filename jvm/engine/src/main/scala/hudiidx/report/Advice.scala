@@ -81,7 +81,7 @@ private[report] final class Advisor(report: TableReport, indexPath: Option[Strin
   private def addIndex: Vector[Advice] = {
     val known = info.columns.flatMap(_.columns).toSet
     val asked = for {
-      c <- report.columns if !report.config.partitionFields.contains(c)
+      c <- report.columns if !report.config.isPartitionField(c)
       times = scans.naming(c) if times > 0 && !known(ColumnPath.of(Seq(c))) && !known(IndexSpec.All) && hasIndex
     } yield (c, times)
     asked.sortBy { case (c, times) => (-times, c) }.take(MostAdded).map { case (c, times) =>

@@ -41,7 +41,7 @@ private[hive] final class TableColumns(plan: ReadPlan) {
 
   /** The column's values are those that files hold, and that bounds are of. */
   def isInFiles(name: String): Boolean =
-    (!config.partitionFields.contains(name) || !rule.isOfPath(name)) && !unsureTimes(name)
+    (!config.isPartitionField(name) || !rule.isOfPath(name)) && !unsureTimes(name)
 
   /** Columns that have one value in all rows of a partition, whatever files hold. */
   def constants(partitionPath: String): Map[String, Any] = {

@@ -142,11 +142,15 @@ private[table] final class AvroDatum(schema: Schema) {
 
 private[table] object MetadataLayer {
 
-  /** The schema of a file's records. DamagedTable if it is none. */
-  def schemaOf(writerSchema: String, path: String): Schema =
-    try AvroSchemas.parse(writerSchema)
-    catch {
-      case e: org.apache.avro.SchemaParseException =>
-        throw new DamagedTable(s"$path: the schema of its records cannot be parsed (${e.getMessage})", e)
-    }
+  /** The schema of a file's records. DamagedTable if it is none, or bytes do not bound its data. */
+  def schemaOf(writerSchema: String, path: String): Schema = {
+    val schema =
+      try AvroSchemas.parse(writerSchema)
+      catch {
+        case e: org.apache.avro.SchemaParseException =>
+          throw new DamagedTable(s"$path: the schema of its records cannot be parsed (${e.getMessage})", e)
+      }
+    AvroSchemas.unbounded(schema).foreach(what => throw new DamagedTable(s"$path: $what"))
+    schema
+  }
 }

@@ -53,7 +53,7 @@ private[column] final case class TableColumns(config: TableConfig, latest: Optio
     }
 
   /** Paths may tell what the files do not: readers take nulls, and values that files lack, from there. */
-  def isPartitionColumn(path: String): Boolean = config.partitionFields.contains(path)
+  def isPartitionColumn(path: String): Boolean = config.isPartitionField(path)
 
   /** In logs readers take the unit of a timestamp from the table where a writer may have mislabelled it (format notes §6.3). */
   def mayMislabel(path: String): Boolean = leaves.get(path).exists(AvroTypes.isMillis)

@@ -77,7 +77,7 @@ object RowSchema {
   private def partitionsLast(data: StructType, config: TableConfig): StructType = {
     val byName = data.map(f => f.name -> f).toMap
     StructType(
-      data.filterNot(f => config.partitionFields.contains(f.name)) ++ config.partitionFields.flatMap(byName.get)
+      data.filterNot(f => config.isPartitionField(f.name)) ++ config.partitionFields.distinct.flatMap(byName.get)
     )
   }
 }

@@ -72,7 +72,7 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
           case null  => value(writer.getElementType, array.elementType, null, path + ".element")
           case known => value(writer.getElementType, array.elementType, known.getElementType, path + ".element")
         }
-        new AvroValue.Items(item, AvroSkips.takesBytes(writer.getElementType))
+        new AvroValue.Items(item)
       case (Schema.Type.MAP, map: MapType) if map.keyType == StringType =>
         val mapped = AvroSchemas.typeOf(table, Schema.Type.MAP) match {
           case null  => value(writer.getValueType, map.valueType, null, path + ".value")

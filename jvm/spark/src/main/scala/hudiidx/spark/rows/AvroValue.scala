@@ -192,17 +192,17 @@ private[rows] object AvroValue {
     }
   }
 
-  final class Items(item: AvroValue, takesBytes: Boolean) extends AvroValue {
+  final class Items(item: AvroValue) extends AvroValue {
     override def append(in: ByteCursor, into: WritableColumnVector): Unit = {
       val elements = into.getChild(0)
       val from = elements.getElementsAppended
-      var left = blockCount(in, takesBytes, 0)
+      var left = blockCount(in)
       while (left > 0) {
         while (left > 0) {
           item.append(in, elements)
           left -= 1
         }
-        left = blockCount(in, takesBytes, elements.getElementsAppended - from)
+        left = blockCount(in)
       }
       appendRange(into, from, elements.getElementsAppended - from)
     }
@@ -213,31 +213,27 @@ private[rows] object AvroValue {
       val keys = into.getChild(0)
       val values = into.getChild(1)
       val from = keys.getElementsAppended
-      var left = blockCount(in, takesBytes = true, 0)
+      var left = blockCount(in)
       while (left > 0) {
         while (left > 0) {
           key.append(in, keys)
           value.append(in, values)
           left -= 1
         }
-        left = blockCount(in, takesBytes = true, 0)
+        left = blockCount(in)
       }
       appendRange(into, from, keys.getElementsAppended - from)
     }
   }
 
-  /** Items without bytes (nulls) have nothing but this to bound their count. */
-  private val MostEmptyItems = 1 << 20
-
   /** Items in the next block of an array or map; 0 behind the last. */
-  private def blockCount(in: ByteCursor, takesBytes: Boolean, before: Int): Int = {
+  private def blockCount(in: ByteCursor): Int = {
     var count = Varint.unZigZag(in.varint("item count"))
     if (count < 0) {
       in.varint("size of items")
       count = -count
     }
-    val most = if (takesBytes) in.remaining else MostEmptyItems - before
-    if (count < 0 || count > most) in.fail(s"$count items cannot lie in ${in.remaining} bytes")
+    if (count < 0 || count > in.remaining) in.fail(s"$count items cannot lie in ${in.remaining} bytes")
     count.toInt
   }
 
