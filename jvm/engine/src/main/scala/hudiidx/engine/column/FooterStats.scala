@@ -7,7 +7,7 @@ import hudiidx.parquet.{FooterReader, ParquetBlockRows, ReaderInputFile}
 import hudiidx.storage.RandomReader
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData, ColumnPath => ChunkPath, ParquetMetadata}
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath => ChunkPath, ParquetMetadata}
 import org.apache.parquet.schema.{GroupType, PrimitiveType, Type}
 import org.apache.parquet.{ParquetReadOptions, SemanticVersion, VersionParser}
 
@@ -35,27 +35,16 @@ object FooterStats {
       columnType <- ParquetTypes.columnType(leaf.getPrimitiveType)
     } yield new Leaf(leaf.getPath, leaf.getPrimitiveType, columnType, leaf.getMaxDefinitionLevel == 0, nanIsMarked)
     val byPath = leaves.map(l => l.chunk -> l).toMap
-    footer.getBlocks.asScala.foreach(addBlock(_, byPath, leaves))
+    val blocks = footer.getBlocks.asScala
+    blocks.iterator.zipWithIndex.foreach { case (block, i) =>
+      block.getColumns.asScala.foreach(c => byPath.get(c.getPath).foreach(_.add(i, c, block.getRowCount)))
+    }
+    val rows = blocks.map(_.getRowCount).sum
     SourceStats(
-      footer.getBlocks.asScala.map(_.getRowCount).sum,
-      leaves.map(l => ColumnPath.of(l.path.toVector) -> TypedStats(l.columnType, l.result)).toMap,
+      rows,
+      leaves.map(l => ColumnPath.of(l.path.toVector) -> TypedStats(l.columnType, l.result(blocks.size, rows))).toMap,
       names(schema)
     )
-  }
-
-  private def addBlock(block: BlockMetaData, byPath: Map[ChunkPath, Leaf], leaves: Vector[Leaf]): Unit = {
-    var found = 0
-    block.getColumns.asScala.foreach { chunk =>
-      byPath.get(chunk.getPath).foreach { leaf =>
-        leaf.add(chunk, block.getRowCount)
-        found += 1
-      }
-    }
-    // A footer that leaves columns out of a row group says nothing of them.
-    if (found < leaves.size) {
-      val there = block.getColumns.asScala.map(_.getPath).toSet
-      leaves.filterNot(l => there(l.chunk)).foreach(_.addUnknown(block.getRowCount))
-    }
   }
 
   private[column] def names(group: GroupType): FieldNames = new FieldNames(
@@ -88,10 +77,13 @@ private final class Leaf(
 ) {
   val chunk: ChunkPath = ChunkPath.get(path: _*)
   private val builder = new StatsBuilder(columnType)
+  private var blocks = 0
+  private var isOnceInEach = true
 
-  def addUnknown(rows: Long): Unit = if (rows > 0) builder.add(ColumnStats(rows, -1, Bounds.Unknown))
-
-  def add(chunk: ColumnChunkMetaData, rows: Long): Unit = {
+  /** @param block number of the row group */
+  def add(block: Int, chunk: ColumnChunkMetaData, rows: Long): Unit = {
+    isOnceInEach &&= block == blocks
+    blocks += 1
     val given: Statistics[_] = chunk.getStatistics
     val told = if (given != null && given.isNumNullsSet) given.getNumNulls else if (isRequired) 0L else -1L
     val nulls = if (told > rows) -1L else told
@@ -102,5 +94,7 @@ private final class Leaf(
     builder.add(ColumnStats(rows, nulls, bounds))
   }
 
-  def result: ColumnStats = builder.result
+  /** A footer that leaves the column out of a row group, or has it twice in one, says nothing of it. */
+  def result(blocks: Int, rows: Long): ColumnStats =
+    if (isOnceInEach && this.blocks == blocks) builder.result else ColumnStats(rows, -1, Bounds.Unknown)
 }

@@ -9,12 +9,19 @@ import hudiidx.storage.LocalStorage
 import org.apache.parquet.column.ParquetProperties.WriterVersion
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.metadata.{CompressionCodecName, FileMetaData, ParquetMetadata}
+import org.apache.parquet.hadoop.metadata.{
+  BlockMetaData,
+  ColumnChunkMetaData,
+  CompressionCodecName,
+  FileMetaData,
+  ParquetMetadata
+}
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.io.api.Binary
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import scala.collection.JavaConverters._
 
 /** Statistics from footers hold for every row, and say no more than is certain. */
 class FooterStatsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -77,6 +84,29 @@ class FooterStatsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
             Bounds.LongRange(ColumnType.ofDouble(1.5), ColumnType.NaN, exact = false)
         )
     }
+  }
+
+  test("a footer that has a column twice in a row group, or not in one, says nothing of it") {
+    val rows = (1 to 3).map(v => (g: Group) => { g.add("a", v); g.add("b", v) })
+    val footer = footerOf(write("message m { required int32 a; required int32 b; }", rows))
+    val Seq(a, b) = footer.getBlocks.get(0).getColumns.asScala.toSeq
+    def stats(blocks: Seq[ColumnChunkMetaData]*) = {
+      val all = blocks.map { columns =>
+        val block = new BlockMetaData
+        block.setRowCount(3)
+        columns.foreach(block.addColumn)
+        block
+      }
+      val found = FooterStats.of(new ParquetMetadata(footer.getFileMetaData, all.asJava))
+      val byPath = found.columns.map { case (path, of) => path.toString -> of.stats }
+      Seq("a", "b").map(byPath)
+    }
+    val known = Bounds.LongRange(1, 3, exact = true)
+    assert(stats(Seq(a, b)) === Seq(ColumnStats(3, 0, known), ColumnStats(3, 0, known)))
+    assert(stats(Seq(b, a), Seq(a, b)) === Seq(ColumnStats(6, 0, known), ColumnStats(6, 0, known)))
+    assert(stats(Seq(a), Seq(a, b)) === Seq(ColumnStats(6, 0, known), ColumnStats(6, -1, Bounds.Unknown)))
+    assert(stats(Seq(a, b), Seq(b)) === Seq(ColumnStats(6, -1, Bounds.Unknown), ColumnStats(6, 0, known)))
+    assert(stats(Seq(a, a, b), Seq(b)) === Seq(ColumnStats(6, -1, Bounds.Unknown), ColumnStats(6, 0, known)))
   }
 
   test("long texts are cut so that bounds hold, and so long ones have none") {
@@ -196,13 +226,16 @@ object FooterStatsSuite {
 
   /** As if another program had written it. */
   def createdBy(path: String, name: String): SourceStats = {
+    val own = footerOf(path)
+    val meta = new FileMetaData(own.getFileMetaData.getSchema, own.getFileMetaData.getKeyValueMetaData, name)
+    FooterStats.of(new ParquetMetadata(meta, own.getBlocks))
+  }
+
+  def footerOf(path: String): ParquetMetadata = {
     val file =
       HadoopInputFile.fromPath(new org.apache.hadoop.fs.Path(path), new org.apache.hadoop.conf.Configuration(false))
     val reader = ParquetFileReader.open(file)
-    try {
-      val own = reader.getFooter.getFileMetaData
-      val meta = new FileMetaData(own.getSchema, own.getKeyValueMetaData, name)
-      FooterStats.of(new ParquetMetadata(meta, reader.getFooter.getBlocks))
-    } finally reader.close()
+    try reader.getFooter
+    finally reader.close()
   }
 }

@@ -2,7 +2,6 @@ package hudiidx.spark.read
 
 import hudiidx.slice.{KeptRecords, MergedSlice}
 import hudiidx.spark.rows.BlockRowsReader
-import hudiidx.spark.shims.Shims
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.StructType
@@ -11,7 +10,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 /** The log's rows that a merged slice has, in log order.
   *
   * @param blocks    opens data blocks as rows of `columns`
-  * @param batchRows rows to a batch
+  * @param batchRows rows to a batch at most
   * @param complete  makes a batch of the columns read and the number of rows
   */
 final class LogBatches(
@@ -22,18 +21,17 @@ final class LogBatches(
     complete: (Array[WritableColumnVector], Int) => ColumnarBatch
 ) extends PartitionReader[ColumnarBatch] {
   private val records = new KeptRecords(slice, slice.rows.keptLog, blocks)
-  private var vectors: Array[WritableColumnVector] = _
+  private var made: BatchVectors = _
   private var batch: ColumnarBatch = _
 
   override def next(): Boolean = {
-    if (vectors == null) vectors = Shims.vectors(batchRows, columns)
-    vectors.foreach(_.reset())
-    var count = 0
-    while (count < batchRows && records.next()) {
-      records.rows.append(vectors)
-      count += 1
+    if (made == null) made = new BatchVectors(batchRows, columns)
+    made.clear()
+    while (!made.isFull && records.next()) {
+      records.rows.append(made.vectors)
+      made.endRow()
     }
-    batch = if (count == 0) null else complete(vectors, count)
+    batch = if (made.rows == 0) null else complete(made.vectors, made.rows)
     batch != null
   }
 
@@ -42,8 +40,8 @@ final class LogBatches(
   override def close(): Unit =
     try records.close()
     finally
-      if (vectors != null) {
-        vectors.foreach(_.close())
-        vectors = null
+      if (made != null) {
+        made.close()
+        made = null
       }
 }

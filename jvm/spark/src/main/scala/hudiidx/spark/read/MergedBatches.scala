@@ -3,7 +3,6 @@ package hudiidx.spark.read
 import java.util.BitSet
 
 import hudiidx.slice.MergedSlice
-import hudiidx.spark.shims.Shims
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.connector.read.PartitionReader
@@ -210,7 +209,7 @@ final class MixedRows(
 ) extends AutoCloseable {
   private val recipes = slice.rows.recipes
   private var recipe = 0
-  private lazy val vectors = Shims.vectors(batchRows, columns)
+  private lazy val made = new BatchVectors(batchRows, columns)
 
   /** Rows with parts in a batch of the base file; null if there are none (any more).
     *
@@ -219,18 +218,21 @@ final class MixedRows(
     */
   def next(base: ColumnarBatch, from: Int): ColumnarBatch = {
     val until = if (base == null) Long.MaxValue else from.toLong + base.numRows
-    var count = 0
-    while (count < batchRows && recipe < recipes.size && recipes.baseRow(recipe) < until) {
-      if (count == 0) vectors.foreach(_.reset())
-      mixer.foreach(_.append(recipe, base, recipes.baseRow(recipe) - from, vectors))
-      recipe += 1
-      count += 1
+    def isIn = recipe < recipes.size && recipes.baseRow(recipe) < until
+    if (!isIn) null
+    else {
+      made.clear()
+      while (!made.isFull && isIn) {
+        mixer.foreach(_.append(recipe, base, recipes.baseRow(recipe) - from, made.vectors))
+        recipe += 1
+        made.endRow()
+      }
+      complete(made.vectors, made.rows)
     }
-    if (count == 0) null else complete(vectors, count)
   }
 
   override def close(): Unit = mixer.foreach { m =>
     m.close()
-    vectors.foreach(_.close())
+    made.close()
   }
 }
