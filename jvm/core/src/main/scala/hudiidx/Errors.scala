@@ -4,7 +4,7 @@ package hudiidx
   * paths, and never a password in one; each is one line, see [[Texts]].
   */
 sealed abstract class HudiIdxException(message: String, cause: Throwable)
-    extends RuntimeException(Texts.shown(message), cause)
+    extends RuntimeException(Texts.ofError(message), cause)
 
 /** The path is missing, unreadable, or holds no Hudi table. */
 final class NotAHudiTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)

@@ -8,6 +8,18 @@ object Texts {
   /** In one line, control characters as escapes, secrets masked. Twice is as once. */
   def shown(text: String): String = Secrets.masked(escaped(text))
 
+  /** The same of an error's message, which may have a value in it as long as its writer liked: of a long one the beginning and the
+    * end.
+    */
+  def ofError(message: String): String = {
+    val whole = shown(message)
+    if (whole == null || whole.length <= MostOfError) whole
+    else escaped(s"${whole.take(EndsOfError)} … (${whole.length} letters) … ${whole.takeRight(EndsOfError)}")
+  }
+
+  private val MostOfError = 16000
+  private val EndsOfError = 4000
+
   /** The same for places that read HTML, as Spark's page of jobs does. */
   def inHtml(text: String): String = shown(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 

@@ -49,6 +49,16 @@ class TextsSuite extends AnyFunSuite {
     all.foreach(e => assert(e.getMessage === told))
   }
 
+  test("of an error with a long value in it the beginning and the end are told") {
+    for (value <- Seq("x" * 1000000, "\ud83d\ude00" * 500000, "\n" * 500000)) {
+      val told = new UnsupportedTable(s"/t/.hoodie/hoodie.properties: a is '$value', set it to b").getMessage
+      assert(told.startsWith("/t/.hoodie/hoodie.properties: a is ") && told.endsWith("set it to b"))
+      assert(told.length < 10000 && Texts.shown(told) === told && new UnsupportedTable(told).getMessage === told)
+    }
+    val usual = "/t: " + "file, " * 2000
+    assert(new UnsupportedTable(usual).getMessage === usual)
+  }
+
   test("nothing logs or prints but through the one place for it") {
     val others = sources.filter { case (name, code) =>
       name != "Log.scala" && """LoggerFactory|org\.slf4j|extends Logging|println\(|System\.(err|out)\.""".r

@@ -41,6 +41,7 @@ final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int 
   private var from = 0
   private var size = 0
   private var end = in.position
+  private var tail = 0L // known behind the last record
 
   override def next(): Boolean = if (left > 0) {
     in.moveTo(end)
@@ -61,23 +62,26 @@ final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int 
   /** What stands behind the last record is no record. If by its lengths it is nothing but records, the count is wrong. */
   private def checkTail(): Unit = {
     in.moveTo(end)
-    val tail = tailFrom
+    tail = tailFrom
     var at = tail
     var fits = true
     while (fits && content.sizeBytes - at >= 4) {
-      val next = lengthAt(at)
+      moveTo(at)
+      val next = in.int("record length")
       fits = next >= 0 && next <= content.sizeBytes - at - 4
-      if (fits) at += 4 + next
+      if (fits) at += 4L + next
     }
     if (fits && at == content.sizeBytes && at > tail)
-      in.fail(s"record count $count leaves records behind the last, the log is damaged;")
+      throw new DamagedTable(
+        s"${reader.path}: record count $count leaves records behind the last, the log is damaged; at offset " +
+          s"${block.contentOffset + tail}"
+      )
   }
 
-  private def lengthAt(at: Long): Int =
-    try content.read(at, 4).getInt
-    catch {
-      case e: EOFException => throw new DamagedTable(s"${reader.path}: log file got shorter; read it again", e)
-    }
+  /** Puts the cursor where a length stands. */
+  private def moveTo(at: Long): Unit =
+    if (at >= windowFrom && at + 4 <= windowFrom + in.limit) in.moveTo((at - windowFrom).toInt)
+    else in = window(at, 4)
 
   override def cursor: ByteCursor = in
 
@@ -92,7 +96,7 @@ final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int 
   override def recordOffset: Long = windowFrom + from
 
   /** Offset in the content of the first byte behind the records read so far; behind all of them once `next` gave false. */
-  def tailOffset: Long = windowFrom + end
+  def tailOffset: Long = if (left < 0) tail else windowFrom + end
 
   private def tailFrom: Long = windowFrom + in.position
 

@@ -75,7 +75,7 @@ private[hudiidx] final class LogColumns(rules: LogRules) {
     (Vector(LogColumns.CommitTime, LogColumns.IsDeleted, LogColumns.Operation) ++
       keys ++ rules.orderingFields ++ rules.deleteMarker.map(_.field)).distinct
 
-  private def at(name: String): Int = names.indexOf(name)
+  private val at = names.zipWithIndex.toMap
 
   val commitTime: Int = at(LogColumns.CommitTime)
   val isDeleted: Int = at(LogColumns.IsDeleted)

@@ -129,8 +129,9 @@ object LogHits {
     val found = new LogLookup(storage, data, kept).find(keys)
     val hits = new HitReader(keys, rules, readers)
     val parts = found.parts.iterator
+    val numbers = blocks.iterator.map(_.offset).zipWithIndex.toMap
     SliceLog.foreach(storage, found.parts.map(_.counted)) { (reader, counted) =>
-      hits.start(blocks.indexOf(counted.block), counted.block)
+      hits.start(numbers(counted.block.offset), counted.block)
       hits.read(reader, counted.block, parts.next().records)
     }
     (hits.result, found.counts)

@@ -58,17 +58,27 @@ private final case class HistoryType(
   /** A field is the same where its id is. */
   def namesIn(table: HistoryType): ColumnNames = ColumnNames(
     fields.map { own =>
-      own.name -> (table.fields.find(_.id == own.id) match {
+      own.name -> (table.byId.get(own.id) match {
         case Some(same) => (Some(same.name), own.fieldType.namesIn(same.fieldType))
         case None       =>
           // Only a namesake could be taken for it.
-          val name = if (table.fields.exists(_.name.equalsIgnoreCase(own.name))) None else Some(own.name)
+          val name = if (table.plainNames(HistoryType.plain(own.name))) None else Some(own.name)
           (name, ColumnNames.Plain)
       })
     }.toMap,
     for (own <- element; other <- table.element) yield own.namesIn(other),
     for (own <- value; other <- table.value) yield own.namesIn(other)
   )
+
+  @transient private lazy val byId: Map[Int, HistoryField] = fields.reverseIterator.map(f => f.id -> f).toMap
+
+  @transient private lazy val plainNames: Set[String] = fields.map(f => HistoryType.plain(f.name)).toSet
+}
+
+private object HistoryType {
+
+  /** The same for names that are equal in another case, as `equalsIgnoreCase` has it. */
+  def plain(name: String): String = name.map(c => Character.toLowerCase(Character.toUpperCase(c)))
 }
 
 private final case class HistoryField(id: Int, name: String, fieldType: HistoryType)

@@ -9,7 +9,6 @@ import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.table.query.CommitTimes
 import hudiidx.table.TableConfig
 import hudiidx.{Causes, DamagedTable, HudiIdxException, UnsupportedTable}
-import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
 import org.apache.parquet.schema.MessageType
@@ -171,7 +170,7 @@ object BaseFileKeys {
       val reader = storage.open(path)
       try {
         val input = new ReaderInputFile(new FooterReader(reader))
-        new BaseFileKeys(reader, ParquetFileReader.open(input, ParquetReadOptions.builder().build()), path, columns)
+        new BaseFileKeys(reader, ParquetFiles.open(input, path), path, columns)
       } catch {
         case e: Throwable =>
           reader.close()

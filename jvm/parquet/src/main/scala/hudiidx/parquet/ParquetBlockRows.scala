@@ -6,8 +6,6 @@ import hudiidx.bytes.ByteSlice
 import hudiidx.log.{DataBlockRows, LogBlock, OrderingValue, RecordKeyBuilder, RowFields}
 import hudiidx.storage.RandomReader
 import hudiidx.{Causes, DamagedTable, HudiIdxException}
-import org.apache.parquet.ParquetReadOptions
-import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.io.InputFile
 
 /** Rows of Parquet log blocks (format notes §6.4), and of any Parquet file: reads the wanted columns alone. DamagedTable
@@ -20,7 +18,7 @@ object ParquetBlockRows extends DataBlockRows {
   ): Unit = rows(new ReaderInputFile(content), content.path, columns)(use(null, _))
 
   def rows(file: InputFile, path: String, columns: Vector[String])(use: RowFields => Unit): Unit = {
-    val reader = guarded(path)(ParquetFileReader.open(file, ParquetReadOptions.builder().build()))
+    val reader = guarded(path)(ParquetFiles.open(file, path))
     try {
       val projection = guarded(path)(FieldColumns.projection(reader.getFileMetaData.getSchema, columns))
       reader.setRequestedSchema(projection)

@@ -2,8 +2,6 @@ package hudiidx.parquet
 
 import hudiidx.storage.RandomReader
 import hudiidx.table.BaseFileColumns
-import org.apache.parquet.ParquetReadOptions
-import org.apache.parquet.hadoop.ParquetFileReader
 
 /** The columns of Parquet base files, from their footers. */
 private[hudiidx] object ParquetColumns extends BaseFileColumns {
@@ -11,7 +9,7 @@ private[hudiidx] object ParquetColumns extends BaseFileColumns {
     // What the store does not give is no damage, so it is read out here.
     val file = new ReaderInputFile(new FooterReader(reader))
     ParquetBlockRows.guarded(reader.path) {
-      val opened = ParquetFileReader.open(file, ParquetReadOptions.builder().build())
+      val opened = ParquetFiles.open(file, reader.path)
       try opened.getFileMetaData.getSchema.containsField(column)
       finally opened.close()
     }

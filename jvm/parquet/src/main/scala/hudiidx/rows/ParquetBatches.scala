@@ -5,11 +5,10 @@ import java.util.BitSet
 import scala.collection.JavaConverters._
 
 import hudiidx.parquet.ParquetBlockRows.guarded
-import hudiidx.parquet.{FieldColumns, TimestampLabels}
+import hudiidx.parquet.{FieldColumns, ParquetFiles, TimestampLabels}
 import org.apache.avro.Schema
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.column.impl.ColumnReadStoreImpl
-import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.io.InputFile
 import org.apache.parquet.schema.MessageType
 
@@ -33,7 +32,7 @@ private[hudiidx] final class ParquetBatches(
     limits: BatchLimits = BatchLimits.Usual,
     dropped: BitSet = new BitSet
 ) extends Batches {
-  private val reader = guarded(path)(ParquetFileReader.open(file, ParquetBatches.options(range)))
+  private val reader = guarded(path)(ParquetFiles.open(file, path, ParquetBatches.options(range)))
   private val schema = orClosed {
     val stored = reader.getFileMetaData.getSchema
     labels.fold(stored)(TimestampLabels.repaired(stored, _))

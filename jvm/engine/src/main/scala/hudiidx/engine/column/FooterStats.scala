@@ -3,13 +3,12 @@ package hudiidx.engine.column
 import scala.collection.JavaConverters._
 
 import hudiidx.column._
-import hudiidx.parquet.{FooterReader, ParquetBlockRows, ReaderInputFile}
+import hudiidx.parquet.{FooterReader, ParquetBlockRows, ParquetFiles, ReaderInputFile}
 import hudiidx.storage.RandomReader
 import org.apache.parquet.column.statistics.Statistics
-import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath => ChunkPath, ParquetMetadata}
 import org.apache.parquet.schema.{GroupType, PrimitiveType, Type}
-import org.apache.parquet.{ParquetReadOptions, SemanticVersion, VersionParser}
+import org.apache.parquet.{SemanticVersion, VersionParser}
 
 /** Statistics of all columns of a Parquet file from its footer: one read. docs/format.md, "Where statistics come from".
   *
@@ -21,8 +20,7 @@ object FooterStats {
 
   /** Reads the footer. DamagedTable if it cannot be decoded. */
   def of(file: RandomReader): SourceStats = ParquetBlockRows.guarded(file.path) {
-    val reader =
-      ParquetFileReader.open(new ReaderInputFile(new FooterReader(file)), ParquetReadOptions.builder().build())
+    val reader = ParquetFiles.open(new ReaderInputFile(new FooterReader(file)), file.path)
     try of(reader.getFooter)
     finally reader.close()
   }

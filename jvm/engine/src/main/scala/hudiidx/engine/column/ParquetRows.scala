@@ -3,9 +3,8 @@ package hudiidx.engine.column
 import scala.collection.JavaConverters._
 
 import hudiidx.column._
-import hudiidx.parquet.{ParquetBlockRows, ReaderInputFile}
+import hudiidx.parquet.{ParquetBlockRows, ParquetFiles, ReaderInputFile}
 import hudiidx.storage.RandomReader
-import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.column.impl.ColumnReadStoreImpl
 import org.apache.parquet.column.page.DictionaryPageReadStore
 import org.apache.parquet.column.{ColumnDescriptor, ColumnReader, Dictionary}
@@ -26,7 +25,7 @@ private[column] final class ParquetRows(file: RandomReader, override val isParti
   lazy val properties: Map[String, String] = reading(_.getFileMetaData.getKeyValueMetaData.asScala.toMap)
 
   private def reading[A](use: ParquetFileReader => A): A = ParquetBlockRows.guarded(file.path) {
-    val reader = ParquetFileReader.open(new ReaderInputFile(file), ParquetReadOptions.builder().build())
+    val reader = ParquetFiles.open(new ReaderInputFile(file), file.path)
     try use(reader)
     finally reader.close()
   }

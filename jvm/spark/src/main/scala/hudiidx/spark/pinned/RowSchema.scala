@@ -44,13 +44,13 @@ object RowSchema {
     val (meta, data) = AvroSchemaConverter.structType(avro, schema.file).partition(f => TableSchema.isMeta(f.name))
     val rule = PartitionRule(config, reading)
     val shown = StructType(data.map(f => if (rule.isPathText(f.name)) f.copy(dataType = StringType) else f))
-    val complete = config.partitionFields.filter(rule.isPathAlone).foldLeft(shown) { (s, name) =>
-      if (s.fieldNames.contains(name)) s else s.add(StructField(name, StringType))
-    }
+    val names = shown.fieldNames.toSet
+    val ofPaths = config.partitionFields.distinct.filter(n => rule.isPathAlone(n) && !names(n))
+    val complete = StructType(shown.fields ++ ofPaths.map(StructField(_, StringType)))
     val ordered =
       if (merged || !config.format.partitionColumnsLast) complete else partitionsLast(complete, config)
-    val partitions =
-      config.partitionFields.map(n => ordered.find(_.name == n).getOrElse(StructField(n, StringType)))
+    val byName = ordered.fields.map(f => f.name -> f).toMap
+    val partitions = config.partitionFields.map(n => byName.getOrElse(n, StructField(n, StringType)))
     val values = new PartitionValues(rule, partitions, zone)
     RowSchema(
       // Stock marks its own columns as metadata in Spark's sense; Spark then finds no real ones (`_file`).

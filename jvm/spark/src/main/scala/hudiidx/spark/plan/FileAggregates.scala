@@ -210,8 +210,9 @@ object FooterAggregates {
   private def micros(value: Long, label: LogicalTypeAnnotation): Option[Long] =
     label match {
       case t: TimestampLogicalTypeAnnotation if t.getUnit == TimeUnit.MICROS => Some(value)
-      case t: TimestampLogicalTypeAnnotation if t.getUnit == TimeUnit.MILLIS => Some(Math.multiplyExact(value, 1000L))
-      case _                                                                 => None
+      case t: TimestampLogicalTypeAnnotation if t.getUnit == TimeUnit.MILLIS =>
+        Some(value * 1000).filter(_ / 1000 == value) // what passes a long is the reader's to refuse
+      case _ => None
     }
 }
 

@@ -5,6 +5,7 @@ import scala.collection.JavaConverters._
 import hudiidx.bytes.RecentlyUsed
 import hudiidx.column.HudiBloom
 import hudiidx.fs.HadoopStorage
+import hudiidx.parquet.ParquetFiles
 import hudiidx.storage.FileStamp
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -33,8 +34,10 @@ object KeptFooters {
     kept.getOrPut(HadoopStorage.stampOf(path.toString, status)) {
       val options = HadoopReadOptions.builder(conf, path).build()
       val file = ParquetFileReader.open(HadoopInputFile.fromStatus(status, conf), options)
-      try slim(file.getFooter)
-      finally file.close()
+      try {
+        ParquetFiles.requireWithin(file.getFooter, status.getLen, path.toString)
+        slim(file.getFooter)
+      } finally file.close()
     }
   }
 

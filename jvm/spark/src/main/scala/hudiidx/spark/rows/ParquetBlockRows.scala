@@ -2,12 +2,10 @@ package hudiidx.spark.rows
 
 import hudiidx.{DamagedTable, HudiIdxException}
 import hudiidx.bytes.ByteSlice
-import hudiidx.parquet.ReaderInputFile
+import hudiidx.parquet.{ParquetFiles, ReaderInputFile}
 import hudiidx.log.{LogBlock, LogFile}
 import hudiidx.storage.RandomReader
 import hudiidx.table.ColumnNames
-import org.apache.parquet.ParquetReadOptions
-import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{DataType, StructField, StructType}
@@ -28,7 +26,7 @@ private[rows] final class ParquetBlockRows(
   private val content = LogFile.contentReader(reader, block)
   private val file = new ReaderInputFile(content)
   private val inFile = guarded {
-    val footer = ParquetFileReader.open(file, ParquetReadOptions.builder().build())
+    val footer = ParquetFiles.open(file, content.path)
     try RowShims.columnsOf(footer.getFileMetaData.getSchema)
     finally footer.close()
   }
