@@ -22,6 +22,10 @@ object Causes {
     named
   }
 
+  /** A file whose types are so deep in one another that whoever walks over them finds no more stack. */
+  def tooDeep(path: String, e: StackOverflowError): DamagedTable =
+    new DamagedTable(s"$path: its types are too deep in one another to be read; restore the file from a copy", e)
+
   /** Can a message stand in another one? */
   def isReason(message: String): Boolean = message.length <= LongestReason
 }

@@ -16,9 +16,13 @@ object RecordPositions {
   private val BitmapWords = 1024
   private val MostKeys = 1 << 16
 
-  /** No block has more records, however they are compressed. */
+  /** More records than a block has that is compressed. */
   private val PerByte = 64L
   private val LeastMost = 65536L
+
+  /** Bytes that a record of an Avro block, and a key of a delete block, have at least. */
+  private val LeastRecord = 4L
+  private val LeastKey = 3L
 
   /** Positions of the records in the order of the block: ascending. None if the block bears none that are valid for a base
     * file of this instant. DamagedTable if the bitmap cannot be decoded.
@@ -32,14 +36,21 @@ object RecordPositions {
       val bytes =
         try Base64.getDecoder.decode(text.getBytes(ISO_8859_1))
         catch { case e: IllegalArgumentException => throw new DamagedTable(s"$where: ${e.getMessage}", e) }
-      decode(bytes, where, LeastMost + PerByte * block.contentLength)
+      decode(bytes, where, mostOf(block))
     }
+  }
+
+  /** Records that a block may have. */
+  private def mostOf(block: LogBlock): Long = block.kind match {
+    case LogBlockKind.AvroData => block.contentLength / LeastRecord
+    case LogBlockKind.Delete   => block.contentLength / LeastKey
+    case _                     => LeastMost + PerByte * block.contentLength
   }
 
   /** @param most positions that there may be: runs of any length take a few bytes */
   private[log] def decode(bytes: Array[Byte], where: String, most: Long = Int.MaxValue): Array[Long] = {
     val in = new LittleEndian(new ByteCursor(bytes, 0, bytes.length, where, 0L, new DamagedTable(_)))
-    val found = new Positions(n => if (n > most) in.fail(s"more than $most positions"))
+    val found = new Positions(in, most)
     var left = in.long("count of high words")
     if (left < 0 || left > bytes.length / 8) in.fail(s"$left high words")
     while (left > 0) {
@@ -92,15 +103,16 @@ object RecordPositions {
       }
     }
 
-  private final class Positions(check: Long => Unit) {
+  /** Positions of rows that a base file may have, each once and ascending, as a bitmap has them. */
+  private final class Positions(in: LittleEndian, most: Long) {
     private var values = new Array[Long](64)
     private var count = 0
 
     def add(value: Long): Unit = {
-      if (count == values.length) {
-        check(count + 1L)
-        values = java.util.Arrays.copyOf(values, count * 2)
-      }
+      if (value < 0 || value >= Int.MaxValue) in.fail(s"position $value, which no row of a base file has,")
+      if (count > 0 && value <= values(count - 1)) in.fail(s"position $value behind ${values(count - 1)}")
+      if (count >= most) in.fail(s"more than $most positions")
+      if (count == values.length) values = java.util.Arrays.copyOf(values, count * 2)
       values(count) = value
       count += 1
     }

@@ -51,7 +51,7 @@ private[merge] final class BaseWalk(base: Option[BaseKeyFile], ordering: Boolean
 
 private[merge] object BaseWalk {
   def rowNumber(row: Long): Int =
-    if (row < Int.MaxValue) row.toInt
+    if (row >= 0 && row < Int.MaxValue) row.toInt
     else
       throw new UnsupportedTable(s"a base file of more than ${Int.MaxValue} rows cannot be merged; cluster the table")
 }

@@ -141,6 +141,8 @@ final case class TableConfig(
     val name = text(key).getOrElse(default)
     if (Storage.leaves(name))
       throw new DamagedTable(s"$file: $key is '$name', which leaves the table; restore the file from a backup")
+    if (name.stripSuffix("/").split("/", -1).exists(p => p.isEmpty || p == ".") || name.exists(_.isControl))
+      throw new DamagedTable(s"$file: $key is '$name', which is no folder's name; restore the file from a backup")
     name
   }
 
@@ -296,7 +298,7 @@ private final class TypedProperties(file: String, properties: Map[String, String
   /** Names of columns, or paths of fields in them by dots. */
   def fields(key: String): Vector[String] = {
     val names = list(key)
-    names.find(n => s".$n.".contains("..")).foreach { name =>
+    names.find(n => s".$n.".contains("..") || n.count(_ == '.') > TypedProperties.MostDots).foreach { name =>
       throw new DamagedTable(
         s"$file: $key has '$name', which names no field; correct the property, or restore the file from a backup"
       )
@@ -320,4 +322,10 @@ private final class TypedProperties(file: String, properties: Map[String, String
         throw new DamagedTable(s"$file: $key is '$value', not a number; restore the file from a backup")
     }
   }
+}
+
+private object TypedProperties {
+
+  /** Structs in one another, of which schemas have no more. */
+  private val MostDots = 200
 }

@@ -33,9 +33,26 @@ final class RecordPositionsSuite extends AnyFunSuite {
     assert(blocks > 4)
   }
 
+  test("positions that no row has, that come twice or are more than a block has records are damage by block and file") {
+    def told(kind: LogBlockKind, bytes: Long, positions: Long*): String = {
+      val header =
+        Map(LogHeaderKey.RecordPositions -> encoded(positions.toVector), LogHeaderKey.BaseFileInstantTime -> "1")
+      intercept[DamagedTable](RecordPositions.of(LogBlock(kind, header, 7, 0, bytes, bytes), "1", "f.log")).getMessage
+    }
+    for (p <- Seq(Int.MaxValue.toLong, 1L << 40, Long.MinValue + 5, -1L)) {
+      val message = told(LogBlockKind.AvroData, 100, p)
+      assert(
+        message.startsWith("f.log: record positions of the log block at offset 7") && message.contains(s"position $p")
+      )
+    }
+    assert(told(LogBlockKind.ParquetData, 100, 3L, 3L).contains("position 3 behind 3"))
+    assert(told(LogBlockKind.AvroData, 10, 1L, 2L, 3L).contains("more than 2 positions"))
+    assert(told(LogBlockKind.Delete, 10, 1L, 2L, 3L, 4L).contains("more than 3 positions"))
+  }
+
   test("damaged bitmaps give positions or an error that names the file") {
-    val bytes = Base64.getDecoder.decode(encoded(Vector(1L, 2L, 70000L, 5000000000L)))
-    assert(RecordPositions.decode(bytes, "f").toVector === Vector(1L, 2L, 70000L, 5000000000L))
+    val bytes = Base64.getDecoder.decode(encoded(Vector(1L, 2L, 70000L, Int.MaxValue - 1L)))
+    assert(RecordPositions.decode(bytes, "f").toVector === Vector(1L, 2L, 70000L, Int.MaxValue - 1L))
     def check(damaged: Array[Byte]): Unit = Try(RecordPositions.decode(damaged, "f.log")) match {
       case Success(_)                   => ()
       case Failure(e: HudiIdxException) => assert(e.getMessage.startsWith("f.log"))

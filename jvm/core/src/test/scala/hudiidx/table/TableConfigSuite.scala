@@ -133,14 +133,19 @@ class TableConfigSuite extends AnyFunSuite {
     refused("hoodie.table.metadata.partitions=files,../../p")(_.metadataPartitions)
     refused("hoodie.table.metadata.partitions=..")(_.metadataPartitions)
     refused("hoodie.table.metadata.partitions.inflight=a/b")(_.inflightMetadataPartitions)
+    for (bad <- Seq(".", "a/./b", "a//b", "a\\u0000b", "a\\nb"))
+      refused(s"hoodie.timeline.path=$bad")(_.timelineDir("/t"))
     assert(having("hoodie.timeline.path=a/..b").timelineDir("/t") === "/t/.hoodie/a/..b")
+    assert(having("hoodie.timeline.path=a/").timelineDir("/t") === "/t/.hoodie/a/")
   }
 
   test("properties that name no field are refused by name") {
     def having(property: String): TableConfig =
       read(tableOf(s"hoodie.table.name=t\nhoodie.table.version=9\n$property\n"))
     val names = Seq("recordkey.fields", "partition.fields", "ordering.fields", "precombine.field")
-    for (name <- names.map(n => s"hoodie.table.$n"); bad <- Seq(".", "..", "a..b", ".a", "a.", "id,.")) {
+    for (
+      name <- names.map(n => s"hoodie.table.$n"); bad <- Seq(".", "..", "a..b", ".a", "a.", "id,.", "a" + ".a" * 201)
+    ) {
       val said = intercept[DamagedTable](having(s"$name=$bad")).getMessage
       assert(said.contains(name) && said.contains("names no field"), said)
     }

@@ -184,6 +184,7 @@ object BaseFileKeys {
     catch {
       case e: HudiIdxException    => throw e
       case e: OutOfMemoryError    => throw Causes.reading(path, e)
+      case e: StackOverflowError  => throw Causes.tooDeep(path, e)
       case e: NoSuchFileException =>
         throw new DamagedTable(s"$path: base file is gone; read the table again, or restore the file", e)
       case e @ (_: IOException | _: RuntimeException) =>

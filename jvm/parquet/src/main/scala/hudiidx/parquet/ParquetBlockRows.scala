@@ -42,6 +42,7 @@ object ParquetBlockRows extends DataBlockRows {
     catch {
       case e: HudiIdxException                        => throw e
       case e: OutOfMemoryError                        => throw Causes.reading(path, e)
+      case e: StackOverflowError                      => throw Causes.tooDeep(path, e)
       case e @ (_: IOException | _: RuntimeException) =>
         throw new DamagedTable(s"$path: cannot be read as Parquet (${e.getMessage}); restore the file from a backup", e)
     }

@@ -7,14 +7,15 @@ import org.apache.parquet.hadoop.metadata._
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.JavaConverters._
+import scala.util.Try
 
 class ParquetFilesSuite extends AnyFunSuite {
-  private val schema = MessageTypeParser.parseMessageType("message m { required int32 a; }")
+  private val schema = MessageTypeParser.parseMessageType("message m { required int32 a; repeated int32 r; }")
   private val column = schema.getColumns.get(0).getPrimitiveType
 
-  private def footer(start: Long, size: Long): ParquetMetadata = {
+  private def footer(start: Long, size: Long, rows: Long = 3, values: Long = 3, name: String = "a"): ParquetMetadata = {
     val chunk = ColumnChunkMetaData.get(
-      ColumnPath.get("a"),
+      ColumnPath.get(name),
       column,
       CompressionCodecName.UNCOMPRESSED,
       null,
@@ -22,11 +23,12 @@ class ParquetFilesSuite extends AnyFunSuite {
       Statistics.getBuilderForReading(column).build(),
       start,
       0L,
-      3L,
+      values,
       size,
       size
     )
     val block = new BlockMetaData
+    block.setRowCount(rows)
     block.addColumn(chunk)
     new ParquetMetadata(
       new FileMetaData(schema, Map.empty[String, String].asJava, "x"),
@@ -35,7 +37,7 @@ class ParquetFilesSuite extends AnyFunSuite {
   }
 
   test("a chunk that lies outside of its file is damage, before its bytes are asked for") {
-    for ((start, size) <- Seq(4L -> 96L, 100L -> 0L)) ParquetFiles.requireWithin(footer(start, size), 100, "f.parquet")
+    for ((start, size) <- Seq(4L -> 96L, 100L -> 0L)) ParquetFiles.requireSound(footer(start, size), 100, "f.parquet")
     for (
       (start, size) <- Seq(
         4L -> 97L,
@@ -46,10 +48,45 @@ class ParquetFilesSuite extends AnyFunSuite {
         Long.MaxValue -> 10L
       )
     ) {
-      val told = intercept[DamagedTable](ParquetFiles.requireWithin(footer(start, size), 100, "f.parquet")).getMessage
+      val told = intercept[DamagedTable](ParquetFiles.requireSound(footer(start, size), 100, "f.parquet")).getMessage
       assert(
-        told.startsWith("f.parquet: ") && told.contains("column a") && told.contains(s"$size bytes at offset $start")
+        told.startsWith("f.parquet: ") && told.contains(s"$size bytes of column a at offset $start")
       )
     }
+  }
+
+  test("a row group that has other rows than a column of it is damage, of which readers would give rows without end") {
+    def told(rows: Long, values: Long, name: String = "a"): Option[String] =
+      Try(ParquetFiles.requireSound(footer(4, 10, rows, values, name), 100, "f.parquet")).failed.toOption
+        .map(_.getMessage)
+    assert(told(3, 3).isEmpty && told(0, 0).isEmpty && told(3, 7, "r").isEmpty && told(3, 3, "r").isEmpty)
+    for (
+      (rows, values, name) <- Seq(
+        (3L, 2L, "a"),
+        (2L, 3L, "a"),
+        (1L << 40, 3L, "a"),
+        (-1L, 3L, "a"),
+        (3L, 2L, "r"),
+        (3L, -1L, "r")
+      )
+    )
+      assert(
+        told(rows, values, name).exists(t => t.startsWith("f.parquet: ") && t.contains(s"$rows rows")),
+        s"$rows $values"
+      )
+  }
+
+  test("types that are too deep in one another for a task's stack are damage") {
+    def of(depth: Int): ParquetMetadata = {
+      val inner = "optional int32 x;"
+      val text = (1 to depth).foldLeft(inner)((s, i) => s"optional group g$i { $s }")
+      val schema = MessageTypeParser.parseMessageType(s"message m { $text }")
+      new ParquetMetadata(new FileMetaData(schema, Map.empty[String, String].asJava, "x"), Seq.empty.asJava)
+    }
+    ParquetFiles.requireSound(of(150), 100, "f.parquet")
+    for (depth <- Seq(201, 1000))
+      assert(
+        intercept[DamagedTable](ParquetFiles.requireSound(of(depth), 100, "f.parquet")).getMessage.contains("deep")
+      )
   }
 }

@@ -5,7 +5,7 @@ import java.util.BitSet
 
 import scala.collection.JavaConverters._
 
-import hudiidx.DamagedTable
+import hudiidx.{Causes, DamagedTable}
 import hudiidx.slice.{FoundRows, KeyedRows, SliceKeySource, StoredKeyRows, WantedKeys}
 import hudiidx.parquet.{KeyColumns, TimestampLabels}
 import hudiidx.record.PackedKeys
@@ -283,6 +283,7 @@ final class BaseFileReaderFactory(
             "removed it read again, else restore it or roll the table back",
           e
         )
+      case e: StackOverflowError => throw Causes.tooDeep(file.filePath.toPath.toString, e)
       case e @ (_: IOException | _: RuntimeException) if !isMissing(e) && !readers.options.ignoreCorruptFiles =>
         throw new DamagedTable(
           s"${file.filePath.toPath}: the base file is damaged or cut short, its footer cannot be read (${e.getMessage}); " +

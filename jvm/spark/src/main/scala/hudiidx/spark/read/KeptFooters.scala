@@ -35,7 +35,7 @@ object KeptFooters {
       val options = HadoopReadOptions.builder(conf, path).build()
       val file = ParquetFileReader.open(HadoopInputFile.fromStatus(status, conf), options)
       try {
-        ParquetFiles.requireWithin(file.getFooter, status.getLen, path.toString)
+        ParquetFiles.requireSound(file.getFooter, status.getLen, path.toString)
         slim(file.getFooter)
       } finally file.close()
     }
