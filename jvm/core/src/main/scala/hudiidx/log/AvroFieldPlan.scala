@@ -46,7 +46,9 @@ object AvroFieldPlan {
         case e: RuntimeException =>
           throw new DamagedTable(s"$where: not an Avro schema: ${e.getMessage}; restore the file", e)
       }
-    AvroSchemas.unbounded(schema).foreach(what => throw new UnsupportedTable(s"$where: $what"))
+    AvroSchemas
+      .unbounded(schema)
+      .foreach(what => throw new UnsupportedTable(s"$where: $what; roll back the write that has it"))
     schema
   }
 }

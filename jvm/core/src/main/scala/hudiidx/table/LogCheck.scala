@@ -20,6 +20,7 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
   override def judgeOf(storage: Storage, file: String): LogJudge = new Judge(storage, file)
 
   private final class Judge(storage: Storage, file: String) extends LogJudge {
+    private var told = 0
 
     /** Stats of completed writes to the file. A file may hold thousands of remains: the timeline is read once for all. */
     private lazy val writes: Vector[WriteStat] = {
@@ -72,8 +73,13 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
 
     private def report(offset: Long, what: String): Unit = {
       val found = s"$file: at offset $offset $what"
-      if (asStock) LogCheck.log.warn("{}; it is skipped, rows may be missing or old", found)
-      else
+      if (asStock) {
+        // A file may have thousands of such places.
+        if (told < LogCheck.MostTold) LogCheck.log.warn("{}; it is skipped, rows may be missing or old", found)
+        if (told == LogCheck.MostTold)
+          LogCheck.log.warn("{}; it is skipped, and so is what else of the file is damaged", found)
+        told += 1
+      } else
         throw new DamagedTable(
           s"$found; restore the file from a copy, roll the instant back with Hudi, or read what is left with " +
             s"${LogCheck.OptionName}=${LogCheck.AsStock}"
@@ -90,6 +96,7 @@ object LogCheck {
   val AsStock = "as_stock"
 
   private val log = Log.of(classOf[LogCheck])
+  private val MostTold = 10
 
   /** The instant in a log file's name. */
   private def instantOf(file: String): Option[String] = {

@@ -70,7 +70,7 @@ class RecordLookupDamageSuite extends AnyFunSuite {
               try answer(opened)
               finally opened.close()
             }
-            assert(strict.getMessage.contains("cannot be used") && strict.getMessage.contains("add-index"))
+            assert(strict.getMessage.contains("cannot use the index") && strict.getMessage.contains("add-index"))
           }
         } finally lookup.close()
       }
