@@ -10,7 +10,9 @@ import scala.collection.JavaConverters._
 
 /** Opens Parquet files: the one place that holds what a footer says against the file. */
 private[hudiidx] object ParquetFiles {
-  private val Plain = ParquetReadOptions.builder().build()
+
+  /** New for each reader: they hold its decompressors, which are of one thread and go when it is closed. */
+  private def plain: ParquetReadOptions = ParquetReadOptions.builder().build()
 
   /** Groups in one another. Some hundreds overflow the stack of a task of Spark's that converts them. */
   private val MostDepth = 200
@@ -19,7 +21,10 @@ private[hudiidx] object ParquetFiles {
     !column.isPrimitive && (most == 0 || column.asGroupType.getFields.asScala.exists(isDeeper(_, most - 1)))
 
   /** DamagedTable as of `requireSound`; errors of Parquet's own where the footer cannot be decoded. */
-  def open(file: InputFile, path: String, options: ParquetReadOptions = Plain): ParquetFileReader = {
+  def open(file: InputFile, path: String): ParquetFileReader = open(file, path, plain)
+
+  /** @param options of this reader alone */
+  def open(file: InputFile, path: String, options: ParquetReadOptions): ParquetFileReader = {
     val reader = ParquetFileReader.open(file, options)
     try {
       requireSound(reader.getFooter, file.getLength, path)

@@ -1,8 +1,12 @@
 package hudiidx.parquet
 
 import hudiidx.DamagedTable
+import hudiidx.storage.LocalStorage
+import java.util.concurrent.Executors
 import org.apache.parquet.column.Encoding
+import org.apache.parquet.column.ParquetProperties.WriterVersion
 import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.example.data.Group
 import org.apache.parquet.hadoop.metadata._
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
@@ -88,5 +92,28 @@ class ParquetFilesSuite extends AnyFunSuite {
       assert(
         intercept[DamagedTable](ParquetFiles.requireSound(of(depth), 100, "f.parquet")).getMessage.contains("deep")
       )
+  }
+
+  test("files that are read at once by several threads have their own rows, whatever their compression") {
+    val layout =
+      ParquetLayout(CompressionCodecName.GZIP, WriterVersion.PARQUET_1_0, dictionary = true, 1 << 12, 1L << 26)
+    val key = (i: Int) => (row: Group) => { row.append("_hoodie_record_key", s"k$i"): Unit }
+    val path =
+      ParquetTables.write("message m { optional binary _hoodie_record_key (UTF8); }", layout, (0 until 2000).map(key))
+    val columns = KeyColumns(None, storedKeys = true)
+    def rows(): Int = {
+      val opened = BaseFileKeys.open(LocalStorage, path, columns)
+      try {
+        val walk = opened.read()
+        var count = 0
+        while (walk.next()) count += 1
+        count
+      } finally opened.close()
+    }
+    val pool = Executors.newFixedThreadPool(8)
+    try {
+      val counts = (1 to 400).map(_ => pool.submit(() => rows()))
+      assert(counts.map(_.get()).forall(_ == 2000))
+    } finally pool.shutdownNow(): Unit
   }
 }
