@@ -37,15 +37,16 @@ object LogFile {
   def anywhere(reader: RandomReader): Iterator[LogBlock] = {
     val window = new Window(reader)
     val scan = blocks(reader)
-    def next(from: Long): Option[LogBlock] =
-      Iterator
-        .iterate(window.findMagic(from))(at => window.findMagic(at + Magic.length))
-        .takeWhile(_ < window.size)
-        .flatMap(scan.intactAt(_))
-        .take(1)
-        .toVector
-        .headOption
-    Iterator.iterate(next(0))(_.flatMap(found => next(found.endOffset))).takeWhile(_.isDefined).flatten
+    var at = window.findMagic(0)
+    def next(): Option[LogBlock] = {
+      var found = Option.empty[LogBlock]
+      while (found.isEmpty && at < window.size) {
+        found = scan.intactAt(at)
+        at = window.findMagic(found.fold(at + Magic.length)(_.endOffset))
+      }
+      found
+    }
+    Iterator.continually(next()).takeWhile(_.isDefined).flatten
   }
 
   /** Instant of the first block that is not corrupt; None if the file has no such block, or it bears no instant. */

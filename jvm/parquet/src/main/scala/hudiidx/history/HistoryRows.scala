@@ -4,9 +4,9 @@ import java.io.IOException
 import java.nio.file.NoSuchFileException
 
 import hudiidx.history.HistoryTimeline.HistoryKey
-import hudiidx.parquet.StorageInputFile
+import hudiidx.parquet.{ParquetBlockRows, StorageInputFile}
 import hudiidx.storage.Storage
-import hudiidx.{Causes, DamagedTable, HudiIdxException, TableChanged}
+import hudiidx.{DamagedTable, TableChanged}
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.hadoop.ParquetReader
@@ -93,10 +93,7 @@ private[hudiidx] object HistoryRows {
   private def guarded[A](path: String)(body: => A): A =
     try body
     catch {
-      case e: NoSuchFileException                     => throw e
-      case e: HudiIdxException                        => throw e
-      case e: OutOfMemoryError                        => throw Causes.reading(path, e)
-      case e @ (_: IOException | _: RuntimeException) =>
-        throw new DamagedTable(s"$path: cannot be read as Parquet (${e.getMessage}); restore the file from a backup", e)
+      case e: NoSuchFileException => throw e
+      case e: Throwable           => ParquetBlockRows.guarded(path)(throw e)
     }
 }

@@ -45,7 +45,7 @@ private[hudiidx] object ParquetFiles {
         throw new DamagedTable(s"$path: the footer has $what; restore the file from a copy")
       if (isDeeper(footer.getFileMetaData.getSchema, MostDepth))
         damaged(s"types that are more than $MostDepth deep in one another")
-      val repeated =
+      lazy val repeated =
         footer.getFileMetaData.getSchema.getColumns.asScala
           .filter(_.getMaxRepetitionLevel > 0)
           .map(_.getPath.toSeq)

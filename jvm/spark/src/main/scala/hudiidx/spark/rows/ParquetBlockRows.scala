@@ -1,6 +1,5 @@
 package hudiidx.spark.rows
 
-import hudiidx.{DamagedTable, HudiIdxException}
 import hudiidx.bytes.ByteSlice
 import hudiidx.parquet.{ParquetFiles, ReaderInputFile}
 import hudiidx.log.{LogBlock, LogFile}
@@ -9,7 +8,6 @@ import hudiidx.table.ColumnNames
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{DataType, StructField, StructType}
-import scala.util.control.NonFatal
 
 /** Rows of a Parquet block, whose content is a whole Parquet file (format notes §6.4), through Spark's row reader with the
   * file's own types.
@@ -66,13 +64,7 @@ private[rows] final class ParquetBlockRows(
 
   override def close(): Unit = rows.close()
 
-  private def guarded[A](body: => A): A =
-    try body
-    catch {
-      case e: HudiIdxException => throw e
-      case NonFatal(e)         =>
-        throw new DamagedTable(s"${content.path}: cannot be read as Parquet (${e.getMessage}); restore the file", e)
-    }
+  private def guarded[A](body: => A): A = hudiidx.parquet.ParquetBlockRows.guarded(content.path)(body)
 }
 
 /** Appends one column of a row. */
