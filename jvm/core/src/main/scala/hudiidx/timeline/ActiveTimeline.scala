@@ -10,7 +10,8 @@ import hudiidx.storage.FileInfo
   *  @param layout 1 (table version 6) or 2 (8 and later)
   *  @param modified when the files of completed instants were last modified, in epoch milliseconds by file name; of those alone
   *                  whose completion time does not tell the moment
-  *  @param unfinished files of instants that hudiidx has not given their name yet, or never will: their writer was killed
+  *  @param unfinished files of instants that hudiidx has not given their name yet, or never will: their writer was killed; and those
+  *                  that say that a plan is run which is not there any more
   */
 final class ActiveTimeline(
     val dir: String,

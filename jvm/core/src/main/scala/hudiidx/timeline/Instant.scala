@@ -25,8 +25,11 @@ object Action {
   /** Of completed instants that write data. */
   val Writes: Set[String] = Set(Commit, DeltaCommit, ReplaceCommit)
 
+  /** Of pending ones that run a plan, which stays in the requested file. */
+  val Plans: Set[String] = Set(Compaction, LogCompaction, Clustering)
+
   /** Of pending ones that will. */
-  val PendingWrites: Set[String] = Writes ++ Set(Compaction, LogCompaction, Clustering)
+  val PendingWrites: Set[String] = Writes ++ Plans
 }
 
 /** One action on the table, in its highest state on storage.

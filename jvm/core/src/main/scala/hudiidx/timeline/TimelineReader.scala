@@ -3,6 +3,8 @@ package hudiidx.timeline
 import java.nio.charset.StandardCharsets.UTF_8
 import java.time.ZoneId
 
+import scala.collection.JavaConverters._
+
 import hudiidx.bytes.UuidText
 import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.{NotAHudiTable, TableChanged}
@@ -38,6 +40,8 @@ object TimelineReader {
       if (!f.isDirectory)
         InstantName.parse(f.name, layout).foreach(i => found.add(withCompletionTime(i, layout, f, zone)))
     }
+    val planless = withoutPlans(found)
+    found.removeIf(i => planless(i.fileName))
     found.sort(Order)
     val kept = Vector.newBuilder[Instant]
     var i = 0
@@ -46,8 +50,24 @@ object TimelineReader {
       if (i + 1 == found.size || !sameGroup(found.get(i), found.get(i + 1))) kept += found.get(i)
       i += 1
     }
-    val unfinished = files.filter(f => !f.isDirectory && InstantName.unfinished(f.name, layout).isDefined)
-    new ActiveTimeline(dir, layout, kept.result(), modified(files, layout, zone), unfinished)
+    val instants = kept.result()
+    val times = instants.iterator.map(_.requestedTime).toSet
+    def isLeft(name: String) = planless(name) && !InstantName.parse(name, layout).exists(i => times(i.requestedTime))
+    val unfinished =
+      files.filter(f => !f.isDirectory && (isLeft(f.name) || InstantName.unfinished(f.name, layout).isDefined))
+    new ActiveTimeline(dir, layout, instants, modified(files, layout, zone), unfinished)
+  }
+
+  /** Inflight files of plans that are not there: each was made by a process that ended before it saw that its plan had been rolled
+    * back meanwhile. Nobody completes such a one.
+    */
+  private def withoutPlans(found: java.util.List[Instant]): Set[String] = {
+    val (planned, begun) = found.asScala.iterator
+      .filter(i => Action.Plans(i.action) && !i.isCompleted)
+      .toVector
+      .partition(_.state == InstantState.Requested)
+    val plans = planned.map(i => (i.requestedTime, i.action)).toSet
+    begun.filterNot(i => plans((i.requestedTime, i.action))).map(_.fileName).toSet
   }
 
   /** Where completion times do not tell the moment: there are none, or the clock showed them twice. */

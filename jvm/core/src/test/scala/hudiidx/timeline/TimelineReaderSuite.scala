@@ -42,6 +42,20 @@ class TimelineReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(left.map(_.requestedTime) === whole.map(_.requestedTime) && left.tail === whole.tail)
   }
 
+  test("an inflight file of a plan that is not there is of no instant, and is told as what is left") {
+    for ((layout, actions) <- Seq(1 -> Seq("compaction", "logcompaction"), 2 -> Seq("compaction", "clustering")))
+      actions.foreach { action =>
+        val inflight = s"20260101000000000.$action.inflight"
+        val left = timelineOf(Seq(inflight), layout)
+        assert(left.instants === Vector.empty && left.unfinished.map(_.name) === Vector(inflight))
+        val planned = timelineOf(Seq(inflight, s"20260101000000000.$action.requested"), layout)
+        assert(planned.instants.map(_.state) === Vector(InstantState.Inflight) && planned.unfinished === Vector.empty)
+      }
+    assert(timelineOf(Seq("20260101000000000.deltacommit.inflight"), 2).instants.size === 1)
+    val done = Seq("20260101000000000.compaction.inflight", "20260101000000000.commit")
+    assert(timelineOf(done, 1).instants.map(_.fileName) === Vector("20260101000000000.commit"))
+  }
+
   test("the active timeline of every fixture table equals stock Hudi's") {
     for (name <- Fixtures.names; stock = Fixtures.json(name).get("active_timeline") if stock.isArray) {
       val path = Fixtures.table(name)
@@ -86,8 +100,11 @@ class TimelineReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       )
     )
     assert(
-      shown(Seq("7.clustering.requested", "7.clustering.inflight", "7_9.replacecommit", "8.clustering.inflight"), 2) ===
-        Seq("7 replacecommit COMPLETED", "8 clustering INFLIGHT")
+      shown(
+        Seq("7.clustering.requested", "7.clustering.inflight", "7_9.replacecommit") ++
+          Seq("8.clustering.requested", "8.clustering.inflight"),
+        layout = 2
+      ) === Seq("7 replacecommit COMPLETED", "8 clustering INFLIGHT")
     )
   }
 
@@ -143,7 +160,7 @@ class TimelineReaderSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("any subset of an instant's files gives the highest state among them") {
-    val states = Seq("5.commit.requested" -> 0, "5.inflight" -> 1, "5.compaction.inflight" -> 1, "5.commit" -> 2)
+    val states = Seq("5.commit.requested" -> 0, "5.inflight" -> 1, "5.commit.inflight" -> 1, "5.commit" -> 2)
     forAll(Gen.someOf(states)) { chosen =>
       val timeline = timelineOf(chosen.map(_._1).toSeq, 1)
       assert(

@@ -151,6 +151,8 @@ object OpenCompaction {
       case e: Throwable =>
         beating.close()
         Try(if (isStarted) open.abandon() else leave(heartbeats, instant, beating)).failed.foreach(e.addSuppressed)
+        // A store that lost its answer may have made the inflight file all the same.
+        Try(requirePlan(table, instant)).failed.filter(!_.isInstanceOf[WriteConflict]).foreach(e.addSuppressed)
         throw e
     }
   }

@@ -110,14 +110,16 @@ private[write] final class PendingWrites(
     case _ => false
   }
 
-  /** What killed writers of ours left beside instants of the timeline, without a name. One that is as old as a writer may be silent
-    * is no living writer's, unless its heartbeat says so.
+  /** What killed writers left beside instants of the timeline, without a name of their own or a plan. One that is as old as a writer
+    * may be silent is no living writer's, unless its heartbeat says so.
     */
   private def sweepTimeline(now: Long): Unit = {
+    val layout = table.timeline.layout
     val alive = known.filterNot(isSilent(_, now)).map(_.instant).toSet
+    def instant(name: String) = InstantName.unfinished(name, layout).orElse(InstantName.parse(name, layout))
     table.timeline.unfinished
       .filter(f => options.lease.isOver(now - f.modifiedMillis))
-      .filterNot(f => InstantName.unfinished(f.name, table.timeline.layout).exists(i => alive(i.requestedTime)))
+      .filterNot(f => instant(f.name).exists(i => alive(i.requestedTime)))
       .foreach(f => table.storage.deleteOne(f.path))
   }
 
