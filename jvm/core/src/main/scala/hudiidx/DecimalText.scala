@@ -1,10 +1,25 @@
 package hudiidx
 
-import java.math.{BigDecimal, RoundingMode}
+import java.math.{BigDecimal, BigInteger, RoundingMode}
 import scala.util.Try
 
 /** Decimals of texts, whatever their exponents are: `1E-300000000` is short, and has 300 million digits when it is written out. */
 object DecimalText {
+
+  /** What decimal columns have at most. */
+  val MostDigits = 38
+
+  /** Of a number in two's complement, the highest byte first. ArithmeticException without bytes, and for more than `precision`
+    * digits, or `MostDigits`: the time for their text is the square of the bytes'.
+    */
+  def unscaled(bytes: Array[Byte], precision: Int, scale: Int): BigDecimal = {
+    if (bytes.isEmpty) throw new ArithmeticException("a decimal without bytes")
+    val digits = math.min(precision, MostDigits)
+    val number = new BigInteger(bytes)
+    if (number.bitLength > 4 * digits || new BigDecimal(number).precision > digits)
+      throw new ArithmeticException(s"a decimal of more than $digits digits")
+    new BigDecimal(number, scale)
+  }
 
   /** Rounded half up to `scale`; None for a text of no number, and for a number of more than `precision` digits. */
   def rounded(text: String, precision: Int, scale: Int): Option[BigDecimal] =

@@ -1,5 +1,6 @@
 package hudiidx
 
+import hudiidx.bytes.Bytes
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{ArrayList => JList, Collection => JCollection, LinkedHashMap => JLinkedMap, Map => JMap}
@@ -113,10 +114,12 @@ private[hudiidx] final class ImageColumns(floatsByText: Boolean) {
   }
 
   private def textOf(from: Schema, v: Any): String = (from.getLogicalType, v) match {
-    case (d: LogicalTypes.Decimal, b: ByteBuffer)   => decimals.fromBytes(b.duplicate(), from, d).toString
-    case (d: LogicalTypes.Decimal, b: GenericFixed) => decimals.fromFixed(b, from, d).toString
-    case (_: LogicalTypes.Date, days: Integer)      => Widening.dateText(days)
-    case _                                          => v.toString
+    case (d: LogicalTypes.Decimal, b: ByteBuffer) =>
+      DecimalText.unscaled(Bytes.ofBuffer(b.duplicate()), d.getPrecision, d.getScale).toString
+    case (d: LogicalTypes.Decimal, b: GenericFixed) =>
+      DecimalText.unscaled(b.bytes, d.getPrecision, d.getScale).toString
+    case (_: LogicalTypes.Date, days: Integer) => Widening.dateText(days)
+    case _                                     => v.toString
   }
 }
 

@@ -46,6 +46,14 @@ class ImageColumnsSuite extends AnyFunSuite {
     assert(text("\"int\"", null) === """{"a": null}""")
   }
 
+  test("a decimal of more digits than its type has is refused, not written out") {
+    val wider = """{"type":"bytes","logicalType":"decimal","precision":12,"scale":2}"""
+    for (to <- Seq("\"string\"", wider)) {
+      val refused = intercept[ArithmeticException](shown(decimal, to, ByteBuffer.wrap(Array.fill[Byte](1 << 20)(1))))
+      assert(refused.getMessage.contains("more than 9 digits"))
+    }
+  }
+
   test("numbers become wider ones, floats by their text where rows have it so") {
     assert(shown("\"int\"", "\"long\"", 7) === """{"a": 7}""")
     assert(shown("\"long\"", "\"float\"", 7L) === """{"a": 7.0}""")

@@ -1,6 +1,7 @@
 package hudiidx.column
 
 import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Base64
 
 /** The bloom filter of record keys that Hudi writes into footers of base files. Format notes §9.2.
@@ -31,6 +32,16 @@ private[hudiidx] final class HudiBloom private (probes: Int, size: Int, private 
 
   private def whole: Array[Byte] = java.util.Arrays.copyOf(bits, (size + 63) / 64 * 8)
 
+  private def mayHave(key: String): Boolean = {
+    var h = 0
+    val bytes = key.getBytes(UTF_8)
+    (0 until probes).forall { _ =>
+      h = HudiBloom.hash(bytes, h)
+      val bit = math.abs(h % size)
+      (bits(bit >>> 3) & (1 << (bit & 7))) != 0
+    }
+  }
+
   /** Bit i of the filter becomes bit i modulo the new size: what was there still is. */
   private def folded(words: Int): Array[Byte] = {
     val out = new Array[Byte](words * 8)
@@ -60,6 +71,7 @@ private[hudiidx] object HudiBloom {
   /** Keys of a footer's metadata. */
   val FilterKeys: Vector[String] = Vector("org.apache.hudi.bloomfilter", "com.uber.hoodie.bloomfilter")
   val TypeKey = "hoodie_bloom_filter_type_code"
+  private val EndKeys = Vector("hoodie_min_record_key", "hoodie_max_record_key")
   private val Simple = "SIMPLE"
   private val Dynamic = "DYNAMIC_V0"
 
@@ -71,16 +83,27 @@ private[hudiidx] object HudiBloom {
   private val Tries = 6
   private val MostRows = 10000
 
-  /** None for a footer without a filter, and for one in a form that is not known. */
-  def of(footer: String => Option[String]): Option[HudiBloom] = for {
+  /** None for a footer without a filter, for one in a form that is not known, and for one that does not have the keys that the
+    * footer itself tells of.
+    */
+  def of(footer: String => Option[String]): Option[HudiBloom] =
+    read(footer).filter(f => EndKeys.flatMap(k => footer(k)).forall(f.mayHave) && f.count(f.bits) > 0)
+
+  private def read(footer: String => Option[String]): Option[HudiBloom] = for {
     text <- FilterKeys.flatMap(k => footer(k)).headOption
     bytes <- decoded(text)
     filter <- footer(TypeKey).getOrElse(Simple) match {
-      case Simple  => simple(ByteBuffer.wrap(bytes), None)
-      case Dynamic => dynamic(ByteBuffer.wrap(bytes))
+      case Simple  => whole(bytes)(simple(_, None))
+      case Dynamic => whole(bytes)(dynamic)
       case _       => None
     }
   } yield filter
+
+  /** None also where bytes are left: it is another form than the footer says. */
+  private def whole(bytes: Array[Byte])(read: ByteBuffer => Option[HudiBloom]): Option[HudiBloom] = {
+    val in = ByteBuffer.wrap(bytes)
+    read(in).filter(_ => !in.hasRemaining)
+  }
 
   private def decoded(text: String): Option[Array[Byte]] =
     try Some(Base64.getDecoder.decode(text))

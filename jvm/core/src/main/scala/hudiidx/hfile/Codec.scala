@@ -87,11 +87,18 @@ private[hfile] object BlockCompression {
       java.util.Arrays.copyOfRange(bytes, from, from + length)
     case Codec.Gzip =>
       if (expected > length * GzipMaxRatio) fail(s"gzip block of $length bytes cannot hold $expected")
+      requireRoom(expected)(fail)
       gunzip(bytes, from, length, expected, room)(fail)
     case _: Codec.Zstd =>
       if (expected > ZstdFreeBytes && expected > length * GzipMaxRatio)
         fail(s"zstd block of $length bytes says it holds $expected, more than is taken for true")
+      requireRoom(expected)(fail)
       unzstd(bytes, from, length, expected, room)(fail)
+  }
+
+  private def requireRoom(expected: Int)(fail: String => Nothing): Unit = {
+    val most = Runtime.getRuntime.maxMemory / 4
+    if (expected > most) fail(s"block holds $expected bytes, and $most are the most with this process's memory")
   }
 
   private def target(room: BlockRoom, length: Int): Array[Byte] =

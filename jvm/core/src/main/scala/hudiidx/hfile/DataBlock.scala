@@ -6,7 +6,7 @@ import java.nio.ByteBuffer
 /** The cells of one data block, decompressed: `bytes` from `from` until `to`. Never changed once made. */
 private[hfile] final class DataBlock(
     damage: Damage,
-    fileOffset: Long,
+    val fileOffset: Long,
     val bytes: Array[Byte],
     val from: Int,
     val to: Int,

@@ -166,13 +166,21 @@ private[hfile] final class IndexPath(reader: HFileReader) {
 
   /** Moves to the following data block; false if there is none. */
   def next(): Boolean = {
+    val before = blockOffset
     var level = last
     while (level >= 0 && entries(level) + 1 >= nodes(level).count) level -= 1
     level >= 0 && {
       entries(level) += 1
       descend(level)
+      requireBehind(before)
       true
     }
+  }
+
+  /** Data blocks stand in the order of their keys. By an index that leads back, few bytes are a walk without end. */
+  private def requireBehind(before: Long): Unit = {
+    val at = blockOffset
+    if (at <= before) reader.fail(s"the index leads from the data block at $before back to the one", at)
   }
 
   /** Points at the data block that would hold the key, the first one for a key below all; false if there is none. */
@@ -188,6 +196,7 @@ private[hfile] final class IndexPath(reader: HFileReader) {
 
   /** Moves forward to the data block that would hold the key; false if that is the current one. */
   def moveTo(key: Array[Byte], from: Int, length: Int): Boolean = {
+    val before = blockOffset
     var moved = false
     var level = 0
     while (level < levels) {
@@ -200,6 +209,7 @@ private[hfile] final class IndexPath(reader: HFileReader) {
       if (moved && level < last) nodes(level + 1) = reader.innerIndex(nodes(level), entries(level), level + 1)
       level += 1
     }
+    if (moved) requireBehind(before)
     moved
   }
 

@@ -88,6 +88,26 @@ final class HFileReader private (
     seeks >= trailer.entryCount / HFileReader.CellsPerSeek &&
       trailer.totalUncompressedBytes > cache.capacityBytes / HFileReader.CacheShare
 
+  /** Walks over the whole file: keys ascend, the index leads to each of them, and there are as many as the trailer says. Who
+    * looks a key up trusts that, and takes one that is not found for absent.
+    */
+  def requireOrdered(): Unit = {
+    val cells = scan()
+    val path = new IndexPath(this)
+    var before: Array[Byte] = null
+    while (cells.next()) {
+      val key = cells.key
+      if (before != null && java.util.Arrays.compareUnsigned(before, key) >= 0)
+        fail("a key is not above the one before it in the data block", cells.blockOffset)
+      path.find(key, 0, key.length)
+      if (path.blockOffset != cells.blockOffset)
+        fail(s"the index leads to the data block at ${path.blockOffset} for a key of the one", cells.blockOffset)
+      before = key
+    }
+  }
+
+  private[hfile] def fail(what: String, offset: Long): Nothing = source.fail(what, offset)
+
   private[hfile] def checkEntryCount(seen: Long): Unit =
     if (seen != trailer.entryCount)
       source.fail(
@@ -104,10 +124,18 @@ final class HFileReader private (
       cache.find(source.stamp, offset) match {
         case block: DataBlock => block
         case _                =>
-          val block = readData(offset, size, if (keepsBlocks) null else room)
-          cache.put(source.stamp, offset, block)
-          block
+          val last = large
+          if (last != null && last.fileOffset == offset) last
+          else {
+            val block = readData(offset, size, if (keepsBlocks) null else room)
+            if (keepsBlocks && block.weightBytes > cache.capacityBytes) large = block
+            else cache.put(source.stamp, offset, block)
+            block
+          }
       }
+
+  /** The last block that is too large for the cache: who looks for one key after the other finds many of them there. */
+  @volatile private var large: DataBlock = _
 
   private def readData(offset: Long, size: Int, room: BlockRoom): DataBlock = {
     val plain = readBlock(offset, size, HFileFormat.DataMagic, room)

@@ -43,7 +43,9 @@ object DeleteRecords {
   private def key(in: ByteCursor): DeletedKey = {
     val recordKey = optional(in, "record key")
     val path = optional(in, "partition path")
-    val branch = in.varintUpTo(24, "ordering value's type") >> 1
+    val tag = in.varintUpTo(24, "ordering value's type")
+    if ((tag & 1) != 0) in.fail(s"an ordering value has union branch ${Varint.unZigZag(tag.toLong)}")
+    val branch = tag >> 1
     DeletedKey(recordKey, path, branch, value(in, branch, nested = false))
   }
 

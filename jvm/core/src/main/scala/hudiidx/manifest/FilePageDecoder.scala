@@ -67,6 +67,7 @@ private[manifest] final class FilePageDecoder(in: PackedInput, partitionPath: St
     val at = instant(i).toInt
     val kind = FileKind.ofCode(kinds(i).toInt).orNull
     require(kind != null, s"file kind ${kinds(i)}")
+    require(FileEntry.isSize(sizes(i)), s"file of ${sizes(i)} bytes")
     val replacedBy = replaced(i)
     FileEntry(
       partitionPath,

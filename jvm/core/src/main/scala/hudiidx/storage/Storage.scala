@@ -191,6 +191,11 @@ object Storage {
   def leaves(relative: String): Boolean =
     isAbsolute(relative) || (relative.contains("..") && relative.split('/').contains(".."))
 
+  /** False for a path with empty parts or `.`, which lead to where another path does. */
+  def isPlain(relative: String): Boolean =
+    !relative.isEmpty && relative != "." && !relative.startsWith("/") && !relative.endsWith("/") &&
+      !relative.contains("//") && !relative.startsWith("./") && !relative.endsWith("/.") && !relative.contains("/./")
+
   /** True for `/x`, and for `s3a://x` and `file:/x`: a scheme where Hadoop's Path sees one. Values of partitions may hold a
     * colon (`ts=2026-01-01 10:00:00`, `10:00`).
     */

@@ -48,3 +48,12 @@ final case class FileEntry(
   /** The file's name on storage, without the folder. */
   def fileName: String = FileName.render(fileId, instantTime, writeToken, kind, logVersion)
 }
+
+object FileEntry {
+
+  /** 128 TiB: no store holds more in a file. */
+  private val MostBytes = 1L << 47
+
+  /** False for what is no size of a file, whoever says so: work is cut into pieces by it. */
+  def isSize(bytes: Long): Boolean = bytes >= 0 && bytes <= MostBytes
+}

@@ -1,5 +1,8 @@
 package hudiidx.table
 
+import hudiidx.DamagedTable
+import hudiidx.storage.Storage
+
 /** Names of base and log files. Format notes §4.1. */
 object FileName {
 
@@ -16,10 +19,18 @@ object FileName {
   }
 
   /** The parts of a data file's name; None for any name that is neither a base file nor a log file, such as `…_1.log.parquet`, a log
-    * of table version 10.
+    * of table version 10. DamagedTable for a file of a size that none has.
     */
-  def parse(partitionPath: String, name: String, sizeBytes: Long): Option[FileEntry] =
-    if (name.startsWith(".")) parseLog(partitionPath, name, sizeBytes) else parseBase(partitionPath, name, sizeBytes)
+  def parse(partitionPath: String, name: String, sizeBytes: Long): Option[FileEntry] = {
+    val found =
+      if (name.startsWith(".")) parseLog(partitionPath, name, sizeBytes) else parseBase(partitionPath, name, sizeBytes)
+    if (found.nonEmpty && !FileEntry.isSize(sizeBytes))
+      throw new DamagedTable(
+        s"${Storage.join(partitionPath, name)}: $sizeBytes bytes, says a commit or the metadata table, and no file has so many; roll " +
+          "that commit back, or rebuild the metadata table with Hudi"
+      )
+    found
+  }
 
   /** The instant in a name of whatever form that begins as a base file's does; None for any other. */
   def instantOf(name: String): Option[String] = {

@@ -27,10 +27,14 @@ private[timeline] object CommitDecoder {
             }
           }
         }
-      case "partitionToReplaceFileIds" => in.fields(key => replaced += TablePath.partition(key) -> in.strings())
-      case "extraMetadata"             => extra = in.stringMap()
-      case "operationType"             => operation = in.string()
-      case _                           => in.skip()
+      case "partitionToReplaceFileIds" =>
+        in.fields { key =>
+          val partition = TablePath.partition(key)
+          replaced += partition -> (replaced.getOrElse(partition, Vector.empty) ++ in.strings())
+        }
+      case "extraMetadata" => extra = in.stringMap()
+      case "operationType" => operation = in.string()
+      case _               => in.skip()
     }
     CommitMetadata(stats.result(), replaced, extra, Option(operation))
   }
@@ -79,17 +83,16 @@ private[timeline] object TablePath {
   def relative(path: String): String = {
     if (Storage.isAbsolute(path))
       throw new BadContent(s"path '$path' is absolute, expected one relative to the table")
-    if (!path.contains("//") && !path.startsWith("./") && !path.contains("/./") && !path.contains("..")) path
-    else {
-      val parts = path.split('/').filter(p => p.nonEmpty && p != ".")
-      if (parts.contains("..")) throw new BadContent(s"path '$path' leaves the table")
-      parts.mkString("/")
-    }
+    if (Storage.leaves(path)) throw new BadContent(s"path '$path' leaves the table")
+    plain(path)
   }
 
-  /** A partition path as metadata has it. BadContent for one that leaves the table. */
+  /** A partition path, likewise: metadata has it as the writer's key generator made it, folders as the store has them. */
   def partition(path: String): String =
-    if (Storage.leaves(path)) throw new BadContent(s"partition path '$path' leaves the table") else path
+    if (Storage.leaves(path)) throw new BadContent(s"partition path '$path' leaves the table") else plain(path)
+
+  private def plain(path: String): String =
+    if (Storage.isPlain(path)) path else path.split('/').filter(p => p.nonEmpty && p != ".").mkString("/")
 
   /** The last part: metadata mixes bare names, absolute paths and URIs of the machine that wrote them. */
   def name(path: String): String = path.substring(path.lastIndexOf('/') + 1)

@@ -76,7 +76,7 @@ object ChangeTarget extends FuzzTarget {
 
   override protected def read(bytes: Array[Byte]): Unit = {
     val name = ".f-0_20260101000000000.log.1_0-1-1.cdc"
-    ChangeRecords.foreach(new MemoryStorage(Map(name -> bytes)), name, columns, floatsByText = true)(_ => ())
+    ChangeRecords.open(new MemoryStorage(Map(name -> bytes)), name, columns, floatsByText = true, 0L).foreach(_ => ())
   }
 }
 

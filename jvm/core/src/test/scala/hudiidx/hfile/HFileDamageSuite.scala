@@ -57,6 +57,31 @@ final class HFileDamageSuite extends AnyFunSuite {
     }
   }
 
+  private def sayings(file: ForgedHFile)(use: HFileReader => Any): String =
+    intercept[DamagedIndex](use(HFiles.open(file.bytes))).getMessage
+
+  test("an index that leads to the same blocks again and again is damage, not a walk without end") {
+    for (keys <- Vector(Vector("A"), Vector.empty)) {
+      val lattice = ForgedHFile(Vector.fill(8)(keys), 16, _ => "~", 8)
+      for (use <- Vector[HFileReader => Any](_.get("B".getBytes), r => HFiles.drain(r.scan())))
+        assert(sayings(lattice)(use).contains("the index leads"))
+      sayings(lattice)(_.requireOrdered())
+    }
+  }
+
+  test("a file whose keys cannot all be found is damage to whoever asks whether it is in order") {
+    val good = ForgedHFile(Vector(Vector("a", "b"), Vector("d", "e")), 1, Vector("a", "c"), 4)
+    HFiles.open(good.bytes).requireOrdered()
+    for (key <- Vector("a", "b", "d", "e")) assert(HFiles.open(good.bytes).get(key.getBytes) != null)
+    def refusal(file: ForgedHFile): String = sayings(file)(_.requireOrdered())
+    assert(refusal(good.copy(blocks = good.blocks.map(_.reverse))).contains("not above"))
+    assert(refusal(good.copy(blocks = good.blocks.reverse, indexKeys = _ => "a")).contains("the index leads"))
+    assert(refusal(good.copy(blocks = Vector(Vector("a", "a"), Vector("d", "e")))).contains("not above"))
+    assert(refusal(good.copy(indexKeys = Vector("a", "e"))).contains("the index leads"))
+    assert(refusal(good.copy(indexKeys = Vector("a", "b"))).contains("the index leads"))
+    assert(refusal(good.copy(entryCount = 5)).contains("4 cells"))
+  }
+
   test("a zstd block that says it holds very much more than its bytes is refused before memory is asked for") {
     val claimed = 1 << 30
     // A frame of one block: single segment, a size of four bytes, and what it holds are runs of one byte.

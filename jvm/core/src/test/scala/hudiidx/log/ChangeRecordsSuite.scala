@@ -24,9 +24,11 @@ class ChangeRecordsSuite extends AnyFunSuite {
     field.get("type").get(1).asInstanceOf[ObjectNode]
   }
 
-  private def records(file: String, columns: String): Vector[ChangeRecord] = {
+  private def records(file: String, columns: String, leastBytes: Long = 1L): Vector[ChangeRecord] = {
     val found = Vector.newBuilder[ChangeRecord]
-    ChangeRecords.foreach(LocalStorage, file, columns, floatsByText = true)(found += _)
+    val records = ChangeRecords.open(LocalStorage, file, columns, floatsByText = true, leastBytes)
+    try records.foreach(found += _)
+    finally records.close()
     found.result()
   }
 
@@ -55,11 +57,23 @@ class ChangeRecordsSuite extends AnyFunSuite {
     assert(intercept[UnsupportedTable](records(file, more.toString)).getMessage.contains("needed"))
   }
 
-  test("a file that is gone, cut, or holds other blocks is an error that names it") {
+  test("a file that is gone, cut, or holds other blocks or operations is an error that names it") {
     val table = Fixtures.copy("v9-cdc-cow")
     val file = filesOf(table).head
     val columns = images(file).toString
     val bytes = Files.readAllBytes(Paths.get(file))
+    assert(records(file, columns, bytes.length.toLong).nonEmpty)
+    val cut = intercept[DamagedTable](records(file, columns, bytes.length + 1L)).getMessage
+    assert(cut.contains(s"${bytes.length} bytes, and its commit wrote ${bytes.length + 1}"))
+    // The operation stands before the instant, with its length.
+    val forged = bytes.clone()
+    val at =
+      bytes.indices
+        .find(i => bytes(i) == 2 && "iud".indexOf(bytes(i + 1).toInt) >= 0 && bytes(i + 2) == 2 && bytes(i + 3) == '"')
+        .get
+    forged(at + 1) = 'I'
+    Files.write(Paths.get(file), forged)
+    assert(intercept[DamagedTable](records(file, columns)).getMessage.contains("operation 'I'"))
     Files.write(Paths.get(file), bytes.dropRight(20))
     assert(intercept[DamagedTable](records(file, columns)).getMessage.contains(file))
     val log = Fixtures.filesBelow(Fixtures.table("v9-cdc-mor")).find(_.contains(".log.")).get

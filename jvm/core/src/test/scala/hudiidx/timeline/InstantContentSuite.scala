@@ -101,12 +101,16 @@ class InstantContentSuite extends AnyFunSuite {
         "2026-01-01 10:00:00",
         "10:00",
         "a:b",
-        "u=s3a://b",
         "s3a%3A%2F%2Fb",
         "a/b"
       )
     )
       assert(clustering(kept, "f").clusteringPlan.map(_.map(_.partitionPath)) === Some(Vector(kept)))
+    for (other <- Seq("p/.", "./p", "p/", "p//", "./p/./"))
+      assert(clustering(other, "f").clusteringPlan.map(_.map(_.partitionPath)) === Some(Vector("p")))
+    assert(clustering("u=s3a://b", "f").clusteringPlan.map(_.map(_.partitionPath)) === Some(Vector("u=s3a:/b")))
+    val replaced = content("""{"partitionToWriteStats":{},"partitionToReplaceFileIds":{"p":["f"],"p/":["g"]}}""").commit
+    assert(replaced.replacedFileIds === Map("p" -> Vector("f", "g")))
   }
 
   test("garbage, another value and another record are damage, never empty") {

@@ -4,6 +4,9 @@ import java.math.{BigDecimal => Decimal, BigInteger}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.time.{Instant, LocalDate, ZoneOffset}
 
+import scala.util.Try
+
+import hudiidx.DecimalText
 import hudiidx.column.{Bounds, ColumnType}
 
 /** Values of bounds as people write them. */
@@ -47,7 +50,7 @@ private[report] object ValueText {
     else {
       val number = bytes.clone()
       number(0) = (number(0) ^ 0x80).toByte
-      Some(new BigInteger(number))
+      Try(DecimalText.unscaled(number, DecimalText.MostDigits, 0).unscaledValue).toOption
     }
 
   private def cut(text: String): String =

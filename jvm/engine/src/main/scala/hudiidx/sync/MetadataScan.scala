@@ -1,30 +1,52 @@
 package hudiidx.sync
 
-import hudiidx.{Log, StaleIndex}
+import hudiidx.{DamagedTable, Log, StaleIndex}
 import hudiidx.manifest.{EncodedPartition, PartitionKey}
 import hudiidx.storage.Storage
 import hudiidx.table._
-import hudiidx.table.listing.{ListingRules, MetadataTable, MetadataTableListing}
+import hudiidx.table.listing.{MetadataTable, MetadataTableListing, TableListing}
 
 /** A table's files from Hudi's own metadata table, with what that does not say: completion times, replacements, and the sizes
   *  of log files that rollbacks on version 6 left behind, in tables that were upgraded since too. Format notes §10.
   */
-private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTableListing, rules: ListingRules)
+private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTableListing, listing: TableListing)
     extends AutoCloseable {
-  lazy val partitions: Vector[String] = metadata.partitions
+  private val rules = listing.lister.rules
+
+  /** DamagedTable, as from `scan`, where the metadata table lacks what the timeline says must be there. */
+  lazy val partitions: Vector[String] = {
+    val found = metadata.partitions
+    val known = found.toSet
+    listing.expectedPartitions.find(!known(_)).foreach(p => damaged(s"lacks partition '$p'"))
+    found
+  }
 
   def scan(entriesPerPage: Int): Iterator[EncodedPartition] =
     PartitionKey.sorted(partitions).iterator.map(p => EncodedPartition.of(p, files(p), entriesPerPage))
 
-  private def files(partition: String): Array[FileEntry] = metadata.files(partition).flatMap { f =>
-    val sized = if (!f.isBase && f.sizeBytes <= 1) measured(f) else Some(f)
-    sized.map { e =>
-      e.copy(
-        completionTime = if (e.isBase) None else rules.timeline.activeCompletionTime(e.instantTime),
-        replacedAt = rules.replacementOf(partition, e.fileId)
-      )
+  private def files(partition: String): Array[FileEntry] = {
+    val found = recorded(partition).flatMap { f =>
+      val sized = if (!f.isBase && f.sizeBytes <= 1) measured(f) else Some(f)
+      sized.map { e =>
+        e.copy(
+          completionTime = if (e.isBase) None else rules.timeline.activeCompletionTime(e.instantTime),
+          replacedAt = rules.replacementOf(partition, e.fileId)
+        )
+      }
     }
+    listing.expected(partition).suspects(found).headOption.foreach { s =>
+      damaged(s"lacks a file of partition '$partition', or its size, that instant ${s.instant.requestedTime} wrote")
+    }
+    found
   }
+
+  /** A partition that is listed has a record, be it an empty one. */
+  private def recorded(partition: String): Array[FileEntry] =
+    metadata.recorded(partition).getOrElse(damaged(s"lists partition '$partition' and has no record of its files"))
+
+  private def damaged(what: String): Nothing = throw new DamagedTable(
+    s"${MetadataTable.path(table.tablePath)}: the metadata table $what; rebuild it with Hudi, or list without it"
+  )
 
   /** None if the file is gone. */
   private def measured(f: FileEntry): Option[FileEntry] = {
@@ -39,7 +61,7 @@ private[sync] object MetadataScan {
   private val log = Log.of(classOf[MetadataScan])
 
   /** None where the files must come from a listing: the option says so, or `auto` and there is no metadata table in step. */
-  def open(table: TableContext, rules: ListingRules, source: String): Option[MetadataScan] =
+  def open(table: TableContext, listing: TableListing, source: String): Option[MetadataScan] =
     if (source == "listing") None
     else {
       val opened = MetadataTable.open(
@@ -52,8 +74,15 @@ private[sync] object MetadataScan {
         (path, config) => table.access.histories.open(table.storage, path, config)
       )
       opened match {
-        case Some(metadata) if metadata.inStep => Some(new MetadataScan(table, metadata, rules))
-        case found                             =>
+        case Some(metadata) if metadata.inStep =>
+          try metadata.requireOrdered()
+          catch {
+            case e: DamagedTable =>
+              metadata.close()
+              throw e
+          }
+          Some(new MetadataScan(table, metadata, listing))
+        case found =>
           found.foreach(_.close())
           val why = if (found.isEmpty) "it has none that lists files" else "its metadata table lacks completed instants"
           if (source == "metadata")

@@ -133,6 +133,37 @@ class HistoryTimelineSuite extends AnyFunSuite {
     }
   }
 
+  test("a history file with instants that its name leaves out is damage: whoever looks for them would not find them") {
+    val path = Fixtures.copy("v9-archived-mor")
+    val dir = Paths.get(historyDir(path))
+    val file = LocalStorage.list(dir.toString).find(_.name.endsWith(".parquet")).get
+    val renamed = "1_2_0.parquet"
+    LocalStorage.list(dir.toString).filter(_.name.startsWith("manifest_")).foreach { f =>
+      Files.writeString(Paths.get(f.path), Files.readString(Paths.get(f.path)).replace(file.name, renamed))
+    }
+    Files.move(Paths.get(file.path), dir.resolve(renamed))
+    val said = intercept[DamagedTable](historyOf(path).instantsFrom("").foreach(_.content)).getMessage
+    assert(said.contains(renamed) && said.contains("which its name leaves out"))
+  }
+
+  test("a history file that the manifest names twice counts once; one that is not there is TableChanged by its name") {
+    val name = "v9-archived-mor"
+    val path = Fixtures.copy(name)
+    val dir = Paths.get(historyDir(path))
+    val manifest = LocalStorage.list(dir.toString).filter(_.name.startsWith("manifest_")).maxBy(_.name.drop(9).toLong)
+    val files = "[0-9]+_[0-9]+_[0-9]+[.]parquet".r.findAllIn(Files.readString(Paths.get(manifest.path))).toVector
+    def say(names: Seq[String]): Unit = {
+      val list = names.map(n => s"""{"fileName":"$n"}""").mkString("""{"files":[""", ",", "]}")
+      LocalStorage.list(dir.toString).filter(_.name.startsWith("manifest_")).foreach { f =>
+        Files.write(Paths.get(f.path), list.getBytes("UTF-8"))
+      }
+    }
+    say(files ++ files ++ files)
+    assert(shown(historyOf(path).instantsFrom("")) === stock(name))
+    say(files :+ "1_9_7.parquet")
+    assert(intercept[TableChanged](historyOf(path).instantsFrom("").foreach(_.content)).getMessage.contains("1_9_7"))
+  }
+
   test(
     "a history file in whose place another one came since its instants were read is TableChanged, not its contents"
   ) {

@@ -3,7 +3,8 @@ package hudiidx.table
 import com.fasterxml.jackson.databind.JsonNode
 import hudiidx.hfile.{BlockCache, Codec, HFileOptions, HFileReader, HFileWriter}
 import hudiidx.storage.{BytesReader, LocalStorage}
-import hudiidx.sync.{IndexerSuite, TableContext}
+import hudiidx.sync.build.Indexer
+import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
 import hudiidx.table.listing.{MetadataLayer, MetadataNames, MetadataTable, MetadataTableListing}
 import hudiidx.timeline.{InstantContents, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures, OtherForms, UnsupportedTable}
@@ -84,7 +85,9 @@ final class MetadataTableSuite extends AnyFunSuite {
   test("a metadata table whose paths leave the table, or whose lengths pass their record, is damaged") {
     def listing(key: String, name: String): MetadataTableListing = ofOneRecord(key, record(Map(name -> 7L)))
     assert(listing("p", "f_1-0-1_20260101000000000.parquet").files("p").map(_.sizeBytes).toVector === Vector(7L))
-    for (kept <- Seq("a/b", "ts=2026-01-01 10:00:00", "u=s3a://b"))
+    for (bad <- Seq("./q", "q/.", "q/", "a//q", "./"))
+      intercept[DamagedTable](listing(MetadataTableListing.AllPartitions, bad).partitions)
+    for (kept <- Seq("a/b", "ts=2026-01-01 10:00:00", "u=s3a:b"))
       assert(listing(MetadataTableListing.AllPartitions, kept).partitions === Vector(kept))
     for (bad <- Seq("../q", "a/../../q", "/q", "s3a://q", "file:/q")) {
       val said = intercept[DamagedTable](listing(MetadataTableListing.AllPartitions, bad).partitions).getMessage
@@ -97,6 +100,57 @@ final class MetadataTableSuite extends AnyFunSuite {
     // A map of one entry whose key says that it has 1.9 GB.
     val hostile = Array[Byte](2, 0x80.toByte, 0x80.toByte, 0x80.toByte, 0x80.toByte, 14, 'x')
     intercept[DamagedTable](ofOneRecord("p", hostile).files("p"))
+  }
+
+  test("a metadata table that says of a file what none has, or has records of another kind, is damaged") {
+    val name = "f_1-0-1_20260101000000000.parquet"
+    for (size <- Seq(-1L, Long.MinValue, 1L << 50, Long.MaxValue)) {
+      val said = intercept[DamagedTable](ofOneRecord("p", record(Map(name -> size))).files("p")).getMessage
+      assert(said.contains(s"p/$name: $size bytes"))
+    }
+    val other = new Schema.Parser().parse("""{"type":"record","name":"r","fields":[{"name":"x","type":"int"}]}""")
+    val said = intercept[DamagedTable](ofOneRecord("p", Array[Byte](2), other).files("p")).getMessage
+    assert(said.contains("files are no map"))
+    intercept[DamagedTable](ofOneRecord("p", record(Map.empty)).partitions)
+  }
+
+  test("files are listed where the metadata table has no record of a partition, or no list of them") {
+    val (access, folder) = (IndexerSuite.accessOf(LocalStorage), ".hoodie/metadata/files")
+    val whole = Fixtures.json("v9-cow-part").get("listing")
+    for (
+      hide <- Seq[(Array[Byte], Array[Byte]) => Option[Array[Byte]]](
+        (key, value) => if (new String(key, "UTF-8").startsWith("__")) Some(value) else None,
+        (key, value) => if (new String(key, "UTF-8").startsWith("__")) None else Some(value)
+      )
+    ) {
+      val table = Fixtures.copy("v9-cow-part")
+      LocalStorage.list(s"$table/$folder").filter(_.name.contains(".log.")).foreach(f => LocalStorage.delete(f.path))
+      LocalStorage.list(s"$table/$folder").filter(_.name.endsWith(".hfile")).foreach(f => rewrite(f.path, hide))
+      for (source <- Seq("auto", "metadata")) {
+        def create(): Any = new Indexer(access, table, IndexOptions(strict = true, source = source)).create()
+        if (source == "metadata") intercept[DamagedTable](create())
+        else {
+          create()
+          val snapshot = TableSnapshot.open(access, table, IndexOptions(strict = true))
+          try
+            for (p <- strings(whole.get("partitions")))
+              assert(snapshot.source.files(p).map(f => f.fileName -> f.sizeBytes).toMap === filesOf(whole, p))
+          finally snapshot.close()
+        }
+      }
+    }
+  }
+
+  /** An HFile of the metadata table with some of its records. */
+  private def rewrite(path: String, keep: (Array[Byte], Array[Byte]) => Option[Array[Byte]]): Unit = {
+    val before = HFileReader.open(new BytesReader(path, LocalStorage.readAll(path)), new BlockCache)
+    val out = new ByteArrayOutputStream
+    val writer = new HFileWriter(out, HFileOptions(Codec.None))
+    val cells = before.scan()
+    while (cells.next()) keep(cells.key, cells.value).foreach(writer.append(cells.key, _))
+    writer.putFileInfo("schema", before.fileInfo("schema"))
+    writer.close()
+    Files.write(Paths.get(path), out.toByteArray): Unit
   }
 
   test(
@@ -138,14 +192,14 @@ final class MetadataTableSuite extends AnyFunSuite {
     out.toByteArray
   }
 
-  private def ofOneRecord(key: String, value: Array[Byte]): MetadataTableListing = {
+  private def ofOneRecord(key: String, value: Array[Byte], schema: Schema = recordSchema): MetadataTableListing = {
     val out = new ByteArrayOutputStream
     val writer = new HFileWriter(out, HFileOptions(Codec.None))
     writer.append(key.getBytes("UTF-8"), value)
     writer.close()
     val bytes = new BytesReader("files.hfile", out.toByteArray)
     val hfile = HFileReader.open(bytes, new BlockCache, new DamagedTable(_))
-    new MetadataTableListing(Vector(new MetadataLayer(hfile, recordSchema.toString, bytes.path, bytes)), true)
+    new MetadataTableListing(Vector(new MetadataLayer(hfile, schema.toString, bytes.path, bytes)), true)
   }
 
   test("a table that lists no metadata partition 'files' has no metadata table to read") {

@@ -93,7 +93,11 @@ private[hudiidx] object HistoryRows {
   private def guarded[A](path: String)(body: => A): A =
     try body
     catch {
-      case e: NoSuchFileException => throw e
-      case e: Throwable           => ParquetBlockRows.guarded(path)(throw e)
+      case e: NoSuchFileException =>
+        throw new TableChanged(
+          s"$path: gone since the manifest of the history was read; read the table again, and if it stays so restore the file",
+          e
+        )
+      case e: Throwable => ParquetBlockRows.guarded(path)(throw e)
     }
 }

@@ -12,7 +12,7 @@ import hudiidx.storage.Storage
 import hudiidx.timeline.{ArchivedInstant, InstantContent, TimelineHistory}
 
 /** The archived timeline of layout 2: Parquet files named by a manifest in the history folder. Format notes §2.6.
-  *  NoSuchFileException if a file went away by compaction of the history since the manifest was read: make a new one.
+  *  TableChanged if a file went away by compaction of the history since the manifest was read: make a new one.
   */
 final class HistoryTimeline(storage: Storage, historyDir: String) extends TimelineHistory {
   import HistoryTimeline._
@@ -21,8 +21,17 @@ final class HistoryTimeline(storage: Storage, historyDir: String) extends Timeli
 
   private val keysByFile = TrieMap.empty[String, Vector[HistoryKey]]
 
-  private def keys(file: HistoryFile): Vector[HistoryKey] =
-    keysByFile.getOrElseUpdate(file.path, HistoryRows.keys(storage, file.path))
+  private def keys(file: HistoryFile): Vector[HistoryKey] = keysByFile.getOrElseUpdate(
+    file.path, {
+      val found = HistoryRows.keys(storage, file.path)
+      found.find(k => k.requestedTime < file.first || k.requestedTime > file.last).foreach { k =>
+        throw new DamagedTable(
+          s"${file.path}: has instant ${k.requestedTime.take(40)}, which its name leaves out; restore the file from a backup"
+        )
+      }
+      found
+    }
+  )
 
   override def completionTime(instantTime: String): Option[String] =
     files.iterator
@@ -97,12 +106,13 @@ private[hudiidx] object HistoryManifest {
       }
     val files = if (root == null) null else root.get("files")
     if (files == null || !files.isArray) throw damaged(manifest, "it has no list of files", null)
-    (0 until files.size).toVector.map { i =>
+    val named = (0 until files.size).toVector.map { i =>
       files.get(i).path("fileName").asText match {
         case name @ FileName(first, last) => HistoryTimeline.HistoryFile(s"$dir/$name", first, last)
-        case other                        => throw damaged(manifest, s"'$other' is no name of a history file", null)
+        case other => throw damaged(manifest, s"'${other.take(200)}' is no name of a history file", null)
       }
     }
+    named.distinct
   }
 
   private def damaged(manifest: String, reason: String, cause: Throwable): DamagedTable =

@@ -1,13 +1,12 @@
 package hudiidx.rows
 
-import java.math.{BigDecimal, BigInteger}
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{Arrays, Collection => JCollection, Map => JMap}
 
 import scala.collection.JavaConverters._
 
-import hudiidx.{AvroSchemas, UnsupportedTable}
+import hudiidx.{AvroSchemas, DecimalText, UnsupportedTable}
 import hudiidx.table.HudiType
 import org.apache.avro.generic.{GenericData, GenericFixed, IndexedRecord}
 import org.apache.avro.util.Utf8
@@ -73,12 +72,9 @@ private[hudiidx] final class AvroValues(where: String, defaults: Boolean = false
 
   private def binary(schema: Schema): AvroValue = schema.getLogicalType match {
     case d: LogicalTypes.Decimal =>
-      as(ValueType.Decimal(d.getPrecision, d.getScale)) { v =>
-        val value = new BigDecimal(new BigInteger(AvroValues.bytes(v)), d.getScale)
-        if (value.precision > d.getPrecision)
-          throw new ArithmeticException(s"a decimal of more than ${d.getPrecision} digits")
-        value
-      }
+      as(ValueType.Decimal(d.getPrecision, d.getScale))(v =>
+        DecimalText.unscaled(AvroValues.bytes(v), d.getPrecision, d.getScale)
+      )
     case _ =>
       HudiType.of(schema, where) match {
         case Some(v: HudiType.Vector) =>

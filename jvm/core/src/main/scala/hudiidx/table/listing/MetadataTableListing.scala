@@ -34,35 +34,43 @@ final class MetadataTableListing private[table] (
 
   override def partitions: Vector[String] = {
     val found = Vector.newBuilder[String]
-    merged(MetadataTableListing.AllPartitions).forEach { (name, _) =>
-      found += (if (name == MetadataTableListing.NoPartition) "" else name)
-    }
+    merged(MetadataTableListing.AllPartitions)
+      .getOrElse(throw new DamagedTable("the metadata table has no list of partitions; rebuild it with Hudi"))
+      .forEach((name, _) => found += (if (name == MetadataTableListing.NoPartition) "" else name): Unit)
     found.result().sorted
   }
 
-  override def files(partitionPath: String): Array[FileEntry] = {
-    val found = Array.newBuilder[FileEntry]
-    merged(if (partitionPath.isEmpty) MetadataTableListing.NoPartition else partitionPath).forEach { (name, size) =>
-      val entry = names.fold(FileName.parse(partitionPath, name, size))(_.entry(partitionPath, name, size))
-      entry.foreach(found += _)
+  override def files(partitionPath: String): Array[FileEntry] =
+    recorded(partitionPath).getOrElse(Array.empty[FileEntry])
+
+  /** As `files`; None for a partition that the metadata table has no record of. */
+  def recorded(partitionPath: String): Option[Array[FileEntry]] =
+    merged(if (partitionPath.isEmpty) MetadataTableListing.NoPartition else partitionPath).map { live =>
+      val found = Array.newBuilder[FileEntry]
+      live.forEach { (name, size) =>
+        val entry = names.fold(FileName.parse(partitionPath, name, size))(_.entry(partitionPath, name, size))
+        entry.foreach(found += _)
+      }
+      found.result()
     }
-    found.result()
-  }
+
+  /** As [[HFileReader.requireOrdered]], of each file. */
+  def requireOrdered(): Unit = layers.foreach(_.requireOrdered())
 
   override def close(): Unit = layers.foreach(_.close())
 
-  /** Names and sizes of one record, over all layers from the oldest on. */
-  private def merged(key: String): JMap[String, java.lang.Long] = {
+  /** Names and sizes of one record, over all layers from the oldest on; None if no layer has it. */
+  private def merged(key: String): Option[JMap[String, java.lang.Long]] = {
     val live = new JMap[String, java.lang.Long]()
     val bytes = key.getBytes(UTF_8)
-    layers.foreach { layer =>
+    val having = layers.count { layer =>
       layer.entries(bytes) { (name, size, deleted) =>
         // A file that grew has both sizes; a deletion ends it until it is added again.
         if (deleted) live.remove(name)
         else live.merge(name, size, (a, b) => math.max(a, b))
       }
     }
-    live
+    if (having == 0) None else Some(live)
   }
 }
 
@@ -83,32 +91,45 @@ private[table] final class MetadataLayer(
   private val schema = MetadataLayer.schemaOf(writerSchema, path)
   private val datum = new AvroDatum(schema)
 
-  /** Gives name, size and deletion mark of each entry under the key; nothing if the key is not here. */
-  def entries(key: Array[Byte])(use: (String, Long, Boolean) => Unit): Unit = {
+  /** Gives name, size and deletion mark of each entry under the key; false if the key is not here. */
+  def entries(key: Array[Byte])(use: (String, Long, Boolean) => Unit): Boolean = {
     val value = hfile.get(key)
     // An empty value is a deleted record; the `files` partition has none, but its absence is the same.
-    if (value != null && value.hasRemaining) each(decode(value, key), use)
+    val isHere = value != null && value.hasRemaining
+    if (isHere) each(decode(value, key), use)
+    isHere
   }
 
+  def requireOrdered(): Unit = hfile.requireOrdered()
+
   private def each(record: GenericRecord, use: (String, Long, Boolean) => Unit): Unit =
-    record.get("filesystemMetadata") match {
+    field(record, "filesystemMetadata") match {
       case files: java.util.Map[_, _] =>
         files.forEach { (name, info) =>
           info match {
             case i: GenericRecord =>
-              (i.get("size"), i.get("isDeleted")) match {
+              (field(i, "size"), field(i, "isDeleted")) match {
                 case (size: java.lang.Long, deleted: java.lang.Boolean) => use(inside(name.toString), size, deleted)
                 case _                                                  => damaged("file entry without size", null)
               }
             case _ => damaged("file entry that is no record", null)
           }
         }
-      case null => ()
-      case _    => damaged("files that are no map", null)
+      case null if schema.getField("filesystemMetadata") != null => ()
+      case _                                                     => damaged("record whose files are no map", null)
     }
 
+  /** Null where the file's schema does not have it. */
+  private def field(record: GenericRecord, name: String): AnyRef = {
+    val found = record.getSchema.getField(name)
+    if (found == null) null else record.get(found.pos)
+  }
+
   private def inside(name: String): String =
-    if (Storage.leaves(name)) damaged(s"path '$name' that leaves the table", null) else name
+    if (Storage.leaves(name)) damaged(s"path '$name' that leaves the table", null)
+    else if (name != MetadataTableListing.NoPartition && !Storage.isPlain(name))
+      damaged(s"path '$name' with empty parts or '.', a second name of another", null)
+    else name
 
   private def decode(value: ByteBuffer, key: Array[Byte]): GenericRecord =
     try {

@@ -49,6 +49,9 @@ final class TableListing(
   def expected(partitionPath: String): ExpectedPartition =
     expectedFiles.getOrElse(partitionPath, ExpectedPartition.Empty)
 
+  /** Partitions that must have files. */
+  def expectedPartitions: Iterable[String] = expectedFiles.keys
+
   override lazy val partitions: Vector[String] = {
     val found = discover()
     val known = found.toSet

@@ -12,7 +12,7 @@ import hudiidx.table.{
   TableConfig
 }
 import hudiidx.timeline._
-import hudiidx.{InvalidOption, UnsupportedTable}
+import hudiidx.{DamagedTable, InvalidOption, UnsupportedTable}
 
 /** The rows of a file slice as of an instant, whose blocks and those of later ones the second one may leave out. */
 final case class SliceMoment(slice: FileSlice, asOf: String)
@@ -32,12 +32,12 @@ object Change {
 
   /** The writer kept what it changed.
     *
-    * @param files  names of `.cdc` files in the folder of the partition, by version
+    * @param files  names of `.cdc` files in the folder of the partition, by version, with the bytes that it left in them
     * @param before rows by which what they lack is filled in; None where they lack nothing
     */
   final case class Recorded(
       instant: String,
-      files: Vector[String],
+      files: Vector[(String, Long)],
       before: Option[SliceMoment],
       after: Option[SliceMoment]
   ) extends Change
@@ -173,7 +173,7 @@ final class ChangeQuery(
     val after = if (logging.keepsAfter) None else base(instant, group, stat, name)
     Change.Recorded(
       instant,
-      FileOrder.sorted(kept.toArray).toVector.map(_.fileName),
+      FileOrder.sorted(kept.toArray).toVector.map(f => f.fileName -> stat.cdcFiles(f.fileName)),
       before.map(SliceMoment(_, previous(instant))),
       after
     )
@@ -212,6 +212,10 @@ final class ChangeQuery(
   /** The last instant before another one: of the timeline, or else the text of digits that is one less. */
   private def previous(instant: String): String = times.reverseIterator.find(_ < instant).getOrElse {
     val at = instant.lastIndexWhere(_ > '0')
+    if (at < 0)
+      throw new DamagedTable(
+        s"${timeline.dir}: instant $instant, before which there can be no other; roll it back with Hudi"
+      )
     instant.take(at) + (instant(at) - 1).toChar + "9" * (instant.length - at - 1)
   }
 

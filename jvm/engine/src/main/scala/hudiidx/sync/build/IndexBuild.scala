@@ -158,7 +158,7 @@ private[sync] final class IndexBuild(
       progress: BuildProgress
   ): Option[WrittenFiles] =
     try
-      MetadataScan.open(table, listing.lister.rules, options.source).map { metadata =>
+      MetadataScan.open(table, listing, options.source).map { metadata =>
         try writeMaster(table, metadata.partitions, progress, metadata.scan)
         finally metadata.close()
       }

@@ -2,6 +2,7 @@ package hudiidx.engine.column
 
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Base64
 
 import hudiidx.Fixtures
 import hudiidx.column._
@@ -48,7 +49,15 @@ class HudiBloomSuite extends AnyFunSuite {
       assert(files > 0 && keys > 0 && wrong < asked / 25)
     }
 
-  test("a footer without a filter, or with one that is not known or damaged, leaves the keys to be read") {
+  private def withByte(filter: String): String =
+    Base64.getEncoder.encodeToString(Base64.getDecoder.decode(filter) :+ 0.toByte)
+
+  private def ofNoKeys: String =
+    Base64.getEncoder.encodeToString(ByteBuffer.allocate(21).putInt(-1).putInt(3).put(1.toByte).putInt(64).array)
+
+  test(
+    "a footer without a filter, or with one that is not known, damaged or lacks its keys, leaves the keys to be read"
+  ) {
     val table = new TableFiles(Fixtures.table("v9-cow-part"))
     val file = table.files.find(f => f.kind == FileKind.Parquet && table.isThere(f)).get
     val reader = LocalStorage.open(FileColumns.pathOf(Fixtures.table("v9-cow-part"), file))
@@ -62,7 +71,10 @@ class HudiBloomSuite extends AnyFunSuite {
         footer.updated(name, footer(name).take(footer(name).length / 8 * 4)),
         footer.updated(name, "?"),
         footer.updated(name, ""),
-        footer - HudiBloom.TypeKey updated (name, "AAAAHg==")
+        footer - HudiBloom.TypeKey updated (name, "AAAAHg=="),
+        footer.updated(name, withByte(footer(name))),
+        footer.updated("hoodie_min_record_key", "no key of the file"),
+        Map(name -> ofNoKeys)
       ).zipWithIndex.foreach { case (f, i) => assert(HudiBloom.of(f.get).isEmpty, i) }
       // So small a share of false positives that the footer's filter cannot keep it.
       assert(HudiBloom.of(footer.get).flatMap(_.record(1e-300)).isEmpty)

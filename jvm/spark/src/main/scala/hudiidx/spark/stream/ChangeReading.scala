@@ -11,7 +11,7 @@ import hudiidx.log.{ChangeRecord, ChangeRecords, LogKeys, LogKeysOptions, SliceL
 import hudiidx.merge.MergeRules
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.spark.read.{BaseFileReaderFactory, FileSliceSplit, RecordKeyFilter}
-import hudiidx.storage.Storage
+import hudiidx.storage.{CloseableIterator, Storage}
 import hudiidx.table._
 import hudiidx.table.query.{Change, ChangeLogging, GroupChanges, SliceMoment}
 import org.apache.spark.TaskContext
@@ -114,42 +114,37 @@ final private[spark] case class ChangeReading(
     ): Iterator[InternalRow] =
       (before.keySet ++ after.keySet).iterator.flatMap { key =>
         val (old, now) = (before.getOrElse(key, Vector.empty), after.getOrElse(key, Vector.empty))
-        val (left, come) = (without(old, now, sameness), without(now, old, sameness))
+        val (left, come) = (ChangeText.without(old, now, sameness), ChangeText.without(now, old, sameness))
         left.map(Option(_)).zipAll(come.map(Option(_)), None, None).map {
           case (Some(b), Some(a)) => row("u", instant, b, a)
           case (b, a)             => row(if (a.isDefined) "i" else "d", instant, b.orNull, a.orNull)
         }
       }
 
-    private def without(images: Vector[String], others: Vector[String], sameness: String => String): Vector[String] = {
-      val left = mutable.ArrayBuffer(others.map(sameness): _*)
-      images.filter { image =>
-        val at = left.indexOf(sameness(image))
-        if (at >= 0) left.remove(at): Unit
-        at < 0
-      }
-    }
-
+    /** The records are read twice where images are looked up by their keys: a file's images may be larger than memory. */
     private def recorded(change: Change.Recorded): Iterator[InternalRow] = {
-      val found = Vector.newBuilder[ChangeRecord]
-      val byText = table.config.format.floatsByText
-      change.files.foreach(f => ChangeRecords.foreach(storage, Storage.join(folder, f), images, byText)(found += _))
-      val records = found.result()
       val keys = new JSet[ByteBuffer]
-      records.flatMap(_.key).foreach(k => keys.add(keyOf(k)))
+      if (!logging.keepsBefore || !logging.keepsAfter)
+        recordsOf(change).flatMap(_.key).foreach(k => keys.add(keyOf(k)))
       def of(moment: Option[SliceMoment]) = byKey(moment.iterator.flatMap(imagesOf).filter(i => keys.contains(i._1)))
       val (before, after) = (of(change.before), of(change.after))
       def image(record: ChangeRecord, in: Images) =
         record.key.flatMap(k => in.get(keyOf(k))).map(_.last).getOrElse(throw lostError(change, record))
-      records.iterator.map { r =>
+      recordsOf(change).map { r =>
         val old = if (logging.keepsBefore) r.before.orNull else if (r.op == "i") null else image(r, before)
         val now = if (logging.keepsAfter) r.after.orNull else if (r.op == "d") null else image(r, after)
         row(r.op, change.instant, old, now)
       }
     }
 
+    private def recordsOf(change: Change.Recorded): Iterator[ChangeRecord] = change.files.iterator.flatMap {
+      case (file, bytes) =>
+        val byText = table.config.format.floatsByText
+        new WhileInTask(ChangeRecords.open(storage, Storage.join(folder, file), images, byText, bytes))
+    }
+
     private def lostError(change: Change.Recorded, record: ChangeRecord) = new DamagedTable(
-      s"${Storage.join(folder, change.files.head)}: record ${record.key.getOrElse("without a key")} was changed by ${change.instant} " +
+      s"${Storage.join(folder, change.files.head._1)}: record ${record.key.getOrElse("without a key")} was changed by ${change.instant} " +
         s"(${record.op}), and the base files before and after do not have it; begin after that commit"
     )
 
@@ -174,6 +169,18 @@ final private[spark] case class ChangeReading(
       UTF8String.fromString(after)
     )
   }
+}
+
+/** What is closed behind its last item, or when its task ends. */
+final private class WhileInTask[A](items: CloseableIterator[A]) extends Iterator[A] {
+  Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => items.close()): Unit)
+
+  override def hasNext: Boolean = items.hasNext || {
+    items.close()
+    false
+  }
+
+  override def next(): A = items.next()
 }
 
 /** The rows of batches, each good until the next one. The reader is closed behind the last of them, or when its task ends. */

@@ -2,6 +2,8 @@ package hudiidx.spark.stream
 
 import java.io.StringWriter
 
+import scala.collection.mutable
+
 import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator}
 import hudiidx.UnsupportedTable
 import org.apache.spark.sql.catalyst.InternalRow
@@ -95,6 +97,18 @@ private[spark] object ChangeText {
       val behindTime = end(CommitTime.length)
       val numbered = text.startsWith(Number, behindTime)
       withoutFile(text.substring(if (numbered) end(behindTime + Number.length) else behindTime))
+    }
+  }
+
+  /** The images that no other one is the same as: each of the others is so once, for the first of them. */
+  def without(images: Vector[String], others: Vector[String], sameness: String => String): Vector[String] = {
+    val left = mutable.HashMap.empty[String, Int].withDefaultValue(0)
+    others.foreach(other => left(sameness(other)) += 1)
+    images.filter { image =>
+      val same = sameness(image)
+      val isThere = left(same) > 0
+      if (isThere) left(same) -= 1
+      !isThere
     }
   }
 

@@ -1,10 +1,11 @@
 package hudiidx.spark.views
 
-import java.math.{BigDecimal, BigInteger}
+import java.math.BigDecimal
 import java.nio.charset.StandardCharsets.UTF_8
 import java.time.{Instant, LocalDate, ZoneOffset}
 
 import scala.collection.mutable.ArrayBuffer
+import scala.util.Try
 
 import hudiidx.column._
 import hudiidx.column.segment.{ColumnIndex, ColumnScan}
@@ -12,7 +13,7 @@ import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.store.IndexStore
 import hudiidx.sync.IndexOptions
-import hudiidx.{IndexNotFound, Texts}
+import hudiidx.{DecimalText, IndexNotFound, Texts}
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
@@ -124,9 +125,11 @@ object ColumnIndexView {
     case ColumnType.Decimal(_, scale) =>
       val bytes = value.clone()
       if (bytes.nonEmpty) bytes(0) = (bytes(0) ^ 0x80).toByte
-      new BigDecimal(new BigInteger(bytes), scale).toPlainString
-    case _ => value.map(b => f"$b%02x").mkString
+      Try(DecimalText.unscaled(bytes, DecimalText.MostDigits, scale)).fold(_ => hex(value), _.toPlainString)
+    case _ => hex(value)
   }
+
+  private def hex(value: Array[Byte]): String = value.map(b => f"$b%02x").mkString
 }
 
 final private class ColumnIndexReaders(table: Broadcast[SharedTable], options: IndexOptions, name: String)

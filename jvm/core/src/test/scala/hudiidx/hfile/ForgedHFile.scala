@@ -1,0 +1,65 @@
+package hudiidx.hfile
+
+import java.io.ByteArrayOutputStream
+import java.nio.charset.StandardCharsets.UTF_8
+import scala.collection.immutable.TreeMap
+
+/** HFiles that no writer makes, with checksums that are right: cells in any order, and an index that says what one likes.
+  *
+  * @param blocks keys of each data block, as they stand there
+  * @param levels of the index. On each but the root there is a block for each of the data blocks; each names all of the level below
+  * @param indexKeys of the entries of the index
+  * @param entryCount that the trailer says
+  */
+final case class ForgedHFile(
+    blocks: Vector[Vector[String]],
+    levels: Int,
+    indexKeys: Int => String,
+    entryCount: Long
+) {
+
+  def bytes: Array[Byte] = {
+    val out = new ByteArrayOutputStream
+    val writer = new BlockWriter(out, HFileOptions(Codec.None))
+    def write(magic: Long, fill: ByteSink => Unit): (Long, Int) = {
+      val body = new ByteSink(256)
+      fill(body)
+      (writer.write(magic, body.array, body.size), writer.lastSize)
+    }
+    def entries(children: Vector[(Long, Int)]): IndexEntries = {
+      val all = new IndexEntries
+      children.zipWithIndex.foreach { case ((offset, size), i) =>
+        val key = indexKeys(i).getBytes(UTF_8)
+        all.add(offset, size, key, key.length)
+      }
+      all
+    }
+    val data = blocks.map(keys => write(HFileFormat.DataMagic, out => keys.foreach(cell(out, _))))
+    val top = (1 until levels).foldLeft(data) { (below, level) =>
+      val magic = if (level == 1) HFileFormat.LeafIndexMagic else HFileFormat.IntermediateIndexMagic
+      blocks.map(_ => write(magic, entries(below).writeLeaf(_, 0, below.size)))
+    }
+    val loadOnOpen = writer.offset
+    write(HFileFormat.RootIndexMagic, entries(top).writeRoot)
+    write(HFileFormat.RootIndexMagic, _ => ())
+    val trailer = Trailer(writer.offset, loadOnOpen, 0, 0, top.size, 0, entryCount, levels, 0, data.last._1, Codec.None)
+    val end = trailer.encode("c")
+    val info = TreeMap(
+      FileInfoKey.KeyValueVersion -> Array[Byte](0, 0, 0, 1),
+      FileInfoKey.ChecksumType -> Array(Checksum.Crc32c.number.toByte)
+    )
+    val encoded = FileInfoBlock.encode(info)
+    writer.write(HFileFormat.FileInfoMagic, encoded, encoded.length)
+    out.write(end)
+    out.toByteArray
+  }
+
+  private def cell(out: ByteSink, key: String): Unit = {
+    val row = key.getBytes(UTF_8)
+    out.int(row.length + HFileFormat.KeyOverheadBytes)
+    out.int(1)
+    Cells.writeKey(out, row, row.length)
+    out.write(7)
+    out.write(0)
+  }
+}
