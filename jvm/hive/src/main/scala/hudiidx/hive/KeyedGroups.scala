@@ -3,7 +3,7 @@ package hudiidx.hive
 import java.io.IOException
 
 import hudiidx.{DamagedIndex, Log}
-import hudiidx.engine.record.{IndexedKeys, RecordIndexSnapshot}
+import hudiidx.engine.record.RecordIndexSnapshot
 import hudiidx.record.{PackedKeys, RecordIndex}
 import hudiidx.sync.TableSnapshot
 import hudiidx.table.FileGroup
@@ -19,9 +19,9 @@ private[hive] object KeyedGroups {
     if (!canTell(snapshot, settings)) None
     else
       try {
-        val moment = RecordIndexSnapshot.of(snapshot, settings.index, settings.asOf)
+        val (moment, opened) = RecordIndexSnapshot.open(snapshot, settings.index, settings.asOf)
         val unknown = moment.slices.map(s => FileGroup(s.partitionPath, s.fileId)).toSet
-        IndexedKeys.open(moment, snapshot).flatMap { index =>
+        opened.flatMap { index =>
           try
             if (index.index.windowDays.nonEmpty) None
             else {

@@ -47,14 +47,20 @@ final class RecordIndexSnapshot private[record] (
 
 object RecordIndexSnapshot {
 
-  /** IndexNotFound, StaleIndex or DamagedIndex in strict mode where the index cannot be used. */
-  def of(snapshot: TableSnapshot, options: IndexOptions, asOf: Option[String]): RecordIndexSnapshot = {
+  /** The moment, and its index opened, which must be closed; None where it has none. IndexNotFound, StaleIndex or DamagedIndex
+    * in strict mode where the index cannot be used.
+    */
+  def open(
+      snapshot: TableSnapshot,
+      options: IndexOptions,
+      asOf: Option[String]
+  ): (RecordIndexSnapshot, Option[IndexedKeys]) = {
     val store = new IndexStore(snapshot.table.storage, options.indexDir(snapshot.tablePath))
-    def without(code: String, why: String): RecordIndexSnapshot = {
+    def without(code: String, why: String): (RecordIndexSnapshot, Option[IndexedKeys]) = {
       val own = Fallback(code, why)
       if (snapshot.use.fallback.isEmpty) own.warn(snapshot.tablePath, store.dir, options.strict)
       val reason = snapshot.use.fallback.getOrElse(own)
-      scanning(snapshot, store.dir, reason, tableOf(snapshot, store, None, asOf), None)
+      (scanning(snapshot, store.dir, reason, tableOf(snapshot, store, None, asOf), None), None)
     }
     snapshot.use.version.filter(RecordIndex.isIn) match {
       case Some(version) =>
@@ -83,12 +89,12 @@ object RecordIndexSnapshot {
       store: IndexStore,
       version: IndexVersion,
       asOf: Option[String]
-  ): RecordIndexSnapshot = {
+  ): (RecordIndexSnapshot, Option[IndexedKeys]) = {
     val index = RecordIndex.open(version, store, snapshot.table.access.cache)
     try {
       val table = tableOf(snapshot, store, index.windowDays, asOf)
       val uncovered = new UncoveredFileGroups(snapshot, version, index, asOf, table.isDated)
-      new RecordIndexSnapshot(
+      val moment = new RecordIndexSnapshot(
         store.dir,
         Some(version),
         None,
@@ -98,7 +104,12 @@ object RecordIndexSnapshot {
         asOf,
         index.windowDays
       )
-    } finally index.close()
+      (moment, Some(new IndexedKeys(moment, index, snapshot)))
+    } catch {
+      case e: Throwable =>
+        index.close()
+        throw e
+    }
   }
 
   private def scanning(
@@ -126,7 +137,7 @@ object RecordIndexSnapshot {
   *
   *  @param snapshot of the same moment, by the same index version
   */
-final class IndexedKeys private (moment: RecordIndexSnapshot, val index: RecordIndex, snapshot: TableSnapshot)
+final class IndexedKeys private[record] (moment: RecordIndexSnapshot, val index: RecordIndex, snapshot: TableSnapshot)
     extends AutoCloseable {
   private val instants = new SliceInstants(snapshot.view, moment.asOf)
   private val notLiveCount = new LongAdder
@@ -170,7 +181,7 @@ final class IndexedKeys private (moment: RecordIndexSnapshot, val index: RecordI
 
 object IndexedKeys {
 
-  /** None if the moment has no index. */
+  /** In a process that was sent the moment; None if it has no index. */
   def open(moment: RecordIndexSnapshot, snapshot: TableSnapshot): Option[IndexedKeys] = moment.version.map { version =>
     val store = new IndexStore(snapshot.table.storage, moment.indexDir)
     new IndexedKeys(moment, RecordIndex.open(version, store, snapshot.table.access.cache), snapshot)

@@ -89,8 +89,8 @@ object RecordLookup {
     asOf.foreach(TimeTravel.check(context.config, context.timeline, context.contents, _))
     val snapshot = TableSnapshot.of(context, options)
     try {
-      val moment = RecordIndexSnapshot.of(snapshot, options, asOf)
-      new RecordLookup(snapshot, moment, IndexedKeys.open(moment, snapshot), engine, options.strict)
+      val (moment, keys) = RecordIndexSnapshot.open(snapshot, options, asOf)
+      new RecordLookup(snapshot, moment, keys, engine, options.strict)
     } catch {
       case e: Throwable =>
         snapshot.close()

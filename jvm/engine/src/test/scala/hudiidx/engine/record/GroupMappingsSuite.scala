@@ -32,8 +32,8 @@ class GroupMappingsSuite extends AnyFunSuite {
     val options = IndexOptions(strict = strict)
     val snapshot = TableSnapshot.open(a, table.path, options)
     try {
-      val moment = RecordIndexSnapshot.of(snapshot, options, None)
-      val keys = IndexedKeys.open(moment, snapshot).get
+      val (moment, opened) = RecordIndexSnapshot.open(snapshot, options, None)
+      val keys = opened.get
       var fallbacks = 0
       val found = Vector.newBuilder[RecordLocation]
       def add(key: Array[Byte], at: hudiidx.record.VisibleGroup) =

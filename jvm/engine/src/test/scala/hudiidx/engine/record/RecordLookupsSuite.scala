@@ -122,7 +122,7 @@ class RecordLookupsSuite extends AnyFunSuite {
     val storage = new CountingStorage(LocalStorage)
     val snapshot = TableSnapshot.open(Tables.access(storage, new BlockCache(1 << 20)), table, scanned)
     try {
-      val moment = RecordIndexSnapshot.of(snapshot, scanned, None)
+      val (moment, _) = RecordIndexSnapshot.open(snapshot, scanned, None)
       val kept = new KeptSliceKeys(moment, snapshot.table.access)
       assert(!kept.areHeld && kept.table.isDefined && kept.areHeld)
       val keys = PackedKeys.of(allKeys(table, None) :+ "absent")
@@ -141,7 +141,7 @@ class RecordLookupsSuite extends AnyFunSuite {
       val table = Fixtures.copy(name)
       val snapshot = TableSnapshot.open(Tables.access(storage, new BlockCache(1 << 20)), table, scanned)
       try {
-        val moment = RecordIndexSnapshot.of(snapshot, scanned, None)
+        val (moment, _) = RecordIndexSnapshot.open(snapshot, scanned, None)
         val before = storage.counts.open
         val keys = new KeptSliceKeys(moment, snapshot.table.access, mostBytes, localBytes = 0)
         val asked = allKeys(table, None)

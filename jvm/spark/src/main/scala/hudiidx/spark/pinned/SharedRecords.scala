@@ -11,13 +11,15 @@ import hudiidx.table.query.TimeTravel
 /** The record keys of a table at one moment, on the driver and in tasks alike. What is sent says how keys are found; each
   * process opens the files of that index version once, when the first task asks.
   *
-  *  @param onDriver the snapshot that the moment was decided by; null in other processes
+  *  @param onDriver     the snapshot that the moment was decided by; null in other processes
+  *  @param keysOnDriver its index, where it has one; null in other processes
   */
 final class SharedRecords private (
     val table: SharedTable,
     options: IndexOptions,
     val moment: RecordIndexSnapshot,
-    @transient private val onDriver: TableSnapshot
+    @transient private val onDriver: TableSnapshot,
+    @transient private val keysOnDriver: Option[IndexedKeys]
 ) extends Serializable {
 
   @transient private lazy val snapshot: TableSnapshot =
@@ -26,7 +28,9 @@ final class SharedRecords private (
 
   /** None without a usable record index. */
   @transient lazy val index: Option[IndexedKeys] =
-    if (moment.version.isEmpty) None else IndexedKeys.open(moment, snapshot)
+    if (keysOnDriver != null) keysOnDriver
+    else if (moment.version.isEmpty) None
+    else IndexedKeys.open(moment, snapshot)
 
   @transient private lazy val told = new Array[Long](LookupCounts.Names.size)
 
@@ -59,8 +63,8 @@ final class SharedRecords private (
       index.foreach(_.requireFiles())
       this
     } catch {
-      case e: DamagedIndex => new SharedRecords(table, options, withoutIndex(e.getMessage), onDriver)
-      case e: IOException  => new SharedRecords(table, options, withoutIndex(e.toString), onDriver)
+      case e: DamagedIndex => new SharedRecords(table, options, withoutIndex(e.getMessage), onDriver, None)
+      case e: IOException  => new SharedRecords(table, options, withoutIndex(e.toString), onDriver, None)
     }
 
   private def withoutIndex(why: String): RecordIndexSnapshot =
@@ -85,7 +89,8 @@ object SharedRecords {
   def of(table: SharedTable, options: IndexOptions, asOf: Option[String]): SharedRecords = {
     asOf.foreach(TimeTravel.check(table.config, table.timeline, table.contents, _))
     val snapshot = table.snapshot
-    new SharedRecords(table, options, RecordIndexSnapshot.of(snapshot, options, asOf), snapshot)
+    val (moment, keys) = RecordIndexSnapshot.open(snapshot, options, asOf)
+    new SharedRecords(table, options, moment, snapshot, keys)
   }
 }
 
