@@ -93,7 +93,7 @@ final class RecordIndex private (
     new AcquiredEntries(files, groups(group))
   }
 
-  /** One listing of the folder tells whether all files are there, whole by their size; DamagedIndex if not. */
+  /** DamagedIndex if one of its files is gone or cut short, by one listing of the folder. */
   def requireFiles(): Unit = RecordIndex.requireFiles(version, store)
 
   override def close(): Unit = synchronized {
@@ -111,15 +111,9 @@ object RecordIndex {
   /** Days that the window of its record index reaches back; None if there is no window, or no record index. */
   def windowDays(version: IndexVersion): Option[Int] = version.number(RecordProperty.WindowDays).map(_.toInt)
 
-  /** One listing of the folder tells whether all files of a version's record index are there, whole by their size;
-    * DamagedIndex if not.
-    */
-  def requireFiles(version: IndexVersion, store: IndexStore): Unit = {
-    val there = store.storage.list(store.dir).map(f => f.name -> f.sizeBytes).toMap
-    version.files.filter(f => RecordKind.All(f.kind) && !there.get(f.name).contains(f.sizeBytes)).foreach { f =>
-      throw RecordFile.damaged(s"${store.dir}/${f.name}", "the file is gone or cut short")
-    }
-  }
+  /** DamagedIndex if a file of a version's record index is gone or cut short, by one listing of the folder. */
+  def requireFiles(version: IndexVersion, store: IndexStore): Unit =
+    store.requireFiles(version.files.filter(f => RecordKind.All(f.kind)))
 
   /** IndexNotFound if the version has no record index, DamagedIndex if its files do not fit together. */
   def open(

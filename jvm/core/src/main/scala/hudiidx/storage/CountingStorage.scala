@@ -46,14 +46,22 @@ final class CountingStorage(inner: Storage) extends Storage {
     inner.status(path)
   }
 
-  override def open(path: String): RandomReader = {
+  override def open(path: String): RandomReader = opening(inner.open(path))
+
+  override def open(file: FileInfo): RandomReader = opening(inner.open(file))
+
+  override def readAll(path: String): Array[Byte] = reading(inner.readAll(path))
+
+  override def readAll(file: FileInfo): Array[Byte] = reading(inner.readAll(file))
+
+  private def opening(reader: => RandomReader): RandomReader = {
     opens.incrementAndGet()
-    new CountingReader(inner.open(path))
+    new CountingReader(reader)
   }
 
-  override def readAll(path: String): Array[Byte] = {
+  private def reading(all: => Array[Byte]): Array[Byte] = {
     readAlls.incrementAndGet()
-    val content = inner.readAll(path)
+    val content = all
     bytes.addAndGet(content.length.toLong)
     content
   }

@@ -21,7 +21,8 @@ final class FilePool(most: Int, idleNanos: Long, clock: () => Long) {
   private var sweeper = Option.empty[Thread]
 
   /** As `Storage.open`, whose reader this takes over. */
-  def open(storage: Storage, path: String): RandomReader = new PooledReader(this, storage, storage.open(path))
+  def open(storage: Storage, file: FileInfo): RandomReader =
+    new PooledReader(this, () => storage.open(file), storage.open(file))
 
   /** Files that are open now. */
   def size: Int = synchronized(open.size)
@@ -91,7 +92,8 @@ object FilePool {
   val shared: FilePool = new FilePool(Most, IdleNanos, () => System.nanoTime())
 }
 
-private[storage] final class PooledReader(pool: FilePool, storage: Storage, opened: RandomReader) extends RandomReader {
+private[storage] final class PooledReader(pool: FilePool, openAgain: () => RandomReader, opened: RandomReader)
+    extends RandomReader {
   override val path: String = opened.path
   override val sizeBytes: Long = opened.sizeBytes
   override val stamp: FileStamp = opened.stamp
@@ -134,7 +136,7 @@ private[storage] final class PooledReader(pool: FilePool, storage: Storage, open
   private def leave(): Unit = synchronized { users -= 1 }
 
   private def again(): RandomReader = {
-    val found = storage.open(path)
+    val found = openAgain()
     if (found.stamp != stamp) {
       found.close()
       throw new IOException(s"$path: another file than the one that was opened; open the table anew")

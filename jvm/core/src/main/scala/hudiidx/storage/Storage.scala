@@ -62,6 +62,14 @@ trait Storage {
   /** Opens for positional reads; NoSuchFileException if absent. */
   def open(path: String): RandomReader
 
+  /** As `open`, of a file that is known, as a listing or the one who wrote it tells: a store where each question takes time is
+    * not asked what it is. There a file that is absent or shorter is found out when it is read: NoSuchFileException, EOFException.
+    */
+  def open(file: FileInfo): RandomReader = open(file.path)
+
+  /** As `readAll`, of a file that is known: see `open`. */
+  def readAll(file: FileInfo): Array[Byte] = readAll(file.path)
+
   /** The whole content; NoSuchFileException if absent, IOException for more bytes than `Storage.requireWhole` lets through. */
   def readAll(path: String): Array[Byte]
 

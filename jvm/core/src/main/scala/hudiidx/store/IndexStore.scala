@@ -31,19 +31,20 @@ final class IndexStore(val storage: Storage, val dir: String) {
 
   /** What is found from the highest number down. */
   private def look(listings: Int): Looked = {
-    val numbers = versionNumbers()
+    val files = versionFiles()
+    val numbers = files.map(numberOf)
     var looked = Looked(numbers, None, Vector.empty, None)
-    val left = numbers.reverseIterator
+    val left = files.reverseIterator
     while (looked.version.isEmpty && left.hasNext) looked = lookAt(left.next(), looked)
     // All that was listed has been expired since, by who published newer ones.
     val isOvertaken = looked.version.isEmpty && looked.failures.isEmpty && numbers.nonEmpty
     if (isOvertaken && listings > 1) look(listings - 1) else looked
   }
 
-  private def lookAt(number: Long, before: Looked): Looked =
+  private def lookAt(file: FileInfo, before: Looked): Looked =
     try {
-      val bytes = reading(versionPath(number))(storage.readAll(versionPath(number)))
-      try before.copy(version = Some(decoded(number, bytes)))
+      val bytes = reading(file.path)(storage.readAll(file))
+      try before.copy(version = Some(decoded(numberOf(file), bytes)))
       catch { case e: DamagedIndex => before.copy(failures = before.failures :+ e) }
     } catch {
       // Another writer expired it after it was listed.
@@ -106,18 +107,12 @@ final class IndexStore(val storage: Storage, val dir: String) {
     isFirst
   }
 
-  def open(file: IndexFile): RandomReader = FilePool.shared.open(storage, Storage.join(dir, file.name))
-
   /** Opens a file that a version names; DamagedIndex if it is gone, cannot be read, or has another size. */
   def openWhole(file: IndexFile): RandomReader = {
     val path = Storage.join(dir, file.name)
-    val reader =
-      try open(file)
-      catch {
-        case e @ (_: NoSuchFileException | _: FileNotFoundException) =>
-          throw new DamagedIndex(s"$path: the file is gone; `hudiidx create` makes a new index", e)
-        case e: IOException => throw new DamagedIndex(s"$path: cannot be read ($e); check the index folder", e)
-      }
+    // No other file ever bears its name, so that its time need not be known.
+    val known = FileInfo(path, file.sizeBytes, 0L, isDirectory = false)
+    val reader = StoredFile.opening(path)(FilePool.shared.open(storage, known))
     if (reader.sizeBytes != file.sizeBytes) {
       val found = reader.sizeBytes
       reader.close()
@@ -125,7 +120,18 @@ final class IndexStore(val storage: Storage, val dir: String) {
         s"$path: has $found bytes, its version says ${file.sizeBytes}; `hudiidx create` makes a new index"
       )
     }
-    reader
+    new StoredFile(reader)
+  }
+
+  /** Those that are gone or cut short, by one listing of the folder. DamagedIndex if it cannot be listed. */
+  def missing(files: Vector[IndexFile]): Vector[IndexFile] = {
+    val there = reading(dir)(storage.list(dir)).iterator.map(f => f.name -> f.sizeBytes).toMap
+    files.filterNot(f => there.get(f.name).contains(f.sizeBytes))
+  }
+
+  /** DamagedIndex if one of the files is gone or cut short, see `missing`. */
+  def requireFiles(files: Vector[IndexFile]): Unit = missing(files).headOption.foreach { f =>
+    throw new DamagedIndex(s"$dir/${f.name}: the file is gone or cut short; `hudiidx create` makes a new index")
   }
 
   /** Writes an immutable file; `kind` says what it is in the version that names it. What `content` throws of its own

@@ -12,14 +12,19 @@ import hudiidx.storage.FileInfo
   *                  whose completion time does not tell the moment
   *  @param unfinished files of instants that hudiidx has not given their name yet, or never will: their writer was killed; and those
   *                  that say that a plan is run which is not there any more
+  *  @param listed  files of completed instants as the listing showed them, by name
   */
 final class ActiveTimeline(
     val dir: String,
     val layout: Int,
     val instants: Vector[Instant],
     modified: Map[String, Long] = Map.empty,
-    val unfinished: Vector[FileInfo] = Vector.empty
+    val unfinished: Vector[FileInfo] = Vector.empty,
+    listed: Map[String, FileInfo] = Map.empty
 ) {
+
+  /** The file of a completed instant, which nobody changes any more; None where no listing showed it with content. */
+  def file(name: String): Option[FileInfo] = listed.get(name).filter(_.sizeBytes > 0)
 
   val completed: Vector[Instant] = instants.filter(_.isCompleted)
 

@@ -1,7 +1,7 @@
 package hudiidx.timeline
 
 import hudiidx.NotAHudiTable
-import hudiidx.storage.Storage
+import hudiidx.storage.{FileInfo, Storage}
 import java.io.FileNotFoundException
 import java.nio.file.NoSuchFileException
 import scala.collection.mutable
@@ -14,19 +14,21 @@ import scala.collection.mutable
   *  @param check     looks at each file that a commit wrote
   *  @param keptBytes so much of completed instants is kept once it is read, the first that are asked for; a commit of these is decoded
   *                   once
+  *  @param listed    the file of a completed instant by its name, where a listing showed it
   */
 final class InstantContents(
     storage: Storage,
     timelineDir: String,
     archived: () => TimelineHistory = () => TimelineHistory.Empty,
     check: WrittenCheck = WrittenCheck.None,
-    keptBytes: Long = 0L
+    keptBytes: Long = 0L,
+    listed: String => Option[FileInfo] = _ => None
 ) {
   private val kept = mutable.HashMap.empty[String, InstantContent]
   private var leftBytes = keptBytes
 
   /** The same, for work that looks into the same instants again and again. */
-  def keeping(bytes: Long): InstantContents = new InstantContents(storage, timelineDir, archived, check, bytes)
+  def keeping(bytes: Long): InstantContents = new InstantContents(storage, timelineDir, archived, check, bytes, listed)
 
   /** Of a completed commit, deltacommit or replacecommit. An inflight instant's profile gives stats without paths. */
   def commit(instant: Instant): CommitMetadata = of(instant).commit
@@ -75,7 +77,8 @@ final class InstantContents(
   private def content(fileName: String, isCompleted: Boolean = false): InstantContent =
     keptOf(fileName).getOrElse {
       val path = Storage.join(timelineDir, fileName)
-      val bytes = NotAHudiTable.reading(path)(storage.readAll(path))
+      val known = if (isCompleted) listed(fileName) else None
+      val bytes = NotAHudiTable.reading(path)(known.fold(storage.readAll(path))(storage.readAll))
       val read = InstantContent.of(path, bytes).checkedBy(check)
       if (isCompleted) keep(fileName, read, bytes.length) else read
     }

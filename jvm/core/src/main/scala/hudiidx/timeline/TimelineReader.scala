@@ -55,7 +55,9 @@ object TimelineReader {
     def isLeft(name: String) = planless(name) && !InstantName.parse(name, layout).exists(i => times(i.requestedTime))
     val unfinished =
       files.filter(f => !f.isDirectory && (isLeft(f.name) || InstantName.unfinished(f.name, layout).isDefined))
-    new ActiveTimeline(dir, layout, instants, modified(files, layout, zone), unfinished)
+    val completed = instants.iterator.filter(_.isCompleted).map(_.fileName).toSet
+    val listed = files.iterator.filter(f => completed(f.name)).map(f => f.name -> f).toMap
+    new ActiveTimeline(dir, layout, instants, modified(files, layout, zone), unfinished, listed)
   }
 
   /** Inflight files of plans that are not there: each was made by a process that ended before it saw that its plan had been rolled

@@ -50,7 +50,7 @@ final class FilePoolSuite extends AnyFunSuite {
     def path(i: Int): Path = folder.resolve(s"f$i")
     def file(i: Int): RandomReader = {
       Files.write(path(i), Array.fill(4)(i.toByte))
-      pool.open(storage, path(i).toString)
+      pool.open(storage, storage.status(path(i).toString).get)
     }
   }
 
@@ -171,7 +171,7 @@ final class FilePoolSuite extends AnyFunSuite {
     val pool = new FilePool(8, idleNanos = 20000000L, () => System.nanoTime())
     val path = Files.write(Fixtures.newFolder("pool").resolve("f"), Array[Byte](1, 1, 1, 1)).toString
     (1 to 2).foreach { _ =>
-      val kept = pool.open(storage, path)
+      val kept = pool.open(storage, storage.status(path).get)
       assert(first(kept) === 1)
       val until = System.nanoTime() + 20000000000L
       while (pool.isSweeping && System.nanoTime() < until) Thread.sleep(5)

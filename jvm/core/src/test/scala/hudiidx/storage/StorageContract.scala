@@ -41,6 +41,29 @@ trait StorageContract extends AnyFunSuite {
     assert(!storage.delete(s"$dir/none"))
   }
 
+  test("a known file is read as one that its path opens; one that is gone or cut is an error, at the latest when it is read") {
+    val dir = newFolder()
+    put(s"$dir/f", "content")
+    val Vector(known) = storage.list(dir)
+    val reader = storage.open(known)
+    try {
+      assert(reader.path === known.path && reader.sizeBytes === 7L && reader.stamp === storage.open(known.path).stamp)
+      assert(UTF_8.decode(reader.read(3L, 4)).toString === "tent")
+    } finally reader.close()
+    assert(new String(storage.readAll(known), UTF_8) === "content")
+    val untimed = FileInfo(known.path, 7L, 0L, isDirectory = false)
+    assert(new String(storage.readAll(untimed), UTF_8) === "content")
+    def readOf(size: Long): Unit = {
+      val cut = storage.open(untimed.copy(sizeBytes = size))
+      try cut.read(0L, size.toInt): Unit
+      finally cut.close()
+    }
+    intercept[EOFException](readOf(9L))
+    storage.delete(known.path)
+    assert(intercept[NoSuchFileException](readOf(7L)).getMessage.contains(known.path))
+    assert(intercept[NoSuchFileException](storage.readAll(known)).getMessage.contains(known.path))
+  }
+
   test("a file written in place is whole, replaces nothing, and is gone when its writer fails") {
     val dir = newFolder()
     storage.writeInPlace(s"$dir/a/f")(_.write("one".getBytes(UTF_8)))

@@ -136,8 +136,7 @@ object IndexInfo {
       unseen: Vector[UnseenInstant],
       table: TableContext
   ): IndexInfo = {
-    val missing =
-      v.files.filter(f => store.storage.status(s"${store.dir}/${f.name}").forall(_.sizeBytes != f.sizeBytes))
+    val missing = store.missing(v.files)
     val state = if (missing.nonEmpty) Broken else if (unseen.isEmpty) Ready else Lagging
     val reason =
       if (missing.isEmpty) ""

@@ -113,7 +113,7 @@ object TableContext {
   def of(access: TableAccess, tablePath: String, config: TableConfig, timeline: ActiveTimeline): TableContext = {
     val files = DataFiles.of(config)
     def history = TimelineHistory.checked(access.histories.open(access.storage, tablePath, config), files)
-    val contents = new InstantContents(access.storage, timeline.dir, () => history, files)
+    val contents = new InstantContents(access.storage, timeline.dir, () => history, files, listed = timeline.file)
     new TableContext(access, tablePath, config, timeline, contents, history)
   }
 

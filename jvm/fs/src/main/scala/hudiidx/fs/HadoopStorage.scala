@@ -44,25 +44,35 @@ final class HadoopStorage(conf: Configuration) extends Storage {
   }
 
   override def open(path: String): RandomReader = on(path)(_.open(path)) { (fs, p) =>
-    missing(path) {
+    HadoopReader.found(path) {
       val status = fs.getFileStatus(p)
       if (status.isDirectory) throw new IOException(s"$path: a folder, where a file was expected")
-      // With the status in hand the store need not be asked for it again; the policy spares range reads a read-ahead.
-      val stream = fs
-        .openFile(p)
-        .withFileStatus(status)
-        .opt("fs.option.openfile.read.policy", "random")
-        .opt("fs.s3a.experimental.input.fadvise", "random")
-        .build()
-      new HadoopReader(stampOf(path, status), FutureIO.awaitFuture(stream))
+      opened(fs, p, stampOf(path, status), status)
     }
   }
 
-  override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path)) { (_, _) =>
-    val reader = open(path)
-    try reader.read(0, Storage.requireWhole(path, reader.sizeBytes)).array()
-    finally reader.close()
+  override def open(file: FileInfo): RandomReader = on(file.path)(_.open(file)) { (fs, p) =>
+    HadoopReader.found(file.path)(opened(fs, p, file.stamp, KnownStatus.of(fs, p, file)))
   }
+
+  /** With the status in hand the store need not be asked for it again; the policy spares range reads a read-ahead. */
+  private def opened(fs: FileSystem, p: Path, stamp: FileStamp, status: FileStatus): RandomReader = {
+    val stream = fs
+      .openFile(p)
+      .withFileStatus(status)
+      .opt("fs.option.openfile.read.policy", "random")
+      .opt("fs.s3a.experimental.input.fadvise", "random")
+      .build()
+    new HadoopReader(stamp, FutureIO.awaitFuture(stream))
+  }
+
+  override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path))((_, _) => whole(open(path)))
+
+  override def readAll(file: FileInfo): Array[Byte] = on(file.path)(_.readAll(file))((_, _) => whole(open(file)))
+
+  private def whole(reader: RandomReader): Array[Byte] =
+    try reader.read(0, Storage.requireWhole(reader.path, reader.sizeBytes)).array()
+    finally reader.close()
 
   override def write(path: String)(content: OutputStream => Unit): Unit = writing(path)(_.write(path)(content)) {
     (fs, p) =>
@@ -139,15 +149,6 @@ final class HadoopStorage(conf: Configuration) extends Storage {
         case fs                                                        => remote(fs, p)
       }
   }
-
-  private def missing[A](path: String)(body: => A): A =
-    try body
-    catch {
-      case e: FileNotFoundException =>
-        val missing = new NoSuchFileException(path)
-        missing.initCause(e)
-        throw missing
-    }
 }
 
 object HadoopStorage {
@@ -191,14 +192,30 @@ private final class HadoopReader(override val stamp: FileStamp, in: FSDataInputS
   override def read(offset: Long, length: Int): ByteBuffer = {
     RandomReader.requireRange(this, offset, length)
     val bytes = new Array[Byte](length)
-    in.readFully(offset, bytes, 0, length)
+    readFully(offset, length, bytes)
     ByteBuffer.wrap(bytes)
   }
 
   override def readInto(offset: Long, length: Int, target: Array[Byte]): Unit = {
     RandomReader.requireRange(this, offset, length)
-    in.readFully(offset, target, 0, length)
+    readFully(offset, length, target)
   }
 
+  private def readFully(offset: Long, length: Int, target: Array[Byte]): Unit =
+    HadoopReader.found(path)(in.readFully(offset, target, 0, length))
+
   override def close(): Unit = in.close()
+}
+
+private object HadoopReader {
+
+  /** NoSuchFileException for a file that is not there, when it is opened or, where nobody asked for it then, when it is read. */
+  def found[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case e: FileNotFoundException =>
+        val missing = new NoSuchFileException(path)
+        missing.initCause(e)
+        throw missing
+    }
 }

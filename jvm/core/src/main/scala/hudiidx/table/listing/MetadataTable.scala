@@ -103,7 +103,7 @@ object MetadataTable {
         ownConfig.timelineZone,
         ownConfig.timelineFolder
       )
-    private val ownContents = new InstantContents(storage, own.dir)
+    private val ownContents = new InstantContents(storage, own.dir, listed = own.file)
     private val archived = history(root, ownConfig)
     private val completedLater = new java.util.HashMap[String, Option[String]]()
     private val view = {

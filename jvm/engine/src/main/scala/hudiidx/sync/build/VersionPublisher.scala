@@ -45,7 +45,7 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
 
   /** Files that no version names yet are orphans to others once they are old enough. */
   private def requireFiles(version: IndexVersion): Unit =
-    version.files.find(f => store.storage.status(s"${store.dir}/${f.name}").isEmpty).foreach { f =>
+    store.missing(version.files).headOption.foreach { f =>
       throw new DamagedIndex(
         s"${store.dir}/${f.name}: gone before its version was published, which took longer than " +
           s"${IndexOptions.OrphanMinutes} allows; set that higher and try again"

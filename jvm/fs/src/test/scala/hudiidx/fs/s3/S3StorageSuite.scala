@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import hudiidx.{Figures, TestSettings}
 import hudiidx.fs.HadoopStorage
-import hudiidx.storage.{Storage, StorageContract}
+import hudiidx.storage.{FileInfo, Storage, StorageContract}
 import hudiidx.store.IndexFolderContract
 import org.scalatest.BeforeAndAfterAll
 
@@ -51,6 +51,15 @@ class S3StorageSuite extends StorageContract with IndexFolderContract with Befor
     val rounds = TestSettings.upTo(50, 8)
     Figures.add("rounds of six who publish at once on S3", rounds)
     assert(publishAtOnce(newFolder(), 6, rounds).forall(_ == 1))
+  }
+
+  test("a known file costs one get, any other a question before") {
+    val folder = newFolder()
+    storage.write(s"$folder/f")(_.write("content".getBytes(UTF_8)))
+    val Vector(known) = storage.list(folder)
+    assert(server.callsOf(storage.readAll(known)) === Map("get" -> 1))
+    assert(server.callsOf(storage.readAll(FileInfo(known.path, 7L, 0L, isDirectory = false))) === Map("get" -> 1))
+    assert(server.callsOf(storage.readAll(known.path)) === Map("head" -> 1, "get" -> 1))
   }
 
   test("a version costs one put, and the first of a bucket three more that ask whether a second one is refused") {

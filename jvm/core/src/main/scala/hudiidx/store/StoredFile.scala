@@ -1,0 +1,48 @@
+package hudiidx.store
+
+import hudiidx.DamagedIndex
+import hudiidx.storage.{FileStamp, RandomReader}
+import java.io.{EOFException, FileNotFoundException, IOException}
+import java.nio.ByteBuffer
+import java.nio.file.NoSuchFileException
+
+/** A file that a version of an index names. A store may find out only when it is read that it is gone or cut: DamagedIndex, as
+  * when it is opened.
+  */
+private[store] final class StoredFile(under: RandomReader) extends RandomReader {
+  override def path: String = under.path
+  override def sizeBytes: Long = under.sizeBytes
+  override def stamp: FileStamp = under.stamp
+
+  override def read(offset: Long, length: Int): ByteBuffer = within(offset, length)(under.read(offset, length))
+
+  override def readInto(offset: Long, length: Int, target: Array[Byte]): Unit =
+    within(offset, length)(under.readInto(offset, length, target))
+
+  private def within[A](offset: Long, length: Int)(read: => A): A = {
+    RandomReader.requireRange(this, offset, length)
+    try StoredFile.present(path)(read)
+    catch { case e: EOFException => throw StoredFile.damaged(path, "is shorter than its version says", e) }
+  }
+
+  override def close(): Unit = under.close()
+}
+
+private[store] object StoredFile {
+
+  /** DamagedIndex if the file is gone, or the store does not open it. */
+  def opening[A](path: String)(open: => A): A =
+    try present(path)(open)
+    catch {
+      case e: IOException => throw new DamagedIndex(s"$path: cannot be read ($e); check the index folder", e)
+    }
+
+  private def present[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case e @ (_: NoSuchFileException | _: FileNotFoundException) => throw damaged(path, "is gone", e)
+    }
+
+  private def damaged(path: String, what: String, e: Throwable) =
+    new DamagedIndex(s"$path: the file $what; `hudiidx create` makes a new index", e)
+}
