@@ -12,7 +12,7 @@ LINE = re.compile(
 
 COLUMNS = {
     "S3": ["list", "head", "get", "put", "post", "delete"],
-    "HDFS": ["list_status", "get_file_status", "open", "create", "rename", "delete"],
+    "HDFS": ["list_status", "get_file_status", "open", "create", "rename", "delete", "mkdirs"],
 }
 
 

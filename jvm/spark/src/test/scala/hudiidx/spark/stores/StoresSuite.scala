@@ -134,18 +134,18 @@ final class S3TablesSuite extends RemoteTables {
     // Hadoop 3.4 takes a folder of one object away by a delete; 3.3 posts, for parents' markers too.
     "upsert of one row" -> Map(
       "delete" -> at(if (VersionInfo.getVersion.startsWith("3.3.")) 3 else 5),
-      "get" -> at(51),
-      "head" -> at(67),
-      "list" -> at(34),
+      "get" -> at(47),
+      "head" -> at(41),
+      "list" -> at(35),
       "post" -> at(11),
       "put" -> at(15)
     ),
-    "read of rows by key" -> Map("get" -> at(17), "head" -> at(16), "list" -> at(2)),
+    "read of rows by key" -> Map("get" -> at(17), "head" -> at(9), "list" -> at(2)),
     // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
     "compaction" -> Map(
       "delete" -> at(8),
       "get" -> at(68, 146),
-      "head" -> at(110, 228),
+      "head" -> at(85, 190),
       "list" -> at(80, 193),
       "post" -> at(21, 64),
       "put" -> at(28, 71)
@@ -184,17 +184,17 @@ final class HdfsTablesSuite extends RemoteTables {
     "upsert of one row" -> Map(
       "op_create" -> at(13),
       "op_delete" -> at(5),
-      "op_get_file_status" -> at(71),
-      "op_list_status" -> at(14),
-      "op_open" -> at(46),
+      "op_get_file_status" -> at(45),
+      "op_list_status" -> at(15),
+      "op_open" -> at(45),
       "op_rename" -> at(10)
     ),
-    "read of rows by key" -> Map("op_get_file_status" -> at(14), "op_list_status" -> at(2), "op_open" -> at(14)),
+    "read of rows by key" -> Map("op_get_file_status" -> at(7), "op_list_status" -> at(2), "op_open" -> at(14)),
     // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
     "compaction" -> Map(
       "op_create" -> at(25, 69),
       "op_delete" -> at(13),
-      "op_get_file_status" -> at(102, 184),
+      "op_get_file_status" -> at(80, 160),
       "op_list_status" -> at(34, 106),
       "op_open" -> at(64, 122),
       "op_rename" -> at(14, 24)
