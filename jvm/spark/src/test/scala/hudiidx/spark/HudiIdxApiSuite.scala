@@ -65,9 +65,9 @@ class HudiIdxApiSuite extends SparkSuite {
     }
 
   test("an update whose tasks find a base file gone ends with an error that names it") {
-    val table = Fixtures.copy("v9-cow-part")
+    val table = Fixtures.copy("v9-moved-cow")
     val cut = new TimelineCut(table)
-    cut.showFirst(cut.size / 2)
+    cut.showFirst(cut.size - 1)
     api(table, "hudiidx.record.mode" -> "global").create()
     cut.showAll()
     Fixtures.filesBelow(table).filter(f => f.endsWith(".parquet") && !f.startsWith(".hoodie")).foreach { f =>
