@@ -41,7 +41,9 @@ trait StorageContract extends AnyFunSuite {
     assert(!storage.delete(s"$dir/none"))
   }
 
-  test("a known file is read as one that its path opens; one that is gone or cut is an error, at the latest when it is read") {
+  test(
+    "a known file is read as one that its path opens; one that is gone or cut is an error, at the latest when it is read"
+  ) {
     val dir = newFolder()
     put(s"$dir/f", "content")
     val Vector(known) = storage.list(dir)

@@ -52,7 +52,8 @@ class StoredFileSuite extends AnyFunSuite {
 
   test("which files are gone or cut is told by one listing") {
     val store = new IndexStore(LocalStorage, Fixtures.newFolder("stored").toString)
-    val files = Vector.fill(3)(store.write(s"1_2.${IndexStore.newToken()}.delta_manifest", "delta_manifest")(_.write(1)))
+    val files =
+      Vector.fill(3)(store.write(s"1_2.${IndexStore.newToken()}.delta_manifest", "delta_manifest")(_.write(1)))
     assert(store.missing(files) === Vector.empty)
     store.delete(files(1))
     val asked = files.updated(2, files(2).copy(sizeBytes = 2L))

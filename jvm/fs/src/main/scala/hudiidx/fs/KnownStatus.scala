@@ -17,7 +17,15 @@ private[fs] object KnownStatus {
     val full = fs.makeQualified(path)
     s3a(fs).fold(new FileStatus(file.sizeBytes, false, 1, BlockBytes, file.modifiedMillis, full)) { status =>
       val tag = if (file.tag.isEmpty) null else file.tag
-      status.newInstance(Long.box(file.sizeBytes), Long.box(file.modifiedMillis), full, Long.box(BlockBytes), "", tag, null)
+      status.newInstance(
+        Long.box(file.sizeBytes),
+        Long.box(file.modifiedMillis),
+        full,
+        Long.box(BlockBytes),
+        "",
+        tag,
+        null
+      )
     }
   }
 
