@@ -32,15 +32,8 @@ private[hudiidx] final class HudiBloom private (probes: Int, size: Int, private 
 
   private def whole: Array[Byte] = java.util.Arrays.copyOf(bits, (size + 63) / 64 * 8)
 
-  private def mayHave(key: String): Boolean = {
-    var h = 0
-    val bytes = key.getBytes(UTF_8)
-    (0 until probes).forall { _ =>
-      h = HudiBloom.hash(bytes, h)
-      val bit = math.abs(h % size)
-      (bits(bit >>> 3) & (1 << (bit & 7))) != 0
-    }
-  }
+  private def mayHave(key: String): Boolean =
+    HudiBloom.hasKey(ByteBuffer.wrap(bits), 0, bits.length * 8, size, probes, key.getBytes(UTF_8))
 
   /** Bit i of the filter becomes bit i modulo the new size: what was there still is. */
   private def folded(words: Int): Array[Byte] = {

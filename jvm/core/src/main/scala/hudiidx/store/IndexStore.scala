@@ -1,7 +1,7 @@
 package hudiidx.store
 
 import hudiidx.{DamagedIndex, IndexNotWritable, InvalidOption, Log, ShellCommand}
-import hudiidx.storage.{FileInfo, FilePool, RandomReader, Storage, UnreadableFile}
+import hudiidx.storage.{FileInfo, RandomReader, Storage, UnreadableFile}
 import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.nio.file.NoSuchFileException
 import java.security.SecureRandom
@@ -108,20 +108,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
   }
 
   /** Opens a file that a version names; DamagedIndex if it is gone, cannot be read, or has another size. */
-  def openWhole(file: IndexFile): RandomReader = {
-    val path = Storage.join(dir, file.name)
-    // No other file ever bears its name, so that its time need not be known.
-    val known = FileInfo(path, file.sizeBytes, 0L, isDirectory = false)
-    val reader = StoredFile.opening(path)(FilePool.shared.open(storage, known))
-    if (reader.sizeBytes != file.sizeBytes) {
-      val found = reader.sizeBytes
-      reader.close()
-      throw new DamagedIndex(
-        s"$path: has $found bytes, its version says ${file.sizeBytes}; `hudiidx create` makes a new index"
-      )
-    }
-    new StoredFile(reader)
-  }
+  def openWhole(file: IndexFile): RandomReader = StoredFile.open(storage, Storage.join(dir, file.name), file.sizeBytes)
 
   /** Those that are gone or cut short, by one listing of the folder. DamagedIndex if it cannot be listed. */
   def missing(files: Vector[IndexFile]): Vector[IndexFile] = {

@@ -1,7 +1,7 @@
 package hudiidx.store
 
 import hudiidx.DamagedIndex
-import hudiidx.storage.{FileStamp, RandomReader}
+import hudiidx.storage.{FileInfo, FilePool, FileStamp, RandomReader, Storage}
 import java.io.{EOFException, FileNotFoundException, IOException}
 import java.nio.ByteBuffer
 import java.nio.file.NoSuchFileException
@@ -30,12 +30,23 @@ private[store] final class StoredFile(under: RandomReader) extends RandomReader 
 
 private[store] object StoredFile {
 
-  /** DamagedIndex if the file is gone, or the store does not open it. */
-  def opening[A](path: String)(open: => A): A =
-    try present(path)(open)
-    catch {
-      case e: IOException => throw new DamagedIndex(s"$path: cannot be read ($e); check the index folder", e)
+  /** DamagedIndex if the file is gone, cannot be read, or has another size than its version says. */
+  def open(storage: Storage, path: String, sizeBytes: Long): RandomReader = {
+    // No other file ever bears its name, so that its time need not be known.
+    val known = FileInfo(path, sizeBytes, 0L, isDirectory = false)
+    val reader =
+      try present(path)(FilePool.shared.open(storage, known))
+      catch {
+        case e: IOException => throw new DamagedIndex(s"$path: cannot be read ($e); check the index folder", e)
+      }
+    if (reader.sizeBytes != sizeBytes) {
+      reader.close()
+      throw new DamagedIndex(
+        s"$path: has ${reader.sizeBytes} bytes, its version says $sizeBytes; `hudiidx create` makes a new index"
+      )
     }
+    new StoredFile(reader)
+  }
 
   private def present[A](path: String)(body: => A): A =
     try body

@@ -51,7 +51,7 @@ object TimelineReader {
       i += 1
     }
     val instants = kept.result()
-    val times = instants.iterator.map(_.requestedTime).toSet
+    lazy val times = instants.iterator.map(_.requestedTime).toSet
     def isLeft(name: String) = planless(name) && !InstantName.parse(name, layout).exists(i => times(i.requestedTime))
     val unfinished =
       files.filter(f => !f.isDirectory && (isLeft(f.name) || InstantName.unfinished(f.name, layout).isDefined))

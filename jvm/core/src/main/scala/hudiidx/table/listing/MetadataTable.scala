@@ -24,7 +24,7 @@ import scala.util.control.NonFatal
   * §10.
   */
 object MetadataTable {
-  private val Folder = ".hoodie/metadata"
+  private[listing] val Folder = ".hoodie/metadata"
   val FilesPartition = "files"
   private[table] val RecordIndexPartition = "record_index"
   private val InitInstantPrefix = "00000000000000"

@@ -35,7 +35,12 @@ final class MetadataTableListing private[table] (
   override def partitions: Vector[String] = {
     val found = Vector.newBuilder[String]
     merged(MetadataTableListing.AllPartitions)
-      .getOrElse(throw new DamagedTable("the metadata table has no list of partitions; rebuild it with Hudi"))
+      .getOrElse(
+        throw new DamagedTable(
+          s"${layers.headOption.fold(MetadataTable.Folder)(_.path)}: the metadata table has no list of partitions; rebuild it with " +
+            "Hudi, or list without it"
+        )
+      )
       .forEach((name, _) => found += (if (name == MetadataTableListing.NoPartition) "" else name): Unit)
     found.result().sorted
   }
@@ -85,7 +90,7 @@ object MetadataTableListing {
 private[table] final class MetadataLayer(
     hfile: HFileReader,
     val writerSchema: String,
-    path: String,
+    val path: String,
     closing: AutoCloseable
 ) extends AutoCloseable {
   private val schema = MetadataLayer.schemaOf(writerSchema, path)
