@@ -22,7 +22,7 @@ HUDI_BUNDLE := hudi-spark3.5-bundle_2.12
 HUDI_VERSIONS := $(shell sed -n 's/^ *"stock_[0-9_]*": Release."\([0-9.]*\)".*/\1/p' integration/stock_hudi.py)
 HUDI_JARS := $(HUDI_VERSIONS:%=build/lib/$(HUDI_BUNDLE)-%.jar)
 
-OTHER_JARS := $(addprefix build/lib/,iceberg-spark-runtime-3.5_2.12-1.10.0.jar delta-spark_2.12-3.3.2.jar delta-storage-3.3.2.jar)
+OTHER_JARS := $(addprefix build/lib/,iceberg-spark-runtime-3.5_2.12-1.12.0.jar delta-spark_2.12-3.3.2.jar delta-storage-3.3.2.jar)
 # The jar that a rule is about, by its group; the rest is in its name: <artifact>-<version>.jar.
 COPY_JAR = scripts/preflight && mkdir -p build/lib && \
   mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \

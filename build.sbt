@@ -62,6 +62,8 @@ val hfileOracles = (
       "org.apache.hudi" % "hudi-io" % "1.1.1")
 ).map(m => (m % Test).intransitive())
 
+val s3proxyRelease = "4.1.0"
+
 // Hadoop's client for S3 without the bundle of every service of AWS, which it would bring.
 val s3Clients = Seq("org.apache.hadoop" % "hadoop-aws" % line.hadoop % Test intransitive ()) ++
   (if (line.hadoop.startsWith("3.3")) Seq("core", "s3", "kms", "sts", "dynamodb").map(a => "com.amazonaws" % s"aws-java-sdk-$a" % "1.12.262" % Test)
@@ -112,7 +114,7 @@ lazy val fs = (project in file("jvm/fs"))
       "ch.qos.reload4j" % "reload4j" % "1.2.22" % Test),
     // A store that speaks S3, in a process of its own, and Hadoop's client of it.
     ivyConfigurations += S3Proxy,
-    libraryDependencies ++= s3Clients ++ Seq("org.gaul" % "s3proxy" % "4.1.0" % S3Proxy),
+    libraryDependencies ++= s3Clients ++ Seq("org.gaul" % "s3proxy" % s3proxyRelease % S3Proxy),
     s3proxy := s"-Dhudiidx.s3proxy=${update.value.select(configurationFilter(S3Proxy.name)).distinct.mkString(java.io.File.pathSeparator)}",
     Test / javaOptions += s3proxy.value)
 
@@ -259,7 +261,7 @@ lazy val benchmarks = (project in file("benchmarks"))
     },
     // Peers run in JVMs of their own, from source files in benchmarks/peers.
     ivyConfigurations ++= peers,
-    libraryDependencies ++= peers.filter(_ != PeerHdfs).map(c => "org.apache.spark" %% "spark-sql" % line.spark % c) ++ Seq(
+    libraryDependencies ++= sparkPeers.map(c => "org.apache.spark" %% "spark-sql" % line.spark % c) ++ Seq(
       "org.apache.hudi" % "hudi-spark3.5-bundle_2.12" % "1.1.1" % PeerHudi intransitive (),
       // Its incremental reads name a class of Hive.
       "org.apache.hive" % "hive-exec" % "2.3.9" % PeerHudi classifier "core" intransitive (),
@@ -271,7 +273,10 @@ lazy val benchmarks = (project in file("benchmarks"))
       // A store for ours.
       "org.apache.hadoop" % "hadoop-client-minicluster" % line.hadoop % PeerHdfs,
       "org.slf4j" % "slf4j-nop" % "1.7.36" % PeerHdfs,
-      "ch.qos.reload4j" % "reload4j" % "1.2.22" % PeerHdfs),
+      "ch.qos.reload4j" % "reload4j" % "1.2.22" % PeerHdfs,
+      "org.gaul" % "s3proxy" % s3proxyRelease % PeerS3Proxy),
+    // For all peers, beside what they have.
+    libraryDependencies ++= s3Clients.map(_.withConfigurations(Some(PeerS3.name))),
     writePeerClasspaths := {
       val resolved = update.value
       val folder = target.value
@@ -303,7 +308,10 @@ lazy val PeerHudi = config("peer-hudi").hide
 lazy val PeerIceberg = config("peer-iceberg").hide
 lazy val PeerFormats = config("peer-formats").hide
 lazy val PeerHdfs = config("peer-hdfs").hide
-lazy val peers = Seq(PeerHudi, PeerIceberg, PeerFormats, PeerHdfs)
+lazy val PeerS3 = config("peer-s3").hide
+lazy val PeerS3Proxy = config("peer-s3proxy").hide
+lazy val sparkPeers = Seq(PeerHudi, PeerIceberg, PeerFormats)
+lazy val peers = sparkPeers ++ Seq(PeerHdfs, PeerS3, PeerS3Proxy)
 lazy val writeClasspath = taskKey[File]("Writes the run-time class path of the benchmarks to target/classpath.txt.")
 lazy val writePeerClasspaths = taskKey[Seq[File]]("Writes the class paths of the benchmarks' peers to target/peer-*.txt.")
 

@@ -14,7 +14,7 @@ from hudiidx.session import jar_path, writer_jars
 LIB = ROOT / "build" / "lib"
 BUNDLES = [
     RELEASES[NEWEST].jar,
-    LIB / "iceberg-spark-runtime-3.5_2.12-1.10.0.jar",
+    LIB / "iceberg-spark-runtime-3.5_2.12-1.12.0.jar",
     LIB / "delta-spark_2.12-3.3.2.jar",
     LIB / "delta-storage-3.3.2.jar",
 ]

@@ -41,6 +41,11 @@ class Store(BaseHTTPRequestHandler):
             self.end_headers()
             for part in (found[:1000], found[1000:], b""):
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+        elif self.headers.get("x-until-closed"):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(found)
+            self.close_connection = True
         else:
             self.answer(200, found)
 
@@ -90,14 +95,15 @@ def test_bodies_pass_whole_and_are_counted(door: SlowDoor) -> None:
     door.reset()
     assert ask(client, "GET", "/b/large") == (200, LARGE)
     assert ask(client, "GET", "/b/large", headers={"x-chunks": "yes"}) == (200, LARGE)
+    assert ask(client, "GET", "/b/large", headers={"x-until-closed": "yes"}) == (200, LARGE)
     assert ask(client, "HEAD", "/b/large") == (200, b"")
     assert ask(client, "GET", "/b/none") == (404, b"no such key")
     assert ask(client, "GET", "/b?list-type=2&prefix=x")[0] == 404
     found = door.account()
     client.close()
-    assert found.kinds == {"list": 1, "head": 1, "get": 3}
-    assert (found.requests, found.round_trips) == (5, 5)
-    assert found.received == 2 * len(LARGE) + 2 * len(b"no such key")
+    assert found.kinds == {"list": 1, "head": 1, "get": 4}
+    assert (found.requests, found.round_trips) == (6, 6)
+    assert found.received == 3 * len(LARGE) + 2 * len(b"no such key")
 
 
 def test_requests_at_once_are_one_round_trip(door: SlowDoor) -> None:

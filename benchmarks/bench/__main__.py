@@ -24,6 +24,7 @@ from .engine import LIB, Process
 from .planned import BENCHMARKS, register_with_iceberg, write_list
 from .systems import NAMES
 from .table import Figures, rendered, write, write_kept
+from .versions import HUDI
 
 
 class Bench:
@@ -94,23 +95,33 @@ class Bench:
 
 def make(data: Data) -> None:
     """What all runs share; minutes the first time."""
+    make_rows(data)
+    make_m(data)
+
+
+def make_rows(data: Data) -> None:
+    """The rows as plain Parquet and as a Hudi table."""
     data.folder.mkdir(parents=True, exist_ok=True)
     classes = BENCHMARKS / "target" / "bench-classes"
     classes.mkdir(parents=True, exist_ok=True)
     pyspark = Path(sys.prefix).glob("lib/python*/site-packages/pyspark/jars")
-    class_path = f"{LIB / 'hudi-spark3.5-bundle_2.12-1.1.1.jar'}:{next(pyspark)}/*"
+    class_path = f"{LIB / f'hudi-spark3.5-bundle_2.12-{HUDI}.jar'}:{next(pyspark)}/*"
     source = BENCHMARKS / "peers" / "StockCalls.java"
     subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", class_path, str(source)], check=True)
     for name in ("parquet", "hudi"):
         once(data.folder / f"{name}.done", lambda name=name: one_call(name, data, "make_base"))
+
+
+def make_m(data: Data) -> None:
+    """M, with the metadata of each system."""
     if not data.m.exists():
         run = [str(BENCHMARKS / "run"), "-Xmx3g", "GenerateTables", "--dir", str(data.folder), data.m.name]
         subprocess.run(run, check=True)
     facts, out, listed = (data.folder / name for name in ("M.json", "M-create.jsonl", "M-files.tsv"))
-    stock = [str(BENCHMARKS / "peer"), "hudi", "-Xmx3g", "StockHudi", "create", str(data.m), str(facts), str(out)]
+    stock = [str(BENCHMARKS / "peer"), "hudi", "-Xmx3g", "StockHudi", "create", data.url("M"), str(facts), str(out)]
     once(data.folder / "M-metadata.done", lambda: subprocess.run(stock, check=True))
     once(listed, lambda: write_list(data.m, listed))
-    once(data.folder / "M-iceberg.done", lambda: register_with_iceberg(listed, data.folder / "M-iceberg"))
+    once(data.folder / "M-iceberg.done", lambda: register_with_iceberg(listed, data))
     once(data.folder / "M-delta.done", lambda: one_call("delta", data, "make_log_of_m"))
     once(data.folder / "M-hudiidx.done", lambda: one_call("hudiidx", data, "make_index_of_m"))
 

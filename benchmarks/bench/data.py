@@ -29,6 +29,11 @@ class Data:
     rows: int
     batch: int
     files: int = 100
+    place: str = ""
+
+    def url(self, name: str) -> str:
+        """Where engines find what lies in `folder` under a name: there, or in the bucket `place`, whose objects are the folder's files."""
+        return f"{self.place or self.folder}/{name}"
 
     @property
     def m(self) -> Path:
@@ -49,11 +54,11 @@ class Data:
     def all_rows(self, spark: Any) -> Any:
         return spark.range(0, self.rows, 1, self.files).selectExpr(*self.sql(0))
 
-    def batch_rows(self, spark: Any, salt: int) -> Any:
-        """`batch` rows, one in five of them new; those of different salts are different rows."""
+    def batch_rows(self, spark: Any, salt: int, count: int | None = None) -> Any:
+        """The first `count` rows of a batch (all), one in five of them new; those of different salts are different rows."""
         new = f"id + {self.rows + salt * self.batch}"
         old = f"id * {self.rows // self.batch} + {salt}"
-        ids = spark.range(0, self.batch, 1, 4).selectExpr(f"case when id % 5 = 4 then {new} else {old} end as id")
+        ids = spark.range(0, count or self.batch, 1, 4).selectExpr(f"case when id % 5 = 4 then {new} else {old} end as id")
         return ids.selectExpr(*self.sql(salt + 1))
 
     def some_row(self, turn: int) -> int:

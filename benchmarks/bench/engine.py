@@ -34,6 +34,10 @@ class Engine(ABC):
         """Table format's metadata or index, from data files that are there."""
         raise Missing("nothing to make")
 
+    def listing(self) -> None:
+        """Of an index its listing alone."""
+        raise Missing("it makes all at once")
+
     def bytes(self) -> int:
         """Bytes of what `bootstrap` made."""
         raise Missing("keeps nothing")
@@ -45,6 +49,10 @@ class Engine(ABC):
     def files(self, day: str) -> int:
         """Latest file slices of one day of `M`, without a query; the table is opened anew."""
         raise Missing("reads no Hudi tables")
+
+    def plan_range(self, first: int, end: int) -> None:
+        """As `selective`, as far as the tasks."""
+        raise Missing("has no tasks")
 
     @abstractmethod
     def selective(self, first: int, end: int) -> list[int]:
@@ -58,17 +66,33 @@ class Engine(ABC):
     def keys(self, keys: list[str]) -> list[int]:
         """Rows of so many keys: count, sum of `amount`."""
 
+    def locate(self, key: str) -> int:
+        """The file of a record key, without a query; how many there are."""
+        raise Missing("keeps no record keys")
+
     def tag(self, salt: int) -> int:
         """The file of each key of a batch; how many have one."""
         raise Missing("cannot write")
 
-    def upsert(self, salt: int) -> None:
-        """Writes a batch, index or statistics included."""
+    def upsert(self, salt: int, count: int | None = None) -> None:
+        """Writes the first `count` rows of a batch (all), index or statistics included."""
         raise Missing("cannot write")
 
     @abstractmethod
     def read(self) -> list[int | str]:
         """Every row: count, sums of `amount` and `rank`, least and greatest `note`."""
+
+    def update(self) -> None:
+        """Brings an index up to the table."""
+        raise Missing("its writers keep it")
+
+    def commit_to(self, table: str, salt: int) -> None:
+        """Writes a row of a batch to another system's Hudi table."""
+        raise Missing("writes to no Hudi table")
+
+    def compact(self) -> None:
+        """Merges what upserts left beside the base files."""
+        raise Missing("does not compact")
 
     def increment(self) -> list[int]:
         """Rows that the last upsert wrote: count, sum of `amount`."""
@@ -97,7 +121,7 @@ class SparkEngine(Engine):
             "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
             "spark.sql.warehouse.dir": str(data.folder / "warehouse"),
             "spark.sql.extensions": ",".join(self.extensions),
-            "spark.driver.extraClassPath": os.pathsep.join(self.class_path()),
+            "spark.driver.extraClassPath": os.pathsep.join([*self.class_path(), *filter(None, [os.environ.get("HUDIIDX_JARS")])]),
             **self.settings(),
         }
         for name, value in settings.items():
@@ -126,6 +150,9 @@ class SparkEngine(Engine):
     def selective(self, first: int, end: int) -> list[int]:
         return self.sums(self.table().where(f"amount between {first} and {end}"), "count(*)", "sum(rank)")
 
+    def plan_range(self, first: int, end: int) -> None:
+        self.tasks(self.table().where(f"amount between {first} and {end}").select("rank"))
+
     def point(self, key: str) -> list[int]:
         return [int(v) for row in self.table().where(f"key = '{key}'").select("amount", "rank").collect() for v in row]
 
@@ -141,9 +168,9 @@ class SparkEngine(Engine):
 
     file_name = "_metadata.file_path"
 
-    def merge(self, table: str, salt: int) -> None:
+    def merge(self, table: str, salt: int, count: int | None) -> None:
         """An upsert in SQL."""
-        self.data.batch_rows(self.spark, salt).createOrReplaceTempView("changed")
+        self.data.batch_rows(self.spark, salt, count).createOrReplaceTempView("changed")
         self.spark.sql(
             f"merge into {table} t using changed s on t.key = s.key and t.part = s.part "
             "when matched then update set * when not matched then insert *"
@@ -170,7 +197,7 @@ class Process:
 
     def __init__(self, name: str, data: Data) -> None:
         self.name = name
-        command = [sys.executable, "-m", "bench.worker", name, str(data.folder), str(data.rows), str(data.batch)]
+        command = [sys.executable, "-m", "bench.worker", name, str(data.folder), str(data.rows), str(data.batch), data.place]
         log = (data.folder / f"{name}.log").open("w")
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, cwd=Path(__file__).parents[1]

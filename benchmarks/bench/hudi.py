@@ -1,4 +1,4 @@
-"""Stock Hudi 1.1.1 with its metadata table: files, column and partition statistics, record index."""
+"""Stock Hudi with its metadata table: files, column and partition statistics, record index."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .engine import SparkEngine, bytes_under, linked
+from .versions import HUDI
 
 WRITE = {
     "hoodie.table.name": "bench",
@@ -36,32 +37,33 @@ class HudiWriter(SparkEngine):
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)
-        self.path = data.folder / type(self).__name__.lower()
+        name = type(self).__name__.lower()
+        self.path, self.url = data.folder / name, data.url(name)
         self.before = ""
 
     def fresh(self) -> None:
         linked(self.data.folder / "hudi", self.path, without=("metadata", "hudiidx"))
 
-    def load(self, path: Path) -> Any:
-        return self.spark.read.format(self.format).options(**self.reading).load(str(path))
+    def load(self, table: str) -> Any:
+        return self.spark.read.format(self.format).options(**self.reading).load(table)
 
     def table(self) -> Any:
-        return self.load(self.path)
+        return self.load(self.url)
 
     def plan(self, day: str) -> None:
-        self.tasks(self.load(self.data.m).where(f"day = '{day}'").select("id"))
+        self.tasks(self.load(self.data.url("M")).where(f"day = '{day}'").select("id"))
 
-    def upsert(self, salt: int) -> None:
+    def upsert(self, salt: int, count: int | None = None) -> None:
         self.before = completions(self.path)[-1]
-        rows = self.data.batch_rows(self.spark, salt).write.format(self.format).options(**WRITE, **self.writing)
-        rows.option("hoodie.datasource.write.operation", "upsert").mode("append").save(str(self.path))
+        rows = self.data.batch_rows(self.spark, salt, count).write.format(self.format).options(**WRITE, **self.writing)
+        rows.option("hoodie.datasource.write.operation", "upsert").mode("append").save(self.url)
 
     writing: dict[str, str] = {}
 
     def increment(self) -> list[int]:
         reader = self.spark.read.format(self.format).options(**self.reading)
         reader = reader.option("hoodie.datasource.query.type", "incremental")
-        changed = reader.option("hoodie.datasource.read.begin.instanttime", self.before).load(str(self.path))
+        changed = reader.option("hoodie.datasource.read.begin.instanttime", self.before).load(self.url)
         return self.sums(changed, "count(*)", "sum(amount)")
 
 
@@ -69,7 +71,7 @@ class StockHudi(HudiWriter):
     """Its calls without an API in Python are in `peers/StockCalls.java`."""
 
     extensions = ["org.apache.spark.sql.hudi.HoodieSparkSessionExtension"]
-    jars = ["hudi-spark3.5-bundle_2.12-1.1.1.jar"]
+    jars = [f"hudi-spark3.5-bundle_2.12-{HUDI}.jar"]
     reading = READ
     writing = {
         **METADATA,
@@ -86,7 +88,7 @@ class StockHudi(HudiWriter):
         return {"spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar"}
 
     def bootstrap(self) -> None:
-        self._calls().metadataTable(self.spark._jsparkSession, str(self.path), {**WRITE, **METADATA})
+        self._calls().metadataTable(self.spark._jsparkSession, self.url, {**WRITE, **METADATA})
 
     def bytes(self) -> int:
         return bytes_under(self.path / ".hoodie" / "metadata")
@@ -94,10 +96,10 @@ class StockHudi(HudiWriter):
     def tag(self, salt: int) -> int:
         keys = self.data.batch_rows(self.spark, salt).select("key", "part")
         options = {**WRITE, **METADATA, "hoodie.index.type": "RECORD_INDEX"}
-        return int(self._calls().tag(self.spark._jsparkSession, str(self.path), keys._jdf, options))
+        return int(self._calls().tag(self.spark._jsparkSession, self.url, keys._jdf, options))
 
     def files(self, day: str) -> int:
-        return int(self._calls().files(self.spark._jsparkSession, str(self.data.m), day))
+        return int(self._calls().files(self.spark._jsparkSession, self.data.url("M"), day))
 
     def make_base(self) -> None:
         """The table, without a metadata table."""
@@ -105,7 +107,18 @@ class StockHudi(HudiWriter):
         rows = rows.option("hoodie.datasource.write.operation", "bulk_insert").option("hoodie.metadata.enable", "false")
         rows = rows.option("hoodie.bulkinsert.sort.mode", "NONE").option("hoodie.parquet.compression.codec", "snappy")
         rows = rows.option("hoodie.parquet.max.file.size", str(8 << 30)).option("hoodie.embed.timeline.server", "false")
-        rows.option("hoodie.clean.automatic", "false").mode("overwrite").save(str(self.data.folder / "hudi"))
+        rows.option("hoodie.clean.automatic", "false").mode("overwrite").save(self.data.url("hudi"))
+
+    def commit_to(self, table: str, salt: int) -> None:
+        rows = self.data.batch_rows(self.spark, salt, 1).write.format("hudi").options(**WRITE)
+        rows = rows.option("hoodie.metadata.enable", "false").option("hoodie.embed.timeline.server", "false")
+        rows.option("hoodie.datasource.write.operation", "upsert").mode("append").save(self.data.url(table))
+
+    def compact(self) -> None:
+        self.spark.sql(f"call run_compaction(op => 'scheduleAndExecute', path => '{self.url}')").collect()
+
+    def locate(self, key: str) -> int:
+        return int(self._calls().locate(self.spark._jsparkSession, self.url, key))
 
     def _calls(self) -> Any:
         return self.spark._jvm.StockCalls

@@ -31,11 +31,23 @@ class Hudiidx(HudiWriter):
         located = self._index().tag_location(keys, key="key")
         return int(self.sums(located, "count(file_id)", "sum(hash(file_id))")[0])
 
+    def listing(self) -> None:
+        self._index().create()
+
+    def locate(self, key: str) -> int:
+        return len(self._index().lookup([key]))
+
+    def update(self) -> None:
+        self._index().update()
+
+    def compact(self) -> None:
+        self._index().compact_table()
+
     def files(self, day: str) -> int:
-        return len(HudiIndex(self.spark, str(self.data.m), strict=True).latest_file_slices(day))
+        return len(HudiIndex(self.spark, self.data.url("M"), strict=True).latest_file_slices(day))
 
     def make_index_of_m(self) -> None:
-        HudiIndex(self.spark, str(self.data.m)).create()
+        HudiIndex(self.spark, self.data.url("M")).create()
 
     def _index(self) -> Any:
-        return HudiIndex(self.spark, str(self.path), strict=True)
+        return HudiIndex(self.spark, self.url, strict=True)

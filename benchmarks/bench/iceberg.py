@@ -1,4 +1,4 @@
-"""Iceberg 1.10.0, format version 2, merge on read, in a Hadoop catalog."""
+"""Iceberg, format version 2, merge on read, in a Hadoop catalog."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shutil
 from typing import Any
 
 from .engine import Missing, SparkEngine, bytes_under
+from .versions import ICEBERG
 
 TABLE = "ice.db.bench"
 
@@ -14,7 +15,7 @@ class Iceberg(SparkEngine):
     """Its table takes plain Parquet files in as they are."""
 
     extensions = ["org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"]
-    jars = ["iceberg-spark-runtime-3.5_2.12-1.10.0.jar"]
+    jars = [f"iceberg-spark-runtime-3.5_2.12-{ICEBERG}.jar"]
     file_name = "_file"
 
     def settings(self) -> dict[str, str]:
@@ -22,7 +23,7 @@ class Iceberg(SparkEngine):
         return {
             "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
             "spark.sql.catalog.ice.type": "hadoop",
-            "spark.sql.catalog.ice.warehouse": str(self.warehouse),
+            "spark.sql.catalog.ice.warehouse": self.data.url("iceberg"),
             "spark.sql.catalog.ice.cache-enabled": "false",
         }
 
@@ -39,7 +40,7 @@ class Iceberg(SparkEngine):
             f"create table {TABLE} ({columns}) using iceberg partitioned by (part) "
             f"tblproperties ('format-version' = '2', {properties})"
         )
-        source = f"`parquet`.`{self.data.folder / 'parquet'}`"
+        source = f"`parquet`.`{self.data.url('parquet')}`"
         self.spark.sql(f"call ice.system.add_files(table => 'db.bench', source_table => '{source}')").collect()
 
     def bytes(self) -> int:
@@ -49,11 +50,16 @@ class Iceberg(SparkEngine):
         return self.spark.table(TABLE)
 
     def plan(self, day: str) -> None:
-        files = self.spark.read.format("iceberg").load(str(self.data.folder / "M-iceberg"))
+        files = self.spark.read.format("iceberg").load(self.data.url("M-iceberg"))
         self.tasks(files.where(f"day = '{day}'").select("id"))
 
-    def upsert(self, salt: int) -> None:
-        self.merge(TABLE, salt)
+    def upsert(self, salt: int, count: int | None = None) -> None:
+        self.merge(TABLE, salt, count)
+
+    def compact(self) -> None:
+        self.spark.sql(
+            "call ice.system.rewrite_data_files(table => 'db.bench', options => map('delete-file-threshold', '1'))"
+        ).collect()
 
     def increment(self) -> list[int]:
         raise Missing("not of merge-on-read: its changelog refuses delete files")

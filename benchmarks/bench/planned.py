@@ -8,6 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from .data import Data
+
 BENCHMARKS = Path(__file__).resolve().parents[1]
 SCHEMA = {
     "type": "struct",
@@ -23,9 +25,9 @@ def write_list(table: Path, listed: Path) -> None:
     listed.write_text("".join("\t".join(f) + "\n" for f in latest_files(table)))
 
 
-def register_with_iceberg(listed: Path, target: Path) -> None:
-    shutil.rmtree(target, ignore_errors=True)
-    peer = [str(BENCHMARKS / "peer"), "iceberg", "-Xmx3g", "Iceberg", "files", str(listed), str(target)]
+def register_with_iceberg(listed: Path, data: Data) -> None:
+    shutil.rmtree(data.folder / "M-iceberg", ignore_errors=True)
+    peer = [str(BENCHMARKS / "peer"), "iceberg", "-Xmx3g", "Iceberg", "files", str(listed), data.url("M-iceberg")]
     subprocess.run(peer, check=True)
 
 

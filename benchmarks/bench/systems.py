@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from .data import Data
 from .engine import Engine
+from .versions import DELTA, HUDI, HUDI_RS, ICEBERG
 
 NAMES = {
     "hudiidx": "hudiidx",
-    "hudi": "Hudi 1.1.1",
-    "iceberg": "Iceberg 1.10.0",
-    "delta": "Delta 3.3.2",
-    "hudi_rs": "hudi-rs 0.5.0",
+    "hudi": f"Hudi {HUDI}",
+    "iceberg": f"Iceberg {ICEBERG}",
+    "delta": f"Delta {DELTA}",
+    "hudi_rs": f"hudi-rs {HUDI_RS}",
     "parquet": "plain Spark",
 }
 

@@ -24,8 +24,8 @@ def answer(engine: Engine, operation: str, arguments: list[Any]) -> dict[str, An
     return {"millis": (time.perf_counter() - started) * 1000, "answer": found}
 
 
-def main(name: str, folder: str, rows: str, batch: str) -> None:
-    engine = systems.engine(name, Data(Path(folder), int(rows), int(batch)))
+def main(name: str, folder: str, rows: str, batch: str, place: str) -> None:
+    engine = systems.engine(name, Data(Path(folder), int(rows), int(batch), place=place))
     for line in sys.stdin:
         operation, *arguments = json.loads(line)
         print(json.dumps(answer(engine, operation, arguments)), flush=True)

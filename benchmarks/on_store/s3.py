@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import time
@@ -13,6 +14,8 @@ from xml.sax.saxutils import escape
 from .slow_door import LOOPBACK
 
 BUCKET = "bench"
+# It logs each step of a request otherwise.
+QUIET = '<configuration><root level="WARN"/></configuration>\n'
 
 
 def free_port() -> int:
@@ -24,7 +27,7 @@ def free_port() -> int:
 class S3Proxy:
     """Buckets are folders below `folder`; what lies in them is there for the client too."""
 
-    def __init__(self, class_path: str, folder: Path) -> None:
+    def __init__(self, class_path: list[Path], folder: Path) -> None:
         self.port = free_port()
         (folder / BUCKET).mkdir(parents=True, exist_ok=True)
         settings = folder.with_suffix(".conf")
@@ -32,8 +35,10 @@ class S3Proxy:
             f"s3proxy.authorization=none\ns3proxy.endpoint=http://{LOOPBACK}:{self.port}\n"
             f"jclouds.provider=filesystem-nio2\njclouds.filesystem.basedir={folder}\n"
         )
+        quiet = folder.with_suffix(".logback.xml")
+        quiet.write_text(QUIET)
         self._log = folder.with_suffix(".log")
-        command = ["java", "-Xmx512m", "-cp", class_path, "org.gaul.s3proxy.Main", "--properties", str(settings)]
+        command = ["java", "-Xmx512m", f"-Dlogback.configurationFile={quiet}", "-cp", os.pathsep.join(map(str, class_path)), "org.gaul.s3proxy.Main", "--properties", str(settings)]
         with self._log.open("w") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
         self._wait()

@@ -69,9 +69,17 @@ class SlowDoor:
             time.sleep(0.01)
 
     def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._server.close)
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
+
+    async def _end(self) -> None:
+        self._server.close()
+        open_ones = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in open_ones:
+            task.cancel()
+        await asyncio.gather(*open_ones, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection of a client."""
@@ -79,6 +87,8 @@ class SlowDoor:
             while head := await _head(reader):
                 await self._pass(head, reader, writer)
         except (Broken, ConnectionError, asyncio.IncompleteReadError):
+            pass
+        except asyncio.CancelledError:  # the door closes: what called this takes it for an error
             pass
         finally:
             writer.close()
@@ -95,17 +105,37 @@ class SlowDoor:
             store, to_store = await asyncio.open_connection(LOOPBACK, self.behind, limit=HEAD_LIMIT)
             try:
                 to_store.write(head.passed_on(b"Connection: close"))
-                request.sent = await _body(head.body(), reader, to_store, pace.bandwidth)
-                reply = await _head(store)
-                if reply is None:
-                    raise Broken("no reply")
-                writer.write(reply.passed_on())
-                has_body = method != "HEAD" and reply.status not in (204, 304)
-                request.received = await _body(reply.body() if has_body else 0, store, writer, pace.bandwidth)
+                sent = _Passing(reader, to_store, pace.bandwidth)
+                await (sent.chunked() if head.is_chunked else sent.known(head.length or 0))
+                request.sent = sent.passed
+                request.received = await self._reply(method, store, writer, pace)
             finally:
                 to_store.close()
         finally:
             request.ended = time.monotonic()
+
+
+    async def _reply(
+        self, method: str, store: asyncio.StreamReader, writer: asyncio.StreamWriter, pace: Pace
+    ) -> int:
+        """Passes the store's answer on; gives the bytes of its body."""
+        head = await _head(store)
+        if head is None:
+            raise Broken("no reply")
+        passing = _Passing(store, writer, pace.bandwidth)
+        if method == "HEAD" or head.status in (204, 304):
+            writer.write(head.passed_on())
+        elif head.is_chunked:
+            writer.write(head.passed_on())
+            await passing.chunked()
+        elif head.length is not None:
+            writer.write(head.passed_on())
+            await passing.known(head.length)
+        else:
+            writer.write(head.passed_on(b"Transfer-Encoding: chunked"))
+            await passing.until_closed()
+        await writer.drain()
+        return passing.passed
 
 
 @dataclass(frozen=True)
@@ -120,11 +150,15 @@ class _Head:
     def status(self) -> int:
         return int(self.first.split(b" ", 2)[1])
 
-    def body(self) -> int:
-        """Bytes of the body; -1 where it comes in chunks."""
-        if self.value(b"transfer-encoding").lower() == b"chunked":
-            return -1
-        return int(self.value(b"content-length") or 0)
+    @property
+    def is_chunked(self) -> bool:
+        return self.value(b"transfer-encoding").lower() == b"chunked"
+
+    @property
+    def length(self) -> int | None:
+        """Bytes of the body, where the head says so."""
+        told = self.value(b"content-length")
+        return int(told) if told else None
 
     def passed_on(self, *added: bytes) -> bytes:
         kept = [n + b": " + v for n, v in self.headers if n.lower() not in OF_A_CONNECTION]
@@ -148,35 +182,46 @@ async def _head(reader: asyncio.StreamReader) -> _Head | None:
     return await _head(reader) if first.startswith(b"HTTP/") and head.status == 100 else head
 
 
-async def _body(length: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, bandwidth: float) -> int:
-    """Passes a body on, no faster than `bandwidth`; gives its bytes."""
-    began, passed = time.monotonic(), 0
+class _Passing:
+    """Passes one body on, no faster than `bandwidth`; counts its bytes in `passed`."""
 
-    async def piece(size: int, counts: bool = True) -> None:
-        nonlocal passed
-        left = size
-        while left:
-            data = await reader.read(min(left, PIECE))
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, bandwidth: float) -> None:
+        self.reader, self.writer, self.bandwidth = reader, writer, bandwidth
+        self.began, self.passed = time.monotonic(), 0
+
+    async def known(self, length: int) -> None:
+        """A body of so many bytes."""
+        while length:
+            data = await self.reader.read(min(length, PIECE))
             if not data:
                 raise Broken("a body that ends early")
-            left -= len(data)
-            writer.write(data)
-            await writer.drain()
-            if counts:
-                passed += len(data)
-                early = began + passed / bandwidth - time.monotonic()
-                if early > 0:
-                    await asyncio.sleep(early)
+            length -= len(data)
+            await self._write(data)
 
-    if length >= 0:
-        await piece(length)
-    else:
+    async def chunked(self) -> None:
+        """A body in chunks, which stays so."""
         size = -1
         while size:
-            line = await reader.readuntil(b"\r\n")
-            writer.write(line)
+            line = await self.reader.readuntil(b"\r\n")
+            self.writer.write(line)
             size = int(line.split(b";")[0], 16)
-            await piece(size)
-            await piece(2, counts=False)
-    await writer.drain()
-    return passed
+            await self.known(size)
+            self.writer.write(await self.reader.readexactly(2))
+        await self.writer.drain()
+
+    async def until_closed(self) -> None:
+        """A body that ends with its connection; it is passed on in chunks."""
+        while data := await self.reader.read(PIECE):
+            self.writer.write(b"%x\r\n" % len(data))
+            await self._write(data)
+            self.writer.write(b"\r\n")
+        self.writer.write(b"0\r\n\r\n")
+        await self.writer.drain()
+
+    async def _write(self, data: bytes) -> None:
+        self.passed += len(data)
+        early = self.began + self.passed / self.bandwidth - time.monotonic()
+        if early > 0:
+            await asyncio.sleep(early)
+        self.writer.write(data)
+        await self.writer.drain()

@@ -1,3 +1,4 @@
+import java.util.List;
 import java.util.Map;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
@@ -7,6 +8,7 @@ import org.apache.hudi.client.common.HoodieSparkEngineContext;
 import org.apache.hudi.common.config.HoodieMetadataConfig;
 import org.apache.hudi.common.config.TypedProperties;
 import org.apache.hudi.common.data.HoodieData;
+import org.apache.hudi.common.data.HoodieListData;
 import org.apache.hudi.common.model.DefaultHoodieRecordPayload;
 import org.apache.hudi.common.model.HoodieAvroRecord;
 import org.apache.hudi.common.model.HoodieKey;
@@ -18,6 +20,7 @@ import org.apache.hudi.config.HoodieWriteConfig;
 import org.apache.hudi.data.HoodieJavaRDD;
 import org.apache.hudi.index.HoodieIndex;
 import org.apache.hudi.index.SparkHoodieIndexFactory;
+import org.apache.hudi.metadata.HoodieBackedTableMetadata;
 import org.apache.hudi.metadata.SparkHoodieBackedTableMetadataWriter;
 import org.apache.hudi.storage.hadoop.HadoopStorageConfiguration;
 import org.apache.hudi.table.HoodieSparkTable;
@@ -66,6 +69,15 @@ public final class StockCalls {
       return view.getLatestFileSlices(partition).count();
     } finally {
       view.close();
+    }
+  }
+
+  /** How many locations the record index of the metadata table has for a key; everything is opened anew. */
+  public static long locate(SparkSession spark, String table, String key) throws Exception {
+    HoodieTableMetaClient client = HoodieTableMetaClient.builder().setConf(new HadoopStorageConfiguration(new Configuration())).setBasePath(table).build();
+    HoodieMetadataConfig metadata = HoodieMetadataConfig.newBuilder().enable(true).build();
+    try (HoodieBackedTableMetadata opened = new HoodieBackedTableMetadata(context(spark), client.getStorage(), metadata, table)) {
+      return opened.readRecordIndexLocationsWithKeys(HoodieListData.eager(List.of(key))).collectAsList().size();
     }
   }
 
