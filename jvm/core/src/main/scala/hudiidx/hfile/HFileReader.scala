@@ -92,18 +92,8 @@ final class HFileReader private (
     * looks a key up trusts that, and takes one that is not found for absent.
     */
   def requireOrdered(): Unit = {
-    val cells = scan()
-    val path = new IndexPath(this)
-    var before: Array[Byte] = null
-    while (cells.next()) {
-      val key = cells.key
-      if (before != null && java.util.Arrays.compareUnsigned(before, key) >= 0)
-        fail("a key is not above the one before it in the data block", cells.blockOffset)
-      path.find(key, 0, key.length)
-      if (path.blockOffset != cells.blockOffset)
-        fail(s"the index leads to the data block at ${path.blockOffset} for a key of the one", cells.blockOffset)
-      before = key
-    }
+    val (cells, order) = (scan(), new CellOrder(this))
+    while (cells.next()) order.take(cells): Unit
   }
 
   private[hfile] def fail(what: String, offset: Long): Nothing = source.fail(what, offset)
@@ -215,6 +205,24 @@ private[hfile] object BlockRoom {
 
   /** Bytes passed over that cost less than another read. */
   val MostGap: Int = 64 << 10
+}
+
+/** Looks whether the cells of one pass over an HFile ascend, and whether its index leads to each of them. */
+final class CellOrder(reader: HFileReader) {
+  private val path = new IndexPath(reader)
+  private var before: Array[Byte] = _
+
+  /** The key of the cell that the cursor is on; the reader's error where the order is broken. */
+  def take(cells: HFileCursor): Array[Byte] = {
+    val key = cells.key
+    if (before != null && java.util.Arrays.compareUnsigned(before, key) >= 0)
+      reader.fail("a key is not above the one before it in the data block", cells.blockOffset)
+    path.find(key, 0, key.length)
+    if (path.blockOffset != cells.blockOffset)
+      reader.fail(s"the index leads to the data block at ${path.blockOffset} for a key of the one", cells.blockOffset)
+    before = key
+    key
+  }
 }
 
 object HFileReader {

@@ -92,7 +92,7 @@ object LocalStorage extends Storage {
       if (Files.isDirectory(file)) throw aFolder(path)
       else if (Files.exists(file)) throw new UnreadableFile(s"$path: no regular file, but a device, a pipe or a socket")
 
-  private def aFolder(path: String): IOException = new IOException(s"$path: a folder, where a file was expected")
+  private def aFolder(path: String): IOException = new UnreadableFile(s"$path: a folder, where a file was expected")
 
   override def write(path: String)(content: OutputStream => Unit): Unit = Storage.writing(path) {
     if (!createWhole(toPath(path), isForced = true)(content)) throw new FileAlreadyExistsException(path)

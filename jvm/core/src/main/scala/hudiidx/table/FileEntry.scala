@@ -54,6 +54,17 @@ object FileEntry {
   /** 128 TiB: no store holds more in a file. */
   private val MostBytes = 1L << 47
 
+  /** 64 GiB: base files are of some hundred MiB. */
+  private val MostUsualBytes = 1L << 36
+
+  /** Stands for the size of a file that is gone. */
+  val Unknown = 1L
+
+  /** False for the size of a base file that is hardly one: a commit's or the metadata table's word for it is not taken, as scans are
+    * cut into pieces by it, and an empty base file is damage. The store is asked.
+    */
+  def isUsual(bytes: Long): Boolean = bytes > 0 && bytes <= MostUsualBytes
+
   /** False for what is no size of a file, whoever says so: work is cut into pieces by it. */
   def isSize(bytes: Long): Boolean = bytes >= 0 && bytes <= MostBytes
 }

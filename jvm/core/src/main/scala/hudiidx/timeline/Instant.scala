@@ -48,4 +48,8 @@ final case class Instant(
     fileName: String
 ) {
   def isCompleted: Boolean = state == InstantState.Completed
+
+  /** File ids by partition path that it replaces, of what its content says: replacecommits alone replace anything. */
+  def replaces(content: CommitMetadata): Map[String, Vector[String]] =
+    if (action == Action.ReplaceCommit) content.replacedFileIds else Map.empty
 }

@@ -1,5 +1,7 @@
 package hudiidx.timeline
 
+import hudiidx.DamagedTable
+
 /** What one write did to one file. `path` is relative to the table's base path; None in inflight profiles.
   *
   *  @param logOffset of a log file: where this write began in it
@@ -24,7 +26,20 @@ final case class WriteStat(
   def gotRows: Boolean = numInserts > 0 || numUpdateWrites > 0
 
   /** The file's name without its folder. */
-  def fileName: Option[String] = path.map(p => p.substring(p.lastIndexOf('/') + 1))
+  def fileName: Option[String] = path.map(p => p.substring(p.lastIndexOf('/') + 1)).filter(_.nonEmpty)
+
+  /** It wrote rows or deletes, and does not say to which file. Stock Hudi passes such stats over. */
+  def isUnnamed: Boolean = fileName.isEmpty && (numWrites > 0 || numDeletes > 0)
+
+  /** As `fileName`; DamagedTable for a completed write that says of rows that they are there, and not in which file. */
+  def requireFileName(instant: String, table: String): Option[String] = {
+    if (isUnnamed)
+      throw new DamagedTable(
+        s"$table: the commit $instant wrote rows of file group '$fileId' in partition '$partitionPath' and does not name their file, so that " +
+          "what it changed cannot be told; read a snapshot, or roll the commit back with Hudi"
+      )
+    fileName
+  }
 }
 
 /** Looks at what a commit says that it wrote, and raises where that cannot be read here. */

@@ -10,12 +10,16 @@ import scala.collection.immutable.TreeMap
   * @param levels of the index. On each but the root there is a block for each of the data blocks; each names all of the level below
   * @param indexKeys of the entries of the index
   * @param entryCount that the trailer says
+  * @param value      of each cell
+  * @param more       of the file's info
   */
 final case class ForgedHFile(
     blocks: Vector[Vector[String]],
     levels: Int,
     indexKeys: Int => String,
-    entryCount: Long
+    entryCount: Long,
+    value: Array[Byte] = Array[Byte](7),
+    more: Map[String, Array[Byte]] = Map.empty
 ) {
 
   def bytes: Array[Byte] = {
@@ -47,7 +51,7 @@ final case class ForgedHFile(
     val info = TreeMap(
       FileInfoKey.KeyValueVersion -> Array[Byte](0, 0, 0, 1),
       FileInfoKey.ChecksumType -> Array(Checksum.Crc32c.number.toByte)
-    )
+    ) ++ more
     val encoded = FileInfoBlock.encode(info)
     writer.write(HFileFormat.FileInfoMagic, encoded, encoded.length)
     out.write(end)
@@ -57,9 +61,9 @@ final case class ForgedHFile(
   private def cell(out: ByteSink, key: String): Unit = {
     val row = key.getBytes(UTF_8)
     out.int(row.length + HFileFormat.KeyOverheadBytes)
-    out.int(1)
+    out.int(value.length)
     Cells.writeKey(out, row, row.length)
-    out.write(7)
+    value.foreach(out.write(_))
     out.write(0)
   }
 }

@@ -1,7 +1,8 @@
 package hudiidx.table
 
+import hudiidx.hfile.ForgedHFile
 import hudiidx.storage.LocalStorage
-import hudiidx.table.listing.{MetadataTable, StockLocation, StockRecordIndex}
+import hudiidx.table.listing.{MetadataTable, StockFileGroup, StockLocation, StockRecordIndex}
 import hudiidx.timeline.{InstantContents, InstantTime, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures}
 import java.nio.file.{Files, Paths}
@@ -72,5 +73,49 @@ final class StockRecordIndexSuite extends AnyFunSuite {
       Files.delete(path)
     }
     intercept[DamagedTable](locations(index))
+  }
+
+  test("keys out of order, schemas without locations and values of another kind are damage that names the file") {
+    val folder = Fixtures.newFolder("forged-record-index")
+    val group = StockFileGroup("g", Some("g.hfile"), Vector.empty)
+    val index = StockRecordIndex(folder.toString, Vector(group), inStep = true)
+    def refusal(file: ForgedHFile): String = {
+      Files.write(folder.resolve("g.hfile"), file.bytes)
+      val said = intercept[DamagedTable](index.foreach(LocalStorage, group)((_, _) => ())).getMessage
+      assert(said.contains("g.hfile"), said)
+      said
+    }
+    def schema(fields: String) =
+      Map("schema" -> s"""{"type":"record","name":"r","fields":[$fields]}""".getBytes("UTF-8"))
+    def location(fields: String) = schema(
+      s"""{"name":"recordIndexMetadata","type":["null",{"type":"record","name":"l","fields":[$fields]}]}"""
+    )
+    val number = schema("""{"name":"recordIndexMetadata","type":"int"}""")
+    // An empty value is a deleted key.
+    val good =
+      ForgedHFile(Vector(Vector("a", "b"), Vector("d", "e")), 1, Vector("a", "c"), 4, Array.emptyByteArray, number)
+    Files.write(folder.resolve("g.hfile"), good.bytes)
+    index.foreach(LocalStorage, group)((_, _) => fail("a deleted key has a location"))
+    assert(refusal(good.copy(blocks = good.blocks.map(_.reverse))).contains("not above"))
+    assert(refusal(good.copy(blocks = Vector(Vector("a", "a"), Vector("d", "e")))).contains("not above"))
+    assert(refusal(good.copy(indexKeys = _ => "z")).contains("the index leads"))
+    assert(refusal(good.copy(more = schema("""{"name":"x","type":"int"}"""))).contains("no recordIndexMetadata"))
+    assert(refusal(good.copy(value = Array[Byte](8))).contains("it is 4; rebuild the index with Hudi"))
+    assert(refusal(good.copy(value = Array[Byte](8, 0))).contains("bytes left over"))
+    val inFile = """{"name":"fileIdEncoding","type":"int"},{"name":"fileId","type":"string"}"""
+    val named = good.copy(value = Array[Byte](2, 2, 2, 'f'), more = location(inFile))
+    assert(refusal(named).contains("its partitionName is null"))
+    val number2 = named.copy(
+      value = Array[Byte](2, 2, 2, 'f', 4),
+      more = location(s"""$inFile,{"name":"partitionName","type":"int"}""")
+    )
+    assert(refusal(number2).contains("its partitionName is 2"))
+    val long = "p" * 5000
+    val far =
+      Array[Byte](2, 2, 2, 'f', (5000 * 2 % 128 | 128).toByte, (5000 * 2 / 128).toByte) ++ long.getBytes("UTF-8")
+    assert(
+      refusal(named.copy(value = far, more = location(s"""$inFile,{"name":"partitionName","type":"string"}""")))
+        .contains("its partitionName has 5000 letters")
+    )
   }
 }

@@ -19,6 +19,9 @@ final class StreamCommitsSuite extends AnyFunSuite {
     private val archived = mutable.TreeMap.empty[String, Option[String]]
     var clock = 0
 
+    /** What the reader's clock shows: all instants are behind it, unless a test says otherwise. */
+    var nowMillis: Long = 4102444800000L
+
     val config: TableConfig = TableConfig.of(
       "t/.hoodie/hoodie.properties",
       Map(
@@ -71,7 +74,8 @@ final class StreamCommitsSuite extends AnyFunSuite {
         timeline,
         new InstantContents(LocalStorage, "t"),
         history,
-        StreamRequest(changes, fallback, fail)
+        StreamRequest(changes, fallback, fail),
+        nowMillis
       )
   }
 
@@ -236,9 +240,29 @@ final class StreamCommitsSuite extends AnyFunSuite {
     assert(step(kept, offset)._2 === Set(next))
   }
 
+  test("a commit of a writer whose clock is ahead hides none that come before it, archived ones neither") {
+    for (version <- Seq(6, 9); changes <- Seq(false, true)) {
+      val table = new Table(version)
+      val first = table.commit()
+      table.nowMillis = InstantTime.toMillis(first, java.time.ZoneOffset.UTC).get + 60000
+      val ahead = table.complete(table.request(at = "29991231235959999"))
+      val (offset, given) = step(table, table.stream(changes).start(StreamStart.Earliest), changes = changes)
+      assert(given === Set(first, ahead))
+      val later = table.commit()
+      val (next, found) = step(table, offset, changes = changes)
+      assert(found === Set(later))
+      assert(step(table, next, changes = changes)._2.isEmpty)
+      val gone = table.commit()
+      Seq(first, later, gone).foreach(table.archive)
+      // All that is below the last commit of the beginning counts as there then: its rows are taken from the latest files.
+      if (changes) intercept[InvalidOption](table.stream(changes).next(next, None))
+      else assert(step(table, next)._2 === Set(gone))
+    }
+  }
+
   test("an offset is as docs/format.md says, and others are refused") {
     val offset = StreamOffset("t", None, changes = false, "", "20260101000000001")
-      .after(Vector("20260101000000001", "20260101000000003"), Vector("20260101000000002"))
+      .after(Vector("20260101000000001", "20260101000000003"), Vector("20260101000000002"), "99991231000000000")
     assert(
       offset.json ===
         """{"version":1,"table":"t","of":"rows","begin":"","backlog":"20260101000000001","from":"20251231210000003",""" +

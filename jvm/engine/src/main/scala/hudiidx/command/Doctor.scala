@@ -5,9 +5,9 @@ import hudiidx.{HudiIdxException, ShellCommand}
 import hudiidx.column.NeverColumns
 import hudiidx.storage.Storage
 import hudiidx.store.{IndexFolder, IndexStore}
-import hudiidx.sync.{IndexInfo, IndexOptions, TableAccess, TableContext, TableSnapshot}
+import hudiidx.sync.{IndexInfo, IndexOptions, InstantEffects, TableAccess, TableContext, TableSnapshot}
 import hudiidx.sync.build.NeverNames
-import hudiidx.table.{TableConfig, TableProperties}
+import hudiidx.table.{TableConfig, TableProperties, ViewTimeline}
 import java.io.IOException
 
 /** One thing that was looked at.
@@ -46,8 +46,10 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
   private def table(): Finding = checked("table", "check the path, and that the files in .hoodie can be read") {
     val context = TableContext.load(access, path)
     val config = context.config
-    // A commit may have written files that are not read here.
-    context.timeline.completedWrites.foreach(context.contents.commit)
+    // All that a read looks into: a commit may have written files that are not read here.
+    val effects = new InstantEffects
+    context.timeline.completed.foreach(i => effects.take(i, context.contents.of(i)))
+    ViewTimeline.load(config, context.timeline, context.contents, t => context.history.completionTime(t)): Unit
     val told =
       s"${config.tableName}, ${config.tableType.name}, version ${config.version}, ${context.completed.size} commits"
     TableProperties.warning(config) match {

@@ -1,10 +1,11 @@
 package hudiidx.sync
 
+import hudiidx.DamagedIndex
 import hudiidx.manifest.ManifestChanges
 import hudiidx.storage.Storage
 import hudiidx.store.{Coverage, InstantId}
-import hudiidx.table.FileName
-import hudiidx.table.listing.ListingRules
+import hudiidx.table.{FileEntry, FileName}
+import hudiidx.table.listing.{ListingRules, SizeCheck}
 import hudiidx.timeline._
 
 /** Turns completed instants into changes of the table's files, taken in the order in which they completed.
@@ -14,9 +15,14 @@ final class InstantEffects {
   val changes = new ManifestChanges
   private var removed = Set.empty[String]
   private var unsized = Set.empty[(String, String)]
+  private var unusual = Map.empty[(String, String), Long]
+  private var unnamed = Option.empty[String]
 
   /** Requested times of the instants that a rollback or restore took off the timeline. */
   def removedInstants: Set[String] = removed
+
+  /** The first instant that wrote rows and does not say to which file: what changed is not known then. */
+  def unnamedWrite: Option[String] = unnamed
 
   def take(instant: Instant, content: InstantContent): Unit = instant.action match {
     case Action.Commit | Action.DeltaCommit | Action.ReplaceCommit => write(instant, content.commit)
@@ -29,15 +35,19 @@ final class InstantEffects {
     case _ => ()
   }
 
-  /** Asks storage for sizes of log files of failed writes, which a rollback's metadata does not tell (it says 1). Such a
-    *  file that is gone by now is dropped.
+  /** Asks storage for sizes of log files of failed writes, which a rollback's metadata does not tell (it says 1), and of base files
+    *  of which a commit tells what hardly is one. Such a file that is gone by now is dropped. DamagedTable for a base file that is shorter than its commit tells.
     */
   def resolveSizes(storage: Storage, tablePath: String): Unit = {
-    unsized.foreach { case (partition, name) =>
+    (unsized ++ unusual.keys).foreach { case place @ (partition, name) =>
       val found = storage.status(Storage.join(Storage.join(tablePath, partition), name))
-      found.flatMap(f => FileName.parse(partition, name, f.sizeBytes)).foreach(changes.of(partition).add)
+      for (f <- found; entry <- FileName.parse(partition, name, f.sizeBytes)) {
+        unusual.get(place).foreach(SizeCheck.requireWhole(f.path, entry, _))
+        changes.of(partition).add(entry)
+      }
     }
     unsized = Set.empty
+    unusual = Map.empty
   }
 
   /** Ends what replacements did that an index version covers and that were taken back since, but for file groups that another
@@ -57,10 +67,11 @@ final class InstantEffects {
 
   private def write(instant: Instant, metadata: CommitMetadata): Unit = {
     metadata.writeStats.foreach { stat =>
+      if (stat.isUnnamed) unnamed = unnamed.orElse(Some(instant.requestedTime))
       stat.fileName.foreach(name => add(instant, stat.partitionPath, name, stat.fileSizeBytes))
       stat.cdcFiles.foreach { case (name, size) => add(instant, stat.partitionPath, name, size) }
     }
-    metadata.replacedFileIds.foreach { case (partition, fileIds) =>
+    instant.replaces(metadata).foreach { case (partition, fileIds) =>
       fileIds.foreach(id => changes.of(partition).replace(id, instant.requestedTime))
     }
   }
@@ -68,7 +79,8 @@ final class InstantEffects {
   private def add(instant: Instant, partition: String, name: String, size: Long): Unit =
     FileName.parse(partition, name, size).foreach { entry =>
       val own = !entry.isBase && entry.instantTime == instant.requestedTime
-      changes.of(partition).add(if (own) entry.copy(completionTime = instant.completionTime) else entry)
+      if (entry.isBase && !FileEntry.isUsual(size)) unusual += (partition -> name) -> size
+      else changes.of(partition).add(if (own) entry.copy(completionTime = instant.completionTime) else entry)
     }
 
   private def clean(metadata: CleanMetadata): Unit = metadata.partitions.foreach { case (partition, cleaned) =>
@@ -90,10 +102,13 @@ final class InstantEffects {
 
 object InstantEffects {
 
-  /** What changed since an index version. */
+  /** What changed since an index version. DamagedIndex where the version and its instants do not make up the table. */
   def since(coverage: Coverage, unseen: Vector[UnseenInstant], table: TableContext): ManifestChanges = {
     val effects = new InstantEffects
     unseen.foreach(u => effects.take(u.instant, u.content))
+    effects.unnamedWrite.foreach { instant =>
+      throw new DamagedIndex(s"instant $instant wrote rows to a file that it does not name: an index cannot follow it")
+    }
     effects.resolveSizes(table.storage, table.tablePath)
     effects.unmark(coverage, table)
     effects.changes

@@ -26,7 +26,8 @@ private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTa
 
   private def files(partition: String): Array[FileEntry] = {
     val found = recorded(partition).flatMap { f =>
-      val sized = if (!f.isBase && f.sizeBytes <= 1) measured(f) else Some(f)
+      val isKnown = if (f.isBase) FileEntry.isUsual(f.sizeBytes) else f.sizeBytes > 1
+      val sized = if (isKnown) Some(f) else measured(f)
       sized.map { e =>
         e.copy(
           completionTime = if (e.isBase) None else rules.timeline.activeCompletionTime(e.instantTime),

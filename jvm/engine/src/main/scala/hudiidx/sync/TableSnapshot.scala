@@ -147,11 +147,16 @@ object TableSnapshot {
       unseen: Vector[UnseenInstant],
       passedOver: Vector[String]
   ): Either[Fallback, Usable] = {
-    val changes = InstantEffects.since(version.coverage, unseen, table)
-    try Right((OpenIndex.open(store, version, table.access.cache), unseen, changes, passedOver))
-    catch {
-      case e: DamagedIndex => Left(Fallback(FallbackCode.DamagedIndex, e.getMessage))
-      case e: IOException  => Left(Fallback(FallbackCode.DamagedIndex, e.toString))
+    def unusable(why: String) = Left(Fallback(FallbackCode.DamagedIndex, why))
+    val changes =
+      try Right(InstantEffects.since(version.coverage, unseen, table))
+      catch { case e: DamagedIndex => unusable(e.getMessage) }
+    changes.flatMap { changed =>
+      try Right((OpenIndex.open(store, version, table.access.cache), unseen, changed, passedOver))
+      catch {
+        case e: DamagedIndex => unusable(e.getMessage)
+        case e: IOException  => unusable(e.toString)
+      }
     }
   }
 }

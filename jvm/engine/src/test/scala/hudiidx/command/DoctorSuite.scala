@@ -33,6 +33,16 @@ class DoctorSuite extends AnyFunSuite {
     assert(LocalStorage.list(s"$table/.hoodie/hudiidx").map(_.name) === before)
   }
 
+  test("a table of which reads cannot read a clean or a plan is not well") {
+    for (name <- Vector("20991231235959998_20991231235959999.clean", "20991231235959998.compaction.requested")) {
+      val table = Fixtures.copy("v9-moved-mor")
+      java.nio.file.Files.write(java.nio.file.Paths.get(s"$table/.hoodie/timeline/$name"), "{".getBytes("UTF-8"))
+      val found = findings(LocalStorage, table)
+      assert(found.keySet === Set("table"))
+      assert(found("table").status === Finding.Failed && found("table").found.contains(name), found)
+    }
+  }
+
   test("properties of a table that are not known are a warning with their names") {
     val table = Fixtures.copy("v6-cow-part")
     val file = java.nio.file.Paths.get(TableConfig.propertiesFile(table))

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode
 import hudiidx.hfile.{BlockCache, Codec, HFileOptions, HFileReader, HFileWriter}
 import hudiidx.storage.{BytesReader, LocalStorage}
 import hudiidx.sync.build.Indexer
-import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot}
+import hudiidx.sync.{IndexOptions, IndexerSuite, TableContext, TableSnapshot, Verifier}
 import hudiidx.table.listing.{MetadataLayer, MetadataNames, MetadataTable, MetadataTableListing}
 import hudiidx.timeline.{InstantContents, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures, OtherForms, UnsupportedTable}
@@ -139,6 +139,24 @@ final class MetadataTableSuite extends AnyFunSuite {
         }
       }
     }
+  }
+
+  test("files are listed where a folder lies in the place of a file of the metadata table") {
+    val table = Fixtures.copy("v9-cow-part")
+    val files = LocalStorage.list(s"$table/.hoodie/metadata/files").filter(_.name.endsWith(".hfile"))
+    files.foreach { f =>
+      Files.delete(Paths.get(f.path))
+      Files.createDirectory(Paths.get(f.path))
+    }
+    val access = IndexerSuite.accessOf(LocalStorage)
+    new Indexer(access, table, IndexOptions(strict = true)).create()
+    val (indexed, listed) =
+      (
+        TableSnapshot.open(access, table, IndexOptions(strict = true)),
+        TableSnapshot.open(access, table, IndexOptions(enabled = false))
+      )
+    try assert(Verifier.compare(indexed.source, listed.source).ok)
+    finally Seq(indexed, listed).foreach(_.close())
   }
 
   /** An HFile of the metadata table with some of its records. */

@@ -59,7 +59,7 @@ object ListingRules {
   ): JMap[String, JMap[String, String]] = {
     val found = new JMap[String, JMap[String, String]]()
     timeline.completedWrites.filter(_.action == Action.ReplaceCommit).foreach { instant =>
-      contents.commitWithoutStats(instant).replacedFileIds.foreach { case (partition, ids) =>
+      instant.replaces(contents.commitWithoutStats(instant)).foreach { case (partition, ids) =>
         val inPartition = found.computeIfAbsent(partition, _ => new JMap[String, String]())
         ids.foreach(inPartition.merge(_, instant.requestedTime, (a, b) => if (a < b) a else b))
       }

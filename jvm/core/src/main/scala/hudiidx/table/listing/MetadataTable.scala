@@ -3,7 +3,7 @@ package hudiidx.table.listing
 import hudiidx.DamagedTable
 import hudiidx.hfile.{BlockCache, HFileReader}
 import hudiidx.log.{LogBlock, LogBlockKind, LogFile => BlockReader}
-import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.storage.{RandomReader, Storage, UnreadableFile}
 import hudiidx.table.{
   DataFiles,
   FileEntry,
@@ -182,6 +182,7 @@ object MetadataTable {
       private lazy val listed: Array[FileEntry] =
         storage
           .list(Storage.join(root, name))
+          .filterNot(_.isDirectory)
           .flatMap(f => FileName.parse(name, f.name, f.sizeBytes))
           .filter(f => view.isCommitted(f.instantTime) || (view.slicesByName && !f.isBase))
           .toArray
@@ -211,6 +212,8 @@ object MetadataTable {
         catch {
           case e: java.nio.file.NoSuchFileException =>
             throw new DamagedTable(s"$path: file of the metadata table is gone; read it again, or list without it", e)
+          case e: UnreadableFile =>
+            throw new DamagedTable(s"${e.getMessage}; rebuild the metadata table with Hudi, or list without it", e)
         }
       opened += reader
       reader

@@ -1,5 +1,6 @@
 package hudiidx.table.listing
 
+import hudiidx.DamagedTable
 import hudiidx.table.FileEntry
 import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents}
 import java.util.{Arrays, HashMap => JMap, HashSet => JSet}
@@ -55,6 +56,19 @@ object ExpectedPartition {
   *  away are not on the timeline; older slices may be gone. A file that a clean names is not expected either way.
   */
 object SizeCheck {
+
+  /** Of a file that lacks bytes, or (`foundBytes` below 0) is not there. */
+  def damaged(path: String, foundBytes: Long, instant: String, wroteBytes: Long): DamagedTable = {
+    val state = if (foundBytes < 0) "the file is missing" else s"the file has only $foundBytes bytes"
+    new DamagedTable(
+      s"$path: $state, but instant $instant wrote $wroteBytes bytes; restore the file from a copy, or restore the table with Hudi to a " +
+        "savepoint before that instant"
+    )
+  }
+
+  /** DamagedTable if a base file of this size has fewer bytes than its commit tells. */
+  def requireWhole(path: String, found: FileEntry, wroteBytes: Long): Unit =
+    if (found.sizeBytes < wroteBytes) throw damaged(path, found.sizeBytes, found.instantTime, wroteBytes)
 
   /** By partition path. Reads every completed write and clean of the timeline, newest first, one at a time. */
   def expected(timeline: ActiveTimeline, contents: InstantContents): Map[String, ExpectedPartition] = {

@@ -1,12 +1,13 @@
 package hudiidx.table.listing
 
 import hudiidx.DamagedTable
-import hudiidx.hfile.{BlockCache, HFileCursor, HFileReader}
+import hudiidx.hfile.{BlockCache, CellOrder, HFileReader}
 import hudiidx.log.{DeleteRecords, LogBlock, LogBlockKind, LogFile => BlockReader}
-import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.storage.{RandomReader, Storage, UnreadableFile}
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
+import org.apache.avro.Schema
 import org.apache.avro.generic.{GenericDatumReader, GenericRecord}
 import org.apache.avro.io.DecoderFactory
 
@@ -57,6 +58,8 @@ private final class OpenedFiles(storage: Storage, folder: String) extends AutoCl
         catch {
           case e: java.nio.file.NoSuchFileException =>
             throw new DamagedTable(s"$path: file of the metadata table is gone; read it again", e)
+          case e: UnreadableFile =>
+            throw new DamagedTable(s"${e.getMessage}; rebuild the metadata table with Hudi", e)
         }
       opened += name -> reader
       reader
@@ -122,15 +125,17 @@ private object StockLayer {
     val json = writerSchema.orElse(hfile.fileInfo.get("schema").map(new String(_, UTF_8))).getOrElse {
       throw new DamagedTable(s"${content.path}: HFile of Hudi's record index has no schema; rebuild the metadata table")
     }
-    new HFileKeys(hfile.scan(), new StockLocations(json, content.path))
+    new HFileKeys(hfile, new StockLocations(json, content.path))
   }
 
-  private final class HFileKeys(cells: HFileCursor, locations: StockLocations) extends StockLayer {
+  /** Hudi looks keys up by their order and the index: what is not in it is lost to it. */
+  private final class HFileKeys(hfile: HFileReader, locations: StockLocations) extends StockLayer {
+    private val (cells, order) = (hfile.scan(), new CellOrder(hfile))
     private var key0: Array[Byte] = _
 
     def next(): Boolean = {
       val more = cells.next()
-      if (more) key0 = cells.key
+      if (more) key0 = order.take(cells)
       more
     }
     def key: Array[Byte] = key0
@@ -155,7 +160,12 @@ private final class StockLocations(writerSchema: String, path: String) {
   private val schema = MetadataLayer.schemaOf(writerSchema, path)
   private val reader = new GenericDatumReader[GenericRecord](schema)
   private val datum = new AvroDatum(schema)
-  private val InFileId = 1
+  private val field = Option(schema)
+    .filter(_.getType == Schema.Type.RECORD)
+    .flatMap(s => Option(s.getField(StockLocations.Field)))
+    .getOrElse(
+      throw new DamagedTable(s"$path: its records have no ${StockLocations.Field}; rebuild Hudi's record index")
+    )
 
   /** None for a record that is deleted. */
   def decode(value: ByteBuffer, key: Array[Byte]): Option[StockLocation] =
@@ -165,36 +175,54 @@ private final class StockLocations(writerSchema: String, path: String) {
         datum.requireFits(value, path)
         val bytes =
           DecoderFactory.get.binaryDecoder(value.array, value.arrayOffset + value.position(), value.remaining, null)
-        reader.read(null, bytes).get("recordIndexMetadata") match {
-          case found: GenericRecord => Some(location(found))
-          case _                    => None
+        val record = reader.read(null, bytes)
+        if (!bytes.isEnd) damaged(key, "it has bytes left over", null)
+        record.get(field.pos) match {
+          case found: GenericRecord => Some(location(found, key))
+          case null                 => None
+          case other                => damaged(key, s"it is $other", null)
         }
       } catch {
-        case e @ (_: java.io.IOException | _: RuntimeException) =>
-          throw new DamagedTable(
-            s"$path: location of '${new String(key, UTF_8)}' cannot be decoded (${e.getMessage})",
-            e
-          )
+        case e: DamagedTable                                    => throw e
+        case e @ (_: java.io.IOException | _: RuntimeException) => damaged(key, "its bytes do not fit their schema", e)
       }
 
-  private def location(record: GenericRecord): StockLocation = {
+  private def damaged(key: Array[Byte], why: String, cause: Throwable): Nothing = throw new DamagedTable(
+    s"$path: the location of '${new String(key, UTF_8)}' in Hudi's record index cannot be decoded, $why; rebuild the index with Hudi",
+    cause
+  )
+
+  private def location(record: GenericRecord, key: Array[Byte]): StockLocation = {
     // Older schemas lack some fields.
-    def field(name: String): Any = if (record.getSchema.getField(name) == null) null else record.get(name)
-    def long(name: String): Long = field(name) match {
+    def value(name: String): Any = if (record.getSchema.getField(name) == null) null else record.get(name)
+    def long(name: String): Long = value(name) match {
       case n: java.lang.Number => n.longValue
-      case other               => throw new IllegalArgumentException(s"$name is $other")
+      case other               => damaged(key, s"its $name is $other", null)
     }
-    val encoding = field("fileIdEncoding") match {
+    def text(name: String): String = value(name) match {
+      case t: CharSequence if t.length <= StockLocations.MostLetters => t.toString
+      case t: CharSequence => damaged(key, s"its $name has ${t.length} letters", null)
+      case other           => damaged(key, s"its $name is $other", null)
+    }
+    val encoding = value("fileIdEncoding") match {
       case n: java.lang.Integer => n.intValue
       case _                    => 0
     }
     val fileId =
-      if (encoding == InFileId) field("fileId").toString
+      if (encoding == StockLocations.InFileId) text("fileId")
       else {
         val uuid = new UUID(long("fileIdHighBits"), long("fileIdLowBits")).toString
         val index = long("fileIndex")
         if (index < 0) uuid else s"$uuid-$index"
       }
-    StockLocation(String.valueOf(field("partitionName")), fileId, long("instantTime"))
+    StockLocation(text("partitionName"), fileId, long("instantTime"))
   }
+}
+
+private object StockLocations {
+  val Field = "recordIndexMetadata"
+  val InFileId = 1
+
+  /** No store has longer paths. */
+  val MostLetters = 4096
 }

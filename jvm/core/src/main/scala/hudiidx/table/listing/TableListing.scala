@@ -140,11 +140,7 @@ final class TableListing(
     val name =
       contents.commit(suspect.instant).writeStats.flatMap(_.fileName).find(SizeCheck.hash(_) == suspect.nameHash)
     val path = Storage.join(Storage.join(tablePath, partitionPath), name.getOrElse("?"))
-    val state = if (suspect.foundBytes < 0) "the file is missing" else s"the file has only ${suspect.foundBytes} bytes"
-    new DamagedTable(
-      s"$path: $state, but instant ${suspect.instant.requestedTime} wrote ${suspect.expectedBytes} bytes; restore the " +
-        "file from a copy, or restore the table with Hudi to a savepoint before that instant"
-    )
+    SizeCheck.damaged(path, suspect.foundBytes, suspect.instant.requestedTime, suspect.expectedBytes)
   }
 }
 

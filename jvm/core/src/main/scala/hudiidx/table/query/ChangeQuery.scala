@@ -112,7 +112,7 @@ final class ChangeQuery(
     val found = for {
       instant <- timeline.completedWrites if inRange(instant.requestedTime) && mayChange(instant)
       commit = contents.commit(instant) if !commit.operationType.exists(ChangeQuery.Rearranging)
-      change <- written(instant.requestedTime, commit) ++ replaced(instant.requestedTime, commit)
+      change <- written(instant.requestedTime, commit) ++ replaced(instant, commit)
     } yield change
     val inOrder = found.map(_._1).distinct
     val byGroup = found.groupBy(_._1)
@@ -152,26 +152,31 @@ final class ChangeQuery(
   private def written(instant: String, commit: CommitMetadata): Vector[(FileGroup, Change)] = {
     val changes = for {
       stat <- commit.writeStats
-      name <- stat.fileName
-      entry <- FileName.parse(stat.partitionPath, name, stat.fileSizeBytes)
-      group = FileGroup(stat.partitionPath, entry.fileId)
-    } yield group -> (
-      if (stat.cdcFiles.nonEmpty) recorded(instant, group, stat, name)
-      else if (entry.isBase) rewritten(instant, group, stat, name)
-      else logged(instant, group, name)
-    )
+      change <- if (stat.cdcFiles.nonEmpty) Some(recorded(instant, stat)) else byFile(instant, stat)
+    } yield change
     // A log file that rolled over has a stat of its own for each file.
     changes.distinct
   }
 
-  private def recorded(instant: String, group: FileGroup, stat: WriteStat, name: String): Change = {
+  private def byFile(instant: String, stat: WriteStat): Option[(FileGroup, Change)] = for {
+    name <- stat.requireFileName(instant, config.file)
+    entry <- FileName.parse(stat.partitionPath, name, stat.fileSizeBytes)
+    group = FileGroup(stat.partitionPath, entry.fileId)
+  } yield group -> (if (entry.isBase) rewritten(instant, group, stat, name) else logged(instant, group, name))
+
+  /** The file that it wrote need not be named where its `.cdc` files have all. */
+  private def recorded(instant: String, stat: WriteStat): (FileGroup, Change) = {
+    val named = stat.fileName.flatMap(FileName.parse(stat.partitionPath, _, stat.fileSizeBytes))
+    val group = FileGroup(stat.partitionPath, named.fold(stat.fileId)(_.fileId))
     val kept =
       stat.cdcFiles.keys.toVector.map(cdc => files.entry(group, cdc).getOrElse(throw gone(instant, group, cdc)))
     val before =
       if (logging.keepsBefore) None
       else stat.prevCommit.map(earlier => files.slice(group, earlier).getOrElse(throw gone(instant, group, earlier)))
-    val after = if (logging.keepsAfter) None else base(instant, group, stat, name)
-    Change.Recorded(
+    val after =
+      if (logging.keepsAfter) None
+      else stat.requireFileName(instant, config.file).flatMap(base(instant, group, stat, _))
+    group -> Change.Recorded(
       instant,
       FileOrder.sorted(kept.toArray).toVector.map(f => f.fileName -> stat.cdcFiles(f.fileName)),
       before.map(SliceMoment(_, previous(instant))),
@@ -200,11 +205,11 @@ final class ChangeQuery(
     Change.Compared(instant, Some(SliceMoment(slice, previous(instant))), Some(SliceMoment(slice, instant)))
   }
 
-  private def replaced(instant: String, commit: CommitMetadata): Vector[(FileGroup, Change)] = for {
-    (partition, ids) <- commit.replacedFileIds.toVector
+  private def replaced(by: Instant, commit: CommitMetadata): Vector[(FileGroup, Change)] = for {
+    (partition, ids) <- by.replaces(commit).toVector
     id <- ids
   } yield {
-    val group = FileGroup(partition, id)
+    val (group, instant) = (FileGroup(partition, id), by.requestedTime)
     val slice = files.last(group, instant).getOrElse(throw gone(instant, group, "its last slice"))
     group -> Change.Compared(instant, Some(SliceMoment(slice, previous(instant))), None)
   }

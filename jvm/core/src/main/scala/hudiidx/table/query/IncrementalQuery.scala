@@ -76,6 +76,11 @@ final class WrittenFiles(byPartition: Map[String, Array[FileEntry]]) extends Fil
   override val partitions: Vector[String] = byPartition.keys.toVector.sorted
 
   override def files(partitionPath: String): Array[FileEntry] = byPartition.getOrElse(partitionPath, Array.empty)
+
+  /** The same with what `sizeOf` says of base files that have hardly the size that their commit tells. */
+  def measured(sizeOf: FileEntry => Long): WrittenFiles = new WrittenFiles(byPartition.map { case (partition, all) =>
+    partition -> all.map(f => if (f.isBase && !FileEntry.isUsual(f.sizeBytes)) f.copy(sizeBytes = sizeOf(f)) else f)
+  })
 }
 
 object WrittenFiles {
@@ -252,14 +257,14 @@ final class IncrementalQuery(
   }
 
   private def replaced(instant: Instant, metadata: CommitMetadata): Iterable[(FileGroup, String)] =
-    for ((partition, ids) <- metadata.replacedFileIds; id <- ids)
+    for ((partition, ids) <- instant.replaces(metadata); id <- ids)
       yield FileGroup(partition, id) -> instant.requestedTime
 
   private def filesOf(commits: Vector[Commit], replaced: Replaced): WrittenFiles = {
     val entries = for {
       (instant, read) <- commits
       stat <- read().writeStats
-      name <- stat.fileName
+      name <- stat.requireFileName(instant.requestedTime, config.file)
       entry <- FileName.parse(stat.partitionPath, name, stat.fileSizeBytes)
     } yield entry.copy(
       completionTime =

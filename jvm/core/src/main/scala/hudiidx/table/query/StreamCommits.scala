@@ -34,17 +34,21 @@ final case class MicroBatch(commits: Set[String], fallback: Boolean)
 /** Finds what a stream has still to give, and in which order: rows in the order in which commits completed; those of version 6, which
   * has no completion times, and all changes in the order in which they were requested, none before a write that has not completed.
   * docs/decisions.md, "Streams: an offset names commits, not a time".
+  *
+  * @param nowMillis epoch milliseconds of the reader's clock
   */
 final class StreamCommits(
     config: TableConfig,
     timeline: ActiveTimeline,
     contents: InstantContents,
     archive: TimelineHistory,
-    request: StreamRequest
+    request: StreamRequest,
+    nowMillis: Long
 ) {
   import StreamCommits._
 
   private val byRequest = request.changes || !config.format.completionTimes
+  private val now = InstantTime.format(nowMillis, config.timelineZone)
   private val remade = config.text(TableConfig.RemadeSince)
   private val writes = timeline.completedWrites
   private val known: Vector[String] =
@@ -68,7 +72,7 @@ final class StreamCommits(
   }
 
   private def past(offset: StreamOffset, passed: Vector[Instant]): StreamOffset =
-    if (passed.isEmpty) offset else offset.after(passed.map(_.requestedTime), known)
+    if (passed.isEmpty) offset else offset.after(passed.map(_.requestedTime), known, now)
 
   /** Behind the commits that come next; the same offset if there are none. Errors as `between`.
     *
@@ -81,7 +85,7 @@ final class StreamCommits(
     val (backlog, later) = ready.partition(_ <= offset.backlog)
     val first = if (old.nonEmpty || backlog.nonEmpty) backlog else later
     val batch = old ++ most.fold(first)(n => first.take(if (old.isEmpty) n else n - 1))
-    if (batch.isEmpty) offset else offset.after(batch, known)
+    if (batch.isEmpty) offset else offset.after(batch, known, now)
   }
 
   /** The write that others wait for; None if none do. */
@@ -125,7 +129,8 @@ final class StreamCommits(
 
   /** Archived commits that were not given, by requested time. Nothing is read where there can be none. */
   private def archived(offset: StreamOffset): Vector[String] = {
-    val behind = if (timeline.start.forall(_ > offset.newest)) history(offset.newest, offset.begin) else Vector.empty
+    val reached = offset.newestUntil(now)
+    val behind = if (timeline.start.forall(_ > reached)) history(reached, offset.begin) else Vector.empty
     val isKnown = known.toSet
     val opened = offset.open.filter(t => !isKnown(t) && timeline.start.forall(_ > t) && isArchived(t))
     val found = (behind ++ opened).filterNot(t => offset.has(t) || isKnown(t)).distinct.sorted

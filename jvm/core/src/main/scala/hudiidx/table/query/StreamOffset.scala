@@ -38,6 +38,9 @@ final case class StreamOffset(
   /** The last one that was given; empty: none. */
   def newest: String = given.lastOption.getOrElse("")
 
+  /** The last one that was given up to a time, or `from`. */
+  def newestUntil(time: String): String = given.to(time).lastOption.getOrElse(from)
+
   /** As `after` makes them: what is said of `from` and `open` follows from commits that were given. */
   private def isConsistent: Boolean =
     given.headOption.fold(from.isEmpty && open.isEmpty)(_ >= from) && open.forall(_ < newest)
@@ -46,11 +49,13 @@ final case class StreamOffset(
     *
     * @param commits at least one
     * @param known   all writes on the timeline, completed or not
+    * @param now     what the reader's clock shows: a commit of a writer whose clock is ahead says nothing of those that come before it
     */
-  def after(commits: Iterable[String], known: Iterable[String]): StreamOffset = {
+  def after(commits: Iterable[String], known: Iterable[String], now: String): StreamOffset = {
     val all = given ++ commits
     val last = all.last
-    val first = Ordering[String].max(from, IncrementalQuery.hoursBefore(last, StreamOffset.Hours))
+    val reached = Ordering[String].min(last, now)
+    val first = Ordering[String].max(from, IncrementalQuery.hoursBefore(reached, StreamOffset.Hours))
     val left = known.filter(t => t <= last && !has(t) && !all(t))
     copy(from = first, open = SortedSet.empty[String] ++ left, given = all.filter(_ >= first))
   }

@@ -145,7 +145,7 @@ private final class UncoveredFileGroups(
   private def replacedLater: Set[FileGroup] =
     later.iterator
       .filter(_.instant.action == Action.ReplaceCommit)
-      .flatMap(_.content.commit.replacedFileIds)
+      .flatMap(u => u.instant.replaces(u.content.commit))
       .flatMap { case (partition, ids) => ids.map(FileGroup(partition, _)) }
       .toSet
 

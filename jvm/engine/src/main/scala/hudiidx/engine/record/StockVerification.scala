@@ -1,5 +1,6 @@
 package hudiidx.engine.record
 
+import hudiidx.DamagedTable
 import hudiidx.record._
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
@@ -35,8 +36,12 @@ private[record] final class StockVerification(
     scope: CompareScope
 ) {
 
-  /** None if the table has no record index of Hudi's. */
-  def run(isInStep: Boolean): Option[StockComparison] = {
+  /** None if the table has no record index of Hudi's. What is wrong with that one is told, and is no matter of ours. */
+  def run(isInStep: Boolean): Option[StockComparison] =
+    try compared(isInStep)
+    catch { case e: DamagedTable => Some(skipped(s"Hudi's record index cannot be read: ${e.getMessage}")) }
+
+  private def compared(isInStep: Boolean): Option[StockComparison] = {
     val table = snapshot.table
     val stock = MetadataTable.recordIndex(
       table.storage,

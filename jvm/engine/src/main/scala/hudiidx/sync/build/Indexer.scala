@@ -211,9 +211,9 @@ final class Indexer(
       val result = SyncResult(base.version, Vector.empty, merged = false, rebuilt = false, published = false, rebases)
       Synced(result, base.table)
     } else {
-      val changes = drafts.changesOf(base.unseen, base.version.coverage, base.table)
       val result =
         try {
+          val changes = drafts.changesOf(base.unseen, base.version.coverage, base.table)
           val began = clock.millis()
           drafts.requireParts(base.version)
           published(drafts.of(base.version, base.table, changes, base.unseen), base, began, rebases)

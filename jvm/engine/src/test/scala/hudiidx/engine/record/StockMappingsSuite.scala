@@ -70,7 +70,7 @@ class StockMappingsSuite extends VerifiedRecords {
   }
 
   test(
-    "Hudi's own record index is not compared where an index is behind or has a window, or where it is behind itself"
+    "Hudi's own record index is not compared where an index is behind or has a window, or where it is behind itself or damaged"
   ) {
     val table = Fixtures.copy("v9-moved-cow")
     val cut = new TimelineCut(table)
@@ -86,6 +86,14 @@ class StockMappingsSuite extends VerifiedRecords {
     val last = LocalStorage.list(timeline).map(_.name).filter(_.endsWith(".deltacommit")).max
     LocalStorage.delete(s"$timeline/$last")
     assert(verify(behind).stock.get.skipped.contains("metadata table is behind"))
+    val damaged = Fixtures.copy("v9-cow-part")
+    create(damaged)
+    LocalStorage
+      .list(s"$damaged/.hoodie/metadata/record_index")
+      .filter(_.name.endsWith(".hfile"))
+      .foreach(f => java.nio.file.Files.write(java.nio.file.Paths.get(f.path), Array[Byte](1, 2, 3)))
+    val found = verify(damaged)
+    assert(found.ok && found.stock.get.skipped.contains("cannot be read: "), found)
     val without = Fixtures.copy("v9-no-mdt-cow")
     create(without)
     assert(verify(without).stock.isEmpty)

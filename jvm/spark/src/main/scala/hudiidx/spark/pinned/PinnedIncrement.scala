@@ -4,6 +4,7 @@ import hudiidx.TableChanged
 import hudiidx.spark.options.IncrementalOptions
 import hudiidx.storage.Storage
 import hudiidx.table._
+import hudiidx.table.listing.SizeCheck
 import hudiidx.table.query.{Increment, IncrementalQuery, StreamCommits, WrittenFiles}
 import org.apache.hadoop.fs.GlobPattern
 
@@ -36,7 +37,8 @@ object PinnedIncrement {
   /** Errors as `IncrementalQuery`. */
   def of(table: SharedTable, options: IncrementalOptions): PinnedIncrement = {
     val query = new IncrementalQuery(table.config, table.timeline, table.contents, table.context.history)
-    val found = query.increment(options.request)
+    val asked = query.increment(options.request)
+    val found = asked.copy(source = asked.source.measured(sizeOf(table, _)))
     val fallback = found.fallback && (found.archived || gone(table, found.source).isDefined)
     // A stream must not pass over what a commit wrote.
     if (options.request.commits.isDefined && !found.fallback)
@@ -50,11 +52,20 @@ object PinnedIncrement {
     val storage = table.context.storage
     val paths =
       for (partition <- source.partitions; file <- source.files(partition))
-        yield Storage.join(Storage.join(table.path, partition), file.fileName)
+        yield pathOf(table, file)
     val missing =
       java.util.Arrays.stream(paths.toArray).parallel().filter(path => storage.status(path).isEmpty).findAny()
     if (missing.isPresent) Some(missing.get) else None
   }
+
+  private def sizeOf(table: SharedTable, file: FileEntry): Long =
+    table.context.storage.status(pathOf(table, file)).fold(FileEntry.Unknown) { f =>
+      SizeCheck.requireWhole(f.path, file.copy(sizeBytes = f.sizeBytes), file.sizeBytes)
+      f.sizeBytes
+    }
+
+  private def pathOf(table: SharedTable, file: FileEntry): String =
+    Storage.join(Storage.join(table.path, file.partitionPath), file.fileName)
 
   private def cleaned(path: String): TableChanged = new TableChanged(
     s"$path: was cleaned before the stream has read it; set ${IncrementalOptions.Fallback}=true to take the rows of such commits from " +

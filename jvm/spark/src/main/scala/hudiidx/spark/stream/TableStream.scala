@@ -43,7 +43,14 @@ abstract private[spark] class TableStream(
   }
 
   private def commits(table: SharedTable): StreamCommits =
-    new StreamCommits(table.config, table.timeline, table.contents, table.context.history, asked.request)
+    new StreamCommits(
+      table.config,
+      table.timeline,
+      table.contents,
+      table.context.history,
+      asked.request,
+      System.currentTimeMillis()
+    )
 
   /** Kept in the checkpoint, so that a query that ends before its first batch is done begins there again. */
   override def initialOffset(): Offset = {
