@@ -10,7 +10,7 @@ import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.options.{IncrementalOptions, ReadOptions}
 import hudiidx.spark.pinned.PinnedTable
 import hudiidx.spark.stream.ChangeText
-import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
+import hudiidx.{DamagedTable, Fixtures, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.DataFrame
 
 /** Queries of change data give what stock Hudi gives. */
@@ -249,6 +249,17 @@ final class ChangeDataSuite extends SparkSuite {
     assert(files.length === 4)
     val gone = intercept[InvalidOption](changes(table, begin -> "000", "hudiidx.read.damaged" -> "as_stock")).getMessage
     assert(gone.contains(first) && gone.contains("cleaned"))
+  }
+
+  test("changes are told by their `.cdc` files, though their commits name no other file") {
+    val table = Fixtures.copy("v9-cdc-cow")
+    val recorded = rowsOf(changes(table, begin -> "000")).groupBy(_.at).map { case (at, rows) => at -> rows.size }
+    CommitSchemas.unname(table)
+    // The first commit wrote new rows alone, of which there are no `.cdc` files.
+    val first = recorded.keys.min
+    assert(rowsOf(changes(table, begin -> first)).groupBy(_.at).map(r => r._1 -> r._2.size) === recorded - first)
+    val said = intercept[DamagedTable](changes(table, begin -> "000").collect()).getMessage
+    assert(said.contains(s"the commit $first wrote rows") && said.contains("does not name their file"), said)
   }
 
   test("SQL reads changes by the session's settings") {

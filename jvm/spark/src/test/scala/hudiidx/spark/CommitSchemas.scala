@@ -6,6 +6,7 @@ import java.nio.file.{Files, Paths}
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import hudiidx.{AvroCommits, Fixtures}
+import org.apache.avro.generic.GenericRecord
 
 /** What completed commits of a table tell of its columns. */
 object CommitSchemas {
@@ -31,4 +32,16 @@ object CommitSchemas {
     val key = more.keySet.toArray.find(_.toString == "schema").get
     more.put(key, of(more.get(key).toString)): Unit
   }
+
+  /** Takes the names of the files that they wrote from all writes of a table of version 8 or later. */
+  def unname(table: String): Unit =
+    Fixtures.filesBelow(s"$table/.hoodie").filter(_.matches("timeline/[0-9_]+\\.(delta)?commit")).foreach { name =>
+      val file = Paths.get(s"$table/.hoodie/$name")
+      Files.write(file, AvroCommits.changed(Files.readAllBytes(file))(withoutPaths)): Unit
+    }
+
+  private def withoutPaths(commit: GenericRecord): Unit =
+    commit.get("partitionToWriteStats").asInstanceOf[java.util.Map[AnyRef, java.util.List[GenericRecord]]].values.forEach {
+      stats => stats.forEach(_.put("path", null))
+    }
 }

@@ -7,7 +7,7 @@ import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.options.{IncrementalOptions, ReadOptions}
 import hudiidx.spark.pinned.{PinnedTable, SharedTable}
 import hudiidx.sync.IndexOptions
-import hudiidx.{Fixtures, InvalidOption, UnsupportedTable}
+import hudiidx.{DamagedTable, Fixtures, InvalidOption, UnsupportedTable}
 import org.apache.spark.sql.DataFrame
 
 /** Incremental reads of every fixture are stock Hudi's. */
@@ -155,6 +155,15 @@ final class IncrementalSuite extends SparkSuite {
     val blocked = changes(table, bounds(point) :+ ("hoodie.read.timeline.holes.resolution.policy" -> "block"): _*)
     val before = changes(Fixtures.table(name), begin -> point.get("begin").asText, end -> hole.toString)
     assert(Answer.of(blocked) === Answer.of(before))
+  }
+
+  test("a commit that wrote rows and names no file is damage for who asks what it wrote, and none for a snapshot") {
+    val table = Fixtures.copy("v9-no-mdt-cow")
+    val before = Answer.of(read(table))
+    CommitSchemas.unname(table)
+    assert(Answer.of(read(table)) === before)
+    val said = intercept[DamagedTable](changes(table, "hoodie.datasource.read.begin.instanttime" -> "000").collect())
+    assert(said.getMessage.contains("does not name their file"), said)
   }
 
   test("a path pattern leaves partitions out") {
