@@ -78,6 +78,7 @@ private[timeline] object CommitDecoder {
 
 /** Paths in metadata. */
 private[timeline] object TablePath {
+  private val Own = ".hoodie"
 
   /** A path relative to the table, without empty and `.` parts. BadContent for one that leaves the table. */
   def relative(path: String): String = {
@@ -88,8 +89,13 @@ private[timeline] object TablePath {
   }
 
   /** A partition path, likewise: metadata has it as the writer's key generator made it, folders as the store has them. */
-  def partition(path: String): String =
-    if (Storage.leaves(path)) throw new BadContent(s"partition path '$path' leaves the table") else plain(path)
+  def partition(path: String): String = {
+    if (Storage.leaves(path)) throw new BadContent(s"partition path '$path' leaves the table")
+    val whole = plain(path)
+    if (whole == Own || whole.startsWith(s"$Own/"))
+      throw new BadContent(s"partition path '$path' is in the folder $Own, where no partition is")
+    whole
+  }
 
   private def plain(path: String): String =
     if (Storage.isPlain(path)) path else path.split('/').filter(p => p.nonEmpty && p != ".").mkString("/")

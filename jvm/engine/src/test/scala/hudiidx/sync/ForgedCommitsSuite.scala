@@ -31,6 +31,17 @@ class ForgedCommitsSuite extends AnyFunSuite {
       }
     }
 
+    test(s"version $version: a partition that lost the file which marks it is there, as commits wrote to it") {
+      withTable(version) { table =>
+        indexed(table)
+        table.write(Seq(FakeWrite("b", -1, isLog = false, 10)), complete = true)
+        Files.delete(table.dir.resolve("b/.hoodie_partition_metadata"))
+        checkAgainstListing(accessOf(LocalStorage), table, IndexOptions())
+        new Indexer(accessOf(LocalStorage), table.path, IndexOptions()).create()
+        checkAgainstListing(accessOf(LocalStorage), table, IndexOptions(strict = true))
+      }
+    }
+
     test(s"version $version: a base file of which its commit says that it is empty has the bytes that it has") {
       check(version)((_, _, stat) => stat.put("fileSizeInBytes", 0L): Unit)
     }

@@ -41,7 +41,11 @@ object CommitSchemas {
     }
 
   private def withoutPaths(commit: GenericRecord): Unit =
-    commit.get("partitionToWriteStats").asInstanceOf[java.util.Map[AnyRef, java.util.List[GenericRecord]]].values.forEach {
-      stats => stats.forEach(_.put("path", null))
-    }
+    commit
+      .get("partitionToWriteStats")
+      .asInstanceOf[java.util.Map[AnyRef, java.util.List[GenericRecord]]]
+      .values
+      .forEach { stats =>
+        stats.forEach(_.put("path", null))
+      }
 }

@@ -52,12 +52,13 @@ final class TableListing(
   /** Partitions that must have files. */
   def expectedPartitions: Iterable[String] = expectedFiles.keys
 
+  /** Those that are marked as such, and those to which commits of the timeline wrote what lies there. */
   override lazy val partitions: Vector[String] = {
     val found = discover()
     val known = found.toSet
     val overlooked = expectedFiles.filterNot(e => known(e._1)).filter { case (partition, files) =>
       val suspects = files.suspects(Array.empty)
-      suspects.nonEmpty && confirm(partition, suspects).nonEmpty && lister.visit(partition).isPartition
+      suspects.nonEmpty && confirm(partition, suspects).nonEmpty
     }
     if (overlooked.isEmpty) found else (found ++ overlooked.keys).sorted
   }

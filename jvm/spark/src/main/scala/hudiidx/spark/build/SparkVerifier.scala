@@ -25,13 +25,16 @@ final class SparkVerifier(context: SparkContext) {
       case e: StaleIndex   => SparkVerifier.unusable("", e)
     }
 
-  /** Partitions on storage, whatever the timeline says of them. */
+  /** Partitions on storage: as `TableListing.partitions` finds them, whose files need not be whole here. */
   private def discover(table: SharedTable): Vector[String] = {
     val scanner = new SparkPartitionScanner(context, table.conf)
     val levels = Iterator.iterate(scanner.visit(table.listing.lister, Vector(""))) { visits =>
       scanner.visit(table.listing.lister, visits.flatMap(_.subfolders))
     }
-    levels.takeWhile(_.nonEmpty).flatten.filter(_.isPartition).map(_.path).toVector.sorted
+    val found = levels.takeWhile(_.nonEmpty).flatten.filter(_.isPartition).map(_.path).toVector
+    val known = found.toSet
+    val overlooked = table.listing.expectedPartitions.filter(p => !known(p) && table.listing.lister.list(p).nonEmpty)
+    (found ++ overlooked).sorted
   }
 
   private def compare(table: SharedTable, partitions: Vector[String]): Vector[VerifyResult] = {
