@@ -39,7 +39,7 @@ final case class StreamOffset(
   def newest: String = given.lastOption.getOrElse("")
 
   /** The last one that was given up to a time, or `from`. */
-  def newestUntil(time: String): String = given.to(time).lastOption.getOrElse(from)
+  def newestUntil(time: String): String = given.filterNot(_ > time).lastOption.getOrElse(from)
 
   /** As `after` makes them: what is said of `from` and `open` follows from commits that were given. */
   private def isConsistent: Boolean =
