@@ -120,12 +120,7 @@ object OpenCompaction {
     val instant = plan.requestedTime
     val beat = heartbeats.of(instant)
     beat.foreach(requireOver(table, plan, _, heartbeat))
-    if (beat.forall(!_.isOurs) && plan.state == InstantState.Inflight)
-      throw conflict(
-        table,
-        instant,
-        "stock Hudi began it; wait for it, or, if it ended, let stock Hudi run its compaction once more"
-      )
+    if (beat.forall(!_.isOurs)) requireNotBegun(table, plan)
     val beating = heartbeats.start(instant, heartbeat, beat.fold(0)(_.last))
     val open =
       new OpenWrite(
@@ -156,6 +151,14 @@ object OpenCompaction {
         throw e
     }
   }
+
+  private def requireNotBegun(table: TableContext, plan: Instant): Unit =
+    if (plan.state == InstantState.Inflight)
+      throw conflict(
+        table,
+        plan.requestedTime,
+        "stock Hudi began it; wait for it, or, if it ended, let stock Hudi run its compaction once more"
+      )
 
   /** What is pending there is another's. */
   private def leave(heartbeats: Heartbeats, instant: String, beating: Beating): Unit = {
