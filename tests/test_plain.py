@@ -48,6 +48,12 @@ def test_an_error_of_others_is_named() -> None:
     assert str(plain._failure(134, "{broken\nCannot allocate memory\n")) == (
         "java ended with exit code 134: Cannot allocate memory"
     )
+    trace = 'Exception in thread "main" java.lang.Error: broken\n\tat a.B.c(B.java:1)\n\t... 25 more\n'
+    assert str(plain._failure(1, trace)) == (
+        'java ended with exit code 1: Exception in thread "main" java.lang.Error: broken'
+    )
+    lacks = "Caused by: java.lang.ClassNotFoundException: org.a.B$C\n\t... 25 more\n"
+    assert "no jar on the class path has org.a.B$C: name the jar" in str(plain._failure(1, lacks))
     assert str(plain._failure(1, "")) == "java ended with exit code 1: no message"
 
 

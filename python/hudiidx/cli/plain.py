@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -26,6 +27,7 @@ _NEEDED = (
     "slf4j-api-",
     "scala-library-",
     "commons-logging-",
+    "commons-lang3-",  # which hadoop-aws names
     "parquet-",
     "jts-core-",  # which Parquet of Spark 4.1 names
     "snappy-java-",
@@ -65,6 +67,9 @@ _QUICK_FLAGS = ("-XX:TieredStopAtLevel=1", *_JVM_FLAGS)
 _AT_LENGTH = ("report",)
 # What the JVM has to say of itself goes to stdout by default, where the document is.
 JVM_LOG = ("-Xlog:disable", "-Xlog:all=warning:stderr")
+
+
+_MISSING = re.compile(r"(?:ClassNotFoundException|NoClassDefFoundError): ([\w./$]+)")
 
 
 class CommandFailed(Exception):
@@ -150,7 +155,14 @@ def _failure(code: int, stderr: str) -> Exception:
             name, message = str(told.get("error")), str(told.get("message"))
             ours: type[HudiIdxException] | None = of_jvm_class(name)
             return ours(message) if ours else CommandFailed(f"{name}: {message}")
-    said = lines[-1] if lines else "no message"
+    missing = _MISSING.findall(stderr)
+    if missing:
+        return CommandFailed(
+            f"no jar on the class path has {missing[-1].replace('/', '.')}: name the jar that has it in "
+            "HUDIIDX_CLASSPATH, too (a store's client needs those that it was built with)"
+        )
+    # Of a stack trace what it is of, and not its last frame.
+    said = next((line for line in reversed(lines) if not line[0].isspace()), "no message")
     return CommandFailed(f"java ended with exit code {code}: {said}")
 
 
