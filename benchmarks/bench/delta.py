@@ -24,7 +24,7 @@ class Delta(SparkEngine):
         linked(self.data.folder / "parquet", self.path)
 
     def bootstrap(self) -> None:
-        self.spark.sql(f"convert to delta parquet.`{self.path}` partitioned by (part string)")
+        self.spark.sql(f"convert to delta parquet.`{self.url}` partitioned by (part string)")
         self.spark.sql(
             f"alter table delta.`{self.url}` set tblproperties "
             "('delta.enableDeletionVectors' = 'true', 'delta.enableChangeDataFeed' = 'true')"
