@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,12 @@ class Data:
     @property
     def m(self) -> Path:
         return self.folder / "M"
+
+    def days(self) -> list[str]:
+        """Partitions of `M`, in an order of their own."""
+        days = sorted(p.name for p in self.m.iterdir() if not p.name.startswith("."))
+        random.Random(1).shuffle(days)
+        return days
 
     def sql(self, version: int) -> list[str]:
         """Columns over the row number `id`."""

@@ -7,15 +7,13 @@ their answers must be equal. Writes the section of benchmarks/RESULTS.md (`--out
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import random
 import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +21,12 @@ import pyspark
 from bench.__main__ import make_m, make_rows
 from bench.data import Data
 from bench.engine import Process
-from results_page import PAGE, made, replace_sections
+from bench.turns import is_whole, one_round, parser_of
+from results_page import made, replace_sections
 
 from .s3 import BUCKET, S3Proxy, write_core_site
 from .slow_door import FAR, NEAR, Pace, SlowDoor
-from .table import OPERATIONS, SYSTEMS, Figures, rendered
+from .table import OPERATIONS, OURS, SYSTEMS, Figures, rendered
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 
@@ -46,18 +45,14 @@ class OnStore:
         self.processes = {name: Process(name, data) for name in systems}
 
     def round(self, operation: str, turn: int, *arguments: Any) -> None:
-        """Every system once, another first in each round; their answers must be equal."""
-        if operation not in self.wanted:
-            return
-        first = turn % len(self.systems)
-        found: dict[str, Any] = {}
-        for name in self.systems[first:] + self.systems[:first]:
+        """Every system once, if the operation is wanted."""
+
+        def ask(name: str) -> dict[str, Any]:
             method = OPERATIONS[operation].method
-            reply = self.measured(operation, turn, name, lambda n=name: self.processes[n].ask(method, *arguments))
-            if reply.get("answer") is not None:
-                found[name] = reply["answer"]
-        if len({json.dumps(a) for a in found.values()}) > 1:
-            raise SystemExit(f"{operation}, round {turn}: answers differ: {found}")
+            return self.measured(operation, turn, name, lambda: self.processes[name].ask(method, *arguments))
+
+        if operation in self.wanted:
+            one_round(self.systems, operation, turn, ask)
 
     def measured(self, operation: str, turn: int, name: str, call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         self.door.reset()
@@ -110,17 +105,16 @@ class OnStore:
             "shell lookup": ["lookup", table, *self.data.keys(turn, 1)],
             "shell prune": ["prune", table, f"amount between {first} and {end}"],
         }
-        environment = {**os.environ, "HUDIIDX_CLASSPATH": self.plain}
-        command = [str(Path(sys.prefix) / "bin" / "hudiidx")]
         for operation, words in asked.items():
-            if operation in self.wanted and "hudiidx" in self.systems:
+            if operation in self.wanted and OURS in self.systems:
+                self.measured(operation, turn, OURS, partial(self.command, words))
 
-                def call(words: list[str] = words) -> dict[str, Any]:
-                    began = time.perf_counter()
-                    subprocess.run([*command, *words, "--json"], check=True, stdout=subprocess.DEVNULL, env=environment)
-                    return {"millis": (time.perf_counter() - began) * 1000}
-
-                self.measured(operation, turn, "hudiidx", call)
+    def command(self, words: list[str]) -> dict[str, Any]:
+        line = [str(Path(sys.prefix) / "bin" / "hudiidx"), *words, "--json"]
+        environment = {**os.environ, "HUDIIDX_CLASSPATH": self.plain}
+        began = time.perf_counter()
+        subprocess.run(line, check=True, stdout=subprocess.DEVNULL, env=environment)
+        return {"millis": (time.perf_counter() - began) * 1000}
 
     def writes(self, few: int) -> None:
         for turn in range(few + 1):
@@ -155,26 +149,11 @@ def artifact(jar: Path) -> str:
     return re.sub(r"-\d[^/]*\.jar$", "", jar.name)
 
 
-def days_of_m(data: Data) -> list[str]:
-    """In an order of their own."""
-    make_m(data)
-    days = sorted(p.name for p in data.m.iterdir() if not p.name.startswith("."))
-    random.Random(1).shuffle(days)
-    return days
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--rows", type=int, default=5_000_000)
-    parser.add_argument("--batch", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--systems", default=",".join(SYSTEMS))
-    parser.add_argument("--operations", default=",".join(OPERATIONS))
+    parser = parser_of(__doc__, SYSTEMS, OPERATIONS, rounds=5)
     parser.add_argument("--delay", type=float, default=FAR.delay, help="seconds that a request waits")
     parser.add_argument("--tail", type=float, default=FAR.tail, help="seconds that one request in 100 waits")
     parser.add_argument("--bandwidth", type=float, default=FAR.bandwidth, help="bytes a second of a connection")
-    parser.add_argument("--out", type=Path, default=PAGE)
     args = parser.parse_args()
     store = args.folder.resolve() / f"store-{args.rows}"
     folder = store / BUCKET
@@ -192,10 +171,12 @@ def main() -> None:
     start = time.monotonic()
     try:
         make_rows(data)
-        days = days_of_m(data) if {"files", "plan"} & set(wanted) else []
+        has_m = bool({"files", "plan"} & set(wanted))
+        if has_m:
+            make_m(data)
         bench = OnStore(data, door, pace, plain, args.systems.split(","), wanted, args.rounds)
         try:
-            bench.run(days)
+            bench.run(data.days() if has_m else [])
         finally:
             bench.close()
     finally:
@@ -204,7 +185,7 @@ def main() -> None:
     when = made(f"`benchmarks/store`, {(time.monotonic() - start) / 60:.0f} minutes")
     text = rendered(bench.figures, data, pace, when)
     print(text)
-    if args.systems == parser.get_default("systems") and wanted == list(OPERATIONS):
+    if is_whole(parser, args):
         replace_sections(args.out, ["## On an object store\n\n" + text])
 
 
