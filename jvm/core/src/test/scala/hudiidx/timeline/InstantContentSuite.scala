@@ -77,21 +77,11 @@ class InstantContentSuite extends AnyFunSuite {
   }
 
   test("partition paths that leave the table are refused in every kind of metadata, and ids that are part of no name") {
+    val outside = Seq("..", "../p", "p/../../q", "p/..", "/x", "//h/x", "s3a://x", "s3a://x/p", "file:/x", "file:///x")
+    val own = Seq(".hoodie", ".hoodie/x")
     for (
-      bad <- Seq(
-        "..",
-        "../p",
-        "p/../../q",
-        "p/..",
-        "/x",
-        "//h/x",
-        "s3a://x",
-        "s3a://x/p",
-        "file:/x",
-        "file:///x",
-        ".hoodie",
-        ".hoodie/x"
-      )
+      (bad, why) <- outside
+        .map(_ -> "leaves the table") ++ own.map(_ -> "is in the folder .hoodie, where no partition is")
     ) {
       val said = Seq[() => Any](
         () => content(s"""{"partitionToWriteStats":{"$bad":[]}}""").commit,
@@ -103,13 +93,7 @@ class InstantContentSuite extends AnyFunSuite {
         () => content(s"""{"operations":[{"partitionPath":"$bad","fileId":"f"}]}""").compactionPlan,
         () => clustering(bad, "f").clusteringPlan
       )
-      said.foreach(decode =>
-        assert(
-          damage(decode()).matches(
-            s"f: partition path '\\Q$bad\\E' (leaves the table|is in the folder .hoodie, where no partition is).*"
-          )
-        )
-      )
+      said.foreach(decode => assert(damage(decode()).startsWith(s"f: partition path '$bad' $why")))
     }
     assert(damage(clustering("p", "../f").clusteringPlan).contains("../f"))
     assert(
