@@ -40,9 +40,10 @@ private[store] object StoredFile {
         case e: IOException => throw new DamagedIndex(s"$path: cannot be read ($e); check the index folder", e)
       }
     if (reader.sizeBytes != sizeBytes) {
+      val found = reader.sizeBytes
       reader.close()
       throw new DamagedIndex(
-        s"$path: has ${reader.sizeBytes} bytes, its version says $sizeBytes; `hudiidx create` makes a new index"
+        s"$path: has $found bytes, its version says $sizeBytes; `hudiidx create` makes a new index"
       )
     }
     new StoredFile(reader)

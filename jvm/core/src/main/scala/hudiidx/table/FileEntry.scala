@@ -57,9 +57,6 @@ object FileEntry {
   /** 64 GiB: base files are of some hundred MiB. */
   private val MostUsualBytes = 1L << 36
 
-  /** Stands for the size of a file that is gone. */
-  val Unknown = 1L
-
   /** False for the size of a base file that is hardly one: a commit's or the metadata table's word for it is not taken, as scans are
     * cut into pieces by it, and an empty base file is damage. The store is asked.
     */

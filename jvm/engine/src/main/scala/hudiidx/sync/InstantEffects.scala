@@ -14,8 +14,8 @@ import hudiidx.timeline._
 final class InstantEffects {
   val changes = new ManifestChanges
   private var removed = Set.empty[String]
-  private var unsized = Set.empty[(String, String)]
-  private var unusual = Map.empty[(String, String), Long]
+  // With the bytes that they have at least.
+  private var unsized = Set.empty[FileEntry]
   private var unnamed = Option.empty[String]
 
   /** Requested times of the instants that a rollback or restore took off the timeline. */
@@ -36,18 +36,12 @@ final class InstantEffects {
   }
 
   /** Asks storage for sizes of log files of failed writes, which a rollback's metadata does not tell (it says 1), and of base files
-    *  of which a commit tells what hardly is one. Such a file that is gone by now is dropped. DamagedTable for a base file that is shorter than its commit tells.
+    * of which a commit tells a size that hardly is one. Such a file that is gone by now is dropped. DamagedTable for a base file that is
+    * shorter than its commit tells.
     */
   def resolveSizes(storage: Storage, tablePath: String): Unit = {
-    (unsized ++ unusual.keys).foreach { case place @ (partition, name) =>
-      val found = storage.status(Storage.join(Storage.join(tablePath, partition), name))
-      for (f <- found; entry <- FileName.parse(partition, name, f.sizeBytes)) {
-        unusual.get(place).foreach(SizeCheck.requireWhole(f.path, entry, _))
-        changes.of(partition).add(entry)
-      }
-    }
+    unsized.flatMap(SizeCheck.measuredWhole(storage, tablePath, _)).foreach(f => changes.of(f.partitionPath).add(f))
     unsized = Set.empty
-    unusual = Map.empty
   }
 
   /** Ends what replacements did that an index version covers and that were taken back since, but for file groups that another
@@ -79,7 +73,7 @@ final class InstantEffects {
   private def add(instant: Instant, partition: String, name: String, size: Long): Unit =
     FileName.parse(partition, name, size).foreach { entry =>
       val own = !entry.isBase && entry.instantTime == instant.requestedTime
-      if (entry.isBase && !FileEntry.isUsual(size)) unusual += (partition -> name) -> size
+      if (entry.isBase && !FileEntry.isUsual(size)) unsized += entry
       else changes.of(partition).add(if (own) entry.copy(completionTime = instant.completionTime) else entry)
     }
 
@@ -95,7 +89,7 @@ final class InstantEffects {
       val change = changes.of(partition)
       rolledBack.deletedFileNames.foreach(change.remove)
       rolledBack.logFiles.foreach { case (name, size) => FileName.parse(partition, name, size).foreach(change.add) }
-      unsized ++= rolledBack.failedLogFiles.keys.map(name => partition -> name)
+      unsized ++= rolledBack.failedLogFiles.keys.flatMap(FileName.parse(partition, _, 0L))
     }
   }
 }

@@ -2,9 +2,8 @@ package hudiidx.sync
 
 import hudiidx.{DamagedTable, Log, StaleIndex}
 import hudiidx.manifest.{EncodedPartition, PartitionKey}
-import hudiidx.storage.Storage
 import hudiidx.table._
-import hudiidx.table.listing.{MetadataTable, MetadataTableListing, TableListing}
+import hudiidx.table.listing.{MetadataTable, MetadataTableListing, SizeCheck, TableListing}
 
 /** A table's files from Hudi's own metadata table, with what that does not say: completion times, replacements, and the sizes
   *  of log files that rollbacks on version 6 left behind, in tables that were upgraded since too. Format notes §10.
@@ -27,7 +26,7 @@ private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTa
   private def files(partition: String): Array[FileEntry] = {
     val found = recorded(partition).flatMap { f =>
       val isKnown = if (f.isBase) FileEntry.isUsual(f.sizeBytes) else f.sizeBytes > 1
-      val sized = if (isKnown) Some(f) else measured(f)
+      val sized = if (isKnown) Some(f) else SizeCheck.measured(table.storage, table.tablePath, f)
       sized.map { e =>
         e.copy(
           completionTime = if (e.isBase) None else rules.timeline.activeCompletionTime(e.instantTime),
@@ -48,12 +47,6 @@ private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTa
   private def damaged(what: String): Nothing = throw new DamagedTable(
     s"${MetadataTable.path(table.tablePath)}: the metadata table $what; rebuild it with Hudi, or list without it"
   )
-
-  /** None if the file is gone. */
-  private def measured(f: FileEntry): Option[FileEntry] = {
-    val path = Storage.join(Storage.join(table.tablePath, f.partitionPath), f.fileName)
-    table.storage.status(path).map(s => f.copy(sizeBytes = s.sizeBytes))
-  }
 
   override def close(): Unit = metadata.close()
 }

@@ -24,6 +24,19 @@ import scala.util.control.NonFatal
   * §10.
   */
 object MetadataTable {
+
+  /** DamagedTable if the file is gone, or what lies in its place is none.
+    *
+    * @param instead what else there is to do, for errors
+    */
+  private[listing] def opened(storage: Storage, path: String, instead: String): RandomReader =
+    try storage.open(path)
+    catch {
+      case e: java.nio.file.NoSuchFileException =>
+        throw new DamagedTable(s"$path: file of the metadata table is gone; read it again$instead", e)
+      case e: UnreadableFile =>
+        throw new DamagedTable(s"${e.getMessage}; rebuild the metadata table with Hudi$instead", e)
+    }
   private[listing] val Folder = ".hoodie/metadata"
   val FilesPartition = "files"
   private[table] val RecordIndexPartition = "record_index"
@@ -207,14 +220,7 @@ object MetadataTable {
 
     private def openFile(partition: String, name: String): RandomReader = {
       val path = Storage.join(Storage.join(root, partition), name)
-      val reader =
-        try storage.open(path)
-        catch {
-          case e: java.nio.file.NoSuchFileException =>
-            throw new DamagedTable(s"$path: file of the metadata table is gone; read it again, or list without it", e)
-          case e: UnreadableFile =>
-            throw new DamagedTable(s"${e.getMessage}; rebuild the metadata table with Hudi, or list without it", e)
-        }
+      val reader = MetadataTable.opened(storage, path, instead = ", or list without it")
       opened += reader
       reader
     }

@@ -1,6 +1,7 @@
 package hudiidx.table.listing
 
 import hudiidx.DamagedTable
+import hudiidx.storage.Storage
 import hudiidx.table.FileEntry
 import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents}
 import java.util.{Arrays, HashMap => JMap, HashSet => JSet}
@@ -66,9 +67,21 @@ object SizeCheck {
     )
   }
 
-  /** DamagedTable if a base file of this size has fewer bytes than its commit tells. */
-  def requireWhole(path: String, found: FileEntry, wroteBytes: Long): Unit =
-    if (found.sizeBytes < wroteBytes) throw damaged(path, found.sizeBytes, found.instantTime, wroteBytes)
+  /** A file with the size that it has on storage, whatever was told of it; None if it is gone. */
+  def measured(storage: Storage, tablePath: String, file: FileEntry): Option[FileEntry] =
+    storage.status(pathOf(tablePath, file)).map(f => file.copy(sizeBytes = f.sizeBytes))
+
+  /** As `measured`; DamagedTable if it has fewer bytes than was told of it. */
+  def measuredWhole(storage: Storage, tablePath: String, file: FileEntry): Option[FileEntry] = {
+    val found = measured(storage, tablePath, file)
+    found.filter(_.sizeBytes < file.sizeBytes).foreach { f =>
+      throw damaged(pathOf(tablePath, file), f.sizeBytes, file.instantTime, file.sizeBytes)
+    }
+    found
+  }
+
+  private def pathOf(tablePath: String, file: FileEntry): String =
+    Storage.join(Storage.join(tablePath, file.partitionPath), file.fileName)
 
   /** By partition path. Reads every completed write and clean of the timeline, newest first, one at a time. */
   def expected(timeline: ActiveTimeline, contents: InstantContents): Map[String, ExpectedPartition] = {
@@ -77,7 +90,7 @@ object SizeCheck {
     val byPartition = new JMap[String, Collector]()
     timeline.completedWrites.reverseIterator.foreach { instant =>
       contents.commit(instant).writeStats.foreach { stat =>
-        for (path <- stat.path; name <- stat.fileName if name.nonEmpty && stat.fileSizeBytes > 0) {
+        for (path <- stat.path; name <- stat.fileName if stat.fileSizeBytes > 0) {
           val gone = replaced.get(stat.partitionPath)
           if ((gone == null || !gone.containsKey(stat.fileId)) && !cleaned.contains(path))
             byPartition

@@ -3,7 +3,7 @@ package hudiidx.table.listing
 import hudiidx.DamagedTable
 import hudiidx.hfile.{BlockCache, CellOrder, HFileReader}
 import hudiidx.log.{DeleteRecords, LogBlock, LogBlockKind, LogFile => BlockReader}
-import hudiidx.storage.{RandomReader, Storage, UnreadableFile}
+import hudiidx.storage.{RandomReader, Storage}
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
@@ -53,14 +53,7 @@ private final class OpenedFiles(storage: Storage, folder: String) extends AutoCl
   def apply(name: String): RandomReader = opened.getOrElse(
     name, {
       val path = Storage.join(folder, name)
-      val reader =
-        try storage.open(path)
-        catch {
-          case e: java.nio.file.NoSuchFileException =>
-            throw new DamagedTable(s"$path: file of the metadata table is gone; read it again", e)
-          case e: UnreadableFile =>
-            throw new DamagedTable(s"${e.getMessage}; rebuild the metadata table with Hudi", e)
-        }
+      val reader = MetadataTable.opened(storage, path, instead = "")
       opened += name -> reader
       reader
     }

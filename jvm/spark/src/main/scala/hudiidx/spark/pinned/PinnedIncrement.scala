@@ -52,20 +52,15 @@ object PinnedIncrement {
     val storage = table.context.storage
     val paths =
       for (partition <- source.partitions; file <- source.files(partition))
-        yield pathOf(table, file)
+        yield Storage.join(Storage.join(table.path, partition), file.fileName)
     val missing =
       java.util.Arrays.stream(paths.toArray).parallel().filter(path => storage.status(path).isEmpty).findAny()
     if (missing.isPresent) Some(missing.get) else None
   }
 
+  /** Any of a file that is gone: whoever reads it finds that out. */
   private def sizeOf(table: SharedTable, file: FileEntry): Long =
-    table.context.storage.status(pathOf(table, file)).fold(FileEntry.Unknown) { f =>
-      SizeCheck.requireWhole(f.path, file.copy(sizeBytes = f.sizeBytes), file.sizeBytes)
-      f.sizeBytes
-    }
-
-  private def pathOf(table: SharedTable, file: FileEntry): String =
-    Storage.join(Storage.join(table.path, file.partitionPath), file.fileName)
+    SizeCheck.measuredWhole(table.context.storage, table.path, file).fold(1L)(_.sizeBytes)
 
   private def cleaned(path: String): TableChanged = new TableChanged(
     s"$path: was cleaned before the stream has read it; set ${IncrementalOptions.Fallback}=true to take the rows of such commits from " +
