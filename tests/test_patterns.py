@@ -34,6 +34,10 @@ KNOWN = {
     ("_text.py", r"[0-9]+(?:/|\Z)"): ("match", "8020/a"),
     ("_text.py", r"(?s)[0-9]*[^0-9A-Za-z]?\Z"): ("match", "80:"),
     ("_text.py", _KEY.pattern): ("search", "?sig=a"),
+    ("plain.py", r"(?:ClassNotFoundException|NoClassDefFoundError): ([\w./$]+)"): (
+        "findall",
+        "java.lang.NoClassDefFoundError: org/a/B",
+    ),
     ("_spark.py", r"spark-core_[\d.]+-(\d+\.\d+)\.[^/]*\.jar"): ("search", "spark-core_2.12-3.5.1.jar"),
 }
 
