@@ -153,7 +153,7 @@ object NumbersSuite {
     "hudiidx.record.HashRange" -> (t => HashRange.ofName(s"$t-$t")),
     "hudiidx.record.RecordFileName" -> (t => RecordFileName.firstOrdinal(s"$t.x")),
     "hudiidx.store.IndexStore" -> (t => folder(s"versions/$t.json").versionNumbers()),
-    "hudiidx.sync.BuildProgress" -> (t => BuildProgress.running(folder(s"$t.0abc.$t.building"), None, 0L)),
+    "hudiidx.sync.BuildProgress" -> (t => BuildProgress.running(folder(s"$t.0abc.$t.building").list(), None, 0L)),
     "hudiidx.sync.OptionDoc" -> (t => option.whole(Map(option.name -> t))),
     "hudiidx.table.FileName" -> (t => FileName.parse("p", s".f_1.log.${t}_$t-$t-$t", 1L)),
     "hudiidx.table.query.IncrementalQuery" -> (IncrementalQuery.dayBefore(_)),

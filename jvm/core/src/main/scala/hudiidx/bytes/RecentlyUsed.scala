@@ -22,6 +22,11 @@ final class RecentlyUsed[K, V >: Null <: AnyRef](most: Long)(weight: V => Long) 
     }
   }
 
+  def clear(): Unit = synchronized {
+    values.clear()
+    held = 0L
+  }
+
   /** What there is for the key, made if there is nothing. Two callers at once may both make it. */
   def getOrPut(key: K)(make: => V): V = {
     val known = get(key)

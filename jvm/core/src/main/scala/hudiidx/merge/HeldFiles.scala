@@ -42,9 +42,12 @@ final class HeldFiles(under: Storage, budgetBytes: Long, holds: String => Boolea
   override def status(path: String): Option[FileInfo] = under.status(path)
   override def readAll(path: String): Array[Byte] = under.readAll(path)
   override def write(path: String)(content: OutputStream => Unit): Unit = under.write(path)(content)
+  override def writeOnce(path: String)(content: OutputStream => Unit): Unit = under.writeOnce(path)(content)
   override def publish(path: String, content: Array[Byte]): Boolean = under.publish(path, content)
   override def delete(path: String): Boolean = under.delete(path)
   override def deleteOne(path: String): Boolean = under.deleteOne(path)
+  override def isFar(path: String): Boolean = under.isFar(path)
+  override def atOnce[A](path: String)(calls: Vector[() => A]): Vector[A] = under.atOnce(path)(calls)
   override def isLink(path: String): Boolean = under.isLink(path)
   override def resolved(path: String): String = under.resolved(path)
 }

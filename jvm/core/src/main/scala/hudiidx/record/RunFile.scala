@@ -3,7 +3,7 @@ package hudiidx.record
 import hudiidx.DamagedIndex
 import hudiidx.bytes.{Bytes, PackedInput, PackedOutput}
 import hudiidx.record.page.{DamagedPage, EntryCursor, EntryPageBuilder, PagedCursor}
-import hudiidx.storage.RandomReader
+import hudiidx.storage.{BytesReader, RandomReader}
 import java.io.{EOFException, OutputStream}
 import java.nio.ByteBuffer
 
@@ -98,9 +98,10 @@ object RunFile {
     val path = reader.path
     val size = reader.sizeBytes
     if (size < 8 + FootBytes) throw damaged(path, s"run file of $size bytes is too short", 0)
-    if (ByteBuffer.wrap(read(reader, 0, 8)).getLong != Magic) throw damaged(path, "no run file of this format", 0)
     val tailFrom = math.max(0L, size - TailBytes)
     val tail = read(reader, tailFrom, (size - tailFrom).toInt)
+    val head = if (tailFrom == 0) tail else read(reader, 0, 8)
+    if (ByteBuffer.wrap(head).getLong != Magic) throw damaged(path, "no run file of this format", 0)
     val foot = ByteBuffer.wrap(tail, tail.length - FootBytes, FootBytes)
     val offset = foot.getLong
     val length = foot.getInt
@@ -112,7 +113,9 @@ object RunFile {
       if (offset >= tailFrom) java.util.Arrays.copyOfRange(tail, (offset - tailFrom).toInt, tail.length - FootBytes)
       else read(reader, offset, length)
     if (Bytes.crc32c(bytes, 0, length) != crc) throw damaged(path, "directory differs from its checksum", offset)
-    try decode(reader, bytes, offset)
+    // A small file need not be read again.
+    val pages = if (tailFrom == 0) new BytesReader(path, tail) else reader
+    try decode(pages, bytes, offset)
     catch {
       case e: IllegalArgumentException => throw damaged(path, s"directory is malformed (${e.getMessage})", offset)
     }

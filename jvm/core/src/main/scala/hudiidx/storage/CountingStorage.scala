@@ -71,6 +71,11 @@ final class CountingStorage(inner: Storage) extends Storage {
     inner.write(path)(content)
   }
 
+  override def writeOnce(path: String)(content: OutputStream => Unit): Unit = {
+    writes.incrementAndGet()
+    inner.writeOnce(path)(content)
+  }
+
   override def writeScratch(path: String)(content: OutputStream => Unit): Unit = {
     writes.incrementAndGet()
     inner.writeScratch(path)(content)
@@ -105,6 +110,10 @@ final class CountingStorage(inner: Storage) extends Storage {
     deletes.incrementAndGet()
     inner.deleteOne(path)
   }
+
+  override def isFar(path: String): Boolean = inner.isFar(path)
+
+  override def atOnce[A](path: String)(calls: Vector[() => A]): Vector[A] = inner.atOnce(path)(calls)
 
   override def isLink(path: String): Boolean = inner.isLink(path)
 

@@ -78,6 +78,9 @@ trait Storage {
     */
   def write(path: String)(content: OutputStream => Unit): Unit
 
+  /** As `write`, of a name that no other file ever bore or will: a store where each question takes time is not asked whether one does. */
+  def writeOnce(path: String)(content: OutputStream => Unit): Unit = write(path)(content)
+
   /** As `write`, but where the machine stops (not only the process) the file may be lost, cut or hold wrong bytes: for what
     *  is checked when it is read, and can be made again. Spares waiting for the disk.
     */
@@ -116,6 +119,14 @@ trait Storage {
     */
   def makeFolder(path: String, model: String, most: Option[Access]): Unit = ()
 
+  /** True where the store of a path is a network away, so that each call takes as long as many calls of the local disk. */
+  def isFar(path: String): Boolean = false
+
+  /** What each of the calls gives, in their order. Where the store of `path` is far they are made at the same time, and end all
+    * before the first error, by their order, is raised; elsewhere one after the other.
+    */
+  def atOnce[A](path: String)(calls: Vector[() => A]): Vector[A] = calls.map(_())
+
   /** True for a link that leads elsewhere. Stores without links have none. */
   def isLink(path: String): Boolean = false
 
@@ -124,6 +135,12 @@ trait Storage {
 }
 
 object Storage {
+
+  /** Two calls that do not wait for each other, see [[Storage.atOnce]]. */
+  def both[A, B](storage: Storage, path: String)(a: => A, b: => B): (A, B) = {
+    val found = storage.atOnce[Either[A, B]](path)(Vector(() => Left(a), () => Right(b)))
+    (found.collectFirst { case Left(value) => value }.get, found.collectFirst { case Right(value) => value }.get)
+  }
 
   /** `io` writes the file, and its errors name it: a disk says no more than "No space left on device". */
   def writing[A](path: String)(io: => A): A =

@@ -1,7 +1,7 @@
 package hudiidx.store
 
 import hudiidx.{DamagedIndex, IndexNotWritable, InvalidOption, Log, ShellCommand}
-import hudiidx.storage.{FileInfo, RandomReader, Storage, UnreadableFile}
+import hudiidx.storage.{FileInfo, KeptFiles, RandomReader, Storage, UnreadableFile}
 import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.nio.file.NoSuchFileException
 import java.security.SecureRandom
@@ -43,7 +43,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
 
   private def lookAt(file: FileInfo, before: Looked): Looked =
     try {
-      val bytes = reading(file.path)(storage.readAll(file))
+      val bytes = reading(file.path)(KeptFiles.readAll(storage, file))
       try before.copy(version = Some(decoded(numberOf(file), bytes)))
       catch { case e: DamagedIndex => before.copy(failures = before.failures :+ e) }
     } catch {
@@ -65,6 +65,9 @@ final class IndexStore(val storage: Storage, val dir: String) {
   def read(number: Long): IndexVersion =
     decoded(number, reading(versionPath(number))(storage.readAll(versionPath(number))))
 
+  private def read(file: FileInfo): IndexVersion =
+    decoded(numberOf(file), reading(file.path)(storage.readAll(file)))
+
   private def decoded(number: Long, bytes: Array[Byte]): IndexVersion = {
     val path = versionPath(number)
     val version = IndexVersion.decode(bytes, path)
@@ -74,14 +77,14 @@ final class IndexStore(val storage: Storage, val dir: String) {
   }
 
   /** None if another writer expired it after it was listed. */
-  private def readIfThere(number: Long): Option[IndexVersion] =
-    try Some(read(number))
+  private def readIfThere(file: FileInfo): Option[IndexVersion] =
+    try Some(read(file))
     catch { case _: NoSuchFileException | _: FileNotFoundException => None }
 
   /** Whole versions of lower numbers, the highest first. */
   def before(number: Long): Iterator[IndexVersion] =
-    versionNumbers().reverseIterator.filter(_ < number).flatMap { n =>
-      try readIfThere(n)
+    versionFiles().reverseIterator.filter(numberOf(_) < number).flatMap { file =>
+      try readIfThere(file)
       catch { case _: DamagedIndex => None }
     }
 
@@ -110,11 +113,25 @@ final class IndexStore(val storage: Storage, val dir: String) {
   /** Opens a file that a version names; DamagedIndex if it is gone, cannot be read, or has another size. */
   def openWhole(file: IndexFile): RandomReader = StoredFile.open(storage, Storage.join(dir, file.name), file.sizeBytes)
 
+  /** Reads what opening these files takes, all at once where the store is far; nothing elsewhere. What is wrong with one is found out
+    * when it is opened.
+    */
+  def fetchEnds(files: Vector[IndexFile]): Unit =
+    if (storage.isFar(dir))
+      storage.atOnce(dir)(
+        files.map(f => () => StoredFile.fetchEnd(storage, Storage.join(dir, f.name), f.sizeBytes))
+      ): Unit
+
   /** Those that are gone or cut short, by one listing of the folder. DamagedIndex if it cannot be listed. */
-  def missing(files: Vector[IndexFile]): Vector[IndexFile] = {
-    val there = reading(dir)(storage.list(dir)).iterator.map(f => f.name -> f.sizeBytes).toMap
+  def missing(files: Vector[IndexFile]): Vector[IndexFile] = missing(files, list())
+
+  def missing(files: Vector[IndexFile], listed: Vector[FileInfo]): Vector[IndexFile] = {
+    val there = listed.iterator.map(f => f.name -> f.sizeBytes).toMap
     files.filterNot(f => there.get(f.name).contains(f.sizeBytes))
   }
+
+  /** What is in the index folder. DamagedIndex if it cannot be listed. */
+  def list(): Vector[FileInfo] = reading(dir)(storage.list(dir))
 
   /** DamagedIndex if one of the files is gone or cut short, see `missing`. */
   def requireFiles(files: Vector[IndexFile]): Unit = missing(files).headOption.foreach { f =>
@@ -125,7 +142,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
     *  (it may be reading the table) comes through as it is.
     */
   def write(name: String, kind: String)(content: OutputStream => Unit): IndexFile =
-    write(name, kind, storage.write(_)(_), content)
+    write(name, kind, storage.writeOnce(_)(_), content)
 
   /** As `write`, of a file that no version names and that is checked when it is read: see [[Storage.writeScratch]]. */
   def writeScratch(name: String, kind: String)(content: OutputStream => Unit): IndexFile =
@@ -229,8 +246,8 @@ final class IndexStore(val storage: Storage, val dir: String) {
     // What was written before the first version that is not barred serves no writer any more: it is made again, by the new rule.
     val ruledAt = barred.lastOption.flatMap(b => files.find(numberOf(_) > numberOf(b))).map(_.modifiedMillis)
     def isOver(millis: Long): Boolean = nowMillis - millis >= rule.orphanAgeMillis || ruledAt.exists(millis < _)
-    old.foreach(f => storage.deleteOne(f.path))
-    val names = kept.map(namesIn)
+    deleteAll(old)
+    val names = storage.atOnce(dir)(kept.map(file => () => namesIn(file)))
     val named = names.flatten.flatten.toSet
     val others = if (names.forall(_.isDefined)) storage.list(dir).filterNot(f => named(f.name)) else Vector.empty
     // A killed writer's temporary files may stand beside versions too.
@@ -240,10 +257,13 @@ final class IndexStore(val storage: Storage, val dir: String) {
     val idle = others.filter { f =>
       f.isDirectory && IndexNames.isWorkFolder(f.name) && isOver(lastWrite(f))
     }
-    orphans.foreach(f => storage.deleteOne(f.path))
+    deleteAll(orphans)
     idle.foreach(f => folder.removeWork(f.name))
     (old ++ orphans ++ idle).map(_.name)
   }
+
+  private def deleteAll(files: Vector[FileInfo]): Unit =
+    storage.atOnce(dir)(files.map(f => () => storage.deleteOne(f.path))): Unit
 
   /** Stores without folders give these no time of their own, so the files in them count. */
   private def lastWrite(folder: FileInfo): Long = {
@@ -257,7 +277,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
   private def namesIn(versionFile: FileInfo): Option[Vector[String]] = versionOf(versionFile).map(_.files.map(_.name))
 
   private def versionOf(versionFile: FileInfo): Option[IndexVersion] =
-    try readIfThere(numberOf(versionFile))
+    try readIfThere(versionFile)
     catch { case _: DamagedIndex => None }
 
   /** All version files, by ascending number, whole or not. */
@@ -307,32 +327,4 @@ object IndexStore {
     random.nextBytes(bytes)
     new String(bytes.map(b => TokenAlphabet.charAt(b & 31)))
   }
-}
-
-/** Carries a failure that is not the written file's past those that are. */
-private final class ContentFailure(val failure: IOException) extends RuntimeException(failure)
-
-private final class CountingOutput(out: OutputStream) extends OutputStream {
-  var count = 0L
-
-  /** The file itself refused bytes. */
-  var failed = false
-
-  override def write(b: Int): Unit = {
-    passing(out.write(b))
-    count += 1
-  }
-  override def write(b: Array[Byte], off: Int, len: Int): Unit = {
-    passing(out.write(b, off, len))
-    count += len
-  }
-  override def flush(): Unit = passing(out.flush())
-
-  private def passing(call: => Unit): Unit =
-    try call
-    catch {
-      case e: IOException =>
-        failed = true
-        throw e
-    }
 }

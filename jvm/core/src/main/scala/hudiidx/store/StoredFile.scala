@@ -1,6 +1,6 @@
 package hudiidx.store
 
-import hudiidx.DamagedIndex
+import hudiidx.{DamagedIndex, Log}
 import hudiidx.storage.{FileInfo, FilePool, FileStamp, RandomReader, Storage}
 import java.io.{EOFException, FileNotFoundException, IOException}
 import java.nio.ByteBuffer
@@ -29,6 +29,7 @@ private[store] final class StoredFile(under: RandomReader) extends RandomReader 
 }
 
 private[store] object StoredFile {
+  private val log = Log.of(classOf[StoredFile])
 
   /** DamagedIndex if the file is gone, cannot be read, or has another size than its version says. */
   def open(storage: Storage, path: String, sizeBytes: Long): RandomReader = {
@@ -46,8 +47,16 @@ private[store] object StoredFile {
         s"$path: has $found bytes, its version says $sizeBytes; `hudiidx create` makes a new index"
       )
     }
-    new StoredFile(reader)
+    new StoredFile(if (storage.isFar(path)) new EndReader(reader) else reader)
   }
+
+  /** Reads the end of a file, if that can be read. */
+  def fetchEnd(storage: Storage, path: String, sizeBytes: Long): Unit =
+    try {
+      val reader = new EndReader(storage.open(FileInfo(path, sizeBytes, 0L, isDirectory = false)))
+      try reader.fetch()
+      finally reader.close()
+    } catch { case e: IOException => log.debug("{}: its end is read when it is opened: {}", path, e.toString) }
 
   private def present[A](path: String)(body: => A): A =
     try body

@@ -8,7 +8,8 @@ import java.util.zip.CRC32
 
 import scala.collection.JavaConverters._
 
-import hudiidx.storage.Storage
+import hudiidx.bytes.{Bytes, RecentlyUsed}
+import hudiidx.storage.{FileStamp, Storage}
 import hudiidx.{DamagedTable, NotAHudiTable, WriteConflict}
 
 /** Reads hoodie.properties, and replaces it, the way writers do: copy to the backup, delete, write anew, delete the backup.
@@ -135,7 +136,7 @@ private[hudiidx] object PropertiesFile {
 
   /** Left: why the file cannot be used. */
   private def loadOne(storage: Storage, file: String): Either[String, Map[String, String]] =
-    try parse(storage.readAll(file))
+    try if (storage.isFar(file)) KnownProperties.read(storage, file) else parse(storage.readAll(file))
     catch {
       case _: NoSuchFileException => Left(Absent)
       case e: IOException         =>
@@ -202,4 +203,36 @@ private[hudiidx] object PropertiesFile {
     crc.update(s"$database.${properties("hoodie.table.name")}".getBytes(UTF_8))
     crc.getValue
   }
+}
+
+/** Properties of tables on stores that are far, by the content that they were read from, as the store's tag names it: where that is
+  * the same a look at the file tells all.
+  */
+private[hudiidx] object KnownProperties {
+  private val MostTables = 1000L
+  private val known = new RecentlyUsed[String, Known](MostTables)(_ => 1L)
+
+  /** As `PropertiesFile.parse` of what is in the file. */
+  def read(storage: Storage, file: String): Either[String, Map[String, String]] = {
+    val before = known.get(file)
+    val isSame = before != null && storage.status(file).exists(_.stamp == before.stamp)
+    if (isSame) Right(before.properties) else readAnew(storage, file)
+  }
+
+  /** What they were when they were last read; no more than a guess. */
+  def last(file: String): Option[Map[String, String]] = Option(known.get(file)).map(_.properties)
+
+  private def readAnew(storage: Storage, file: String): Either[String, Map[String, String]] = {
+    val reader = storage.open(file)
+    try {
+      val found = PropertiesFile.parse(Bytes.ofBuffer(reader.read(0L, Storage.requireWhole(file, reader.sizeBytes))))
+      if (reader.stamp.tag.nonEmpty) found.foreach(properties => known.put(file, Known(reader.stamp, properties)))
+      found
+    } finally reader.close()
+  }
+
+  /** Forgets all, as a process that begins. */
+  def clear(): Unit = known.clear()
+
+  private case class Known(stamp: FileStamp, properties: Map[String, String])
 }

@@ -5,6 +5,7 @@ import java.time.{ZoneId, ZoneOffset}
 import hudiidx.log.RecordKeyForm
 import hudiidx.storage.Storage
 import hudiidx.{DamagedTable, TableFormat, UnsupportedTable}
+import scala.util.Try
 
 sealed abstract class TableType(val name: String) extends Product with Serializable
 object TableType {
@@ -192,6 +193,14 @@ object TableConfig {
   def read(storage: Storage, tablePath: String, pause: Int => Unit): TableConfig = {
     val (file, properties) = PropertiesFile.read(storage, tablePath.stripSuffix("/"), pause)
     of(file, properties)
+  }
+
+  /** As they were when they were last read in this process: no more than a guess, to be held against those that are read. None where
+    * reading them takes no time.
+    */
+  def lastKnown(storage: Storage, tablePath: String): Option[TableConfig] = {
+    val file = propertiesFile(tablePath.stripSuffix("/"))
+    if (storage.isFar(file)) KnownProperties.last(file).flatMap(p => Try(of(file, p)).toOption) else None
   }
 
   /** The typed view of properties already read; `file` is named in errors. */

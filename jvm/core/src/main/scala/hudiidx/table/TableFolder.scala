@@ -30,10 +30,14 @@ private[hudiidx] final class TableFolder private (under: Storage, private val ta
   override def readAll(path: String): Array[Byte] = under.readAll(path)
   override def readAll(file: FileInfo): Array[Byte] = under.readAll(file)
   override def access(path: String): Option[Access] = under.access(path)
+  override def isFar(path: String): Boolean = under.isFar(path)
+  override def atOnce[A](path: String)(calls: Vector[() => A]): Vector[A] = under.atOnce(path)(calls)
   override def isLink(path: String): Boolean = under.isLink(path)
   override def resolved(path: String): String = under.resolved(path)
 
   override def write(path: String)(content: OutputStream => Unit): Unit = own(path)(under.write(path)(content))
+  override def writeOnce(path: String)(content: OutputStream => Unit): Unit =
+    own(path)(under.writeOnce(path)(content))
   override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
     own(path)(under.writeScratch(path)(content))
   override def writeInPlace(path: String)(content: OutputStream => Unit): Unit =

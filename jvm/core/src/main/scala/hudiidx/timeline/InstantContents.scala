@@ -1,8 +1,8 @@
 package hudiidx.timeline
 
 import hudiidx.NotAHudiTable
-import hudiidx.storage.{FileInfo, Storage}
-import java.io.FileNotFoundException
+import hudiidx.storage.{FileInfo, KeptFiles, Storage}
+import java.io.{FileNotFoundException, IOException}
 import java.nio.file.NoSuchFileException
 import scala.collection.mutable
 
@@ -78,10 +78,21 @@ final class InstantContents(
     keptOf(fileName).getOrElse {
       val path = Storage.join(timelineDir, fileName)
       val known = if (isCompleted) listed(fileName) else None
-      val bytes = NotAHudiTable.reading(path)(known.fold(storage.readAll(path))(storage.readAll))
+      val bytes = NotAHudiTable.reading(path)(known.fold(storage.readAll(path))(KeptFiles.readAll(storage, _)))
       val read = InstantContent.of(path, bytes).checkedBy(check)
       if (isCompleted) keep(fileName, read, bytes.length) else read
     }
+
+  /** Reads these all at once, where the store is far and lets it: who asks for them next finds them. What cannot be read is told then. */
+  def fetch(instants: Vector[Instant]): Unit =
+    if (storage.isFar(timelineDir)) {
+      val files = instants.filter(i => i.isCompleted && keptOf(i.fileName).isEmpty).flatMap(i => listed(i.fileName))
+      storage.atOnce(timelineDir)(KeptFiles.fitting(files).map(file => () => fetch(file))): Unit
+    }
+
+  private def fetch(file: FileInfo): Unit =
+    try KeptFiles.readAll(storage, file): Unit
+    catch { case _: IOException => () }
 
   private def keptOf(fileName: String): Option[InstantContent] = synchronized(kept.get(fileName))
 

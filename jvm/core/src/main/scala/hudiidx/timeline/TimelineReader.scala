@@ -19,8 +19,21 @@ object TimelineReader {
     *  @param movedTo folder in `dir` where an upgrade of stock Hudi moves instants of layout 1, one by one; the properties tell of it
     *                 when that is done
     */
-  def read(storage: Storage, dir: String, layout: Int, zone: ZoneId, movedTo: String): ActiveTimeline = {
-    val files = NotAHudiTable.reading(dir)(storage.list(dir))
+  def read(storage: Storage, dir: String, layout: Int, zone: ZoneId, movedTo: String): ActiveTimeline =
+    read(storage, dir, layout, zone, movedTo, list(storage, dir))
+
+  /** What is in a timeline's folder. NotAHudiTable if it cannot be read. */
+  def list(storage: Storage, dir: String): Vector[FileInfo] = NotAHudiTable.reading(dir)(storage.list(dir))
+
+  /** @param files in the folder, as `list` gives them */
+  def read(
+      storage: Storage,
+      dir: String,
+      layout: Int,
+      zone: ZoneId,
+      movedTo: String,
+      files: Vector[FileInfo]
+  ): ActiveTimeline = {
     if (layout == 1) files.find(f => f.isDirectory && f.name == movedTo).foreach(requireEmpty(storage, _))
     of(dir, layout, files, zone)
   }

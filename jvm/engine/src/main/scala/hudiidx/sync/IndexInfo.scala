@@ -3,7 +3,9 @@ package hudiidx.sync
 import hudiidx.column.{ColumnExpression, IndexSpec}
 import hudiidx.logindex.LogIndex
 import hudiidx.record.{RecordIndex, RecordKind, RecordProperty}
+import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.store.{Current, IndexFile, IndexStore, IndexVersion}
+import scala.util.Try
 
 /** State of an index for people and monitors.
   *
@@ -108,25 +110,32 @@ object IndexInfo {
   /** Looks at the current version and the timeline; opens no manifest file. */
   def of(access: TableAccess, tablePath: String, options: IndexOptions): IndexInfo = {
     val path = tablePath.stripSuffix("/")
-    val table = TableContext.load(access, path)
     val store = new IndexStore(access.storage, options.indexDir(path))
-    val info = settled(store, path, table)
-    BuildProgress.running(store, info.version, System.currentTimeMillis()) match {
-      case Some(percent) => info.copy(state = Building, reason = s"$percent %")
-      case None          => info
-    }
+    val ((table, current), listed) = Storage.both(access.storage, path)(
+      Storage.both(access.storage, path)(TableContext.load(access, path), store.current()),
+      Try(store.list())
+    )
+    val info = settled(store, path, table, current, listed)
+    val running = BuildProgress.running(listed.getOrElse(Vector.empty), info.version, System.currentTimeMillis())
+    running.fold(info)(percent => info.copy(state = Building, reason = s"$percent %"))
   }
 
   /** The state apart from a create that may be running. */
-  private def settled(store: IndexStore, path: String, table: TableContext): IndexInfo =
-    store.current() match {
+  private def settled(
+      store: IndexStore,
+      path: String,
+      table: TableContext,
+      current: Current,
+      listed: Try[Vector[FileInfo]]
+  ): IndexInfo =
+    current match {
       case Current.Absent                    => IndexInfo(Absent, "", store.dir, None, table.completed.size, 0, 0, 0)
       case Current.Unreadable(reasons, _, _) =>
         broken(store, path, Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")), None)
       case Current.Found(version, _) =>
         SyncPlan.of(version, table) match {
           case IndexStatus.Diverged(fallback) => broken(store, path, fallback, Some(version))
-          case IndexStatus.Usable(unseen)     => sound(store, version, unseen, table)
+          case IndexStatus.Usable(unseen)     => sound(store, version, unseen, table, listed.get)
         }
     }
 
@@ -134,9 +143,10 @@ object IndexInfo {
       store: IndexStore,
       v: IndexVersion,
       unseen: Vector[UnseenInstant],
-      table: TableContext
+      table: TableContext,
+      listed: Vector[FileInfo]
   ): IndexInfo = {
-    val missing = store.missing(v.files)
+    val missing = store.missing(v.files, listed)
     val state = if (missing.nonEmpty) Broken else if (unseen.isEmpty) Ready else Lagging
     val reason =
       if (missing.isEmpty) ""

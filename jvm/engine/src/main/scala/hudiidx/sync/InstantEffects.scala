@@ -99,6 +99,7 @@ object InstantEffects {
   /** What changed since an index version. DamagedIndex where the version and its instants do not make up the table. */
   def since(coverage: Coverage, unseen: Vector[UnseenInstant], table: TableContext): ManifestChanges = {
     val effects = new InstantEffects
+    table.contents.fetch(unseen.map(_.instant))
     unseen.foreach(u => effects.take(u.instant, u.content))
     effects.unnamedWrite.foreach { instant =>
       throw new DamagedIndex(s"instant $instant wrote rows to a file that it does not name: an index cannot follow it")

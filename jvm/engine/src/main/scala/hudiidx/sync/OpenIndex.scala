@@ -22,6 +22,9 @@ final class OpenIndex private (
 
 object OpenIndex {
 
+  /** True for the files that `open` opens. */
+  def needs(file: IndexFile): Boolean = ManifestKind.All(file.kind)
+
   /** DamagedIndex if a file is gone, has another size than the version says, or cannot be decoded. */
   def open(store: IndexStore, version: IndexVersion, cache: BlockCache): OpenIndex = {
     var opened = Vector.empty[RandomReader]

@@ -1,10 +1,11 @@
 package hudiidx.sync
 
 import scala.collection.concurrent.TrieMap
+import scala.util.Try
 
 import hudiidx.{Log, TableChanged, ToldOnce}
 import hudiidx.hfile.BlockCache
-import hudiidx.storage.Storage
+import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.store.{InstantId, TableIdentity}
 import hudiidx.table.{
   BaseFileColumns,
@@ -99,15 +100,36 @@ object TableContext {
     * upgrade moves the timeline.
     */
   def load(access: TableAccess, tablePath: String): TableContext = {
-    val config = TableConfig.read(access.storage, tablePath)
-    try load(access, tablePath, config)
+    val (config, files) = configAndTimeline(access.storage, tablePath)
+    try
+      loaded(
+        access,
+        tablePath,
+        config,
+        files.getOrElse(TimelineReader.list(access.storage, config.timelineDir(tablePath)))
+      )
     catch {
       case e: TableChanged =>
         // An upgrade may have ended between the two.
         val now = TableConfig.read(access.storage, tablePath)
-        if (now.timelineLayout == config.timelineLayout) throw e else load(access, tablePath, now)
+        if (now.timelineLayout == config.timelineLayout) throw e
+        else loaded(access, tablePath, now, TimelineReader.list(access.storage, now.timelineDir(tablePath)))
     }
   }
+
+  /** The properties, and what is in the timeline's folder where that was listed meanwhile. A listing counts only where the properties
+    * are still those that named its folder before it was made: an upgrade moves the instants first.
+    */
+  private def configAndTimeline(storage: Storage, tablePath: String): (TableConfig, Option[Vector[FileInfo]]) =
+    TableConfig.lastKnown(storage, tablePath) match {
+      case None         => (TableConfig.read(storage, tablePath), None)
+      case Some(before) =>
+        val (config, files) = Storage.both(storage, tablePath)(
+          TableConfig.read(storage, tablePath),
+          Try(TimelineReader.list(storage, before.timelineDir(tablePath)))
+        )
+        (config, files.toOption.filter(_ => config.properties eq before.properties))
+    }
 
   /** As of a timeline that was read. */
   def of(access: TableAccess, tablePath: String, config: TableConfig, timeline: ActiveTimeline): TableContext = {
@@ -119,11 +141,16 @@ object TableContext {
 
   private val told = new ToldOnce(Log.of(classOf[TableContext]))
 
-  private def load(access: TableAccess, tablePath: String, config: TableConfig): TableContext = {
+  private def loaded(
+      access: TableAccess,
+      tablePath: String,
+      config: TableConfig,
+      files: Vector[FileInfo]
+  ): TableContext = {
     told.warn(tablePath, TableProperties.warning(config))
     val dir = config.timelineDir(tablePath)
-    val timeline =
-      TimelineReader.read(access.storage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
+    val (layout, zone) = (config.timelineLayout, config.timelineZone)
+    val timeline = TimelineReader.read(access.storage, dir, layout, zone, config.timelineFolder, files)
     of(access, tablePath, config, timeline)
   }
 }

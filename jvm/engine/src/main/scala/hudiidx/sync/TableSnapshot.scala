@@ -3,7 +3,8 @@ package hudiidx.sync
 import hudiidx.Log
 import hudiidx._
 import hudiidx.manifest.ManifestChanges
-import hudiidx.store.{Current, IndexStore, IndexVersion}
+import hudiidx.storage.Storage
+import hudiidx.store.{Current, IndexFile, IndexStore, IndexVersion}
 import hudiidx.table._
 import hudiidx.table.listing.{FolderScan, TableListing}
 import java.io.IOException
@@ -60,17 +61,51 @@ object TableSnapshot {
     *  IndexNotFound, DamagedIndex or StaleIndex.
     */
   def open(access: TableAccess, tablePath: String, options: IndexOptions): TableSnapshot = {
-    val path = tablePath.stripSuffix("/")
-    of(TableContext.load(access, path), options)
+    val (table, found) = opening(access, tablePath.stripSuffix("/"), options)
+    of(table, options, found = found)
   }
 
-  /** @param version the index version to use, where another process has chosen it; None: the current one */
-  def of(table: TableContext, options: IndexOptions, version: Option[IndexVersion] = None): TableSnapshot = {
+  /** The table, and what its index was found to be meanwhile: `of` takes both. None where the index is not to be used.
+    *
+    * @param wanted files of the index's version that will be opened
+    */
+  def opening(
+      access: TableAccess,
+      path: String,
+      options: IndexOptions,
+      wanted: IndexFile => Boolean = OpenIndex.needs
+  ): (TableContext, Option[Current]) =
+    if (notUsed(options).isDefined) (TableContext.load(access, path), None)
+    else
+      Storage.both(access.storage, path)(
+        TableContext.load(access, path),
+        Some(currentWith(new IndexStore(access.storage, options.indexDir(path)), wanted))
+      )
+
+  private def currentWith(store: IndexStore, wanted: IndexFile => Boolean): Current = {
+    val found = store.current()
+    found match {
+      case Current.Found(version, _) => store.fetchEnds(version.files.filter(wanted))
+      case _                         => ()
+    }
+    found
+  }
+
+  /** @param version the index version to use, where another process has chosen it; None: the current one
+    * @param found   the current one, where it was looked for a moment ago
+    */
+  def of(
+      table: TableContext,
+      options: IndexOptions,
+      version: Option[IndexVersion] = None,
+      found: Option[Current] = None
+  ): TableSnapshot = {
     val view = ViewTimeline.load(table.config, table.timeline, table.contents, t => table.history.completionTime(t))
     val store = new IndexStore(table.storage, options.indexDir(table.tablePath))
     val warn = new FallbackWarning(table.tablePath, store.dir, options.strict)
     lazy val listing = listingOf(table, view, damagedAsStock = options.damagedAsStock)
-    indexOf(table, store, options, version) match {
+    def current = found.getOrElse(currentWith(store, OpenIndex.needs))
+    indexOf(table, store, options, version.fold(current)(Current.Found(_, Vector.empty))) match {
       case Left(fallback) =>
         // A table without a commit has nothing to list: its first write is no matter for a warning.
         val isNew = fallback.code == FallbackCode.NoIndex && table.completed.isEmpty
@@ -86,11 +121,12 @@ object TableSnapshot {
   def listingOf(
       table: TableContext,
       view: ViewTimeline,
-      scan: FolderScan = FolderScan.Serial,
+      scan: FolderScan = FolderScan.InProcess,
       damagedAsStock: Boolean = false,
       isFollowed: Boolean = false
   ): TableListing = {
     val (storage, path) = (table.storage, table.tablePath)
+    table.contents.fetch(table.timeline.completed)
     TableListing(storage, path, table.config, table.timeline, table.contents, view, scan, damagedAsStock, isFollowed)
   }
 
@@ -100,26 +136,28 @@ object TableSnapshot {
       table: TableContext,
       store: IndexStore,
       options: IndexOptions,
-      version: Option[IndexVersion]
-  ): Either[Fallback, Usable] =
-    if (!options.enabled) Left(Fallback(FallbackCode.Disabled, s"${IndexOptions.Enabled} is false"))
+      current: => Current
+  ): Either[Fallback, Usable] = notUsed(options).toLeft(current).flatMap {
+    case Current.Found(version, passedOver) =>
+      SyncPlan.of(version, table) match {
+        case IndexStatus.Usable(unseen) => overlaid(table, store, version, unseen, passedOver)
+        case IndexStatus.Diverged(fallback) if fallback.code == FallbackCode.TimelineGap =>
+          usableBefore(table, store, version).getOrElse(Left(fallback))
+        case IndexStatus.Diverged(fallback) => Left(fallback)
+      }
+    case Current.Unreadable(reasons, _, _) => Left(Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")))
+    case Current.Absent                    => Left(Fallback(FallbackCode.NoIndex, "there is no index"))
+  }
+
+  /** Why no index is to be used. */
+  private def notUsed(options: IndexOptions): Option[Fallback] =
+    if (!options.enabled) Some(Fallback(FallbackCode.Disabled, s"${IndexOptions.Enabled} is false"))
     // The index names files that may be gone, and stock Hudi does not know them.
     else if (options.damagedAsStock)
-      Left(
+      Some(
         Fallback(FallbackCode.Disabled, s"${LogCheck.OptionName} is ${LogCheck.AsStock}: files are listed as they lie")
       )
-    else
-      version.fold(current(store))(v => Right(Current.Found(v, Vector.empty))) match {
-        case Left(fallback)                            => Left(fallback)
-        case Right(Current.Found(version, passedOver)) =>
-          SyncPlan.of(version, table) match {
-            case IndexStatus.Usable(unseen) => overlaid(table, store, version, unseen, passedOver)
-            case IndexStatus.Diverged(fallback) if fallback.code == FallbackCode.TimelineGap =>
-              usableBefore(table, store, version).getOrElse(Left(fallback))
-            case IndexStatus.Diverged(fallback) => Left(fallback)
-          }
-        case Right(_) => Left(Fallback(FallbackCode.NoIndex, "there is no index"))
-      }
+    else None
 
   /** An update that came between the reading of the timeline and of the index covers instants that this timeline does not have
     * yet: an earlier version does not.
@@ -133,12 +171,6 @@ object TableSnapshot {
       .before(version.number)
       .map(v => v -> SyncPlan.of(v, table))
       .collectFirst { case (v, IndexStatus.Usable(unseen)) => overlaid(table, store, v, unseen, Vector.empty) }
-
-  private def current(store: IndexStore): Either[Fallback, Current] =
-    store.current() match {
-      case Current.Unreadable(reasons, _, _) => Left(Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")))
-      case other                             => Right(other)
-    }
 
   private def overlaid(
       table: TableContext,

@@ -8,7 +8,10 @@ import hudiidx.Fixtures
 import hudiidx.fs.HadoopStorage
 import hudiidx.engine.record.{KeyWrite, KeyedTable}
 import hudiidx.hfile.BlockCache
+import hudiidx.storage.KeptFiles
+import hudiidx.store.EndReader
 import hudiidx.sync.{FakeTable, FakeWrite, IndexOptions, TableAccess, TableSnapshot}
+import hudiidx.table.KnownProperties
 import org.apache.hadoop.fs.{FileSystem, FileUtil, Path}
 
 /** A table that is written on the local disk first. */
@@ -75,6 +78,13 @@ object RemoteTable {
 
   /** New readers, which keep nothing yet. */
   def access(fs: FileSystem): TableAccess = Tables.access(new HadoopStorage(fs.getConf), new BlockCache())
+
+  /** Makes the process one that begins: nothing of any store is kept. */
+  def forget(): Unit = {
+    KeptFiles.clear()
+    KnownProperties.clear()
+    EndReader.clear()
+  }
 
   /** Opens the table anew, asks for all partitions and plans `asked` of them, of two files each. */
   def plan(fs: FileSystem, table: String, asked: Int, options: IndexOptions): Unit = {

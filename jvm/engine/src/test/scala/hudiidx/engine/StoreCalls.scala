@@ -37,6 +37,7 @@ trait CallBounds { this: AnyFunSuite =>
     test(s"$name: no more calls of any kind than it is to make") {
       val calls = tables.map { table =>
         val deed = prepare(table)
+        if (!name.endsWith(CallBounds.Again)) RemoteTable.forget()
         callsOf(deed(): Unit)
       }
       for ((found, i) <- calls.zipWithIndex) {
@@ -50,6 +51,12 @@ trait CallBounds { this: AnyFunSuite =>
         (small, large) = most.getOrElse(kind, at(0))
       } assert(n <= (if (i == 0) small else large), s"calls of $kind on a table of ${sizes(i)} partitions")
     }
+}
+
+object CallBounds {
+
+  /** Of an operation in a process that did it before, with new objects. Each other one finds nothing that the process keeps. */
+  val Again = ", again"
 }
 
 /** What each operation of index and table asks of a store. */
@@ -75,8 +82,17 @@ abstract class StoreCalls extends AnyFunSuite with CallBounds with BeforeAndAfte
 
   operation("create", listed)(t => () => indexer(t).create())
   operation("plan one partition", listed)(t => () => RemoteTable.plan(fs, t.path, 1, strict))
+  operation("plan one partition, again", listed) { t =>
+    def plan() = RemoteTable.plan(fs, t.path, 1, strict)
+    plan()
+    () => plan()
+  }
   operation("plan all partitions", listed)(t => () => RemoteTable.plan(fs, t.path, t.partitions, strict))
   operation("update with nothing to do", listed)(t => () => indexer(t).update())
+  operation("update with nothing to do, again", listed) { t =>
+    indexer(t).update()
+    () => indexer(t).update()
+  }
   operation("update of one commit", listed) { t =>
     t.write(Seq("p001"))
     () => indexer(t).update()
@@ -96,12 +112,20 @@ abstract class StoreCalls extends AnyFunSuite with CallBounds with BeforeAndAfte
     () => indexer(t).update()
   }
   operation("look up a key, opened anew", keyed)(t => () => lookup(lookups(t), t.key(1)))
+  operation("look up a key, opened anew, again", keyed) { t =>
+    lookup(lookups(t), t.key(1))
+    () => lookup(lookups(t), t.key(1))
+  }
   operation("look up another key", keyed) { t =>
     val opened = lookups(t)
     lookup(opened, t.key(1))
     () => lookup(opened, t.key(4))
   }
   operation("plan by an indexed column", keyed)(t => () => planByColumn(t))
+  operation("plan by an indexed column, again", keyed) { t =>
+    planByColumn(t)
+    () => planByColumn(t)
+  }
   operation("verify, all indexes", keyed) { t => () =>
     verify(t.path)
     val context = TableContext.load(access(), t.path)

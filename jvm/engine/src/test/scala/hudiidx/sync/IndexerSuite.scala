@@ -43,14 +43,15 @@ class IndexerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     3 -> Gen.const(Update)
   )
 
-  for (version <- Seq(6, 9))
+  for (version <- Seq(6, 9); isFar <- Seq(false, true))
     test(
-      s"on version $version random timelines give the listing's files and views, the index stale or updated step by step"
+      s"on version $version random timelines give the listing's files and views, the index stale or updated step by step" +
+        (if (isFar) ", on a store that is far" else "")
     ) {
       forAll(Gen.choose(4, 14).flatMap(Gen.listOfN(_, deed)), Gen.choose(0, 4), minSuccessful(25)) {
         (deeds, mergeMin) =>
           withTable(version) { table =>
-            val access = accessOf(LocalStorage)
+            val access = accessOf(if (isFar) new FarStorage(LocalStorage) else LocalStorage)
             val options = IndexOptions(strict = true, mergeMinFiles = mergeMin)
             table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
             new Indexer(access, table.path, options).create()

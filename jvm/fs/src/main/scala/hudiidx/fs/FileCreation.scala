@@ -14,6 +14,9 @@ private[hudiidx] trait FileCreation {
   /** Writes by streaming; false if something is at `target`, which stays. On a failure nothing is left. */
   def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean
 
+  /** As `create`, of a name that no other file ever bore or will. */
+  def createOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean = create(fs, target)(content)
+
   /** Makes now the modification time of a file. */
   def touch(fs: FileSystem, target: Path): Unit
 
@@ -146,9 +149,21 @@ private[hudiidx] object ByRename extends FileCreation {
   */
 private[hudiidx] object ByCreation extends FileCreation {
 
+  /** Known to hadoop-aws from 3.3.5 on, an option that may be passed over. */
+  private val S3CreatePerformance = "fs.s3a.create.performance"
+
   /** The name is this writer's alone: what a close that fails leaves there is its own, and goes. */
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
-    made(fs, target)(content) { out =>
+    own(fs, target, fs.create(target, false))(content)
+
+  /** Spares the looks whether a file or a folder is there, as far as the client lets it. */
+  override def createOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean = {
+    def open() = fs.createFile(target).overwrite(true).recursive().opt(S3CreatePerformance, true).build()
+    own(fs, target, open())(content)
+  }
+
+  private def own(fs: FileSystem, target: Path, open: => FSDataOutputStream)(content: OutputStream => Unit): Boolean =
+    made(fs, target, open)(content) { out =>
       try out.close()
       catch {
         case e: IOException if !isTaken(e) =>
@@ -159,13 +174,14 @@ private[hudiidx] object ByCreation extends FileCreation {
     }
 
   /** As `create`, for a name that others may take in the same moment: where closing fails, what is there stays. */
-  def put(fs: FileSystem, target: Path, content: Array[Byte]): Boolean = made(fs, target)(_.write(content))(_.close())
+  def put(fs: FileSystem, target: Path, content: Array[Byte]): Boolean =
+    made(fs, target, fs.create(target, false))(_.write(content))(_.close())
 
-  private def made(fs: FileSystem, target: Path)(
+  private def made(fs: FileSystem, target: Path, open: => FSDataOutputStream)(
       content: OutputStream => Unit
   )(close: FSDataOutputStream => Unit): Boolean =
     try {
-      val out = fs.create(target, false)
+      val out = open
       try content(out)
       catch {
         case NonFatal(e) =>

@@ -80,8 +80,14 @@ final class HadoopStorage(conf: Configuration) extends Storage {
       if (!place.how.create(place.fs, place.path)(content)) throw new FileAlreadyExistsException(path)
   }
 
+  override def writeOnce(path: String)(content: OutputStream => Unit): Unit =
+    writing(path)(_.writeOnce(path)(content)) { (fs, p) =>
+      val place = FileCreation.of(fs, p)
+      if (!place.how.createOnce(place.fs, place.path)(content)) throw new FileAlreadyExistsException(path)
+    }
+
   override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
-    on(path)(_.writeScratch(path)(content))((_, _) => write(path)(content))
+    on(path)(_.writeScratch(path)(content))((_, _) => writeOnce(path)(content))
 
   override def writeInPlace(path: String)(content: OutputStream => Unit): Unit =
     writing(path)(_.writeInPlace(path)(content)) { (fs, p) =>
@@ -125,6 +131,11 @@ final class HadoopStorage(conf: Configuration) extends Storage {
     on(path)(_.makeFolder(path, model, most)) { (fs, p) =>
       if (StoreRights.isKnown(fs, p)) access(model).foreach(StoreRights.makeFolder(fs, p, new Path(model), _, most))
     }
+
+  override def isFar(path: String): Boolean = on(path)(_ => false)((_, _) => true)
+
+  override def atOnce[A](path: String)(calls: Vector[() => A]): Vector[A] =
+    if (calls.size > 1 && isFar(path)) CallsAtOnce(calls) else calls.map(_())
 
   /** Links of other stores than the local disk are not resolved: Hadoop's clients refuse them unless told otherwise. */
   override def isLink(path: String): Boolean = on(path)(_.isLink(path))((_, _) => false)

@@ -78,6 +78,9 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
     ByCreation.create(fs, target)(content)
 
+  override def createOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
+    ByCreation.createOnce(fs, target)(content)
+
   override def touch(fs: FileSystem, target: Path): Unit = ByCreation.touch(fs, target)
 
   override def replace(fs: FileSystem, target: Path, content: Array[Byte]): Unit =

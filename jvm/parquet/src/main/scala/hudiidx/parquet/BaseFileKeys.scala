@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets
 import java.nio.file.NoSuchFileException
 
 import hudiidx.log.RecordKeyForm
-import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.storage.{RandomReader, Storage, ToldSize}
 import hudiidx.table.query.CommitTimes
 import hudiidx.table.TableConfig
 import hudiidx.{Causes, DamagedTable, HudiIdxException, UnsupportedTable}
@@ -162,19 +162,17 @@ object BaseFileKeys {
   val KeyColumn = "_hoodie_record_key"
   val CommitTimeColumn = "_hoodie_commit_time"
 
-  /** Reads the footer. UnsupportedTable for a base file that is no Parquet file by its name. */
-  def open(storage: Storage, path: String, columns: KeyColumns): BaseFileKeys = {
+  /** Reads the footer. UnsupportedTable for a base file that is no Parquet file by its name.
+    *
+    * @param toldBytes its size as the table's files tell it; 0 if nobody does
+    */
+  def open(storage: Storage, path: String, columns: KeyColumns, toldBytes: Long = 0L): BaseFileKeys = {
     if (!path.endsWith(".parquet"))
       throw new UnsupportedTable(s"$path: record keys are read from Parquet base files; index a table of that format")
     guarded(path) {
-      val reader = storage.open(path)
-      try {
+      ToldSize.opening(storage, path, toldBytes) { reader =>
         val input = new ReaderInputFile(new FooterReader(reader))
         new BaseFileKeys(reader, ParquetFiles.open(input, path), path, columns)
-      } catch {
-        case e: Throwable =>
-          reader.close()
-          throw e
       }
     }
   }

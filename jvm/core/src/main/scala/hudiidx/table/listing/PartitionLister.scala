@@ -35,10 +35,18 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
     }
   }
 
+  /** As `visit`, of each of these folders. */
+  def visits(paths: Vector[String]): Vector[FolderVisit] =
+    storage.atOnce(rules.tablePath)(paths.map(path => () => visit(path)))
+
   /** The committed files of a partition, in `FileOrder`; empty if there is no such folder. NotAHudiTable if it cannot be
     *  read.
     */
   def list(partitionPath: String): Array[FileEntry] = committed(partitionPath, listed(partitionPath))
+
+  /** As `list`, of each of these. */
+  def lists(partitionPaths: Vector[String]): Vector[Array[FileEntry]] =
+    storage.atOnce(rules.tablePath)(partitionPaths.map(path => () => list(path)))
 
   /** As `list`, of what was listed before. */
   private[table] def committed(partitionPath: String, listed: Vector[FileInfo]): Array[FileEntry] = {

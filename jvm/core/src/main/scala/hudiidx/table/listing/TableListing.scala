@@ -5,7 +5,7 @@ import hudiidx.{DamagedTable, Log, TableChanged}
 import hudiidx.storage.Storage
 import hudiidx.timeline.{ActiveTimeline, Instant, InstantContents, TimelineReader}
 
-/** Visits folders for a listing: one after the other, or as tasks of an engine. */
+/** Visits folders for a listing: in this process, or as tasks of an engine. */
 trait FolderScan {
 
   /** The visits of the folders, in their order. */
@@ -14,10 +14,8 @@ trait FolderScan {
 
 object FolderScan {
 
-  /** In the caller's thread. */
-  val Serial: FolderScan = new FolderScan {
-    override def visit(lister: PartitionLister, folders: Vector[String]): Vector[FolderVisit] =
-      folders.map(lister.visit)
+  val InProcess: FolderScan = new FolderScan {
+    override def visit(lister: PartitionLister, folders: Vector[String]): Vector[FolderVisit] = lister.visits(folders)
   }
 }
 
@@ -68,6 +66,13 @@ final class TableListing(
     val suspects = expected(partitionPath).suspects(found)
     if (suspects.isEmpty) found else confirm(partitionPath, suspects)
   }
+
+  /** As [[hudiidx.storage.Storage.isFar]]. */
+  def isFar: Boolean = storage.isFar(tablePath)
+
+  /** As `files`, of each of these. */
+  def filesOf(partitionPaths: Vector[String]): Vector[Array[FileEntry]] =
+    storage.atOnce(tablePath)(partitionPaths.map(p => () => files(p)))
 
   /** Level by level, so that a scan can share out a level. */
   private def discover(): Vector[String] = {
@@ -156,7 +161,7 @@ object TableListing {
       timeline: ActiveTimeline,
       contents: InstantContents,
       view: ViewTimeline,
-      scan: FolderScan = FolderScan.Serial,
+      scan: FolderScan = FolderScan.InProcess,
       damagedAsStock: Boolean = false,
       isFollowed: Boolean = false
   ): TableListing = {

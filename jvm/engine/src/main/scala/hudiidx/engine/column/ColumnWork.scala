@@ -8,7 +8,7 @@ import java.security.MessageDigest
 
 import hudiidx.{HudiIdxException, Log}
 import hudiidx.column._
-import hudiidx.storage.Storage
+import hudiidx.storage.{Storage, ToldSize}
 import hudiidx.table.{FileEntry, FileKind}
 
 /** What is read of one file.
@@ -73,18 +73,21 @@ private[column] final case class ColumnWork(
   /** Columns of a file, about. */
   def width: Int = math.max(1, ranges.map(r => if (r.isAll) table.all.size else r.columns.size).sum + others.size)
 
+  /** A log may be longer than it is told to be, and be read to its end without a fault. */
+  private def toldBytes(file: FileEntry): Long = if (file.kind == FileKind.Parquet) file.sizeBytes else 0L
+
   /** Of a file that is gone or cannot be read nothing is known: the table's readers will tell what is wrong with it. */
   def read(storage: Storage, file: FileEntry): ReadFile =
     try
       if (file.kind == FileKind.CdcLog) ReadFile(file, 0, Vector.empty, Vector.empty)
-      else {
-        val reader = storage.open(FileColumns.pathOf(tablePath, file))
-        try {
-          val found = if (hasRanges) columns.facts(reader, file.kind) else FileFacts(-1, Vector.empty)
-          val values = if (hasRanges) computed.facts(ranged, reader, file.kind) else Vector.empty
-          ReadFile(file, found.rows, found.facts ++ values, records.of(reader, file.kind))
-        } finally reader.close()
-      }
+      else
+        ToldSize.opening(storage, FileColumns.pathOf(tablePath, file), toldBytes(file)) { reader =>
+          try {
+            val found = if (hasRanges) columns.facts(reader, file.kind) else FileFacts(-1, Vector.empty)
+            val values = if (hasRanges) computed.facts(ranged, reader, file.kind) else Vector.empty
+            ReadFile(file, found.rows, found.facts ++ values, records.of(reader, file.kind))
+          } finally reader.close()
+        }
     catch {
       case _: NoSuchFileException                     => ReadFile(file, -1, Vector.empty, Vector.empty)
       case e @ (_: HudiIdxException | _: IOException) =>

@@ -3,6 +3,7 @@ package hudiidx.engine.record
 import hudiidx.storage.{FileStamp, Storage}
 import hudiidx.store.IndexStore
 import hudiidx.table.TableConfig
+import scala.util.Try
 
 /** What was opened of one table stays open while table and index stand as they did: each call looks at the timeline's folder,
   * the index's versions and the table's properties, and opens anew if one has changed. For one thread at a time.
@@ -57,11 +58,18 @@ private object TableMarks {
 
   /** Where the timeline is, the properties say: they are read again once they are another file. An upgrade moves it. */
   def of(storage: Storage, path: String, seen: Option[TableMarks], store: IndexStore): TableMarks = {
-    val properties = storage.status(TableConfig.propertiesFile(path)).map(_.stamp)
-    val dir = seen
-      .filter(s => s.properties.isDefined && s.properties == properties)
-      .fold(TableConfig.read(storage, path).timelineDir(path))(_.timelineDir)
-    val instants = storage.list(dir).filterNot(_.isDirectory).map(_.stamp)
-    TableMarks(dir, properties, instants, store.versionFiles().map(_.stamp))
+    def propertiesNow = storage.status(TableConfig.propertiesFile(path)).map(_.stamp)
+    def instants(dir: String) = storage.list(dir).filterNot(_.isDirectory).map(_.stamp)
+    // Of the folder that the properties named before it was listed; that counts only if they are still the same.
+    val ((properties, listed), versions) = Storage.both(storage, path)(
+      Storage.both(storage, path)(propertiesNow, seen.flatMap(s => Try(s -> instants(s.timelineDir)).toOption)),
+      store.versionFiles().map(_.stamp)
+    )
+    listed.filter { case (before, _) => before.properties.isDefined && before.properties == properties } match {
+      case Some((before, there)) => TableMarks(before.timelineDir, properties, there, versions)
+      case None                  =>
+        val dir = TableConfig.read(storage, path).timelineDir(path)
+        TableMarks(dir, properties, instants(dir), versions)
+    }
   }
 }

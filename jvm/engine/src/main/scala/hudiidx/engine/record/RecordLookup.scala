@@ -2,7 +2,7 @@ package hudiidx.engine.record
 
 import hudiidx.DamagedIndex
 import hudiidx.record._
-import hudiidx.store.{IndexVersion, InstantId}
+import hudiidx.store.{Current, IndexFile, IndexVersion, InstantId}
 import hudiidx.sync._
 import hudiidx.table.{FileGroup, FileSlice, FileSystemView}
 import hudiidx.table.query.TimeTravel
@@ -77,17 +77,33 @@ final class RecordLookup private (
 
 object RecordLookup {
 
+  /** As below, of a table that is opened here. */
+  def open(
+      access: TableAccess,
+      path: String,
+      options: IndexOptions,
+      asOf: Option[String],
+      engine: => TaskEngine
+  ): RecordLookup = {
+    def wanted(file: IndexFile) = OpenIndex.needs(file) || file.kind == RecordKind.Groups
+    val (context, found) = TableSnapshot.opening(access, path, options, wanted)
+    open(context, options, asOf, engine, found)
+  }
+
   /** IndexNotFound, StaleIndex or DamagedIndex in strict mode where the index cannot be used. InvalidOption for an instant
     * that stock Hudi does not answer for either.
+    *
+    * @param found the index, where it was looked for when the context was read
     */
   def open(
       context: TableContext,
       options: IndexOptions,
       asOf: Option[String],
-      engine: => TaskEngine
+      engine: => TaskEngine,
+      found: Option[Current] = None
   ): RecordLookup = {
     asOf.foreach(TimeTravel.check(context.config, context.timeline, context.contents, _))
-    val snapshot = TableSnapshot.of(context, options)
+    val snapshot = TableSnapshot.of(context, options, found = found)
     try {
       val (moment, keys) = RecordIndexSnapshot.open(snapshot, options, asOf)
       new RecordLookup(snapshot, moment, keys, engine, options.strict)

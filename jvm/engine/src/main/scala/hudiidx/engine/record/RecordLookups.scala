@@ -12,7 +12,7 @@ final class RecordLookups(access: TableAccess, tablePath: String, options: Index
   private val path = tablePath.stripSuffix("/")
   private lazy val tasks: TaskEngine = engine
   private val kept = new KeptOpen(access.storage, path, new IndexStore(access.storage, options.indexDir(path)))(asOf =>
-    RecordLookup.open(TableContext.load(access, path), options, asOf, tasks)
+    RecordLookup.open(access, path, options, asOf, tasks)
   )
 
   /** As [[RecordLookup]]. `partition`: locations there alone; `asOf`: requested time of an instant, None for the latest. */

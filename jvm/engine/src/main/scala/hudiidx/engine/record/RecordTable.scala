@@ -31,7 +31,7 @@ private[record] final case class RecordTable(
   def baseKeys(access: TableAccess, base: BaseFile): BaseFileKeys = {
     val columns = KeyColumns.of(config).copy(commitTimes = firstDay.isDefined)
     val file = Storage.join(Storage.join(path, base.partitionPath), base.fileName)
-    BaseFileKeys.open(access.storage, file, columns)
+    BaseFileKeys.open(access.storage, file, columns, base.sizeBytes)
   }
 
   /** Hands over the live keys of an input. */

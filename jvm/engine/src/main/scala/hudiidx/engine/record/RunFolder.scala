@@ -94,7 +94,11 @@ final class RunFolder(storage: Storage, val path: String) {
     finally reader.close()
   }
 
-  def open(name: String): RandomReader = storage.open(Storage.join(path, name))
+  def open(name: String): RandomReader = known.get(name).fold(storage.open(Storage.join(path, name)))(storage.open(_))
+
+  /** Files that were there at first, where one list spares looks at each. */
+  private lazy val known: Map[String, FileInfo] =
+    if (storage.isFar(path)) storage.list(path).iterator.map(f => f.name -> f).toMap else Map.empty
 
   def write(run: SortedRun, task: String, inputs: Vector[String], previous: Vector[String]): String =
     write(RecordFileName.run(task, IndexStore.newToken()), RecordKind.Run)(run.write(_, inputs, previous))

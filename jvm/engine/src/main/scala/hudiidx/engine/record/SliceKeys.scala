@@ -131,7 +131,7 @@ final class SliceKeys(
     slice.logFiles.map(f => pathOf(slice.partitionPath, f.fileName) -> f.sizeBytes)
 
   private def open(base: BaseFile, columns: KeyColumns): BaseFileKeys =
-    BaseFileKeys.open(storage, pathOf(base.partitionPath, base.fileName), columns)
+    BaseFileKeys.open(storage, pathOf(base.partitionPath, base.fileName), columns, base.sizeBytes)
 
   /** Answers the questions by passes over the base file, as many keys at a time as the budget allows, and adds the wanted
     * rows of which none is asked.

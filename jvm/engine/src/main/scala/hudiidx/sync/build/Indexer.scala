@@ -3,6 +3,7 @@ package hudiidx.sync.build
 import hudiidx.Log
 import hudiidx._
 import hudiidx.column.NeverColumns
+import hudiidx.storage.Storage
 import hudiidx.store._
 import hudiidx.sync.{
   IndexOptions,
@@ -20,6 +21,7 @@ import hudiidx.sync.{
 }
 import java.time.Clock
 import scala.annotation.tailrec
+import scala.util.Try
 
 /** What a create or update did.
   *
@@ -89,7 +91,7 @@ final class Indexer(
 
   private def sync(rebases: Int): Synced = {
     drafts.requireTries(rebases)
-    val base = store.base()
+    val (base, table) = Storage.both(access.storage, path)(store.base(), Try(drafts.table()))
     base.requireRead() match {
       case Current.Absent => absent()
       // Two writers of different formats would make the index anew in turn.
@@ -98,13 +100,25 @@ final class Indexer(
         rebuild(rebases, reasons.mkString("; ") + "; if it had a record index, `hudiidx add-index` makes that anew")
       case Current.Unreadable(reasons, _, _) => rebuild(rebases, reasons.mkString("; "))
       case Current.Found(version, _)         =>
-        val table = drafts.table()
-        SyncPlan.of(version, table) match {
+        val (now, status) = planned(version, table.get)
+        status match {
           case IndexStatus.Diverged(fallback) => rebuild(rebases, fallback.why)
-          case IndexStatus.Usable(unseen)     => ruled(Base(table, version, base.next, unseen), rebases)
+          case IndexStatus.Usable(unseen)     => ruled(Base(now, version, base.next, unseen), rebases)
         }
     }
   }
+
+  /** What the version lacks. A timeline that was read beside it may be older than it, which is enough to tell that nothing is to be
+    * done; what is published is as of one that was read after it.
+    */
+  private def planned(version: IndexVersion, table: TableContext): (TableContext, IndexStatus) =
+    SyncPlan.of(version, table) match {
+      case IndexStatus.Usable(unseen) if unseen.isEmpty || !access.storage.isFar(path) =>
+        (table, IndexStatus.Usable(unseen))
+      case _ =>
+        val now = drafts.table()
+        (now, SyncPlan.of(version, now))
+    }
 
   /** Makes a part, or makes it anew, in step with the timeline, on top of the version that is in force then. IndexNotFound
     * without an index.

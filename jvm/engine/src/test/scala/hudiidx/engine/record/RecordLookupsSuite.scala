@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 import hudiidx.engine.{Tables, TimelineCut}
 import hudiidx.hfile.BlockCache
 import hudiidx.record.{PackedKeys, RecordLocation}
-import hudiidx.storage.{CountingStorage, LocalStorage, Storage}
+import hudiidx.storage.{CountingStorage, FarStorage, LocalStorage, Storage}
 import hudiidx.sync._
 import hudiidx.{Fixtures, IndexNotFound, NotAHudiTable}
 import org.scalatest.funsuite.AnyFunSuite
@@ -18,6 +18,11 @@ class RecordLookupsSuite extends AnyFunSuite {
     val packed = PackedKeys.of(keys)
     lookups.locate(packed, None, asOf).locations.records(packed).toSet
   }
+
+  private def accessOf(isFar: Boolean): TableAccess =
+    if (isFar) Tables.access(new FarStorage(LocalStorage), new BlockCache(4 << 20)) else access
+
+  private def where(isFar: Boolean): String = if (isFar) ", on a store that is far" else ""
 
   test("what is kept open is opened anew when a commit completes or the index changes, and only then") {
     val table = Fixtures.copy("v9-mor-part")
@@ -74,47 +79,59 @@ class RecordLookupsSuite extends AnyFunSuite {
     lookups.close()
   }
 
-  test("one handle follows a table that moves its timeline, as stock Hudi's upgrade and downgrade do") {
-    val table = Fixtures.copy("v9-mor-part")
-    val cut = new TimelineCut(table)
-    cut.showFirst(cut.size - 2)
-    create(table)
-    val lookups = new RecordLookups(access, table, indexed, new LocalEngine(access))
-    def check(): Unit = {
-      val keys = allKeys(table, None)
-      assert(locations(lookups, keys, None) === lookup(table, keys, None, scanned))
+  Seq(false, true).foreach { isFar =>
+    test(
+      "one handle follows a table that moves its timeline, as stock Hudi's upgrade and downgrade do" + where(isFar)
+    ) {
+      val access = accessOf(isFar)
+      val table = Fixtures.copy("v9-mor-part")
+      val cut = new TimelineCut(table)
+      cut.showFirst(cut.size - 2)
+      create(table)
+      val lookups = new RecordLookups(access, table, indexed, new LocalEngine(access))
+      def check(): Unit = {
+        val keys = allKeys(table, None)
+        assert(locations(lookups, keys, None) === lookup(table, keys, None, scanned))
+      }
+      check()
+      val folder = Paths.get(table, ".hoodie")
+      val moved = Files.createDirectory(folder.resolve("moved"))
+      def instants: Vector[Path] =
+        LocalStorage.list(folder.resolve("timeline").toString).filterNot(_.isDirectory).map(f => Paths.get(f.path))
+      instants.foreach(f => Files.copy(f, moved.resolve(f.getFileName)))
+      val properties = folder.resolve("hoodie.properties")
+      Files.writeString(properties, Files.readString(properties) + "hoodie.timeline.path=moved\n")
+      check()
+      // What stays behind changes no more.
+      val before = instants
+      cut.showAll()
+      instants.filterNot(before.contains).foreach(f => Files.move(f, moved.resolve(f.getFileName)))
+      check()
+      lookups.close()
     }
-    check()
-    val folder = Paths.get(table, ".hoodie")
-    val moved = Files.createDirectory(folder.resolve("moved"))
-    def instants: Vector[Path] =
-      LocalStorage.list(folder.resolve("timeline").toString).filterNot(_.isDirectory).map(f => Paths.get(f.path))
-    instants.foreach(f => Files.copy(f, moved.resolve(f.getFileName)))
-    val properties = folder.resolve("hoodie.properties")
-    Files.writeString(properties, Files.readString(properties) + "hoodie.timeline.path=moved\n")
-    check()
-    // What stays behind changes no more.
-    val before = instants
-    cut.showAll()
-    instants.filterNot(before.contains).foreach(f => Files.move(f, moved.resolve(f.getFileName)))
-    check()
-    lookups.close()
   }
 
-  test("an index that was dropped and made anew by another process is a new one, whatever its versions are called") {
-    val table = Fixtures.copy("v9-mor-part")
-    create(table)
-    val lookups = new RecordLookups(access, table, indexed, new LocalEngine(access))
-    val keys = allKeys(table, None)
-    val one = PackedKeys.of(keys)
-    assert(lookups.locate(one, None, None).windowDays === None)
-    LocalStorage.delete(Storage.join(table, ".hoodie/hudiidx"))
-    indexer(table, RecordOptions(mode = Some("global"), fileGroups = Some(3), windowDays = Some(5000))).create()
-    assert(lookups.locate(one, None, None).windowDays === Some(5000))
-    assert(locations(lookups, keys, None) === lookup(table, keys, None, scanned))
-    LocalStorage.delete(Storage.join(table, ".hoodie/hudiidx"))
-    intercept[IndexNotFound](locations(lookups, keys, None))
-    lookups.close()
+  Seq(false, true).foreach { isFar =>
+    test(
+      "an index that was dropped and made anew by another process is a new one, whatever its versions are called" + where(
+        isFar
+      )
+    ) {
+      val access = accessOf(isFar)
+      val table = Fixtures.copy("v9-mor-part")
+      create(table)
+      val lookups = new RecordLookups(access, table, indexed, new LocalEngine(access))
+      val keys = allKeys(table, None)
+      val one = PackedKeys.of(keys)
+      assert(lookups.locate(one, None, None).windowDays === None)
+      LocalStorage.delete(Storage.join(table, ".hoodie/hudiidx"))
+      indexer(table, RecordOptions(mode = Some("global"), fileGroups = Some(3), windowDays = Some(5000))).create()
+      assert(lookups.locate(one, None, None).windowDays === Some(5000))
+      assert(locations(lookups, keys, None) === lookup(table, keys, None, scanned))
+      LocalStorage.delete(Storage.join(table, ".hoodie/hudiidx"))
+      intercept[IndexNotFound](locations(lookups, keys, None))
+      lookups.close()
+    }
   }
 
   test("keys of slices that the index does not know are read once and kept, unless there are too many") {

@@ -4,8 +4,7 @@ import java.io.IOException
 import java.net.{InetAddress, InetSocketAddress, ServerSocket, URI}
 import java.net.http.{HttpClient, HttpRequest, HttpResponse}
 import java.nio.file.{Files, Path}
-import java.util.concurrent.{ConcurrentHashMap, Executors, TimeUnit}
-import java.util.concurrent.atomic.AtomicLong
+import java.util.concurrent.{ConcurrentLinkedQueue, Executors, TimeUnit}
 
 import scala.collection.JavaConverters._
 
@@ -29,7 +28,8 @@ final class S3Server extends AutoCloseable {
   private val behind = freePort()
   private val process = start()
   private val client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
-  private val counted = new ConcurrentHashMap[String, AtomicLong]
+  private val asked = new ConcurrentLinkedQueue[S3Request]
+  @volatile private var delayMillis = 0L
   private val threads = Executors.newCachedThreadPool()
   // Without it each answer waits for the client's acknowledgement of its first packet.
   System.setProperty("sun.net.httpserver.nodelay", "true")
@@ -106,39 +106,55 @@ final class S3Server extends AutoCloseable {
     conf
   }
 
-  /** Calls since the last `reset`: list, head, get, put, post, delete. */
-  private def calls: Map[String, Long] = counted.asScala.map { case (name, n) => name -> n.get }.toMap.filter(_._2 > 0)
-
-  private def reset(): Unit = counted.clear()
-
+  /** Calls of `deed` by kind: list, head, get, put, post, delete; and `round trips`, the most of them that followed each other. Each
+    * waits a little, so that those which are made at once are seen to be.
+    */
   def callsOf(deed: => Unit): Map[String, Long] = {
-    reset()
-    deed
-    calls
+    asked.clear()
+    delayMillis = S3Server.DelayMillis
+    try deed
+    finally delayMillis = 0
+    val found = asked.asScala.toVector
+    if (System.getenv("HXTRACE") != null)
+      found
+        .sortBy(_.began)
+        .foreach(r =>
+          println(
+            f"TRACE ${(r.began - found.map(_.began).min) / 1000000}%6d ${(r.ended - r.began) / 1000000}%4d ${r.kind}%-6s ${r.target}"
+          )
+        )
+    val kinds = found.groupBy(_.kind).map { case (kind, all) => kind -> all.size.toLong }
+    if (found.isEmpty) kinds else kinds + (S3Server.RoundTrips -> S3Server.roundTrips(found))
   }
 
-  private def pass(exchange: HttpExchange): Unit =
+  private def pass(exchange: HttpExchange): Unit = {
+    val began = System.nanoTime()
     try {
+      if (delayMillis > 0) Thread.sleep(delayMillis)
       val body = exchange.getRequestBody.readAllBytes()
       val isConditional = exchange.getRequestHeaders.containsKey("If-None-Match") && exchange.getRequestMethod == "PUT"
-      counted.computeIfAbsent(kind(exchange), _ => new AtomicLong).incrementAndGet()
-      if (isConditional && conditions == Conditions.Refused) exchange.sendResponseHeaders(501, -1)
-      else {
-        val answer = forward(exchange, body)
-        answer.headers.map.asScala.foreach { case (name, values) =>
-          if (!S3Server.OfTheConnection(name.toLowerCase)) values.forEach(v => exchange.getResponseHeaders.add(name, v))
-        }
-        if (exchange.getRequestMethod == "HEAD") {
-          answer.headers
-            .firstValue("content-length")
-            .ifPresent(v => exchange.getResponseHeaders.set("Content-Length", v))
-          exchange.sendResponseHeaders(answer.statusCode, -1)
-        } else {
-          exchange.sendResponseHeaders(answer.statusCode, if (answer.body.isEmpty) -1 else answer.body.length.toLong)
-          exchange.getResponseBody.write(answer.body)
-        }
-      }
+      val answer =
+        if (isConditional && conditions == Conditions.Refused) None else Some(forward(exchange, body))
+      // Before it is given: who gets it may ask again at once.
+      asked.add(S3Request(kind(exchange), exchange.getRequestURI.toString, began, System.nanoTime()))
+      answer.fold(exchange.sendResponseHeaders(501, -1))(give(exchange, _))
     } finally exchange.close()
+  }
+
+  private def give(exchange: HttpExchange, answer: HttpResponse[Array[Byte]]): Unit = {
+    answer.headers.map.asScala.foreach { case (name, values) =>
+      if (!S3Server.OfTheConnection(name.toLowerCase)) values.forEach(v => exchange.getResponseHeaders.add(name, v))
+    }
+    if (exchange.getRequestMethod == "HEAD") {
+      answer.headers
+        .firstValue("content-length")
+        .ifPresent(v => exchange.getResponseHeaders.set("Content-Length", v))
+      exchange.sendResponseHeaders(answer.statusCode, -1)
+    } else {
+      exchange.sendResponseHeaders(answer.statusCode, if (answer.body.isEmpty) -1 else answer.body.length.toLong)
+      exchange.getResponseBody.write(answer.body)
+    }
+  }
 
   private def forward(exchange: HttpExchange, body: Array[Byte]): HttpResponse[Array[Byte]] = {
     val uri = URI.create(s"http://127.0.0.1:$behind${exchange.getRequestURI.toString}")
@@ -166,7 +182,21 @@ final class S3Server extends AutoCloseable {
   }
 }
 
+/** What was asked, and when, in nanoseconds. */
+final private[s3] case class S3Request(kind: String, target: String, began: Long, ended: Long)
+
 object S3Server {
+  val RoundTrips = "round trips"
+  private val DelayMillis = 20L
+
+  /** The most requests of which each began after the one before it had ended. */
+  private[s3] def roundTrips(asked: Vector[S3Request]): Long =
+    asked
+      .sortBy(_.ended)
+      .foldLeft((0L, Long.MinValue)) { case ((trips, free), r) =>
+        if (r.began >= free) (trips + 1, r.ended) else (trips, free)
+      }
+      ._1
 
   /** Headers that each hop has its own of. */
   private val OfTheConnection = Set("connection", "content-length", "expect", "host", "transfer-encoding", "upgrade")

@@ -57,17 +57,36 @@ class S3StorageSuite extends StorageContract with IndexFolderContract with Befor
     val folder = newFolder()
     storage.write(s"$folder/f")(_.write("content".getBytes(UTF_8)))
     val Vector(known) = storage.list(folder)
-    assert(server.callsOf(storage.readAll(known)) === Map("get" -> 1))
-    assert(server.callsOf(storage.readAll(FileInfo(known.path, 7L, 0L, isDirectory = false))) === Map("get" -> 1))
-    assert(server.callsOf(storage.readAll(known.path)) === Map("head" -> 1, "get" -> 1))
+    assert(server.callsOf(storage.readAll(known)) === Map("get" -> 1, S3Server.RoundTrips -> 1))
+    assert(
+      server.callsOf(storage.readAll(FileInfo(known.path, 7L, 0L, isDirectory = false))) === Map(
+        "get" -> 1,
+        S3Server.RoundTrips -> 1
+      )
+    )
+    assert(server.callsOf(storage.readAll(known.path)) === Map("head" -> 1, "get" -> 1, S3Server.RoundTrips -> 2))
   }
 
   test("a version costs one put, and the first of a bucket three more that ask whether a second one is refused") {
     val folder = newFolder()
     storage.list(folder)
-    assert(server.callsOf(assert(storage.publish(s"$folder/1", "a".getBytes))) === Map("put" -> 3, "delete" -> 1))
-    assert(server.callsOf(assert(storage.publish(s"$folder/2", "a".getBytes))) === Map("put" -> 1))
-    assert(server.callsOf(assert(!storage.publish(s"$folder/2", "b".getBytes))) === Map("put" -> 1, "head" -> 1))
+    assert(
+      server.callsOf(assert(storage.publish(s"$folder/1", "a".getBytes))) === Map(
+        "put" -> 3,
+        "delete" -> 1,
+        S3Server.RoundTrips -> 4
+      )
+    )
+    assert(
+      server.callsOf(assert(storage.publish(s"$folder/2", "a".getBytes))) === Map("put" -> 1, S3Server.RoundTrips -> 1)
+    )
+    assert(
+      server.callsOf(assert(!storage.publish(s"$folder/2", "b".getBytes))) === Map(
+        "put" -> 1,
+        "head" -> 1,
+        S3Server.RoundTrips -> 2
+      )
+    )
     assert(storage.list(folder).map(_.name) === Vector("1", "2"))
   }
 

@@ -40,7 +40,7 @@ final class SparkPartitionScanner(context: SparkContext, conf: Broadcast[Seriali
   }
 
   override def visit(lister: PartitionLister, folders: Vector[String]): Vector[FolderVisit] =
-    if (folders.length < WorthTasks) folders.map(lister.visit)
+    if (folders.length < WorthTasks) lister.visits(folders)
     else {
       val rules = context.broadcast(lister.rules)
       run(folders, s"visit ${folders.size} folders")(visitAll(conf, rules))
@@ -67,6 +67,7 @@ object SparkPartitionScanner {
   private val PartitionsPerWave = 20000
   private val SharesPerCore = 4
   private val WorthTasks = 32
+  private val ListedAtOnce = 32
 
   /** A partition's pages, and the files of it that are not what the timeline says. */
   final private case class Listed(partition: EncodedPartition, suspects: Vector[Suspect])
@@ -78,9 +79,10 @@ object SparkPartitionScanner {
       entriesPerPage: Int
   ): Vector[(String, ExpectedPartition)] => Vector[Listed] = { share =>
     val lister = new PartitionLister(new HadoopStorage(conf.value.value), rules.value)
-    share.map { case (path, expected) =>
-      val files = lister.list(path)
-      Listed(EncodedPartition.of(path, files, entriesPerPage), expected.suspects(files))
+    share.grouped(ListedAtOnce).toVector.flatMap { some =>
+      some.zip(lister.lists(some.map(_._1))).map { case ((path, expected), files) =>
+        Listed(EncodedPartition.of(path, files, entriesPerPage), expected.suspects(files))
+      }
     }
   }
 
@@ -89,6 +91,6 @@ object SparkPartitionScanner {
       rules: Broadcast[ListingRules]
   ): Vector[String] => Vector[FolderVisit] = { share =>
     val lister = new PartitionLister(new HadoopStorage(conf.value.value), rules.value)
-    share.map(lister.visit)
+    lister.visits(share)
   }
 }

@@ -4,7 +4,7 @@ import hudiidx.bytes.RecentlyUsed
 import hudiidx.{DamagedIndex, Log}
 import hudiidx.engine.Tables
 import hudiidx.logindex.{KeptCells, LogIndex}
-import hudiidx.store.IndexStore
+import hudiidx.store.{Current, IndexStore}
 import hudiidx.sync.{EarlierMoment, IndexOptions, TableContext, TableSnapshot}
 import hudiidx.table.{FileGroup, FileSystemView, TableConfig, ViewTimeline}
 import hudiidx.table.listing.TableListing
@@ -34,7 +34,15 @@ final class SharedTable private (
   }
 
   /** Lives as long as a frame: what it opens is closed by the pool of `hudiidx.storage.FilePool`. */
-  @transient lazy val snapshot: TableSnapshot = EarlierMoment.asOf(context)(TableSnapshot.of(context, options))
+  @transient lazy val snapshot: TableSnapshot =
+    EarlierMoment.asOf(context)(TableSnapshot.of(context, options, found = foundJustNow))
+
+  /** The index as it was found when the table was opened, in that process; its files may be removed some time later. */
+  @transient private var found: Current = _
+
+  private def foundJustNow: Option[Current] = Option(found).filter(_ => isSeenJustNow)
+
+  private def isSeenJustNow: Boolean = System.nanoTime() - seenThere <= SharedTable.TrustedNanos
 
   /** The table's files as they lie on storage, under the same timeline. */
   @transient lazy val listing: TableListing =
@@ -72,7 +80,7 @@ final class SharedTable private (
     * query that opens and plans at once asks nothing.
     */
   def there: SharedTable = synchronized {
-    if (System.nanoTime() - seenThere > SharedTable.TrustedNanos) {
+    if (!isSeenJustNow) {
       EarlierMoment.requireThere(context)
       seenThere = System.nanoTime()
     }
@@ -120,7 +128,10 @@ object SharedTable {
       shared: => Broadcast[SerializableConfiguration]
   ): SharedTable = {
     val base = Tables.qualified(path, hadoop)
-    of(TableContext.load(Tables.access(hadoop), base), options, shared)
+    val (table, found) = TableSnapshot.opening(Tables.access(hadoop), base, options)
+    val opened = of(table, options, shared)
+    opened.found = found.orNull
+    opened
   }
 
   private def of(

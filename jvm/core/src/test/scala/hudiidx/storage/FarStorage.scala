@@ -1,0 +1,52 @@
+package hudiidx.storage
+
+import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.{Callable, Executors}
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+/** As a store that is a network away. Calls at once are made by threads of their own, or, `backwards`, from the last to the first with
+  * `between` before each that follows another: any order may be, and others may write meanwhile.
+  */
+final class FarStorage(inner: Storage, backwards: Boolean = false, between: () => Unit = () => ())
+    extends PassingStorage(inner) {
+  val looks, opens = new AtomicInteger
+
+  override def isFar(path: String): Boolean = true
+
+  override def atOnce[A](path: String)(calls: Vector[() => A]): Vector[A] = {
+    val found = if (backwards) fromTheLast(calls) else together(calls)
+    found.map(_.get)
+  }
+
+  private def fromTheLast[A](calls: Vector[() => A]): Vector[Try[A]] = {
+    var isFirst = true
+    calls.reverse.map { call =>
+      if (!isFirst) between()
+      isFirst = false
+      Try(call())
+    }.reverse
+  }
+
+  private def together[A](calls: Vector[() => A]): Vector[Try[A]] =
+    if (calls.size < 2) calls.map(call => Try(call()))
+    else {
+      val threads = Executors.newFixedThreadPool(calls.size)
+      val tasks = calls.map(task)
+      try threads.invokeAll(tasks.asJava).asScala.toVector.map(_.get)
+      finally threads.shutdown()
+    }
+
+  private def task[A](call: () => A): Callable[Try[A]] = () => Try(call())
+
+  override def status(path: String): Option[FileInfo] = {
+    looks.incrementAndGet()
+    super.status(path)
+  }
+
+  override def open(path: String): RandomReader = {
+    opens.incrementAndGet()
+    super.open(path)
+  }
+}

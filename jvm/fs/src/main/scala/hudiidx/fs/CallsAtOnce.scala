@@ -1,0 +1,65 @@
+package hudiidx.fs
+
+import java.io.InterruptedIOException
+import java.security.PrivilegedExceptionAction
+import java.util.concurrent.{Callable, Future, SynchronousQueue, ThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.atomic.AtomicLong
+
+import org.apache.hadoop.security.UserGroupInformation
+
+/** Calls of a store that do not wait for each other, made at the same time as the user who asks. The caller's thread makes the first
+  * of them, and whatever finds no thread: one that is made here may make others at once.
+  */
+private[fs] object CallsAtOnce {
+  private val MostThreads = 64
+  private val IdleSeconds = 30L
+  private val made = new AtomicLong
+
+  private val threads = new ThreadPoolExecutor(
+    0,
+    MostThreads,
+    IdleSeconds,
+    TimeUnit.SECONDS,
+    new SynchronousQueue[Runnable],
+    (task: Runnable) => {
+      val thread = new Thread(task, s"hudiidx-calls-${made.incrementAndGet()}")
+      thread.setDaemon(true)
+      thread
+    },
+    new ThreadPoolExecutor.CallerRunsPolicy
+  )
+
+  private type Outcome[A] = Either[Throwable, A]
+
+  /** What they give, in their order; the first error in this order once all have ended. */
+  def apply[A](calls: Vector[() => A]): Vector[A] = {
+    val user = UserGroupInformation.getCurrentUser
+    val loader = Thread.currentThread.getContextClassLoader
+    val others = calls.drop(1).map(call => threads.submit(task(user, loader, call)))
+    val outcomes = outcome(calls.head) +: ended(others)
+    outcomes.map(_.fold(e => throw e, identity))
+  }
+
+  private def outcome[A](call: () => A): Outcome[A] =
+    try Right(call())
+    catch { case e: Throwable => Left(e) }
+
+  private def task[A](user: UserGroupInformation, loader: ClassLoader, call: () => A): Callable[Outcome[A]] = () => {
+    val thread = Thread.currentThread
+    val before = thread.getContextClassLoader
+    thread.setContextClassLoader(loader)
+    try user.doAs((() => outcome(call)): PrivilegedExceptionAction[Outcome[A]])
+    finally thread.setContextClassLoader(before)
+  }
+
+  private def ended[A](all: Vector[Future[Outcome[A]]]): Vector[Outcome[A]] =
+    try all.map(_.get)
+    catch {
+      case e: InterruptedException =>
+        all.foreach(_.cancel(true))
+        Thread.currentThread.interrupt()
+        val stopped = new InterruptedIOException("interrupted while waiting for calls of a store")
+        stopped.initCause(e)
+        throw stopped
+    }
+}
