@@ -93,7 +93,10 @@ final class Markers(store: Storage, tablePath: String, format: TableFormat, inst
   private def isOfWrite(path: String): Boolean = {
     val name = path.substring(path.lastIndexOf('/') + 1)
     !path.startsWith(TableConfig.HoodieFolder + "/") &&
-    FileName.parse("", name, 0L).exists(f => !f.isBase || f.instantTime == instant)
+    FileName.parse("", name, 0L).exists { f =>
+      // A log of several writes bears the time of its slice; it is looked into.
+      f.instantTime == instant || (!f.isBase && !format.logsOfOneWrite)
+    }
   }
 
   /** No writer puts links there: they are none of its folders. */

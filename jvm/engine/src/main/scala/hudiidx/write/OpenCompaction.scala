@@ -118,6 +118,7 @@ object OpenCompaction {
   ): OpenWrite = {
     val heartbeats = new Heartbeats(table.storage, table.tablePath)
     val instant = plan.requestedTime
+    SameTime.requireNone(table, instant, plan.action)
     val beat = heartbeats.of(instant)
     beat.foreach(requireOver(table, plan, _, heartbeat))
     if (beat.forall(!_.isOurs)) requireNotBegun(table, plan)

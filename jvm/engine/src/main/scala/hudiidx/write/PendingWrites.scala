@@ -65,6 +65,7 @@ private[write] final class PendingWrites(
 
   /** True if it is complete now. */
   private def settleOurs(i: Instant, beat: Heartbeat, now: Long, isAlone: Boolean): Boolean = {
+    if (isSilent(beat, now)) SameTime.requireNone(table, i.requestedTime, i.action)
     decided(beat) match {
       case Some(d)                                          => complete(i.requestedTime, beat, WriteKind.of(i), now, d)
       case _ if isSilent(beat, now) && isShared(i, isAlone) => false
@@ -236,6 +237,7 @@ private[write] object Rollback {
     val announced = markers.all
     def requireMine(): Unit = if (!isMine())
       throw new WriteConflict(s"${table.tablePath}: another writer took the write $instant over; write again")
+    SameTime.requireNone(table, instant, kind.pending)
     requireMine()
     shared(table, markers, announced, instant).foreach(throw _)
     markers.deleteOthers(Set.empty, announced)

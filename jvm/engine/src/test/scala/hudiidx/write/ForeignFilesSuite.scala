@@ -1,13 +1,17 @@
 package hudiidx.write
 
-import hudiidx.{TableFormats, UnsupportedTable}
+import hudiidx.{DamagedTable, TableFormats, UnsupportedTable}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.IndexerSuite.filesBelow
 import hudiidx.sync.{IndexerSuite, TableContext}
 import hudiidx.table.{FileKind, FileName}
+import hudiidx.timeline.InstantName
+import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.attribute.FileTime
 import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
+import scala.collection.JavaConverters._
+import scala.util.Try
 
 /** What others put into a table's folder leads no writer to files elsewhere, nor to any but those that a write of ours made. */
 class ForeignFilesSuite extends AnyFunSuite {
@@ -16,7 +20,7 @@ class ForeignFilesSuite extends AnyFunSuite {
   private def put(table: String, file: String, content: String = ""): Path = {
     val path = Path.of(table).resolve(file)
     Files.createDirectories(path.getParent)
-    Files.writeString(path, content)
+    Files.write(path, content.getBytes(ISO_8859_1))
     Files.setLastModifiedTime(path, FileTime.fromMillis(1))
   }
 
@@ -65,6 +69,81 @@ class ForeignFilesSuite extends AnyFunSuite {
           assert(filesBelow(elsewhere) === before, s"under a lock, $link")
         }
         IndexerSuite.delete(elsewhere)
+      }
+    }
+
+  private def dataFiles(table: String): Set[String] =
+    Files
+      .list(Path.of(table, "p"))
+      .iterator
+      .asScala
+      .map(f => s"p/${f.getFileName}")
+      .filterNot(_.contains("metadata"))
+      .toSet
+
+  /** With a base file of a compaction and logs of writes; and its data files. */
+  private def compacted(version: Int): (String, Set[String]) = {
+    val table = newTable(version)
+    Seq("a", "b").foreach(write(LocalStorage, table, _))
+    CompactionStepsSuite.compact(LocalStorage, table, slow)
+    write(LocalStorage, table, "c")
+    (table, dataFiles(table))
+  }
+
+  /** What a plan says, which is taken away again. */
+  private def takenPlan(table: String): String = {
+    CompactionStepsSuite.plan(LocalStorage, table, slow)
+    val now = TableContext.load(IndexerSuite.accessOf(LocalStorage), table)
+    val file = Path.of(now.timeline.dir, OpenCompaction.planned(now).head.fileName)
+    val content = Files.readAllBytes(file)
+    Files.delete(file)
+    new String(content, ISO_8859_1)
+  }
+
+  private def announce(table: String, instant: String, files: Set[String]): Unit =
+    for (file <- files; kind <- Seq("CREATE", "APPEND"))
+      put(table, s".hoodie/.temp/$instant/$file.marker.$kind"): Unit
+
+  for (version <- TableFormats.written)
+    test(s"version $version: markers of a dead write lead to no file of another write") {
+      val (table, files) = compacted(version)
+      val instant = "20260101000000000"
+      dead(table, instant)
+      announce(table, instant, files)
+      val before = keys(table)
+      Try(write(LocalStorage, table, "d"))
+      assert(files.subsetOf(dataFiles(table)) && before.subsetOf(keys(table)))
+    }
+
+  for (version <- TableFormats.written; action <- Seq("deltacommit", "commit", "replacecommit", "compaction"))
+    test(
+      s"version $version: a pending $action at the time of another write that is complete is refused, and nothing goes"
+    ) {
+      val (table, files) = compacted(version)
+      val timeline = TableContext.load(IndexerSuite.accessOf(LocalStorage), table).timeline
+      val others = timeline.completedWrites
+        .filter(i => InstantName.comparableAction(i.action) != InstantName.comparableAction(action))
+      val before = keys(table)
+      val plan = if (action == "compaction") takenPlan(table) else ""
+      assert(others.nonEmpty)
+      for (other <- others) {
+        val states = if (action == "compaction") Seq("requested") else Seq("requested", "inflight")
+        val pending = states.map(state => put(timelineDir(table), s"${other.requestedTime}.$action.$state", plan))
+        put(table, s".hoodie/.heartbeat/${other.requestedTime}")
+        put(table, s".hoodie/.heartbeat/${other.requestedTime}.1", "hudiidx-epoch 1\nopen\n1-w\n\n")
+        announce(table, other.requestedTime, files)
+        val said = intercept[DamagedTable] {
+          if (action == "compaction") {
+            val now = TableContext.load(IndexerSuite.accessOf(LocalStorage), table)
+            OpenCompaction.begin(now, OpenCompaction.planned(now).head, slow): Unit
+          } else write(LocalStorage, table, "d")
+        }
+        assert(
+          said.getMessage
+            .startsWith(s"${timeline.dir}/${other.requestedTime}.$action: pending at the time of another write")
+        )
+        assert(dataFiles(table) === files && keys(table) === before)
+        pending.foreach(Files.delete(_))
       }
     }
 
