@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 LINE = re.compile(
-    r"(?P<store>S3|HDFS), (?P<operation>.+), (?P<size>\d+) partitions: (?P<kind>\w+)\t(?P<count>\d+)\n"
+    r"(?P<store>S3|HDFS), (?P<operation>.+), (?P<size>\d+) partitions: (?P<kind>[\w ]+)\t(?P<count>\d+)\n"
 )
 
 COLUMNS = {
-    "S3": ["list", "head", "get", "put", "post", "delete"],
+    "S3": ["list", "head", "get", "put", "post", "delete", "round trips"],
     "HDFS": ["list_status", "get_file_status", "open", "create", "rename", "delete", "mkdirs"],
 }
 

@@ -10,6 +10,9 @@ PAGE = ROOT / "docs" / "removals.md"
 NAMES = (
     "delete",
     "deleteOne",
+    "deleteFile",
+    "deleteAll",
+    "removeFile",
     "deleteIfExists",
     "deleteOnExit",
     "deleteOthers",

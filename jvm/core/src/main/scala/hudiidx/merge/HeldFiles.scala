@@ -45,6 +45,7 @@ final class HeldFiles(under: Storage, budgetBytes: Long, holds: String => Boolea
   override def writeOnce(path: String)(content: OutputStream => Unit): Unit = under.writeOnce(path)(content)
   override def publish(path: String, content: Array[Byte]): Boolean = under.publish(path, content)
   override def delete(path: String): Boolean = under.delete(path)
+  override def deleteFile(path: String): Unit = under.deleteFile(path)
   override def deleteOne(path: String): Boolean = under.deleteOne(path)
   override def isFar(path: String): Boolean = under.isFar(path)
   override def atOnce[A](path: String)(calls: Vector[() => A]): Vector[A] = under.atOnce(path)(calls)

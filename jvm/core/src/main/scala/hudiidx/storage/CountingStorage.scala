@@ -111,6 +111,11 @@ final class CountingStorage(inner: Storage) extends Storage {
     inner.deleteOne(path)
   }
 
+  override def deleteFile(path: String): Unit = {
+    deletes.incrementAndGet()
+    inner.deleteFile(path)
+  }
+
   override def isFar(path: String): Boolean = inner.isFar(path)
 
   override def atOnce[A](path: String)(calls: Vector[() => A]): Vector[A] = inner.atOnce(path)(calls)

@@ -108,6 +108,11 @@ trait Storage {
   def deleteOne(path: String): Boolean =
     if (!isLink(path) && status(path).exists(_.isDirectory) && list(path).nonEmpty) false else delete(path)
 
+  /** Removes what is known to be a file, if it is there still: a store where each question takes time is not asked what it is, nor
+    * what else is in its folder.
+    */
+  def deleteFile(path: String): Unit = deleteOne(path): Unit
+
   /** Rights at a path; None where the store has none, or nothing is there. */
   def access(path: String): Option[Access] = None
 

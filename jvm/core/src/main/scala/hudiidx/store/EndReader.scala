@@ -38,9 +38,13 @@ private[hudiidx] final class EndReader(under: RandomReader) extends RandomReader
 private[hudiidx] object EndReader {
 
   /** As much as HFile readers read at first. */
-  private val EndBytes = 64L << 10
+  val EndBytes: Int = 64 << 10
   private val MostBytes = 32L << 20
   private val kept = new RecentlyUsed[FileStamp, Array[Byte]](MostBytes)(_.length.toLong)
+
+  /** Keeps a file that was written here, all of it. */
+  def keep(path: String, content: Array[Byte]): Unit =
+    kept.put(FileStamp(path, content.length.toLong, 0L, ""), content)
 
   /** Forgets all, as a process that begins. */
   def clear(): Unit = kept.clear()

@@ -53,6 +53,12 @@ final class IndexFolder(storage: Storage, val dir: String) {
     storage.deleteOne(below(name))
   }
 
+  /** The same, of what is known to be a file. */
+  def removeFile(name: String): Unit = {
+    require(IndexNames.isFile(IndexFolder.last(name)), s"${below(name)}: no name of a file of an index")
+    storage.deleteFile(below(name))
+  }
+
   /** Path of a work folder whose name others can foresee, for use: a link that lies in its place goes, and leads nobody elsewhere. */
   def workFolder(name: String): String = {
     require(IndexNames.isWorkFolder(name), s"${below(name)}: no name of a work folder of an index")

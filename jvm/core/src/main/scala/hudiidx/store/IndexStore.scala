@@ -16,29 +16,31 @@ final class IndexStore(val storage: Storage, val dir: String) {
   private val folder = new IndexFolder(storage, dir)
 
   /** The highest version that is whole. One that is unreadable, gone or of a later format is passed over. */
-  def current(): Current =
+  def current(): Current = current(versionFiles())
+
+  /** @param listed as `versionFiles` gives them, a moment ago */
+  def current(listed: => Vector[FileInfo]): Current =
     try {
-      val looked = look(IndexStore.MostListings)
+      val looked = look(IndexStore.MostListings, listed)
       if (looked.version.isDefined) looked.failures.foreach(f => log.warn("{}", f.getMessage))
       looked.current(earlier)
     } catch { case e: DamagedIndex => Current.Unreadable(Vector(e.getMessage), isLater = false, None) }
 
   /** The version that the next one is made of: the current one. DamagedIndex if the versions cannot be listed. */
   def base(): BaseVersion = {
-    val looked = look(IndexStore.MostListings)
+    val looked = look(IndexStore.MostListings, versionFiles())
     BaseVersion(looked.current(earlier), looked.numbers.lastOption.getOrElse(0L) + 1, looked.unread)
   }
 
   /** What is found from the highest number down. */
-  private def look(listings: Int): Looked = {
-    val files = versionFiles()
+  private def look(listings: Int, files: Vector[FileInfo]): Looked = {
     val numbers = files.map(numberOf)
     var looked = Looked(numbers, None, Vector.empty, None)
     val left = files.reverseIterator
     while (looked.version.isEmpty && left.hasNext) looked = lookAt(left.next(), looked)
     // All that was listed has been expired since, by who published newer ones.
     val isOvertaken = looked.version.isEmpty && looked.failures.isEmpty && numbers.nonEmpty
-    if (isOvertaken && listings > 1) look(listings - 1) else looked
+    if (isOvertaken && listings > 1) look(listings - 1, versionFiles()) else looked
   }
 
   private def lookAt(file: FileInfo, before: Looked): Looked =
@@ -157,20 +159,22 @@ final class IndexStore(val storage: Storage, val dir: String) {
     // A file that goes by no name of ours would never be removed.
     require(IndexNames.isFile(name.substring(name.lastIndexOf('/') + 1)), s"$name: no name of a file of an index")
     val path = Storage.join(dir, name)
-    var size = 0L
+    var written = Option.empty[CountingOutput]
     def counting(out: OutputStream): Unit = {
-      val counted = new CountingOutput(out)
+      val counted = new CountingOutput(out, if (storage.isFar(path)) EndReader.EndBytes else 0)
       try content(counted)
       catch { case e: IOException if !counted.failed => throw new ContentFailure(e) }
       counted.flush()
-      size = counted.count
+      written = Some(counted)
     }
     try writing(path)(writer(path, counting))
     catch { case e: ContentFailure => throw e.failure }
-    IndexFile(name, kind, size)
+    written.flatMap(_.whole).foreach(EndReader.keep(path, _))
+    IndexFile(name, kind, written.fold(0L)(_.count))
   }
 
-  def delete(file: IndexFile): Unit = remove(file.name)
+  /** Removes a file that was written here. */
+  def delete(file: IndexFile): Unit = writing(Storage.join(dir, file.name))(folder.removeFile(file.name))
 
   /** As [[IndexFolder.requireOwn]]. */
   def requireOwn(tablePath: String): Unit = folder.requireOwn(tablePath)
@@ -263,7 +267,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
   }
 
   private def deleteAll(files: Vector[FileInfo]): Unit =
-    storage.atOnce(dir)(files.map(f => () => storage.deleteOne(f.path))): Unit
+    storage.atOnce(dir)(files.map(f => () => storage.deleteFile(f.path))): Unit
 
   /** Stores without folders give these no time of their own, so the files in them count. */
   private def lastWrite(folder: FileInfo): Long = {

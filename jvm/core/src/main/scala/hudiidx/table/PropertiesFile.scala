@@ -222,6 +222,10 @@ private[hudiidx] object KnownProperties {
   /** What they were when they were last read; no more than a guess. */
   def last(file: String): Option[Map[String, String]] = Option(known.get(file)).map(_.properties)
 
+  /** Which file it was that these very properties were read from; None if that is not known. */
+  def stampOf(file: String, properties: Map[String, String]): Option[FileStamp] =
+    Option(known.get(file)).filter(_.properties eq properties).map(_.stamp)
+
   private def readAnew(storage: Storage, file: String): Either[String, Map[String, String]] = {
     val reader = storage.open(file)
     try {

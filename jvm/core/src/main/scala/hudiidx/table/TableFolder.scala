@@ -47,6 +47,7 @@ private[hudiidx] final class TableFolder private (under: Storage, private val ta
   override def publish(path: String, content: Array[Byte]): Boolean = own(path)(under.publish(path, content))
   override def delete(path: String): Boolean = own(path)(under.delete(path))
   override def deleteOne(path: String): Boolean = own(path)(under.deleteOne(path))
+  override def deleteFile(path: String): Unit = own(path)(under.deleteFile(path))
   override def makeFolder(path: String, model: String, most: Option[Access]): Unit =
     own(path)(under.makeFolder(path, model, most))
 }

@@ -100,20 +100,15 @@ object TableContext {
     * upgrade moves the timeline.
     */
   def load(access: TableAccess, tablePath: String): TableContext = {
-    val (config, files) = configAndTimeline(access.storage, tablePath)
-    try
-      loaded(
-        access,
-        tablePath,
-        config,
-        files.getOrElse(TimelineReader.list(access.storage, config.timelineDir(tablePath)))
-      )
+    val (config, listed) = configAndTimeline(access.storage, tablePath)
+    def files = listed.getOrElse(TimelineReader.list(access.storage, config.timelineDir(tablePath)))
+    try of(access, tablePath, config, files)
     catch {
       case e: TableChanged =>
         // An upgrade may have ended between the two.
         val now = TableConfig.read(access.storage, tablePath)
         if (now.timelineLayout == config.timelineLayout) throw e
-        else loaded(access, tablePath, now, TimelineReader.list(access.storage, now.timelineDir(tablePath)))
+        else of(access, tablePath, now, TimelineReader.list(access.storage, now.timelineDir(tablePath)))
     }
   }
 
@@ -141,12 +136,8 @@ object TableContext {
 
   private val told = new ToldOnce(Log.of(classOf[TableContext]))
 
-  private def loaded(
-      access: TableAccess,
-      tablePath: String,
-      config: TableConfig,
-      files: Vector[FileInfo]
-  ): TableContext = {
+  /** As of a listing of the timeline's folder. TableChanged as `load`. */
+  def of(access: TableAccess, tablePath: String, config: TableConfig, files: Vector[FileInfo]): TableContext = {
     told.warn(tablePath, TableProperties.warning(config))
     val dir = config.timelineDir(tablePath)
     val (layout, zone) = (config.timelineLayout, config.timelineZone)

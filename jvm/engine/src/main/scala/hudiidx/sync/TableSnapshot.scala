@@ -3,7 +3,7 @@ package hudiidx.sync
 import hudiidx.Log
 import hudiidx._
 import hudiidx.manifest.ManifestChanges
-import hudiidx.storage.Storage
+import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.store.{Current, IndexFile, IndexStore, IndexVersion}
 import hudiidx.table._
 import hudiidx.table.listing.{FolderScan, TableListing}
@@ -76,20 +76,31 @@ object TableSnapshot {
       wanted: IndexFile => Boolean = OpenIndex.needs
   ): (TableContext, Option[Current]) =
     if (notUsed(options).isDefined) (TableContext.load(access, path), None)
-    else
-      Storage.both(access.storage, path)(
-        TableContext.load(access, path),
-        Some(currentWith(new IndexStore(access.storage, options.indexDir(path)), wanted))
-      )
-
-  private def currentWith(store: IndexStore, wanted: IndexFile => Boolean): Current = {
-    val found = store.current()
-    found match {
-      case Current.Found(version, _) => store.fetchEnds(version.files.filter(wanted))
-      case _                         => ()
+    else {
+      val store = new IndexStore(access.storage, options.indexDir(path))
+      Storage.both(access.storage, path)(TableContext.load(access, path), found(store, options, wanted))
     }
-    found
-  }
+
+  /** What the index is now; None where it is not to be used.
+    *
+    * @param wanted as of `opening`
+    * @param listed its versions, where they were listed a moment ago
+    */
+  def found(
+      store: IndexStore,
+      options: IndexOptions,
+      wanted: IndexFile => Boolean = OpenIndex.needs,
+      listed: Option[Vector[FileInfo]] = None
+  ): Option[Current] =
+    if (notUsed(options).isDefined) None
+    else {
+      val current = listed.fold(store.current())(store.current(_))
+      current match {
+        case Current.Found(version, _) => store.fetchEnds(version.files.filter(wanted))
+        case _                         => ()
+      }
+      Some(current)
+    }
 
   /** @param version the index version to use, where another process has chosen it; None: the current one
     * @param found   the current one, where it was looked for a moment ago
@@ -104,8 +115,8 @@ object TableSnapshot {
     val store = new IndexStore(table.storage, options.indexDir(table.tablePath))
     val warn = new FallbackWarning(table.tablePath, store.dir, options.strict)
     lazy val listing = listingOf(table, view, damagedAsStock = options.damagedAsStock)
-    def current = found.getOrElse(currentWith(store, OpenIndex.needs))
-    indexOf(table, store, options, version.fold(current)(Current.Found(_, Vector.empty))) match {
+    val chosen = version.map(Current.Found(_, Vector.empty))
+    indexOf(table, store, options, chosen.orElse(found).orElse(TableSnapshot.found(store, options))) match {
       case Left(fallback) =>
         // A table without a commit has nothing to list: its first write is no matter for a warning.
         val isNew = fallback.code == FallbackCode.NoIndex && table.completed.isEmpty
@@ -136,8 +147,8 @@ object TableSnapshot {
       table: TableContext,
       store: IndexStore,
       options: IndexOptions,
-      current: => Current
-  ): Either[Fallback, Usable] = notUsed(options).toLeft(current).flatMap {
+      current: => Option[Current]
+  ): Either[Fallback, Usable] = notUsed(options).toLeft(current.getOrElse(Current.Absent)).flatMap {
     case Current.Found(version, passedOver) =>
       SyncPlan.of(version, table) match {
         case IndexStatus.Usable(unseen) => overlaid(table, store, version, unseen, passedOver)

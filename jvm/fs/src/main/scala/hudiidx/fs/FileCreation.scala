@@ -17,6 +17,9 @@ private[hudiidx] trait FileCreation {
   /** As `create`, of a name that no other file ever bore or will. */
   def createOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean = create(fs, target)(content)
 
+  /** Removes what is known to be a file. */
+  def deleteFile(fs: FileSystem, target: Path): Unit = fs.delete(target, false): Unit
+
   /** Makes now the modification time of a file. */
   def touch(fs: FileSystem, target: Path): Unit
 
@@ -152,25 +155,27 @@ private[hudiidx] object ByCreation extends FileCreation {
   /** Known to hadoop-aws from 3.3.5 on, an option that may be passed over. */
   private val S3CreatePerformance = "fs.s3a.create.performance"
 
-  /** The name is this writer's alone: what a close that fails leaves there is its own, and goes. */
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
     own(fs, target, fs.create(target, false))(content)
 
   /** Spares the looks whether a file or a folder is there, as far as the client lets it. */
-  override def createOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean = {
-    def open() = fs.createFile(target).overwrite(true).recursive().opt(S3CreatePerformance, true).build()
-    own(fs, target, open())(content)
-  }
+  override def createOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
+    own(fs, target, openOnce(fs, target))(content)
+
+  def openOnce(fs: FileSystem, target: Path): FSDataOutputStream =
+    fs.createFile(target).overwrite(true).recursive().opt(S3CreatePerformance, true).build()
 
   private def own(fs: FileSystem, target: Path, open: => FSDataOutputStream)(content: OutputStream => Unit): Boolean =
-    made(fs, target, open)(content) { out =>
-      try out.close()
-      catch {
-        case e: IOException if !isTaken(e) =>
-          try fs.delete(target, false): Unit
-          catch { case NonFatal(why) => e.addSuppressed(why) }
-          throw e
-      }
+    made(fs, target, open)(content)(closeOwn(fs, target, _))
+
+  /** Ends a file under a name that is this writer's alone: what a close that fails leaves there goes. */
+  def closeOwn(fs: FileSystem, target: Path, out: FSDataOutputStream): Unit =
+    try out.close()
+    catch {
+      case e: IOException if !isTaken(e) =>
+        try fs.delete(target, false): Unit
+        catch { case NonFatal(why) => e.addSuppressed(why) }
+        throw e
     }
 
   /** As `create`, for a name that others may take in the same moment: where closing fails, what is there stays. */
@@ -221,7 +226,7 @@ private[hudiidx] object ByCreation extends FileCreation {
   }
 
   /** Closing would make the part written so far visible. Stores that cannot abort must remove it. */
-  private def abandon(fs: FileSystem, target: Path, out: FSDataOutputStream): Unit =
+  def abandon(fs: FileSystem, target: Path, out: FSDataOutputStream): Unit =
     try out.abort(): Unit
     catch {
       case _: UnsupportedOperationException =>

@@ -119,6 +119,11 @@ final class HadoopStorage(conf: Configuration) extends Storage {
     catch { case e: IOException => if (isFilled(fs, p)) false else throw e }
   }
 
+  override def deleteFile(path: String): Unit = on(path)(_.deleteFile(path)) { (fs, p) =>
+    val place = FileCreation.of(fs, p)
+    place.how.deleteFile(place.fs, place.path)
+  }
+
   private def isFilled(fs: FileSystem, path: Path): Boolean =
     fs.getFileStatus(path).isDirectory && fs.listStatus(path).nonEmpty
 

@@ -15,7 +15,16 @@ private[hudiidx] abstract class S3Client(fs: FileSystem, target: Path) {
   protected val key: String = S3Client.call(fs, "pathToKey", classOf[Path] -> target).asInstanceOf[String]
 
   /** The status of a put that is to succeed only where no object is; `writer` is kept with it. */
-  def put(content: Array[Byte], writer: String): Int
+  def put(content: Array[Byte], writer: String): Int = S3Client.status(put(content, Some(writer)))
+
+  /** Puts an object, whatever is there. */
+  def put(content: Array[Byte]): Unit = {
+    val status = S3Client.status(put(content, None))
+    if (status != S3Client.Done) throw new IOException(s"$target: the store answered a put with status $status")
+  }
+
+  /** @param ifAbsent puts only where no object is, as this writer */
+  protected def put(content: Array[Byte], ifAbsent: Option[String]): Unit
 
   /** Who put the object that is there. */
   def writer(): Option[String]
@@ -49,14 +58,16 @@ private[hudiidx] object S3Client {
   private final class Sdk1(fs: FileSystem, target: Path) extends S3Client(fs, target) {
     private val client = call(fs, "getAmazonS3ClientForTesting", classOf[String] -> Purpose)
 
-    override def put(content: Array[Byte], writer: String): Int = status {
+    override protected def put(content: Array[Byte], ifAbsent: Option[String]): Unit = {
       val metadata = call(requests, "newObjectMetadata", classOf[Long] -> Long.box(content.length.toLong))
-      call(metadata, "addUserMetadata", classOf[String] -> WriterKey, classOf[String] -> writer)
+      ifAbsent.foreach(w => call(metadata, "addUserMetadata", classOf[String] -> WriterKey, classOf[String] -> w))
       val body = classOf[InputStream] -> new ByteArrayInputStream(content)
       val request =
         call(requests, "newPutObjectRequest", classOf[String] -> key, metadata.getClass -> metadata, body)
-      call(request, "putCustomRequestHeader", classOf[String] -> Condition, classOf[String] -> "*")
-      call(client, "putObject", request.getClass -> request)
+      ifAbsent.foreach(_ =>
+        call(request, "putCustomRequestHeader", classOf[String] -> Condition, classOf[String] -> "*")
+      )
+      call(client, "putObject", request.getClass -> request): Unit
     }
 
     override def writer(): Option[String] = {
@@ -77,7 +88,7 @@ private[hudiidx] object S3Client {
     private def named(name: String): Class[_] = Class.forName(name, true, loader)
     private def model(name: String): Class[_] = named(s"software.amazon.awssdk.services.s3.model.$name")
 
-    override def put(content: Array[Byte], writer: String): Int = status {
+    override protected def put(content: Array[Byte], ifAbsent: Option[String]): Unit = {
       val builder = call(
         requests,
         "newPutObjectRequestBuilder",
@@ -86,13 +97,15 @@ private[hudiidx] object S3Client {
         classOf[Long] -> Long.box(content.length.toLong),
         classOf[Boolean] -> Boolean.box(false)
       )
-      call(builder, "metadata", classOf[java.util.Map[_, _]] -> java.util.Map.of(WriterKey, writer))
       val withCondition: Consumer[AnyRef] =
         c => call(c, "putHeader", classOf[String] -> Condition, classOf[String] -> "*"): Unit
-      call(builder, "overrideConfiguration", classOf[Consumer[_]] -> withCondition)
+      ifAbsent.foreach { writer =>
+        call(builder, "metadata", classOf[java.util.Map[_, _]] -> java.util.Map.of(WriterKey, writer))
+        call(builder, "overrideConfiguration", classOf[Consumer[_]] -> withCondition)
+      }
       val bodies = named("software.amazon.awssdk.core.sync.RequestBody")
       val body = bodies.getMethod("fromBytes", classOf[Array[Byte]]).invoke(null, content)
-      call(client, "putObject", model("PutObjectRequest") -> call(builder, "build"), bodies -> body)
+      call(client, "putObject", model("PutObjectRequest") -> call(builder, "build"), bodies -> body): Unit
     }
 
     override def writer(): Option[String] = {

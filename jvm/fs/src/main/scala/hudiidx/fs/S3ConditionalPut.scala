@@ -1,12 +1,14 @@
 package hudiidx.fs
 
-import java.io.{IOException, OutputStream}
+import java.io.{ByteArrayOutputStream, IOException, OutputStream}
 import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
+import scala.util.control.NonFatal
+
 import hudiidx.Log
 import hudiidx.fs.S3Client.{Conflict, Done, NotImplemented, Taken}
-import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.{FSDataOutputStream, FileSystem, Path}
 
 /** Publishing on S3 and what speaks as it does: a put that the store refuses where an object is (`If-None-Match: *`). That of
   * `hadoop-aws` looks first and puts then, so of two who publish at once both would believe they had won. Stores that do not
@@ -16,6 +18,7 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
   private val log = Log.of(getClass)
   private val MostConflicts = 20
   private val ConflictPauseMillis = 50L
+  private val SmallBytes = 1 << 20
 
   /** Of each bucket whether it refuses a second put, once that is known. */
   private val refusing = new ConcurrentHashMap[String, java.lang.Boolean]
@@ -78,11 +81,56 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
     ByCreation.create(fs, target)(content)
 
-  override def createOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
-    ByCreation.createOnce(fs, target)(content)
+  /** A small file takes one put. What hadoop-aws does for a file is three requests: it looks for a folder, and for marks of folders. */
+  override def createOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean = {
+    val out = new SmallOutput(SmallBytes, () => ByCreation.openOnce(fs, target))
+    try content(out)
+    catch {
+      case NonFatal(e) =>
+        out.stream.foreach(ByCreation.abandon(fs, target, _))
+        throw e
+    }
+    out.stream.fold(put(fs, target, out.held))(ByCreation.closeOwn(fs, target, _))
+    true
+  }
+
+  private def put(fs: FileSystem, target: Path, content: Array[Byte]): Unit = S3Client.of(fs, target) match {
+    case Some(client) => client.put(content)
+    case None         => ByCreation.createOnce(fs, target)(_.write(content)): Unit
+  }
+
+  /** One request; hadoop-aws looks first, and then whether the folder is to be marked. */
+  override def deleteFile(fs: FileSystem, target: Path): Unit = S3Client.of(fs, target) match {
+    case Some(client) => client.delete()
+    case None         => fs.delete(target, false): Unit
+  }
 
   override def touch(fs: FileSystem, target: Path): Unit = ByCreation.touch(fs, target)
 
   override def replace(fs: FileSystem, target: Path, content: Array[Byte]): Unit =
     ByCreation.replace(fs, target, content)
+}
+
+/** Holds what is written until that is too much, and from then on writes to a stream. */
+private final class SmallOutput(mostBytes: Int, open: () => FSDataOutputStream) extends OutputStream {
+  private val bytes = new ByteArrayOutputStream
+  private var opened = Option.empty[FSDataOutputStream]
+
+  /** None: all is held. */
+  def stream: Option[FSDataOutputStream] = opened
+
+  def held: Array[Byte] = bytes.toByteArray
+
+  override def write(b: Int): Unit = write(Array(b.toByte), 0, 1)
+
+  override def write(content: Array[Byte], from: Int, length: Int): Unit = {
+    if (opened.isEmpty && bytes.size + length > mostBytes) {
+      opened = Some(open())
+      opened.foreach(bytes.writeTo)
+      bytes.reset()
+    }
+    opened.getOrElse(bytes).write(content, from, length)
+  }
+
+  override def flush(): Unit = opened.foreach(_.flush())
 }

@@ -45,7 +45,7 @@ final class RowLookups(
 ) {
   private val slices = new KeyedSlices(RowLookups.KeptBytes)
   private val store = new IndexStore(access.storage, options.index.indexDir(path))
-  private val opened = new KeptOpen(access.storage, path, store)(asOf =>
+  private val opened = new KeptOpen(access.storage, path, store)((asOf, _) =>
     new OpenRows(spark, PinnedTable.open(spark, path, options.copy(asOf = asOf)), slices)
   )
   private var settings = Map.empty[String, String]

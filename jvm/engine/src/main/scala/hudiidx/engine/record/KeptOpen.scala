@@ -1,27 +1,28 @@
 package hudiidx.engine.record
 
-import hudiidx.storage.{FileStamp, Storage}
+import hudiidx.storage.{FileInfo, FileStamp, Storage}
 import hudiidx.store.IndexStore
-import hudiidx.table.TableConfig
+import hudiidx.table.{KnownProperties, TableConfig}
 import scala.util.Try
 
 /** What was opened of one table stays open while table and index stand as they did: each call looks at the timeline's folder,
   * the index's versions and the table's properties, and opens anew if one has changed. For one thread at a time.
   *
-  *  @param open opens the table as of an instant's requested time; None: as of the latest
+  *  @param open opens the table, which was looked at a moment ago, as of an instant's requested time; None: as of the latest
   */
-final class KeptOpen[A <: AutoCloseable](storage: Storage, path: String, store: IndexStore)(open: Option[String] => A)
-    extends AutoCloseable {
-  private var seen: Option[TableMarks] = None
+final class KeptOpen[A <: AutoCloseable](storage: Storage, path: String, store: IndexStore)(
+    open: (Option[String], TableLook) => A
+) extends AutoCloseable {
+  private var seen: Option[TableLook] = None
   private val opened = new java.util.LinkedHashMap[Option[String], A](4, 0.75f, true)
 
   def current(asOf: Option[String]): A = {
     // Taken before the table is opened: what changes meanwhile shows at the next call.
-    val marks = TableMarks.of(storage, path, seen, store)
-    if (!seen.contains(marks)) close()
-    seen = Some(marks)
+    val look = TableLook.at(storage, path, seen, store)
+    if (!seen.exists(_.isSame(look))) close()
+    seen = Some(look)
     if (!opened.containsKey(asOf)) {
-      opened.put(asOf, open(asOf))
+      opened.put(asOf, open(asOf, look))
       if (opened.size > KeptOpen.MostOpened) {
         val oldest = opened.values.iterator
         oldest.next().close()
@@ -44,32 +45,76 @@ object KeptOpen {
   private val MostOpened = 4
 }
 
-/** By what a change of the table or its index is known: by which files there are, not by their names alone. A table or an index
-  * that was dropped and made anew may have all names that the one before had.
+/** Table and index as they were a moment ago: which files of them there were.
+  *
+  *  @param properties of the file that holds them; None where that is not there, or another stands in for it
+  *  @param timeline   what is in the timeline's folder
+  *  @param versions   files of the index's versions
   */
-private final case class TableMarks(
-    timelineDir: String,
+final class TableLook(
+    val config: TableConfig,
+    path: String,
     properties: Option[FileStamp],
-    instants: Vector[FileStamp],
-    versions: Vector[FileStamp]
-)
+    val timeline: Vector[FileInfo],
+    val versions: Vector[FileInfo]
+) {
+  val timelineDir: String = config.timelineDir(path)
 
-private object TableMarks {
+  // By which files there are, not by their names alone: a table or an index that was dropped and made anew may have all names that
+  // the one before had.
+  private val marks =
+    (timelineDir, properties, timeline.filterNot(_.isDirectory).map(_.stamp), versions.map(_.stamp))
+
+  def isSame(other: TableLook): Boolean = marks == other.marks
+
+  def hasProperties(found: Option[FileStamp]): Boolean = found.isDefined && found == properties
+}
+
+object TableLook {
 
   /** Where the timeline is, the properties say: they are read again once they are another file. An upgrade moves it. */
-  def of(storage: Storage, path: String, seen: Option[TableMarks], store: IndexStore): TableMarks = {
-    def propertiesNow = storage.status(TableConfig.propertiesFile(path)).map(_.stamp)
-    def instants(dir: String) = storage.list(dir).filterNot(_.isDirectory).map(_.stamp)
-    // Of the folder that the properties named before it was listed; that counts only if they are still the same.
-    val ((properties, listed), versions) = Storage.both(storage, path)(
-      Storage.both(storage, path)(propertiesNow, seen.flatMap(s => Try(s -> instants(s.timelineDir)).toOption)),
-      store.versionFiles().map(_.stamp)
+  def at(storage: Storage, path: String, seen: Option[TableLook], store: IndexStore): TableLook = {
+    val before = seen.orElse(lastKnown(storage, path))
+    val (guess, versions) = Storage.both(storage, path)(
+      before.flatMap(b => again(storage, path, b)),
+      store.versionFiles()
     )
-    listed.filter { case (before, _) => before.properties.isDefined && before.properties == properties } match {
-      case Some((before, there)) => TableMarks(before.timelineDir, properties, there, versions)
-      case None                  =>
-        val dir = TableConfig.read(storage, path).timelineDir(path)
-        TableMarks(dir, properties, instants(dir), versions)
-    }
+    val (config, stamp, timeline) = guess.getOrElse(anew(storage, path))
+    new TableLook(config, path, stamp, timeline, versions)
   }
+
+  private type Found = (TableConfig, Option[FileStamp], Vector[FileInfo])
+
+  /** What this process knows of the properties, whoever read them. */
+  private def lastKnown(storage: Storage, path: String): Option[TableLook] =
+    TableConfig
+      .lastKnown(storage, path)
+      .map(c => new TableLook(c, path, stampOf(path, c), Vector.empty, Vector.empty))
+
+  /** Of the folder that the properties named before. That counts only if they are still the same. */
+  private def again(storage: Storage, path: String, before: TableLook): Option[Found] = {
+    val (stamp, timeline) =
+      Storage.both(storage, path)(statusOf(storage, path), Try(storage.list(before.timelineDir)).toOption)
+    timeline.filter(_ => before.hasProperties(stamp)).map((before.config, stamp, _))
+  }
+
+  /** The stamp is never that of a later file than the one that was read. */
+  private def anew(storage: Storage, path: String): Found = {
+    def afterLook(): (TableConfig, Option[FileStamp]) = {
+      val stamp = statusOf(storage, path)
+      (TableConfig.read(storage, path), stamp)
+    }
+    val (config, stamp) =
+      if (storage.isFar(path)) {
+        val read = TableConfig.read(storage, path)
+        stampOf(path, read).fold(afterLook())(known => (read, Some(known)))
+      } else afterLook()
+    (config, stamp, storage.list(config.timelineDir(path)))
+  }
+
+  private def stampOf(path: String, config: TableConfig): Option[FileStamp] =
+    KnownProperties.stampOf(TableConfig.propertiesFile(path), config.properties)
+
+  private def statusOf(storage: Storage, path: String): Option[FileStamp] =
+    storage.status(TableConfig.propertiesFile(path)).map(_.stamp)
 }

@@ -2,7 +2,7 @@ package hudiidx.engine.record
 
 import hudiidx.DamagedIndex
 import hudiidx.record._
-import hudiidx.store.{Current, IndexFile, IndexVersion, InstantId}
+import hudiidx.store.{Current, IndexVersion, InstantId}
 import hudiidx.sync._
 import hudiidx.table.{FileGroup, FileSlice, FileSystemView}
 import hudiidx.table.query.TimeTravel
@@ -76,19 +76,6 @@ final class RecordLookup private (
 }
 
 object RecordLookup {
-
-  /** As below, of a table that is opened here. */
-  def open(
-      access: TableAccess,
-      path: String,
-      options: IndexOptions,
-      asOf: Option[String],
-      engine: => TaskEngine
-  ): RecordLookup = {
-    def wanted(file: IndexFile) = OpenIndex.needs(file) || file.kind == RecordKind.Groups
-    val (context, found) = TableSnapshot.opening(access, path, options, wanted)
-    open(context, options, asOf, engine, found)
-  }
 
   /** IndexNotFound, StaleIndex or DamagedIndex in strict mode where the index cannot be used. InvalidOption for an instant
     * that stock Hudi does not answer for either.

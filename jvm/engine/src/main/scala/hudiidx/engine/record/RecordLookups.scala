@@ -1,7 +1,8 @@
 package hudiidx.engine.record
 
-import hudiidx.record.PackedKeys
-import hudiidx.store.IndexStore
+import hudiidx.TableChanged
+import hudiidx.record.{PackedKeys, RecordKind}
+import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync._
 
 /** Looks keys up in one table again and again. What was opened stays open, see [[KeptOpen]]. Calls of several threads follow
@@ -11,9 +12,16 @@ final class RecordLookups(access: TableAccess, tablePath: String, options: Index
     extends AutoCloseable {
   private val path = tablePath.stripSuffix("/")
   private lazy val tasks: TaskEngine = engine
-  private val kept = new KeptOpen(access.storage, path, new IndexStore(access.storage, options.indexDir(path)))(asOf =>
-    RecordLookup.open(access, path, options, asOf, tasks)
-  )
+  private val store = new IndexStore(access.storage, options.indexDir(path))
+  private val kept = new KeptOpen(access.storage, path, store)(opened)
+
+  private def opened(asOf: Option[String], look: TableLook): RecordLookup = {
+    val found = TableSnapshot.found(store, options, RecordLookups.needs, Some(look.versions))
+    val context =
+      try TableContext.of(access, path, look.config, look.timeline)
+      catch { case _: TableChanged => TableContext.load(access, path) } // an upgrade that may have ended since
+    RecordLookup.open(context, options, asOf, tasks, found)
+  }
 
   /** As [[RecordLookup]]. `partition`: locations there alone; `asOf`: requested time of an instant, None for the latest. */
   def locate(keys: PackedKeys, partition: Option[String], asOf: Option[String]): LookupAnswer = synchronized {
@@ -22,4 +30,10 @@ final class RecordLookups(access: TableAccess, tablePath: String, options: Index
   }
 
   override def close(): Unit = synchronized(kept.close())
+}
+
+private object RecordLookups {
+
+  /** Files that each lookup opens. Those with keys depend on what is asked. */
+  def needs(file: IndexFile): Boolean = OpenIndex.needs(file) || file.kind == RecordKind.Groups
 }

@@ -1,5 +1,6 @@
 package hudiidx.fs.s3
 
+import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.concurrent.{Callable, Executors}
 import java.util.concurrent.atomic.AtomicInteger
@@ -88,6 +89,29 @@ class S3StorageSuite extends StorageContract with IndexFolderContract with Befor
       )
     )
     assert(storage.list(folder).map(_.name) === Vector("1", "2"))
+  }
+
+  test(
+    "a small file under a name that is its own costs one put and one delete; a large one is streamed; what fails leaves nothing"
+  ) {
+    val folder = newFolder()
+    storage.list(folder)
+    val small = Array.fill(1000)(7.toByte)
+    val large = Array.tabulate(3 << 20)(i => (i % 251).toByte)
+    def calls(kind: String) = Map(kind -> 1, S3Server.RoundTrips -> 1)
+    assert(server.callsOf(storage.writeOnce(s"$folder/small")(_.write(small))) === calls("put"))
+    storage.writeOnce(s"$folder/large")(out => large.grouped(100000).foreach(out.write(_)))
+    assert(storage.readAll(s"$folder/small").sameElements(small))
+    assert(storage.readAll(s"$folder/large").sameElements(large))
+    for (content <- Seq(small, large))
+      intercept[IOException](storage.writeOnce(s"$folder/failed") { out =>
+        out.write(content)
+        throw new IOException("no more")
+      })
+    assert(storage.list(folder).map(_.name) === Vector("large", "small"))
+    assert(server.callsOf(storage.deleteFile(s"$folder/small")) === calls("delete"))
+    storage.deleteFile(s"$folder/small")
+    assert(storage.list(folder).map(_.name) === Vector("large"))
   }
 
   Seq(Conditions.PassedOver, Conditions.Refused).foreach { conditions =>

@@ -84,7 +84,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   def keyForm(): String = keyForms.synchronized(keyForms.current(None).json)
 
   private lazy val keyForms =
-    new KeptOpen[KeyForm](access.storage, path, new IndexStore(access.storage, read.index.indexDir(path)))(_ =>
+    new KeptOpen[KeyForm](access.storage, path, new IndexStore(access.storage, read.index.indexDir(path)))((_, _) =>
       KeyForm(KeyFormJson.of(spark, path, read))
     )
 
