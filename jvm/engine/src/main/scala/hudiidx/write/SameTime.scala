@@ -22,7 +22,7 @@ private[write] object SameTime {
         .exists(a => isOther(a.requestedTime, a.action))
     if (active || archived)
       throw new DamagedTable(
-        s"${table.timeline.dir}/$instant.$pending: pending at the time of another write, which is complete, and nothing of that may be taken back; " +
+        s"${table.timeline.dir}/$instant.$pending: pending at the time of another write, which is complete, and nothing of that may be rolled back; " +
           "move the files of the pending one out of this folder, then write again"
       )
   }

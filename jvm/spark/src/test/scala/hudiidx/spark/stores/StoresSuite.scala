@@ -8,6 +8,7 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.{Fixtures, TestSettings, WriteConflict}
 import hudiidx.fs.s3.S3Server
+import hudiidx.fs.s3.S3Server.RoundTrips
 import hudiidx.engine.{CallBounds, RemoteTable}
 import hudiidx.fs.HdfsCluster
 import hudiidx.spark.api.HudiIdxApi
@@ -134,13 +135,14 @@ final class S3TablesSuite extends RemoteTables {
     // Hadoop 3.4 takes a folder of one object away by a delete; 3.3 posts, for parents' markers too.
     "upsert of one row" -> Map(
       "delete" -> at(if (VersionInfo.getVersion.startsWith("3.3.")) 3 else 5),
-      "get" -> at(47),
-      "head" -> at(41),
-      "list" -> at(35),
-      "post" -> at(11),
-      "put" -> at(15)
+      "get" -> at(28),
+      "head" -> at(35),
+      "list" -> at(32),
+      "post" -> at(7),
+      "put" -> at(15),
+      RoundTrips -> at(116)
     ),
-    "read of rows by key" -> Map("get" -> at(17), "head" -> at(9), "list" -> at(2)),
+    "read of rows by key" -> Map("get" -> at(17), "head" -> at(9), "list" -> at(2), RoundTrips -> at(25)),
     // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
     "compaction" -> Map(
       "delete" -> at(8),
@@ -148,7 +150,8 @@ final class S3TablesSuite extends RemoteTables {
       "head" -> at(85, 190),
       "list" -> at(80, 193),
       "post" -> at(21, 64),
-      "put" -> at(28, 71)
+      "put" -> at(28, 71),
+      RoundTrips -> at(240, 600)
     )
   )
   override protected lazy val configuration: Configuration = server.configuration
