@@ -44,6 +44,10 @@ final class ManifestChanges {
     if (source.files(path).exists(unmarking.concerns)) of(path).unmark(unmarking)
   }
 
+  /** As [[PartitionChange.requireCredible]], of all partitions as `source` has them. */
+  def requireCredible(source: FileSource): Unit =
+    byPath.values.forEach(change => if (change.isToBeHeld) change.requireCredible(source.files(change.partitionPath)))
+
   /** No partition is named. */
   def isEmpty: Boolean = byPath.isEmpty
 

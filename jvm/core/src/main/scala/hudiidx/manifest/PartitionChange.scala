@@ -1,5 +1,6 @@
 package hudiidx.manifest
 
+import hudiidx.DamagedIndex
 import hudiidx.table.{FileEntry, FileOrder}
 import scala.collection.mutable
 
@@ -11,11 +12,16 @@ final class PartitionChange(val partitionPath: String) {
   private var unmarking = Unmarking.None
   private var cleared = false
   private var filled = false
+  // What is said of removals, to be held against what else is known.
+  private val cleaned, doubted, everReplaced = mutable.Set.empty[String]
+  private val dropped = mutable.LinkedHashMap.empty[String, FileEntry]
 
   def add(entry: FileEntry): Unit = {
     filled = true
     val name = entry.fileName
     removed -= name
+    cleaned -= name
+    dropped.remove(name)
     added.remove(name)
     added(name) = entry
   }
@@ -25,10 +31,21 @@ final class PartitionChange(val partitionPath: String) {
     removed += fileName
   }
 
+  /** As `remove`, by a clean: see `requireCredible`. */
+  def clean(fileName: String): Unit = {
+    added.get(fileName).foreach(dropped(fileName) = _)
+    remove(fileName)
+    cleaned += fileName
+  }
+
+  /** Says that a rollback names this file, which is none of what it took back. */
+  def doubt(fileName: String): Unit = doubted += fileName
+
   /** The file group was replaced by the instant requested at `instantTime`; the earliest replacement counts. */
   def replace(fileId: String, instantTime: String): Unit = {
     added.foreach { case (name, e) => if (e.fileId == fileId) added(name) = replacedBy(e, instantTime) }
     if (replaced.get(fileId).forall(_ > instantTime)) replaced(fileId) = instantTime
+    everReplaced += fileId
   }
 
   /** File groups whose replacement was taken back are there again, unless another one replaced them too. */
@@ -36,6 +53,7 @@ final class PartitionChange(val partitionPath: String) {
 
   /** The partition's folder is gone with all that it held. */
   def clear(): Unit = {
+    dropped ++= added
     cleared = true
     filled = false
     added.clear()
@@ -64,8 +82,39 @@ final class PartitionChange(val partitionPath: String) {
   def amended(entry: FileEntry): Option[FileEntry] =
     if (cleared || removed(entry.fileName)) None else Some(markReplaced(entry))
 
-  /** Entries before this change -> entries after it, in [[FileOrder]]. */
+  /** Entries before this change -> entries after it, in [[FileOrder]]. DamagedIndex as `requireCredible`. */
   def applyTo(entries: Array[FileEntry]): Array[FileEntry] = {
+    requireCredible(entries)
+    after(entries)
+  }
+
+  /** True if there are removals that have to be held against the entries. */
+  def isToBeHeld: Boolean = cleared || cleaned.nonEmpty || doubted.nonEmpty
+
+  /** DamagedIndex if a file of `entries`, or one that came since, is said to be gone that may well be there: a clean removes what newer
+    * files of its group hide or another group replaced, and a rollback what its commits wrote. Whoever can put a file into the timeline can
+    * say otherwise; a listing has what is there.
+    */
+  def requireCredible(entries: Array[FileEntry]): Unit = if (isToBeHeld) {
+    val left = after(entries)
+    val newest = mutable.HashMap.empty[String, String]
+    left.foreach(e => if (e.isBase && newest.get(e.fileId).forall(_ < e.instantTime)) newest(e.fileId) = e.instantTime)
+    val there = left.iterator.map(_.fileName).toSet
+    (entries.iterator ++ dropped.valuesIterator)
+      .find(e => !there(e.fileName) && (doubted(e.fileName) || isShown(e, newest)))
+      .foreach { e =>
+        throw new DamagedIndex(
+          s"partition '$partitionPath': a clean or rollback says that it removed ${e.fileName}, which nothing newer hides; an index cannot follow that"
+        )
+      }
+  }
+
+  /** True for a file that a clean removed, and readers would see. */
+  private def isShown(e: FileEntry, newest: collection.Map[String, String]): Boolean =
+    (cleared || cleaned(e.fileName)) && e.replacedAt.isEmpty && !everReplaced(e.fileId) &&
+      newest.get(e.fileId).forall(_ <= e.instantTime)
+
+  private def after(entries: Array[FileEntry]): Array[FileEntry] = {
     val kept = if (touchesExisting) entries.flatMap(e => if (keeps(e)) Some(e) else amended(e)) else entries
     FileMerge.merge(kept, addedEntries.toArray)
   }

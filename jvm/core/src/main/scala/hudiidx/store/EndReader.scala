@@ -5,14 +5,14 @@ import hudiidx.storage.{FileStamp, RandomReader}
 import java.nio.ByteBuffer
 
 /** A file of an index on a store that is far: what is read of its end, where footers and indexes are, comes from one read of all of
-  * it, which is kept for the process. No other file ever bears its name.
+  * it, which is kept for the process. No other file ever bears its name. It is opened when more than that is read.
   */
-private[hudiidx] final class EndReader(under: RandomReader) extends RandomReader {
-  private val from = math.max(0L, under.sizeBytes - EndReader.EndBytes)
+private[hudiidx] final class EndReader(override val stamp: FileStamp, open: () => RandomReader) extends RandomReader {
+  private val from = math.max(0L, stamp.sizeBytes - EndReader.EndBytes)
+  private var opened = Option.empty[RandomReader]
 
-  override def path: String = under.path
-  override def sizeBytes: Long = under.sizeBytes
-  override def stamp: FileStamp = under.stamp
+  override def path: String = stamp.path
+  override def sizeBytes: Long = stamp.sizeBytes
 
   /** Reads the end now, if it is not there. */
   def fetch(): Unit = end: Unit
@@ -32,7 +32,15 @@ private[hudiidx] final class EndReader(under: RandomReader) extends RandomReader
   private def end: Array[Byte] =
     EndReader.kept.getOrPut(stamp)(Bytes.ofBuffer(under.read(from, (sizeBytes - from).toInt)))
 
-  override def close(): Unit = under.close()
+  private def under: RandomReader = synchronized {
+    opened.getOrElse {
+      val reader = open()
+      opened = Some(reader)
+      reader
+    }
+  }
+
+  override def close(): Unit = synchronized(opened.foreach(_.close()))
 }
 
 private[hudiidx] object EndReader {

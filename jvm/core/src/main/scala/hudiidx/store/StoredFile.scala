@@ -31,32 +31,42 @@ private[store] final class StoredFile(under: RandomReader) extends RandomReader 
 private[store] object StoredFile {
   private val log = Log.of(classOf[StoredFile])
 
-  /** DamagedIndex if the file is gone, cannot be read, or has another size than its version says. */
+  /** DamagedIndex if the file is gone, cannot be read, or has another size than its version says; of a store that is far, when it is
+    * read.
+    */
   def open(storage: Storage, path: String, sizeBytes: Long): RandomReader = {
-    // No other file ever bears its name, so that its time need not be known.
-    val known = FileInfo(path, sizeBytes, 0L, isDirectory = false)
+    val file = known(path, sizeBytes)
+    if (storage.isFar(path)) new StoredFile(new EndReader(file.stamp, () => opened(storage, file)))
+    else new StoredFile(opened(storage, file))
+  }
+
+  private def opened(storage: Storage, file: FileInfo): RandomReader = {
     val reader =
-      try present(path)(FilePool.shared.open(storage, known))
+      try present(file.path)(FilePool.shared.open(storage, file))
       catch {
-        case e: IOException => throw new DamagedIndex(s"$path: cannot be read ($e); check the index folder", e)
+        case e: IOException => throw new DamagedIndex(s"${file.path}: cannot be read ($e); check the index folder", e)
       }
-    if (reader.sizeBytes != sizeBytes) {
+    if (reader.sizeBytes != file.sizeBytes) {
       val found = reader.sizeBytes
       reader.close()
       throw new DamagedIndex(
-        s"$path: has $found bytes, its version says $sizeBytes; `hudiidx create` makes a new index"
+        s"${file.path}: has $found bytes, its version says ${file.sizeBytes}; `hudiidx create` makes a new index"
       )
     }
-    new StoredFile(if (storage.isFar(path)) new EndReader(reader) else reader)
+    reader
   }
 
+  // No other file ever bears its name, so that its time need not be known.
+  private def known(path: String, sizeBytes: Long): FileInfo = FileInfo(path, sizeBytes, 0L, isDirectory = false)
+
   /** Reads the end of a file, if that can be read. */
-  def fetchEnd(storage: Storage, path: String, sizeBytes: Long): Unit =
-    try {
-      val reader = new EndReader(storage.open(FileInfo(path, sizeBytes, 0L, isDirectory = false)))
-      try reader.fetch()
-      finally reader.close()
-    } catch { case e: IOException => log.debug("{}: its end is read when it is opened: {}", path, e.toString) }
+  def fetchEnd(storage: Storage, path: String, sizeBytes: Long): Unit = {
+    val file = known(path, sizeBytes)
+    val reader = new EndReader(file.stamp, () => storage.open(file))
+    try reader.fetch()
+    catch { case e: IOException => log.debug("{}: its end is read when it is opened: {}", path, e.toString) }
+    finally reader.close()
+  }
 
   private def present[A](path: String)(body: => A): A =
     try body

@@ -65,7 +65,7 @@ class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         }
         override def close(): Unit = ()
       }
-      val reader = new EndReader(under)
+      val reader = new EndReader(under.stamp, () => under)
       val offset = (a * size).toInt
       val length = (b * (size - offset)).toInt
       val target = new Array[Byte](length)
@@ -75,7 +75,7 @@ class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(target.sameElements(content.slice(offset, offset + length)) && read.sameElements(target))
       reader.fetch()
       val before = reads
-      assert(new EndReader(under).read(size - 1L, 1).get() === content(size - 1))
+      assert(new EndReader(under.stamp, () => under).read(size - 1L, 1).get() === content(size - 1))
       assert(reads === before, "the end is kept")
     }
   }

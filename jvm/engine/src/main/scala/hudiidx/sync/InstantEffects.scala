@@ -79,7 +79,7 @@ final class InstantEffects {
 
   private def clean(metadata: CleanMetadata): Unit = metadata.partitions.foreach { case (partition, cleaned) =>
     val change = changes.of(partition)
-    cleaned.deletedFileNames.foreach(change.remove)
+    cleaned.deletedFileNames.foreach(change.clean)
     if (cleaned.isPartitionDeleted) change.clear()
   }
 
@@ -104,8 +104,31 @@ object InstantEffects {
     effects.unnamedWrite.foreach { instant =>
       throw new DamagedIndex(s"instant $instant wrote rows to a file that it does not name: an index cannot follow it")
     }
+    effects.removedInstants.find(table.timeline.completedWrites.map(_.requestedTime).toSet).foreach { instant =>
+      throw new DamagedIndex(
+        s"instant $instant is on the timeline, and a rollback took it off: an index cannot follow that"
+      )
+    }
+    unseen.foreach(u => doubtRollbacks(u, table, effects.changes))
     effects.resolveSizes(table.storage, table.tablePath)
     effects.unmark(coverage, table)
     effects.changes
+  }
+
+  /** A rollback removes what its commits wrote. A log of several commits bears the time of its slice, and tells nothing. */
+  private def doubtRollbacks(unseen: UnseenInstant, table: TableContext, changes: ManifestChanges): Unit = {
+    val rollbacks = unseen.instant.action match {
+      case Action.Rollback => Vector(unseen.content.rollback)
+      case Action.Restore  => unseen.content.restore.rollbacks
+      case _               => Vector.empty
+    }
+    for {
+      rollback <- rollbacks
+      ofRollback = rollback.commitsRolledBack.toSet
+      (partition, rolledBack) <- rollback.partitions
+      name <- rolledBack.deletedFileNames
+      file <- FileName.parse(partition, name, 0L)
+      if (file.isBase || table.config.format.logsOfOneWrite) && !ofRollback(file.instantTime)
+    } changes.of(partition).doubt(name)
   }
 }

@@ -60,7 +60,9 @@ private[sync] object MasterFiles {
 private[sync] final class ManifestUpdate(store: IndexStore, open: OpenIndex, options: IndexOptions) {
   private val version = open.version
 
+  /** DamagedIndex for changes that an index cannot follow. */
   def write(changes: ManifestChanges, table: TableContext): WrittenFiles = {
+    changes.requireCredible(open.source(new ManifestChanges))
     val before = DeltaCounts(
       version.long(ManifestProperty.DeltaAdded),
       version.long(ManifestProperty.DeltaRemoved),

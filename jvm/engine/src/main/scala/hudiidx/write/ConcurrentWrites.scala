@@ -1,11 +1,11 @@
 package hudiidx.write
 
-import hudiidx.WriteConflict
+import hudiidx.{AvroSchemas, DamagedTable, WriteConflict}
 import hudiidx.sync.TableContext
 import hudiidx.table.{FileGroup, TableSchema, ViewTimeline}
 import hudiidx.timeline._
 import hudiidx.write.format.{CompletedWrite, ReplacedGroups}
-import org.apache.avro.Schema
+import org.apache.avro.{AvroRuntimeException, Schema}
 import scala.collection.JavaConverters._
 
 /** What others did to a table between two moments, and whether a write of ours stands beside it: as for Hudi's
@@ -41,7 +41,7 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
       throw conflict(instant, s"both wrote file group ${group.fileId} of partition '${group.partitionPath}'", by)
     }
     writes.foreach { case (i, commit) =>
-      commit.extraMetadata.get("schema").filter(_.nonEmpty).filterNot(sameColumns(_, write.schema)).foreach { _ =>
+      commit.extraMetadata.get("schema").filter(_.nonEmpty).filterNot(sameColumns(i, _, write.schema)).foreach { _ =>
         throw conflict(instant, "it changed the table's columns", i.requestedTime)
       }
     }
@@ -100,10 +100,24 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
     }
   }
 
-  private def sameColumns(one: String, other: String): Boolean = columns(one) == columns(other)
+  /** DamagedTable for a commit that says no schema of rows where it should. */
+  private def sameColumns(of: Instant, theirs: String, ours: String): Boolean = {
+    val found =
+      try columns(theirs)
+      catch {
+        case e: AvroRuntimeException => throw damaged(of, e)
+        case e: StackOverflowError   => throw damaged(of, e)
+      }
+    found == columns(ours)
+  }
+
+  private def damaged(of: Instant, e: Throwable) = new DamagedTable(
+    s"${now.timeline.dir}/${of.fileName}: another writer's commit, and its schema is none of rows; roll that commit back with Hudi, then write again",
+    e
+  )
 
   private def columns(schema: String): Vector[(String, Schema)] =
-    new Schema.Parser()
+    AvroSchemas
       .parse(schema)
       .getFields
       .asScala

@@ -282,7 +282,7 @@ final class FakeTable(val dir: Path, val version: Int) {
     ()
   }
 
-  private def complete(instant: String, action: String, body: ObjectNode): Unit = {
+  def complete(instant: String, action: String, body: ObjectNode): Unit = {
     val name = if (layout == 1) s"$instant.$action" else s"${instant}_${tick()}.$action"
     // Whole at once, as stock Hudi does it: a reader may be looking.
     val written = Files.writeString(hoodie.resolve(s"$name.tmp"), json.writeValueAsString(body))

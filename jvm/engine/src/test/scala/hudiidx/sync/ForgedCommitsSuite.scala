@@ -64,6 +64,69 @@ class ForgedCommitsSuite extends AnyFunSuite {
     }
   }
 
+  /** Of a completed instant of a table, by its action: what it says is removed is there still. */
+  private val removals: Vector[(String, String, (String, Vector[String], ObjectNode) => Unit)] = Vector(
+    (
+      "a clean that names files which readers see",
+      "clean",
+      (_, names, body) => {
+        val partition = body.putObject("partitionMetadata").putObject("a")
+        partition.put("isPartitionDeleted", false)
+        val deleted = partition.putArray("deletePathPatterns")
+        names.foreach(n => deleted.add(n))
+      }
+    ),
+    (
+      "a clean that says of a partition that it is gone",
+      "clean",
+      (_, _, body) =>
+        body
+          .putObject("partitionMetadata")
+          .putObject("a")
+          .put("isPartitionDeleted", true)
+          .putArray("deletePathPatterns"): Unit
+    ),
+    (
+      "a rollback of an unknown commit that names files of others",
+      "rollback",
+      (_, names, body) => rollback("20200101000000000", names, body)
+    ),
+    (
+      "a rollback of a commit that is there",
+      "rollback",
+      (instant, names, body) => rollback(instant, names, body)
+    )
+  )
+
+  private def rollback(instant: String, names: Vector[String], body: ObjectNode): Unit = {
+    body.putArray("commitsRollback").add(instant)
+    val partition = body.putObject("partitionMetadata").putObject("a")
+    val deleted = partition.putArray("successDeleteFiles")
+    names.foreach(n => deleted.add(s"file:/elsewhere/a/$n"))
+    partition.putObject("logFilesFromFailedCommit")
+    partition.putObject("rollbackLogFiles"): Unit
+  }
+
+  for (version <- Seq(6, 9); (what, action, write) <- removals; isUnseen <- Seq(false, true))
+    test(
+      s"version $version: $what takes no file from an index" + (if (isUnseen) ", not of a commit that it has not seen"
+                                                                else "")
+    ) {
+      withTable(version) { table =>
+        table.write(Seq(FakeWrite("a", -1, isLog = false, 10), FakeWrite("b", -1, isLog = false, 10)), complete = true)
+        val access = accessOf(LocalStorage)
+        if (isUnseen) indexed(table)
+        val instant = table.write(Seq(FakeWrite("a", -1, isLog = false, 20)), complete = true)
+        if (!isUnseen) new Indexer(access, table.path, IndexOptions()).create()
+        val body = json.createObjectNode()
+        write(instant, table.files("a").keys.toVector, body)
+        table.complete(table.tick(), action, body)
+        checkAgainstListing(access, table, IndexOptions())
+        new Indexer(access, table.path, IndexOptions()).update()
+        checkAgainstListing(access, table, IndexOptions(strict = true))
+      }
+    }
+
   /** The index behind a commit, and after an update, has the files of a listing.
     *
     * @param change of the commit and its one write stat

@@ -262,6 +262,27 @@ final class ChangeDataSuite extends SparkSuite {
     assert(said.contains(s"the commit $first wrote rows") && said.contains("does not name their file"), said)
   }
 
+  test("rows of a group that a commit says it replaces several times are deleted once") {
+    def found(times: Int): Vector[Row] = {
+      val table = Fixtures.copy("v9-cdc-cow")
+      val Array(partition, name) =
+        Fixtures.filesBelow(table).find(f => f.endsWith(".parquet") && !f.startsWith(".hoodie")).get.split('/')
+      val id = name.takeWhile(_ != '_')
+      val commit = json.createObjectNode().put("operationType", "INSERT_OVERWRITE")
+      commit.putObject("partitionToWriteStats")
+      commit.putObject("extraMetadata")
+      val ids = commit.putObject("partitionToReplaceFileIds").putArray(partition)
+      (1 to times).foreach(_ => ids.add(id))
+      Files.writeString(
+        Paths.get(table, ".hoodie/timeline/20261129000000000_20261129000000001.replacecommit"),
+        json.writeValueAsString(commit)
+      )
+      rowsOf(changes(table, begin -> "20261128000000000"))
+    }
+    val once = found(1)
+    assert(once.nonEmpty && once.forall(_.op == "d") && found(3) === once)
+  }
+
   test("SQL reads changes by the session's settings") {
     val table = Fixtures.table("v9-cdc-cow")
     val settings = ofChanges :+ (begin -> "000") :+ ("spark.sql.catalog.hudiidx" -> classOf[HudiIdxCatalog].getName)

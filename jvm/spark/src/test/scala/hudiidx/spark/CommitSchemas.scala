@@ -33,19 +33,20 @@ object CommitSchemas {
     more.put(key, of(more.get(key).toString)): Unit
   }
 
-  /** Takes the names of the files that they wrote from all writes of a table of version 8 or later. */
-  def unname(table: String): Unit =
+  /** Changes the write stats of all writes of a table of version 8 or later. */
+  def stats(table: String)(change: GenericRecord => Unit): Unit =
     Fixtures.filesBelow(s"$table/.hoodie").filter(_.matches("timeline/[0-9_]+\\.(delta)?commit")).foreach { name =>
       val file = Paths.get(s"$table/.hoodie/$name")
-      Files.write(file, AvroCommits.changed(Files.readAllBytes(file))(withoutPaths)): Unit
+      Files.write(file, AvroCommits.changed(Files.readAllBytes(file))(eachStat(_, change))): Unit
     }
 
-  private def withoutPaths(commit: GenericRecord): Unit =
+  /** Takes the names of the files that they wrote from all writes of a table of version 8 or later. */
+  def unname(table: String): Unit = stats(table)(_.put("path", null))
+
+  private def eachStat(commit: GenericRecord, change: GenericRecord => Unit): Unit =
     commit
       .get("partitionToWriteStats")
       .asInstanceOf[java.util.Map[AnyRef, java.util.List[GenericRecord]]]
       .values
-      .forEach { stats =>
-        stats.forEach(_.put("path", null))
-      }
+      .forEach(_.forEach(change(_)))
 }

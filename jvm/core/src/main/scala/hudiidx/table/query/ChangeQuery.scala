@@ -207,7 +207,7 @@ final class ChangeQuery(
 
   private def replaced(by: Instant, commit: CommitMetadata): Vector[(FileGroup, Change)] = for {
     (partition, ids) <- by.replaces(commit).toVector
-    id <- ids
+    id <- ids.distinct
   } yield {
     val (group, instant) = (FileGroup(partition, id), by.requestedTime)
     val slice = files.last(group, instant).getOrElse(throw gone(instant, group, "its last slice"))

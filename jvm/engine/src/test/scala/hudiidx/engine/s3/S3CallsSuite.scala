@@ -44,11 +44,11 @@ class S3CallsSuite extends StoreCalls {
     "create, all indexes" -> Map(
       "delete" -> at(1),
       "get" -> at(26, 122),
-      "head" -> at(10, 27),
-      "list" -> at(23, 40),
-      "post" -> at(1),
-      "put" -> at(13),
-      RoundTrips -> at(68, 150)
+      "head" -> at(10, 29),
+      "list" -> at(23, 46),
+      "post" -> at(1, 2),
+      "put" -> at(13, 19),
+      RoundTrips -> at(68, 158)
     ),
     "update with nothing to do, all indexes" -> opened(get = 2, trips = 3),
     "update of one commit, all indexes" -> Map(

@@ -52,19 +52,23 @@ final class SliceCompactor(job: CompactionJob, token: String) {
 
   private def folderOf(partitionPath: String): String = Storage.join(table.path, partitionPath)
 
-  /** The plan's files, in log order. DamagedTable if one is gone. */
+  /** The plan's files, in log order. DamagedTable if one is gone or is none of its file group, or if there is none. */
   private def filesOf(planned: PlannedFileGroup): FileSlice = {
     val folder = folderOf(planned.partitionPath)
+    def refused(name: String, why: String): Nothing = throw new DamagedTable(
+      s"${Storage.join(folder, name)}: the compaction ${job.instant} is planned for it, $why, or roll the compaction's plan back with Hudi " +
+        "(hudi-cli: compaction unschedule)"
+    )
     def entry(name: String): FileEntry = {
       val status = storage.status(Storage.join(folder, name))
       val found = status.flatMap(s => FileName.parse(planned.partitionPath, name, s.sizeBytes))
-      found.getOrElse(
-        throw new DamagedTable(
-          s"${Storage.join(folder, name)}: the compaction ${job.instant} is planned for it, and it is gone; restore it, or roll " +
-            "the compaction's plan back with Hudi (hudi-cli: compaction unschedule)"
-        )
-      )
+      val file = found.getOrElse(refused(name, "and it is gone; restore it"))
+      if (file.fileId != planned.fileId)
+        refused(name, s"as a file of the group ${planned.fileId}, and by its name it is none; correct the plan")
+      file
     }
+    if (planned.baseFile.isEmpty && planned.logFiles.isEmpty)
+      refused("", s"without a file of the group ${planned.fileId}; correct the plan")
     val logs = FileOrder.sorted(planned.logFiles.map(entry).toArray).toVector
     FileSlice(
       planned.partitionPath,

@@ -8,6 +8,7 @@ import hudiidx.{Log, ShellCommand}
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.sync.TableContext
 import hudiidx.table._
+import hudiidx.timeline.WriteStat
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
@@ -162,16 +163,11 @@ final private[write] class RowPlaces(
     if (ids.isEmpty) Vector.empty else shared.view.latestMergedFileSlices(partition).filter(s => ids(s.fileId))
   }
 
-  /** Bytes of a record by what the newest commit says that tells: small base files are large for their records. */
   private def sizes(newGroups: GroupFiles): GroupSizes = {
     val inLogs = newGroups == GroupFiles.Log
-    val measured = table.timeline.completedWrites.reverseIterator
-      .take(RowPlaces.LookBack)
-      .map(i => table.contents.commit(i).writeStats.filter(s => s.fileName.exists(_.startsWith(".")) == inLogs))
-      .map(stats => (stats.map(_.fileSizeBytes).sum, stats.map(_.numWrites).sum))
-      .collectFirst {
-        case (bytes, records) if records > 0 && (inLogs || bytes > options.smallFileBytes) => bytes / records
-      }
+    val newest = table.timeline.completedWrites.reverseIterator.take(RowPlaces.LookBack)
+    val measured =
+      RowPlaces.recordBytes(newest.map(table.contents.commit(_).writeStats), inLogs, options.smallFileBytes)
     val recordBytes = math.max(1L, measured.getOrElse(1024L)) * (if (inLogs) RowPlaces.LogShare else 1.0)
     GroupSizes(options.smallFileBytes, options.maxFileBytes, recordBytes, RowPlaces.LogShare)
   }
@@ -181,7 +177,20 @@ final private[write] class RowPlaces(
     tagged.where(RowWrite.FileId.isNotNull || col(RowWrite.Columns).isNotNull)
 }
 
-private object RowPlaces {
+private[write] object RowPlaces {
+
+  /** Bytes of a record by the first of these commits that tells: small base files are large for their records. Sizes that hardly any
+    * file has do not count: by them a write would make a file for each of its rows.
+    */
+  def recordBytes(commits: Iterator[Vector[WriteStat]], inLogs: Boolean, smallFileBytes: Long): Option[Long] = {
+    def tells(stat: WriteStat) =
+      FileEntry.isUsual(stat.fileSizeBytes) && stat.fileName.exists(_.startsWith(".")) == inLogs
+    commits
+      .map(_.filter(tells))
+      .map(stats => (stats.map(_.fileSizeBytes).sum, stats.map(_.numWrites).sum))
+      .collectFirst { case (bytes, records) if records > 0 && (inLogs || bytes > smallFileBytes) => bytes / records }
+  }
+
   private val log = Log.of(classOf[RowPlaces])
 
   /** Bytes in a base file of one byte of log, as Hudi assumes. */

@@ -12,8 +12,9 @@ import hudiidx.spark.{Answer, SparkSuite}
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexOptions, TableContext, TableSnapshot}
 import hudiidx.table.listing.MetadataTable
-import hudiidx.table.{PropertiesFile, TableConfig}
+import hudiidx.table.{FileSlice, PropertiesFile, TableConfig}
 import hudiidx.timeline.CommitMetadata
+import hudiidx.write.{HeartbeatOptions, OpenCompaction}
 import hudiidx.{DamagedTable, Fixtures, InvalidOption, TableFormat, UnsupportedTable, WriteConflict}
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.concurrent.Eventually
@@ -69,6 +70,36 @@ final class CompactionSuite extends SparkSuite with Eventually {
       assert(compact(path) === CompactionReport(None, Vector.empty), "a second one finds nothing")
     }
   }
+
+  Seq[(String, FileSlice => FileSlice)](
+    "files of another group" -> (s => s.copy(fileId = "0" + s.fileId.drop(1))),
+    "no file" -> (s => s.copy(baseFile = None, logFiles = Vector.empty))
+  ).foreach { case (what, forged) =>
+    test(s"a plan that names $what is refused by its group, and the table stays as it was") {
+      val path = Fixtures.copy(unplanned)
+      withoutMetadataTable(path)
+      val before = (Answer.of(read(path)).rows, dataFiles(path))
+      val access = Tables.access(new Configuration)
+      OpenCompaction.schedule(access, path, HeartbeatOptions()) { table =>
+        val view = TableSnapshot.of(table, IndexOptions(enabled = false)).view
+        view.partitions.flatMap(view.latestMergedFileSlices(_)).filter(_.logFiles.nonEmpty).map(forged)
+      }
+      val said = intercept[DamagedTable](compact(path, "execute")).getMessage
+      assert(
+        said.contains("the compaction") && said.contains("of the group") && said.contains(
+          "roll the compaction's plan back"
+        )
+      )
+      assert((Answer.of(read(path)).rows, dataFiles(path)) === before)
+    }
+  }
+
+  /** A fixture with logs and nothing pending. */
+  private def unplanned: String = merged
+    .filter(n => sample(n) && pending(n, "compaction") + pending(n, "deltacommit") == 0 && !Fixtures.mergedByHudi(n))
+    .head
+
+  private def dataFiles(path: String): Set[String] = Fixtures.filesBelow(path).filterNot(_.startsWith(".hoodie")).toSet
 
   for ((name, instant) <- Seq("v6-mor-part" -> "20261120234312573", "v9-mor-part" -> "20261120234343216"))
     test(s"$name: a plan of stock's that is run again counts what stock counted") {

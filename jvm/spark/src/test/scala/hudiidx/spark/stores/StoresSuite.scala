@@ -187,9 +187,9 @@ final class HdfsTablesSuite extends RemoteTables {
     "upsert of one row" -> Map(
       "op_create" -> at(13),
       "op_delete" -> at(5),
-      "op_get_file_status" -> at(45),
-      "op_list_status" -> at(15),
-      "op_open" -> at(45),
+      "op_get_file_status" -> at(43),
+      "op_list_status" -> at(16),
+      "op_open" -> at(31),
       "op_rename" -> at(10)
     ),
     "read of rows by key" -> Map("op_get_file_status" -> at(7), "op_list_status" -> at(2), "op_open" -> at(14)),

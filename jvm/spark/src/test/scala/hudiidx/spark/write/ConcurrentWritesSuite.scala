@@ -4,11 +4,11 @@ import scala.util.{Failure, Random, Success}
 
 import hudiidx.TestSettings.{isLong, seed}
 import hudiidx.engine.Tables
-import hudiidx.spark.SparkSuite
+import hudiidx.spark.{CommitSchemas, SparkSuite}
 import hudiidx.storage.LocalStorage
 import hudiidx.write.format.CompletedWrite
 import hudiidx.write.{HeartbeatOptions, LockOptions, OpenWrite}
-import hudiidx.{Figures, Fixtures, InvalidOption, WriteConflict}
+import hudiidx.{DamagedTable, Figures, Fixtures, InvalidOption, WriteConflict}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.StructType
@@ -46,6 +46,24 @@ final class ConcurrentWritesSuite extends SparkSuite with WritersTogether {
       }
       assert(columns.getMessage.contains("columns"))
       assert(read(path).columns.contains("more"))
+    }
+
+    test(s"version $version: a commit of another writer whose schema is none of rows is damage that names it") {
+      for (schema <- Seq("\"int\"", "no schema{", "")) {
+        val path = newTable(version)
+        def write() = save(
+          during(rows(Seq(0), 2)) {
+            save(rows(Seq(1), 2), path)
+            if (schema.nonEmpty) CommitSchemas.change(path)(_ => schema)
+          },
+          path
+        )
+        if (schema.isEmpty) write()
+        else {
+          val said = intercept[DamagedTable](write()).getMessage
+          assert(said.contains("its schema is none of rows") && said.contains(".deltacommit") && !said.contains("\n"))
+        }
+      }
     }
 
     test(s"version $version: two writers at a time, in random rounds: nothing is lost and nothing comes back") {
