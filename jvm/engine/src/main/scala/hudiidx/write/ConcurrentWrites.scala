@@ -112,7 +112,7 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
   }
 
   private def damaged(of: Instant, e: Throwable) = new DamagedTable(
-    s"${now.timeline.dir}/${of.fileName}: another writer's commit, and its schema is none of rows; roll that commit back with Hudi, then write again",
+    s"${now.timeline.dir}/${of.fileName}: another writer's commit, and its schema is not of rows; roll that commit back with Hudi, then write again",
     e
   )
 

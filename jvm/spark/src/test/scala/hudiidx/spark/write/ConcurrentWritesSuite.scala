@@ -48,7 +48,7 @@ final class ConcurrentWritesSuite extends SparkSuite with WritersTogether {
       assert(read(path).columns.contains("more"))
     }
 
-    test(s"version $version: a commit of another writer whose schema is none of rows is damage that names it") {
+    test(s"version $version: a commit of another writer whose schema is not of rows is damage that names it") {
       for (schema <- Seq("\"int\"", "no schema{", "")) {
         val path = newTable(version)
         def write() = save(
@@ -61,7 +61,7 @@ final class ConcurrentWritesSuite extends SparkSuite with WritersTogether {
         if (schema.isEmpty) write()
         else {
           val said = intercept[DamagedTable](write()).getMessage
-          assert(said.contains("its schema is none of rows") && said.contains(".deltacommit") && !said.contains("\n"))
+          assert(said.contains("its schema is not of rows") && said.contains(".deltacommit") && !said.contains("\n"))
         }
       }
     }
