@@ -49,7 +49,7 @@ final class IndexFileSource(master: MasterManifest, delta: Option[DeltaManifest]
     while (it.hasNext) {
       val change = it.next()
       val path = change.partitionPath
-      if (change.isCleared && set.contains(path)) change.requireCredible(indexedFiles(path))
+      if (change.isToBeHeld && change.isCleared && set.contains(path)) change.requireCredible(indexedFiles(path))
       if (change.exists(set.contains(path))) set.add(path) else set.remove(path)
     }
     set.toArray(new Array[String](0)).toVector

@@ -13,6 +13,7 @@ final class PartitionChange(val partitionPath: String) {
   private var cleared = false
   private var filled = false
   // What is said of removals, to be held against what else is known.
+  private var isAllCleaned = false
   private val cleaned, doubted, everReplaced = mutable.Set.empty[String]
   private val dropped = mutable.LinkedHashMap.empty[String, FileEntry]
 
@@ -51,9 +52,15 @@ final class PartitionChange(val partitionPath: String) {
   /** File groups whose replacement was taken back are there again, unless another one replaced them too. */
   private[manifest] def unmark(takenBack: Unmarking): Unit = unmarking = takenBack
 
+  /** As `clear`, by a clean: see `requireCredible`. */
+  def cleanAll(): Unit = {
+    dropped ++= added
+    isAllCleaned = true
+    clear()
+  }
+
   /** The partition's folder is gone with all that it held. */
   def clear(): Unit = {
-    dropped ++= added
     cleared = true
     filled = false
     added.clear()
@@ -89,7 +96,7 @@ final class PartitionChange(val partitionPath: String) {
   }
 
   /** True if there are removals that have to be held against the entries. */
-  def isToBeHeld: Boolean = cleared || cleaned.nonEmpty || doubted.nonEmpty
+  def isToBeHeld: Boolean = isAllCleaned || cleaned.nonEmpty || doubted.nonEmpty
 
   /** DamagedIndex if a file of `entries`, or one that came since, is said to be gone that may well be there: a clean removes what newer
     * files of its group hide or another group replaced, and a rollback what its commits wrote. Whoever can put a file into the timeline can
@@ -111,7 +118,7 @@ final class PartitionChange(val partitionPath: String) {
 
   /** True for a file that a clean removed, and readers would see. */
   private def isShown(e: FileEntry, newest: collection.Map[String, String]): Boolean =
-    (cleared || cleaned(e.fileName)) && e.replacedAt.isEmpty && !everReplaced(e.fileId) &&
+    (isAllCleaned || cleaned(e.fileName)) && e.replacedAt.isEmpty && !everReplaced(e.fileId) &&
       newest.get(e.fileId).forall(_ <= e.instantTime)
 
   private def after(entries: Array[FileEntry]): Array[FileEntry] = {

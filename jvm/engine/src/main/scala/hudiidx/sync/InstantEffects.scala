@@ -80,7 +80,7 @@ final class InstantEffects {
   private def clean(metadata: CleanMetadata): Unit = metadata.partitions.foreach { case (partition, cleaned) =>
     val change = changes.of(partition)
     cleaned.deletedFileNames.foreach(change.clean)
-    if (cleaned.isPartitionDeleted) change.clear()
+    if (cleaned.isPartitionDeleted) change.cleanAll()
   }
 
   private def rollback(metadata: RollbackMetadata): Unit = {

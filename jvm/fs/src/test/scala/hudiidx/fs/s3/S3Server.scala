@@ -115,14 +115,6 @@ final class S3Server extends AutoCloseable {
     try deed
     finally delayMillis = 0
     val found = asked.asScala.toVector
-    if (System.getenv("HXTRACE") != null)
-      found
-        .sortBy(_.began)
-        .foreach(r =>
-          println(
-            f"TRACE ${(r.began - found.map(_.began).min) / 1000000}%6d ${(r.ended - r.began) / 1000000}%4d ${r.kind}%-6s ${r.target}"
-          )
-        )
     val kinds = found.groupBy(_.kind).map { case (kind, all) => kind -> all.size.toLong }
     if (found.isEmpty) kinds else kinds + (S3Server.RoundTrips -> S3Server.roundTrips(found))
   }
@@ -187,7 +179,7 @@ final private[s3] case class S3Request(kind: String, target: String, began: Long
 
 object S3Server {
   val RoundTrips = "round trips"
-  private val DelayMillis = 20L
+  private val DelayMillis = 60L
 
   /** The most requests of which each began after the one before it had ended. */
   private[s3] def roundTrips(asked: Vector[S3Request]): Long =
