@@ -137,7 +137,10 @@ final class HadoopStorage(conf: Configuration) extends Storage {
       if (StoreRights.isKnown(fs, p)) access(model).foreach(StoreRights.makeFolder(fs, p, new Path(model), _, most))
     }
 
-  override def isFar(path: String): Boolean = on(path)(_ => false)((_, _) => true)
+  /** Of a store that has no client the next call tells what is wrong. */
+  override def isFar(path: String): Boolean =
+    try on(path)(_ => false)((_, _) => true)
+    catch { case _: IOException => false }
 
   override def atOnce[A](path: String)(calls: Vector[() => A]): Vector[A] =
     if (calls.size > 1 && isFar(path)) CallsAtOnce(calls) else calls.map(_())

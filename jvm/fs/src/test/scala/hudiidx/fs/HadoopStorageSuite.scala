@@ -27,6 +27,11 @@ class HadoopStorageOnLocalSuite extends StorageContract with IndexFolderContract
   override val storage: Storage = new HadoopStorage(new Configuration)
   override def newFolder(): String = "file:" + Fixtures.newFolder("hadoop-local")
 
+  test("a store without a client is not far, and whoever asks it is told so") {
+    assert(!storage.isFar("nosuch://a/b") && !storage.isFar(newFolder()))
+    assert(intercept[IOException](storage.list("nosuch://a/b")).getMessage.contains("no client for nosuch"))
+  }
+
   test("no checksum files are written, and those of others are not listed") {
     val dir = newFolder()
     storage.write(s"$dir/f")(_.write(1))
