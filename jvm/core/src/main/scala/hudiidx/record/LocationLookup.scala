@@ -1,6 +1,6 @@
 package hudiidx.record
 
-import hudiidx.bytes.RecentlyUsed
+import hudiidx.RecentlyUsed
 import hudiidx.table.{FileGroup, FileSystemView}
 
 /** Base instants of the visible file slices as of an instant: what makes a mapping a location. Reads only the partitions it

@@ -1,33 +1,21 @@
 package hudiidx.storage
 
+import hudiidx.RecentlyUsed
+
 /** Small files of stores that are far, kept for the process by which files they are: nobody changes them, and what was read once need
-  * not be asked for again. Those that were asked for least recently go first.
+  * not be asked for again.
   */
 private[hudiidx] object KeptFiles {
   private val MostBytes = 16L << 20
 
   /** Of one file. */
   private val Largest = 1L << 20
-  private val kept = new java.util.LinkedHashMap[FileStamp, Array[Byte]](16, 0.75f, true)
-  private var heldBytes = 0L
+  private val kept = new RecentlyUsed[FileStamp, Array[Byte]](MostBytes)(_.length.toLong)
 
   /** As `storage.readAll(file)`; not to be changed. Two callers at once may both read. */
   def readAll(storage: Storage, file: FileInfo): Array[Byte] =
-    if (storage.isFar(file.path) && file.sizeBytes <= Largest) {
-      val known = synchronized(kept.get(file.stamp))
-      if (known != null) known else keep(file.stamp, storage.readAll(file))
-    } else storage.readAll(file)
-
-  private def keep(stamp: FileStamp, content: Array[Byte]): Array[Byte] = synchronized {
-    val before = kept.put(stamp, content)
-    heldBytes += content.length - (if (before == null) 0 else before.length)
-    val oldest = kept.values.iterator
-    while (heldBytes > MostBytes) {
-      heldBytes -= oldest.next().length
-      oldest.remove()
-    }
-    content
-  }
+    if (storage.isFar(file.path) && file.sizeBytes <= Largest) kept.getOrPut(file.stamp)(storage.readAll(file))
+    else storage.readAll(file)
 
   /** The first of these that are kept together, all of them. */
   def fitting(files: Vector[FileInfo]): Vector[FileInfo] = {
@@ -37,8 +25,5 @@ private[hudiidx] object KeptFiles {
   }
 
   /** Forgets all, as a process that begins. */
-  def clear(): Unit = synchronized {
-    kept.clear()
-    heldBytes = 0L
-  }
+  def clear(): Unit = kept.clear()
 }

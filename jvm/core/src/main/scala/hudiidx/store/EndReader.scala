@@ -1,6 +1,7 @@
 package hudiidx.store
 
-import hudiidx.bytes.{Bytes, RecentlyUsed}
+import hudiidx.RecentlyUsed
+import hudiidx.bytes.Bytes
 import hudiidx.storage.{FileStamp, RandomReader}
 import java.nio.ByteBuffer
 

@@ -48,15 +48,14 @@ final class IndexFolder(storage: Storage, val dir: String) {
     if (f.isDirectory) IndexNames.isFolder(f.name) else IndexNames.isFile(f.name)
 
   /** Removes a file of the index folder, by its name in it; false if it is not there. */
-  def remove(name: String): Boolean = {
-    require(IndexNames.isFile(IndexFolder.last(name)), s"${below(name)}: no name of a file of an index")
-    storage.deleteOne(below(name))
-  }
+  def remove(name: String): Boolean = storage.deleteOne(file(name))
 
   /** The same, of what is known to be a file. */
-  def removeFile(name: String): Unit = {
+  def removeFile(name: String): Unit = storage.deleteFile(file(name))
+
+  private def file(name: String): String = {
     require(IndexNames.isFile(IndexFolder.last(name)), s"${below(name)}: no name of a file of an index")
-    storage.deleteFile(below(name))
+    below(name)
   }
 
   /** Path of a work folder whose name others can foresee, for use: a link that lies in its place goes, and leads nobody elsewhere. */

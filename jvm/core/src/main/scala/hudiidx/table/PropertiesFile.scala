@@ -8,7 +8,8 @@ import java.util.zip.CRC32
 
 import scala.collection.JavaConverters._
 
-import hudiidx.bytes.{Bytes, RecentlyUsed}
+import hudiidx.RecentlyUsed
+import hudiidx.bytes.Bytes
 import hudiidx.storage.{FileStamp, Storage}
 import hudiidx.{DamagedTable, NotAHudiTable, WriteConflict}
 

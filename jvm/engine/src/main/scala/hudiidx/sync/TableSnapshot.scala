@@ -65,25 +65,17 @@ object TableSnapshot {
     of(table, options, found = found)
   }
 
-  /** The table, and what its index was found to be meanwhile: `of` takes both. None where the index is not to be used.
-    *
-    * @param wanted files of the index's version that will be opened
-    */
-  def opening(
-      access: TableAccess,
-      path: String,
-      options: IndexOptions,
-      wanted: IndexFile => Boolean = OpenIndex.needs
-  ): (TableContext, Option[Current]) =
+  /** The table, and what its index was found to be meanwhile: `of` takes both. None where the index is not to be used. */
+  def opening(access: TableAccess, path: String, options: IndexOptions): (TableContext, Option[Current]) =
     if (notUsed(options).isDefined) (TableContext.load(access, path), None)
     else {
       val store = new IndexStore(access.storage, options.indexDir(path))
-      Storage.both(access.storage, path)(TableContext.load(access, path), found(store, options, wanted))
+      Storage.both(access.storage, path)(TableContext.load(access, path), found(store, options))
     }
 
   /** What the index is now; None where it is not to be used.
     *
-    * @param wanted as of `opening`
+    * @param wanted files of the index's version that will be opened
     * @param listed its versions, where they were listed a moment ago
     */
   def found(

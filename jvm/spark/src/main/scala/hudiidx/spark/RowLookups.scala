@@ -5,7 +5,7 @@ import java.util.concurrent.{Callable, ExecutionException, Executors}
 import scala.collection.JavaConverters._
 
 import hudiidx.DamagedTable
-import hudiidx.bytes.RecentlyUsed
+import hudiidx.RecentlyUsed
 import hudiidx.engine.record.KeptOpen
 import hudiidx.parquet.KeyColumns
 import hudiidx.slice.{KeyedSlice, WantedKeys}

@@ -32,6 +32,19 @@ final class IndexStatesSuite extends SparkSuite {
       asked.keys(inIndex = state.options.nonEmpty)
     }
 
+  test(
+    "a frame that is planned long after it was made takes the index as it is then, though it looked at the table a moment ago"
+  ) {
+    val table = Fixtures.copy("v9-mor-part")
+    create(table)
+    val rows = read(table).count()
+    val frame = read(table, IndexOptions.Strict -> "true")
+    Thread.sleep(1200) // so long the table is taken to be as it was
+    val gone = Seq("hudiidx.expire.retain.last" -> "1", "hudiidx.expire.older.than.minutes" -> "0")
+    api(table, gone :+ ("hudiidx.expire.orphan.minutes" -> "0"): _*).create()
+    assert(frame.count() === rows)
+  }
+
   private def api(table: String, options: (String, String)*): HudiIdxApi =
     new HudiIdxApi(spark, table, options.toMap.asJava)
 

@@ -1,7 +1,7 @@
 package hudiidx.column.segment
 
 import hudiidx.IndexNotFound
-import hudiidx.bytes.RecentlyUsed
+import hudiidx.RecentlyUsed
 import hudiidx.column.{ColumnChoice, ColumnCondition, ColumnProperty, ColumnStats, IndexedColumn}
 import hudiidx.hfile.BlockCache
 import hudiidx.store.{IndexStore, IndexVersion}

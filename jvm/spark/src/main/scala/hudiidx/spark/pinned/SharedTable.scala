@@ -1,6 +1,6 @@
 package hudiidx.spark.pinned
 
-import hudiidx.bytes.RecentlyUsed
+import hudiidx.RecentlyUsed
 import hudiidx.{DamagedIndex, Log}
 import hudiidx.engine.Tables
 import hudiidx.logindex.{KeptCells, LogIndex}
@@ -39,10 +39,11 @@ final class SharedTable private (
 
   /** The index as it was found when the table was opened, in that process; its files may be removed some time later. */
   @transient private var found: Current = _
+  @transient private var foundAt = 0L
 
-  private def foundJustNow: Option[Current] = Option(found).filter(_ => isSeenJustNow)
+  private def foundJustNow: Option[Current] = Option(found).filter(_ => isJustNow(foundAt))
 
-  private def isSeenJustNow: Boolean = System.nanoTime() - seenThere <= SharedTable.TrustedNanos
+  private def isJustNow(nanos: Long): Boolean = System.nanoTime() - nanos <= SharedTable.TrustedNanos
 
   /** The table's files as they lie on storage, under the same timeline. */
   @transient lazy val listing: TableListing =
@@ -80,7 +81,7 @@ final class SharedTable private (
     * query that opens and plans at once asks nothing.
     */
   def there: SharedTable = synchronized {
-    if (!isSeenJustNow) {
+    if (!isJustNow(seenThere)) {
       EarlierMoment.requireThere(context)
       seenThere = System.nanoTime()
     }
@@ -131,6 +132,7 @@ object SharedTable {
     val (table, found) = TableSnapshot.opening(Tables.access(hadoop), base, options)
     val opened = of(table, options, shared)
     opened.found = found.orNull
+    opened.foundAt = System.nanoTime()
     opened
   }
 

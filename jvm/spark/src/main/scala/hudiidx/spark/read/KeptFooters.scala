@@ -2,7 +2,7 @@ package hudiidx.spark.read
 
 import scala.collection.JavaConverters._
 
-import hudiidx.bytes.RecentlyUsed
+import hudiidx.RecentlyUsed
 import hudiidx.column.HudiBloom
 import hudiidx.fs.HadoopStorage
 import hudiidx.parquet.ParquetFiles

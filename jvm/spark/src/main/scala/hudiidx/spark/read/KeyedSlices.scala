@@ -1,6 +1,6 @@
 package hudiidx.spark.read
 
-import hudiidx.bytes.RecentlyUsed
+import hudiidx.RecentlyUsed
 import hudiidx.slice.KeyedSlice
 import hudiidx.storage.FileStamp
 import hudiidx.table.FileSlice

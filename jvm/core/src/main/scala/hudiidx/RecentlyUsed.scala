@@ -1,4 +1,4 @@
-package hudiidx.bytes
+package hudiidx
 
 /** Values by key, those asked for last, up to a weight; the one put last always stays. Safe for several threads.
   *
