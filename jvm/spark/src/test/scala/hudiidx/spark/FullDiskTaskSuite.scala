@@ -12,6 +12,7 @@ import hudiidx.sync._
 import hudiidx.sync.build.Indexer
 import hudiidx.{Fixtures, IndexNotWritable}
 import org.apache.hadoop.fs.{FSDataOutputStream, FileSystem, Path}
+import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.util.Progressable
 
 /** A disk that fills up under the tasks that make a record index. */
@@ -70,6 +71,17 @@ class FillingFileSystem extends RelabelledFileSystem("webhdfs") {
   override def rename(from: Path, to: Path): Boolean = FillingFileSystem.synchronized {
     !exists(to) && super.rename(from, to)
   }
+
+  /** What a builder of streams asks. */
+  override def create(
+      path: Path,
+      permission: FsPermission,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream = create(path, overwrite, bufferSize, replication, blockSize, progress)
 
   override def create(
       path: Path,
