@@ -1,5 +1,6 @@
 """The index of log blocks as a user makes it and looks into it."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -104,5 +105,10 @@ def test_log_show_and_find(mor: HudiIndex) -> None:
         for command in (("show", other), ("find", other, "k")):
             told = run("log", *command, code=3).stderr
             assert f"NotAHudiTable: {other}: is no log file" in told and "`hudiidx slices TABLE`" in told
+    pipe = table / "pipe"
+    os.mkfifo(pipe)
+    for command in (("show", pipe), ("find", pipe, "k")):
+        told = run("log", *command, code=3).stderr
+        assert f"NotAHudiTable: {pipe}: cannot be read" in told and "no regular file" in told
     run("log", "find", file, code=2)
     assert "find" in run("log", "--help").stdout

@@ -21,7 +21,7 @@ object Main {
   def main(args: Array[String]): Unit = System.exit(run(args, System.in, System.out, System.err))
 
   def run(args: Array[String], in: InputStream, out: OutputStream, err: PrintStream): Int =
-    answer(out, err)(parse(args))(command(_, in, _))
+    answer(out, err)(parse(args))((call, json) => NotAHudiTable.reading(call.table)(command(call, in, json)))
 
   private def parse(args: Array[String]): CommandLine = {
     val jackson = new BackgroundTask(new ObjectMapper())

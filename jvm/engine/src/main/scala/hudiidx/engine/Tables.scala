@@ -3,12 +3,13 @@ package hudiidx.engine
 import hudiidx.history.TableHistory
 import hudiidx.fs.{CommandSettings, HadoopStorage}
 import hudiidx.parquet.ParquetColumns
-import hudiidx.{InvalidOption, Secrets}
+import hudiidx.{InvalidOption, NotAHudiTable, Secrets}
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.sync.{HistoryOpener, TableAccess}
 import hudiidx.table.TableConfig
 import hudiidx.timeline.TimelineHistory
+import java.io.IOException
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
@@ -23,7 +24,9 @@ object Tables {
       TableHistory.of(storage, tablePath, config)
   }
 
-  /** The path with its store's name and no slash at the end, as it is told to others. */
+  /** The path with its store's name and no slash at the end, as it is told to others. InvalidOption for what is none,
+    * NotAHudiTable where its store has no client or cannot be reached.
+    */
   def qualified(path: String, conf: Configuration): String = {
     val full =
       try
@@ -34,7 +37,10 @@ object Tables {
             val raw = new Path(path)
             HadoopStorage.clientOf(raw, conf).makeQualified(raw).toString
         }
-      catch { case e: IllegalArgumentException => throw noFolder(path, e.getMessage, e) }
+      catch {
+        case e: IllegalArgumentException => throw noFolder(path, e.getMessage, e)
+        case e: IOException              => throw new NotAHudiTable(s"$path: cannot be read (${e.getMessage})", e)
+      }
     val folder = full.stripSuffix("/")
     // The root of the local disk, say: what is left names no folder.
     if (path.isEmpty || path.indexOf(0) >= 0 || folder.endsWith(":")) throw noFolder(path, "it names no folder")

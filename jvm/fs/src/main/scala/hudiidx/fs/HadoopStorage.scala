@@ -165,7 +165,7 @@ final class HadoopStorage(conf: Configuration) extends Storage {
       HadoopStorage.clientOf(p, conf) match {
         case _: LocalFileSystem                                        => local(LocalStorage)
         case raw: RawLocalFileSystem if raw.getUri.getScheme == "file" => local(LocalStorage)
-        case fs                                                        => remote(fs, p)
+        case fs                                                        => HadoopStorage.able(fs)(remote(fs, p))
       }
   }
 }
@@ -191,6 +191,17 @@ object HadoopStorage {
         throw unreachable("the store cannot be reached; check the address in the path", e)
     }
   }
+
+  /** Clients that list or write nothing say so by an error that is no IOException. */
+  private def able[A](fs: FileSystem)(call: => A): A =
+    try call
+    catch {
+      case e: UnsupportedOperationException =>
+        throw new IOException(
+          s"the store's client ${fs.getClass.getName} cannot do this; take a store that lists and writes",
+          e
+        )
+    }
 
   /** Of what a store tells of a file, which another one under its name is not. */
   def stampOf(path: String, status: FileStatus): FileStamp = infoOf(path, status).stamp

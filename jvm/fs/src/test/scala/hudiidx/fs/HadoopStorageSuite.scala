@@ -32,6 +32,11 @@ class HadoopStorageOnLocalSuite extends StorageContract with IndexFolderContract
     assert(intercept[IOException](storage.list("nosuch://a/b")).getMessage.contains("no client for nosuch"))
   }
 
+  test("a store whose client neither lists nor writes says so") {
+    for (call <- Seq[String => Any](storage.list, storage.write(_)(_.write(1)), storage.writeOnce(_)(_.write(1))))
+      assert(intercept[IOException](call("http://localhost:1/f")).getMessage.contains("cannot do this"))
+  }
+
   test("no checksum files are written, and those of others are not listed") {
     val dir = newFolder()
     storage.write(s"$dir/f")(_.write(1))
