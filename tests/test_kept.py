@@ -54,7 +54,7 @@ def test_what_outlives_a_moment_is_kept_by_which_file_it_is() -> None:
     kept = {place for place, (_, key, _) in _rows().items() if key.startswith("file stamp")}
     assert {
         ("BlockCache.scala", "blocks"),
-        ("EndReader.scala", "kept"),
+        ("KeptEnds.scala", "kept"),
         ("KeptFiles.scala", "kept"),
         ("KeptFooters.scala", "kept"),
         ("KeyedSlices.scala", "kept"),

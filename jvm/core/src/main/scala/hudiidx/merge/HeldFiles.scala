@@ -1,8 +1,7 @@
 package hudiidx.merge
 
 import hudiidx.bytes.Bytes
-import hudiidx.storage.{BytesReader, FileInfo, RandomReader, Storage}
-import java.io.OutputStream
+import hudiidx.storage.{BytesReader, FileInfo, ForwardingStorage, RandomReader, Storage}
 import scala.collection.mutable
 
 /** Reads whole files at their first opening and keeps them while they fit into a budget: a slice's log is walked for its
@@ -10,7 +9,8 @@ import scala.collection.mutable
   *
   * @param holds false: the file is read piece by piece whatever its size
   */
-final class HeldFiles(under: Storage, budgetBytes: Long, holds: String => Boolean = _ => true) extends Storage {
+final class HeldFiles(under: Storage, budgetBytes: Long, holds: String => Boolean = _ => true)
+    extends ForwardingStorage(under) {
   private val held = mutable.HashMap.empty[String, Array[Byte]]
   private var left = budgetBytes
 
@@ -18,6 +18,8 @@ final class HeldFiles(under: Storage, budgetBytes: Long, holds: String => Boolea
     case Some(bytes) => new BytesReader(path, bytes)
     case None        => opened(path)
   }
+
+  override def open(file: FileInfo): RandomReader = open(file.path)
 
   /** Forgets what is held; files are read from below from here on. */
   def release(): Unit = {
@@ -37,18 +39,4 @@ final class HeldFiles(under: Storage, budgetBytes: Long, holds: String => Boolea
         new BytesReader(path, bytes)
       } finally reader.close()
   }
-
-  override def list(dir: String): Vector[FileInfo] = under.list(dir)
-  override def status(path: String): Option[FileInfo] = under.status(path)
-  override def readAll(path: String): Array[Byte] = under.readAll(path)
-  override def write(path: String)(content: OutputStream => Unit): Unit = under.write(path)(content)
-  override def writeOnce(path: String)(content: OutputStream => Unit): Unit = under.writeOnce(path)(content)
-  override def publish(path: String, content: Array[Byte]): Boolean = under.publish(path, content)
-  override def delete(path: String): Boolean = under.delete(path)
-  override def deleteFile(path: String): Unit = under.deleteFile(path)
-  override def deleteOne(path: String): Boolean = under.deleteOne(path)
-  override def isFar(path: String): Boolean = under.isFar(path)
-  override def atOnce[A](path: String)(calls: Vector[() => A]): Vector[A] = under.atOnce(path)(calls)
-  override def isLink(path: String): Boolean = under.isLink(path)
-  override def resolved(path: String): String = under.resolved(path)
 }

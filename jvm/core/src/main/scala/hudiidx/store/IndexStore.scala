@@ -1,7 +1,7 @@
 package hudiidx.store
 
 import hudiidx.{DamagedIndex, IndexNotWritable, InvalidOption, Log, ShellCommand}
-import hudiidx.storage.{FileInfo, KeptFiles, RandomReader, Storage, UnreadableFile}
+import hudiidx.storage.{EndReader, FileInfo, KeptFiles, RandomReader, Storage, UnreadableFile}
 import java.io.{FileNotFoundException, IOException, OutputStream}
 import java.nio.file.NoSuchFileException
 import java.security.SecureRandom
@@ -68,7 +68,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
     decoded(number, reading(versionPath(number))(storage.readAll(versionPath(number))))
 
   private def read(file: FileInfo): IndexVersion =
-    decoded(numberOf(file), reading(file.path)(storage.readAll(file)))
+    decoded(numberOf(file), reading(file.path)(KeptFiles.readAll(storage, file)))
 
   private def decoded(number: Long, bytes: Array[Byte]): IndexVersion = {
     val path = versionPath(number)
@@ -115,6 +115,12 @@ final class IndexStore(val storage: Storage, val dir: String) {
   /** Opens a file that a version names; DamagedIndex if it is gone, cannot be read, or has another size. */
   def openWhole(file: IndexFile): RandomReader = StoredFile.open(storage, Storage.join(dir, file.name), file.sizeBytes)
 
+  /** Opens a file that `writeScratch` made, by the size that it told: who made it has the end of it. */
+  def openScratch(file: IndexFile): RandomReader = {
+    val path = Storage.join(dir, file.name)
+    if (storage.isFar(path)) KeptEnds.reader(storage, path, file.sizeBytes) else storage.open(path)
+  }
+
   /** Reads what opening these files takes, all at once where the store is far; nothing elsewhere. What is wrong with one is found out
     * when it is opened.
     */
@@ -136,9 +142,12 @@ final class IndexStore(val storage: Storage, val dir: String) {
   def list(): Vector[FileInfo] = reading(dir)(storage.list(dir))
 
   /** DamagedIndex if one of the files is gone or cut short, see `missing`. */
-  def requireFiles(files: Vector[IndexFile]): Unit = missing(files).headOption.foreach { f =>
-    throw new DamagedIndex(s"$dir/${f.name}: the file is gone or cut short; `hudiidx create` makes a new index")
-  }
+  def requireFiles(files: Vector[IndexFile]): Unit = requireFiles(files, list())
+
+  def requireFiles(files: Vector[IndexFile], listed: Vector[FileInfo]): Unit =
+    missing(files, listed).headOption.foreach { f =>
+      throw new DamagedIndex(s"$dir/${f.name}: the file is gone or cut short; `hudiidx create` makes a new index")
+    }
 
   /** Writes an immutable file; `kind` says what it is in the version that names it. What `content` throws of its own
     *  (it may be reading the table) comes through as it is.
@@ -169,7 +178,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
     }
     try writing(path)(writer(path, counting))
     catch { case e: ContentFailure => throw e.failure }
-    written.flatMap(_.whole).foreach(EndReader.keep(path, _))
+    written.flatMap(_.whole).foreach(KeptEnds.keep(path, _))
     IndexFile(name, kind, written.fold(0L)(_.count))
   }
 
@@ -233,14 +242,17 @@ final class IndexStore(val storage: Storage, val dir: String) {
     *
     *  @param current number of the version in use: it stays, also when newer damaged ones fill the places
     *  @param isBarred versions that stay only as long as a reader may have them open, as do the files that they alone name
+    *  @param known    the version in use, where it was read or published a moment ago
     */
   def expire(
       current: Long,
       rule: Retention,
       nowMillis: Long,
-      isBarred: Option[IndexVersion => Boolean] = None
+      isBarred: Option[IndexVersion => Boolean] = None,
+      known: Option[IndexVersion] = None
   ): Vector[String] = {
-    val (files, strange) = storage.list(versionsDir).partition(isVersion)
+    val (versions, listed) = Storage.both(storage, dir)(storage.list(versionsDir), storage.list(dir))
+    val (files, strange) = versions.partition(isVersion)
     val barred = isBarred.toVector.flatMap(is => files.filter(f => numberOf(f) < current && versionOf(f).exists(is)))
     val newest = files.takeRight(math.max(1, rule.retained)).diff(barred).map(numberOf).toSet + current
     // A reader opens the newest, so a version's time begins to run out when the next one comes.
@@ -251,9 +263,11 @@ final class IndexStore(val storage: Storage, val dir: String) {
     val ruledAt = barred.lastOption.flatMap(b => files.find(numberOf(_) > numberOf(b))).map(_.modifiedMillis)
     def isOver(millis: Long): Boolean = nowMillis - millis >= rule.orphanAgeMillis || ruledAt.exists(millis < _)
     deleteAll(old)
-    val names = storage.atOnce(dir)(kept.map(file => () => namesIn(file)))
-    val named = names.flatten.flatten.toSet
-    val others = if (names.forall(_.isDefined)) storage.list(dir).filterNot(f => named(f.name)) else Vector.empty
+    val names = storage.atOnce(dir)(kept.map(file => () => known.filter(isOf(file)).orElse(versionOf(file))))
+    val named = names.flatten.flatMap(_.files.map(_.name)).toSet
+    // None can be told of a version that cannot be read now, or by this release, or that another writer has expired since it was
+    // listed: what has taken its place may name the same files.
+    val others = if (names.forall(_.isDefined)) listed.filterNot(f => named(f.name)) else Vector.empty
     // A killed writer's temporary files may stand beside versions too.
     val orphans = (strange ++ others).filter { f =>
       !f.isDirectory && IndexNames.isFile(f.name) && isOver(f.modifiedMillis)
@@ -275,10 +289,8 @@ final class IndexStore(val storage: Storage, val dir: String) {
     if (files.isEmpty) folder.modifiedMillis else files.map(_.modifiedMillis).max
   }
 
-  /** None for a version that cannot be read now, or by this release, or that another writer has expired since it was listed:
-    * what it names cannot be told, and what has taken its place may name the same files.
-    */
-  private def namesIn(versionFile: FileInfo): Option[Vector[String]] = versionOf(versionFile).map(_.files.map(_.name))
+  private def isOf(file: FileInfo)(version: IndexVersion): Boolean =
+    version.number == numberOf(file) && IndexVersion.encode(version).length == file.sizeBytes
 
   private def versionOf(versionFile: FileInfo): Option[IndexVersion] =
     try readIfThere(versionFile)

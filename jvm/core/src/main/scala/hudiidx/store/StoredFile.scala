@@ -36,7 +36,7 @@ private[store] object StoredFile {
     */
   def open(storage: Storage, path: String, sizeBytes: Long): RandomReader = {
     val file = known(path, sizeBytes)
-    if (storage.isFar(path)) new StoredFile(new EndReader(file.stamp, () => opened(storage, file)))
+    if (storage.isFar(path)) new StoredFile(KeptEnds.reader(file)(opened(storage, file)))
     else new StoredFile(opened(storage, file))
   }
 
@@ -61,8 +61,7 @@ private[store] object StoredFile {
 
   /** Reads the end of a file, if that can be read. */
   def fetchEnd(storage: Storage, path: String, sizeBytes: Long): Unit = {
-    val file = known(path, sizeBytes)
-    val reader = new EndReader(file.stamp, () => storage.open(file))
+    val reader = KeptEnds.reader(storage, path, sizeBytes)
     try reader.fetch()
     catch { case e: IOException => log.debug("{}: its end is read when it is opened: {}", path, e.toString) }
     finally reader.close()

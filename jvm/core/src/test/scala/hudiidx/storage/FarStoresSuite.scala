@@ -1,7 +1,7 @@
 package hudiidx.storage
 
 import hudiidx.Fixtures
-import hudiidx.store.EndReader
+import hudiidx.store.KeptEnds
 import hudiidx.table.TableConfig
 import java.io.IOException
 import java.nio.ByteBuffer
@@ -10,6 +10,7 @@ import java.nio.file.{Files, Path, Paths}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import scala.util.Try
 
 /** What is kept of stores that are far, and what is not asked of them: never another answer than the store's own. */
 class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -52,7 +53,7 @@ class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("the end of a file gives what the file gives, at one read of it") {
     val content = Array.tabulate[Byte](200000)(i => (i * 31 % 127).toByte)
     forAll(Gen.choose(1, content.length), Gen.choose(0.0, 1.0), Gen.choose(0.0, 1.0)) { (size, a, b) =>
-      EndReader.clear()
+      KeptEnds.clear()
       var reads = 0
       val under = new RandomReader {
         private val all = new BytesReader(s"/t/$size", content.take(size))
@@ -65,7 +66,7 @@ class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         }
         override def close(): Unit = ()
       }
-      val reader = new EndReader(under.stamp, () => under)
+      val reader = KeptEnds.reader(FileInfo(under.path, under.sizeBytes, 0L, isDirectory = false))(under)
       val offset = (a * size).toInt
       val length = (b * (size - offset)).toInt
       val target = new Array[Byte](length)
@@ -75,8 +76,43 @@ class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(target.sameElements(content.slice(offset, offset + length)) && read.sameElements(target))
       reader.fetch()
       val before = reads
-      assert(new EndReader(under.stamp, () => under).read(size - 1L, 1).get() === content(size - 1))
+      assert(
+        KeptEnds
+          .reader(FileInfo(under.path, under.sizeBytes, 0L, isDirectory = false))(under)
+          .read(size - 1L, 1)
+          .get() === content(size - 1)
+      )
       assert(reads === before, "the end is kept")
+    }
+  }
+
+  test("files whose ends are read ahead give what they give without, also those that are gone or have another size") {
+    val dir = Fixtures.newFolder("ahead")
+    val sizes = Gen.nonEmptyListOf(Gen.frequency(3 -> Gen.choose(0, 200), 1 -> Gen.choose(60000, 200000)))
+    forAll(sizes, Gen.choose(0.0, 1.0), Gen.choose(0.0, 1.0), Gen.oneOf(true, false)) { (sizes, a, b, isFar) =>
+      val files = sizes.toVector.zipWithIndex.map { case (size, i) =>
+        val path = Files.createTempFile(dir, "f", "")
+        Files.write(path, Array.tabulate[Byte](size)(n => (n * 7 + i).toByte))
+        if (i % 5 == 3) Files.delete(path)
+        FileInfo(path.toString, if (i % 5 == 4) size + 5L else size.toLong, 0L, isDirectory = false)
+      }
+      val storage = if (isFar) new FarStorage(LocalStorage) else LocalStorage
+      val ahead = new EndsAhead(storage)
+      def read(from: Storage, file: FileInfo): Try[Seq[Byte]] = Try {
+        val reader = from.open(file)
+        try {
+          val offset = (a * file.sizeBytes).toLong
+          val bytes = new Array[Byte]((b * (file.sizeBytes - offset)).toInt)
+          reader.read(offset, bytes.length).get(bytes)
+          bytes.toSeq
+        } finally reader.close()
+      }
+      val found = ahead.over(files)(f => Some(f).filter(_.sizeBytes != 7)).map(f => f -> read(ahead, f)).toVector
+      assert(found.map(_._1) === files)
+      found.foreach { case (file, told) =>
+        val plain = read(storage, file)
+        assert(told.toOption === plain.toOption && told.isFailure === plain.isFailure, file)
+      }
     }
   }
 

@@ -2,6 +2,7 @@ package hudiidx.sync
 
 import hudiidx.column.NeverColumns
 import hudiidx.manifest.ManifestChanges
+import hudiidx.storage.FileInfo
 import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
 import hudiidx.table.{FileSystemView, ViewTimeline}
 
@@ -12,14 +13,19 @@ import hudiidx.table.{FileSystemView, ViewTimeline}
   *  @param store the index folder
   *  @param show  is told how much of the part is done, from 0 to 1
   *  @param never columns of which the index is to hold nothing, Hudi's own that have their values included
+  *  @param listed what is in the index folder, where it was listed a moment ago
   */
 final case class IndexState(
     table: TableContext,
     view: FileSystemView,
     store: IndexStore,
     show: Double => Unit = _ => (),
-    never: NeverColumns = NeverColumns.None
+    never: NeverColumns = NeverColumns.None,
+    listed: Option[Vector[FileInfo]] = None
 ) {
+
+  /** DamagedIndex if one of these files of the index is gone or cut short. */
+  def requireFiles(files: Vector[IndexFile]): Unit = store.requireFiles(files, listed.getOrElse(store.list()))
 
   /** Requested time of the newest instant taken in, for the names of files. */
   def instant: String = table.newestInstant
@@ -32,13 +38,14 @@ object IndexState {
       store: IndexStore,
       table: TableContext,
       version: IndexVersion,
-      show: Double => Unit
+      show: Double => Unit,
+      listed: Option[Vector[FileInfo]] = None
   )(use: IndexState => A): A = {
     val open = OpenIndex.open(store, version, table.access.cache)
     try {
       val view = ViewTimeline.load(table.config, table.timeline, table.contents, table.history.completionTime(_))
       val never = NeverColumns.of(version).of(table.config)
-      use(IndexState(table, new FileSystemView(open.source(new ManifestChanges), view), store, show, never))
+      use(IndexState(table, new FileSystemView(open.source(new ManifestChanges), view), store, show, never, listed))
     } finally open.close()
   }
 }

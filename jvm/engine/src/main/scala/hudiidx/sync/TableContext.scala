@@ -32,8 +32,10 @@ final class TableAccess(
 ) {
 
   /** As writers of this table have it. */
-  def ofWriter(tablePath: String): TableAccess =
-    new TableAccess(TableFolder.of(storage, tablePath), histories, bases, cache)
+  def ofWriter(tablePath: String): TableAccess = over(TableFolder.of(storage, tablePath))
+
+  /** The same through another storage. */
+  def over(other: Storage): TableAccess = new TableAccess(other, histories, bases, cache)
 }
 
 /** Opens archived timelines. */

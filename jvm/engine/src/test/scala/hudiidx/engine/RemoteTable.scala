@@ -9,7 +9,7 @@ import hudiidx.fs.HadoopStorage
 import hudiidx.engine.record.{KeyWrite, KeyedTable}
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.KeptFiles
-import hudiidx.store.EndReader
+import hudiidx.store.KeptEnds
 import hudiidx.sync.{FakeTable, FakeWrite, IndexOptions, TableAccess, TableSnapshot}
 import hudiidx.table.KnownProperties
 import org.apache.hadoop.fs.{FileSystem, FileUtil, Path}
@@ -83,7 +83,7 @@ object RemoteTable {
   def forget(): Unit = {
     KeptFiles.clear()
     KnownProperties.clear()
-    EndReader.clear()
+    KeptEnds.clear()
   }
 
   /** Opens the table anew, asks for all partitions and plans `asked` of them, of two files each. */

@@ -20,6 +20,9 @@ private[hudiidx] trait FileCreation {
   /** Removes what is known to be a file. */
   def deleteFile(fs: FileSystem, target: Path): Unit = fs.delete(target, false): Unit
 
+  /** Removes a file, or a folder with all below it; false if there was none. */
+  def deleteAll(fs: FileSystem, target: Path): Boolean = fs.delete(target, true)
+
   /** Makes now the modification time of a file. */
   def touch(fs: FileSystem, target: Path): Unit
 

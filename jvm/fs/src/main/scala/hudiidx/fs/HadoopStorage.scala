@@ -111,7 +111,10 @@ final class HadoopStorage(conf: Configuration) extends Storage {
       place.how.publish(place.fs, place.path, content)
   }
 
-  override def delete(path: String): Boolean = on(path)(_.delete(path)) { (fs, p) => fs.delete(p, true) }
+  override def delete(path: String): Boolean = on(path)(_.delete(path)) { (fs, p) =>
+    val place = FileCreation.of(fs, p)
+    place.how.deleteAll(place.fs, place.path)
+  }
 
   override def deleteOne(path: String): Boolean = on(path)(_.deleteOne(path)) { (fs, p) =>
     try fs.delete(p, false)

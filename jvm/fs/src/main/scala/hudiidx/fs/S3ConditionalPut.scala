@@ -1,6 +1,6 @@
 package hudiidx.fs
 
-import java.io.{ByteArrayOutputStream, IOException, OutputStream}
+import java.io.{ByteArrayOutputStream, FileNotFoundException, IOException, OutputStream}
 import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
@@ -19,6 +19,7 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
   private val MostConflicts = 20
   private val ConflictPauseMillis = 50L
   private val SmallBytes = 1 << 20
+  private val FewFiles = 64
 
   /** Of each bucket whether it refuses a second put, once that is known. */
   private val refusing = new ConcurrentHashMap[String, java.lang.Boolean]
@@ -104,6 +105,27 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
     case Some(client) => client.delete()
     case None         => fs.delete(target, false): Unit
   }
+
+  /** Few files take one list, and a request each at the same time; hadoop-aws looks twice before, and once behind. */
+  override def deleteAll(fs: FileSystem, target: Path): Boolean = few(fs, target) match {
+    case None        => fs.delete(target, true)
+    case Some(files) =>
+      CallsAtOnce(files.map(file => () => deleteFile(fs, file)))
+      true
+  }
+
+  /** The files below a folder; None where it has none, or many. */
+  private def few(fs: FileSystem, folder: Path): Option[Vector[Path]] =
+    try {
+      val listed = fs.listFiles(folder, true)
+      val found = Vector.newBuilder[Path]
+      var count = 0
+      while (count <= FewFiles && listed.hasNext) {
+        found += listed.next().getPath
+        count += 1
+      }
+      if (count == 0 || count > FewFiles) None else Some(found.result())
+    } catch { case _: FileNotFoundException => None }
 
   override def touch(fs: FileSystem, target: Path): Unit = ByCreation.touch(fs, target)
 

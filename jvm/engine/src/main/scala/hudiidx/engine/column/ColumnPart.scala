@@ -139,7 +139,7 @@ final class ColumnPart(
     val more = ColumnPart.withMore(usable(TableColumns.of(state.table), version), made.specs)
     val settings = more.copy(pending = (more.pending ++ made.pending).distinct)
     try {
-      state.store.requireFiles(version.files.filter(owns))
+      state.requireFiles(version.files.filter(owns))
       val files = new ColumnFiles(engine, state, settings.choice)
       PartFiles(
         ColumnPart.joined(files, version.files.filter(owns), piece.files),
@@ -180,7 +180,7 @@ final class ColumnPart(
 
   /** DamagedIndex if a file of the part is gone or cut, or one that is merged cannot be read. */
   override def update(state: IndexState, before: IndexVersion, unseen: Vector[UnseenInstant]): PartFiles = {
-    state.store.requireFiles(before.files.filter(owns))
+    state.requireFiles(before.files.filter(owns))
     val table = TableColumns.of(state.table)
     val settings = usable(table, before)
     val files = new ColumnFiles(engine, state, settings.choice)

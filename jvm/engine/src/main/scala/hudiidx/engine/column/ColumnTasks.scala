@@ -5,6 +5,7 @@ import java.security.MessageDigest
 
 import hudiidx.column._
 import hudiidx.column.segment.{ColumnKind, CoveredFile, EncodedPage, RecordsWriter, SegmentWriter}
+import hudiidx.storage.EndsAhead
 import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync.{TableAccess, TaskEngine}
 import hudiidx.table.FileEntry
@@ -89,7 +90,8 @@ private[column] object ColumnTasks {
   ): (TableAccess, (ColumnShare, String)) => WrittenColumns = { case (access, (share, prefix)) =>
     val store = new IndexStore(access.storage, folder)
     val token = IndexStore.newToken()
-    val read = share.files.map(work.read(access.storage, _))
+    val ahead = new EndsAhead(access.storage)
+    val read = ahead.over(share.files)(work.fileOf).map(work.read(ahead, _)).toVector
     def written(kind: String)(content: java.io.OutputStream => Unit): Option[IndexFile] =
       Some(store.write(ColumnKind.fileName(prefix, token, kind), kind)(content))
     WrittenColumns(

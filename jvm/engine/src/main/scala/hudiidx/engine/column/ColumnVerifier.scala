@@ -4,6 +4,7 @@ import scala.collection.mutable
 
 import hudiidx.column._
 import hudiidx.column.segment.{ColumnIndex, ColumnScan}
+import hudiidx.storage.EndsAhead
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.FileEntry
@@ -135,15 +136,16 @@ private object ColumnVerifier {
       samples: Int
   ): (TableAccess, Vector[FileEntry]) => ColumnFindings = { (access, files) =>
     val index = ColumnIndex.open(new IndexStore(access.storage, dir), version, access.cache)
+    val ahead = new EndsAhead(access.storage)
     try
       files.groupBy(_.partitionPath).toVector.sortBy(_._1).foldLeft(ColumnFindings.None) {
         case (sofar, (path, there)) =>
           val held = new HeldFacts(index, path, there)
-          there.foldLeft(sofar) { (all, file) =>
+          ahead.over(there)(work.fileOf).foldLeft(sofar) { (all, file) =>
             val isCovered = index.covers(path, file.fileName, file.sizeBytes) || held.hasRecords(file.fileName)
             val found =
               if (!isCovered) ColumnFindings.None.copy(uncovered = 1)
-              else new FileComparison(work.read(access.storage, file), held, samples).findings
+              else new FileComparison(work.read(ahead, file), held, samples).findings
             all.and(found, samples)
           }
       }

@@ -8,7 +8,7 @@ import java.security.MessageDigest
 
 import hudiidx.{HudiIdxException, Log}
 import hudiidx.column._
-import hudiidx.storage.{Storage, ToldSize}
+import hudiidx.storage.{FileInfo, Storage, ToldSize}
 import hudiidx.table.{FileEntry, FileKind}
 
 /** What is read of one file.
@@ -75,6 +75,10 @@ private[column] final case class ColumnWork(
 
   /** A log may be longer than it is told to be, and be read to its end without a fault. */
   private def toldBytes(file: FileEntry): Long = if (file.kind == FileKind.Parquet) file.sizeBytes else 0L
+
+  /** The file as `read` opens it, where its size is told. */
+  def fileOf(file: FileEntry): Option[FileInfo] =
+    Some(FileInfo(FileColumns.pathOf(tablePath, file), toldBytes(file), 0L, isDirectory = false))
 
   /** Of a file that is gone or cannot be read nothing is known: the table's readers will tell what is wrong with it. */
   def read(storage: Storage, file: FileEntry): ReadFile =

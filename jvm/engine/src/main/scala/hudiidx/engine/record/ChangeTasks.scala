@@ -4,9 +4,10 @@ import hudiidx.{IndexNotWritable, Log, WriteConflict}
 import hudiidx.record._
 import hudiidx.record.page.EntryFlag
 import hudiidx.storage.{BytesReader, RandomReader, Storage}
-import hudiidx.store.{IndexNames, IndexStore}
+import hudiidx.store.{IndexFile, IndexNames, IndexStore}
 import hudiidx.sync._
 import hudiidx.table.FileGroup
+import java.io.FileNotFoundException
 import java.nio.file.NoSuchFileException
 
 /** What to read of one file group, and the ordinal of its keys. */
@@ -19,8 +20,8 @@ private[record] final case class NumberedWork(ordinal: Int, work: GroupWork) {
   }
 }
 
-/** A run of changes, by its name in the index folder, and the numbers of the hash groups that it changes. */
-private[record] final case class ChangeRun(name: String, groups: Array[Int])
+/** A run of changes, a file of the index folder, and the numbers of the hash groups that it changes. */
+private[record] final case class ChangeRun(file: IndexFile, groups: Array[Int])
 
 /** Runs that a task wrote, and file groups of which it could not tell what changed. */
 private[record] final case class ChangeRuns(runs: Vector[ChangeRun], unknown: Vector[FileGroup])
@@ -68,8 +69,7 @@ private[record] object ChangeTasks {
       KeyTasks.BudgetBytes,
       run => {
         val name = Storage.join(folder, RecordFileName.run(share.head.ordinal.toString, IndexStore.newToken()))
-        store.writeScratch(name, RecordKind.Run)(run.write(_))
-        written :+= ChangeRun(name, run.groups)
+        written :+= ChangeRun(store.writeScratch(name, RecordKind.Run)(run.write(_)), run.groups)
       }
     )
     val keys = table.sliceKeys(access)
@@ -90,32 +90,34 @@ private[record] object ChangeTasks {
 /** Opens the runs of an update for one hash group after the other: small ones are read once and stay in memory.
   * WriteConflict if another writer's clean-up took one meanwhile: what the update would write lacks what was in it.
   */
-private[record] final class HeldRuns(access: TableAccess, indexDir: String) {
+private[record] final class HeldRuns(store: IndexStore) {
   private val held = new java.util.HashMap[String, Array[Byte]]
   private var heldBytes = 0L
 
-  def open(name: String): RandomReader = {
-    val path = Storage.join(indexDir, name)
-    val bytes = held.get(name)
+  def open(run: IndexFile): RandomReader = {
+    val path = Storage.join(store.dir, run.name)
+    val bytes = held.get(run.name)
     if (bytes != null) new BytesReader(path, bytes)
+    else if (heldBytes + run.sizeBytes > HeldRuns.MostBytes) there(path)(store.storage.open(path))
     else {
-      val reader = opened(path)
-      if (heldBytes + reader.sizeBytes > HeldRuns.MostBytes) reader
-      else
-        try {
-          val whole = new Array[Byte](reader.sizeBytes.toInt)
-          reader.readInto(0, whole.length, whole)
-          held.put(name, whole)
-          heldBytes += whole.length
-          new BytesReader(path, whole)
-        } finally reader.close()
+      val whole = new Array[Byte](run.sizeBytes.toInt)
+      there(path)(read(run, whole))
+      held.put(run.name, whole)
+      heldBytes += whole.length
+      new BytesReader(path, whole)
     }
   }
 
-  private def opened(path: String): RandomReader =
-    try access.storage.open(path)
+  private def read(run: IndexFile, target: Array[Byte]): Unit = {
+    val reader = store.openScratch(run)
+    try reader.readInto(0, target.length, target)
+    finally reader.close()
+  }
+
+  private def there[A](path: String)(read: => A): A =
+    try read
     catch {
-      case e: NoSuchFileException =>
+      case e @ (_: NoSuchFileException | _: FileNotFoundException) =>
         throw new WriteConflict(
           s"$path: gone while the update that wrote it was at work: the update was stopped, or a clean-up took it for one of a writer that is dead; " +
             s"the index stays as it was, update it again, with a longer ${IndexOptions.OrphanMinutes} if updates take that long",

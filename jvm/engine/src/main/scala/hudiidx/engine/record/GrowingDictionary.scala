@@ -2,14 +2,24 @@ package hudiidx.engine.record
 
 import hudiidx.DamagedIndex
 import hudiidx.record.{FileGroupDictionary, GroupSegment, HashGroupWriter, RecordFileName, RecordPlan}
-import hudiidx.storage.RandomReader
-import hudiidx.store.IndexFile
+import hudiidx.storage.{BytesReader, RandomReader}
+import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync.IndexState
 import hudiidx.table.FileGroup
+import java.io.ByteArrayOutputStream
 
-/** A dictionary of file groups that takes in new ones: they go into segments of their own. */
-private[record] final class GrowingDictionary(state: IndexState, writer: HashGroupWriter, start: Vector[IndexFile]) {
+/** A dictionary of file groups that takes in new ones: they go into segments of their own.
+  *
+  *  @param isHeld new ones are held until `settle` writes them, so that a segment which is merged away at once is none
+  */
+private[record] final class GrowingDictionary(
+    state: IndexState,
+    writer: HashGroupWriter,
+    start: Vector[IndexFile],
+    isHeld: Boolean = false
+) {
   private var files = start.sortBy(firstOrdinal)
+  private var held = Vector.empty[FileGroup]
   private var grown = false
   private var next = reading(_.size)
 
@@ -44,8 +54,13 @@ private[record] final class GrowingDictionary(state: IndexState, writer: HashGro
     groups.indices.map(first + _).toVector
   }
 
-  /** Merges segments as the plan has it. Those merged away that no version names are removed. */
-  def settle(plan: RecordPlan): Unit = plan.mergeSegments(files.map(_.sizeBytes)).foreach(merge)
+  /** Writes what is held, and merges segments as the plan has it. Those merged away that no version names are removed. */
+  def settle(plan: RecordPlan): Unit =
+    plan.mergeSegments(files.map(_.sizeBytes) ++ ofHeld.map(_.sizeBytes)) match {
+      case Some(from)            => merge(from)
+      case None if held.nonEmpty => write(files, next - held.size, held)
+      case None                  => ()
+    }
 
   /** All segments as one new file: those of a creation that was killed may be old enough to be removed meanwhile. */
   def rewrite(): Unit = if (files.nonEmpty) merge(0)
@@ -53,9 +68,23 @@ private[record] final class GrowingDictionary(state: IndexState, writer: HashGro
   private def merge(from: Int): Unit = {
     val (kept, merged) = files.splitAt(from)
     val first = firstOrdinal(merged.head)
-    files = kept :+ writer.dictionary(first, reading(d => (first until d.size).map(d(_))))
+    write(kept, first, reading(d => (first until d.size).map(d(_))))
     merged.filterNot(start.contains).foreach(state.store.delete)
   }
+
+  private def write(before: Vector[IndexFile], first: Int, groups: IndexedSeq[FileGroup]): Unit = {
+    files = before :+ writer.dictionary(first, groups)
+    held = Vector.empty
+  }
+
+  /** What is held, as the file that it would be. */
+  private def ofHeld: Option[RandomReader] =
+    if (held.isEmpty) None
+    else {
+      val out = new ByteArrayOutputStream
+      GroupSegment.write(out, next - held.size, held)
+      Some(new BytesReader(s"${state.store.dir}/${IndexStore.newToken()}", out.toByteArray))
+    }
 
   private def firstOrdinal(segment: IndexFile): Int = RecordFileName
     .firstOrdinal(segment.name)
@@ -70,7 +99,7 @@ private[record] final class GrowingDictionary(state: IndexState, writer: HashGro
     val first = next
     grown = groups.nonEmpty
     if (grown) {
-      files :+= writer.dictionary(first, groups)
+      if (isHeld) held ++= groups else write(files, first, groups)
       next = Math.addExact(first, groups.size)
     }
     first
@@ -79,10 +108,9 @@ private[record] final class GrowingDictionary(state: IndexState, writer: HashGro
   private def reading[A](use: FileGroupDictionary => A): A = {
     var readers = Vector.empty[RandomReader]
     try {
-      val opened = files.map { f =>
-        readers :+= state.store.openWhole(f)
-        GroupSegment.open(readers.last, state.table.access.cache)
-      }
+      files.foreach(f => readers :+= state.store.openWhole(f))
+      readers ++= ofHeld
+      val opened = readers.map(GroupSegment.open(_, state.table.access.cache))
       use(new FileGroupDictionary(opened.sortBy(s => (s.first, s.count))))
     } finally readers.foreach(_.close())
   }

@@ -27,7 +27,7 @@ private[record] final case class ChangedGroups(
 private[record] final case class GroupChange(
     number: Int,
     range: HashRange,
-    runs: Vector[String],
+    runs: Vector[IndexFile],
     folder: Option[String]
 )
 
@@ -84,7 +84,7 @@ private[record] final class HashGroupUpdate(
 
   /** A delta each for the groups that runs have entries of and that these change; other groups are not looked at. */
   private def writeDeltas(runs: Vector[ChangeRun]): Vector[WrittenGroup] = {
-    val named = runs.flatMap(r => r.groups.map(_ -> r.name)).groupBy(_._1)
+    val named = runs.flatMap(r => r.groups.map(_ -> r.file)).groupBy(_._1)
     val changes = named.toVector.sortBy(_._1).map { case (n, found) =>
       val group = groups(n)
       val isPassing =
@@ -150,11 +150,11 @@ private[record] object HashGroupUpdate {
   ): (TableAccess, Vector[GroupChange]) => Vector[WrittenGroup] = { (access, share) =>
     val store = new IndexStore(access.storage, dir)
     val index = RecordIndex.open(before, store, access.cache)
-    val runs = new HeldRuns(access, dir)
+    val runs = new HeldRuns(store)
     val writer = new HashGroupWriter(store, instant)
     try
       share.flatMap(c =>
-        writer.deltaOfRuns(c.range, c.number, c.runs.map(name => () => runs.open(name)), index, c.folder)
+        writer.deltaOfRuns(c.range, c.number, c.runs.map(run => () => runs.open(run)), index, c.folder)
       )
     finally index.close()
   }

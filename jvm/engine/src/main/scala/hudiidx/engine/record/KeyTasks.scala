@@ -2,7 +2,8 @@ package hudiidx.engine.record
 
 import hudiidx.record._
 import hudiidx.record.page.EntryFlag
-import hudiidx.store.IndexStore
+import hudiidx.storage.EndsAhead
+import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync.{TableAccess, TaskEngine}
 
 /** The work of creation's tasks. Made here, so that tasks carry what they need and nothing else. */
@@ -16,7 +17,7 @@ private[record] object KeyTasks {
     */
   val RunBytes: Long = 16L << 20
 
-  /** Reads the keys of the inputs and writes runs into `folder`; their names.
+  /** Reads the keys of the inputs and writes runs into `folder`.
     *
     *  @param show is told the share that is done, from 0 to 1
     */
@@ -27,7 +28,7 @@ private[record] object KeyTasks {
       ranges: Vector[HashRange],
       inputs: Vector[SliceInput],
       show: Double => Unit = _ => ()
-  ): Vector[String] =
+  ): Vector[IndexFile] =
     if (inputs.isEmpty) Vector.empty
     else {
       val shares = Shares.ofBytes(inputs, engine.parallelism)(_.bytes)
@@ -47,24 +48,27 @@ private[record] object KeyTasks {
       table: RecordTable,
       path: String,
       ranges: Vector[HashRange]
-  ): (TableAccess, Vector[SliceInput]) => Vector[String] = { (access, share) =>
+  ): (TableAccess, Vector[SliceInput]) => Vector[IndexFile] = { (access, share) =>
     val folder = new RunFolder(access.storage, path)
     val task = s"${share.head.ordinal}-${share.head.part}"
-    var names, complete, open = Vector.empty[String]
+    var written = Vector.empty[IndexFile]
+    var complete, open = Vector.empty[String]
     var betweenInputs = false
     // A run that the budget forces out amid an input is named by the run behind it that completes the input.
     def flush(run: SortedRun): Unit = {
-      val name =
+      val file =
         if (betweenInputs) folder.write(run, task, complete, open)
         else folder.write(run, task, Vector.empty, Vector.empty)
-      names :+= name
-      open = if (betweenInputs) Vector.empty else open :+ name
+      written :+= file
+      open = if (betweenInputs) Vector.empty else open :+ file.name
       if (betweenInputs) complete = Vector.empty
     }
     val builder = new RunBuilder(ranges, BudgetBytes, flush)
-    share.foreach { input =>
+    val ahead = new EndsAhead(access.storage)
+    val reading = access.over(ahead)
+    ahead.over(share)(table.baseOf).foreach { input =>
       betweenInputs = false
-      table.keys(access, input) { (bytes, from, length, day, doubt) =>
+      table.keys(reading, input) { (bytes, from, length, day, doubt) =>
         builder.add(bytes, from, length, input.ordinal, day, if (doubt) EntryFlag.Doubt else 0)
       }
       complete :+= input.name
@@ -72,7 +76,7 @@ private[record] object KeyTasks {
       if (builder.pendingBytes >= RunBytes) builder.flushRest()
     }
     builder.flushRest()
-    names
+    written
   }
 
   /** Merges each hash group's sections of all runs into a base file. `show` as in `write`. */
@@ -81,7 +85,7 @@ private[record] object KeyTasks {
       indexDir: String,
       instant: String,
       ranges: Vector[HashRange],
-      runs: Vector[String],
+      runs: Vector[IndexFile],
       show: Double => Unit
   ): Vector[WrittenGroup] = {
     val work = bases(indexDir, instant, runs)
@@ -92,11 +96,11 @@ private[record] object KeyTasks {
   private def bases(
       indexDir: String,
       instant: String,
-      runs: Vector[String]
+      runs: Vector[IndexFile]
   ): (TableAccess, (HashRange, Int)) => WrittenGroup = { case (access, (range, group)) =>
     val store = new IndexStore(access.storage, indexDir)
     val folder = RunFolder.ofBuild(store)
-    new HashGroupWriter(store, instant).baseOfRuns(range, group, runs.map(name => () => folder.open(name)))
+    new HashGroupWriter(store, instant).baseOfRuns(range, group, runs.map(run => () => folder.open(run)))
   }
 }
 

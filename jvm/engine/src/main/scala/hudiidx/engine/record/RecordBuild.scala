@@ -2,6 +2,7 @@ package hudiidx.engine.record
 
 import hudiidx.{DamagedIndex, IndexNotWritable, Log}
 import hudiidx.record._
+import hudiidx.store.IndexFile
 import hudiidx.sync.{IndexState, PartFiles, TaskEngine}
 import hudiidx.table.{FileGroup, FileSlice}
 import scala.util.control.NonFatal
@@ -111,7 +112,7 @@ private final class BuildAttempt(
 ) {
   private val writer = new HashGroupWriter(state.store, state.instant)
   private val ranges = HashRange.tile(plan.groups)
-  private var runs = Vector.empty[String]
+  private var runs = Vector.empty[IndexFile]
 
   def run(settings: RecordSettings): PartFiles = {
     var found = folder.finished(ranges)
@@ -141,7 +142,7 @@ private final class BuildAttempt(
     if (dictionary.hasGrown) folder.writePlan(plan.copy(segments = dictionary.segments))
     val inputs = wave.zip(ordinals).flatMap { case (s, o) => SliceInput.of(o, s, table.firstDay) }.toVector
     val (usable, rest) = FinishedRuns.usable(found, inputs.map(_.name).toSet)
-    runs ++= usable.flatMap(_.names)
+    runs ++= usable.flatMap(_.files)
     val done = usable.flatMap(_.inputs).toSet
     runs ++= KeyTasks.write(
       engine,
@@ -156,7 +157,7 @@ private final class BuildAttempt(
 
   /** After a failure: true if files that this try needed are gone, or were damaged and are removed now. */
   def lacksFiles(): Boolean =
-    try !folder.has(runs.toSet + planName) || folder.removeDamaged(runs) > 0
+    try !folder.has(runs.map(_.name).toSet + planName) || folder.removeDamaged(runs) > 0
     catch { case NonFatal(_) => false }
 
   private def properties(
@@ -174,7 +175,7 @@ private final class BuildAttempt(
 }
 
 /** A run with those written before it that hold the beginning of its inputs. */
-private[record] final case class RunChain(names: Vector[String], inputs: Vector[String])
+private[record] final case class RunChain(files: Vector[IndexFile], inputs: Vector[String])
 
 private[record] object FinishedRuns {
 
@@ -182,15 +183,15 @@ private[record] object FinishedRuns {
     * not for these inputs at all.
     */
   def usable(runs: Vector[FinishedRun], wanted: Set[String]): (Vector[RunChain], Vector[FinishedRun]) = {
-    val there = runs.map(_.name).toSet
+    val there = runs.map(r => r.name -> r.file).toMap
     val (ours, others) = runs.partition(_.inputs.exists(wanted))
     var taken = Set.empty[String]
     val chains = ours.flatMap { run =>
-      val fits = run.inputs.forall(i => wanted(i) && !taken(i)) && run.previous.forall(there)
+      val fits = run.inputs.forall(i => wanted(i) && !taken(i)) && run.previous.forall(there.contains)
       if (!fits) None
       else {
         taken ++= run.inputs
-        Some(RunChain(run.previous :+ run.name, run.inputs))
+        Some(RunChain(run.previous.map(there) :+ run.file, run.inputs))
       }
     }
     (chains, others)

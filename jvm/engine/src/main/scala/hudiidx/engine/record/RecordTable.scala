@@ -1,7 +1,7 @@
 package hudiidx.engine.record
 
 import hudiidx.parquet.{BaseFileKeys, CommitDay, KeyColumns}
-import hudiidx.storage.Storage
+import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.sync.{IndexState, TableAccess, TableContext}
 import hudiidx.table.{BaseFile, TableConfig, TableMergeRules, ViewTimeline}
 
@@ -30,9 +30,15 @@ private[record] final case class RecordTable(
   /** DamagedTable if the file is gone. */
   def baseKeys(access: TableAccess, base: BaseFile): BaseFileKeys = {
     val columns = KeyColumns.of(config).copy(commitTimes = firstDay.isDefined)
-    val file = Storage.join(Storage.join(path, base.partitionPath), base.fileName)
-    BaseFileKeys.open(access.storage, file, columns, base.sizeBytes)
+    BaseFileKeys.open(access.storage, pathOf(base), columns, base.sizeBytes)
   }
+
+  private def pathOf(base: BaseFile): String = Storage.join(Storage.join(path, base.partitionPath), base.fileName)
+
+  /** The file that `keys` opens of an input without logs. */
+  def baseOf(input: SliceInput): Option[FileInfo] =
+    if (input.slice.logFiles.nonEmpty) None
+    else input.slice.baseFile.map(b => FileInfo(pathOf(b), b.sizeBytes, 0L, isDirectory = false))
 
   /** Hands over the live keys of an input. */
   def keys(access: TableAccess, input: SliceInput)(add: RecordTable.Add): Unit =

@@ -24,9 +24,10 @@ private[record] final class RecordUpdate(
 
   /** DamagedIndex if a file of the index is damaged as far as it is read, or gone. */
   def run(): PartFiles = {
-    RecordIndex.requireFiles(before, state.store)
+    state.requireFiles(before.files.filter(f => RecordKind.All(f.kind)))
     val dirty = DirtyGroups.of(before.coverage, unseen, shared.isDated)
-    val dictionary = new GrowingDictionary(state, writer, before.files.filter(_.kind == RecordKind.Groups))
+    val dictionary =
+      new GrowingDictionary(state, writer, before.files.filter(_.kind == RecordKind.Groups), isHeld = true)
     val works = dirtyWork.works(dirty, dictionary)
     if (works.isEmpty) PartFiles(before.files.filter(f => RecordKind.All(f.kind)), ownProperties, Vector.empty)
     else {

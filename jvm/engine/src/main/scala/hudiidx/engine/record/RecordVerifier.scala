@@ -5,7 +5,7 @@ import java.util.BitSet
 
 import hudiidx.record._
 import hudiidx.storage.{FileInfo, Storage}
-import hudiidx.store.{IndexFolder, IndexNames, IndexStore, IndexVersion}
+import hudiidx.store.{IndexFile, IndexFolder, IndexNames, IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.{FileGroup, FileSlice}
 import hudiidx.{DamagedIndex, IndexNotWritable, Log, StaleIndex}
@@ -154,7 +154,7 @@ private final class RecordVerification(
     }
 
   /** Runs with the keys of slices. */
-  private def readKeys(wave: Seq[FileSlice]): Vector[String] = {
+  private def readKeys(wave: Seq[FileSlice]): Vector[IndexFile] = {
     val inputs = wave.toVector.flatMap { slice =>
       val group = FileGroup(slice.partitionPath, slice.fileId)
       val ordinal = index.dictionary.find(group).getOrElse {
@@ -218,7 +218,7 @@ private[record] object RecordVerification {
       indexDir: String,
       version: IndexVersion,
       folder: String,
-      runs: Vector[String],
+      runs: Vector[IndexFile],
       scope: CompareScope
   )(judge: (PairedKeys, CompareScope) => Tally): Tally = {
     val groups = HashGroup.of(version).indices.toVector
@@ -233,14 +233,14 @@ private[record] object RecordVerification {
       indexDir: String,
       version: IndexVersion,
       folder: String,
-      runs: Vector[String],
+      runs: Vector[IndexFile],
       scope: CompareScope,
       judge: (PairedKeys, CompareScope) => Tally
   ): (TableAccess, Int) => Tally = { (access, group) =>
     val index = RecordIndex.open(version, new IndexStore(access.storage, indexDir), access.cache)
     val files = new RunFolder(access.storage, folder)
     try
-      PairedKeys.ofRuns(runs.map(name => () => files.open(name)), index, group, scope.compared.get(_))(
+      PairedKeys.ofRuns(runs.map(run => () => files.open(run)), index, group, scope.compared.get(_))(
         judge(_, scope)
       )
     finally index.close()

@@ -17,8 +17,13 @@ import java.nio.charset.StandardCharsets.UTF_8
   */
 final case class BuildPlan(settings: RecordSettings, groups: Int, segments: Vector[IndexFile])
 
-/** A run file that is whole, and the inputs that it completes. */
-final case class FinishedRun(name: String, inputs: Vector[String], previous: Vector[String])
+/** A run file that is whole, and the inputs that it completes.
+  *
+  *  @param previous names of those written before it that hold the beginning of its inputs
+  */
+final case class FinishedRun(file: IndexFile, inputs: Vector[String], previous: Vector[String]) {
+  def name: String = file.name
+}
 
 /** A folder of run files. That of a record index in the making (`RunFolder.ofBuild`) has plans as well; it stays when a
   * creation is killed, and goes when the index is published. Creations at the same time share it: what is in it is true for
@@ -47,21 +52,21 @@ final class RunFolder(storage: Storage, val path: String) {
     }
 
   /** The name that the plan was given. */
-  def writePlan(plan: BuildPlan): String = write(IndexStore.newToken() + RunFolder.PlanSuffix, "record_plan") { out =>
-    out.write(BuildPlanJson.encode(plan))
-  }
+  def writePlan(plan: BuildPlan): String = files
+    .writeScratch(IndexStore.newToken() + RunFolder.PlanSuffix, "record_plan")(_.write(BuildPlanJson.encode(plan)))
+    .name
 
   /** Run files that are whole and were made for these hash groups. */
   def finished(ranges: Vector[HashRange]): Vector[FinishedRun] =
-    names(RunFolder.RunSuffix).flatMap { name =>
+    listed(RunFolder.RunSuffix).map(f => IndexFile(f.name, RecordKind.Run, f.sizeBytes)).flatMap { file =>
       try
-        reading(name) { reader =>
+        reading(file) { reader =>
           val run = RunFile.open(reader)
-          if (run.ranges == ranges) Some(FinishedRun(name, run.inputs, run.previous)) else None
+          if (run.ranges == ranges) Some(FinishedRun(file, run.inputs, run.previous)) else None
         }
       catch {
         case e @ (_: DamagedIndex | _: IOException) =>
-          log.warn(s"$path/$name: not whole, its inputs are read again: $e")
+          log.warn(s"$path/${file.name}: not whole, its inputs are read again: $e")
           None
       }
     }
@@ -70,43 +75,32 @@ final class RunFolder(storage: Storage, val path: String) {
   def has(wanted: Set[String]): Boolean = wanted.subsetOf(storage.list(path).map(_.name).toSet)
 
   /** Reads run files through and removes those that are damaged: how many there were. */
-  def removeDamaged(runs: Vector[String]): Int = runs.count { name =>
+  def removeDamaged(runs: Vector[IndexFile]): Int = runs.count { file =>
     val isWhole =
-      try reading(name)(reader => RunFolder.readThrough(RunFile.open(reader)))
+      try reading(file)(reader => RunFolder.readThrough(RunFile.open(reader)))
       catch {
         case e: DamagedIndex =>
-          log.warn(s"$path/$name: removed, its inputs are read again: ${e.getMessage}")
+          log.warn(s"$path/${file.name}: removed, its inputs are read again: ${e.getMessage}")
           false
         case _: IOException => true
       }
-    if (!isWhole) remove(name)
+    if (!isWhole) remove(file.name)
     !isWhole
   }
-
-  private def names(suffix: String): Vector[String] = listed(suffix).map(_.name)
 
   private def listed(suffix: String): Vector[FileInfo] =
     storage.list(path).filter(f => f.name.endsWith(suffix) && IndexNames.isFile(f.name))
 
-  private def reading[A](name: String)(use: RandomReader => A): A = {
-    val reader = open(name)
+  private def reading[A](file: IndexFile)(use: RandomReader => A): A = {
+    val reader = open(file)
     try use(reader)
     finally reader.close()
   }
 
-  def open(name: String): RandomReader = known.get(name).fold(storage.open(Storage.join(path, name)))(storage.open(_))
+  def open(file: IndexFile): RandomReader = files.openScratch(file)
 
-  /** Files that were there at first, where one list spares looks at each. */
-  private lazy val known: Map[String, FileInfo] =
-    if (storage.isFar(path)) storage.list(path).iterator.map(f => f.name -> f).toMap else Map.empty
-
-  def write(run: SortedRun, task: String, inputs: Vector[String], previous: Vector[String]): String =
-    write(RecordFileName.run(task, IndexStore.newToken()), RecordKind.Run)(run.write(_, inputs, previous))
-
-  private def write(name: String, kind: String)(content: java.io.OutputStream => Unit): String = {
-    files.writeScratch(name, kind)(content)
-    name
-  }
+  def write(run: SortedRun, task: String, inputs: Vector[String], previous: Vector[String]): IndexFile =
+    files.writeScratch(RecordFileName.run(task, IndexStore.newToken()), RecordKind.Run)(run.write(_, inputs, previous))
 
   def remove(name: String): Unit = files.remove(name)
 }

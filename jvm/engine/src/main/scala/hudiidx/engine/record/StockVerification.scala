@@ -2,7 +2,7 @@ package hudiidx.engine.record
 
 import hudiidx.DamagedTable
 import hudiidx.record._
-import hudiidx.store.{IndexStore, IndexVersion}
+import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.table.FileGroup
 import hudiidx.table.listing.{MetadataTable, StockFileGroup, StockLocation, StockRecordIndex}
@@ -108,17 +108,17 @@ private[record] object StockVerification {
       folder: String,
       ranges: Vector[HashRange],
       scope: CompareScope
-  ): (TableAccess, StockFileGroup) => (Vector[String], Tally) = { (access, group) =>
+  ): (TableAccess, StockFileGroup) => (Vector[IndexFile], Tally) = { (access, group) =>
     val index = RecordIndex.open(version, new IndexStore(access.storage, indexDir), access.cache)
     try {
       val ordinals = new java.util.HashMap[FileGroup, Integer]
       val tally = new TallyBuilder(scope.mostSamples)
       val files = new RunFolder(access.storage, folder)
-      var names = Vector.empty[String]
+      var written = Vector.empty[IndexFile]
       val builder = new RunBuilder(
         ranges,
         KeyTasks.BudgetBytes,
-        run => names :+= files.write(run, names.size.toString, Vector.empty, Vector.empty)
+        run => written :+= files.write(run, written.size.toString, Vector.empty, Vector.empty)
       )
       stock.foreach(access.storage, group) { (key, location: StockLocation) =>
         val place = FileGroup(location.partitionPath, location.fileId)
@@ -127,7 +127,7 @@ private[record] object StockVerification {
         else tally.add(StockDifference.GroupGone, new String(key, "UTF-8"), ordinal, Some(place))
       }
       builder.flushRest()
-      (names, tally.result)
+      (written, tally.result)
     } finally index.close()
   }
 }

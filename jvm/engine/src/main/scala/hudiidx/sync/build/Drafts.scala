@@ -2,6 +2,7 @@ package hudiidx.sync.build
 
 import hudiidx.column.NeverColumns
 import hudiidx.manifest.ManifestChanges
+import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.store._
 import hudiidx.sync.{
   BuildProgress,
@@ -21,6 +22,7 @@ import hudiidx.sync.{
 }
 import hudiidx.{DamagedIndex, Log, WriteConflict}
 import java.time.Clock
+import scala.util.Try
 
 /** A version in force, and the table's timeline that it takes in. */
 private[sync] final case class Synced(result: SyncResult, table: TableContext) {
@@ -76,7 +78,8 @@ private[sync] final class Drafts(
       base: IndexVersion,
       table: TableContext,
       changes: ManifestChanges,
-      unseen: Vector[UnseenInstant]
+      unseen: Vector[UnseenInstant],
+      listed: Option[Vector[FileInfo]] = None
   ): Draft = {
     val open = OpenIndex.open(store, base, access.cache)
     try {
@@ -86,23 +89,51 @@ private[sync] final class Drafts(
         properties = written.properties.filter { case (name, _) => name.startsWith(ManifestProperty.Prefix) } ++
           never(Some(base)).properties
       )
-      Draft(table, manifest, made(manifest, table, parts.filter(_.isIn(base)), None)(updated(_, _, base, unseen)))
+      Draft(
+        table,
+        manifest,
+        made(manifest, table, parts.filter(_.isIn(base)), None, listed)(updated(_, _, base, unseen))
+      )
     } finally open.close()
   }
 
   def changesOf(unseen: Vector[UnseenInstant], coverage: Coverage, table: TableContext): ManifestChanges =
     InstantEffects.since(coverage, unseen, table)
 
+  /** As `changesOf`, and what is in the index folder. Where the store is far what the version's update opens comes with them; None
+    * where nothing was asked beside.
+    */
+  def changesAndFolder(
+      unseen: Vector[UnseenInstant],
+      base: IndexVersion,
+      table: TableContext
+  ): (ManifestChanges, Option[Vector[FileInfo]]) = {
+    def changes = changesOf(unseen, base.coverage, table)
+    val storage = access.storage
+    if (!storage.isFar(path)) (changes, None)
+    else {
+      val opened = if (base.files.size <= Drafts.FewFiles) base.files else base.files.filter(OpenIndex.needs)
+      def listed = if (parts.exists(_.isIn(base))) Try(store.list()).toOption else None
+      Storage.both(storage, path)(changes, Storage.both(storage, store.dir)(store.fetchEnds(opened), listed)._2)
+    }
+  }
+
   /** What parts become of the table as a manifest has it that is written and not yet published. The manifest was the first
     * step of the progress, each part is one more.
     */
-  def made(manifest: WrittenFiles, table: TableContext, of: Vector[IndexPart], progress: Option[BuildProgress])(
+  def made(
+      manifest: WrittenFiles,
+      table: TableContext,
+      of: Vector[IndexPart],
+      progress: Option[BuildProgress],
+      listed: Option[Vector[FileInfo]] = None
+  )(
       make: (IndexPart, IndexState) => PartFiles
   ): Vector[(IndexPart, PartFiles)] =
     if (of.isEmpty) Vector.empty
     else {
       val version = publisher.versionOf(table, manifest.files, manifest.properties, 0L)
-      IndexState.opened(store, table, version, _ => ()) { state =>
+      IndexState.opened(store, table, version, _ => (), listed) { state =>
         of.zipWithIndex.map { case (part, i) =>
           val show = progress.map(_.of(1 + i, 1 + of.size))
           part -> make(part, show.fold(state)(s => state.copy(show = s)))
@@ -190,4 +221,7 @@ private[sync] final class Drafts(
 
 private[sync] object Drafts {
   val MaxRebases = 20
+
+  /** Of so many the ends are read before an update says which of them it needs. */
+  private val FewFiles = 32
 }

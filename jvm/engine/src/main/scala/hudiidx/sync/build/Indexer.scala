@@ -227,10 +227,10 @@ final class Indexer(
     } else {
       val result =
         try {
-          val changes = drafts.changesOf(base.unseen, base.version.coverage, base.table)
+          val (changes, listed) = drafts.changesAndFolder(base.unseen, base.version, base.table)
           val began = clock.millis()
           drafts.requireParts(base.version)
-          published(drafts.of(base.version, base.table, changes, base.unseen), base, began, rebases)
+          published(drafts.of(base.version, base.table, changes, base.unseen, listed), base, began, rebases)
         } catch { case e: DamagedIndex => Some(rebuild(rebases, e.getMessage)) }
       result.getOrElse(sync(rebases + 1))
     }

@@ -54,7 +54,7 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
 
   /** Removes files that serve nobody any more. */
   def discard(leftovers: Vector[String]): Unit =
-    leftovers.foreach(path => cleaning(store.removeAny(path)))
+    store.storage.atOnce(store.dir)(leftovers.map(path => () => cleaning(store.removeAny(path)))): Unit
 
   /** Cleaning is never worth a failure. */
   private def cleaning(work: => Any): Unit =
@@ -70,6 +70,6 @@ private[sync] object VersionPublisher {
   def expire(store: IndexStore, current: IndexVersion, retention: Retention, nowMillis: Long): Vector[String] = {
     val rule = NeverColumns.of(current)
     def isBarred(version: IndexVersion): Boolean = !NeverColumns.of(version).covers(rule)
-    store.expire(current.number, retention, nowMillis, if (rule.isEmpty) None else Some(isBarred))
+    store.expire(current.number, retention, nowMillis, if (rule.isEmpty) None else Some(isBarred), Some(current))
   }
 }

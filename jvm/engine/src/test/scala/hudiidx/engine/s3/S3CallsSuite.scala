@@ -37,28 +37,26 @@ class S3CallsSuite extends StoreCalls {
     "update with nothing to do" -> opened(get = 2, trips = 3),
     "update with nothing to do, again" -> opened(get = 0, trips = 1),
     "update of one commit" ->
-      Map("get" -> at(7), "head" -> at(2), "list" -> at(5), "put" -> at(2), RoundTrips -> at(14)),
+      Map("get" -> at(5), "head" -> at(2), "list" -> at(5), "put" -> at(2), RoundTrips -> at(9)),
     "info" -> opened(get = 2, trips = 3, list = 3),
     "verify" -> Map("get" -> at(11, 28), "head" -> at(5, 22), "list" -> at(7, 24), RoundTrips -> at(17, 40)),
-    "expire" -> Map("delete" -> at(3), "get" -> at(2), "list" -> at(3), RoundTrips -> at(8)),
+    "expire" -> Map("delete" -> at(3), "get" -> at(1), "list" -> at(3), RoundTrips -> at(6)),
     "create, all indexes" -> Map(
-      "delete" -> at(1),
-      "get" -> at(26, 122),
-      "head" -> at(10, 29),
-      "list" -> at(23, 46),
-      "post" -> at(1, 2),
-      "put" -> at(13, 19),
-      RoundTrips -> at(68, 158)
+      "delete" -> at(7, 13),
+      "get" -> at(19, 104),
+      "head" -> at(9, 27),
+      "list" -> at(19, 40),
+      "put" -> at(14, 20),
+      RoundTrips -> at(47, 65)
     ),
     "update with nothing to do, all indexes" -> opened(get = 2, trips = 3),
     "update of one commit, all indexes" -> Map(
-      "delete" -> at(1),
-      "get" -> at(17),
-      "head" -> at(5),
-      "list" -> at(10),
-      "post" -> at(1),
-      "put" -> at(11),
-      RoundTrips -> at(43)
+      "delete" -> at(3),
+      "get" -> at(13),
+      "head" -> at(2),
+      "list" -> at(7),
+      "put" -> at(10),
+      RoundTrips -> at(24)
     ),
     "look up a key, opened anew" -> opened(get = 7, trips = 7),
     "look up a key, opened anew, again" -> opened(get = 0, trips = 1),
@@ -66,14 +64,15 @@ class S3CallsSuite extends StoreCalls {
     "plan by an indexed column" -> opened(get = 6, trips = 4),
     "plan by an indexed column, again" -> opened(get = 0, trips = 1),
     "verify, all indexes" -> Map(
-      "get" -> at(37, 122),
-      "head" -> at(8, 25),
-      "list" -> at(17, 34),
-      "post" -> at(2),
+      "delete" -> at(5),
+      "get" -> at(29, 114),
+      "head" -> at(7, 24),
+      "list" -> at(13, 30),
+      "post" -> at(1),
       "put" -> at(5),
-      RoundTrips -> at(62, 150)
+      RoundTrips -> at(45, 80)
     ),
-    "expire, all indexes" -> Map("delete" -> at(13), "get" -> at(2), "list" -> at(3), RoundTrips -> at(9))
+    "expire, all indexes" -> Map("delete" -> at(13), "get" -> at(1), "list" -> at(3), RoundTrips -> at(6))
   )
 
   /** Of what looks at the properties, the timeline and the index's versions at once, and then reads. One more in a row may be seen

@@ -114,6 +114,22 @@ class S3StorageSuite extends StorageContract with IndexFolderContract with Befor
     assert(storage.list(folder).map(_.name) === Vector("large"))
   }
 
+  test(
+    "a folder of a few files costs one list and a delete for each, at the same time; one of many, or of none, goes as well"
+  ) {
+    val folder = newFolder()
+    storage.write(s"$folder/d2")(_.write(1))
+    for (files <- Seq(3, 70)) {
+      (1 to files).foreach(i => storage.writeOnce(s"$folder/d/${i % 2}/$i")(_.write(1)))
+      val calls = server.callsOf(assert(storage.delete(s"$folder/d")))
+      if (files == 3)
+        assert(calls - S3Server.RoundTrips === Map("list" -> 1, "delete" -> 3) && calls(S3Server.RoundTrips) <= 3)
+      assert(storage.list(folder).map(_.name) === Vector("d2"))
+      assert(!storage.delete(s"$folder/d"))
+    }
+    assert(storage.delete(s"$folder/d2") && storage.list(folder).isEmpty)
+  }
+
   Seq(Conditions.PassedOver, Conditions.Refused).foreach { conditions =>
     test(s"where the store has conditions $conditions names are claimed: of many who publish at once one wins") {
       val folder = newFolder()

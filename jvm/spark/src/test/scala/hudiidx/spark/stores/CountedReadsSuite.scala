@@ -10,7 +10,7 @@ import hudiidx.Fixtures
 import hudiidx.spark.SparkSuite
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.storage.KeptFiles
-import hudiidx.store.EndReader
+import hudiidx.store.KeptEnds
 import hudiidx.timeline.TimelineReader
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, RawLocalFileSystem}
 import org.apache.spark.sql.DataFrame
@@ -72,7 +72,7 @@ final class CountedReadsSuite extends SparkSuite {
       filter <- Vector("id = 91", "_hoodie_record_key = '91'", "id in (1, 2, 91)")
       when <- Vector(Map.empty[String, String], Map("as.of.instant" -> first))
     } {
-      Seq(KeptFiles.clear _, EndReader.clear _).foreach(_()) // as a process that begins
+      Seq(KeptFiles.clear _, KeptEnds.clear _).foreach(_()) // as a process that begins
       Opened.clear()
       assert(table.options(when).load(path).where(filter).collect().nonEmpty)
       val ofIndex = Opened.asScala.toVector.filter(_.contains("/.hoodie/hudiidx/"))
