@@ -39,6 +39,9 @@ SCAN = {
     "files_kept": 3,
     "bytes_kept": 900,
     "planning_millis": 5,
+    "store_calls": 0,
+    "store_calls_in_a_row": 0,
+    "store_throttled": 0,
     "why_not": [],
 }
 
@@ -56,6 +59,14 @@ def test_a_scan_is_a_tree_of_its_stages() -> None:
         "+- filters for Parquet: EqualTo(id,7)",
         "+- planned in 5 ms",
     ]
+
+
+def test_calls_of_a_remote_store_are_told() -> None:
+    remote = {**SCAN, "store_calls": 7, "store_calls_in_a_row": 3}
+    told = "+- planned in 5 ms, by 7 calls of the store, 3 in a row"
+    assert explanation([remote]).endswith(told)
+    throttled = {**remote, "store_throttled": 2}
+    assert explanation([throttled]).endswith(f"{told}, which refused 2 requests since it was asked too much")
 
 
 def test_what_several_filters_lack_is_told_once() -> None:

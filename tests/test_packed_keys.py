@@ -10,10 +10,12 @@ from hudiidx import LookupWork, RecordLocation, _keys
 
 def test_an_answer_that_is_cut_or_of_other_keys_is_refused() -> None:
     located = bytes(_keys._HEADER.pack(0, 1, 0, 0)) + b"\0\0\0\0"
-    packed = located + _keys._WORK.pack(8, 3, 1, 2, 3, 4, 5, 6, 7, 5) + b"CODE!"
+    packed = located + _keys._WORK.pack(11, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 5) + b"CODE!"
     answer = _keys.unpack([("k",)], packed)
     assert answer.missing == ("k",)
-    assert answer.work == LookupWork(1, 0, 1, 1, 2, 3, 4, 5, 6, 7, index_version=3, fallback="CODE!")
+    assert answer.work == LookupWork(
+        1, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, index_version=3, fallback="CODE!"
+    )
     with pytest.raises(ValueError, match="asked were 2"):
         _keys.unpack([("k",), ("l",)], packed)
     for n in range(len(packed)):

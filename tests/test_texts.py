@@ -84,6 +84,9 @@ _WORK = {
     "filtered": 1,
     "slices_read": 1,
     "slices_kept": 1,
+    "store_calls": 1,
+    "store_calls_in_a_row": 1,
+    "store_throttled": 1,
     "whole_blocks": 1,
 }
 _FOUND = {"partition_path": "p", "file_id": "f", "key": "k", "instant_time": "1"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hudiidx._text import shown
+from hudiidx._text import shown, store_calls
 
 _LEAF = "+- "
 
@@ -41,8 +41,13 @@ def _stages(scan: Mapping[str, Any]) -> list[str]:
         *_columns(scan["columns"], left),
         f"files: {scan['files_kept']} of {scan['files_total']}, {scan['bytes_kept']} bytes",
         f"filters for Parquet: {filters}",
-        f"planned in {scan['planning_millis']} ms",
+        f"planned in {scan['planning_millis']} ms{_asked(scan)}",
     ]
+
+
+def _asked(scan: Mapping[str, Any]) -> str:
+    told = store_calls(scan)
+    return f", by {told}" if told else ""
 
 
 def _index(scan: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from hudiidx._text import shown
 from hudiidx.model import Key, LookupWork, RecordLocation, RecordLocations
 
 _HEADER = struct.Struct("<4i")
-_WORK = struct.Struct("<i8qi")
+_WORK = struct.Struct("<i11qi")
 
 
 _AS_TEXT = "pass the record key as text, as in _hoodie_record_key"
@@ -90,7 +90,7 @@ def _groups(packed: bytes, at: int, lengths: Sequence[int]) -> list[tuple[str, s
 def _work(packed: bytes, at: int, hits: int, misses: int) -> LookupWork:
     """What is told of the lookup behind its locations, from ``at`` on."""
     try:
-        _, version, groups, files, pages, read, filtered, slices_read, slices_kept, length = (
+        _, version, groups, files, pages, read, filtered, slices_read, slices_kept, *calls, length = (
             _WORK.unpack_from(packed, at)
         )
     except struct.error as e:
@@ -109,6 +109,9 @@ def _work(packed: bytes, at: int, hits: int, misses: int) -> LookupWork:
         filtered=filtered,
         slices_read=slices_read,
         slices_kept=slices_kept,
+        store_calls=calls[0],
+        store_calls_in_a_row=calls[1],
+        store_throttled=calls[2],
         index_version=version or None,
         fallback=note or None,
     )

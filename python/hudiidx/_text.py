@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 
@@ -130,3 +132,12 @@ def seconds(x: float) -> str:
         if x < limit:
             return f"{x / unit:.0f} {name}"
     return f"{x / 86400:.0f} days"
+
+
+def store_calls(of: Mapping[str, Any]) -> str:
+    """The calls of a remote store that a scan or a lookup took; empty where there was none."""
+    calls, refused = of["store_calls"], of["store_throttled"]
+    told = f"{calls} calls of the store, {of['store_calls_in_a_row']} in a row" if calls else ""
+    if not (told and refused):
+        return told
+    return f"{told}, which refused {refused} requests since it was asked too much"

@@ -91,6 +91,10 @@ class LookupWork:
             changed since the index was brought up, or the record has left the window.
         slices_read: file slices whose keys were read, since the index has not taken in what changed them.
         slices_kept: likewise, whose keys a lookup before had read and kept.
+        store_calls: calls of the table's store where that is a network away, those of Spark's tasks left out.
+        store_calls_in_a_row: the most of these of which each began when the one before it had ended.
+        store_throttled: how often the store refused a request meanwhile, since it was asked too much (503);
+            its client asks again.
         index_version: None: the index was not used, ``fallback`` says why.
         fallback: reason code; None if the index was used.
     """
@@ -105,6 +109,9 @@ class LookupWork:
     filtered: int
     slices_read: int
     slices_kept: int
+    store_calls: int = 0
+    store_calls_in_a_row: int = 0
+    store_throttled: int = 0
     index_version: int | None = None
     fallback: str | None = None
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich import box
 from rich.table import Table
 
-from hudiidx._text import size
+from hudiidx._text import size, store_calls
 
 if TYPE_CHECKING:
     from hudiidx.cli.terminal import Terminal
@@ -143,7 +143,8 @@ def _work(w: Mapping[str, int]) -> str:
         )
         if n
     ]
-    return f"{w['hits']} of {w['keys']} keys found; " + ", ".join([index, *beside])
+    told = filter(None, [index, *beside, store_calls(w)])
+    return f"{w['hits']} of {w['keys']} keys found; " + ", ".join(told)
 
 
 def info(out: Terminal, document: Mapping[str, Any]) -> None:

@@ -181,7 +181,10 @@ object LookupJson {
       "bytes_read" -> index.bytesRead,
       "filtered" -> index.notLive,
       "slices_read" -> answer.use.slicesRead.toLong,
-      "slices_kept" -> answer.use.slicesKept.toLong
+      "slices_kept" -> answer.use.slicesKept.toLong,
+      "store_calls" -> answer.use.calls.all.toLong,
+      "store_calls_in_a_row" -> answer.use.calls.inARow.toLong,
+      "store_throttled" -> answer.use.calls.throttled
     ).foreach { case (name, n) => json.writeNumberField(name, n) }
     json.writeEndObject()
   }

@@ -5,6 +5,7 @@ import java.security.PrivilegedExceptionAction
 import java.util.concurrent.{Callable, Future, SynchronousQueue, ThreadPoolExecutor, TimeUnit}
 import java.util.concurrent.atomic.AtomicLong
 
+import hudiidx.storage.FarCalls
 import org.apache.hadoop.security.UserGroupInformation
 
 /** Calls of a store that do not wait for each other, made at the same time as the user who asks. The caller's thread makes the first
@@ -35,7 +36,7 @@ private[fs] object CallsAtOnce {
   def apply[A](calls: Vector[() => A]): Vector[A] = {
     val user = UserGroupInformation.getCurrentUser
     val loader = Thread.currentThread.getContextClassLoader
-    val others = calls.drop(1).map(call => threads.submit(task(user, loader, call)))
+    val others = calls.drop(1).map(call => threads.submit(task(user, loader, FarCalls.heardHere(call))))
     val outcomes = outcome(calls.head) +: ended(others)
     outcomes.map(_.fold(e => throw e, identity))
   }

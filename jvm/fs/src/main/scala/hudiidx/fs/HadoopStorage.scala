@@ -5,8 +5,9 @@ import java.nio.ByteBuffer
 import java.nio.file.{FileAlreadyExistsException, NoSuchFileException}
 
 import hudiidx.Secrets
-import hudiidx.storage.{Access, FileInfo, FileStamp, LocalStorage, RandomReader, Storage}
+import hudiidx.storage.{Access, FarCalls, FileInfo, FileStamp, LocalStorage, RandomReader, Storage}
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.statistics.IOStatisticsSupport
 import org.apache.hadoop.fs.{
   EtagSource,
   FSDataInputStream,
@@ -25,7 +26,7 @@ import org.apache.hadoop.util.functional.FutureIO
 final class HadoopStorage(conf: Configuration) extends Storage {
   import HadoopStorage.{infoOf, stampOf}
 
-  override def list(dir: String): Vector[FileInfo] = on(dir)(_.list(dir)) { (fs, path) =>
+  override def list(dir: String): Vector[FileInfo] = asking(dir)(_.list(dir)) { (fs, path) =>
     try {
       val found = fs.listStatus(path)
       // Hadoop lists a file as itself.
@@ -38,14 +39,14 @@ final class HadoopStorage(conf: Configuration) extends Storage {
     } catch { case _: FileNotFoundException => Vector.empty }
   }
 
-  override def status(path: String): Option[FileInfo] = on(path)(_.status(path)) { (fs, p) =>
+  override def status(path: String): Option[FileInfo] = asking(path)(_.status(path)) { (fs, p) =>
     try Some(infoOf(path, fs.getFileStatus(p)))
     catch { case _: FileNotFoundException => None }
   }
 
   override def open(path: String): RandomReader = on(path)(_.open(path)) { (fs, p) =>
     HadoopReader.found(path) {
-      val status = fs.getFileStatus(p)
+      val status = HadoopStorage.told(fs)(fs.getFileStatus(p))
       if (status.isDirectory) throw new IOException(s"$path: a folder, where a file was expected")
       opened(fs, p, stampOf(path, status), status)
     }
@@ -63,7 +64,7 @@ final class HadoopStorage(conf: Configuration) extends Storage {
       .opt("fs.option.openfile.read.policy", "random")
       .opt("fs.s3a.experimental.input.fadvise", "random")
       .build()
-    new HadoopReader(stamp, FutureIO.awaitFuture(stream))
+    new HadoopReader(fs, stamp, FutureIO.awaitFuture(stream))
   }
 
   override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path))((_, _) => whole(open(path)))
@@ -154,6 +155,9 @@ final class HadoopStorage(conf: Configuration) extends Storage {
   override def resolved(path: String): String =
     on(path)(_.resolved(path))((fs, p) => fs.makeQualified(p).toString.stripSuffix("/"))
 
+  private def asking[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A =
+    on(path)(local)((fs, p) => HadoopStorage.told(fs)(remote(fs, p)))
+
   private def writing[A](path: String)(local: Storage => A)(remote: (FileSystem, Path) => A): A =
     on(path)(local)((fs, p) => Storage.writing(path)(remote(fs, p)))
 
@@ -195,6 +199,18 @@ object HadoopStorage {
     }
   }
 
+  /** A call of a store, for who counts them. */
+  private[fs] def told[A](fs: FileSystem)(call: => A): A = FarCalls.told(fs, refused(fs))(call)
+
+  /** How often the store has told its client to slow down, where the client counts that. */
+  private def refused(fs: FileSystem): Long =
+    Option(IOStatisticsSupport.retrieveIOStatistics(fs))
+      .flatMap(s => Option(s.counters.get(HadoopStorage.Throttled)))
+      .fold(0L)(_.longValue)
+
+  /** Of S3's client. */
+  private val Throttled = "store_io_throttled"
+
   /** Clients that list or write nothing say so by an error that is no IOException. */
   private def able[A](fs: FileSystem)(call: => A): A =
     try call
@@ -218,7 +234,8 @@ object HadoopStorage {
   }
 }
 
-private final class HadoopReader(override val stamp: FileStamp, in: FSDataInputStream) extends RandomReader {
+private final class HadoopReader(fs: FileSystem, override val stamp: FileStamp, in: FSDataInputStream)
+    extends RandomReader {
   override def path: String = stamp.path
   override def sizeBytes: Long = stamp.sizeBytes
 
@@ -235,7 +252,7 @@ private final class HadoopReader(override val stamp: FileStamp, in: FSDataInputS
   }
 
   private def readFully(offset: Long, length: Int, target: Array[Byte]): Unit =
-    HadoopReader.found(path)(in.readFully(offset, target, 0, length))
+    HadoopReader.found(path)(HadoopStorage.told(fs)(in.readFully(offset, target, 0, length)))
 
   override def close(): Unit = in.close()
 }

@@ -1,13 +1,13 @@
 package hudiidx.engine.record
 
-import hudiidx.{IndexNotWritable, Log, WriteConflict}
+import hudiidx.{DamagedIndex, IndexNotWritable, Log, WriteConflict}
 import hudiidx.record._
 import hudiidx.record.page.EntryFlag
 import hudiidx.storage.{BytesReader, RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexNames, IndexStore}
 import hudiidx.sync._
 import hudiidx.table.FileGroup
-import java.io.FileNotFoundException
+import java.io.{EOFException, FileNotFoundException}
 import java.nio.file.NoSuchFileException
 
 /** What to read of one file group, and the ordinal of its keys. */
@@ -111,7 +111,10 @@ private[record] final class HeldRuns(store: IndexStore) {
   private def read(run: IndexFile, target: Array[Byte]): Unit = {
     val reader = store.openScratch(run)
     try reader.readInto(0, target.length, target)
-    finally reader.close()
+    catch {
+      case e: EOFException =>
+        throw new DamagedIndex(s"${reader.path}: is shorter than the update wrote it; update the index again", e)
+    } finally reader.close()
   }
 
   private def there[A](path: String)(read: => A): A =

@@ -1,6 +1,7 @@
 package hudiidx.engine.record
 
 import hudiidx.record.Locations
+import hudiidx.storage.FarCalls
 import hudiidx.sync.Fallback
 
 /** What lookups in an opened record index did; its numbers only grow.
@@ -41,19 +42,22 @@ object IndexWork {
   *  @param work         of the index in this lookup
   *  @param slicesRead   file slices whose key columns were read by this lookup, since the index does not know their keys
   *  @param slicesKept   likewise, whose keys a lookup before had read and kept
+  *  @param calls        of the table's store, where that is far: those of this process, not of its tasks
   */
 final case class LookupUse(
     indexVersion: Option[Long],
     work: IndexWork,
     slicesRead: Int,
     slicesKept: Int,
-    fallback: Option[Fallback]
+    fallback: Option[Fallback],
+    calls: FarCalls = FarCalls.None
 ) {
 
   /** As they go to other languages (docs/format.md, "Packed keys and locations"): the index version (0: none), the index's work
-    * in the order of [[IndexWork]], slices read, slices kept.
+    * in the order of [[IndexWork]], slices read, slices kept, and the calls of the store in that of [[FarCalls]].
     */
-  def counts: Vector[Long] = (indexVersion.getOrElse(0L) +: work.values) :+ slicesRead.toLong :+ slicesKept.toLong
+  def counts: Vector[Long] =
+    ((indexVersion.getOrElse(0L) +: work.values) :+ slicesRead.toLong :+ slicesKept.toLong) ++ calls.values
 }
 
 /** Locations of keys, and how they were found.

@@ -2,6 +2,7 @@ package hudiidx.engine.record
 
 import hudiidx.TableChanged
 import hudiidx.record.{PackedKeys, RecordKind}
+import hudiidx.storage.FarCalls
 import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync._
 
@@ -25,7 +26,8 @@ final class RecordLookups(access: TableAccess, tablePath: String, options: Index
 
   /** As [[RecordLookup]]. `partition`: locations there alone; `asOf`: requested time of an instant, None for the latest. */
   def locate(keys: PackedKeys, partition: Option[String], asOf: Option[String]): LookupAnswer = synchronized {
-    val found = kept.current(asOf).answer(keys)
+    val (all, calls) = FarCalls.of(kept.current(asOf).answer(keys))
+    val found = all.copy(use = all.use.copy(calls = calls))
     partition.fold(found)(p => found.copy(locations = found.locations.in(p)))
   }
 

@@ -4,6 +4,7 @@ import java.io.IOException
 import java.net.{InetAddress, InetSocketAddress, ServerSocket, URI}
 import java.net.http.{HttpClient, HttpRequest, HttpResponse}
 import java.nio.file.{Files, Path}
+import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.{ConcurrentLinkedQueue, Executors, TimeUnit}
 
 import scala.collection.JavaConverters._
@@ -23,6 +24,10 @@ object Conditions {
 /** S3Proxy in a process of its own, with a folder of the local disk as its store, behind a door that counts calls. */
 final class S3Server extends AutoCloseable {
   @volatile var conditions: Conditions = Conditions.Kept
+
+  /** Every so many-th request is refused with "slow down" (503); 0: none. */
+  @volatile var refusesEach = 0
+  private val requests = new AtomicInteger
   private val folder = Fixtures.newFolder("s3")
   private val loopback = InetAddress.getLoopbackAddress
   private val behind = freePort()
@@ -123,14 +128,27 @@ final class S3Server extends AutoCloseable {
     val began = System.nanoTime()
     try {
       if (delayMillis > 0) Thread.sleep(delayMillis)
-      val body = exchange.getRequestBody.readAllBytes()
-      val isConditional = exchange.getRequestHeaders.containsKey("If-None-Match") && exchange.getRequestMethod == "PUT"
-      val answer =
-        if (isConditional && conditions == Conditions.Refused) None else Some(forward(exchange, body))
-      // Before it is given: who gets it may ask again at once.
-      asked.add(S3Request(kind(exchange), exchange.getRequestURI.toString, began, System.nanoTime()))
-      answer.fold(exchange.sendResponseHeaders(501, -1))(give(exchange, _))
+      if (refusesEach > 0 && requests.incrementAndGet() % refusesEach == 0) slowDown(exchange)
+      else passed(exchange, began)
     } finally exchange.close()
+  }
+
+  private def slowDown(exchange: HttpExchange): Unit = {
+    exchange.getRequestBody.readAllBytes()
+    val told = "<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>".getBytes
+    val isHead = exchange.getRequestMethod == "HEAD"
+    exchange.sendResponseHeaders(503, if (isHead) -1 else told.length.toLong)
+    if (!isHead) exchange.getResponseBody.write(told)
+  }
+
+  private def passed(exchange: HttpExchange, began: Long): Unit = {
+    val body = exchange.getRequestBody.readAllBytes()
+    val isConditional = exchange.getRequestHeaders.containsKey("If-None-Match") && exchange.getRequestMethod == "PUT"
+    val answer =
+      if (isConditional && conditions == Conditions.Refused) None else Some(forward(exchange, body))
+    // Before it is given: who gets it may ask again at once.
+    asked.add(S3Request(kind(exchange), exchange.getRequestURI.toString, began, System.nanoTime()))
+    answer.fold(exchange.sendResponseHeaders(501, -1))(give(exchange, _))
   }
 
   private def give(exchange: HttpExchange, answer: HttpResponse[Array[Byte]]): Unit = {

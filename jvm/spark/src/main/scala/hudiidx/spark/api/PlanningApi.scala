@@ -29,7 +29,8 @@ private[api] abstract class PlanningApi(
   /** What each scan of this table in a query reads, and why: a JSON array of `{path, reads, answered, file_filters, index_version,
     * instants_overlaid, fallback: {code, why}, partitions: {total, kept, why_not}, record_keys: {keys, file_groups, unknown_groups,
     * why_not}, columns: {partitions_skipped, files_skipped, parts: [{column, kinds, files, partitions, why_not}], why_not}, files_left: {partitions, record_keys,
-    * bounds, blooms}, files_in_index, files_total, files_kept, bytes_kept, planning_millis, why_not: [{index, reason}]}`; what is unknown is null.
+    * bounds, blooms}, files_in_index, files_total, files_kept, bytes_kept, planning_millis, store_calls, store_calls_in_a_row, store_throttled, why_not: [{index, reason}]}`; what is
+    * unknown is null.
     * No rows are read.
     */
   def explain(frame: DataFrame): AnyRef =

@@ -44,7 +44,10 @@ private[api] object ScanJson {
       .put("files_total", stages.total)
       .put("files_kept", facts.filesKept)
       .put("bytes_kept", facts.bytesKept)
-      .put("planning_millis", facts.planningMillis): Unit
+      .put("planning_millis", facts.cost.millis)
+      .put("store_calls", facts.cost.calls.all)
+      .put("store_calls_in_a_row", facts.cost.calls.inARow)
+      .put("store_throttled", facts.cost.calls.throttled): Unit
   }
 
   private def putPartitions(stage: PartitionStage, json: ObjectNode): Unit =

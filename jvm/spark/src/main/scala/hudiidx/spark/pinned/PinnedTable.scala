@@ -23,7 +23,7 @@ import org.apache.spark.sql.types.StructType
   *  @param hasLogs rows may stand in log files; false also for a query of the base files alone
   *  @param increment the rows are those of some commits; None: a snapshot
   *  @param names where columns were renamed, or dropped and added again: what they are called in files
-  *  @param openMillis what opening took
+  *  @param opening what opening took
   */
 final class PinnedTable(
     resolver: StructType => ExpressionResolver,
@@ -33,7 +33,7 @@ final class PinnedTable(
     val hasLogs: Boolean,
     val increment: Option[PinnedIncrement],
     val names: Option[TableNames],
-    val openMillis: Long
+    val opening: PlanningCost
 ) {
   def path: String = shared.path
 
@@ -187,12 +187,20 @@ object PinnedTable {
       zone: String,
       resolver: StructType => ExpressionResolver
   ): PinnedTable = {
-    val from = System.nanoTime()
     if (options.changes.isDefined)
       throw new InvalidOption(
         s"${IncrementalOptions.Format}: changes are no rows of the table; set it to latest_state, or leave it out, for this call"
       )
-    val shared = opened
+    val (make, cost) = PlanningCost.of(pinned(opened, options, zone))
+    make(resolver, cost)
+  }
+
+  /** All but what it cost. */
+  private def pinned(
+      shared: SharedTable,
+      options: ReadOptions,
+      zone: String
+  ): (StructType => ExpressionResolver, PlanningCost) => PinnedTable = {
     val config = shared.config
     ReadableRows.check(config)
     val hasLogs = config.isMergeOnRead && options.queryType != ReadOptions.ReadOptimized
@@ -209,7 +217,7 @@ object PinnedTable {
     val inPlace = hasLogs || increment.isDefined
     val reading = PartitionReading(increment.isDefined, !hasLogs, options.partitionsFromPaths)
     val rows = RowSchema.of(config, schema, zone, inPlace, reading)
-    new PinnedTable(resolver, shared, rows, options, hasLogs, increment, names, (System.nanoTime() - from) / 1000000)
+    new PinnedTable(_, shared, rows, options, hasLogs, increment, names, _)
   }
 
   /** None where files are read by the names of their columns. UnsupportedTable if columns were renamed by which rows are merged or

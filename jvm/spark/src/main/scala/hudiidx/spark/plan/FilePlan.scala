@@ -1,6 +1,6 @@
 package hudiidx.spark.plan
 
-import hudiidx.spark.pinned.{ColumnFilter, ColumnStage, PartitionPruning, PinnedTable}
+import hudiidx.spark.pinned.{ColumnFilter, ColumnStage, PartitionPruning, PinnedTable, PlanningCost}
 import hudiidx.spark.read.{FileSliceSplit, SliceReading}
 import hudiidx.spark.shims.Shims
 import hudiidx.sync.IndexCounts
@@ -27,7 +27,11 @@ object FilePlan {
 
   /** Only the files of partitions that the filters leave are ever loaded. */
   def of(table: PinnedTable, spec: ScanSpec): FilePlan = {
-    val from = System.nanoTime()
+    val (plan, cost) = PlanningCost.of(planned(table, spec))
+    plan.copy(facts = plan.facts.copy(cost = table.opening.and(cost)))
+  }
+
+  private def planned(table: PinnedTable, spec: ScanSpec): FilePlan = {
     val filters = new PlanFilters(table, spec)
     val inPartitions = table.partitions.filter(filters.inPartitions)
     val named = inPartitions.filter(filters.inKeys)
@@ -58,7 +62,7 @@ object FilePlan {
       files(slices),
       use.flatMap(_.version).map(IndexCounts.files),
       bytes(slices),
-      table.openMillis + (System.nanoTime() - from) / 1000000
+      PlanningCost.None
     )
     FilePlan(slices, facts)
   }

@@ -2,7 +2,7 @@ package hudiidx.spark.plan
 
 import hudiidx.column.segment.LeafReport
 import hudiidx.spark.options.ReadPushdowns
-import hudiidx.spark.pinned.{ColumnStage, PinnedTable}
+import hudiidx.spark.pinned.{ColumnStage, PinnedTable, PlanningCost}
 import hudiidx.spark.read.{KeyGroups, RecordKeyFilter}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, CustomTaskMetric}
@@ -40,7 +40,7 @@ object KeyStage {
   *  @param indexVersion None: the table was listed
   *  @param overlaidInstants instants taken from commit metadata on top of the index
   *  @param fallback why the index could not be used: code and message
-  *  @param planningMillis time spent in hudiidx, opening the index included
+  *  @param cost what was spent in hudiidx, opening the index included
   */
 final case class PlanFacts(
     indexVersion: Option[Long],
@@ -52,7 +52,7 @@ final case class PlanFacts(
     filesKept: Int,
     filesTotal: Option[Long],
     bytesKept: Long,
-    planningMillis: Long
+    cost: PlanningCost
 ) {
 
   /** One line for the plan's description. */
@@ -64,7 +64,7 @@ final case class PlanFacts(
     }
     val files = filesTotal.fold(s"files kept $filesKept")(t => s"files kept $filesKept of $t in the index")
     s"$index, partitions ${partitions.kept} of ${partitions.total}${why(partitions.whyNot)}, $keyText, $columnText, $files, " +
-      s"planned in $planningMillis ms"
+      cost.text
   }
 
   private def keyText: String = keys.groups match {
@@ -96,7 +96,9 @@ final case class PlanFacts(
       "filesKept" -> filesKept.toLong,
       "columnPartitionsSkipped" -> columns.partitionsSkipped.toLong,
       "columnFilesSkipped" -> columns.filesSkipped.toLong,
-      "planningMillis" -> planningMillis,
+      "planningMillis" -> cost.millis,
+      "storeCalls" -> cost.calls.all.toLong,
+      "storeCallsInARow" -> cost.calls.inARow.toLong,
       "instantsOverlaid" -> overlaidInstants.toLong,
       "indexFallbacks" -> (if (fallback.isDefined) 1L else 0L)
     )
@@ -129,6 +131,8 @@ object ScanMetrics {
     new KeyGroupsMetric,
     new KeyGroupsUnknownMetric,
     new PlanningMillisMetric,
+    new StoreCallsMetric,
+    new StoreCallsInARowMetric,
     new IndexFallbacksMetric
   )
 }
@@ -148,6 +152,8 @@ final class RecordKeysMetric extends Shown("recordKeys", "record keys looked up"
 final class KeyGroupsMetric extends Shown("keyGroups", "file groups that the record index names")
 final class KeyGroupsUnknownMetric extends Shown("keyGroupsUnknown", "file groups that the record index does not know")
 final class PlanningMillisMetric extends Shown("planningMillis", "planning time in milliseconds")
+final class StoreCallsMetric extends Shown("storeCalls", "calls of a remote store in planning")
+final class StoreCallsInARowMetric extends Shown("storeCallsInARow", "calls of a remote store in planning, in a row")
 final class IndexFallbacksMetric extends Shown("indexFallbacks", "listings in place of the index")
 
 sealed abstract class Shown(override val name: String, override val description: String) extends CustomSumMetric

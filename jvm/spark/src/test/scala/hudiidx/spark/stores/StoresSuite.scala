@@ -33,7 +33,7 @@ abstract class RemoteTables extends SparkSuite with CallBounds with BeforeAndAft
   override protected def sizes: Vector[Int] = if (TestSettings.isLong) super.sizes else Vector(3)
   private val made = new AtomicInteger
   private val all = Map("hudiidx.record.mode" -> "global", "hudiidx.columns" -> "*", "hudiidx.index.strict" -> "true")
-  private val strict = "hudiidx.index.strict" -> "true"
+  protected val strict = "hudiidx.index.strict" -> "true"
 
   override def beforeAll(): Unit = {
     val settings = spark.sparkContext.hadoopConfiguration
@@ -41,7 +41,7 @@ abstract class RemoteTables extends SparkSuite with CallBounds with BeforeAndAft
     configuration.getPropsWithPrefix("fs.s3a.").asScala.foreach { case (k, v) => settings.set(s"fs.s3a.$k", v) }
   }
 
-  private def newPath(): String = s"$root/t${made.incrementAndGet()}"
+  protected def newPath(): String = s"$root/t${made.incrementAndGet()}"
 
   private def put(fixture: String): String = {
     val to = new Path(newPath())
@@ -49,7 +49,7 @@ abstract class RemoteTables extends SparkSuite with CallBounds with BeforeAndAft
     to.toString
   }
 
-  private def api(path: String): HudiIdxApi = new HudiIdxApi(spark, path, all.asJava)
+  protected def api(path: String): HudiIdxApi = new HudiIdxApi(spark, path, all.asJava)
 
   private def isWhole(path: String): Boolean =
     new ObjectMapper().readTree(api(path).verifyParts(record = true, columns = true, 20, null)).get("ok").asBoolean
@@ -128,6 +128,25 @@ abstract class RemoteTables extends SparkSuite with CallBounds with BeforeAndAft
 
 /** On an S3-compatible server. */
 final class S3TablesSuite extends RemoteTables {
+  test(
+    "an explanation tells the calls of the store that planning took, and how many in a row, as its door counts them"
+  ) {
+    val path = newPath()
+    save(spark.range(100).selectExpr("id", "cast(id % 3 AS string) AS p", "id AS n"), path)
+    api(path).create()
+    for (filter <- Seq("p = '1'", "_hoodie_record_key = '7'", "n > 90")) {
+      RemoteTable.forget()
+      var told = new ObjectMapper().createArrayNode(): com.fasterxml.jackson.databind.JsonNode
+      val counted = callsOf {
+        told = new ObjectMapper().readTree(api(path).explain(read(path, strict).where(filter)).toString)
+      }
+      val scan = told.get(0)
+      val (calls, inARow) = (scan.get("store_calls").asLong, scan.get("store_calls_in_a_row").asLong)
+      assert(calls === (counted - RoundTrips).values.sum && calls > 0, s"$filter: $counted, $scan")
+      assert(math.abs(inARow - counted(RoundTrips)) <= 1 && inARow < calls, s"$filter: $counted, $scan")
+    }
+  }
+
   private lazy val server = new S3Server
   override protected val store = "S3"
   override protected def callsOf(deed: => Unit): Map[String, Long] = server.callsOf(deed)
