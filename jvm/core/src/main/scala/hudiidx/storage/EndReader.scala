@@ -57,17 +57,14 @@ private[hudiidx] object EndReader {
 
   /** As much as readers of HFiles and of Parquet's footers read at first. */
   val EndBytes: Int = 64 << 10
-
-  /** A place for ends. */
-  def ends(mostBytes: Long): RecentlyUsed[FileStamp, Array[Byte]] =
-    new RecentlyUsed[FileStamp, Array[Byte]](mostBytes)(_.length.toLong)
 }
 
 /** The storage of one task, which says what files it opens next: where the store is far their ends are read at the same time. Files
   * that are opened by name alone are read as always.
   */
 private[hudiidx] final class EndsAhead(under: Storage) extends ForwardingStorage(under) {
-  private val kept = EndReader.ends(2L * EndsAhead.Files * EndReader.EndBytes)
+  private val kept =
+    new RecentlyUsed[FileStamp, Array[Byte]](2L * EndsAhead.Files * EndReader.EndBytes)(_.length.toLong)
 
   /** The items, each after the ends of it and of some that follow are there.
     *

@@ -1,11 +1,12 @@
 package hudiidx.store
 
+import hudiidx.RecentlyUsed
 import hudiidx.storage.{EndReader, FileInfo, FileStamp, RandomReader, Storage}
 
 /** Ends of files of indexes on stores that are far, kept for the process: no other file ever bears their names. */
 private[hudiidx] object KeptEnds {
   private val MostBytes = 32L << 20
-  private val kept = EndReader.ends(MostBytes)
+  private val kept = new RecentlyUsed[FileStamp, Array[Byte]](MostBytes)(_.length.toLong)
 
   def reader(file: FileInfo)(open: => RandomReader): EndReader = new EndReader(file.stamp, kept, () => open)
 
