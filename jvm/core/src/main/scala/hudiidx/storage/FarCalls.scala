@@ -34,15 +34,14 @@ object FarCalls {
     private var heard = Vector.empty[(Long, Long)]
     private val refused = new ConcurrentHashMap[AnyRef, (Long, Long)]
 
-    def begin(store: AnyRef, count: Long): Unit = {
+    def hasRefused(store: AnyRef, count: Long): Unit = {
       refused.merge(store, (count, count), (a, b) => (a._1, math.max(a._2, b._2)))
-      if (outer != null) outer.begin(store, count)
+      if (outer != null) outer.hasRefused(store, count)
     }
 
-    def end(store: AnyRef, count: Long, began: Long, ended: Long): Unit = {
-      refused.merge(store, (count, count), (a, b) => (a._1, math.max(a._2, b._2)))
+    def add(began: Long, ended: Long): Unit = {
       synchronized(heard :+= (began -> ended))
-      if (outer != null) outer.end(store, count, began, ended)
+      if (outer != null) outer.add(began, ended)
     }
 
     def calls: FarCalls = synchronized {
@@ -74,10 +73,13 @@ object FarCalls {
     val listener = listening.get
     if (listener == null) call
     else {
-      listener.begin(store, refused)
+      listener.hasRefused(store, refused)
       val began = System.nanoTime()
       try heardBy(null)(call)
-      finally listener.end(store, refused, began, System.nanoTime())
+      finally {
+        listener.add(began, System.nanoTime())
+        listener.hasRefused(store, refused)
+      }
     }
   }
 

@@ -2,7 +2,9 @@ package hudiidx.storage
 
 import java.io.OutputStream
 
-/** Passes every call on; whoever extends it changes some. */
+/** Passes every call on; whoever extends it changes some. Not for what guards writes, as `TableFolder` does: a call that is added here would
+  * pass by its guard.
+  */
 private[hudiidx] abstract class ForwardingStorage(under: Storage) extends Storage {
   override def list(dir: String): Vector[FileInfo] = under.list(dir)
   override def status(path: String): Option[FileInfo] = under.status(path)

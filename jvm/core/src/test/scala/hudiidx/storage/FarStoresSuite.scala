@@ -66,7 +66,8 @@ class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         }
         override def close(): Unit = ()
       }
-      val reader = KeptEnds.reader(FileInfo(under.path, under.sizeBytes, 0L, isDirectory = false))(under)
+      def opened = KeptEnds.reader(FileInfo(under.path, under.sizeBytes, 0L, isDirectory = false))(under)
+      val reader = opened
       val offset = (a * size).toInt
       val length = (b * (size - offset)).toInt
       val target = new Array[Byte](length)
@@ -76,12 +77,7 @@ class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(target.sameElements(content.slice(offset, offset + length)) && read.sameElements(target))
       reader.fetch()
       val before = reads
-      assert(
-        KeptEnds
-          .reader(FileInfo(under.path, under.sizeBytes, 0L, isDirectory = false))(under)
-          .read(size - 1L, 1)
-          .get() === content(size - 1)
-      )
+      assert(opened.read(size - 1L, 1).get() === content(size - 1))
       assert(reads === before, "the end is kept")
     }
   }
