@@ -14,6 +14,7 @@ private[hudiidx] abstract class ForwardingStorage(under: Storage) extends Storag
   override def readAll(file: FileInfo): Array[Byte] = under.readAll(file)
   override def write(path: String)(content: OutputStream => Unit): Unit = under.write(path)(content)
   override def writeOnce(path: String)(content: OutputStream => Unit): Unit = under.writeOnce(path)(content)
+  override def writeBehind(path: String)(content: OutputStream => Unit): () => Unit = under.writeBehind(path)(content)
   override def writeScratch(path: String)(content: OutputStream => Unit): Unit = under.writeScratch(path)(content)
   override def writeInPlace(path: String)(content: OutputStream => Unit): Unit = under.writeInPlace(path)(content)
   override def replace(path: String, content: Array[Byte]): Unit = under.replace(path, content)

@@ -81,6 +81,14 @@ trait Storage {
   /** As `write`, of a name that no other file ever bore or will: a store where each question takes time is not asked whether one does. */
   def writeOnce(path: String)(content: OutputStream => Unit): Unit = write(path)(content)
 
+  /** As `writeOnce`, begun: the file is there once the result has been called, as often as one likes, which raises what its end did. A
+    * store where each question takes time ends it while others are written.
+    */
+  def writeBehind(path: String)(content: OutputStream => Unit): () => Unit = {
+    writeOnce(path)(content)
+    () => ()
+  }
+
   /** As `write`, but where the machine stops (not only the process) the file may be lost, cut or hold wrong bytes: for what
     *  is checked when it is read, and can be made again. Spares waiting for the disk.
     */

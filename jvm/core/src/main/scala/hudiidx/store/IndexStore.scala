@@ -218,12 +218,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
   private def writing[A](path: String)(body: => A): A =
     try body
     catch {
-      case e: IOException =>
-        throw new IndexNotWritable(
-          s"$path: cannot be written or removed ($e); make room in the folder or make it writable, or set hudiidx.index.path to " +
-            "a folder elsewhere",
-          e
-        )
+      case e: IOException => throw IndexStore.notWritable(path, e)
     }
 
   /** Removes all work folders: what somebody is making there is made again. */
@@ -336,6 +331,12 @@ object IndexStore {
     val options = if (dir == defaultDir(tablePath)) Vector.empty else Vector("--index-path" -> dir)
     ShellCommand(name, tablePath +: more.toVector, options)
   }
+
+  private[store] def notWritable(path: String, e: IOException): IndexNotWritable = new IndexNotWritable(
+    s"$path: cannot be written or removed ($e); make room in the folder or make it writable, or set hudiidx.index.path to " +
+      "a folder elsewhere",
+    e
+  )
 
   /** Part of a file name that no other writer uses: 10 characters, 50 random bits. */
   def newToken(): String = {

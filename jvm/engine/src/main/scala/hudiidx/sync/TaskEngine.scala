@@ -1,5 +1,7 @@
 package hudiidx.sync
 
+import hudiidx.store.WriteBehind
+
 /** Runs independent pieces of work: in this process, or as tasks of a cluster. */
 trait TaskEngine {
 
@@ -26,18 +28,27 @@ trait TaskEngine {
   }
 }
 
+object TaskEngine {
+
+  /** What a piece of work gives, once the files that it writes are there. */
+  def piece[B](access: TableAccess)(work: TableAccess => B): B =
+    WriteBehind.of(access.storage)(s => work(access.over(s)))
+}
+
 /** One piece after the other, in this thread. */
 final class LocalEngine(access: TableAccess) extends TaskEngine {
   override def parallelism: Int = 1
 
   override def run[A, B](what: String, inputs: Vector[A])(work: (TableAccess, A) => B): Vector[B] =
-    inputs.map(work(access, _))
+    TaskEngine.piece(access)(own => inputs.map(work(own, _)))
 
   override def runShowing[A, B](what: String, inputs: Vector[A], done: Seq[Int] => Unit)(
       work: (TableAccess, A) => B
-  ): Vector[B] = inputs.zipWithIndex.map { case (input, place) =>
-    val answer = work(access, input)
-    done(Seq(place))
-    answer
+  ): Vector[B] = TaskEngine.piece(access) { own =>
+    inputs.zipWithIndex.map { case (input, place) =>
+      val answer = work(own, input)
+      done(Seq(place))
+      answer
+    }
   }
 }

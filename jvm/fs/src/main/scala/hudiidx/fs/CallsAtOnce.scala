@@ -34,12 +34,21 @@ private[fs] object CallsAtOnce {
 
   /** What they give, in their order; the first error in this order once all have ended. */
   def apply[A](calls: Vector[() => A]): Vector[A] = {
-    val user = UserGroupInformation.getCurrentUser
-    val loader = Thread.currentThread.getContextClassLoader
-    val others = calls.drop(1).map(call => threads.submit(task(user, loader, FarCalls.heardHere(call))))
+    val others = calls.drop(1).map(submit(_))
     val outcomes = outcome(calls.head) +: ended(others)
     outcomes.map(_.fold(e => throw e, identity))
   }
+
+  /** Makes a call, and waits for its end where the result is called, which may be often. */
+  def begin(call: () => Unit): () => Unit = {
+    val begun = submit(call)
+    () => ended(Vector(begun)).foreach(_.fold(e => throw e, identity))
+  }
+
+  private def submit[A](call: () => A): Future[Outcome[A]] =
+    threads.submit(
+      task(UserGroupInformation.getCurrentUser, Thread.currentThread.getContextClassLoader, FarCalls.heardHere(call))
+    )
 
   private def outcome[A](call: () => A): Outcome[A] =
     try Right(call())

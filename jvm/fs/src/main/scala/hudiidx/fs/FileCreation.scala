@@ -17,6 +17,12 @@ private[hudiidx] trait FileCreation {
   /** As `create`, of a name that no other file ever bore or will. */
   def createOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean = create(fs, target)(content)
 
+  /** As `createOnce`, where nothing can be at `target`; what ends the file is left to who calls the result. */
+  def beginOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): () => Unit = {
+    if (!createOnce(fs, target)(content)) throw new java.nio.file.FileAlreadyExistsException(target.toString)
+    () => ()
+  }
+
   /** Removes what is known to be a file. */
   def deleteFile(fs: FileSystem, target: Path): Unit = fs.delete(target, false): Unit
 

@@ -87,6 +87,13 @@ final class HadoopStorage(conf: Configuration) extends Storage {
       if (!place.how.createOnce(place.fs, place.path)(content)) throw new FileAlreadyExistsException(path)
     }
 
+  override def writeBehind(path: String)(content: OutputStream => Unit): () => Unit =
+    writing(path)(_.writeBehind(path)(content)) { (fs, p) =>
+      val place = FileCreation.of(fs, p)
+      val end = place.how.beginOnce(place.fs, place.path)(content)
+      CallsAtOnce.begin(() => Storage.writing(path)(end()))
+    }
+
   override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
     on(path)(_.writeScratch(path)(content))((_, _) => writeOnce(path)(content))
 

@@ -84,6 +84,11 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
 
   /** A small file takes one put. What hadoop-aws does for a file is three requests: it looks for a folder, and for marks of folders. */
   override def createOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean = {
+    beginOnce(fs, target)(content)()
+    true
+  }
+
+  override def beginOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): () => Unit = {
     val out = new SmallOutput(SmallBytes, () => ByCreation.openOnce(fs, target))
     try content(out)
     catch {
@@ -91,8 +96,7 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
         out.stream.foreach(ByCreation.abandon(fs, target, _))
         throw e
     }
-    out.stream.fold(put(fs, target, out.held))(ByCreation.closeOwn(fs, target, _))
-    true
+    () => out.stream.fold(put(fs, target, out.held))(ByCreation.closeOwn(fs, target, _))
   }
 
   private def put(fs: FileSystem, target: Path, content: Array[Byte]): Unit = S3Client.of(fs, target) match {

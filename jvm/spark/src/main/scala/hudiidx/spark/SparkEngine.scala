@@ -92,7 +92,9 @@ object SparkEngine {
       conf: Broadcast[SerializableConfiguration],
       work: (TableAccess, A) => B
   ): Array[Byte] => Array[Byte] = { input =>
-    TaskErrors.ours(TaskBytes.of(work(Tables.access(conf.value.value), TaskBytes.read[A](input))))
+    TaskErrors.ours(
+      TaskBytes.of(TaskEngine.piece(Tables.access(conf.value.value))(work(_, TaskBytes.read[A](input))))
+    )
   }
 }
 

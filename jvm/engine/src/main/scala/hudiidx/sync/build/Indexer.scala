@@ -48,7 +48,7 @@ final case class SyncResult(
   *  (design §3.1). A crash at any step leaves the version before; its files are orphans that a later update removes.
   */
 final class Indexer(
-    access: TableAccess,
+    tableAccess: TableAccess,
     tablePath: String,
     options: IndexOptions,
     scanner: PartitionScanner = LocalScanner,
@@ -57,6 +57,8 @@ final class Indexer(
 ) {
   private val log = Log.of(classOf[Indexer])
   private val path = tablePath.stripSuffix("/")
+  private val behind = new WriteBehind(tableAccess.storage)
+  private val access = tableAccess.over(behind)
   private val store = new IndexStore(access.storage, options.indexDir(path))
   private val drafts = new Drafts(path, store, access, options, parts, clock)
   private val build = new IndexBuild(drafts, options, scanner, parts)
@@ -65,8 +67,7 @@ final class Indexer(
     *  `update`: IndexNotWritable if the index folder refuses a write; the version before stays in force. InvalidOption if the
     *  folder cannot be that of an index, or holds other files and no index.
     */
-  def create(): SyncResult = {
-    store.requireOwn(path)
+  def create(): SyncResult = own {
     store.requireUnused()
     NeverNames.forget(path)
     val built = build.run(0).result
@@ -78,10 +79,14 @@ final class Indexer(
     *  up (damaged, of another table or an earlier format, instants missing); IndexNotFound if there is none, DamagedIndex
     *  if a later hudiidx wrote it in a format that this one does not know.
     */
-  def update(): SyncResult = {
-    store.requireOwn(path)
-    looked(sync(0).result)
-  }
+  def update(): SyncResult = own(looked(sync(0).result))
+
+  /** What is done to an index folder, which must be one; where that fails nothing of it is on its way any more. */
+  private def own[A](work: => A): A =
+    try {
+      store.requireOwn(path)
+      work
+    } finally behind.abandon()
 
   /** Says so where the index folder is more open than the table now. What was made anew was looked at then. */
   private def looked(done: SyncResult): SyncResult = {
@@ -123,10 +128,7 @@ final class Indexer(
   /** Makes a part, or makes it anew, in step with the timeline, on top of the version that is in force then. IndexNotFound
     * without an index.
     */
-  def addPart(part: IndexPart): SyncResult = {
-    store.requireOwn(path)
-    looked(new PartAddition(part, drafts, sync, () => inForce()).run())
-  }
+  def addPart(part: IndexPart): SyncResult = own(looked(new PartAddition(part, drafts, sync, () => inForce()).run()))
 
   /** Publishes a version without the part, or with what is left of it; the same version if there is nothing to drop.
     * IndexNotFound without an index.
@@ -136,10 +138,7 @@ final class Indexer(
   /** Publishes a version whose files and properties of a part are these, of the version in force; the same version if they are
     * so already. IndexNotFound without an index.
     */
-  def setPart(part: IndexPart)(to: IndexVersion => PartFiles): IndexVersion = {
-    store.requireOwn(path)
-    setPart(part, to, 0)
-  }
+  def setPart(part: IndexPart)(to: IndexVersion => PartFiles): IndexVersion = own(setPart(part, to, 0))
 
   @tailrec
   private def setPart(part: IndexPart, to: IndexVersion => PartFiles, rebases: Int): IndexVersion = {
@@ -159,8 +158,7 @@ final class Indexer(
   /** Removes versions beyond those that the retention keeps, and files that no version names and no writer may need: their
     * names. Each update does so too. IndexNotFound without an index, IndexNotWritable if one cannot be removed.
     */
-  def expire(): Vector[String] = {
-    store.requireOwn(path)
+  def expire(): Vector[String] = own {
     try VersionPublisher.expire(store, inForce()._1, options.retention, clock.millis())
     catch {
       case e: java.io.IOException =>

@@ -29,7 +29,7 @@ class S3CallsSuite extends StoreCalls {
       "head" -> at(8, 25),
       "list" -> at(14, 31),
       "put" -> at(6),
-      RoundTrips -> at(31, 48)
+      RoundTrips -> at(28)
     ),
     "plan one partition" -> opened(get = 4, trips = 3),
     "plan one partition, again" -> opened(get = 0, trips = 1),
@@ -47,7 +47,7 @@ class S3CallsSuite extends StoreCalls {
       "head" -> at(9, 27),
       "list" -> at(19, 40),
       "put" -> at(14, 20),
-      RoundTrips -> at(47, 65)
+      RoundTrips -> at(39, 48)
     ),
     "update with nothing to do, all indexes" -> opened(get = 2, trips = 3),
     "update of one commit, all indexes" -> Map(
@@ -56,7 +56,7 @@ class S3CallsSuite extends StoreCalls {
       "head" -> at(2),
       "list" -> at(7),
       "put" -> at(10),
-      RoundTrips -> at(24)
+      RoundTrips -> at(21)
     ),
     "look up a key, opened anew" -> opened(get = 7, trips = 7),
     "look up a key, opened anew, again" -> opened(get = 0, trips = 1),
@@ -70,7 +70,7 @@ class S3CallsSuite extends StoreCalls {
       "list" -> at(13, 30),
       "post" -> at(1),
       "put" -> at(5),
-      RoundTrips -> at(45, 80)
+      RoundTrips -> at(42, 76)
     ),
     "expire, all indexes" -> Map("delete" -> at(13), "get" -> at(1), "list" -> at(3), RoundTrips -> at(6))
   )
