@@ -7,6 +7,9 @@ import java.io.OutputStream
 trait SortedRun {
   def entries: Long
 
+  /** About the bytes of its file, at most. */
+  def bytes: Long
+
   /** Numbers of the hash groups that it has entries of, ascending. */
   def groups: Array[Int]
 
@@ -71,6 +74,8 @@ private[record] final class SorterRun(ranges: IndexedSeq[HashRange], sorters: Ve
 
   def entries: Long = sorters.map(_.count.toLong).sum
 
+  def bytes: Long = sorters.map(_.bytesHeld).sum + ranges.size * SorterRun.SectionBytes
+
   def groups: Array[Int] = ranges.indices.filter(g => starts.exists(s => s(g) < s(g + 1))).toArray
 
   /** Entries of one group in order. */
@@ -85,6 +90,12 @@ private[record] final class SorterRun(ranges: IndexedSeq[HashRange], sorters: Ve
     }
     file.close(inputs, previous)
   }
+}
+
+private object SorterRun {
+
+  /** Of a group in a file's directory. */
+  private val SectionBytes = 16L
 }
 
 /** Walks one group of sorted sorters, class after class. A key and ordinal comes once, as [[MergeCursor]] has it for

@@ -3,7 +3,7 @@ package hudiidx.engine.record
 import hudiidx.{DamagedIndex, IndexNotWritable, Log, WriteConflict}
 import hudiidx.record._
 import hudiidx.record.page.EntryFlag
-import hudiidx.storage.{BytesReader, RandomReader, Storage}
+import hudiidx.storage.{BytesReader, CarriedFiles, RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexNames, IndexStore}
 import hudiidx.sync._
 import hudiidx.table.FileGroup
@@ -23,8 +23,34 @@ private[record] final case class NumberedWork(ordinal: Int, work: GroupWork) {
 /** A run of changes, a file of the index folder, and the numbers of the hash groups that it changes. */
 private[record] final case class ChangeRun(file: IndexFile, groups: Array[Int])
 
-/** Runs that a task wrote, and file groups of which it could not tell what changed. */
-private[record] final case class ChangeRuns(runs: Vector[ChangeRun], unknown: Vector[FileGroup])
+/** Runs that tasks wrote, and file groups of which these could not tell what changed.
+  *
+  *  @param carried content of those runs that no store has, by their paths
+  */
+private[record] final case class ChangeRuns(
+    runs: Vector[ChangeRun],
+    unknown: Vector[FileGroup],
+    carried: Map[String, Array[Byte]] = Map.empty
+) {
+
+  /** Those that a store has. */
+  def stored(dir: String): Vector[IndexFile] =
+    runs.map(_.file).filterNot(f => carried.contains(Storage.join(dir, f.name)))
+
+  def ++(others: ChangeRuns): ChangeRuns =
+    ChangeRuns(runs ++ others.runs, unknown ++ others.unknown, carried ++ others.carried)
+}
+
+/** Scratch files of an update that are handed from task to task where the store is far: few, and small ones. */
+private[record] object Carrying {
+  private val MostPieces = 32
+  private val MostBytes = 64L << 10
+
+  /** @param pieces that may make one each */
+  def isFor(storage: Storage, dir: String, pieces: Int): Boolean = pieces <= MostPieces && storage.isFar(dir)
+
+  def isSmall(bytes: Long): Boolean = bytes <= MostBytes
+}
 
 /** The folder of an update's runs, below the index folder: each update has its own, and removes it when its deltas are
   * written. That of an update that was killed goes when the index is cleaned. docs/format.md, "Work folders".
@@ -32,6 +58,8 @@ private[record] final case class ChangeRuns(runs: Vector[ChangeRun], unknown: Ve
 private[record] final class ChangeFolder(store: IndexStore) {
   private val log = Log.of(classOf[ChangeFolder])
   val name: String = s"${IndexNames.RecordUpdate}${IndexStore.newToken()}"
+
+  def isOf(file: IndexFile): Boolean = file.name.startsWith(s"$name/")
 
   /** Also where something failed: then that is the failure to tell of. */
   def clear(): Unit =
@@ -49,19 +77,26 @@ private[record] object ChangeTasks {
       folder: String,
       ranges: Vector[HashRange],
       works: Vector[NumberedWork]
-  ): Vector[ChangeRuns] =
-    engine.run(
-      s"read changed record keys of ${works.size} file groups",
-      Shares.ofBytes(works, engine.parallelism)(_.bytes)
-    )(runs(table, indexDir, folder, ranges))
+  ): ChangeRuns = {
+    val shares = Shares.ofBytes(works, engine.parallelism)(_.bytes)
+    engine
+      .run(s"read changed record keys of ${works.size} file groups", shares)(
+        runs(table, indexDir, folder, ranges, shares.size)
+      )
+      .foldLeft(ChangeRuns(Vector.empty, Vector.empty))(_ ++ _)
+  }
 
   private def runs(
       table: RecordTable,
       indexDir: String,
       folder: String,
-      ranges: Vector[HashRange]
+      ranges: Vector[HashRange],
+      tasks: Int
   ): (TableAccess, Vector[NumberedWork]) => ChangeRuns = { (access, share) =>
-    val store = new IndexStore(access.storage, indexDir)
+    val carrying = new CarriedFiles(access.storage, Map.empty)
+    val (carried, stored) = (new IndexStore(carrying, indexDir), new IndexStore(access.storage, indexDir))
+    def storeFor(bytes: Long) =
+      if (Carrying.isSmall(bytes) && Carrying.isFor(access.storage, indexDir, tasks)) carried else stored
     var written = Vector.empty[ChangeRun]
     var unknown = Vector.empty[FileGroup]
     val builder = new RunBuilder(
@@ -69,7 +104,7 @@ private[record] object ChangeTasks {
       KeyTasks.BudgetBytes,
       run => {
         val name = Storage.join(folder, RecordFileName.run(share.head.ordinal.toString, IndexStore.newToken()))
-        written :+= ChangeRun(store.writeScratch(name, RecordKind.Run)(run.write(_)), run.groups)
+        written :+= ChangeRun(storeFor(run.bytes).writeScratch(name, RecordKind.Run)(run.write(_)), run.groups)
       }
     )
     val keys = table.sliceKeys(access)
@@ -82,7 +117,7 @@ private[record] object ChangeTasks {
       }
     }
     builder.flushRest()
-    ChangeRuns(written, unknown)
+    ChangeRuns(written, unknown, carrying.made)
   }
 
 }

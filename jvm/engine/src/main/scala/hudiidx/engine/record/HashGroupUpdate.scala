@@ -3,6 +3,7 @@ package hudiidx.engine.record
 import java.util.BitSet
 
 import hudiidx.record._
+import hudiidx.storage.{CarriedFiles, Storage}
 import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
 import hudiidx.sync._
 
@@ -12,12 +13,14 @@ import hudiidx.sync._
   *  @param groups how many there are
   *  @param gained mappings more than before, by the counts of files
   *  @param deltas counts of the update's changes
+  *  @param stored deltas that a store has
   */
 private[record] final case class ChangedGroups(
     files: Vector[IndexFile],
     groups: Int,
     gained: Long,
-    deltas: Vector[RecordFileStats] = Vector.empty
+    deltas: Vector[RecordFileStats] = Vector.empty,
+    stored: Vector[IndexFile] = Vector.empty
 )
 
 /** A hash group, by its number, and the runs that have changes of it.
@@ -58,8 +61,8 @@ private[record] final class HashGroupUpdate(
 ) {
   private val dir = state.store.dir
 
-  def run(runs: Vector[ChangeRun], dictionary: GrowingDictionary): ChangedGroups = {
-    val deltas = writeDeltas(runs)
+  def run(changes: ChangeRuns, dictionary: GrowingDictionary): ChangedGroups = {
+    val (deltas, carried) = writeDeltas(changes)
     val byGroup = deltas.map(d => d.range -> d.file).toMap
     val grown = groups.map(g => byGroup.get(g.range).fold(g)(file => g.copy(deltas = g.deltas :+ file)))
     val jobs = HashGroupUpdate.jobs(settings.plan, grown, settings.leastGroups.getOrElse(1))
@@ -67,7 +70,7 @@ private[record] final class HashGroupUpdate(
     val shares = Shares.ofBytes(jobs, engine.parallelism)(_.groups.map(_.sizeBytes).sum)
     val done = engine
       .run(s"merge changes of ${jobs.size} hash groups", shares)(
-        HashGroupUpdate.steps(dir, state.instant, settings.plan, live)
+        HashGroupUpdate.steps(dir, state.instant, settings.plan, live, carried)
       )
       .flatten
     val rewritten = jobs.flatMap(_.groups.map(_.range)).toSet
@@ -78,27 +81,27 @@ private[record] final class HashGroupUpdate(
       kept.flatMap(_.files) ++ done.flatMap(_.files),
       kept.size + done.map(_.groups).sum,
       deltas.map(d => d.stats.entries - 2 * d.stats.removes).sum + done.map(_.gained).sum,
-      deltas.map(_.stats)
+      deltas.map(_.stats),
+      deltas.map(_.file).filterNot(f => carried.contains(Storage.join(dir, f.name)))
     )
   }
 
-  /** A delta each for the groups that runs have entries of and that these change; other groups are not looked at. */
-  private def writeDeltas(runs: Vector[ChangeRun]): Vector[WrittenGroup] = {
-    val named = runs.flatMap(r => r.groups.map(_ -> r.file)).groupBy(_._1)
+  /** A delta each for the groups that runs have entries of and that these change, and the content of those that no store has; other
+    * groups are not looked at.
+    */
+  private def writeDeltas(from: ChangeRuns): (Vector[WrittenGroup], Map[String, Array[Byte]]) = {
+    val named = from.runs.flatMap(r => r.groups.map(_ -> r.file)).groupBy(_._1)
     val changes = named.toVector.sortBy(_._1).map { case (n, found) =>
       val group = groups(n)
       val isPassing =
         settings.plan.rewritesAtOnce(group.base.fold(0L)(_.sizeBytes), group.deltas.map(_.sizeBytes), group.range)
       GroupChange(n, group.range, found.map(_._2), if (isPassing) Some(folder) else None)
     }
-    engine
-      .run(
-        s"write record changes of ${changes.size} hash groups",
-        Shares.ofBytes(changes, engine.parallelism)(_ => 1L)
-      )(
-        HashGroupUpdate.deltas(dir, state.instant, before)
-      )
-      .flatten
+    val written = engine.run(
+      s"write record changes of ${changes.size} hash groups",
+      Shares.ofBytes(changes, engine.parallelism)(_ => 1L)
+    )(HashGroupUpdate.deltas(dir, state.instant, before, from.carried, changes.size))
+    (written.flatMap(_._1), written.flatMap(_._2).toMap)
   }
 
   /** Ordinals whose file groups a reader of any instant may still see: those that have files. */
@@ -146,26 +149,35 @@ private[record] object HashGroupUpdate {
   def deltas(
       dir: String,
       instant: String,
-      before: IndexVersion
-  ): (TableAccess, Vector[GroupChange]) => Vector[WrittenGroup] = { (access, share) =>
-    val store = new IndexStore(access.storage, dir)
+      before: IndexVersion,
+      carried: Map[String, Array[Byte]],
+      groups: Int
+  ): (TableAccess, Vector[GroupChange]) => (Vector[WrittenGroup], Map[String, Array[Byte]]) = { (access, share) =>
+    val carrying = new CarriedFiles(access.storage, carried)
+    val store = new IndexStore(carrying, dir)
     val index = RecordIndex.open(before, store, access.cache)
     val runs = new HeldRuns(store)
-    val writer = new HashGroupWriter(store, instant)
-    try
-      share.flatMap(c =>
-        writer.deltaOfRuns(c.range, c.number, c.runs.map(run => () => runs.open(run)), index, c.folder)
+    val isCarrying = Carrying.isFor(access.storage, dir, groups)
+    def writer(c: GroupChange) = {
+      val isSmall = isCarrying && Carrying.isSmall(c.runs.map(_.sizeBytes).sum)
+      new HashGroupWriter(if (isSmall) store else new IndexStore(access.storage, dir), instant)
+    }
+    try {
+      val written = share.flatMap(c =>
+        writer(c).deltaOfRuns(c.range, c.number, c.runs.map(run => () => runs.open(run)), index, c.folder)
       )
-    finally index.close()
+      (written, carrying.made)
+    } finally index.close()
   }
 
   def steps(
       dir: String,
       instant: String,
       plan: RecordPlan,
-      live: LiveMappings
+      live: LiveMappings,
+      carried: Map[String, Array[Byte]]
   ): (TableAccess, Vector[GroupJob]) => Vector[ChangedGroups] = { (access, share) =>
-    val store = new IndexStore(access.storage, dir)
+    val store = new IndexStore(new CarriedFiles(access.storage, carried), dir)
     val rewrite = new GroupRewrite(store, new HashGroupWriter(store, instant), plan, live)
     share.map(rewrite.run)
   }

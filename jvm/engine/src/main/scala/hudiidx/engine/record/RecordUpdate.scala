@@ -31,18 +31,22 @@ private[record] final class RecordUpdate(
     val works = dirtyWork.works(dirty, dictionary)
     if (works.isEmpty) PartFiles(before.files.filter(f => RecordKind.All(f.kind)), ownProperties, Vector.empty)
     else {
+      var mayBeFilled = true
       try {
-        val changed = change(works, dictionary)
+        val runs = changes(works, dictionary)
+        val changed =
+          new HashGroupUpdate(engine, state, before, groups, settings, folder.name, shared.firstDay)
+            .run(runs, dictionary)
+        mayBeFilled = (runs.stored(state.store.dir) ++ changed.stored).exists(folder.isOf)
         dictionary.settle(settings.plan)
         PartFiles(changed.files ++ dictionary.segments, properties(changed, dictionary.size), Vector.empty)
-      } finally folder.clear()
+      } finally if (mayBeFilled) folder.clear()
     }
   }
 
-  private def change(works: Vector[DirtyGroup], dictionary: GrowingDictionary): ChangedGroups = {
+  private def changes(works: Vector[DirtyGroup], dictionary: GrowingDictionary): ChangeRuns = {
     val runs = ChangeTasks.write(engine, shared, state.store.dir, folder.name, ranges, numbered(works, dictionary))
-    val all = runs.flatMap(_.runs) ++ retried(runs.flatMap(_.unknown), dictionary)
-    new HashGroupUpdate(engine, state, before, groups, settings, folder.name, shared.firstDay).run(all, dictionary)
+    runs ++ retried(runs.unknown, dictionary)
   }
 
   /** The ordinal that each file group's keys are to have. All keys of a known group take the place of those it had, so the
@@ -56,14 +60,14 @@ private[record] final class RecordUpdate(
   }
 
   /** Work that needed a file which is gone: the file slice is read as it is. */
-  private def retried(unknown: Vector[FileGroup], dictionary: GrowingDictionary): Vector[ChangeRun] =
-    if (unknown.isEmpty) Vector.empty
+  private def retried(unknown: Vector[FileGroup], dictionary: GrowingDictionary): ChangeRuns =
+    if (unknown.isEmpty) ChangeRuns(Vector.empty, Vector.empty)
     else {
       val slices = dirtyWork.slices(unknown)
       val works = slices.zip(dictionary.renew(slices.map(s => FileGroup(s.partitionPath, s.fileId)))).map {
         case (slice, ordinal) => NumberedWork(ordinal, GroupWork.All(slice))
       }
-      ChangeTasks.write(engine, shared, state.store.dir, folder.name, ranges, works).flatMap(_.runs)
+      ChangeTasks.write(engine, shared, state.store.dir, folder.name, ranges, works)
     }
 
   private def ownProperties: Map[String, String] = before.properties.filter(_._1.startsWith(RecordProperty.Prefix))
