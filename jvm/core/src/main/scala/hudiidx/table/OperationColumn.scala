@@ -4,7 +4,7 @@ import java.nio.file.NoSuchFileException
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.log.{LogFile => LogBlocks}
-import hudiidx.storage.{RandomReader, Storage}
+import hudiidx.storage.{RandomReader, Storage, ToldSize}
 import hudiidx.timeline.{ActiveTimeline, InstantContents, WriteStat}
 import hudiidx.{DamagedTable, NotAHudiTable}
 
@@ -25,15 +25,18 @@ final class ColumnsOfFiles(storage: Storage, tablePath: String, bases: BaseFileC
     val path = Storage.join(tablePath, relative)
     try
       NotAHudiTable.reading(path) {
-        val reader = storage.open(path)
-        try of(reader, written, column)
-        finally reader.close()
+        // A log may have grown since.
+        val told = if (ColumnsOfFiles.isLog(written)) 0L else written.fileSizeBytes
+        ToldSize.opening(storage, path, told) { reader =>
+          try of(reader, written, column)
+          finally reader.close()
+        }
       }
     catch { case _: NoSuchFileException | _: DamagedTable => None }
   }
 
   private def of(reader: RandomReader, written: WriteStat, column: String): Option[Boolean] =
-    if (written.fileName.exists(_.startsWith(".")))
+    if (ColumnsOfFiles.isLog(written))
       LogBlocks.schemaFrom(reader, written.logOffset).map(ColumnsOfFiles.hasField(_, column))
     else if (written.fileName.exists(_.endsWith(FileKind.Parquet.extension))) Some(bases.has(reader, column))
     else None
@@ -41,6 +44,8 @@ final class ColumnsOfFiles(storage: Storage, tablePath: String, bases: BaseFileC
 
 private object ColumnsOfFiles {
   private val mapper = new ObjectMapper
+
+  private def isLog(written: WriteStat): Boolean = written.fileName.exists(_.startsWith("."))
 
   /** Of an Avro schema of records. */
   private def hasField(avroJson: String, column: String): Boolean = {

@@ -75,6 +75,9 @@ trait IndexPart {
 
   def isIn(version: IndexVersion): Boolean
 
+  /** Reads what the part asks of the table at first, where the store is far and other parts are made meanwhile. */
+  def fetch(table: TableContext): Unit = ()
+
   /** Made anew for a version that `create` makes. `before`: the version in force until then, whose settings of the part
     * stay unless options say otherwise. Nothing if the index is not to have the part.
     */

@@ -103,6 +103,19 @@ object TableContext {
     */
   def load(access: TableAccess, tablePath: String): TableContext = {
     val (config, listed) = configAndTimeline(access.storage, tablePath)
+    loaded(access, tablePath, config, listed)
+  }
+
+  /** As `load`, by properties that were read a moment ago. */
+  def load(access: TableAccess, tablePath: String, config: TableConfig): TableContext =
+    loaded(access, tablePath, config, None)
+
+  private def loaded(
+      access: TableAccess,
+      tablePath: String,
+      config: TableConfig,
+      listed: Option[Vector[FileInfo]]
+  ): TableContext = {
     def files = listed.getOrElse(TimelineReader.list(access.storage, config.timelineDir(tablePath)))
     try of(access, tablePath, config, files)
     catch {

@@ -66,9 +66,9 @@ class NameNodeCallsSuite extends StoreCalls {
     ),
     "update of one commit" -> Map(
       "op_create" -> at(2),
-      "op_get_file_status" -> at(7),
-      "op_list_status" -> at(5),
-      "op_open" -> at(8),
+      "op_get_file_status" -> at(6),
+      "op_list_status" -> at(4),
+      "op_open" -> at(5),
       "op_rename" -> at(2)
     ),
     "info" -> Map("op_get_file_status" -> at(1), "op_list_status" -> at(3), "op_open" -> at(2)),
@@ -89,12 +89,11 @@ class NameNodeCallsSuite extends StoreCalls {
       "op_open" -> at(2)
     ),
     "update of one commit, all indexes" -> Map(
-      "op_create" -> at(11, 9),
-      "op_delete" -> at(2),
-      "op_get_file_status" -> at(18, 15),
-      "op_list_status" -> at(7),
-      "op_open" -> at(18, 16),
-      "op_rename" -> at(11, 9)
+      "op_create" -> at(6, 5),
+      "op_get_file_status" -> at(10, 9),
+      "op_list_status" -> at(5),
+      "op_open" -> at(12),
+      "op_rename" -> at(6, 5)
     ),
     "look up a key, opened anew" -> Map("op_get_file_status" -> at(3), "op_list_status" -> at(2), "op_open" -> at(8)),
     "look up a key, opened anew, again" -> Map(

@@ -2,6 +2,7 @@ package hudiidx.sync
 
 import hudiidx.storage.{FarStorage, LocalStorage}
 import hudiidx.sync.build.Indexer
+import hudiidx.table.KnownProperties
 import java.nio.file.Files
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.JavaConverters._
@@ -29,29 +30,40 @@ class FarIndexSuite extends AnyFunSuite {
     )
   }
 
-  test(
-    "an update that read the timeline before another writer published makes nothing anew, and takes nothing in twice"
-  ) {
-    withTable(9) { table =>
-      indexed(table)
-      write(table)
-      val store = storeOn { () =>
-        write(table)
-        new Indexer(accessOf(LocalStorage), table.path, strict).update(): Unit
-      }
-      val done = new Indexer(accessOf(store), table.path, strict).update()
-      assert(!done.rebuilt && !done.published && done.version.number === 2)
-      checkAgainstListing(accessOf(LocalStorage), table, strict)
-    }
-  }
+  /** Where the timeline lies only the properties tell: a process that knows them reads it at the same time as the index. */
+  private val knowing = Seq(
+    "in a process that has seen the table" ->
+      ((t: FakeTable) => TableContext.load(accessOf(new FarStorage(LocalStorage)), t.path): Unit),
+    "in a new process" -> ((_: FakeTable) => KnownProperties.clear())
+  )
 
-  test("an update that read the timeline before a commit takes that in too") {
-    withTable(9) { table =>
-      indexed(table)
-      write(table)
-      val done = new Indexer(accessOf(storeOn(() => write(table))), table.path, strict).update()
-      assert(!done.rebuilt && done.instants.size === 2)
-      checkAgainstListing(accessOf(LocalStorage), table, strict)
+  for ((process, begins) <- knowing) {
+    test(
+      s"$process an update that read the timeline before another writer published makes nothing anew, and takes nothing in twice"
+    ) {
+      withTable(9) { table =>
+        indexed(table)
+        write(table)
+        begins(table)
+        val store = storeOn { () =>
+          write(table)
+          new Indexer(accessOf(LocalStorage), table.path, strict).update(): Unit
+        }
+        val done = new Indexer(accessOf(store), table.path, strict).update()
+        assert(!done.rebuilt && !done.published && done.version.number === 2)
+        checkAgainstListing(accessOf(LocalStorage), table, strict)
+      }
+    }
+
+    test(s"$process an update that read the timeline before a commit takes that in too") {
+      withTable(9) { table =>
+        indexed(table)
+        write(table)
+        begins(table)
+        val done = new Indexer(accessOf(storeOn(() => write(table))), table.path, strict).update()
+        assert(!done.rebuilt && done.instants.size === 2)
+        checkAgainstListing(accessOf(LocalStorage), table, strict)
+      }
     }
   }
 

@@ -3,7 +3,7 @@ package hudiidx.engine.column
 import hudiidx.column._
 import hudiidx.column.segment.{ColumnKind, RecordsFile, RecordsMerge, Segment, SegmentMerge, SegmentPlan}
 import hudiidx.hfile.{BlockCache, HFileReader}
-import hudiidx.storage.RandomReader
+import hudiidx.storage.{CarriedFiles, RandomReader, Storage}
 import hudiidx.store.{IndexFile, IndexNames, IndexStore}
 import hudiidx.sync.{IndexState, TaskEngine}
 import hudiidx.table.FileEntry
@@ -20,17 +20,18 @@ private[column] final class ColumnFiles(engine: TaskEngine, state: IndexState, c
     * work folder until the version is published: a later try takes it from there. Another one at the same time that was first
     * takes the folder away; what is gone, or damaged, is made again.
     *
-    *  @param files of one partition after the other, in the order of their keys
+    *  @param files   of one partition after the other, in the order of their keys
+    *  @param carries what one task made is not stored where it is small: `settled` stores what is left of it
     */
-  def made(work: ColumnWork, files: () => Iterator[FileEntry]): MadeColumns =
-    if (work.specs.isEmpty) MadeColumns.None else made(work, files, ColumnFiles.Tries)
+  def made(work: ColumnWork, files: () => Iterator[FileEntry], carries: Boolean = false): MadeColumns =
+    if (work.specs.isEmpty) MadeColumns.None else made(work, files, carries, ColumnFiles.Tries)
 
-  private def made(work: ColumnWork, files: () => Iterator[FileEntry], tries: Int): MadeColumns =
+  private def made(work: ColumnWork, files: () => Iterator[FileEntry], carries: Boolean, tries: Int): MadeColumns =
     try {
       val waves = files().grouped(ColumnFiles.FilesPerWave).buffered
       val first = if (waves.hasNext) ColumnShare.cut(waves.head.toVector, work, engine.parallelism) else Vector.empty
       if (first.isEmpty) MadeColumns.None
-      else if (first.size == 1) inOneTask(work, first)
+      else if (first.size == 1) inOneTask(work, first, carries)
       else {
         val progress = new ColumnProgress(files().size, state.show)
         inFolder(work, waves.map(wave => ColumnShare.cut(wave.toVector, work, engine.parallelism)), progress)
@@ -40,13 +41,13 @@ private[column] final class ColumnFiles(engine: TaskEngine, state: IndexState, c
         val e = lost.cause
         ColumnFiles.log.warn(s"${store.dir}: column files in the making went away or are damaged, made again: $e")
         new ColumnFolder(store, work).removeDamaged()
-        made(work, files, tries - 1)
+        made(work, files, carries, tries - 1)
       case lost: LostWork => throw lost.cause
     }
 
-  private def inOneTask(work: ColumnWork, shares: Vector[ColumnShare]): MadeColumns = {
-    val written = ColumnTasks.write(engine, work, store.dir, shares, _ => state.instant, _ => ())
-    MadeColumns(written.flatMap(w => w.stats.toVector ++ w.records), Vector.empty)
+  private def inOneTask(work: ColumnWork, shares: Vector[ColumnShare], carries: Boolean): MadeColumns = {
+    val written = ColumnTasks.write(engine, work, store.dir, shares, _ => state.instant, _ => (), carries)
+    MadeColumns(written.flatMap(w => w.stats.toVector ++ w.records), Vector.empty, written.flatMap(_.carried).toMap)
   }
 
   /** LostWork where the folder is at fault. */
@@ -91,12 +92,20 @@ private[column] final class ColumnFiles(engine: TaskEngine, state: IndexState, c
   private def live(partition: String): Iterator[(String, Long)] =
     state.view.source.files(partition).iterator.map(f => f.fileName -> f.sizeBytes)
 
-  /** Files of a kind after an update that wrote the last of them: so many are merged that few are left. */
-  def settled(files: Vector[IndexFile], kind: String): Vector[IndexFile] =
-    SegmentPlan.mergeFrom(files.map(_.sizeBytes)) match {
-      case Some(place) => files.take(place) :+ merge(files.drop(place), store, store, kind)
-      case None        => files
-    }
+  /** Files of a kind after an update that wrote the last of them: so many are merged that few are left.
+    *
+    *  @param carried content of those that are not stored yet, by their names
+    */
+  def settled(files: Vector[IndexFile], kind: String, carried: Map[String, Array[Byte]]): Vector[IndexFile] = {
+    val (kept, due) = files.splitAt(SegmentPlan.mergeFrom(files.map(_.sizeBytes)).getOrElse(files.size))
+    kept.foreach(f => carried.get(f.name).foreach(bytes => store.write(f.name, kind)(_.write(bytes))))
+    if (due.isEmpty) kept else kept :+ merge(due, over(carried), store, kind)
+  }
+
+  private def over(carried: Map[String, Array[Byte]]): IndexStore = {
+    val held = carried.map { case (name, bytes) => Storage.join(store.dir, name) -> bytes }
+    new IndexStore(new CarriedFiles(store.storage, held), store.dir)
+  }
 }
 
 private[column] object ColumnFiles {
@@ -138,8 +147,14 @@ final private class ColumnProgress(total: Int, show: Double => Unit) {
   }
 }
 
-/** @param leftovers paths of work folders */
-private[column] final case class MadeColumns(files: Vector[IndexFile], leftovers: Vector[String])
+/** @param leftovers paths of work folders
+  * @param carried   content of files that are not stored yet, by their names
+  */
+private[column] final case class MadeColumns(
+    files: Vector[IndexFile],
+    leftovers: Vector[String],
+    carried: Map[String, Array[Byte]] = Map.empty
+)
 
 private[column] object MadeColumns {
   val None: MadeColumns = MadeColumns(Vector.empty, Vector.empty)

@@ -1,5 +1,7 @@
 package hudiidx.engine.column
 
+import scala.util.Try
+
 import hudiidx.{DamagedIndex, Log}
 import hudiidx.column._
 import hudiidx.column.segment.{ColumnKind, SegmentOrder}
@@ -62,6 +64,9 @@ final class ColumnPart(
     ColumnSettings.check(settings.specs, table)
     whole(state, table, settings)
   }
+
+  /** What is wrong with the schema is told where it is used. */
+  override def fetch(table: TableContext): Unit = Try(table.schema()): Unit
 
   /** Bounds of all columns may be there of one that was forbidden since. */
   override def holds(version: IndexVersion, never: NeverColumns): Boolean = {
@@ -184,8 +189,8 @@ final class ColumnPart(
     val table = TableColumns.of(state.table)
     val settings = usable(table, before)
     val files = new ColumnFiles(engine, state, settings.choice)
-    val made = files.made(work(state, table, settings.specs), () => ColumnPart.newFiles(state, unseen))
-    val joined = ColumnPart.joined(files, before.files.filter(owns), made.files)
+    val made = files.made(work(state, table, settings.specs), () => ColumnPart.newFiles(state, unseen), carries = true)
+    val joined = ColumnPart.joined(files, before.files.filter(owns), made.files, made.carried)
     val added = if (settings.specs.exists(_.isAll)) ColumnPart.fresh(state.table, table, unseen) else Vector.empty
     val fresh = added.filterNot(state.never.forbids)
     val pending = settings.pending ++ (if (fresh.isEmpty) Vector.empty else Vector(IndexSpec(IndexKind.Range, fresh)))
@@ -285,10 +290,18 @@ private[column] object ColumnPart {
     kept
   }
 
-  /** Files of before with new ones behind, merged where that is due. */
-  def joined(files: ColumnFiles, before: Vector[IndexFile], made: Vector[IndexFile]): Vector[IndexFile] =
+  /** Files of before with new ones behind, merged where that is due.
+    *
+    *  @param carried as for [[ColumnFiles.settled]]
+    */
+  def joined(
+      files: ColumnFiles,
+      before: Vector[IndexFile],
+      made: Vector[IndexFile],
+      carried: Map[String, Array[Byte]] = Map.empty
+  ): Vector[IndexFile] =
     Vector(ColumnKind.Stats, ColumnKind.Records).flatMap { kind =>
       val all = before.filter(_.kind == kind) ++ made.filter(_.kind == kind)
-      if (made.exists(_.kind == kind)) files.settled(all, kind) else all
+      if (made.exists(_.kind == kind)) files.settled(all, kind, carried) else all
     }
 }

@@ -1,5 +1,6 @@
 package hudiidx.engine.column
 
+import java.io.{ByteArrayOutputStream, OutputStream}
 import java.math.BigInteger
 import java.security.MessageDigest
 
@@ -56,17 +57,27 @@ private[column] object ColumnShare {
   }
 }
 
-/** Column files of one share. */
-private[column] final case class WrittenColumns(stats: Option[IndexFile], records: Option[IndexFile])
+/** Column files of one share.
+  *
+  *  @param carried content of those that no store has, by their names
+  */
+private[column] final case class WrittenColumns(
+    stats: Option[IndexFile],
+    records: Option[IndexFile],
+    carried: Map[String, Array[Byte]] = Map.empty
+)
 
 /** The tasks that read columns. Made here, so that they carry what they need and nothing else. */
 private[column] object ColumnTasks {
+  private val MostCarriedBytes = 64L << 10
+  private val BytesOfFact = 64
 
   /** Writes the column files of each share into a folder.
     *
     *  @param folder of an index store
     *  @param prefix what names of a share's files begin with; a task that runs again has names of its own
     *  @param done   is told of how many files columns are read, again and again
+    *  @param carries small files are not stored, but handed back
     */
   def write(
       engine: TaskEngine,
@@ -74,7 +85,8 @@ private[column] object ColumnTasks {
       folder: String,
       shares: Vector[ColumnShare],
       prefix: ColumnShare => String,
-      done: Int => Unit
+      done: Int => Unit,
+      carries: Boolean = false
   ): Vector[WrittenColumns] =
     if (shares.isEmpty) Vector.empty
     else
@@ -82,25 +94,40 @@ private[column] object ColumnTasks {
         s"read columns of ${shares.map(_.files.size).sum} files",
         shares.map(s => s -> prefix(s)),
         places => done(places.map(shares(_).files.size).sum)
-      )(writing(work, folder))
+      )(writing(work, folder, carries))
 
   private def writing(
       work: ColumnWork,
-      folder: String
+      folder: String,
+      carries: Boolean
   ): (TableAccess, (ColumnShare, String)) => WrittenColumns = { case (access, (share, prefix)) =>
     val store = new IndexStore(access.storage, folder)
     val token = IndexStore.newToken()
     val ahead = new EndsAhead(access.storage)
     val read = ahead.over(share.files)(work.fileOf).map(work.read(ahead, _)).toVector
-    def written(kind: String)(content: java.io.OutputStream => Unit): Option[IndexFile] =
-      Some(store.write(ColumnKind.fileName(prefix, token, kind), kind)(content))
-    WrittenColumns(
+    val isCarried = carries && bytesOf(read) <= MostCarriedBytes
+    var carried = Map.empty[String, Array[Byte]]
+    def written(kind: String)(content: OutputStream => Unit): Option[IndexFile] = {
+      val name = ColumnKind.fileName(prefix, token, kind)
+      if (isCarried) {
+        val bytes = new ByteArrayOutputStream
+        content(bytes)
+        carried += name -> bytes.toByteArray
+        Some(IndexFile(name, kind, bytes.size.toLong))
+      } else Some(store.write(name, kind)(content))
+    }
+    val files = WrittenColumns(
       if (work.hasRanges) written(ColumnKind.Stats)(stats(read, _)) else None,
       if (work.hasRecords) written(ColumnKind.Records)(records(read, _)) else None
     )
+    files.copy(carried = carried)
   }
 
-  private def stats(read: Vector[ReadFile], out: java.io.OutputStream): Unit = {
+  /** About what the files of these take. */
+  private def bytesOf(read: Vector[ReadFile]): Long =
+    read.map(r => r.facts.size.toLong * BytesOfFact + r.records.map(_.bytes.length.toLong).sum).sum
+
+  private def stats(read: Vector[ReadFile], out: OutputStream): Unit = {
     val writer = new SegmentWriter(out)
     partitions(read).foreach { case (path, files) => writer.partition(path, files) }
     val layout = writer.layout
@@ -123,7 +150,7 @@ private[column] object ColumnTasks {
     writer.close(): Unit
   }
 
-  private def records(read: Vector[ReadFile], out: java.io.OutputStream): Unit = {
+  private def records(read: Vector[ReadFile], out: OutputStream): Unit = {
     val writer = new RecordsWriter(out)
     partitions(read).foreach { case (path, files) => writer.partition(path, files) }
     writer.layout

@@ -20,6 +20,7 @@ import hudiidx.sync.{
   UnseenInstant,
   WrittenFiles
 }
+import hudiidx.table.TableConfig
 import hudiidx.{DamagedIndex, Log, WriteConflict}
 import java.time.Clock
 import scala.util.Try
@@ -58,6 +59,23 @@ private[sync] final class Drafts(
 
   /** The table as it is now. */
   def table(): TableContext = TableContext.load(access, path).keepingCommits
+
+  /** The index's versions, and the table, both read at the same time where the store is far; then the table may be older.
+    *
+    *  @return true behind them: the table's timeline was read after the versions
+    */
+  def look(): (BaseVersion, Try[TableContext], Boolean) = {
+    val storage = access.storage
+    if (!storage.isFar(path)) (store.base(), Try(table()), true)
+    else if (TableConfig.lastKnown(storage, path).isEmpty) {
+      // Where the timeline is only the properties tell, for which the versions do not wait.
+      val (base, config) = Storage.both(storage, path)(store.base(), Try(TableConfig.read(storage, path)))
+      (base, config.flatMap(c => Try(TableContext.load(access, path, c).keepingCommits)), true)
+    } else {
+      val (base, now) = Storage.both(storage, path)(store.base(), Try(table()))
+      (base, now, false)
+    }
+  }
 
   /** What holds for a version that is made on top of another. */
   def never(before: Option[IndexVersion]): NeverColumns = ruleOf(before) ++ options.never
@@ -134,10 +152,12 @@ private[sync] final class Drafts(
     else {
       val version = publisher.versionOf(table, manifest.files, manifest.properties, 0L)
       IndexState.opened(store, table, version, _ => (), listed) { state =>
-        of.zipWithIndex.map { case (part, i) =>
+        def all = of.zipWithIndex.map { case (part, i) =>
           val show = progress.map(_.of(1 + i, 1 + of.size))
           part -> make(part, show.fold(state)(s => state.copy(show = s)))
         }
+        if (access.storage.isFar(path)) Storage.both(access.storage, path)(all, of.drop(1).foreach(_.fetch(table)))._1
+        else all
       }
     }
 

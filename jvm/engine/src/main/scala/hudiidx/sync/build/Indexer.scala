@@ -3,7 +3,6 @@ package hudiidx.sync.build
 import hudiidx.Log
 import hudiidx._
 import hudiidx.column.NeverColumns
-import hudiidx.storage.Storage
 import hudiidx.store._
 import hudiidx.sync.{
   IndexOptions,
@@ -21,7 +20,6 @@ import hudiidx.sync.{
 }
 import java.time.Clock
 import scala.annotation.tailrec
-import scala.util.Try
 
 /** What a create or update did.
   *
@@ -96,7 +94,7 @@ final class Indexer(
 
   private def sync(rebases: Int): Synced = {
     drafts.requireTries(rebases)
-    val (base, table) = Storage.both(access.storage, path)(store.base(), Try(drafts.table()))
+    val (base, table, isLater) = drafts.look()
     base.requireRead() match {
       case Current.Absent => absent()
       // Two writers of different formats would make the index anew in turn.
@@ -105,7 +103,7 @@ final class Indexer(
         rebuild(rebases, reasons.mkString("; ") + "; if it had a record index, `hudiidx add-index` makes that anew")
       case Current.Unreadable(reasons, _, _) => rebuild(rebases, reasons.mkString("; "))
       case Current.Found(version, _)         =>
-        val (now, status) = planned(version, table.get)
+        val (now, status) = planned(version, table.get, isLater)
         status match {
           case IndexStatus.Diverged(fallback) => rebuild(rebases, fallback.why)
           case IndexStatus.Usable(unseen)     => ruled(Base(now, version, base.next, unseen), rebases)
@@ -116,11 +114,11 @@ final class Indexer(
   /** What the version lacks. A timeline that was read beside it may be older than it, which is enough to tell that nothing is to be
     * done; what is published is as of one that was read after it.
     */
-  private def planned(version: IndexVersion, table: TableContext): (TableContext, IndexStatus) =
+  private def planned(version: IndexVersion, table: TableContext, isLater: Boolean): (TableContext, IndexStatus) =
     SyncPlan.of(version, table) match {
-      case IndexStatus.Usable(unseen) if unseen.isEmpty || !access.storage.isFar(path) =>
-        (table, IndexStatus.Usable(unseen))
-      case _ =>
+      case IndexStatus.Usable(unseen) if unseen.isEmpty => (table, IndexStatus.Usable(unseen))
+      case status if isLater                            => (table, status)
+      case _                                            =>
         val now = drafts.table()
         (now, SyncPlan.of(version, now))
     }

@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.collection.JavaConverters._
 
+import hudiidx.engine.column.ColumnPart
 import hudiidx.storage.{FarStorage, ForwardingStorage, LocalStorage, Storage}
 import hudiidx.store.{IndexStore, KeptEnds}
 import hudiidx.sync._
@@ -51,7 +52,8 @@ class CarriedRunsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def indexer(path: String, storage: Storage): Indexer = {
     val a = access(storage)
-    new Indexer(a, path, IndexOptions(), LocalScanner, Vector(new RecordPart(new Apart(a), options)))
+    val columns = new ColumnPart(new Apart(a), ColumnOptions(range = Some("c0"), bloom = Some("c1")))
+    new Indexer(a, path, IndexOptions(), LocalScanner, Vector(new RecordPart(new Apart(a), options), columns))
   }
 
   private def contents(path: String): Vector[(String, Vector[Byte])] = current(path).get.files.map { f =>
@@ -65,7 +67,7 @@ class CarriedRunsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** A table with an index, and a copy; both are written and brought up, the copy's index on a store that is far. */
   private def updated(writes: Seq[KeyWrite]): Watched = {
-    val table = new KeyedTable
+    val table = new KeyedTable(more = 2)
     table.write(Seq(KeyWrite("a", -1, log = false, keys(0, 200), 0)))
     indexer(table.path, LocalStorage).create()
     table.write(writes)

@@ -11,7 +11,7 @@ import java.nio.file.{Files, Path}
 import java.time.LocalDate
 import java.time.format.DateTimeFormatter
 import java.util.UUID
-import org.apache.avro.SchemaBuilder
+import org.apache.avro.{Schema, SchemaBuilder}
 import org.apache.avro.generic.{GenericData, GenericRecord}
 import org.apache.parquet.column.ParquetProperties.WriterVersion
 import org.apache.parquet.example.data.Group
@@ -243,6 +243,8 @@ final class KeyedTable(val dir: Path = Fixtures.newFolder("keyed"), more: Int = 
 
   private def body(written: Vector[Written], operation: String): ObjectNode = {
     val root = json.createObjectNode().put("operationType", operation)
+    // Stock Hudi writes the columns that are not its own.
+    if (more > 0) root.putObject("extraMetadata").put("schema", columnsOf(more).toString): Unit
     val partitions = root.putObject("partitionToWriteStats")
     written.groupBy(_.partition).foreach { case (p, files) =>
       val stats = partitions.putArray(p)
@@ -305,6 +307,9 @@ object KeyedTable {
       "",
       "}"
     )
+
+  private def columnsOf(more: Int): Schema =
+    (0 until more).foldLeft(SchemaBuilder.record("r").fields())((f, c) => f.requiredInt(s"c$c")).endRecord()
 
   /** Of a record with nothing but what Hudi adds. */
   private[record] val AvroSchema =

@@ -37,13 +37,13 @@ class S3CallsSuite extends StoreCalls {
     "update with nothing to do" -> opened(get = 2, trips = 3),
     "update with nothing to do, again" -> opened(get = 0, trips = 1),
     "update of one commit" ->
-      Map("get" -> at(5), "head" -> at(2), "list" -> at(5), "put" -> at(2), RoundTrips -> at(9)),
+      Map("get" -> at(5), "head" -> at(1), "list" -> at(4), "put" -> at(2), RoundTrips -> at(8)),
     "info" -> opened(get = 2, trips = 3, list = 3),
     "verify" -> Map("get" -> at(11, 28), "head" -> at(5, 22), "list" -> at(7, 24), RoundTrips -> at(17, 40)),
     "expire" -> Map("delete" -> at(3), "get" -> at(1), "list" -> at(3), RoundTrips -> at(6)),
     "create, all indexes" -> Map(
       "delete" -> at(7, 13),
-      "get" -> at(19, 104),
+      "get" -> at(20, 105),
       "head" -> at(9, 27),
       "list" -> at(19, 40),
       "put" -> at(14, 20),
@@ -51,12 +51,11 @@ class S3CallsSuite extends StoreCalls {
     ),
     "update with nothing to do, all indexes" -> opened(get = 2, trips = 3),
     "update of one commit, all indexes" -> Map(
-      "delete" -> at(3),
-      "get" -> at(13),
-      "head" -> at(2),
-      "list" -> at(7),
-      "put" -> at(10),
-      RoundTrips -> at(21)
+      "get" -> at(12),
+      "head" -> at(1),
+      "list" -> at(5),
+      "put" -> at(6, 5),
+      RoundTrips -> at(12, 11)
     ),
     "look up a key, opened anew" -> opened(get = 7, trips = 7),
     "look up a key, opened anew, again" -> opened(get = 0, trips = 1),
@@ -65,7 +64,7 @@ class S3CallsSuite extends StoreCalls {
     "plan by an indexed column, again" -> opened(get = 0, trips = 1),
     "verify, all indexes" -> Map(
       "delete" -> at(5),
-      "get" -> at(29, 114),
+      "get" -> at(30, 115),
       "head" -> at(7, 24),
       "list" -> at(13, 30),
       "post" -> at(1),
