@@ -69,7 +69,7 @@ class IndexFaultSuite extends AnyFunSuite {
               assert(e.getMessage.contains("No space left on device") && e.getMessage.contains(IndexOptions.Path))
               val left =
                 if (Files.exists(table.dir.resolve(".hoodie/hudiidx"))) indexFiles(table) else Set.empty[String]
-              assert((left -- before).forall(n => !n.contains("tmp") && !n.endsWith(".json")))
+              assert((left -- before).forall(n => !n.endsWith(".tmp") && !n.endsWith(".json")))
           }
           nothingHalfVisible(table, job.needsIndex)
           finishAndTidy(table)

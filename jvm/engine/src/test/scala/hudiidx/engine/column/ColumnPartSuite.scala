@@ -4,7 +4,8 @@ import hudiidx.column._
 import hudiidx.column.segment.{ColumnIndex, ColumnKind, ColumnScan}
 import hudiidx.engine.TimelineCut
 import hudiidx.engine.record.{KeyWrite, KeyedTable}
-import hudiidx.store.IndexVersion
+import hudiidx.storage.LocalStorage
+import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.sync._
 import hudiidx.sync.build.Indexer
 import hudiidx.{Fixtures, InvalidOption, TestSettings}
@@ -172,6 +173,28 @@ class ColumnPartSuite extends AnyFunSuite {
       val before = new TableFiles(table.path).version.files.map(_.name).toSet
       val files = indexer(table.path).update().version.files.filter(f => ColumnKind.All(f.kind))
       assert(files.size <= 20 && files.count(f => !before(f.name)) <= 3, s"update $n")
+    }
+    assertIndexed(table.path)
+  }
+
+  test("an update stores the column file that it names, and none that it merges at once") {
+    val table = new KeyedTable(more = 2)
+    def write(partition: String, files: Int, from: Int): Unit = table.write(
+      Vector.tabulate(files)(i => KeyWrite(partition, -1, log = false, Vector(KeyedTable.uuid(from + i)), 0))
+    )
+    write("a", 600, 0)
+    create(table.path, ColumnOptions(range = Some("c0")))
+    def columnFiles: Set[String] =
+      LocalStorage.list(IndexStore.defaultDir(table.path)).map(_.name).filter(_.endsWith(".column_stats")).toSet
+    for ((n, added) <- Seq(1 -> 2, 2 -> 2, 3 -> 2)) {
+      val before = columnFiles
+      write("b", 1, 2000 + n)
+      val named = indexer(table.path).update().version.files.filter(f => ColumnKind.All(f.kind)).map(_.name).toSet
+      info(
+        indexer(table.path).update().version.files.filter(f => ColumnKind.All(f.kind)).map(_.sizeBytes).mkString(" ")
+      )
+      assert(named.size === added && named.subsetOf(columnFiles), s"update $n")
+      assert((columnFiles -- before).size === 1, s"update $n")
     }
     assertIndexed(table.path)
   }

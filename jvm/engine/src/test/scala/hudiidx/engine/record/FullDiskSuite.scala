@@ -68,7 +68,7 @@ class FullDiskSuite extends AnyFunSuite {
   private def assertWhole(path: String, before: Option[IndexVersion]): Unit = {
     val dir = IndexStore.defaultDir(path)
     val below = Fixtures.filesBelow(path).filter(_.startsWith(".hoodie/hudiidx/"))
-    assert(below.filter(f => f.contains(".tmp") || f.contains("record-verify") || f.contains("record-update")).isEmpty)
+    assert(below.filter(f => f.endsWith(".tmp") || f.contains("record-verify") || f.contains("record-update")).isEmpty)
     before.toVector.flatMap(_.files).foreach { f =>
       assert(LocalStorage.status(s"$dir/${f.name}").exists(_.sizeBytes == f.sizeBytes), f.name)
     }
