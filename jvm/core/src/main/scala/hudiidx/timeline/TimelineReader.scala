@@ -149,6 +149,9 @@ object InstantName {
     } else None
   }
 
+  /** The instant of a file that is left of one, see [[ActiveTimeline.unfinished]]. */
+  def left(name: String, layout: Int): Option[Instant] = unfinished(name, layout).orElse(parse(name, layout))
+
   /** The instant of a file that hudiidx makes beside its place, as storages name those; None for any other name. Stock Hudi has no
     * names of this form.
     */

@@ -117,10 +117,9 @@ private[write] final class PendingWrites(
   private def sweepTimeline(now: Long): Unit = {
     val layout = table.timeline.layout
     val alive = known.filterNot(isSilent(_, now)).map(_.instant).toSet
-    def instant(name: String) = InstantName.unfinished(name, layout).orElse(InstantName.parse(name, layout))
     table.timeline.unfinished
       .filter(f => options.lease.isOver(now - f.modifiedMillis))
-      .filterNot(f => instant(f.name).exists(i => alive(i.requestedTime)))
+      .filterNot(f => InstantName.left(f.name, layout).exists(i => alive(i.requestedTime)))
       .foreach(f => table.storage.deleteOne(f.path))
   }
 

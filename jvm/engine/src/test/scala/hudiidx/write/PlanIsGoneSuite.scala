@@ -32,6 +32,22 @@ class PlanIsGoneSuite extends AnyFunSuite {
       assert(keys(path) === Vector("a", "b", "c", "d"))
     }
 
+    test(s"version $version: no write takes the time of a compaction whose plan is gone, which would stay then") {
+      val path = written(version)
+      val dir = TableContext.load(IndexerSuite.accessOf(LocalStorage), path).timeline.dir
+      // The clock is behind the timeline, so that the next millisecond is the next instant.
+      Files.createFile(Path.of(dir, "20990101000000000.clean.requested"))
+      val inflight = Files.createFile(Path.of(dir, "20990101000000001.compaction.inflight"))
+      write(LocalStorage, path, "c", slow)
+      def there = TableContext.load(IndexerSuite.accessOf(LocalStorage), path).timeline.instants.map(_.requestedTime)
+      assert(there.last === "20990101000000002")
+      assert(plan(LocalStorage, path, slow).exists(_ > there(there.size - 2)))
+      Files.setLastModifiedTime(inflight, FileTime.fromMillis(1))
+      write(LocalStorage, path, "d", slow)
+      assert(!Files.exists(inflight))
+      assert(keys(path) === Vector("a", "b", "c", "d"))
+    }
+
     test(
       s"version $version: a compaction that begins on a plan that is gone leaves no inflight file, answered or not"
     ) {

@@ -3,7 +3,7 @@ package hudiidx.write.format
 import hudiidx.storage.Storage
 import hudiidx.sync.TableContext
 import hudiidx.table.TableConfig
-import hudiidx.timeline.InstantTime
+import hudiidx.timeline.{InstantName, InstantTime}
 
 /** The files of a timeline that say that instants are complete. */
 private[write] object CompletedFiles {
@@ -37,10 +37,14 @@ private[write] object CompletedFiles {
   /** Behind all that the timeline has. */
   def next(table: TableContext): String = next(table, table.config)
 
-  /** The same, for what begins: none of those `taken`, which a writer that failed may have left beside the timeline. */
+  /** The same, for what begins: none of those `taken`, which a writer that failed may have left beside the timeline, nor of those whose
+    * files others left on it: beside an instant of their time these would stay.
+    */
   def next(table: TableContext, taken: Set[String]): String = {
     val zone = table.config.timelineZone
-    Iterator.iterate(next(table))(InstantTime.next(_, 0L, zone)).dropWhile(taken).next()
+    val left = table.timeline.unfinished.flatMap(f => InstantName.left(f.name, table.timeline.layout))
+    val all = taken ++ left.map(_.requestedTime)
+    Iterator.iterate(next(table))(InstantTime.next(_, 0L, zone)).dropWhile(all).next()
   }
 
   /** As instants of a table with these properties are written. */
