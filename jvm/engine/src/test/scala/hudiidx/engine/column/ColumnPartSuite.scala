@@ -182,7 +182,7 @@ class ColumnPartSuite extends AnyFunSuite {
     def write(partition: String, files: Int, from: Int): Unit = table.write(
       Vector.tabulate(files)(i => KeyWrite(partition, -1, log = false, Vector(KeyedTable.uuid(from + i)), 0))
     )
-    write("a", 600, 0)
+    write("a", 900, 0)
     create(table.path, ColumnOptions(range = Some("c0")))
     def columnFiles: Set[String] =
       LocalStorage.list(IndexStore.defaultDir(table.path)).map(_.name).filter(_.endsWith(".column_stats")).toSet
