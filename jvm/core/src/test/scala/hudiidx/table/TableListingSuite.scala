@@ -1,6 +1,6 @@
 package hudiidx.table
 
-import hudiidx.storage.LocalStorage
+import hudiidx.storage.{FarStorage, LocalStorage, Storage}
 import hudiidx.table.listing.{ListingRules, PartitionLister, SizeCheck, TableListing}
 import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures, TableChanged}
@@ -25,6 +25,12 @@ final class TableListingSuite extends AnyFunSuite {
         assert(listed.files(p) === stockFiles(name, p), s"files of '$p'")
         compareViews(name, listed.view, p, stock)
       }
+    }
+
+    test(s"$name: partitions and files are the same on a store that is far") {
+      val far = Listed(Fixtures.table(name), storage = new FarStorage(LocalStorage))
+      assert(far.listing.partitions === listed.listing.partitions)
+      far.listing.partitions.foreach(p => assert(far.files(p) === listed.files(p), s"files of '$p'"))
     }
 
     test(
@@ -85,11 +91,14 @@ final class TableListingSuite extends AnyFunSuite {
   }
 
   test("a folder in the place of the file that marks a partition is an error that names it") {
-    for (partition <- Seq("", "nyc/")) {
+    for {
+      partition <- Seq("", "nyc/")
+      storage <- Seq(LocalStorage, new FarStorage(LocalStorage))
+    } {
       val table = Fixtures.copy("v9-cow-part")
       LocalStorage.delete(s"$table/$partition.hoodie_partition_metadata")
       Files.createDirectories(Paths.get(table, s"$partition.hoodie_partition_metadata"))
-      val said = Try(Listed(table).listing.partitions)
+      val said = Try(Listed(table, storage = storage).listing.partitions)
       if (partition.isEmpty) assert(said.failed.get.getMessage.contains("/.hoodie_partition_metadata: a folder"))
       assert(said.failed.toOption.forall(_.isInstanceOf[DamagedTable]), said)
     }
@@ -150,7 +159,11 @@ final class TableListingSuite extends AnyFunSuite {
 object TableListingSuite {
 
   /** A table listed with a timeline, by default the one on storage. */
-  final case class Listed(table: String, pinned: Option[ActiveTimeline] = None) {
+  final case class Listed(
+      table: String,
+      pinned: Option[ActiveTimeline] = None,
+      storage: Storage = LocalStorage
+  ) {
     private val config = TableConfig.read(LocalStorage, table)
     val timeline: ActiveTimeline =
       pinned.getOrElse(
@@ -164,7 +177,7 @@ object TableListingSuite {
       )
     val contents = new InstantContents(LocalStorage, timeline.dir)
     private val viewTimeline = ViewTimeline.load(config, timeline, contents, _ => None)
-    val listing: TableListing = TableListing(LocalStorage, table, config, timeline, contents, viewTimeline)
+    val listing: TableListing = TableListing(storage, table, config, timeline, contents, viewTimeline)
     val view = new FileSystemView(listing, viewTimeline)
 
     def files(partition: String): Map[String, Long] = listing.files(partition).map(f => f.fileName -> f.sizeBytes).toMap

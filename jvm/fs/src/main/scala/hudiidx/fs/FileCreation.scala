@@ -74,8 +74,10 @@ private[hudiidx] object FileCreation {
   def of(fs: FileSystem, path: Path): Place =
     if (isOneOf(fs, Views)) behind(fs, path)
     else if (isRenaming(fs, path)) Place(ByRename, fs, path)
-    else if (fs.getClass.getName.startsWith(S3Package)) Place(S3ConditionalPut, fs, path)
+    else if (isS3(fs)) Place(S3ConditionalPut, fs, path)
     else Place(ByCreation, fs, path)
+
+  def isS3(fs: FileSystem): Boolean = fs.getClass.getName.startsWith(S3Package)
 
   private def isRenaming(fs: FileSystem, path: Path): Boolean =
     isOneOf(fs, Renaming) || fs.hasPathCapability(path, RenameCapability) ||

@@ -67,7 +67,9 @@ final class HadoopStorage(conf: Configuration) extends Storage {
     new HadoopReader(fs, stamp, FutureIO.awaitFuture(stream))
   }
 
-  override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path))((_, _) => whole(open(path)))
+  override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path)) { (fs, p) =>
+    HadoopReader.found(path)(HadoopStorage.told(fs)(SmallFiles.read(fs, p))).getOrElse(whole(open(path)))
+  }
 
   override def readAll(file: FileInfo): Array[Byte] = on(file.path)(_.readAll(file))((_, _) => whole(open(file)))
 

@@ -31,7 +31,7 @@ private[fs] object KnownStatus {
 
   /** hadoop-aws 3.3 takes no other status than its own for one. */
   private def s3a(fs: FileSystem): Option[Constructor[_ <: FileStatus]] =
-    if (!fs.getClass.getName.startsWith("org.apache.hadoop.fs.s3a.")) None
+    if (!FileCreation.isS3(fs)) None
     else
       Try {
         val status = Class.forName("org.apache.hadoop.fs.s3a.S3AFileStatus", true, fs.getClass.getClassLoader)

@@ -20,14 +20,18 @@ final case class FolderVisit(path: String, isPartition: Boolean, subfolders: Vec
 final class PartitionLister(storage: Storage, val rules: ListingRules) {
 
   /** One step of the walk over the table's folders. A committed metafile tells at the cost of one small read; only a
-    * folder without one is listed.
+    * folder without one is listed. The table's own mostly has none: where the store is far it is listed at once.
     */
   def visit(path: String): FolderVisit = {
     val metafile = Storage.join(Storage.join(rules.tablePath, path), PartitionLister.Metafile)
-    val written = PartitionLister.commitTime(storage, metafile)
+    val first = if (path.isEmpty && storage.isFar(rules.tablePath)) Some(listed(path)) else None
+    val mayHave = first.forall(_.exists(_.name == PartitionLister.Metafile))
+    val written = if (mayHave) PartitionLister.commitTime(storage, metafile) else None
     if (written.exists(rules.timeline.isCommitted)) FolderVisit(path, isPartition = true, Vector.empty)
     else {
-      val found = listed(path)
+      val found = first.getOrElse(listed(path))
+      if (found.exists(f => f.isDirectory && f.name == PartitionLister.Metafile))
+        throw PartitionLister.isFolder(metafile)
       if (found.exists(f => !f.isDirectory && PartitionLister.isMetafile(f.name)))
         // Made by a write that never completed, it is no partition yet: neither files nor metafile are committed.
         FolderVisit(path, written.isEmpty || entries(path, found).nonEmpty, Vector.empty)
@@ -106,11 +110,13 @@ object PartitionLister {
     catch {
       case _: NoSuchFileException | _: FileNotFoundException                => None
       case _: IOException if storage.status(metafile).exists(_.isDirectory) =>
-        throw new DamagedTable(
-          s"$metafile: a folder, where the file that marks a partition was expected; move it away, with what is in it"
-        )
+        throw isFolder(metafile)
       case e: IOException => NotAHudiTable.reading(metafile)(throw e)
     }
+
+  private def isFolder(metafile: String) = new DamagedTable(
+    s"$metafile: a folder, where the file that marks a partition was expected; move it away, with what is in it"
+  )
 
   private def isMetafile(name: String): Boolean =
     name == Metafile || name == Metafile + ".parquet" || name == Metafile + ".orc"

@@ -28,6 +28,9 @@ final class S3Server extends AutoCloseable {
   /** Every so many-th request is refused with "slow down" (503); 0: none. */
   @volatile var refusesEach = 0
   private val requests = new AtomicInteger
+
+  /** So many answers to gets end in their middle. */
+  val cutsGets = new AtomicInteger
   private val folder = Fixtures.newFolder("s3")
   private val loopback = InetAddress.getLoopbackAddress
   private val behind = freePort()
@@ -162,7 +165,10 @@ final class S3Server extends AutoCloseable {
       exchange.sendResponseHeaders(answer.statusCode, -1)
     } else {
       exchange.sendResponseHeaders(answer.statusCode, if (answer.body.isEmpty) -1 else answer.body.length.toLong)
-      exchange.getResponseBody.write(answer.body)
+      val isCut = exchange.getRequestMethod == "GET" && answer.body.length > 1 && cutsGets.getAndUpdate(n =>
+        math.max(0, n - 1)
+      ) > 0
+      exchange.getResponseBody.write(answer.body, 0, if (isCut) answer.body.length / 2 else answer.body.length)
     }
   }
 

@@ -2,8 +2,11 @@ package hudiidx.fs.s3
 
 import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.NoSuchFileException
 import java.util.concurrent.{Callable, Executors}
 import java.util.concurrent.atomic.AtomicInteger
+
+import scala.util.Try
 
 import hudiidx.{Figures, TestSettings}
 import hudiidx.fs.HadoopStorage
@@ -54,7 +57,7 @@ class S3StorageSuite extends StorageContract with IndexFolderContract with Befor
     assert(publishAtOnce(newFolder(), 6, rounds).forall(_ == 1))
   }
 
-  test("a known file costs one get, any other a question before") {
+  test("a known file costs one get, a small one too, any other a question before") {
     val folder = newFolder()
     storage.write(s"$folder/f")(_.write("content".getBytes(UTF_8)))
     val Vector(known) = storage.list(folder)
@@ -65,7 +68,38 @@ class S3StorageSuite extends StorageContract with IndexFolderContract with Befor
         S3Server.RoundTrips -> 1
       )
     )
-    assert(server.callsOf(storage.readAll(known.path)) === Map("head" -> 1, "get" -> 1, S3Server.RoundTrips -> 2))
+    assert(server.callsOf(storage.readAll(known.path)) === Map("get" -> 1, S3Server.RoundTrips -> 1))
+    storage.write(s"$folder/large")(_.write(new Array[Byte](64 << 10)))
+    val calls = server.callsOf(assert(storage.readAll(s"$folder/large").length === (64 << 10)))
+    assert(calls === Map("head" -> 1, "get" -> 2, S3Server.RoundTrips -> 3))
+  }
+
+  test("a file of any size is read whole by its name; one that is absent, and a folder, are none") {
+    val folder = newFolder()
+    val most = 64 << 10
+    for (size <- Seq(0, 1, 1000, most - 1, most, most + 1, 3 * most)) {
+      val content = Array.tabulate(size)(i => (i * 31 + size).toByte)
+      storage.write(s"$folder/$size")(_.write(content))
+      assert(storage.readAll(s"$folder/$size").sameElements(content), size)
+    }
+    for (none <- Seq("absent", "")) intercept[IOException](storage.readAll(s"$folder/$none".stripSuffix("/")))
+    intercept[NoSuchFileException](storage.readAll(s"$folder/absent"))
+  }
+
+  test("of an answer that is cut nothing is taken for the whole file") {
+    val folder = newFolder()
+    for (size <- Seq(1000, 60000, 200000)) {
+      val content = Array.tabulate(size)(i => (i % 251).toByte)
+      storage.write(s"$folder/$size")(_.write(content))
+      val known = storage.list(folder).find(_.name == size.toString).get
+      for (
+        cuts <- Seq(1, 2, 1000); read <- Seq(() => storage.readAll(s"$folder/$size"), () => storage.readAll(known))
+      ) {
+        server.cutsGets.set(cuts)
+        try assert(Try(read()).toOption.forall(_.sameElements(content)), s"$cuts answers of $size bytes are cut")
+        finally server.cutsGets.set(0)
+      }
+    }
   }
 
   test("a version costs one put, and the first of a bucket three more that ask whether a second one is refused") {
