@@ -113,6 +113,10 @@ def test_an_index_that_is_not_there_is_not_dropped_silently(cow: Path) -> None:
     dropped = run("drop-index", cow, "fare", *local)
     assert "nothing to remove" not in dropped.stderr
     assert answer("info", cow)["columns"] == []
+    assert "nothing to remove" not in run("drop", cow, "--yes", *local).stderr
+    told = run("drop", cow, "--yes", "--json", *local)
+    assert json.loads(told.stdout) == {"dropped": None}
+    assert f"there is no index of {cow}: nothing to remove" in told.stderr
 
 
 def test_partitions(spark: SparkSession, indexed: HudiIndex) -> None:

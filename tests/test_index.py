@@ -30,10 +30,10 @@ def test_an_index_lives_and_dies_inside_one_folder(spark: SparkSession, cow: Pat
     made = {f for f in files_below(cow) if f not in before}
     assert made
     assert all(f.startswith(".hoodie/hudiidx/") for f in made)
-    index.drop()
+    assert index.drop()
     assert files_below(cow) == before
     assert index.info().state == "ABSENT"
-    index.drop()
+    assert not index.drop()
 
 
 def test_create_says_what_it_did(spark: SparkSession, cow: Path) -> None:

@@ -328,7 +328,7 @@ class HudiIndex(TableViews, TableLookups, TableAdvice, TableExports):
         api = self._with(retain_last=retain_last, older_than_minutes=older_than_minutes)
         return list(self._document(api.expireVersions))
 
-    def drop(self) -> None:
-        """Removes the index, and nothing else. No index is no error."""
+    def drop(self) -> bool:
+        """Removes the index, and nothing else. False if there was none, which is no error."""
         with translated():
-            self._api.drop()
+            return bool(self._api.drop())

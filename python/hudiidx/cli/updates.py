@@ -263,8 +263,10 @@ def drop(
         if not sys.stdin.isatty():
             raise out.usage("drop asks before it removes the index; pass --yes where nobody can answer")
         out.require_yes(f"Remove the index of {table}?")
-    with_spark(table, "removing the index", lambda i: i.drop(), index_path, master, conf)
-    print_document({"dropped": table}, json_)
+    done = with_spark(table, "removing the index", lambda i: i.drop(), index_path, master, conf)
+    print_document({"dropped": table if done else None}, json_)
+    if not done:
+        out.line(f"there is no index of {table}: nothing to remove", stderr=True)
 
 
 @command(

@@ -68,7 +68,7 @@ final class HadoopStorage(conf: Configuration) extends Storage {
   }
 
   override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path)) { (fs, p) =>
-    HadoopReader.found(path)(HadoopStorage.told(fs)(SmallFiles.read(fs, p))).getOrElse(whole(open(path)))
+    HadoopReader.found(path)(HadoopStorage.told(fs)(FileCreation.of(fs, p).small())).getOrElse(whole(open(path)))
   }
 
   override def readAll(file: FileInfo): Array[Byte] = on(file.path)(_.readAll(file))((_, _) => whole(open(file)))

@@ -1,6 +1,6 @@
 package hudiidx.fs
 
-import java.io.{ByteArrayInputStream, IOException, InputStream}
+import java.io.{ByteArrayInputStream, EOFException, FileNotFoundException, IOException, InputStream}
 import java.lang.reflect.{InvocationTargetException, Modifier}
 import java.util.function.Consumer
 
@@ -29,6 +29,29 @@ private[hudiidx] abstract class S3Client(fs: FileSystem, target: Path) {
   /** Who put the object that is there. */
   def writer(): Option[String]
 
+  /** All of a small object, by one request; its client asks first how long it is. None if it is larger. FileNotFoundException if there is
+    * none.
+    */
+  def get(): Option[Array[Byte]] =
+    try {
+      val (length, in) = opened()
+      try
+        if (length > S3Client.SmallBytes) {
+          // Else the client reads to the end.
+          S3Client.call(in, "abort"): Unit
+          None
+        } else {
+          val bytes = in.readNBytes(length.toInt)
+          if (bytes.length < length)
+            throw new EOFException(s"$target: the answer ends after ${bytes.length} of $length bytes")
+          Some(bytes)
+        }
+      finally in.close()
+    } catch { case e: RuntimeException => throw S3Client.failed(target, e) }
+
+  /** The object's length and content. */
+  protected def opened(): (Long, InputStream)
+
   /** Removes it, without a look at the folder around it. */
   def delete(): Unit = S3Client.status(remove()): Unit
 
@@ -39,6 +62,7 @@ private[hudiidx] object S3Client {
   private val Purpose = "hudiidx publishes"
   private val Condition = "If-None-Match"
   private val WriterKey = "hudiidx-writer"
+  private val SmallBytes = 1 << 20
 
   /** Of the SDK 1 and 2. */
   private val StatusOfError = Vector("getStatusCode", "statusCode")
@@ -48,6 +72,10 @@ private[hudiidx] object S3Client {
   val Conflict = 409
   val Taken = 412
   val NotImplemented = 501
+  private val Absent = 404
+
+  /** In the error's text, or its class. */
+  private val NoBucket = "NoSuchBucket"
 
   /** None where hadoop-aws is of a release whose client is not to be had. */
   def of(fs: FileSystem, target: Path): Option[S3Client] =
@@ -73,6 +101,13 @@ private[hudiidx] object S3Client {
     override def writer(): Option[String] = {
       val metadata = call(client, "getObjectMetadata", classOf[String] -> bucket, classOf[String] -> key)
       Option(call(metadata, "getUserMetaDataOf", classOf[String] -> WriterKey)).map(_.toString)
+    }
+
+    override protected def opened(): (Long, InputStream) = {
+      val request = call(requests, "newGetObjectRequest", classOf[String] -> key)
+      val found = call(client, "getObject", request.getClass -> request)
+      val length = call(call(found, "getObjectMetadata"), "getContentLength").asInstanceOf[Long]
+      (length, call(found, "getObjectContent").asInstanceOf[InputStream])
     }
 
     override protected def remove(): Unit =
@@ -113,6 +148,13 @@ private[hudiidx] object S3Client {
       Option(call(found, "metadata").asInstanceOf[java.util.Map[String, String]].get(WriterKey))
     }
 
+    override protected def opened(): (Long, InputStream) = {
+      val builder = call(requests, "newGetObjectRequestBuilder", classOf[String] -> key)
+      val in = call(client, "getObject", model("GetObjectRequest") -> call(builder, "build"))
+      val length = call(call(in, "response"), "contentLength").asInstanceOf[Long]
+      (length, in.asInstanceOf[InputStream])
+    }
+
     override protected def remove(): Unit = ofObject("deleteObject", "DeleteObjectRequest"): Unit
 
     private def ofObject(method: String, name: String): AnyRef = {
@@ -130,12 +172,20 @@ private[hudiidx] object S3Client {
       request
       Done
     } catch {
-      case e: RuntimeException if StatusOfError.exists(hasMethod(e, _)) =>
-        val code = call(e, StatusOfError.find(hasMethod(e, _)).get).asInstanceOf[Int]
-        if (Vector(Conflict, Taken, NotImplemented).contains(code)) code else throw new IOException(e.getMessage, e)
-      case e: RuntimeException             => throw new IOException(e.getMessage, e)
+      case e: RuntimeException =>
+        codeOf(e).filter(Set(Conflict, Taken, NotImplemented)).getOrElse(throw new IOException(e.getMessage, e))
       case e: ReflectiveOperationException => throw new IOException(s"this hadoop-aws is not known: $e", e)
     }
+
+  private def codeOf(e: RuntimeException): Option[Int] =
+    StatusOfError.find(hasMethod(e, _)).map(call(e, _).asInstanceOf[Int])
+
+  private def failed(target: Path, e: RuntimeException): IOException = {
+    val isAbsent = codeOf(e).contains(Absent) && !e.toString.contains(NoBucket)
+    val told = if (isAbsent) new FileNotFoundException(target.toString) else new IOException(e.getMessage)
+    told.initCause(e)
+    told
+  }
 
   private def hasMethod(target: AnyRef, name: String): Boolean =
     target.getClass.getMethods.exists(m => m.getName == name && m.getParameterCount == 0)

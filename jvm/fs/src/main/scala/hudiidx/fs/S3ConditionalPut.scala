@@ -131,6 +131,16 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
       if (count == 0 || count > FewFiles) None else Some(found.result())
     } catch { case _: FileNotFoundException => None }
 
+  /** None too where it fails, or hadoop-aws is of a release whose client is not to be had: reading by hadoop-aws tries again, and has
+    * errors of its own.
+    */
+  def small(fs: FileSystem, target: Path): Option[Array[Byte]] =
+    try S3Client.of(fs, target).flatMap(_.get())
+    catch {
+      case e: FileNotFoundException                         => throw e
+      case _: IOException | _: ReflectiveOperationException => None
+    }
+
   override def touch(fs: FileSystem, target: Path): Unit = ByCreation.touch(fs, target)
 
   override def replace(fs: FileSystem, target: Path, content: Array[Byte]): Unit =

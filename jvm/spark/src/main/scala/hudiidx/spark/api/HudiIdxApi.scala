@@ -128,7 +128,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   }
 
   /** As [[TableIndex.drop]]. */
-  def drop(): Unit = index.drop()
+  def drop(): Boolean = index.drop()
 
   /** Partition paths, sorted, as a JSON array of texts. */
   def partitions(): AnyRef = {

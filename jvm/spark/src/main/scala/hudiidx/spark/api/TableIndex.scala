@@ -174,16 +174,18 @@ final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration,
     */
   def expire(): Vector[String] = indexer.expire()
 
-  /** Removes the index and nothing else. InvalidOption if the folder holds files of others alone, or cannot be that of an index;
-    * IndexNotWritable if it is a link.
+  /** Removes the index and nothing else; false if there was none. InvalidOption if the folder holds files of others alone, or cannot be
+    * that of an index; IndexNotWritable if it is a link.
     */
-  def drop(): Unit = {
+  def drop(): Boolean = {
     val store = new IndexStore(access.storage, options.indexDir(path))
     store.requireOwn(path)
-    if (!store.drop() && access.storage.list(store.dir).nonEmpty)
+    val isDropped = store.drop()
+    if (!isDropped && access.storage.list(store.dir).nonEmpty)
       throw new InvalidOption(
         s"${store.dir}: the folder holds no index but other files; remove it by hand if it is not needed"
       )
+    isDropped
   }
 
   private def indexer: Indexer = {

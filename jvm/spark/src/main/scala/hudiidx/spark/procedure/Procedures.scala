@@ -178,7 +178,7 @@ object Procedures {
     val columns = call.texts("columns").toVector.flatten
     val dropped = Vector("record", "logs").filter(call.flag).map(index(spark, call).dropIndex) ++
       (if (columns.isEmpty) None else Some(index(spark, call).dropColumns(columns.map(c => s"any($c)").mkString(";"))))
-    if (dropped.isEmpty) index(spark, call).drop()
+    if (dropped.isEmpty) index(spark, call).drop(): Unit
     dropped.lastOption.fold[Seq[Row]](Seq(Row(null, 0L, 0L, false, true, null)))(synced)
   }
 

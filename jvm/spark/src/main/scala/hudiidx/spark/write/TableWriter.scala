@@ -1,7 +1,9 @@
 package hudiidx.spark.write
 
 import hudiidx.spark.write.options.{TableShape, WriteOperation, WriteOptions}
-import hudiidx.{Causes, InvalidOption, Log, UnsupportedTable}
+import java.io.IOException
+
+import hudiidx.{Causes, HudiIdxException, InvalidOption, Log, UnsupportedTable}
 import hudiidx.engine.Tables
 import hudiidx.spark.PinnedState
 import hudiidx.storage.Storage
@@ -39,7 +41,7 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
         .of(options.operation)
         .fold(commit(batch, None)(_.run(rows, batch, Vector.empty)))(replace(rows, _, batch))
     catch {
-      case e: Throwable if TableWriter.isRefusal(e) =>
+      case e: Throwable if TableWriter.isOfRows(e) =>
         try made.foreach(takeBack(_))
         catch { case NonFatal(left) => e.addSuppressed(left) }
         throw e
@@ -165,8 +167,16 @@ final class TableWriter(spark: SparkSession, path: String, options: WriteOptions
 private object TableWriter {
   private val log = Log.of(classOf[TableWriter])
 
-  /** The write or its rows are none for the table, as whoever found it says, in the driver or in a task. */
-  private def isRefusal(e: Throwable): Boolean = Causes.of(e).exists(_.isInstanceOf[InvalidOption])
+  /** The write or its rows are none for the table, or the rows cannot be computed: nothing that a store, another writer or whoever
+    * stopped the write has done, of which something may be there.
+    */
+  private def isOfRows(e: Throwable): Boolean = {
+    val causes = Causes.of(e)
+    causes.exists(_.isInstanceOf[InvalidOption]) || (NonFatal(e) && !causes.exists {
+      case _: HudiIdxException | _: IOException | _: InterruptedException => true
+      case _                                                              => false
+    })
+  }
 
   /** Tables as rows are read from them by hudiidx. Whoever else reads one does not tell of what moment. */
   def reads(rows: DataFrame): Vector[TableContext] = {

@@ -8,6 +8,7 @@ import hudiidx.spark.write.options.WriteOptions
 import hudiidx.{Causes, Fixtures, InvalidOption}
 import hudiidx.spark.SparkSuite
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.{col, expr, udf}
 
 /** Values of partition columns become folders. */
 final class PartitionNamesSuite extends SparkSuite {
@@ -84,6 +85,31 @@ final class PartitionNamesSuite extends SparkSuite {
       save(table, options, "hoodie.datasource.write.partitionpath.urlencode" -> "true")(("a", "../x", 1))
       assert(read(table.toString).select("p").as[String].collect() === Array("../x"))
       assert(Files.exists(table.resolve("_notes/kept.txt")))
+    }
+
+  for (version <- Seq("6", "9"); mode <- Seq("append", "overwrite"))
+    test(
+      s"version $version: a first write, mode $mode, whose rows fail leaves no table, and the next one may make another"
+    ) {
+      import spark.implicits._
+      val folder = Fixtures.newFolder("partitions")
+      val table = folder.resolve("t").toString
+      val rows = Seq(("a", "p", 1L), ("b", "q", 2L)).toDF("id", "p", "ts").repartition(2)
+      val fails = udf((id: String) => if (id == "b") throw new IllegalStateException("by the test") else id)
+      def write(frame: DataFrame, key: String): Unit = frame.write
+        .format("hudiidx")
+        .options(
+          options ++ Map("hoodie.write.table.version" -> version, "hoodie.datasource.write.recordkey.field" -> key)
+        )
+        .mode(mode)
+        .save(table)
+      for (failing <- Seq(expr("cast(raise_error(concat('by the test ', id)) as string)"), fails(col("id")))) {
+        val said = intercept[Exception](write(rows.withColumn("n", failing), "n"))
+        assert(Causes.of(said).exists(e => Option(e.getMessage).exists(_.contains("by the test"))))
+        assert(below(folder) === Set(""))
+      }
+      write(rows, "id")
+      assert(read(table).count() === 2)
     }
 
   test("a first batch of a stream that is refused leaves no table") {
