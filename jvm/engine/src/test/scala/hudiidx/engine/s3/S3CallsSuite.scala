@@ -26,10 +26,10 @@ class S3CallsSuite extends StoreCalls {
     "create" -> Map(
       "delete" -> at(2),
       "get" -> at(8, 25),
-      "head" -> at(8, 25),
-      "list" -> at(14, 31),
+      "head" -> at(4),
+      "list" -> at(13, 30),
       "put" -> at(6),
-      RoundTrips -> at(28)
+      RoundTrips -> at(24, 22)
     ),
     "plan one partition" -> opened(get = 4, trips = 3),
     "plan one partition, again" -> opened(get = 0, trips = 1),
@@ -39,15 +39,15 @@ class S3CallsSuite extends StoreCalls {
     "update of one commit" ->
       Map("get" -> at(5), "head" -> at(1), "list" -> at(4), "put" -> at(2), RoundTrips -> at(8)),
     "info" -> opened(get = 2, trips = 3, list = 3),
-    "verify" -> Map("get" -> at(11, 28), "head" -> at(5, 22), "list" -> at(7, 24), RoundTrips -> at(17, 40)),
+    "verify" -> Map("get" -> at(11, 28), "head" -> at(1), "list" -> at(6, 23), RoundTrips -> at(14, 32)),
     "expire" -> Map("delete" -> at(3), "get" -> at(1), "list" -> at(3), RoundTrips -> at(6)),
     "create, all indexes" -> Map(
       "delete" -> at(7, 13),
       "get" -> at(20, 105),
-      "head" -> at(9, 27),
-      "list" -> at(19, 40),
+      "head" -> at(5, 6),
+      "list" -> at(18, 39),
       "put" -> at(14, 20),
-      RoundTrips -> at(39, 48)
+      RoundTrips -> at(36, 45)
     ),
     "update with nothing to do, all indexes" -> opened(get = 2, trips = 3),
     "update of one commit, all indexes" -> Map(
@@ -65,13 +65,13 @@ class S3CallsSuite extends StoreCalls {
     "verify, all indexes" -> Map(
       "delete" -> at(5),
       "get" -> at(30, 115),
-      "head" -> at(7, 24),
-      "list" -> at(13, 30),
+      "head" -> at(3),
+      "list" -> at(12, 29),
       "post" -> at(1),
       "put" -> at(5),
-      RoundTrips -> at(42, 76)
+      RoundTrips -> at(40, 74)
     ),
-    "expire, all indexes" -> Map("delete" -> at(13), "get" -> at(1), "list" -> at(3), RoundTrips -> at(6))
+    "expire, all indexes" -> Map("delete" -> at(11), "get" -> at(1), "list" -> at(3), RoundTrips -> at(6))
   )
 
   /** Of what looks at the properties, the timeline and the index's versions at once, and then reads. One more in a row may be seen

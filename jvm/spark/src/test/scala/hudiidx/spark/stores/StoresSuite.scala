@@ -154,13 +154,13 @@ final class S3TablesSuite extends RemoteTables {
     "upsert of one row" -> Map(
       "delete" -> at(5),
       "get" -> at(26),
-      "head" -> at(33),
-      "list" -> at(28),
+      "head" -> at(32),
+      "list" -> at(27),
       "post" -> at(4),
-      "put" -> at(14),
-      RoundTrips -> at(100)
+      "put" -> at(12),
+      RoundTrips -> at(92)
     ),
-    "read of rows by key" -> Map("get" -> at(17), "head" -> at(9), "list" -> at(2), RoundTrips -> at(25)),
+    "read of rows by key" -> Map("get" -> at(17), "head" -> at(8), "list" -> at(2), RoundTrips -> at(24)),
     // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
     "compaction" -> Map(
       "delete" -> at(8),
