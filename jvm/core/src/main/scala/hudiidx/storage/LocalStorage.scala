@@ -43,7 +43,7 @@ object LocalStorage extends Storage {
 
   private def entryOf(dir: String, child: Path): Option[FileInfo] = {
     val name = child.getFileName.toString
-    if (name.startsWith(".") && name.endsWith(".crc")) None else infoOf(Storage.join(dir, name), child)
+    infoOf(Storage.join(dir, name), child).filterNot(Storage.isChecksum)
   }
 
   override def status(path: String): Option[FileInfo] =

@@ -172,6 +172,10 @@ object Storage {
 
   private def isReason(message: String): Boolean = message != null && Causes.isReason(message)
 
+  /** A checksum side file of Hadoop's local file system. A folder of such a name is one as any other: a partition may have it. */
+  private[hudiidx] def isChecksum(f: FileInfo): Boolean =
+    !f.isDirectory && f.name.startsWith(".") && f.name.endsWith(".crc")
+
   /** The size of a file that is read whole. IOException, before memory is taken for it, where that would be more than a quarter of
     * what the process may have: a file of any size, of which nothing is on the disk, is made by whoever may write to the folder.
     */

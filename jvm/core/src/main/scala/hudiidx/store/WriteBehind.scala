@@ -3,26 +3,26 @@ package hudiidx.store
 import hudiidx.storage.{FileInfo, ForwardingStorage, RandomReader, Storage}
 import java.io.{IOException, OutputStream}
 import scala.collection.immutable.ListMap
-import scala.util.{Failure, Success, Try}
+import scala.util.{Failure, Try}
 
 /** Index files on a store that is far, whose ends it takes while others are written. A file is there before it is asked for through this
-  * storage, and all are before anything is published or `settle` returns. IndexNotWritable, then and again, if one could not be written.
-  * Elsewhere files are written at once.
+  * storage, and all are before anything is published or `settle` returns. IndexNotWritable if one could not be written, again and
+  * again, but for scratch files, which no version names: who is told may make another. Elsewhere files are written at once.
   */
 private[hudiidx] final class WriteBehind(under: Storage) extends ForwardingStorage(under) {
 
   /** Those that may not be there yet, the oldest first; calling one waits for it. */
-  private var ends = ListMap.empty[String, () => Unit]
+  private var ends = ListMap.empty[String, WriteBehind.Pending]
 
   override def writeOnce(path: String)(content: OutputStream => Unit): Unit =
-    if (isFar(path)) begin(path, content) else under.writeOnce(path)(content)
+    if (isFar(path)) begin(path, isScratch = false, content) else under.writeOnce(path)(content)
 
   override def writeScratch(path: String)(content: OutputStream => Unit): Unit =
-    if (isFar(path)) begin(path, content) else under.writeScratch(path)(content)
+    if (isFar(path)) begin(path, isScratch = true, content) else under.writeScratch(path)(content)
 
-  private def begin(path: String, content: OutputStream => Unit): Unit = {
-    val end = under.writeBehind(path)(content)
-    synchronized(ends += path -> end)
+  private def begin(path: String, isScratch: Boolean, content: OutputStream => Unit): Unit = {
+    val pending = WriteBehind.Pending(under.writeBehind(path)(content), isScratch)
+    synchronized(ends += path -> pending)
     val tooMany = synchronized(ends.keys.take(ends.size - WriteBehind.Most).toVector)
     tooMany.foreach(first => settle(_ == first))
   }
@@ -38,10 +38,10 @@ private[hudiidx] final class WriteBehind(under: Storage) extends ForwardingStora
 
   /** Waits for these files. One that could not be written stays known, so that nothing that names it is published. */
   private def ended(isMeant: String => Boolean): Vector[(String, Try[Unit])] = {
-    val outcomes = synchronized(ends).toVector.collect { case (path, end) if isMeant(path) => path -> Try(end()) }
-    val written = outcomes.collect { case (path, Success(_)) => path }
-    synchronized(ends --= written)
-    outcomes
+    val outcomes = synchronized(ends).toVector.collect { case (path, p) if isMeant(path) => (path, p, Try(p.end())) }
+    val known = outcomes.collect { case (path, p, outcome) if outcome.isSuccess || p.isScratch => path }
+    synchronized(ends --= known)
+    outcomes.map { case (path, _, outcome) => path -> outcome }
   }
 
   private def notWritten(path: String, e: Throwable): Throwable = e match {
@@ -124,11 +124,22 @@ private[hudiidx] object WriteBehind {
   /** Of so many the ends may be on their way. */
   private val Most = 64
 
-  /** What `deed` gives, once all that it has written is there; where it fails nothing of it is on its way any more. */
+  /** @param end waits for the file */
+  private final case class Pending(end: () => Unit, isScratch: Boolean)
+
+  /** What `deed` gives, once all that it has written is there; where it fails nothing of it is on its way any more, unless it was
+    * interrupted.
+    */
   def of[A](under: Storage)(deed: WriteBehind => A): A = {
     val behind = new WriteBehind(under)
-    val outcome = Try(deed(behind))
-    if (outcome.isSuccess) behind.settle() else behind.abandon()
-    outcome.get
+    val done =
+      try deed(behind)
+      catch {
+        case e: Throwable =>
+          behind.abandon()
+          throw e
+      }
+    behind.settle()
+    done
   }
 }

@@ -93,3 +93,24 @@ object PartitionPathForm {
     out.toString
   }
 }
+
+/** Partitions inside others. Readers look for none below a folder that is marked as a partition: such rows are seen by some of them, and
+  * only for as long as a commit of the active timeline names their files.
+  */
+object NestedPartitions {
+
+  /** InvalidOption if one of these paths lies inside another. */
+  def requireNone(paths: Iterable[String]): Unit = {
+    val all = paths.toSet
+    for (inner <- paths; outer <- above(inner) if all(outer)) throw refused(inner, outer)
+  }
+
+  /** The paths of the folders above a partition, below the table. */
+  def above(path: String): Vector[String] =
+    path.indices.toVector.filter(i => path.charAt(i) == '/').map(path.substring(0, _))
+
+  def refused(inner: String, outer: String): InvalidOption = new InvalidOption(
+    s"the partition '$inner' would lie inside the partition '$outer', where no reader looks for one; give the rows another value, or make " +
+      "the table with hoodie.datasource.write.partitionpath.urlencode=true, which escapes slashes"
+  )
+}

@@ -32,6 +32,13 @@ trait StorageContract extends AnyFunSuite {
     }
   }
 
+  test("a folder with the name of a checksum side file is listed") {
+    val dir = newFolder()
+    put(s"$dir/.a.crc/f", "content")
+    assert(storage.list(dir).map(f => f.name -> f.isDirectory) === Vector(".a.crc" -> true))
+    assert(storage.list(s"$dir/.a.crc").map(_.name) === Vector("f"))
+  }
+
   test("nothing at a path is an empty listing, no status, and NoSuchFileException on reading") {
     val dir = newFolder()
     assert(storage.list(s"$dir/none") === Vector.empty)

@@ -109,6 +109,17 @@ class WriteBehindSuite extends AnyFunSuite {
     }
   }
 
+  test("of a scratch file that could not be written it is told once: who made it may make another") {
+    inFolder { folder =>
+      val behind = new WriteBehind(new Late(_.endsWith("bad")))
+      behind.writeScratch(s"$folder/bad")(_.write('x'))
+      assertThrows[IndexNotWritable](behind.list(folder))
+      assert(behind.list(folder).isEmpty)
+      behind.writeScratch(s"$folder/again")(_.write('x'))
+      assert(behind.publish(s"$folder/version", Array[Byte](1)))
+    }
+  }
+
   test("a file whose content fails was never begun") {
     inFolder { folder =>
       val late = new Late

@@ -1,7 +1,7 @@
 package hudiidx.sync
 
 import hudiidx.store.{Coverage, IndexVersion, InstantId}
-import hudiidx.timeline.{Action, ArchivedInstant, Instant, InstantContent, InstantState}
+import hudiidx.timeline.{Action, ArchivedInstant, Instant, InstantContent, InstantName, InstantState}
 
 /** A completed instant that an index version has not taken in. */
 final class UnseenInstant(val instant: Instant, read: () => InstantContent) {
@@ -49,9 +49,18 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
     }
   }
 
-  /** Covered writes that should still be on the timeline. */
+  /** Covered writes that should still be on the timeline. One that is pending there was not archived: this timeline is of before it was
+    * complete, or it is being rolled back.
+    */
   private def vanished: Vector[InstantId] =
-    coveredWrites.filter(i => !onTimeline(i) && table.timeline.start.forall(_ <= i.requestedTime))
+    coveredWrites.filter(i => !onTimeline(i) && (isPending(i) || table.timeline.start.forall(_ <= i.requestedTime)))
+
+  private lazy val pending: Set[(String, String)] =
+    table.timeline.instants.filterNot(_.isCompleted).map(i => i.requestedTime -> comparable(i.action)).toSet
+
+  private def isPending(i: InstantId): Boolean = pending(i.requestedTime -> comparable(i.action))
+
+  private def comparable(action: String): String = InstantName.comparableAction(action)
 
   /** Usable if each of the lost writes was rolled back, restored away or archived. */
   private def judged(unseen: Vector[UnseenInstant], lost: Vector[InstantId]): IndexStatus = {

@@ -158,7 +158,7 @@ private[hudiidx] object WriteStepsSuite {
     val open = OpenWrite.begin(IndexerSuite.accessOf(storage), table, beats)
     val file = open.abortOnFailure {
       open.start()
-      PartitionMetafile.ensure(storage, table, "p", open.instant)
+      PartitionMetafile.ensure(storage, table, open.table.config, "p", open.instant)
       val fileId = s"${java.util.UUID.randomUUID}-0"
       logFile(open, fileId, FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1), key)
     }
@@ -172,7 +172,7 @@ private[hudiidx] object WriteStepsSuite {
     val ids = view.partitions.map(p => p -> view.latestFileSlices(p).map(_.fileId)).filter(_._2.nonEmpty).toMap
     val file = open.abortOnFailure {
       open.start()
-      PartitionMetafile.ensure(storage, table, "p", open.instant)
+      PartitionMetafile.ensure(storage, table, open.table.config, "p", open.instant)
       val fileId = s"${java.util.UUID.randomUUID}-0"
       logFile(open, fileId, FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1), key)
     }
@@ -189,7 +189,7 @@ private[hudiidx] object WriteStepsSuite {
     val (replaced, file) = open.abortOnFailure {
       val all = RemadeTable.allGroups(storage, table)
       open.start()
-      PartitionMetafile.ensure(storage, table, "p", open.instant)
+      PartitionMetafile.ensure(storage, table, open.table.config, "p", open.instant)
       val fileId = s"${java.util.UUID.randomUUID}-0"
       all -> logFile(open, fileId, FileName.render(fileId, open.instant, "0-1-2", FileKind.Log, 1), key)
     }

@@ -35,14 +35,14 @@ private[fs] object CallsAtOnce {
   /** What they give, in their order; the first error in this order once all have ended. */
   def apply[A](calls: Vector[() => A]): Vector[A] = {
     val others = calls.drop(1).map(submit(_))
-    val outcomes = outcome(calls.head) +: ended(others)
+    val outcomes = outcome(calls.head) +: ended(others, isOurs = true)
     outcomes.map(_.fold(e => throw e, identity))
   }
 
-  /** Makes a call, and waits for its end where the result is called, which may be often. */
+  /** Makes a call, and waits for its end where the result is called, which may be often: who is interrupted there leaves it to others. */
   def begin(call: () => Unit): () => Unit = {
     val begun = submit(call)
-    () => ended(Vector(begun)).foreach(_.fold(e => throw e, identity))
+    () => ended(Vector(begun), isOurs = false).foreach(_.fold(e => throw e, identity))
   }
 
   private def submit[A](call: () => A): Future[Outcome[A]] =
@@ -62,11 +62,12 @@ private[fs] object CallsAtOnce {
     finally thread.setContextClassLoader(before)
   }
 
-  private def ended[A](all: Vector[Future[Outcome[A]]]): Vector[Outcome[A]] =
+  /** @param isOurs nobody else waits for them */
+  private def ended[A](all: Vector[Future[Outcome[A]]], isOurs: Boolean): Vector[Outcome[A]] =
     try all.map(_.get)
     catch {
       case e: InterruptedException =>
-        all.foreach(_.cancel(true))
+        if (isOurs) all.foreach(_.cancel(true))
         Thread.currentThread.interrupt()
         val stopped = new InterruptedIOException("interrupted while waiting for calls of a store")
         stopped.initCause(e)

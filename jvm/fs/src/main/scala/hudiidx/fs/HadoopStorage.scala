@@ -34,7 +34,7 @@ final class HadoopStorage(conf: Configuration) extends Storage {
         throw new IOException(s"$dir: a file, where a folder was expected")
       found.toVector
         .map(s => infoOf(Storage.join(dir, s.getPath.getName), s))
-        .filterNot(f => f.name.startsWith(".") && f.name.endsWith(".crc"))
+        .filterNot(Storage.isChecksum)
         .sortBy(_.name)
     } catch { case _: FileNotFoundException => Vector.empty }
   }

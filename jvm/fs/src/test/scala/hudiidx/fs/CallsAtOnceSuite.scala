@@ -38,6 +38,17 @@ final class CallsAtOnceSuite extends AnyFunSuite {
     intercept[StackOverflowError](CallsAtOnce(Vector(() => 1, () => throw new StackOverflowError)))
   }
 
+  test("who is interrupted waiting for a call that goes on leaves it to the next one who waits") {
+    val goesOn = new CountDownLatch(1)
+    val end = CallsAtOnce.begin(() => assert(goesOn.await(60, TimeUnit.SECONDS)))
+    Thread.currentThread.interrupt()
+    intercept[InterruptedIOException](end())
+    assert(Thread.interrupted())
+    goesOn.countDown()
+    end()
+    end()
+  }
+
   test("calls that make calls end, however many there are") {
     val found = CallsAtOnce(Vector.tabulate(200)(n => () => CallsAtOnce(Vector.tabulate(5)(m => () => n * m)).sum))
     assert(found === Vector.tabulate(200)(_ * 10))

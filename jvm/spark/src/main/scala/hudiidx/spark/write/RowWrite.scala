@@ -113,6 +113,7 @@ final private[write] class RowWrite(
 
   private def write(located: LocatedRows, schema: WriteSchema, kept: KeptRows): CompletedWrite = {
     val placed = places.of(located, schema, kept)
+    NestedPartitions.requireNone(placed.groups.all.filter(_.slice.isEmpty).map(_.partitionPath))
     val replaced = overwrite.map(Overwrite.groups(_, shared, placed.groups.all.map(_.partitionPath).toSet))
     open.start()
     val files = if (placed.groups.all.isEmpty) Vector.empty else writeFiles(placed, schema)

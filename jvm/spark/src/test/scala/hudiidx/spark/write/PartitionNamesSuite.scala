@@ -7,6 +7,7 @@ import scala.collection.JavaConverters._
 import hudiidx.spark.write.options.WriteOptions
 import hudiidx.{Causes, Fixtures, InvalidOption}
 import hudiidx.spark.SparkSuite
+import hudiidx.spark.compact.CompactionApi
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.{col, expr, udf}
 
@@ -122,6 +123,40 @@ final class PartitionNamesSuite extends SparkSuite {
     sink.addBatch(0, Seq(("a", "x", 1L)).toDF("id", "p", "ts"))
     assert(read(table.toString).count() === 1)
   }
+
+  for (version <- Seq("6", "9"))
+    test(s"version $version: a partition inside another one is refused, in one write and in two, whichever is first") {
+      val folder = Fixtures.newFolder("partitions")
+      val options = "hoodie.write.table.version" -> version
+      def told(table: Path)(rows: (String, String, Long)*): Unit = {
+        val before = below(folder)
+        assert(
+          refusal(save(table, options)(rows: _*)).contains("the partition 'q/r/s' would lie inside the partition 'q'")
+        )
+        assert(below(folder) === before)
+      }
+      told(folder.resolve("new"))(("a", "q", 1), ("b", "q/r/s", 1))
+      for ((first, second) <- Seq("q" -> "q/r/s", "q/r/s" -> "q")) {
+        val table = folder.resolve(first.length.toString)
+        save(table, options)(("a", first, 1), ("o", "other", 1))
+        told(table)(("b", second, 1))
+        save(table)(("a", first, 2), ("c", "q2/r", 1), ("d", "q2-r", 1))
+        assert(read(table.toString).count() === 4)
+      }
+    }
+
+  for (version <- Seq("6", "9"))
+    test(s"version $version: a partition with the name of a checksum file is one as any other") {
+      val table = Fixtures.newFolder("partitions").resolve("t")
+      for (ts <- 1 to 3; value <- Seq(".a.crc", "y/.a.crc"))
+        save(table, "hoodie.write.table.version" -> version)((value, value, ts.toLong))
+      val rows =
+        read(table.toString).select("id", "p", "ts").collect().map(r => (r.getString(0), r.getString(1), r.getLong(2)))
+      assert(rows.toSet === Set((".a.crc", ".a.crc", 3L), ("y/.a.crc", "y/.a.crc", 3L)))
+      assert(CompactionApi.compact(spark, table.toString, Map.empty, "schedule_and_execute", None).done.nonEmpty)
+      assert(read(table.toString).count() === 2)
+      assert(below(table.resolve(".hoodie")).forall(!_.contains(".temp/")))
+    }
 
   test("with url encoding such values are names of folders, as stock Hudi writes them") {
     val table = Fixtures.newFolder("partitions").resolve("t")

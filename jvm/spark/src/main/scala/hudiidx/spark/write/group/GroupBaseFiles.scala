@@ -24,7 +24,7 @@ final class GroupBaseFiles(write: GroupWrite, numbers: SequenceNumbers, token: S
 
   /** @param rows at least one that is written */
   def write(target: TargetGroup, rows: GroupRows): WrittenFile = {
-    PartitionMetafile.ensure(storage, tablePath, target.partitionPath, write.instant)
+    PartitionMetafile.ensure(storage, tablePath, write.table.config, target.partitionPath, write.instant)
     var count = 0L
     val (name, size) = file(target) { file =>
       val add = adder(file, target)

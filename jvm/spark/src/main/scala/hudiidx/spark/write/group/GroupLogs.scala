@@ -25,7 +25,7 @@ final class GroupLogs(write: GroupWrite, numbers: SequenceNumbers, token: String
 
   /** @param rows at least one that is written */
   def write(target: TargetGroup, rows: GroupRows): WrittenFile = {
-    PartitionMetafile.ensure(storage, tablePath, target.partitionPath, write.instant)
+    PartitionMetafile.ensure(storage, tablePath, write.table.config, target.partitionPath, write.instant)
     val folder = Storage.join(tablePath, target.partitionPath) + "/"
     val blocks = target.slice.fold(Vector.empty[CountedBlock])(blocksOf)
     target.read.foreach { read =>
