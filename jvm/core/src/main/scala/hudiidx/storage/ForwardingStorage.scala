@@ -17,6 +17,7 @@ private[hudiidx] abstract class ForwardingStorage(under: Storage) extends Storag
   override def writeBehind(path: String)(content: OutputStream => Unit): () => Unit = under.writeBehind(path)(content)
   override def writeScratch(path: String)(content: OutputStream => Unit): Unit = under.writeScratch(path)(content)
   override def writeInPlace(path: String)(content: OutputStream => Unit): Unit = under.writeInPlace(path)(content)
+  override def createEmpty(path: String): Boolean = under.createEmpty(path)
   override def replace(path: String, content: Array[Byte]): Unit = under.replace(path, content)
   override def touch(path: String): Unit = under.touch(path)
   override def publish(path: String, content: Array[Byte]): Boolean = under.publish(path, content)

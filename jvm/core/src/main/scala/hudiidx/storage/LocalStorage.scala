@@ -189,6 +189,8 @@ object LocalStorage extends Storage {
     }
   }
 
+  override def deleteFile(path: String): Unit = deleteOne(path): Unit
+
   override def deleteOne(path: String): Boolean = {
     val file = toPath(path)
     try {

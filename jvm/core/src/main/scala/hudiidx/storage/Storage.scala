@@ -3,6 +3,7 @@ package hudiidx.storage
 import hudiidx.Causes
 import java.io.{EOFException, IOException, OutputStream}
 import java.nio.ByteBuffer
+import java.nio.file.FileAlreadyExistsException
 
 /** A file or folder as a listing shows it. `path` is the full path or URI; sizes are bytes, times epoch milliseconds; `tag` as in
   * [[FileStamp]].
@@ -99,6 +100,13 @@ trait Storage {
     */
   def writeInPlace(path: String)(content: OutputStream => Unit): Unit = write(path)(content)
 
+  /** Makes an empty file as `writeInPlace` does; false if there is one. */
+  def createEmpty(path: String): Boolean =
+    try {
+      writeInPlace(path)(_ => ())
+      true
+    } catch { case _: FileAlreadyExistsException => false }
+
   /** Puts a small file in the place of what is at `path`, if anything is: a reader finds the one or the other, whole. */
   def replace(path: String, content: Array[Byte]): Unit =
     throw new UnsupportedOperationException(s"$path: files are not replaced here")
@@ -119,7 +127,7 @@ trait Storage {
   /** Removes what is known to be a file, if it is there still: a store where each question takes time is not asked what it is, nor
     * what else is in its folder.
     */
-  def deleteFile(path: String): Unit = deleteOne(path): Unit
+  def deleteFile(path: String): Unit = delete(path): Unit
 
   /** Rights at a path; None where the store has none, or nothing is there. */
   def access(path: String): Option[Access] = None

@@ -42,6 +42,8 @@ private[hudiidx] final class TableFolder private (under: Storage, private val ta
     own(path)(under.writeScratch(path)(content))
   override def writeInPlace(path: String)(content: OutputStream => Unit): Unit =
     own(path)(under.writeInPlace(path)(content))
+
+  override def createEmpty(path: String): Boolean = own(path)(under.createEmpty(path))
   override def replace(path: String, content: Array[Byte]): Unit = own(path)(under.replace(path, content))
   override def touch(path: String): Unit = own(path)(under.touch(path))
   override def publish(path: String, content: Array[Byte]): Boolean = own(path)(under.publish(path, content))

@@ -168,7 +168,7 @@ private[write] final class Epochs(storage: Storage, tablePath: String) {
       // Records go by ascending numbers: without the one before this one is behind the end.
       if (read(of, number).contains(seen)) Some(epoch)
       else {
-        storage.delete(path(of, number + 1))
+        storage.deleteFile(path(of, number + 1))
         None
       }
     } else if (read(of, number).contains(seen)) inForce(of, number + 1)
@@ -211,7 +211,7 @@ private[write] final class Epochs(storage: Storage, tablePath: String) {
     }
 
   /** Removes them, ascending, so that who comes late and puts one more finds that there is none before it. */
-  def remove(of: String, numbers: Seq[Int]): Unit = numbers.sorted.foreach(n => storage.delete(path(of, n)))
+  def remove(of: String, numbers: Seq[Int]): Unit = numbers.sorted.foreach(n => storage.deleteFile(path(of, n)))
 }
 
 private[write] object Epochs {

@@ -88,15 +88,11 @@ final class Heartbeats(storage: Storage, tablePath: String) {
 
   /** False if it was there. Who takes this writer for dead may remove it at any time: it is made again then. */
   private def appear(instant: String, triesLeft: Int = 3): Boolean =
-    try {
-      storage.writeInPlace(path(instant))(_ => ())
-      true
-    } catch {
-      case e: FileAlreadyExistsException =>
-        if (isTouched(instant)) false
-        else if (triesLeft > 0) appear(instant, triesLeft - 1)
-        else throw e
-    }
+    storage.createEmpty(path(instant)) || (
+      if (isTouched(instant)) false
+      else if (triesLeft > 0) appear(instant, triesLeft - 1)
+      else throw new FileAlreadyExistsException(path(instant))
+    )
 
   /** False if it is not there. */
   private def isTouched(instant: String): Boolean =
@@ -117,7 +113,7 @@ final class Heartbeats(storage: Storage, tablePath: String) {
   /** Tells a writer of a release that kept no records, and its tasks, that the write is over. */
   private[write] def endEarlier(instant: String): Unit = storage.replace(path(instant), Heartbeats.Over)
 
-  def stop(instant: String): Unit = storage.delete(path(instant)): Unit
+  def stop(instant: String): Unit = storage.deleteFile(path(instant))
 
   /** All that is there of a write that is not begun again. */
   private[write] def remove(instant: String, numbers: Seq[Int]): Unit = {

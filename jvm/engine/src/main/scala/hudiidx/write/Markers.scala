@@ -5,7 +5,6 @@ import hudiidx.{TableFormat, WriteConflict}
 import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.table.{FileName, TableConfig, TableFolder}
 import java.io.OutputStream
-import java.nio.file.FileAlreadyExistsException
 import scala.util.control.NonFatal
 
 /** A data file that a write announced before it made it.
@@ -32,9 +31,7 @@ final class Markers(store: Storage, tablePath: String, format: TableFormat, inst
   def isShared(path: String): Boolean =
     isAppendedTo(path) && SharedLogs.hasOthers(storage, Storage.join(tablePath, path), instant)
 
-  private def create(path: String): Unit =
-    try storage.writeInPlace(s"$dir/$path${suffix(path)}")(_ => ())
-    catch { case _: FileAlreadyExistsException => () }
+  private def create(path: String): Unit = storage.createEmpty(s"$dir/$path${suffix(path)}"): Unit
 
   /** Makes a file of the write, announced. Tasks may outlive their write, or be stopped with it: who ended it may not have seen the
     * file, so it goes again, its marker, and folders that this one made anew; WriteConflict then, if nothing else failed.

@@ -23,6 +23,13 @@ private[hudiidx] trait FileCreation {
     () => ()
   }
 
+  /** As `create`, of a file that grows under its own name, see [[hudiidx.storage.Storage.writeInPlace]]. */
+  def createInPlace(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
+    ByCreation.create(fs, target)(content)
+
+  /** Makes an empty file; false if something is at `target`. */
+  def createEmpty(fs: FileSystem, target: Path): Boolean = ByCreation.create(fs, target)(_ => ())
+
   /** Removes what is known to be a file. */
   def deleteFile(fs: FileSystem, target: Path): Unit = fs.delete(target, false): Unit
 
@@ -215,7 +222,7 @@ private[hudiidx] object ByCreation extends FileCreation {
       true
     } catch { case e: IOException if isTaken(e) => false }
 
-  private def isTaken(e: IOException): Boolean = e match {
+  def isTaken(e: IOException): Boolean = e match {
     case _: FileAlreadyExistsException | _: java.nio.file.FileAlreadyExistsException => true
     case _                                                                           => false
   }

@@ -101,8 +101,14 @@ final class HadoopStorage(conf: Configuration) extends Storage {
 
   override def writeInPlace(path: String)(content: OutputStream => Unit): Unit =
     writing(path)(_.writeInPlace(path)(content)) { (fs, p) =>
-      if (!ByCreation.create(fs, p)(content)) throw new FileAlreadyExistsException(path)
+      val place = FileCreation.of(fs, p)
+      if (!place.how.createInPlace(place.fs, place.path)(content)) throw new FileAlreadyExistsException(path)
     }
+
+  override def createEmpty(path: String): Boolean = writing(path)(_.createEmpty(path)) { (fs, p) =>
+    val place = FileCreation.of(fs, p)
+    place.how.createEmpty(place.fs, place.path)
+  }
 
   override def replace(path: String, content: Array[Byte]): Unit =
     writing(path)(_.replace(path, content)) { (fs, p) =>

@@ -1,7 +1,7 @@
 package hudiidx.fs
 
 import java.io.{ByteArrayOutputStream, FileNotFoundException, IOException, OutputStream}
-import java.util.UUID
+import java.util.{Locale, UUID}
 import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.control.NonFatal
@@ -20,17 +20,13 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
   private val ConflictPauseMillis = 50L
   private val SmallBytes = 1 << 20
   private val FewFiles = 64
+  private val Encryption = Vector("fs.s3a.encryption.algorithm", "fs.s3a.server-side-encryption-algorithm")
 
   /** Of each bucket whether it refuses a second put, once that is known. */
   private val refusing = new ConcurrentHashMap[String, java.lang.Boolean]
 
   override def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean =
-    if (isRefusing(fs, target.getParent))
-      put(S3Client.of(fs, target).get, target, content) match {
-        case NotImplemented =>
-          throw new IOException(s"$target: the store refuses conditional puts, and took one before")
-        case status => status != Taken
-      }
+    if (isRefusing(fs, target.getParent)) putNew(fs, target, content)
     else Claims.Default.publish(fs, target, content)
 
   private def isRefusing(fs: FileSystem, folder: Path): Boolean = {
@@ -90,14 +86,52 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
 
   override def beginOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): () => Unit = {
     val out = new SmallOutput(SmallBytes, () => ByCreation.openOnce(fs, target))
+    write(fs, target, out, content)
+    () => out.stream.fold(put(fs, target, out.held))(ByCreation.closeOwn(fs, target, _))
+  }
+
+  private def write(fs: FileSystem, target: Path, out: SmallOutput, content: OutputStream => Unit): Unit =
     try content(out)
     catch {
       case NonFatal(e) =>
         out.stream.foreach(ByCreation.abandon(fs, target, _))
         throw e
     }
-    () => out.stream.fold(put(fs, target, out.held))(ByCreation.closeOwn(fs, target, _))
-  }
+
+  /** A small file takes one put, which the store refuses where there is an object; hadoop-aws looks twice before. Whether the store does
+    * is not found out here: among data no object is put that is none of the table's.
+    */
+  override def createInPlace(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
+    if (!isKnownToRefuse(fs) || isEncrypting(fs)) ByCreation.create(fs, target)(content)
+    else {
+      val out = new SmallOutput(SmallBytes, () => fs.create(target, false))
+      try {
+        write(fs, target, out, content)
+        out.stream match {
+          case Some(stream) =>
+            ByCreation.closeOwn(fs, target, stream)
+            true
+          case None => putNew(fs, target, out.held)
+        }
+      } catch { case e: IOException if ByCreation.isTaken(e) => false }
+    }
+
+  override def createEmpty(fs: FileSystem, target: Path): Boolean =
+    if (isEncrypting(fs) || !isRefusing(fs, target.getParent)) ByCreation.create(fs, target)(_ => ())
+    else putNew(fs, target, Array.emptyByteArray)
+
+  private def isKnownToRefuse(fs: FileSystem): Boolean =
+    Option(refusing.get(fs.getUri.toString)).exists(_.booleanValue)
+
+  /** Its client may change what it puts. */
+  private def isEncrypting(fs: FileSystem): Boolean =
+    Encryption.exists(key => Option(fs.getConf.get(key)).exists(_.toUpperCase(Locale.ROOT).startsWith("CSE")))
+
+  private def putNew(fs: FileSystem, target: Path, content: Array[Byte]): Boolean =
+    put(S3Client.of(fs, target).get, target, content) match {
+      case NotImplemented => throw new IOException(s"$target: the store refuses conditional puts, and took one before")
+      case status         => status != Taken
+    }
 
   private def put(fs: FileSystem, target: Path, content: Array[Byte]): Unit = S3Client.of(fs, target) match {
     case Some(client) => client.put(content)

@@ -2,7 +2,7 @@ package hudiidx.fs.s3
 
 import java.io.IOException
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.NoSuchFileException
+import java.nio.file.{FileAlreadyExistsException, NoSuchFileException}
 import java.util.concurrent.{Callable, Executors}
 import java.util.concurrent.atomic.AtomicInteger
 
@@ -143,6 +143,36 @@ class S3StorageSuite extends StorageContract with IndexFolderContract with Befor
     assert(server.callsOf(storage.deleteFile(s"$folder/small")) === calls("delete"))
     storage.deleteFile(s"$folder/small")
     assert(storage.list(folder).map(_.name) === Vector("large"))
+  }
+
+  test(
+    "an empty file in its place costs one put, and so does a small one once the store is known; nothing is replaced"
+  ) {
+    val folder = newFolder()
+    storage.publish(s"$folder/known", Array[Byte](1))
+    def calls(kinds: (String, Long)*) = kinds.toMap
+    def counted(deed: => Unit) = server.callsOf(deed) - S3Server.RoundTrips
+    assert(counted(assert(storage.createEmpty(s"$folder/e"))) === calls("put" -> 1))
+    assert(counted(assert(!storage.createEmpty(s"$folder/e"))) === calls("put" -> 1, "head" -> 1))
+    assert(counted(storage.writeInPlace(s"$folder/small")(_.write("one".getBytes))) === calls("put" -> 1))
+    intercept[FileAlreadyExistsException](storage.writeInPlace(s"$folder/small")(_.write("two".getBytes)))
+    assert(new String(storage.readAll(s"$folder/small")) === "one")
+    val large = Array.tabulate(3 << 20)(i => (i % 251).toByte)
+    storage.writeInPlace(s"$folder/large")(out => large.grouped(100000).foreach(out.write(_)))
+    intercept[FileAlreadyExistsException](storage.writeInPlace(s"$folder/large")(_.write(large)))
+    assert(storage.readAll(s"$folder/large").sameElements(large))
+    for (content <- Seq("small".getBytes, large))
+      intercept[IOException](storage.writeInPlace(s"$folder/failed") { out =>
+        out.write(content)
+        throw new IOException("no more")
+      })
+    assert(storage.list(folder).map(_.name) === Vector("e", "known", "large", "small"))
+  }
+
+  test("of many who make an empty file at once one does") {
+    val folder = newFolder()
+    val made = storage.atOnce(folder)(Vector.fill(8)(() => storage.createEmpty(s"$folder/e")))
+    assert(made.count(identity) === 1)
   }
 
   test(
