@@ -30,3 +30,10 @@ private[hudiidx] final class CarriedFiles(under: Storage, held: Map[String, Arra
 
   override def readAll(file: FileInfo): Array[Byte] = found(file.path).getOrElse(under.readAll(file))
 }
+
+private[hudiidx] object CarriedFiles {
+  private val MostBytes = 64L << 10
+
+  /** A file of about so many bytes may be carried. */
+  def isSmall(bytes: Long): Boolean = bytes <= MostBytes
+}

@@ -1,10 +1,9 @@
 package hudiidx.store
 
-import hudiidx.IndexNotWritable
+import hudiidx.{Fixtures, IndexNotWritable}
 import hudiidx.storage.{FileInfo, ForwardingStorage, LocalStorage, Storage}
 import java.io.{ByteArrayOutputStream, IOException, OutputStream}
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 class WriteBehindSuite extends AnyFunSuite {
@@ -20,26 +19,14 @@ class WriteBehindSuite extends AnyFunSuite {
       content(bytes)
       () => {
         if (refused(path)) throw new IOException("no room")
-        LocalStorage.replaced(path, bytes.toByteArray)
+        // An end may be asked for often.
+        if (LocalStorage.status(path).isEmpty) LocalStorage.write(path)(_.write(bytes.toByteArray))
         ended :+= path
       }
     }
   }
 
-  private implicit class Local(storage: LocalStorage.type) {
-
-    /** An end may be asked for often. */
-    def replaced(path: String, content: Array[Byte]): Unit =
-      if (storage.status(path).isEmpty) storage.write(path)(_.write(content))
-  }
-
-  private def inFolder(test: String => Unit): Unit = {
-    val folder = Files.createTempDirectory("behind")
-    try test(folder.toString)
-    finally {
-      Files.walk(folder).sorted(java.util.Comparator.reverseOrder[Path]()).forEach(Files.delete(_))
-    }
-  }
+  private def inFolder(test: String => Unit): Unit = test(Fixtures.newFolder("behind").toString)
 
   private def text(bytes: Array[Byte]): String = new String(bytes, UTF_8)
 

@@ -103,18 +103,18 @@ object TableContext {
     */
   def load(access: TableAccess, tablePath: String): TableContext = {
     val (config, listed) = configAndTimeline(access.storage, tablePath)
-    loaded(access, tablePath, config, listed)
+    load(access, tablePath, config, listed)
   }
 
-  /** As `load`, by properties that were read a moment ago. */
-  def load(access: TableAccess, tablePath: String, config: TableConfig): TableContext =
-    loaded(access, tablePath, config, None)
-
-  private def loaded(
+  /** The same, by properties that were read a moment ago.
+    *
+    *  @param listed what is in the timeline's folder, where that was listed meanwhile
+    */
+  def load(
       access: TableAccess,
       tablePath: String,
       config: TableConfig,
-      listed: Option[Vector[FileInfo]]
+      listed: Option[Vector[FileInfo]] = None
   ): TableContext = {
     def files = listed.getOrElse(TimelineReader.list(access.storage, config.timelineDir(tablePath)))
     try of(access, tablePath, config, files)

@@ -9,33 +9,13 @@ import scala.collection.JavaConverters._
 
 /** Tables and indexes that others write while calls of a store that is far are made at once. */
 class FarIndexSuite extends AnyFunSuite {
+  import FarIndexSuite._
   import IndexerSuite._
 
   private val strict = IndexOptions(strict = true)
 
   private def write(table: FakeTable): Unit =
     table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true): Unit
-
-  /** A store on which `deed` happens once, between two calls that are made at once; those are made from the last on. */
-  private def storeOn(deed: () => Unit): FarStorage = {
-    var isDone = false
-    new FarStorage(
-      LocalStorage,
-      backwards = true,
-      between = () =>
-        if (!isDone) {
-          isDone = true
-          deed()
-        }
-    )
-  }
-
-  /** Where the timeline lies only the properties tell: a process that knows them reads it at the same time as the index. */
-  private val knowing = Seq(
-    "in a process that has seen the table" ->
-      ((t: FakeTable) => TableContext.load(accessOf(new FarStorage(LocalStorage)), t.path): Unit),
-    "in a new process" -> ((_: FakeTable) => KnownProperties.clear())
-  )
 
   for ((process, begins) <- knowing) {
     test(
@@ -44,7 +24,7 @@ class FarIndexSuite extends AnyFunSuite {
       withTable(9) { table =>
         indexed(table)
         write(table)
-        begins(table)
+        begins(table.path)
         val store = storeOn { () =>
           write(table)
           new Indexer(accessOf(LocalStorage), table.path, strict).update(): Unit
@@ -59,7 +39,7 @@ class FarIndexSuite extends AnyFunSuite {
       withTable(9) { table =>
         indexed(table)
         write(table)
-        begins(table)
+        begins(table.path)
         val done = new Indexer(accessOf(storeOn(() => write(table))), table.path, strict).update()
         assert(!done.rebuilt && done.instants.size === 2)
         checkAgainstListing(accessOf(LocalStorage), table, strict)
@@ -103,4 +83,28 @@ class FarIndexSuite extends AnyFunSuite {
       assert(context.timeline.dir.endsWith("/moved") && context.completed.size === 2)
     }
   }
+}
+
+object FarIndexSuite {
+
+  /** A store on which `deed` happens once, between two calls that are made at once; those are made from the last on. */
+  def storeOn(deed: () => Unit): FarStorage = {
+    var isDone = false
+    new FarStorage(
+      LocalStorage,
+      backwards = true,
+      between = () =>
+        if (!isDone) {
+          isDone = true
+          deed()
+        }
+    )
+  }
+
+  /** Where the timeline lies only the properties tell: a process that knows them reads it at the same time as the index. */
+  val knowing: Seq[(String, String => Unit)] = Seq(
+    "in a process that has seen the table" ->
+      (path => TableContext.load(IndexerSuite.accessOf(new FarStorage(LocalStorage)), path): Unit),
+    "in a new process" -> (_ => KnownProperties.clear())
+  )
 }

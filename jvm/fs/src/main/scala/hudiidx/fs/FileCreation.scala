@@ -51,14 +51,7 @@ private[hudiidx] trait FileCreation {
   * @param fs   the store itself, where its own calls are needed; else what the user's path reaches
   * @param path of the file there
   */
-private[hudiidx] final case class Place(how: FileCreation, fs: FileSystem, path: Path) {
-
-  /** All of a file where one request gives it, see [[S3Client.get]]; None elsewhere, and of one that is not small. */
-  def small(): Option[Array[Byte]] = how match {
-    case S3ConditionalPut => S3ConditionalPut.small(fs, path)
-    case _                => None
-  }
-}
+private[hudiidx] final case class Place(how: FileCreation, fs: FileSystem, path: Path)
 
 private[hudiidx] object FileCreation {
 

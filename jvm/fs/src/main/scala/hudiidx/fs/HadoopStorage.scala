@@ -68,7 +68,10 @@ final class HadoopStorage(conf: Configuration) extends Storage {
   }
 
   override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path)) { (fs, p) =>
-    HadoopReader.found(path)(HadoopStorage.told(fs)(FileCreation.of(fs, p).small())).getOrElse(whole(open(path)))
+    val small =
+      if (FileCreation.isS3(fs)) HadoopReader.found(path)(HadoopStorage.told(fs)(S3ConditionalPut.small(fs, p)))
+      else None
+    small.getOrElse(whole(open(path)))
   }
 
   override def readAll(file: FileInfo): Array[Byte] = on(file.path)(_.readAll(file))((_, _) => whole(open(file)))

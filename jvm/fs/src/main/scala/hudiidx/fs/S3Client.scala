@@ -62,7 +62,9 @@ private[hudiidx] object S3Client {
   private val Purpose = "hudiidx publishes"
   private val Condition = "If-None-Match"
   private val WriterKey = "hudiidx-writer"
-  private val SmallBytes = 1 << 20
+
+  /** Of so many an object is put, or got, by one request. */
+  val SmallBytes: Int = 1 << 20
 
   /** Of the SDK 1 and 2. */
   private val StatusOfError = Vector("getStatusCode", "statusCode")

@@ -18,7 +18,6 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
   private val log = Log.of(getClass)
   private val MostConflicts = 20
   private val ConflictPauseMillis = 50L
-  private val SmallBytes = 1 << 20
   private val FewFiles = 64
   private val Encryption = Vector("fs.s3a.encryption.algorithm", "fs.s3a.server-side-encryption-algorithm")
 
@@ -85,7 +84,7 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
   }
 
   override def beginOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): () => Unit = {
-    val out = new SmallOutput(SmallBytes, () => ByCreation.openOnce(fs, target))
+    val out = new SmallOutput(S3Client.SmallBytes, () => ByCreation.openOnce(fs, target))
     write(fs, target, out, content)
     () => out.stream.fold(put(fs, target, out.held))(ByCreation.closeOwn(fs, target, _))
   }
@@ -104,7 +103,7 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
   override def createInPlace(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
     if (!isKnownToRefuse(fs) || isEncrypting(fs)) ByCreation.create(fs, target)(content)
     else {
-      val out = new SmallOutput(SmallBytes, () => fs.create(target, false))
+      val out = new SmallOutput(S3Client.SmallBytes, () => fs.create(target, false))
       try {
         write(fs, target, out, content)
         out.stream match {
@@ -165,7 +164,7 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
       if (count == 0 || count > FewFiles) None else Some(found.result())
     } catch { case _: FileNotFoundException => None }
 
-  /** None too where it fails, or hadoop-aws is of a release whose client is not to be had: reading by hadoop-aws tries again, and has
+  /** All of a small file, by one request, see [[S3Client.get]]. None too where it fails, or hadoop-aws is of a release whose client is not to be had: reading by hadoop-aws tries again, and has
     * errors of its own.
     */
   def small(fs: FileSystem, target: Path): Option[Array[Byte]] =

@@ -23,7 +23,7 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
     * folder without one is listed. The table's own mostly has none: where the store is far it is listed at once.
     */
   def visit(path: String): FolderVisit = {
-    val metafile = Storage.join(Storage.join(rules.tablePath, path), PartitionLister.Metafile)
+    val metafile = PartitionLister.metafile(rules.tablePath, path)
     val first = if (path.isEmpty && storage.isFar(rules.tablePath)) Some(listed(path)) else None
     val mayHave = first.forall(_.exists(_.name == PartitionLister.Metafile))
     val written = if (mayHave) PartitionLister.commitTime(storage, metafile) else None
@@ -103,6 +103,9 @@ final class PartitionLister(storage: Storage, val rules: ListingRules) {
 
 object PartitionLister {
   private[hudiidx] val Metafile = PartitionPathForm.Metafile
+
+  private[hudiidx] def metafile(tablePath: String, partitionPath: String): String =
+    Storage.join(Storage.join(tablePath, partitionPath), Metafile)
 
   /** The write that made the partition. None where there is no metafile, or none that tells (one in a base file's format, or damaged). */
   private[hudiidx] def commitTime(storage: Storage, metafile: String): Option[String] =

@@ -94,17 +94,13 @@ private[column] final class ColumnFiles(engine: TaskEngine, state: IndexState, c
 
   /** Files of a kind after an update that wrote the last of them: so many are merged that few are left.
     *
-    *  @param carried content of those that are not stored yet, by their names
+    *  @param carried content of those that are not stored yet, by their paths
     */
   def settled(files: Vector[IndexFile], kind: String, carried: Map[String, Array[Byte]]): Vector[IndexFile] = {
     val (kept, due) = files.splitAt(SegmentPlan.mergeFrom(files.map(_.sizeBytes)).getOrElse(files.size))
-    kept.foreach(f => carried.get(f.name).foreach(bytes => store.write(f.name, kind)(_.write(bytes))))
-    if (due.isEmpty) kept else kept :+ merge(due, over(carried), store, kind)
-  }
-
-  private def over(carried: Map[String, Array[Byte]]): IndexStore = {
-    val held = carried.map { case (name, bytes) => Storage.join(store.dir, name) -> bytes }
-    new IndexStore(new CarriedFiles(store.storage, held), store.dir)
+    for (f <- kept; bytes <- carried.get(Storage.join(store.dir, f.name))) store.write(f.name, kind)(_.write(bytes))
+    val from = new IndexStore(new CarriedFiles(store.storage, carried), store.dir)
+    if (due.isEmpty) kept else kept :+ merge(due, from, store, kind)
   }
 }
 
@@ -148,7 +144,7 @@ final private class ColumnProgress(total: Int, show: Double => Unit) {
 }
 
 /** @param leftovers paths of work folders
-  * @param carried   content of files that are not stored yet, by their names
+  * @param carried   content of files that are not stored yet, by their paths
   */
 private[column] final case class MadeColumns(
     files: Vector[IndexFile],

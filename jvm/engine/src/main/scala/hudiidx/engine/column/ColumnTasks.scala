@@ -1,12 +1,12 @@
 package hudiidx.engine.column
 
-import java.io.{ByteArrayOutputStream, OutputStream}
+import java.io.OutputStream
 import java.math.BigInteger
 import java.security.MessageDigest
 
 import hudiidx.column._
 import hudiidx.column.segment.{ColumnKind, CoveredFile, EncodedPage, RecordsWriter, SegmentWriter}
-import hudiidx.storage.EndsAhead
+import hudiidx.storage.{CarriedFiles, EndsAhead}
 import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync.{TableAccess, TaskEngine}
 import hudiidx.table.FileEntry
@@ -59,7 +59,7 @@ private[column] object ColumnShare {
 
 /** Column files of one share.
   *
-  *  @param carried content of those that no store has, by their names
+  *  @param carried content of those that no store has, by their paths
   */
 private[column] final case class WrittenColumns(
     stats: Option[IndexFile],
@@ -69,7 +69,6 @@ private[column] final case class WrittenColumns(
 
 /** The tasks that read columns. Made here, so that they carry what they need and nothing else. */
 private[column] object ColumnTasks {
-  private val MostCarriedBytes = 64L << 10
   private val BytesOfFact = 64
 
   /** Writes the column files of each share into a folder.
@@ -105,22 +104,20 @@ private[column] object ColumnTasks {
     val token = IndexStore.newToken()
     val ahead = new EndsAhead(access.storage)
     val read = ahead.over(share.files)(work.fileOf).map(work.read(ahead, _)).toVector
-    val isCarried = carries && bytesOf(read) <= MostCarriedBytes
-    var carried = Map.empty[String, Array[Byte]]
+    val carrying = new CarriedFiles(access.storage, Map.empty)
+    val isCarried = carries && CarriedFiles.isSmall(bytesOf(read))
     def written(kind: String)(content: OutputStream => Unit): Option[IndexFile] = {
       val name = ColumnKind.fileName(prefix, token, kind)
-      if (isCarried) {
-        val bytes = new ByteArrayOutputStream
-        content(bytes)
-        carried += name -> bytes.toByteArray
-        Some(IndexFile(name, kind, bytes.size.toLong))
-      } else Some(store.write(name, kind)(content))
+      Some(
+        if (isCarried) new IndexStore(carrying, folder).writeScratch(name, kind)(content)
+        else store.write(name, kind)(content)
+      )
     }
     val files = WrittenColumns(
       if (work.hasRanges) written(ColumnKind.Stats)(stats(read, _)) else None,
       if (work.hasRecords) written(ColumnKind.Records)(records(read, _)) else None
     )
-    files.copy(carried = carried)
+    files.copy(carried = carrying.made)
   }
 
   /** About what the files of these take. */

@@ -34,8 +34,7 @@ private[record] final case class ChangeRuns(
 ) {
 
   /** Those that a store has. */
-  def stored(dir: String): Vector[IndexFile] =
-    runs.map(_.file).filterNot(f => carried.contains(Storage.join(dir, f.name)))
+  def stored(dir: String): Vector[IndexFile] = Carrying.stored(runs.map(_.file), dir, carried)
 
   def ++(others: ChangeRuns): ChangeRuns =
     ChangeRuns(runs ++ others.runs, unknown ++ others.unknown, carried ++ others.carried)
@@ -44,12 +43,13 @@ private[record] final case class ChangeRuns(
 /** Scratch files of an update that are handed from task to task where the store is far: few, and small ones. */
 private[record] object Carrying {
   private val MostPieces = 32
-  private val MostBytes = 64L << 10
 
   /** @param pieces that may make one each */
   def isFor(storage: Storage, dir: String, pieces: Int): Boolean = pieces <= MostPieces && storage.isFar(dir)
 
-  def isSmall(bytes: Long): Boolean = bytes <= MostBytes
+  /** Those of these files that a store has. */
+  def stored(files: Vector[IndexFile], dir: String, carried: Map[String, Array[Byte]]): Vector[IndexFile] =
+    files.filterNot(f => carried.contains(Storage.join(dir, f.name)))
 }
 
 /** The folder of an update's runs, below the index folder: each update has its own, and removes it when its deltas are
@@ -96,7 +96,7 @@ private[record] object ChangeTasks {
     val carrying = new CarriedFiles(access.storage, Map.empty)
     val (carried, stored) = (new IndexStore(carrying, indexDir), new IndexStore(access.storage, indexDir))
     def storeFor(bytes: Long) =
-      if (Carrying.isSmall(bytes) && Carrying.isFor(access.storage, indexDir, tasks)) carried else stored
+      if (CarriedFiles.isSmall(bytes) && Carrying.isFor(access.storage, indexDir, tasks)) carried else stored
     var written = Vector.empty[ChangeRun]
     var unknown = Vector.empty[FileGroup]
     val builder = new RunBuilder(

@@ -3,7 +3,7 @@ package hudiidx.engine.record
 import java.util.BitSet
 
 import hudiidx.record._
-import hudiidx.storage.{CarriedFiles, Storage}
+import hudiidx.storage.CarriedFiles
 import hudiidx.store.{IndexFile, IndexStore, IndexVersion}
 import hudiidx.sync._
 
@@ -82,7 +82,7 @@ private[record] final class HashGroupUpdate(
       kept.size + done.map(_.groups).sum,
       deltas.map(d => d.stats.entries - 2 * d.stats.removes).sum + done.map(_.gained).sum,
       deltas.map(_.stats),
-      deltas.map(_.file).filterNot(f => carried.contains(Storage.join(dir, f.name)))
+      Carrying.stored(deltas.map(_.file), dir, carried)
     )
   }
 
@@ -159,7 +159,7 @@ private[record] object HashGroupUpdate {
     val runs = new HeldRuns(store)
     val isCarrying = Carrying.isFor(access.storage, dir, groups)
     def writer(c: GroupChange) = {
-      val isSmall = isCarrying && Carrying.isSmall(c.runs.map(_.sizeBytes).sum)
+      val isSmall = isCarrying && CarriedFiles.isSmall(c.runs.map(_.sizeBytes).sum)
       new HashGroupWriter(if (isSmall) store else new IndexStore(access.storage, dir), instant)
     }
     try {

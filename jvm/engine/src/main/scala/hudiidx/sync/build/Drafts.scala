@@ -66,9 +66,8 @@ private[sync] final class Drafts(
     */
   def look(): (BaseVersion, Try[TableContext], Boolean) = {
     val storage = access.storage
-    if (!storage.isFar(path)) (store.base(), Try(table()), true)
-    else if (TableConfig.lastKnown(storage, path).isEmpty) {
-      // Where the timeline is only the properties tell, for which the versions do not wait.
+    if (TableConfig.lastKnown(storage, path).isEmpty) {
+      // Where the timeline is only the properties tell, for which the versions of a far store do not wait.
       val (base, config) = Storage.both(storage, path)(store.base(), Try(TableConfig.read(storage, path)))
       (base, config.flatMap(c => Try(TableContext.load(access, path, c).keepingCommits)), true)
     } else {

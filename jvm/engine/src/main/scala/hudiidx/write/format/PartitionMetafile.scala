@@ -12,8 +12,7 @@ object PartitionMetafile {
     * @param instant of the write that makes the partition
     */
   def ensure(storage: Storage, tablePath: String, config: TableConfig, partitionPath: String, instant: String): Unit = {
-    val folder = Storage.join(tablePath, partitionPath)
-    val path = Storage.join(folder, PartitionLister.Metafile)
+    val path = PartitionLister.metafile(tablePath, partitionPath)
     if (storage.status(path).isEmpty) {
       if (partitionPath.nonEmpty) requireApart(storage, tablePath, partitionPath, config.partitionFields.size)
       val depth = if (partitionPath.isEmpty) 0 else partitionPath.count(_ == '/') + 1
@@ -23,13 +22,11 @@ object PartitionMetafile {
   }
 
   private def requireApart(storage: Storage, tablePath: String, partitionPath: String, fields: Int): Unit = {
-    def isPartition(path: String) =
-      storage.status(Storage.join(Storage.join(tablePath, path), PartitionLister.Metafile)).isDefined
     // Of as many folders as fields none is a partition: each value is one folder at least.
     NestedPartitions
       .above(partitionPath)
       .drop(fields - 1)
-      .find(isPartition)
+      .find(path => storage.status(PartitionLister.metafile(tablePath, path)).isDefined)
       .foreach(outer => throw NestedPartitions.refused(partitionPath, outer))
     Storage.walk(partitionPath) { path =>
       val found = storage.list(Storage.join(tablePath, path))

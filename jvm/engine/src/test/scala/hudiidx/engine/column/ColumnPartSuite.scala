@@ -190,9 +190,6 @@ class ColumnPartSuite extends AnyFunSuite {
       val before = columnFiles
       write("b", 1, 2000 + n)
       val named = indexer(table.path).update().version.files.filter(f => ColumnKind.All(f.kind)).map(_.name).toSet
-      info(
-        indexer(table.path).update().version.files.filter(f => ColumnKind.All(f.kind)).map(_.sizeBytes).mkString(" ")
-      )
       assert(named.size === added && named.subsetOf(columnFiles), s"update $n")
       assert((columnFiles -- before).size === 1, s"update $n")
     }

@@ -5,10 +5,9 @@ import java.nio.file.{Files, Path}
 import scala.collection.JavaConverters._
 
 import hudiidx.engine.column.{ColumnPart, ColumnVerifier}
-import hudiidx.storage.{FarStorage, LocalStorage, Storage}
+import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.sync._
 import hudiidx.sync.build.Indexer
-import hudiidx.table.KnownProperties
 import org.scalatest.funsuite.AnyFunSuite
 
 /** A part that is added while another writer completes the oldest write of the timeline, and brings the index up. */
@@ -60,11 +59,7 @@ class OlderTimelineSuite extends AnyFunSuite {
     new ColumnPart(new LocalEngine(access), ColumnOptions(range = Some("c0")))
 
   for {
-    (process, begins) <- Seq(
-      "in a process that has seen the table" ->
-        ((path: String) => TableContext.load(access(new FarStorage(LocalStorage)), path): Unit),
-      "in a new process" -> ((_: String) => KnownProperties.clear())
-    )
+    (process, begins) <- FarIndexSuite.knowing
     (what, part) <- Seq[(String, TableAccess => IndexPart)]("a record index" -> record, "bounds of a column" -> columns)
     (state, isThere) <- Seq("is pending" -> true, "is not there yet" -> false)
   } test(s"$process, while the oldest write $state, $what has what the version covers that it is published on") {
@@ -76,16 +71,11 @@ class OlderTimelineSuite extends AnyFunSuite {
     new Indexer(access(LocalStorage), table.path, IndexOptions()).create()
     begins(table.path)
     var isDone = false
-    val store = new FarStorage(
-      LocalStorage,
-      backwards = true,
-      between = () =>
-        if (!isDone) {
-          isDone = true
-          complete()
-          new Indexer(access(LocalStorage), table.path, IndexOptions()).update(): Unit
-        }
-    )
+    val store = FarIndexSuite.storeOn { () =>
+      isDone = true
+      complete()
+      new Indexer(access(LocalStorage), table.path, IndexOptions()).update(): Unit
+    }
     indexer(store).addPart(part(access(store)))
     assert(isDone)
     val context = TableContext.load(access(LocalStorage), table.path)

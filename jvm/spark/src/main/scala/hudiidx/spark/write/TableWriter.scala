@@ -1,8 +1,8 @@
 package hudiidx.spark.write
 
-import hudiidx.spark.write.options.{TableShape, WriteOperation, WriteOptions}
 import java.io.IOException
 
+import hudiidx.spark.write.options.{TableShape, WriteOperation, WriteOptions}
 import hudiidx.{Causes, HudiIdxException, InvalidOption, Log, UnsupportedTable}
 import hudiidx.engine.Tables
 import hudiidx.spark.PinnedState
