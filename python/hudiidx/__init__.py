@@ -33,28 +33,30 @@ if TYPE_CHECKING:
     from hudiidx.model import (
         BaseFile,
         ColumnAdvice,
-        ColumnDifference,
         ColumnIndexInfo,
-        ColumnReport,
-        Difference,
         FileGroup,
         FileSlice,
         IndexInfo,
         LogFile,
         LookupWork,
-        RecordDifference,
         RecordInfo,
         RecordLocation,
         RecordLocations,
-        RecordReport,
-        StockRecordReport,
         TableFile,
-        VerifyReport,
     )
     from hudiidx.poll import Poll
     from hudiidx.report import Report
     from hudiidx.session import configure_spark
     from hudiidx.stream import update_after
+    from hudiidx.verification import (
+        ColumnDifference,
+        ColumnReport,
+        Difference,
+        RecordDifference,
+        RecordReport,
+        StockRecordReport,
+        VerifyReport,
+    )
     from hudiidx.watch import Watcher
 
 raise_ours()
@@ -100,39 +102,43 @@ __all__ = [
     "update_after",
 ]
 
-_HOME = {
-    "HudiIndex": "hudiidx.index",
-    "Poll": "hudiidx.poll",
-    "Report": "hudiidx.report",
-    "Watcher": "hudiidx.watch",
-    "configure_spark": "hudiidx.session",
-    "update_after": "hudiidx.stream",
+# Where names come from; what is not here is an error class.
+_MODULES = {
+    "hudiidx.index": ("HudiIndex",),
+    "hudiidx.model": (
+        "BaseFile",
+        "ColumnAdvice",
+        "ColumnIndexInfo",
+        "FileGroup",
+        "FileSlice",
+        "IndexInfo",
+        "LogFile",
+        "LookupWork",
+        "RecordInfo",
+        "RecordLocation",
+        "RecordLocations",
+        "TableFile",
+    ),
+    "hudiidx.poll": ("Poll",),
+    "hudiidx.report": ("Report",),
+    "hudiidx.session": ("configure_spark",),
+    "hudiidx.stream": ("update_after",),
+    "hudiidx.verification": (
+        "ColumnDifference",
+        "ColumnReport",
+        "Difference",
+        "RecordDifference",
+        "RecordReport",
+        "StockRecordReport",
+        "VerifyReport",
+    ),
+    "hudiidx.watch": ("Watcher",),
 }
-_MODEL = {
-    "BaseFile",
-    "ColumnAdvice",
-    "ColumnDifference",
-    "ColumnIndexInfo",
-    "ColumnReport",
-    "Difference",
-    "FileGroup",
-    "FileSlice",
-    "IndexInfo",
-    "LogFile",
-    "LookupWork",
-    "RecordDifference",
-    "RecordInfo",
-    "RecordLocation",
-    "RecordLocations",
-    "RecordReport",
-    "StockRecordReport",
-    "TableFile",
-    "VerifyReport",
-}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'hudiidx' has no attribute {name!r}")
-    home = _HOME.get(name) or ("hudiidx.model" if name in _MODEL else "hudiidx.errors")
+    home = _HOME.get(name, "hudiidx.errors")
     return getattr(import_module(home), name)

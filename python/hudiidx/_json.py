@@ -10,19 +10,21 @@ from typing import Any
 
 from hudiidx.model import (
     BaseFile,
-    ColumnDifference,
     ColumnIndexInfo,
-    ColumnReport,
-    Difference,
     FileGroup,
     FileSlice,
     IndexInfo,
     LogFile,
-    RecordDifference,
     RecordInfo,
+    TableFile,
+)
+from hudiidx.verification import (
+    ColumnDifference,
+    ColumnReport,
+    Difference,
+    RecordDifference,
     RecordReport,
     StockRecordReport,
-    TableFile,
     VerifyReport,
 )
 
@@ -88,6 +90,7 @@ def index_info(d: Mapping[str, Any]) -> IndexInfo:
         record=record_info(d["record"]) if d.get("record") else None,
         columns=tuple(column_index_info(c) for c in d.get("columns") or ()),
         logs=bool(d.get("logs")),
+        never=tuple(d.get("never") or ()),
         symlink_manifest=d.get("symlink_manifest") or None,
         fallbacks=d.get("fallbacks") or {},
         details=d,

@@ -13,8 +13,9 @@ from hudiidx._jvm import compact, facade, translated
 from hudiidx._lookups import TableLookups
 from hudiidx._views import TableViews
 from hudiidx.errors import InvalidOption
-from hudiidx.model import IndexInfo, VerifyReport
+from hudiidx.model import IndexInfo
 from hudiidx.options import resolve
+from hudiidx.verification import VerifyReport
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

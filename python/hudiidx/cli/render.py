@@ -14,7 +14,7 @@ from hudiidx._text import size, store_calls
 
 if TYPE_CHECKING:
     from hudiidx.cli.terminal import Terminal
-    from hudiidx.model import RecordDifference, VerifyReport
+    from hudiidx.verification import RecordDifference, VerifyReport
 
 
 def table(*columns: tuple[str, str]) -> Table:

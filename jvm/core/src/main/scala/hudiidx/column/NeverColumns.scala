@@ -56,6 +56,12 @@ final case class NeverColumns(paths: Vector[String]) {
 
   def forbidsKeys: Boolean = forbids(NeverColumns.Key)
 
+  /** The forbidden fields of the record key; Hudi's column of keys where that is named itself. */
+  def keysOf(table: TableConfig): Vector[String] = {
+    val fields = table.recordKeyFields.filter(forbids)
+    if (fields.nonEmpty) fields else Vector(NeverColumns.Key).filter(forbids)
+  }
+
   /** Of a column's path: it is one of these, lies in one, or is a struct around one. Of an expression: it is of such a column. */
   def forbids(path: String): Boolean = !isEmpty && (ColumnExpression.of(path) match {
     case Some(expression) =>

@@ -92,6 +92,9 @@ object InfoJson {
     info.columns.foreach(column(_, json))
     json.writeEndArray()
     json.writeBooleanField("logs", info.hasLogs)
+    json.writeArrayFieldStart("never")
+    info.never.foreach(name => json.writeString(name))
+    json.writeEndArray()
     json.writeStringField(
       "symlink_manifest",
       info.version.flatMap(SymlinkSettings.of).fold("")(_.in(info.indexDir).path)

@@ -1,6 +1,6 @@
 package hudiidx.sync
 
-import hudiidx.column.{ColumnExpression, IndexSpec}
+import hudiidx.column.{ColumnExpression, IndexSpec, NeverColumns}
 import hudiidx.logindex.LogIndex
 import hudiidx.record.{RecordIndex, RecordKind, RecordProperty}
 import hudiidx.storage.{FileInfo, Storage}
@@ -33,6 +33,9 @@ final case class IndexInfo(
 
   /** Whether updates keep the tails of log blocks. */
   def hasLogs: Boolean = version.exists(LogIndex.isIn)
+
+  /** The columns of which it holds nothing, as sessions named them. */
+  def never: Vector[String] = version.fold(NeverColumns.None)(NeverColumns.of).paths.map(ColumnExpression.shown)
 
   def indexFiles: Vector[IndexFile] = version.map(_.files).getOrElse(Vector.empty)
   def sizeBytes: Long = indexFiles.map(_.sizeBytes).sum

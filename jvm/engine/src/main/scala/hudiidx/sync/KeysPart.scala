@@ -15,8 +15,8 @@ trait KeysPart extends IndexPart {
     * @param name of the part, for who is to leave it out
     */
   protected def forbidden(state: IndexState, held: String, name: String, isAsked: Boolean, log: Log): PartFiles = {
-    val why =
-      s"$held, which have values of ${state.never.text}, of which none are to be held (${NeverColumns.OptionName})"
+    val fields = state.never.keysOf(state.table.config).mkString(", ")
+    val why = s"$held, which have values of $fields, of which none are to be held (${NeverColumns.OptionName})"
     if (isAsked) throw new InvalidOption(s"${state.table.tablePath}: $why; leave $name out")
     log.warn("{}: it is dropped: {}", state.store.dir: Any, why: Any)
     PartFiles.None

@@ -194,6 +194,7 @@ final class NeverColumnsSuite extends SparkSuite {
     val after = version(table)
     assert(after.number === before.number + 1 && after.files === before.files)
     assert(NeverColumns.of(after).paths === Vector("NAME", "s.a", "id2"))
+    assert(api(table, Map.empty).info().contains("\"never\":[\"NAME\",\"s.a\",\"id2\"]"))
     api(table, Map(NeverColumns.OptionName -> "n2")).update()
     assert(NeverColumns.of(version(table)).paths === Vector("NAME", "s.a", "id2", "n2"))
   }
@@ -216,8 +217,8 @@ final class NeverColumnsSuite extends SparkSuite {
     )
       .foreach(spec => refused(api(table, Map.empty).addColumns(spec, true), ""))
     refused(api(table, Map.empty).noteColumns("bloom(Name)"), "Name")
-    refused(api(table, Map.empty).addIndex("record"), "record index")
-    refused(api(table, Map.empty).addIndex("logs"), "log blocks")
+    refused(api(table, Map.empty).addIndex("record"), "which have values of id2, of which")
+    refused(api(table, Map.empty).addIndex("logs"), "which have values of id2, of which")
     refused(api(table, Map("hudiidx.columns" -> "n,name")).create(), "name")
     refused(api(table, Map("hudiidx.record.mode" -> "global")).create(), "record index")
     refused(api(table, Map("hudiidx.logs" -> "true")).create(), "log blocks")
