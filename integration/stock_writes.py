@@ -242,6 +242,38 @@ class StockWrites(StockSession):
     def op_schedule_compaction(self, name: str) -> None:
         self.tables[name].schedule_compaction()
 
+    def op_run_compaction(self, name: str) -> None:
+        """Runs the compactions that are planned."""
+        self.tables[name].run_compaction()
+
+    def op_plan_clean(self, name: str) -> None:
+        """Plans a clean of all but the last version of each file group, and does not run it."""
+        service = self.j.org.apache.hudi.common.model.TableServiceType.CLEAN
+        none = self.j.org.apache.hudi.common.util.Option.empty()
+        self._with_client(name, lambda client: client.scheduleTableService(none, service))
+
+    def op_run_cleans(self, name: str) -> None:
+        """Runs the cleans that are planned."""
+        self._with_client(name, lambda client: client.clean())
+
+    def _with_client(self, name: str, work: Callable[[Any], Any]) -> None:
+        table = self.tables[name]
+        versions = "KEEP_LATEST_FILE_VERSIONS"
+        kept = {
+            f"hoodie.{clean}.{key}": value
+            for clean in ("clean", "cleaner")
+            for key, value in (("policy", versions), ("fileversions.retained", "1"))
+        }
+        resolver = self.j.org.apache.hudi.common.table.TableSchemaResolver(self.meta(table.path))
+        schema = resolver.getTableSchema(False).toAvroSchema().toString()
+        client = self.j.org.apache.hudi.DataSourceUtils.createHoodieClient(
+            self.spark._jsc, schema, table.path, "t", {**table.opts, **kept}
+        )
+        try:
+            work(client)
+        finally:
+            client.close()
+
     def op_log_compact(self, name: str) -> bool:
         """Merges blocks of each log into one; false where there is nothing to be done."""
         table = self.tables[name]

@@ -1,13 +1,17 @@
 package hudiidx.manifest
 
+import hudiidx.DamagedIndex
 import hudiidx.table.{FileEntry, FileSource}
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.{Map => JMap}
 
 /** Changes of a table's files by partition, in the order of partition keys (unsigned UTF-8 bytes). */
 final class ManifestChanges {
   private val byKey = new java.util.TreeMap[Array[Byte], PartitionChange](PartitionKey.Order)
   private val byPath = new java.util.HashMap[String, PartitionChange]
   private var unmarking = Unmarking.None
+  private var rolledBack = Set.empty[String]
+  private var tellsLogs = false
 
   /** The change of a partition, made on first use. */
   def of(partitionPath: String): PartitionChange = {
@@ -44,9 +48,41 @@ final class ManifestChanges {
     if (source.files(path).exists(unmarking.concerns)) of(path).unmark(unmarking)
   }
 
-  /** As [[PartitionChange.requireCredible]], of all partitions as `source` has them. */
-  def requireCredible(source: FileSource): Unit =
+  /** Files that came since to groups which were replaced before are replaced with them.
+    *
+    * @param replacements the earliest one by partition path and file id
+    */
+  def replaceAdded(replacements: JMap[String, _ <: JMap[String, String]]): Unit = byPath.forEach { (path, change) =>
+    val inPartition = replacements.get(path)
+    if (inPartition != null) change.replaceAdded(inPartition)
+  }
+
+  /** These instants were rolled back, so that no file of theirs is left, in whatever partition.
+    *
+    * @param logs a log file's name tells its instant too
+    */
+  def rollBack(instants: Set[String], logs: Boolean): Unit = {
+    rolledBack = instants
+    tellsLogs = logs
+  }
+
+  /** Are there such, so that files of any partition have to be held against them? */
+  def rollsBack: Boolean = rolledBack.nonEmpty
+
+  /** As [[PartitionChange.requireCredible]], of all partitions as `source` has them. DamagedIndex too for a file that is left of an instant
+    * which was rolled back: a restore says what its last run removed, and one before it may have failed half-way.
+    */
+  def requireCredible(source: FileSource): Unit = {
     byPath.values.forEach(change => if (change.isToBeHeld) change.requireCredible(source.files(change.partitionPath)))
+    if (rollsBack) source.partitions.foreach(path => requireRolledBack(path, applyTo(path, source.files(path))))
+  }
+
+  private def requireRolledBack(partitionPath: String, left: Array[FileEntry]): Unit =
+    left.find(e => (e.isBase || tellsLogs) && rolledBack(e.instantTime)).foreach { e =>
+      throw new DamagedIndex(
+        s"partition '$partitionPath': a rollback or restore of ${e.instantTime} does not say that it removed ${e.fileName}; an index cannot follow that"
+      )
+    }
 
   /** No partition is named. */
   def isEmpty: Boolean = byPath.isEmpty

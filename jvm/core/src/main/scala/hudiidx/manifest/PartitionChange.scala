@@ -2,6 +2,7 @@ package hudiidx.manifest
 
 import hudiidx.DamagedIndex
 import hudiidx.table.{FileEntry, FileOrder}
+import java.util.{Map => JMap}
 import scala.collection.mutable
 
 /** What instants did to the files of one partition, taken in the order in which they completed. */
@@ -14,7 +15,8 @@ final class PartitionChange(val partitionPath: String) {
   private var filled = false
   // What is said of removals, to be held against what else is known.
   private var isAllCleaned = false
-  private val cleaned, doubted, everReplaced = mutable.Set.empty[String]
+  private val cleaned, doubted = mutable.Set.empty[String]
+  private val everReplaced = mutable.Map.empty[String, String]
   private val dropped = mutable.LinkedHashMap.empty[String, FileEntry]
 
   def add(entry: FileEntry): Unit = {
@@ -24,7 +26,8 @@ final class PartitionChange(val partitionPath: String) {
     cleaned -= name
     dropped.remove(name)
     added.remove(name)
-    added(name) = entry
+    // What comes to a group after its replacement, as of a compaction that was planned before, goes with it.
+    added(name) = everReplaced.get(entry.fileId).fold(entry)(replacedBy(entry, _))
   }
 
   def remove(fileName: String): Unit = {
@@ -44,9 +47,19 @@ final class PartitionChange(val partitionPath: String) {
 
   /** The file group was replaced by the instant requested at `instantTime`; the earliest replacement counts. */
   def replace(fileId: String, instantTime: String): Unit = {
-    added.foreach { case (name, e) => if (e.fileId == fileId) added(name) = replacedBy(e, instantTime) }
-    if (replaced.get(fileId).forall(_ > instantTime)) replaced(fileId) = instantTime
-    everReplaced += fileId
+    replaceAdded(JMap.of(fileId, instantTime))
+    Seq(replaced, everReplaced).foreach(m => if (m.get(fileId).forall(_ > instantTime)) m(fileId) = instantTime)
+  }
+
+  /** As `replace`, of the files that came since: those from before are known to be replaced.
+    *
+    * @param instants the replacement's by file id
+    */
+  private[manifest] def replaceAdded(instants: JMap[String, String]): Unit = Seq(added, dropped).foreach { files =>
+    files.foreach { case (name, e) =>
+      val instant = instants.get(e.fileId)
+      if (instant != null) files(name) = replacedBy(e, instant)
+    }
   }
 
   /** File groups whose replacement was taken back are there again, unless another one replaced them too. */
@@ -118,7 +131,7 @@ final class PartitionChange(val partitionPath: String) {
 
   /** True for a file that a clean removed, and readers would see. */
   private def isShown(e: FileEntry, newest: collection.Map[String, String]): Boolean =
-    (isAllCleaned || cleaned(e.fileName)) && e.replacedAt.isEmpty && !everReplaced(e.fileId) &&
+    (isAllCleaned || cleaned(e.fileName)) && e.replacedAt.isEmpty && !everReplaced.contains(e.fileId) &&
       newest.get(e.fileId).forall(_ <= e.instantTime)
 
   private def after(entries: Array[FileEntry]): Array[FileEntry] = {

@@ -205,10 +205,17 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  /** Groups that changes replaced, by partition and file id: what they add to them later is replaced too. */
+  private val replaced = new java.util.IdentityHashMap[ManifestChanges, Map[(String, String), String]]
+
+  private def replacedBy(changes: ManifestChanges): Map[(String, String), String] =
+    replaced.getOrDefault(changes, Map.empty)
+
   private def applied(model: Model, step: Step, changes: ManifestChanges): Model = step match {
     case Add(e) =>
       changes.of(e.partitionPath).add(e)
-      model.updated(e.partitionPath, model.getOrElse(e.partitionPath, Map.empty).updated(e.fileName, e))
+      val marked = e.copy(replacedAt = replacedBy(changes).get(e.partitionPath -> e.fileId))
+      model.updated(e.partitionPath, model.getOrElse(e.partitionPath, Map.empty).updated(e.fileName, marked))
     case Remove(p, pick) =>
       picked(model, p, pick).fold(model) { e =>
         changes.of(p).remove(e.fileName)
@@ -217,6 +224,8 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case Replace(p, pick, instant) =>
       picked(model, p, pick).fold(model) { e =>
         changes.of(p).replace(e.fileId, instant)
+        val before = replacedBy(changes)
+        if (before.get(p -> e.fileId).forall(_ > instant)) replaced.put(changes, before + (p -> e.fileId -> instant))
         model.updated(
           p,
           model(p).map { case (n, f) =>

@@ -51,7 +51,7 @@ final class InstantEffects {
   def unmark(coverage: Coverage, table: TableContext): Unit = {
     val takenBack = removed.filter(t => coverage.covers(InstantId(t, Action.ReplaceCommit)))
     if (takenBack.nonEmpty) {
-      val others = ListingRules.replacements(table.timeline, table.contents)
+      val others = ListingRules.replacements(table.timeline.completedWrites, table.contents)
       changes.unmark(
         takenBack,
         (partition, fileId) => Option(others.get(partition)).flatMap(g => Option(g.get(fileId)))
@@ -112,7 +112,43 @@ object InstantEffects {
     unseen.foreach(u => doubtRollbacks(u, table, effects.changes))
     effects.resolveSizes(table.storage, table.tablePath)
     effects.unmark(coverage, table)
+    replaceLate(coverage, unseen, table, effects.changes)
+    def isCovered(time: String) = TableContext.Writes.exists(a => coverage.covers(InstantId(time, a)))
+    effects.changes.rollBack(effects.removedInstants.filter(isCovered), table.config.format.logsOfOneWrite)
     effects.changes
+  }
+
+  /** What comes to a group that another writer replaced meanwhile is replaced with it, as in a listing. A replacement that the index covers
+    * may be such a one if it is later than the request of a write that comes now, as a compaction's plan. Those among the unseen mark the
+    * group themselves.
+    */
+  private def replaceLate(
+      coverage: Coverage,
+      unseen: Vector[UnseenInstant],
+      table: TableContext,
+      changes: ManifestChanges
+  ): Unit = requestOfFirst(unseen).foreach { first =>
+    def isCovered(i: Instant) = coverage.covers(InstantId(i.requestedTime, i.action))
+    val late = table.timeline.completedWrites.filter(i =>
+      i.action == Action.ReplaceCommit && i.completionTime.getOrElse(i.requestedTime) > first && isCovered(i)
+    )
+    if (late.nonEmpty) {
+      table.contents.fetch(late)
+      changes.replaceAdded(ListingRules.replacements(late, table.contents))
+    }
+  }
+
+  /** Of the writes, and of those whose logs a rollback adds. */
+  private def requestOfFirst(unseen: Vector[UnseenInstant]): Option[String] = {
+    def rolledBack(u: UnseenInstant) = u.instant.action match {
+      case Action.Rollback => u.content.rollback.commitsRolledBack
+      case Action.Restore  => u.content.restore.rollbacks.flatMap(_.commitsRolledBack)
+      case _               => Vector.empty
+    }
+    unseen
+      .filter(u => TableContext.Relevant(u.instant.action) && u.instant.action != Action.Clean)
+      .flatMap(u => rolledBack(u) :+ u.instant.requestedTime)
+      .reduceOption((a, b) => if (a < b) a else b)
   }
 
   /** A rollback removes what its commits wrote. A log of several commits bears the time of its slice, and tells nothing. */

@@ -187,13 +187,26 @@ object TableSnapshot {
       try Right(InstantEffects.since(version.coverage, unseen, table))
       catch { case e: DamagedIndex => unusable(e.getMessage) }
     changes.flatMap { changed =>
-      try Right((OpenIndex.open(store, version, table.access.cache), unseen, changed, passedOver))
+      try Right((credible(OpenIndex.open(store, version, table.access.cache), changed), unseen, changed, passedOver))
       catch {
         case e: DamagedIndex => unusable(e.getMessage)
         case e: IOException  => unusable(e.toString)
       }
     }
   }
+
+  /** Partitions are held against changes as they are read; where instants that the index covers were rolled back all are at once, for
+    * record keys too.
+    */
+  private def credible(index: OpenIndex, changes: ManifestChanges): OpenIndex =
+    try {
+      if (changes.rollsBack) changes.requireCredible(index.source(new ManifestChanges))
+      index
+    } catch {
+      case e: Throwable =>
+        index.close()
+        throw e
+    }
 }
 
 /** Says once why the index is not used; in strict mode raises it. */

@@ -82,17 +82,25 @@ final class FakeTable(val dir: Path, val version: Int) {
     * after the first pending write, so here nothing is cleaned while there is one.
     */
   def clean(): Unit = if (pendingWrites.isEmpty) {
+    clean(superseded)
+    writes.clear() // stock keeps what may be rolled back from being cleaned
+  }
+
+  /** The same of replaced groups alone, as stock's cleaning by versions, which asks for no pending write. */
+  def cleanReplaced(): Unit = clean((p, names) => names.filter(n => isReplaced(p, n.stripPrefix(".").takeWhile(_ != '_'))))
+
+  private def clean(old: (String, Vector[String]) => Vector[String]): Unit = {
     val instant = tick()
     begin(instant, "clean")
     val body = json.createObjectNode()
     val partitions = body.putObject("partitionMetadata")
     files.foreach { case (p, names) =>
-      val old = superseded(p, names.keys.toVector)
-      if (old.nonEmpty) {
+      val removed = old(p, names.keys.toVector)
+      if (removed.nonEmpty) {
         val cleaned = partitions.putObject(p)
         val patterns = cleaned.putArray("deletePathPatterns")
         cleaned.put("isPartitionDeleted", false)
-        old.foreach { n =>
+        removed.foreach { n =>
           patterns.add(n)
           names -= n
           Files.delete(dir.resolve(p).resolve(n))
@@ -100,7 +108,6 @@ final class FakeTable(val dir: Path, val version: Int) {
       }
     }
     complete(instant, "clean", body)
-    writes.clear() // stock keeps what may be rolled back from being cleaned
   }
 
   /** Rolls back the newest completed write, or a pending one. On version 6 logs stay, and a command block's file is added. */
@@ -123,8 +130,10 @@ final class FakeTable(val dir: Path, val version: Int) {
 
   /** Restores to before the last `count` completed writes: they leave the timeline without rollback instants. Stock rolls
     * back what is pending first.
+    *
+    * @param removedBefore partitions whose files a run removed that failed, and of which this one says nothing
     */
-  def restore(count: Int): Unit = {
+  def restore(count: Int, removedBefore: Set[String] = Set.empty): Unit = {
     while (writes.nonEmpty && pendingWrites.nonEmpty) rollback(ofPending = true)
     val undone = writes.takeRight(count)
     if (undone.nonEmpty) {
@@ -135,6 +144,8 @@ final class FakeTable(val dir: Path, val version: Int) {
       val rollbacks = undone.reverse.zipWithIndex.map { case ((instant, action, written), i) =>
         removed.add(instant)
         val rollback = rollbackJson(instant, written, at).put("startRollbackTime", f"$at$i%02d")
+        val named = rollback.get("partitionMetadata").asInstanceOf[ObjectNode]
+        removedBefore.foreach(p => named.remove(p))
         takeOff(instant, action)
         instant -> rollback
       }

@@ -95,15 +95,25 @@ final class SimulatedTable(random: Random, setup: Storage, contents: SimulatedCo
     )
   }
 
-  /** Logs of a group go into a new base file; sometimes another log file comes between. */
+  /** Logs of a group go into a new base file; sometimes another log file comes between, and sometimes the group's replacement. */
   private def compacted(storage: Storage, planned: SimulatedGroup): Unit = {
     val instant = timeline.begin(storage, "compaction", SimulatedTimeline.compactionPlan(planned))
-    if (random.nextBoolean()) changed(storage, planned)
-    val now = truths.last.groups(at(planned)._1)
+    random.nextInt(6) match {
+      case 0             => replaced(storage, planned.partition, truths.last.of(planned.partition))
+      case n if n % 2 == 1 => changed(storage, planned)
+      case _             => ()
+    }
     val base = based(storage, planned.partition, planned.id, instant, planned.rows)
-    val group = base.copy(logs = now.logs.drop(planned.logs.size), rows = now.rows)
     val write = firstOf(base).copy(previous = Some(planned.baseInstant), inserts = 0, updates = 1)
-    timeline.complete(storage, instant, "commit", SimulatedTimeline.commit(write, "COMPACT"))(became(_ + at(group)))
+    timeline.complete(storage, instant, "commit", SimulatedTimeline.commit(write, "COMPACT")) {
+      truths.last.groups.get(at(planned)._1) match {
+        case Some(now) =>
+          became(_ + at(base.copy(logs = now.logs.drop(planned.logs.size), rows = now.rows)))
+        case None =>
+          dead += (planned.partition -> base.base.name) -> (truths.size - 1)
+          became(identity)
+      }
+    }
   }
 
   private def failed(storage: Storage, partition: String, groups: Vector[SimulatedGroup]): Unit = {

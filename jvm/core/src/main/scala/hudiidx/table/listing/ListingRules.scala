@@ -1,7 +1,7 @@
 package hudiidx.table.listing
 
 import hudiidx.table.{DataFiles, ViewTimeline}
-import hudiidx.timeline.{Action, ActiveTimeline, InstantContents, RollbackMetadata}
+import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents, RollbackMetadata}
 import java.util.{HashMap => JMap, HashSet => JSet}
 
 /** All that the listing of one partition needs besides the storage; small, and serialisable for tasks elsewhere.
@@ -44,7 +44,7 @@ object ListingRules {
     ListingRules(
       tablePath,
       view.withoutHistory,
-      replacements(timeline, contents),
+      replacements(timeline.completedWrites, contents),
       if (inDoubt) Some(namedLogs(timeline, contents)) else None,
       files
     )
@@ -54,11 +54,11 @@ object ListingRules {
     * overwrite that knew nothing of it. Stock Hudi takes the latest, and has both rows in between.
     */
   private[hudiidx] def replacements(
-      timeline: ActiveTimeline,
+      writes: Vector[Instant],
       contents: InstantContents
   ): JMap[String, JMap[String, String]] = {
     val found = new JMap[String, JMap[String, String]]()
-    timeline.completedWrites.filter(_.action == Action.ReplaceCommit).foreach { instant =>
+    writes.filter(_.action == Action.ReplaceCommit).foreach { instant =>
       instant.replaces(contents.commitWithoutStats(instant)).foreach { case (partition, ids) =>
         val inPartition = found.computeIfAbsent(partition, _ => new JMap[String, String]())
         ids.foreach(inPartition.merge(_, instant.requestedTime, (a, b) => if (a < b) a else b))

@@ -85,7 +85,7 @@ object SizeCheck {
 
   /** By partition path. Reads every completed write and clean of the timeline, newest first, one at a time. */
   def expected(timeline: ActiveTimeline, contents: InstantContents): Map[String, ExpectedPartition] = {
-    val replaced = ListingRules.replacements(timeline, contents)
+    val replaced = ListingRules.replacements(timeline.completedWrites, contents)
     val cleaned = cleanedFiles(timeline, contents)
     val byPartition = new JMap[String, Collector]()
     timeline.completedWrites.reverseIterator.foreach { instant =>
