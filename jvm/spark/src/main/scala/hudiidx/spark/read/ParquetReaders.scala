@@ -154,7 +154,7 @@ object ParquetReaders {
         data,
         data,
         partition,
-        filters,
+        filters.map(SignedZeros.exact),
         None,
         new ParquetOptions(Map.empty[String, String], conf)
       ),

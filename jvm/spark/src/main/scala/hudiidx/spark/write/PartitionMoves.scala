@@ -65,9 +65,10 @@ final private[write] class PartitionMoves(
 
   private def withoutLate(rows: DataFrame): DataFrame = existing.fold(rows) { read =>
     val there = read().toDF("there_key", "there_partition", "there_value")
-    val joined = rows.join(there, col(Key) === col("there_key") && location === col("there_partition"), "left")
     val late = ordering.fold(lit(false))(f => ColumnOrder.isAbove(col("there_value"), value(f), columns, f))
-    joined.where(!(isMoved && late)).select(rows.columns.map(col): _*)
+    val isThere = col(Key) === col("there_key") && location === col("there_partition")
+    // The partition may have several rows of the key, of which one that is newer is enough.
+    rows.join(there, isThere && isMoved && late, "left_anti")
   }
 
   private def deletes(moved: DataFrame): DataFrame = moved

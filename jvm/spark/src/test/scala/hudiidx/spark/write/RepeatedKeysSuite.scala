@@ -128,6 +128,24 @@ final class RepeatedKeysSuite extends RowLevelTables {
       assert(values(path) === Seq("a+", "again"))
     }
 
+  for (version <- Seq(6, 9))
+    test(s"version $version: a key of several rows does not move with a row that is older than one of them") {
+      val path = made(version)
+      insert(path, Seq(Record("a", "p0", 1, 10, "a"), Record("k", "p0", 1, 20, "k1"), Record("k", "p0", 3, 22, "k3")))
+      def upsert(ts: Int): Unit = spark
+        .sql(s"SELECT 'k' AS id, 'p9' AS p, ${ts}L AS ts, 9 AS n, 'moved' AS v")
+        .write
+        .format("hudiidx")
+        .option("hoodie.index.type", "GLOBAL_SIMPLE")
+        .option("hoodie.simple.index.update.partition.path", "true")
+        .mode("append")
+        .save(path)
+      upsert(2)
+      assert(values(path) === Seq("a", "k1", "k3"))
+      upsert(4)
+      assert(values(path) === Seq("a", "moved"))
+    }
+
   test("a file group that waits for a compaction is not written anew: deletes of such keys come later") {
     val path = withRepeated(9)
     sql(s"UPDATE hudiidx.`$path` SET v = 'z+' WHERE id = 'z'")
