@@ -42,8 +42,8 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
     val active = completed.filterNot(i => coverage.covers(InstantId(i.requestedTime, i.action))).map(activeInstant)
     if (!mayHaveMissedArchived) judged(active, vanished)
     else {
-      val (known, unseen) =
-        archivedFrom(oldestInDoubt).partition(a => coverage.covers(InstantId(a.requestedTime, a.action)))
+      val archived = archivedFrom(oldestInDoubt).filterNot(a => onTimeline(InstantId(a.requestedTime, a.action)))
+      val (known, unseen) = archived.partition(a => coverage.covers(InstantId(a.requestedTime, a.action)))
       // Neither active nor archived: then every covered write must have been rolled back.
       judged(unseen.map(archivedInstant) ++ active, if (known.nonEmpty || anchored) vanished else coveredWrites)
     }
@@ -91,20 +91,25 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
     effects.removedInstants
   }
 
-  /** Archiving goes from the oldest on and stops at a pending instant. So nothing was archived unseen while a covered write
-    *  is still active and every instant that was pending then is, too, or lies behind the start.
+  /** Archiving goes from the oldest on and stops at a pending instant. So nothing was archived unseen while all covered writes are still
+    * active and every instant that was pending then is, too, or lies behind the start. A writer of Hudi before 1.1 takes its time
+    * before its request is there: others of later times may have been covered by then, so that the newest covered write tells nothing.
     */
   private def mayHaveMissedArchived: Boolean = table.timeline.start match {
     case Some(start) =>
-      !anchored || coverage.pending.exists(p => p.requestedTime < start && TableContext.Relevant(p.action))
+      def isPassed(i: InstantId) = i.requestedTime < start
+      !anchored || coveredWrites.exists(i => isPassed(i) && !onTimeline(i)) ||
+      coverage.pending.exists(p => isPassed(p) && TableContext.Relevant(p.action))
     // No write is left: all were taken back, or this is another table, which nobody has written to yet.
     case None => coveredWrites.nonEmpty && !anchored
   }
 
-  /** A covered write is still on the timeline. */
-  private def anchored: Boolean = coveredWrites.exists(onTimeline)
+  /** A covered write is still on the timeline, where archiving has not passed it: it passes those of savepoints, which stay. */
+  private def anchored: Boolean =
+    coveredWrites.exists(i => onTimeline(i) && table.timeline.start.exists(_ <= i.requestedTime))
 
-  private def oldestInDoubt: String = (coverage.pending.map(_.requestedTime) :+ coverage.last).min
+  private def oldestInDoubt: String =
+    (coverage.pending.map(_.requestedTime) ++ coveredWrites.headOption.map(_.requestedTime) :+ coverage.last).min
 
   private def archivedFrom(instantTime: String): Vector[ArchivedInstant] =
     table.history.instantsFrom(instantTime).filter(a => TableContext.Relevant(a.action)).toVector

@@ -2,7 +2,10 @@ package hudiidx.sync
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
+import hudiidx.storage.LocalStorage
+import hudiidx.timeline.{ArchivedInstant, InstantContent, TimelineHistory, TimelineReader}
 import java.nio.file.{Files, Path, StandardCopyOption}
+import java.time.ZoneOffset
 import java.util.UUID
 import scala.collection.mutable
 
@@ -44,8 +47,10 @@ final class FakeTable(val dir: Path, val version: Int) {
   }
 
   /** A deltacommit that writes new file groups, new versions of groups, or log files to them; completed or left inflight. */
-  def write(plan: Seq[FakeWrite], complete: Boolean): String = {
-    val instant = tick()
+  def write(plan: Seq[FakeWrite], complete: Boolean): String = writeAt(tick(), plan, complete)
+
+  /** The same by a writer that has taken its time before, as those of Hudi before 1.1 may. */
+  def writeAt(instant: String, plan: Seq[FakeWrite], complete: Boolean): String = {
     begin(instant, "deltacommit")
     val written = plan.flatMap(w => writeFile(instant, w)).toVector.distinct
     if (complete) finish(instant, written) else pendingWrites += instant -> written
@@ -87,7 +92,8 @@ final class FakeTable(val dir: Path, val version: Int) {
   }
 
   /** The same of replaced groups alone, as stock's cleaning by versions, which asks for no pending write. */
-  def cleanReplaced(): Unit = clean((p, names) => names.filter(n => isReplaced(p, n.stripPrefix(".").takeWhile(_ != '_'))))
+  def cleanReplaced(): Unit =
+    clean((p, names) => names.filter(n => isReplaced(p, n.stripPrefix(".").takeWhile(_ != '_'))))
 
   private def clean(old: (String, Vector[String]) => Vector[String]): Unit = {
     val instant = tick()
@@ -298,6 +304,34 @@ final class FakeTable(val dir: Path, val version: Int) {
     // Whole at once, as stock Hudi does it: a reader may be looking.
     val written = Files.writeString(hoodie.resolve(s"$name.tmp"), json.writeValueAsString(body))
     Files.move(written, timeline.resolve(name), StandardCopyOption.ATOMIC_MOVE): Unit
+  }
+
+  /** Instants that are no more on the active timeline, the oldest first. */
+  val archived: mutable.ArrayBuffer[ArchivedInstant] = mutable.ArrayBuffer.empty
+
+  def savepoint(instant: String): Unit = {
+    begin(instant, "savepoint")
+    complete(instant, "savepoint", json.createObjectNode())
+  }
+
+  /** Archives the oldest completed writes but so many, and those of savepoints, as stock Hudi may be told to. */
+  def archive(left: Int): Unit = {
+    val all = TimelineReader.read(LocalStorage, timeline.toString, layout, ZoneOffset.UTC, "timeline")
+    val kept = all.instants.filter(_.action == "savepoint").map(_.requestedTime).toSet
+    all.completedWrites.filterNot(i => kept(i.requestedTime)).dropRight(left).foreach { i =>
+      val content = InstantContent.of(i.fileName, LocalStorage.readAll(s"$timeline/${i.fileName}"))
+      archived += ArchivedInstant(i.requestedTime, i.completionTime, i.action, content)
+      instantFiles(i.requestedTime, i.action).foreach(f => Files.delete(f))
+    }
+  }
+
+  /** As a reader of the table finds it. */
+  def history: TimelineHistory = new TimelineHistory {
+    private val known = archived.toVector.sortBy(_.requestedTime)
+    override def completionTime(instantTime: String): Option[String] =
+      known.find(_.requestedTime == instantTime).flatMap(_.completionTime)
+    override def instantsFrom(instantTime: String): Iterator[ArchivedInstant] =
+      known.iterator.filter(_.requestedTime >= instantTime)
   }
 
   private def instantFiles(instant: String, action: String): Vector[Path] =

@@ -99,9 +99,9 @@ final class SimulatedTable(random: Random, setup: Storage, contents: SimulatedCo
   private def compacted(storage: Storage, planned: SimulatedGroup): Unit = {
     val instant = timeline.begin(storage, "compaction", SimulatedTimeline.compactionPlan(planned))
     random.nextInt(6) match {
-      case 0             => replaced(storage, planned.partition, truths.last.of(planned.partition))
+      case 0               => replaced(storage, planned.partition, truths.last.of(planned.partition))
       case n if n % 2 == 1 => changed(storage, planned)
-      case _             => ()
+      case _               => ()
     }
     val base = based(storage, planned.partition, planned.id, instant, planned.rows)
     val write = firstOf(base).copy(previous = Some(planned.baseInstant), inserts = 0, updates = 1)
