@@ -3,10 +3,12 @@
 import shutil
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from test_timestamp_labels import relabel
 from written import OURS
 
 from hudiidx import HudiIndex
@@ -97,6 +99,81 @@ def test_rows_by_odd_ordering_values_are_stocks(
     stock.compact(name=copy)
     assert HudiIndex(spark, path).compact_table()["compactions"]
     assert check() == stock.values(name=copy, column="ts")
+
+
+WIDER = {
+    "int": ("10", "20", "cast(5 as bigint)", "cast(4 as bigint)"),
+    "double": ("10", "20", "double(5)", "double(4)"),
+    "float": ("float(1.5)", "float(2.5)", "double(1.25)", "double(1.0)"),
+    "long": ("cast(10 as bigint)", "cast(20 as bigint)", "float(5)", "float(4)"),
+    "text": ("10", "20", "'09'", "'08'"),
+}
+
+
+def widened() -> list[Any]:
+    """Stock 0.15.0 cannot read a log of texts over numbers itself."""
+    named = [n for n in product(("stock_0_15", "stock_1_2"), WIDER) if n != ("stock_0_15", "text")]
+    return [pytest.param(*n, marks=() if n[1] in ("int", "float") else pytest.mark.slow) for n in named]
+
+
+@pytest.mark.parametrize(("release", "of"), widened())
+def test_late_rows_of_a_widened_ordering_column_are_late(
+    spark: SparkSession, request: pytest.FixtureRequest, release: str, of: str
+) -> None:
+    """Files have the older type: an ordering value is above another one as the table's type has them."""
+    stock: Any = request.getfixturevalue(release)
+    name = f"widened-{release}-{of}".replace("_", "-")
+    options = {CLASS: MODEL + "DefaultHoodieRecordPayload", "hoodie.metadata.enable": "false"}
+    if release == "stock_1_2":
+        options[MODE] = "EVENT_TIME_ORDERING"
+    path = stock.new(name=name, kind="MOR", options=options)
+    first, second, late, later = WIDER[of]
+
+    def rows(keys: str, n: int, when: str) -> str:
+        return f"select id, {n} as n, 'sf' as city, {when} as ts from values {keys} as t(id)"
+
+    def check() -> list[str]:
+        frame = spark.read.format("hudiidx").load(path)
+        found = sorted(str(tuple(row)) for row in frame.select("id", "n", "ts").collect())
+        assert found == stock.values(name=name, column="ts")
+        return [row.n for row in frame.orderBy("id").collect()]
+
+    stock.write_sql(name=name, sql=rows("('a'), ('b'), ('c')", 1, first), operation="insert")
+    stock.write_sql(name=name, sql=rows("('b')", 2, second))
+    stock.write_sql(name=name, sql=rows("('a'), ('b')", 3, late))
+    assert check() == [1, 2, 1]
+    save(spark.sql(rows("('c'), ('d')", 4, later)), path)
+    assert check() == [1, 2, 1, 4]
+    HudiIndex(spark, path).compact_table()
+    assert check() == [1, 2, 1, 4]
+
+
+def test_late_rows_over_base_files_that_call_milliseconds_microseconds_are_late(
+    spark: SparkSession, stock_1_2: Any
+) -> None:
+    """As streamers of 0.14.1 to 1.0 left them: the table knows that its ordering column has milliseconds."""
+    name = "mislabelled-order"
+    options = {MODE: "EVENT_TIME_ORDERING", "hoodie.metadata.enable": "false"}
+    path = Path(stock_1_2.new(name=name, kind="MOR", options=options))
+
+    def rows(keys: str, n: int, when: str) -> str:
+        return f"select id, {n} as n, 'sf' as city, {when} as ts from values {keys} as t(id)"
+
+    there = "timestamp_micros(unix_millis(timestamp'2024-06-01 00:00:00'))"
+    stock_1_2.write_sql(name=name, sql=rows("('a'), ('b'), ('c')", 1, there), operation="insert")
+    relabel(path)
+
+    def check() -> None:
+        frame = spark.read.format("hudiidx").load(str(path)).orderBy("id")
+        found = [str(tuple(row)) for row in frame.select("id", "n", "ts").collect()]
+        assert found == stock_1_2.values(name=name, column="ts")
+        assert [row.n for row in frame.collect()] == [1, 3, 1]
+
+    save(spark.sql(rows("('a')", 2, "timestamp'2020-01-01 00:00:00'")), str(path))
+    save(spark.sql(rows("('b')", 3, "timestamp'2025-01-01 00:00:00'")), str(path))
+    check()
+    HudiIndex(spark, str(path)).compact_table()
+    check()
 
 
 def copied(stock: Any, path: str, table: str, options: dict[str, str]) -> str:

@@ -102,7 +102,7 @@ abstract class AvroRowFields extends RowFields {
   private def double(field: Int): Double = java.lang.Double.longBitsToDouble(fixed(field, 8))
 }
 
-private object AvroRowFields {
+private[hudiidx] object AvroRowFields {
   def isMicros(t: LogicalType): Boolean = t match {
     case _: LogicalTypes.TimestampMicros | _: LogicalTypes.LocalTimestampMicros => true
     case _                                                                      => false

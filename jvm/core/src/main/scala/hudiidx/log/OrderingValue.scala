@@ -1,7 +1,10 @@
 package hudiidx.log
 
+import hudiidx.Widening
 import hudiidx.bytes.Bytes
+import java.lang.Number
 import java.math.{BigDecimal, BigInteger}
+import java.nio.charset.StandardCharsets.UTF_8
 
 /** The value by which event time orders versions of a record. Format notes §7.4.
   *
@@ -13,13 +16,13 @@ final case class OrderingValue private (kind: OrderingKind, value: Any) {
   /** True for what stands for "no ordering value": null, and the Int 0 that Hudi's delete operation writes. */
   def isDefault: Boolean = kind == OrderingKind.Default || (kind == OrderingKind.IntKind && value == 0)
 
-  /** True if both are of one type, so that `compare` means something. Hudi compares values of one class alone. */
+  /** True if both are of one type, or of one that is wider than the other, so that `compare` means something. */
   def comparesWith(other: OrderingValue): Boolean = OrderingValue.order(this, other) != OrderingValue.Incomparable
 
   /** Negative, zero or positive; only for values that `comparesWith` each other. */
   def compare(other: OrderingValue): Int = OrderingValue.order(this, other)
 
-  /** True if this is of one type with `other` and greater. */
+  /** True if this compares with `other` and is greater. */
   def isAbove(other: OrderingValue): Boolean = {
     val order = OrderingValue.order(this, other)
     order != OrderingValue.Incomparable && order > 0
@@ -72,7 +75,7 @@ object OrderingKind {
 object OrderingValue {
   import OrderingKind._
 
-  /** What `order` gives for values of different types. */
+  /** What `order` gives for values of types of which neither becomes the other. */
   private val Incomparable = Int.MinValue
 
   /** Scale of decimals in Hudi's wrapper, decimal(30,15). */
@@ -116,7 +119,7 @@ object OrderingValue {
     case v: Long     => ofLong(v)
     case v: Float    => ofFloat(v)
     case v: Double   => ofDouble(v)
-    case v: String   => ofUtf8(v.getBytes(java.nio.charset.StandardCharsets.UTF_8))
+    case v: String   => ofUtf8(v.getBytes(UTF_8))
     case v: Array[_] => ofBytes(v.asInstanceOf[Array[Byte]])
     case _           => Default
   }
@@ -124,15 +127,72 @@ object OrderingValue {
   private def order(a: OrderingValue, b: OrderingValue): Int = (a.kind, b.kind) match {
     case (OrderingKind.Default | IntKind, OrderingKind.Default | IntKind)         => Integer.compare(int(a), int(b))
     case (IntKind | DateKind, IntKind | DateKind)                                 => Integer.compare(int(a), int(b))
-    case (MillisKind, MicrosKind)                                                 => millisToMicros(long(a), long(b))
-    case (MicrosKind, MillisKind)                                                 => -millisToMicros(long(b), long(a))
+    case (MillisKind, LongKind | MicrosKind) if isMicros(long(b))                 => millisToMicros(long(a), long(b))
+    case (LongKind | MicrosKind, MillisKind) if isMicros(long(a))                 => -millisToMicros(long(b), long(a))
     case (LongKind | MicrosKind | MillisKind, LongKind | MicrosKind | MillisKind) =>
       java.lang.Long.compare(long(a), long(b))
     case (BytesKind, DecimalKind) => order(ofWrappedDecimal(bytes(a)), b)
     case (DecimalKind, BytesKind) => order(a, ofWrappedDecimal(bytes(b)))
     case (x, y) if x == y         => sameKind(a, b)
-    case _                        => Incomparable
+    case _                        => widened(a, b)
   }
+
+  /** Of a column that has another type now than files have which were written before: both as the one of them that is wider. */
+  private def widened(a: OrderingValue, b: OrderingValue): Int = (a.kind, b.kind) match {
+    case (IntKind, LongKind) | (LongKind, IntKind)                         => java.lang.Long.compare(whole(a), whole(b))
+    case (IntKind | LongKind, FloatKind) | (FloatKind, IntKind | LongKind) =>
+      java.lang.Float.compare(float(a), float(b))
+    case (Plain(_), DoubleKind) | (DoubleKind, Plain(_))   => java.lang.Double.compare(double(a), double(b))
+    case (Plain(_), DecimalKind) | (DecimalKind, Plain(_)) => compareDecimals(a, b)
+    case (Plain(_) | DateKind | DecimalKind, TextKind) | (TextKind, Plain(_) | DateKind | DecimalKind) =>
+      Integer.signum(Bytes.compare(text(a), text(b)))
+    case _ => Incomparable
+  }
+
+  private object Plain {
+    def unapply(kind: OrderingKind): Option[OrderingKind] =
+      Some(kind).filter(k => k == IntKind || k == LongKind || k == FloatKind || k == DoubleKind)
+  }
+
+  private def whole(v: OrderingValue): Long = v.value.asInstanceOf[Number].longValue
+  private def float(v: OrderingValue): Float = v.value.asInstanceOf[Number].floatValue
+
+  private def double(v: OrderingValue): Double = v.value match {
+    case f: Float  => Widening.float64(f, byText = true)
+    case n: Number => n.doubleValue
+  }
+
+  /** NaN and the infinities are above all numbers, and below them, as they are among their own. */
+  private def compareDecimals(a: OrderingValue, b: OrderingValue): Int = {
+    def decimal(v: OrderingValue): Option[BigDecimal] = v.value match {
+      case d: BigDecimal        => Some(d)
+      case _: Float | _: Double => Some(double(v)).filter(d => !d.isNaN && !d.isInfinite).map(BigDecimal.valueOf)
+      case n: Number            => Some(BigDecimal.valueOf(n.longValue))
+    }
+    def far(v: OrderingValue): Double = if (decimal(v).isDefined) 0.0 else double(v)
+    (decimal(a), decimal(b)) match {
+      case (Some(x), Some(y)) => x.compareTo(y)
+      case _                  => java.lang.Double.compare(far(a), far(b))
+    }
+  }
+
+  private def text(v: OrderingValue): Array[Byte] = v.kind match {
+    case TextKind => bytes(v)
+    case DateKind => Widening.dateText(int(v)).getBytes(UTF_8)
+    case _        =>
+      (v.value match {
+        case d: BigDecimal => d.toPlainString
+        case n             => n.toString
+      }).getBytes(UTF_8)
+  }
+
+  /** Of a number beside a time in milliseconds. Delete blocks have numbers without a unit: Spark's writers and readers of such a column go by
+    * microseconds, others by what files have. And files of 0.14.1 to 1.0.x may call milliseconds microseconds. As milliseconds this one
+    * would be in the year 5138 or later, as microseconds any other in the years 1966 to 1973.
+    */
+  private def isMicros(number: Long): Boolean = number >= FirstMicros || number <= -FirstMicros
+
+  private val FirstMicros = 100000000000000L
 
   /** Without multiplying, which may overflow. */
   private def millisToMicros(millis: Long, micros: Long): Int = {

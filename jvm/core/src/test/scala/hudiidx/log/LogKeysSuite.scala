@@ -47,9 +47,57 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(read(Vector(Version("1", "k", BlockDelete, Some(5))), event, 1, None).map(_.state) === Vector(late))
     assert(late.spares(OrderingValue.ofLong(6)) && late.spares(OrderingValue.ofMicros(6)))
     assert(!late.spares(OrderingValue.ofLong(5)) && !late.spares(OrderingValue.Default))
-    assert(!late.spares(OrderingValue.ofInt(9)) && !late.spares(OrderingValue.ofUtf8("9".getBytes)))
-    assert(KeyState.DeletedUnlessBaseIsNewer(OrderingValue.ofMicros(5001)).spares(OrderingValue.ofMillis(6)))
-    assert(!KeyState.DeletedUnlessBaseIsNewer(OrderingValue.ofMicros(5001)).spares(OrderingValue.ofMillis(5)))
+    assert(!late.spares(OrderingValue.ofBoolean(true)) && !late.spares(OrderingValue.ofDate(9)))
+    val delete = KeyState.DeletedUnlessBaseIsNewer(OrderingValue.ofMicros(1717200000005001L))
+    assert(delete.spares(OrderingValue.ofMillis(1717200000006L)) && !delete.spares(OrderingValue.ofMillis(1717200000005L)))
+  }
+
+  test("ordering values of a column that was widened are compared as the wider type has them") {
+    import OrderingValue._
+    def text(of: String) = ofUtf8(of.getBytes)
+    def decimal(of: String) = ofDecimal(new java.math.BigDecimal(of))
+    val above = Seq(
+      ofInt(10) -> ofLong(5L),
+      ofLong(1L << 40) -> ofInt(5),
+      ofInt(3) -> ofFloat(2.5f),
+      ofLong(3L) -> ofFloat(2.5f),
+      ofDouble(2.5) -> ofInt(2),
+      ofDouble(170.07) -> ofFloat(170.06f),
+      ofFloat(170.07f) -> ofDouble(170.06),
+      ofLong(5L) -> ofDouble(4.5),
+      decimal("5.5") -> ofInt(5),
+      ofLong(6L) -> decimal("5.5"),
+      ofDouble(Double.NaN) -> decimal("5.5"),
+      ofFloat(Float.PositiveInfinity) -> decimal("5.5"),
+      text("5") -> ofInt(10),
+      text("2026-01-02") -> ofDate(0),
+      ofLong(7L) -> text("10"),
+      text("9") -> decimal("10.25")
+    )
+    for ((a, b) <- above)
+      assert(a.isAbove(b) && !b.isAbove(a) && a.comparesWith(b) && b.compare(a) < 0, s"$a and $b")
+    for ((a, b) <- Seq(ofInt(5) -> ofLong(5L), ofFloat(170.06f) -> ofDouble(170.06), decimal("5.0") -> ofInt(5)))
+      assert(a.comparesWith(b) && a.compare(b) === 0 && b.compare(a) === 0, s"$a and $b")
+    for (
+      (a, b) <- Seq(
+        ofBoolean(true) -> ofInt(0),
+        ofDate(3) -> ofLong(3L),
+        Default -> ofLong(3L),
+        ofMicros(3L) -> ofInt(3)
+      )
+    )
+      assert(!a.comparesWith(b) && !a.isAbove(b) && !b.isAbove(a))
+  }
+
+  test("numbers are held against times in milliseconds in the unit that they can be of") {
+    import OrderingValue._
+    val row = ofMillis(1717200000000L)
+    for ((micros, order) <- Seq(1577836800000L -> 1, 1717200000000L -> 0, 1748736000000L -> -1); by <- Seq(1L, 1000L))
+      assert(row.compare(ofMicros(micros * by)) === order && ofMicros(micros * by).compare(row) === -order)
+    for (earlier <- Seq(1577836800000L, 1577836800000000L)) assert(row.isAbove(ofLong(earlier)), earlier)
+    for (later <- Seq(1748736000000L, 1748736000000000L)) assert(ofLong(later).isAbove(row), later)
+    for (same <- Seq(1717200000000L, 1717200000000000L)) assert(ofLong(same).compare(row) === 0 && row.compare(ofLong(same)) === 0)
+    assert(ofMillis(-1717200000000L).isAbove(ofLong(-1748736000000000L)))
   }
 
   test("MySQL's sequences are compared number by number, an equal one stays, and of another form is an error") {

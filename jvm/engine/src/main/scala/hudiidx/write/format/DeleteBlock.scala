@@ -54,7 +54,7 @@ final class DeleteBlock {
     case OrderingKind.DateKind =>
       list.zigzag(8L)
       list.zigzag(OrderingValue.int(ordering).toLong)
-    // Hudi takes the number of a timestamp for its ordering value.
+    // Hudi takes the number of a timestamp for its ordering value; 1.2 fails over its wrapper of microseconds.
     case OrderingKind.LongKind | OrderingKind.MicrosKind | OrderingKind.MillisKind =>
       list.zigzag(3L)
       list.zigzag(OrderingValue.long(ordering))

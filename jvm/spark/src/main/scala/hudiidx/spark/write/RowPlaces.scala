@@ -60,8 +60,7 @@ final private[write] class RowPlaces(
     *                change
     */
   def withWholeDeletes(located: LocatedRows, schema: WriteSchema, kept: KeptRows, perRow: Boolean): LocatedRows = {
-    val hasDeletes = options.operation == WriteOperation.Delete || PartitionMoves.markOf(schema.struct) >= 0
-    if (isOverwrite || !perRow && !hasDeletes) located
+    if (isOverwrite) located
     else {
       val counts = located.counts.getOrElse(countsOf(located.rows))
       val isDelete = col(RowWrite.Columns).isNull || PartitionMoves.isDelete(schema.struct)

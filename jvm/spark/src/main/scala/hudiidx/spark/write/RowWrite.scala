@@ -5,7 +5,7 @@ import java.util.concurrent.ThreadLocalRandom
 import hudiidx.spark.write.group.{BaseFileWriter, GroupFiles, GroupWrite, GroupWriter, WriteGroups}
 import hudiidx.spark.write.options.{WriteOperation, WriteOptions}
 import hudiidx.{InvalidOption, Sql, UnsupportedTable, WriteConflict}
-import hudiidx.log.{AvroFieldPlan, MergeMode}
+import hudiidx.log.{AvroFieldPlan, AvroRowFields, MergeMode}
 import hudiidx.spark._
 import hudiidx.spark.options.{ReadOptions, TagStrategy}
 import hudiidx.spark.pinned.{PinnedTable, SharedRecords, SharedTable}
@@ -55,8 +55,10 @@ final private[write] class RowWrite(
     val schema = schemaOf(given)
     val keyed = withKeys(given, schema)
     val tagged = kept(withLocations(if (RowWrite.otherKeys(keyed).isEmpty) keyed else kept(keyed)))
-    val located = places.withWholeDeletes(LocatedRows(tagged), schema, kept, perRow = false)
-    (if (options.movesPartition && moves) located.map(placed(_, schema, kept)) else located, schema)
+    val moved = if (options.movesPartition && moves) placed(tagged, schema, kept) else tagged
+    val deletes = (moved ne tagged) || deletesAll || PartitionMoves.markOf(schema.struct) >= 0
+    val located = LocatedRows(moved)
+    (if (deletes) places.withWholeDeletes(located, schema, kept, perRow = false) else located, schema)
   }
 
   /** The same of what a statement of SQL does. */
@@ -266,6 +268,9 @@ final private[write] class RowWrite(
       whole,
       schema.struct,
       ordering.map(bound(schema.struct, _)),
+      ordering.exists(field =>
+        AvroRowFields.isMillis(TableSchema.value(schema.avro.getField(field).schema).getLogicalType)
+      ),
       PartitionMoves.markOf(schema.struct),
       keepsEach = !isByKey && overwrite.isEmpty,
       options.blockBytes,

@@ -112,7 +112,7 @@ final private[write] class LogRecords(write: GroupWrite, numbers: SequenceNumber
   def add(row: InternalRow, log: LogFileWriter, names: MetaNames, counts: RowCounts): Unit = {
     val key = row.getUTF8String(RowForm.Key).getBytes
     if (write.isDelete(row)) {
-      log.delete(key, write.orderingOf(row))
+      log.delete(key, write.loggedOrderingOf(row))
       counts.deletes += 1
     } else {
       record(row, key, names)

@@ -17,6 +17,7 @@ import org.apache.spark.sql.types.StructType
   * @param dataSchema  Avro JSON of the columns
   * @param blockSchema the same with meta columns
   * @param ordering    of a row of the columns
+  * @param inMillis    the ordering value is a time of which files keep milliseconds
   * @param isDeleted   place of `_hoodie_is_deleted` among the columns; -1: there is none
   * @param keepsEach   of the rows of one key that go to a base file each is written, not the last alone
   * @param base        how base files are written
@@ -31,6 +32,7 @@ final case class GroupWrite(
     blockSchema: String,
     struct: StructType,
     ordering: Option[Expression],
+    inMillis: Boolean,
     isDeleted: Int,
     keepsEach: Boolean,
     blockBytes: Int,
@@ -49,13 +51,22 @@ final case class GroupWrite(
     !columns.isNullAt(isDeleted) && columns.getBoolean(isDeleted)
   })
 
-  /** The ordering value of a delete. */
+  /** The ordering value of a delete, as rows have it. */
   private[write] def orderingOf(row: InternalRow): OrderingValue =
     if (row.isNullAt(RowForm.Columns)) OrderingValue.Default
     else
       ordering.fold(OrderingValue.Default) { column =>
         OrderingOf.value(column.dataType, column.eval(row.getStruct(RowForm.Columns, struct.length)))
       }
+
+  /** The same as a log has it. Of a time in milliseconds Hudi 0.15 compares what files have, from version 8 on Spark's readers compare
+    * microseconds.
+    */
+  private[write] def loggedOrderingOf(row: InternalRow): OrderingValue = {
+    val value = orderingOf(row)
+    if (!inMillis || value.isDefault || table.config.format.logsOfOneWrite) value
+    else OrderingValue.ofLong(Math.floorDiv(value.value.asInstanceOf[Long], 1000L))
+  }
 }
 
 /** Values of `_hoodie_commit_seqno`, of one task. */
