@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from hudiidx import DamagedTable, HudiIndex, IndexNotFound, UnsupportedTable
+from hudiidx import DamagedTable, HudiIndex, IndexNotFound, InvalidOption, UnsupportedTable, _exports
 
 WHERE = "qty > 40"
 
@@ -166,3 +166,28 @@ def test_no_dataset_names_a_pipe_or_a_device(index: HudiIndex) -> None:
 def test_a_dataset_of_rows_in_logs_is_refused(spark: SparkSession, make_table: Callable[[str], Path]) -> None:
     with pytest.raises(UnsupportedTable, match="log files"):
         HudiIndex(spark, make_table("v9-mor-part")).arrow_dataset()
+
+
+@pytest.mark.parametrize("scheme", ["s3a", "gs", "hdfs", "abfss"])
+def test_the_store_that_arrow_asks_is_that_of_the_table_whatever_partitions_are_called(
+    monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    """To Arrow what is behind a ``?`` of a URI are options: the host among them, and no encryption."""
+    stores = pytest.importorskip("pyarrow.fs")
+    asked: list[str] = []
+
+    class Recorder:
+        @staticmethod
+        def from_uri(uri: str) -> tuple[str, str]:
+            asked.append(uri)
+            return "store", ""
+
+    monkeypatch.setattr(stores, "FileSystem", Recorder)
+    hostile = "a?scheme=http&endpoint_override=127.0.0.1:9&region=x#/f.parquet"
+    assert (
+        _exports._filesystem([f"{scheme}://bucket/t/{hostile}", f"{scheme}://bucket/t/b/f.parquet"])
+        == "store"
+    )
+    assert asked == [f"{'s3' if scheme == 's3a' else scheme}://bucket/"]
+    with pytest.raises(InvalidOption, match="no name of a store"):
+        _exports._filesystem([f"{scheme}://bucket?scheme=http/t/f.parquet"])

@@ -30,7 +30,7 @@ def wanted(spark: SparkSession, index: HudiIndex) -> list[str]:
 def test_duckdb(index: HudiIndex, wanted: list[str]) -> None:
     duckdb = import_module("duckdb")
     paths = index.files(where=WHERE)
-    rows = duckdb.sql(f"SELECT id FROM read_parquet({paths}) WHERE {WHERE}").fetchall()
+    rows = duckdb.read_parquet(paths).filter(WHERE).select("id").fetchall()
     assert sorted(row[0] for row in rows) == wanted
 
 

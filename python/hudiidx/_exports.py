@@ -10,7 +10,9 @@ from importlib import import_module
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
+from hudiidx._text import shown
 from hudiidx._views import filter_text, instant_time, local_path
+from hudiidx.errors import InvalidOption
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
@@ -140,13 +142,22 @@ def _scalar(text: str, kind: Any) -> Any:
 
 
 def _filesystem(paths: Sequence[str]) -> Any:
-    """Arrow's, by the first path: all are of one table."""
+    """Arrow's, by the store of the first path: all are of one table.
+
+    Names of partitions are in the paths, and whoever writes rows chooses them: to Arrow what is behind a ``?`` of
+    a URI are options, as to which host the credentials go.
+    """
     stores = import_module("pyarrow.fs")
     if not paths or "://" not in paths[0]:
         return stores.LocalFileSystem()
     scheme, rest = paths[0].split("://", 1)
+    store = rest.split("/", 1)[0]
+    if "?" in store or "#" in store:
+        raise InvalidOption(
+            f"{scheme}://{shown(store)}: no name of a store; give the table's path without options"
+        )
     # Hadoop has names of its own for S3.
-    return stores.FileSystem.from_uri(f"{'s3' if scheme in ('s3a', 's3n') else scheme}://{rest}")[0]
+    return stores.FileSystem.from_uri(f"{'s3' if scheme in ('s3a', 's3n') else scheme}://{store}/")[0]
 
 
 def _key(path: str) -> str:

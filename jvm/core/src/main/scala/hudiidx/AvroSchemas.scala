@@ -10,9 +10,6 @@ import scala.collection.mutable
   */
 object AvroSchemas {
 
-  /** Types in one another. Some hundreds overflow the stack of who walks over them. */
-  private val MostDepth = 200
-
   /** Types of a schema however few it spells out. */
   private val FewTypes = 1000
 
@@ -31,9 +28,11 @@ object AvroSchemas {
         case e: RuntimeException     => throw new SchemaParseException(e) // sizes that no array has
       }
     val most = math.min(MostTypes, FewTypes + MostUses * spelledOut(schema))
-    if (isTooLarge(schema, most))
+    val bounds = new SchemaBounds(most)
+    if (!bounds.hold(schema))
       throw new SchemaParseException(
-        s"it has more than $most types, each counted wherever its name stands, or more than $MostDepth in one another"
+        s"it has more than $most types, each counted wherever its name stands, more than ${SchemaBounds.MostDepth} in one another, a column whose " +
+          s"name is longer than ${NameBounds.Longest} letters with those around it, or more than ${NameBounds.MostOfAll} letters in such names"
       )
     schema
   }
@@ -108,25 +107,14 @@ object AvroSchemas {
     val seen = mutable.HashSet.empty[String]
     def in(schema: Schema, depth: Int): Long = {
       val isNameAlone = schema.getType == Schema.Type.RECORD && !seen.add(schema.getFullName)
-      if (isNameAlone || depth > MostDepth) 1 else 1 + partsOf(schema).map(in(_, depthBelow(schema, depth))).sum
+      if (isNameAlone || depth > SchemaBounds.MostDepth) 1
+      else 1 + partsOf(schema).map(in(_, depthBelow(schema, depth))).sum
     }
     in(schema, 0)
   }
 
-  private def isTooLarge(schema: Schema, most: Long): Boolean = {
-    var left = most
-    // A record in itself ends the way, as it does for all who walk over a schema.
-    def fits(schema: Schema, depth: Int, open: Set[String]): Boolean = {
-      left -= 1
-      val name = if (schema.getType == Schema.Type.RECORD) Some(schema.getFullName) else None
-      left >= 0 && depth <= MostDepth &&
-      (name.exists(open) || partsOf(schema).forall(fits(_, depthBelow(schema, depth), open ++ name)))
-    }
-    !fits(schema, depth = 0, Set.empty)
-  }
-
   /** The types right below one. */
-  private def partsOf(schema: Schema): Iterator[Schema] = schema.getType match {
+  private[hudiidx] def partsOf(schema: Schema): Iterator[Schema] = schema.getType match {
     case Schema.Type.RECORD => schema.getFields.asScala.iterator.map(_.schema)
     case Schema.Type.ARRAY  => Iterator(schema.getElementType)
     case Schema.Type.MAP    => Iterator(schema.getValueType)
@@ -135,6 +123,6 @@ object AvroSchemas {
   }
 
   /** Branches of a union are as deep as it is. */
-  private def depthBelow(schema: Schema, depth: Int): Int =
+  private[hudiidx] def depthBelow(schema: Schema, depth: Int): Int =
     if (schema.getType == Schema.Type.UNION) depth else depth + 1
 }

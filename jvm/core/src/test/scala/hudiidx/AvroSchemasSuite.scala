@@ -38,6 +38,21 @@ class AvroSchemasSuite extends AnyFunSuite with TimeLimits {
       }
   }
 
+  /** A record of one field. */
+  private def of(record: String, field: String, kind: String): String =
+    s"""{"type":"record","name":"$record","fields":[{"name":"$field","type":$kind}]}"""
+
+  test("a schema is refused at once whose columns have longer names than a key, or very many letters in all names") {
+    def ints(name: String, count: Int) = record(name, Seq.fill(count)("\"int\""))
+    val long = (1 to 3).foldLeft("\"int\"")((below, i) => of(s"r$i", "a" * 3000, below))
+    val many = record("r", (1 to 300).map(i => of(s"r$i", "s" * 5000, ints(s"s$i", 40))))
+    Seq(of("r", "f" * 1000000, "\"int\""), of("r", "f" * 1000000, ints("s", 20000)), long, many).foreach { json =>
+      val said = intercept[SchemaParseException](failAfter(20.seconds)(AvroSchemas.parse(json))).getMessage
+      assert(said.contains("letters") && said.length < 1000)
+    }
+    AvroSchemas.parse(of("r", "f" * 7000, ints("s", 20))): Unit
+  }
+
   test("sizes that nothing can have, and defaults of another type, are damage that names the file") {
     val fixed = """{"type":"fixed","name":"f","size":2147483647}"""
     intercept[SchemaParseException](AvroSchemas.parse(record("r", Seq(fixed))))

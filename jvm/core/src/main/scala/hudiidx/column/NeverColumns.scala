@@ -21,11 +21,13 @@ final case class NeverColumns(paths: Vector[String]) {
   def ++(more: NeverColumns): NeverColumns = NeverColumns((paths ++ more.paths).distinct)
 
   /** All that `other` forbids is forbidden here. */
-  def covers(other: NeverColumns): Boolean = other.paths.forall(paths.contains)
+  def covers(other: NeverColumns): Boolean = other.paths.forall(named)
 
   /** As a version has them. */
   def properties: Map[String, String] =
     if (isEmpty) Map.empty else Map(NeverColumns.Property -> paths.mkString("\n"))
+
+  private lazy val named: Set[String] = paths.toSet
 
   private lazy val parts: Vector[Vector[String]] = paths.map(NeverColumns.partsOf)
 

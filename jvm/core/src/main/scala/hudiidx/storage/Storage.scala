@@ -231,6 +231,9 @@ object Storage {
     else own.substring(inside.length).split('/').toVector.filter(_.nonEmpty).scanLeft(base)(join).drop(1)
   }
 
+  /** Letters of a path; HDFS takes no longer ones, and other stores fewer. What is longer in a file of the table was put there by hand. */
+  val LongestPath = 8000
+
   /** A path of the local disk without its scheme. */
   private[hudiidx] def plain(path: String): String =
     if (path.startsWith("file:")) "/" + path.substring("file:".length).dropWhile(_ == '/') else path

@@ -64,6 +64,9 @@ object PartitionPathForm {
   val NoValue = "__HIVE_DEFAULT_PARTITION__"
   private val MostBytes = 255
 
+  /** Disks take paths of 4,096 bytes, S3 of 1,024. */
+  private val MostBytesOfAll = 2048
+
   def of(config: TableConfig): PartitionPathForm =
     PartitionPathForm(config.partitionFields, config.hiveStyle, config.urlEncode, config.slashDates, config.dayFolders)
 
@@ -80,6 +83,8 @@ object PartitionPathForm {
       Some("has the name of the file that marks a partition")
     else if (parts.exists(_.getBytes(UTF_8).length > MostBytes))
       Some(s"has a part of more than $MostBytes bytes, which HDFS and disks refuse")
+    else if (path.getBytes(UTF_8).length > MostBytesOfAll)
+      Some(s"has more than $MostBytesOfAll bytes, which leave no room for the names of files")
     else if (path.indexOf(0) >= 0) Some("has a character of code 0")
     else if (path.exists(c => c == '\n' || c == '\r')) Some("has an end of line, which lists of files cannot hold")
     else None

@@ -4,10 +4,11 @@ import java.io.IOException
 import java.util.Locale
 
 import scala.collection.JavaConverters._
+import scala.collection.mutable
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.storage.Storage
-import hudiidx.{DamagedTable, NotAHudiTable, WholeNumber}
+import hudiidx.{DamagedTable, NameBounds, NotAHudiTable, SchemaBounds, WholeNumber}
 
 /** Hudi's history of a table's columns by id, kept where it is written with `hoodie.schema.on.read.enable`: files
   * `.hoodie/.schema/<instant>.schemacommit`, each with all versions so far as JSON.
@@ -22,7 +23,9 @@ final class SchemaHistory private (val file: Option[String], versions: Vector[(L
     * without a history.
     */
   def renamed: Vector[String] = {
-    val named = versions.flatMap(v => v._2.fullNames("")).distinct
+    val found = mutable.LinkedHashSet.empty[(Int, String)]
+    versions.foreach(_._2.fullNames("", found))
+    val named = found.toVector
     val byId = named.groupBy(_._1).values.filter(_.length > 1).flatten
     // Readers of files take a namesake in another case too.
     val byName = named.groupBy(_._2.toLowerCase(Locale.ROOT)).values.filter(_.map(_._1).distinct.length > 1).flatten
@@ -47,12 +50,24 @@ private final case class HistoryType(
 ) {
 
   /** Ids and full names of all fields below. */
-  def fullNames(prefix: String): Vector[(Int, String)] =
-    fields.flatMap { f =>
-      val name = prefix + f.name
-      (f.id -> name) +: f.fieldType.fullNames(name + ".")
-    } ++ Vector("element" -> element, "key" -> key, "value" -> value).flatMap { case (part, below) =>
-      below.toVector.flatMap(_.fullNames(s"$prefix$part."))
+  def fullNames(prefix: String, found: mutable.Set[(Int, String)]): Unit = {
+    fields.foreach { f =>
+      found += f.id -> (prefix + f.name)
+      f.fieldType.fullNames(s"$prefix${f.name}.", found)
+    }
+    parts.foreach { case (part, below) => below.fullNames(s"$prefix$part.", found) }
+  }
+
+  private def parts: Vector[(String, HistoryType)] =
+    Vector("element" -> element, "key" -> key, "value" -> value).flatMap { case (part, of) => of.map(part -> _) }
+
+  /** The names of all fields below are no longer than those of a schema may be.
+    *
+    * @param letters of the column that this type is of
+    */
+  def fits(letters: Int, depth: Int, names: NameBounds): Boolean = depth <= SchemaBounds.MostDepth &&
+    (fields.map(f => f.name -> f.fieldType) ++ parts).forall { case (name, below) =>
+      names.below(letters, name).exists(below.fits(_, depth + 1, names))
     }
 
   /** A field is the same where its id is. */
@@ -88,6 +103,9 @@ object SchemaHistory {
   private val Completed = """(\d+)(?:_\d+)?\.schemacommit""".r // from version 8 on with the time of completion
   private val mapper = new ObjectMapper
 
+  /** In full names of columns, of all versions. */
+  private val MostLetters = 2 * NameBounds.MostOfAll
+
   /** The newest of the history's files whose commit counts: a write that failed, or was taken back, leaves its own behind.
     * DamagedTable if it cannot be decoded.
     */
@@ -109,6 +127,12 @@ object SchemaHistory {
           throw new DamagedTable(s"$file: the history of columns cannot be decoded; restore the file from a copy", e)
       }
     val versions = root.path("schemas").elements.asScala.map(v => v.path("version_id").asLong -> typeOf(v)).toVector
+    val names = new NameBounds(MostLetters)
+    if (!versions.forall(_._2.fits(letters = 0, depth = 0, names)))
+      throw new DamagedTable(
+        s"$file: the history has columns whose names are longer than ${NameBounds.Longest} letters with those around them, more than " +
+          s"$MostLetters letters in such names, or more than ${SchemaBounds.MostDepth} types in one another; restore the file from a copy"
+      )
     new SchemaHistory(Some(file), versions.sortBy(_._1))
   }
 

@@ -82,6 +82,7 @@ private[timeline] object TablePath {
 
   /** A path relative to the table, without empty and `.` parts. BadContent for one that leaves the table. */
   def relative(path: String): String = {
+    requireShort(path)
     if (Storage.isAbsolute(path))
       throw new BadContent(s"path '$path' is absolute, expected one relative to the table")
     if (Storage.leaves(path)) throw new BadContent(s"path '$path' leaves the table")
@@ -90,12 +91,18 @@ private[timeline] object TablePath {
 
   /** A partition path, likewise: metadata has it as the writer's key generator made it, folders as the store has them. */
   def partition(path: String): String = {
+    requireShort(path)
     if (Storage.leaves(path)) throw new BadContent(s"partition path '$path' leaves the table")
     val whole = plain(path)
     if (whole == Own || whole.startsWith(s"$Own/"))
       throw new BadContent(s"partition path '$path' is in the folder $Own, where no partition is")
     whole
   }
+
+  private def requireShort(path: String): Unit = if (path.length > Storage.LongestPath)
+    throw new BadContent(
+      s"a path has ${path.length} letters ('${path.take(40)}…'), and no store takes more than ${Storage.LongestPath}"
+    )
 
   private def plain(path: String): String =
     if (Storage.isPlain(path)) path else path.split('/').filter(p => p.nonEmpty && p != ".").mkString("/")

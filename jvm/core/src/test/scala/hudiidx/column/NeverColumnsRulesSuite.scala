@@ -13,6 +13,11 @@ final class NeverColumnsRulesSuite extends AnyFunSuite {
     assert(!NeverColumns.None.forbids("rider") && !NeverColumns.None.forbids(ColumnExpression("upper(rider)").path))
   }
 
+  test("rules of very many names are held against one another at once") {
+    val many = NeverColumns((1 to 200000).map(i => s"c$i").toVector)
+    assert(many.covers(NeverColumns(many.paths.reverse)) && !never.covers(many))
+  }
+
   test("an expression is of a column that its text names, in whatever case and quotes") {
     Seq(
       "upper(RIDER)",

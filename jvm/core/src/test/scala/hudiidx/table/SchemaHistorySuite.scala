@@ -56,6 +56,20 @@ final class SchemaHistorySuite extends AnyFunSuite {
     )
   }
 
+  test(
+    "a history whose full names are very many letters, or whose types are very deep, is damage that names the file"
+  ) {
+    def struct(name: String, fields: String) = s"""{"id":1,"name":"$name","type":{"fields":[$fields]}}"""
+    def ints(count: Int) = (0 until count).map(i => s"""{"id":${i + 2},"name":"f$i","type":"int"}""").mkString(",")
+    def whole(fields: String) = s"""{"schemas":[{"version_id":1,"fields":[$fields]}]}"""
+    val deep = (0 until 300).foldLeft(ints(1))((below, i) => struct(s"s$i", below))
+    Seq(struct("s" * 1000000, ints(20000)), struct("s" * 7900, ints(20000)), struct("s" * 9000, ints(1)), deep)
+      .foreach { fields =>
+        assert(intercept[DamagedTable](history(whole(fields))).getMessage.startsWith("f: the history has columns"))
+      }
+    assert(renamed(whole(struct("s" * 7000, ints(100)))) === Vector.empty)
+  }
+
   test("a file's columns are the table's by their ids, as of the instants of both") {
     val renamed = history(renamedByStock)
     assert(renamed.names("20261121151325000", "20261121151325000") === None)

@@ -76,6 +76,21 @@ class InstantContentSuite extends AnyFunSuite {
       assert(damage(path(bad)).matches(s"f: path '\\Q$bad\\E' (is absolute|leaves the table).*"))
   }
 
+  test("paths that no store takes are refused, and told by their beginning") {
+    val long = "a/" * 100000 + "f"
+    for (
+      decode <- Seq[() => Any](
+        () => content(s"""{"partitionToWriteStats":{"$long":[]}}""").commit,
+        () => content(s"""{"partitionToWriteStats":{},"partitionToReplaceFileIds":{"$long":["f"]}}""").commit,
+        () => content(s"""{"partitionMetadata":{"$long":{"deletePathPatterns":["f"]}}}""").clean,
+        () => content(stat("\"" + long + "\"")).commit
+      )
+    ) {
+      val said = damage(decode())
+      assert(said.contains("a path has 200001 letters ('a/a/") && said.length < 1000)
+    }
+  }
+
   test("partition paths that leave the table are refused in every kind of metadata, and ids that are part of no name") {
     val outside = Seq("..", "../p", "p/../../q", "p/..", "/x", "//h/x", "s3a://x", "s3a://x/p", "file:/x", "file:///x")
     val own = Seq(".hoodie", ".hoodie/x")

@@ -32,6 +32,8 @@ private[write] object Epoch {
   /** A store that shows a file before all of it is there was left with its beginning. */
   case object Cut extends Epoch
 
+  /** Letters of a path in an error. */
+  private val LongestNamed = 500
   private val Magic = "hudiidx-epoch "
   private val Version = "1"
 
@@ -62,7 +64,7 @@ private[write] object Epoch {
       s"$path: a record of a write in a form that this release does not know; write with the release that made it"
     )
     def outside(named: String) = new DamagedTable(
-      s"$path: a record of a write names $named, which is no file of the table's timeline; remove the record"
+      s"$path: a record of a write names ${named.take(LongestNamed)}, which is no file of the table's timeline; remove the record"
     )
     def body(kind: String): Option[Epoch] = kind match {
       case "open"    => for (writer <- line(); of <- line()) yield Open(writer, of)
@@ -88,13 +90,13 @@ private[write] object Epoch {
   }
 
   /** An instant in whatever folder the timeline has, or the properties. */
-  private def isOfTheTimeline(path: String): Boolean =
-    path.split("/", -1) match {
+  private def isOfTheTimeline(path: String): Boolean = path.length <= Storage.LongestPath &&
+    (path.split("/", -1) match {
       case Array(TableConfig.HoodieFolder, folders @ _*) if folders.nonEmpty =>
         folders.forall(p => p.nonEmpty && p != "." && p != "..") &&
         (path == TableConfig.PropertiesPath || InstantName.parse(folders.last, layout = 2).isDefined)
       case _ => false
-    }
+    })
 }
 
 /** Records that decide what becomes of a write, in files `.hoodie/.heartbeat/<write>.<number>`. Each is made once: where a store

@@ -53,6 +53,7 @@ class EpochSuite extends AnyFunSuite {
         "/etc/x",
         "s3a://b/x",
         "sf/1.parquet",
+        ".hoodie/" + "a/" * 200000 + "1.deltacommit",
         ""
       )
     ) {
