@@ -49,7 +49,9 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!late.spares(OrderingValue.ofLong(5)) && !late.spares(OrderingValue.Default))
     assert(!late.spares(OrderingValue.ofBoolean(true)) && !late.spares(OrderingValue.ofDate(9)))
     val delete = KeyState.DeletedUnlessBaseIsNewer(OrderingValue.ofMicros(1717200000005001L))
-    assert(delete.spares(OrderingValue.ofMillis(1717200000006L)) && !delete.spares(OrderingValue.ofMillis(1717200000005L)))
+    assert(
+      delete.spares(OrderingValue.ofMillis(1717200000006L)) && !delete.spares(OrderingValue.ofMillis(1717200000005L))
+    )
   }
 
   test("ordering values of a column that was widened are compared as the wider type has them") {
@@ -96,7 +98,8 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(row.compare(ofMicros(micros * by)) === order && ofMicros(micros * by).compare(row) === -order)
     for (earlier <- Seq(1577836800000L, 1577836800000000L)) assert(row.isAbove(ofLong(earlier)), earlier)
     for (later <- Seq(1748736000000L, 1748736000000000L)) assert(ofLong(later).isAbove(row), later)
-    for (same <- Seq(1717200000000L, 1717200000000000L)) assert(ofLong(same).compare(row) === 0 && row.compare(ofLong(same)) === 0)
+    for (same <- Seq(1717200000000L, 1717200000000000L))
+      assert(ofLong(same).compare(row) === 0 && row.compare(ofLong(same)) === 0)
     assert(ofMillis(-1717200000000L).isAbove(ofLong(-1748736000000000L)))
   }
 
