@@ -1,6 +1,6 @@
 package hudiidx
 
-import org.apache.avro.Schema
+import org.apache.avro.{LogicalType, LogicalTypes, Schema}
 import scala.collection.JavaConverters._
 
 /** How much a schema may hold: who walks over it has each type, and each column's full name, in memory.
@@ -26,7 +26,10 @@ private[hudiidx] final class SchemaBounds(mostTypes: Long) {
           val full = names.below(letters, field.name)
           full.exists(fits(field.schema, depth + 1, _, open + name))
         }
-      case _ => AvroSchemas.partsOf(schema).forall(fits(_, AvroSchemas.depthBelow(schema, depth), letters, open))
+      case _ =>
+        !SchemaBounds.isHuge(schema.getLogicalType) && AvroSchemas
+          .partsOf(schema)
+          .forall(fits(_, AvroSchemas.depthBelow(schema, depth), letters, open))
     })
   }
 }
@@ -35,6 +38,14 @@ private[hudiidx] object SchemaBounds {
 
   /** Types in one another. Some hundreds overflow the stack of who walks over them. */
   val MostDepth = 200
+
+  /** Digits of a decimal, or of its fraction. Those of Spark have 38; what is written out has a letter for each. */
+  val MostDigits = 1000
+
+  private def isHuge(kind: LogicalType): Boolean = kind match {
+    case d: LogicalTypes.Decimal => d.getPrecision > MostDigits || d.getScale > MostDigits
+    case _                       => false
+  }
 }
 
 /** How long full names of columns may be, one by one and together. */

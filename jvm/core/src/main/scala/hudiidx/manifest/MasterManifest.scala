@@ -7,6 +7,7 @@ import hudiidx.storage.{BytesReader, Storage}
 import hudiidx.table.FileEntry
 import java.io.OutputStream
 import java.nio.ByteBuffer
+import scala.collection.mutable
 
 /** Numbers of a partition's files in the master manifest: `count` consecutive ones from `firstNumber`. */
 final case class PartitionRun(firstNumber: Int, count: Int)
@@ -49,16 +50,7 @@ final class MasterWriter(master: OutputStream, index: OutputStream, shape: Manif
 final class MasterManifest(master: HFileReader, index: HFileReader, name: String) {
 
   /** Partition paths in the order of their keys. */
-  def partitions: Iterator[String] = new Iterator[String] {
-    private val cursor = index.scan()
-    private var more = cursor.next()
-    override def hasNext: Boolean = more
-    override def next(): String = {
-      val path = partitionAt(cursor)
-      more = cursor.next()
-      path
-    }
-  }
+  def partitions: Iterator[String] = runs.map(_._1)
 
   private def partitionAt(cursor: HFileCursor): String = {
     val path = PartitionKey.decode(cursor.key)
@@ -72,30 +64,33 @@ final class MasterManifest(master: HFileReader, index: HFileReader, name: String
     if (value == null) None else Some(MasterManifest.decodeRun(value, name))
   }
 
-  /** All partitions with their runs, in the order of their keys. */
+  /** All partitions with their runs, in the order of their keys. DamagedIndex for a run that does not begin where the one before it ends. */
   def runs: Iterator[(String, PartitionRun)] = new Iterator[(String, PartitionRun)] {
     private val cursor = index.scan()
     private var more = cursor.next()
+    private var number = MasterManifest.FirstNumber
     override def hasNext: Boolean = more
     override def next(): (String, PartitionRun) = {
       val found = partitionAt(cursor) -> MasterManifest.decodeRun(cursor.valueBuffer, name)
+      check(found._2.firstNumber == number, found._2)
+      number += found._2.count
       more = cursor.next()
       found
     }
   }
 
-  /** Entries of a run, in order. */
+  /** Entries of a run, in order. How many it says that it has is believed as far as there are pages. */
   def entries(partitionPath: String, run: PartitionRun): Array[FileEntry] = {
-    val out = new Array[FileEntry](run.count)
+    val pages = mutable.ArrayBuffer.empty[Array[FileEntry]]
     var at = 0
     eachPage(run) { cursor =>
       val page = FilePage.decode(pageOf(cursor), partitionPath, s"$name, files from ${run.firstNumber + at}")
       check(at + page.length <= run.count, run)
-      System.arraycopy(page, 0, out, at, page.length)
+      pages += page
       at += page.length
       page.length
     }
-    out
+    if (pages.size == 1) pages.head else Array.concat(pages.toSeq: _*)
   }
 
   /** Takes the groups of a run that are wanted. */

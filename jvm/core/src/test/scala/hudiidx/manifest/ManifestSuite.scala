@@ -1,6 +1,7 @@
 package hudiidx.manifest
 
 import hudiidx.DamagedIndex
+import hudiidx.bytes.PackedOutput
 import hudiidx.hfile.{BlockCache, Codec, HFileReader, HFileWriter}
 import hudiidx.storage.BytesReader
 import hudiidx.table.{FileEntry, FileKind, FileOrder}
@@ -210,6 +211,36 @@ class ManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def replacedBy(changes: ManifestChanges): Map[(String, String), String] =
     replaced.getOrDefault(changes, Map.empty)
+
+  test("a partition index whose runs are longer than their pages, or share pages, is damage, and asks for no memory") {
+    val e = FileEntryGen.entry("p").sample.get.copy(completionTime = None, replacedAt = None)
+    val entries = Array.tabulate(8)(i => e.copy(fileId = s"f$i"))
+    def forged(runs: (String, Long, Long)*): MasterManifest = {
+      val (m, i) = (new ByteArrayOutputStream, new ByteArrayOutputStream)
+      val writer = new MasterWriter(m, new ByteArrayOutputStream, ManifestShape(4, 256, Codec.None))
+      writer.append(EncodedPartition.of("p", entries, 4))
+      writer.close()
+      val index = new HFileWriter(i, ManifestShape(4, 256, Codec.None).hfile)
+      runs.foreach { case (path, first, count) =>
+        val run = new PackedOutput(16)
+        run.varint(first)
+        run.varint(count)
+        index.append(PartitionKey.encode(path), run.toBytes)
+      }
+      index.close()
+      new MasterManifest(open(m), open(i), "test")
+    }
+    for (count <- Seq(9L, 100000000L, Int.MaxValue - 1L)) {
+      val source = new IndexFileSource(forged(("p", 1L, count)), None, new ManifestChanges)
+      assert(intercept[DamagedIndex](source.files("p")).getMessage.contains("do not stand on whole pages"))
+    }
+    for (other <- Seq(("q", 1L, 8L), ("q", 5L, 4L), ("q", 10L, 4L))) {
+      val shared = forged(("p", 1L, 8L), other)
+      intercept[DamagedIndex](shared.partitions.toVector)
+      intercept[DamagedIndex](new IndexFileSource(shared, None, new ManifestChanges).partitions)
+    }
+    assert(forged(("p", 1L, 8L)).partitions.toVector === Vector("p"))
+  }
 
   private def applied(model: Model, step: Step, changes: ManifestChanges): Model = step match {
     case Add(e) =>

@@ -8,8 +8,12 @@ import hudiidx.engine.column.ColumnFaultSuite
 import hudiidx.storage.{CountingStorage, LocalStorage}
 import hudiidx.sync.TableContext
 import hudiidx.table.TableConfig
-import hudiidx.timeline.{Action, ArchivedInstant, Instant, InstantState}
+import hudiidx.timeline.{Action, ArchivedInstant, Instant, InstantState, TimelineHistory}
 import hudiidx.{DamagedTable, Fixtures, TableChanged}
+import org.apache.hadoop.fs.{Path => HadoopPath}
+import org.apache.parquet.example.data.simple.SimpleGroup
+import org.apache.parquet.hadoop.example.ExampleParquetWriter
+import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 
 class HistoryTimelineSuite extends AnyFunSuite {
@@ -144,6 +148,41 @@ class HistoryTimelineSuite extends AnyFunSuite {
     Files.move(Paths.get(file.path), dir.resolve(renamed))
     val said = intercept[DamagedTable](historyOf(path).instantsFrom("").foreach(_.content)).getMessage
     assert(said.contains(renamed) && said.contains("which its name leaves out"))
+  }
+
+  /** The history of a table, in one file of these times. */
+  private def ofTimes(times: Iterator[String]): TimelineHistory = {
+    val path = Fixtures.copy("v9-archived-mor")
+    val dir = Paths.get(historyDir(path))
+    LocalStorage.list(dir.toString).filter(_.name.startsWith("manifest_")).foreach { f =>
+      Files.writeString(Paths.get(f.path), """{"files":[{"fileName":"1_2_0.parquet"}]}""")
+    }
+    val columns = Seq("instantTime", "completionTime", "action").map(c => s"optional binary $c (STRING);")
+    val schema =
+      MessageTypeParser.parseMessageType(columns.mkString("message h { ", " ", " optional binary metadata; }"))
+    val writer =
+      ExampleParquetWriter.builder(new HadoopPath(dir.resolve("1_2_0.parquet").toUri)).withType(schema).build()
+    times.foreach { time =>
+      val row = new SimpleGroup(schema)
+      Seq("instantTime" -> time, "completionTime" -> time, "action" -> "commit", "metadata" -> "{}").foreach {
+        case (c, v) =>
+          row.append(c, v)
+      }
+      writer.write(row)
+    }
+    writer.close()
+    historyOf(path)
+  }
+
+  test("a history file whose rows are in no order, or more than its bytes can tell of, is damage") {
+    val times = (10000 until 15000).map(_.toString)
+    assert(ofTimes(times.iterator).instantsFrom("").size === times.size)
+    val turned = times.grouped(100).toVector.reverse.flatten
+    assert(ofTimes(turned.iterator).instantsFrom("").map(_.requestedTime).toVector === times)
+    val none = intercept[DamagedTable](ofTimes(times.reverseIterator).instantsFrom("").foreach(_.content)).getMessage
+    assert(none.contains("1_2_0.parquet") && none.contains("in no order of time"))
+    val equal = intercept[DamagedTable](ofTimes(Iterator.fill(200000)("15")).instantsFrom("")).getMessage
+    assert(equal.contains("1_2_0.parquet") && equal.contains("more rows than instants"))
   }
 
   test("a history file that the manifest names twice counts once; one that is not there is TableChanged by its name") {

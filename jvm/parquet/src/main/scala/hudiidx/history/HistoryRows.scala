@@ -22,6 +22,11 @@ private[hudiidx] object HistoryRows {
   private val ContentColumns =
     "message content { optional binary instantTime (STRING); optional binary metadata; }"
 
+  /** Of a row, which has the content of an instant. */
+  private val LeastBytes = 4
+  private val FewRows = 1000L
+  private val MostStepsBack = 100
+
   private final class Builder(file: InputFile, columns: String) extends ParquetReader.Builder[Group](file) {
     withConf(projection(columns))
     override def getReadSupport: ReadSupport[Group] = new GroupReadSupport
@@ -36,8 +41,9 @@ private[hudiidx] object HistoryRows {
   private def open(storage: Storage, path: String, columns: String): ParquetReader[Group] =
     new Builder(new StorageInputFile(storage, path), columns).build()
 
-  /** Times and actions of all rows; the contents are not read. */
+  /** Times and actions of all rows; the contents are not read. DamagedTable for more rows than the file's bytes can be: each is an instant. */
   def keys(storage: Storage, path: String): Vector[HistoryKey] = guarded(path) {
+    val most = FewRows + new StorageInputFile(storage, path).getLength / LeastBytes
     val reader = open(storage, path, KeyColumns)
     try
       Iterator
@@ -49,6 +55,10 @@ private[hudiidx] object HistoryRows {
           val action = text(row, "action")
           if (time.isEmpty || action.isEmpty)
             throw new DamagedTable(s"$path: row $i has no instant time or action; restore the file from a backup")
+          if (i >= most)
+            throw new DamagedTable(
+              s"$path: it has more rows than instants can be in its bytes; restore the file from a backup"
+            )
           HistoryKey(time.get, text(row, "completionTime"), action.get, i.toLong)
         }
         .toVector
@@ -59,15 +69,22 @@ private[hudiidx] object HistoryRows {
     if (row.getFieldRepetitionCount(column) == 0) None else Some(row.getString(column, 0))
 
   /** Gives contents of rows by their keys; forward steps read on, a step back starts again. TableChanged if the file that has
-    * the name now is not the one that the key is of.
+    * the name now is not the one that the key is of. DamagedTable for rows that are in no order of time: stock Hudi puts files of some
+    * instants, each in order, one behind the other.
     */
   final class Cursor(storage: Storage, path: String) {
     private var reader: ParquetReader[Group] = _
     private var next = 0L
+    private var stepsBack = 0
 
     def contentOf(key: HistoryKey): Array[Byte] = guarded(path) {
       val row = key.row
-      if (reader != null && row < next) close()
+      if (reader != null && row < next) {
+        close()
+        stepsBack += 1
+        if (stepsBack > MostStepsBack)
+          throw new DamagedTable(s"$path: its rows are in no order of time; restore the file from a backup")
+      }
       if (reader == null) {
         reader = open(storage, path, ContentColumns)
         next = 0

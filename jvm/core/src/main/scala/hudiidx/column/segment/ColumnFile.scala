@@ -248,7 +248,8 @@ private[column] object ColumnFileReader {
       require(filesPerPage > 0 && filesPerPage <= SegmentShape.MostFilesPerPage, s"pages of $filesPerPage files")
       // The digests of files' names do not compress.
       require(counts.files <= reader.sizeBytes, s"${counts.files} files in ${reader.sizeBytes} bytes")
-      require(counts.partitions <= StatsPage.MaxFiles, s"${counts.partitions} partitions")
+      val mostPartitions = math.min(StatsPage.MaxFiles.toLong, reader.sizeBytes)
+      require(counts.partitions <= mostPartitions, s"${counts.partitions} partitions in ${reader.sizeBytes} bytes")
       new ColumnFileReader(file, reader.path, counts, filesPerPage)
     }
   }
