@@ -81,6 +81,67 @@ def test_a_compaction_behind_the_replacement_of_its_group_brings_no_row_back(
     assert_as_stock(spark, stock, name, path)
 
 
+ARCHIVING = {
+    "hoodie.archive.automatic": "true",
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.commits.archival.batch": "1",
+    "hoodie.clean.commits.retained": "1",
+    "hoodie.cleaner.commits.retained": "1",
+}
+
+
+@pytest.mark.parametrize("kind", ["COW", "MOR"])
+def test_keys_as_of_an_instant_behind_which_commits_were_archived_are_those_of_then(
+    spark: SparkSession, stock_1_2: Any, kind: str
+) -> None:
+    stock, name = stock_1_2, f"archived-behind-{kind}"
+    path = stock.new(name=name, kind=kind, options=PLAIN)
+    stock.write(name=name, first=0, end=6, seed=1, operation="insert", parts=["oslo"])
+    (then,) = stock.completed(name=name)
+    stock.write(name=name, first=0, end=2, seed=2, operation="delete", parts=["oslo"])
+    for turn in range(6):
+        first = 10 * (turn + 1)
+        stock.write(
+            name=name, first=first, end=first + 2, seed=3, parts=["lima"], operation="insert", **ARCHIVING
+        )
+    assert then not in stock.completed(name=name)
+    index = HudiIndex(spark, path)
+    index.create(record="global", columns="*")
+    frame = spark.read.format("hudiidx").option("as.of.instant", then).load(path)
+    wanted = [f"k{n:06d}" for n in range(6)]
+    assert sorted(r.id for r in frame.select("id").collect()) == wanted
+    for key in wanted:
+        assert [r.id for r in frame.where(f"id = '{key}'").select("id").collect()] == [key]
+    assert sorted(place.key for place in index.lookup(wanted, as_of=then)) == wanted
+    assert sorted(place.key for place in index.lookup(wanted)) == wanted[2:]
+
+
+@pytest.mark.parametrize("release", ["stock_0_15", "stock_1_2"])
+def test_read_optimized_queries_by_key_have_the_rows_of_base_files(
+    spark: SparkSession, request: pytest.FixtureRequest, release: str
+) -> None:
+    stock: Any = request.getfixturevalue(release)
+    name = f"read-optimized-keys-{release}".replace("_", "-")
+    path = stock.new(name=name, kind="MOR", options={**PLAIN, "hoodie.index.type": "GLOBAL_SIMPLE"})
+    stock.write(name=name, first=0, end=6, seed=1, operation="insert", parts=["oslo"])
+    stock.write(name=name, first=0, end=2, seed=2, operation="delete", parts=["oslo"])
+    stock.write(name=name, first=3, end=4, seed=3, parts=["lima"])
+    index = HudiIndex(spark, path)
+    index.create(record="global", logs=True)
+    frame = spark.read.format("hudiidx").option("hoodie.datasource.query.type", "read_optimized").load(path)
+    all_rows = sorted((r.id, r.city) for r in frame.select("id", "city").collect())
+    assert {key for key, _ in all_rows} >= {f"k{n:06d}" for n in range(6)}
+    few = spark.createDataFrame([(f"k{n:06d}",) for n in (0, 3)], "key string")
+    joined = frame.join(few, frame.id == few.key).select("id", "city").collect()
+    assert sorted((r.id, r.city) for r in joined) == [r for r in all_rows if r[0] in ("k000000", "k000003")]
+    for key in ("k000000", "k000003", "k000005"):
+        for column in ("id", "_hoodie_record_key"):
+            found = frame.where(f"{column} = '{key}'").select("id", "city").collect()
+            assert sorted((r.id, r.city) for r in found) == [r for r in all_rows if r[0] == key]
+        assert index.files(where=f"id = '{key}'", read_optimized=True)
+
+
 @pytest.mark.parametrize("kind", ["COW", "MOR"])
 def test_a_restore_that_is_run_again_takes_what_its_first_run_removed_from_an_index(
     spark: SparkSession, stock_1_2: Any, kind: str

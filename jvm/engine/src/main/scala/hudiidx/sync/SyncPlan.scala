@@ -8,6 +8,11 @@ final class UnseenInstant(val instant: Instant, read: () => InstantContent) {
   def content: InstantContent = read()
 }
 
+object UnseenInstant {
+  def archived(a: ArchivedInstant): UnseenInstant =
+    new UnseenInstant(Instant(a.requestedTime, a.action, InstantState.Completed, a.completionTime, ""), () => a.content)
+}
+
 /** How an index version stands to a table. */
 sealed trait IndexStatus
 object IndexStatus {
@@ -45,7 +50,10 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
       val archived = archivedFrom(oldestInDoubt).filterNot(a => onTimeline(InstantId(a.requestedTime, a.action)))
       val (known, unseen) = archived.partition(a => coverage.covers(InstantId(a.requestedTime, a.action)))
       // Neither active nor archived: then every covered write must have been rolled back.
-      judged(unseen.map(archivedInstant) ++ active, if (known.nonEmpty || anchored) vanished else coveredWrites)
+      judged(
+        unseen.map(UnseenInstant.archived) ++ active,
+        if (known.nonEmpty || anchored) vanished else coveredWrites.filterNot(onTimeline)
+      )
     }
   }
 
@@ -113,9 +121,6 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
 
   private def archivedFrom(instantTime: String): Vector[ArchivedInstant] =
     table.history.instantsFrom(instantTime).filter(a => TableContext.Relevant(a.action)).toVector
-
-  private def archivedInstant(a: ArchivedInstant): UnseenInstant =
-    new UnseenInstant(Instant(a.requestedTime, a.action, InstantState.Completed, a.completionTime, ""), () => a.content)
 
   private def activeInstant(i: Instant): UnseenInstant = new UnseenInstant(i, () => table.contents.of(i))
 }

@@ -124,10 +124,23 @@ private final class UncoveredFileGroups(
 
   private val later: Vector[UnseenInstant] = asOf.toVector.flatMap { t =>
     val seen = unseen.map(u => InstantId(u.instant.requestedTime, u.instant.action)).toSet
-    context.completed
-      .filter(i => i.requestedTime > t && !seen(InstantId(i.requestedTime, i.action)))
-      .map(i => new UnseenInstant(i, () => context.contents.of(i)))
+    val active = context.completed.map(i => new UnseenInstant(i, () => context.contents.of(i)))
+    (archivedAfter(t) ++ active).filter(u =>
+      u.instant.requestedTime > t && !seen(InstantId(u.instant.requestedTime, u.instant.action))
+    )
   }
+
+  /** What lies between an instant and the active timeline. */
+  private def archivedAfter(instant: String): Vector[UnseenInstant] =
+    if (context.timeline.start.exists(_ <= instant)) Vector.empty
+    else {
+      val active = context.completed.map(i => InstantId(i.requestedTime, i.action)).toSet
+      context.history
+        .instantsFrom(instant)
+        .filter(a => TableContext.Relevant(a.action) && !active(InstantId(a.requestedTime, a.action)))
+        .map(UnseenInstant.archived)
+        .toVector
+    }
 
   private val touched = DirtyGroups.of(version.coverage, unseen ++ later, dated)
 

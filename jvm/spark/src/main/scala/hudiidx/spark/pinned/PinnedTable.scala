@@ -73,11 +73,17 @@ final class PinnedTable(
   /** Version 6 is merged by 1.1's rules. */
   def mergesAs11: Boolean = options.mergesAs11 && config.format.mergesAsHudi015
 
-  /** A record index is there to be asked; an incremental read takes the files of its commits. By 1.1's rules other keys may be
-    * live than those that are indexed.
-    */
-  lazy val hasRecordIndex: Boolean =
-    increment.isEmpty && !mergesAs11 && shared.snapshot.use.version.exists(RecordIndex.isIn)
+  /** Why the record index is not to be asked, if there is one at all: it has the keys of merged rows. */
+  lazy val whyNoRecordIndex: Option[String] =
+    if (increment.isDefined) Some("an incremental read takes the files of its commits")
+    else if (mergesAs11) Some("by the merge rules of 1.1 other keys may be live than those that are indexed")
+    else if (config.isMergeOnRead && !hasLogs)
+      Some("base files without their logs may hold keys that were deleted or moved since")
+    else if (!shared.snapshot.use.version.exists(RecordIndex.isIn)) Some("the table has no record index")
+    else None
+
+  /** A record index is there to be asked. */
+  def hasRecordIndex: Boolean = whyNoRecordIndex.isEmpty
 
   /** Where record keys are, as of the query's instant. */
   lazy val records: SharedRecords = SharedRecords.of(shared, options.index, options.asOf)

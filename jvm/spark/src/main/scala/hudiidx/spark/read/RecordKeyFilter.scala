@@ -5,7 +5,7 @@ import java.io.IOException
 import scala.collection.mutable
 
 import hudiidx.DamagedIndex
-import hudiidx.record.{Locations, PackedKeys, RecordIndex}
+import hudiidx.record.{Locations, PackedKeys}
 import hudiidx.log.KeyValueKind
 import hudiidx.spark.pinned.{PartitionPruning, PinnedTable}
 import hudiidx.table.{FileGroup, KeyTexts, TableConfig}
@@ -96,24 +96,23 @@ object RecordKeyFilter {
     else KeyFieldColumn.of(config, columns).filter(_.name == name).flatMap(_.keys(values))
 
   /** Which file groups to read for the keys; Left tells why the record index cannot say. */
-  def groups(keys: Set[String], table: PinnedTable): Either[String, KeyGroups] = {
-    val use = table.shared.snapshot.use
-    if (!use.version.exists(RecordIndex.isIn)) Left("the table has no record index")
-    else {
-      val records = table.records
-      records.index match {
-        case None                                   => Left("the record index could not be opened")
-        case Some(i) if i.index.windowDays.nonEmpty => Left("the record index has a window, and knows newer rows only")
-        case Some(index)                            =>
-          try {
-            val wanted = PackedKeys.of(keys.toVector.sorted)
-            val unknown = records.moment.slices.map(s => FileGroup(s.partitionPath, s.fileId)).toSet
-            Right(KeyGroups.of(wanted, index.locate(wanted), unknown))
-          } catch {
-            case e: DamagedIndex if !table.isStrict => Left(e.getMessage)
-            case e: IOException if !table.isStrict  => Left(e.toString)
-          }
-      }
+  def groups(keys: Set[String], table: PinnedTable): Either[String, KeyGroups] =
+    table.whyNoRecordIndex.fold(indexed(keys, table))(Left(_))
+
+  private def indexed(keys: Set[String], table: PinnedTable): Either[String, KeyGroups] = {
+    val records = table.records
+    records.index match {
+      case None                                   => Left("the record index could not be opened")
+      case Some(i) if i.index.windowDays.nonEmpty => Left("the record index has a window, and knows newer rows only")
+      case Some(index)                            =>
+        try {
+          val wanted = PackedKeys.of(keys.toVector.sorted)
+          val unknown = records.moment.slices.map(s => FileGroup(s.partitionPath, s.fileId)).toSet
+          Right(KeyGroups.of(wanted, index.locate(wanted), unknown))
+        } catch {
+          case e: DamagedIndex if !table.isStrict => Left(e.getMessage)
+          case e: IOException if !table.isStrict  => Left(e.toString)
+        }
     }
   }
 
