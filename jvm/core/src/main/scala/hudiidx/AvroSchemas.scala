@@ -32,7 +32,7 @@ object AvroSchemas {
     if (!bounds.hold(schema))
       throw new SchemaParseException(
         s"it has more than $most types, each counted wherever its name stands, more than ${SchemaBounds.MostDepth} in one another, a column whose " +
-          s"name is longer than ${NameBounds.Longest} letters with those around it, more than ${NameBounds.MostOfAll} letters in such names, or a decimal of more than ${SchemaBounds.MostDigits} digits"
+          s"name is longer than ${NameBounds.Longest} letters with those around it, or more than ${NameBounds.MostOfAll} letters in such names"
       )
     schema
   }

@@ -1,6 +1,6 @@
 package hudiidx
 
-import org.apache.avro.{LogicalType, LogicalTypes, Schema}
+import org.apache.avro.Schema
 import scala.collection.JavaConverters._
 
 /** How much a schema may hold: who walks over it has each type, and each column's full name, in memory.
@@ -27,7 +27,7 @@ private[hudiidx] final class SchemaBounds(mostTypes: Long) {
           full.exists(fits(field.schema, depth + 1, _, open + name))
         }
       case _ =>
-        !SchemaBounds.isHuge(schema.getLogicalType) && AvroSchemas
+        AvroSchemas
           .partsOf(schema)
           .forall(fits(_, AvroSchemas.depthBelow(schema, depth), letters, open))
     })
@@ -38,14 +38,6 @@ private[hudiidx] object SchemaBounds {
 
   /** Types in one another. Some hundreds overflow the stack of who walks over them. */
   val MostDepth = 200
-
-  /** Digits of a decimal, or of its fraction. Those of Spark have 38; what is written out has a letter for each. */
-  val MostDigits = 1000
-
-  private def isHuge(kind: LogicalType): Boolean = kind match {
-    case d: LogicalTypes.Decimal => d.getPrecision > MostDigits || d.getScale > MostDigits
-    case _                       => false
-  }
 }
 
 /** How long full names of columns may be, one by one and together. */

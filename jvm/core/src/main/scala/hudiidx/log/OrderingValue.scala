@@ -181,7 +181,8 @@ object OrderingValue {
     case DateKind => Widening.dateText(int(v)).getBytes(UTF_8)
     case _        =>
       (v.value match {
-        case d: BigDecimal => d.toPlainString
+        // Written out a decimal has a letter for each of its places, of which a schema may say that it has 2,000 million.
+        case d: BigDecimal => if (math.abs(d.scale) > MostPlaces) d.toString else d.toPlainString
         case n             => n.toString
       }).getBytes(UTF_8)
   }
@@ -193,6 +194,9 @@ object OrderingValue {
   private def isMicros(number: Long): Boolean = number >= FirstMicros || number <= -FirstMicros
 
   private val FirstMicros = 100000000000000L
+
+  /** Decimals of Spark have 38. */
+  private val MostPlaces = 1000
 
   /** Without multiplying, which may overflow. */
   private def millisToMicros(millis: Long, micros: Long): Int = {

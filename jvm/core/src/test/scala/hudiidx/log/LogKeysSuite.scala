@@ -78,6 +78,8 @@ final class LogKeysSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     )
     for ((a, b) <- above)
       assert(a.isAbove(b) && !b.isAbove(a) && a.comparesWith(b) && b.compare(a) < 0, s"$a and $b")
+    val huge = ofDecimal(new java.math.BigDecimal(java.math.BigInteger.ONE, 2000000000))
+    assert(huge.comparesWith(text("0")) && text("9").isAbove(huge))
     for ((a, b) <- Seq(ofInt(5) -> ofLong(5L), ofFloat(170.06f) -> ofDouble(170.06), decimal("5.0") -> ofInt(5)))
       assert(a.comparesWith(b) && a.compare(b) === 0 && b.compare(a) === 0, s"$a and $b")
     for (
