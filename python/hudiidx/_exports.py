@@ -144,8 +144,8 @@ def _scalar(text: str, kind: Any) -> Any:
 def _filesystem(paths: Sequence[str]) -> Any:
     """Arrow's, by the store of the first path: all are of one table.
 
-    Names of partitions are in the paths, and whoever writes rows chooses them. To Arrow what is behind a ``?``
-    of a URI are options, as to which host the credentials go.
+    Names of partitions are in the paths, and whoever writes rows chooses them. To Arrow what is behind the
+    question mark of a URI are options, as to which host the credentials go.
     """
     stores = import_module("pyarrow.fs")
     if not paths or "://" not in paths[0]:
