@@ -127,11 +127,12 @@ object InstantEffects {
       unseen: Vector[UnseenInstant],
       table: TableContext,
       changes: ManifestChanges
-  ): Unit = requestOfFirst(unseen).foreach { first =>
+  ): Unit = {
     def isCovered(i: Instant) = coverage.covers(InstantId(i.requestedTime, i.action))
-    val late = table.timeline.completedWrites.filter(i =>
-      i.action == Action.ReplaceCommit && i.completionTime.getOrElse(i.requestedTime) > first && isCovered(i)
-    )
+    val covered = table.timeline.completedWrites.filter(i => i.action == Action.ReplaceCommit && isCovered(i))
+    // It decodes rollbacks: most tables have no replacement.
+    val first = if (covered.isEmpty) None else requestOfFirst(unseen)
+    val late = covered.filter(i => first.exists(i.completionTime.getOrElse(i.requestedTime) > _))
     if (late.nonEmpty) {
       table.contents.fetch(late)
       changes.replaceAdded(ListingRules.replacements(late, table.contents))

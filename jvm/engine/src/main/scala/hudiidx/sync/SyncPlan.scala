@@ -47,7 +47,7 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
     val active = completed.filterNot(i => coverage.covers(InstantId(i.requestedTime, i.action))).map(activeInstant)
     if (!mayHaveMissedArchived) judged(active, vanished)
     else {
-      val archived = archivedFrom(oldestInDoubt).filterNot(a => onTimeline(InstantId(a.requestedTime, a.action)))
+      val archived = table.onlyArchivedFrom(oldestInDoubt)
       val (known, unseen) = archived.partition(a => coverage.covers(InstantId(a.requestedTime, a.action)))
       // Neither active nor archived: then every covered write must have been rolled back.
       judged(
@@ -76,7 +76,7 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
     val stillLost = lost.filterNot(i => rolledBack(i.requestedTime))
     val archived =
       if (stillLost.isEmpty) Set.empty[String]
-      else archivedFrom(stillLost.head.requestedTime).map(_.requestedTime).toSet
+      else table.archivedFrom(stillLost.head.requestedTime).map(_.requestedTime).toSet
     val unexplained = stillLost.map(_.requestedTime).filterNot(archived)
     if (unexplained.isEmpty)
       IndexStatus.Usable(
@@ -118,9 +118,6 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
 
   private def oldestInDoubt: String =
     (coverage.pending.map(_.requestedTime) ++ coveredWrites.headOption.map(_.requestedTime) :+ coverage.last).min
-
-  private def archivedFrom(instantTime: String): Vector[ArchivedInstant] =
-    table.history.instantsFrom(instantTime).filter(a => TableContext.Relevant(a.action)).toVector
 
   private def activeInstant(i: Instant): UnseenInstant = new UnseenInstant(i, () => table.contents.of(i))
 }

@@ -78,7 +78,17 @@ final class TableContext(
   /** Completed instants that change which files there are, oldest request first. */
   def completed: Vector[Instant] = timeline.completed.filter(i => TableContext.Relevant(i.action))
 
-  /** Requested time of the newest of them; zeros for a table without any. */
+  /** The same of the archived timeline, from this requested time on. */
+  def archivedFrom(instantTime: String): Vector[ArchivedInstant] =
+    history.instantsFrom(instantTime).filter(a => TableContext.Relevant(a.action)).toVector
+
+  /** Those of them that are not on the active timeline: an archiving that was killed leaves instants on both. */
+  def onlyArchivedFrom(instantTime: String): Vector[ArchivedInstant] = {
+    val active = completed.map(i => InstantId(i.requestedTime, i.action)).toSet
+    archivedFrom(instantTime).filterNot(a => active(InstantId(a.requestedTime, a.action)))
+  }
+
+  /** Requested time of the newest completed one; zeros for a table without any. */
   def newestInstant: String = completed.lastOption.map(_.requestedTime).getOrElse(MasterFiles.NoInstant)
 
   def pending: Vector[InstantId] =

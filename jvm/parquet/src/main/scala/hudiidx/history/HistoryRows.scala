@@ -4,8 +4,8 @@ import java.io.IOException
 import java.nio.file.NoSuchFileException
 
 import hudiidx.history.HistoryTimeline.HistoryKey
-import hudiidx.parquet.{ParquetBlockRows, StorageInputFile}
-import hudiidx.storage.Storage
+import hudiidx.parquet.{ParquetBlockRows, ReaderInputFile, StorageInputFile}
+import hudiidx.storage.{RandomReader, Storage}
 import hudiidx.{DamagedTable, TableChanged}
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.example.data.Group
@@ -43,8 +43,15 @@ private[hudiidx] object HistoryRows {
 
   /** Times and actions of all rows; the contents are not read. DamagedTable for more rows than the file's bytes can be: each is an instant. */
   def keys(storage: Storage, path: String): Vector[HistoryKey] = guarded(path) {
-    val most = FewRows + new StorageInputFile(storage, path).getLength / LeastBytes
-    val reader = open(storage, path, KeyColumns)
+    val file = storage.open(path)
+    try keys(file)
+    finally file.close()
+  }
+
+  private def keys(file: RandomReader): Vector[HistoryKey] = {
+    val path = file.path
+    val most = FewRows + file.sizeBytes / LeastBytes
+    val reader = new Builder(new ReaderInputFile(file), KeyColumns).build()
     try
       Iterator
         .continually(reader.read())

@@ -125,7 +125,7 @@ final private class OpenRows(spark: SparkSession, table: PinnedTable, kept: Keye
   def slicesOf(keys: Set[String], partition: Option[String]): Vector[FileSlice] = {
     // Asked first: that warns, or is an error, where there is no record index.
     val indexed = table.records.moment.version.isDefined
-    val groups = if (indexed && !table.mergesAs11) RecordKeyFilter.groups(keys, table).toOption else None
+    val groups = if (indexed) RecordKeyFilter.groups(keys, table).toOption else None
     val partitions = groups.fold(table.partitions)(_.partitions.toVector).filter(p => partition.forall(_ == p))
     partitions.flatMap(p => slicesIn(p).filter(s => groups.forall(_.contains(p, s.fileId))))
   }

@@ -7,7 +7,7 @@ import scala.collection.JavaConverters._
 
 import hudiidx.bytes.Varint
 import hudiidx.column._
-import hudiidx.log.AvroRow
+import hudiidx.log.{AvroRow, AvroRowFields}
 import hudiidx.table.HudiType
 import hudiidx.table.TableSchema.value
 import org.apache.avro.{LogicalTypes, Schema}
@@ -42,10 +42,7 @@ private[column] object AvroTypes {
     }
   }
 
-  def isMillis(schema: Schema): Boolean = value(schema).getLogicalType match {
-    case _: LogicalTypes.TimestampMillis | _: LogicalTypes.LocalTimestampMillis => true
-    case _                                                                      => false
-  }
+  def isMillis(schema: Schema): Boolean = AvroRowFields.isMillis(value(schema).getLogicalType)
 
   /** Parts of the paths of all fields that are no records, with their schemas, in order. A record in itself ends the way. */
   def leaves(record: Schema): Vector[(Vector[String], Schema)] = leaves(record, Vector.empty, Set(record.getFullName))

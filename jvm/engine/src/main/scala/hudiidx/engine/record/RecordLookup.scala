@@ -133,14 +133,7 @@ private final class UncoveredFileGroups(
   /** What lies between an instant and the active timeline. */
   private def archivedAfter(instant: String): Vector[UnseenInstant] =
     if (context.timeline.start.exists(_ <= instant)) Vector.empty
-    else {
-      val active = context.completed.map(i => InstantId(i.requestedTime, i.action)).toSet
-      context.history
-        .instantsFrom(instant)
-        .filter(a => TableContext.Relevant(a.action) && !active(InstantId(a.requestedTime, a.action)))
-        .map(UnseenInstant.archived)
-        .toVector
-    }
+    else context.onlyArchivedFrom(instant).map(UnseenInstant.archived)
 
   private val touched = DirtyGroups.of(version.coverage, unseen ++ later, dated)
 

@@ -75,7 +75,7 @@ final class PinnedTable(
 
   /** Why the record index is not to be asked, if there is one at all: it has the keys of merged rows. */
   lazy val whyNoRecordIndex: Option[String] =
-    if (increment.isDefined) Some("an incremental read takes the files of its commits")
+    if (increment.isDefined) Some(PinnedTable.TakesItsCommits)
     else if (mergesAs11) Some("by the merge rules of 1.1 other keys may be live than those that are indexed")
     else if (config.isMergeOnRead && !hasLogs)
       Some("base files without their logs may hold keys that were deleted or moved since")
@@ -91,7 +91,7 @@ final class PinnedTable(
   /** What is known of the columns of files; Left tells why nothing is. */
   lazy val columns: Either[String, PinnedColumns] =
     if (!pushdowns.columnStats) Left(s"${ReadPushdowns.ColumnStats} is false")
-    else if (indexUse.isEmpty) Left("an incremental read takes the files of its commits")
+    else if (indexUse.isEmpty) Left(PinnedTable.TakesItsCommits)
     else PinnedColumns.open(shared, options.index)
 
   private var understood: Option[IndexedExpressions] = None
@@ -169,6 +169,9 @@ final class PinnedTable(
 }
 
 object PinnedTable {
+
+  /** Why no index serves an incremental read. */
+  private[spark] val TakesItsCommits = "an incremental read takes the files of its commits"
 
   /** UnsupportedTable if the rows cannot be told, InvalidOption for an instant that cannot be read. */
   def open(spark: SparkSession, path: String, options: ReadOptions): PinnedTable = {

@@ -24,7 +24,7 @@ object KeyStage {
 
   def of(table: PinnedTable, filters: Seq[Expression]): KeyStage =
     if (!table.pushdowns.recordKeys) not(s"${ReadPushdowns.RecordKeys} is false")
-    else if (table.increment.isDefined) not("an incremental read takes the files of its commits")
+    else if (table.increment.isDefined) not(PinnedTable.TakesItsCommits)
     else
       RecordKeyFilter.keys(filters, table.config, table.schema.struct) match {
         case Left(why)   => not(why)

@@ -2,8 +2,9 @@ package hudiidx.spark.rows
 
 import hudiidx.InvalidOption
 import hudiidx.bytes.PackedOutput
+import hudiidx.log.AvroRowFields
 import hudiidx.table.HudiType
-import org.apache.avro.{LogicalTypes, Schema}
+import org.apache.avro.Schema
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -86,10 +87,7 @@ object AvroEncoder {
     case _                                        => unfit(schema, dataType, where)
   }
 
-  private def isMillis(schema: Schema): Boolean = schema.getLogicalType match {
-    case _: LogicalTypes.TimestampMillis | _: LogicalTypes.LocalTimestampMillis => true
-    case _                                                                      => false
-  }
+  private def isMillis(schema: Schema): Boolean = AvroRowFields.isMillis(schema.getLogicalType)
 
   final private class Required(value: AvroEncoder, where: String) extends AvroEncoder {
     override def write(from: SpecializedGetters, at: Int, out: PackedOutput): Unit =

@@ -1,13 +1,13 @@
 package hudiidx.spark.rows
 
 import hudiidx.{AvroSchemas, UnsupportedTable}
-import hudiidx.log.AvroSkips
+import hudiidx.log.{AvroRowFields, AvroSkips}
 import hudiidx.table.HudiType
 import java.io.ByteArrayOutputStream
 import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.avro.generic.GenericDatumWriter
 import org.apache.avro.io.EncoderFactory
-import org.apache.avro.{LogicalType, LogicalTypes, Schema}
+import org.apache.avro.{LogicalType, Schema}
 import org.apache.spark.sql.types._
 import scala.collection.JavaConverters._
 
@@ -122,15 +122,15 @@ private[rows] final class AvroResolver(rules: ColumnRules, where: String) {
 
   private def plain(writer: Schema, wanted: DataType, logical: LogicalType): AvroValue =
     (writer.getType, wanted) match {
-      case (Schema.Type.FIXED, _: ArrayType)                       => new AvroValue.Numbers(vectorOf(writer))
-      case (Schema.Type.BOOLEAN, _)                                => AvroValue.Bool
-      case (Schema.Type.INT, _)                                    => AvroValue.Int32
-      case (Schema.Type.LONG, LongType)                            => AvroValue.Int64
-      case (Schema.Type.LONG, _) if AvroResolver.isMillis(logical) => AvroValue.MillisAsMicros
-      case (Schema.Type.LONG, _)                                   => AvroValue.Int64
-      case (Schema.Type.FLOAT, _)                                  => AvroValue.Float32
-      case (Schema.Type.DOUBLE, _)                                 => AvroValue.Float64
-      case (Schema.Type.BYTES, d: DecimalType)                     => new AvroValue.DecimalOf(-1, d.precision)
+      case (Schema.Type.FIXED, _: ArrayType)                        => new AvroValue.Numbers(vectorOf(writer))
+      case (Schema.Type.BOOLEAN, _)                                 => AvroValue.Bool
+      case (Schema.Type.INT, _)                                     => AvroValue.Int32
+      case (Schema.Type.LONG, LongType)                             => AvroValue.Int64
+      case (Schema.Type.LONG, _) if AvroRowFields.isMillis(logical) => AvroValue.MillisAsMicros
+      case (Schema.Type.LONG, _)                                    => AvroValue.Int64
+      case (Schema.Type.FLOAT, _)                                   => AvroValue.Float32
+      case (Schema.Type.DOUBLE, _)                                  => AvroValue.Float64
+      case (Schema.Type.BYTES, d: DecimalType)                      => new AvroValue.DecimalOf(-1, d.precision)
       case (Schema.Type.FIXED, d: DecimalType) => new AvroValue.DecimalOf(writer.getFixedSize, d.precision)
       case (Schema.Type.FIXED, _)              => new AvroValue.Sized(writer.getFixedSize)
       case (Schema.Type.ENUM, _) => new AvroValue.Symbol(writer.getEnumSymbols.asScala.map(_.getBytes(UTF_8)).toArray)
@@ -170,11 +170,6 @@ private[rows] object AvroResolver {
   val OfVariant: StructType = StructType(
     Seq(HudiType.Variant.Value, HudiType.Variant.Metadata).map(StructField(_, BinaryType))
   )
-
-  def isMillis(t: LogicalType): Boolean = t match {
-    case _: LogicalTypes.TimestampMillis | _: LogicalTypes.LocalTimestampMillis => true
-    case _                                                                      => false
-  }
 
   /** The field of this name if it has a default other than null. */
   def defaultOf(table: Schema, name: String, where: String): Option[Schema.Field] =

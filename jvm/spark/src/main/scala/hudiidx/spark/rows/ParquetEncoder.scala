@@ -1,8 +1,9 @@
 package hudiidx.spark.rows
 
 import hudiidx.InvalidOption
+import hudiidx.log.AvroRowFields
 import hudiidx.table.HudiType
-import org.apache.avro.{LogicalTypes, Schema}
+import org.apache.avro.Schema
 import org.apache.parquet.io.api.{Binary, RecordConsumer}
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 import org.apache.spark.sql.types._
@@ -104,10 +105,7 @@ object ParquetEncoder {
       case _                                        => AvroEncoder.unfit(schema, dataType, where)
     }
 
-  private def isMillis(schema: Schema): Boolean = schema.getLogicalType match {
-    case _: LogicalTypes.TimestampMillis | _: LogicalTypes.LocalTimestampMillis => true
-    case _                                                                      => false
-  }
+  private def isMillis(schema: Schema): Boolean = AvroRowFields.isMillis(schema.getLogicalType)
 
   final private class Constant(value: Binary) extends ParquetEncoder {
     override def write(from: SpecializedGetters, at: Int, to: RecordConsumer): Unit = to.addBinary(value)
