@@ -1,6 +1,8 @@
 """A small session of stock Hudi, with the fixtures' helpers."""
 
 from collections import Counter
+from concurrent.futures import Future
+from pathlib import Path
 
 import hudifix
 import short_jvm
@@ -22,6 +24,7 @@ class StockSession(hudifix.Env):
         self.version, self.work, self.v1 = version, work, version.startswith("1.")
         self.tables: dict[str, hudifix.Table] = {}
         self.streamed: dict[str, Counter[str]] = {}
+        self.begun: dict[str, tuple[Path, Future[None]]] = {}
         self.spark = (
             SparkSession.builder.master("local[2]")
             .config("spark.driver.memory", memory)

@@ -1,8 +1,11 @@
 """What stock Hudi is asked to do to tables: writes, services, and changes of what they are."""
 
 import re
+import tempfile
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import hudifix
@@ -38,6 +41,28 @@ class StockWrites(StockSession):
         """A statement of SQL with the table's name for @T."""
         table = self.tables[name]
         table.call(sql.replace("@T", table.table_name()), **settings)
+
+    def op_begin(self, name: str, sql: str, **settings: str) -> None:
+        """As ``op_statement``, until the write computes ``held(text)``, which ``op_finish`` lets go on."""
+        gate = Path(tempfile.mkdtemp())
+
+        def held(text: str) -> str:
+            (gate / "begun").touch()
+            while not (gate / "open").exists():
+                time.sleep(0.05)
+            return text
+
+        self.spark.udf.register("held", held)
+        done = ThreadPoolExecutor(1).submit(self.op_statement, name, sql, **settings)
+        self.begun[name] = gate, done
+        while not (gate / "begun").exists() and not done.done():
+            time.sleep(0.05)
+
+    def op_finish(self, name: str) -> None:
+        """Lets the statement of ``op_begin`` go on, to its end."""
+        gate, done = self.begun.pop(name)
+        (gate / "open").touch()
+        done.result()
 
     def op_adopt(self, name: str, path: str, kind: str, options: dict[str, str] | None = None) -> None:
         """A table that another writer made, to be written further."""

@@ -191,3 +191,18 @@ def test_the_store_that_arrow_asks_is_that_of_the_table_whatever_partitions_are_
     assert asked == [f"{'s3' if scheme == 's3a' else scheme}://bucket/"]
     with pytest.raises(InvalidOption, match="no name of a store"):
         _exports._filesystem([f"{scheme}://bucket?scheme=http/t/f.parquet"])
+
+
+@pytest.mark.parametrize("version", ["v6", "v9", "v12"])
+def test_a_dataset_of_floats_that_became_doubles_is_refused_until_they_are_rewritten(
+    spark: SparkSession, make_table: Callable[[str], Path], version: str
+) -> None:
+    """Of the float 170.06 Arrow makes 170.05999755859375, and stock Hudi 170.06."""
+    index = HudiIndex(spark, make_table(f"{version}-mor-evolution"))
+    with pytest.raises(UnsupportedTable, match="column f has type FLOAT, which the table has as DOUBLE"):
+        index.arrow_dataset(read_optimized=True)
+    index = HudiIndex(spark, make_table(f"{version}-cow-evolution"))
+    rows = spark.read.format("hudiidx").load(index.path).select("id", "qty", "f").collect()
+    found = index.arrow_dataset().to_table(columns=["id", "qty", "f"])
+    assert {type(row.f) for row in rows} == {float}
+    assert sorted((r["id"], r["qty"], r["f"]) for r in found.to_pylist()) == sorted(map(tuple, rows))

@@ -34,9 +34,9 @@ class TableExports:
     ) -> Dataset:
         """The base files that hold all rows of a filter, as a dataset for Arrow, DuckDB or Polars.
 
-        No rows are read. The indexes choose the files; these hold other rows too, so the reader filters
-        again. The dataset has the table's columns and types: what files lack is null, what they have in a
-        narrower type is widened. It stands for the table as it was at the call.
+        The indexes choose the files, whose footers are read; these hold other rows too, so the reader
+        filters again. The dataset has the table's columns and types: what files lack is null, what they have
+        in a narrower type is widened. It stands for the table as it was at the call.
 
         Vectors come as the bytes that files have, of fixed size: numbers one behind the other, the least byte
         first. The field's metadata tells which, as ``hudi_type: VECTOR(8, DOUBLE)``.
@@ -52,7 +52,8 @@ class TableExports:
 
         Raises:
             UnsupportedTable: rows stand in log files, columns were renamed, files lack the columns of
-                partitions, or bear times under another unit's label.
+                partitions, bear times under another unit's label, or a column of a type that Arrow widens
+                to other values than Hudi does, as a float to a double.
             DamagedTable: there is a pipe or a device in the place of a file.
             ImportError: there is no pyarrow.
         """

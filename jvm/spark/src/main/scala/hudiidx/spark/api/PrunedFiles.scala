@@ -7,14 +7,11 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
 import hudiidx.fs.HadoopStorage
-import hudiidx.parquet.TimestampLabels
-import hudiidx.spark.pinned.{ColumnStage, PinnedTable}
+import hudiidx.spark.pinned.ColumnStage
 import hudiidx.spark.plan.{FilePlan, HudiIdxScan, PlanFacts}
-import hudiidx.spark.read.KeptFooters
 import hudiidx.storage.Storage
-import hudiidx.table.{FileSlice, HudiType, ReadableRows}
+import hudiidx.table.FileSlice
 import hudiidx.{DamagedTable, UnsupportedTable}
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
@@ -99,16 +96,17 @@ private[spark] object PrunedFiles {
 
   /** `{paths, schema, fixed}`: as `paths`; the query's columns as Spark writes a schema in JSON, by whose names the files are to be
     * read; and for each path texts (or null) by the names of the columns whose value the path decides, whatever the file holds.
-    * UnsupportedTable too if files hold columns under other names than the table, times under another unit's label, or lack the
-    * columns of partitions.
+    * UnsupportedTable too as [[FilesForArrow]].
     */
   def dataset(query: DataFrame, tablePath: String): ObjectNode = {
     val scan = scanOf(query)
-    scan.foreach(s => requireNames(s.table))
+    scan.foreach(s => FilesForArrow.requireNames(s.table))
     val json = JsonNodeFactory.instance.objectNode()
     val files = paths(scan, tablePath, query.sparkSession)
-    scan.foreach(s => requireLabels(s.table, files.elements.asScala.map(_.asText), query.sparkSession))
-    scan.foreach(s => requireVariants(s.table, files.elements.asScala.map(_.asText), query.sparkSession))
+    scan.foreach { s =>
+      val found = files.elements.asScala.map(_.asText).toVector
+      FilesForArrow.requireColumns(s.table, query.schema, found, query.sparkSession.sessionState.newHadoopConf())
+    }
     json.set[ObjectNode]("paths", files).put("schema", query.schema.json)
     json.set[ObjectNode]("fixed", fixed(scan, query))
   }
@@ -126,42 +124,6 @@ private[spark] object PrunedFiles {
 
   private def text(value: Any, dataType: DataType): String =
     if (value == null) null else Cast(Literal(value, dataType), StringType).eval(null).toString
-
-  private def requireNames(table: PinnedTable): Unit = {
-    table.names.foreach(names => ReadableRows.requireNamesOfFiles(table.path, names.history.renamed))
-    if (table.config.dropPartitionColumns)
-      throw new UnsupportedTable(
-        s"${table.path}: the files lack the columns of partitions (${table.config.partitionFields.mkString(", ")}), which stand in " +
-          "paths alone; read the table with Spark"
-      )
-  }
-
-  /** Readers that know files alone take times by the labels of files, and these are known to be wrong in some. */
-  private def requireLabels(table: PinnedTable, files: Iterator[String], spark: SparkSession): Unit =
-    if (table.schema.unsureTimes.nonEmpty) {
-      val conf = spark.sessionState.newHadoopConf()
-      files.foreach { file =>
-        val said = KeptFooters.of(new Path(file), conf).getFileMetaData.getSchema
-        if (!(TimestampLabels.repaired(said, table.schema.avro) eq said))
-          throw new UnsupportedTable(
-            s"$file: its times bear the label of another unit than the table's schema gives them, which Spark and Hive repair as they " +
-              "read, and Arrow cannot; read the table with Spark, or rewrite the file (stock Hudi's clustering or an upsert)"
-          )
-      }
-    }
-
-  /** Of shredded variants Arrow would give the parts that stand in no column of their own. */
-  private def requireVariants(table: PinnedTable, files: Iterator[String], spark: SparkSession): Unit = {
-    val variants = HudiType.columns(table.schema.avro).collect { case (parts, HudiType.Variant.name) => parts }
-    if (variants.nonEmpty) {
-      val conf = spark.sessionState.newHadoopConf()
-      for (file <- files; parts <- variants) {
-        val shredded = (parts :+ HudiType.Variant.Shredded).toArray
-        if (KeptFooters.of(new Path(file), conf).getFileMetaData.getSchema.containsPath(shredded))
-          throw HudiType.Variant.refused(file, parts.mkString("."), "Arrow")
-      }
-    }
-  }
 
   /** As Spark would plan the query if it kept no rows of it: what `cache()` keeps has no files. */
   private def planOf(query: DataFrame): LogicalPlan = {

@@ -141,8 +141,10 @@ final class PinnedTable(
 
   private lazy val wholes: Option[WholeSlices] = increment.map(new WholeSlices(shared, _))
 
-  /** All rows of the slice take part in merging, though those of some commits are wanted. */
-  def mergesWhole(slice: FileSlice): Boolean = wholes.exists(_.contains(slice))
+  /** Where all rows of the slice take part in merging, though those of some commits are wanted, the commit times that count beside
+    * those.
+    */
+  def mergesWhole(slice: FileSlice): Option[Set[String]] = wholes.filter(_.contains(slice)).map(_.overtaken(slice))
 
   /** As above, of the file groups that have a file of one of these sizes, perhaps of others too.
     *

@@ -2,9 +2,10 @@ package hudiidx.spark.pinned
 
 import java.util.concurrent.ConcurrentHashMap
 
-import hudiidx.log.{LogFile, SliceLog}
+import hudiidx.log.{LogFile => LogBlocks, SliceLog}
 import hudiidx.storage.Storage
-import hudiidx.table.{FileGroup, FileName, FileSlice}
+import hudiidx.table.{FileGroup, FileName, FileSlice, LogFile}
+import hudiidx.timeline.Action
 import hudiidx.{DamagedTable, TableChanged}
 
 /** The file slices of an incremental read whose logs hold rows with the changed columns alone, as MERGE INTO writes them. The other
@@ -16,6 +17,19 @@ private[spark] final class WholeSlices(shared: SharedTable, increment: PinnedInc
 
   def contains(slice: FileSlice): Boolean = groups.contains(groupOf(slice))
 
+  /** Commits of the slice's logs that were requested behind one of the range and completed before it. Merging takes blocks by
+    * request, so that rows to which both gave columns bear the time of the former: these count too, or the range would lack them.
+    */
+  def overtaken(slice: FileSlice): Set[String] =
+    if (overtaken.isEmpty) Set.empty else slice.logFiles.flatMap(instantOf(slice, _)).toSet.intersect(overtaken)
+
+  private lazy val overtaken: Set[String] = {
+    val own = increment.found.instants.flatMap(i => completions.get(i).map(i -> _))
+    def isOvertaken(requested: String, completed: String) =
+      own.exists { case (from, to) => from < requested && completed < to }
+    completions.collect { case (requested, completed) if isOvertaken(requested, completed) => requested }.toSet
+  }
+
   /** The slices that are to be read for those of a partition that the range has.
     *
     * TableChanged if one of them is there no more.
@@ -25,14 +39,30 @@ private[spark] final class WholeSlices(shared: SharedTable, increment: PinnedInc
     if (partial.isEmpty) slices
     else {
       groups.addAll(java.util.Arrays.asList(partial.toSeq: _*))
-      lazy val ended =
-        shared.view.latestMergedFileSlices(partitionPath, increment.found.last).map(s => groupOf(s) -> s).toMap
+      val whole = wholes(partitionPath)
       slices.map { slice =>
         if (increment.view.isEmpty || !partial(groupOf(slice))) slice
-        else upToEnd(ended.getOrElse(groupOf(slice), throw gone(slice)))
+        else upToEnd(whole.flatMap(_.get(groupOf(slice))).find(has(_, slice)).getOrElse(throw gone(slice)))
       }
     }
   }
+
+  /** By file group its slice as of the range's last instant, then as of each compaction behind it: a commit that completes behind a
+    * compaction's request has its log files there, whenever it was requested itself.
+    */
+  private def wholes(partitionPath: String): Stream[Map[FileGroup, FileSlice]] = {
+    val last = increment.found.last
+    val compactions = shared.timeline.instants.collect {
+      case i if WholeSlices.Compactions(i.action) && last.exists(_ < i.requestedTime) => Some(i.requestedTime)
+    }
+    (last +: compactions).toStream.map { asOf =>
+      shared.view.latestMergedFileSlices(partitionPath, asOf).map(s => groupOf(s) -> s).toMap
+    }
+  }
+
+  /** True if `whole` holds what a slice of the range has. */
+  private def has(whole: FileSlice, slice: FileSlice): Boolean =
+    slice.dataLogFiles.forall(l => whole.logFiles.exists(_.fileName == l.fileName))
 
   private def groupOf(slice: FileSlice): FileGroup = FileGroup(slice.partitionPath, slice.fileId)
 
@@ -52,20 +82,19 @@ private[spark] final class WholeSlices(shared: SharedTable, increment: PinnedInc
     val path = Storage.join(Storage.join(shared.path, slice.partitionPath), file)
     try {
       val reader = SliceLog.open(shared.context.storage, path)
-      try LogFile.blocks(reader).take(1).exists(_.isPartial)
+      try LogBlocks.blocks(reader).take(1).exists(_.isPartial)
       finally reader.close()
     } catch { case _: DamagedTable => false }
   }
 
   /** Instants that were requested within the range and completed behind it are of a later one. */
   private def upToEnd(slice: FileSlice): FileSlice = {
-    def isIn(file: String) =
-      FileName
-        .parse(slice.partitionPath, file, 0L)
-        .flatMap(f => completions.get(f.instantTime))
-        .forall(c => end.forall(c <= _))
-    slice.copy(logFiles = slice.logFiles.filter(l => isIn(l.fileName)))
+    def isIn(log: LogFile) = instantOf(slice, log).flatMap(completions.get).forall(c => end.forall(c <= _))
+    slice.copy(logFiles = slice.logFiles.filter(isIn))
   }
+
+  private def instantOf(slice: FileSlice, log: LogFile): Option[String] =
+    FileName.parse(slice.partitionPath, log.fileName, 0L).map(_.instantTime)
 
   private lazy val completions: Map[String, String] =
     shared.timeline.completed.flatMap(i => i.completionTime.map(i.requestedTime -> _)).toMap
@@ -79,4 +108,10 @@ private[spark] final class WholeSlices(shared: SharedTable, increment: PinnedInc
     s"${Storage.join(shared.path, slice.partitionPath)}: commits of the range wrote changed columns alone to file group ${slice.fileId}, " +
       "and the file slice that has the other columns is gone; read a later range, or a snapshot"
   )
+}
+
+private object WholeSlices {
+
+  /** Pending and completed. */
+  val Compactions = Set(Action.Compaction, Action.Commit)
 }

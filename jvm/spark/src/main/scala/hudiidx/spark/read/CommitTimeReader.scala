@@ -3,54 +3,62 @@ package hudiidx.spark.read
 import hudiidx.table.query.CommitTimes
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
-import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, PartitionReaderFactory}
+import org.apache.spark.sql.catalyst.FileSourceOptions
+import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader}
+import org.apache.spark.sql.execution.datasources.PartitionedFile
+import org.apache.spark.sql.execution.datasources.v2.FilePartitionReaderFactory
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Of what another reader gives, the rows whose commit time counts.
+/** Of the rows of files those whose commit time counts.
   *
   *  @param read the columns that the reader gives, the commit time among them at `commitTime`
   *  @param shown which of them go on
   */
 final class CommitTimeReaderFactory(
-    reader: PartitionReaderFactory,
+    reader: BaseFileReaderFactory,
     times: CommitTimes,
     read: StructType,
     commitTime: Int,
     shown: Array[Int]
-) extends PartitionReaderFactory {
+) extends FilePartitionReaderFactory {
 
+  override def options: FileSourceOptions = reader.options
   override def supportColumnarReads(partition: InputPartition): Boolean = reader.supportColumnarReads(partition)
 
-  override def createReader(partition: InputPartition): PartitionReader[InternalRow] =
-    new CommitTimeRows(reader.createReader(partition), times, commitTime, ShownColumns.projection(read, shown))
+  override def buildReader(file: PartitionedFile): PartitionReader[InternalRow] =
+    new CommitTimeRows(reader.buildReader(file), testOf(file), commitTime, ShownColumns.projection(read, shown))
 
-  override def createColumnarReader(partition: InputPartition): PartitionReader[ColumnarBatch] =
-    new CommitTimeBatches(reader.createColumnarReader(partition), times, commitTime, shown)
+  override def buildColumnarReader(file: PartitionedFile): PartitionReader[ColumnarBatch] =
+    new CommitTimeBatches(reader.buildColumnarReader(file), testOf(file), commitTime, shown)
+
+  private def testOf(file: PartitionedFile): CommitTimeTest =
+    new CommitTimeTest(times, FileSliceSplit.sliceOf(file).mergesWhole.getOrElse(Set.empty))
 }
 
 /** Rows that one commit wrote often lie together, so the answer for the last time is kept. */
-final private class CommitTimeTest(times: CommitTimes) {
+final private class CommitTimeTest(times: CommitTimes, more: Set[String]) {
   private var last: UTF8String = UTF8String.EMPTY_UTF8
-  private var counts: Boolean = times.contains("")
+  private var counts: Boolean = isCounted("")
 
   def apply(commitTime: UTF8String): Boolean = {
     if (commitTime != last) {
       last = commitTime.copy()
-      counts = times.contains(last.toString)
+      counts = isCounted(last.toString)
     }
     counts
   }
+
+  private def isCounted(commitTime: String): Boolean = times.contains(commitTime) || more(commitTime)
 }
 
 final private class CommitTimeRows(
     rows: PartitionReader[InternalRow],
-    times: CommitTimes,
+    test: CommitTimeTest,
     commitTime: Int,
     shown: UnsafeProjection
 ) extends PartitionReader[InternalRow] {
-  private val test = new CommitTimeTest(times)
 
   override def next(): Boolean = {
     var found = false
@@ -68,11 +76,10 @@ final private class CommitTimeRows(
 
 final private class CommitTimeBatches(
     batches: PartitionReader[ColumnarBatch],
-    times: CommitTimes,
+    test: CommitTimeTest,
     commitTime: Int,
     shown: Array[Int]
 ) extends PartitionReader[ColumnarBatch] {
-  private val test = new CommitTimeTest(times)
   private var batch: ColumnarBatch = _
   private var rows = Array.emptyIntArray
 

@@ -21,13 +21,14 @@ import org.apache.spark.unsafe.types.UTF8String
   * @param logs  None: a base file without logs
   * @param fixed columns that have one value in all rows, whatever the files hold
   * @param keys  the record keys whose rows alone are wanted, where rows bear them; None: all rows
-  * @param mergesWhole all rows take part in merging, though an incremental query wants those of some commits
+  * @param mergesWhole all rows take part in merging, though an incremental query wants those of some commits, and of these commit
+  *                    times beside its own; None: the rows that it wants
   */
 final case class FileSliceSplit(
     logs: Option[SliceLogs],
     fixed: Map[String, Any],
     keys: Option[PackedKeys],
-    mergesWhole: Boolean = false
+    mergesWhole: Option[Set[String]] = None
 )
 
 /** The logs of a file slice.
@@ -122,7 +123,7 @@ object FileSliceSplit {
       else slice.baseFile.map(b => UTF8String.fromString(pathOf(b, table))).orNull
     })
     val piece = of(table.path, slice, row, fixed)
-    if (table.mergesWhole(slice)) withSlice(piece, sliceOf(piece).copy(mergesWhole = true)) else piece
+    table.mergesWhole(slice).fold(piece)(more => withSlice(piece, sliceOf(piece).copy(mergesWhole = Some(more))))
   }
 
   private def pathOf(file: BaseFile, table: PinnedTable): String =

@@ -53,10 +53,12 @@ final case class SliceReading(
   @transient private lazy val budget: Long =
     SliceReading.budgetBytes(Runtime.getRuntime.maxMemory, SliceReading.tasksAtOnce)
 
-  @transient private lazy val merger: SliceMerger = mergerOf(increment)
-  @transient private lazy val wholeMerger: SliceMerger = mergerOf(None)
+  @transient private lazy val merger: SliceMerger = mergerOf(increment, asOf)
 
-  private def mergerOf(increment: Option[CommitTimes]): SliceMerger = new SliceMerger(
+  /** Of slices whose log files are those of the range's end, by when their commits completed. */
+  @transient private lazy val wholeMerger: SliceMerger = mergerOf(None, asOf = None)
+
+  private def mergerOf(increment: Option[CommitTimes], asOf: Option[String]): SliceMerger = new SliceMerger(
     Tables.access(conf.value.value).storage,
     config,
     rules,
@@ -76,7 +78,7 @@ final case class SliceReading(
       base: Boolean => BaseBatches
   ): PartitionReader[ColumnarBatch] = {
     val slice = SliceReading.filesOf(file)
-    val by = if (FileSliceSplit.sliceOf(file).mergesWhole) wholeMerger else merger
+    val by = if (FileSliceSplit.sliceOf(file).mergesWhole.isDefined) wholeMerger else merger
     val merged = by.merge(slice.base, slice.logs, slice.written)
     rows(file, merged, columns, rebuilt, fixed, slice.base.isDefined)(base)
   }

@@ -41,7 +41,7 @@ object ColumnAdapter {
   private[rows] def sameBits(a: DataType, b: DataType): Boolean =
     plainOf(a).exists(p => plainOf(b).exists(Widening.isSame(p, _)))
 
-  private def plainOf(dataType: DataType): Option[PlainType] = dataType match {
+  private[spark] def plainOf(dataType: DataType): Option[PlainType] = dataType match {
     case IntegerType                      => Some(PlainType.Int32)
     case LongType                         => Some(PlainType.Int64)
     case FloatType                        => Some(PlainType.Float32)

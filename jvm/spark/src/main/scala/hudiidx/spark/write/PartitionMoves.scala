@@ -44,6 +44,13 @@ final private[write] class PartitionMoves(
     }
   }
 
+  /** As `apply` where records that are there stay: of the rows of a new key the newest one. */
+  def inOnePlace(tagged: DataFrame): DataFrame = {
+    val keys = scattered(tagged)
+    if (keys.isEmpty) tagged
+    else tagged.join(keys, Seq(Key), "left_anti").unionByName(newest(tagged.join(keys, Seq(Key), "left_semi")))
+  }
+
   /** New keys that come with several partitions. */
   private def scattered(tagged: DataFrame): DataFrame = tagged
     .where(FileId.isNull && col(Columns).isNotNull)

@@ -55,7 +55,7 @@ final private[write] class RowWrite(
     val schema = schemaOf(given)
     val keyed = withKeys(given, schema)
     val tagged = kept(withLocations(if (RowWrite.otherKeys(keyed).isEmpty) keyed else kept(keyed)))
-    val moved = if (options.movesPartition && moves) placed(tagged, schema, kept) else tagged
+    val moved = if (moves) placed(tagged, schema, kept, options.movesPartition) else tagged
     val deletes = (moved ne tagged) || deletesAll || PartitionMoves.markOf(schema.struct) >= 0
     val located = LocatedRows(moved)
     (if (deletes) places.withWholeDeletes(located, schema, kept, perRow = false) else located, schema)
@@ -69,7 +69,7 @@ final private[write] class RowWrite(
     val tagged = kept(changed.located)
     changed.requireOnePlace(tagged)
     val located = places.withWholeDeletes(LocatedRows(tagged, changed.counts), schema, kept, perRow = true)
-    (if (moves) located.map(placed(_, schema, kept)) else located, schema)
+    (if (moves) located.map(placed(_, schema, kept, known = true)) else located, schema)
   }
 
   private def commit(batch: Option[StreamBatch])(rows: KeptRows => (LocatedRows, WriteSchema)): Unit = {
@@ -93,8 +93,10 @@ final private[write] class RowWrite(
   /** Whether records can move to another partition. */
   def moves: Boolean = options.isGlobal && isByKey && !deletesAll && config.partitionFields.nonEmpty
 
-  private def placed(tagged: DataFrame, schema: WriteSchema, kept: KeptRows): DataFrame = {
-    val moved = partitionMoves(schema)(tagged)
+  /** @param known records that are there move too; else they stay */
+  private def placed(tagged: DataFrame, schema: WriteSchema, kept: KeptRows, known: Boolean): DataFrame = {
+    val moves = partitionMoves(schema)
+    val moved = if (known) moves(tagged) else moves.inOnePlace(tagged)
     if (moved eq tagged) tagged else kept(moved)
   }
 

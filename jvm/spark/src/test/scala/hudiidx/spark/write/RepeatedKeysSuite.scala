@@ -146,6 +146,31 @@ final class RepeatedKeysSuite extends RowLevelTables {
       assert(values(path) === Seq("a", "moved"))
     }
 
+  for (version <- Seq(6, 9); moves <- Seq(false, true))
+    test(
+      s"version $version: of a new key that comes with several partitions one row is there, records that move $moves"
+    ) {
+      val path = made(version)
+      insert(path, Seq(Record("a", "p0", 1, 10, "a")))
+      def upsert(index: String, records: Record*): Unit = spark
+        .sql(s"SELECT * FROM ${given(records)}")
+        .write
+        .format("hudiidx")
+        .option("hoodie.index.type", index)
+        .option("hoodie.simple.index.update.partition.path", moves.toString)
+        .mode("append")
+        .save(path)
+      val scattered = Seq(Record("k", "p0", 2, 1, "k2"), Record("k", "p1", 5, 2, "k5"), Record("k", "p2", 4, 3, "k4"))
+      upsert("GLOBAL_SIMPLE", scattered :+ Record("a", "p1", 2, 11, "a+") :+ Record("z", "p1", 1, 12, "z"): _*)
+      assert(rows(path).map(r => (r.id, r.v)) === Set("a" -> "a+", "k" -> "k5", "z" -> "z"))
+      assert(read(path).where("id = 'k'").select("p").collect().map(_.getString(0)) === Array("p1"))
+      upsert("GLOBAL_SIMPLE", Record("k", "p1", 6, 2, "k6"))
+      assert(values(path) === Seq("a+", "k6", "z"))
+      // Keys of another index are those of a partition.
+      upsert("SIMPLE", scattered.map(r => r.copy(id = "each")): _*)
+      assert(values(path) === Seq("a+", "k2", "k4", "k5", "k6", "z"))
+    }
+
   test("a file group that waits for a compaction is not written anew: deletes of such keys come later") {
     val path = withRepeated(9)
     sql(s"UPDATE hudiidx.`$path` SET v = 'z+' WHERE id = 'z'")
