@@ -4,6 +4,7 @@ import hudiidx.DamagedIndex
 import hudiidx.table.{FileEntry, FileSource}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{Map => JMap}
+import scala.collection.JavaConverters._
 
 /** Changes of a table's files by partition, in the order of partition keys (unsigned UTF-8 bytes). */
 final class ManifestChanges {
@@ -72,10 +73,12 @@ final class ManifestChanges {
   /** As [[PartitionChange.requireCredible]], of all partitions as `source` has them. DamagedIndex too for a file that is left of an instant
     * which was rolled back: a restore says what its last run removed, and one before it may have failed half-way.
     */
-  def requireCredible(source: FileSource): Unit = {
-    byPath.values.forEach(change => if (change.isToBeHeld) change.requireCredible(source.files(change.partitionPath)))
-    if (rollsBack) source.partitions.foreach(path => requireRolledBack(path, applyTo(path, source.files(path))))
-  }
+  def requireCredible(source: FileSource): Unit =
+    if (rollsBack)
+      (source.partitions.iterator ++ byPath.keySet.asScala).toSet
+        .foreach((path: String) => requireRolledBack(path, applyTo(path, source.files(path))))
+    else
+      byPath.values.forEach(change => if (change.isToBeHeld) change.requireCredible(source.files(change.partitionPath)))
 
   private def requireRolledBack(partitionPath: String, left: Array[FileEntry]): Unit =
     left.find(e => (e.isBase || tellsLogs) && rolledBack(e.instantTime)).foreach { e =>

@@ -26,8 +26,7 @@ final class PartitionChange(val partitionPath: String) {
     cleaned -= name
     dropped.remove(name)
     added.remove(name)
-    // What comes to a group after its replacement, as of a compaction that was planned before, goes with it.
-    added(name) = everReplaced.get(entry.fileId).fold(entry)(replacedBy(entry, _))
+    added(name) = entry
   }
 
   def remove(fileName: String): Unit = {
@@ -46,12 +45,10 @@ final class PartitionChange(val partitionPath: String) {
   def doubt(fileName: String): Unit = doubted += fileName
 
   /** The file group was replaced by the instant requested at `instantTime`; the earliest replacement counts. */
-  def replace(fileId: String, instantTime: String): Unit = {
-    replaceAdded(JMap.of(fileId, instantTime))
+  def replace(fileId: String, instantTime: String): Unit =
     Seq(replaced, everReplaced).foreach(m => if (m.get(fileId).forall(_ > instantTime)) m(fileId) = instantTime)
-  }
 
-  /** As `replace`, of the files that came since: those from before are known to be replaced.
+  /** As `replace`, of the files that came until now: those from before are known to be replaced.
     *
     * @param instants the replacement's by file id
     */
@@ -81,7 +78,9 @@ final class PartitionChange(val partitionPath: String) {
     replaced.clear()
   }
 
-  def addedEntries: Vector[FileEntry] = added.values.toVector
+  /** What comes to a group after its replacement, as of a compaction that was planned before, goes with it. */
+  def addedEntries: Vector[FileEntry] =
+    added.valuesIterator.map(e => everReplaced.get(e.fileId).fold(e)(replacedBy(e, _))).toVector
 
   /** All that was there before is gone. */
   def isCleared: Boolean = cleared
