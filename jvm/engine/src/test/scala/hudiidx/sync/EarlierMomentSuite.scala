@@ -1,29 +1,14 @@
 package hudiidx.sync
 
 import hudiidx.{Fixtures, TableChanged}
-import hudiidx.storage.{LocalStorage, Storage}
-import hudiidx.table.{FileSlice, TableConfig}
+import hudiidx.storage.LocalStorage
+import hudiidx.table.FileSlice
 import hudiidx.timeline._
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Timelines that were read before an archival, and are looked into after it. */
 class EarlierMomentSuite extends AnyFunSuite {
   private val listed = IndexOptions(enabled = false)
-
-  /** With an archive that has the given instants. */
-  private def access(archived: Vector[ArchivedInstant]): TableAccess = {
-    val of = IndexerSuite.accessOf(LocalStorage)
-    val history = new TimelineHistory {
-      override def completionTime(instantTime: String): Option[String] =
-        archived.find(_.requestedTime == instantTime).flatMap(_.completionTime)
-      override def instantsFrom(instantTime: String): Iterator[ArchivedInstant] =
-        archived.iterator.filter(_.requestedTime >= instantTime)
-    }
-    val opener = new HistoryOpener {
-      override def open(storage: Storage, tablePath: String, config: TableConfig): TimelineHistory = history
-    }
-    new TableAccess(LocalStorage, opener, of.bases, of.cache)
-  }
 
   private def fileOf(table: TableContext, instant: Instant): String = s"${table.timeline.dir}/${instant.fileName}"
 
@@ -35,14 +20,14 @@ class EarlierMomentSuite extends AnyFunSuite {
   for (name <- Seq("v6-cow-replace", "v9-cow-replace", "v6-mor-part", "v9-mor-part")) {
     test(s"$name: a timeline from before an archival still tells which files there are") {
       val path = Fixtures.copy(name)
-      val loaded = TableContext.load(access(Vector.empty), path)
+      val loaded = TableContext.load(FakeArchive.access(Vector.empty), path)
       val before = slices(loaded)
       assert(before.nonEmpty)
       val archived = loaded.timeline.completed.map { i =>
         val content = InstantContent.of(i.fileName, LocalStorage.readAll(fileOf(loaded, i)))
         ArchivedInstant(i.requestedTime, i.completionTime, i.action, content)
       }
-      val pinned = TableContext.of(access(archived), path, loaded.config, loaded.timeline)
+      val pinned = TableContext.of(FakeArchive.access(archived), path, loaded.config, loaded.timeline)
       loaded.timeline.completed.foreach(i => LocalStorage.delete(fileOf(loaded, i)))
       assert(slices(pinned) === before)
     }
@@ -50,7 +35,7 @@ class EarlierMomentSuite extends AnyFunSuite {
 
   test("a timeline of which a file is nowhere any more says that the table changed") {
     val path = Fixtures.copy("v9-cow-replace")
-    val pinned = TableContext.load(access(Vector.empty), path)
+    val pinned = TableContext.load(FakeArchive.access(Vector.empty), path)
     pinned.timeline.completed.foreach(i => LocalStorage.delete(fileOf(pinned, i)))
     val e = intercept[TableChanged](EarlierMoment.asOf(pinned)(TableSnapshot.of(pinned, listed)))
     assert(e.getMessage.contains("read the table again"))

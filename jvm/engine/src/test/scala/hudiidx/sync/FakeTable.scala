@@ -3,7 +3,7 @@ package hudiidx.sync
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import hudiidx.storage.LocalStorage
-import hudiidx.timeline.{ArchivedInstant, InstantContent, TimelineHistory, TimelineReader}
+import hudiidx.timeline.{ArchivedInstant, InstantContent, TimelineReader}
 import java.nio.file.{Files, Path, StandardCopyOption}
 import java.time.ZoneOffset
 import java.util.UUID
@@ -196,7 +196,7 @@ final class FakeTable(val dir: Path, val version: Int) {
         failed.put(n, 1)
         fileMap(p)(n) = Files.size(dir.resolve(p).resolve(n)).toInt
         val command = commandName(p, n)
-        val block = FakeTable.logBlock(at, 105)
+        val block = FakeFiles.logBlock(at, 105)
         Files.write(dir.resolve(p).resolve(command), block)
         fileMap(p)(command) = block.length
         commands.put(command, block.length)
@@ -207,7 +207,7 @@ final class FakeTable(val dir: Path, val version: Int) {
 
   private def commandName(p: String, logName: String): String = {
     val stem = logName.substring(0, logName.indexOf(".log."))
-    val next = 1 + dir.resolve(p).toFile.list().filter(_.startsWith(stem + ".log.")).map(FakeTable.logVersion).max
+    val next = 1 + dir.resolve(p).toFile.list().filter(_.startsWith(stem + ".log.")).map(FakeFiles.logVersion).max
     s"$stem.log.${next}_1-0-1"
   }
 
@@ -223,13 +223,13 @@ final class FakeTable(val dir: Path, val version: Int) {
       else {
         val base = newestBase(w.partition, id)
         val stem = s".${id}_$base"
-        val used = folder.toFile.list().filter(_.startsWith(stem + ".log.")).map(FakeTable.logVersion)
+        val used = folder.toFile.list().filter(_.startsWith(stem + ".log.")).map(FakeFiles.logVersion)
         s"$stem.log.${used.foldLeft(0)(_ max _) + 1}_0-1-2"
       }
     val file = folder.resolve(name)
     if (Files.exists(file)) None
     else {
-      Files.write(file, if (name.startsWith(".")) FakeTable.logBlock(instant, w.size) else new Array[Byte](w.size))
+      Files.write(file, if (name.startsWith(".")) FakeFiles.logBlock(instant, w.size) else new Array[Byte](w.size))
       Some((w.partition, name, Files.size(file).toInt))
     }
   }
@@ -239,7 +239,7 @@ final class FakeTable(val dir: Path, val version: Int) {
       .getOrElse(p, Nil)
       .map(_._1)
       .filter(n => n.startsWith(id) && n.endsWith(".parquet"))
-      .map(FakeTable.instantOf)
+      .map(FakeFiles.instantOf)
       .max
 
   /** Groups with a committed base file that no replacement hit. */
@@ -256,10 +256,10 @@ final class FakeTable(val dir: Path, val version: Int) {
 
   private def superseded(p: String, names: Vector[String]): Vector[String] = {
     val bases = names.filter(_.endsWith(".parquet"))
-    val newest = bases.groupBy(_.takeWhile(_ != '_')).map { case (id, ns) => id -> ns.map(FakeTable.instantOf).max }
+    val newest = bases.groupBy(_.takeWhile(_ != '_')).map { case (id, ns) => id -> ns.map(FakeFiles.instantOf).max }
     names.filter { n =>
       val id = n.stripPrefix(".").takeWhile(_ != '_')
-      isReplaced(p, id) || (n.endsWith(".parquet") && FakeTable.instantOf(n) < newest(id) && !hasLogs(names, id))
+      isReplaced(p, id) || (n.endsWith(".parquet") && FakeFiles.instantOf(n) < newest(id) && !hasLogs(names, id))
     }
   }
 
@@ -325,15 +325,6 @@ final class FakeTable(val dir: Path, val version: Int) {
     }
   }
 
-  /** As a reader of the table finds it. */
-  def history: TimelineHistory = new TimelineHistory {
-    private val known = archived.toVector.sortBy(_.requestedTime)
-    override def completionTime(instantTime: String): Option[String] =
-      known.find(_.requestedTime == instantTime).flatMap(_.completionTime)
-    override def instantsFrom(instantTime: String): Iterator[ArchivedInstant] =
-      known.iterator.filter(_.requestedTime >= instantTime)
-  }
-
   private def instantFiles(instant: String, action: String): Vector[Path] =
     timeline.toFile
       .list()
@@ -342,26 +333,4 @@ final class FakeTable(val dir: Path, val version: Int) {
         n.startsWith(instant) && n.contains("." + action) && !n.contains("rollback") && !n.contains("restore")
       )
       .map(timeline.resolve)
-}
-
-/** @param group index of a live group to write a new version of, or -1 for a new group */
-final case class FakeWrite(partition: String, group: Int, isLog: Boolean, size: Int)
-
-object FakeTable {
-
-  private def instantOf(baseName: String): String =
-    baseName.substring(baseName.lastIndexOf('_') + 1).takeWhile(_ != '.')
-
-  private def logVersion(name: String): Int = name.substring(name.indexOf(".log.") + 5).takeWhile(_.isDigit).toInt
-
-  /** A log file of one block without content but with an INSTANT_TIME header, padded to `size` by its header's value. */
-  private def logBlock(instant: String, size: Int): Array[Byte] = {
-    val header = instant.getBytes("UTF-8")
-    val padding = math.max(0, size - 105)
-    val out = java.nio.ByteBuffer.allocate(6 + 8 + 4 + 4 + 4 + 8 + header.length + 8 + padding + 4 + 8)
-    out.put("#HUDI#".getBytes).putLong(out.capacity - 14L).putInt(1).putInt(1)
-    out.putInt(1).putInt(0).putInt(header.length).put(header)
-    out.putLong(padding.toLong).put(new Array[Byte](padding)).putInt(0).putLong(out.capacity - 8L)
-    out.array
-  }
 }

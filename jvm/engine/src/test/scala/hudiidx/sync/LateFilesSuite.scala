@@ -1,9 +1,6 @@
 package hudiidx.sync
 
-import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.sync.build.Indexer
-import hudiidx.table.TableConfig
-import hudiidx.timeline.TimelineHistory
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Files that come, or go, behind what the timeline says of their group: an index that sees some of the steps at once, and others one by one,
@@ -86,19 +83,10 @@ class LateFilesSuite extends AnyFunSuite {
       check(version, Vector(saved, added, added, added, _.archive(1), added))
     }
 
-  /** With the table's own archive. */
-  private def accessTo(table: FakeTable): TableAccess = {
-    val of = accessOf(LocalStorage)
-    val opener = new HistoryOpener {
-      override def open(storage: Storage, tablePath: String, config: TableConfig): TimelineHistory = table.history
-    }
-    new TableAccess(LocalStorage, opener, of.bases, of.cache)
-  }
-
   /** Whichever of the steps an update comes behind. */
   private def check(version: Int, steps: Vector[Step]): Unit =
     for (updates <- 0 until (1 << (steps.size - 1))) withTable(version) { table =>
-      val access = accessTo(table)
+      val access = FakeArchive.access(table.archived.toVector)
       steps.head(table)
       new Indexer(access, table.path, IndexOptions()).create()
       steps.tail.zipWithIndex.foreach { case (step, i) =>
