@@ -85,7 +85,7 @@ def main(names: list[str]) -> int:
     bugs = [b for b in all_bugs() if not names or any(n in b.patch.name for n in names)]
     with tempfile.TemporaryDirectory(prefix="hudiidx-bugs-") as folder:
         tree = Path(folder) / "tree"
-        subprocess.run(["git", "clone", "--quiet", "--local", str(ROOT), str(tree)], check=True)
+        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(tree)], check=True)
         for bug in bugs:
             start = time.monotonic()
             why = is_caught(bug, tree)
