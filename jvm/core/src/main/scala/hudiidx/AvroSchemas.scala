@@ -37,6 +37,15 @@ object AvroSchemas {
     schema
   }
 
+  /** A union with null is the other type; any other union stays. */
+  def value(schema: Schema): Schema =
+    if (schema.getType != Schema.Type.UNION) schema
+    else
+      schema.getTypes.asScala.filter(_.getType != Schema.Type.NULL).toVector match {
+        case Vector(one) => one
+        case _           => schema
+      }
+
   /** What of a schema lets a few bytes be data of any depth or length; None for the schema of a table. */
   def unbounded(schema: Schema): Option[String] = {
     def in(schema: Schema, open: Set[String]): Option[String] = schema.getType match {

@@ -123,7 +123,7 @@ private[hudiidx] final class ImageColumns(floatsByText: Boolean) {
   }
 }
 
-private object ImageColumns {
+private[hudiidx] object ImageColumns {
   private val decimals = new DecimalConversion
 
   /** Without null. */
@@ -137,7 +137,7 @@ private object ImageColumns {
 
   private def sizeOf(schema: Schema): Int = if (schema.getType == Schema.Type.FIXED) schema.getFixedSize else 0
 
-  private def plainOf(schema: Schema): Option[PlainType] = (schema.getType, schema.getLogicalType) match {
+  private[hudiidx] def plainOf(schema: Schema): Option[PlainType] = (schema.getType, schema.getLogicalType) match {
     case (Schema.Type.BYTES | Schema.Type.FIXED, d: LogicalTypes.Decimal) =>
       Some(PlainType.Decimal(d.getPrecision, d.getScale))
     case (Schema.Type.INT, _: LogicalTypes.Date) => Some(PlainType.Date)

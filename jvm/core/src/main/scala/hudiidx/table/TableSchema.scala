@@ -4,10 +4,9 @@ import java.io.IOException
 
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import hudiidx.DamagedTable
-import hudiidx.timeline.{ActiveTimeline, CommitMetadata, Instant, InstantContents, WriteStat}
-import org.apache.avro.Schema
-import scala.collection.JavaConverters._
+import hudiidx.{AvroSchemas, DamagedTable, SchemaUnion}
+import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents, WriteStat}
+import org.apache.avro.{AvroRuntimeException, Schema}
 
 /** @param hasHistory   the table keeps a history of its columns by id: see [[SchemaHistory]]
   * @param hasOperation rows bear the meta column [[TableSchema.Operation]]
@@ -33,17 +32,7 @@ object TableSchema {
   /** Hudi's own, not of the data. */
   def isMeta(column: String): Boolean = MetaColumns.contains(column) || column == Operation
 
-  /** A union with null is the other type; any other union stays. */
-  def value(schema: Schema): Schema =
-    if (schema.getType != Schema.Type.UNION) schema
-    else
-      schema.getTypes.asScala.filter(_.getType != Schema.Type.NULL).toVector match {
-        case Vector(one) => one
-        case _           => schema
-      }
-
-  /** Operations that carry over the schema of the files they rewrite, which may be an old one. */
-  private val Rewriting = Set("COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX")
+  def value(schema: Schema): Schema = AvroSchemas.value(schema)
 
   /** No commit and no property tells the table's columns. */
   def unknown(config: TableConfig): DamagedTable = {
@@ -56,7 +45,8 @@ object TableSchema {
 
   /** The schema of the table's rows: that of the latest completed write (by requested time, not after `asOf`) that
     *  wrote one, else the table's create schema, else as of before all of them that of the latest, as stock has it; with the
-    *  meta columns in front unless the table has virtual keys. None: no commit says; a data file must. Reads commits from the newest back, normally one,
+    *  meta columns in front unless the table has virtual keys. Writes that overlapped it in time did not see it, nor it them: it has
+    *  their columns too. None: no commit says; a data file must. Reads commits from the newest back, normally one,
     *  and of one data file the columns. DamagedTable if a commit or its schema cannot be decoded.
     */
   def latest(
@@ -66,10 +56,8 @@ object TableSchema {
       asOf: Option[String],
       files: ColumnsOfFiles
   ): Option[LatestSchema] = {
-    def fromCommits(until: Option[String]) = timeline.completedWrites.reverseIterator
-      .filter(i => until.forall(i.requestedTime <= _))
-      .map(i => schemaOf(timeline.dir, i, contents.commitWithSample(i)))
-      .collectFirst { case Some(said) => said }
+    val schemas = new CommitSchemas(timeline, contents, config)
+    def fromCommits(until: Option[String]) = schemas.latest(i => until.forall(i.requestedTime <= _))
     val found = fromCommits(asOf)
       .orElse(config.createSchema.map(Said(config.file, _, hasHistory = false, Vector.empty)))
       .orElse(asOf.flatMap(_ => fromCommits(None)))
@@ -85,20 +73,6 @@ object TableSchema {
       )
     }
   }
-
-  /** A schema with the file it stands in.
-    *
-    * @param files some to which the same write gave rows
-    */
-  private final case class Said(source: String, json: String, hasHistory: Boolean, files: Vector[WriteStat])
-
-  private def schemaOf(dir: String, instant: Instant, commit: CommitMetadata): Option[Said] =
-    if (commit.operationType.exists(Rewriting)) None
-    else
-      commit.extraMetadata.get("schema").filter(_.trim.nonEmpty).map { json =>
-        val hasHistory = commit.extraMetadata.get("latest_schema").exists(_.trim.nonEmpty)
-        Said(s"$dir/${instant.fileName}", json, hasHistory, commit.writeStats)
-      }
 
   /** Puts the meta columns in front, once: delete_partition writes them into its schema itself. Without `populated` they
     *  are taken out.
@@ -142,4 +116,63 @@ object TableSchema {
     new DamagedTable(s"$source: the table's schema cannot be decoded: $reason; restore the file", cause)
 
   private val mapper = new ObjectMapper
+}
+
+/** A schema with the file it stands in.
+  *
+  * @param files some to which the same write gave rows
+  */
+private final case class Said(source: String, json: String, hasHistory: Boolean, files: Vector[WriteStat])
+
+/** The schemas that a table's commits say they wrote by. */
+private final class CommitSchemas(timeline: ActiveTimeline, contents: InstantContents, config: TableConfig) {
+
+  /** That of the latest write of these, by requested time, which says one. */
+  def latest(counts: Instant => Boolean): Option[Said] = {
+    val writes = timeline.completedWrites.filter(counts)
+    writes.reverseIterator.map(i => of(i).map(i -> _)).collectFirst { case Some((instant, said)) =>
+      if (said.hasHistory) said else writes.filter(overlap(instant, _)).foldLeft(said)(withColumns)
+    }
+  }
+
+  private def of(instant: Instant): Option[Said] = {
+    val commit = contents.commitWithSample(instant)
+    if (commit.operationType.exists(CommitSchemas.Rewriting)) None
+    else
+      commit.extraMetadata.get("schema").filter(_.trim.nonEmpty).map { json =>
+        val hasHistory = commit.extraMetadata.get("latest_schema").exists(_.trim.nonEmpty)
+        Said(s"${timeline.dir}/${instant.fileName}", json, hasHistory, commit.writeStats)
+      }
+  }
+
+  /** Did neither see the other's commit? Unknown before version 8, where names tell no completion. */
+  private def overlap(a: Instant, b: Instant): Boolean = a.requestedTime != b.requestedTime &&
+    a.completionTime.exists(_ > b.requestedTime) && b.completionTime.exists(_ > a.requestedTime) && !isCompaction(b)
+
+  private def isCompaction(instant: Instant): Boolean = config.isMergeOnRead && instant.action == Action.Commit
+
+  /** Whoever rewrites files, as a compaction does, leaves out what the schema lacks. */
+  private def withColumns(said: Said, other: Instant): Said = of(other).filter(_.json != said.json).fold(said) { more =>
+    val own = CommitSchemas.parse(said)
+    SchemaUnion.of(own, CommitSchemas.parse(more)) match {
+      case both if both eq own => said
+      case both                => said.copy(json = both.toString)
+    }
+  }
+}
+
+private object CommitSchemas {
+
+  /** Operations that carry over the schema of the files they rewrite, which may be an old one. */
+  val Rewriting: Set[String] = Set("COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX")
+
+  def parse(said: Said): Schema =
+    try AvroSchemas.parse(said.json)
+    catch {
+      case e: AvroRuntimeException =>
+        throw new DamagedTable(
+          s"${said.source}: the table's Avro schema cannot be parsed (${e.getMessage}); write to the table again",
+          e
+        )
+    }
 }

@@ -3,7 +3,8 @@ package hudiidx.table
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import hudiidx.storage.{CountingStorage, LocalStorage}
 import hudiidx.timeline.{InstantContents, TimelineReader}
-import hudiidx.{DamagedTable, Fixtures}
+import hudiidx.{AvroSchemas, DamagedTable, Fixtures}
+import java.nio.file.Files
 import org.apache.avro.Schema
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -93,5 +94,37 @@ class TableSchemaSuite extends AnyFunSuite {
       assert(error.getMessage.startsWith("t/1.commit: "), bad)
     }
     assert(new ObjectMapper().readTree(TableSchema.withMetaColumns("{\"fields\":[]}", populated = false, "f")).isObject)
+  }
+
+  /** Columns of a table of version 9 whose commits are (requested, completed, columns). */
+  private def columnsOf(commits: (Int, Int, String)*): Vector[String] = {
+    val folder = Fixtures.newFolder("overlapping")
+    val timeline = Files.createDirectories(folder.resolve(".hoodie/timeline"))
+    commits.foreach { case (requested, completed, names) =>
+      val fields = names.split(" ").map(n => s"""{\\"name\\":\\"$n\\",\\"type\\":\\"int\\"}""").mkString(",")
+      val schema = s"""{\\"type\\":\\"record\\",\\"name\\":\\"r\\",\\"fields\\":[$fields]}"""
+      val file = f"202601010000$requested%05d_202601010000$completed%05d.deltacommit"
+      Files.writeString(
+        timeline.resolve(file),
+        s"""{"operationType":"UPSERT","partitionToWriteStats":{},"extraMetadata":{"schema":"$schema"}}"""
+      )
+    }
+    val config =
+      TableConfig.of(folder.toString, Map("hoodie.table.version" -> "9", "hoodie.timeline.layout.version" -> "2"))
+    val read = TimelineReader.read(LocalStorage, timeline.toString, 2, config.timelineZone, config.timelineFolder)
+    val contents = new InstantContents(LocalStorage, timeline.toString)
+    val files = new ColumnsOfFiles(LocalStorage, folder.toString, FooterNames)
+    TableSchema
+      .latest(read, contents, config, None, files)
+      .toVector
+      .flatMap(s => columns(AvroSchemas.parse(s.avroJson)))
+  }.filterNot(TableSchema.isMeta)
+
+  test("writes that overlapped the latest one in time did not see it: their columns are there too") {
+    assert(columnsOf((1, 2, "a"), (3, 9, "a x"), (4, 5, "a b")) === Vector("a", "b", "x"))
+    assert(columnsOf((1, 2, "a"), (4, 9, "a x"), (3, 5, "a b")) === Vector("a", "x", "b"))
+    // A column that a later write left out is gone.
+    assert(columnsOf((1, 2, "a x"), (3, 5, "a b")) === Vector("a", "b"))
+    assert(columnsOf((1, 2, "a"), (3, 9, "a x"), (4, 5, "a b"), (10, 11, "a c")) === Vector("a", "c"))
   }
 }
