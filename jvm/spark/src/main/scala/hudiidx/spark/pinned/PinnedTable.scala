@@ -130,10 +130,11 @@ final class PinnedTable(
 
   /** The file slices that hold the rows of one partition. */
   def slices(partitionPath: String): Vector[FileSlice] = {
+    // The view of a range has its files alone. One may be a log behind a compaction that was planned later than the commit was requested.
+    val until = if (increment.exists(_.view.isDefined)) None else asOf
     val all =
-      if (hasLogs) view.latestMergedFileSlices(partitionPath, asOf)
-      else
-        view.latestBaseFiles(partitionPath, asOf).map(FileSlice.of)
+      if (hasLogs) view.latestMergedFileSlices(partitionPath, until)
+      else view.latestBaseFiles(partitionPath, until).map(FileSlice.of)
     // An index has the sizes of the files that it names.
     if (logsAsOf.nonEmpty) shared.listing.confirmLogs(partitionPath, all, logsAsOf)
     increment.fold(all)(i => wholes.fold(all)(_.of(partitionPath, all.filter(i.covers))))
