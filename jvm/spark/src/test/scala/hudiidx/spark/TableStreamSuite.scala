@@ -95,6 +95,21 @@ final class TableStreamSuite extends TableStreams {
       intercept[InvalidOption](read(table, ofChanges: _*).count())
     }
 
+  Seq("v9-cdc-mor", "v12-cdc-mor").foreach { name =>
+    test(s"$name: changes of commits of which one was requested unseen before those that were given are right") {
+      val table = Fixtures.copy(name)
+      val wanted = read(table, ofChanges :+ (begin -> "000"): _*).collect().toVector
+      val hidden = new Hidden(table)
+      val late = Vector(hidden.all(1), hidden.all(3))
+      late.foreach(hidden.hideAll)
+      val reader = new Reader(table, ofChanges: _*)
+      reader.next()
+      late.foreach(hidden.showAll)
+      val times = late.map(_.requestedTime)
+      assert(texts(reader.next().flatten) === texts(wanted.filter(r => times.contains(r.getString(1)))))
+    }
+  }
+
   test("a write that is open is given when it completes, and a batch that comes again is the same") {
     val path = made()
     val reader = new Reader(path)

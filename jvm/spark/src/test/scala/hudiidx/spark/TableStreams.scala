@@ -81,6 +81,11 @@ abstract class TableStreams extends SparkSuite {
     private def move(from: Path, to: Path): Unit = Files.move(from, to, StandardCopyOption.ATOMIC_MOVE): Unit
     def hide(i: Instant): Unit = move(Paths.get(dir, i.fileName), away.resolve(i.fileName))
     def show(i: Instant): Unit = move(away.resolve(i.fileName), Paths.get(dir, i.fileName))
+
+    /** With its request. */
+    def hideAll(i: Instant): Unit = filesOf(i, Paths.get(dir)).foreach(n => move(Paths.get(dir, n), away.resolve(n)))
+    def showAll(i: Instant): Unit = filesOf(i, away).foreach(n => move(away.resolve(n), Paths.get(dir, n)))
+    private def filesOf(i: Instant, in: Path) = in.toFile.list().toVector.filter(_.startsWith(i.requestedTime))
   }
 
   // Writers.

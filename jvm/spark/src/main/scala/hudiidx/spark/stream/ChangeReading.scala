@@ -84,14 +84,20 @@ final private[spark] case class ChangeReading(
     private def inLog(first: SliceMoment): Iterator[InternalRow] = {
       val keys = touched(first.slice, run.map(_.instant))
       def of(moment: SliceMoment) = byKey(imagesOf(moment).filter(i => keys.contains(i._1)))
-      var before = of(first)
-      run.iterator.collect { case Change.Compared(instant, _, Some(after)) =>
+      var (before, asOf) = (of(first), first.asOf)
+      run.iterator.collect { case Change.Compared(instant, Some(earlier), Some(after)) =>
+        // A commit between them may have been told before: its request came to the timeline earlier than theirs.
+        if (isWrittenBetween(asOf, earlier.asOf)) before = of(earlier)
+        asOf = after.asOf
         val now = of(after)
         val found = differences(instant, before, now, ChangeText.unlessOf(instant))
         before = now
         found
       }.flatten
     }
+
+    private def isWrittenBetween(from: String, to: String): Boolean =
+      table.timeline.completedWrites.exists(i => from < i.requestedTime && i.requestedTime <= to)
 
     private def touched(slice: FileSlice, instants: Vector[String]): JSet[ByteBuffer] = {
       val counting = TableMergeRules.blocks(table.config, timeline, instants.lastOption, table.damagedAsStock)
