@@ -21,24 +21,23 @@ private[timeline] final class ArchiveBlock(bytes: Array[Byte], starts: Array[Int
   *  as never written, as for stock: the walk goes on at the next magic.
   */
 private[timeline] object ArchiveBlocks {
-  private val Magic = "#HUDI#".getBytes(UTF_8)
-  private val FrameBytes = 14 // magic and size
+  import ArchiveWindow.{FrameBytes, Magic}
   private val FixedBytes = 4 + 4 + 4 + 8 + 4 + 8 // version, type, header count, content length, footer count, trailer
   private val AvroData = 3
   private val SchemaHeader = 2
-  private val WindowBytes = 1 << 20
 
   /** Hands each block over with its offset, to be parsed when it is asked for: BadContent then; None for one of no records. */
   def foreach(storage: Storage, file: String)(onBlock: (Long, () => Option[ArchiveBlock]) => Unit): Unit = {
     val reader = storage.open(file)
     try {
+      val window = new ArchiveWindow(reader)
       var at = 0L
-      while (at < reader.sizeBytes) frameSize(reader, at) match {
+      while (at < window.sizeBytes) frameSize(window, at) match {
         case Some(size) =>
           val offset = at
           onBlock(offset, () => parse(reader, offset, size))
           at += FrameBytes + size
-        case None => at = nextMagic(reader, at + 1)
+        case None => at = window.nextMagic(at + 1)
       }
     } finally reader.close()
   }
@@ -47,40 +46,22 @@ private[timeline] object ArchiveBlocks {
   def read(storage: Storage, file: String, offset: Long): ArchiveBlock = {
     val reader = storage.open(file)
     try
-      frameSize(reader, offset)
+      frameSize(new ArchiveWindow(reader), offset)
         .flatMap(parse(reader, offset, _))
         .getOrElse(throw new BadContent("the block is gone"))
     finally reader.close()
   }
 
   /** Bytes behind the size field of a whole block; None if the block is cut or its trailer disagrees. */
-  private def frameSize(reader: RandomReader, at: Long): Option[Int] =
-    if (at + FrameBytes > reader.sizeBytes) None
+  private def frameSize(window: ArchiveWindow, at: Long): Option[Int] =
+    if (at + FrameBytes > window.sizeBytes || !window.hasMagic(at)) None
     else {
-      val frame = reader.read(at, FrameBytes)
-      val hasMagic = Magic.forall(_ == frame.get())
-      val size = frame.getLong()
+      val size = window.long(at + Magic.length)
       val end = at + FrameBytes + size
-      if (!hasMagic || size < FixedBytes || size > Int.MaxValue - 64 || end > reader.sizeBytes) None
-      else if (reader.read(end - 8, 8).getLong() != size + Magic.length) None
+      if (size < FixedBytes || size > Int.MaxValue - 64 || end > window.sizeBytes) None
+      else if (window.long(end - 8) != size + Magic.length) None
       else Some(size.toInt)
     }
-
-  private def nextMagic(reader: RandomReader, from: Long): Long = {
-    var window = from
-    var found = -1L
-    while (found < 0 && window + Magic.length <= reader.sizeBytes) {
-      val length = math.min(WindowBytes.toLong, reader.sizeBytes - window).toInt
-      val bytes = reader.read(window, length)
-      var i = 0
-      while (found < 0 && i + Magic.length <= length) {
-        if (Magic.indices.forall(k => bytes.get(i + k) == Magic(k))) found = window + i
-        i += 1
-      }
-      window += length - Magic.length + 1
-    }
-    if (found < 0) reader.sizeBytes else found
-  }
 
   /** None for a block of another type than Avro data. */
   private def parse(reader: RandomReader, at: Long, size: Int): Option[ArchiveBlock] = {

@@ -3,8 +3,12 @@ package hudiidx.timeline
 import java.nio.file.{Files, Paths, StandardCopyOption}
 
 import hudiidx.{Fixtures, TableChanged}
-import hudiidx.storage.LocalStorage
+import hudiidx.log.{LogBlocks, MemoryStorage}
+import hudiidx.storage.{CountingStorage, LocalStorage}
 import hudiidx.table.TableConfig
+import java.nio.charset.StandardCharsets.UTF_8
+import org.apache.avro.Schema
+import org.apache.avro.generic.{GenericRecord, GenericRecordBuilder}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.{Failure, Success, Try}
 
@@ -113,5 +117,36 @@ class ArchivedTimelineSuite extends AnyFunSuite {
     // What can be read is of the instant that was asked for.
     for ((instant, Success(commit)) <- asked; stat <- commit.writeStats)
       assert(stat.path.get.endsWith(s"_$instant.parquet"))
+  }
+
+  /** What is read of an archive file until all its instants are told, and these. */
+  private def reading(bytes: Array[Byte]): (Vector[String], CountingStorage) = {
+    val storage = new CountingStorage(new MemoryStorage(Map("a/.commits_.archive.1_1-0-1" -> bytes)))
+    val instants = new ArchivedTimeline(storage, "a").instantsFrom("").map(_.requestedTime).toVector
+    (instants, storage)
+  }
+
+  private val entrySchema = new Schema.Parser().parse(
+    """{"type":"record","name":"HoodieArchivedMetaEntry","fields":[{"name":"commitTime","type":"string"},""" +
+      """{"name":"actionType","type":"string"}]}"""
+  )
+
+  private def entry(time: String): GenericRecord =
+    new GenericRecordBuilder(entrySchema).set("commitTime", time).set("actionType", Action.Commit).build()
+
+  private def block(times: Seq[Int]): Array[Byte] =
+    LogBlocks.avro(Seq.empty, entrySchema, times.map(t => entry(f"$t%017d")))
+
+  test("bytes in which the magic stands again and again are read once, and what is behind them is found") {
+    val magic = "#HUDI#".getBytes(UTF_8)
+    // A size that the file has room for, and no length behind so many bytes that says the same.
+    val framed = magic ++ Array[Byte](0, 0, 0, 0, 0, 0, 0, 100)
+    for (damage <- Seq(magic, framed)) {
+      val bytes = Array.fill(9000)(damage).flatten ++ block(Seq(1, 2))
+      val (instants, storage) = reading(bytes)
+      assert(instants === Vector(f"${1}%017d", f"${2}%017d"))
+      assert(storage.counts.bytesRead < 3 * bytes.length, damage.length)
+      assert(storage.counts.read < 100, damage.length)
+    }
   }
 }
