@@ -4,6 +4,7 @@ import java.nio.file.NoSuchFileException
 
 import hudiidx.{DamagedTable, TableChanged}
 import hudiidx.storage.Storage
+import scala.collection.mutable
 
 /** The archived timeline of layout 1: `.commits_.archive.<n>_<token>` files in the archive folder, each a log file of
   *  Avro blocks with one HoodieArchivedMetaEntry per instant and state. The order across files is arbitrary, and an
@@ -32,11 +33,9 @@ final class ArchivedTimeline(storage: Storage, archiveDir: String) extends Timel
   override def completionTime(instantTime: String): Option[String] = completionTimes.get(instantTime)
 
   override def instantsFrom(instantTime: String): Iterator[ArchivedInstant] = {
-    val blocks = new LastBlocks(storage)
-    entries.iterator.filter(_.requestedTime >= instantTime).map { e =>
-      val block = blocks.at(e.file, e.blockOffset)
-      ArchivedInstant(e.requestedTime, e.completionTime, e.action, contentOf(e, block))
-    }
+    val wanted = entries.filter(_.requestedTime >= instantTime)
+    val blocks = new BlocksToCome(storage, wanted)
+    wanted.iterator.map(e => ArchivedInstant(e.requestedTime, e.completionTime, e.action, contentOf(e, blocks.of(e))))
   }
 }
 
@@ -110,21 +109,27 @@ object ArchivedTimeline {
         s"${entry.file}: another file has this name since its instants were read; read the table again"
       )
 
-  /** Instants that follow each other stand in the same block, or in one of a few. */
-  private final class LastBlocks(storage: Storage) {
-    private val MaxBlocks = 4
-    private var held = Vector.empty[((String, Long), ArchiveBlock)]
+  /** Blocks of which instants are still to come: each is read once, however its instants are mixed with those of others. In
+    * stock's archives a block's instants follow each other, so that few are held at a time.
+    */
+  private final class BlocksToCome(storage: Storage, entries: Vector[Entry]) {
+    private val left = mutable.HashMap.empty[(String, Long), Int].withDefaultValue(0)
+    private val held = mutable.HashMap.empty[(String, Long), ArchiveBlock]
+    entries.foreach(e => left(keyOf(e)) += 1)
 
-    def at(file: String, offset: Long): ArchiveBlock = {
-      val key = (file, offset)
-      held.find(_._1 == key) match {
-        case Some((_, block)) => block
-        case None             =>
-          val block = named(file, offset)(ArchiveBlocks.read(storage, file, offset))
-          held = (key -> block) +: held.take(MaxBlocks - 1)
-          block
-      }
+    /** The entry's block. Each entry is asked for once. */
+    def of(entry: Entry): ArchiveBlock = {
+      val key = keyOf(entry)
+      val block = held.getOrElseUpdate(
+        key,
+        named(entry.file, entry.blockOffset)(ArchiveBlocks.read(storage, entry.file, entry.blockOffset))
+      )
+      left(key) -= 1
+      if (left(key) == 0) held.remove(key)
+      block
     }
+
+    private def keyOf(entry: Entry): (String, Long) = (entry.file, entry.blockOffset)
   }
 
   private def named[A](file: String, offset: Long)(body: => A): A =

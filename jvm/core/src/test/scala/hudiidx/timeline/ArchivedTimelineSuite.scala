@@ -149,4 +149,12 @@ class ArchivedTimelineSuite extends AnyFunSuite {
       assert(storage.counts.read < 100, damage.length)
     }
   }
+
+  test("a block is read twice at most, however its instants are mixed with those of other blocks") {
+    val blocks = 20
+    val bytes = (0 until blocks).map(b => block((0 until 50).map(i => i * blocks + b))).toArray.flatten
+    val (instants, storage) = reading(bytes)
+    assert(instants === (0 until 50 * blocks).map(t => f"$t%017d"))
+    assert(storage.counts.bytesRead < 3 * bytes.length)
+  }
 }
