@@ -20,6 +20,10 @@ private[timeline] final class AvroReader(bytes: Array[Byte], start: Int, end: In
   /** Values of arrays and maps so far, those inside others too. */
   private var counted = 0L
 
+  /** Fields so far that took no bytes. */
+  private var empty = 0L
+  private val skipField: String => Unit = _ => skip()
+
   def position: Int = at
 
   def nextSchema: Schema = next
@@ -28,16 +32,8 @@ private[timeline] final class AvroReader(bytes: Array[Byte], start: Int, end: In
     val schema = resolve()
     schema.getType match {
       case Schema.Type.NULL   => ()
-      case Schema.Type.RECORD =>
-        val all = schema.getFields
-        var i = 0
-        while (i < all.size) {
-          val field = all.get(i)
-          next = field.schema
-          onField(field.name)
-          i += 1
-        }
-      case Schema.Type.MAP =>
+      case Schema.Type.RECORD => fieldsOf(schema)(onField)
+      case Schema.Type.MAP    =>
         val values = schema.getValueType
         blocks { () =>
           val key = readString()
@@ -99,22 +95,31 @@ private[timeline] final class AvroReader(bytes: Array[Byte], start: Int, end: In
       case Schema.Type.DOUBLE                                    => advance(8): Unit
       case Schema.Type.STRING | Schema.Type.BYTES                => advance(readLength()): Unit
       case Schema.Type.FIXED                                     => advance(schema.getFixedSize.toLong): Unit
-      case Schema.Type.RECORD                                    =>
-        val all = schema.getFields
-        var i = 0
-        while (i < all.size) {
-          next = all.get(i).schema
-          skip()
-          i += 1
-        }
-      case Schema.Type.ARRAY => skipBlocks(isMap = false, schema.getElementType)
-      case Schema.Type.MAP   => skipBlocks(isMap = true, schema.getValueType)
-      case other             => wrong("a known type", other)
+      case Schema.Type.RECORD                                    => fieldsOf(schema)(skipField)
+      case Schema.Type.ARRAY                                     => skipBlocks(isMap = false, schema.getElementType)
+      case Schema.Type.MAP                                       => skipBlocks(isMap = true, schema.getValueType)
+      case other                                                 => wrong("a known type", other)
     }
   }
 
   override def requireEnd(): Unit =
     if (at != end) throw new BadContent(s"${end - at} bytes follow the record at offset $at")
+
+  /** Fields of no bytes are no more than the datum has bytes, but for a few: a schema may have any number of them for each byte. */
+  private def fieldsOf(record: Schema)(onField: String => Unit): Unit = {
+    val all = record.getFields
+    var i = 0
+    while (i < all.size) {
+      val field = all.get(i)
+      val from = at
+      next = field.schema
+      onField(field.name)
+      if (at == from) empty += 1
+      if (empty > end - start + AvroReader.FewFields)
+        throw new BadContent(s"$empty fields that take no bytes, in ${end - start} bytes, at offset $at")
+      i += 1
+    }
+  }
 
   private def skipBlocks(isMap: Boolean, values: Schema): Unit = blocks { () =>
     if (isMap) advance(readLength())
@@ -190,6 +195,12 @@ private[timeline] final class AvroReader(bytes: Array[Byte], start: Int, end: In
 
   private def wrong(expected: String, found: Schema.Type): Nothing =
     throw new BadContent(s"Avro type $found where $expected was expected at offset $at")
+}
+
+private object AvroReader {
+
+  /** Fields of no bytes that data of no bytes may have. */
+  private val FewFields = 16
 }
 
 /** Avro object container files with one record, as instant files are. Avro specification 1.11. */

@@ -205,6 +205,25 @@ class InstantContentSuite extends AnyFunSuite {
     assert(damage(InstantContent.of("f", file).commit).contains("4000 values"))
   }
 
+  test("so are fields without bytes, in records of nothing else and in others") {
+    def commit(fields: Int, item: String, bytes: Array[Byte]): InstantContent = {
+      val nulls = (1 to fields).map(i => s"""{"name":"f$i","type":"null"}""")
+      val one = s"""{"type":"record","name":"o","fields":[${(nulls ++ Seq(item).filter(_.nonEmpty)).mkString(",")}]}"""
+      val schema = """{"type":"record","name":"r","fields":[{"name":"partitionToWriteStats","type":{"type":"map",""" +
+        s""""values":"null"}},{"name":"x","type":{"type":"array","items":$one}},{"name":"y","type":"string"}]}"""
+      val header = Array[Byte]('O', 'b', 'j', 1) ++ avroLong(1) ++ avroString("avro.schema") ++ avroString(schema) ++
+        avroLong(0) ++ new Array[Byte](16)
+      val items = avroLong(100) ++ Vector.fill(100)(bytes).flatten ++ avroLong(0)
+      val data = avroLong(0) ++ items ++ avroString("y" * 500)
+      InstantContent.of("f", header ++ avroLong(1) ++ avroLong(data.length.toLong) ++ data ++ new Array[Byte](16))
+    }
+    val flag = """{"name":"flag","type":"boolean"}"""
+    for (few <- Seq(commit(3, "", Array.emptyByteArray), commit(3, flag, Array[Byte](1))))
+      assert(few.commit === CommitMetadata.Empty)
+    for (many <- Seq(commit(1000, "", Array.emptyByteArray), commit(1000, flag, Array[Byte](1))))
+      assert(damage(many.commit).contains("fields that take no bytes"))
+  }
+
   private def avroLong(value: Long): Array[Byte] = {
     val out = Array.newBuilder[Byte]
     var rest = (value << 1) ^ (value >> 63)
