@@ -19,6 +19,9 @@ object AvroSchemas {
   /** Types of any schema: more columns than Spark plans in a minute. */
   private val MostTypes = 250000
 
+  /** Fields that each row has without any byte of it. */
+  private val MostEmpty = 100
+
   /** SchemaParseException for a text that is no schema, or one of too many types. Defaults are not looked at. */
   def parse(json: String): Schema = {
     val schema =
@@ -48,6 +51,7 @@ object AvroSchemas {
 
   /** What of a schema lets a few bytes be data of any depth or length; None for the schema of a table. */
   def unbounded(schema: Schema): Option[String] = {
+    var empty = 0
     def in(schema: Schema, open: Set[String]): Option[String] = schema.getType match {
       case Schema.Type.RECORD if open(schema.getFullName) =>
         Some(
@@ -57,20 +61,29 @@ object AvroSchemas {
         Some(
           "an array has items that take no bytes; its data may be of any length, and base files have no type for that"
         )
-      case Schema.Type.RECORD => parts(schema, open + schema.getFullName)
-      case _                  => parts(schema, open)
+      case Schema.Type.RECORD =>
+        empty += schema.getFields.asScala.count(f => !takesBytes(f.schema))
+        if (empty > MostEmpty) Some(s"more than $MostEmpty fields that take no bytes; base files have no type for them")
+        else parts(schema, open + schema.getFullName)
+      case _ => parts(schema, open)
     }
     def parts(schema: Schema, open: Set[String]) =
       partsOf(schema).map(in(_, open)).collectFirst { case Some(what) => what }
     in(schema, Set.empty)
   }
 
-  /** False for types whose values may have no bytes: nulls, fixed of size 0, and records of nothing else. */
-  def takesBytes(schema: Schema): Boolean = schema.getType match {
+  /** False for types whose values may have no bytes: nulls, fixed of size 0, and records of nothing else. A record right in itself
+    * has no values.
+    */
+  def takesBytes(schema: Schema): Boolean = takesBytes(schema, Set.empty)
+
+  private def takesBytes(schema: Schema, open: Set[String]): Boolean = schema.getType match {
     case Schema.Type.NULL   => false
     case Schema.Type.FIXED  => schema.getFixedSize > 0
-    case Schema.Type.RECORD => schema.getFields.asScala.exists(f => takesBytes(f.schema))
-    case _                  => true
+    case Schema.Type.RECORD =>
+      val name = schema.getFullName
+      !open(name) && schema.getFields.asScala.exists(f => takesBytes(f.schema, open + name))
+    case _ => true
   }
 
   /** The schema or the one branch of its union that is of the type; null if there is none. */

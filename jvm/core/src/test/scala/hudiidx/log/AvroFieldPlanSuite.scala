@@ -106,20 +106,26 @@ final class AvroFieldPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     def wrapped(items: String) = s"""{"type":"record","name":"W","fields":[{"name":"w","type":$items}]}"""
     val nothing = "\"null\""
     val empty = """{"type":"fixed","name":"F","size":0}"""
+    def nulls(count: Int) = (1 to count)
+      .map(i => s"""{"name":"n$i","type":"null"},""")
+      .mkString("""{"type":"record","name":"N","fields":[""", "", """{"name":"b","type":"boolean"}]}""")
     for (
       (fields, what) <- Seq(
         """{"name":"next","type":["null","Node"]}""" -> "record t.Node contains itself",
+        """{"name":"next","type":"Node"}""" -> "record t.Node contains itself",
         array("\"Node\"") -> "record t.Node contains itself",
         """{"name":"next","type":{"type":"map","values":"Node"}}""" -> "record t.Node contains itself",
         array(nothing) -> "items that take no bytes",
         array(empty) -> "items that take no bytes",
-        array(wrapped(wrapped(nothing).replace("W", "V"))) -> "items that take no bytes"
+        array(wrapped(wrapped(nothing).replace("W", "V"))) -> "items that take no bytes",
+        array("""{"type":"record","name":"S","fields":[{"name":"s","type":"S"}]}""") -> "items that take no bytes",
+        array(nulls(101)) -> "fields that take no bytes"
       )
     ) {
       val told = intercept[UnsupportedTable](AvroFieldPlan.compile(record(fields), Vector("id"), "x.log.1")).getMessage
       assert(told.startsWith("x.log.1: ") && told.contains(what), fields)
     }
-    for (fields <- Seq(array("[\"null\",\"int\"]"), s"""{"name":"n","type":$nothing}"""))
+    for (fields <- Seq(array("[\"null\",\"int\"]"), array(nulls(100)), s"""{"name":"n","type":$nothing}"""))
       AvroFieldPlan.compile(record(fields), Vector("n"), "x")
   }
 
