@@ -146,20 +146,25 @@ final class HFileCursor private[hfile] (reader: HFileReader, room: BlockRoom) {
   }
 }
 
-/** A way from the root index down to a data block: one index block and one of its entries for each level. */
+/** A way from the root index down to a data block: one index block and one of its entries for each level. It leads forward
+  * alone, so that on the whole way each block of the index is read once.
+  */
 private[hfile] final class IndexPath(reader: HFileReader) {
   private val levels = reader.indexLevels
   private val nodes = new Array[BlockIndex](levels)
   private val entries = new Array[Int](levels)
+  // Of the blocks that the entries point at.
+  private val froms, ends = new Array[Long](levels)
   private val last = levels - 1
   nodes(0) = reader.rootIndex
+  java.util.Arrays.fill(froms, -1L)
 
   def blockOffset: Long = nodes(last).offset(entries(last))
   def blockSize: Int = nodes(last).size(entries(last))
 
   /** Points at the first data block; false if there is none. */
   def first(): Boolean = nodes(0).count > 0 && {
-    entries(0) = 0
+    point(0, 0)
     descend(0)
     true
   }
@@ -170,7 +175,7 @@ private[hfile] final class IndexPath(reader: HFileReader) {
     var level = last
     while (level >= 0 && entries(level) + 1 >= nodes(level).count) level -= 1
     level >= 0 && {
-      entries(level) += 1
+      point(level, entries(level) + 1)
       descend(level)
       requireBehind(before)
       true
@@ -183,12 +188,13 @@ private[hfile] final class IndexPath(reader: HFileReader) {
     if (at <= before) reader.fail(s"the index leads from the data block at $before back to the one", at)
   }
 
-  /** Points at the data block that would hold the key, the first one for a key below all; false if there is none. */
+  /** Points at the data block that would hold the key, the first one for a key below all; false if there is none. Keys must be
+    * asked in ascending order.
+    */
   def find(key: Array[Byte], from: Int, length: Int): Boolean = nodes(0).count > 0 && {
     var level = 0
     while (level < levels) {
-      entries(level) = math.max(0, nodes(level).floor(key, from, length, 0))
-      if (level < last) nodes(level + 1) = reader.innerIndex(nodes(level), entries(level), level + 1)
+      point(level, math.max(0, nodes(level).floor(key, from, length, 0)))
       level += 1
     }
     true
@@ -203,10 +209,9 @@ private[hfile] final class IndexPath(reader: HFileReader) {
       val at = entries(level)
       val near = !moved && (at + 1 >= nodes(level).count || nodes(level).compareRow(at + 1, key, from, length) > 0)
       if (!near) {
-        entries(level) = math.max(0, nodes(level).floor(key, from, length, if (moved) 0 else at + 1))
+        point(level, math.max(0, nodes(level).floor(key, from, length, if (moved) 0 else at + 1)))
         moved = true
       }
-      if (moved && level < last) nodes(level + 1) = reader.innerIndex(nodes(level), entries(level), level + 1)
       level += 1
     }
     if (moved) requireBehind(before)
@@ -214,11 +219,24 @@ private[hfile] final class IndexPath(reader: HFileReader) {
   }
 
   private def descend(from: Int): Unit = {
-    var level = from
-    while (level < last) {
-      nodes(level + 1) = reader.innerIndex(nodes(level), entries(level), level + 1)
-      entries(level + 1) = 0
+    var level = from + 1
+    while (level < levels) {
+      point(level, 0)
       level += 1
+    }
+  }
+
+  /** Takes an entry of the level's index block, and the index block that it points at unless that is the last one taken. */
+  private def point(level: Int, entry: Int): Unit = {
+    val node = nodes(level)
+    val offset = node.offset(entry)
+    entries(level) = entry
+    if (offset != froms(level)) {
+      if (offset < ends(level))
+        reader.fail(s"the index leads from the block that ends at ${ends(level)} back to the one", offset)
+      if (level < last) nodes(level + 1) = reader.innerIndex(node, entry, level + 1)
+      froms(level) = offset
+      ends(level) = offset + node.size(entry)
     }
   }
 }

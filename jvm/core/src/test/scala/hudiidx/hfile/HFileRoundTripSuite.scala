@@ -205,6 +205,18 @@ final class HFileRoundTripSuite extends AnyFunSuite with ScalaCheckPropertyCheck
     }
   }
 
+  test(
+    "a look whether keys are in order decodes each data block once and each index block twice, without a cache too"
+  ) {
+    val file = HFiles.write(HFiles.sample(3, 2000, 12, 20), HFileOptions(Codec.None, 200, indexBlockBytes = 150))
+    def decoded(cache: BlockCache): Long = {
+      HFiles.open(file, cache).requireOrdered()
+      cache.counters.blocksDecoded
+    }
+    val each = decoded(new BlockCache)
+    assert(each > 200 && decoded(new BlockCache(0)) <= 2 * each)
+  }
+
   test("keys that do not ascend are refused") {
     val writer = new HFileWriter(new java.io.ByteArrayOutputStream, HFileOptions())
     writer.append(Array[Byte](1), Array.emptyByteArray)

@@ -1,7 +1,7 @@
 package hudiidx.table
 
-import hudiidx.hfile.ForgedHFile
-import hudiidx.storage.LocalStorage
+import hudiidx.hfile.{Codec, ForgedHFile, HFileOptions, HFileWriter}
+import hudiidx.storage.{CountingStorage, LocalStorage}
 import hudiidx.table.listing.{MetadataTable, StockFileGroup, StockLocation, StockRecordIndex}
 import hudiidx.timeline.{InstantContents, InstantTime, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures}
@@ -117,5 +117,25 @@ final class StockRecordIndexSuite extends AnyFunSuite {
       refusal(named.copy(value = far, more = location(s"""$inFile,{"name":"partitionName","type":"string"}""")))
         .contains("its partitionName has 5000 letters")
     )
+  }
+
+  test("each byte of a file is read a few times at most, however many keys its index leads to") {
+    val folder = Fixtures.newFolder("long-record-index")
+    val location = """{"type":"record","name":"l","fields":[]}"""
+    val schema = s"""{"type":"record","name":"r","fields":[{"name":"recordIndexMetadata","type":["null",$location]}]}"""
+    Files.write(
+      folder.resolve("g.hfile"), {
+        val out = new java.io.ByteArrayOutputStream
+        val writer = new HFileWriter(out, HFileOptions(Codec.None, blockBytes = 60, indexBlockBytes = 8 << 10))
+        writer.putFileInfo("schema", schema.getBytes("UTF-8"))
+        (0 until 3000).foreach(i => writer.append(f"$i%06d".getBytes("UTF-8"), Array.emptyByteArray))
+        writer.close()
+        out.toByteArray
+      }
+    )
+    val storage = new CountingStorage(LocalStorage)
+    val group = StockFileGroup("g", Some("g.hfile"), Vector.empty)
+    StockRecordIndex(folder.toString, Vector(group), inStep = true).foreach(storage, group)((_, _) => fail())
+    assert(storage.counts.bytesRead < 4 * Files.size(folder.resolve("g.hfile")))
   }
 }
