@@ -4,7 +4,8 @@ import hudiidx.bytes.{ByteCursor, Bytes}
 import java.nio.ByteBuffer
 
 /** One block of the data index: where each child block is, and a key that is not above the child's first. Entries are in
-  * ascending order of key and offset.
+  * ascending order of key and offset, and no child reaches into the next: by blocks that share bytes a file would be read as
+  * often as it has blocks.
   */
 private[hfile] abstract class BlockIndex extends CachedBlock {
   def count: Int
@@ -87,8 +88,9 @@ private final class InnerIndex(in: ByteCursor, val count: Int, blocksEnd: Long) 
       in.fail(s"index entry $i points at $size bytes at $offset, past the blocks ($blocksEnd)")
     if (i > 0) {
       val before = entry(i - 1)
-      if (words.getLong(before) >= offset)
-        in.fail(s"index entry $i points at $offset, behind ${words.getLong(before)}")
+      val end = words.getLong(before) + words.getInt(before + 8)
+      if (end > offset || words.getLong(before) >= offset)
+        in.fail(s"index entry $i points at $offset, before the end ($end) of the block before")
       if (Bytes.compare(bytes, rowFrom(before), rowLength(before), bytes, rowFrom(at), rowLength(at)) > 0)
         in.fail(s"index key $i is below the one before it")
     }
@@ -176,7 +178,10 @@ private[hfile] object BlockIndex {
     def add(offset: Long, size: Int, length: Int): Unit = {
       if (offset < 0 || size < HFileFormat.HeaderBytes || offset > end - size)
         in.fail(s"index entry $n points at $size bytes at $offset, past the blocks ($end)")
-      if (n > 0 && offset <= offsets(n - 1)) in.fail(s"index entry $n points at $offset, behind ${offsets(n - 1)}")
+      if (n > 0 && offset < offsets(n - 1) + sizes(n - 1))
+        in.fail(
+          s"index entry $n points at $offset, before the end (${offsets(n - 1) + sizes(n - 1)}) of the block before"
+        )
       if (!fits(in, length.toLong)) in.fail(s"index key of $length bytes does not hold a row")
       val row = in.unsignedShort("row length")
       offsets(n) = offset

@@ -12,6 +12,8 @@ import scala.collection.immutable.TreeMap
   * @param entryCount that the trailer says
   * @param value      of each cell
   * @param more       of the file's info
+  * @param ladder     each index block names but one of the level below: that of its own number
+  * @param reach      of this level, 0 for data blocks, each block is said to reach to the end of all of them; -1: none
   */
 final case class ForgedHFile(
     blocks: Vector[Vector[String]],
@@ -19,7 +21,9 @@ final case class ForgedHFile(
     indexKeys: Int => String,
     entryCount: Long,
     value: Array[Byte] = Array[Byte](7),
-    more: Map[String, Array[Byte]] = Map.empty
+    more: Map[String, Array[Byte]] = Map.empty,
+    ladder: Boolean = false,
+    reach: Int = -1
 ) {
 
   def bytes: Array[Byte] = {
@@ -30,23 +34,28 @@ final case class ForgedHFile(
       fill(body)
       (writer.write(magic, body.array, body.size), writer.lastSize)
     }
-    def entries(children: Vector[(Long, Int)]): IndexEntries = {
+    def entries(children: Vector[((Long, Int), Int)]): IndexEntries = {
       val all = new IndexEntries
-      children.zipWithIndex.foreach { case ((offset, size), i) =>
+      children.foreach { case ((offset, size), i) =>
         val key = indexKeys(i).getBytes(UTF_8)
         all.add(offset, size, key, key.length)
       }
       all
     }
-    val data = blocks.map(keys => write(HFileFormat.DataMagic, out => keys.foreach(cell(out, _))))
-    val top = (1 until levels).foldLeft(data) { (below, level) =>
-      val magic = if (level == 1) HFileFormat.LeafIndexMagic else HFileFormat.IntermediateIndexMagic
-      blocks.map(_ => write(magic, entries(below).writeLeaf(_, 0, below.size)))
+    def level(number: Int, written: Vector[(Long, Int)]): Vector[((Long, Int), Int)] = written.map { case (at, size) =>
+      at -> (if (number == reach) (writer.offset - at).toInt else size)
+    }.zipWithIndex
+    val data = level(0, blocks.map(keys => write(HFileFormat.DataMagic, out => keys.foreach(cell(out, _)))))
+    val top = (1 until levels).foldLeft(data) { (below, number) =>
+      val magic = if (number == 1) HFileFormat.LeafIndexMagic else HFileFormat.IntermediateIndexMagic
+      val named = below.map(one => entries(if (ladder) Vector(one) else below))
+      level(number, named.map(all => write(magic, all.writeLeaf(_, 0, all.count))))
     }
     val loadOnOpen = writer.offset
     write(HFileFormat.RootIndexMagic, entries(top).writeRoot)
     write(HFileFormat.RootIndexMagic, _ => ())
-    val trailer = Trailer(writer.offset, loadOnOpen, 0, 0, top.size, 0, entryCount, levels, 0, data.last._1, Codec.None)
+    val trailer =
+      Trailer(writer.offset, loadOnOpen, 0, 0, top.size, 0, entryCount, levels, 0, data.last._1._1, Codec.None)
     val end = trailer.encode("c")
     val info = TreeMap(
       FileInfoKey.KeyValueVersion -> Array[Byte](0, 0, 0, 1),

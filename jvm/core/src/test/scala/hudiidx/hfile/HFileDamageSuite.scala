@@ -82,6 +82,19 @@ final class HFileDamageSuite extends AnyFunSuite {
     assert(refusal(good.copy(entryCount = 5)).contains("4 cells"))
   }
 
+  test("blocks that reach into each other are damage that names file and offset, in each level of the index") {
+    val keys = (10 to 49).map(_.toString).toVector
+    for (levels <- 1 to 4; reach <- 0 until levels) {
+      val file = ForgedHFile(keys.map(Vector(_)), levels, keys, keys.size.toLong, ladder = true, reach = reach)
+      val asked = keys.map(_.getBytes).toArray
+      for (use <- Vector[HFileReader => Any](r => HFiles.drain(r.scan()), _.requireOrdered(), _.getAll(asked))) {
+        val said = sayings(file)(use)
+        assert(said.matches("memory.hfile: .*(before the end|ends at).* at offset \\d+"), (levels, reach, said))
+      }
+      HFiles.open(file.copy(reach = -1).bytes).requireOrdered()
+    }
+  }
+
   test("a zstd block that says it holds very much more than its bytes is refused before memory is asked for") {
     val claimed = 1 << 30
     // A frame of one block: single segment, a size of four bytes, and what it holds are runs of one byte.
