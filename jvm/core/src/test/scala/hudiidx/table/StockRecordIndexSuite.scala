@@ -2,7 +2,7 @@ package hudiidx.table
 
 import hudiidx.hfile.{Codec, ForgedHFile, HFileOptions, HFileWriter}
 import hudiidx.storage.{CountingStorage, LocalStorage}
-import hudiidx.table.listing.{MetadataTable, StockFileGroup, StockLocation, StockRecordIndex}
+import hudiidx.table.listing.{MetadataTable, StockFileGroup, StockLayer, StockLocation, StockMerge, StockRecordIndex}
 import hudiidx.timeline.{InstantContents, InstantTime, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures}
 import java.nio.file.{Files, Paths}
@@ -137,5 +137,33 @@ final class StockRecordIndexSuite extends AnyFunSuite {
     val group = StockFileGroup("g", Some("g.hfile"), Vector.empty)
     StockRecordIndex(folder.toString, Vector(group), inStep = true).foreach(storage, group)((_, _) => fail())
     assert(storage.counts.bytesRead < 4 * Files.size(folder.resolve("g.hfile")))
+  }
+
+  test("keys of very many layers are compared with a few others each") {
+    var looks = 0
+    final class Layer(keys: Int*) extends StockLayer {
+      private var left = keys
+      private var key0 = Array.emptyByteArray
+      def next(): Boolean = {
+        left.headOption.foreach(k => key0 = java.nio.ByteBuffer.allocate(4).putInt(k).array)
+        val more = left.nonEmpty
+        left = left.drop(1)
+        more
+      }
+      def key: Array[Byte] = {
+        looks += 1
+        key0
+      }
+      def location(): Option[StockLocation] = Some(StockLocation(keys.last.toString, "f", 0L))
+    }
+    val layers = 4000
+    val found = mutable.ArrayBuffer.empty[(Int, String)]
+    new StockMerge(Array.tabulate[StockLayer](layers)(i => new Layer(layers - i, layers + i))).foreach { (key, at) =>
+      found += java.nio.ByteBuffer.wrap(key).getInt -> at.partitionPath
+    }
+    assert(found.map(_._1) === (1 until 2 * layers))
+    // The key of two layers is where the newer one has it.
+    assert(found(layers - 1)._2 === layers.toString && found.last._2 === (layers + layers - 1).toString)
+    assert(looks < 200 * layers)
   }
 }

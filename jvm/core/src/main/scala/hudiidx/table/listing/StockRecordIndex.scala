@@ -63,34 +63,31 @@ private final class OpenedFiles(storage: Storage, folder: String) extends AutoCl
 }
 
 /** Keys of layers from the oldest to the newest, each as the newest layer that names it has it. */
-private final class StockMerge(layers: Array[StockLayer]) {
-  private val isOn = layers.map(_.next())
+private[table] final class StockMerge(layers: Array[StockLayer]) {
+  // Of layers that are on the same key the newest comes first.
+  private val heap =
+    new java.util.PriorityQueue[Integer](math.max(1, layers.length), (a: Integer, b: Integer) => order(a, b))
+  layers.indices.foreach(advance(_))
 
-  def foreach(use: (Array[Byte], StockLocation) => Unit): Unit = {
-    var newest = least()
-    while (newest >= 0) {
-      val key = layers(newest).key
-      val location = layers(newest).location()
-      layers.indices.foreach { i =>
-        while (isOn(i) && java.util.Arrays.equals(layers(i).key, key)) isOn(i) = layers(i).next()
-      }
+  def foreach(use: (Array[Byte], StockLocation) => Unit): Unit =
+    while (!heap.isEmpty) {
+      val newest = layers(heap.peek())
+      val key = newest.key
+      val location = newest.location()
+      while (!heap.isEmpty && java.util.Arrays.equals(layers(heap.peek()).key, key)) advance(heap.poll())
       location.foreach(use(key, _))
-      newest = least()
     }
-  }
 
-  /** The newest layer among those with the least key; -1 at the end. */
-  private def least(): Int = {
-    var best = -1
-    layers.indices.foreach { i =>
-      if (isOn(i) && (best < 0 || java.util.Arrays.compareUnsigned(layers(i).key, layers(best).key) <= 0)) best = i
-    }
-    best
+  private def advance(layer: Int): Unit = if (layers(layer).next()) heap.add(layer): Unit
+
+  private def order(a: Int, b: Int): Int = {
+    val byKey = java.util.Arrays.compareUnsigned(layers(a).key, layers(b).key)
+    if (byKey != 0) byKey else Integer.compare(b, a)
   }
 }
 
 /** One file or block of Hudi's record index, in the order of its keys. */
-private abstract class StockLayer {
+private[table] abstract class StockLayer {
   def next(): Boolean
 
   /** Of the entry that `next` went to; the array is not used again. */
