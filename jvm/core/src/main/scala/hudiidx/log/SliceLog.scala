@@ -110,12 +110,14 @@ object SliceLog {
   private[hudiidx] def foreach(storage: Storage, blocks: Vector[CountedBlock])(
       use: (RandomReader, CountedBlock) => Unit
   ): Unit = {
-    var left = blocks
-    while (left.nonEmpty) {
+    var from = 0
+    while (from < blocks.size) {
       // Neighbours of one file together, so that it is opened once.
-      val (same, rest) = left.span(_.file == left.head.file)
-      reading(storage, same.head.file)(reader => same.foreach(use(reader, _)))
-      left = rest
+      val file = blocks(from).file
+      val other = blocks.indexWhere(_.file != file, from)
+      val to = if (other < 0) blocks.size else other
+      reading(storage, file)(reader => (from until to).foreach(i => use(reader, blocks(i))))
+      from = to
     }
   }
 

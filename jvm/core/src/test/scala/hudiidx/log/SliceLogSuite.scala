@@ -1,6 +1,7 @@
 package hudiidx.log
 
-import hudiidx.{DamagedTable, TableFormat, TableFormats}
+import hudiidx.{Allocated, DamagedTable, TableFormat, TableFormats}
+import hudiidx.storage.CountingStorage
 import org.scalacheck.{Gen, Shrink}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -105,6 +106,18 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(of(alone, "3", "4", "5") === Vector(3, 5))
     val twice = Vector(Vector(Data("1", 1), Compacted("2", 2, Vector("1")), Compacted("2", 3, Vector("1"))))
     assert(of(twice, "1", "2") === Vector(2, 3))
+  }
+
+  test("blocks of very many files are handed over, each file opened once, with memory by their number") {
+    val files = (1 to 20000).map(i => f".f_1.log.$i%05d_1-0-1").toVector
+    val storage = new CountingStorage(new MemoryStorage(files.map(_ -> Array.emptyByteArray).toMap))
+    val block = LogBlock(LogBlockKind.AvroData, Map.empty, 0L, 0L, 0L, 0L)
+    val blocks = files.flatMap(f => Vector(CountedBlock(f, block), CountedBlock(f, block.copy(offset = 1L))))
+    val found = Vector.newBuilder[CountedBlock]
+    val before = Allocated.bytes()
+    SliceLog.foreach(storage, blocks)((reader, b) => if (reader.path == b.file) found += b)
+    assert(Allocated.bytes() - before < (100L << 20))
+    assert(found.result() === blocks && storage.counts.open === files.size)
   }
 
   test("change-data files and empty files are passed over, a file that is gone is damage") {
