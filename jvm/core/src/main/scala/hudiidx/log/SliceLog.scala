@@ -66,7 +66,7 @@ object SliceLog {
       rules: BlockRules,
       written: Map[String, Long] = Map.empty
   ): Vector[CountedBlock] = {
-    val queue = new BlockQueue
+    val queue = new BlockQueue[CountedBlock]
     val schemas = mutable.HashMap.empty[String, String]
     val all = files.iterator.filterNot(_.endsWith(CdcSuffix))
     var ended = false
@@ -83,13 +83,13 @@ object SliceLog {
             ended = rules.asksTimeline
           } else if (block.isRollback) queue.rollBack(block.targetInstantTime)
           else if (isData(block)) {
-            if (isVisible(file, block, rules)) queue.add(CountedBlock(file, block))
+            if (isVisible(file, block, rules)) queue.add(block.instantTime, CountedBlock(file, block))
             else judge.uncommitted(block)
           }
         }
       }
     }
-    queue.counted(rules.inRange)
+    InPlace.of(queue.left, rules.inRange)
   }
 
   /** The blocks that count, which takes corrupt ones for what they may have been. */
@@ -162,12 +162,12 @@ object SliceLog {
 }
 
 /** Blocks in the order found, those of a rolled-back instant taken out again. */
-private final class BlockQueue {
-  private val found = mutable.ArrayBuffer.empty[CountedBlock] // null: taken out
+private[hudiidx] final class BlockQueue[A >: Null] {
+  private val found = mutable.ArrayBuffer.empty[A] // null: taken out
   private val places = mutable.HashMap.empty[String, mutable.ArrayBuffer[Int]] // of an instant's blocks
 
-  def add(block: CountedBlock): Unit = {
-    block.block.instantTime.foreach(places.getOrElseUpdate(_, mutable.ArrayBuffer.empty) += found.size)
+  def add(instant: Option[String], block: A): Unit = {
+    instant.foreach(places.getOrElseUpdate(_, mutable.ArrayBuffer.empty) += found.size)
     found += block
   }
 
@@ -175,9 +175,13 @@ private final class BlockQueue {
   def rollBack(target: Option[String]): Unit =
     target.flatMap(places.remove).foreach(_.foreach(found(_) = null))
 
-  def counted(inRange: Option[String => Boolean]): Vector[CountedBlock] = {
-    val left = found.iterator.filter(_ != null).toVector
-    val counting = inRange.fold(left)(ofRange(left, _))
+  def left: Vector[A] = found.iterator.filter(_ != null).toVector
+}
+
+/** Blocks of a slice with log compactions in the place of what they cover. */
+private object InPlace {
+  def of(blocks: Vector[CountedBlock], inRange: Option[String => Boolean]): Vector[CountedBlock] = {
+    val counting = inRange.fold(blocks)(ofRange(blocks, _))
     if (counting.exists(_.block.compactedInstants.nonEmpty)) withLogCompactions(counting) else counting
   }
 

@@ -1,11 +1,12 @@
 package hudiidx.table
 
 import hudiidx.hfile.{Codec, ForgedHFile, HFileOptions, HFileWriter}
+import hudiidx.log.{LogBlocks, LogFiles, LogHeaderKey}
 import hudiidx.storage.{CountingStorage, LocalStorage}
 import hudiidx.table.listing.{MetadataTable, StockFileGroup, StockLayer, StockLocation, StockMerge, StockRecordIndex}
 import hudiidx.timeline.{InstantContents, InstantTime, TimelineReader}
-import hudiidx.{DamagedTable, Fixtures}
-import java.nio.file.{Files, Paths}
+import hudiidx.{Allocated, DamagedTable, Fixtures}
+import java.nio.file.{Files, Paths, StandardOpenOption}
 import org.scalatest.funsuite.AnyFunSuite
 
 import scala.collection.mutable
@@ -165,5 +166,22 @@ final class StockRecordIndexSuite extends AnyFunSuite {
     // The key of two layers is where the newer one has it.
     assert(found(layers - 1)._2 === layers.toString && found.last._2 === (layers + layers - 1).toString)
     assert(looks < 200 * layers)
+  }
+
+  test("rollbacks in the log of a metadata table, one for each block, are taken in by the number of blocks") {
+    def hasLog(name: String) = open(Fixtures.table(name)).get.groups.head.blocks.nonEmpty
+    val table = Fixtures.copy(indexed.filter(_.startsWith("v6")).find(hasLog).get)
+    val whole = open(table).get
+    val log = whole.groups.head.blocks.last.fileName
+    val blocks = 20000
+    // Instants of the metadata table's own making count without a timeline.
+    val instants = (1 to blocks).map(i => f"00000000000000$i%06d")
+    val written = instants.map(t => LogFiles.block(4, Seq(LogHeaderKey.InstantTime -> t), Array.emptyByteArray))
+    val undone = instants.map(LogBlocks.rollback("00000000000000999999", _))
+    val path = Paths.get(whole.folder, log)
+    Files.write(path, (written ++ undone).toArray.flatten, StandardOpenOption.APPEND)
+    val before = Allocated.bytes()
+    assert(open(table).get === whole)
+    assert(Allocated.bytes() - before < (200L << 20))
   }
 }

@@ -2,7 +2,7 @@ package hudiidx.table.listing
 
 import hudiidx.DamagedTable
 import hudiidx.hfile.{BlockCache, HFileReader}
-import hudiidx.log.{LogBlock, LogBlockKind, LogFile => BlockReader}
+import hudiidx.log.{BlockQueue, LogBlock, LogBlockKind, LogFile => BlockReader}
 import hudiidx.storage.{RandomReader, Storage, UnreadableFile}
 import hudiidx.table.{
   DataFiles,
@@ -249,15 +249,15 @@ object MetadataTable {
 
     /** The valid blocks of a slice's log files, rolled-back ones taken out, in order: with the file's name and the file. */
     private def countedBlocks(partition: String, slice: FileSlice): Vector[(String, RandomReader, LogBlock)] = {
-      var queue = Vector.empty[(String, RandomReader, LogBlock)]
+      val queue = new BlockQueue[(String, RandomReader, LogBlock)]
       slice.logFiles.foreach { file =>
         val reader = openFile(partition, file.fileName)
         BlockReader.blocks(reader).filter(counts(_)).foreach { block =>
-          if (block.isRollback) queue = queue.filterNot { case (_, _, b) => b.instantTime == block.targetInstantTime }
-          else queue :+= ((file.fileName, reader, block))
+          if (block.isRollback) queue.rollBack(block.targetInstantTime)
+          else queue.add(block.instantTime, (file.fileName, reader, block))
         }
       }
-      queue
+      queue.left
     }
 
     private def counts(block: LogBlock): Boolean =
