@@ -5,7 +5,7 @@ import hudiidx.log.{LogBlocks, LogFiles, LogHeaderKey}
 import hudiidx.storage.{CountingStorage, LocalStorage}
 import hudiidx.table.listing.{MetadataTable, StockFileGroup, StockLayer, StockLocation, StockMerge, StockRecordIndex}
 import hudiidx.timeline.{InstantContents, InstantTime, TimelineReader}
-import hudiidx.{Allocated, DamagedTable, Fixtures}
+import hudiidx.{Allocated, CpuClock, DamagedTable, Fixtures}
 import java.nio.file.{Files, Paths, StandardOpenOption}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -183,5 +183,22 @@ final class StockRecordIndexSuite extends AnyFunSuite {
     val before = Allocated.bytes()
     assert(open(table).get === whole)
     assert(Allocated.bytes() - before < (200L << 20))
+  }
+
+  test("a metadata table of very many file groups is opened in time by their number") {
+    val table = Fixtures.copy("v9-mor-part")
+    val group = open(table).get.groups.head
+    val names = (1 to 30000).map(i => group.baseFile.get.replace(group.fileId, f"record-index-$i%06d-0"))
+    names.foreach(n => Files.createFile(Paths.get(table, ".hoodie/metadata/record_index", n)))
+    assert(CpuClock.millis(assert(open(table).get.groups.size === names.size + 1)) < 3000)
+  }
+
+  test("so is one of very many instants, of a table that had as many before") {
+    val table = Fixtures.copy("v6-cow-part")
+    (1 to 15000).foreach { i =>
+      Files.createFile(Paths.get(table, f".hoodie/20200101000$i%06d.commit"))
+      Files.createFile(Paths.get(table, f".hoodie/metadata/.hoodie/20210101000$i%06d.deltacommit"))
+    }
+    assert(CpuClock.millis(assert(open(table).get.inStep)) < 3000)
   }
 }

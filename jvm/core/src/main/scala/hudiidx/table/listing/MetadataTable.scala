@@ -208,14 +208,15 @@ object MetadataTable {
       /** Behind a pending compaction the slices that begin there. */
       def latest: Vector[FileSlice] = new FileSystemView(this, view).latestFileSlices(name)
 
-      def areCertain: Boolean = slices.nonEmpty && slices.forall(isCertain)
+      def areCertain: Boolean = slices.nonEmpty && (view.slicesByName || {
+        val bases = slices.map(s => s.fileId -> s.baseInstantTime).toMap
+        listed.forall(f => f.isBase || bases.get(f.fileId).forall(isCertain(f.instantTime, _)))
+      })
 
       /** A log file of an archived instant may belong to a later slice than its name says: only its completion tells. */
-      private def isCertain(slice: FileSlice): Boolean = view.slicesByName || listed.forall { f =>
-        f.isBase || f.fileId != slice.fileId || f.instantTime >= slice.baseInstantTime ||
-        f.instantTime.startsWith(InitInstantPrefix) || own.isCompletedWrite(f.instantTime) ||
-        archivedCompletion(f.instantTime).isDefined
-      }
+      private def isCertain(logTime: String, baseTime: String): Boolean =
+        logTime >= baseTime || logTime.startsWith(InitInstantPrefix) || own.isCompletedWrite(logTime) ||
+          archivedCompletion(logTime).isDefined
     }
 
     private def openFile(partition: String, name: String): RandomReader = {
@@ -291,14 +292,16 @@ object MetadataTable {
       def gone(undone: Vector[String]): Boolean = !undone.exists(seen)
       val changing = timeline.completed.filter(i => FileChanging(i.action))
       if (seen.isEmpty) madeFromAll(changing, files)
-      else
+      else {
+        val first = seen.min
         changing.forall { i =>
-          seen(i.requestedTime) || i.requestedTime < seen.min || (i.action match {
+          seen(i.requestedTime) || i.requestedTime < first || (i.action match {
             case Action.Rollback => gone(contents.rollback(i).commitsRolledBack)
             case Action.Restore  => gone(contents.restore(i).removedInstants)
             case _               => false
           })
         }
+      }
     }
 
     /** A metadata table that nobody wrote to since it was made: it holds all if it holds the instant that completed last,
