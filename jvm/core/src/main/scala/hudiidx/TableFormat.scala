@@ -46,8 +46,10 @@ final case class TableFormat private (
   /** A compaction leaves the keys that a reader saw before it. Hudi 1.0's lets late deletes win where its reader does not. */
   def compactsAsItReads: Boolean = reader != StockReader.Hudi10
 
-  /** A float that became a double is that of its shortest text, not of its bits, whether rows are merged or not. */
-  def floatsByText: Boolean = reader != StockReader.Hudi015
+  /** A float of a log that became a double is that of its shortest text, as one of a base file is, not of its bits. Hudi 0.15 and
+    * 1.0 do so where columns go by a history.
+    */
+  def floatsByText: Boolean = reader == StockReader.Hudi11
 
   /** Partition columns of rows that are not merged come last. */
   def partitionColumnsLast: Boolean = reader == StockReader.Hudi015

@@ -91,11 +91,6 @@ final case class TableConfig(
 
   def isMergeOnRead: Boolean = tableType == TableType.MergeOnRead
 
-  /** How floats of base files become doubles, see [[hudiidx.Widening]]. As stock's readers: 0.15 takes the bits where it merges
-    * nothing.
-    */
-  def baseFloatsByText: Boolean = format.floatsByText || isMergeOnRead
-
   /** Zone in which instants are formatted: the writers' own when the table says LOCAL, taken to be this JVM's. */
   def timelineZone: ZoneId = if (timelineTimezone == "UTC") ZoneOffset.UTC else ZoneId.systemDefault()
 

@@ -137,7 +137,7 @@ private[hive] object PieceRows {
       base(storage, piece, read, plan, columns, limits, if (isWhole) None else Some((piece.start, piece.end)))
     } else {
       val rules = MergeRules.of(plan.config, plan.mergesAs11)
-      val blocks = new LogRows(read, columns.schema, plan.config.format.floatsByText)
+      val blocks = new LogRows(read, columns.schema, plan.config.format.floatsByText || plan.schema.hasHistory)
       val budget = budgetBytes
       val counting = TableMergeRules.blocks(plan.config, plan.timeline.get, plan.asOf, plan.damagedAsStock)
       val merger = new SliceMerger(storage, plan.config, rules, counting, MergeOptions(budget), logBytes = budget)
@@ -164,7 +164,7 @@ private[hive] object PieceRows {
         new StorageInputFile(storage, piece.path),
         piece.path,
         read,
-        plan.config.baseFloatsByText,
+        floatsByText = true,
         range,
         Some(columns.labels),
         limits,

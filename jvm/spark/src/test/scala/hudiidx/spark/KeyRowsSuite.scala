@@ -57,7 +57,6 @@ final class KeyRowsSuite extends SparkSuite with ScalaCheckPropertyChecks {
   ): BaseFileReaderFactory =
     new BaseFileReaderFactory(
       ParquetReaders.of(spark, of, new StructType(), filters),
-      floatsByText = true,
       merging = None,
       names = None,
       keyField = keyField,

@@ -29,12 +29,11 @@ private[api] object FilesForArrow {
     */
   def requireColumns(table: PinnedTable, columns: StructType, files: Vector[String], conf: Configuration): Unit = {
     val variants = HudiType.columns(table.schema.avro).collect { case (parts, HudiType.Variant.name) => parts }
-    val byText = table.config.baseFloatsByText
     java.util.Arrays.stream(files.toArray).parallel().forEach { file =>
       val said = KeptFooters.of(new Path(file), conf).getFileMetaData.getSchema
       if (table.schema.unsureTimes.nonEmpty) requireLabels(file, said, table)
       variants.foreach(requireWhole(file, said, _))
-      requireSameValues(file, "", RowShims.columnsOf(said), columns, byText)
+      requireSameValues(file, "", RowShims.columnsOf(said), columns)
     }
   }
 
@@ -52,19 +51,19 @@ private[api] object FilesForArrow {
       throw HudiType.Variant.refused(file, variant.mkString("."), "Arrow")
 
   /** @param path of the column, with a dot behind it; empty for the columns themselves */
-  private def requireSameValues(file: String, path: String, own: DataType, wanted: DataType, byText: Boolean): Unit =
+  private def requireSameValues(file: String, path: String, own: DataType, wanted: DataType): Unit =
     (own, wanted) match {
       case (f: StructType, t: StructType) =>
         for (c <- t; o <- f.find(_.name == c.name))
-          requireSameValues(file, s"$path${c.name}.", o.dataType, c.dataType, byText)
+          requireSameValues(file, s"$path${c.name}.", o.dataType, c.dataType)
       case (f: ArrayType, t: ArrayType) =>
-        requireSameValues(file, s"${path}element.", f.elementType, t.elementType, byText)
+        requireSameValues(file, s"${path}element.", f.elementType, t.elementType)
       case (f: MapType, t: MapType) =>
-        requireSameValues(file, s"${path}key.", f.keyType, t.keyType, byText)
-        requireSameValues(file, s"${path}value.", f.valueType, t.valueType, byText)
+        requireSameValues(file, s"${path}key.", f.keyType, t.keyType)
+        requireSameValues(file, s"${path}value.", f.valueType, t.valueType)
       case _ =>
         for (from <- ColumnAdapter.plainOf(own); to <- ColumnAdapter.plainOf(wanted))
-          if (!isArrows(from, to, byText))
+          if (!isArrows(from, to))
             throw new UnsupportedTable(
               s"$file: its column ${path.dropRight(1)} has type ${own.sql}, which the table has as ${wanted.sql}: Arrow makes other " +
                 "values of it than Hudi does; read the table with Spark, or rewrite the file (stock Hudi's clustering or an upsert)"
@@ -72,9 +71,8 @@ private[api] object FilesForArrow {
     }
 
   /** True if Arrow's value of the wider type is Hudi's, or Arrow refuses. It writes numbers otherwise, as 1e+20 and 0E-10. */
-  private def isArrows(from: PlainType, to: PlainType, byText: Boolean): Boolean = (from, to) match {
+  private def isArrows(from: PlainType, to: PlainType): Boolean = (from, to) match {
     case _ if !Widening.isPossible(from, to)        => true
-    case (PlainType.Float32, PlainType.Float64)     => !byText
     case (PlainType.Float32 | PlainType.Float64, _) => false
     case (_: PlainType.Decimal, PlainType.Text)     => false
     case _                                          => true

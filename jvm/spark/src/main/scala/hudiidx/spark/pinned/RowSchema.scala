@@ -15,6 +15,7 @@ import org.apache.spark.sql.types._
   *  @param unsureTimes columns for which files may bear another unit's label than the table's, and then are repaired
   *  @param avroJson the Avro schema that the columns were made of
   *  @param file where that stands
+  *  @param hasHistory the table keeps a history of its columns
   */
 final case class RowSchema(
     struct: StructType,
@@ -23,7 +24,8 @@ final case class RowSchema(
     fromPath: String => Boolean,
     unsureTimes: Set[String],
     avroJson: String,
-    file: String
+    file: String,
+    hasHistory: Boolean
 ) {
   @transient lazy val avro: Schema = new Schema.Parser().setValidateDefaults(false).parse(avroJson)
 }
@@ -60,7 +62,8 @@ object RowSchema {
       rule.isPathAlone,
       TimestampLabels.unsure(avro),
       schema.avroJson,
-      schema.file
+      schema.file,
+      schema.hasHistory
     )
   }
 

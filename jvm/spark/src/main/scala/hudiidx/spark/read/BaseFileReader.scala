@@ -32,7 +32,6 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
   */
 final class BaseFileReaderFactory(
     readers: ParquetReaders,
-    floatsByText: Boolean,
     merging: Option[SliceReading],
     names: Option[TableNames],
     keyField: Option[String],
@@ -46,7 +45,6 @@ final class BaseFileReaderFactory(
     else
       new BaseFileReaderFactory(
         readers,
-        floatsByText,
         merging.map(_.copy(asOf = Some(instant))),
         names,
         keyField,
@@ -299,7 +297,7 @@ final class BaseFileReaderFactory(
       open: ParquetReaders => PartitionReader[ColumnarBatch]
   ): PartitionReader[ColumnarBatch] = {
     val inFile = namesIn(file).fold(types)(RenamedColumns.toFile(types, readers.columnsOf(footer), _))
-    new ConvertedBatches(open(readers.withColumns(inFile)), types, readers.data, fixedOf(file), floatsByText)
+    new ConvertedBatches(open(readers.withColumns(inFile)), types, readers.data, fixedOf(file))
   }
 }
 

@@ -15,8 +15,7 @@ final private[spark] class ConvertedBatches(
     batches: PartitionReader[ColumnarBatch],
     from: StructType,
     to: StructType,
-    fixed: Map[String, Any],
-    floatsByText: Boolean
+    fixed: Map[String, Any]
 ) extends PartitionReader[ColumnarBatch] {
 
   override def next(): Boolean = batches.next()
@@ -26,7 +25,7 @@ final private[spark] class ConvertedBatches(
     val columns = Array.tabulate[ColumnVector](batch.numCols) { i =>
       if (i >= to.length) batch.column(i)
       else if (fixed.contains(to(i).name)) Shims.constant(fixed(to(i).name), to(i).dataType, batch.numRows)
-      else ColumnAdapter.adapt(batch.column(i), from(i).dataType, to(i).dataType, floatsByText)
+      else ColumnAdapter.adapt(batch.column(i), from(i).dataType, to(i).dataType, floatsByText = true)
     }
     new ColumnarBatch(columns, batch.numRows)
   }

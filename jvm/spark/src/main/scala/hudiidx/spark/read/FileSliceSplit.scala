@@ -169,7 +169,6 @@ object FileSliceSplit {
   ): BaseFileReaderFactory =
     new BaseFileReaderFactory(
       parquet,
-      floatsByText = table.config.baseFloatsByText,
       if (table.hasLogs) Some(sliceReading(spark, table, avroJson.getOrElse(table.schema.avroJson))) else None,
       table.names,
       RecordKeyFilter.sameAsKey(table.config, table.schema.struct),
@@ -182,7 +181,11 @@ object FileSliceSplit {
     table.asOf,
     avroJson,
     table.schema.file,
-    ColumnRules.of(table.config.format, spark.sessionState.conf.caseSensitiveAnalysis),
+    ColumnRules.of(
+      table.config.format,
+      spark.sessionState.conf.caseSensitiveAnalysis,
+      byHistory = table.schema.hasHistory && !table.options.columnsByName
+    ),
     Shims.batchRows(spark),
     table.shared.damagedAsStock,
     table.mergesAs11,

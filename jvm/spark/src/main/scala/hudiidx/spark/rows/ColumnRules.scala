@@ -12,7 +12,10 @@ final case class ColumnRules(caseSensitive: Boolean, floatsByText: Boolean) {
 
 object ColumnRules {
 
-  /** The rules of the stock release that reads tables of this format. */
-  def of(format: TableFormat, caseSensitive: Boolean): ColumnRules =
-    ColumnRules(caseSensitive, format.floatsByText)
+  /** The rules of the stock release that reads tables of this format.
+    *
+    * @param byHistory columns go by the history that the table keeps of them
+    */
+  def of(format: TableFormat, caseSensitive: Boolean, byHistory: Boolean = false): ColumnRules =
+    ColumnRules(caseSensitive, format.floatsByText || byHistory)
 }
