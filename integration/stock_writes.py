@@ -13,6 +13,8 @@ from pyspark.sql.functions import expr
 from stock_session import StockSession
 
 MANY = {"hoodie.keep.min.commits": "40", "hoodie.keep.max.commits": "60"}
+PAYLOAD = "hoodie.datasource.write.payload.class"
+DEFAULT_PAYLOAD = "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"
 NUMBERS = {"SIX": 6, "EIGHT": 8, "NINE": 9}
 
 
@@ -257,9 +259,15 @@ class StockWrites(StockSession):
         table.call(f"call delete_metadata_table(table => '{named}')")
         table.call(f"call create_metadata_table(table => '{named}')")
 
-    def op_fail(self, name: str, first: int, end: int, seed: int) -> None:
+    def op_fail(
+        self, name: str, first: int, end: int, seed: int, parts: Sequence[str] = hudifix.PARTS
+    ) -> None:
         """A write that leaves files behind and does not commit."""
-        self.tables[name].fail(hudifix.mk(self, first, end, seed, f"id + {seed} * 1000"))
+        self.tables[name].fail(hudifix.mk(self, first, end, seed, f"id + {seed} * 1000", parts))
+
+    def op_roll_back_failed(self, name: str) -> None:
+        """Rolls back what writes left that failed, as 0.15.0 knows it, and nothing else."""
+        self._with_client(name, lambda client: client.rollbackFailedWrites())
 
     def op_compact(self, name: str) -> None:
         self.tables[name].compact()
@@ -289,25 +297,27 @@ class StockWrites(StockSession):
             for clean in ("clean", "cleaner")
             for key, value in (("policy", versions), ("fileversions.retained", "1"))
         }
-        resolver = self.j.org.apache.hudi.common.table.TableSchemaResolver(self.meta(table.path))
-        schema = resolver.getTableSchema(False).toAvroSchema().toString()
-        client = self.j.org.apache.hudi.DataSourceUtils.createHoodieClient(
-            self.spark._jsc, schema, table.path, "t", {**table.opts, **kept}
-        )
+        client = self._client(table, kept)
         try:
             work(client)
         finally:
             client.close()
 
+    def _client(self, table: hudifix.Table, options: dict[str, str]) -> Any:
+        resolver = self.j.org.apache.hudi.common.table.TableSchemaResolver(self.meta(table.path))
+        if self.v1:
+            avro, needed = resolver.getTableSchema(False).toAvroSchema(), {}
+        else:
+            avro, needed = resolver.getTableAvroSchema(False), {PAYLOAD: DEFAULT_PAYLOAD}
+        return self.j.org.apache.hudi.DataSourceUtils.createHoodieClient(
+            self.spark._jsc, avro.toString(), table.path, "t", {**needed, **table.opts, **options}
+        )
+
     def op_log_compact(self, name: str) -> bool:
         """Merges blocks of each log into one; false where there is nothing to be done."""
         table = self.tables[name]
         options = {"hoodie.log.compaction.enable": "true", "hoodie.log.compaction.blocks.threshold": "1"}
-        resolver = self.j.org.apache.hudi.common.table.TableSchemaResolver(self.meta(table.path))
-        schema = resolver.getTableSchema(False).toAvroSchema().toString()
-        client = self.j.org.apache.hudi.DataSourceUtils.createHoodieClient(
-            self.spark._jsc, schema, table.path, "t", {**table.opts, **options}
-        )
+        client = self._client(table, options)
         try:
             planned = client.scheduleLogCompaction(self.j.org.apache.hudi.common.util.Option.empty())
             if planned.isPresent():

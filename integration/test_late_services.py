@@ -163,3 +163,29 @@ def test_a_restore_that_is_run_again_takes_what_its_first_run_removed_from_an_in
     assert_as_stock(spark, stock, name, path)
     assert_in_step(spark, path)
     assert_as_stock(spark, stock, name, path)
+
+
+def test_what_is_logged_behind_a_rollback_that_is_later_than_its_commit_counts(
+    spark: SparkSession, stock_0_15: Any
+) -> None:
+    """A write takes its time before it rolls back one that failed. Stock Hudi 0.15.0 ends its scan of the log
+    at that rollback, until a later commit; 1.0.2 goes on, as hudiidx does."""
+    stock, name = stock_0_15, "late-rollback"
+    path = stock.new(name=name, kind="MOR", options=PLAIN)
+    stock.write(name=name, first=0, end=5, seed=1, operation="bulk_insert", parts=["oslo"])
+    stock.write(name=name, first=21, end=22, seed=1, operation="bulk_insert", parts=["sf"])
+    index = HudiIndex(spark, path)
+    index.create(record="global", columns="*")
+    stock.fail(name=name, first=0, end=5, seed=2, parts=["oslo"])
+    stock.write(name=name, first=1, end=2, seed=3, operation="delete", parts=["oslo"])
+    assert "k000001" in ids(stock, name)
+    wanted = {f"k{n:06d}" for n in (0, 2, 3, 4, 21)}
+    for _ in range(2):
+        frame = spark.read.format("hudiidx").load(path)
+        assert {row.id for row in frame.select("id").collect()} == wanted
+        assert {place.key for place in HudiIndex(spark, path).lookup(KEYS)} == wanted
+        index.update()
+    stock.write(name=name, first=21, end=22, seed=4, parts=["sf"])
+    assert_as_stock(spark, stock, name, path)
+    assert_in_step(spark, path)
+    assert ids(stock, name) == wanted

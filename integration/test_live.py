@@ -94,6 +94,8 @@ def test_index_and_stock_agree_while_stock_goes_on_writing(
     pair.assert_same()
 
     stock.fail(name=pair.name, first=0, end=30, seed=3)  # files of no commit
+    if version == OLDEST:  # or it hides the rows of the next commit: see test_late_services.py
+        stock.roll_back_failed(name=pair.name)
     if kind == "MOR":
         stock.schedule_compaction(name=pair.name)
         pair.assert_same()

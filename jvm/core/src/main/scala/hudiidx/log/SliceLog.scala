@@ -46,9 +46,9 @@ object SliceLog {
   /** The data and delete blocks of a slice in the order in which they apply. Reads headers only.
     *
     * Corrupt and change-data blocks do not count, nor do blocks of uncommitted instants (before version 8) and those that a
-    * rollback command undoes, wherever in the slice they stand. At a block newer than the query's instant Hudi 0.15 ends
-    * its scan while 1.x goes on behind it; tables of version 6 are read as 0.15 reads them. The difference shows
-    * where instants interleave, or where a rollback stands behind such a block.
+    * rollback command undoes, wherever in the slice they stand. Blocks newer than the query's instant are passed over, as by
+    * Hudi 1.x. Hudi 0.15 ends its scan there, and loses what is behind: the rows of a writer that took its time before it
+    * rolled back a failed write, and those of instants that interleave.
     *
     * Blocks of a log compaction stand in the place of the newest instant that they list, and that instant and the others
     * do not count any more (Hudi's optimized scan; chains of log compactions too). Blocks whose listed instants have all
@@ -69,18 +69,16 @@ object SliceLog {
     val queue = new BlockQueue[CountedBlock]
     val schemas = mutable.HashMap.empty[String, String]
     val all = files.iterator.filterNot(_.endsWith(CdcSuffix))
-    var ended = false
-    while (!ended && all.hasNext) {
+    while (all.hasNext) {
       val file = all.next()
       reading(storage, file) { reader =>
         val judge = rules.damage.judgeOf(storage, file)
         written.get(file).filter(_ > reader.sizeBytes).foreach(judge.shorter(reader.sizeBytes, _))
         val blocks = judged(LogFile.blocks(reader, rules.atomicWrites), judge)
-        while (!ended && blocks.hasNext) {
+        while (blocks.hasNext) {
           val block = shared(blocks.next(), schemas)
           if (isTooNew(block, rules)) {
             if (rules.asksTimeline && !isVisible(file, block, rules)) judge.uncommitted(block)
-            ended = rules.asksTimeline
           } else if (block.isRollback) queue.rollBack(block.targetInstantTime)
           else if (isData(block)) {
             if (isVisible(file, block, rules)) queue.add(block.instantTime, CountedBlock(file, block))
