@@ -211,7 +211,7 @@ final class IncrementalQuery(
     val rewrites = if (before.nonEmpty) Set.empty[String] else rewritesAlone(active)
     val here = active.filterNot(i => rewrites(i.requestedTime))
     val fallback = request.fallback.getOrElse(true)
-    val instants = before.map(_._1.requestedTime) ++ here.map(_.requestedTime)
+    val instants = (before.map(_._1.requestedTime) ++ here.map(_.requestedTime)).sorted
     // What is archived is read from the table's latest files; its own may have been cleaned.
     val read = if (fallback && before.nonEmpty) Vector.empty else before ++ here.map(i => commitOf(i))
     Increment(
