@@ -42,7 +42,7 @@ private[spark] final class WholeSlices(shared: SharedTable, increment: PinnedInc
       val whole = wholes(partitionPath)
       slices.map { slice =>
         if (increment.view.isEmpty || !partial(groupOf(slice))) slice
-        else upToEnd(whole.flatMap(_.get(groupOf(slice))).find(has(_, slice)).getOrElse(throw gone(slice)))
+        else upToEnd(whole.iterator.flatMap(_().get(groupOf(slice))).find(has(_, slice)).getOrElse(throw gone(slice)))
       }
     }
   }
@@ -50,13 +50,14 @@ private[spark] final class WholeSlices(shared: SharedTable, increment: PinnedInc
   /** By file group its slice as of the range's last instant, then as of each compaction behind it: a commit that completes behind a
     * compaction's request has its log files there, whenever it was requested itself.
     */
-  private def wholes(partitionPath: String): Stream[Map[FileGroup, FileSlice]] = {
+  private def wholes(partitionPath: String): Vector[() => Map[FileGroup, FileSlice]] = {
     val last = increment.found.last
     val compactions = shared.timeline.instants.collect {
       case i if WholeSlices.Compactions(i.action) && last.exists(_ < i.requestedTime) => Some(i.requestedTime)
     }
-    (last +: compactions).toStream.map { asOf =>
-      shared.view.latestMergedFileSlices(partitionPath, asOf).map(s => groupOf(s) -> s).toMap
+    (last +: compactions).map { asOf =>
+      lazy val found = shared.view.latestMergedFileSlices(partitionPath, asOf).map(s => groupOf(s) -> s).toMap
+      () => found
     }
   }
 
