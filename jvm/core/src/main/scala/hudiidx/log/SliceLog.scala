@@ -46,7 +46,7 @@ object SliceLog {
   /** The data and delete blocks of a slice in the order in which they apply. Reads headers only.
     *
     * Corrupt and change-data blocks do not count, nor do blocks of uncommitted instants (before version 8) and those that a
-    * rollback command undoes, wherever in the slice they stand. Blocks newer than the query's instant are passed over, as by
+    * rollback command undoes, wherever in the slice they stand. Blocks newer than the query's instant are left out, as by
     * Hudi 1.x. Hudi 0.15 ends its scan there, and loses what is behind: the rows of a writer that took its time before it
     * rolled back a failed write, and those of instants that interleave.
     *

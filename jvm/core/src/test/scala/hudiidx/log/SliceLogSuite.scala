@@ -70,7 +70,7 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (version <- Seq(TableFormat.V6, TableFormat.V9))
     test(
-      s"version ${version.version}: blocks newer than the query are passed over, and what stands behind them counts"
+      s"version ${version.version}: blocks newer than the query are left out, and what stands after them counts"
     ) {
       def of(pieces: Piece*): Vector[Int] =
         numbers(counted(Vector(pieces.toVector), BlockRules(version, Some("2"), _ => true)))
