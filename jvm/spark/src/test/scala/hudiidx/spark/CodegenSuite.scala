@@ -79,7 +79,7 @@ final class CodegenSuite extends SparkSuite {
       val before = read(Fixtures.table(name), "as.of.instant" -> first).where("city = 'oslo'")
       val old = read(withOldFile(name, "oslo")).where("city = 'oslo'")
       assert(rows.length > old.count())
-      val text = if (name.startsWith("v6")) "cast(f as double) as f" else "cast(cast(f as string) as double) as f"
+      val text = "cast(cast(f as string) as double) as f"
       val columns = Seq("id", "cast(qty as bigint) as qty", "st.a as a", "st.b as b", "ts")
       assert(
         old.selectExpr(columns :+ "f": _*).collect().toSet === before.selectExpr(columns :+ text: _*).collect().toSet
