@@ -41,7 +41,7 @@ object RowChanges {
       t.completed.filter(i => Changing(i.action)).map(i => (i.requestedTime, i.action)).toSet
     (changing(now.timeline) -- changing(read.timeline)).foreach { case (instant, action) =>
       throw new WriteConflict(
-        s"${now.tablePath}: the $action $instant was completed while the statement was at work, which so may have read old rows; run it again"
+        s"${now.tablePath}: the $action $instant was completed after the rows of this write were read, so that it may write old rows; if this is a statement, run it again; if it is a DataFrame, read the table into a new one"
       )
     }
   }
