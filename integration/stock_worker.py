@@ -15,10 +15,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "fixtu
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
 
 from stock_reads import StockReads
+from stock_services import StockServices
 from stock_writes import StockWrites
 
 
-class Stock(StockWrites, StockReads):
+class Stock(StockWrites, StockServices, StockReads):
     """All requests, over one session."""
 
 

@@ -13,8 +13,6 @@ from pyspark.sql.functions import expr
 from stock_session import StockSession
 
 MANY = {"hoodie.keep.min.commits": "40", "hoodie.keep.max.commits": "60"}
-PAYLOAD = "hoodie.datasource.write.payload.class"
-DEFAULT_PAYLOAD = "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"
 NUMBERS = {"SIX": 6, "EIGHT": 8, "NINE": 9}
 
 
@@ -199,10 +197,6 @@ class StockWrites(StockSession):
         """As ``op_write_at_once``, of arguments of ``op_put``."""
         return self._at_once(lambda batch: self.op_put(name, **batch), batches)
 
-    def op_clean_up(self, name: str, commits: int = 3) -> None:
-        """Runs a clean that keeps the files of the last commits."""
-        self.tables[name].clean(commits)
-
     def op_merge_into(self, name: str, first: int, end: int, seed: int, when: int) -> None:
         """Changes one column of the rows that are there: a log block of the changed columns alone."""
         partial = "hoodie.spark.sql.merge.into.partial.updates"
@@ -214,120 +208,16 @@ class StockWrites(StockSession):
             **{partial: "true", "hoodie.embed.timeline.server": "false"},
         )
 
-    def op_create_index(self, name: str, index: str, columns: str) -> None:
-        """Makes an index of the metadata table, by what stands behind the table's name in CREATE INDEX."""
-        table = self.tables[name]
-        lock = "org.apache.hudi.client.transaction.lock.InProcessLockProvider"
-        table.call(
-            f"create index {index} on {table.register()} {columns}", **{"hoodie.write.lock.provider": lock}
-        )
-
-    def op_cluster(self, name: str, op: str = "scheduleAndExecute") -> None:
-        """Plans a clustering and runs it, or one of these."""
-        table = self.tables[name]
-        table.call(f"call run_clustering(table => '{table.register()}', op => '{op}')")
-
-    def op_roll_back(self, name: str, even_only: bool = False) -> None:
-        """Takes the last completed instant back."""
-        table = self.tables[name]
-        *before, last = table.last()
-        if not before and not even_only:
-            raise RuntimeError("the only write stays: without one nothing tells the table's columns")
-        table.call(f"call rollback_to_instant(table => '{table.register()}', instant_time => '{last}')")
-
-    def op_savepoint(self, name: str) -> str:
-        """Saves the table as it is; the instant to restore it to."""
-        table = self.tables[name]
-        instant = str(table.last()[-1])
-        table.call(f"call create_savepoint(table => '{table.register()}', commit_time => '{instant}')")
-        return instant
-
-    def op_restore(self, name: str, to: str) -> None:
-        """Takes back all that completed after a savepoint."""
-        table = self.tables[name]
-        table.call(f"call rollback_to_savepoint(table => '{table.register()}', instant_time => '{to}')")
-
     def op_overwrite(self, name: str, first: int, end: int, seed: int) -> None:
         """As Spark's mode overwrite: the folder goes, and the table is made anew in its place."""
         self.tables[name].first = True
         self.op_write(name, first, end, seed, "insert")
-
-    def op_rebuild_metadata(self, name: str) -> None:
-        """Deletes the metadata table, and makes it anew."""
-        table = self.tables[name]
-        named = table.register()
-        table.call(f"call delete_metadata_table(table => '{named}')")
-        table.call(f"call create_metadata_table(table => '{named}')")
 
     def op_fail(
         self, name: str, first: int, end: int, seed: int, parts: Sequence[str] = hudifix.PARTS
     ) -> None:
         """A write that leaves files behind and does not commit."""
         self.tables[name].fail(hudifix.mk(self, first, end, seed, f"id + {seed} * 1000", parts))
-
-    def op_roll_back_failed(self, name: str) -> None:
-        """Rolls back what writes left that failed, as 0.15.0 knows it, and nothing else."""
-        self._with_client(name, lambda client: client.rollbackFailedWrites())
-
-    def op_compact(self, name: str) -> None:
-        self.tables[name].compact()
-
-    def op_schedule_compaction(self, name: str) -> None:
-        self.tables[name].schedule_compaction()
-
-    def op_run_compaction(self, name: str) -> None:
-        """Runs the compactions that are planned."""
-        self.tables[name].run_compaction()
-
-    def op_plan_clean(self, name: str) -> None:
-        """Plans a clean of all but the last version of each file group, and does not run it."""
-        service = self.j.org.apache.hudi.common.model.TableServiceType.CLEAN
-        none = self.j.org.apache.hudi.common.util.Option.empty()
-        self._with_client(name, lambda client: client.scheduleTableService(none, service))
-
-    def op_run_cleans(self, name: str) -> None:
-        """Runs the cleans that are planned."""
-        self._with_client(name, lambda client: client.clean())
-
-    def _with_client(self, name: str, work: Callable[[Any], Any]) -> None:
-        table = self.tables[name]
-        versions = "KEEP_LATEST_FILE_VERSIONS"
-        kept = {
-            f"hoodie.{clean}.{key}": value
-            for clean in ("clean", "cleaner")
-            for key, value in (("policy", versions), ("fileversions.retained", "1"))
-        }
-        client = self._client(table, kept)
-        try:
-            work(client)
-        finally:
-            client.close()
-
-    def _client(self, table: hudifix.Table, options: dict[str, str]) -> Any:
-        resolver = self.j.org.apache.hudi.common.table.TableSchemaResolver(self.meta(table.path))
-        if self.v1:
-            avro, needed = resolver.getTableSchema(False).toAvroSchema(), {}
-        else:
-            avro, needed = resolver.getTableAvroSchema(False), {PAYLOAD: DEFAULT_PAYLOAD}
-        return self.j.org.apache.hudi.DataSourceUtils.createHoodieClient(
-            self.spark._jsc, avro.toString(), table.path, "t", {**needed, **table.opts, **options}
-        )
-
-    def op_log_compact(self, name: str) -> bool:
-        """Merges blocks of each log into one; false where there is nothing to be done."""
-        table = self.tables[name]
-        options = {"hoodie.log.compaction.enable": "true", "hoodie.log.compaction.blocks.threshold": "1"}
-        client = self._client(table, options)
-        try:
-            planned = client.scheduleLogCompaction(self.j.org.apache.hudi.common.util.Option.empty())
-            if planned.isPresent():
-                client.logCompact(planned.get(), True)
-            return bool(planned.isPresent())
-        finally:
-            client.close()
-
-    def op_clean(self, name: str) -> None:
-        self.tables[name].clean(1)
 
     def op_alter(self, name: str, changes: list[str]) -> None:
         """Changes of the table's columns, each what stands behind ALTER TABLE and its name."""

@@ -23,6 +23,13 @@ def ids(stock: Any, name: str) -> set[str]:
     return {literal_eval(row)[0] for row in stock.values(name=name, column="id")}
 
 
+def filled(stock: Any, name: str, kind: str, end: int, parts: list[str]) -> str:
+    """The folder of a new table with the first rows."""
+    path = stock.new(name=name, kind=kind, options=PLAIN)
+    stock.write(name=name, first=0, end=end, seed=1, operation="insert", parts=parts)
+    return str(path)
+
+
 def assert_as_stock(spark: SparkSession, stock: Any, name: str, path: str) -> None:
     """Rows, filters and lookups, by an index that is used where it can be."""
     wanted = ids(stock, name)
@@ -96,8 +103,7 @@ def test_keys_as_of_an_instant_behind_which_commits_were_archived_are_those_of_t
     spark: SparkSession, stock_1_2: Any, kind: str
 ) -> None:
     stock, name = stock_1_2, f"archived-behind-{kind}"
-    path = stock.new(name=name, kind=kind, options=PLAIN)
-    stock.write(name=name, first=0, end=6, seed=1, operation="insert", parts=["oslo"])
+    path = filled(stock, name, kind, 6, ["oslo"])
     (then,) = stock.completed(name=name)
     stock.write(name=name, first=0, end=2, seed=2, operation="delete", parts=["oslo"])
     for turn in range(6):
@@ -147,8 +153,7 @@ def test_a_restore_that_is_run_again_takes_what_its_first_run_removed_from_an_in
     spark: SparkSession, stock_1_2: Any, kind: str
 ) -> None:
     stock, name = stock_1_2, f"restored-again-{kind}"
-    path = stock.new(name=name, kind=kind, options=PLAIN)
-    stock.write(name=name, first=0, end=20, seed=1, operation="insert", parts=["oslo", "lima"])
+    path = filled(stock, name, kind, 20, ["oslo", "lima"])
     then = stock.savepoint(name=name)
     index = HudiIndex(spark, path)
     index.create(record="global", columns="*")

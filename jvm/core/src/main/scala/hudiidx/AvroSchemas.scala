@@ -49,6 +49,9 @@ object AvroSchemas {
         case _           => schema
       }
 
+  /** A union of null and a type. */
+  def optional(value: Schema): Schema = Schema.createUnion(Schema.create(Schema.Type.NULL), value)
+
   /** What of a schema lets a few bytes be data of any depth or length; None for the schema of a table. */
   def unbounded(schema: Schema): Option[String] = {
     var empty = 0

@@ -71,5 +71,5 @@ object SchemaUnion {
   }
 
   private def optional(value: Schema): Schema =
-    if (value.getType == Schema.Type.UNION) value else Schema.createUnion(Schema.create(Schema.Type.NULL), value)
+    if (value.getType == Schema.Type.UNION) value else AvroSchemas.optional(value)
 }

@@ -51,6 +51,9 @@ final case class TableFormat private (
     */
   def floatsByText: Boolean = reader == StockReader.Hudi11
 
+  /** The same of the images in `.cdc` files. */
+  def imageFloatsByText: Boolean = reader != StockReader.Hudi015
+
   /** Partition columns of rows that are not merged come last. */
   def partitionColumnsLast: Boolean = reader == StockReader.Hudi015
 

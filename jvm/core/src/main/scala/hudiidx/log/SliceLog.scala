@@ -68,15 +68,11 @@ object SliceLog {
   ): Vector[CountedBlock] = {
     val queue = new BlockQueue[CountedBlock]
     val schemas = mutable.HashMap.empty[String, String]
-    val all = files.iterator.filterNot(_.endsWith(CdcSuffix))
-    while (all.hasNext) {
-      val file = all.next()
+    files.filterNot(_.endsWith(CdcSuffix)).foreach { file =>
       reading(storage, file) { reader =>
         val judge = rules.damage.judgeOf(storage, file)
         written.get(file).filter(_ > reader.sizeBytes).foreach(judge.shorter(reader.sizeBytes, _))
-        val blocks = judged(LogFile.blocks(reader, rules.atomicWrites), judge)
-        while (blocks.hasNext) {
-          val block = shared(blocks.next(), schemas)
+        judged(LogFile.blocks(reader, rules.atomicWrites), judge).map(shared(_, schemas)).foreach { block =>
           if (isTooNew(block, rules)) {
             if (rules.asksTimeline && !isVisible(file, block, rules)) judge.uncommitted(block)
           } else if (block.isRollback) queue.rollBack(block.targetInstantTime)

@@ -74,6 +74,20 @@ object TableSchema {
     }
   }
 
+  /** DamagedTable for a text that is no schema.
+    *
+    * @param file where it stands
+    */
+  def parse(avroJson: String, file: String): Schema =
+    try AvroSchemas.parse(avroJson)
+    catch {
+      case e: AvroRuntimeException =>
+        throw new DamagedTable(
+          s"$file: the table's Avro schema cannot be parsed (${e.getMessage}); write to the table again",
+          e
+        )
+    }
+
   /** Puts the meta columns in front, once: delete_partition writes them into its schema itself. Without `populated` they
     *  are taken out.
     *  @param source file named in errors
@@ -153,8 +167,8 @@ private final class CommitSchemas(timeline: ActiveTimeline, contents: InstantCon
 
   /** Whoever rewrites files, as a compaction does, leaves out what the schema lacks. */
   private def withColumns(said: Said, other: Instant): Said = of(other).filter(_.json != said.json).fold(said) { more =>
-    val own = CommitSchemas.parse(said)
-    SchemaUnion.of(own, CommitSchemas.parse(more)) match {
+    val own = TableSchema.parse(said.json, said.source)
+    SchemaUnion.of(own, TableSchema.parse(more.json, more.source)) match {
       case both if both eq own => said
       case both                => said.copy(json = both.toString)
     }
@@ -165,14 +179,4 @@ private object CommitSchemas {
 
   /** Operations that carry over the schema of the files they rewrite, which may be an old one. */
   val Rewriting: Set[String] = Set("COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX")
-
-  def parse(said: Said): Schema =
-    try AvroSchemas.parse(said.json)
-    catch {
-      case e: AvroRuntimeException =>
-        throw new DamagedTable(
-          s"${said.source}: the table's Avro schema cannot be parsed (${e.getMessage}); write to the table again",
-          e
-        )
-    }
 }

@@ -3,6 +3,7 @@ package hudiidx.write.format
 import java.io.ByteArrayOutputStream
 import org.apache.avro.file.DataFileWriter
 import org.apache.avro.generic.{GenericDatumWriter, GenericRecord}
+import hudiidx.AvroSchemas
 import org.apache.avro.{Schema, SchemaBuilder}
 
 /** Avro containers of one record, as files of the timeline are; schemas as Hudi's generated classes have them. Format notes
@@ -27,11 +28,9 @@ private[write] object AvroContent {
   def recordOf(name: String, fields: Vector[(String, Schema)]): Schema =
     fields
       .foldLeft(SchemaBuilder.record(name).namespace(namespace).fields()) { case (all, (field, schema)) =>
-        all.name(field).`type`(optional(schema)).withDefault(null)
+        all.name(field).`type`(AvroSchemas.optional(schema)).withDefault(null)
       }
       .endRecord()
-
-  private def optional(schema: Schema): Schema = Schema.createUnion(Schema.create(Schema.Type.NULL), schema)
 
   def container(record: GenericRecord): Array[Byte] = {
     val out = new ByteArrayOutputStream

@@ -3,8 +3,7 @@ package hudiidx.spark.pinned
 import hudiidx.parquet.TimestampLabels
 import hudiidx.spark.rows.AvroSchemaConverter
 import hudiidx.table.{LatestSchema, PartitionReading, PartitionRule, TableConfig, TableSchema}
-import hudiidx.{AvroSchemas, DamagedTable}
-import org.apache.avro.{AvroRuntimeException, Schema}
+import org.apache.avro.Schema
 import org.apache.spark.sql.types._
 
 /** The columns of a table as stock Hudi's reader shows them.
@@ -42,7 +41,7 @@ object RowSchema {
       merged: Boolean = false,
       reading: PartitionReading = PartitionReading()
   ): RowSchema = {
-    val avro = parse(schema)
+    val avro = TableSchema.parse(schema.avroJson, schema.file)
     val (meta, data) = AvroSchemaConverter.structType(avro, schema.file).partition(f => TableSchema.isMeta(f.name))
     val rule = PartitionRule(config, reading)
     val shown = StructType(data.map(f => if (rule.isPathText(f.name)) f.copy(dataType = StringType) else f))
@@ -66,16 +65,6 @@ object RowSchema {
       schema.hasHistory
     )
   }
-
-  private def parse(schema: LatestSchema): Schema =
-    try AvroSchemas.parse(schema.avroJson)
-    catch {
-      case e: AvroRuntimeException =>
-        throw new DamagedTable(
-          s"${schema.file}: the table's Avro schema cannot be parsed (${e.getMessage}); write to the table again",
-          e
-        )
-    }
 
   private def partitionsLast(data: StructType, config: TableConfig): StructType = {
     val byName = data.map(f => f.name -> f).toMap

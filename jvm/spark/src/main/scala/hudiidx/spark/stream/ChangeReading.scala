@@ -145,7 +145,7 @@ final private[spark] case class ChangeReading(
 
     private def recordsOf(change: Change.Recorded): Iterator[ChangeRecord] = change.files.iterator.flatMap {
       case (file, bytes) =>
-        val byText = table.config.format.floatsByText
+        val byText = table.config.format.imageFloatsByText
         new WhileInTask(ChangeRecords.open(storage, Storage.join(folder, file), images, byText, bytes))
     }
 

@@ -1,6 +1,6 @@
 package hudiidx.spark.write
 
-import hudiidx.InvalidOption
+import hudiidx.{AvroSchemas, InvalidOption}
 import hudiidx.spark.rows.{AvroSchemaConverter, VariantShims}
 import hudiidx.table.HudiType
 import hudiidx.write.StockWriter
@@ -109,7 +109,7 @@ object WriteSchema {
   private def field(f: StructField, parent: String, within: String): Schema.Field = {
     requireName(f.name, within)
     val schema = marked(f, within).getOrElse(of(f.dataType, f.name, s"$parent.${f.name}", parent, within))
-    if (f.nullable) new Schema.Field(f.name, optional(schema), null, Schema.Field.NULL_DEFAULT_VALUE)
+    if (f.nullable) new Schema.Field(f.name, AvroSchemas.optional(schema), null, Schema.Field.NULL_DEFAULT_VALUE)
     else new Schema.Field(f.name, schema, null, null: Object)
   }
 
@@ -158,9 +158,7 @@ object WriteSchema {
     if (clean.headOption.forall(Character.isDigit)) s"_$clean" else clean
   }
 
-  private def optional(schema: Schema): Schema = Schema.createUnion(Schema.create(Schema.Type.NULL), schema)
-
-  private def maybe(schema: Schema, nullable: Boolean): Schema = if (nullable) optional(schema) else schema
+  private def maybe(schema: Schema, nullable: Boolean): Schema = if (nullable) AvroSchemas.optional(schema) else schema
 
   private def of(
       dataType: DataType,
