@@ -46,6 +46,16 @@ final class CountingStorage(inner: Storage) extends Storage {
     inner.status(path)
   }
 
+  override def filesBelow(dir: String): Vector[FileInfo] = {
+    lists.incrementAndGet()
+    inner.filesBelow(dir)
+  }
+
+  override def isThere(path: String): Boolean = {
+    statuses.incrementAndGet()
+    inner.isThere(path)
+  }
+
   override def open(path: String): RandomReader = opening(inner.open(path))
 
   override def open(file: FileInfo): RandomReader = opening(inner.open(file))

@@ -60,6 +60,20 @@ trait Storage {
   /** None if there is nothing at `path`. */
   def status(path: String): Option[FileInfo]
 
+  /** All files below `dir`, in whatever folders, but not through links; none if it does not exist. */
+  def filesBelow(dir: String): Vector[FileInfo] = {
+    val found = Vector.newBuilder[FileInfo]
+    Storage.walk(dir) { folder =>
+      val (folders, files) = list(folder).partition(_.isDirectory)
+      found ++= files
+      folders.map(_.path).filterNot(isLink)
+    }: Unit
+    found.result()
+  }
+
+  /** Something is at the path of a file. A store that is asked for files and for folders one by one is asked for a file alone. */
+  def isThere(path: String): Boolean = status(path).isDefined
+
   /** Opens for positional reads; NoSuchFileException if absent. */
   def open(path: String): RandomReader
 

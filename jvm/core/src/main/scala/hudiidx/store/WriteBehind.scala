@@ -67,6 +67,16 @@ private[hudiidx] final class WriteBehind(under: Storage) extends ForwardingStora
     under.status(path)
   }
 
+  override def filesBelow(dir: String): Vector[FileInfo] = {
+    settle(below(dir))
+    under.filesBelow(dir)
+  }
+
+  override def isThere(path: String): Boolean = {
+    settle(below(path))
+    under.isThere(path)
+  }
+
   override def open(path: String): RandomReader = {
     settle(_ == path)
     under.open(path)

@@ -25,6 +25,8 @@ private[hudiidx] final class TableFolder private (under: Storage, private val ta
 
   override def list(dir: String): Vector[FileInfo] = under.list(dir)
   override def status(path: String): Option[FileInfo] = under.status(path)
+  override def filesBelow(dir: String): Vector[FileInfo] = under.filesBelow(dir)
+  override def isThere(path: String): Boolean = under.isThere(path)
   override def open(path: String): RandomReader = under.open(path)
   override def open(file: FileInfo): RandomReader = under.open(file)
   override def readAll(path: String): Array[Byte] = under.readAll(path)

@@ -192,8 +192,8 @@ private[write] final class Epochs(storage: Storage, tablePath: String) {
     else if (storage.publish(path, d.content)) {
       // That the record is gone says that its writer went on, and ended. But stock Hudi may have rolled the write back; and a
       // later try of the same plan has a record behind this one.
-      val isStill = storage.status(this.path(of, number + 1)).isEmpty &&
-        (d.pending.isEmpty || storage.status(Storage.join(tablePath, d.pending)).isDefined)
+      val isStill = !storage.isThere(this.path(of, number + 1)) &&
+        (d.pending.isEmpty || storage.isThere(Storage.join(tablePath, d.pending)))
       if (!isStill) storage.delete(path): Unit
     }
   }

@@ -85,7 +85,7 @@ final class Markers(store: Storage, tablePath: String, format: TableFormat, inst
   /** All files announced. Who put a marker there may have had fewer rights than who goes by it: what is no name of a file that
     * this write makes is passed over.
     */
-  def all: Vector[Marked] = below(dir).filter(m => isOfWrite(m.path))
+  def all: Vector[Marked] = storage.filesBelow(dir).flatMap(marked(_)).filter(m => isOfWrite(m.path))
 
   private def isOfWrite(path: String): Boolean = {
     val name = path.substring(path.lastIndexOf('/') + 1)
@@ -94,17 +94,6 @@ final class Markers(store: Storage, tablePath: String, format: TableFormat, inst
       // A log of several writes bears the time of its slice; it is looked into.
       f.instantTime == instant || (!f.isBase && !format.logsOfOneWrite)
     }
-  }
-
-  /** No writer puts links there: they are none of its folders. */
-  private def below(first: String): Vector[Marked] = {
-    val found = Vector.newBuilder[Marked]
-    Storage.walk(first) { folder =>
-      val (folders, files) = storage.list(folder).partition(_.isDirectory)
-      found ++= files.flatMap(marked(_))
-      folders.map(_.path).filterNot(storage.isLink)
-    }: Unit
-    found.result()
   }
 
   private def marked(f: FileInfo): Option[Marked] = {

@@ -36,16 +36,35 @@ object MetadataTableWriter {
     * @param table     its instants as they are now; properties are read again
     * @param changes   all that the instant did to files
     * @param keepsKeys each record stays as it is, in its file group: what maps keys stays true
+    * @param before    what is to hold before anything is done; it raises an error where it does not
+    * @return true if there is a metadata table, or was
     */
-  def commit(table: TableContext, instant: String, changes: Vector[FileChange], keepsKeys: Boolean): Unit = {
+  def commit(
+      table: TableContext,
+      instant: String,
+      changes: Vector[FileChange],
+      keepsKeys: Boolean,
+      before: () => Unit = () => ()
+  ): Boolean = {
     val (storage, path) = (table.storage, table.tablePath)
     table.timeline.pending(Action.Indexing).headOption.foreach(i => throw PendingWrites.isAtWork(path, i))
-    val config = TableConfig.read(storage, path)
+    val (config, _) = Storage.both(storage, path)(TableConfig.read(storage, path), before())
     if (config.timelineDir(path) != table.timeline.dir)
       throw new WriteConflict(s"$path: the table was made anew during the write $instant; write again")
+    keepInStep(table, instant, changes, config, notKept(config, keepsKeys))
+    config.metadataPartitions.nonEmpty || config.inflightMetadataPartitions.nonEmpty
+  }
+
+  private def keepInStep(
+      table: TableContext,
+      instant: String,
+      changes: Vector[FileChange],
+      config: TableConfig,
+      others: Vector[String]
+  ): Unit = {
+    val (storage, path) = (table.storage, table.tablePath)
     if (config.metadataPartitions.contains(MetadataTable.FilesPartition))
       try {
-        val others = notKept(config, keepsKeys)
         if (others.nonEmpty) remove(storage, path, s"this writer does not keep its partitions ${others.mkString(", ")}")
         else {
           val group = filesGroup(table)
@@ -132,7 +151,7 @@ object MetadataTableWriter {
     val (name, version) = Iterator
       .from(first)
       .map(v => FileName.render(slice.fileId, named, "0-0-0", FileKind.Log, v) -> v)
-      .find { case (n, _) => storage.status(s"$root/${MetadataTable.FilesPartition}/$n").isEmpty }
+      .find { case (n, _) => !storage.isThere(s"$root/${MetadataTable.FilesPartition}/$n") }
       .get
     WrittenFile(
       MetadataTable.FilesPartition,
@@ -165,7 +184,7 @@ object MetadataTableWriter {
       catch { case _: NotAHudiTable => None }
     config.foreach { c =>
       val dir = c.timelineDir(root)
-      if (storage.status(s"$dir/$instant$Requested").isDefined) {
+      if (storage.isThere(s"$dir/$instant$Requested")) {
         val files = announced(storage, dir, instant).map(Storage.join(root, _))
         if (!c.format.logsOfOneWrite && files.exists(SharedLogs.hasOthers(storage, _, instant)))
           remove(
@@ -184,7 +203,7 @@ object MetadataTableWriter {
 
   /** Files of the partition that the inflight instant names; it is believed in nothing else. */
   private def announced(storage: Storage, dir: String, instant: String): Vector[String] =
-    if (storage.status(s"$dir/$instant$Inflight").isEmpty) Vector.empty
+    if (!storage.isThere(s"$dir/$instant$Inflight")) Vector.empty
     else {
       val inflight = Instant(instant, Action.DeltaCommit, InstantState.Inflight, None, s"$instant$Inflight")
       val named = new InstantContents(storage, dir).commit(inflight).writeStats.flatMap(_.path)

@@ -202,7 +202,7 @@ object OpenCompaction {
   /** A restore takes plans away, and what they would merge; what was started without one must not stay. */
   private def requirePlan(table: TableContext, instant: String): Unit = {
     val file = s"${table.timeline.dir}/$instant.${Action.Compaction}"
-    if (table.storage.status(s"$file.requested").isEmpty) {
+    if (!table.storage.isThere(s"$file.requested")) {
       table.storage.delete(s"$file.inflight")
       throw withoutPlan(table, instant)
     }

@@ -191,11 +191,15 @@ final class OpenWrite private[write] (
 
   /** @param now the timeline that the write's completion is behind */
   private def publish(write: CompletedWrite, now: TableContext): Unit = {
-    decision.requireInflight()
-    if (write.properties.nonEmpty) PropertiesFile.update(storage, table.tablePath)(_ ++ write.properties)
+    def isStill(): Unit = decision.requireInflight()
+    if (write.properties.nonEmpty) {
+      isStill()
+      PropertiesFile.update(storage, table.tablePath)(_ ++ write.properties)
+    }
     val changes = write.files.map(f => FileChange(f.partitionPath, f.fileName, Some(f.sizeBytes)))
-    MetadataTableWriter.commit(now, instant, changes, keepsKeys = kind == WriteKind.Compaction)
-    decision.requireInflight() // who rolled the write back before its commit there did not see it
+    val keepsKeys = kind == WriteKind.Compaction
+    // Who rolled the write back before its commit there did not see it.
+    if (MetadataTableWriter.commit(now, instant, changes, keepsKeys, () => isStill())) isStill()
     lock.foreach(_.requireHeld())
     val content = CommitContent.of(write, table.config.format, instant)
     val path =

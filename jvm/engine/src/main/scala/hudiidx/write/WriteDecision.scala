@@ -68,7 +68,7 @@ private[write] final class WriteDecision(table: TableContext, instant: String, k
   /** Stock Hudi knows no records: what it rolled back has no pending file. */
   def requirePending(pending: String): Unit = {
     val isThere =
-      try storage.status(file(pending)).isDefined
+      try storage.isThere(file(pending))
       catch {
         case NonFatal(e) =>
           throw Epochs.unknown(table.tablePath, s"another writer rolled the write $instant back meanwhile", e)
@@ -109,7 +109,7 @@ private[write] final class WriteDecision(table: TableContext, instant: String, k
     }
 
   def requireInflight(): Unit =
-    if (storage.status(file(WriteDecision.Inflight)).isEmpty) throw lostError("its inflight file is gone")
+    if (!storage.isThere(file(WriteDecision.Inflight))) throw lostError("its inflight file is gone")
 
   def lostError(why: String): WriteConflict = new WriteConflict(
     s"${table.tablePath}: write $instant was rolled back by another writer: $why; write again"

@@ -27,16 +27,19 @@ final class HadoopStorage(conf: Configuration) extends Storage {
   import HadoopStorage.{infoOf, stampOf}
 
   override def list(dir: String): Vector[FileInfo] = asking(dir)(_.list(dir)) { (fs, path) =>
-    try {
-      val found = fs.listStatus(path)
-      // Hadoop lists a file as itself.
-      if (found.length == 1 && found(0).isFile && found(0).getPath == fs.makeQualified(path))
-        throw new IOException(s"$dir: a file, where a folder was expected")
-      found.toVector
-        .map(s => infoOf(Storage.join(dir, s.getPath.getName), s))
-        .filterNot(Storage.isChecksum)
-        .sortBy(_.name)
-    } catch { case _: FileNotFoundException => Vector.empty }
+    val found = if (FileCreation.isS3(fs)) S3ConditionalPut.listed(fs, path, dir) else None
+    found.getOrElse(HadoopStorage.listed(fs, path, dir)).filterNot(Storage.isChecksum).sortBy(_.name)
+  }
+
+  override def filesBelow(dir: String): Vector[FileInfo] =
+    on(dir)(_.filesBelow(dir)) { (fs, path) =>
+      val found =
+        if (FileCreation.isS3(fs)) HadoopStorage.told(fs)(S3ConditionalPut.listed(fs, path, dir, deep = true)) else None
+      found.fold(super.filesBelow(dir))(_.filterNot(Storage.isChecksum).sortBy(_.path))
+    }
+
+  override def isThere(path: String): Boolean = on(path)(_.isThere(path)) { (fs, p) =>
+    if (FileCreation.isS3(fs)) HadoopStorage.told(fs)(S3ConditionalPut.isThere(fs, p)) else status(path).isDefined
   }
 
   override def status(path: String): Option[FileInfo] = asking(path)(_.status(path)) { (fs, p) =>
@@ -46,32 +49,49 @@ final class HadoopStorage(conf: Configuration) extends Storage {
 
   override def open(path: String): RandomReader = on(path)(_.open(path)) { (fs, p) =>
     HadoopReader.found(path) {
-      val status = HadoopStorage.told(fs)(fs.getFileStatus(p))
-      if (status.isDirectory) throw new IOException(s"$path: a folder, where a file was expected")
-      opened(fs, p, stampOf(path, status), status)
+      val begun =
+        if (FileCreation.isS3(fs)) HadoopStorage.told(fs)(S3ConditionalPut.begun(fs, p, path)) else None
+      begun.fold(asked(fs, p, path)) { case (file, first) =>
+        opened(fs, p, file.stamp, KnownStatus.of(fs, p, file), first)
+      }
     }
+  }
+
+  private def asked(fs: FileSystem, p: Path, path: String): RandomReader = {
+    val status = HadoopStorage.told(fs)(fs.getFileStatus(p))
+    if (status.isDirectory) throw new IOException(s"$path: a folder, where a file was expected")
+    opened(fs, p, stampOf(path, status), status)
   }
 
   override def open(file: FileInfo): RandomReader = on(file.path)(_.open(file)) { (fs, p) =>
     HadoopReader.found(file.path)(opened(fs, p, file.stamp, KnownStatus.of(fs, p, file)))
   }
 
-  /** With the status in hand the store need not be asked for it again; the policy spares range reads a read-ahead. */
-  private def opened(fs: FileSystem, p: Path, stamp: FileStamp, status: FileStatus): RandomReader = {
+  /** With the status in hand the store need not be asked for it again; the policy spares range reads a read-ahead.
+    *
+    *  @param first bytes with which the file begins, as far as they are known
+    */
+  private def opened(
+      fs: FileSystem,
+      p: Path,
+      stamp: FileStamp,
+      status: FileStatus,
+      first: Array[Byte] = Array.emptyByteArray
+  ): RandomReader = {
     val stream = fs
       .openFile(p)
       .withFileStatus(status)
       .opt("fs.option.openfile.read.policy", "random")
       .opt("fs.s3a.experimental.input.fadvise", "random")
       .build()
-    new HadoopReader(fs, stamp, FutureIO.awaitFuture(stream))
+    new HadoopReader(fs, stamp, FutureIO.awaitFuture(stream), first)
   }
 
   override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path)) { (fs, p) =>
     val small =
-      if (FileCreation.isS3(fs)) HadoopReader.found(path)(HadoopStorage.told(fs)(S3ConditionalPut.small(fs, p)))
+      if (FileCreation.isS3(fs)) HadoopReader.found(path)(HadoopStorage.told(fs)(S3ConditionalPut.small(fs, p, path)))
       else None
-    small.getOrElse(whole(open(path)))
+    small.fold(whole(open(path)))(_.fold(large => whole(open(large)), identity))
   }
 
   override def readAll(file: FileInfo): Array[Byte] = on(file.path)(_.readAll(file))((_, _) => whole(open(file)))
@@ -217,6 +237,15 @@ object HadoopStorage {
     }
   }
 
+  private def listed(fs: FileSystem, path: Path, dir: String): Vector[FileInfo] =
+    try {
+      val found = fs.listStatus(path)
+      // Hadoop lists a file as itself.
+      if (found.length == 1 && found(0).isFile && found(0).getPath == fs.makeQualified(path))
+        throw new IOException(s"$dir: a file, where a folder was expected")
+      found.toVector.map(s => infoOf(Storage.join(dir, s.getPath.getName), s))
+    } catch { case _: FileNotFoundException => Vector.empty }
+
   /** A call of a store, for who counts them. */
   private[fs] def told[A](fs: FileSystem)(call: => A): A = FarCalls.told(fs, refused(fs))(call)
 
@@ -252,8 +281,13 @@ object HadoopStorage {
   }
 }
 
-private final class HadoopReader(fs: FileSystem, override val stamp: FileStamp, in: FSDataInputStream)
-    extends RandomReader {
+/** @param first bytes with which the file begins, as far as they are known */
+private final class HadoopReader(
+    fs: FileSystem,
+    override val stamp: FileStamp,
+    in: FSDataInputStream,
+    first: Array[Byte]
+) extends RandomReader {
   override def path: String = stamp.path
   override def sizeBytes: Long = stamp.sizeBytes
 
@@ -270,7 +304,8 @@ private final class HadoopReader(fs: FileSystem, override val stamp: FileStamp, 
   }
 
   private def readFully(offset: Long, length: Int, target: Array[Byte]): Unit =
-    HadoopReader.found(path)(HadoopStorage.told(fs)(in.readFully(offset, target, 0, length)))
+    if (offset + length <= first.length) System.arraycopy(first, offset.toInt, target, 0, length)
+    else HadoopReader.found(path)(HadoopStorage.told(fs)(in.readFully(offset, target, 0, length)))
 
   override def close(): Unit = in.close()
 }

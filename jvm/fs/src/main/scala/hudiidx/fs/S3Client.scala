@@ -1,18 +1,21 @@
 package hudiidx.fs
 
 import java.io.{ByteArrayInputStream, EOFException, FileNotFoundException, IOException, InputStream}
-import java.lang.reflect.{InvocationTargetException, Modifier}
+import java.time.Instant
+import java.util.Date
 import java.util.function.Consumer
 
+import hudiidx.fs.Reflected.{call, hasMethod, itemsOf, mapped}
+import hudiidx.storage.FileInfo
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 /** One object, through the client that `hadoop-aws` has made with the user's settings and credentials. By reflection: which SDK
   * it is, if any, is known at run time alone.
   */
 private[hudiidx] abstract class S3Client(fs: FileSystem, target: Path) {
-  protected val requests: AnyRef = S3Client.call(fs, "getRequestFactory")
-  protected val bucket: String = S3Client.call(fs, "getBucket").asInstanceOf[String]
-  protected val key: String = S3Client.call(fs, "pathToKey", classOf[Path] -> target).asInstanceOf[String]
+  protected val requests: AnyRef = call(fs, "getRequestFactory")
+  protected val bucket: String = call(fs, "getBucket").asInstanceOf[String]
+  protected val key: String = call(fs, "pathToKey", classOf[Path] -> target).asInstanceOf[String]
 
   /** The status of a put that is to succeed only where no object is; `writer` is kept with it. */
   def put(content: Array[Byte], writer: String): Int = S3Client.status(put(content, Some(writer)))
@@ -29,28 +32,75 @@ private[hudiidx] abstract class S3Client(fs: FileSystem, target: Path) {
   /** Who put the object that is there. */
   def writer(): Option[String]
 
-  /** All of a small object, by one request; its client asks first how long it is. None if it is larger. FileNotFoundException if there is
-    * none.
+  /** All of a small object, by one request; its client asks first how long it is. What it is, as a file under this path, if it is larger.
+    * FileNotFoundException if there is none.
     */
-  def get(): Option[Array[Byte]] =
+  def get(path: String): Either[FileInfo, Array[Byte]] =
     try {
-      val (length, in) = opened()
-      try
-        if (length > S3Client.SmallBytes) {
-          // Else the client reads to the end.
-          S3Client.call(in, "abort"): Unit
-          None
-        } else {
-          val bytes = in.readNBytes(length.toInt)
-          if (bytes.length < length)
-            throw new EOFException(s"$target: the answer ends after ${bytes.length} of $length bytes")
-          Some(bytes)
-        }
-      finally in.close()
+      val found = opened(None)
+      if (found.sizeBytes <= S3Client.SmallBytes) Right(read(found, found.sizeBytes.toInt))
+      else {
+        // Else the client reads to the end.
+        call(found.content, "abort")
+        Left(found.file(path))
+      }
     } catch { case e: RuntimeException => throw S3Client.failed(target, e) }
 
-  /** The object's length and content. */
-  protected def opened(): (Long, InputStream)
+  /** The object as a file under this path, and its first bytes, by one request. None if it has none. FileNotFoundException if there is no
+    * such object.
+    */
+  def begin(path: String): Option[(FileInfo, Array[Byte])] =
+    try {
+      val found = opened(Some(S3Client.FirstBytes.toLong))
+      val first = read(found, math.min(found.sizeBytes, S3Client.FirstBytes.toLong).toInt)
+      Some(found.file(path) -> first)
+    } catch {
+      case e: RuntimeException if S3Client.codeOf(e).contains(S3Client.NoRange) => None
+      case e: RuntimeException                                                  => throw S3Client.failed(target, e)
+    }
+
+  private def read(found: S3Content, length: Int): Array[Byte] =
+    try {
+      val bytes = found.content.readNBytes(length)
+      if (bytes.length < length)
+        throw new EOFException(s"$target: the answer ends after ${bytes.length} of $length bytes")
+      bytes
+    } finally found.content.close()
+
+  /** @param first so many bytes of it; None: all */
+  protected def opened(first: Option[Long]): S3Content
+
+  def isThere(): Boolean =
+    try {
+      look()
+      true
+    } catch {
+      case e: RuntimeException =>
+        S3Client.failed(target, e) match {
+          case _: FileNotFoundException => false
+          case other                    => throw other
+        }
+    }
+
+  /** Asks what the object is. */
+  protected def look(): AnyRef
+
+  /** What lies directly under it as a folder, by one request for each page; nothing where there is no such folder.
+    *
+    *  @param folder the same, as paths of what is found are to name it
+    *  @param deep   the files in all folders below it in place of the folders
+    */
+  def list(folder: String, deep: Boolean): Vector[FileInfo] =
+    try {
+      val prefix = if (key.isEmpty) "" else s"$key/"
+      val pages = Iterator
+        .iterate(Option(page(prefix, deep, None)))(_.flatMap(_.next).map(token => page(prefix, deep, Some(token))))
+        .takeWhile(_.isDefined)
+      pages.flatten.flatMap(_.entries).flatMap(_.under(prefix, folder)).toVector
+    } catch { case e: RuntimeException => throw S3Client.failed(target, e) }
+
+  /** @param token what the page before told of the next one */
+  protected def page(prefix: String, deep: Boolean, token: Option[String]): S3Page
 
   /** Removes it, without a look at the folder around it. */
   def delete(): Unit = S3Client.status(remove()): Unit
@@ -66,6 +116,9 @@ private[hudiidx] object S3Client {
   /** Of so many an object is put, or got, by one request. */
   val SmallBytes: Int = 1 << 20
 
+  /** So many bytes come with the answer what an object is. */
+  val FirstBytes: Int = 64 << 10
+
   /** Of the SDK 1 and 2. */
   private val StatusOfError = Vector("getStatusCode", "statusCode")
 
@@ -75,6 +128,12 @@ private[hudiidx] object S3Client {
   val Taken = 412
   val NotImplemented = 501
   private val Absent = 404
+
+  /** The object has no bytes in the range that was asked for. */
+  private val NoRange = 416
+
+  /** How many keys hadoop-aws asks for at once. */
+  private val PageKeys = "fs.s3a.paging.maximum"
 
   /** In the error's text, or its class. */
   private val NoBucket = "NoSuchBucket"
@@ -101,15 +160,34 @@ private[hudiidx] object S3Client {
     }
 
     override def writer(): Option[String] = {
-      val metadata = call(client, "getObjectMetadata", classOf[String] -> bucket, classOf[String] -> key)
-      Option(call(metadata, "getUserMetaDataOf", classOf[String] -> WriterKey)).map(_.toString)
+      Option(call(look(), "getUserMetaDataOf", classOf[String] -> WriterKey)).map(_.toString)
     }
 
-    override protected def opened(): (Long, InputStream) = {
+    override protected def look(): AnyRef =
+      call(client, "getObjectMetadata", classOf[String] -> bucket, classOf[String] -> key)
+
+    override protected def opened(first: Option[Long]): S3Content = {
       val request = call(requests, "newGetObjectRequest", classOf[String] -> key)
+      first.foreach(n => call(request, "setRange", classOf[Long] -> Long.box(0L), classOf[Long] -> Long.box(n - 1)))
       val found = call(client, "getObject", request.getClass -> request)
-      val length = call(call(found, "getObjectMetadata"), "getContentLength").asInstanceOf[Long]
-      (length, call(found, "getObjectContent").asInstanceOf[InputStream])
+      val metadata = call(found, "getObjectMetadata")
+      S3Content(
+        call(metadata, "getInstanceLength").asInstanceOf[Long],
+        call(metadata, "getLastModified").asInstanceOf[Date].getTime,
+        textOf(call(metadata, "getETag")),
+        call(found, "getObjectContent").asInstanceOf[InputStream]
+      )
+    }
+
+    override protected def page(prefix: String, deep: Boolean, token: Option[String]): S3Page = {
+      val request = call(requests, "newListObjectsV2Request", paged(fs, prefix, deep): _*)
+      token.foreach(t => call(request, "setContinuationToken", classOf[String] -> t))
+      val found = call(client, "listObjectsV2", request.getClass -> request)
+      val objects = mapped(found, "getObjectSummaries", "getKey", "getSize", "getLastModified", "getETag") {
+        case Seq(name: String, size: Long, at: Date, tag) => S3Entry(name, size, at.getTime, textOf(tag))
+      }
+      val folders = itemsOf(found, "getCommonPrefixes").map(name => S3Entry.folder(name.toString))
+      S3Page(objects ++ folders, Option(call(found, "getNextContinuationToken")).map(_.toString))
     }
 
     override protected def remove(): Unit =
@@ -146,15 +224,32 @@ private[hudiidx] object S3Client {
     }
 
     override def writer(): Option[String] = {
-      val found = ofObject("headObject", "HeadObjectRequest")
-      Option(call(found, "metadata").asInstanceOf[java.util.Map[String, String]].get(WriterKey))
+      Option(call(look(), "metadata").asInstanceOf[java.util.Map[String, String]].get(WriterKey))
     }
 
-    override protected def opened(): (Long, InputStream) = {
+    override protected def look(): AnyRef = ofObject("headObject", "HeadObjectRequest")
+
+    override protected def opened(first: Option[Long]): S3Content = {
       val builder = call(requests, "newGetObjectRequestBuilder", classOf[String] -> key)
+      first.foreach(n => call(builder, "range", classOf[String] -> s"bytes=0-${n - 1}"))
       val in = call(client, "getObject", model("GetObjectRequest") -> call(builder, "build"))
-      val length = call(call(in, "response"), "contentLength").asInstanceOf[Long]
-      (length, in.asInstanceOf[InputStream])
+      val answer = call(in, "response")
+      val length = Option(call(answer, "contentRange")).fold(call(answer, "contentLength").asInstanceOf[Long])(range =>
+        range.toString.drop(range.toString.lastIndexOf('/') + 1).toLong
+      )
+      val modified = call(answer, "lastModified").asInstanceOf[Instant].toEpochMilli
+      S3Content(length, modified, textOf(call(answer, "eTag")), in.asInstanceOf[InputStream])
+    }
+
+    override protected def page(prefix: String, deep: Boolean, token: Option[String]): S3Page = {
+      val builder = call(requests, "newListObjectsV2RequestBuilder", paged(fs, prefix, deep): _*)
+      token.foreach(t => call(builder, "continuationToken", classOf[String] -> t))
+      val found = call(client, "listObjectsV2", model("ListObjectsV2Request") -> call(builder, "build"))
+      val objects = mapped(found, "contents", "key", "size", "lastModified", "eTag") {
+        case Seq(name: String, size: Long, at: Instant, tag) => S3Entry(name, size, at.toEpochMilli, textOf(tag))
+      }
+      val folders = mapped(found, "commonPrefixes", "prefix") { case Seq(name) => S3Entry.folder(name.toString) }
+      S3Page(objects ++ folders, Option(call(found, "nextContinuationToken")).map(_.toString))
     }
 
     override protected def remove(): Unit = ofObject("deleteObject", "DeleteObjectRequest"): Unit
@@ -189,24 +284,11 @@ private[hudiidx] object S3Client {
     told
   }
 
-  private def hasMethod(target: AnyRef, name: String): Boolean =
-    target.getClass.getMethods.exists(m => m.getName == name && m.getParameterCount == 0)
-
-  /** Calls a public method by the types that it is declared with, whatever the class that implements it. */
-  private def call(target: AnyRef, name: String, arguments: (Class[_], Any)*): AnyRef = {
-    val types = arguments.map(_._1)
-    val declared = publicTypes(target.getClass).iterator
-      .flatMap(c => c.getMethods.find(m => m.getName == name && m.getParameterTypes.toSeq == types))
-    if (!declared.hasNext) throw new NoSuchMethodException(s"${target.getClass.getName}.$name")
-    try declared.next().invoke(target, arguments.map(_._2.asInstanceOf[AnyRef]): _*)
-    catch { case e: InvocationTargetException => throw e.getCause }
+  /** Arguments of a request for a page of what lies under a prefix, as long as hadoop-aws would make it. */
+  private def paged(fs: FileSystem, prefix: String, deep: Boolean): Seq[(Class[_], Any)] = {
+    val most = Int.box(fs.getConf.getInt(PageKeys, 5000))
+    Seq(classOf[String] -> prefix, classOf[String] -> (if (deep) null else "/"), classOf[Int] -> most)
   }
 
-  /** Methods of a class that is not public are called through what it extends. */
-  private def publicTypes(c: Class[_]): Vector[Class[_]] =
-    if (c == null) Vector.empty
-    else {
-      val above = c.getInterfaces.toVector.flatMap(publicTypes) ++ publicTypes(c.getSuperclass)
-      if (Modifier.isPublic(c.getModifiers)) c +: above else above
-    }
+  private def textOf(tag: Any): String = Option(tag).fold("")(_.toString)
 }

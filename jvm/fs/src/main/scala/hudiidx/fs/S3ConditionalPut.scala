@@ -8,6 +8,7 @@ import scala.util.control.NonFatal
 
 import hudiidx.Log
 import hudiidx.fs.S3Client.{Conflict, Done, NotImplemented, Taken}
+import hudiidx.storage.FileInfo
 import org.apache.hadoop.fs.{FSDataOutputStream, FileSystem, Path}
 
 /** Publishing on S3 and what speaks as it does: a put that the store refuses where an object is (`If-None-Match: *`). That of
@@ -19,6 +20,7 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
   private val MostConflicts = 20
   private val ConflictPauseMillis = 50L
   private val FewFiles = 64
+  private val ListVersion = "fs.s3a.list.version"
   private val Encryption = Vector("fs.s3a.encryption.algorithm", "fs.s3a.server-side-encryption-algorithm")
 
   /** Of each bucket whether it refuses a second put, once that is known. */
@@ -164,15 +166,38 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
       if (count == 0 || count > FewFiles) None else Some(found.result())
     } catch { case _: FileNotFoundException => None }
 
-  /** All of a small file, by one request, see [[S3Client.get]]. None too where it fails, or hadoop-aws is of a release whose client is not to be had: reading by hadoop-aws tries again, and has
-    * errors of its own.
+  /** All of a small file, by one request, or what it is, see [[S3Client.get]]. None as `listed`. */
+  def small(fs: FileSystem, target: Path, path: String): Option[Either[FileInfo, Array[Byte]]] =
+    asked(fs, target)(_.get(path))
+
+  /** What lies directly under a folder, see [[S3Client.list]]: hadoop-aws asks twice more where nothing does. None too where that fails, or its
+    * client is not to be had, or changes sizes, or the store knows older requests alone.
     */
-  def small(fs: FileSystem, target: Path): Option[Array[Byte]] =
-    try S3Client.of(fs, target).flatMap(_.get())
-    catch {
-      case e: FileNotFoundException                         => throw e
-      case _: IOException | _: ReflectiveOperationException => None
+  def listed(fs: FileSystem, target: Path, folder: String, deep: Boolean = false): Option[Vector[FileInfo]] =
+    if (fs.getConf.getInt(ListVersion, 2) != 2) None else asked(fs, target)(_.list(folder, deep))
+
+  /** What a file is, and the bytes with which it begins, by one request; hadoop-aws asks first what it is. None as `listed`, and for a file
+    * without bytes.
+    */
+  def begun(fs: FileSystem, target: Path, path: String): Option[(FileInfo, Array[Byte])] =
+    asked(fs, target)(_.begin(path)).flatten
+
+  /** Where there is no file hadoop-aws asks for a folder too. */
+  def isThere(fs: FileSystem, target: Path): Boolean =
+    asked(fs, target)(_.isThere()).getOrElse {
+      try fs.getFileStatus(target) != null
+      catch { case _: FileNotFoundException => false }
     }
+
+  /** By the client alone; None where that fails, and hadoop-aws is to try again, which has errors of its own. */
+  private def asked[A](fs: FileSystem, target: Path)(call: S3Client => A): Option[A] =
+    if (isEncrypting(fs)) None
+    else
+      try S3Client.of(fs, target).map(call)
+      catch {
+        case e: FileNotFoundException                         => throw e
+        case _: IOException | _: ReflectiveOperationException => None
+      }
 
   override def touch(fs: FileSystem, target: Path): Unit = ByCreation.touch(fs, target)
 

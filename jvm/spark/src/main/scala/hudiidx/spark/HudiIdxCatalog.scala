@@ -162,7 +162,7 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
   private def isThere(table: NamedTable): Boolean = {
     val hadoop = SparkSession.active.sessionState.newHadoopConf()
     val file = TableConfig.propertiesFile(Tables.qualified(table.path, hadoop))
-    Tables.access(hadoop).storage.status(file).isDefined
+    Tables.access(hadoop).storage.isThere(file)
   }
 
   /** Of a catalog beside others: the Hudi tables. Paths are not listed. */

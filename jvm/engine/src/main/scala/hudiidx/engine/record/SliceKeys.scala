@@ -80,7 +80,7 @@ final class SliceKeys(
   private def dated(sink: KeySink): KeySink = if (options.days) sink else new WithoutDays(sink)
 
   private def isGone(partitionPath: String, fileName: String): Boolean =
-    storage.status(pathOf(partitionPath, fileName)).isEmpty
+    !storage.isThere(pathOf(partitionPath, fileName))
 
   /** Log files that are not the slice's: a compaction has taken them in. */
   private def outside(slice: FileSlice, logFiles: Vector[String]): Vector[String] = {

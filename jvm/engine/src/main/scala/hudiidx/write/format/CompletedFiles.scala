@@ -16,7 +16,7 @@ private[write] object CompletedFiles {
       instant: String,
       action: String
   ): Vector[String] =
-    if (config.timelineLayout == 1) Vector(s"$dir/$instant.$action").filter(storage.status(_).isDefined)
+    if (config.timelineLayout == 1) Vector(s"$dir/$instant.$action").filter(storage.isThere)
     else
       storage
         .list(dir)

@@ -13,7 +13,7 @@ object PartitionMetafile {
     */
   def ensure(storage: Storage, tablePath: String, config: TableConfig, partitionPath: String, instant: String): Unit = {
     val path = PartitionLister.metafile(tablePath, partitionPath)
-    if (storage.status(path).isEmpty) {
+    if (!storage.isThere(path)) {
       if (partitionPath.nonEmpty) requireApart(storage, tablePath, partitionPath, config.partitionFields.size)
       val depth = if (partitionPath.isEmpty) 0 else partitionPath.count(_ == '/') + 1
       val properties = Map("commitTime" -> instant, "partitionDepth" -> depth.toString)
@@ -26,7 +26,7 @@ object PartitionMetafile {
     NestedPartitions
       .above(partitionPath)
       .drop(fields - 1)
-      .find(path => storage.status(PartitionLister.metafile(tablePath, path)).isDefined)
+      .find(path => storage.isThere(PartitionLister.metafile(tablePath, path)))
       .foreach(outer => throw NestedPartitions.refused(partitionPath, outer))
     Storage.walk(partitionPath) { path =>
       val found = storage.list(Storage.join(tablePath, path))

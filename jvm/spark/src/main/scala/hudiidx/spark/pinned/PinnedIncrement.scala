@@ -54,7 +54,7 @@ object PinnedIncrement {
       for (partition <- source.partitions; file <- source.files(partition))
         yield Storage.join(Storage.join(table.path, partition), file.fileName)
     val missing =
-      java.util.Arrays.stream(paths.toArray).parallel().filter(path => storage.status(path).isEmpty).findAny()
+      java.util.Arrays.stream(paths.toArray).parallel().filter(path => !storage.isThere(path)).findAny()
     if (missing.isPresent) Some(missing.get) else None
   }
 

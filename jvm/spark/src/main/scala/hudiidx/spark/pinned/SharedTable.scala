@@ -4,8 +4,9 @@ import hudiidx.RecentlyUsed
 import hudiidx.{DamagedIndex, Log}
 import hudiidx.engine.Tables
 import hudiidx.logindex.{KeptCells, LogIndex}
-import hudiidx.store.{Current, IndexStore}
-import hudiidx.sync.{EarlierMoment, IndexOptions, TableContext, TableSnapshot}
+import hudiidx.record.RecordKind
+import hudiidx.store.{Current, IndexFile, IndexStore}
+import hudiidx.sync.{EarlierMoment, IndexOptions, OpenIndex, TableContext, TableSnapshot}
 import hudiidx.table.{FileGroup, FileSystemView, TableConfig, ViewTimeline}
 import hudiidx.table.listing.TableListing
 import hudiidx.timeline.{ActiveTimeline, Instant, InstantContents}
@@ -40,6 +41,19 @@ final class SharedTable private (
   /** The index as it was found when the table was opened, in that process; its files may be removed some time later. */
   @transient private var found: Current = _
   @transient private var foundAt = 0L
+
+  /** Finds the index where the table's store is far, and fetches what opening it takes: for who will open it soon, and has other things
+    * to ask.
+    *
+    *  @param keys its record index too, if that has few files
+    */
+  def findIndex(keys: Boolean): Unit =
+    if (context.storage.isFar(path)) {
+      val store = new IndexStore(context.storage, options.indexDir(path))
+      def isOfKeys(f: IndexFile) = keys && RecordKind.All(f.kind)
+      found = TableSnapshot.found(store, options, f => OpenIndex.needs(f) || isOfKeys(f)).orNull
+      foundAt = System.nanoTime()
+    }
 
   private def foundJustNow: Option[Current] = Option(found).filter(_ => isJustNow(foundAt))
 

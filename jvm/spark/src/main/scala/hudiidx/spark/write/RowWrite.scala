@@ -22,6 +22,7 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression}
 import org.apache.spark.sql.functions.{coalesce, col, lit, struct, when}
 import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import scala.util.Try
 
 /** The rows of one open write on their way to files.
   *
@@ -76,7 +77,7 @@ final private[write] class RowWrite(
     val kept = new KeptRows(spark)
     try {
       val (done, tagged) = open.abortOnFailure {
-        if (made.isEmpty) BucketIndex.refuse(open.table)
+        askAtOnce()
         val (located, schema) = rows(kept)
         (write(located, schema, kept), located.rows)
       }
@@ -88,6 +89,14 @@ final private[write] class RowWrite(
       }
       made.fold(open.complete(complete, recheck))(open.remake(complete, _))
     } finally kept.close()
+  }
+
+  /** What the write asks of the table before its first row. What is wrong with schema or index is told by who needs it. */
+  private def askAtOnce(): Unit = {
+    val refused = () => if (made.isEmpty) BucketIndex.refuse(open.table)
+    val schema = () => Try(open.table.schema()): Unit
+    val index = () => Try(shared.findIndex(keys = looksUp)): Unit
+    open.table.storage.atOnce(path)(Vector(refused, schema, index)): Unit
   }
 
   /** Whether records can move to another partition. */

@@ -21,7 +21,7 @@ import scala.util.control.NonFatal
 final class TableWriter(spark: SparkSession, path: String, options: WriteOptions) {
   private val access = Tables.access(spark.sessionState.newHadoopConf())
 
-  def exists: Boolean = typed(access.storage.status(TableConfig.propertiesFile(path)).isDefined)
+  def exists: Boolean = typed(access.storage.isThere(TableConfig.propertiesFile(path)))
 
   private def typed[A](part: => A): A = FailedWrite.typed(path, "the write")(part)
 

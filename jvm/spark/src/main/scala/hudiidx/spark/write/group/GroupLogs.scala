@@ -36,11 +36,13 @@ final class GroupLogs(write: GroupWrite, numbers: SequenceNumbers, token: String
     val named = if (!config.format.logsOfOneWrite) target.slice.fold(write.instant)(_.instantOfLogs) else write.instant
     val first =
       if (!config.format.logsOfOneWrite) target.slice.fold(1)(s => (0 +: s.logFiles.map(_.version)).max + 1) else 1
-    // Only what a writer left that failed before can have a name: with the next version none has.
+    // Only what a writer left that failed before can have a name: with the next version none has. A log of one write bears its instant
+    // and the token of one of its tasks.
+    def isFree(name: String) = config.format.logsOfOneWrite || !storage.isThere(folder + name)
     val (name, version) = Iterator
       .from(first)
       .map(v => FileName.render(target.fileId, named, token, FileKind.Log, v) -> v)
-      .find { case (n, _) => storage.status(folder + n).isEmpty }
+      .find { case (n, _) => isFree(n) }
       .get
     file(target, rows, name, version, sliceInstant, earlier)
   }
