@@ -154,20 +154,20 @@ final class S3TablesSuite extends RemoteTables {
     "upsert of one row" -> Map(
       "delete" -> at(5),
       "get" -> at(26),
-      "head" -> at(26),
-      "list" -> at(21),
+      "head" -> at(11),
+      "list" -> at(16),
       "put" -> at(12),
-      RoundTrips -> at(77)
+      RoundTrips -> at(49)
     ),
-    "read of rows by key" -> Map("get" -> at(17), "head" -> at(8), "list" -> at(2), RoundTrips -> at(24)),
+    "read of rows by key" -> Map("get" -> at(17), "head" -> at(6), "list" -> at(2), RoundTrips -> at(23)),
     // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
     "compaction" -> Map(
       "delete" -> at(9),
       "get" -> at(68, 146),
-      "head" -> at(60, 190),
-      "list" -> at(55, 193),
+      "head" -> at(44, 190),
+      "list" -> at(46, 193),
       "put" -> at(28, 71),
-      RoundTrips -> at(200, 560)
+      RoundTrips -> at(165, 560)
     )
   )
   override protected lazy val configuration: Configuration = server.configuration
