@@ -144,9 +144,7 @@ def lookup(
     else:
         options = {"index_path": index_path, "strict": strict, "partition": partition, "as_of": as_of}
         found = run_plain("lookup", table, _keys.pack(asked), options)
-        absent = found.get("fallback") == "NO_INDEX"
-        repair = ("create --record global",) if absent else ("add-index", "record")
-        _warn_of(found, table, index_path, "record keys were read from files", *repair)
+        _warn_of(found, table, index_path, "record keys were read from files", "create --record global")
     if json_:
         out.document(found)
     elif rows:
@@ -328,7 +326,7 @@ def _listing(
     found = plain(what, table, index_path=index_path, strict=strict, limit=cut, **options)
     from hudiidx.cli import render
 
-    _warn_of(found, table, index_path, "the table was listed", "create")
+    _warn_of(found, table, index_path, "the table was listed")
     if as_json:
         out.document(found)
     else:
@@ -342,13 +340,18 @@ def _listing(
 
 
 def _warn_of(
-    found: Mapping[str, Any], table: str, index_path: str | None, instead: str, command: str, *part: str
+    found: Mapping[str, Any], table: str, index_path: str | None, instead: str, first: str = "create"
 ) -> None:
-    if found.get("fallback"):
-        see = _shell.command("info", table, index_path=index_path)
-        repair = _shell.command(command, table, *part, index_path=index_path)
+    """``first`` makes what is missing where there is no index at all."""
+    code = found.get("fallback")
+    if code:
+        see = _shell.command("doctor", table, index_path=index_path)
+        if code in ("NO_RECORD_INDEX", "DAMAGED_RECORD_INDEX"):
+            repair = _shell.command("add-index", table, "record", index_path=index_path)
+        else:
+            repair = _shell.command(first if code == "NO_INDEX" else "create", table, index_path=index_path)
         out.line(
-            f"hudiidx: warning: the index was not used ({found['fallback']}), {instead}; "
+            f"hudiidx: warning: the index was not used ({code}), {instead}; "
             f"see {see}, repair with {repair}",
             stderr=True,
         )

@@ -108,8 +108,10 @@ object LocalStorage extends Storage {
     if (Files.exists(target)) throw new FileAlreadyExistsException(path)
     try fill(target, isForced = true, content)
     catch {
-      case e: FileAlreadyExistsException => throw e
-      case NonFatal(e)                   =>
+      case e: FileAlreadyExistsException =>
+        isTaken(target): Unit
+        throw e
+      case NonFatal(e) =>
         Files.deleteIfExists(target)
         throw e
     }
@@ -175,10 +177,20 @@ object LocalStorage extends Storage {
       if (isForced) ForcedFolders.force(target.getParent)
       true
     } catch {
-      case _: FileAlreadyExistsException    => false
+      case _: FileAlreadyExistsException    => isTaken(target)
       case e: UnsupportedOperationException =>
         throw new IOException(s"$target: this file system has no hard links; put the index on one that has", e)
     }
+
+  /** False, as there is a file under the name. A link that leads nowhere takes the name of a file that nobody lists or reads, so that one
+    * who waits for the next name would ask for this one again and again.
+    */
+  private def isTaken(target: Path): Boolean =
+    if (Files.isSymbolicLink(target) && !Files.exists(target))
+      throw new UnreadableFile(
+        s"$target: a link that leads nowhere has the name of a file that is to be made; remove it"
+      )
+    else false
 
   override def delete(path: String): Boolean = {
     val root = toPath(path)

@@ -15,13 +15,13 @@ private[hudiidx] final class TableFolder private (under: Storage, private val ta
     val folders = Storage.folders(tablePath, path)
     if (folders.nonEmpty && path.split('/').exists(p => p == "." || p == ".."))
       throw new DamagedTable(s"$path: no path that a file of the table has; remove what names it")
-    folders.dropRight(1).find(under.isLink).foreach { link =>
-      throw new UnsupportedTable(
-        s"$link: a link, and nothing of a table is written or removed through links; put what it leads to in its place, or remove it"
-      )
-    }
+    folders.dropRight(1).find(under.isLink).foreach(refuse)
     change
   }
+
+  private def refuse(link: String): Nothing = throw new UnsupportedTable(
+    s"$link: a link, and nothing of a table is written or removed through links; put what it leads to in its place, or remove it"
+  )
 
   override def list(dir: String): Vector[FileInfo] = under.list(dir)
   override def status(path: String): Option[FileInfo] = under.status(path)
@@ -47,7 +47,7 @@ private[hudiidx] final class TableFolder private (under: Storage, private val ta
 
   override def createEmpty(path: String): Boolean = own(path)(under.createEmpty(path))
   override def replace(path: String, content: Array[Byte]): Unit = own(path)(under.replace(path, content))
-  override def touch(path: String): Unit = own(path)(under.touch(path))
+  override def touch(path: String): Unit = own(path)(if (under.isLink(path)) refuse(path) else under.touch(path))
   override def publish(path: String, content: Array[Byte]): Boolean = own(path)(under.publish(path, content))
   override def delete(path: String): Boolean = own(path)(under.delete(path))
   override def deleteOne(path: String): Boolean = own(path)(under.deleteOne(path))

@@ -33,6 +33,22 @@ class LocalStorageSuite extends StorageContract with IndexFolderContract {
       assert(intercept[IOException](read(s"$dir/$name")).getMessage.contains(s"$dir/$name: no regular file"))
   }
 
+  test("a link that leads nowhere, in the place of a file that is to be made, is an I/O error that names it") {
+    val dir = newFolder()
+    Files.createSymbolicLink(Paths.get(dir, "link"), Paths.get(dir, "gone", "too"))
+    val made = Array[Byte](1)
+    for (
+      make <- Seq[String => Any](
+        LocalStorage.publish(_, made),
+        LocalStorage.createEmpty,
+        LocalStorage.write(_)(_.write(made)),
+        LocalStorage.writeInPlace(_)(_.write(made))
+      )
+    )
+      assert(intercept[IOException](make(s"$dir/link")).getMessage.contains(s"$dir/link"))
+    assert(!Files.exists(Paths.get(dir, "gone")) && Files.isSymbolicLink(Paths.get(dir, "link")))
+  }
+
   test("a file whose bytes would take much of the memory is not read whole, and none is taken for it") {
     val dir = newFolder()
     for (bytes <- Seq(3L << 30, Runtime.getRuntime.maxMemory / 4 + 1)) {

@@ -63,12 +63,26 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
     val info = IndexInfo.of(access, path, options)
     val told = if (info.reason.isEmpty) info.state else s"${info.state}: ${info.reason}"
     info.state match {
-      case IndexInfo.Ready | IndexInfo.Building => Finding("index", Ok, told, "")
-      case IndexInfo.Lagging                    =>
-        Finding("index", Warning, s"$told, ${info.instantsBehind} instants behind", toUpdate)
+      case IndexInfo.Building                  => Finding("index", Ok, told, "")
+      case IndexInfo.Ready | IndexInfo.Lagging =>
+        unread() match {
+          case Some(why)                               => Finding("index", Failed, why, toCreate)
+          case None if info.state == IndexInfo.Lagging =>
+            Finding("index", Warning, s"$told, ${info.instantsBehind} instants behind", toUpdate)
+          case None => Finding("index", Ok, told, "")
+        }
       case IndexInfo.Absent => Finding("index", Warning, told, toCreate)
       case _                => Finding("index", Failed, told, toCreate)
     }
+  }
+
+  /** Why reads do not use the index, with the file that is to blame: `info` opens none. */
+  private def unread(): Option[String] = {
+    val snapshot = TableSnapshot.of(TableContext.load(access, path), options)
+    try {
+      snapshot.source.partitions.foreach(snapshot.source.files(_))
+      snapshot.use.fallback.map(f => s"${f.code}: ${f.why}")
+    } finally snapshot.close()
   }
 
   /** Of a rule that names columns which the table does not have. */

@@ -14,7 +14,7 @@ final case class Fallback(code: String, why: String) {
       s"run ${IndexStore.command(command, tablePath, indexDir, more: _*).told}"
     code match {
       case FallbackCode.Disabled            => ""
-      case FallbackCode.ReadFailed          => run("verify")
+      case FallbackCode.ReadFailed          => run("doctor")
       case c if FallbackCode.isOfRecords(c) => run("add-index", "record")
       case _                                => run("create")
     }
@@ -46,7 +46,7 @@ object FallbackCode {
   /** Instants were archived, or taken off the timeline, that the index cannot account for. */
   val TimelineGap = "TIMELINE_GAP"
 
-  /** A file of the index failed while it was being read. */
+  /** The store failed while a file of the index was being read. */
   val ReadFailed = "READ_FAILED"
 
   /** Keys are looked up, and the index has no record index. */

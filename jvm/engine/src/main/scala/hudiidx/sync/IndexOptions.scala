@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.InvalidOption
 import hudiidx.column.{BloomKind, NeverColumns, ValuesKind}
 import hudiidx.record.RecordPlan
 import hudiidx.store.{IndexStore, Retention}
@@ -297,14 +298,7 @@ object IndexOptions {
         fileGroups = ifGiven(fileGroups, _.whole(settings).toInt),
         groupBytes = ifGiven(groupBytes, _.whole(settings))
       ),
-      columns = ColumnOptions(
-        settings.get(Columns),
-        settings.get(BloomColumns),
-        settings.get(BloomFpp),
-        settings.get(ValuesColumns),
-        settings.get(ValuesMax),
-        settings.get(OtherIndexes)
-      ),
+      columns = columnsOf(settings),
       logs = ifGiven(logs, _.flag(settings)),
       damagedAsStock = damaged.choice(settings) == LogCheck.AsStock,
       never = settings.get(Never).fold(NeverColumns.None)(NeverColumns.parse),
@@ -312,4 +306,22 @@ object IndexOptions {
         settings.get(SymlinkPath).fold(Vector.empty[String])(_.split(',').toVector.map(_.trim).filter(_.nonEmpty))
     )
   }
+  private def columnsOf(settings: Map[String, String]): ColumnOptions = {
+    val (fpp, most) = (settings.get(BloomFpp), settings.get(ValuesMax))
+    // Also where no column is named: a later call may name one.
+    refusedBy(BloomFpp, fpp)(text => BloomKind.falsePositives(Map(BloomKind.FalsePositives -> text)))
+    refusedBy(ValuesMax, most)(text => ValuesKind.most(Map(ValuesKind.Most -> text)))
+    ColumnOptions(
+      settings.get(Columns),
+      settings.get(BloomColumns),
+      fpp,
+      settings.get(ValuesColumns),
+      most,
+      settings.get(OtherIndexes)
+    )
+  }
+
+  private def refusedBy(name: String, given: Option[String])(read: String => Any): Unit =
+    try given.foreach(read)
+    catch { case e: InvalidOption => throw new InvalidOption(s"option $name is '${given.mkString}'; ${e.getMessage}") }
 }

@@ -249,14 +249,13 @@ private[sync] final class GuardedSource(index: FileSource, listing: () => FileSo
     else
       try call(index)
       catch {
-        case e: DamagedIndex => fallBack(e, call)
-        case e: IOException  => fallBack(e, call)
+        case e: DamagedIndex => fallBack(Fallback(FallbackCode.DamagedIndex, e.getMessage), e, call)
+        case e: IOException  => fallBack(Fallback(FallbackCode.ReadFailed, e.toString), e, call)
       }
 
-  private def fallBack[A](e: Exception, call: FileSource => A): A = {
+  private def fallBack[A](reason: Fallback, e: Exception, call: FileSource => A): A = {
     synchronized {
       if (failed.isEmpty) {
-        val reason = Fallback(FallbackCode.ReadFailed, e.getMessage)
         warn.raiseOrLog(reason, Some(e))
         failed = Some(reason)
       }

@@ -152,7 +152,8 @@ private[write] final class LockOrder(storage: Storage, tablePath: String) {
   private val heartbeats = new Heartbeats(storage, tablePath)
   private val epochs = heartbeats.epochs
 
-  @tailrec def enter(writer: String, instant: String): Unit = {
+  /** WriteConflict where others enter first again and again, or something that is no record has the next one's name. */
+  @tailrec def enter(writer: String, instant: String, triesLeft: Int = LockOrder.Tries): Unit = {
     val known = heartbeats.all
     val numbers = known.find(_.instant == LockOrder.Name).fold(Vector.empty[Int])(_.epochs)
     val last = numbers.lastOption.getOrElse(0)
@@ -165,7 +166,13 @@ private[write] final class LockOrder(storage: Storage, tablePath: String) {
     val isNext =
       if (last > 0) before.exists(epochs.follow(LockOrder.Name, last, _, open).contains(open))
       else epochs.publish(LockOrder.Name, 1, open) && isFirst
-    if (isNext) epochs.remove(LockOrder.Name, numbers) else enter(writer, instant)
+    if (isNext) epochs.remove(LockOrder.Name, numbers)
+    else if (triesLeft > 1) enter(writer, instant, triesLeft - 1)
+    else
+      throw new WriteConflict(
+        s"${epochs.dir}/${LockOrder.Name}.${last + 1}: the name of the lock's next record was taken ${LockOrder.Tries} times; write again, " +
+          "or, if no writer is at work, remove what has that name"
+      )
   }
 
   private def endOf(beat: Heartbeat): Unit =
@@ -181,4 +188,7 @@ private[write] final class LockOrder(storage: Storage, tablePath: String) {
 
 private[write] object LockOrder {
   val Name = "lock"
+
+  /** Each that fails says that another writer went on. */
+  private val Tries = 100
 }

@@ -33,6 +33,20 @@ class DoctorSuite extends AnyFunSuite {
     assert(LocalStorage.list(s"$table/.hoodie/hudiidx").map(_.name) === before)
   }
 
+  test("an index with a damaged file is not well, and the finding names the file and what reads do instead of it") {
+    for (kind <- Seq("master_manifest", "_partition_.idx")) {
+      val table = Fixtures.copy("v6-cow-part")
+      new Indexer(Tables.access(LocalStorage, new BlockCache), table, IndexOptions()).create()
+      val file = LocalStorage.list(s"$table/.hoodie/hudiidx").map(_.path).find(_.endsWith(kind)).get
+      val bytes = LocalStorage.readAll(file)
+      bytes(200) = (bytes(200) ^ 0x55).toByte
+      LocalStorage.replace(file, bytes)
+      val found = findings(LocalStorage, table)("index")
+      assert(found.status === Finding.Failed && found.advice.contains("hudiidx create"), found)
+      assert(found.found.startsWith("DAMAGED_INDEX: ") && found.found.contains(file), found)
+    }
+  }
+
   test("a table of which reads cannot read a clean or a plan is not well") {
     for (name <- Vector("20991231235959998_20991231235959999.clean", "20991231235959998.compaction.requested")) {
       val table = Fixtures.copy("v9-moved-mor")

@@ -1,14 +1,14 @@
 package hudiidx.write
 
-import hudiidx.{DamagedTable, TableFormats, UnsupportedTable}
-import hudiidx.storage.LocalStorage
+import hudiidx.{DamagedTable, TableFormats, UnsupportedTable, WriteConflict}
+import hudiidx.storage.{LocalStorage, PassingStorage}
 import hudiidx.sync.IndexerSuite.filesBelow
 import hudiidx.sync.{IndexerSuite, TableContext}
-import hudiidx.table.{FileKind, FileName}
+import hudiidx.table.{FileKind, FileName, TableFolder}
 import hudiidx.timeline.InstantName
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.attribute.FileTime
-import java.nio.file.{Files, Path}
+import java.nio.file.{Files, NoSuchFileException, Path}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.JavaConverters._
 import scala.util.Try
@@ -71,6 +71,37 @@ class ForeignFilesSuite extends AnyFunSuite {
         IndexerSuite.delete(elsewhere)
       }
     }
+
+  test("what has the name of the lock's next record, and is none, ends a writer's wait with its name") {
+    for (number <- Seq(1, 2); isLink <- Seq(true, false)) {
+      val table = newTable(9)
+      if (number == 2) new LockOrder(LocalStorage, table).enter("1-w", "20260101000000000")
+      val taken = Path.of(table, ".hoodie", ".heartbeat", s"lock.$number")
+      Files.createDirectories(taken.getParent)
+      if (isLink) Files.createSymbolicLink(taken, Path.of("/no/such/file")) else Files.createDirectory(taken)
+      val told = intercept[Exception](new LockOrder(LocalStorage, table).enter("1-v", "20260101000000001")).getMessage
+      assert(told.contains(taken.toString), told)
+      // A store may tell of it as of nothing.
+      val blind = new PassingStorage(LocalStorage) {
+        override def readAll(path: String): Array[Byte] =
+          if (path == taken.toString) throw new NoSuchFileException(path) else super.readAll(path)
+        override def publish(path: String, content: Array[Byte]): Boolean =
+          path != taken.toString && super.publish(path, content)
+      }
+      val said = intercept[WriteConflict](new LockOrder(blind, table).enter("1-v", "20260101000000001")).getMessage
+      assert(said.startsWith(s"$taken: ") && said.contains("remove what has that name"), said)
+    }
+  }
+
+  test("the time of a file behind a link is not set") {
+    val table = newTable(9)
+    val victim = Files.setLastModifiedTime(put(table, "../victim"), FileTime.fromMillis(1))
+    val link = Path.of(table, ".hoodie", ".heartbeat", "20260101000000000")
+    Files.createDirectories(link.getParent)
+    Files.createSymbolicLink(link, victim)
+    val said = intercept[UnsupportedTable](TableFolder.of(LocalStorage, table).touch(link.toString)).getMessage
+    assert(said.startsWith(s"$link: a link") && Files.getLastModifiedTime(victim).toMillis === 1)
+  }
 
   private def dataFiles(table: String): Set[String] =
     Files

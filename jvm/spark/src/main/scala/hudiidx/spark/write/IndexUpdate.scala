@@ -34,7 +34,9 @@ private[hudiidx] object IndexUpdate {
       case _: IndexNotFound => ()
       case NonFatal(e)      =>
         val command = IndexStore.command("update", path, IndexOptions.of(options).indexDir(path)).told
-        log.warn(s"$path: the index stays behind, the next write or $command tries again: $e")
+        log.warn(
+          s"$path: the write is done, the update of its index failed, and the next write or $command tries again: $e"
+        )
     }
   }
 }

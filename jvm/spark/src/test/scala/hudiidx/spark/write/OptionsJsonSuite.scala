@@ -52,4 +52,10 @@ final class OptionsJsonSuite extends AnyFunSuite {
       }
     }
   }
+  test("numbers of indexes on columns are judged by name also where no column is named") {
+    for ((name, value) <- Seq(IndexOptions.BloomFpp -> "2", IndexOptions.ValuesMax -> "-1")) {
+      val told = intercept[InvalidOption](IndexOptions.of(Map(name -> value))).getMessage
+      assert(told.startsWith(s"option $name is '$value'; ") && told.endsWith(s", not $value"), told)
+    }
+  }
 }
