@@ -351,7 +351,6 @@ def _warn_of(
         else:
             repair = _shell.command(first if code == "NO_INDEX" else "create", table, index_path=index_path)
         out.line(
-            f"hudiidx: warning: the index was not used ({code}), {instead}; "
-            f"see {see}, repair with {repair}",
+            f"hudiidx: warning: the index was not used ({code}), {instead}; see {see}, repair with {repair}",
             stderr=True,
         )
