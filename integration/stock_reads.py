@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import hudifix
@@ -101,18 +102,25 @@ class StockReads(StockSession):
 
     def op_changes(self, name: str, more: dict[str, str] | None = None) -> Any:
         """Incremental queries after each completed instant: ``begin``, count and checksums, or ``error``."""
+        return [{"begin": b, **self._range(name, b, more or {})} for b in self.op_completions(name)[:-1]]
 
-        def rows(begin: str) -> Any:
-            options = {
-                "hoodie.datasource.query.type": "incremental",
-                "hoodie.datasource.read.begin.instanttime": begin,
-                **(more or {}),
-            }
-            return hudifix.attempt(
-                lambda: hudifix.answer(hudifix.read(self, self.tables[name].path, **options))[1]
-            )
+    def op_ranges(self, name: str) -> Any:
+        """The same from each completed instant, or the first, to each later one: with ``end``."""
+        times = ["000", *self.op_completions(name)]
+        return [
+            {"begin": b, "end": e, **self._range(name, b, {"hoodie.datasource.read.end.instanttime": e})}
+            for b, e in combinations(times, 2)
+        ]
 
-        return [{"begin": b, **rows(b)} for b in self.op_completions(name)[:-1]]
+    def _range(self, name: str, begin: str, more: dict[str, str]) -> Any:
+        options = {
+            "hoodie.datasource.query.type": "incremental",
+            "hoodie.datasource.read.begin.instanttime": begin,
+            **more,
+        }
+        return hudifix.attempt(
+            lambda: hudifix.answer(hudifix.read(self, self.tables[name].path, **options))[1]
+        )
 
     def op_change_data(self, name: str, options: dict[str, str]) -> Any:
         """The rows of a query of change data, each ``[op, ts_ms, before, after]``, or ``error``."""

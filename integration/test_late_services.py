@@ -5,8 +5,11 @@ from ast import literal_eval
 from pathlib import Path
 from typing import Any
 
+import hudifix
 import pytest
 from pyspark.sql import SparkSession
+from stock_hudi import each
+from test_streams import BEGIN
 
 from hudiidx import HudiIndex
 
@@ -194,3 +197,35 @@ def test_what_is_logged_behind_a_rollback_that_is_later_than_its_commit_counts(
     assert_as_stock(spark, stock, name, path)
     assert_in_step(spark, path)
     assert ids(stock, name) == wanted
+
+
+def replaced(stock: Any, name: str, how: str) -> None:
+    """Each file group of the table gives its place to others, or to none."""
+    if how == "cluster":
+        stock.cluster(name=name)
+    else:
+        gone = {"hoodie.datasource.write.partitions.to.delete": "*"} if how == "delete_partition" else {}
+        stock.write(name=name, first=0, end=8, seed=9, operation=how, **gone)
+
+
+@pytest.mark.parametrize("how", ["cluster", "insert_overwrite_table", "delete_partition"])
+@pytest.mark.parametrize("kind", ["COW", "MOR"])
+@pytest.mark.parametrize("release", each())
+def test_a_range_that_ends_before_its_file_groups_are_replaced_has_its_rows(
+    spark: SparkSession, request: pytest.FixtureRequest, release: str, kind: str, how: str
+) -> None:
+    stock, name = request.getfixturevalue(release), f"replaced-{release}-{kind}-{how}".lower()
+    path = filled(stock, name, kind, end=24, parts=["oslo", "sf"])
+    for seed in (2, 3):
+        stock.write(name=name, first=seed * 4, end=seed * 4 + 20, seed=seed, parts=["oslo", "sf"])
+    HudiIndex(spark, path).create()
+    replaced(stock, name, how)
+    stock.write(name=name, first=2, end=6, seed=12, parts=["oslo", "sf"])
+    counts = []
+    for asked in stock.ranges(name=name):
+        between = {BEGIN: asked["begin"], "hoodie.datasource.read.end.instanttime": asked["end"]}
+        frame = spark.read.format("hudiidx").option("hoodie.datasource.query.type", "incremental")
+        got = hudifix.answer(frame.options(**between).load(path))[1]
+        assert got == {k: asked[k] for k in got}, between
+        counts.append(got["count"])
+    assert len(counts) == 15 and all(counts[:3])

@@ -3,7 +3,7 @@ package hudiidx.table
 import hudiidx.{DamagedTable, Log}
 import hudiidx.log.{LogBlock, LogBlockKind, LogDamage, LogJudge}
 import hudiidx.storage.Storage
-import hudiidx.timeline.{InstantContents, TimelineReader, WriteStat}
+import hudiidx.timeline.{InstantContents, TimelineReader}
 
 /** Tells damage of log files from what failed writes have left in them, by the write stats of completed instants: a stat
   * says from where to where its write reached (format notes §3.2). The timeline is read when there is a doubt, not before.
@@ -19,30 +19,33 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
 
   override def judgeOf(storage: Storage, file: String): LogJudge = new Judge(storage, file)
 
+  /** Of the last timeline that a doubt was held against: thousands of files may be in doubt, each with thousands of remains. */
+  @transient private var known: Option[LogWrites] = _
+
+  private def writesOf(storage: Storage): LogWrites = synchronized {
+    val dir = config.timelineDir(tablePath)
+    val timeline = TimelineReader.read(storage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
+    val names = timeline.completedWrites.map(_.fileName)
+    // Null in a task.
+    val found = Option(known).flatten
+      .filter(_.instants == names)
+      .getOrElse(LogWrites.of(timeline, new InstantContents(storage, dir)))
+    known = Some(found)
+    found
+  }
+
   private final class Judge(storage: Storage, file: String) extends LogJudge {
     private var told = 0
 
-    /** Stats of completed writes to the file. A file may hold thousands of remains: the timeline is read once for all. */
-    private lazy val writes: Vector[WriteStat] = {
-      val dir = config.timelineDir(tablePath)
-      val timeline =
-        TimelineReader.read(storage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
-      val contents = new InstantContents(storage, dir)
-      timeline.completedWrites
-        .flatMap(i => contents.commit(i).writeStats)
-        .filter(_.path.exists(p => file.endsWith("/" + p)))
-    }
-
-    private def holding(block: LogBlock): Vector[WriteStat] =
-      writes.filter(w => w.logOffset <= block.offset && block.offset < w.fileSizeBytes)
+    private lazy val writes: LogReach = writesOf(storage).to(file)
 
     override def corrupt(block: LogBlock, intactEnd: Long): Boolean = {
-      val held = holding(block)
+      val end = writes.endOver(block.offset)
       // What a completed write ended with is whole; the bytes behind it are nobody's.
-      if (!asStock && held.nonEmpty && held.map(_.fileSizeBytes).max == intactEnd) true
+      if (!asStock && end.contains(intactEnd)) true
       else {
         // Where no stat tells, since the instants were archived, it may have been written.
-        if (held.nonEmpty || writes.isEmpty)
+        if (end.nonEmpty || writes.isEmpty)
           report(block.offset, "bytes that a completed write has left are no log block: cut off or overwritten")
         false
       }
@@ -65,7 +68,7 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
         report(block.offset, s"a block of instant ${block.instantTime.getOrElse("none")} in a file of instant $named")
 
     override def uncommitted(block: LogBlock): Unit =
-      if (holding(block).nonEmpty)
+      if (writes.endOver(block.offset).nonEmpty)
         report(
           block.offset,
           s"a block of instant ${block.instantTime.getOrElse("none")}, which did not complete, where a completed write wrote"

@@ -217,7 +217,7 @@ final class IncrementalQuery(
     Increment(
       instants,
       CommitTimes.OneOf(instants.toSet),
-      filesOf(read, replacedSince(read.headOption.map(_._1.requestedTime))),
+      filesOf(read, replacedSince(read.headOption.map(_._1.requestedTime), request.end)),
       before.nonEmpty,
       fallback
     )
@@ -248,13 +248,16 @@ final class IncrementalQuery(
   private def replacedBy(commits: Vector[Commit]): Replaced =
     commits.filter(_._1.action == Action.ReplaceCommit).flatMap { case (i, read) => replaced(i, read()) }.toMap
 
-  /** Replacements that may concern files written from `first` on: who completed earlier left nothing to be written to. */
-  private def replacedSince(first: Option[String]): Replaced = first.fold(Map.empty[FileGroup, String]) { from =>
-    timeline.completedWrites
-      .filter(i => i.action == Action.ReplaceCommit && i.completionTime.forall(_ >= from))
-      .flatMap(i => replaced(i, contents.commitWithoutStats(i)))
-      .toMap
-  }
+  /** Replacements that may concern files written from `first` on: who completed earlier left nothing to be written to. One that completed
+    * behind the end took nothing from the range.
+    */
+  private def replacedSince(first: Option[String], end: Option[String]): Replaced =
+    first.fold(Map.empty[FileGroup, String]) { from =>
+      timeline.completedWrites
+        .filter(i => i.action == Action.ReplaceCommit && i.completionTime.forall(c => c >= from && end.forall(c <= _)))
+        .flatMap(i => replaced(i, contents.commitWithoutStats(i)))
+        .toMap
+    }
 
   private def replaced(instant: Instant, metadata: CommitMetadata): Iterable[(FileGroup, String)] =
     for ((partition, ids) <- instant.replaces(metadata); id <- ids)
