@@ -11,11 +11,8 @@ private[table] final class LogWrites private (val instants: Vector[String], byPa
 
   /** @param file full path of a log file; stats have paths below the table's folder */
   def to(file: String): LogReach = {
-    val slashes = file.indices.reverseIterator.filter(file.charAt(_) == '/')
-    slashes
-      .map(i => byPath.get(file.substring(i + 1)))
-      .collectFirst { case Some(found) => found }
-      .getOrElse(LogReach.None)
+    val below = file.indices.iterator.filter(file.charAt(_) == '/').map(i => file.substring(i + 1))
+    below.map(byPath.get).collectFirst { case Some(found) => found }.getOrElse(LogReach.None)
   }
 }
 
