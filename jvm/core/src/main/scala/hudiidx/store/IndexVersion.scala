@@ -138,7 +138,7 @@ object IndexVersion {
       number = count(root, "version"),
       table = TableIdentity(text(t, "name"), text(t, "type")),
       coverage = Coverage(text(root, "watermark"), instants(root.path("pending")), instants(root.path("covered"))),
-      files = elements(root.path("files")).map(file),
+      files = distinct(elements(root.path("files")).map(file)),
       properties = members(root.path("properties")),
       createdAtMillis = count(root, "created_at_millis", LastMilli),
       writer = text(root, "writer")
@@ -149,6 +149,13 @@ object IndexVersion {
     val name = text(node, "name")
     require(!Storage.leaves(name), s"file $name is outside the index folder")
     IndexFile(name, text(node, "kind"), count(node, "size"))
+  }
+
+  /** What a part costs in memory is in proportion to its bytes, if each counts once. */
+  private def distinct(files: Vector[IndexFile]): Vector[IndexFile] = {
+    val names = scala.collection.mutable.HashSet.empty[String]
+    files.foreach(f => require(names.add(f.name), s"file ${f.name} is named twice"))
+    files
   }
 
   private def putInstants(array: ArrayNode, ids: Vector[InstantId]): Unit =

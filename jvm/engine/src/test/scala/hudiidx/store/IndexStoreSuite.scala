@@ -72,6 +72,13 @@ class IndexStoreSuite extends AnyFunSuite {
     assert(store.current() === Current.Found(version(2, "two"), Vector.empty))
   }
 
+  test("a version that names a file twice is refused: each would take memory by itself") {
+    val twice = version(1, "a", "b", "a")
+    val said = intercept[DamagedIndex](IndexVersion.decode(IndexVersion.encode(twice), "v"))
+    assert(said.getMessage.contains("file a is named twice"))
+    assert(IndexVersion.decode(IndexVersion.encode(version(1, "a", "b")), "v").files.size === 2)
+  }
+
   test("a version that names a file outside the index folder is refused") {
     for (name <- Seq("../f", "a/../../f", "..", "/f", "s3a://b/f", "file:/f")) {
       val said = intercept[DamagedIndex](IndexVersion.decode(IndexVersion.encode(version(1, "f", name)), "v"))

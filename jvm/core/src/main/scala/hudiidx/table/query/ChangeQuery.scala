@@ -1,18 +1,9 @@
 package hudiidx.table.query
 
-import hudiidx.table.{
-  FileEntry,
-  FileGroup,
-  FileName,
-  FileOrder,
-  FileSlice,
-  FileSource,
-  FileSystemView,
-  GroupSlices,
-  TableConfig
-}
+import hudiidx.table.{FileGroup, FileName, FileOrder, FileSlice, FileSystemView, GroupSlices, TableConfig}
 import hudiidx.timeline._
 import hudiidx.{DamagedTable, InvalidOption, UnsupportedTable}
+import scala.collection.JavaConverters._
 
 /** The rows of a file slice as of an instant, whose blocks and those of later ones the second one may leave out. */
 final case class SliceMoment(slice: FileSlice, asOf: String)
@@ -88,7 +79,7 @@ final class ChangeQuery(
 ) {
   private val logging = ChangeLogging.of(config)
   private val files = new EarlierFiles(view)
-  private val times: Vector[String] = timeline.instants.map(_.requestedTime).distinct.sorted
+  private val times = new java.util.TreeSet[String](timeline.instants.map(_.requestedTime).asJava)
 
   /** UnsupportedTable if the table keeps no changes, InvalidOption if commits of the range are archived or their files were removed.
     *
@@ -133,15 +124,14 @@ final class ChangeQuery(
 
   /** Of archived commits stock Hudi 0.15 leaves the changes out without a word. */
   private def requireActive(begin: String, inRange: String => Boolean): Unit = {
-    val known = times.toSet
     if (timeline.start.forall(_ > begin))
       history
         .instantsFrom(begin)
-        .find(i => Action.Writes(i.action) && inRange(i.requestedTime) && !known(i.requestedTime))
+        .find(i => Action.Writes(i.action) && inRange(i.requestedTime) && !times.contains(i.requestedTime))
         .foreach { i =>
           throw new InvalidOption(
             s"${config.file}: the commit ${i.requestedTime} is archived, and what it changed is not known any more; set " +
-              s"hoodie.datasource.read.begin.instanttime to ${times.headOption.getOrElse("a later instant")} or later${ChangeQuery.OfStream}"
+              s"hoodie.datasource.read.begin.instanttime to ${times.asScala.headOption.getOrElse("a later instant")} or later${ChangeQuery.OfStream}"
           )
         }
   }
@@ -215,7 +205,7 @@ final class ChangeQuery(
   }
 
   /** The last instant before another one: of the timeline, or else the text of digits that is one less. */
-  private def previous(instant: String): String = times.reverseIterator.find(_ < instant).getOrElse {
+  private def previous(instant: String): String = Option(times.lower(instant)).getOrElse {
     val at = instant.lastIndexWhere(_ > '0')
     if (at < 0)
       throw new DamagedTable(
@@ -239,48 +229,4 @@ private object ChangeQuery {
   /** Operations of commits that change no rows. */
   val Rearranging: Set[String] =
     Set("CLUSTER", "COMPACT", "LOG_COMPACT", "INDEX", "ALTER_SCHEMA", "BUCKET_RESCALE", "PARTITION_TTL_MANAGEMENT")
-}
-
-/** Files and slices of file groups, those that are replaced and those that later slices hide too. */
-private final class EarlierFiles(view: FileSystemView) {
-  private val all = new FileSystemView(new EarlierFiles.Unreplaced(view.source), view.timeline)
-  private val byPartition = scala.collection.mutable.HashMap.empty[String, EarlierFiles.OfPartition]
-
-  def entry(group: FileGroup, name: String): Option[FileEntry] = of(group).entries.get(name)
-
-  /** The slice of a base instant. */
-  def slice(group: FileGroup, baseInstant: String): Option[FileSlice] =
-    of(group).slices(group).find(_.baseInstantTime == baseInstant)
-
-  /** The slice that a log file belongs to, behind a pending compaction with what is before it. */
-  def withLog(group: FileGroup, name: String): Option[FileSlice] =
-    of(group).slices(group).find(_.logFiles.exists(_.fileName == name)).map(joined(group, _))
-
-  /** What a query reads that ends before an instant. */
-  def last(group: FileGroup, before: String): Option[FileSlice] =
-    of(group).slices(group).reverseIterator.find(_.baseInstantTime < before).map(joined(group, _))
-
-  private def joined(group: FileGroup, slice: FileSlice): FileSlice =
-    if (slice.baseFile.isEmpty && view.timeline.plans.compaction.get(group).contains(slice.baseInstantTime))
-      all.latestMergedFileSlices(group.partitionPath).find(_.fileId == group.fileId).getOrElse(slice)
-    else slice
-
-  private def of(group: FileGroup): EarlierFiles.OfPartition = byPartition.getOrElseUpdate(
-    group.partitionPath, {
-      val slices = all.allFileSlices(group.partitionPath).groupBy(_.fileId)
-      val entries = all.source.files(group.partitionPath).iterator.map(f => f.fileName -> f).toMap
-      new EarlierFiles.OfPartition(entries, g => slices.getOrElse(g.fileId, Vector.empty))
-    }
-  )
-}
-
-private object EarlierFiles {
-  final class OfPartition(val entries: Map[String, FileEntry], val slices: FileGroup => Vector[FileSlice])
-
-  /** As if no group was replaced. */
-  final class Unreplaced(source: FileSource) extends FileSource {
-    override def partitions: Vector[String] = source.partitions
-    override def files(partitionPath: String): Array[FileEntry] =
-      source.files(partitionPath).map(_.copy(replacedAt = None))
-  }
 }
