@@ -33,12 +33,20 @@ final class HistoryTimeline(storage: Storage, historyDir: String) extends Timeli
     }
   )
 
-  override def completionTime(instantTime: String): Option[String] =
-    files.iterator
-      .filter(f => f.first <= instantTime && instantTime <= f.last)
-      .flatMap(f => keys(f).iterator)
-      .find(_.requestedTime == instantTime)
-      .flatMap(_.completionTime)
+  /** Asked for each instant that files have in their names. */
+  private val timesByFile = TrieMap.empty[String, Map[String, Option[String]]]
+
+  /** Completion times by requested time, of the first row of each. */
+  private def times(file: HistoryFile): Map[String, Option[String]] = timesByFile.getOrElseUpdate(
+    file.path,
+    keys(file).reverseIterator.map(k => k.requestedTime -> k.completionTime).toMap
+  )
+
+  override def completionTime(instantTime: String): Option[String] = {
+    val found =
+      files.iterator.filter(f => f.first <= instantTime && instantTime <= f.last).map(times(_).get(instantTime))
+    found.collectFirst { case Some(time) => time }.flatten
+  }
 
   override def instantsFrom(instantTime: String): Iterator[ArchivedInstant] = {
     val wanted = for {
