@@ -5,7 +5,7 @@ import hudiidx.fs.StoreFault
 import hudiidx.Fixtures
 import hudiidx.engine.record._
 import hudiidx.record.{PackedKeys, RecordLocation}
-import hudiidx.storage.LocalStorage
+import hudiidx.storage.{LocalStorage, Storage}
 import hudiidx.sync._
 import hudiidx.sync.build.Indexer
 import org.scalatest.funsuite.AnyFunSuite
@@ -66,6 +66,27 @@ class FaultyStoreSuite extends AnyFunSuite with FaultTrials {
         hasFault
       }
       assert(cameUp > 5)
+    }
+
+    test(s"${store.name}: what a store is said to have written is there, whole, whatever call has a fault") {
+      val bytes = "written".getBytes("US-ASCII")
+      val ways = Seq[(Storage, String) => Unit](
+        (s, path) => s.write(path)(_.write(bytes)),
+        (s, path) => s.writeOnce(path)(_.write(bytes)),
+        (s, path) => s.writeBehind(path)(_.write(bytes))()
+      )
+      val faults = for (way <- ways; call <- 1 to 12; fault <- StoreFault.All) yield (way, (call, fault))
+      val cameUp = faults.count { case (way, fault) =>
+        val path = Fixtures.newFolder("written").resolve("file").toString
+        var isDone = false
+        val hasFault = StoreFaults.during(Some(fault))(tolerated {
+          way(store.access.storage, store.on(path))
+          isDone = true
+        })
+        if (isDone) assert(LocalStorage.status(path).isDefined && LocalStorage.readAll(path) === bytes, fault)
+        hasFault
+      }
+      assert(cameUp > 15)
     }
 
     jobs.foreach { job =>

@@ -114,18 +114,41 @@ private[hudiidx] object FileCreation {
 private[hudiidx] object ByRename extends FileCreation {
 
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
-    renamed(fs, target, content)(rename(fs, _, target))
+    renamed(fs, target, content)(isRenamed(fs, _, target))
+
+  /** Nothing need be looked for before, but what the store has done behind, as for `publish`. */
+  override def createOnce(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
+    renamed(fs, target, content) { temporary =>
+      val said = fs.rename(temporary, target)
+      if (!isFile(fs, target)) throw if (said) notThere(target) else refused(temporary, target)
+      said || !fs.exists(temporary)
+    }
 
   /** A store that says it has renamed and has not would let a writer take its work for done. One that says it has not and has, as
     * HDFS does of a call that a client sends again, would leave a name taken by nobody. One look more for each.
     */
   override def publish(fs: FileSystem, target: Path, content: Array[Byte]): Boolean =
     renamed(fs, target, _.write(content)) { temporary =>
-      if (rename(fs, temporary, target)) {
-        if (!fs.exists(target)) throw new IOException(s"$target: the store said that it was made, and it is not there")
-        true
-      } else isMade(fs, temporary, target, content)
+      isRenamed(fs, temporary, target) || isMade(fs, temporary, target, content)
     }
+
+  private def isRenamed(fs: FileSystem, temporary: Path, target: Path): Boolean = {
+    val said = rename(fs, temporary, target)
+    if (said && !fs.exists(target)) throw notThere(target)
+    said
+  }
+
+  private def isFile(fs: FileSystem, target: Path): Boolean =
+    try fs.getFileStatus(target).isFile
+    catch { case _: FileNotFoundException => false }
+
+  private def notThere(target: Path) = new IOException(
+    s"$target: the store said that it was made, and it is not there"
+  )
+
+  private def refused(from: Path, to: Path) = new IOException(
+    s"$to: the store refused to rename $from to it; check permissions"
+  )
 
   /** The temporary file's name is this writer's alone: where it is gone, and the target holds its content, it was renamed. */
   private def isMade(fs: FileSystem, temporary: Path, target: Path, content: Array[Byte]): Boolean =
@@ -158,7 +181,7 @@ private[hudiidx] object ByRename extends FileCreation {
     else
       try
         fs.rename(from, to) || {
-          if (!fs.exists(to)) throw new IOException(s"$to: the store refused to rename $from to it; check permissions")
+          if (!fs.exists(to)) throw refused(from, to)
           false
         }
       catch { case _: FileAlreadyExistsException => false }
