@@ -91,6 +91,7 @@ private[hudiidx] final class ImageColumns(floatsByText: Boolean) {
       val known = for { a <- plainOf(from); b <- plainOf(to) } yield (a, b)
       known match {
         case Some((a, b)) if Widening.isPossible(a, b)           => widened(from, to, path)
+        case Some((a, b)) if Widening.isParsed(a, b)             => v => parsed(v.toString, to)
         case Some((a, b)) if Widening.isSame(a, b)               => identity
         case None if own == wanted && sizeOf(from) == sizeOf(to) => identity
         case _                                                   => throw refused(from, Vector(to), path)
@@ -108,10 +109,19 @@ private[hudiidx] final class ImageColumns(floatsByText: Boolean) {
     case _                  =>
       val d = to.getLogicalType.asInstanceOf[LogicalTypes.Decimal]
       v => {
-        val number = Widening.decimal(textOf(from, v), d.getPrecision, d.getScale, path)
-        if (to.getType == Schema.Type.FIXED) decimals.toFixed(number, to, d) else decimals.toBytes(number, to, d)
+        decimalOf(Widening.decimal(textOf(from, v), d.getPrecision, d.getScale, path), to, d)
       }
   }
+
+  /** Null where the text stands for no value. */
+  private def parsed(text: String, to: Schema): Any = to.getLogicalType match {
+    case d: LogicalTypes.Decimal =>
+      Widening.decimalOfText(text, d.getPrecision, d.getScale).map(decimalOf(_, to, d)).orNull
+    case _ => Widening.dateOfText(text).map(Int.box(_)).orNull
+  }
+
+  private def decimalOf(number: java.math.BigDecimal, to: Schema, d: LogicalTypes.Decimal): Any =
+    if (to.getType == Schema.Type.FIXED) decimals.toFixed(number, to, d) else decimals.toBytes(number, to, d)
 
   private def textOf(from: Schema, v: Any): String = (from.getLogicalType, v) match {
     case (d: LogicalTypes.Decimal, b: ByteBuffer) =>

@@ -43,6 +43,7 @@ private[hudiidx] final class Conversion(floatsByText: Boolean, defaults: Boolean
     (plainOf(from), plainOf(to)) match {
       case (Some(own), Some(wanted)) if Widening.isSame(own, wanted)     => None
       case (Some(own), Some(wanted)) if Widening.isPossible(own, wanted) => Some(widened(from, to, path))
+      case (Some(own), Some(wanted)) if Widening.isParsed(own, wanted)   => Some(v => parsed(v, to))
       case _                                                             => throw refused(from, to, path)
     }
 
@@ -56,6 +57,15 @@ private[hudiidx] final class Conversion(floatsByText: Boolean, defaults: Boolean
     case (_: Decimal, t: Decimal)    => v => v.asInstanceOf[BigDecimal].setScale(t.scale)
     case (_, Decimal(digits, scale)) => v => Widening.decimal(v.toString, digits, scale, s"$where: column $path")
     case _                           => throw refused(from, to, path)
+  }
+
+  /** Null where the text stands for no value. */
+  private def parsed(value: Any, to: ValueType): Any = {
+    val text = new String(value.asInstanceOf[Array[Byte]], UTF_8)
+    to match {
+      case Decimal(digits, scale) => Widening.decimalOfText(text, digits, scale).orNull
+      case _                      => Widening.dateOfText(text).map(Int.box(_)).orNull
+    }
   }
 
   /** For each field of a struct where the other one has it; -1: nowhere. */

@@ -126,6 +126,34 @@ final class PushdownSuite extends SparkSuite {
       }
     }
 
+  test("columns of structs, arrays and maps are compared with constants as in any other frame") {
+    val path = Fixtures.newFolder("nested").resolve("t").toString
+    spark
+      .range(6)
+      .selectExpr("concat('k', id) AS id", "named_struct('x', id, 'y', 'q') AS s", "array(id, 2L) AS a", "id AS n")
+      .write
+      .format("hudiidx")
+      .option("hoodie.table.name", "t")
+      .option("hoodie.datasource.write.recordkey.field", "id")
+      .save(path)
+    new HudiIdxApi(spark, path, java.util.Map.of("hudiidx.columns", "*")).create()
+    val plain = read(path, allOff: _*).localCheckpoint()
+    for (
+      condition <- Seq(
+        "s = named_struct('x', 3L, 'y', 'q')",
+        "s <=> named_struct('x', 3L, 'y', 'q') OR n = 5",
+        "s > named_struct('x', 3L, 'y', 'q') AND n < 5",
+        "s IN (named_struct('x', 1L, 'y', 'q'), named_struct('x', 2L, 'y', 'r'))",
+        "a = array(3L, 2L)",
+        "a <> array(3L, 2L)",
+        "NOT (a IN (array(1L, 2L), array(5L, 2L)))"
+      )
+    ) {
+      val found = rows(read(path).where(condition))
+      assert(found === rows(plain.where(condition)) && found.nonEmpty && found.size < 6, condition)
+    }
+  }
+
   test("aggregates come from footers, by partition too, also behind a filter on partitions") {
     val table = Fixtures.table("v9-cow-part")
     val counted = read(table).where("city = 'sf'").selectExpr("count(*)", "max(qty)")

@@ -10,6 +10,7 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.{Scan, SupportsPushDownAggregates, SupportsPushDownLimit}
 import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
+import scala.util.Try
 
 /** Gathers what a query asks of the table. Filters come as Spark's own expressions: those on partition columns are evaluated
   * as they are, whatever functions they use. Where paths decide those columns such a filter is done with; all
@@ -39,7 +40,9 @@ final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable, given: M
     left
   }
 
-  override def pushedFilters: Array[Predicate] = sourceFilters(filters).map(Shims.predicate)
+  /** For people alone. Spark makes no predicate of a comparison with a struct, an array or a map. */
+  override def pushedFilters: Array[Predicate] =
+    sourceFilters(filters).flatMap(f => Try(Shims.predicate(f)).toOption)
 
   /** Of structs only the wanted fields are asked for; the reader still tells which structs are null in a file that lacks
     * all of them.
