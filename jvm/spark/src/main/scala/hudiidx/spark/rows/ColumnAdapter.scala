@@ -27,14 +27,14 @@ object ColumnAdapter {
     case (t: MapType, f: MapType)     =>
       val key = readType(t.keyType, f.keyType, sameName)
       MapType(key, readType(t.valueType, f.valueType, sameName), t.valueContainsNull)
-    case _ => if (widens(file, table)) file else table
+    case _ => if (widens(file, table) || CastVector.has(file, table)) file else table
   }
 
-  /** True if values of type `from` are converted to `to` here. */
+  /** True if values of type `from` become those of `to` by a rule of Hudi's, in logs too. */
   private[rows] def widens(from: DataType, to: DataType): Boolean = (from, to) match {
     case (BinaryType, ArrayType(element, _))             => VectorBytes.has(element)
     case (f: StructType, t) if VariantShims.isVariant(t) => VariantFields.areIn(f)
-    case _                                               => isRead(from, to) || CastVector.has(from, to)
+    case _                                               => isRead(from, to)
   }
 
   /** Types whose values are the same in a vector. */
@@ -103,7 +103,7 @@ object ColumnAdapter {
   /** The stand-in field that only tells which structs are null may be of any type. */
   private def canAdapt(from: DataType, to: DataType): Boolean = (from, to) match {
     case (_: StructType, _: StructType) | (_: ArrayType, _: ArrayType) | (_: MapType, _: MapType) => true
-    case _ => sameShape(from, to) || widens(from, to)
+    case _ => sameShape(from, to) || widens(from, to) || CastVector.has(from, to)
   }
 }
 
