@@ -3,7 +3,8 @@ package hudiidx.table
 import hudiidx.{DamagedTable, Log}
 import hudiidx.log.{LogBlock, LogBlockKind, LogDamage, LogJudge}
 import hudiidx.storage.Storage
-import hudiidx.timeline.{InstantContents, TimelineReader}
+import hudiidx.timeline.{ActiveTimeline, InstantContents, TimelineReader, WriteStat}
+import java.util.Arrays
 
 /** Tells damage of log files from what failed writes have left in them, by the write stats of completed instants: a stat
   * says from where to where its write reached (format notes §3.2). The timeline is read when there is a doubt, not before.
@@ -108,4 +109,57 @@ object LogCheck {
     val from = if (dot < 0) -1 else name.lastIndexOf('_', dot)
     if (from < 0) None else Some(name.substring(from + 1, dot))
   }
+}
+
+/** Where the completed writes of a timeline wrote to log files, by the stats of their commits.
+  *
+  *  @param instants files of those commits
+  */
+private[table] final class LogWrites private (val instants: Vector[String], byPath: Map[String, LogReach]) {
+
+  /** @param file full path of a log file; stats have paths below the table's folder */
+  def to(file: String): LogReach = {
+    val below = file.indices.iterator.filter(file.charAt(_) == '/').map(i => file.substring(i + 1))
+    below.map(byPath.get).collectFirst { case Some(found) => found }.getOrElse(LogReach.None)
+  }
+}
+
+private[table] object LogWrites {
+  private val Infix = ".log."
+
+  def of(timeline: ActiveTimeline, contents: InstantContents): LogWrites = {
+    val commits = timeline.completedWrites
+    val stats = for {
+      commit <- commits
+      stat <- contents.commit(commit).writeStats
+      path <- stat.path if path.contains(Infix)
+    } yield path -> stat
+    val byPath = stats.groupBy(_._1).map { case (path, all) => path -> new LogReach(all.map(_._2)) }
+    new LogWrites(commits.map(_.fileName), byPath)
+  }
+}
+
+/** Where completed writes wrote to one log file. */
+private[table] final class LogReach(stats: Vector[WriteStat]) {
+  private val sizes =
+    stats.groupBy(_.logOffset).map { case (start, all) => start -> all.map(_.fileSizeBytes).max }.toVector.sorted
+  private val starts = sizes.map(_._1).toArray
+
+  /** The greatest size that the file had behind one of the writes that start there or before. */
+  private val ends = sizes.map(_._2).scanLeft(0L)(math.max(_, _)).tail.toArray
+
+  def isEmpty: Boolean = starts.isEmpty
+
+  /** If a write wrote what is at an offset: the greatest size that the file had behind one that did. By a search: a file may have as many
+    * places in doubt as writes.
+    */
+  def endOver(offset: Long): Option[Long] = {
+    val found = Arrays.binarySearch(starts, offset)
+    val last = if (found < 0) -found - 2 else found
+    if (last >= 0 && ends(last) > offset) Some(ends(last)) else scala.None
+  }
+}
+
+private[table] object LogReach {
+  val None: LogReach = new LogReach(Vector.empty)
 }
