@@ -5,11 +5,10 @@ from ast import literal_eval
 from pathlib import Path
 from typing import Any
 
-import hudifix
 import pytest
 from pyspark.sql import SparkSession
 from stock_hudi import each
-from test_streams import BEGIN
+from test_random import ranges_as_stocks
 
 from hudiidx import HudiIndex
 
@@ -221,11 +220,5 @@ def test_a_range_that_ends_before_its_file_groups_are_replaced_has_its_rows(
     HudiIndex(spark, path).create()
     replaced(stock, name, how)
     stock.write(name=name, first=2, end=6, seed=12, parts=["oslo", "sf"])
-    counts = []
-    for asked in stock.ranges(name=name):
-        between = {BEGIN: asked["begin"], "hoodie.datasource.read.end.instanttime": asked["end"]}
-        frame = spark.read.format("hudiidx").option("hoodie.datasource.query.type", "incremental")
-        got = hudifix.answer(frame.options(**between).load(path))[1]
-        assert got == {k: asked[k] for k in got}, between
-        counts.append(got["count"])
+    counts = ranges_as_stocks(spark, stock, name, Path(path))
     assert len(counts) == 15 and all(counts[:3])

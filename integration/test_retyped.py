@@ -10,6 +10,7 @@ import hudifix
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from stock_hudi import NEWEST, each
+from test_random import WAYS
 from test_renamed import BY_ID, CASES, DROPS, Columns
 
 from hudiidx import HudiIndex
@@ -20,7 +21,6 @@ TEXTS = [
     "case when id % 11 <> 4 then concat(id, '.505') end as amount",
 ]
 VALUES = ["date'2024-02-29' as born", "cast(12.25 as decimal(10,2)) as amount"]
-WAYS = ({"hudiidx.index.strict": "true"}, {"hudiidx.index.enabled": "false"})
 # What a column was that went, and what it is when it comes again.
 AGAIN = {
     "number": ("case when id % 3 = 0 then 'x' else concat('', id) end", "cast(id as int)"),

@@ -51,9 +51,6 @@ object Widening {
     case _                         => false
   }
 
-  /** True if a reader has values of the one type as those of the other. */
-  def isRead(from: PlainType, to: PlainType): Boolean = isPossible(from, to) || isParsed(from, to)
-
   /** True if values of the one type are those of the other: the same number, or the same bytes. */
   def isSame(a: PlainType, b: PlainType): Boolean = a == b || SameValues.exists(types => types(a) && types(b))
 

@@ -21,17 +21,17 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
   override def judgeOf(storage: Storage, file: String): LogJudge = new Judge(storage, file)
 
   /** Of the last timeline that a doubt was held against: thousands of files may be in doubt, each with thousands of remains. */
-  @transient private var known: Option[LogWrites] = _
+  @transient private var known: LogWrites = _
 
   private def writesOf(storage: Storage): LogWrites = synchronized {
     val dir = config.timelineDir(tablePath)
     val timeline = TimelineReader.read(storage, dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
     val names = timeline.completedWrites.map(_.fileName)
     // Null in a task.
-    val found = Option(known).flatten
+    val found = Option(known)
       .filter(_.instants == names)
       .getOrElse(LogWrites.of(timeline, new InstantContents(storage, dir)))
-    known = Some(found)
+    known = found
     found
   }
 

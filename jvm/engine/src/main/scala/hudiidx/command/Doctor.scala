@@ -43,8 +43,9 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
     case read                              => Vector(read, index()) ++ never() ++ logRecords() ++ store()
   }
 
+  private lazy val context = TableContext.load(access, path)
+
   private def table(): Finding = checked("table", "check the path, and that the files in .hoodie can be read") {
-    val context = TableContext.load(access, path)
     val config = context.config
     // All that a read looks into: a commit may have written files that are not read here.
     val effects = new InstantEffects
@@ -78,7 +79,7 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
 
   /** Why reads do not use the index, with the file that is to blame: `info` opens none. */
   private def unread(): Option[String] = {
-    val snapshot = TableSnapshot.of(TableContext.load(access, path), options)
+    val snapshot = TableSnapshot.of(context, options)
     try {
       snapshot.source.partitions.foreach(snapshot.source.files(_))
       snapshot.use.fallback.map(f => s"${f.code}: ${f.why}")
@@ -90,7 +91,7 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
     val look = checked("columns never indexed", toCreate) {
       val rule =
         IndexInfo.of(access, path, options).version.fold(options.never)(v => options.never ++ NeverColumns.of(v))
-      NeverNames.text(NeverNames.unknown(rule, TableContext.load(access, path))) match {
+      NeverNames.text(NeverNames.unknown(rule, context)) match {
         case Some(text) => Finding("columns never indexed", Warning, text, "check the names, and make the index anew")
         case None       => Finding("columns never indexed", Ok, rule.text, "")
       }
@@ -99,8 +100,7 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
   }
 
   /** Of merge-on-read tables: are there records where writers may not look for them? */
-  private def logRecords(): Option[Finding] = {
-    val context = TableContext.load(access, path)
+  private def logRecords(): Option[Finding] =
     if (!context.config.isMergeOnRead) None
     else
       Some(checked("new records", "look whether the table can be listed") {
@@ -112,7 +112,7 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
             ""
           )
         else {
-          val groups = withoutBase(context)
+          val groups = withoutBase()
           if (groups == 0) Finding("new records", Ok, "go to base files, and each file group has one", "")
           else
             Finding(
@@ -125,10 +125,9 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
             )
         }
       })
-  }
 
   /** File groups of logs alone; behind a pending compaction those that had no base file before it. */
-  private def withoutBase(context: TableContext): Int = {
+  private def withoutBase(): Int = {
     val snapshot = TableSnapshot.of(context, options)
     try snapshot.view.partitions.map(p => snapshot.view.latestMergedFileSlices(p).count(_.baseFile.isEmpty)).sum
     finally snapshot.close()

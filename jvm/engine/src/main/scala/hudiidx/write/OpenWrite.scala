@@ -191,15 +191,15 @@ final class OpenWrite private[write] (
 
   /** @param now the timeline that the write's completion is behind */
   private def publish(write: CompletedWrite, now: TableContext): Unit = {
-    def isStill(): Unit = decision.requireInflight()
     if (write.properties.nonEmpty) {
-      isStill()
+      decision.requireInflight()
       PropertiesFile.update(storage, table.tablePath)(_ ++ write.properties)
     }
     val changes = write.files.map(f => FileChange(f.partitionPath, f.fileName, Some(f.sizeBytes)))
     val keepsKeys = kind == WriteKind.Compaction
     // Who rolled the write back before its commit there did not see it.
-    if (MetadataTableWriter.commit(now, instant, changes, keepsKeys, () => isStill())) isStill()
+    val hasMetadata = MetadataTableWriter.commit(now, instant, changes, keepsKeys, () => decision.requireInflight())
+    if (hasMetadata) decision.requireInflight()
     lock.foreach(_.requireHeld())
     val content = CommitContent.of(write, table.config.format, instant)
     val path =

@@ -33,8 +33,7 @@ final class HadoopStorage(conf: Configuration) extends Storage {
 
   override def filesBelow(dir: String): Vector[FileInfo] =
     on(dir)(_.filesBelow(dir)) { (fs, path) =>
-      val found =
-        if (FileCreation.isS3(fs)) HadoopStorage.told(fs)(S3ConditionalPut.listed(fs, path, dir, deep = true)) else None
+      val found = HadoopStorage.onS3(fs)(S3ConditionalPut.listed(fs, path, dir, deep = true))
       found.fold(super.filesBelow(dir))(_.filterNot(Storage.isChecksum).sortBy(_.path))
     }
 
@@ -49,8 +48,7 @@ final class HadoopStorage(conf: Configuration) extends Storage {
 
   override def open(path: String): RandomReader = on(path)(_.open(path)) { (fs, p) =>
     HadoopReader.found(path) {
-      val begun =
-        if (FileCreation.isS3(fs)) HadoopStorage.told(fs)(S3ConditionalPut.begun(fs, p, path)) else None
+      val begun = HadoopStorage.onS3(fs)(S3ConditionalPut.begun(fs, p, path))
       begun.fold(asked(fs, p, path)) { case (file, first) =>
         opened(fs, p, file.stamp, KnownStatus.of(fs, p, file), first)
       }
@@ -88,9 +86,7 @@ final class HadoopStorage(conf: Configuration) extends Storage {
   }
 
   override def readAll(path: String): Array[Byte] = on(path)(_.readAll(path)) { (fs, p) =>
-    val small =
-      if (FileCreation.isS3(fs)) HadoopReader.found(path)(HadoopStorage.told(fs)(S3ConditionalPut.small(fs, p, path)))
-      else None
+    val small = HadoopReader.found(path)(HadoopStorage.onS3(fs)(S3ConditionalPut.small(fs, p, path)))
     small.fold(whole(open(path)))(_.fold(large => whole(open(large)), identity))
   }
 
@@ -245,6 +241,10 @@ object HadoopStorage {
         throw new IOException(s"$dir: a file, where a folder was expected")
       found.toVector.map(s => infoOf(Storage.join(dir, s.getPath.getName), s))
     } catch { case _: FileNotFoundException => Vector.empty }
+
+  /** A request of hudiidx's own, for who counts them; None elsewhere, and where hadoop-aws is to ask. */
+  private def onS3[A](fs: FileSystem)(call: => Option[A]): Option[A] =
+    if (FileCreation.isS3(fs)) told(fs)(call) else None
 
   /** A call of a store, for who counts them. */
   private[fs] def told[A](fs: FileSystem)(call: => A): A = FarCalls.told(fs, refused(fs))(call)

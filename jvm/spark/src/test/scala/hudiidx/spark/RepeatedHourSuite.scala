@@ -34,17 +34,6 @@ final class RepeatedHourSuite extends SparkSuite {
   /** Each behind an instant of another writer at this time of the day, which is later than any clock shows. */
   private val times = Vector("003000000", "011000000", "015000000", "023000000")
 
-  private def write(path: String, version: Int, ids: Range): Unit = spark
-    .range(ids.start.toLong, ids.end.toLong)
-    .selectExpr("concat('k', id) AS id", "1L AS ts")
-    .write
-    .format("hudiidx")
-    .option("hoodie.table.name", "t")
-    .option("hoodie.datasource.write.recordkey.field", "id")
-    .option("hoodie.write.table.version", version.toString)
-    .mode("append")
-    .save(path)
-
   private def ids(frame: DataFrame): Set[String] = {
     val found = frame.select("id").collect().map(_.getString(0))
     assert(found.distinct.length === found.length)
@@ -64,10 +53,10 @@ final class RepeatedHourSuite extends SparkSuite {
     test(s"version $version: rows as of instants, of moments and between bounds, around an hour that comes twice") {
       abroad {
         val path = Fixtures.newFolder("hour").resolve("t").toString
-        write(path, version, 0 until 1)
+        writeKeys(path, version, 0 until 1)
         times.zipWithIndex.foreach { case (time, i) =>
           LocalTimelineSuite.put(path, day + time, day + time)
-          write(path, version, i + 1 until i + 2)
+          writeKeys(path, version, i + 1 until i + 2)
         }
         def loaded = LocalTimelineSuite.load(path).timeline.completedWrites
         val writes = loaded.filter(w => w.requestedTime.startsWith(day) && !times.contains(w.requestedTime.drop(8)))

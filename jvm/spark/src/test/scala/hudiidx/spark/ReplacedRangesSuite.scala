@@ -9,17 +9,6 @@ import hudiidx.sync.TableContext
 /** Ranges of a table whose file groups gave their place to others. */
 final class ReplacedRangesSuite extends SparkSuite {
 
-  private def write(path: String, version: Int, from: Long, mode: String): Unit = spark
-    .range(from, from + 4)
-    .selectExpr("concat('k', id) AS id", "1L AS ts")
-    .write
-    .format("hudiidx")
-    .option("hoodie.table.name", "t")
-    .option("hoodie.datasource.write.recordkey.field", "id")
-    .option("hoodie.write.table.version", version.toString)
-    .mode(mode)
-    .save(path)
-
   private def times(path: String): Vector[String] = {
     val timeline = TableContext.load(Tables.access(LocalStorage, new BlockCache(0)), path).timeline
     timeline.completedWrites.map(i => i.completionTime.getOrElse(i.requestedTime))
@@ -37,9 +26,9 @@ final class ReplacedRangesSuite extends SparkSuite {
   for (version <- TableFormats.written)
     test(s"version $version: a range has what its commits wrote and what its end had not replaced yet") {
       val path = Fixtures.newFolder("replaced").resolve("t").toString
-      Seq(0L, 2L).foreach(write(path, version, _, "append"))
-      write(path, version, 20L, "overwrite")
-      write(path, version, 22L, "append")
+      Seq(0, 2).foreach(n => writeKeys(path, version, n until n + 4))
+      writeKeys(path, version, 20 until 24, "overwrite")
+      writeKeys(path, version, 22 until 26)
       val Vector(first, second, replaced, last) = times(path)
       def keys(of: Range*): Set[String] = of.flatten.map(i => s"k$i").toSet
       assert(ids(path, "000", first) === keys(0 until 4))

@@ -34,6 +34,18 @@ abstract class SparkSuite extends AnyFunSuite {
 
   def read(path: String, options: (String, String)*): DataFrame =
     spark.read.format("hudiidx").options(options.toMap).load(path)
+
+  /** Rows with the keys `k0`, `k1`… to a table of a version, which is made by the first. */
+  protected def writeKeys(path: String, version: Int, ids: Range, mode: String = "append"): Unit = spark
+    .range(ids.start.toLong, ids.end.toLong)
+    .selectExpr("concat('k', id) AS id", "1L AS ts")
+    .write
+    .format("hudiidx")
+    .option("hoodie.table.name", "t")
+    .option("hoodie.datasource.write.recordkey.field", "id")
+    .option("hoodie.write.table.version", version.toString)
+    .mode(mode)
+    .save(path)
 }
 
 object SparkSuite {

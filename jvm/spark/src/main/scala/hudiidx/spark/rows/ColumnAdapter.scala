@@ -34,7 +34,7 @@ object ColumnAdapter {
   private[rows] def widens(from: DataType, to: DataType): Boolean = (from, to) match {
     case (BinaryType, ArrayType(element, _))             => VectorBytes.has(element)
     case (f: StructType, t) if VariantShims.isVariant(t) => VariantFields.areIn(f)
-    case _                                               => isRead(from, to)
+    case _                                               => isPossible(from, to) || isParsed(from, to)
   }
 
   /** Types whose values are the same in a vector. */
@@ -89,14 +89,16 @@ object ColumnAdapter {
           new AdaptedVector(t, vector, Array(keys, values), f, floatsByText)
         case (f: StructType, t) if VariantShims.isVariant(t) =>
           new AdaptedVector(t, vector, VariantFields.places(f).map(i => vector.getChild(i)), f, floatsByText)
-        case _ if from == BinaryType || isRead(from, to) =>
+        case _ if from == BinaryType || isPossible(from, to) =>
           new AdaptedVector(to, vector, Array.empty, from, floatsByText)
         case _ => new CastVector(to, vector, from)
       }
 
-  /** By a rule of Hudi's, not by a cast of Spark's. */
-  private def isRead(from: DataType, to: DataType): Boolean =
-    plainOf(from).exists(f => plainOf(to).exists(Widening.isRead(f, _)))
+  private def isPossible(from: DataType, to: DataType): Boolean =
+    plainOf(from).exists(f => plainOf(to).exists(Widening.isPossible(f, _)))
+
+  private def isParsed(from: DataType, to: DataType): Boolean =
+    plainOf(from).exists(f => plainOf(to).exists(Widening.isParsed(f, _)))
 
   def nulls(dataType: DataType): ColumnVector = new NullVector(dataType)
 
@@ -116,24 +118,10 @@ final private class AdaptedVector(
     floatsByText: Boolean
 ) extends ColumnVector(to) {
 
-  private val isParsed = from == StringType
-
   override def close(): Unit = ()
-  override def hasNull: Boolean = base.hasNull || isParsed
+  override def hasNull: Boolean = base.hasNull
   override def numNulls: Int = base.numNulls
-  override def isNullAt(row: Int): Boolean = base.isNullAt(row) || (isParsed && parsed(row).isEmpty)
-
-  /** A text may stand for no value. */
-  private def parsed(row: Int): Option[Any] = {
-    val text = base.getUTF8String(row).toString
-    to match {
-      case d: DecimalType => Widening.decimalOfText(text, d.precision, d.scale)
-      case _              => Widening.dateOfText(text)
-    }
-  }
-
-  override def getInt(row: Int): Int =
-    if (isParsed) Widening.dateOfText(base.getUTF8String(row).toString).get else refuse()
+  override def isNullAt(row: Int): Boolean = base.isNullAt(row)
 
   override def getLong(row: Int): Long = base.getInt(row).toLong
 
@@ -162,10 +150,7 @@ final private class AdaptedVector(
 
   override def getDecimal(row: Int, precision: Int, scale: Int): Decimal = from match {
     case _ if base.isNullAt(row) => null
-    case StringType              =>
-      val found = Widening.decimalOfText(base.getUTF8String(row).toString, precision, scale)
-      found.map(Decimal(_, precision, scale)).orNull
-    case d: DecimalType =>
+    case d: DecimalType          =>
       Decimal(base.getDecimal(row, d.precision, d.scale).toBigDecimal, precision, scale)
     case _ => decimalOfText(text(row), precision, scale)
   }
@@ -190,6 +175,7 @@ final private class AdaptedVector(
   override def getBoolean(row: Int): Boolean = refuse()
   override def getByte(row: Int): Byte = refuse()
   override def getShort(row: Int): Short = refuse()
+  override def getInt(row: Int): Int = refuse()
   override def getBinary(row: Int): Array[Byte] = refuse()
 
   private def refuse() = throw new UnsupportedOperationException(

@@ -1,5 +1,6 @@
 package hudiidx.spark.rows
 
+import hudiidx.Widening
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector
 import org.apache.spark.sql.types._
@@ -83,4 +84,15 @@ class ChangedTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(ColumnAdapter.adapt(vectorOf(null, from), from, to, floatsByText = true).isNullAt(0))
       }
     }
+
+  test("texts are the dates and decimals outside Spark that its cast has") {
+    forAll(texts, minSuccessful(4000)) { text =>
+      def cast(to: DataType): Any = Cast(Literal(text, StringType), to, Some("UTC"), ansiEnabled = false).eval()
+      assert(Widening.dateOfText(text.toString) === Option(cast(DateType)), text)
+      for (t <- Seq(DecimalType(10, 2), DecimalType(5, 0))) {
+        val wanted = Option(cast(t)).map(_.asInstanceOf[Decimal].toJavaBigDecimal)
+        assert(Widening.decimalOfText(text.toString, t.precision, t.scale) === wanted, text)
+      }
+    }
+  }
 }
