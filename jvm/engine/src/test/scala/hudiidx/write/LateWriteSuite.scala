@@ -118,19 +118,20 @@ class LateWriteSuite extends AnyFunSuite {
       requireTidy(table, Race(Steps(0, 0), results(0), results(1)))
     }
 
-  /** Pairs of steps, each in a race of its own: half of those beside the late one's completion, and some;
-    * all of them where tests are long.
+  /** Pairs of steps, each in a race of its own: a third of those from before the late one's decision to behind its completion, and
+    * some; all of them where tests are long.
     */
   private def races(table: String, oneIn: Int = 120)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
     val calls = new SteppedStorage(Int.MaxValue, () => ())
     job(calls, table)
     val random = new Random(TestSettings.seed)
     info(s"HUDIIDX_TEST_SEED=${TestSettings.seed}")
+    val deciding = calls.publishes.takeRight(2).head to calls.publishes.last + 1
     for {
       late <- 1 to calls.count
       // The other one does the same, and before that takes the late one back.
       other <- 1 to 2 * calls.count
-      if TestSettings.isLong || random.nextInt(if (math.abs(late - calls.lastPublish) <= 1) 2 else oneIn) == 0
+      if TestSettings.isLong || random.nextInt(if (deciding.contains(late)) 3 else oneIn) == 0
     } {
       race(Steps(late, other))
       Figures.add("races of a late writer and the one that takes it for dead", 1)
@@ -225,7 +226,8 @@ private[hudiidx] object LateWriteSuite {
 
     def count: Int = calls.get
 
-    @volatile var lastPublish = 0
+    /** Calls that published, in their order. */
+    @volatile var publishes: Vector[Int] = Vector.empty
 
     private def step[A](call: => A): A = {
       if (calls.incrementAndGet() == at) before()
@@ -242,7 +244,7 @@ private[hudiidx] object LateWriteSuite {
     override def replace(path: String, content: Array[Byte]): Unit = step(LocalStorage.replace(path, content))
     override def touch(path: String): Unit = step(LocalStorage.touch(path))
     override def publish(path: String, content: Array[Byte]): Boolean = step {
-      lastPublish = count
+      publishes :+= count
       LocalStorage.publish(path, content)
     }
     override def delete(path: String): Boolean = step(LocalStorage.delete(path))
