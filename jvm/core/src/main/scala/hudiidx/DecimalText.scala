@@ -9,6 +9,17 @@ object DecimalText {
   /** What decimal columns have at most. */
   val MostDigits = 38
 
+  /** What any number of a table may have: its text takes the square of them in time. */
+  private val MostBytes = 416
+
+  /** Of two's complement, the highest byte first, of a number that columns need not be able to hold. ArithmeticException without bytes,
+    * and for more than 1,000 digits.
+    */
+  def whole(bytes: Array[Byte]): BigInteger =
+    if (bytes.isEmpty) throw new ArithmeticException("a decimal without bytes")
+    else if (bytes.length > MostBytes) throw new ArithmeticException(s"a decimal of ${bytes.length} bytes")
+    else new BigInteger(bytes)
+
   /** Of a number in two's complement, the highest byte first. ArithmeticException without bytes, and for more than `precision`
     * digits, or `MostDigits`: the time for their text is the square of the bytes'.
     */

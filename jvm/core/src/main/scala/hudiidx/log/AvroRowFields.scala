@@ -1,5 +1,6 @@
 package hudiidx.log
 
+import hudiidx.DecimalText
 import hudiidx.bytes.{ByteSlice, Varint}
 import java.math.{BigDecimal, BigInteger}
 import java.nio.charset.StandardCharsets.UTF_8
@@ -59,10 +60,9 @@ abstract class AvroRowFields extends RowFields {
       case (other, _)                                         => damaged(s"an ordering value of Avro type $other")
     }
 
-  private def unscaled(field: Int): BigInteger = {
-    if (length(field) == 0) damaged("a decimal without bytes")
-    new BigInteger(copy(field))
-  }
+  private def unscaled(field: Int): BigInteger =
+    try DecimalText.whole(copy(field))
+    catch { case e: ArithmeticException => damaged(e.getMessage) }
 
   private def symbol(field: Int): String = {
     val symbols = schema(field).getEnumSymbols

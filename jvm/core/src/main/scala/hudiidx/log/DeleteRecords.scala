@@ -1,7 +1,7 @@
 package hudiidx.log
 
 import hudiidx.bytes.{ByteCursor, Varint}
-import hudiidx.{DamagedTable, UnsupportedTable}
+import hudiidx.{DamagedTable, DecimalText, UnsupportedTable}
 
 /** A deleted key. `ordering` is null, or a Boolean, Int, Long, Float, Double, Array[Byte], String (the values of Hudi's
   * wrappers; dates and times as their numbers, decimals as their bytes), or a Vector of such for several ordering fields.
@@ -90,11 +90,20 @@ object DeleteRecords {
     case 3 | 10 | 11   => Varint.unZigZag(in.varint("long"))
     case 4             => java.lang.Float.intBitsToFloat(Integer.reverseBytes(in.int("float")))
     case 5             => java.lang.Double.longBitsToDouble(java.lang.Long.reverseBytes(in.long("double")))
-    case 6 | 9         => in.take(length(in, "bytes"), "bytes")
+    case 6             => in.take(length(in, "bytes"), "bytes")
+    case 9             => decimal(in)
     case 7             => text(in, "string")
     case 12 if !nested => several(in)
     case 12            => Varint.unZigZag(in.varint("local date")).toInt
     case other         => in.fail(s"ordering value has type $other")
+  }
+
+  /** Without bytes there is no value. */
+  private def decimal(in: ByteCursor): Array[Byte] = {
+    val unscaled = in.take(length(in, "decimal"), "decimal")
+    try if (unscaled.nonEmpty) DecimalText.whole(unscaled): Unit
+    catch { case e: ArithmeticException => in.fail(s"ordering value: ${e.getMessage}") }
+    unscaled
   }
 
   /** Values of several ordering fields: null, or an array of the wrappers above with the local date as branch 12. */

@@ -1,8 +1,9 @@
 package hudiidx.log
 
+import hudiidx.DecimalText
 import hudiidx.bytes.{ByteCursor, ByteSlice, Varint}
 import java.io.ByteArrayOutputStream
-import java.math.{BigDecimal, BigInteger}
+import java.math.BigDecimal
 
 /** Versions of a key as the bytes that the sorter keeps and spills. For temporary files of one process: no format that
   * anybody else reads.
@@ -79,7 +80,7 @@ private[hudiidx] object KeyVersionCodec {
       case kind @ (BytesKind | TextKind) => OrderingValue.of(kind, in.take(in.varint("length").toInt, "bytes"))
       case DecimalKind                   =>
         val scale = Varint.unZigZag(in.varint("scale")).toInt
-        OrderingValue.ofDecimal(new BigDecimal(new BigInteger(in.take(in.varint("length").toInt, "decimal")), scale))
+        OrderingValue.ofDecimal(new BigDecimal(DecimalText.whole(in.take(in.varint("length").toInt, "decimal")), scale))
       case SeveralKind => OrderingValue.ofSeveral(Vector.fill(in.varint("count").toInt)(ordering(in)))
     }
   }

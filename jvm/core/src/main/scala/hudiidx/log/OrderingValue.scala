@@ -1,9 +1,9 @@
 package hudiidx.log
 
-import hudiidx.Widening
+import hudiidx.{DecimalText, Widening}
 import hudiidx.bytes.Bytes
 import java.lang.Number
-import java.math.{BigDecimal, BigInteger}
+import java.math.BigDecimal
 import java.nio.charset.StandardCharsets.UTF_8
 
 /** The value by which event time orders versions of a record. Format notes §7.4.
@@ -100,7 +100,7 @@ object OrderingValue {
     else if (values.isEmpty) Default
     else new OrderingValue(SeveralKind, values)
 
-  /** The ordering value of a delete block's key. */
+  /** The ordering value of a delete block's key. ArithmeticException for a decimal of too many digits. */
   def ofDeleted(key: DeletedKey): OrderingValue = (key.orderingBranch, key.ordering) match {
     case (_, null)                => Default
     case (8, days: Int)           => ofDate(days)
@@ -111,7 +111,12 @@ object OrderingValue {
   }
 
   private def ofWrappedDecimal(unscaled: Array[Byte]): OrderingValue =
-    if (unscaled.isEmpty) Default else ofDecimal(new BigDecimal(new BigInteger(unscaled), WrapperScale))
+    if (unscaled.isEmpty) Default else ofDecimal(new BigDecimal(DecimalText.whole(unscaled), WrapperScale))
+
+  /** None for bytes that are no number. */
+  private def asDecimal(v: OrderingValue): Option[OrderingValue] =
+    try Some(ofWrappedDecimal(bytes(v)))
+    catch { case _: ArithmeticException => None }
 
   private def ofPlain(value: Any): OrderingValue = value match {
     case v: Boolean  => ofBoolean(v)
@@ -131,8 +136,8 @@ object OrderingValue {
     case (LongKind | MicrosKind, MillisKind) if isMicros(long(a))                 => -millisToMicros(long(b), long(a))
     case (LongKind | MicrosKind | MillisKind, LongKind | MicrosKind | MillisKind) =>
       java.lang.Long.compare(long(a), long(b))
-    case (BytesKind, DecimalKind) => order(ofWrappedDecimal(bytes(a)), b)
-    case (DecimalKind, BytesKind) => order(a, ofWrappedDecimal(bytes(b)))
+    case (BytesKind, DecimalKind) => asDecimal(a).fold(Incomparable)(order(_, b))
+    case (DecimalKind, BytesKind) => asDecimal(b).fold(Incomparable)(order(a, _))
     case (x, y) if x == y         => sameKind(a, b)
     case _                        => widened(a, b)
   }

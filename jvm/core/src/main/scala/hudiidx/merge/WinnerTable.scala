@@ -4,6 +4,7 @@ import hudiidx.bytes.{ByteSlice, XxHash64}
 import hudiidx.log.{KeyMerge, KeyVersion, LogRules, OrderingKind, OrderingValue}
 import java.nio.{ByteBuffer, ByteOrder}
 import java.util.Arrays
+import java.util.concurrent.ThreadLocalRandom
 
 /** The winning version of each key: a hash table in a few arrays, so that millions of keys cost neither objects nor
   * pointers. Entries are numbered from 0 in the order in which their keys first came.
@@ -22,6 +23,8 @@ private[merge] final class WinnerTable(rules: LogRules) {
   private var orderings = new Array[Long](FirstSlots)
   private var others = Array.empty[OrderingValue] // by entry, of kinds that are no number
   private var otherBytes = 0L
+  // Who writes keys must not know which of them meet here.
+  private val seed = ThreadLocalRandom.current.nextLong()
   private var hashed: Array[Byte] = _
   private var hashedBuffer: ByteBuffer = _
 
@@ -95,7 +98,7 @@ private[merge] final class WinnerTable(rules: LogRules) {
       hashed = bytes
       hashedBuffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
     }
-    XxHash64.hash(hashedBuffer, from, length, 0L)
+    XxHash64.hash(hashedBuffer, from, length, seed)
   }
 
   private def find(hash: Long, bytes: Array[Byte], from: Int, length: Int): Int = {

@@ -3,13 +3,15 @@ package hudiidx.storage
 import java.io.{EOFException, IOException}
 import java.nio.{ByteBuffer, MappedByteBuffer}
 import java.nio.channels.FileChannel
+import java.nio.file.Paths
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 
 /** Reads of a local file through a mapping, once so much of it was read that one is worth making: bytes go from the page
   * cache to the caller's array in one copy, where a positional read makes two and a call.
   *
   * Bytes are only ever copied out, and the file's size is looked at before each copy: a file that was cut meanwhile is an
-  * EOFException as with any other read. Safe for several threads, also while it is closed.
+  * EOFException as with any other read. A cut between that look and the copy is an InternalError of whatever the thread does later,
+  * so that a file which others may cut is not mapped. Safe for several threads, also while it is closed.
   */
 private[storage] final class MappedFile(path: String, channel: FileChannel, sizeBytes: Long) {
   import MappedFile._
@@ -48,7 +50,8 @@ private[storage] final class MappedFile(path: String, channel: FileChannel, size
 
   private def map(): MappedByteBuffer = synchronized {
     if (mapping == null && !refused) {
-      if (total.addAndGet(sizeBytes) > MostBytes) refuse()
+      if (total.addAndGet(sizeBytes) > MostBytes || !FileOwner.isOursAlone(Paths.get(LocalStorage.absolute(path))))
+        refuse()
       else
         try mapping = channel.map(FileChannel.MapMode.READ_ONLY, 0, sizeBytes)
         catch { case _: IOException | _: UnsupportedOperationException => refuse() }

@@ -5,11 +5,13 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory}
-import hudiidx.{DamagedIndex, WholeNumber}
+import hudiidx.{DamagedIndex, HashSpread, WholeNumber}
 import hudiidx.storage.Storage
 
 /** An instant by what names it on a timeline. */
-final case class InstantId(requestedTime: String, action: String)
+final case class InstantId(requestedTime: String, action: String) {
+  private[store] def text: String = s"$requestedTime.$action"
+}
 
 /** Which instants an index version has taken in.
   *
@@ -18,11 +20,11 @@ final case class InstantId(requestedTime: String, action: String)
   *  @param covered   covered instants above the watermark, oldest first, at most [[Coverage.MaxListed]]
   */
 final case class Coverage(watermark: String, pending: Vector[InstantId], covered: Vector[InstantId]) {
-  private val listed: Set[InstantId] = covered.toSet
-  private val excepted: Set[InstantId] = pending.toSet
+  private val listed = Coverage.names(covered)
+  private val excepted = Coverage.names(pending)
 
   def covers(id: InstantId): Boolean =
-    if (id.requestedTime <= watermark) !excepted(id) else listed(id)
+    if (id.requestedTime <= watermark) !excepted.contains(id.text) else listed.contains(id.text)
 
   /** The newest covered requested time; empty if nothing is covered. */
   def last: String = covered.lastOption.map(_.requestedTime).getOrElse(watermark)
@@ -34,6 +36,10 @@ object Coverage {
     *  to be older than all of these to be missed.
     */
   val MaxListed = 1000
+
+  /** Java's sets keep texts of one hash code in a tree. */
+  private def names(ids: Vector[InstantId]): java.util.Set[String] =
+    new java.util.HashSet(ids.map(_.text).asJava)
 
   /** Coverage of all `completed` instants (oldest first), made while `pending` ones were under way. */
   def of(completed: Vector[InstantId], pending: Vector[InstantId]): Coverage = {
@@ -153,13 +159,14 @@ object IndexVersion {
 
   /** What a part costs in memory is in proportion to its bytes, if each counts once. */
   private def distinct(files: Vector[IndexFile]): Vector[IndexFile] = {
-    val names = scala.collection.mutable.HashSet.empty[String]
+    val names = new java.util.HashSet[String]
     files.foreach(f => require(names.add(f.name), s"file ${f.name} is named twice"))
+    require(HashSpread.isEven(files.iterator.map(_.name)), HashSpread.Fault)
     files
   }
 
   private def putInstants(array: ArrayNode, ids: Vector[InstantId]): Unit =
-    ids.foreach(i => array.add(i.requestedTime + "." + i.action))
+    ids.foreach(i => array.add(i.text))
 
   private def instants(array: JsonNode): Vector[InstantId] = elements(array).map { n =>
     val s = n.asText
@@ -180,6 +187,7 @@ object IndexVersion {
   }
 
   private def members(node: JsonNode): Map[String, String] = {
+    require(HashSpread.isEven(node.fieldNames.asScala), HashSpread.Fault)
     val found = node.properties.asScala.iterator.map(e => e.getKey -> e.getValue.asText).toMap
     requireKnown(found)
     found

@@ -1,6 +1,7 @@
 package hudiidx.timeline
 
 import com.fasterxml.jackson.core.{JsonFactory, JsonFactoryBuilder, JsonParser, JsonToken}
+import hudiidx.HashSpread
 
 /** The content cannot be decoded; the message says why and where. Callers add the file's name. */
 private[timeline] final class BadContent(message: String) extends Exception(message)
@@ -69,7 +70,11 @@ private[timeline] final class JsonReader(parser: JsonParser) extends ValueReader
   override def fields(onField: String => Unit): Unit = next() match {
     case JsonToken.VALUE_NULL   => ()
     case JsonToken.START_OBJECT =>
-      while (next() != JsonToken.END_OBJECT) onField(parser.currentName)
+      val spread = new HashSpread
+      while (next() != JsonToken.END_OBJECT) {
+        if (!spread.takes(parser.currentName)) throw new BadContent(HashSpread.Fault)
+        onField(parser.currentName)
+      }
     case other => wrong("an object", other)
   }
 

@@ -2,10 +2,12 @@ package hudiidx.storage
 
 import hudiidx.Fixtures
 import java.io.{EOFException, IOException, RandomAccessFile}
+import java.nio.file.attribute.PosixFilePermissions
 import java.nio.file.{Files, Path}
 import java.util.SplittableRandom
 import java.util.concurrent.atomic.AtomicReference
 import org.scalatest.funsuite.AnyFunSuite
+import scala.util.Try
 
 /** Local files that are read through a mapping, which a reader makes once it has read a mebibyte. */
 class MappedFileSuite extends AnyFunSuite {
@@ -14,7 +16,8 @@ class MappedFileSuite extends AnyFunSuite {
   private def file(): (Path, Array[Byte]) = {
     val content = new Array[Byte](Bytes)
     new SplittableRandom(1).nextBytes(content)
-    (Files.write(Fixtures.newFolder("mapped").resolve("f"), content), content)
+    val path = Files.write(Fixtures.newFolder("mapped").resolve("f"), content)
+    (Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-r--r--")), content)
   }
 
   private def cut(path: Path, size: Long): Unit = {
@@ -67,6 +70,26 @@ class MappedFileSuite extends AnyFunSuite {
         assert(java.util.Arrays.equals(target, 0, 1 << 20, content, 0, 1 << 20))
       }
     } finally reader.close()
+  }
+
+  test("a file that another account may cut is not mapped, and read otherwise") {
+    def requireUnmapped(path: Path, content: Array[Byte]): Unit = {
+      val before = MappedFile.totalBytes
+      val reader = LocalStorage.open(path.toString)
+      try {
+        (1 to 3).foreach(_ => assert(warm(reader).sameElements(content)))
+        assert(MappedFile.totalBytes === before)
+      } finally reader.close()
+    }
+    for (permissions <- Seq("rw-rw-r--", "rw-r--rw-")) {
+      val (path, content) = file()
+      requireUnmapped(Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(permissions)), content)
+    }
+    val (path, content) = file()
+    val accounts = path.getFileSystem.getUserPrincipalLookupService
+    // Only root may give files away.
+    if (Try(Files.setOwner(path, accounts.lookupPrincipalByName("nobody"))).isSuccess) requireUnmapped(path, content)
+    else assert(!FileOwner.isOursAlone(Path.of("/etc/passwd")))
   }
 
   test("readers of several threads may be closed while they read") {

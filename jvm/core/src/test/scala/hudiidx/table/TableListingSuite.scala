@@ -1,6 +1,6 @@
 package hudiidx.table
 
-import hudiidx.storage.{FarStorage, LocalStorage, Storage}
+import hudiidx.storage.{FarStorage, FileInfo, LocalStorage, PassingStorage, Storage}
 import hudiidx.table.listing.{ListingRules, PartitionLister, SizeCheck, TableListing}
 import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents, TimelineReader}
 import hudiidx.{DamagedTable, Fixtures, TableChanged}
@@ -88,6 +88,23 @@ final class TableListingSuite extends AnyFunSuite {
     val table = Fixtures.copy("v9-cow-part")
     LocalStorage.delete(s"$table/nyc")
     assert(intercept[DamagedTable](Listed(table).listing.partitions).getMessage.contains("/nyc/"))
+  }
+
+  test("of partitions that nothing marks the timeline is read once again, not once each") {
+    val table = Fixtures.copy("v9-cow-part")
+    val listed = Listed(table)
+    val partitions = listed.listing.partitions
+    partitions.foreach(p => LocalStorage.delete(s"$table/$p/.hoodie_partition_metadata"))
+    var looks = 0
+    val told = new PassingStorage(LocalStorage) {
+      override def list(dir: String): Vector[FileInfo] = {
+        if (dir == listed.timeline.dir) looks += 1
+        super.list(dir)
+      }
+    }
+    val unmarked = Listed(table, Some(listed.timeline), told)
+    assert(unmarked.listing.partitions === partitions && partitions.size > 1)
+    assert(looks === 1)
   }
 
   test("a folder in the place of the file that marks a partition is an error that names it") {

@@ -3,7 +3,7 @@ package hudiidx.timeline
 import java.nio.charset.StandardCharsets.UTF_8
 
 import hudiidx.storage.LocalStorage
-import hudiidx.{CpuClock, DamagedTable, Fixtures}
+import hudiidx.{AvroCommits, CpuClock, DamagedTable, Fixtures, HashSpread, HashSpreadSuite}
 import org.scalatest.funsuite.AnyFunSuite
 
 class InstantContentSuite extends AnyFunSuite {
@@ -36,6 +36,21 @@ class InstantContentSuite extends AnyFunSuite {
   test("JSON may begin with white space, and unknown fields are passed over") {
     val commit = content("\n " + stat("\"p/f\"")).commit
     assert(commit.writeStats.map(s => (s.fileId, s.path, s.prevCommit)) === Vector(("f", Some("p/f"), None)))
+  }
+
+  test("a commit whose names have one hash code is refused before a map of them is made") {
+    val names = HashSpreadSuite.ofOneHash(60000)
+    val json = names.map(n => s""""$n":"v"""").mkString("""{"extraMetadata":{""", ",", "}}").getBytes(UTF_8)
+    val avro = AvroCommits.changed(bytesOf("v9-cow-part", ".commit")) { commit =>
+      val extra = new java.util.HashMap[String, String]
+      names.foreach(extra.put(_, "v"))
+      commit.put("extraMetadata", extra)
+    }
+    for (bytes <- Seq(json, avro)) {
+      val took = CpuClock.millis(damage(InstantContent.of("f", bytes).commit))
+      assert(took < 5000)
+    }
+    assert(damage(InstantContent.of("f", avro).commit).contains(HashSpread.Fault))
   }
 
   test("nulls in place of maps and lists read as nothing") {

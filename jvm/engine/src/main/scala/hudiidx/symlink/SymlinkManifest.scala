@@ -159,18 +159,24 @@ final class SymlinkManifest(storage: Storage, tablePath: String, settings: Symli
   private def text(files: Vector[BaseFile]): Array[Byte] =
     files
       .map(f => Storage.join(Storage.join(tablePath, f.partitionPath), f.fileName))
-      .map(oneLine)
+      .map(oneFile)
       .mkString("", "\n", "\n")
       .getBytes(UTF_8)
 
-  /** What stood on a line of its own would be read as another file. */
-  private def oneLine(path: String): String =
+  /** What stood on a line of its own would be read as another file, and so would what a line matches as a pattern. */
+  private def oneFile(path: String): String = {
+    def refused(what: String) = throw new UnsupportedTable(
+      s"$tablePath: the path '${Texts.shown(path)}' has $what; move these rows to another partition"
+    )
     if (path.exists(c => c == '\n' || c == '\r'))
-      throw new UnsupportedTable(
-        s"$tablePath: the path '${Texts.shown(path)}' has an end of line in it, and a symlink manifest has a file on each line: its " +
-          "readers would take parts of the path for files; move these rows to another partition"
+      refused(
+        "an end of line in it, and a symlink manifest has a file on each line: its readers would take parts of the path for files"
       )
-    else path
+    path.find(SymlinkManifest.OfPatterns.contains(_)).foreach { c =>
+      refused(s"a '$c' in it, and readers of symlink manifests take lines for patterns, which may match other files")
+    }
+    path
+  }
 
   private def manifestPath(partition: String): String =
     Storage.join(Storage.join(folder, partition), SymlinkManifest.FileName)
@@ -262,5 +268,8 @@ object SymlinkManifest {
   /** Name of the file in each partition's folder. */
   val FileName: String = IndexNames.SymlinkManifest
   private val MaxTries = 20
+
+  /** Hadoop's input formats take these for parts of a pattern. */
+  private val OfPatterns = "{}[]*?\\"
   private val PatienceNanos = 10000000000L
 }

@@ -1,6 +1,6 @@
 package hudiidx.store
 
-import hudiidx.{DamagedIndex, Fixtures, IndexNotWritable}
+import hudiidx.{CpuClock, DamagedIndex, Fixtures, HashSpreadSuite, IndexNotWritable}
 import hudiidx.storage.{DenyingStorage, LocalStorage}
 import hudiidx.sync.{AtOnce, CallOrder, MemoryFiles, SimulatedClock, SteppedStorage}
 import java.nio.charset.StandardCharsets.UTF_8
@@ -77,6 +77,15 @@ class IndexStoreSuite extends AnyFunSuite {
     val said = intercept[DamagedIndex](IndexVersion.decode(IndexVersion.encode(twice), "v"))
     assert(said.getMessage.contains("file a is named twice"))
     assert(IndexVersion.decode(IndexVersion.encode(version(1, "a", "b")), "v").files.size === 2)
+  }
+
+  test("a version whose names have one hash code is refused: maps of them take the square in time") {
+    val names = HashSpreadSuite.ofOneHash(60000)
+    val bytes = IndexVersion.encode(version(1, names: _*))
+    val took = CpuClock.millis {
+      assert(intercept[DamagedIndex](IndexVersion.decode(bytes, "v")).getMessage.contains("the same hash code"))
+    }
+    assert(took < 5000)
   }
 
   test("a version that names a file outside the index folder is refused") {

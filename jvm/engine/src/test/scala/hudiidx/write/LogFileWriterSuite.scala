@@ -1,6 +1,7 @@
 package hudiidx.write
 
-import hudiidx.TableFormat
+import hudiidx.bytes.PackedOutput
+import hudiidx.{DamagedTable, TableFormat}
 import hudiidx.log.LogKeysSuite
 import hudiidx.log._
 import hudiidx.logindex.LogLookup
@@ -84,5 +85,29 @@ class LogFileWriterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     found.zip(values).foreach { case (f, v) => assert(OrderingValue.ofDeleted(f).compare(v) === 0) }
     val none = new DeleteBlock().content.flatMap(p => p.bytes.take(p.length)).toArray
     assert(DeleteRecords.decode(none, "f", 0L) === Vector.empty)
+  }
+
+  test(
+    "a delete ordered by a decimal of more digits than any number has is damage: its text takes the square of them"
+  ) {
+    def ofDecimal(digits: Int): Array[Byte] = {
+      val list = new PackedOutput(1 << 10)
+      list.zigzag(1L) // one key
+      for (text <- Seq("k", "p")) {
+        list.zigzag(1L)
+        list.zigzag(1L)
+        list.raw(text.getBytes, 0, 1)
+      }
+      list.zigzag(9L)
+      val unscaled = new java.math.BigInteger("9" * digits).toByteArray
+      list.zigzag(unscaled.length.toLong)
+      list.raw(unscaled, 0, unscaled.length)
+      list.byte(0)
+      val head = java.nio.ByteBuffer.allocate(8).putInt(3).putInt(list.size).array
+      head ++ list.array.take(list.size)
+    }
+    val found = DeleteRecords.decode(ofDecimal(40), "f", 0L).map(OrderingValue.ofDeleted)
+    assert(found.map(_.value) === Vector(new java.math.BigDecimal("9" * 25 + "." + "9" * 15)))
+    assert(intercept[DamagedTable](DeleteRecords.decode(ofDecimal(1100), "f", 0L)).getMessage.contains("a decimal of"))
   }
 }

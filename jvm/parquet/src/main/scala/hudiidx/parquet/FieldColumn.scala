@@ -3,9 +3,11 @@ package hudiidx.parquet
 import java.math.{BigDecimal, BigInteger}
 import java.nio.{ByteBuffer, ByteOrder}
 
+import hudiidx.DecimalText
 import hudiidx.bytes.ByteSlice
 import hudiidx.log.{OrderingValue, RecordKeyBuilder}
 import org.apache.parquet.column.{ColumnDescriptor, ColumnReader}
+import org.apache.parquet.io.ParquetDecodingException
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
@@ -81,7 +83,12 @@ private[hudiidx] final class FieldColumn(reader: ColumnReader, descriptor: Colum
   private def unscaled: BigInteger = name match {
     case PrimitiveTypeName.INT32 => BigInteger.valueOf(reader.getInteger.toLong)
     case PrimitiveTypeName.INT64 => BigInteger.valueOf(reader.getLong)
-    case _                       => new BigInteger(reader.getBinary.getBytes)
+    case _                       =>
+      try DecimalText.whole(reader.getBinary.getBytes)
+      catch {
+        case e: ArithmeticException =>
+          throw new ParquetDecodingException(s"column ${descriptor.getPath.mkString(".")} has ${e.getMessage}", e)
+      }
   }
 
   /** The current value as an ordering value; Default for null. */

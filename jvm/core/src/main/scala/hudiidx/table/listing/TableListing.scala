@@ -54,11 +54,18 @@ final class TableListing(
   override lazy val partitions: Vector[String] = {
     val found = discover()
     val known = found.toSet
-    val overlooked = expectedFiles.filterNot(e => known(e._1)).filter { case (partition, files) =>
-      val suspects = files.suspects(Array.empty)
-      suspects.nonEmpty && confirm(partition, suspects).nonEmpty
+    val unmarked = expectedFiles.iterator.filterNot(e => known(e._1)).map(e => e._1 -> e._2.suspects(Array.empty))
+    val suspect = unmarked.filter(_._2.nonEmpty).toVector
+    if (suspect.isEmpty) found
+    else {
+      val again = look()
+      // What is gone may have been removed since that look.
+      def there(partition: String, files: Vector[Suspect]) =
+        try confirm(partition, files, again)
+        catch { case _: DamagedTable | _: TableChanged => confirm(partition, files) }
+      val overlooked = suspect.filter { case (partition, files) => there(partition, files).nonEmpty }
+      (found ++ overlooked.map(_._1)).sorted
     }
-    if (overlooked.isEmpty) found else (found ++ overlooked.keys).sorted
   }
 
   override def files(partitionPath: String): Array[FileEntry] = {
@@ -90,16 +97,23 @@ final class TableListing(
     * suspect may have been rolled back, which is no damage. Where it was cleaned, replaced or compacted away, the rows of this
     * timeline are no more: TableChanged.
     */
-  def confirm(partitionPath: String, suspects: Vector[Suspect]): Array[FileEntry] = {
+  def confirm(partitionPath: String, suspects: Vector[Suspect]): Array[FileEntry] =
+    confirm(partitionPath, suspects, look())
+
+  private def look(): TableListing.Look = {
     val fresh =
       TimelineReader.read(storage, timeline.dir, config.timelineLayout, config.timelineZone, config.timelineFolder)
-    val still = SizeCheck.expected(fresh, contents).getOrElse(partitionPath, ExpectedPartition.Empty)
+    TableListing.Look(fresh, SizeCheck.expected(fresh, contents))
+  }
+
+  private def confirm(partitionPath: String, suspects: Vector[Suspect], again: TableListing.Look): Array[FileEntry] = {
+    val still = again.expected.getOrElse(partitionPath, ExpectedPartition.Empty)
     val asked = suspects.map(_.nameHash).toSet
     val found = lister.listed(partitionPath)
     // Everything on storage counts here: an entry is left out of a listing for reasons that are no damage.
     val all = found.flatMap(f => lister.rules.files.entry(partitionPath, f.name, f.sizeBytes)).toArray
     still.suspects(all).filter(s => asked(s.nameHash)).foreach(report(partitionPath, _))
-    if (!damagedAsStock && !isFollowed) requireNotPast(partitionPath, suspects, all, fresh)
+    if (!damagedAsStock && !isFollowed) requireNotPast(partitionPath, suspects, all, again.timeline)
     lister.committed(partitionPath, found)
   }
 
@@ -152,6 +166,9 @@ final class TableListing(
 
 object TableListing {
   private val log = Log.of(classOf[TableListing])
+
+  /** A second look at the timeline, and the files that it says must be there. */
+  private final case class Look(timeline: ActiveTimeline, expected: Map[String, ExpectedPartition])
 
   /** Reads the metadata that the listing rules need. `view` is the view's timeline, made from the same active timeline. */
   def apply(
