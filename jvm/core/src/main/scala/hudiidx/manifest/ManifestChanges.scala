@@ -13,6 +13,7 @@ final class ManifestChanges {
   private var unmarking = Unmarking.None
   private var rolledBack = Set.empty[String]
   private var tellsLogs = false
+  private var replacesArchived = false
 
   /** The change of a partition, made on first use. */
   def of(partitionPath: String): PartitionChange = {
@@ -67,14 +68,20 @@ final class ManifestChanges {
     tellsLogs = logs
   }
 
-  /** Are there such, so that files of any partition have to be held against them? */
-  def rollsBack: Boolean = rolledBack.nonEmpty
+  /** As [[PartitionChange.replaceArchived]]. */
+  def replaceArchived(partitionPath: String, fileId: String, instantTime: String, isCovered: Boolean): Unit = {
+    replacesArchived = true
+    of(partitionPath).replaceArchived(fileId, instantTime, isCovered)
+  }
+
+  /** Does `requireCredible` concern record keys too, so that it comes before any of them is looked up? */
+  def isToBeHeldFirst: Boolean = rolledBack.nonEmpty || replacesArchived
 
   /** As [[PartitionChange.requireCredible]], of all partitions as `source` has them. DamagedIndex too for a file that is left of an instant
     * which was rolled back: a restore says what its last run removed, and one before it may have failed half-way.
     */
   def requireCredible(source: FileSource): Unit =
-    if (rollsBack)
+    if (rolledBack.nonEmpty)
       (source.partitions.iterator ++ byPath.keySet.asScala).toSet
         .foreach((path: String) => requireRolledBack(path, applyTo(path, source.files(path))))
     else

@@ -17,6 +17,7 @@ final class PartitionChange(val partitionPath: String) {
   private var isAllCleaned = false
   private val cleaned, doubted = mutable.Set.empty[String]
   private val everReplaced = mutable.Map.empty[String, String]
+  private val gone, marked = mutable.Map.empty[String, String]
   private val dropped = mutable.LinkedHashMap.empty[String, FileEntry]
 
   def add(entry: FileEntry): Unit = {
@@ -47,6 +48,18 @@ final class PartitionChange(val partitionPath: String) {
   /** The file group was replaced by the instant requested at `instantTime`; the earliest replacement counts. */
   def replace(fileId: String, instantTime: String): Unit =
     Seq(replaced, everReplaced).foreach(m => if (m.get(fileId).forall(_ > instantTime)) m(fileId) = instantTime)
+
+  /** As `replace`, by an instant that is archived. Of a group that is still there, as a savepoint keeps its files, readers of the timeline do
+    * not know that it was replaced: stock Hudi has its rows again, and writes to it.
+    *
+    * @param isCovered files from before bear its mark, or came when it was archived
+    */
+  private[manifest] def replaceArchived(fileId: String, instantTime: String, isCovered: Boolean): Unit =
+    if (isCovered) marked(fileId) = instantTime
+    else {
+      if (everReplaced.get(fileId).forall(_ > instantTime)) everReplaced(fileId) = instantTime
+      gone(fileId) = instantTime
+    }
 
   /** As `replace`, of the files that came until now: those from before are known to be replaced.
     *
@@ -108,14 +121,19 @@ final class PartitionChange(val partitionPath: String) {
   }
 
   /** True if there are removals that have to be held against the entries. */
-  def isToBeHeld: Boolean = isAllCleaned || cleaned.nonEmpty || doubted.nonEmpty
+  def isToBeHeld: Boolean = isAllCleaned || cleaned.nonEmpty || doubted.nonEmpty || gone.nonEmpty || marked.nonEmpty
 
   /** DamagedIndex if a file of `entries`, or one that came since, is said to be gone that may well be there: a clean removes what newer
     * files of its group hide or another group replaced, and a rollback what its commits wrote. Whoever can put a file into the timeline can
-    * say otherwise; a listing has what is there.
+    * say otherwise; a listing has what is there. DamagedIndex too for what is left of a group that an archived instant replaced.
     */
   def requireCredible(entries: Array[FileEntry]): Unit = if (isToBeHeld) {
     val left = after(entries)
+    for (e <- left; instant <- gone.get(e.fileId).orElse(marked.get(e.fileId).filter(e.replacedAt.contains(_))))
+      throw new DamagedIndex(
+        s"partition '$partitionPath': ${e.fileName} is there, and instant $instant, which replaced its file group, is archived; " +
+          "an index cannot follow that"
+      )
     val newest = mutable.HashMap.empty[String, String]
     left.foreach(e => if (e.isBase && newest.get(e.fileId).forall(_ < e.instantTime)) newest(e.fileId) = e.instantTime)
     val there = left.iterator.map(_.fileName).toSet

@@ -24,8 +24,9 @@ final class InstantEffects {
   /** The first instant that wrote rows and does not say to which file: what changed is not known then. */
   def unnamedWrite: Option[String] = unnamed
 
-  def take(instant: Instant, content: InstantContent): Unit = instant.action match {
-    case Action.Commit | Action.DeltaCommit | Action.ReplaceCommit => write(instant, content.commit)
+  /** @param isArchived it is no longer on the active timeline */
+  def take(instant: Instant, content: InstantContent, isArchived: Boolean = false): Unit = instant.action match {
+    case Action.Commit | Action.DeltaCommit | Action.ReplaceCommit => write(instant, content.commit, isArchived)
     case Action.Clean                                              => clean(content.clean)
     case Action.Rollback                                           => rollback(content.rollback)
     case Action.Restore                                            =>
@@ -59,14 +60,17 @@ final class InstantEffects {
     }
   }
 
-  private def write(instant: Instant, metadata: CommitMetadata): Unit = {
+  private def write(instant: Instant, metadata: CommitMetadata, isArchived: Boolean): Unit = {
     metadata.writeStats.foreach { stat =>
       if (stat.isUnnamed) unnamed = unnamed.orElse(Some(instant.requestedTime))
       stat.fileName.foreach(name => add(instant, stat.partitionPath, name, stat.fileSizeBytes))
       stat.cdcFiles.foreach { case (name, size) => add(instant, stat.partitionPath, name, size) }
     }
     instant.replaces(metadata).foreach { case (partition, fileIds) =>
-      fileIds.foreach(id => changes.of(partition).replace(id, instant.requestedTime))
+      fileIds.foreach { id =>
+        if (isArchived) changes.replaceArchived(partition, id, instant.requestedTime, isCovered = false)
+        else changes.of(partition).replace(id, instant.requestedTime)
+      }
     }
   }
 
@@ -100,7 +104,7 @@ object InstantEffects {
   def since(coverage: Coverage, unseen: Vector[UnseenInstant], table: TableContext): ManifestChanges = {
     val effects = new InstantEffects
     table.contents.fetch(unseen.map(_.instant))
-    unseen.foreach(u => effects.take(u.instant, u.content))
+    unseen.foreach(u => effects.take(u.instant, u.content, u.isArchived))
     effects.unnamedWrite.foreach { instant =>
       throw new DamagedIndex(s"instant $instant wrote rows to a file that it does not name: an index cannot follow it")
     }
@@ -114,8 +118,24 @@ object InstantEffects {
     effects.unmark(coverage, table)
     replaceLate(coverage, unseen, table, effects.changes)
     def isCovered(time: String) = TableContext.Writes.exists(a => coverage.covers(InstantId(time, a)))
+    replaceArchived(coverage, table, effects)
     effects.changes.rollBack(effects.removedInstants.filter(isCovered), table.config.format.logsOfOneWrite)
     effects.changes
+  }
+
+  /** Of the replacements that the index covers those that were archived since: by then what they replaced is cleaned, but for what a
+    * savepoint keeps.
+    */
+  private def replaceArchived(coverage: Coverage, table: TableContext, effects: InstantEffects): Unit = {
+    val active = table.timeline.instants.map(_.requestedTime).toSet ++ effects.removedInstants
+    val gone = coverage.covered.collect {
+      case i if i.action == Action.ReplaceCommit && !active(i.requestedTime) => i.requestedTime
+    }
+    if (gone.nonEmpty)
+      table.archivedFrom(gone.min).filter(a => gone.contains(a.requestedTime)).map(UnseenInstant.archived).foreach { u =>
+        for ((partition, fileIds) <- u.instant.replaces(u.content.commit); id <- fileIds)
+          effects.changes.replaceArchived(partition, id, u.instant.requestedTime, isCovered = true)
+      }
   }
 
   /** What comes to a group that another writer replaced meanwhile is replaced with it, as in a listing. A replacement that the index covers

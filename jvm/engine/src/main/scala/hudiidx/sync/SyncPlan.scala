@@ -4,13 +4,17 @@ import hudiidx.store.{Coverage, IndexVersion, InstantId}
 import hudiidx.timeline.{Action, ArchivedInstant, Instant, InstantContent, InstantName, InstantState}
 
 /** A completed instant that an index version has not taken in. */
-final class UnseenInstant(val instant: Instant, read: () => InstantContent) {
+final class UnseenInstant(val instant: Instant, read: () => InstantContent, val isArchived: Boolean = false) {
   def content: InstantContent = read()
 }
 
 object UnseenInstant {
   def archived(a: ArchivedInstant): UnseenInstant =
-    new UnseenInstant(Instant(a.requestedTime, a.action, InstantState.Completed, a.completionTime, ""), () => a.content)
+    new UnseenInstant(
+      Instant(a.requestedTime, a.action, InstantState.Completed, a.completionTime, ""),
+      () => a.content,
+      isArchived = true
+    )
 }
 
 /** How an index version stands to a table. */

@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import java.lang.ref.SoftReference
 import scala.collection.concurrent.TrieMap
 import scala.util.Try
 
@@ -59,8 +60,12 @@ final class TableContext(
     new TableContext(access.ofWriter(tablePath), tablePath, config, timeline, contents, history)
 
   /** For builds and updates, whose parts look into the same commits: each is read and decoded once. */
-  def keepingCommits: TableContext =
-    new TableContext(access, tablePath, config, timeline, contents.keeping(TableContext.KeptBytes), history)
+  def keepingCommits: TableContext = {
+    val kept = new TableContext(access, tablePath, config, timeline, contents.keeping(TableContext.KeptBytes), history)
+    // What is archived while an index is made is on this timeline.
+    kept.takenIn: Unit
+    kept
+  }
 
   def identity: TableIdentity = TableIdentity(config.tableName, config.tableType.name)
 
@@ -78,14 +83,38 @@ final class TableContext(
   /** Completed instants that change which files there are, oldest request first. */
   def completed: Vector[Instant] = timeline.completed.filter(i => TableContext.Relevant(i.action))
 
+  // As of its first time; whoever asks again asks for no earlier one.
+  private var archived = new SoftReference[(String, Vector[ArchivedInstant])](null)
+
   /** The same of the archived timeline, from this requested time on. */
-  def archivedFrom(instantTime: String): Vector[ArchivedInstant] =
-    history.instantsFrom(instantTime).filter(a => TableContext.Relevant(a.action)).toVector
+  def archivedFrom(instantTime: String): Vector[ArchivedInstant] = synchronized {
+    val known = archived.get
+    if (known != null && known._1 <= instantTime) known._2.filter(_.requestedTime >= instantTime)
+    else {
+      val found = history.instantsFrom(instantTime).filter(a => TableContext.Relevant(a.action)).toVector
+      archived = new SoftReference(instantTime -> found)
+      found
+    }
+  }
 
   /** Those of them that are not on the active timeline: an archiving that was killed leaves instants on both. */
   def onlyArchivedFrom(instantTime: String): Vector[ArchivedInstant] = {
     val active = completed.map(i => InstantId(i.requestedTime, i.action)).toSet
     archivedFrom(instantTime).filterNot(a => active(InstantId(a.requestedTime, a.action)))
+  }
+
+  /** What an index covers that is made of the table now, oldest request first: what is completed, and what was archived behind the commit
+    * of a savepoint, which stays.
+    */
+  lazy val takenIn: Vector[InstantId] = {
+    val active = completed.map(i => InstantId(i.requestedTime, i.action))
+    timeline.completedWrites.headOption.map(_.requestedTime) match {
+      case Some(first) if timeline.start.exists(_ != first) =>
+        val pendingTimes = pending.map(_.requestedTime).toSet
+        val passed = onlyArchivedFrom(first).filter(a => a.requestedTime < newestInstant && !pendingTimes(a.requestedTime))
+        (active ++ passed.map(a => InstantId(a.requestedTime, a.action))).sortBy(_.requestedTime)
+      case _ => active
+    }
   }
 
   /** Requested time of the newest completed one; zeros for a table without any. */

@@ -196,11 +196,11 @@ object TableSnapshot {
   }
 
   /** Partitions are held against changes as they are read; where instants that the index covers were rolled back all are at once, for
-    * record keys too.
+    * record keys too, and so are those of which archived instants replaced file groups.
     */
   private def credible(index: OpenIndex, changes: ManifestChanges): OpenIndex =
     try {
-      if (changes.rollsBack) changes.requireCredible(index.source(new ManifestChanges))
+      if (changes.isToBeHeldFirst) changes.requireCredible(index.source(new ManifestChanges))
       index
     } catch {
       case e: Throwable =>

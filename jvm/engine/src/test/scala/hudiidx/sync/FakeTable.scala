@@ -321,9 +321,12 @@ final class FakeTable(val dir: Path, val version: Int) {
     all.completedWrites.filterNot(i => kept(i.requestedTime)).dropRight(left).foreach { i =>
       val content = InstantContent.of(i.fileName, LocalStorage.readAll(s"$timeline/${i.fileName}"))
       archived += ArchivedInstant(i.requestedTime, i.completionTime, i.action, content)
-      instantFiles(i.requestedTime, i.action).foreach(f => Files.delete(f))
+      // What it replaced is there again for stock Hudi, where it is there.
+      takeOff(i.requestedTime, i.action)
     }
   }
+
+  def deleteSavepoint(instant: String): Unit = instantFiles(instant, "savepoint").foreach(f => Files.delete(f))
 
   private def instantFiles(instant: String, action: String): Vector[Path] =
     timeline.toFile

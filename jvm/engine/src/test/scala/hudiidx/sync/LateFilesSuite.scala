@@ -83,6 +83,44 @@ class LateFilesSuite extends AnyFunSuite {
       check(version, Vector(saved, added, added, added, _.archive(1), added))
     }
 
+  private def more(pick: Int): Step = table =>
+    table.write(Seq(FakeWrite("a", pick, isLog = false, 40)), complete = true): Unit
+
+  for (version <- Seq(6, 9); replaces <- Seq(false, true))
+    test(
+      s"version $version: files that were cleaned do not come back with commits that were archived past a savepoint" +
+        (if (replaces) ", replaced ones neither" else "")
+    ) {
+      def saved: Step = table => {
+        table.savepoint(table.write(Seq(FakeWrite("b", -1, isLog = false, 10)), complete = true))
+        added(table)
+      }
+      def changed: Step = if (replaces) _.replace("a", 0) else more(0)
+      def cleaned: Step = if (replaces) _.cleanReplaced() else _.clean()
+      check(version, Vector(saved, changed, cleaned, added, _.archive(1), added, _.archive(1), added))
+    }
+
+  for (version <- Seq(6, 9); isLog <- Seq(false, true); isDeleted <- Seq(false, true))
+    test(
+      s"version $version: what a ${if (isLog) "log" else "base"} file adds to a replaced group that a savepoint keeps counts once the " +
+        s"replacement is archived" + (if (isDeleted) ", the savepoint deleted" else "")
+    ) {
+      val saved = new Array[String](1)
+      def begun: Step = table => {
+        saved(0) = table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+        table.savepoint(saved(0))
+      }
+      def revived: Step = table =>
+        table.write(Seq(FakeWrite("a", 0, isLog, 200), FakeWrite("a", 1, isLog, 210)), complete = true): Unit
+      def unsaved: Step = table => {
+        table.deleteSavepoint(saved(0))
+        table.archive(1)
+      }
+      val ended: Vector[Step] = if (isDeleted) Vector(unsaved) else Vector.empty
+      val before = Vector[Step](begun, replaced, added, _.archive(1))
+      check(version, before ++ ended ++ Vector[Step](revived, added, _.archive(1), added))
+    }
+
   /** Whichever of the steps an update comes behind. */
   private def check(version: Int, steps: Vector[Step]): Unit =
     for (updates <- 0 until (1 << (steps.size - 1))) withTable(version) { table =>

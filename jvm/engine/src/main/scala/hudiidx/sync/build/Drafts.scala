@@ -117,6 +117,16 @@ private[sync] final class Drafts(
   def changesOf(unseen: Vector[UnseenInstant], coverage: Coverage, table: TableContext): ManifestChanges =
     InstantEffects.since(coverage, unseen, table)
 
+  /** DamagedIndex where archiving alone made the version one that cannot be followed; nothing is opened where it archived no replacement. */
+  def requireCredible(version: IndexVersion, table: TableContext): Unit = {
+    val changes = changesOf(Vector.empty, version.coverage, table)
+    if (changes.isToBeHeldFirst) {
+      val open = OpenIndex.open(store, version, access.cache)
+      try changes.requireCredible(open.source(new ManifestChanges))
+      finally open.close()
+    }
+  }
+
   /** As `changesOf`, and what is in the index folder. Where the store is far what the version's update opens comes with them; None
     * where nothing was asked beside.
     */

@@ -217,10 +217,13 @@ final class Indexer(
   )
 
   private def advance(base: Base, rebases: Int): Synced =
-    if (base.unseen.isEmpty) {
-      val result = SyncResult(base.version, Vector.empty, merged = false, rebuilt = false, published = false, rebases)
-      Synced(result, base.table)
-    } else {
+    if (base.unseen.isEmpty)
+      try {
+        drafts.requireCredible(base.version, base.table)
+        val result = SyncResult(base.version, Vector.empty, merged = false, rebuilt = false, published = false, rebases)
+        Synced(result, base.table)
+      } catch { case e: DamagedIndex => rebuild(rebases, e.getMessage) }
+    else {
       val result =
         try {
           val (changes, listed) = drafts.changesAndFolder(base.unseen, base.version, base.table)

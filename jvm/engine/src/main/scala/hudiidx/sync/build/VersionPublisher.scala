@@ -19,7 +19,7 @@ private[sync] final class VersionPublisher(store: IndexStore, retention: Retenti
   ): IndexVersion = IndexVersion(
     number,
     table.identity,
-    Coverage.of(table.completed.map(i => InstantId(i.requestedTime, i.action)), table.pending),
+    Coverage.of(table.takenIn, table.pending),
     files,
     properties,
     clock.millis(),
