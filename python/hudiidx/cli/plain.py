@@ -121,8 +121,10 @@ def _run(flags: tuple[str, ...], jars: tuple[str, ...], main: str, arguments: li
 def java() -> str:
     """The ``java`` of JAVA_HOME, else of PATH."""
     home = os.environ.get("JAVA_HOME")
-    at_home = Path(home, "bin", "java") if home else None
-    if at_home and at_home.is_file():
+    if home:
+        at_home = Path(home, "bin", "java")
+        if not at_home.is_file():
+            raise CommandFailed(f"JAVA_HOME={home}: has no bin/java; set it to the folder of a Java 17, or unset it")
         return str(at_home)
     found = shutil.which("java")
     if not found:

@@ -294,7 +294,7 @@ def perf(
 @command(
     ELSEWHERE,
     "spark-submit --jars $(hudiidx jar) job.py",
-    "spark-submit --jars $(hudiidx jar --writer) job.py",
+    'spark-submit --jars "hudi-spark3.5-bundle_2.12-1.2.0.jar,$(hudiidx jar --writer)" job.py',
 )
 def jar(
     writer: Annotated[bool, typer.Option("--writer", help="Also the jar with the index class.")] = False,

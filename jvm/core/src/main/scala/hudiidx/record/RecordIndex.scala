@@ -124,7 +124,7 @@ object RecordIndex {
   ): RecordIndex = {
     if (!isIn(version))
       throw new IndexNotFound(
-        s"${store.dir}: index version ${version.number} has no record index; `hudiidx add-index` makes one"
+        s"${store.dir}: index version ${version.number} has no record index; `hudiidx add-index TABLE record` makes one"
       )
     val groups = HashGroup.of(version)
     if (groups.isEmpty) throw RecordFile.damaged(store.dir, s"index version ${version.number} names no record files")

@@ -41,7 +41,7 @@ final class LogCommands(access: TableAccess, file: String, options: IndexOptions
     found.sizeBytes
   }
 
-  private def listed = "`hudiidx slices TABLE` lists those of a table"
+  private def listed = "`hudiidx slices TABLE --json` names those of a table"
 
   private def isNamedAsLog: Boolean =
     FileName.parse("", path.substring(path.lastIndexOf('/') + 1), 0).exists(_.kind == FileKind.Log)

@@ -79,8 +79,8 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
 
   private def untrusted(folder: String): String =
     s"the index in $indexDir says that its symlink manifests are kept in $folder, outside its folder: they are left as they " +
-      s"are; set ${IndexOptions.SymlinkPath} to that folder if it is yours, or name where to export to, with --no-keep to end " +
-      "the keeping"
+      s"are; set ${IndexOptions.SymlinkPath} to that folder if it is yours, or end the keeping: " +
+      "`hudiidx export symlink-manifest TABLE -o PATH --no-keep`"
 
   private def keptIn(inForce: Option[IndexVersion]): Option[SymlinkSettings] =
     inForce.flatMap(SymlinkSettings.of).map(_.in(indexDir))

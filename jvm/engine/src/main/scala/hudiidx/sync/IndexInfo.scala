@@ -132,7 +132,9 @@ object IndexInfo {
       listed: Try[Vector[FileInfo]]
   ): IndexInfo =
     current match {
-      case Current.Absent                    => IndexInfo(Absent, "", store.dir, None, table.completed.size, 0, 0, 0)
+      case Current.Absent =>
+        val unseen = table.completed.map(i => new UnseenInstant(i, () => table.contents.of(i)))
+        IndexInfo(Absent, "", store.dir, None, unseen.size, lagSeconds(unseen, table), 0, 0)
       case Current.Unreadable(reasons, _, _) =>
         broken(store, path, Fallback(FallbackCode.DamagedIndex, reasons.mkString("; ")), None)
       case Current.Found(version, _) =>
@@ -161,11 +163,14 @@ object IndexInfo {
       store.dir,
       Some(v),
       unseen.size,
-      SyncLag.millis(unseen, table, System.currentTimeMillis()).getOrElse(0L) / 1000,
+      lagSeconds(unseen, table),
       IndexCounts.partitions(v),
       IndexCounts.files(v)
     )
   }
+
+  private def lagSeconds(unseen: Vector[UnseenInstant], table: TableContext): Long =
+    SyncLag.millis(unseen, table, System.currentTimeMillis()).getOrElse(0L) / 1000
 
   private def broken(store: IndexStore, path: String, fallback: Fallback, version: Option[IndexVersion]): IndexInfo =
     IndexInfo(

@@ -132,9 +132,10 @@ object InstantEffects {
       case i if i.action == Action.ReplaceCommit && !active(i.requestedTime) => i.requestedTime
     }
     if (gone.nonEmpty)
-      table.archivedFrom(gone.min).filter(a => gone.contains(a.requestedTime)).map(UnseenInstant.archived).foreach { u =>
-        for ((partition, fileIds) <- u.instant.replaces(u.content.commit); id <- fileIds)
-          effects.changes.replaceArchived(partition, id, u.instant.requestedTime, isCovered = true)
+      table.archivedFrom(gone.min).filter(a => gone.contains(a.requestedTime)).map(UnseenInstant.archived).foreach {
+        u =>
+          for ((partition, fileIds) <- u.instant.replaces(u.content.commit); id <- fileIds)
+            effects.changes.replaceArchived(partition, id, u.instant.requestedTime, isCovered = true)
       }
   }
 

@@ -111,7 +111,8 @@ final class TableContext(
     timeline.completedWrites.headOption.map(_.requestedTime) match {
       case Some(first) if timeline.start.exists(_ != first) =>
         val pendingTimes = pending.map(_.requestedTime).toSet
-        val passed = onlyArchivedFrom(first).filter(a => a.requestedTime < newestInstant && !pendingTimes(a.requestedTime))
+        val passed =
+          onlyArchivedFrom(first).filter(a => a.requestedTime < newestInstant && !pendingTimes(a.requestedTime))
         (active ++ passed.map(a => InstantId(a.requestedTime, a.action))).sortBy(_.requestedTime)
       case _ => active
     }

@@ -110,8 +110,8 @@ class LateFilesSuite extends AnyFunSuite {
         saved(0) = table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
         table.savepoint(saved(0))
       }
-      def revived: Step = table =>
-        table.write(Seq(FakeWrite("a", 0, isLog, 200), FakeWrite("a", 1, isLog, 210)), complete = true): Unit
+      def revived: Step =
+        table => table.write(Seq(FakeWrite("a", 0, isLog, 200), FakeWrite("a", 1, isLog, 210)), complete = true): Unit
       def unsaved: Step = table => {
         table.deleteSavepoint(saved(0))
         table.archive(1)

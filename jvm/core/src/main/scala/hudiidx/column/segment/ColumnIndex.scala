@@ -80,7 +80,7 @@ object ColumnIndex {
   def open(store: IndexStore, version: IndexVersion, cache: BlockCache): ColumnIndex = {
     if (!isIn(version))
       throw new IndexNotFound(
-        s"${store.dir}: index version ${version.number} has no column index; `hudiidx add-index` makes one"
+        s"${store.dir}: index version ${version.number} has no column index; `hudiidx add-index TABLE COLUMN` makes one"
       )
     var opened = Vector.empty[RandomReader]
     def all[A](kind: String)(open: RandomReader => A): Vector[A] = version.files.filter(_.kind == kind).map { f =>

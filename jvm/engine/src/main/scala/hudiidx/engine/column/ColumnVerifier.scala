@@ -102,7 +102,7 @@ final class ColumnVerifier(engine: TaskEngine, samples: Int, expressions: Option
       val version = snapshot.use.version.get // strict: it is there or an error was raised
       if (!ColumnIndex.isIn(version))
         throw new IndexNotFound(
-          s"$dir: index version ${version.number} has no index on columns; `hudiidx add-index` makes one"
+          s"$dir: index version ${version.number} has no index on columns; `hudiidx add-index TABLE COLUMN` makes one"
         )
       ColumnIndex.open(new IndexStore(context.storage, dir), version, context.access.cache).close()
       val table = TableColumns.of(context)
