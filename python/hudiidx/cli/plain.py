@@ -124,7 +124,8 @@ def java() -> str:
     if home:
         at_home = Path(home, "bin", "java")
         if not at_home.is_file():
-            raise CommandFailed(f"JAVA_HOME={home}: has no bin/java; set it to the folder of a Java 17, or unset it")
+            remedy = "set it to the folder of a Java 17, or unset it"
+            raise CommandFailed(f"JAVA_HOME={home}: has no bin/java; {remedy}")
         return str(at_home)
     found = shutil.which("java")
     if not found:

@@ -1,10 +1,9 @@
 package hudiidx.merge
 
-import hudiidx.bytes.{ByteSlice, XxHash64}
+import hudiidx.bytes.{ByteSlice, SeededHash}
 import hudiidx.log.{KeyMerge, KeyVersion, LogRules, OrderingKind, OrderingValue}
 import java.nio.{ByteBuffer, ByteOrder}
 import java.util.Arrays
-import java.util.concurrent.ThreadLocalRandom
 
 /** The winning version of each key: a hash table in a few arrays, so that millions of keys cost neither objects nor
   * pointers. Entries are numbered from 0 in the order in which their keys first came.
@@ -23,8 +22,7 @@ private[merge] final class WinnerTable(rules: LogRules) {
   private var orderings = new Array[Long](FirstSlots)
   private var others = Array.empty[OrderingValue] // by entry, of kinds that are no number
   private var otherBytes = 0L
-  // Who writes keys must not know which of them meet here.
-  private val seed = ThreadLocalRandom.current.nextLong()
+  private val hashes = new SeededHash
   private var hashed: Array[Byte] = _
   private var hashedBuffer: ByteBuffer = _
 
@@ -98,7 +96,7 @@ private[merge] final class WinnerTable(rules: LogRules) {
       hashed = bytes
       hashedBuffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
     }
-    XxHash64.hash(hashedBuffer, from, length, seed)
+    hashes.hash(hashedBuffer, from, length)
   }
 
   private def find(hash: Long, bytes: Array[Byte], from: Int, length: Int): Int = {

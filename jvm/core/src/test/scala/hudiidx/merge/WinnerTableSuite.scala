@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class WinnerTableSuite extends AnyFunSuite {
 
-  test("keys that somebody made to have one hash by the seed 0 are merged in time") {
+  test("keys that somebody made to have one XXH64 are merged in time") {
     val keys = WinnerTableSuite.ofOneHash(60000)
     val hashes = keys.map(k => XxHash64.hash(ByteBuffer.wrap(k).order(ByteOrder.LITTLE_ENDIAN), 0, k.length, 0L))
     assert(hashes.distinct.size === 1)

@@ -1,6 +1,5 @@
 package hudiidx.sync
 
-import java.lang.ref.SoftReference
 import scala.collection.concurrent.TrieMap
 import scala.util.Try
 
@@ -83,19 +82,9 @@ final class TableContext(
   /** Completed instants that change which files there are, oldest request first. */
   def completed: Vector[Instant] = timeline.completed.filter(i => TableContext.Relevant(i.action))
 
-  // As of its first time; whoever asks again asks for no earlier one.
-  private var archived = new SoftReference[(String, Vector[ArchivedInstant])](null)
-
   /** The same of the archived timeline, from this requested time on. */
-  def archivedFrom(instantTime: String): Vector[ArchivedInstant] = synchronized {
-    val known = archived.get
-    if (known != null && known._1 <= instantTime) known._2.filter(_.requestedTime >= instantTime)
-    else {
-      val found = history.instantsFrom(instantTime).filter(a => TableContext.Relevant(a.action)).toVector
-      archived = new SoftReference(instantTime -> found)
-      found
-    }
-  }
+  def archivedFrom(instantTime: String): Vector[ArchivedInstant] =
+    history.instantsFrom(instantTime).filter(a => TableContext.Relevant(a.action)).toVector
 
   /** Those of them that are not on the active timeline: an archiving that was killed leaves instants on both. */
   def onlyArchivedFrom(instantTime: String): Vector[ArchivedInstant] = {
