@@ -43,27 +43,41 @@ trait HistoryOpener {
   def open(storage: Storage, tablePath: String, config: TableConfig): TimelineHistory
 }
 
-/** A table's own files as of one moment: properties and active timeline, read once. */
+/** A table's own files as of one moment: properties and active timeline, read once.
+  *
+  * @param passed what else an index covers that is made of the table now, see `withPassed`
+  */
 final class TableContext(
     val access: TableAccess,
     val tablePath: String,
     val config: TableConfig,
     val timeline: ActiveTimeline,
     val contents: InstantContents,
-    val history: TimelineHistory
+    val history: TimelineHistory,
+    passed: Vector[InstantId] = Vector.empty
 ) {
   def storage: Storage = access.storage
 
   /** As writers of the table have it. */
   def ofWriter: TableContext =
-    new TableContext(access.ofWriter(tablePath), tablePath, config, timeline, contents, history)
+    new TableContext(access.ofWriter(tablePath), tablePath, config, timeline, contents, history, passed)
 
   /** For builds and updates, whose parts look into the same commits: each is read and decoded once. */
-  def keepingCommits: TableContext = {
-    val kept = new TableContext(access, tablePath, config, timeline, contents.keeping(TableContext.KeptBytes), history)
-    // What is archived while an index is made is on this timeline.
-    kept.takenIn: Unit
-    kept
+  def keepingCommits: TableContext =
+    new TableContext(access, tablePath, config, timeline, contents.keeping(TableContext.KeptBytes), history, passed)
+
+  /** With what was archived behind the commit of a savepoint, which stays: reads the archive. What is archived from now on is on this
+    * timeline.
+    */
+  def withPassed: TableContext = timeline.completedWrites.headOption.map(_.requestedTime) match {
+    case Some(first) if timeline.start.exists(_ != first) =>
+      val pendingTimes = pending.map(_.requestedTime).toSet
+      val found = onlyArchivedFrom(first).collect {
+        case a if a.requestedTime < newestInstant && !pendingTimes(a.requestedTime) =>
+          InstantId(a.requestedTime, a.action)
+      }
+      new TableContext(access, tablePath, config, timeline, contents, history, found)
+    case _ => this
   }
 
   def identity: TableIdentity = TableIdentity(config.tableName, config.tableType.name)
@@ -92,20 +106,9 @@ final class TableContext(
     archivedFrom(instantTime).filterNot(a => active(InstantId(a.requestedTime, a.action)))
   }
 
-  /** What an index covers that is made of the table now, oldest request first: what is completed, and what was archived behind the commit
-    * of a savepoint, which stays.
-    */
-  lazy val takenIn: Vector[InstantId] = {
-    val active = completed.map(i => InstantId(i.requestedTime, i.action))
-    timeline.completedWrites.headOption.map(_.requestedTime) match {
-      case Some(first) if timeline.start.exists(_ != first) =>
-        val pendingTimes = pending.map(_.requestedTime).toSet
-        val passed =
-          onlyArchivedFrom(first).filter(a => a.requestedTime < newestInstant && !pendingTimes(a.requestedTime))
-        (active ++ passed.map(a => InstantId(a.requestedTime, a.action))).sortBy(_.requestedTime)
-      case _ => active
-    }
-  }
+  /** What an index covers that is made of the table now, oldest request first. */
+  def takenIn: Vector[InstantId] =
+    (completed.map(i => InstantId(i.requestedTime, i.action)) ++ passed).sortBy(_.requestedTime)
 
   /** Requested time of the newest completed one; zeros for a table without any. */
   def newestInstant: String = completed.lastOption.map(_.requestedTime).getOrElse(MasterFiles.NoInstant)

@@ -93,11 +93,12 @@ private[sync] final class Drafts(
   /** A version brought up by these instants, and their changes. */
   def of(
       base: IndexVersion,
-      table: TableContext,
+      now: TableContext,
       changes: ManifestChanges,
       unseen: Vector[UnseenInstant],
       listed: Option[Vector[FileInfo]] = None
   ): Draft = {
+    val table = if (mayPass(base, now, unseen)) now.withPassed else now
     val open = OpenIndex.open(store, base, access.cache)
     try {
       val written = new ManifestUpdate(store, open, options).write(changes, table)
@@ -112,6 +113,13 @@ private[sync] final class Drafts(
         made(manifest, table, parts.filter(_.isIn(base)), None, listed)(updated(_, _, base, unseen))
       )
     } finally open.close()
+  }
+
+  /** May there be instants behind the oldest on the timeline that the version covers, or takes in now, and that are archived? */
+  private def mayPass(base: IndexVersion, now: TableContext, unseen: Vector[UnseenInstant]): Boolean = {
+    val there = now.timeline.instants.map(_.requestedTime).toSet
+    def isPassed(time: String) = now.timeline.completedWrites.headOption.exists(_.requestedTime < time) && !there(time)
+    unseen.exists(_.isArchived) || base.coverage.covered.exists(i => isPassed(i.requestedTime))
   }
 
   def changesOf(unseen: Vector[UnseenInstant], coverage: Coverage, table: TableContext): ManifestChanges =

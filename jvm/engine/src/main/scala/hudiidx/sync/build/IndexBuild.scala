@@ -36,7 +36,7 @@ private[sync] final class IndexBuild(
 
   def run(rebases: Int): Synced = {
     drafts.requireTries(rebases)
-    val table = drafts.table()
+    val table = drafts.table().withPassed
     IndexRights.settle(store, table)
     drafts.showingProgress(made(table, _, rebases))
   }
@@ -78,7 +78,7 @@ private[sync] final class IndexBuild(
       Draft(table, written, others.filterNot { case (_, made) => made.files.isEmpty && made.properties.isEmpty })
     published(draft, draft, before, base.next, began, rebases) match {
       case Right(synced) => synced
-      case Left(tries)   => made(drafts.table(), progress, tries)
+      case Left(tries)   => made(drafts.table().withPassed, progress, tries)
     }
   }
 
