@@ -8,9 +8,11 @@ the committed tree. Exit code 1 if a bug passes.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,8 @@ from figures import figure
 ROOT = Path(__file__).resolve().parent.parent
 BUGS = ROOT / "integration" / "seeded-bugs"
 FIELDS = ("Law", "Bug", "Module", "Suite", "Test")
+# Of a test, the long form too, on a busy machine: with a bug it may not end by itself.
+LONGEST_SECONDS = 1800
 
 
 @dataclass
@@ -71,20 +75,26 @@ class Sbt:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
         )
 
     def run(self, task: str) -> str:
-        """What it printed; a task that has ended says how long it took."""
+        """What it printed; a task that has ended says how long it took. One that does not end is killed."""
         if self.process.poll() is not None:
             self.process = self._started()
         assert self.process.stdin and self.process.stdout
         self.process.stdin.write(f"{task}\n")
         self.process.stdin.flush()
         printed = []
-        for line in self.process.stdout:
-            printed.append(line)
-            if "] Total time: " in line:
-                return "".join(printed)
+        end = threading.Timer(LONGEST_SECONDS, os.killpg, (self.process.pid, signal.SIGKILL))
+        end.start()
+        try:
+            for line in self.process.stdout:
+                printed.append(line)
+                if "] Total time: " in line:
+                    return "".join(printed)
+        finally:
+            end.cancel()
         self.process.wait()  # ScalaTest ends the build where it cannot read with what a test failed
         return "".join(printed)
 
