@@ -120,7 +120,7 @@ class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       if (all.endsWith("!")) all else throw new IOException(s"no end in $all")
     }
     for (told <- Seq(11L, 5L, 40L, 0L, -1L)) {
-      val far = new FarStorage(new SizedStorage(told))
+      val far = new SizedStorage(told)
       assert(ToldSize.opening(far, path.toString, told)(ended) === "0123456789!", told)
       assert(ToldSize.opening(LocalStorage, path.toString, told)(ended) === "0123456789!", told)
     }
@@ -130,6 +130,7 @@ class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** Takes what it is told of a file for the file, as stores that are not asked do. */
   private final class SizedStorage(told: Long) extends PassingStorage(LocalStorage) {
+    override def isFar(path: String): Boolean = true
     override def open(file: FileInfo): RandomReader = {
       val all = Files.readAllBytes(Paths.get(file.path))
       if (told > all.length) throw new java.io.EOFException(file.path)
