@@ -10,7 +10,7 @@ object DecimalText {
   val MostDigits = 38
 
   /** What any number of a table may have: its text takes the square of them in time. */
-  private val MostBytes = 416
+  val MostBytes = 416
 
   /** Of two's complement, the highest byte first, of a number that columns need not be able to hold. ArithmeticException without bytes,
     * and for more than 1,000 digits.

@@ -8,7 +8,7 @@ private[hudiidx] final class HashSpread {
 
   private var count = 0
   // Java's map keeps numbers of one place in a tree.
-  private val ofHash = new java.util.HashMap[Integer, Integer]
+  private lazy val ofHash = new java.util.HashMap[Integer, Integer]
 
   /** False from the name on that is one too many of its hash code. */
   def takes(name: String): Boolean = {

@@ -115,8 +115,7 @@ object OrderingValue {
 
   /** None for bytes that are no number. */
   private def asDecimal(v: OrderingValue): Option[OrderingValue] =
-    try Some(ofWrappedDecimal(bytes(v)))
-    catch { case _: ArithmeticException => None }
+    Some(bytes(v)).filter(_.length <= DecimalText.MostBytes).map(ofWrappedDecimal)
 
   private def ofPlain(value: Any): OrderingValue = value match {
     case v: Boolean  => ofBoolean(v)

@@ -1,6 +1,6 @@
 package hudiidx.timeline
 
-import hudiidx.{AvroSchemas, HashSpread}
+import hudiidx.AvroSchemas
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.concurrent.ConcurrentHashMap
 
@@ -35,12 +35,11 @@ private[timeline] final class AvroReader(bytes: Array[Byte], start: Int, end: In
       case Schema.Type.RECORD => fieldsOf(schema)(onField)
       case Schema.Type.MAP    =>
         val values = schema.getValueType
-        val spread = new HashSpread
+        val onEven = ifEven(onField)
         blocks { () =>
           val key = readString()
-          if (!spread.takes(key)) throw new BadContent(HashSpread.Fault)
           next = values
-          onField(key)
+          onEven(key)
         }
       case other => wrong("a record or map", other)
     }

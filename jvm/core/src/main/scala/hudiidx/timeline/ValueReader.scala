@@ -15,6 +15,12 @@ private[timeline] trait ValueReader {
   /** Fields of a record, or entries of a map. */
   def fields(onField: String => Unit): Unit
 
+  /** The same for each name while few of them have one hash code: BadContent then. */
+  protected final def ifEven(onField: String => Unit): String => Unit = {
+    val spread = new HashSpread
+    name => if (spread.takes(name)) onField(name) else throw new BadContent(HashSpread.Fault)
+  }
+
   def items(onItem: () => Unit): Unit
 
   def string(): String
@@ -70,11 +76,8 @@ private[timeline] final class JsonReader(parser: JsonParser) extends ValueReader
   override def fields(onField: String => Unit): Unit = next() match {
     case JsonToken.VALUE_NULL   => ()
     case JsonToken.START_OBJECT =>
-      val spread = new HashSpread
-      while (next() != JsonToken.END_OBJECT) {
-        if (!spread.takes(parser.currentName)) throw new BadContent(HashSpread.Fault)
-        onField(parser.currentName)
-      }
+      val onEven = ifEven(onField)
+      while (next() != JsonToken.END_OBJECT) onEven(parser.currentName)
     case other => wrong("an object", other)
   }
 

@@ -154,32 +154,24 @@ class SymlinkManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  private def requireRefused(name: String, why: String): Unit = withTable(9) { table =>
+    val access = accessOf(LocalStorage)
+    table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
+    val folder = table.dir.resolve("m").toString
+    exporter(access, table).now(Some(folder), readOptimized = false, None)
+    val before = manifests(folder)
+    table.write(Seq(FakeWrite(name, -1, isLog = false, 10), FakeWrite("a", -1, isLog = false, 9)), complete = true)
+    val e = intercept[UnsupportedTable](exporter(access, table).now(Some(folder), readOptimized = false, None))
+    assert(e.getMessage.contains(Texts.shown(name)) && e.getMessage.contains(why))
+    assert(manifests(folder) === before)
+  }
+
   test("a partition whose name readers of manifests take for a pattern is refused and no manifest is touched") {
-    for (name <- Seq("{x,../other}", "[x]", "*", "a?", "a\\b")) withTable(9) { table =>
-      val access = accessOf(LocalStorage)
-      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
-      val folder = table.dir.resolve("m").toString
-      exporter(access, table).now(Some(folder), readOptimized = false, None)
-      val before = manifests(folder)
-      table.write(Seq(FakeWrite(name, -1, isLog = false, 10), FakeWrite("a", -1, isLog = false, 9)), complete = true)
-      val e = intercept[UnsupportedTable](exporter(access, table).now(Some(folder), readOptimized = false, None))
-      assert(e.getMessage.contains(Texts.shown(name)) && e.getMessage.contains("patterns"))
-      assert(manifests(folder) === before)
-    }
+    Seq("{x,../other}", "[x]", "*", "a?", "a\\b").foreach(requireRefused(_, "patterns"))
   }
 
   test("a partition with an end of line in its name, of whatever writer, is refused and no manifest is touched") {
-    for (name <- Seq("x\n/tmp/salaries.parquet\ny", "x\ry")) withTable(9) { table =>
-      val access = accessOf(LocalStorage)
-      table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)
-      val folder = table.dir.resolve("m").toString
-      exporter(access, table).now(Some(folder), readOptimized = false, None)
-      val before = manifests(folder)
-      table.write(Seq(FakeWrite(name, -1, isLog = false, 10), FakeWrite("a", -1, isLog = false, 9)), complete = true)
-      val e = intercept[UnsupportedTable](exporter(access, table).now(Some(folder), readOptimized = false, None))
-      assert(e.getMessage.contains(Texts.shown(name)) && e.getMessage.contains("an end of line"))
-      assert(manifests(folder) === before)
-    }
+    Seq("x\n/tmp/salaries.parquet\ny", "x\ry").foreach(requireRefused(_, "an end of line"))
   }
 
   test("manifests are kept until that is taken back, with settings that versions carry on") {

@@ -118,7 +118,7 @@ class LateWriteSuite extends AnyFunSuite {
       requireTidy(table, Race(Steps(0, 0), results(0), results(1)))
     }
 
-  /** Pairs of steps, each in a race of its own: a third of those from before the late one's decision to behind its completion, and
+  /** Pairs of steps, each in a race of its own: half of those from before the late one's decision to behind its completion, and
     * some; all of them where tests are long.
     */
   private def races(table: String, oneIn: Int = 120)(job: (Storage, String) => Unit)(race: Steps => Any): Unit = {
@@ -131,7 +131,7 @@ class LateWriteSuite extends AnyFunSuite {
       late <- 1 to calls.count
       // The other one does the same, and before that takes the late one back.
       other <- 1 to 2 * calls.count
-      if TestSettings.isLong || random.nextInt(if (deciding.contains(late)) 3 else oneIn) == 0
+      if TestSettings.isLong || random.nextInt(if (deciding.contains(late)) 2 else oneIn) == 0
     } {
       race(Steps(late, other))
       Figures.add("races of a late writer and the one that takes it for dead", 1)
