@@ -1,5 +1,6 @@
 package hudiidx.storage
 
+import java.nio.ByteBuffer
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.{Callable, Executors}
 
@@ -48,5 +49,29 @@ final class FarStorage(inner: Storage, backwards: Boolean = false, between: () =
   override def open(path: String): RandomReader = {
     opens.incrementAndGet()
     super.open(path)
+  }
+
+  /** As stores do that need not be asked: the file is what it is said to be, until bytes of it are read. */
+  override def open(file: FileInfo): RandomReader = {
+    opens.incrementAndGet()
+    new RandomReader {
+      override def path: String = file.path
+      override def sizeBytes: Long = file.sizeBytes
+      override def stamp: FileStamp = file.stamp
+      override def close(): Unit = ()
+      override def read(offset: Long, length: Int): ByteBuffer = {
+        val reader = inner.open(path)
+        try reader.read(offset, length)
+        finally reader.close()
+      }
+    }
+  }
+
+  override def readAll(file: FileInfo): Array[Byte] = {
+    val reader = open(file)
+    val bytes = new Array[Byte](Storage.requireWhole(file.path, file.sizeBytes))
+    try reader.readInto(0, bytes.length, bytes)
+    finally reader.close()
+    bytes
   }
 }

@@ -6,7 +6,7 @@ import hudiidx.table.TableConfig
 import java.io.IOException
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.{Files, Path, Paths}
+import java.nio.file.{Files, Path}
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
@@ -31,11 +31,10 @@ class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a file that is known is read once, another one under its name anew, and none of a store that is near is kept") {
     val path = Fixtures.newFolder("kept").resolve("f")
-    val reads = new ReadsStorage(LocalStorage)
-    val far = new FarStorage(reads)
+    val far = new FarStorage(LocalStorage)
     val first = put(path, "one")
     (1 to 3).foreach(_ => assert(text(KeptFiles.readAll(far, first)) === "one"))
-    assert(reads.reads("f") === 1)
+    assert(far.opens.get === 1)
     val other = put(path, "two").copy(modifiedMillis = first.modifiedMillis + 1)
     assert(text(KeptFiles.readAll(far, other)) === "two" && text(KeptFiles.readAll(far, first)) === "one")
     val near = new ReadsStorage(LocalStorage)
@@ -120,22 +119,11 @@ class FarStoresSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       if (all.endsWith("!")) all else throw new IOException(s"no end in $all")
     }
     for (told <- Seq(11L, 5L, 40L, 0L, -1L)) {
-      val far = new SizedStorage(told)
-      assert(ToldSize.opening(far, path.toString, told)(ended) === "0123456789!", told)
+      assert(ToldSize.opening(new FarStorage(LocalStorage), path.toString, told)(ended) === "0123456789!", told)
       assert(ToldSize.opening(LocalStorage, path.toString, told)(ended) === "0123456789!", told)
     }
     put(path, "without")
     intercept[IOException](ToldSize.opening(new FarStorage(LocalStorage), path.toString, 7L)(ended))
-  }
-
-  /** Takes what it is told of a file for the file, as stores that are not asked do. */
-  private final class SizedStorage(told: Long) extends PassingStorage(LocalStorage) {
-    override def isFar(path: String): Boolean = true
-    override def open(file: FileInfo): RandomReader = {
-      val all = Files.readAllBytes(Paths.get(file.path))
-      if (told > all.length) throw new java.io.EOFException(file.path)
-      new BytesReader(file.path, all.take(told.toInt))
-    }
   }
 
   test("properties are read again once they are other ones, and looked at in between") {

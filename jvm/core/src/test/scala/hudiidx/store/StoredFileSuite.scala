@@ -1,33 +1,17 @@
 package hudiidx.store
 
-import java.nio.ByteBuffer
-
-import hudiidx.storage.{FileInfo, FileStamp, LocalStorage, PassingStorage, RandomReader, Storage}
+import hudiidx.storage.{FarStorage, LocalStorage, Storage}
 import hudiidx.{DamagedIndex, Fixtures}
 import org.scalatest.funsuite.AnyFunSuite
 
 class StoredFileSuite extends AnyFunSuite {
-
-  /** A store that believes what it is told of a file until it reads it. */
-  private object Believing extends PassingStorage(LocalStorage) {
-    override def open(file: FileInfo): RandomReader = new RandomReader {
-      override def path: String = file.path
-      override def sizeBytes: Long = file.sizeBytes
-      override def stamp: FileStamp = file.stamp
-      override def close(): Unit = ()
-      override def read(offset: Long, length: Int): ByteBuffer = {
-        val reader = LocalStorage.open(path)
-        try reader.read(offset, length)
-        finally reader.close()
-      }
-    }
-  }
 
   private def failure(storage: Storage, change: (String, IndexFile) => IndexFile): String = {
     val store = new IndexStore(storage, Fixtures.newFolder("stored").toString)
     val name = s"1_2.${IndexStore.newToken()}.delta_manifest"
     val file = store.write(name, "delta_manifest")(_.write(Array.fill[Byte](10)(1)))
     val asked = change(s"${store.dir}/$name", file)
+    KeptEnds.clear()
     intercept[DamagedIndex] {
       val reader = store.openWhole(asked)
       try reader.read(0L, asked.sizeBytes.toInt)
@@ -35,7 +19,7 @@ class StoredFileSuite extends AnyFunSuite {
     }.getMessage
   }
 
-  Seq("opens" -> LocalStorage, "reads" -> Believing).foreach { case (when, storage) =>
+  Seq("opens" -> LocalStorage, "reads" -> new FarStorage(LocalStorage)).foreach { case (when, storage) =>
     test(s"a file of an index that is gone or cut is damage where the store finds it out as it $when it") {
       val gone = failure(
         storage,
