@@ -11,7 +11,7 @@ _MEANING = set(",;=()")
 _FULL = re.compile(r"\s*[a-z][a-z0-9_]*\s*\(.*\)\s*", re.DOTALL)
 _SIGNS = re.compile(r"[()+\-*/%<>=!|&^~'\"\s]")
 _PARTS = ("record", "logs")
-_TOGETHER = frozenset({"range", "bloom", "values", "any"})
+_OF_ONE_COLUMN = frozenset({"range", "bloom", "values", "any"})
 
 
 def names(columns: str | Sequence[str] | None) -> str | None:
@@ -43,7 +43,7 @@ def indexes(
         return ";".join(c if _FULL.fullmatch(c) else f"{default}({_name(c)})" for c in columns)
     kind = kind or default
     given = [f"{name}={value}" for name, value in options.items()]
-    groups = [[c] for c in columns] if kind in _TOGETHER else [columns]
+    groups = [[c] for c in columns] if kind in _OF_ONE_COLUMN else [columns]
     return ";".join(f"{kind}({','.join([*map(_name, group), *given])})" for group in groups)
 
 

@@ -41,7 +41,7 @@ final case class TableFormat private (
   def mergesAsHudi10: Boolean = reader == StockReader.Hudi10
 
   /** Texts of delete blocks and of records are ordered. Hudi 0.15 and 1.0 have them in two Java classes, and the delete wins. */
-  def comparesTexts: Boolean = reader == StockReader.Hudi11
+  def comparesTexts: Boolean = !mergesAsHudi015 && !mergesAsHudi10
 
   /** A compaction leaves the keys that a reader saw before it. Hudi 1.0's lets late deletes win where its reader does not. */
   def compactsAsItReads: Boolean = reader != StockReader.Hudi10
@@ -49,7 +49,7 @@ final case class TableFormat private (
   /** A float of a log that became a double is that of its shortest text, as one of a base file is, not of its bits. Hudi 0.15 and
     * 1.0 do so where columns go by a history.
     */
-  def floatsByText: Boolean = reader == StockReader.Hudi11
+  def floatsByText: Boolean = !mergesAsHudi015 && !mergesAsHudi10
 
   /** The same of the images in `.cdc` files. */
   def imageFloatsByText: Boolean = reader != StockReader.Hudi015

@@ -18,12 +18,15 @@ object FileName {
     b.toString
   }
 
+  /** Does a name begin as a log file's? That is enough to tell it from a base file's. */
+  def isLog(name: String): Boolean = name.startsWith(".")
+
   /** The parts of a data file's name; None for any name that is neither a base file nor a log file, such as `…_1.log.parquet`, a log
     * of table version 10. DamagedTable for a file of a size that none has.
     */
   def parse(partitionPath: String, name: String, sizeBytes: Long): Option[FileEntry] = {
     val found =
-      if (name.startsWith(".")) parseLog(partitionPath, name, sizeBytes) else parseBase(partitionPath, name, sizeBytes)
+      if (isLog(name)) parseLog(partitionPath, name, sizeBytes) else parseBase(partitionPath, name, sizeBytes)
     if (found.nonEmpty && !FileEntry.isSize(sizeBytes))
       throw new DamagedTable(
         s"${Storage.join(partitionPath, name)}: $sizeBytes bytes, says a commit or the metadata table, and no file has so many; roll " +
@@ -35,7 +38,7 @@ object FileName {
   /** The instant in a name of whatever form that begins as a base file's does; None for any other. */
   def instantOf(name: String): Option[String] = {
     val parts = name.split('_')
-    if (name.startsWith(".") || parts.length < 3) None
+    if (isLog(name) || parts.length < 3) None
     else Some(parts(2).takeWhile(_ != '.')).filter(t => t.nonEmpty && t.forall(_.isDigit))
   }
 

@@ -105,9 +105,7 @@ object LogCheck {
   /** The instant in a log file's name. */
   private def instantOf(file: String): Option[String] = {
     val name = file.substring(file.lastIndexOf('/') + 1)
-    val dot = name.indexOf(".log.")
-    val from = if (dot < 0) -1 else name.lastIndexOf('_', dot)
-    if (from < 0) None else Some(name.substring(from + 1, dot))
+    FileName.parse("", name, 0L).filter(!_.isBase).map(_.instantTime)
   }
 }
 
@@ -125,14 +123,12 @@ private[table] final class LogWrites private (val instants: Vector[String], byPa
 }
 
 private[table] object LogWrites {
-  private val Infix = ".log."
-
   def of(timeline: ActiveTimeline, contents: InstantContents): LogWrites = {
     val commits = timeline.completedWrites
     val stats = for {
       commit <- commits
       stat <- contents.commit(commit).writeStats
-      path <- stat.path if path.contains(Infix)
+      path <- stat.path if stat.fileName.exists(FileName.isLog)
     } yield path -> stat
     val byPath = stats.groupBy(_._1).map { case (path, all) => path -> new LogReach(all.map(_._2)) }
     new LogWrites(commits.map(_.fileName), byPath)

@@ -45,7 +45,7 @@ final class ColumnsOfFiles(storage: Storage, tablePath: String, bases: BaseFileC
 private object ColumnsOfFiles {
   private val mapper = new ObjectMapper
 
-  private def isLog(written: WriteStat): Boolean = written.fileName.exists(_.startsWith("."))
+  private def isLog(written: WriteStat): Boolean = written.fileName.exists(FileName.isLog)
 
   /** Of an Avro schema of records. */
   private def hasField(avroJson: String, column: String): Boolean = {

@@ -49,7 +49,7 @@ object TableMergeRules {
       case MergeMode.EventTime | MergeMode.OrderedDeletes if ordering.isEmpty => MergeMode.CommitTime
       case other                                                              => other
     }
-    val format = if (later) TableFormat.Latest else config.format
+    val format = if (later) TableFormat.V9 else config.format
     LogRules(format, mode, ordering, deleteMarker(config), virtualKeys(config), orderOf(config))
   }
 

@@ -25,7 +25,7 @@ final class Markers(store: Storage, tablePath: String, format: TableFormat, inst
   private def suffix(path: String): String = Markers.Infix + (if (isAppendedTo(path)) "APPEND" else "CREATE")
 
   private def isAppendedTo(path: String): Boolean =
-    path.charAt(path.lastIndexOf('/') + 1) == '.' && !format.logsOfOneWrite
+    !format.logsOfOneWrite && FileName.isLog(path.substring(path.lastIndexOf('/') + 1))
 
   /** Has the file what another write has put there? */
   def isShared(path: String): Boolean =

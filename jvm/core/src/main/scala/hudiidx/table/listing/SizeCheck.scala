@@ -2,7 +2,7 @@ package hudiidx.table.listing
 
 import hudiidx.DamagedTable
 import hudiidx.storage.Storage
-import hudiidx.table.FileEntry
+import hudiidx.table.{FileEntry, FileName}
 import hudiidx.timeline.{Action, ActiveTimeline, Instant, InstantContents}
 import java.util.{Arrays, HashMap => JMap, HashSet => JSet}
 
@@ -110,7 +110,7 @@ object SizeCheck {
     timeline.completedWrites.reverseIterator.filter(_.requestedTime <= asOf).foreach { instant =>
       for (
         stat <- contents.commit(instant).writeStats; name <- stat.fileName
-        if name.startsWith(".") && stat.fileSizeBytes > 0
+        if FileName.isLog(name) && stat.fileSizeBytes > 0
       )
         byPartition
           .computeIfAbsent(stat.partitionPath, _ => new Collector)
@@ -157,7 +157,7 @@ object SizeCheck {
       if (!closedGroups.contains(fileId)) {
         // Of a log file that several instants appended to, the newest size counts.
         files.putIfAbsent(hash(name), (sizeBytes, instant))
-        if (!name.startsWith(".")) closedGroups.add(fileId)
+        if (!FileName.isLog(name)) closedGroups.add(fileId)
       }
 
     def result(): ExpectedPartition = {

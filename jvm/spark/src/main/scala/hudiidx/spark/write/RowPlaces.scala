@@ -183,7 +183,7 @@ private[write] object RowPlaces {
     */
   def recordBytes(commits: Iterator[Vector[WriteStat]], inLogs: Boolean, smallFileBytes: Long): Option[Long] = {
     def tells(stat: WriteStat) =
-      FileEntry.isUsual(stat.fileSizeBytes) && stat.fileName.exists(_.startsWith(".")) == inLogs
+      FileEntry.isUsual(stat.fileSizeBytes) && stat.fileName.exists(FileName.isLog) == inLogs
     commits
       .map(_.filter(tells))
       .map(stats => (stats.map(_.fileSizeBytes).sum, stats.map(_.numWrites).sum))
