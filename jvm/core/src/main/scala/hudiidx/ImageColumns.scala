@@ -116,8 +116,8 @@ private[hudiidx] final class ImageColumns(floatsByText: Boolean) {
   /** Null where the text stands for no value. */
   private def parsed(text: String, to: Schema): Any = to.getLogicalType match {
     case d: LogicalTypes.Decimal =>
-      Widening.decimalOfText(text, d.getPrecision, d.getScale).map(decimalOf(_, to, d)).orNull
-    case _ => Widening.dateOfText(text).map(Int.box(_)).orNull
+      TextCast.decimal(text, d.getPrecision, d.getScale).map(decimalOf(_, to, d)).orNull
+    case _ => TextCast.date(text).map(Int.box(_)).orNull
   }
 
   private def decimalOf(number: java.math.BigDecimal, to: Schema, d: LogicalTypes.Decimal): Any =
@@ -150,6 +150,7 @@ private[hudiidx] object ImageColumns {
   private[hudiidx] def plainOf(schema: Schema): Option[PlainType] = (schema.getType, schema.getLogicalType) match {
     case (Schema.Type.BYTES | Schema.Type.FIXED, d: LogicalTypes.Decimal) =>
       Some(PlainType.Decimal(d.getPrecision, d.getScale))
+    case (Schema.Type.BOOLEAN, _)                => Some(PlainType.Bool)
     case (Schema.Type.INT, _: LogicalTypes.Date) => Some(PlainType.Date)
     case (Schema.Type.INT, _)                    => Some(PlainType.Int32)
     case (Schema.Type.LONG, _)                   => Some(PlainType.Int64)

@@ -1,13 +1,10 @@
 package hudiidx
 
-import java.time.DateTimeException
-import java.time.format.{DateTimeFormatter, DateTimeFormatterBuilder, ResolverStyle, SignStyle}
-import java.time.temporal.ChronoField.{DAY_OF_MONTH, MONTH_OF_YEAR, YEAR}
-
 /** A type without parts, as far as a table may change it into another: files that were written before have the older one. */
 sealed abstract class PlainType
 
 object PlainType {
+  case object Bool extends PlainType
   case object Int32 extends PlainType
   case object Int64 extends PlainType
   case object Float32 extends PlainType
@@ -65,44 +62,6 @@ object Widening {
   /** @param days since 1970-01-01
     */
   def dateText(days: Int): String = java.time.LocalDate.ofEpochDay(days.toLong).toString
-
-  /** Days since 1970-01-01 of a text as Spark's cast takes it: a year, and perhaps a month, and perhaps a day, behind which there may be a
-    * blank or a T and anything. None if it is none.
-    */
-  def dateOfText(text: String): Option[Int] = {
-    val own = text.trim
-    val unsigned = if (own.startsWith("+") && !own.startsWith("+-")) own.substring(1) else own
-    val (date, more) = unsigned.span(c => c != ' ' && c != 'T')
-    try Some(Math.toIntExact(java.time.LocalDate.parse(date, if (more.isEmpty) Dates else WholeDates).toEpochDay))
-    catch { case _: DateTimeException | _: ArithmeticException => None }
-  }
-
-  private def years = new DateTimeFormatterBuilder().appendValue(YEAR, 4, 7, SignStyle.NORMAL)
-
-  private val WholeDates = months(years).append(days).toFormatter.withResolverStyle(ResolverStyle.STRICT)
-
-  private val Dates = months(years.optionalStart())
-    .optionalStart()
-    .append(days)
-    .optionalEnd()
-    .optionalEnd()
-    .parseDefaulting(MONTH_OF_YEAR, 1)
-    .parseDefaulting(DAY_OF_MONTH, 1)
-    .toFormatter
-    .withResolverStyle(ResolverStyle.STRICT)
-
-  private def months(behind: DateTimeFormatterBuilder): DateTimeFormatterBuilder =
-    behind.appendLiteral('-').appendValue(MONTH_OF_YEAR, 1, 2, SignStyle.NOT_NEGATIVE)
-
-  private def days: DateTimeFormatter =
-    new DateTimeFormatterBuilder()
-      .appendLiteral('-')
-      .appendValue(DAY_OF_MONTH, 1, 2, SignStyle.NOT_NEGATIVE)
-      .toFormatter
-
-  /** The number of a text as Spark's cast has it; None if it is none, or has more digits. */
-  def decimalOfText(text: String, precision: Int, scale: Int): Option[java.math.BigDecimal] =
-    DecimalText.rounded(text.trim, precision, scale)
 
   /** A number that its text stands for; UnsupportedTable if it has more digits.
     *

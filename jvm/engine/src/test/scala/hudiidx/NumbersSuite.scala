@@ -157,6 +157,10 @@ object NumbersSuite {
     "hudiidx.sync.OptionDoc" -> (t => option.whole(Map(option.name -> t))),
     "hudiidx.table.FileName" -> (t => FileName.parse("p", s".f_1.log.${t}_$t-$t-$t", 1L)),
     "hudiidx.table.query.IncrementalQuery" -> (IncrementalQuery.dayBefore(_)),
+    "hudiidx.TextCast" -> { t =>
+      import PlainType._
+      Seq(Bool, Int32, Int64, Float32, Float64, Date, Decimal(10, 2), Decimal(38, 38)).foreach(TextCast.of(t, _))
+    },
     "hudiidx.table.query.QueryInstant" -> (QueryInstant.parse("option", _)),
     "hudiidx.table.TypedProperties" -> (table(_)),
     // Names of a timeline's files are digits.

@@ -45,7 +45,7 @@ final case class MergeRules(
 )
 
 object MergeRules {
-  private val ReadOptimized = "hoodie.datasource.query.type=read_optimized"
+  private[merge] val ReadOptimized = "hoodie.datasource.query.type=read_optimized"
 
   private val UnavailableValue = "hoodie.record.merge.property.hoodie.write.partial.update.unavailable.value"
   private val PostgresUnavailable = "__debezium_unavailable_value"

@@ -32,7 +32,7 @@ private[merge] final class MixedWinners(
   def join(base: Option[BaseKeyFile], droppedBase: BitSet, deletedBase: BitSet, keptLog: BitSet): PartialMergePlan = {
     val keys = new SortedVersions(sorter.sorted())
     val walk = new BaseWalk(base, rules.log.comparesBase, positions.isDefined)
-    val recipes = new PartialMergePlan.Builder
+    val mixedRows = new PartialMergePlan.Builder
     var above: Option[Array[Byte]] = None
     var more = keys.next()
     while (more) {
@@ -45,10 +45,10 @@ private[merge] final class MixedWinners(
         more = keys.next()
       } while (more && table.bytes + chains.size * MixedWinners.ChainBytes <= options.budgetBytes)
       val run = new WinnerRun(table, above, if (more) Some(last) else None)
-      new MixedJoin(rules, run, chains, isPartial, droppedBase, deletedBase, keptLog, recipes).take(walk)
+      new MixedJoin(rules, run, chains, isPartial, droppedBase, deletedBase, keptLog, mixedRows).take(walk)
       above = Some(last)
     }
-    recipes.result()
+    mixedRows.result()
   }
 
   /** Folds the key's versions: what stays is a delete, or a chain of records. */
@@ -96,7 +96,7 @@ private final class MixedJoin(
     droppedBase: BitSet,
     deletedBase: BitSet,
     keptLog: BitSet,
-    recipes: PartialMergePlan.Builder
+    mixedRows: PartialMergePlan.Builder
 ) {
   private val table = run.table
   private val compares = rules.log.comparesBase
@@ -107,7 +107,7 @@ private final class MixedJoin(
     while (entry < table.size) {
       if (table.isKept(entry)) {
         val chain = chains(table.note(entry) - 1)
-        if (chain.size == 1) keptLog.set(chain.head) else recipes.add(PartialMergePlan.NoBase, chain)
+        if (chain.size == 1) keptLog.set(chain.head) else mixedRows.add(PartialMergePlan.NoBase, chain)
       }
       entry += 1
     }
@@ -122,7 +122,7 @@ private final class MixedJoin(
     val mixes = chain.nonEmpty && (yields || (!baseWins && isPartial(chain.head)))
     val number = BaseWalk.rowNumber(row.row)
     table.meet(entry, loses = mixes || baseWins)
-    if (mixes) recipes.add(number, if (baseWins) chain :+ PartialMergePlan.Base else PartialMergePlan.Base +: chain)
+    if (mixes) mixedRows.add(number, if (baseWins) chain :+ PartialMergePlan.Base else PartialMergePlan.Base +: chain)
     if (mixes || !baseWins) droppedBase.set(number)
     if (!baseWins && winner.isDelete) deletedBase.set(number)
   }

@@ -11,11 +11,11 @@ final class PartialMergePlan private (baseRows: Array[Int], starts: Array[Int], 
   def size: Int = baseRows.length
 
   /** The base file's row that has a part in it; `PartialMergePlan.NoBase` if there is none. */
-  def baseRow(recipe: Int): Int = baseRows(recipe)
+  def baseRow(mixedRow: Int): Int = baseRows(mixedRow)
 
-  def partCount(recipe: Int): Int = starts(recipe + 1) - starts(recipe)
+  def partCount(mixedRow: Int): Int = starts(mixedRow + 1) - starts(mixedRow)
 
-  def part(recipe: Int, i: Int): Int = parts(starts(recipe) + i)
+  def part(mixedRow: Int, i: Int): Int = parts(starts(mixedRow) + i)
 
   /** Those by whose numbers `keeps` is true, in the same order. */
   def filter(keeps: Int => Boolean): PartialMergePlan = {

@@ -23,7 +23,7 @@ object MergeOptions {
   * @param droppedBase numbers of the base file's rows that the slice does not have as they are
   * @param keptLog     numbers of the log's records that it has as they are. Records are numbered from 0 through the data
   *                    blocks in order
-  * @param recipes     its rows that are mixed of several
+  * @param mixedRows     its rows that are mixed of several
   * @param deletedBase of the dropped ones those that no other version of their key takes the place of
   * @param firstRecord number of the first record of each block that was read, in their order; a delete block has none
   */
@@ -31,7 +31,7 @@ final case class MergedRows(
     droppedBase: BitSet,
     deletedBase: BitSet,
     keptLog: BitSet,
-    recipes: PartialMergePlan,
+    mixedRows: PartialMergePlan,
     firstRecord: Array[Int]
 )
 
@@ -127,8 +127,8 @@ private final class SliceMerging(
         if (part.counted.block.isPartial) partial.set(from, log.records)
       }
       val (dropped, deleted, kept) = (new BitSet, new BitSet, new BitSet(log.records))
-      val recipes = log.join(base, dropped, deleted, kept)
-      MergedRows(dropped, deleted, kept, recipes, first)
+      val mixedRows = log.join(base, dropped, deleted, kept)
+      MergedRows(dropped, deleted, kept, mixedRows, first)
     } finally log.close()
   }
 

@@ -1,5 +1,7 @@
 package hudiidx.table
 
+import hudiidx.{PlainType, TextCast}
+
 /** How a query reads, as far as the values of partition columns hang on it.
   *
   * @param incremental   rows that some commits wrote
@@ -41,32 +43,38 @@ final case class PartitionRule(config: TableConfig, reading: PartitionReading) {
     !takesStored && plain(column) && !ordering(column)
   }
 
-  /** A text of a path has one reading in the type. Days may be written as numbers, and times in several ways. The old name of
-    * the folder of nulls may be a value too.
+  /** What a path decides of a column: a value as `TextCast` has it, null for null. None: rows have what files hold.
+    *
+    * @param text of the column in the path; None where the path is not of the table's form
+    * @param as   the column's type, if it has no parts
+    * @param read the value of a text in other types
     */
-  def isCertain(text: String, kind: PartitionRule.Kind): Boolean = kind match {
-    case PartitionRule.Text     => text.nonEmpty && text != PartitionRule.OldNoValue
-    case PartitionRule.Bool     => text == "true" || text == "false"
-    case PartitionRule.Whole    => text.matches("-?\\d{1,19}")
-    case PartitionRule.Floating => text.matches("-?\\d+\\.\\d+(E-?\\d+)?|NaN|-?Infinity")
-    case PartitionRule.Exact    => text.matches("-?\\d+(\\.\\d+)?")
-    case PartitionRule.Date     => text.matches("\\d{4}-\\d{2}-\\d{2}")
-    case PartitionRule.Other    => false
+  def valueOf(column: String, text: Option[String], as: Option[PlainType])(read: String => Any): Option[Any] = {
+    def value(t: String) = as.flatMap(TextCast.of(t, _)).getOrElse(read(t))
+    text match {
+      case _ if !isOfPath(column)                              => None
+      case None                                                => if (isPathAlone(column)) Some(null) else None
+      case Some(PartitionPathForm.NoValue)                     => Some(null)
+      case Some(t) if isPathAlone(column)                      => Some(value(t))
+      case Some(t) if as.exists(PartitionRule.isCertain(t, _)) => Option(value(t))
+      case _                                                   => None
+    }
   }
 }
 
 object PartitionRule {
   private val OldNoValue = "default"
 
-  /** What is in a column, as far as its text in paths goes. */
-  sealed trait Kind extends Product with Serializable
-  case object Text extends Kind
-  case object Bool extends Kind
-  case object Whole extends Kind
-  case object Floating extends Kind
-
-  /** Decimals. */
-  case object Exact extends Kind
-  case object Date extends Kind
-  case object Other extends Kind
+  /** A text of a path has one reading in the type. Days may be written as numbers, and times in several ways. The old name of
+    * the folder of nulls may be a value too.
+    */
+  private def isCertain(text: String, as: PlainType): Boolean = as match {
+    case PlainType.Text                         => text.nonEmpty && text != OldNoValue
+    case PlainType.Bool                         => text == "true" || text == "false"
+    case PlainType.Int32 | PlainType.Int64      => text.matches("-?\\d{1,19}")
+    case PlainType.Float32 | PlainType.Float64  => text.matches("-?\\d+\\.\\d+(E-?\\d+)?|NaN|-?Infinity")
+    case _: PlainType.Decimal                   => text.matches("-?\\d+(\\.\\d+)?")
+    case PlainType.Date                         => text.matches("\\d{4}-\\d{2}-\\d{2}")
+    case PlainType.Timestamp | PlainType.Binary => false
+  }
 }

@@ -73,7 +73,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       forAll(positioned(fortyRows.map(_.key)), Gen.oneOf(1L, 1L << 20), draws(60)) { (blocks, budget) =>
         val (byKey, byPosition, file) = mergedBothWays(blocks, rules, budget)
         assert((byPosition.droppedBase, byPosition.keptLog) === ((byKey.droppedBase, byKey.keptLog)))
-        assert(recipesOf(byPosition).toSet === recipesOf(byKey).toSet)
+        assert(mixedRowsOf(byPosition).toSet === mixedRowsOf(byKey).toSet)
         assert(!file.keysAsked)
       }
     }
@@ -104,7 +104,7 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val file = new CountedBase(base)
         val merged = mergeFiles(Vector(fileOfMixable(blocks)), Some(file), rules, MergeOptions(budget))
         assert(rowsOf(merged, base, blocks, mixing) === foldRows(blocks, base, rules))
-        val rows = (0 until merged.recipes.size).map(merged.recipes.baseRow)
+        val rows = (0 until merged.mixedRows.size).map(merged.mixedRows.baseRow)
         assert(rows === rows.sorted && rows.filter(_ != PartialMergePlan.NoBase).forall(merged.droppedBase.get))
       }
     }
@@ -121,10 +121,10 @@ final class SliceMergeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val some = mergeKeys(file, wanted, base, rules, MergeOptions(budget))
         assert(bits(some.keptLog) === bits(all.keptLog).filter(r => wanted(keyOf(r))))
         assert(bits(some.droppedBase) === bits(all.droppedBase).filter(r => wanted(base(r).key)))
-        val expected = recipesOf(all).filter { case (row, parts) =>
+        val expected = mixedRowsOf(all).filter { case (row, parts) =>
           wanted(if (row == PartialMergePlan.NoBase) keyOf(parts.head) else base(row).key)
         }
-        assert(recipesOf(some).toSet === expected.toSet)
+        assert(mixedRowsOf(some).toSet === expected.toSet)
       }
     }
 

@@ -136,10 +136,10 @@ private object SliceModel {
     val columns = blocks.filterNot(_.isDelete).flatMap(b => b.versions.map(_ => b.columns))
     val whole = base.indices.filterNot(merged.droppedBase.get).map(i => valuesOf(base(i))) ++
       bits(merged.keptLog).toVector.map(r => valuesOf(r, columns(r)))
-    val recipes = merged.recipes
-    val mixed = (0 until recipes.size).map { i =>
-      val parts = (0 until recipes.partCount(i)).map(recipes.part(i, _)).map { part =>
-        if (part == PartialMergePlan.Base) valuesOf(base(recipes.baseRow(i))) else valuesOf(part, columns(part))
+    val mixedRows = merged.mixedRows
+    val mixed = (0 until mixedRows.size).map { i =>
+      val parts = (0 until mixedRows.partCount(i)).map(mixedRows.part(i, _)).map { part =>
+        if (part == PartialMergePlan.Base) valuesOf(base(mixedRows.baseRow(i))) else valuesOf(part, columns(part))
       }
       parts.reduceLeft((low, high) => over(high, low, mixing))
     }
@@ -186,8 +186,8 @@ private object SliceModel {
   }
 
   /** Each mixed row: its row of the base file, and its parts. */
-  def recipesOf(rows: MergedRows): Seq[(Int, Seq[Int])] = (0 until rows.recipes.size).map { r =>
-    (rows.recipes.baseRow(r), (0 until rows.recipes.partCount(r)).map(rows.recipes.part(r, _)))
+  def mixedRowsOf(rows: MergedRows): Seq[(Int, Seq[Int])] = (0 until rows.mixedRows.size).map { r =>
+    (rows.mixedRows.baseRow(r), (0 until rows.mixedRows.partCount(r)).map(rows.mixedRows.part(r, _)))
   }
 
   def bits(set: java.util.BitSet): Set[Int] = set.stream.toArray.toSet

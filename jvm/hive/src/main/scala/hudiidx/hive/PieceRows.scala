@@ -186,7 +186,7 @@ private[hive] object PieceRows {
   /** Log records that may be held: twice their bytes are counted for each. */
   private def windowOf(merged: MergedSlice, budgetBytes: Long): Int = {
     val bytes = merged.parts.iterator.map(_.counted.block.contentLength).sum
-    val records = math.max(1L, merged.rows.recipes.size.toLong)
+    val records = math.max(1L, merged.rows.mixedRows.size.toLong)
     math.min(Int.MaxValue.toLong, math.max(1L, budgetBytes / math.max(1L, 2 * bytes / records))).toInt
   }
 

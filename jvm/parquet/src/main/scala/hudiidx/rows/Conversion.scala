@@ -3,7 +3,7 @@ package hudiidx.rows
 import java.math.BigDecimal
 import java.nio.charset.StandardCharsets.UTF_8
 
-import hudiidx.{UnsupportedTable, Widening}
+import hudiidx.{TextCast, UnsupportedTable, Widening}
 import hudiidx.table.HudiType
 import hudiidx.rows.ValueType._
 
@@ -63,8 +63,8 @@ private[hudiidx] final class Conversion(floatsByText: Boolean, defaults: Boolean
   private def parsed(value: Any, to: ValueType): Any = {
     val text = new String(value.asInstanceOf[Array[Byte]], UTF_8)
     to match {
-      case Decimal(digits, scale) => Widening.decimalOfText(text, digits, scale).orNull
-      case _                      => Widening.dateOfText(text).map(Int.box(_)).orNull
+      case Decimal(digits, scale) => TextCast.decimal(text, digits, scale).orNull
+      case _                      => TextCast.date(text).map(Int.box(_)).orNull
     }
   }
 

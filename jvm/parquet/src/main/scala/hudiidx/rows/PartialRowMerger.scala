@@ -1,12 +1,9 @@
 package hudiidx.rows
 
-import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
-import hudiidx.UnsupportedTable
-import hudiidx.slice.{MergedSlice, PartialMergeRecords, RecordHolder}
-import hudiidx.merge.{ColumnMerge, MergeRules}
-import hudiidx.table.TableSchema
+import hudiidx.merge.{ColumnMerge, FieldMergeRule, MergeRules}
+import hudiidx.slice.{ColumnSources, MergedSlice, PartialMergeRecords, RecordHolder}
 
 /** Makes the rows of a slice that take their columns from several versions.
   *
@@ -19,86 +16,69 @@ private[hudiidx] final class PartialRowMerger(
     rules: MergeRules,
     window: Int
 ) {
-  private val yielding = columns.fields.map(FieldMergeRule.of(rules.mixing, _)).toArray
-  private val ofNewest =
-    columns.fields.map(f => rules.newestMeta && TableSchema.MetaColumns.contains(f.name)).toArray
+  private val gives = columns.fields.map(f => GivesWay.of(rules.mixing, f)).toArray
   private var held: BatchBuilder = _
   private val holder = new RecordHolder[LogBlockRows] {
     override def begin(records: Int): Unit = held = new BatchBuilder(columns, records)
     override def add(walk: LogBlockRows): Unit = walk.addTo(held)
   }
-  private val records = new PartialMergeRecords(slice, blocks, window, yielding.length, holder)
+  private var base: RowBatch = _
+  private var baseRow = 0
+  private val records = new PartialMergeRecords(slice, blocks, window, gives.length, holder)
+  private val sources = new ColumnSources(records, columns.fields.map(_.name), rules) {
+    override protected def yieldsBase(column: Int): Boolean = gives(column)(base.columns(column), baseRow)
+    override protected def yieldsHeld(column: Int, place: Int): Boolean = gives(column)(held.columns(column), place)
+  }
 
-  /** Adds the row of a recipe.
+  /** Adds a mixed row.
     *
-    * @param base where the base file's row stands, if the recipe has one
+    * @param from where the base file's row stands, if it has a part in it
     */
-  def addTo(rows: BatchBuilder, recipe: Int, base: RowBatch, row: Int): Unit = {
-    val places = records.places(recipe)
-    val newest = records.newest(recipe)
+  def addTo(rows: BatchBuilder, mixedRow: Int, from: RowBatch, row: Int): Unit = {
+    base = from
+    baseRow = row
+    sources.startRow(mixedRow)
     var column = 0
-    while (column < yielding.length) {
-      var i = if (ofNewest(column)) newest else places.length - 1
-      while (i > 0 && !ofNewest(column) && givesWay(places(i), column, base, row)) i -= 1
-      if (places(i) < 0) rows.columns(column).addAll(base.columns(column), row, 1)
-      else rows.columns(column).addAll(held.columns(column), places(i), 1)
+    while (column < gives.length) {
+      val place = sources.of(column)
+      if (place < 0) rows.columns(column).addAll(base.columns(column), baseRow, 1)
+      else rows.columns(column).addAll(held.columns(column), place, 1)
       column += 1
     }
     rows.endRow()
   }
-
-  private def givesWay(place: Int, column: Int, base: RowBatch, row: Int): Boolean =
-    if (place < 0) yielding(column)(base.columns(column), row)
-    else !records.has(place, column) || yielding(column)(held.columns(column), place)
 }
 
 /** Whether a column's value in a row that wins gives way. */
-private trait FieldMergeRule {
+private trait GivesWay {
   def apply(values: ColumnValues, at: Int): Boolean
 }
 
-private object FieldMergeRule {
-  private val Never: FieldMergeRule = (_, _) => false
-  private val IfNull: FieldMergeRule = _.isNull(_)
+private object GivesWay {
 
   /** UnsupportedTable for a default that only Hudi's own code compares. */
-  def of(mixing: ColumnMerge, column: ValueType.Field): FieldMergeRule = (mixing, column.valueType) match {
-    case (ColumnMerge.Never, _)                                             => Never
-    case (ColumnMerge.Nulls, _)                                             => IfNull
-    case (ColumnMerge.Unavailable(text), ValueType.Text | ValueType.Binary) => ifText(text.getBytes(UTF_8))
-    case (ColumnMerge.Unavailable(_), _)                                    => Never
-    case (_, _) if column.default == null                                   => IfNull
-    case (ColumnMerge.EqualDefaults, _)                                     => equalDefault(column)
-    case (ColumnMerge.Defaults, ValueType.Bool)                             => ifEqual(column.default)
-    case (ColumnMerge.Defaults, ValueType.Int32 | ValueType.Int64) if isOneObject(column.default) =>
-      ifEqual(column.default)
-    case (ColumnMerge.Defaults, _) => Never
+  def of(mixing: ColumnMerge, column: ValueType.Field): GivesWay = {
+    def shown = ValueType.show(column.valueType)
+    FieldMergeRule.of(mixing, column.name, kindOf(column.valueType), shown, column.default) match {
+      case FieldMergeRule.Never        => (_, _) => false
+      case FieldMergeRule.IfNull       => _.isNull(_)
+      case e: FieldMergeRule.IfEqual   => (values, at) => e.isEqual(values.value(at))
+      case text: FieldMergeRule.IfText => ifText(text.bytes)
+    }
   }
 
-  private def ifEqual(default: Any): FieldMergeRule = _.value(_) == default
-
-  private def equalDefault(column: ValueType.Field): FieldMergeRule = column.valueType match {
-    case ValueType.Bool | ValueType.Int32 | ValueType.Int64 => ifEqual(column.default)
-    // As bits, as Java's boxes compare them: NaN is NaN, and 0.0 is not -0.0.
-    case ValueType.Float32 | ValueType.Float64 =>
-      (values, at) => !values.isNull(at) && values.value(at).asInstanceOf[AnyRef].equals(column.default)
-    case other =>
-      throw new UnsupportedTable(
-        s"column ${column.name} of type ${ValueType.show(other)} has a default other than null, which the table's payload class " +
-          "compares; read the base files alone with hoodie.datasource.query.type=read_optimized, or the table with Hudi"
-      )
+  private def kindOf(valueType: ValueType): FieldMergeRule.Kind = valueType match {
+    case ValueType.Text | ValueType.Binary     => FieldMergeRule.Text
+    case ValueType.Bool                        => FieldMergeRule.Bool
+    case ValueType.Int32 | ValueType.Int64     => FieldMergeRule.Whole
+    case ValueType.Float32 | ValueType.Float64 => FieldMergeRule.Floating
+    case _                                     => FieldMergeRule.Other
   }
 
-  private def ifText(wanted: Array[Byte]): FieldMergeRule = {
+  private def ifText(wanted: Array[Byte]): GivesWay = {
     case (values: BytesValues, at) =>
       !values.isNull(at) &&
       Arrays.equals(values.values, values.from(at), values.from(at) + values.length(at), wanted, 0, wanted.length)
     case _ => false
-  }
-
-  /** Java keeps one object of each such number. */
-  private def isOneObject(value: Any): Boolean = {
-    val number = value.asInstanceOf[Number].longValue
-    number >= Byte.MinValue && number <= Byte.MaxValue
   }
 }

@@ -22,14 +22,14 @@ private[hudiidx] final class MergedBatches(
     mixer: => PartialRowMerger,
     limits: BatchLimits = BatchLimits.Usual
 ) extends Batches {
-  private val recipes = slice.rows.recipes
-  private val isMixed = recipes.size > 0
+  private val mixedRows = slice.rows.mixedRows
+  private val isMixed = mixedRows.size > 0
   private val dropped = slice.rows.droppedBase
   private lazy val mixed = mixer
   private val log = new KeptRecords(slice, slice.rows.keptLog, blocks)
   private var inLog = true
   private var inBase = base.isDefined
-  private var recipe = 0
+  private var mixedRow = 0
   private var file: Batches = _
   private var batch: RowBatch = _ // of the base file, of which rows are mixed
   private var first = 0 // number of its first row in the file
@@ -61,14 +61,14 @@ private[hudiidx] final class MergedBatches(
     else if (inBase) {
       if (hasBase()) fromBase(made)
       true
-    } else recipe < recipes.size && mix(made, null)
+    } else mixedRow < mixedRows.size && mix(made, null)
 
   private def fromLog(made: BatchBuilder): Boolean = {
     inLog = log.next()
     if (inLog) log.rows.addTo(made)
     else {
       log.close()
-      if (recipes.size == 0) slice.release()
+      if (mixedRows.size == 0) slice.release()
     }
     true
   }
@@ -101,7 +101,7 @@ private[hudiidx] final class MergedBatches(
   }
 
   private def nextMixed: Int = {
-    val row = if (recipe < recipes.size) recipes.baseRow(recipe) else -1
+    val row = if (mixedRow < mixedRows.size) mixedRows.baseRow(mixedRow) else -1
     if (row < first + at) batch.rows else until(row)
   }
 
@@ -109,12 +109,12 @@ private[hudiidx] final class MergedBatches(
   private def until(row: Int): Int = math.min(row - first, batch.rows)
 
   private def mix(made: BatchBuilder, from: RowBatch): Boolean = {
-    if (from == null && recipes.baseRow(recipe) != PartialMergePlan.NoBase)
+    if (from == null && mixedRows.baseRow(mixedRow) != PartialMergePlan.NoBase)
       throw new DamagedTable(
         s"${slice.parts.head.counted.file}: its base file has fewer rows than before; read it again"
       )
-    mixed.addTo(made, recipe, from, at)
-    recipe += 1
+    mixed.addTo(made, mixedRow, from, at)
+    mixedRow += 1
     true
   }
 

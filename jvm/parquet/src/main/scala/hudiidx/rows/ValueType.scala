@@ -63,6 +63,7 @@ private[hudiidx] object ValueType {
 
   /** None for types with parts, and for those that never change. */
   def plainOf(of: ValueType): Option[PlainType] = of match {
+    case Bool          => Some(PlainType.Bool)
     case Int32         => Some(PlainType.Int32)
     case Int64         => Some(PlainType.Int64)
     case Float32       => Some(PlainType.Float32)

@@ -16,7 +16,7 @@ import hudiidx.storage.Storage
   */
 final case class FoundRows(base: Array[Int], merged: Option[MergedSlice]) {
   def isEmpty: Boolean =
-    base.isEmpty && merged.forall(m => m.rows.keptLog.isEmpty && m.rows.recipes.size == 0)
+    base.isEmpty && merged.forall(m => m.rows.keptLog.isEmpty && m.rows.mixedRows.size == 0)
 }
 
 object FoundRows {
@@ -29,8 +29,8 @@ object FoundRows {
     val rows = new BitSet
     base.foreach(rows.set(_))
     rows.andNot(merged.rows.droppedBase)
-    val recipes = merged.rows.recipes
-    (0 until recipes.size).map(recipes.baseRow).filter(_ != PartialMergePlan.NoBase).foreach(rows.set)
+    val mixedRows = merged.rows.mixedRows
+    (0 until mixedRows.size).map(mixedRows.baseRow).filter(_ != PartialMergePlan.NoBase).foreach(rows.set)
     FoundRows(rows.stream.toArray, Some(merged))
   }
 }
@@ -93,12 +93,15 @@ final class KeyedSlice private (source: SliceKeySource, base: Array[Int], log: A
         val rows = whole.rows
         val kept = rowsWith(log, keys)
         kept.and(rows.keptLog)
-        val recipes = rows.recipes.filter(r => keys.mayHave(hashOf(rows.recipes, r)))
+        val mixedRows = rows.mixedRows.filter(r => keys.mayHave(hashOf(rows.mixedRows, r)))
         found.andNot(rows.droppedBase)
-        (0 until recipes.size).map(recipes.baseRow).filter(_ != PartialMergePlan.NoBase).foreach(found.set)
+        (0 until mixedRows.size).map(mixedRows.baseRow).filter(_ != PartialMergePlan.NoBase).foreach(found.set)
         // Whoever reads the rows lets the slice's files go; those here stay for the next ones.
         val some =
-          whole.copy(storage = new HeldFiles(whole.storage, 0L), rows = rows.copy(keptLog = kept, recipes = recipes))
+          whole.copy(
+            storage = new HeldFiles(whole.storage, 0L),
+            rows = rows.copy(keptLog = kept, mixedRows = mixedRows)
+          )
         FoundRows(found.stream.toArray, Some(some))
     }
   }
@@ -111,13 +114,13 @@ final class KeyedSlice private (source: SliceKeySource, base: Array[Int], log: A
     val merged = found.merged.map { slice =>
       val kept = slice.rows.keptLog.clone.asInstanceOf[BitSet]
       kept.and(records)
-      val recipes = slice.rows.recipes
+      val mixedRows = slice.rows.mixedRows
       slice.copy(rows =
         slice.rows.copy(
           keptLog = kept,
-          recipes = recipes.filter { r =>
-            val part = recipes.part(r, 0)
-            if (part == PartialMergePlan.Base) rows.get(recipes.baseRow(r)) else records.get(part)
+          mixedRows = mixedRows.filter { r =>
+            val part = mixedRows.part(r, 0)
+            if (part == PartialMergePlan.Base) rows.get(mixedRows.baseRow(r)) else records.get(part)
           }
         )
       )
@@ -126,9 +129,9 @@ final class KeyedSlice private (source: SliceKeySource, base: Array[Int], log: A
   }
 
   /** All parts of a row have one key. */
-  private def hashOf(recipes: PartialMergePlan, recipe: Int): Int = {
-    val part = recipes.part(recipe, 0)
-    if (part == PartialMergePlan.Base) base(recipes.baseRow(recipe)) else log(part)
+  private def hashOf(mixedRows: PartialMergePlan, mixedRow: Int): Int = {
+    val part = mixedRows.part(mixedRow, 0)
+    if (part == PartialMergePlan.Base) base(mixedRows.baseRow(mixedRow)) else log(part)
   }
 
   private def rowsWith(hashes: Array[Int], keys: WantedKeys): BitSet = {

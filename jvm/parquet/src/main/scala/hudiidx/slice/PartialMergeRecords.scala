@@ -2,12 +2,13 @@ package hudiidx.slice
 
 import java.util.{Arrays, BitSet}
 
-import hudiidx.merge.PartialMergePlan
+import hudiidx.merge.{MergeRules, PartialMergePlan}
+import hudiidx.table.TableSchema
 
-/** The log records that the recipes of a slice take columns from, some recipes' at a time: a pass over the log for each such
+/** The log records that the mixed rows of a slice take columns from, some rows' at a time: a pass over the log for each such
   * window. Rows are asked for in ascending order. For one thread.
   *
-  * @param window  records held at a time; one recipe's more than that are held together
+  * @param window  records held at a time; one mixed row's more than that are held together
   * @param columns how many there are
   * @param hold    takes the current record of a walk; told of a window's number of records before its first
   */
@@ -18,22 +19,22 @@ final class PartialMergeRecords[B <: BlockWalk](
     columns: Int,
     hold: RecordHolder[B]
 ) {
-  private val recipes = slice.rows.recipes
+  private val mixedRows = slice.rows.mixedRows
   private var records = Array.emptyIntArray // numbers of the records held, ascending
   private var present = Array.empty[Array[Boolean]] // for each of them, which columns its block has
-  private var until = 0 // first recipe whose records are not held
+  private var until = 0 // first mixed row whose records are not held
 
-  /** Places of a recipe's parts, its oldest first, in the order held; negative for the base row. */
-  def places(recipe: Int): Array[Int] = {
-    if (recipe >= until) load(recipe)
-    Array.tabulate(recipes.partCount(recipe))(i => place(recipes.part(recipe, i)))
+  /** Places of a mixed row's parts, its oldest first, in the order held; negative for the base row. */
+  def places(mixedRow: Int): Array[Int] = {
+    if (mixedRow >= until) load(mixedRow)
+    Array.tabulate(mixedRows.partCount(mixedRow))(i => place(mixedRows.part(mixedRow, i)))
   }
 
-  /** Which of the recipe's parts was written last. */
-  def newest(recipe: Int): Int = {
+  /** Which of a mixed row's parts was written last. */
+  def newest(mixedRow: Int): Int = {
     var found = 0
-    (1 until recipes.partCount(recipe)).foreach { i =>
-      if (recipes.part(recipe, i) > recipes.part(recipe, found)) found = i
+    (1 until mixedRows.partCount(mixedRow)).foreach { i =>
+      if (mixedRows.part(mixedRow, i) > mixedRows.part(mixedRow, found)) found = i
     }
     found
   }
@@ -43,15 +44,15 @@ final class PartialMergeRecords[B <: BlockWalk](
 
   private def place(part: Int): Int = if (part == PartialMergePlan.Base) -1 else Arrays.binarySearch(records, part)
 
-  /** Reads the records of as many recipes as the window takes, from this one on. */
+  /** Reads the records of as many mixed rows as the window takes, from this one on. */
   private def load(from: Int): Unit = {
     val wanted = new BitSet
     var count = 0
     until = from
-    while (until < recipes.size && (until == from || count < window)) {
+    while (until < mixedRows.size && (until == from || count < window)) {
       var i = 0
-      while (i < recipes.partCount(until)) {
-        if (recipes.part(until, i) != PartialMergePlan.Base) wanted.set(recipes.part(until, i))
+      while (i < mixedRows.partCount(until)) {
+        if (mixedRows.part(until, i) != PartialMergePlan.Base) wanted.set(mixedRows.part(until, i))
         i += 1
       }
       count += i
@@ -74,6 +75,38 @@ final class PartialMergeRecords[B <: BlockWalk](
       }
     } finally walk.close()
   }
+}
+
+/** Which version of a mixed row each column's value comes from: the newest whose value does not give way. For one thread.
+  *
+  * @param names of the columns
+  */
+abstract class ColumnSources(records: PartialMergeRecords[_], names: Seq[String], rules: MergeRules) {
+  private val ofNewest = names.map(n => rules.newestMeta && TableSchema.MetaColumns.contains(n)).toArray
+  private var places = Array.emptyIntArray
+  private var newest = 0
+
+  /** Does the base row's value give way? */
+  protected def yieldsBase(column: Int): Boolean
+
+  /** Does the value of the record held at a place? */
+  protected def yieldsHeld(column: Int, place: Int): Boolean
+
+  /** Rows are asked for in ascending order. */
+  def startRow(mixedRow: Int): Unit = {
+    places = records.places(mixedRow)
+    newest = records.newest(mixedRow)
+  }
+
+  /** The place of the record whose value a column of the row has; negative for the base row. */
+  def of(column: Int): Int = {
+    var i = if (ofNewest(column)) newest else places.length - 1
+    while (i > 0 && !ofNewest(column) && yields(places(i), column)) i -= 1
+    places(i)
+  }
+
+  private def yields(place: Int, column: Int): Boolean =
+    if (place < 0) yieldsBase(column) else !records.has(place, column) || yieldsHeld(column, place)
 }
 
 /** Holds the rows of a window. */

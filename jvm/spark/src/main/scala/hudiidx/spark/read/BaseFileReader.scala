@@ -201,7 +201,7 @@ final class BaseFileReaderFactory(
       case Some(slice) =>
         // Rows that the log replaces are not among them.
         val left =
-          if (slice.rows.recipes.size > 0) slice else slice.copy(rows = slice.rows.copy(droppedBase = new BitSet))
+          if (slice.rows.mixedRows.size > 0) slice else slice.copy(rows = slice.rows.copy(droppedBase = new BitSet))
         mergingOf(file).rows(file, left, readers.data, readers.partition, fixedOf(file), found.base.nonEmpty) {
           mayMix =>
             if (mayMix) BaseBatches.at(batches, found.base) else BaseBatches.inOrder(batches)

@@ -42,7 +42,7 @@ final class MergedBatches(
     if (inLog) batch = logRows.get()
     else {
       logRows.close()
-      if (slice.rows.recipes.size == 0) slice.release()
+      if (slice.rows.mixedRows.size == 0) slice.release()
     }
   }
 
@@ -207,8 +207,8 @@ final class MixedRows(
     batchRows: Int,
     complete: (Array[WritableColumnVector], Int) => ColumnarBatch
 ) extends AutoCloseable {
-  private val recipes = slice.rows.recipes
-  private var recipe = 0
+  private val mixedRows = slice.rows.mixedRows
+  private var mixedRow = 0
   private lazy val made = new BatchVectors(batchRows, columns)
 
   /** Rows with parts in a batch of the base file; null if there are none (any more).
@@ -218,13 +218,13 @@ final class MixedRows(
     */
   def next(base: ColumnarBatch, from: Int): ColumnarBatch = {
     val until = if (base == null) Long.MaxValue else from.toLong + base.numRows
-    def isIn = recipe < recipes.size && recipes.baseRow(recipe) < until
+    def isIn = mixedRow < mixedRows.size && mixedRows.baseRow(mixedRow) < until
     if (!isIn) null
     else {
       made.clear()
       while (!made.isFull && isIn) {
-        mixer.foreach(_.append(recipe, base, recipes.baseRow(recipe) - from, made.vectors))
-        recipe += 1
+        mixer.foreach(_.append(mixedRow, base, mixedRows.baseRow(mixedRow) - from, made.vectors))
+        mixedRow += 1
         made.endRow()
       }
       complete(made.vectors, made.rows)

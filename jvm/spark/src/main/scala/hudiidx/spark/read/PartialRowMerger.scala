@@ -1,12 +1,9 @@
 package hudiidx.spark.read
 
-import hudiidx.slice.{MergedSlice, PartialMergeRecords, RecordHolder}
-import hudiidx.UnsupportedTable
-import hudiidx.merge.{ColumnMerge, MergeRules}
-import hudiidx.spark.options.ReadOptions
+import hudiidx.merge.{ColumnMerge, FieldMergeRule, MergeRules}
+import hudiidx.slice.{ColumnSources, MergedSlice, PartialMergeRecords, RecordHolder}
 import hudiidx.spark.rows.{BlockRows, BlockRowsReader, VectorCopy}
 import hudiidx.spark.shims.Shims
-import hudiidx.table.TableSchema
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
@@ -26,37 +23,38 @@ final private class PartialRowMerger(
     window: Int
 ) extends AutoCloseable {
   private val copies = columns.fields.map(f => VectorCopy.of(f.dataType))
-  private val yielding =
-    columns.fields.indices.map(i => FieldMergeRule.of(rules.mixing, columns(i), () => defaults(i))).toArray
-  private val ofNewest = columns.fieldNames.map(n => rules.newestMeta && TableSchema.MetaColumns.contains(n))
+  private val gives =
+    columns.fields.indices.map(i => GivesWay.of(rules.mixing, columns(i), () => defaults(i))).toArray
   private val vectors = Shims.vectors(PartialRowMerger.FirstRows, columns)
   private val holder = new RecordHolder[BlockRows] {
     override def begin(records: Int): Unit = vectors.foreach(_.reset())
     override def add(walk: BlockRows): Unit = walk.append(vectors)
   }
+  private var base: ColumnarBatch = _
+  private var baseRow = 0
   private val records = new PartialMergeRecords(slice, blocks, window, columns.length, holder)
+  private val sources = new ColumnSources(records, columns.fieldNames, rules) {
+    override protected def yieldsBase(column: Int): Boolean = gives(column)(base.column(column), baseRow)
+    override protected def yieldsHeld(column: Int, place: Int): Boolean = gives(column)(vectors(column), place)
+  }
 
-  /** Appends a row.
+  /** Appends a mixed row.
     *
-    * @param base    batch with the base file's row; null if it has none
-    * @param baseRow number of the row in the batch
+    * @param from batch with the base file's row; null if it has no part in it
+    * @param row  number of the row in the batch
     */
-  def append(recipe: Int, base: ColumnarBatch, baseRow: Int, into: Array[WritableColumnVector]): Unit = {
-    val places = records.places(recipe)
-    val newest = records.newest(recipe)
+  def append(mixedRow: Int, from: ColumnarBatch, row: Int, into: Array[WritableColumnVector]): Unit = {
+    base = from
+    baseRow = row
+    sources.startRow(mixedRow)
     var column = 0
     while (column < copies.length) {
-      var i = if (ofNewest(column)) newest else places.length - 1
-      while (i > 0 && !ofNewest(column) && givesWay(places(i), column, base, baseRow)) i -= 1
-      if (places(i) < 0) copies(column).append(base.column(column), baseRow, into(column))
-      else copies(column).append(vectors(column), places(i), into(column))
+      val place = sources.of(column)
+      if (place < 0) copies(column).append(base.column(column), baseRow, into(column))
+      else copies(column).append(vectors(column), place, into(column))
       column += 1
     }
   }
-
-  private def givesWay(place: Int, column: Int, base: ColumnarBatch, baseRow: Int): Boolean =
-    if (place < 0) yielding(column)(base.column(column), baseRow)
-    else !records.has(place, column) || yielding(column)(vectors(column), place)
 
   override def close(): Unit = vectors.foreach(_.close())
 }
@@ -66,62 +64,49 @@ private object PartialRowMerger {
 }
 
 /** Whether a column's value in a row that wins gives way. */
-abstract private class FieldMergeRule {
+private trait GivesWay {
   def apply(vector: ColumnVector, row: Int): Boolean
 }
 
-private object FieldMergeRule {
+private object GivesWay {
 
-  private object Never extends FieldMergeRule {
-    override def apply(vector: ColumnVector, row: Int): Boolean = false
-  }
-
-  private object IfNull extends FieldMergeRule {
-    override def apply(vector: ColumnVector, row: Int): Boolean = vector.isNullAt(row)
-  }
-
-  /** UnsupportedTable for a default that only Hudi's own code compares. */
-  def of(mixing: ColumnMerge, column: StructField, default: () => ColumnVector): FieldMergeRule =
-    (mixing, column.dataType) match {
-      case (ColumnMerge.Never, _)                                   => Never
-      case (ColumnMerge.Nulls, _)                                   => IfNull
-      case (ColumnMerge.Unavailable(text), StringType | BinaryType) => new IfText(text, column.dataType)
-      case (ColumnMerge.Unavailable(_), _)                          => Never
-      case (_, _) if default().isNullAt(0)                          => IfNull
-      case (ColumnMerge.EqualDefaults, _)                           => equalDefault(column, default())
-      case (ColumnMerge.Defaults, BooleanType)                      => new IfEqual(default(), _.getBoolean(_))
-      case (ColumnMerge.Defaults, IntegerType) if isOneObject(default().getInt(0).toLong) =>
-        new IfEqual(default(), _.getInt(_))
-      case (ColumnMerge.Defaults, LongType) if isOneObject(default().getLong(0)) => new IfEqual(default(), _.getLong(_))
-      case (ColumnMerge.Defaults, _)                                             => Never
+  /** UnsupportedTable for a default that only Hudi's own code compares.
+    *
+    * @param default one row with the field's default
+    */
+  def of(mixing: ColumnMerge, column: StructField, default: () => ColumnVector): GivesWay = {
+    val kind = kindOf(column.dataType)
+    val value = reader(column.dataType)
+    FieldMergeRule.of(mixing, column.name, kind, column.dataType.simpleString, value(default(), 0)) match {
+      case FieldMergeRule.Never        => (_, _) => false
+      case FieldMergeRule.IfNull       => _.isNullAt(_)
+      case e: FieldMergeRule.IfEqual   => (vector, row) => e.isEqual(value(vector, row))
+      case text: FieldMergeRule.IfText =>
+        val wanted = UTF8String.fromBytes(text.bytes)
+        (vector, row) => value(vector, row) == wanted
     }
-
-  private def equalDefault(column: StructField, default: ColumnVector): FieldMergeRule = column.dataType match {
-    case BooleanType => new IfEqual(default, _.getBoolean(_))
-    case IntegerType => new IfEqual(default, _.getInt(_))
-    case LongType    => new IfEqual(default, _.getLong(_))
-    case FloatType   => new IfEqual(default, (v, row) => java.lang.Float.floatToIntBits(v.getFloat(row)))
-    case DoubleType  => new IfEqual(default, (v, row) => java.lang.Double.doubleToLongBits(v.getDouble(row)))
-    case other       =>
-      throw new UnsupportedTable(
-        s"column ${column.name} of type ${other.simpleString} has a default other than null, which the table's payload class " +
-          s"compares; read the base files alone with ${ReadOptions.QueryType}=${ReadOptions.ReadOptimized}, or the table with Hudi"
-      )
   }
 
-  /** Java keeps one object of each such number. */
-  private def isOneObject(value: Long): Boolean = value >= Byte.MinValue && value <= Byte.MaxValue
-
-  final private class IfEqual(default: ColumnVector, value: (ColumnVector, Int) => Any) extends FieldMergeRule {
-    private val wanted = value(default, 0)
-    override def apply(vector: ColumnVector, row: Int): Boolean = !vector.isNullAt(row) && value(vector, row) == wanted
+  private def kindOf(dataType: DataType): FieldMergeRule.Kind = dataType match {
+    case StringType | BinaryType => FieldMergeRule.Text
+    case BooleanType             => FieldMergeRule.Bool
+    case IntegerType | LongType  => FieldMergeRule.Whole
+    case FloatType | DoubleType  => FieldMergeRule.Floating
+    case _                       => FieldMergeRule.Other
   }
 
-  final private class IfText(text: String, dataType: DataType) extends FieldMergeRule {
-    private val wanted = UTF8String.fromString(text)
-    override def apply(vector: ColumnVector, row: Int): Boolean = !vector.isNullAt(row) && {
-      val value = if (dataType == StringType) vector.getUTF8String(row) else UTF8String.fromBytes(vector.getBinary(row))
-      value == wanted
+  /** A value, boxed; null for null. Of types whose values no rule compares something else than null. */
+  private def reader(dataType: DataType): (ColumnVector, Int) => Any = {
+    val plain: (ColumnVector, Int) => Any = dataType match {
+      case StringType  => _.getUTF8String(_)
+      case BinaryType  => (vector, row) => UTF8String.fromBytes(vector.getBinary(row))
+      case BooleanType => _.getBoolean(_)
+      case IntegerType => _.getInt(_)
+      case LongType    => _.getLong(_)
+      case FloatType   => _.getFloat(_)
+      case DoubleType  => _.getDouble(_)
+      case _           => (_, _) => ()
     }
+    (vector, row) => if (vector.isNullAt(row)) null else plain(vector, row)
   }
 }

@@ -99,9 +99,9 @@ final case class SliceReading(
     val finish: (Array[WritableColumnVector], Int) => ColumnarBatch =
       complete(columns, rebuilt, file.partitionValues, fixed)
     val logRows = new LogBatches(merged, columns, blocks, batchRows, finish)
-    val mixer = if (merged.rows.recipes.size == 0) None else Some(mixerOf(merged, columns, blocks))
+    val mixer = if (merged.rows.mixedRows.size == 0) None else Some(mixerOf(merged, columns, blocks))
     val mixed = new MixedRows(merged, columns, mixer, batchRows, finish)
-    val opensBase = if (hasBase) Some(() => base(merged.rows.recipes.size > 0)) else None
+    val opensBase = if (hasBase) Some(() => base(merged.rows.mixedRows.size > 0)) else None
     new MergedBatches(merged, opensBase, logRows, mixed)
   }
 
@@ -203,7 +203,7 @@ object SliceReading {
   /** Log records that may be held as columns: twice their bytes are counted for each. */
   private def windowOf(merged: MergedSlice, budgetBytes: Long): Int = {
     val bytes = merged.parts.iterator.map(bytesOf).sum
-    val records = math.max(1L, merged.rows.recipes.size.toLong)
+    val records = math.max(1L, merged.rows.mixedRows.size.toLong)
     math.min(Int.MaxValue.toLong, math.max(1L, budgetBytes / math.max(1L, 2 * bytes / records))).toInt
   }
 

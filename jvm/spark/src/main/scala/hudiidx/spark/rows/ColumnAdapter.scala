@@ -42,6 +42,7 @@ object ColumnAdapter {
     plainOf(a).exists(p => plainOf(b).exists(Widening.isSame(p, _)))
 
   private[spark] def plainOf(dataType: DataType): Option[PlainType] = dataType match {
+    case BooleanType                      => Some(PlainType.Bool)
     case IntegerType                      => Some(PlainType.Int32)
     case LongType                         => Some(PlainType.Int64)
     case FloatType                        => Some(PlainType.Float32)

@@ -1,6 +1,6 @@
 package hudiidx.spark.rows
 
-import hudiidx.Widening
+import hudiidx.TextCast
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector
 import org.apache.spark.sql.types._
@@ -27,8 +27,32 @@ class ChangedTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     point <- Gen.oneOf("", ".", ".5", ".125", "e2", "e-3", "x")
     space <- Gen.oneOf("", " ")
   } yield s"$space$sign$whole$point$space"
+  private val words =
+    Seq(
+      "true",
+      " Yes",
+      "n",
+      "0",
+      "T",
+      "FALSE\t",
+      "NaN",
+      "nan",
+      "inf ",
+      "-Infinity",
+      "+INF",
+      "1d",
+      "0x1p3",
+      "2147483648",
+      "-9223372036854775808",
+      "",
+      " ",
+      ".",
+      "+",
+      "-.",
+      "\u0663"
+    )
   private val texts: Gen[UTF8String] =
-    Gen.oneOf(dates, numbers, Gen.alphaStr, Gen.oneOf("true", "NaN", "")).map(UTF8String.fromString)
+    Gen.oneOf(dates, numbers, Gen.alphaStr, Gen.oneOf(words)).map(UTF8String.fromString)
 
   private def valuesOf(t: DataType): Gen[Any] = t match {
     case StringType  => texts
@@ -85,13 +109,28 @@ class ChangedTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-  test("texts are the dates and decimals outside Spark that its cast has") {
+  test("texts are the values outside Spark that its cast has") {
     forAll(texts, minSuccessful(4000)) { text =>
       def cast(to: DataType): Any = Cast(Literal(text, StringType), to, Some("UTC"), ansiEnabled = false).eval()
-      assert(Widening.dateOfText(text.toString) === Option(cast(DateType)), text)
-      for (t <- Seq(DecimalType(10, 2), DecimalType(5, 0))) {
-        val wanted = Option(cast(t)).map(_.asInstanceOf[Decimal].toJavaBigDecimal)
-        assert(Widening.decimalOfText(text.toString, t.precision, t.scale) === wanted, text)
+      val types = Seq(
+        StringType,
+        BooleanType,
+        IntegerType,
+        LongType,
+        FloatType,
+        DoubleType,
+        DateType,
+        DecimalType(10, 2),
+        DecimalType(5, 0)
+      )
+      for (t <- types; plain <- ColumnAdapter.plainOf(t)) {
+        val wanted = cast(t) match {
+          case d: Decimal    => d.toJavaBigDecimal
+          case s: UTF8String => s.toString
+          case other         => other
+        }
+        // NaN is not itself, but as a Java object.
+        assert(TextCast.of(text.toString, plain).exists(java.util.Objects.equals(_, wanted)), (text, t))
       }
     }
   }
