@@ -49,6 +49,8 @@ class PackageOrderSuite extends AnyFunSuite {
   private val mention =
     ("""\bhudiidx\.(""" + steps.keys.toVector.sortBy(-_.length).mkString("|").replace(".", "\\.") + """)\b""").r
 
+  private val className = (mention.regex + """\.[A-Z]\w*[a-z]""").r
+
   // Options and classes that errors name are no imports.
   private val texts = "\"[^\"\n]*\"".r
 
@@ -59,6 +61,18 @@ class PackageOrderSuite extends AnyFunSuite {
       to <- mention.findAllMatchIn(texts.replaceAllIn(Files.readString(file), "")).map(_.group(1)).toVector.distinct
       if to != from && steps(to) >= steps(from)
     } yield s"${Fixtures.repoRoot.relativize(file)}: $from knows $to"
+    assert(wrong === Vector.empty)
+  }
+
+  test("a text names a class of its own package or of one to its left, and none is put together from pieces") {
+    val pieces = "\"hudiidx\"[^\n]*mkString\\(\"\\.\"\\)|\"hudiidx\\.?\"\\s*\\+|s\"hudiidx\\.\\$".r
+    val wrong = for {
+      file <- sources(modules: _*)
+      from <- packageOf(file).toVector
+      text = Files.readString(file)
+      named = texts.findAllIn(text).flatMap(className.findAllMatchIn(_)).map(_.group(1)).toVector.distinct
+      to <- named.filter(n => n != from && steps(n) >= steps(from)) ++ pieces.findAllIn(text)
+    } yield s"${Fixtures.repoRoot.relativize(file)}: $from names $to"
     assert(wrong === Vector.empty)
   }
 

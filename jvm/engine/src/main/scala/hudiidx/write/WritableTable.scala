@@ -1,6 +1,6 @@
 package hudiidx.write
 
-import hudiidx.{TableFormat, UnsupportedTable}
+import hudiidx.{StockIndexClass, TableFormat, UnsupportedTable}
 import hudiidx.log.MergeMode
 import hudiidx.table.{KeyGenerator, KeyTexts, TableConfig, TableMergeRules, TableSchema}
 
@@ -83,11 +83,7 @@ object WritableTable {
 
 /** Who writes what this writer does not. */
 object StockWriter {
-
-  /** That of the module for stock Hudi's writers, of which this one knows nothing. */
-  private val indexClass = Vector("hudiidx", "hudi", "RecordIndex").mkString(".")
-
-  val Remedy: String = s"use stock Hudi's writer, with hoodie.index.class=$indexClass (docs/writers.md)"
+  val Remedy: String = s"use stock Hudi's writer, with hoodie.index.class=${StockIndexClass.Name} (docs/writers.md)"
 }
 
 /** Key generators of tables that hudiidx writes to. */

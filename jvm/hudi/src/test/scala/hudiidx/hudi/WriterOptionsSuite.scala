@@ -2,7 +2,7 @@ package hudiidx.hudi
 
 import java.util.Properties
 
-import hudiidx.InvalidOption
+import hudiidx.{InvalidOption, StockIndexClass}
 import hudiidx.sync.IndexOptions
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -12,6 +12,10 @@ class WriterOptionsSuite extends AnyFunSuite {
     val properties = new Properties
     settings.foreach { case (k, v) => properties.setProperty(k, v) }
     WriterOptions.of(properties)
+  }
+
+  test("the index class is named elsewhere as it is called") {
+    assert(StockIndexClass.Name === classOf[RecordIndex].getName)
   }
 
   test("without options the index is global, moves nothing, makes nothing and leaves log files to updates") {

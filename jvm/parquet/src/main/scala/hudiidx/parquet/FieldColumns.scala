@@ -38,7 +38,11 @@ private[hudiidx] object FieldColumns {
 
   /** The schema with those of these columns that it has. */
   def projection(schema: MessageType, fields: Vector[String]): MessageType =
-    new MessageType(schema.getName, pruned(schema, fields.distinct.filter(has(schema, _)).map(_.split('.').toList)): _*)
+    ofPaths(schema, fields.filter(has(schema, _)).map(_.split('.').toList))
+
+  /** The schema with these columns alone, which it has. */
+  def ofPaths(schema: MessageType, columns: Vector[List[String]]): MessageType =
+    new MessageType(schema.getName, pruned(schema, columns.distinct): _*)
 
   private def pruned(group: GroupType, fields: Vector[List[String]]): Array[Type] =
     fields.map(_.head).distinct.toArray.map { name =>

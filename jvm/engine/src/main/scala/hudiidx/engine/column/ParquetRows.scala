@@ -3,16 +3,15 @@ package hudiidx.engine.column
 import scala.collection.JavaConverters._
 
 import hudiidx.column._
-import hudiidx.parquet.{ParquetBlockRows, ParquetFiles, ReaderInputFile}
+import hudiidx.parquet.{FieldColumns, ParquetBlockRows, ParquetFiles, ReaderInputFile}
 import hudiidx.storage.RandomReader
 import org.apache.parquet.column.impl.ColumnReadStoreImpl
 import org.apache.parquet.column.page.DictionaryPageReadStore
 import org.apache.parquet.column.{ColumnDescriptor, ColumnReader, Dictionary}
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData}
-import org.apache.parquet.io.api.{Converter, GroupConverter, PrimitiveConverter}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
-import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType, Type}
+import org.apache.parquet.schema.{MessageType, PrimitiveType}
 
 /** Rows of a base file, or of a Parquet block of a log file. */
 private[column] final class ParquetRows(file: RandomReader, override val isPartial: Boolean = false) extends RowSource {
@@ -35,12 +34,12 @@ private[column] final class ParquetRows(file: RandomReader, override val isParti
 
   override def foreach(paths: Vector[String], row: RowBuffer)(use: () => Unit): Unit = reading { reader =>
     val wanted = paths.map(leaves.get)
-    val projection = ParquetRows.projection(schema, wanted.flatten.map(_.getPath.toList))
+    val projection = FieldColumns.ofPaths(schema, wanted.flatten.map(_.getPath.toList))
     reader.setRequestedSchema(projection)
     val createdBy = reader.getFileMetaData.getCreatedBy
     var group = reader.readNextRowGroup()
     while (group != null) {
-      val store = new ColumnReadStoreImpl(group, new ParquetRows.NoConverter(projection), projection, createdBy)
+      val store = new ColumnReadStoreImpl(group, new FieldColumns.NoConverter(projection), projection, createdBy)
       val columns = wanted.map(_.map(d => new ParquetColumn(store.getColumnReader(d), d)).orNull).toArray
       var left = group.getRowCount
       while (left > 0) {
@@ -61,7 +60,7 @@ private[column] final class ParquetRows(file: RandomReader, override val isParti
     case None             => foreach(Vector(path), row)(use)
     case Some(descriptor) =>
       val inDictionary = reading { reader =>
-        reader.setRequestedSchema(ParquetRows.projection(schema, Vector(descriptor.getPath.toList)))
+        reader.setRequestedSchema(FieldColumns.ofPaths(schema, Vector(descriptor.getPath.toList)))
         val chunks = reader.getRowGroups.asScala.map(b => b -> ParquetRows.chunk(b, descriptor))
         val isAll = chunks.forall(c => ParquetRows.isInDictionary(c._2))
         if (isAll) chunks.foreach { case (block, chunk) =>
@@ -104,30 +103,6 @@ private[column] object ParquetRows {
       use()
     }
   }
-
-  /** The schema with these columns alone. */
-  def projection(schema: MessageType, columns: Vector[List[String]]): MessageType =
-    new MessageType(schema.getName, pruned(schema, columns.distinct): _*)
-
-  private def pruned(group: GroupType, columns: Vector[List[String]]): Array[Type] =
-    columns.map(_.head).distinct.toArray.map { name =>
-      val child = group.getType(name)
-      if (child.isPrimitive) child
-      else {
-        val below = pruned(child.asGroupType, columns.collect { case `name` :: rest => rest })
-        child.asGroupType.withNewFields(below: _*): Type
-      }
-    }
-
-  /** Values are asked for one by one, so none is converted. */
-  final class NoConverter(group: GroupType) extends GroupConverter {
-    override def getConverter(field: Int): Converter =
-      if (group.getType(field).isPrimitive) NoValue else new NoConverter(group.getType(field).asGroupType)
-    override def start(): Unit = ()
-    override def end(): Unit = ()
-  }
-
-  private object NoValue extends PrimitiveConverter
 }
 
 /** Hands over values of a column, whatever holds them. */

@@ -4,7 +4,7 @@ import java.util.UUID
 
 import hudiidx.spark.write.group.{GroupFiles, GroupSizes, InsertRules, WriteGroups}
 import hudiidx.spark.write.options.{WriteOperation, WriteOptions}
-import hudiidx.{Log, ShellCommand}
+import hudiidx.{Log, ShellCommand, StockIndexClass}
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.sync.TableContext
 import hudiidx.table._
@@ -122,7 +122,7 @@ final private[write] class RowPlaces(
     RowPlaces.log.warn(
       s"$path: $groups file groups have records in logs alone, where stock Hudi's default indexes do not look: a stock writer would " +
         s"insert them again. Run $command before one writes, or let stock writers use hoodie.index.class=" +
-        s"hudiidx.hudi.RecordIndex and set ${TableConfig.LogInserts}=true"
+        s"${StockIndexClass.Name} and set ${TableConfig.LogInserts}=true"
     )
   }
 

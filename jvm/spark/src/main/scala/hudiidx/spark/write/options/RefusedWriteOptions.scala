@@ -2,6 +2,7 @@ package hudiidx.spark.write.options
 
 import java.util.Locale
 
+import hudiidx.StockIndexClass
 import hudiidx.spark.options.StockOption
 import hudiidx.spark.options.StockOption.Refused
 import hudiidx.table.TableMergeRules
@@ -165,7 +166,7 @@ private[write] object RefusedWriteOptions {
         "org.apache.hudi.io.hadoop.HoodieHadoopIOFactory"
       ),
       "hoodie.index.class" -> Refused(
-        one("hudiidx.hudi.RecordIndex"),
+        one(StockIndexClass.Name),
         "records are looked up by hudiidx' own index; leave it out, or write with stock Hudi"
       ),
       "hoodie.write.lock.conflict.resolution.strategy" -> Refused(
