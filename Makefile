@@ -248,8 +248,8 @@ lint: build
 
 format: $(STAMPS)/venv
 	build/sbt scalafmtAll
-	.venv/bin/ruff check --fix python tests integration lines examples scripts
-	.venv/bin/ruff format python tests integration lines examples scripts
+	.venv/bin/ruff check --fix python tests integration lines checks examples scripts
+	.venv/bin/ruff format python tests integration lines checks examples scripts
 
 clean:
 	rm -rf .venv dist build/lib build/docs build/docs-venv build/lines build/test-reports tests/page/node_modules python/hudiidx/jars .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -42,7 +42,7 @@ MADE = [
 ]
 MADE += ["$deserializeLambda$", "*$default$*"]
 # They look at sources and documents.
-NO_TESTS_OF_CODE = {"hudiidx.PackageOrderSuite", "hudiidx.LawsSuite"}
+NO_TESTS_OF_CODE = {"hudiidx.PackageOrderSuite"}
 NOTICED = {"KILLED", "TIMED_OUT", "MEMORY_ERROR", "RUN_ERROR"}
 
 

@@ -2,7 +2,8 @@
 
 Usage: run_tests.py lint | fast | test | all | cluster
 
-    lint     scalafmt, ruff (rules and format), mypy --strict, words of docs/glossary.md
+    lint     scalafmt, ruff (rules and format), mypy --strict, words of docs/glossary.md, what pages
+             name (checks/)
     fast     lint, the Scala suites of core and parquet, some of engine, Python tests that need no Spark
              session, some on each Spark 4
     test     lint, every Scala suite, the Python tests, stock Hudi live in short form, lines/ on each Spark 4
@@ -36,7 +37,7 @@ from figures import figure
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 REPORTS = ROOT / "build" / "test-reports"
-PYTHON = ["python", "tests", "integration", "lines", "examples", "scripts", "conftest.py"]
+PYTHON = ["python", "tests", "integration", "lines", "checks", "examples", "scripts", "conftest.py"]
 SCALA_REPORTS = "jvm/*/target/test-reports"
 IN_HALVES = ["-n", "2", "--dist", "loadfile"]
 CLUSTERS = {"a local cluster": "local-cluster[2,1,2048]", "a standalone cluster": "standalone"}
@@ -46,6 +47,7 @@ LINT = {
     "ruff format": [str(BIN / "ruff"), "format", "--check", *PYTHON],
     "mypy": [str(BIN / "mypy"), "--config-file=python/pyproject.toml", "python/hudiidx"],
     "words": [str(BIN / "python"), "scripts/check_words.py"],
+    "pages": [str(BIN / "python"), "-m", "pytest", "-q", "--noconftest", "checks"],
 }
 SCALAFMT = {"scalafmt": ["build/sbt", "scalafmtCheckAll"]}
 # Of the engine what waits for no store.

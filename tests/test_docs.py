@@ -158,40 +158,6 @@ def finish_streams(session: SparkSession) -> None:
         query.stop()
 
 
-def test_links_lead_to_files_and_headings_that_there_are() -> None:
-    wrong = []
-    for page in [*PAGES, ROOT / "CHANGELOG.md"]:
-        text = page.read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S)):
-            path, _, anchor = target.partition("#")
-            if "://" in target:
-                continue
-            file = page.parent / path if path else page
-            if not file.exists() or (anchor and anchor not in anchors(file)):
-                wrong.append(f"{page.name}: {target}")
-    assert wrong == []
-
-
-def anchors(page: Path) -> set[str]:
-    """As GitHub and MyST name headings."""
-    titles = re.findall(
-        r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S), re.M
-    )
-    return {re.sub(r"[^\w\- ]", "", t.strip().lower()).replace(" ", "-") for t in titles}
-
-
-def test_every_page_is_in_the_navigation() -> None:
-    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    listed = {
-        name
-        for toc in re.findall(r"```\{toctree\}\n(.*?)```", index, re.S)
-        for name in toc.split()
-        if ":" not in name
-    }
-    pages = {p.stem for p in (ROOT / "docs").glob("*.md")} - {"index"} | {"api"}
-    assert pages - listed == set()
-
-
 def test_the_notebook_runs(tmp_path: Path) -> None:
     import nbformat
     from nbclient import NotebookClient

@@ -4,8 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from stored import ROOT
-
+ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "rfc-coverage.md").read_text(encoding="utf-8")
 SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 DESIGNS = {"6": "RFC-06", "8": "RFC-08", "15": "RFC-15", "27": "RFC-27"}
@@ -44,7 +43,7 @@ def is_there(where: str, name: str) -> bool:
     if where.endswith(".md"):
         return name in headings(ROOT / where if "/" in where else ROOT / "docs" / where)
     if where.endswith(".py"):
-        files = [ROOT / folder / where for folder in ("tests", "integration", "lines")]
+        files = [ROOT / folder / where for folder in ("tests", "integration", "lines", "checks")]
         return any(f.is_file() and f"def {name}(" in f.read_text(encoding="utf-8") for f in files)
     return re.search(f'{START}{re.escape(name)}"', suites().get(where, "")) is not None
 
@@ -90,11 +89,19 @@ def test_the_threat_model_has_every_party_and_channel() -> None:
 def test_what_is_not_there_is_noticed() -> None:
     assert not is_there("RESULTS.md", "No such section")
     assert not is_there("laws.md", "No such heading")
-    assert not is_there("test_rfc_coverage.py", "test_of_nothing")
+    assert not is_there("test_named_tests.py", "test_of_nothing")
     assert not is_there("RecordIndexSuite", "a test that nobody wrote")
     assert not is_there(
         "NoSuchSuite", "a page gives back its entries, and finds exactly the entries of any key"
     )
+
+
+def test_every_law_and_every_row_of_the_page_names_a_test() -> None:
+    page = (ROOT / "docs" / "laws.md").read_text(encoding="utf-8")
+    laws = [part.split("\n## ")[0] for part in page.split("\n### ")[1:]]
+    assert len(laws) == 7 and [law.splitlines()[0] for law in laws if not MENTION.search(law)] == []
+    lines = [line for line in page.splitlines() if line.startswith("| ")][1:]
+    assert len(lines) > 15 and [line for line in lines if not MENTION.search(line)] == []
 
 
 def test_rows_are_numbered_from_1_on_in_every_design() -> None:
