@@ -31,7 +31,7 @@ private[column] final class FileColumns(
   def facts(file: RandomReader, kind: FileKind): FileFacts = kind match {
     case FileKind.Parquet => collect(Vector(FooterStats.of(file)), isLog = false)
     case FileKind.Log     => LogStats.of(file, asked).fold(FileFacts(-1, Vector.empty))(collect(_, isLog = true))
-    case _                => FileFacts(-1, Vector.empty)
+    case FileKind.Orc | FileKind.HFile | FileKind.CdcLog => FileFacts(-1, Vector.empty)
   }
 
   private def collect(sources: Vector[SourceStats], isLog: Boolean): FileFacts =

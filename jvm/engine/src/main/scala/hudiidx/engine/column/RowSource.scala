@@ -88,9 +88,9 @@ private[column] object RowSource {
 
   /** None for files whose rows are not known: with bytes that are no block, or of another format. */
   def of(file: RandomReader, kind: FileKind): Option[Vector[RowSource]] = kind match {
-    case FileKind.Parquet => Some(Vector(new ParquetRows(file)))
-    case FileKind.Log     => ofLog(file)
-    case _                => None
+    case FileKind.Parquet                                => Some(Vector(new ParquetRows(file)))
+    case FileKind.Log                                    => ofLog(file)
+    case FileKind.Orc | FileKind.HFile | FileKind.CdcLog => None
   }
 
   /** Of a log file's data blocks; None where bytes are no block. Block by block as they are asked for. */
