@@ -5,7 +5,8 @@ val line = selected
 ThisBuild / organization := "io.hudiidx"
 ThisBuild / version := Release.version((ThisBuild / baseDirectory).value)
 ThisBuild / scalaVersion := line.scala
-ThisBuild / scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xfatal-warnings", "-encoding", "utf8") ++
+// Lines of sources for stack traces, but no names of local variables: they take a tenth of the jar.
+ThisBuild / scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xfatal-warnings", "-encoding", "utf8", "-g:line") ++
   // One source for both Scalas and all libraries: what the older has alone, the newer deprecates.
   (if (line.scala.startsWith("2.13")) Seq("-Xlint:_,-strict-unsealed-patmat", "-Wconf:cat=deprecation&msg=(JavaConverters|decompressedSize|BytesInput|explicit array value|method createTable|method stage(Create|Replace)):s,msg=it will become a keyword in Scala 3:s") else Seq("-Xlint"))
 ThisBuild / javacOptions ++= Seq("--release", "17", "-Xlint:all")

@@ -2,7 +2,7 @@
 
 Usage: mutation.py [--threads N] [PACKAGE]...
 
-PACKAGE is one of core's, as `bytes` or `table.listing`; all of them unless told. Each one's row of
+PACKAGE is one of core's, as `bytes` or `table.listing`, or `hudiidx` itself; all of them unless told. Each one's row of
 docs/reliability.md is written anew, and what survived stands in build/mutation/<package>.txt: file, line,
 method, and what was changed there. PIT changes byte code, so some of it is what Scala's compiler made.
 """
@@ -23,6 +23,8 @@ FOLDER = ROOT / "build" / "mutation"
 CORE = ROOT / "jvm" / "core"
 POM = ROOT / "scripts" / "mutation" / "pom.xml"
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
+# All packages stand in it, and some classes by themselves.
+BASE = "hudiidx"
 BEGIN, END = "<!-- mutations -->", "<!-- end of mutations -->"
 HEAD = [
     "| package | changes | noticed | not noticed | in code that no test of core runs | last run |",
@@ -62,16 +64,15 @@ def packages() -> list[str]:
     """Core's, as the sources have them."""
     root = CORE / "src" / "main" / "scala" / "hudiidx"
     found = {file.parent.relative_to(root) for file in root.rglob("*.scala")}
-    return sorted(str(p).replace("/", ".") for p in found if str(p) != ".")
+    return sorted(BASE if str(p) == "." else str(p).replace("/", ".") for p in found)
 
 
 def classes(package: str) -> list[str]:
     """Patterns of a package's own classes, without those of packages within."""
-    folder = next(CORE.glob("target/scala-*/classes")) / "hudiidx" / package.replace(".", "/")
+    path = BASE if package == BASE else f"{BASE}.{package}"
+    folder = next(CORE.glob("target/scala-*/classes")) / path.replace(".", "/")
     names = sorted({file.stem.split("$")[0] for file in folder.glob("*.class")})
-    return [
-        pattern for name in names for pattern in (f"hudiidx.{package}.{name}", f"hudiidx.{package}.{name}$*")
-    ]
+    return [pattern for name in names for pattern in (f"{path}.{name}", f"{path}.{name}$*")]
 
 
 def test_source(suite: str) -> Path:
@@ -107,8 +108,13 @@ def run(names: list[str], path: str, threads: int) -> dict[str, list[dict[str, s
     found: dict[str, list[dict[str, str]]] = {name: [] for name in names}
     for change in ElementTree.parse(report / "mutations.xml").getroot().iter("mutation"):
         fields = {**change.attrib, **{child.tag: child.text or "" for child in change}}
-        found[fields["mutatedClass"].removeprefix("hudiidx.").rpartition(".")[0]].append(fields)
+        found[package_of(fields["mutatedClass"])].append(fields)
     return found
+
+
+def package_of(class_name: str) -> str:
+    """Which of core's packages a class stands in."""
+    return class_name.removeprefix(f"{BASE}.").rpartition(".")[0] or BASE
 
 
 def row(package: str, changes: list[dict[str, str]]) -> str:

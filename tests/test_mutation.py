@@ -35,5 +35,7 @@ def test_a_package_replaces_its_own_row_and_one_that_is_gone_loses_it() -> None:
 
 
 def test_packages_and_suites_are_those_of_the_sources() -> None:
-    assert {"bytes", "column.segment", "table"} <= set(mutation.packages())
+    assert {"bytes", "column.segment", "table", mutation.BASE} <= set(mutation.packages())
+    names = ("hudiidx.TableFormat$", "hudiidx.bytes.Crc", "hudiidx.table.listing.SizeCheck")
+    assert [mutation.package_of(name) for name in names] == [mutation.BASE, "bytes", "table.listing"]
     assert all(mutation.test_source(name).exists() for name in mutation.NO_TESTS_OF_CODE)

@@ -24,6 +24,7 @@ class PackageOrderSuite extends AnyFunSuite {
     Set("write", "symlink", "report"),
     Set("engine"),
     Set("engine.column", "engine.record", "engine.logindex"),
+    Set("answer"),
     Set("command"),
     Set("hive"),
     Set("hive.mapreduce"),

@@ -1,6 +1,5 @@
 package hudiidx.command
 
-import com.fasterxml.jackson.core.JsonGenerator
 import hudiidx.{HudiIdxException, ShellCommand}
 import hudiidx.column.NeverColumns
 import hudiidx.storage.Storage
@@ -17,6 +16,9 @@ import java.io.IOException
   *  @param advice what to do, empty if nothing
   */
 final case class Finding(check: String, status: String, found: String, advice: String)
+
+/** What a look at a table found. */
+final case class Findings(findings: Vector[Finding])
 
 object Finding {
   val Ok = "ok"
@@ -204,20 +206,4 @@ object Doctor {
 
   /** More than a store's rounding of times and a request's way. */
   private val MostSkewMillis = 10000L
-
-  /** `{findings: [{check, status, found, advice}]}` */
-  def write(findings: Vector[Finding], json: JsonGenerator): Unit = {
-    json.writeStartObject()
-    json.writeArrayFieldStart("findings")
-    findings.foreach { f =>
-      json.writeStartObject()
-      json.writeStringField("check", f.check)
-      json.writeStringField("status", f.status)
-      json.writeStringField("found", f.found)
-      json.writeStringField("advice", f.advice)
-      json.writeEndObject()
-    }
-    json.writeEndArray()
-    json.writeEndObject()
-  }
 }

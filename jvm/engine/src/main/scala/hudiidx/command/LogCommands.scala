@@ -1,9 +1,9 @@
 package hudiidx.command
 
-import com.fasterxml.jackson.core.JsonGenerator
+import hudiidx.answer._
 import hudiidx.slice.LogReaders
 import hudiidx.hfile.BlockCache
-import hudiidx.log.{LogBlock, LogFile, LogRules, MergeMode}
+import hudiidx.log.{LogFile, LogRules, MergeMode}
 import hudiidx.logindex._
 import hudiidx.record.PackedKeys
 import hudiidx.storage.CountingStorage
@@ -46,66 +46,37 @@ final class LogCommands(access: TableAccess, file: String, options: IndexOptions
   private def isNamedAsLog: Boolean =
     FileName.parse("", path.substring(path.lastIndexOf('/') + 1), 0).exists(_.kind == FileKind.Log)
 
-  /** Writes `{file, size, blocks: [{block, offset, size, kind, instant_time, records, min_key, max_key, indexed}]}`. */
-  def show(json: JsonGenerator): Unit = withKept { kept =>
-    json.writeStartObject()
-    json.writeStringField("file", path)
-    json.writeNumberField("size", size)
-    json.writeArrayFieldStart("blocks")
-    LogBlockFacts.of(storage, path, kept).foreach { b =>
-      json.writeStartObject()
-      place(b.number, b.block, json)
-      json.writeNumberField("size", b.block.endOffset - b.block.offset)
-      b.records.fold(json.writeNullField("records"))(json.writeNumberField("records", _))
-      text("min_key", b.min, json)
-      text("max_key", b.max, json)
-      json.writeStringField("indexed", b.indexed)
-      json.writeEndObject()
-    }
-    json.writeEndArray()
-    json.writeEndObject()
+  /** All blocks, whether readers count them or not. */
+  def show(): LogFileAnswer = withKept { kept =>
+    LogFileAnswer(
+      path,
+      size,
+      LogBlockFacts.of(storage, path, kept).map { b =>
+        LogBlockAnswer(
+          b.number,
+          b.block.offset,
+          LogBlockFacts.kindOf(b.block),
+          b.block.instantTime,
+          b.block.endOffset - b.block.offset,
+          b.records,
+          b.min,
+          b.max,
+          b.indexed
+        )
+      }
+    )
   }
 
-  /** Writes `{file, hits: [{key, block, offset, kind, instant_time, record_offset, is_delete}], missing: [key], work: {filters,
-    * key_lists, whole_blocks, damaged, bytes_read}}`.
-    */
-  def find(keys: PackedKeys, json: JsonGenerator): Unit = withKept { kept =>
+  def find(keys: PackedKeys): LogHitsAnswer = withKept { kept =>
     val (hits, counts) = LogHits.of(storage, path, keys, rules, LogReaders.all, kept)
     val found = hits.map(_.key).toSet
-    json.writeStartObject()
-    json.writeStringField("file", path)
-    json.writeArrayFieldStart("hits")
-    hits.foreach { h =>
-      json.writeStartObject()
-      json.writeStringField("key", h.key)
-      place(h.number, h.block, json)
-      if (h.record < 0) json.writeNullField("record_offset") else json.writeNumberField("record_offset", h.record)
-      json.writeBooleanField("is_delete", h.isDelete)
-      json.writeEndObject()
-    }
-    json.writeEndArray()
-    json.writeArrayFieldStart("missing")
-    (0 until keys.count).map(keys.key).filterNot(found).foreach(json.writeString)
-    json.writeEndArray()
-    json.writeObjectFieldStart("work")
-    json.writeNumberField("filters", counts.filters)
-    json.writeNumberField("key_lists", counts.keyLists)
-    json.writeNumberField("whole_blocks", counts.wholeBlocks)
-    json.writeNumberField("damaged", counts.damaged)
-    json.writeNumberField("bytes_read", storage.counts.bytesRead)
-    json.writeEndObject()
-    json.writeEndObject()
+    LogHitsAnswer(
+      path,
+      hits.map(h => LogHitAnswer.of(h.key, h.number, h.block, Some(h.record).filter(_ >= 0), h.isDelete)),
+      (0 until keys.count).map(keys.key).filterNot(found).toVector,
+      LogWork(counts.filters, counts.keyLists, counts.wholeBlocks, counts.damaged, storage.counts.bytesRead)
+    )
   }
-
-  private def place(number: Int, block: LogBlock, json: JsonGenerator): Unit = {
-    json.writeNumberField("block", number)
-    json.writeNumberField("offset", block.offset)
-    json.writeStringField("kind", LogBlockFacts.kindOf(block))
-    text("instant_time", block.instantTime, json)
-  }
-
-  private def text(name: String, value: Option[String], json: JsonGenerator): Unit =
-    value.fold(json.writeNullField(name))(json.writeStringField(name, _))
 
   private def rules: LogRules =
     table.fold(LogRules(TableFormat.Latest, MergeMode.CommitTime, Vector.empty, None, None))(TableMergeRules.of(_))

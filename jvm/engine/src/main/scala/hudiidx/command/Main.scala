@@ -3,12 +3,13 @@ package hudiidx.command
 import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx._
+import hudiidx.answer._
 import hudiidx.fs.CommandSettings
 import hudiidx.engine.Tables
 import hudiidx.engine.record.RecordLookups
 import hudiidx.record.PackedKeys
 import hudiidx.report.TableReport
-import hudiidx.symlink.SymlinkExport
+import hudiidx.symlink.{SymlinkExport, SymlinkResult}
 import hudiidx.sync._
 import hudiidx.sync.build.Indexer
 import java.io.{InputStream, OutputStream, PrintStream}
@@ -51,51 +52,42 @@ object Main {
     val settings = new CommandSettings
     val access = Tables.access(settings)
     call.command match {
-      case "info"     => InfoJson.write(IndexInfo.of(access, call.table, call.options), json)
-      case "perf"     => new Perf(access, call.table, call.options).report(call.sweep, json)
-      case "lookup"   => lookup(access, call, PackedKeys.decode(in.readAllBytes()), json)
-      case "log-show" => new LogCommands(access, call.table, call.options).show(json)
-      case "log-find" =>
-        new LogCommands(access, call.table, call.options).find(PackedKeys.decode(in.readAllBytes()), json)
-      case "expire" => expire(access, call, json)
-      case "doctor" =>
-        Doctor.write(new Doctor(access, call.table, call.options, () => System.currentTimeMillis()).findings(), json)
-      case "report" =>
-        val now = System.currentTimeMillis()
-        ReportJson.write(TableReport.of(access, call.table, call.options), now, json)
-      case "export-symlinks" => exportSymlinks(access, settings, call, json)
-      case listing           =>
+      case listing @ ("partitions" | "files" | "slices") =>
         val snapshot = TableSnapshot.open(access, call.table, call.options)
         try new ListingJson(snapshot, call, json).write(listing)
         finally snapshot.close()
+      case _ => JsonEncoder.write(answerOf(call, access, settings, () => PackedKeys.decode(in.readAllBytes())), json)
     }
   }
 
+  private def answerOf(call: CommandLine, access: TableAccess, settings: CommandSettings, keys: () => PackedKeys): Any =
+    call.command match {
+      case "info"     => IndexAnswer.of(IndexInfo.of(access, call.table, call.options))
+      case "perf"     => new Perf(access, call.table, call.options).report(call.sweep)
+      case "lookup"   => lookup(access, call, keys())
+      case "log-show" => new LogCommands(access, call.table, call.options).show()
+      case "log-find" => new LogCommands(access, call.table, call.options).find(keys())
+      case "expire"   => ExpiredAnswer(new Indexer(access, call.table, call.options).expire())
+      case "doctor"   =>
+        Findings(new Doctor(access, call.table, call.options, () => System.currentTimeMillis()).findings())
+      case "report" =>
+        val now = System.currentTimeMillis()
+        ReportAnswer.of(TableReport.of(access, call.table, call.options), now)
+      case "export-symlinks" => exportSymlinks(access, settings, call)
+      case other             => throw new InvalidOption(s"$other: unknown command")
+    }
+
   /** Other engines resolve names in their own way, so manifests name files by whole URIs. */
-  private def exportSymlinks(
-      access: TableAccess,
-      settings: CommandSettings,
-      call: CommandLine,
-      json: JsonGenerator
-  ): Unit = {
+  private def exportSymlinks(access: TableAccess, settings: CommandSettings, call: CommandLine): SymlinkResult = {
     val symlinks = new SymlinkExport(access, Tables.qualified(call.table, settings), call.options)
     val folder = call.output.map(Tables.qualified(_, settings))
-    SymlinkJson.write(symlinks.now(folder, call.readOptimized, call.keep), json)
+    symlinks.now(folder, call.readOptimized, call.keep)
   }
 
-  private def expire(access: TableAccess, call: CommandLine, json: JsonGenerator): Unit = {
-    json.writeStartObject()
-    json.writeArrayFieldStart("removed")
-    new Indexer(access, call.table, call.options).expire().foreach(name => json.writeString(name))
-    json.writeEndArray()
-    json.writeEndObject()
-  }
-
-  private def lookup(access: TableAccess, call: CommandLine, keys: PackedKeys, json: JsonGenerator): Unit = {
+  private def lookup(access: TableAccess, call: CommandLine, keys: PackedKeys): LocationsAnswer = {
     val lookups = new RecordLookups(access, call.table, call.options, new LocalEngine(access))
-    try {
-      LookupJson.write(keys, lookups.locate(keys, call.partition, call.asOf), json)
-    } finally lookups.close()
+    try LocationsAnswer.of(keys, lookups.locate(keys, call.partition, call.asOf))
+    finally lookups.close()
   }
 
   private def exitCode(e: HudiIdxException): Int = e match {
@@ -108,9 +100,10 @@ object Main {
   }
 
   private def report(err: PrintStream, e: Exception, code: Int): Int = {
-    val node = new ObjectMapper().createObjectNode()
-    node.put("error", e.getClass.getName).put("message", Option(e.getMessage).getOrElse(e.toString))
-    err.println(node.toString)
+    err.println(JsonEncoder.text(Failure(e.getClass.getName, Option(e.getMessage).getOrElse(e.toString))))
     code
   }
 }
+
+/** An error as its one line. */
+private final case class Failure(error: String, message: String)

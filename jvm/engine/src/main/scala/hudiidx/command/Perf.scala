@@ -1,6 +1,6 @@
 package hudiidx.command
 
-import com.fasterxml.jackson.core.JsonGenerator
+import hudiidx.answer._
 import hudiidx.hfile.{BlockCache, Codec}
 import hudiidx.manifest._
 import hudiidx.sync._
@@ -14,62 +14,55 @@ final class Perf(access: TableAccess, tablePath: String, options: IndexOptions) 
   private val Warm = 200
   private val Listed = 20
 
-  def report(sweep: Boolean, json: JsonGenerator): Unit = {
+  def report(sweep: Boolean): PerfAnswer = {
     val snapshot = TableSnapshot.open(access, tablePath, options.copy(strict = true))
     try {
       val partitions = snapshot.view.partitions
       val files = partitions.map(p => p -> snapshot.source.files(p).length)
-      json.writeStartObject()
-      facts(snapshot, files, json)
-      json.writeArrayFieldStart("timings")
-      timings(snapshot, partitions, json)
-      json.writeEndArray()
-      if (sweep) sweepShapes(snapshot, files, json)
-      json.writeEndObject()
+      val total = files.map(_._2.toLong).sum
+      val index = snapshot.use.version.map(_.files).getOrElse(Vector.empty)
+      PerfAnswer(
+        total,
+        files.size,
+        if (files.isEmpty) 0.0 else total.toDouble / files.size,
+        if (files.isEmpty) 0 else files.map(_._2).max,
+        index.map(_.sizeBytes).sum,
+        index.map(f => f.name -> f.sizeBytes).toMap,
+        timings(snapshot, partitions),
+        Part(if (sweep) Some(name(ManifestShape.choose(total, files.size.toLong))) else None),
+        Part(if (sweep) Some(sweepShapes(snapshot, files)) else None)
+      )
     } finally snapshot.close()
   }
 
-  private def facts(snapshot: TableSnapshot, files: Vector[(String, Int)], json: JsonGenerator): Unit = {
-    val total = files.map(_._2.toLong).sum
-    val index = snapshot.use.version.map(_.files).getOrElse(Vector.empty)
-    json.writeNumberField("files", total)
-    json.writeNumberField("partitions", files.size)
-    json.writeNumberField("files_per_partition", if (files.isEmpty) 0.0 else total.toDouble / files.size)
-    json.writeNumberField("largest_partition_files", if (files.isEmpty) 0 else files.map(_._2).max)
-    json.writeNumberField("index_bytes", index.map(_.sizeBytes).sum)
-    json.writeObjectFieldStart("index_files")
-    index.foreach(f => json.writeNumberField(f.name, f.sizeBytes))
-    json.writeEndObject()
-  }
-
-  private def timings(snapshot: TableSnapshot, partitions: Vector[String], json: JsonGenerator): Unit = {
+  private def timings(snapshot: TableSnapshot, partitions: Vector[String]): Vector[CallTiming] = {
     val listing = TableSnapshot.of(TableContext.load(access, snapshot.tablePath), options.copy(enabled = false))
-    row("partitions", once(Warm)(_ => snapshot.view.partitions), once(1)(_ => listing.view.partitions), json)
     val pick = spread(partitions, Warm)
     val few = spread(partitions, Listed)
-    def both(name: String, call: FileSystemView => String => Any): Unit =
-      if (partitions.nonEmpty)
-        row(
-          name,
-          once(pick.size)(i => call(snapshot.view)(pick(i))),
-          once(few.size)(i => call(listing.view)(few(i))),
-          json
+    def timed(name: String, index: => Double, listed: => Double): CallTiming = {
+      val ofIndex = index
+      CallTiming(name, listed, ofIndex)
+    }
+    def both(name: String, call: FileSystemView => String => Any): Option[CallTiming] =
+      if (partitions.isEmpty) None
+      else
+        Some(
+          timed(
+            name,
+            once(pick.size)(i => call(snapshot.view)(pick(i))),
+            once(few.size)(i => call(listing.view)(few(i)))
+          )
         )
-    both("files_in_partition", v => p => v.source.files(p))
-    both("all_base_files", v => p => v.allBaseFiles(p))
-    both("all_file_groups", v => p => v.allFileGroups(p))
-    both("all_file_slices", v => p => v.allFileSlices(p))
-    both("latest_base_files", v => p => v.latestBaseFiles(p))
-    both("latest_file_slices", v => p => v.latestFileSlices(p))
-    both("latest_uncompacted_file_slices", v => p => v.latestUncompactedFileSlices(p))
-  }
-
-  private def row(name: String, index: Double, listing: Double, json: JsonGenerator): Unit = {
-    json.writeStartObject()
-    json.writeStringField("call", name)
-    json.writeNumberField("listing_millis", listing)
-    json.writeNumberField("index_millis", index)
-    json.writeEndObject()
+    timed("partitions", once(Warm)(_ => snapshot.view.partitions), once(1)(_ => listing.view.partitions)) +:
+      Vector(
+        both("files_in_partition", v => p => v.source.files(p)),
+        both("all_base_files", v => p => v.allBaseFiles(p)),
+        both("all_file_groups", v => p => v.allFileGroups(p)),
+        both("all_file_slices", v => p => v.allFileSlices(p)),
+        both("latest_base_files", v => p => v.latestBaseFiles(p)),
+        both("latest_file_slices", v => p => v.latestFileSlices(p)),
+        both("latest_uncompacted_file_slices", v => p => v.latestUncompactedFileSlices(p))
+      ).flatten
   }
 
   /** Median of `n` timed calls, after as many (at most) that warm up. */
@@ -91,22 +84,18 @@ final class Perf(access: TableAccess, tablePath: String, options: IndexOptions) 
       )
 
   /** Writes the manifest in other shapes, in memory, and times one partition of each: RFC-15's observation 5. */
-  private def sweepShapes(snapshot: TableSnapshot, files: Vector[(String, Int)], json: JsonGenerator): Unit = {
-    val total = files.map(_._2.toLong).sum
-    val chosen = ManifestShape.choose(total, files.size.toLong)
+  private def sweepShapes(snapshot: TableSnapshot, files: Vector[(String, Int)]): Vector[ShapeTiming] = {
+    val chosen = ManifestShape.choose(files.map(_._2.toLong).sum, files.size.toLong)
     val sample = spread(files.map(_._1), 500).map(p => p -> snapshot.source.files(p))
     val shapes = for {
-      entries <- Seq(64, 256, 1024, 4096)
-      block <- Seq(4 << 10, 16 << 10, 64 << 10)
-      codec <- Seq(Codec.None, Codec.Gzip, Codec.Zstd(3))
+      entries <- Vector(64, 256, 1024, 4096)
+      block <- Vector(4 << 10, 16 << 10, 64 << 10)
+      codec <- Vector(Codec.None, Codec.Gzip, Codec.Zstd(3))
     } yield ManifestShape(entries, block, codec)
-    json.writeStringField("chosen_shape", name(chosen))
-    json.writeArrayFieldStart("sweep")
-    (chosen +: shapes).distinct.foreach(s => sweepOne(s, sample, json))
-    json.writeEndArray()
+    (chosen +: shapes).distinct.map(sweepOne(_, sample))
   }
 
-  private def sweepOne(shape: ManifestShape, sample: Vector[(String, Array[FileEntry])], json: JsonGenerator): Unit = {
+  private def sweepOne(shape: ManifestShape, sample: Vector[(String, Array[FileEntry])]): ShapeTiming = {
     val (master, index) = (new ByteArrayOutputStream, new ByteArrayOutputStream)
     val writer = new MasterWriter(master, index, shape)
     PartitionKey.sorted(sample.map(_._1)).foreach { p =>
@@ -116,15 +105,12 @@ final class Perf(access: TableAccess, tablePath: String, options: IndexOptions) 
     def open(cache: BlockCache): MasterManifest = MasterManifest.inMemory(master.toByteArray, index.toByteArray, cache)
     val warm = open(new BlockCache())
     val read = (m: MasterManifest, i: Int) => m.entries(sample(i)._1, m.run(sample(i)._1).get)
-    json.writeStartObject()
-    json.writeStringField("shape", name(shape))
-    json.writeNumberField(
-      "bytes_per_file",
-      (master.size + index.size).toDouble / math.max(1, sample.map(_._2.length).sum)
+    ShapeTiming(
+      name(shape),
+      (master.size + index.size).toDouble / math.max(1, sample.map(_._2.length).sum),
+      once(sample.size)(i => read(open(new BlockCache(0)), i)),
+      once(sample.size)(i => read(warm, i))
     )
-    json.writeNumberField("partition_cold_millis", once(sample.size)(i => read(open(new BlockCache(0)), i)))
-    json.writeNumberField("partition_warm_millis", once(sample.size)(i => read(warm, i)))
-    json.writeEndObject()
   }
 
   private def name(s: ManifestShape): String = s"${s.entriesPerPage} entries, ${s.blockBytes >> 10} KiB, ${s.codec}"

@@ -1,13 +1,9 @@
 package hudiidx.spark.api
 
-import java.io.StringWriter
-
 import scala.collection.JavaConverters._
 
-import com.fasterxml.jackson.core.JsonGenerator
-import com.fasterxml.jackson.databind.node.JsonNodeFactory
 import hudiidx.engine.record.{KeptOpen, RecordLookups}
-import hudiidx.command.{InfoJson, ReportJson, SymlinkJson}
+import hudiidx.answer.{IndexAnswer, JsonEncoder, ReportAnswer, SyncAnswer, VerifyAnswer}
 import hudiidx.engine.Tables
 import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
 import hudiidx.report.TableReport
@@ -38,25 +34,30 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   /** Makes the index. `{index_version, files, partitions, instants, rebuilt, merged, published, rebases, bytes_by_kind,
     * lag_millis, elapsed_millis}`; bytes by kind of index file; `lag_millis` as [[SyncResult]] has it, or null.
     */
-  def create(): String = text(SyncJson.of(index.create()))
+  def create(): String = answer(index.create())
 
   /** As [[TableIndex.addIndex]]; answers as `create`. */
-  def addIndex(kind: String): String = text(SyncJson.of(index.addIndex(kind)))
+  def addIndex(kind: String): String = answer(index.addIndex(kind))
 
   /** As [[TableIndex.dropIndex]]; answers as `create`. */
-  def dropIndex(kind: String): String = text(SyncJson.of(index.dropIndex(kind)))
+  def dropIndex(kind: String): String = answer(index.dropIndex(kind))
 
   /** As [[TableIndex.addColumns]]; answers as `create`. */
-  def addColumns(specs: String, wait: Boolean): String = text(SyncJson.of(index.addColumns(specs, wait)))
+  def addColumns(specs: String, wait: Boolean): String = answer(index.addColumns(specs, wait))
 
   /** As [[TableIndex.noteColumns]]; answers as `create`. */
-  def noteColumns(specs: String): String = text(SyncJson.of(index.noteColumns(specs)))
+  def noteColumns(specs: String): String = answer(index.noteColumns(specs))
 
   /** As [[TableIndex.dropColumns]]; answers as `create`. */
-  def dropColumns(specs: String): String = text(SyncJson.of(index.dropColumns(specs)))
+  def dropColumns(specs: String): String = answer(index.dropColumns(specs))
 
   /** As [[TableIndex.update]]; answers as `create`. */
-  def update(): String = text(SyncJson.of(index.update()))
+  def update(): String = answer(index.update())
+
+  private def answer(done: TimedSync): String = JsonEncoder.text(SyncAnswer.of(done.result, done.elapsedMillis))
+
+  private def answer(found: Verified): String =
+    JsonEncoder.text(VerifyAnswer.of(found.ok, found.files, found.record, found.columns))
 
   /** Where record keys are: keys and answer packed (docs/format.md, "Packed keys and locations"). No Spark job but where
     * much has to be read that the index has not taken in. `partition` and `asOf` may be null. The answer is an array of bytes,
@@ -80,62 +81,46 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   def lookupRows(keys: Array[Byte], partition: String, asOf: String): DataFrame =
     rowLookups.rows(PackedKeys.decode(keys), Option(partition), instant(asOf))
 
-  /** See [[KeyFormJson]]; kept while the table stands still. */
+  /** See [[KeyFormAnswer]]; kept while the table stands still. */
   def keyForm(): String = keyForms.synchronized(keyForms.current(None).json)
 
   private lazy val keyForms =
     new KeptOpen[KeyForm](access.storage, path, new IndexStore(access.storage, read.index.indexDir(path)))((_, _) =>
-      KeyForm(KeyFormJson.of(spark, path, read))
+      KeyForm(JsonEncoder.text(KeyFormAnswer.of(spark, path, read)))
     )
 
   /** Writes symlink manifests: `{path, partitions, files, written, removed, index_version}`, as
     * [[hudiidx.symlink.SymlinkExport.now]]. `folder` and `keep` may be null.
     */
-  def exportSymlinks(folder: String, readOptimized: Boolean, keep: java.lang.Boolean): String = {
-    val done = index.exportSymlinks(Option(folder), readOptimized, Option(keep).map(_.booleanValue))
-    written(SymlinkJson.write(done, _))
-  }
+  def exportSymlinks(folder: String, readOptimized: Boolean, keep: java.lang.Boolean): String =
+    JsonEncoder.text(index.exportSymlinks(Option(folder), readOptimized, Option(keep).map(_.booleanValue)))
 
-  /** The state of the index, as `InfoJson` writes it for the command too. */
-  def info(): String = written(InfoJson.write(IndexInfo.of(access, path, read.index), _))
+  /** The state of the index, an [[IndexAnswer]] as for the command. */
+  def info(): String = JsonEncoder.text(IndexAnswer.of(IndexInfo.of(access, path, read.index)))
 
-  /** What there is to know of the table and its index, as `ReportJson` writes it for the command too. Commands that it advises have
-    * the path as it was given.
+  /** What there is to know of the table and its index, a [[ReportAnswer]] as for the command. Commands that it advises have the path as
+    * it was given.
     */
-  def report(): String =
-    written(ReportJson.write(TableReport.of(access, tablePath, read.index), System.currentTimeMillis(), _))
-
-  private def written(write: JsonGenerator => Unit): String = {
-    val out = new StringWriter
-    val json = mapper.createGenerator(out)
-    write(json)
-    json.close()
-    out.toString
+  def report(): String = {
+    val made = TableReport.of(access, tablePath, read.index)
+    JsonEncoder.text(ReportAnswer.of(made, System.currentTimeMillis()))
   }
 
-  /** Compares the index with a fresh listing, as `VerifyJson` writes it. IndexNotFound if there is no index. */
-  def verify(): String = text(VerifyJson.of(index.verify()))
+  /** Compares the index with a fresh listing: a [[VerifyAnswer]]. IndexNotFound if there is no index. */
+  def verify(): String = answer(index.verify())
 
-  /** As [[TableIndex.verify]], as `VerifyJson` writes it; `scratch` may be null. */
+  /** As [[TableIndex.verify]]: a [[VerifyAnswer]]; `scratch` may be null. */
   def verifyParts(record: Boolean, columns: Boolean, samples: Int, scratch: String): String =
-    text(VerifyJson.of(index.verify(record, columns, samples, Option(scratch))))
+    answer(index.verify(record, columns, samples, Option(scratch)))
 
   /** As [[TableIndex.expire]]: a JSON array of names. */
-  def expireVersions(): String = {
-    val json = JsonNodeFactory.instance.arrayNode()
-    index.expire().foreach(name => json.add(name))
-    mapper.writeValueAsString(json)
-  }
+  def expireVersions(): String = JsonEncoder.text(index.expire())
 
   /** As [[TableIndex.drop]]. */
   def drop(): Boolean = index.drop()
 
   /** Partition paths, sorted, as a JSON array of texts. */
-  def partitions(): AnyRef = {
-    val json = JsonNodeFactory.instance.arrayNode()
-    table().view.partitions.foreach(p => json.add(p))
-    AnswerPieces.of(mapper.writeValueAsString(json))
-  }
+  def partitions(): AnyRef = AnswerPieces.of(JsonEncoder.text(table().view.partitions))
 
   /** One of the calls of `ViewCall` on one partition: a JSON array of its rows. `asOf` may be null. */
   def view(call: String, partition: String, asOf: String): AnyRef = {

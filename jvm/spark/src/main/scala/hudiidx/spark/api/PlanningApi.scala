@@ -2,9 +2,9 @@ package hudiidx.spark.api
 
 import scala.collection.JavaConverters._
 
-import com.fasterxml.jackson.databind.node.ObjectNode
-import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.InvalidOption
+import hudiidx.answer.JsonEncoder
+import hudiidx.column.ColumnExpression
 import hudiidx.engine.Tables
 import hudiidx.spark.{HudiIdxSource, IndexAdvice}
 import hudiidx.spark.pinned.PinnedTable
@@ -24,7 +24,6 @@ private[api] abstract class PlanningApi(
   protected val read: ReadOptions = ReadOptions.of(given, HudiIdxSource.sessionOptions(spark))
   protected val hadoop: Configuration = spark.sessionState.newHadoopConf()
   protected val path: String = Tables.qualified(tablePath, hadoop)
-  protected val mapper: ObjectMapper = PlanningApi.mapper
 
   /** What each scan of this table in a query reads, and why: a JSON array of `{path, reads, answered, file_filters, index_version,
     * instants_overlaid, fallback: {code, why}, partitions: {total, kept, why_not}, record_keys: {keys, file_groups, unknown_groups,
@@ -34,7 +33,7 @@ private[api] abstract class PlanningApi(
     * No rows are read.
     */
   def explain(frame: DataFrame): AnyRef =
-    AnswerPieces.of(mapper.writeValueAsString(ScanJson.of(ScanReport.of(frame, path))))
+    AnswerPieces.of(JsonEncoder.text(ScanReport.of(frame, path).map(ScanAnswer.of)))
 
   /** The files that a query with this filter reads, as [[PrunedFiles]] has them. `asOf` may be null. No rows are read. */
   def prune(where: String, asOf: String): DataFrame = PrunedFiles.frame(filtered(where, asOf, Map.empty))
@@ -45,11 +44,11 @@ private[api] abstract class PlanningApi(
     *  @param readOptimized log files do not count
     */
   def paths(where: String, asOf: String, readOptimized: Boolean): AnyRef =
-    AnswerPieces.of(mapper.writeValueAsString(PrunedFiles.paths(filtered(where, asOf, kind(readOptimized)), path)))
+    AnswerPieces.of(JsonEncoder.text(PrunedFiles.paths(filtered(where, asOf, kind(readOptimized)), path)))
 
   /** The same and the table's columns, for readers that know files alone: `{paths, schema, fixed}`, as [[PrunedFiles.dataset]]. */
   def dataset(where: String, asOf: String, readOptimized: Boolean): AnyRef =
-    AnswerPieces.of(text(PrunedFiles.dataset(filtered(where, asOf, kind(readOptimized)), path)))
+    AnswerPieces.of(JsonEncoder.text(PrunedFiles.dataset(filtered(where, asOf, kind(readOptimized)), path)))
 
   private def kind(readOptimized: Boolean): Map[String, String] =
     if (readOptimized) Map(ReadOptions.QueryType -> ReadOptions.ReadOptimized) else Map.empty
@@ -59,7 +58,7 @@ private[api] abstract class PlanningApi(
     */
   def recommend(frames: java.util.List[DataFrame], sample: Int): String = {
     val advice = IndexAdvice.of(spark, PinnedTable.open(spark, path, read), frames.asScala.toVector, sample)
-    mapper.writeValueAsString(AdviceJson.of(advice))
+    JsonEncoder.text(advice.map(a => a.copy(column = ColumnExpression.typed(a.column))))
   }
 
   private def filtered(where: String, asOf: String, more: Map[String, String]): DataFrame = {
@@ -79,10 +78,4 @@ private[api] abstract class PlanningApi(
 
   protected def instant(asOf: String): Option[String] =
     Option(asOf).map(QueryInstant.parse(ReadOptions.AsOfInstant, _))
-
-  protected def text(json: ObjectNode): String = mapper.writeValueAsString(json)
-}
-
-private object PlanningApi {
-  private val mapper = new ObjectMapper()
 }

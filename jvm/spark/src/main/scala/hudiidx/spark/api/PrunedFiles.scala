@@ -5,7 +5,7 @@ import java.io.IOException
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.core.JsonGenerator
-import com.fasterxml.jackson.databind.node.{ArrayNode, JsonNodeFactory, ObjectNode}
+import hudiidx.answer.{JsonEncoder, ListedFile}
 import hudiidx.fs.HadoopStorage
 import hudiidx.spark.pinned.ColumnStage
 import hudiidx.spark.plan.{FilePlan, HudiIdxScan, PlanFacts}
@@ -38,7 +38,7 @@ private[spark] object PrunedFiles {
     val rows = scanOf(query).toVector.flatMap { scan =>
       val by = decidedBy(scan.facts)
       scan.slices.flatMap(filesOf).map { f =>
-        Row(f.partitionPath, f.fileId, f.fileName, f.kind, f.instantTime, f.sizeBytes, by)
+        Row(f.partitionPath, f.fileId, f.fileName, f.kind, f.instantTime, f.size, by)
       }
     }
     query.sparkSession.createDataFrame(rows.asJava, schema)
@@ -47,18 +47,8 @@ private[spark] object PrunedFiles {
   /** `{files, decided_by}`, as in `frame`. */
   def write(plan: FilePlan, json: JsonGenerator): Unit = {
     json.writeStartObject()
-    json.writeArrayFieldStart("files")
-    plan.slices.iterator.flatMap(filesOf).foreach { f =>
-      json.writeStartObject()
-      json.writeStringField("partition_path", f.partitionPath)
-      json.writeStringField("file_id", f.fileId)
-      json.writeStringField("file_name", f.fileName)
-      json.writeStringField("kind", f.kind)
-      json.writeStringField("instant_time", f.instantTime)
-      json.writeNumberField("size", f.sizeBytes)
-      json.writeEndObject()
-    }
-    json.writeEndArray()
+    json.writeFieldName("files")
+    JsonEncoder.writeAll(plan.slices.iterator.flatMap(filesOf), json)
     json.writeStringField("decided_by", decidedBy(plan.facts))
     json.writeEndObject()
   }
@@ -66,24 +56,22 @@ private[spark] object PrunedFiles {
   /** Paths of the base files of a query's only scan. UnsupportedTable if one of its file slices has log files, DamagedTable if a file
     * is none.
     */
-  def paths(query: DataFrame, tablePath: String): ArrayNode = paths(scanOf(query), tablePath, query.sparkSession)
+  def paths(query: DataFrame, tablePath: String): Vector[String] = paths(scanOf(query), tablePath, query.sparkSession)
 
-  private def paths(scan: Option[HudiIdxScan], tablePath: String, spark: SparkSession): ArrayNode = {
-    val json = JsonNodeFactory.instance.arrayNode()
+  private def paths(scan: Option[HudiIdxScan], tablePath: String, spark: SparkSession): Vector[String] = {
     val storage = new HadoopStorage(spark.sessionState.newHadoopConf())
-    scan.toVector.flatMap(_.slices).foreach { slice =>
+    scan.toVector.flatMap(_.slices).flatMap { slice =>
       if (slice.dataLogFiles.nonEmpty)
         throw new UnsupportedTable(
           s"$tablePath: file group ${slice.fileId} of partition '${slice.partitionPath}' has log files, and its rows are those of " +
             "all of them merged; compact the table, read it with Spark, or ask for the base files alone with read_optimized=True"
         )
-      slice.baseFile.foreach { b =>
+      slice.baseFile.map { b =>
         val file = Storage.join(Storage.join(tablePath, slice.partitionPath), b.fileName)
         requireRegular(storage, file)
-        json.add(file)
+        file
       }
     }
-    json
   }
 
   /** Arrow would wait at a pipe for somebody to write to it, and Python could not end that. */
@@ -94,33 +82,23 @@ private[spark] object PrunedFiles {
         throw new DamagedTable(s"${e.getMessage}; restore the base file from a copy or roll the table back", e)
     }
 
-  /** `{paths, schema, fixed}`: as `paths`; the query's columns as Spark writes a schema in JSON, by whose names the files are to be
-    * read; and for each path texts (or null) by the names of the columns whose value the path decides, whatever the file holds.
-    * UnsupportedTable too as [[FilesForArrow]].
-    */
-  def dataset(query: DataFrame, tablePath: String): ObjectNode = {
+  /** For readers that know files alone. UnsupportedTable too as [[FilesForArrow]]. */
+  def dataset(query: DataFrame, tablePath: String): DatasetAnswer = {
     val scan = scanOf(query)
     scan.foreach(s => FilesForArrow.requireNames(s.table))
-    val json = JsonNodeFactory.instance.objectNode()
     val files = paths(scan, tablePath, query.sparkSession)
     scan.foreach { s =>
-      val found = files.elements.asScala.map(_.asText).toVector
-      FilesForArrow.requireColumns(s.table, query.schema, found, query.sparkSession.sessionState.newHadoopConf())
+      FilesForArrow.requireColumns(s.table, query.schema, files, query.sparkSession.sessionState.newHadoopConf())
     }
-    json.set[ObjectNode]("paths", files).put("schema", query.schema.json)
-    json.set[ObjectNode]("fixed", fixed(scan, query))
+    DatasetAnswer(files, query.schema.json, scan.fold(Vector.empty[Map[String, String]])(fixed(_, query.schema)))
   }
 
-  private def fixed(found: Option[HudiIdxScan], query: DataFrame): ArrayNode = {
-    val json = JsonNodeFactory.instance.arrayNode()
-    for (scan <- found; slice <- scan.slices if slice.baseFile.isDefined) {
-      val ofPath = json.addObject()
-      scan.table.schema.values.named(slice.partitionPath).toVector.sortBy(_._1).foreach { case (name, value) =>
-        query.schema.find(_.name == name).foreach(f => ofPath.put(name, text(value, f.dataType)))
+  private def fixed(scan: HudiIdxScan, schema: StructType): Vector[Map[String, String]] =
+    scan.slices.toVector.filter(_.baseFile.isDefined).map { slice =>
+      scan.table.schema.values.named(slice.partitionPath).flatMap { case (name, value) =>
+        schema.find(_.name == name).map(f => name -> text(value, f.dataType))
       }
     }
-    json
-  }
 
   private def text(value: Any, dataType: DataType): String =
     if (value == null) null else Cast(Literal(value, dataType), StringType).eval(null).toString
@@ -136,19 +114,10 @@ private[spark] object PrunedFiles {
   private def scanOf(query: DataFrame): Option[HudiIdxScan] =
     planOf(query).collectFirst { case r: DataSourceV2ScanRelation => r.scan }.collect { case s: HudiIdxScan => s }
 
-  private case class FileToRead(
-      partitionPath: String,
-      fileId: String,
-      fileName: String,
-      kind: String,
-      instantTime: String,
-      sizeBytes: Long
-  )
-
-  private def filesOf(slice: FileSlice): Vector[FileToRead] = {
+  private def filesOf(slice: FileSlice): Vector[ListedFile] = {
     val (partition, id) = (slice.partitionPath, slice.fileId)
-    slice.baseFile.toVector.map(b => FileToRead(partition, id, b.fileName, "base", b.instantTime, b.sizeBytes)) ++
-      slice.dataLogFiles.map(l => FileToRead(partition, id, l.fileName, "log", slice.baseInstantTime, l.sizeBytes))
+    slice.baseFile.toVector.map(b => ListedFile(partition, id, b.fileName, "base", b.instantTime, b.sizeBytes)) ++
+      slice.dataLogFiles.map(l => ListedFile(partition, id, l.fileName, "log", slice.baseInstantTime, l.sizeBytes))
   }
 
   private def decidedBy(facts: PlanFacts): String = {
@@ -160,3 +129,8 @@ private[spark] object PrunedFiles {
     (partitions ++ keys ++ columns).distinct.mkString(", ")
   }
 }
+
+/** @param schema the query's columns as Spark writes a schema in JSON, by whose names the files are to be read
+  * @param fixed  for each path texts (or null) by the names of the columns whose value the path decides, whatever the file holds
+  */
+private[spark] final case class DatasetAnswer(paths: Vector[String], schema: String, fixed: Vector[Map[String, String]])

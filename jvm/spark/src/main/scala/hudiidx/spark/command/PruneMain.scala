@@ -4,6 +4,7 @@ import java.io.{InputStream, OutputStream, PrintStream}
 import java.nio.charset.StandardCharsets.UTF_8
 
 import com.fasterxml.jackson.core.JsonGenerator
+import hudiidx.answer.JsonEncoder
 import hudiidx.command.{BackgroundTask, CommandLine, Main}
 import hudiidx.fs.CommandSettings
 import hudiidx.spark.api.PrunedFiles
@@ -58,9 +59,7 @@ object PruneMain {
   /** Most classes of Spark's that a filter takes. */
   private def loadSpark(): Unit = parsed("a = 1", StructType(Array(StructField("a", IntegerType)))): Unit
 
-  private def needsSession(why: String, json: JsonGenerator): Unit = {
-    json.writeStartObject()
-    json.writeStringField("needs_session", why)
-    json.writeEndObject()
-  }
+  private def needsSession(why: String, json: JsonGenerator): Unit = JsonEncoder.write(NeedsSession(why), json)
 }
+
+private final case class NeedsSession(needsSession: String)

@@ -2,7 +2,7 @@ package hudiidx.spark.compact
 
 import scala.collection.JavaConverters._
 
-import com.fasterxml.jackson.databind.ObjectMapper
+import hudiidx.answer.JsonEncoder
 import hudiidx.engine.Tables
 import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.write.options.WriteOptions
@@ -11,7 +11,6 @@ import org.apache.spark.sql.SparkSession
 
 /** Compaction as other languages call it: texts in, a JSON document out. */
 object CompactionApi {
-  private val mapper = new ObjectMapper
 
   /** `{scheduled, compactions: [{instant, file_groups, log_files, rows, bytes_read, bytes_written, elapsed_millis}]}`; `scheduled`
     * is the instant of the plan that was made, or null; sizes are bytes, those read of log files. Errors as
@@ -29,21 +28,22 @@ object CompactionApi {
       partitions: java.util.List[String]
   ): String = {
     val report = compact(spark, tablePath, options.asScala.toMap, op, Option(partitions).map(_.asScala.toSet))
-    val json = mapper.createObjectNode()
-    json.put("scheduled", report.scheduled.orNull)
-    val all = json.putArray("compactions")
-    report.done.foreach { c =>
-      all
-        .addObject()
-        .put("instant", c.instant)
-        .put("file_groups", c.fileGroups)
-        .put("log_files", c.logFiles)
-        .put("rows", c.rows)
-        .put("bytes_read", c.readBytes)
-        .put("bytes_written", c.writtenBytes)
-        .put("elapsed_millis", c.elapsedMillis)
-    }
-    mapper.writeValueAsString(json)
+    JsonEncoder.text(
+      CompactionAnswer(
+        report.scheduled,
+        report.done.map(c =>
+          CompactionDoneAnswer(
+            c.instant,
+            c.fileGroups,
+            c.logFiles,
+            c.rows,
+            c.readBytes,
+            c.writtenBytes,
+            c.elapsedMillis
+          )
+        )
+      )
+    )
   }
 
   private[spark] def compact(
@@ -61,3 +61,17 @@ object CompactionApi {
       .run(CompactionSteps.named(op), partitions)
   }
 }
+
+/** @param scheduled instant of the plan that was made */
+private final case class CompactionAnswer(scheduled: Option[String], compactions: Vector[CompactionDoneAnswer])
+
+/** Sizes are bytes, those read of log files. */
+private final case class CompactionDoneAnswer(
+    instant: String,
+    fileGroups: Int,
+    logFiles: Long,
+    rows: Long,
+    bytesRead: Long,
+    bytesWritten: Long,
+    elapsedMillis: Long
+)

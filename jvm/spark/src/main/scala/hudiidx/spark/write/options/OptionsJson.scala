@@ -1,6 +1,6 @@
 package hudiidx.spark.write.options
 
-import com.fasterxml.jackson.databind.node.JsonNodeFactory
+import hudiidx.answer.JsonEncoder
 import hudiidx.spark.options.{ReadOptions, ReadPushdowns}
 import hudiidx.sync.{IndexOptions, OptionDoc}
 
@@ -14,20 +14,12 @@ object OptionsJson {
     "write" -> WriteOptionDocs.All
   )
 
-  /** `{table: [{name, kind, default, meaning}]}` */
-  def text: String = {
-    val json = JsonNodeFactory.instance.objectNode()
-    Tables.foreach { case (table, options) =>
-      val rows = json.putArray(table)
-      options.foreach { o =>
-        rows
-          .addObject()
-          .put("name", o.name)
-          .put("kind", o.kind.text)
-          .put("default", o.default)
-          .put("meaning", o.meaning)
-      }
-    }
-    json.toString
-  }
+  /** The options by table. */
+  def text: String = JsonEncoder.text(
+    Tables.map { case (table, options) =>
+      table -> options.map(o => OptionRow(o.name, o.kind.text, o.default, o.meaning))
+    }.toMap
+  )
 }
+
+private final case class OptionRow(name: String, kind: String, default: String, meaning: String)
