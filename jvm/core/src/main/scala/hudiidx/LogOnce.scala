@@ -3,7 +3,7 @@ package hudiidx
 import java.util.concurrent.ConcurrentHashMap
 
 /** Warns of a thing once in this process, until what there is to say of it changes: of what is looked at time and again. */
-final class ToldOnce(log: Log) {
+final class LogOnce(log: Log) {
   private val told = new ConcurrentHashMap[String, String]
 
   /** @param of    table or folder

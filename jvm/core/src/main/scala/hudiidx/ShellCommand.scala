@@ -18,14 +18,14 @@ final case class ShellCommand(name: String, words: Vector[String], options: Vect
   }
 
   /** For a sentence. */
-  def told: String = line.fold(why => s"`hudiidx $name` ($why)", text => s"`$text`")
+  def quoted: String = line.fold(why => s"`hudiidx $name` ($why)", text => s"`$text`")
 
   private def parts: Vector[String] = {
-    val quoted = words.flatMap(word)
+    val quotedWords = words.flatMap(word)
     val given = options.flatMap { case (option, value) => word(value).map(option -> _) }
     // What begins with a dash would be taken for an option.
-    if (words.exists(_.startsWith("-"))) given.map { case (o, v) => s"$o=$v" } ++ ("--" +: quoted)
-    else quoted ++ given.map { case (o, v) => if (v.startsWith("-")) s"$o=$v" else s"$o $v" }
+    if (words.exists(_.startsWith("-"))) given.map { case (o, v) => s"$o=$v" } ++ ("--" +: quotedWords)
+    else quotedWords ++ given.map { case (o, v) => if (v.startsWith("-")) s"$o=$v" else s"$o $v" }
   }
 }
 

@@ -34,7 +34,7 @@ class ShellCommandSuite extends AnyFunSuite {
   test("plain words stay as they are, and others get quotes") {
     assert(ShellCommand("create", Vector("s3a://lake/trips_v1")).line === Right("hudiidx create s3a://lake/trips_v1"))
     val quoted = ShellCommand("create", Vector("/data/it's here"), Vector("--index-path" -> "/i x"))
-    assert(quoted.told === """`hudiidx create '/data/it'\''s here' --index-path '/i x'`""")
+    assert(quoted.quoted === """`hudiidx create '/data/it'\''s here' --index-path '/i x'`""")
     assert(ShellCommand("create", Vector("a\nb")).line === Right("hudiidx create $'a\\012b'"))
     assert(ShellCommand("create", Vector("", "=ls")).line === Right("hudiidx create '' '=ls'"))
     assert(ShellCommand("create", Vector("/t", "-x")).line === Right("hudiidx create -- /t -x"))
@@ -45,7 +45,7 @@ class ShellCommandSuite extends AnyFunSuite {
       val command = ShellCommand("update", Vector(name))
       assert(command.line.isLeft)
       assert(
-        command.told.startsWith("`hudiidx update` (no command line can hold '") && !command.told.contains("secret")
+        command.quoted.startsWith("`hudiidx update` (no command line can hold '") && !command.quoted.contains("secret")
       )
     }
   }

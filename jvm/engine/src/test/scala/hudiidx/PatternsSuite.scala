@@ -172,7 +172,7 @@ object PatternsSuite {
       ".commits_.archive.12_1-2-3",
       way = "find"
     ),
-    Use("RecordFiles.scala", "0|[1-9][0-9]{0,9}", "1234567890"),
+    Use("HashGroup.scala", "0|[1-9][0-9]{0,9}", "1234567890"),
     Use("HashRange.scala", "[0-9a-f]{8}-[0-9a-f]{8}", "00000000-7fffffff"),
     Use("BuildProgress.scala", """(\d{1,18})\.[0-9a-z]+\.(\d{1,2})\.building""", "123456.0abc.10.building"),
     Use("TableMergeRules.scala", "^com\\.uber\\.hoodie\\.", "com.uber.hoodie.", way = "find"),

@@ -44,7 +44,7 @@ final case class BaseVersion(current: Current, next: Long, unread: Option[Damage
   *  @param failures why versions were passed over
   *  @param unread   the first of them for an error of the store, not for what is in it
   */
-final private[store] case class Looked(
+final private[store] case class LookupResult(
     numbers: Vector[Long],
     version: Option[IndexVersion],
     failures: Vector[DamagedIndex],

@@ -9,7 +9,7 @@ import java.nio.file.NoSuchFileException
 /** A file that a version of an index names. A store may find out only when it is read that it is gone or cut: DamagedIndex, as
   * when it is opened.
   */
-private[store] final class StoredFile(under: RandomReader) extends RandomReader {
+private[store] final class IndexFileHandle(under: RandomReader) extends RandomReader {
   override def path: String = under.path
   override def sizeBytes: Long = under.sizeBytes
   override def stamp: FileStamp = under.stamp
@@ -21,23 +21,23 @@ private[store] final class StoredFile(under: RandomReader) extends RandomReader 
 
   private def within[A](offset: Long, length: Int)(read: => A): A = {
     RandomReader.requireRange(this, offset, length)
-    try StoredFile.present(path)(read)
-    catch { case e: EOFException => throw StoredFile.damaged(path, "is shorter than its version says", e) }
+    try IndexFileHandle.present(path)(read)
+    catch { case e: EOFException => throw IndexFileHandle.damaged(path, "is shorter than its version says", e) }
   }
 
   override def close(): Unit = under.close()
 }
 
-private[store] object StoredFile {
-  private val log = Log.of(classOf[StoredFile])
+private[store] object IndexFileHandle {
+  private val log = Log.of(classOf[IndexFileHandle])
 
   /** DamagedIndex if the file is gone, cannot be read, or has another size than its version says; of a store that is far, when it is
     * read.
     */
   def open(storage: Storage, path: String, sizeBytes: Long): RandomReader = {
     val file = known(path, sizeBytes)
-    if (storage.isFar(path)) new StoredFile(KeptEnds.reader(file)(opened(storage, file)))
-    else new StoredFile(opened(storage, file))
+    if (storage.isFar(path)) new IndexFileHandle(KeptEnds.reader(file)(opened(storage, file)))
+    else new IndexFileHandle(opened(storage, file))
   }
 
   private def opened(storage: Storage, file: FileInfo): RandomReader = {

@@ -33,9 +33,9 @@ final class IndexStore(val storage: Storage, val dir: String) {
   }
 
   /** What is found from the highest number down. */
-  private def look(listings: Int, files: Vector[FileInfo]): Looked = {
+  private def look(listings: Int, files: Vector[FileInfo]): LookupResult = {
     val numbers = files.map(numberOf)
-    var looked = Looked(numbers, None, Vector.empty, None)
+    var looked = LookupResult(numbers, None, Vector.empty, None)
     val left = files.reverseIterator
     while (looked.version.isEmpty && left.hasNext) looked = lookAt(left.next(), looked)
     // All that was listed has been expired since, by who published newer ones.
@@ -43,7 +43,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
     if (isOvertaken && listings > 1) look(listings - 1, versionFiles()) else looked
   }
 
-  private def lookAt(file: FileInfo, before: Looked): Looked =
+  private def lookAt(file: FileInfo, before: LookupResult): LookupResult =
     try {
       val bytes = reading(file.path)(KeptFiles.readAll(storage, file))
       try before.copy(version = Some(decoded(numberOf(file), bytes)))
@@ -113,7 +113,8 @@ final class IndexStore(val storage: Storage, val dir: String) {
   }
 
   /** Opens a file that a version names; DamagedIndex if it is gone, cannot be read, or has another size. */
-  def openWhole(file: IndexFile): RandomReader = StoredFile.open(storage, Storage.join(dir, file.name), file.sizeBytes)
+  def openWhole(file: IndexFile): RandomReader =
+    IndexFileHandle.open(storage, Storage.join(dir, file.name), file.sizeBytes)
 
   /** Opens a file that `writeScratch` made, by the size that it told: who made it has the end of it. */
   def openScratch(file: IndexFile): RandomReader = {
@@ -127,7 +128,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
   def fetchEnds(files: Vector[IndexFile]): Unit =
     if (storage.isFar(dir))
       storage.atOnce(dir)(
-        files.map(f => () => StoredFile.fetchEnd(storage, Storage.join(dir, f.name), f.sizeBytes))
+        files.map(f => () => IndexFileHandle.fetchEnd(storage, Storage.join(dir, f.name), f.sizeBytes))
       ): Unit
 
   /** Those that are gone or cut short, by one listing of the folder. DamagedIndex if it cannot be listed. */

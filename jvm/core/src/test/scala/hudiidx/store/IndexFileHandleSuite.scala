@@ -4,7 +4,7 @@ import hudiidx.storage.{FarStorage, LocalStorage, Storage}
 import hudiidx.{DamagedIndex, Fixtures}
 import org.scalatest.funsuite.AnyFunSuite
 
-class StoredFileSuite extends AnyFunSuite {
+class IndexFileHandleSuite extends AnyFunSuite {
 
   private def failure(storage: Storage, change: (String, IndexFile) => IndexFile): String = {
     val store = new IndexStore(storage, Fixtures.newFolder("stored").toString)

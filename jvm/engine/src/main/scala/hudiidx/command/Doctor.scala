@@ -36,8 +36,8 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
   private val storage = access.storage
   private val path = tablePath.stripSuffix("/")
   private val indexDir = options.indexDir(path)
-  private val toCreate = s"run ${IndexStore.command("create", path, indexDir).told}"
-  private val toUpdate = s"run ${IndexStore.command("update", path, indexDir).told}"
+  private val toCreate = s"run ${IndexStore.command("create", path, indexDir).quoted}"
+  private val toUpdate = s"run ${IndexStore.command("update", path, indexDir).quoted}"
 
   /** The table, and if it can be read its index, and the store under that. */
   def findings(): Vector[Finding] = table() match {
@@ -122,7 +122,7 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
               Warning,
               s"$groups file groups have no base file: stock Hudi's default indexes do not find their records, and would insert " +
                 "them again",
-              s"run ${ShellCommand("compact-table", Vector(path)).told} before a stock writer writes, or let all writers look into logs " +
+              s"run ${ShellCommand("compact-table", Vector(path)).quoted} before a stock writer writes, or let all writers look into logs " +
                 s"(${TableConfig.LogInserts}=true)"
             )
         }

@@ -28,7 +28,7 @@ final class SymlinkExport(access: TableAccess, tablePath: String, options: Index
     if (keep.contains(true) && inForce.isEmpty)
       throw new IndexNotFound(
         s"$path: there is no index in $indexDir whose updates could keep manifests in step; " +
-          s"run ${IndexStore.command("create", path, indexDir).told}"
+          s"run ${IndexStore.command("create", path, indexDir).quoted}"
       )
     val settings = settingsOf(inForce, folder, readOptimized)
     // First, so that what cannot be exported is not asked of every update.

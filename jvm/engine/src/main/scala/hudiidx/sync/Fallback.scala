@@ -11,7 +11,7 @@ final case class Fallback(code: String, why: String) {
   /** What to run against it; empty where the state is wanted. */
   def remedy(tablePath: String, indexDir: String): String = {
     def run(command: String, more: String*): String =
-      s"run ${IndexStore.command(command, tablePath, indexDir, more: _*).told}"
+      s"run ${IndexStore.command(command, tablePath, indexDir, more: _*).quoted}"
     code match {
       case FallbackCode.Disabled            => ""
       case FallbackCode.ReadFailed          => run("doctor")

@@ -156,7 +156,7 @@ object IndexInfo {
     val reason =
       if (missing.isEmpty) ""
       else
-        s"files are gone or cut short: ${missing.map(_.name).mkString(", ")}; run ${IndexStore.command("create", table.tablePath, store.dir).told}"
+        s"files are gone or cut short: ${missing.map(_.name).mkString(", ")}; run ${IndexStore.command("create", table.tablePath, store.dir).quoted}"
     IndexInfo(
       state,
       reason,

@@ -10,12 +10,12 @@ import java.nio.file.NoSuchFileException
   * matter, for that is passed over. What was there then must be there still, or be archived: a table that was made anew under the
   * path has none of it, and one that was restored or upgraded not all, or not where it was.
   */
-object EarlierMoment {
+object PinnedInstantCheck {
 
   /** Reads the table's properties, lists its timeline, and looks into the archive where instants left that. TableChanged if it
     * is another table now or the moment was taken back, NotAHudiTable if there is none.
     */
-  def requireThere(pinned: TableContext): Unit = {
+  def requireUnchanged(pinned: TableContext): Unit = {
     val now = TableContext.load(pinned.access, pinned.tablePath)
     changed(pinned, now).foreach(why => throw tableChanged(pinned, why))
   }
@@ -25,7 +25,7 @@ object EarlierMoment {
     try body
     catch {
       case e @ (_: NoSuchFileException | _: FileNotFoundException) =>
-        requireThere(pinned)
+        requireUnchanged(pinned)
         throw tableChanged(pinned, s"${e.getMessage} went away", e)
     }
 

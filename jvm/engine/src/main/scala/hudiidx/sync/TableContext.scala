@@ -3,7 +3,7 @@ package hudiidx.sync
 import scala.collection.concurrent.TrieMap
 import scala.util.Try
 
-import hudiidx.{Log, TableChanged, ToldOnce}
+import hudiidx.{Log, LogOnce, TableChanged}
 import hudiidx.hfile.BlockCache
 import hudiidx.storage.{FileInfo, Storage}
 import hudiidx.store.{InstantId, TableIdentity}
@@ -181,7 +181,7 @@ object TableContext {
     new TableContext(access, tablePath, config, timeline, contents, history)
   }
 
-  private val told = new ToldOnce(Log.of(classOf[TableContext]))
+  private val told = new LogOnce(Log.of(classOf[TableContext]))
 
   /** As of a listing of the timeline's folder. TableChanged as `load`. */
   def of(access: TableAccess, tablePath: String, config: TableConfig, files: Vector[FileInfo]): TableContext = {

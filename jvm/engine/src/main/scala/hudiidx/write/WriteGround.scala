@@ -1,7 +1,7 @@
 package hudiidx.write
 
 import hudiidx.WriteConflict
-import hudiidx.sync.{EarlierMoment, TableContext}
+import hudiidx.sync.{PinnedInstantCheck, TableContext}
 import hudiidx.table.{TableConfig, TableMergeRules}
 
 /** What was read of a table, as the ground of a write: all of it must still be there, of the same table, or rows go into the
@@ -21,7 +21,7 @@ private[hudiidx] object WriteGround {
 
   /** None if all is there that was read, and rows are written as they were then. */
   def lost(read: TableContext, now: TableContext): Option[String] =
-    EarlierMoment.changed(read, now).orElse {
+    PinnedInstantCheck.changed(read, now).orElse {
       if (forms(read.config) == forms(now.config)) None
       else Some("the table was made anew with other keys or partitions")
     }

@@ -37,7 +37,7 @@ class EarlierMomentSuite extends AnyFunSuite {
     val path = Fixtures.copy("v9-cow-replace")
     val pinned = TableContext.load(FakeArchive.access(Vector.empty), path)
     pinned.timeline.completed.foreach(i => LocalStorage.delete(fileOf(pinned, i)))
-    val e = intercept[TableChanged](EarlierMoment.asOf(pinned)(TableSnapshot.of(pinned, listed)))
+    val e = intercept[TableChanged](PinnedInstantCheck.asOf(pinned)(TableSnapshot.of(pinned, listed)))
     assert(e.getMessage.contains("read the table again"))
   }
 }

@@ -145,7 +145,7 @@ private[hive] object PieceRows {
       val opens =
         piece.base.map(_ => (dropped: BitSet) => base(storage, piece, read, plan, columns, limits, None, dropped))
       def mixer = new PartialRowMerger(merged, read, blocks, rules, windowOf(merged, budget))
-      new MergedBatches(merged, read, blocks, opens, mixer, limits)
+      new MergedSliceBatches(merged, read, blocks, opens, mixer, limits)
     }
   }
 

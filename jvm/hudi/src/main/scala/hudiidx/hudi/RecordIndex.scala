@@ -25,7 +25,7 @@ import org.apache.spark.sql.SparkSession
 final class RecordIndex(config: HoodieWriteConfig) extends HoodieIndex[Object, Object](config) {
   // Tasks make indexes of their own, by the settings of the driver's.
   private val isTask = TaskContext.get() != null
-  if (!isTask) PlantedOptions.refuse(SparkSession.builder.getOrCreate(), config.getBasePath)
+  if (!isTask) TablePropertyOptions.refuse(SparkSession.builder.getOrCreate(), config.getBasePath)
   private val options = WriterOptions.of(config.getProps)
 
   private val logInserts =

@@ -15,7 +15,7 @@ final class SyncCallback(config: HoodieWriteConfig) extends HoodieWriteCommitCal
   /** The commit is done: what a table may not say is warned of. */
   override def call(message: HoodieWriteCommitCallbackMessage): Unit = {
     val spark = SparkSession.builder.getOrCreate()
-    PlantedOptions.in(spark, message.getBasePath) match {
+    TablePropertyOptions.in(spark, message.getBasePath) match {
       case Some(why) => SyncCallback.log.warn(s"${message.getBasePath}: the index stays behind: $why")
       case None      => WriterOptions.of(config.getProps).updateIndex(spark, message.getBasePath)
     }

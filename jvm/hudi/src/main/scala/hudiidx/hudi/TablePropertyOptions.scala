@@ -8,7 +8,7 @@ import org.apache.spark.sql.SparkSession
 /** Options of ours among a table's properties. Stock Hudi puts these over the options of its write, so that whoever writes the table's
   * folder would say where an index is made and removed, and of what: they count for nothing.
   */
-private[hudi] object PlantedOptions {
+private[hudi] object TablePropertyOptions {
 
   /** What is wrong with a table's properties; None: there are no options among them. */
   def in(spark: SparkSession, tablePath: String): Option[String] =

@@ -39,7 +39,7 @@ final case class WriterOptions(
   def requireWindow(days: Option[Int], tablePath: String): Unit =
     days.filterNot(d => index.get(IndexOptions.RecordWindowDays).map(_.trim).contains(d.toString)).foreach { d =>
       val table = IndexStore.command("add-index", tablePath, IndexOptions.of(index).indexDir(tablePath), "record")
-      val command = table.copy(options = ("--mode" -> IndexOptions.GlobalMode) +: table.options).told
+      val command = table.copy(options = ("--mode" -> IndexOptions.GlobalMode) +: table.options).quoted
       throw new InvalidOption(
         s"$tablePath: the record index has a window of $d days: records committed before it are not found, so that an upsert " +
           s"inserts them again; make one of all records ($command), or, if only " +

@@ -14,7 +14,7 @@ import hudiidx.slice.{KeptRecords, MergedSlice}
   * @param mixer   makes mixed rows; not asked where there are none
   * @param limits  of a batch; one may have the bytes of one of `base`'s more
   */
-private[hudiidx] final class MergedBatches(
+private[hudiidx] final class MergedSliceBatches(
     slice: MergedSlice,
     columns: ValueType.Struct,
     blocks: LogRows,

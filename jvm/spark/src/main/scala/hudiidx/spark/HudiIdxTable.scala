@@ -42,7 +42,7 @@ final class HudiIdxTable(spark: SparkSession, table: PinnedTable, ofCatalog: Boo
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = {
     if (ofCatalog) refuseLate(options)
-    table.requireThere()
+    table.requireUnchanged()
     new HudiIdxScanBuilder(spark, table, options.asCaseSensitiveMap.asScala.toMap)
   }
 

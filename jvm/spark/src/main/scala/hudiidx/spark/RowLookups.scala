@@ -6,7 +6,7 @@ import scala.collection.JavaConverters._
 
 import hudiidx.DamagedTable
 import hudiidx.RecentlyUsed
-import hudiidx.engine.record.KeptOpen
+import hudiidx.engine.record.CachedHandle
 import hudiidx.parquet.KeyColumns
 import hudiidx.slice.{KeyedSlice, WantedKeys}
 import hudiidx.record.PackedKeys
@@ -45,7 +45,7 @@ final class RowLookups(
 ) {
   private val slices = new KeyedSlices(RowLookups.KeptBytes)
   private val store = new IndexStore(access.storage, options.index.indexDir(path))
-  private val opened = new KeptOpen(access.storage, path, store)((asOf, _) =>
+  private val opened = new CachedHandle(access.storage, path, store)((asOf, _) =>
     new OpenRows(spark, PinnedTable.open(spark, path, options.copy(asOf = asOf)), slices)
   )
   private var settings = Map.empty[String, String]

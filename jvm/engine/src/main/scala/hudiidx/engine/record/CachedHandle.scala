@@ -10,7 +10,7 @@ import scala.util.Try
   *
   *  @param open opens the table, which was looked at a moment ago, as of an instant's requested time; None: as of the latest
   */
-final class KeptOpen[A <: AutoCloseable](storage: Storage, path: String, store: IndexStore)(
+final class CachedHandle[A <: AutoCloseable](storage: Storage, path: String, store: IndexStore)(
     open: (Option[String], TableLook) => A
 ) extends AutoCloseable {
   private var seen: Option[TableLook] = None
@@ -23,7 +23,7 @@ final class KeptOpen[A <: AutoCloseable](storage: Storage, path: String, store: 
     seen = Some(look)
     if (!opened.containsKey(asOf)) {
       opened.put(asOf, open(asOf, look))
-      if (opened.size > KeptOpen.MostOpened) {
+      if (opened.size > CachedHandle.MostOpened) {
         val oldest = opened.values.iterator
         oldest.next().close()
         oldest.remove()
@@ -39,7 +39,7 @@ final class KeptOpen[A <: AutoCloseable](storage: Storage, path: String, store: 
   }
 }
 
-object KeptOpen {
+object CachedHandle {
 
   /** Instants that are kept open at a time. */
   private val MostOpened = 4

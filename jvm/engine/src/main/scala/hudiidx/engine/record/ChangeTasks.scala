@@ -125,7 +125,7 @@ private[record] object ChangeTasks {
 /** Opens the runs of an update for one hash group after the other: small ones are read once and stay in memory.
   * WriteConflict if another writer's clean-up took one meanwhile: what the update would write lacks what was in it.
   */
-private[record] final class HeldRuns(store: IndexStore) {
+private[record] final class BufferedRuns(store: IndexStore) {
   private val held = new java.util.HashMap[String, Array[Byte]]
   private var heldBytes = 0L
 
@@ -133,7 +133,7 @@ private[record] final class HeldRuns(store: IndexStore) {
     val path = Storage.join(store.dir, run.name)
     val bytes = held.get(run.name)
     if (bytes != null) new BytesReader(path, bytes)
-    else if (heldBytes + run.sizeBytes > HeldRuns.MostBytes) there(path)(store.storage.open(path))
+    else if (heldBytes + run.sizeBytes > BufferedRuns.MostBytes) there(path)(store.storage.open(path))
     else {
       val whole = new Array[Byte](run.sizeBytes.toInt)
       there(path)(read(run, whole))
@@ -164,7 +164,7 @@ private[record] final class HeldRuns(store: IndexStore) {
     }
 }
 
-private object HeldRuns {
+private object BufferedRuns {
   val MostBytes: Long = 32L << 20
 }
 

@@ -156,7 +156,7 @@ private[record] object HashGroupUpdate {
     val carrying = new CarriedFiles(access.storage, carried)
     val store = new IndexStore(carrying, dir)
     val index = RecordIndex.open(before, store, access.cache)
-    val runs = new HeldRuns(store)
+    val runs = new BufferedRuns(store)
     val isCarrying = Carrying.isFor(access.storage, dir, groups)
     def writer(c: GroupChange) = {
       val isSmall = isCarrying && CarriedFiles.isSmall(c.runs.map(_.sizeBytes).sum)

@@ -6,7 +6,7 @@ import hudiidx.storage.FarCalls
 import hudiidx.store.{IndexFile, IndexStore}
 import hudiidx.sync._
 
-/** Looks keys up in one table again and again. What was opened stays open, see [[KeptOpen]]. Calls of several threads follow
+/** Looks keys up in one table again and again. What was opened stays open, see [[CachedHandle]]. Calls of several threads follow
   * one another.
   */
 final class RecordLookups(access: TableAccess, tablePath: String, options: IndexOptions, engine: => TaskEngine)
@@ -14,7 +14,7 @@ final class RecordLookups(access: TableAccess, tablePath: String, options: Index
   private val path = tablePath.stripSuffix("/")
   private lazy val tasks: TaskEngine = engine
   private val store = new IndexStore(access.storage, options.indexDir(path))
-  private val kept = new KeptOpen(access.storage, path, store)(opened)
+  private val kept = new CachedHandle(access.storage, path, store)(opened)
 
   private def opened(asOf: Option[String], look: TableLook): RecordLookup = {
     val found = TableSnapshot.found(store, options, RecordLookups.needs, Some(look.versions))

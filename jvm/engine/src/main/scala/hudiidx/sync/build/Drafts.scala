@@ -252,7 +252,7 @@ private[sync] final class Drafts(
   /** WriteConflict after too many concurrent updates. */
   def requireTries(rebases: Int): Unit = if (rebases > Drafts.MaxRebases)
     throw new WriteConflict(
-      s"${store.dir}: gave up after $rebases concurrent updates; run ${IndexStore.command("update", path, store.dir).told} later"
+      s"${store.dir}: gave up after $rebases concurrent updates; run ${IndexStore.command("update", path, store.dir).quoted} later"
     )
 }
 

@@ -1,7 +1,7 @@
 package hudiidx.sync.build
 
 import hudiidx.sync.TableContext
-import hudiidx.{Log, ToldOnce}
+import hudiidx.{Log, LogOnce}
 import java.io.IOException
 
 import scala.util.control.NonFatal
@@ -14,7 +14,7 @@ import hudiidx.store.IndexStore
   * elsewhere.
   */
 private[sync] object IndexRights {
-  private val told = new ToldOnce(Log.of(classOf[Indexer]))
+  private val told = new LogOnce(Log.of(classOf[Indexer]))
 
   /** Makes the folder of an index that is to be made; warns of one that is there and more open than the table. IndexNotWritable if it
     * cannot be made.

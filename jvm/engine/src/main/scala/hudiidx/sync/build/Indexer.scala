@@ -178,7 +178,7 @@ final class Indexer(
   private def absent(): Nothing = {
     TableContext.load(access, path): Unit
     throw new IndexNotFound(
-      s"$path: there is no index in ${store.dir}; run ${IndexStore.command("create", path, store.dir).told}"
+      s"$path: there is no index in ${store.dir}; run ${IndexStore.command("create", path, store.dir).quoted}"
     )
   }
 

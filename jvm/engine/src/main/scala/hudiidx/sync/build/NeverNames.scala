@@ -4,7 +4,7 @@ import hudiidx.column.{ColumnPath, NeverColumns}
 import hudiidx.log.AvroFieldPlan
 import hudiidx.sync.TableContext
 import hudiidx.table.TableSchema
-import hudiidx.{HudiIdxException, Log, ToldOnce}
+import hudiidx.{HudiIdxException, Log, LogOnce}
 import org.apache.avro.Schema
 import java.util.concurrent.ConcurrentHashMap
 import scala.annotation.tailrec
@@ -12,7 +12,7 @@ import scala.collection.JavaConverters._
 
 /** Names in a rule of columns that are never indexed which the table has none for: who misspells one protects nothing. */
 object NeverNames {
-  private val told = new ToldOnce(Log.of(classOf[Indexer]))
+  private val told = new LogOnce(Log.of(classOf[Indexer]))
   private val looked = ConcurrentHashMap.newKeySet[String]()
 
   /** Those that are no column of the table's newest schema, nor within one. None where no commit tells a schema. */

@@ -10,7 +10,7 @@ import hudiidx.{DamagedIndex, Fixtures, WriteConflict}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Runs of an update as its merges read them. */
-class HeldRunsSuite extends AnyFunSuite {
+class BufferedRunsSuite extends AnyFunSuite {
   private val content = Array.tabulate[Byte](200000)(i => (i * 13).toByte)
 
   private def written(storage: Storage, bytes: Int): (IndexStore, IndexFile, Path) = {
@@ -21,7 +21,7 @@ class HeldRunsSuite extends AnyFunSuite {
   }
 
   private def read(store: IndexStore, file: IndexFile): Array[Byte] = {
-    val reader = new HeldRuns(store).open(file)
+    val reader = new BufferedRuns(store).open(file)
     try Bytes.ofBuffer(reader.read(0, reader.sizeBytes.toInt))
     finally reader.close()
   }

@@ -2,7 +2,7 @@ package hudiidx.spark.api
 
 import scala.collection.JavaConverters._
 
-import hudiidx.engine.record.{KeptOpen, RecordLookups}
+import hudiidx.engine.record.{CachedHandle, RecordLookups}
 import hudiidx.answer.{IndexAnswer, JsonEncoder, ReportAnswer, SyncAnswer, VerifyAnswer}
 import hudiidx.engine.Tables
 import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
@@ -85,7 +85,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   def keyForm(): String = keyForms.synchronized(keyForms.current(None).json)
 
   private lazy val keyForms =
-    new KeptOpen[KeyForm](access.storage, path, new IndexStore(access.storage, read.index.indexDir(path)))((_, _) =>
+    new CachedHandle[KeyForm](access.storage, path, new IndexStore(access.storage, read.index.indexDir(path)))((_, _) =>
       KeyForm(JsonEncoder.text(KeyFormAnswer.of(spark, path, read)))
     )
 

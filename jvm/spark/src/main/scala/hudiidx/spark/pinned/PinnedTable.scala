@@ -51,7 +51,7 @@ final class PinnedTable(
   def stateId: String = s"$path ${UUID.nameUUIDFromBytes(identity.toString.getBytes(UTF_8))}"
 
   /** TableChanged if what was pinned is no more, which a DataFrame that was made long ago may meet. */
-  def requireThere(): Unit = shared.there: Unit
+  def requireUnchanged(): Unit = shared.requireUnchanged(): Unit
 
   def config: TableConfig = shared.config
 

@@ -32,14 +32,14 @@ final class SharedRecords private (
     else if (moment.version.isEmpty) None
     else IndexedKeys.open(moment, snapshot)
 
-  @transient private lazy val told = new Array[Long](LookupCounts.Names.size)
+  @transient private lazy val reported = new Array[Long](LookupCounts.Names.size)
 
   def access: TableAccess = table.context.access
 
   /** Locations in the index and in the slices that it does not know. Where a file of the index fails the keys are looked up in
     * all files, here and now, or in strict mode it is DamagedIndex.
     */
-  def locate(keys: PackedKeys, beside: Option[Locations] => Locations): Locations = {
+  def locate(keys: PackedKeys, unindexed: Option[Locations] => Locations): Locations = {
     val indexed =
       try Right(index.map(_.locate(keys)))
       catch {
@@ -47,7 +47,7 @@ final class SharedRecords private (
         case e: IOException  => Left(e.toString)
       }
     indexed match {
-      case Right(found) => beside(found)
+      case Right(found) => unindexed(found)
       case Left(why)    => SliceKeyScan.locate(new LocalEngine(access), withoutIndex(why), keys, None)
     }
   }
@@ -72,10 +72,10 @@ final class SharedRecords private (
 
   /** What lookups in this process did since the last call, whoever made them. */
   def countsSince(): LookupCounts = index.fold(LookupCounts.None) { i =>
-    told.synchronized {
+    reported.synchronized {
       val now = LookupCounts.of(i)
-      val more = LookupCounts(now.values.zip(told).map { case (a, b) => a - b })
-      now.values.copyToArray(told)
+      val more = LookupCounts(now.values.zip(reported).map { case (a, b) => a - b })
+      now.values.copyToArray(reported)
       more
     }
   }

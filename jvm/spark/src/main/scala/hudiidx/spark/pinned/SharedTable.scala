@@ -6,7 +6,7 @@ import hudiidx.engine.Tables
 import hudiidx.logindex.{KeptCells, LogIndex}
 import hudiidx.record.RecordKind
 import hudiidx.store.{Current, IndexFile, IndexStore}
-import hudiidx.sync.{EarlierMoment, IndexOptions, OpenIndex, TableContext, TableSnapshot}
+import hudiidx.sync.{IndexOptions, OpenIndex, PinnedInstantCheck, TableContext, TableSnapshot}
 import hudiidx.table.{FileGroup, FileSystemView, TableConfig, ViewTimeline}
 import hudiidx.table.listing.TableListing
 import hudiidx.timeline.{ActiveTimeline, Instant, InstantContents}
@@ -36,7 +36,7 @@ final class SharedTable private (
 
   /** Lives as long as a frame: what it opens is closed by the pool of `hudiidx.storage.FilePool`. */
   @transient lazy val snapshot: TableSnapshot =
-    EarlierMoment.asOf(context)(TableSnapshot.of(context, options, found = foundJustNow))
+    PinnedInstantCheck.asOf(context)(TableSnapshot.of(context, options, found = foundJustNow))
 
   /** The index as it was found when the table was opened, in that process; its files may be removed some time later. */
   @transient private var found: Current = _
@@ -80,7 +80,7 @@ final class SharedTable private (
     catch {
       case e: DamagedIndex if !options.strict =>
         if (!warned) {
-          val remedy = IndexStore.command("add-index", path, options.indexDir(path), "logs").told
+          val remedy = IndexStore.command("add-index", path, options.indexDir(path), "logs").quoted
           SharedTable.log.warn(
             s"$path: log blocks are read without their index: ${e.getMessage}; $remedy makes it anew"
           )
@@ -91,19 +91,19 @@ final class SharedTable private (
 
   @transient private var warned = false
 
-  /** The table, if it can still be read as of its moment; see [[EarlierMoment]]. It is not asked again within a second, so that a
+  /** The table, if it can still be read as of its moment; see [[PinnedInstantCheck]]. It is not asked again within a second, so that a
     * query that opens and plans at once asks nothing.
     */
-  def there: SharedTable = synchronized {
-    if (!isJustNow(seenThere)) {
-      EarlierMoment.requireThere(context)
-      seenThere = System.nanoTime()
+  def requireUnchanged(): SharedTable = synchronized {
+    if (!isJustNow(seenUnchanged)) {
+      PinnedInstantCheck.requireUnchanged(context)
+      seenUnchanged = System.nanoTime()
     }
     this
   }
 
   /** When the table was last known to be as it was opened. Of this process. */
-  @transient private var seenThere = System.nanoTime()
+  @transient private var seenUnchanged = System.nanoTime()
 
   def damagedAsStock: Boolean = options.damagedAsStock
 
@@ -115,7 +115,9 @@ final class SharedTable private (
 
   /** What is visible; known without opening the index. */
   @transient lazy val viewTimeline: ViewTimeline =
-    EarlierMoment.asOf(context)(ViewTimeline.load(config, timeline, contents, t => context.history.completionTime(t)))
+    PinnedInstantCheck.asOf(context)(
+      ViewTimeline.load(config, timeline, contents, t => context.history.completionTime(t))
+    )
 }
 
 object SharedTable {

@@ -54,7 +54,7 @@ final case class AggregateScan(spark: SparkSession, table: PinnedTable, spec: Sc
   override def reportDriverMetrics(): Array[CustomTaskMetric] = plan.facts.metrics
 
   override def planInputPartitions(): Array[InputPartition] = {
-    table.requireThere()
+    table.requireUnchanged()
     // Of a file without logs no more than its footer is read, so it counts with what opening it costs.
     val pieces = indexed.left.flatMap(FileSliceSplit.whole(_, table, aggregates.columns, aggregates.groups)).map { p =>
       if (SliceReading.hasLogs(p)) p else p.copy(length = 0L)

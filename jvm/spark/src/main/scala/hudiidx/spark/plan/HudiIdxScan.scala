@@ -115,7 +115,7 @@ final case class HudiIdxScan(
   }
 
   override def planInputPartitions(): Array[InputPartition] = {
-    table.requireThere()
+    table.requireUnchanged()
     // Spark plans again where values are found at run time.
     if (!isRecorded.getAndSet(true)) ScanRecords.add(table, spec, plan.facts)
     val keys = storedKeys

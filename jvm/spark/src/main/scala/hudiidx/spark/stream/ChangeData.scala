@@ -26,7 +26,7 @@ final class ChangeData private (
 ) extends BatchTable(s"${ReadOptions.SourceName} changes of ${table.path}", ChangeData.Columns, streams = true) {
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = {
-    table.requireThere()
+    table.requireUnchanged()
     new ScanBuilder {
       override def build(): Scan = new ChangeScan(spark, name(), table, found) {
         override def toBatch: Batch = {

@@ -8,7 +8,7 @@ import hudiidx.spark.options.{ReadOptions, StreamOptions}
 import hudiidx.spark.pinned.SharedTable
 import hudiidx.storage.Storage
 import hudiidx.table.query.{MicroBatch, StreamCommits, StreamOffset}
-import hudiidx.{Log, ToldOnce}
+import hudiidx.{Log, LogOnce}
 import org.apache.spark.SparkEnv
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.SparkSession
@@ -115,7 +115,7 @@ private[spark] object TableStream {
   val StartFile = "hudiidx-start.json"
 
   private val log = Log.of(classOf[TableStream])
-  private val told = new ToldOnce(log)
+  private val told = new LogOnce(log)
 
   private def offset(of: Offset): StreamOffset = StreamOffset.parse(of.json)
 }

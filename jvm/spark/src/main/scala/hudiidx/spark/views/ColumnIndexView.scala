@@ -141,7 +141,7 @@ final private class ColumnIndexReaders(table: Broadcast[SharedTable], options: I
     val version = shared.snapshot.use.version.getOrElse(
       throw new IndexNotFound(
         s"${shared.path}: there is no index that could be used; " +
-          s"run ${IndexStore.command("create", shared.path, options.indexDir(shared.path)).told}"
+          s"run ${IndexStore.command("create", shared.path, options.indexDir(shared.path)).quoted}"
       )
     )
     val access = shared.context.access

@@ -105,7 +105,10 @@ final private class ViewScan(
   override def toBatch: Batch = this
 
   override def planInputPartitions(): Array[InputPartition] =
-    ViewTable.chunks(table.there.view.partitions, spark.sparkContext.defaultParallelism).map(PartitionChunk).toArray
+    ViewTable
+      .chunks(table.requireUnchanged().view.partitions, spark.sparkContext.defaultParallelism)
+      .map(PartitionChunk)
+      .toArray
 
   override def createReaderFactory(): PartitionReaderFactory =
     new ViewReaderFactory(spark.sparkContext.broadcast(table), rows)

@@ -63,7 +63,7 @@ private[write] object DeletedRecords {
     groups.find(plans.compaction.contains).foreach { g =>
       throw new WriteConflict(
         s"$path: a record that was deleted from file group ${g.fileId} of partition '${g.partitionPath}' comes again while that is " +
-          s"planned to be compacted (${plans.compaction(g)}); run the compaction (${ShellCommand("compact-table", Vector(path)).told}, or stock Hudi), " +
+          s"planned to be compacted (${plans.compaction(g)}); run the compaction (${ShellCommand("compact-table", Vector(path)).quoted}, or stock Hudi), " +
           "then write again"
       )
     }

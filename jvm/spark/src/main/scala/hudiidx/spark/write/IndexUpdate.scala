@@ -33,7 +33,7 @@ private[hudiidx] object IndexUpdate {
     } catch {
       case _: IndexNotFound => ()
       case NonFatal(e)      =>
-        val command = IndexStore.command("update", path, IndexOptions.of(options).indexDir(path)).told
+        val command = IndexStore.command("update", path, IndexOptions.of(options).indexDir(path)).quoted
         log.warn(
           s"$path: the write is done, the update of its index failed, and the next write or $command tries again: $e"
         )

@@ -8,11 +8,11 @@ import org.apache.spark.sql.{Column, DataFrame}
 
 /** Rows with their locations, those of deleted records that come again among them.
   *
-  * @param again file groups that are written anew for those
+  * @param reinserted file groups that are written anew for those
   */
-final private[write] case class RecordsAgain(rows: DataFrame, again: Set[FileGroup])
+final private[write] case class ReinsertedRecords(rows: DataFrame, reinserted: Set[FileGroup])
 
-private[write] object RecordsAgain {
+private[write] object ReinsertedRecords {
   import DeletedRecords.{FileId => OldFile, Key => OldKey, Partition => OldPartition}
   import RowWrite.{Columns, FileId, Key, Partition}
 
@@ -23,18 +23,18 @@ private[write] object RecordsAgain {
   /** @param tagged   rows with their locations
     * @param isDelete of a row: it deletes its record
     */
-  def of(tagged: DataFrame, deleted: DeletedRecords, isDelete: Column, kept: KeptRows): RecordsAgain = {
+  def of(tagged: DataFrame, deleted: DeletedRecords, isDelete: Column, kept: KeptRows): ReinsertedRecords = {
     val isNew = FileId.isNull && col(Columns).isNotNull && !isDelete
     val wanted = tagged.where(isNew).select(col(Key), col(Partition)).distinct()
     val matches = wanted.join(deleted.frame, col(Key) === col(OldKey) && col(Partition) === col(OldPartition))
     val old = kept(matches.select(OldKey, OldPartition, OldFile))
     val groups =
       old.select(OldPartition, OldFile).distinct().collect().map(r => FileGroup(r.getString(0), r.getString(1)))
-    if (groups.isEmpty) RecordsAgain(tagged, Set.empty)
+    if (groups.isEmpty) ReinsertedRecords(tagged, Set.empty)
     else {
       val ranked =
         old.withColumn(Rank, row_number().over(Window.partitionBy(OldKey, OldPartition).orderBy(OldFile)))
-      RecordsAgain(
+      ReinsertedRecords(
         kept(located(tagged, ranked.where(col(Rank) === 1), isNew).union(gone(tagged, ranked))),
         groups.toSet
       )

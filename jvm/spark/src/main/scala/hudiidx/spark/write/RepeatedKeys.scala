@@ -114,7 +114,7 @@ private[write] object RepeatedKeys {
     groups.find(plans.contains).foreach { g =>
       throw new WriteConflict(
         s"$path: file group ${g.fileId} of partition '${g.partitionPath}' has several rows of a record key that is deleted, and is planned " +
-          s"to be compacted (${plans(g)}); run the compaction (${ShellCommand("compact-table", Vector(path)).told}, or stock Hudi), then " +
+          s"to be compacted (${plans(g)}); run the compaction (${ShellCommand("compact-table", Vector(path)).quoted}, or stock Hudi), then " +
           "delete again"
       )
     }

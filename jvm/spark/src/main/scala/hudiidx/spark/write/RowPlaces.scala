@@ -15,12 +15,12 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 /** Rows that a write writes, with their locations.
   *
   * @param counts of the same rows, where they are known: see `RowPlaces.countsOf`
-  * @param anew   file groups that are written anew whatever else goes there
+  * @param rewritten file groups that are written anew whatever else goes there
   */
 final private[write] case class LocatedRows(
     rows: DataFrame,
     counts: Option[Vector[(String, String, Long)]] = None,
-    anew: Set[FileGroup] = Set.empty
+    rewritten: Set[FileGroup] = Set.empty
 ) {
   def map(change: DataFrame => DataFrame): LocatedRows = {
     val changed = change(rows)
@@ -49,8 +49,9 @@ final private[write] class RowPlaces(
 
   def of(located: LocatedRows, schema: WriteSchema, kept: KeptRows): PlacedRows = {
     val counts = located.counts.getOrElse(countsOf(located.rows))
-    val found = withAgain(located.rows, counts, schema, kept)
-    val groups = plan(if (found.again.isEmpty) counts else countsOf(found.rows), found.again ++ located.anew)
+    val found = withReinserts(located.rows, counts, schema, kept)
+    val groups =
+      plan(if (found.reinserted.isEmpty) counts else countsOf(found.rows), found.reinserted ++ located.rewritten)
     PlacedRows(known(found.rows), groups)
   }
 
@@ -64,17 +65,17 @@ final private[write] class RowPlaces(
     else {
       val counts = located.counts.getOrElse(countsOf(located.rows))
       val isDelete = col(RowWrite.Columns).isNull || PartitionMoves.isDelete(schema.struct)
-      val there = located.rows.where(RowWrite.FileId.isNotNull)
-      val asked = RepeatedKeys.asked(if (perRow) there else there.where(isDelete), isDelete)
+      val locatedRows = located.rows.where(RowWrite.FileId.isNotNull)
+      val asked = RepeatedKeys.asked(if (perRow) locatedRows else locatedRows.where(isDelete), isDelete)
       val keys = new RepeatedKeys(spark, shared, basesOf(counts))
       val found = keys.groups(asked)
       if (perRow) RepeatedKeys.requireWholeDeletes(found, path)
-      val anew = found.map(_.group).toSet
-      RepeatedKeys.requireNotPlanned(anew, shared.viewTimeline.plans.compaction, path)
+      val rewritten = found.map(_.group).toSet
+      RepeatedKeys.requireNotPlanned(rewritten, shared.viewTimeline.plans.compaction, path)
       val marked =
-        if (anew.isEmpty) located.rows
+        if (rewritten.isEmpty) located.rows
         else kept(RepeatedKeys.marked(located.rows, isDelete, kept(keys.frame(asked))))
-      LocatedRows(marked, Some(counts), anew)
+      LocatedRows(marked, Some(counts), rewritten)
     }
   }
 
@@ -94,31 +95,31 @@ final private[write] class RowPlaces(
   /** Where new records go to base files: those among them that were deleted before and whose old rows stand in base files still
     * go to the file group that has one.
     */
-  private def withAgain(
+  private def withReinserts(
       tagged: DataFrame,
       counts: Vector[(String, String, Long)],
       schema: WriteSchema,
       kept: KeptRows
-  ): RecordsAgain = {
+  ): ReinsertedRecords = {
     val partitions = counts.collect { case (p, null, _) => p }
-    if (logInserts || isOverwrite || partitions.isEmpty) RecordsAgain(tagged, Set.empty)
+    if (logInserts || isOverwrite || partitions.isEmpty) ReinsertedRecords(tagged, Set.empty)
     else {
       val withLogs = partitions.flatMap(p => shared.view.latestMergedFileSlices(p)).filter(_.logFiles.nonEmpty)
       val facts = new LogFacts(table, withLogs)
       warnOfLogRecords(withLogs.count(facts.hasOwnRecords))
       val slices = withLogs.filter(s => s.baseFile.isDefined && facts.mayDelete(s))
-      if (slices.isEmpty) RecordsAgain(tagged, Set.empty)
+      if (slices.isEmpty) ReinsertedRecords(tagged, Set.empty)
       else {
         val deleted = new DeletedRecords(spark, shared, slices)
-        val found = RecordsAgain.of(tagged, deleted, PartitionMoves.isDelete(schema.struct), kept)
-        DeletedRecords.requireNotPlanned(found.again, shared.viewTimeline.plans, path)
+        val found = ReinsertedRecords.of(tagged, deleted, PartitionMoves.isDelete(schema.struct), kept)
+        DeletedRecords.requireNotPlanned(found.reinserted, shared.viewTimeline.plans, path)
         found
       }
     }
   }
 
   private def warnOfLogRecords(groups: Int): Unit = if (groups > 0) {
-    val command = ShellCommand("compact-table", Vector(path)).told
+    val command = ShellCommand("compact-table", Vector(path)).quoted
     RowPlaces.log.warn(
       s"$path: $groups file groups have records in logs alone, where stock Hudi's default indexes do not look: a stock writer would " +
         s"insert them again. Run $command before one writes, or let stock writers use hoodie.index.class=" +

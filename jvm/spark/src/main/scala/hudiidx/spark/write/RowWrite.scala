@@ -329,7 +329,8 @@ private[write] object RowWrite {
   val FileId: Column = col(TagLocation.Columns(1))
 
   /** Is its record there? One that is not may have the location of an old row of it. */
-  def isKnown: Column = FileId.isNotNull && !coalesce(col(TagLocation.Columns(2)) === RecordsAgain.Mark, lit(false))
+  def isKnown: Column =
+    FileId.isNotNull && !coalesce(col(TagLocation.Columns(2)) === ReinsertedRecords.Mark, lit(false))
 
   /** Does it delete all rows of its key? */
   def takesEach: Column = coalesce(col(TagLocation.Columns(2)) === RepeatedKeys.Mark, lit(false))

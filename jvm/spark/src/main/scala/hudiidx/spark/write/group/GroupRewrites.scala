@@ -28,7 +28,7 @@ final class GroupRewrites(write: GroupWrite, bases: GroupBaseFiles, numbers: Seq
     var kept = SliceCounts(0, 0, 0, 0)
     val (name, size) = bases.file(target) { file =>
       val changes = new ChangesLog(target, slice)
-      val gone = new GoneKeys(write)
+      val gone = new RemovedKeys(write)
       try {
         val add = bases.adder(file, target)
         while (write.skipIdle(rows)) {
@@ -89,7 +89,7 @@ final class GroupRewrites(write: GroupWrite, bases: GroupBaseFiles, numbers: Seq
 }
 
 /** Keys of which all rows are deleted that are not above the delete's ordering value. */
-final private[write] class GoneKeys(write: GroupWrite) {
+final private[write] class RemovedKeys(write: GroupWrite) {
   private val rules = TableMergeRules.of(write.table.config)
   private val deletes = new java.util.HashMap[UTF8String, KeyVersion]
   private val meta = TableSchema.MetaColumns.size
@@ -104,10 +104,10 @@ final private[write] class GoneKeys(write: GroupWrite) {
 
   /** Is a row of a base file one of them? */
   def takes: InternalRow => Boolean =
-    if (deletes.isEmpty) GoneKeys.None
+    if (deletes.isEmpty) RemovedKeys.None
     else
       row => {
-        val version = deletes.get(row.getUTF8String(GoneKeys.KeyColumn))
+        val version = deletes.get(row.getUTF8String(RemovedKeys.KeyColumn))
         version != null && !(rules.comparesBase && KeyMerge.baseStays(version, orderingOf(row), rules))
       }
 
@@ -115,7 +115,7 @@ final private[write] class GoneKeys(write: GroupWrite) {
     ordering.fold(OrderingValue.Default)(column => OrderingOf.value(column.dataType, column.eval(row)))
 }
 
-private[write] object GoneKeys {
+private[write] object RemovedKeys {
   private val KeyColumn = TableSchema.MetaColumns.indexOf(BaseFileKeys.KeyColumn)
   private val None: InternalRow => Boolean = _ => false
 }

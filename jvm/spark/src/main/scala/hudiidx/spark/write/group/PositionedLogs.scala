@@ -39,7 +39,7 @@ private[write] object PositionedLogs {
         throw new WriteConflict(
           s"${table.path}: record key '$key' has several rows in ${Storage.join(base.partitionPath, base.fileName)}, and the file group's " +
             "log changes or deletes them by their positions, which no longer counts beside a log of this write: rows would come back. Run " +
-            s"the compaction (${ShellCommand("compact-table", Vector(table.path)).told}, or stock Hudi), then write again"
+            s"the compaction (${ShellCommand("compact-table", Vector(table.path)).quoted}, or stock Hudi), then write again"
         )
       }
     finally keys.close()

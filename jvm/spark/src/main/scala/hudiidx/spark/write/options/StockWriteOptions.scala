@@ -2,7 +2,7 @@ package hudiidx.spark.write.options
 
 import java.util.Locale
 
-import hudiidx.{Log, ToldOnce}
+import hudiidx.{Log, LogOnce}
 import hudiidx.spark.options.{StockOption, StockReadOptions, UnknownOption}
 import hudiidx.spark.options.StockOption.{Followed, Harmless}
 import hudiidx.table.TableProperties
@@ -47,7 +47,7 @@ object StockWriteOptions {
       TableProperties.use(name).isEmpty
 
   private val Telling = Vector("hoodie.datasource.write.", "hoodie.table.", "hoodie.write.", "hoodie.record.")
-  private val unknown = new ToldOnce(Log.of(getClass))
+  private val unknown = new LogOnce(Log.of(getClass))
 
   /** InvalidOption for what rows or files would hang on and is not followed.
     *
