@@ -42,7 +42,7 @@ def test_a_path_object_is_a_path() -> None:
 
 
 def test_an_unknown_keyword_names_the_known_ones() -> None:
-    with pytest.raises(InvalidOption, match=r"indexpath: no such option; known: .*index_path"):
+    with pytest.raises(InvalidOption, match=r"indexpath: unknown option; supported: .*index_path"):
         resolve({}, {"indexpath": "/i"})
 
 

@@ -30,7 +30,7 @@ class TableAdvice:
         Empty where the query does not read the table with ``format("hudiidx")`` or through the catalog.
 
         Raises:
-            TypeError: ``df`` is no DataFrame of a classic session.
+            TypeError: ``df`` is not a DataFrame of a classic session.
         """
         return _explain.explanation(self._document(self._api.explain, _java_frame(df)))
 
@@ -38,7 +38,7 @@ class TableAdvice:
         """As `explain`, but only the reasons why an index could leave nothing out.
 
         Raises:
-            TypeError: ``df`` is no DataFrame of a classic session.
+            TypeError: ``df`` is not a DataFrame of a classic session.
         """
         return _explain.reasons(self._document(self._api.explain, _java_frame(df)))
 

@@ -16,7 +16,7 @@ def facade(spark: SparkSession, table_path: str, options: Mapping[str, str]) -> 
     """The Scala face of one table.
 
     Raises:
-        TypeError: ``spark`` is no Spark session.
+        TypeError: ``spark`` is not a Spark session.
         RuntimeError: the session has no JVM (Spark Connect, or stopped) or not our jar.
     """
     jvm = getattr(spark, "_jvm", None)

@@ -118,7 +118,7 @@ def _work(packed: bytes, at: int, hits: int, misses: int) -> LookupWork:
 
 
 def texts_of(keys: Iterable[Key], form: Callable[[], KeyForm]) -> list[Texts]:
-    """The texts that each key may have in the table. ``form`` is asked only if a key is no text.
+    """The texts that each key may have in the table. ``form`` is asked only if a key is not a string.
 
     Raises:
         TypeError: something that is no key.

@@ -13,7 +13,7 @@ class HudiIdxException(RuntimeError):
 
 
 class NotAHudiTable(HudiIdxException):
-    """The path is missing, unreadable, or holds no Hudi table."""
+    """The path is missing, unreadable, or not a Hudi table."""
 
 
 class UnsupportedTable(HudiIdxException):

@@ -206,7 +206,7 @@ class HudiIndex(TableViews, TableLookups, TableAdvice, TableExports):
         return dict(self._document(self._api.noteColumns, _columns.indexes(what, kind or "range", options)))
 
     def drop_index(self, what: str | Sequence[str], *, kind: str | None = None) -> Mapping[str, Any]:
-        """Removes a part of the index; the listing stays. No such part is no error.
+        """Removes a part of the index; the listing stays. A missing part is not an error.
 
         Args:
             what: ``"record"``, ``"logs"``, or columns as in `add_index`; an expression in any spelling.
@@ -228,7 +228,7 @@ class HudiIndex(TableViews, TableLookups, TableAdvice, TableExports):
         return facade(self._spark, self._path, resolve(self._options, given))
 
     def update(self) -> Mapping[str, Any]:
-        """Brings the index up to the timeline; lists no data partition. Nothing to do is no error.
+        """Updates the index to the latest instant; lists no data partition. Nothing to do is not an error.
 
         Returns:
             As `create`; ``instants``: requested times of those taken in, ``lag_millis``: how long before the
@@ -330,6 +330,6 @@ class HudiIndex(TableViews, TableLookups, TableAdvice, TableExports):
         return list(self._document(api.expireVersions))
 
     def drop(self) -> bool:
-        """Removes the index, and nothing else. False if there was none, which is no error."""
+        """Removes the index, and nothing else. False if there was none."""
         with translated():
             return bool(self._api.drop())

@@ -65,7 +65,7 @@ def resolve(conf: Mapping[str, str], keywords: Mapping[str, object]) -> dict[str
         option = _BY_KEYWORD.get(keyword)
         if option is None:
             known = ", ".join(sorted(_BY_KEYWORD))
-            raise InvalidOption(f"{keyword}: no such option; known: {known}, and full names hudiidx.*")
+            raise InvalidOption(f"{keyword}: unknown option; supported: {known}, and full names hudiidx.*")
         out[option.name] = _checked(option, value)
     return out
 

@@ -115,7 +115,7 @@ def filled(value: str | None) -> str | None:
 def finite(value: float) -> float:
     """Refuses what Python takes for a number and is none, or has no end."""
     if not math.isfinite(value):
-        raise out.usage(f"{value} is no finite number")
+        raise out.usage(f"{value} is not a finite number")
     return value
 
 

@@ -34,8 +34,8 @@ object AvroSchemas {
     val bounds = new SchemaBounds(most)
     if (!bounds.hold(schema))
       throw new SchemaParseException(
-        s"it has more than $most types, each counted wherever its name stands, more than ${SchemaBounds.MostDepth} in one another, a column whose " +
-          s"name is longer than ${NameBounds.Longest} letters with those around it, or more than ${NameBounds.MostOfAll} letters in such names"
+        s"the schema is too large: more than $most types (each use of a named type counts), types nested deeper than ${SchemaBounds.MostDepth}, " +
+          s"a column path longer than ${NameBounds.Longest} characters, or paths of more than ${NameBounds.MostOfAll} characters together"
       )
     schema
   }
@@ -122,7 +122,7 @@ object AvroSchemas {
     catch {
       case e: RuntimeException =>
         throw new DamagedTable(
-          s"$where: the default of field ${field.name} in the Avro schema is no value of its type (${e.getMessage}); correct the schema",
+          s"$where: the default of field ${field.name} in the Avro schema is not a value of its type (${e.getMessage}); correct the schema",
           e
         )
     }

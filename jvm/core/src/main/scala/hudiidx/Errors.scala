@@ -6,7 +6,7 @@ package hudiidx
 sealed abstract class HudiIdxException(message: String, cause: Throwable)
     extends RuntimeException(Texts.ofError(message), cause)
 
-/** The path is missing, unreadable, or holds no Hudi table. */
+/** The path is missing, unreadable, or not a Hudi table. */
 final class NotAHudiTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
 
 object NotAHudiTable {

@@ -24,7 +24,7 @@ final case class IndexSpec(kind: String, columns: Vector[String], options: Map[S
   private def requireKnownOptions(): IndexSpec = {
     for (known <- IndexSpec.Options.get(kind); name <- options.keys.toVector.sorted.find(!known.contains(_))) {
       val taken = known.fold("takes none")(o => s"takes $o")
-      throw new InvalidOption(s"$name is no option of $kind, which $taken: $text")
+      throw new InvalidOption(s"unknown option '$name' for index kind '$kind', which $taken: $text")
     }
     this
   }
@@ -63,7 +63,7 @@ object IndexSpec {
       IndexSpec(kind, columns.map(ColumnExpression.asked).distinct, options.map(optionOf).toMap)
     case _ =>
       throw new InvalidOption(
-        s"'$text' is no index on columns; write kind(column,column,option=value), as bloom(rider)"
+        s"'$text' is not a column index; write kind(column,column,option=value), as bloom(rider)"
       )
   }
 

@@ -31,7 +31,7 @@ final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int 
   private var windowFrom = 0L // offset of the window in the content
   private var in = window(0L, 8)
   private val version = in.int("data block version")
-  if (version < 1 || version > 3) in.fail(s"data block has version $version, known are 1 to 3")
+  if (version < 1 || version > 3) in.fail(s"unsupported data block version $version; supported: 1 to 3")
 
   /** Records in the block. */
   val count: Int = in.int("record count")

@@ -35,7 +35,7 @@ private[hudiidx] object CheckedJson {
   private def textOf(bytes: Array[Byte]): String =
     try UTF_8.newDecoder.decode(ByteBuffer.wrap(bytes)).toString
     catch {
-      case e: CharacterCodingException => throw new IllegalArgumentException(s"it is no UTF-8: ${e.getMessage}", e)
+      case e: CharacterCodingException => throw new IllegalArgumentException(s"it is not UTF-8: ${e.getMessage}", e)
     }
 
   private def checksum(text: String): String = {

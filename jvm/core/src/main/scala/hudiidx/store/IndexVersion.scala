@@ -207,7 +207,7 @@ object IndexVersion {
       WholeNumber
         .of(value, most)
         .filter(_ >= least)
-        .getOrElse(throw new IllegalArgumentException(s"$name=${value.take(100)} is no number from $least to $most"))
+        .getOrElse(throw new IllegalArgumentException(s"$name=${value.take(100)} is not a number from $least to $most"))
     }
 
   /** A member that is a number from 0 to `most`; 0 if it is missing. */
@@ -215,7 +215,7 @@ object IndexVersion {
     val field = node.path(name)
     require(
       field.isMissingNode || (field.isIntegralNumber && field.canConvertToLong && field.asLong >= 0 && field.asLong <= most),
-      s"$name=${field.asText.take(100)} is no number that it may have"
+      s"$name=${field.asText.take(100)} is not a valid number for it"
     )
     field.asLong
   }

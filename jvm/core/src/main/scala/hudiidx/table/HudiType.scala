@@ -180,7 +180,7 @@ sealed abstract class VectorElement(val text: String, val bytes: Int) extends Pr
     if (length % bytes == 0) length / bytes
     else
       throw new UnsupportedTable(
-        s"${where}a vector of $text has $length bytes, which is no number of elements of $bytes bytes; " +
+        s"${where}a vector of $text has $length bytes, which is not a multiple of $bytes; " +
           "leave the column out, or write it again with stock Hudi"
       )
 }

@@ -47,7 +47,7 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
       else {
         // Where no stat tells, since the instants were archived, it may have been written.
         if (end.nonEmpty || writes.isEmpty)
-          report(block.offset, "bytes that a completed write has left are no log block: cut off or overwritten")
+          report(block.offset, "bytes of a completed write are not a log block: cut off or overwritten")
         false
       }
     }

@@ -75,7 +75,7 @@ object PartitionPathForm {
     */
   private def fault(path: String): Option[String] = {
     val parts = path.split("/", -1)
-    if (Storage.isAbsolute(path)) Some("is no path below the table")
+    if (Storage.isAbsolute(path)) Some("is not a path below the table")
     else if (parts.contains("..")) Some("leads out of the table")
     else if (parts.exists(p => p.isEmpty || p == ".")) Some("has an empty part, or one that is the folder itself")
     else if (parts.contains(TableConfig.HoodieFolder)) Some("is in a folder of Hudi's own name")

@@ -128,7 +128,7 @@ private[hudiidx] object PropertiesFile {
         case None if storage.status(tablePath).isEmpty =>
           s"$tablePath: there is nothing at this path; check the table's path"
         case None =>
-          s"$tablePath: no Hudi table, there is no .hoodie folder below it; give the base path of a Hudi table"
+          s"$tablePath: not a Hudi table, it has no .hoodie folder; give the base path of a Hudi table"
       })
 
   /** The table in which a folder, or a pattern of such, lies: stock Hudi's reader takes those too. */
@@ -163,7 +163,7 @@ private[hudiidx] object PropertiesFile {
         if (loaded.count > MostProperties)
           Left(s"it has ${loaded.count} properties, and $MostProperties are the most that are read")
         else Right(loaded.stringPropertyNames.asScala.map(name => name -> loaded.getProperty(name)).toMap)
-      } catch { case e: IllegalArgumentException => Left(s"it is no properties file (${e.getMessage})") }
+      } catch { case e: IllegalArgumentException => Left(s"it is not a properties file (${e.getMessage})") }
     }
 
   /** Java's reader takes some times the memory of the longest value. The schema of a table of thousands of columns has a megabyte. */

@@ -125,8 +125,8 @@ object TableMergeRules {
       case Some("CUSTOM")               => payload(config).fold[MergeMode](MergeMode.Custom)(ofPayload(config, _))
       case Some(other)                  =>
         throw new UnsupportedTable(
-          s"${config.file}: hoodie.record.merge.mode is '$other', known are COMMIT_TIME_ORDERING, EVENT_TIME_ORDERING and " +
-            "CUSTOM; use a newer hudiidx"
+          s"${config.file}: unsupported hoodie.record.merge.mode '$other'; supported: COMMIT_TIME_ORDERING, " +
+            "EVENT_TIME_ORDERING, CUSTOM; use a newer hudiidx"
         )
       case None => payload(config).fold(withoutPayload(config, ordered))(ofPayload(config, _))
     }

@@ -103,7 +103,7 @@ object TableProperties {
     "hoodie.bootstrap.index.class" -> Irrelevant("bootstrapped tables are known by their base path"),
     "hoodie.bootstrap.index.type" -> Irrelevant("bootstrapped tables are known by their base path"),
     "hoodie.table.cdc.enabled" -> Honoured(
-      "logs of changes are no data, and queries of changes are answered; tables with it are not written"
+      "logs of changes are not data, and queries of changes are answered; tables with it are not written"
     ),
     "hoodie.table.cdc.supplemental.logging.mode" -> Honoured("what logs of changes hold, for queries of changes"),
     "hoodie.allow.operation.metadata.field" -> Honoured("whether rows bear their operation"),

@@ -95,10 +95,10 @@ object TableSchema {
   def withMetaColumns(avroJson: String, populated: Boolean, source: String, hasOperation: Boolean = false): String = {
     val root =
       try mapper.readTree(avroJson)
-      catch { case e: IOException => throw damaged(source, s"it is no JSON (${firstLine(e)})", e) }
+      catch { case e: IOException => throw damaged(source, s"it is not JSON (${firstLine(e)})", e) }
     val fields = if (root == null) null else root.get("fields")
     if (fields == null || !fields.isArray || !root.isInstanceOf[ObjectNode])
-      throw damaged(source, "it is no Avro record", null)
+      throw damaged(source, "it is not an Avro record", null)
     val all = mapper.createArrayNode()
     if (populated) MetaColumns.foreach(name => all.add(metaColumn(name)))
     if (hasOperation) all.add(metaColumn(Operation))

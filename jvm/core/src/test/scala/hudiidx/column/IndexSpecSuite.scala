@@ -34,9 +34,9 @@ class IndexSpecSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("an option that a kind does not have is refused where somebody asks for the index") {
     for (
       (text, name) <- Seq(
-        "bloom(rider,fppp=0.1)" -> "fppp is no option of bloom, which takes fpp",
-        "values(rider,bits=3)" -> "bits is no option of values, which takes most",
-        "range(ts,bits=3)" -> "bits is no option of range, which takes none"
+        "bloom(rider,fppp=0.1)" -> "unknown option 'fppp' for index kind 'bloom', which takes fpp",
+        "values(rider,bits=3)" -> "unknown option 'bits' for index kind 'values', which takes most",
+        "range(ts,bits=3)" -> "unknown option 'bits' for index kind 'range', which takes none"
       )
     ) {
       assert(intercept[InvalidOption](parseAll(text)).getMessage.startsWith(name))

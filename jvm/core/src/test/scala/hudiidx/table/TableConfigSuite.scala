@@ -179,7 +179,7 @@ class TableConfigSuite extends AnyFunSuite {
     def message(path: String) =
       intercept[NotAHudiTable](TableConfig.read(LocalStorage, path, noPause)).getMessage
     assert(message(s"$dir/x").startsWith(s"$dir/x: there is nothing at this path"))
-    assert(message(dir).startsWith(s"$dir: no Hudi table"))
+    assert(message(dir).startsWith(s"$dir: not a Hudi table"))
   }
 
   test("tables without usable properties give typed errors") {

@@ -184,9 +184,9 @@ final class Doctor(access: TableAccess, tablePath: String, options: IndexOptions
 
   private def clock(probe: String): Finding = {
     val skew = math.abs(now() - storage.status(probe).fold(now())(_.modifiedMillis))
-    val told = f"this machine's and the store's are ${skew / 1000.0}%.1f s apart"
+    val told = f"the clocks of this machine and of the store differ by ${skew / 1000.0}%.1f s"
     if (skew < Doctor.MostSkewMillis) Finding("clock", Ok, told, "")
-    else Finding("clock", Warning, told, "set the clocks: lag and the age of files are told by them")
+    else Finding("clock", Warning, told, "synchronize the clocks; lag and file ages are computed from them")
   }
 
   private def checked(check: String, advice: String)(look: => Finding): Finding =

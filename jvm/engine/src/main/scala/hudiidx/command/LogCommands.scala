@@ -36,7 +36,7 @@ final class LogCommands(access: TableAccess, file: String, options: IndexOptions
       access.storage.status(path).getOrElse(throw new NotAHudiTable(s"$path: there is no such log file; $listed"))
     if (found.isDirectory || !(isNamedAsLog || LogFile.begins(storage, path)))
       throw new NotAHudiTable(
-        s"$path: is no log file: neither is its name that of one (.FILEID_INSTANT.log.VERSION_TOKEN) nor does it begin as one does; $listed"
+        s"$path: not a log file: neither the name (.FILEID_INSTANT.log.VERSION_TOKEN) nor the header matches; $listed"
       )
     found.sizeBytes
   }

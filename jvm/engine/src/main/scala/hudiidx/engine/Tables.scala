@@ -48,7 +48,7 @@ object Tables {
   }
 
   private def noFolder(path: String, why: String, cause: Throwable = null) =
-    new InvalidOption(s"'$path' is no path of a table ($why); give the table's folder", cause)
+    new InvalidOption(s"'$path' is not a valid table path ($why); pass the table's base path", cause)
 
   def access(conf: Configuration): TableAccess = access(new HadoopStorage(conf), sharedCache)
 

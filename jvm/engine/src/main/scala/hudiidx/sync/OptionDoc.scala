@@ -59,7 +59,7 @@ final case class OptionDoc(name: String, kind: OptionKind, default: String, mean
         .toOption
         .filter(range.holds)
         .getOrElse(refuse(settings, s"a whole number, ${range.range}"))
-    case _ => throw new IllegalStateException(s"$name is no number")
+    case _ => throw new IllegalStateException(s"$name is not a number")
   }
 
   /** The name given, as the option's kind spells it, else the default; InvalidOption for another. */

@@ -64,7 +64,7 @@ private[write] object Epoch {
       s"$path: a record of a write in a form that this release does not know; write with the release that made it"
     )
     def outside(named: String) = new DamagedTable(
-      s"$path: a record of a write names ${named.take(LongestNamed)}, which is no file of the table's timeline; remove the record"
+      s"$path: a record of a write names ${named.take(LongestNamed)}, which is not a file of the table's timeline; remove the record"
     )
     def body(kind: String): Option[Epoch] = kind match {
       case "open"    => for (writer <- line(); of <- line()) yield Open(writer, of)

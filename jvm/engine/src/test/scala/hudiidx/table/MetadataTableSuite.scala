@@ -110,7 +110,7 @@ final class MetadataTableSuite extends AnyFunSuite {
     }
     val other = new Schema.Parser().parse("""{"type":"record","name":"r","fields":[{"name":"x","type":"int"}]}""")
     val said = intercept[DamagedTable](ofOneRecord("p", Array[Byte](2), other).files("p")).getMessage
-    assert(said.contains("files are no map"))
+    assert(said.contains("files are not a map"))
     intercept[DamagedTable](ofOneRecord("p", record(Map.empty)).partitions)
   }
 

@@ -47,7 +47,7 @@ class HudiIdxInputFormat
       new HudiIdxRecordReader(rows, own.getLength)
     case other =>
       throw new InvalidOption(
-        s"$other is no split of ${getClass.getName}, so the rows of its slice cannot be told; set hive.input.format to " +
+        s"$other is not a split of ${getClass.getName}, so the rows of its slice are unknown; set hive.input.format to " +
           "org.apache.hadoop.hive.ql.io.HiveInputFormat"
       )
   }

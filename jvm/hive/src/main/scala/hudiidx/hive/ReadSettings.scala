@@ -62,12 +62,12 @@ private[hive] object ReadSettings {
   private def one(name: String, value: Option[String], known: Vector[String]): String = {
     val asked = value.fold(known.head)(_.toLowerCase)
     if (!known.contains(asked))
-      throw new InvalidOption(s"$name: '$asked' is not served here; known are ${known.mkString(", ")}")
+      throw new InvalidOption(s"$name: unsupported value '$asked'; supported: ${known.mkString(", ")}")
     asked
   }
 
   private def list(name: String, json: String): Vector[String] = {
-    def refused = new InvalidOption(s"""$name: '$json' is no JSON array of texts, such as ["a", "b"]""")
+    def refused = new InvalidOption(s"""$name: '$json' is not a JSON array of strings, such as ["a", "b"]""")
     val root =
       try mapper.readTree(json)
       catch { case _: java.io.IOException => throw refused }

@@ -67,7 +67,7 @@ private[hive] object SlicePiece {
 
   private def count(in: DataInput): Int = {
     val n = in.readInt()
-    if (n < 0) throw new IOException(s"$n is no count: these are no bytes of a split")
+    if (n < 0) throw new IOException(s"invalid count $n: these bytes are not a split")
     n
   }
 

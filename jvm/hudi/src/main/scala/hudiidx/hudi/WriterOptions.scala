@@ -62,7 +62,7 @@ object WriterOptions {
     val ours = all.filter(_._1.startsWith("hudiidx."))
     ours.keys.filterNot(k => IndexOptions.isKnown(k) || Docs.exists(_.name == k)).foreach { k =>
       throw new InvalidOption(
-        s"$k: no such option; known are ${(Docs ++ IndexOptions.Docs).map(_.name).mkString(", ")}"
+        s"$k: unknown option; supported: ${(Docs ++ IndexOptions.Docs).map(_.name).mkString(", ")}"
       )
     }
     WriterOptions(

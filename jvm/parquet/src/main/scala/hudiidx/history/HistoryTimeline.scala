@@ -110,14 +110,14 @@ private[hudiidx] object HistoryManifest {
     val root =
       try mapper.readTree(json)
       catch {
-        case e: IOException => throw damaged(manifest, s"it is no JSON (${e.getMessage.takeWhile(_ != '\n')})", e)
+        case e: IOException => throw damaged(manifest, s"it is not JSON (${e.getMessage.takeWhile(_ != '\n')})", e)
       }
     val files = if (root == null) null else root.get("files")
     if (files == null || !files.isArray) throw damaged(manifest, "it has no list of files", null)
     val named = (0 until files.size).toVector.map { i =>
       files.get(i).path("fileName").asText match {
         case name @ FileName(first, last) => HistoryTimeline.HistoryFile(s"$dir/$name", first, last)
-        case other => throw damaged(manifest, s"'${other.take(200)}' is no name of a history file", null)
+        case other => throw damaged(manifest, s"'${other.take(200)}' is not a name of a history file", null)
       }
     }
     named.distinct

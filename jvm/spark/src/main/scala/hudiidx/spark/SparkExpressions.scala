@@ -79,7 +79,7 @@ final private class SparkTableExpressions(spark: SparkSession, struct: Option[St
   }
 
   override def evaluated(path: String): Either[String, RowExpression] =
-    ColumnExpression.of(path).filter(_.isResolved).toRight(s"$path is no expression").flatMap { e =>
+    ColumnExpression.of(path).filter(_.isResolved).toRight(s"$path is not an expression").flatMap { e =>
       try {
         val conf = ExpressionFacts.conf(e.facts)
         val found = of(e.sql).kept(e, conf)

@@ -86,7 +86,7 @@ class HudiIdxApiSuite extends SparkSuite {
     assert(record().path("mode").asText === "global")
     calls.dropIndex("record")
     assert(record().isNull)
-    assert(intercept[InvalidOption](calls.addIndex("colour")).getMessage.contains("known: record"))
-    assert(intercept[InvalidOption](calls.dropIndex("colour")).getMessage.contains("known: record"))
+    assert(intercept[InvalidOption](calls.addIndex("colour")).getMessage.contains("expected one of: record"))
+    assert(intercept[InvalidOption](calls.dropIndex("colour")).getMessage.contains("expected one of: record"))
   }
 }

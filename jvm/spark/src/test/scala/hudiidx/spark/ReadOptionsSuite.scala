@@ -37,7 +37,7 @@ final class ReadOptionsSuite extends AnyFunSuite {
     assert(refused("hoodie.datasource.read.incr.table.version" -> "6").contains("incr.table.version"))
     StockReadOptions.Decided.foreach {
       case (name, StockOption.Refused(taken, _)) =>
-        assert(refused(name -> "another").startsWith(s"$name: 'another'"))
+        assert(refused(name -> "another").startsWith(s"$name: unsupported value 'another'"))
         taken.foreach(value => ReadOptions.of(Map(name -> value), Map.empty))
       case (name, StockOption.Harmless(_)) =>
         assert(ReadOptions.of(Map(name -> "x"), Map.empty) === ReadOptions.of(Map.empty, Map.empty), name)
@@ -89,7 +89,7 @@ final class ReadOptionsSuite extends AnyFunSuite {
     assert(refused("view" -> "columns").contains("view"))
     assert(refused("hudiidx.index.enabled" -> "yes").contains("hudiidx.index.enabled"))
     assert(refused("as.of.instant" -> "now").contains("as.of.instant"))
-    assert(refused("hudiidx.read.merge.release" -> "2").contains("known are 0.15 and 1.1"))
+    assert(refused("hudiidx.read.merge.release" -> "2").contains("supported: 0.15, 1.1"))
     assert(ReadOptions.of(Map.empty, Map("hudiidx.read.merge.release" -> "1.1")).mergesAs11)
   }
 

@@ -56,8 +56,8 @@ object ExpressionTree {
     "boolean|tinyint|smallint|int|bigint|float|double|decimal\\(\\d{1,2},\\d{1,2}\\)|string|binary|date|timestamp|timestamp_ntz|void|interval( [a-z]+){0,3}"
 
   private def unknownType(tree: ExpressionTree): Option[String] = (tree match {
-    case Constant(t, _) if !t.matches(Types) => Some(s"$t is no type that an expression may have")
-    case Cast(_, t, _) if !t.matches(Types)  => Some(s"$t is no type that an expression may have")
+    case Constant(t, _) if !t.matches(Types) => Some(s"unsupported type $t in an expression")
+    case Cast(_, t, _) if !t.matches(Types)  => Some(s"unsupported type $t in an expression")
     case _                                   => None
   }).orElse(tree.children.flatMap(unknownType).headOption)
 

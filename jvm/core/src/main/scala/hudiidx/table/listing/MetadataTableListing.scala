@@ -117,11 +117,11 @@ private[table] final class MetadataLayer(
                 case (size: java.lang.Long, deleted: java.lang.Boolean) => use(inside(name.toString), size, deleted)
                 case _                                                  => damaged("file entry without size", null)
               }
-            case _ => damaged("file entry that is no record", null)
+            case _ => damaged("file entry that is not a record", null)
           }
         }
       case null if schema.getField("filesystemMetadata") != null => ()
-      case _                                                     => damaged("record whose files are no map", null)
+      case _                                                     => damaged("record whose files are not a map", null)
     }
 
   /** Null where the file's schema does not have it. */

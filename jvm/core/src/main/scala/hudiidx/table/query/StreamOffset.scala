@@ -132,8 +132,8 @@ object StreamOffset {
   }
 
   private def foreign(json: String, cause: Throwable): InvalidOption = new InvalidOption(
-    s"checkpointLocation: '${json.take(200)}' is no offset of a hudiidx stream; a query that read the table otherwise, with stock Hudi " +
-      "for one, needs a new checkpoint here: start behind what it has read, with hoodie.datasource.streaming.startOffset",
+    s"checkpointLocation: '${json.take(200)}' is not a hudiidx stream offset; use a new checkpoint and " +
+      "start after the last processed commit, with hoodie.datasource.streaming.startOffset",
     cause
   )
 }

@@ -135,8 +135,8 @@ object ColumnSettings {
     .find(spec.kind)
     .getOrElse(
       throw new InvalidOption(
-        s"${spec.text}: no kind of index has the name ${spec.kind}; known are ${IndexKind.Range}, ${BloomKind.name}, " +
-          s"${ValuesKind.name}, and those of jars that name a hudiidx.column.IndexKind in META-INF/services"
+        s"${spec.text}: unknown index kind '${spec.kind}'; expected one of: ${IndexKind.Range}, ${BloomKind.name}, " +
+          s"${ValuesKind.name}, or a hudiidx.column.IndexKind that a jar names in META-INF/services"
       )
     )
 

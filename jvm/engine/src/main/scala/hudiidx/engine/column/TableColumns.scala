@@ -18,7 +18,7 @@ private[column] final case class TableColumns(config: TableConfig, latest: Optio
     try AvroSchemas.parse(said.avroJson)
     catch {
       case e: RuntimeException =>
-        throw new DamagedTable(s"${said.file}: the table's schema is no Avro schema: ${e.getMessage}", e)
+        throw new DamagedTable(s"${said.file}: the table's schema is not an Avro schema: ${e.getMessage}", e)
     }
   }
 

@@ -226,7 +226,7 @@ object TableIndex {
 
   private def checkKind(kind: String): Unit =
     if (!Kinds.contains(kind))
-      throw new InvalidOption(s"'$kind' is no kind of index; known: ${Kinds.mkString(", ")}")
+      throw new InvalidOption(s"unknown index kind '$kind'; expected one of: ${Kinds.mkString(", ")}")
 
   /** @param given `hudiidx.*` settings by name; those of the session count too, these win */
   def of(spark: SparkSession, tablePath: String, given: Map[String, String]): TableIndex = {

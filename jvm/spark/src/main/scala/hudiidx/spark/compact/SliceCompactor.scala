@@ -56,19 +56,18 @@ final class SliceCompactor(job: CompactionJob, token: String) {
   private def filesOf(planned: PlannedFileGroup): FileSlice = {
     val folder = folderOf(planned.partitionPath)
     def refused(name: String, why: String): Nothing = throw new DamagedTable(
-      s"${Storage.join(folder, name)}: the compaction ${job.instant} is planned for it, $why, or roll the compaction's plan back with Hudi " +
-        "(hudi-cli: compaction unschedule)"
+      s"${Storage.join(folder, name)}: $why, or roll back the plan of compaction ${job.instant} with Hudi (hudi-cli: compaction unschedule)"
     )
     def entry(name: String): FileEntry = {
       val status = storage.status(Storage.join(folder, name))
       val found = status.flatMap(s => FileName.parse(planned.partitionPath, name, s.sizeBytes))
-      val file = found.getOrElse(refused(name, "and it is gone; restore it"))
+      val file = found.getOrElse(refused(name, "the file is planned for compaction and missing; restore it"))
       if (file.fileId != planned.fileId)
-        refused(name, s"as a file of the group ${planned.fileId}, and by its name it is none; correct the plan")
+        refused(name, s"the file is planned for compaction in file group ${planned.fileId}, and its name is of another group; correct the plan")
       file
     }
     if (planned.baseFile.isEmpty && planned.logFiles.isEmpty)
-      refused("", s"without a file of the group ${planned.fileId}; correct the plan")
+      refused("", s"the plan names no file of file group ${planned.fileId}; correct the plan")
     val logs = FileOrder.sorted(planned.logFiles.map(entry).toArray).toVector
     FileSlice(
       planned.partitionPath,

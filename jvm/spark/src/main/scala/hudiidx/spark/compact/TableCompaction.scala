@@ -31,7 +31,7 @@ object CompactionSteps {
 
   def named(name: String): CompactionSteps = All
     .find(_.name == name.trim.toLowerCase(Locale.ROOT))
-    .getOrElse(throw new InvalidOption(s"op: '$name' is no step; known are ${All.map(_.name).mkString(", ")}"))
+    .getOrElse(throw new InvalidOption(s"op: unsupported value '$name'; supported: ${All.map(_.name).mkString(", ")}"))
 }
 
 /** A compaction that was run.

@@ -219,7 +219,7 @@ object ReadOptions {
   private def view(name: String): String = {
     val lower = name.toLowerCase(Locale.ROOT)
     if (!Views.contains(lower))
-      throw new InvalidOption(s"$ViewName: unknown view '$name'; known are ${Views.mkString(", ")}")
+      throw new InvalidOption(s"$ViewName: unknown view '$name'; expected one of: ${Views.mkString(", ")}")
     lower
   }
 
@@ -227,14 +227,14 @@ object ReadOptions {
     case Release015 => false
     case Release11  => true
     case other      =>
-      throw new InvalidOption(s"$MergeRelease: '$other' is not served; known are $Release015 and $Release11")
+      throw new InvalidOption(s"$MergeRelease: unsupported value '$other'; supported: $Release015, $Release11")
   }
 
   private def queryType(name: String): String = {
     val lower = name.trim.toLowerCase(Locale.ROOT)
     if (lower == RealTime) Snapshot
     else if (!QueryTypes.contains(lower))
-      throw new InvalidOption(s"$QueryType: '$name' is not served; known are ${QueryTypes.mkString(", ")}")
+      throw new InvalidOption(s"$QueryType: unsupported value '$name'; supported: ${QueryTypes.mkString(", ")}")
     else lower
   }
 
@@ -242,12 +242,12 @@ object ReadOptions {
   private def olderType(name: String): String = queryType(name) match {
     case ReadOptimized =>
       throw new InvalidOption(
-        s"$ViewType: '$name' is not served, as stock Hudi reads logs with it; set $QueryType to $ReadOptimized, or leave it out"
+        s"$ViewType: unsupported value '$name', as stock Hudi reads logs with it; set $QueryType to $ReadOptimized, or leave it out"
       )
     case other => other
   }
 
   private def refuse(name: String): Unit = throw new InvalidOption(
-    s"$name: no such option; known are ${Docs.map(_.name).filter(_.startsWith(Prefix)).sorted.mkString(", ")}"
+    s"$name: unknown option; supported: ${Docs.map(_.name).filter(_.startsWith(Prefix)).sorted.mkString(", ")}"
   )
 }

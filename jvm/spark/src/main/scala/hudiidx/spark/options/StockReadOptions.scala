@@ -34,7 +34,7 @@ object StockOption {
     decided.foreach {
       case (name, Refused(taken, why)) if counts(name) =>
         given.get(name).map(_.trim).filterNot(v => taken(v.toLowerCase(Locale.ROOT))).foreach { value =>
-          throw new InvalidOption(s"$name: '$value' is not served; $why")
+          throw new InvalidOption(s"$name: unsupported value '$value'; $why")
         }
       case _ => ()
     }

@@ -115,14 +115,14 @@ object StreamOptions {
   private def version(text: String): Int =
     WholeNumber
       .of(text, Int.MaxValue.toLong)
-      .getOrElse(throw new InvalidOption(s"$TableVersion: '$text' is no version of a table"))
+      .getOrElse(throw new InvalidOption(s"$TableVersion: '$text' is not a table version"))
       .toInt
 
   /** InvalidOption where instants are meant otherwise than the table has them. */
   def check(asked: StreamOptions, config: TableConfig): Unit = asked.tableVersion.foreach { version =>
     if (TableFormat.upTo(version).exists(_.completionTimes) != config.format.completionTimes)
       throw new InvalidOption(
-        s"$TableVersion: $version is not served, as the table has version ${config.version}, which says how instants are meant; leave it out"
+        s"$TableVersion: unsupported value '$version': the table has version ${config.version}, which decides what instants mean; leave it out"
       )
   }
 }

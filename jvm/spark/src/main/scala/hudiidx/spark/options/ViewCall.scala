@@ -72,7 +72,7 @@ object ViewCall {
   def of(name: String): ViewCall = All
     .find(_.name == name)
     .getOrElse(
-      throw new InvalidOption(s"view: unknown view '$name'; known are ${All.map(_.name).mkString(", ")}")
+      throw new InvalidOption(s"view: unknown view '$name'; expected one of: ${All.map(_.name).mkString(", ")}")
     )
 
   /** Every committed file of the partition, those of replaced file groups too, by name. As of an instant: those whose

@@ -182,7 +182,7 @@ object ColumnFilter {
       if (table.schema.fromPath(name)) Some("files do not hold it, paths do")
       else if (table.schema.values.mayDecide(name)) Some("rows have the value of their path, whatever files hold")
       else if (table.schema.unsureTimes(name)) Some("files may have its times under another unit's label")
-      else if (!columns(name)) Some("it is no column of the table")
+      else if (!columns(name)) Some("it is not a column of the table")
       else if (table.names.exists(_.concerns(name))) Some("it was renamed, and statistics go by the names in files")
       else None
   }

@@ -201,7 +201,7 @@ object PinnedTable {
   ): PinnedTable = {
     if (options.changes.isDefined)
       throw new InvalidOption(
-        s"${IncrementalOptions.Format}: changes are no rows of the table; set it to latest_state, or leave it out, for this call"
+        s"${IncrementalOptions.Format}: changes are not rows of the table; set it to latest_state, or leave it out, for this call"
       )
     val (make, cost) = PlanningCost.of(pinned(opened, options, zone))
     make(resolver, cost)

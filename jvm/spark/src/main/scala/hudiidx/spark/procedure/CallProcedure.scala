@@ -15,7 +15,7 @@ final case class CallProcedure(procedure: Procedure, names: Seq[Option[String]],
     procedure.output.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
 
   override def run(spark: SparkSession): Seq[Row] = {
-    values.find(!_.foldable).foreach(v => procedure.signature.refuse(s"${v.sql} is no constant"))
+    values.find(!_.foldable).foreach(v => procedure.signature.refuse(s"${v.sql} is not a constant"))
     val given = values.map(v => CatalystTypeConverters.convertToScala(v.eval(), v.dataType))
     procedure.run(spark, procedure.signature.bind(names.zip(given)))
   }

@@ -23,7 +23,7 @@ final private[procedure] case class TableFunction(
     rows: (SparkSession, Arguments) => LogicalPlan
 ) {
   def plan(arguments: Seq[Expression]): LogicalPlan = {
-    arguments.find(!_.foldable).foreach(a => signature.refuse(s"${a.sql} is no constant"))
+    arguments.find(!_.foldable).foreach(a => signature.refuse(s"${a.sql} is not a constant"))
     val given = arguments.map(a => Option.empty[String] -> CatalystTypeConverters.convertToScala(a.eval(), a.dataType))
     rows(SparkSession.active, signature.bind(given))
   }

@@ -22,13 +22,13 @@ private[spark] object ExpressionBuilder {
         .literal(c)
         .getOrElse(
           throw new IllegalArgumentException(
-            s"'${Contained.short(c.value.orNull)}' is no constant of type ${c.dataType}"
+            s"'${Contained.short(c.value.orNull)}' is not a constant of type ${c.dataType}"
           )
         )
     case CastTo(child, name, isTry) =>
       val t = ExpressionTypes
         .of(name)
-        .getOrElse(throw new IllegalArgumentException(s"$name is no type that an expression may have"))
+        .getOrElse(throw new IllegalArgumentException(s"unsupported type $name in an expression"))
       Cast(of(child, columns), t, None, if (isTry) EvalMode.TRY else EvalMode.fromSQLConf(SQLConf.get))
     case Call(name, arguments) => call(name, arguments.map(of(_, columns)))
   }
@@ -63,7 +63,7 @@ private[spark] object ExpressionBuilder {
 
   private def column(parts: Vector[String], columns: Seq[Attribute]): Expression = {
     val same = SQLConf.get.resolver
-    def missing(): Nothing = throw new IllegalArgumentException(s"${ColumnPath.of(parts)} is no column of the table")
+    def missing(): Nothing = throw new IllegalArgumentException(s"${ColumnPath.of(parts)} is not a column of the table")
     val first = columns.filter(c => same(c.name, parts.head)) match {
       case Seq(one) => one
       case _        => missing()

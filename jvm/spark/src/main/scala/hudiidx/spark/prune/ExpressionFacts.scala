@@ -106,16 +106,16 @@ private[spark] object ExpressionFacts {
 
   /** Why a fact is none; what is stored may have been written by anybody. */
   private def refusal(name: String, value: String): Option[String] = name match {
-    case Zone if zoneOf(value).isEmpty => Some("it is no time zone")
-    case Locale       => if (Languages(value) || value == "any") None else Some("it is no language that changes cases")
-    case Zones        => if (value.matches("[0-9a-z.]{1,16}")) None else Some("it is no release of time zones")
+    case Zone if zoneOf(value).isEmpty => Some("it is not a time zone")
+    case Locale       => if (Languages(value) || value == "any") None else Some("it is not a language with case rules of its own")
+    case Zones        => if (value.matches("[0-9a-z.]{1,16}")) None else Some("it is not a release of time zones")
     case Types | Zone => if (value.length <= MostTypes) None else Some("it is too long")
-    case other if NotSettings(other) => if (value.matches("[0-9.]{1,16}")) None else Some("it is no number")
-    case other if !decides(other)    => Some("it is no setting that values of expressions depend on")
-    case other if !value.matches("[\\w.:+/-]{0,64}") => Some("it is no value of a setting")
+    case other if NotSettings(other) => if (value.matches("[0-9.]{1,16}")) None else Some("it is not a number")
+    case other if !decides(other)    => Some("it is not a setting that values of expressions depend on")
+    case other if !value.matches("[\\w.:+/-]{0,64}") => Some("it is not a value of a setting")
     case other if defaultOf(other).isEmpty           => Some("this Spark does not know the setting")
     case other                                       =>
-      Try((new SQLConf).setConfString(other, value)).failed.toOption.map(_ => "it is no value of the setting")
+      Try((new SQLConf).setConfString(other, value)).failed.toOption.map(_ => "it is not a value of the setting")
   }
 
   private val MostTypes = 8192

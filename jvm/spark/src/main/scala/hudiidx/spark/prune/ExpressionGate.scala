@@ -96,7 +96,7 @@ private[spark] object Contained {
     }
 
   private def failed(text: String, e: Throwable, why: String): Nothing =
-    throw new InvalidOption(s"${short(text)} is no expression of the table's columns: $why", e)
+    throw new InvalidOption(s"${short(text)} is not an expression of the table's columns: $why", e)
 
   /** As errors and logs show it. */
   def short(text: String): String = if (text.length <= 500) text else text.take(500) + "…"

@@ -300,7 +300,7 @@ final private[write] class RowWrite(
   private def bound(columns: StructType, field: String): Expression = {
     val at = columns.fieldNames.indexOf(field)
     if (at < 0)
-      throw new InvalidOption(s"$field: the ordering field of the table at $path, which is no column of the rows")
+      throw new InvalidOption(s"$field: the ordering field of the table at $path, which is not a column of the rows")
     BoundReference(at, columns(at).dataType, nullable = true)
   }
 

@@ -70,7 +70,7 @@ object StreamSink {
   def of(options: Map[String, String], partitionFields: Seq[String], mode: OutputMode): StreamSink = {
     if (mode == OutputMode.Complete())
       throw new InvalidOption(
-        "outputMode: complete is not served, rows of earlier batches stay; with mode update the rows that changed are upserted"
+        "outputMode: unsupported value 'complete', as rows of earlier batches stay; with mode update the rows that changed are upserted"
       )
     val given = options.keys.exists(_.equalsIgnoreCase(WriteOptions.PartitionFields))
     val fields =

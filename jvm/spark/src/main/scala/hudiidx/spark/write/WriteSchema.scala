@@ -125,7 +125,7 @@ object WriteSchema {
         catch {
           case _: ClassCastException =>
             throw new InvalidOption(
-              s"column $column is marked ${HudiType.MetadataKey} by a value that is no text; give it one, as 'VECTOR(3)', or take the mark away"
+              s"column $column is marked ${HudiType.MetadataKey} by a value that is not a string; set a string, such as 'VECTOR(3)', or remove the mark"
             )
         }
       val schema = HudiType.schemaOf(descriptor, column)

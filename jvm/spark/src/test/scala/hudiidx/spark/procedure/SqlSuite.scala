@@ -350,7 +350,7 @@ final class SqlSuite extends SparkSuite {
     says("CALL system.lookup('db.trips', table => 'db.trips', keys => 'a')", "table twice", "parameter name `table`")
     if (own) assert(refused("CALL system.verify('db.trips', record => 'yes')").contains("true or false"))
     Vector("db.none", "other.db.trips").foreach { name =>
-      assert(refused(s"CALL system.update_index('$name')").contains("no Hudi table"), name)
+      assert(refused(s"CALL system.update_index('$name')").contains("not a Hudi table"), name)
     }
     if (own) intercept[ParseException](sql("CALL other.lookup('t')"))
     else assert(refused("CALL other.lookup('t')").contains("unknown procedure"))

@@ -165,8 +165,8 @@ final class ConcurrentWritesSuite extends SparkSuite with WritersTogether {
     val path = newTable(9)
     def wrong(options: (String, String)*): String =
       intercept[InvalidOption](save(rows(Seq(1), 2), path, options.toMap)).getMessage
-    assert(wrong("hoodie.write.concurrency.mode" -> "non_blocking_concurrency_control").contains("not served"))
-    assert(wrong("hoodie.write.lock.provider" -> "").contains("not served"))
+    assert(wrong("hoodie.write.concurrency.mode" -> "non_blocking_concurrency_control").contains("unsupported value"))
+    assert(wrong("hoodie.write.lock.provider" -> "").contains("unsupported value"))
     assert(
       wrong("hoodie.write.lock.provider" -> "x.ZookeeperBasedLockProvider").contains("FileSystemBasedLockProvider")
     )

@@ -103,7 +103,7 @@ final class RefusedWritesSuite extends SavedTables {
     refusedBuckets("v9-mor-bucket")
     def wrong(options: (String, String)*): String =
       intercept[InvalidOption](save(rows(0 until 1, 1), newPath(), made(9) ++ options)).getMessage
-    assert(wrong("hoodie.datasource.write.operation" -> "merge").contains("'merge' is not served"))
+    assert(wrong("hoodie.datasource.write.operation" -> "merge").contains("unsupported value 'merge'"))
     assert(wrong("hoodie.datasource.write.table.type" -> "COPY_ON_WRITE").contains("MERGE_ON_READ tables"))
     assert(wrong("hoodie.write.table.version" -> "7").contains("6, 9"))
     assert(wrong("hudiidx.write.globl" -> "true").contains("hudiidx.write.global"))

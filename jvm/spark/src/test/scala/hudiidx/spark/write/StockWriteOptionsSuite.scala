@@ -33,7 +33,7 @@ final class StockWriteOptionsSuite extends SparkSuite {
         val doing = RefusedWriteOptions.OfOperations.get(name).map(operation -> _.head.name).toMap
         def read(value: String) =
           WriteOptions.of(doing + (name.toUpperCase -> value), isInsert = RefusedWriteOptions.OfInserts(name))
-        assert(intercept[InvalidOption](read("another")).getMessage === s"$name: 'another' is not served; $why")
+        assert(intercept[InvalidOption](read("another")).getMessage === s"$name: unsupported value 'another'; $why")
         taken.foreach(value => read(value.toUpperCase))
       case (name, StockOption.Harmless(_)) =>
         assert(WriteOptions.of(Map(name -> "x")).copy(given = Map.empty) === plain, name)

@@ -41,7 +41,7 @@ private[write] object AskedMergeMode {
     case Some(EventTime) if isOrdered => true
     case Some(EventTime)              => throw new InvalidOption(s"$MergeMode: $EventTime needs $OrderingField")
     case Some(other)                  =>
-      throw new InvalidOption(s"$MergeMode: '$other' is not served; known are $EventTime and $CommitTime")
+      throw new InvalidOption(s"$MergeMode: unsupported value '$other'; supported: $EventTime, $CommitTime")
   }
 
   /** The mode that is asked for: by its name, by a strategy's or a payload class. InvalidOption for other classes and strategies, and
@@ -67,9 +67,9 @@ private[write] object AskedMergeMode {
       stated: Option[String]
   ): Option[(String, String)] = options.text(name).map { value =>
     val mode = modes.get(value.stripPrefix(Package)).filter(m => stated.forall(_ == m)).getOrElse {
-      val beside = stated.fold("")(m => s" with $MergeMode=$m")
+      val withMode = stated.fold("")(m => s" with $MergeMode=$m")
       throw new InvalidOption(
-        s"$name: '$value' is not served$beside; leave it out and set $MergeMode, or write with stock Hudi"
+        s"$name: unsupported value '$value'$withMode; remove it and set $MergeMode, or write with stock Hudi"
       )
     }
     name -> mode

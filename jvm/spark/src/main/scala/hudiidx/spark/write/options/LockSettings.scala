@@ -56,14 +56,14 @@ private[write] object LockSettings {
         Some(LockOptions(folder, expire.whole(given).toInt, retries.whole(given).toInt, pause.whole(given)))
       case other =>
         throw new InvalidOption(
-          s"$Mode: '$other' is not served; known are single_writer and optimistic_concurrency_control"
+          s"$Mode: unsupported value '$other'; supported: single_writer, optimistic_concurrency_control"
         )
     }
 
   private def requireServed(provider: Option[String]): Unit =
     if (!provider.contains(Served))
       throw new InvalidOption(
-        s"$Provider: ${provider.fold("it is not set")(p => s"'$p' is not served")}; several writers need the same lock: give $Served " +
+        s"$Provider: ${provider.fold("it is not set")(p => s"unsupported value '$p'")}; several writers need the same lock: give $Served " +
           "to all of them"
       )
 }

@@ -42,7 +42,7 @@ private[write] object StockIndexType {
       Known.getOrElse(
         kind,
         throw new InvalidOption(
-          s"${WriteOptions.IndexType}: '$text' is not known; known are ${Known.keys.toVector.sorted.mkString(", ")}"
+          s"${WriteOptions.IndexType}: unsupported value '$text'; supported: ${Known.keys.toVector.sorted.mkString(", ")}"
         )
       )
     }

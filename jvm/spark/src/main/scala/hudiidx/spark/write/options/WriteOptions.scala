@@ -158,7 +158,7 @@ object WriteOptions {
     val ours = given.filter(_._1.startsWith("hudiidx."))
     ours.keys.filterNot(k => Own(k) || IndexOptions.isKnown(k)).toVector.sorted.foreach { k =>
       throw new InvalidOption(
-        s"$k: no such option of a write; known are ${Own.toVector.sorted.mkString(", ")} and those of the index"
+        s"$k: unknown write option; supported: ${Own.toVector.sorted.mkString(", ")} and those of the index"
       )
     }
     val index = StockIndexType.of(given)
@@ -166,7 +166,7 @@ object WriteOptions {
     WriteOptions(
       operation = WriteOperation.All.find(_.name == name).getOrElse {
         throw new InvalidOption(
-          s"$Operation: '$name' is not served; known are ${WriteOperation.All.map(_.name).mkString(", ")}"
+          s"$Operation: unsupported value '$name'; supported: ${WriteOperation.All.map(_.name).mkString(", ")}"
         )
       },
       given = given,
@@ -230,7 +230,7 @@ object WriteOptions {
     val options = if (Moves.exists(read.given.contains)) read else read.copy(movesPartition = true)
     if (operation.isEmpty && doing.isEmpty && !WriteOperation.Inserts.contains(options.operation))
       throw new InvalidOption(
-        s"$InsertOperation: '$name' is not what INSERT INTO does; known are ${WriteOperation.Inserts.map(_.name).mkString(", ")}"
+        s"$InsertOperation: unsupported value '$name' for INSERT INTO; supported: ${WriteOperation.Inserts.map(_.name).mkString(", ")}"
       )
     options
   }
@@ -260,7 +260,7 @@ object WriteOptions {
       )
     options.text(TimelineZone).filterNot(_.equalsIgnoreCase("LOCAL")).foreach { zone =>
       throw new InvalidOption(
-        s"$TimelineZone: '$zone' is not served; a new table's instants are what the clock of the writer's process shows; leave it out, or " +
+        s"$TimelineZone: unsupported value '$zone'; a new table's instants are what the clock of the writer's process shows; leave it out, or " +
           "make the table with stock Hudi"
       )
     }
@@ -302,7 +302,7 @@ object WriteOptions {
     val text = options.text(TableVersion).getOrElse(WriteOptionDocs.version.default)
     TableFormat.Written.find(_.version.toString == text).getOrElse {
       throw new InvalidOption(
-        s"$TableVersion: '$text' is not served; known are ${TableFormat.Written.map(_.version).mkString(", ")}"
+        s"$TableVersion: unsupported value '$text'; supported: ${TableFormat.Written.map(_.version).mkString(", ")}"
       )
     }
   }
@@ -316,7 +316,7 @@ object WriteOptions {
       case None                       => KeyGenerator.Simple
       case Some(name)                 =>
         KeyGenerators.of(name) match {
-          case None => throw new InvalidOption(s"$KeyGeneratorClass: '$name' is not served; ${KeyGenerators.Served}")
+          case None => throw new InvalidOption(s"$KeyGeneratorClass: unsupported value '$name'; ${KeyGenerators.Served}")
           case Some(KeyGenerator.Simple) if several =>
             throw new InvalidOption(s"$KeyGeneratorClass: '$name' takes one key field and one partition field")
           case Some(KeyGenerator.NonPartitioned) if partitions.nonEmpty =>
