@@ -120,7 +120,8 @@ object ChangeRecords {
 
   private def recordOf(record: GenericRecord, shown: Any => Any): ChangeRecord = {
     val op = String.valueOf(record.get(Op))
-    if (!Ops(op)) throw new IllegalArgumentException(s"unknown operation '${op.take(20)}'; expected one of: ${Ops.mkString(", ")}")
+    if (!Ops(op))
+      throw new IllegalArgumentException(s"unknown operation '${op.take(20)}'; expected one of: ${Ops.mkString(", ")}")
     def has(field: String) = record.getSchema.getField(field) != null
     def image(field: String) =
       if (has(field)) Some(GenericData.get().toString(Option(record.get(field)).map(shown).orNull)) else None

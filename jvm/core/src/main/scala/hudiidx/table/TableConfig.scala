@@ -138,7 +138,9 @@ final case class TableConfig(
     if (Storage.leaves(name))
       throw new DamagedTable(s"$file: $key is '$name', which leaves the table; restore the file from a backup")
     if (name.stripSuffix("/").split("/", -1).exists(p => p.isEmpty || p == ".") || name.exists(_.isControl))
-      throw new DamagedTable(s"$file: $key is '$name', which is not a valid folder name; restore the file from a backup")
+      throw new DamagedTable(
+        s"$file: $key is '$name', which is not a valid folder name; restore the file from a backup"
+      )
     name
   }
 
@@ -314,7 +316,9 @@ private final class TypedProperties(file: String, properties: Map[String, String
   def folders(key: String): Vector[String] = {
     val names = list(key)
     names.find(n => n.contains('/') || n == "." || n == "..").foreach { name =>
-      throw new DamagedTable(s"$file: $key has '$name', which is not a valid folder name; restore the file from a backup")
+      throw new DamagedTable(
+        s"$file: $key has '$name', which is not a valid folder name; restore the file from a backup"
+      )
     }
     names
   }

@@ -282,7 +282,10 @@ final class StreamCommitsSuite extends AnyFunSuite {
       offset.copy(open = offset.open ++ Vector("20260101000000003", "20260101000000009"))
     ).map(_.json) ++ Vector(-1, 0).map(v => offset.json.replace("\"version\":1", "\"version\":" + v))
     contradictions.foreach { text =>
-      assert(intercept[InvalidOption](StreamOffset.parse(text)).getMessage.contains("is not a hudiidx stream offset"), text)
+      assert(
+        intercept[InvalidOption](StreamOffset.parse(text)).getMessage.contains("is not a hudiidx stream offset"),
+        text
+      )
     }
     val later = intercept[InvalidOption](StreamOffset.parse(offset.json.replace("\"version\":1", "\"version\":2")))
     assert(later.getMessage.contains("later hudiidx"))

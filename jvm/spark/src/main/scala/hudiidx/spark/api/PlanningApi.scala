@@ -72,7 +72,9 @@ private[api] abstract class PlanningApi(
   def requireFilter(where: String): Unit = spark.sessionState.sqlParser.parseExpression(where) match {
     case _: Alias =>
       spark.sessionState.sqlParser.parseExpression(s"($where\n)")
-      throw new InvalidOption(s"'$where' is an expression with an alias, not a filter; remove the text after the filter")
+      throw new InvalidOption(
+        s"'$where' is an expression with an alias, not a filter; remove the text after the filter"
+      )
     case _ => ()
   }
 

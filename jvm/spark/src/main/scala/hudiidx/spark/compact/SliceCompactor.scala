@@ -63,7 +63,10 @@ final class SliceCompactor(job: CompactionJob, token: String) {
       val found = status.flatMap(s => FileName.parse(planned.partitionPath, name, s.sizeBytes))
       val file = found.getOrElse(refused(name, "the file is planned for compaction and missing; restore it"))
       if (file.fileId != planned.fileId)
-        refused(name, s"the file is planned for compaction in file group ${planned.fileId}, and its name is of another group; correct the plan")
+        refused(
+          name,
+          s"the file is planned for compaction in file group ${planned.fileId}, and its name is of another group; correct the plan"
+        )
       file
     }
     if (planned.baseFile.isEmpty && planned.logFiles.isEmpty)

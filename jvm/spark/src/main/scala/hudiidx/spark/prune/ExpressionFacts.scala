@@ -107,7 +107,8 @@ private[spark] object ExpressionFacts {
   /** Why a fact is none; what is stored may have been written by anybody. */
   private def refusal(name: String, value: String): Option[String] = name match {
     case Zone if zoneOf(value).isEmpty => Some("it is not a time zone")
-    case Locale       => if (Languages(value) || value == "any") None else Some("it is not a language with case rules of its own")
+    case Locale                        =>
+      if (Languages(value) || value == "any") None else Some("it is not a language with case rules of its own")
     case Zones        => if (value.matches("[0-9a-z.]{1,16}")) None else Some("it is not a release of time zones")
     case Types | Zone => if (value.length <= MostTypes) None else Some("it is too long")
     case other if NotSettings(other) => if (value.matches("[0-9.]{1,16}")) None else Some("it is not a number")

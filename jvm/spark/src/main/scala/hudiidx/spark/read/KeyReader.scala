@@ -115,7 +115,7 @@ object KeyReader {
           val bytes = value.asInstanceOf[Array[Byte]]
           key.binary(bytes, 0, bytes.length)
         case d: DecimalType => key.decimal(unscaled(value.asInstanceOf[Decimal], d), d.scale)
-        case other          => throw new InvalidOption(s"key: a column of type ${other.simpleString} is not a record key")
+        case other => throw new InvalidOption(s"key: a column of type ${other.simpleString} is not a record key")
       }
 
   private def unscaled(value: Decimal, dataType: DecimalType): BigInteger =

@@ -54,7 +54,9 @@ final class SqlChanges extends AlterTable {
     val table = WriteOptions.newTable(options, path)
     (table.keyFields ++ table.partitionFields ++ table.orderingField)
       .find(f => made.columns.forall(_.name != f.takeWhile(_ != '.')))
-      .foreach(f => throw new InvalidOption(s"$f: a key, partition or ordering field that is not a column of the table"))
+      .foreach(f =>
+        throw new InvalidOption(s"$f: a key, partition or ordering field that is not a column of the table")
+      )
     val schema = WriteSchema.ofNew(made.columns, table.name).avro.toString
     val none = spark.createDataFrame(new java.util.ArrayList[Row], made.columns)
     RowKeys.requireKinds(none, table, options, path)

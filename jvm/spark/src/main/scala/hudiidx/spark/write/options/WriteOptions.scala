@@ -316,7 +316,8 @@ object WriteOptions {
       case None                       => KeyGenerator.Simple
       case Some(name)                 =>
         KeyGenerators.of(name) match {
-          case None => throw new InvalidOption(s"$KeyGeneratorClass: unsupported value '$name'; ${KeyGenerators.Served}")
+          case None =>
+            throw new InvalidOption(s"$KeyGeneratorClass: unsupported value '$name'; ${KeyGenerators.Served}")
           case Some(KeyGenerator.Simple) if several =>
             throw new InvalidOption(s"$KeyGeneratorClass: '$name' takes one key field and one partition field")
           case Some(KeyGenerator.NonPartitioned) if partitions.nonEmpty =>
