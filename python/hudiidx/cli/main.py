@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from hudiidx._text import masked
-from hudiidx.cli import doctor, out, reads, report, updates, upkeep, watch  # noqa: F401 - with them come the commands
+from hudiidx.cli import doctor, logs, out, reads, report, updates, upkeep, watch  # noqa: F401 - with them come the commands
 from hudiidx.cli.app import app
 from hudiidx.cli.plain import CommandFailed
 from hudiidx.errors import HudiIdxException, exit_code

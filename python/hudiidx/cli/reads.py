@@ -1,4 +1,4 @@
-"""Commands that read: listings, records by key, log files, and what an index is worth."""
+"""Commands that read: listings, records by key, and what an index is worth."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from hudiidx.cli.app import (
     Json,
     Master,
     Path_,
-    app,
     argument,
     arguments_of,
     command,
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 # What brings an index in a state to READY.
 _NEXT = {"ABSENT": "create", "BROKEN": "create", "LAGGING": "update"}
-_log = typer.Typer(no_args_is_help=True, help="Look into a log file: its blocks, and keys in it.")
-app.add_typer(_log, name="log", rich_help_panel=ASK)
 
 Strict = Annotated[bool, typer.Option("--strict", help="Fail instead of answering without the index.")]
 Partition = Annotated[str | None, optional("--partition", metavar="P", help="One partition path only.")]
@@ -47,8 +44,6 @@ Limit = Annotated[
     optional("--limit", min=1, max=2**31 - 2, help="Rows to show; default 200, with --json all."),
 ]
 _SHOWN = 200
-_A_LOG = "/data/trips/oslo/.f1-0_20261101120000000.log.1_0-1-1"
-LogFile = Annotated[str, argument("FILE", "A log file of a table.")]
 
 
 @command(ASK, "hudiidx info /data/trips", "hudiidx info /data/trips --json")
@@ -151,46 +146,6 @@ def lookup(
         render.rows(out.console(), found)
     else:
         render.locations(out.console(), found)
-    if found["missing"]:
-        raise typer.Exit(1)
-
-
-@command(ASK, f"hudiidx log show {_A_LOG}", name="show", of=_log)
-def log_show(
-    file: LogFile, json_: Json = False, index_path: IndexPath = None, strict: Strict = False
-) -> None:
-    """Show the blocks of a log file: kinds, instants, keys, and how each is indexed."""
-    found = plain("log-show", file, index_path=index_path, strict=strict)
-    from hudiidx.cli import render
-
-    if json_:
-        out.document(found)
-    else:
-        render.log_blocks(out.console(), found)
-
-
-@command(
-    ASK,
-    f"hudiidx log find {_A_LOG} k1 k2",
-    name="find",
-    of=_log,
-)
-def log_find(
-    file: LogFile,
-    keys: Annotated[list[str], argument("KEY...", "Record keys.")],
-    json_: Json = False,
-    index_path: IndexPath = None,
-    strict: Strict = False,
-) -> None:
-    """Find the versions of keys in a log file; exit code 1 if it has none of a key."""
-    options = {"index_path": index_path, "strict": strict}
-    found = run_plain("log-find", file, _keys.pack(keys), options)
-    from hudiidx.cli import render
-
-    if json_:
-        out.document(found)
-    else:
-        render.log_hits(out.console(), found)
     if found["missing"]:
         raise typer.Exit(1)
 
