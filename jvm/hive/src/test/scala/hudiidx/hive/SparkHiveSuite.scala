@@ -1,5 +1,8 @@
 package hudiidx.hive
 
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx.spark.Answer
 import hudiidx.table.query.QuerySettings
 import hudiidx.{Fixtures, TestSettings, UnsupportedTable}
@@ -7,6 +10,8 @@ import org.apache.spark.sql.types.{DataType, StructType}
 
 /** Hive tables over Hudi tables, through Spark's Hive reader: rows are stock Hudi's, whichever query asks. */
 final class SparkHiveSuite extends HiveSuite {
+  private val mapper = new ObjectMapper
+
   private def schemaOf(name: String): StructType =
     DataType.fromJson(Fixtures.json(name).get("schema").toString).asInstanceOf[StructType]
 
@@ -102,6 +107,23 @@ final class SparkHiveSuite extends HiveSuite {
       val whole = spark.table(create(name))
       for (where <- Seq("city = 'sf'", "city IN ('nyc', 'lima') AND n > 500", "city > 'nyc'"))
         assert(spark.table(table).where(where).count() === whole.where(where).count(), where)
+    }
+  }
+
+  Vector("new-slash-str-cow", "new-slash-sql-mor").foreach { name =>
+    test(s"$name: a Hive table of partitions with slashes in their folders has stock Hudi's rows and counts") {
+      val table = create(name, partitioned = Some("d"))
+      val told = Fixtures.json(name).get("snapshot").get("rows").elements.asScala.map(r => mapper.readTree(r.asText))
+      val dates = told.map(r => r.get("d").asText -> r.get("_hoodie_partition_path").asText).toVector
+      dates.distinct.foreach { case (date, folder) =>
+        spark.sql(s"ALTER TABLE $table ADD PARTITION (d = '$date') LOCATION '${Fixtures.table(name)}/$folder'")
+      }
+      for (t <- Seq(table, create(name))) {
+        checkRows(name, t)
+        dates.groupBy(_._1).foreach { case (date, rows) =>
+          assert(spark.table(t).where(s"d = '$date'").count() === rows.length, date)
+        }
+      }
     }
   }
 

@@ -30,7 +30,9 @@ final class StockHiveRowsSuite extends HiveSuite {
       assert(tables.exists(n => n.startsWith(version) && Fixtures.json(n).get("table_type").asText == kind))
   }
 
-  Fixtures.sampled(this, tables).foreach { name =>
+  private val always = Vector("new-slash-sql-mor", "new-slash-str-cow")
+
+  (Fixtures.sampled(this, tables) ++ always).distinct.foreach { name =>
     test(s"$name: rows are stock Hudi's") {
       Answer.expect(Fixtures.json(name).get("snapshot"), answer(name))
       // Stock leaves times in the arrays of the other one as they are, see TimestampLabelsReadSuite.
@@ -41,7 +43,7 @@ final class StockHiveRowsSuite extends HiveSuite {
     }
   }
 
-  Vector("v6-mor-part", "v8-savepoint-restore", "v9-mor-part", "v9-cow-replace").foreach { name =>
+  (Vector("v6-mor-part", "v8-savepoint-restore", "v9-mor-part", "v9-cow-replace") ++ always).foreach { name =>
     test(s"$name: rows as of each instant are stock Hudi's, and refused where stock refuses") {
       Fixtures.json(name).get("time_travel").forEach { point =>
         val asOf = point.get("as_of").asText
