@@ -6,15 +6,14 @@ import java.nio.file.{Files, Paths, StandardOpenOption}
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.options.{IncrementalOptions, ReadOptions}
 import hudiidx.spark.pinned.PinnedTable
 import hudiidx.spark.stream.ChangeText
-import hudiidx.{DamagedTable, Fixtures, InvalidOption, UnsupportedTable}
+import hudiidx.{DamagedTable, Fixtures, InvalidOption, TestSettings, UnsupportedTable}
 import org.apache.spark.sql.DataFrame
 
 /** Queries of change data give what stock Hudi gives. */
-final class ChangeDataSuite extends SparkSuite {
+final class ChangeDataSuite extends SparkSuite with IndexStates {
   private val begin = "hoodie.datasource.read.begin.instanttime"
   private val end = "hoodie.datasource.read.end.instanttime"
   private val ofChanges = Seq(
@@ -34,6 +33,9 @@ final class ChangeDataSuite extends SparkSuite {
     .map(r => Row(r.getString(0), r.getString(1), image(r.getString(2)), image(r.getString(3))))
     .toVector
 
+  private def texts(frame: DataFrame): Vector[Seq[String]] =
+    frame.collect().toVector.map(r => (0 to 3).map(r.getString))
+
   private def stored(name: String): Vector[JsonNode] =
     Fixtures.json(name).get("cdc_from_000").get("rows").asScala.toVector.map(r => json.readTree(r.asText))
 
@@ -43,28 +45,25 @@ final class ChangeDataSuite extends SparkSuite {
     assert(Seq("v6-cdc-cow", "v9-cdc-cow", "v9-cdc-mor").forall(tables.contains))
   }
 
+  /** The texts of change-data rows, stock's in the order of columns that ours have: 0.15 writes them in the order of a hash map. */
+  private def sorted(name: String, rows: Vector[Seq[String]]): Vector[String] = {
+    def inOrder(text: String) =
+      if (text == null || !name.startsWith("v6-") || !text.startsWith("{\"") || text.contains("\": ")) text
+      else json.readValue(text, classOf[java.util.TreeMap[String, AnyRef]]).toString
+    rows.map(_.map(inOrder).mkString(" | ")).sorted
+  }
+
   tables.foreach { name =>
-    test(s"$name: changes are stock Hudi's, with an index and without") {
-      val table = Fixtures.copy(name)
-      val wanted = stored(name)
-      def check(): Unit = {
-        val frame = changes(table, begin -> "000")
-        assert(frame.columns.toSeq === Seq("op", "ts_ms", "before", "after"))
-        val found = frame.collect().toVector.map(r => (0 to 3).map(r.getString))
-        val stock = wanted.map(w =>
-          Seq("op", "ts_ms", "before", "after").map(c => w.get(c)).map(t => if (t.isNull) null else t.asText)
-        )
-        // Stock 0.15 writes columns in the order of a hash map.
-        def inOrder(text: String) =
-          if (text == null || !name.startsWith("v6-") || !text.startsWith("{\"") || text.contains("\": ")) text
-          else json.readValue(text, classOf[java.util.TreeMap[String, AnyRef]]).toString
-        def sorted(rows: Vector[Seq[String]]) = rows.map(_.map(inOrder).mkString(" | ")).sorted
-        assert(sorted(found) === sorted(stock))
+    for (state <- IndexStates.States)
+      test(s"$name: changes are stock Hudi's, index: ${state.name}") {
+        val table = Fixtures.copy(name)
+        state.prepare(this, table)
+        val columns = Seq("op", "ts_ms", "before", "after")
+        val frame = changes(table, state.options :+ (begin -> "000"): _*)
+        assert(frame.columns.toSeq === columns)
+        val stock = stored(name).map(w => columns.map(c => w.get(c)).map(t => if (t.isNull) null else t.asText))
+        assert(sorted(name, texts(frame)) === sorted(name, stock))
       }
-      check()
-      new HudiIdxApi(spark, table, new java.util.HashMap[String, String]()).create()
-      check()
-    }
 
     test(s"$name: changes of parts of the timeline are those of the whole, and lead from one snapshot to the next") {
       val table = Fixtures.table(name)
@@ -90,19 +89,21 @@ final class ChangeDataSuite extends SparkSuite {
     }
   }
 
-  Seq("changes-cow-op-key-only", "changes-cow-data-before", "changes-mor").foreach { name =>
-    test(s"$name: changes are stock Hudi's text by text, and lead to the snapshot across compactions and clusterings") {
+  for {
+    name <- Seq("changes-cow-op-key-only", "changes-cow-data-before", "changes-mor")
+    state <- if (name == "changes-mor") IndexStates.States else TestSettings.some(3)(IndexStates.States)
+  }
+    test(
+      s"$name: changes are stock Hudi's, and lead to the snapshot across compactions and clusterings, index: ${state.name}"
+    ) {
       val table = Fixtures.part(name)
+      state.prepare(this, table)
       val stock = json.readTree(Fixtures.dir.resolve(s"parts/$name.json").toFile)
       val wanted = stock.get("rows").asScala.toVector.map(_.asScala.toVector.map(t => if (t.isNull) null else t.asText))
-      val found = changes(table, begin -> "000", end -> stock.get("until").asText).collect()
-      assert(found.map(r => (0 to 3).map(r.getString).mkString(" | ")).sorted === wanted.map(_.mkString(" | ")).sorted)
-      val commits = if (name == "changes-mor") 10 else 5
-      assert(leadsToSnapshot(table) === commits)
-      new HudiIdxApi(spark, table, new java.util.HashMap[String, String]()).create()
-      assert(leadsToSnapshot(table) === commits)
+      val found = texts(changes(table, state.options ++ Seq(begin -> "000", end -> stock.get("until").asText): _*))
+      assert(found.map(_.mkString(" | ")).sorted === wanted.map(_.mkString(" | ")).sorted)
+      assert(leadsToSnapshot(table) === (if (name == "changes-mor") 10 else 5))
     }
-  }
 
   // Changes of these come from rows before and after alone: their writers kept none. Virtual keys are refused.
   private val others = Fixtures.good.filterNot(_.contains("virtual"))

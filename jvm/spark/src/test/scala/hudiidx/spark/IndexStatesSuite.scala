@@ -3,25 +3,29 @@ package hudiidx.spark
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
-import hudiidx.engine.{Tables, TimelineCut}
+import hudiidx.engine.Tables
 import hudiidx.hfile.BlockCache
 import hudiidx.record.{PackedKeys, PackedLocations}
-import hudiidx.spark.api.{AnswerPieces, HudiIdxApi}
+import hudiidx.spark.api.AnswerPieces
 import hudiidx.storage.LocalStorage
-import hudiidx.sync.{IndexInfo, IndexOptions, TableSnapshot}
+import hudiidx.sync.{IndexOptions, TableSnapshot}
 import hudiidx.table.StockAnswers
-import hudiidx.{DamagedTable, Fixtures, HudiIdxException, TableChanged, UnsupportedTable}
+import hudiidx.{Fixtures, HudiIdxException, UnsupportedTable}
 import org.apache.spark.sql.functions.{col, regexp_extract}
 
 /** Tables of Hudi 1.2.0 answer as stock Hudi does in every state of the index: there is none, it is fresh, it is stale, or it was
   * brought up instant by instant; with all of its parts.
   */
-final class IndexStatesSuite extends SparkSuite {
+final class IndexStatesSuite extends SparkSuite with IndexStates {
+  import IndexStates.States
   import IndexStatesSuite._
 
   private val tables = Fixtures.newest.filter(Fixtures.json(_).has("listing"))
 
-  for (name <- Fixtures.sampled(this, tables, oneOf = 3); state <- States)
+  /** And those that have a folder of their own, of which a short form has one. */
+  private val taken = (Fixtures.sampled(this, tables, oneOf = 3) ++ tables.filter(_.startsWith("types/"))).distinct
+
+  for (name <- taken; state <- States)
     test(s"$name: files, rows, filters, time travel, ranges and keys are stock Hudi's, index: ${state.name}") {
       val table = Fixtures.copy(name)
       state.prepare(this, table)
@@ -43,41 +47,6 @@ final class IndexStatesSuite extends SparkSuite {
     val gone = Seq("hudiidx.expire.retain.last" -> "1", "hudiidx.expire.older.than.minutes" -> "0")
     api(table, gone :+ ("hudiidx.expire.orphan.minutes" -> "0"): _*).create()
     assert(frame.count() === rows)
-  }
-
-  private def api(table: String, options: (String, String)*): HudiIdxApi =
-    new HudiIdxApi(spark, table, options.toMap.asJava)
-
-  private def create(table: String): Unit = {
-    val parts = Seq("hudiidx.columns" -> "*", "hudiidx.logs" -> "true", "hudiidx.record.mode" -> "global")
-    api(table, parts: _*).create(): Unit
-  }
-
-  /** The index of a table whose later instants are hidden; one that a clean has taken files from since was no table. */
-  private def createAt(cut: TimelineCut, table: String, steps: Seq[Int]): Int = steps
-    .find { n =>
-      cut.showFirst(n)
-      try { create(table); true }
-      catch { case _: DamagedTable | _: TableChanged | _: UnsupportedTable => false }
-    }
-    .getOrElse(fail("no instant at which the table is whole"))
-
-  private def makeStale(table: String): Unit = {
-    val cut = new TimelineCut(table)
-    createAt(cut, table, (cut.size / 2) to cut.size)
-    cut.showAll()
-  }
-
-  private def makeStepwise(table: String): Unit = {
-    val cut = new TimelineCut(table)
-    val from = createAt(cut, table, 1 to cut.size)
-    ((from + 1) to cut.size).foreach { n =>
-      cut.showFirst(n)
-      try api(table).update(): Unit
-      catch { case _: DamagedTable | _: TableChanged if n < cut.size => () }
-    }
-    val options = IndexOptions(strict = true)
-    assert(IndexInfo.of(Tables.access(LocalStorage, new BlockCache(0)), table, options).state === IndexInfo.Ready)
   }
 
   /** The questions, with stock's answers. */
@@ -161,17 +130,6 @@ private object IndexStatesSuite {
   val QueryType = "hoodie.datasource.query.type"
 
   val Instants = "hoodie.datasource.read.%s.instanttime"
-
-  private val strict = Seq("hudiidx.index.strict" -> "true")
-
-  final case class State(name: String, options: Seq[(String, String)], prepare: (IndexStatesSuite, String) => Unit)
-
-  val States: Vector[State] = Vector(
-    State("none", Nil, (_, _) => ()),
-    State("fresh", strict, (suite, table) => suite.create(table)),
-    State("stale", strict, (suite, table) => suite.makeStale(table)),
-    State("brought up instant by instant", strict, (suite, table) => suite.makeStepwise(table))
-  )
 
   /** Key, partition path and file id of each row that stock names. */
   def stockKeys(told: JsonNode): Vector[(String, String, String)] =
