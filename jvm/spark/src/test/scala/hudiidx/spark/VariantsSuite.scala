@@ -10,14 +10,14 @@ import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.compact.CompactionApi
 import hudiidx.table.HudiType
 import hudiidx.{Causes, Fixtures, InvalidOption, UnsupportedTable}
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.MetadataBuilder
 
 /** Columns that the table's schema has as variants, as stock Hudi 1.2 on Spark 4 makes them: variants on Spark 4, on 3.5 the bytes
   * that they are.
   */
-final class VariantsSuite extends SparkSuite {
+final class VariantsSuite extends SparkSuite with IndexStates {
   private val isVariant = spark.version.startsWith("4.")
   private val mapper = new ObjectMapper
 
@@ -46,16 +46,19 @@ final class VariantsSuite extends SparkSuite {
   /** Rows in base files, and others for some of them in logs. */
   private def made(payload: String, more: (String, String)*): String = {
     val table = Fixtures.newFolder("variants").resolve("t").toString
-    save(rows(0 until 30, 1, payload), table, more: _*)
+    save(rows(0 until 40, 1, payload), table, more: _*)
     save(rows(20 until 40, 2, payload), table, more: _*)
     table
   }
+
+  private def isLog(file: String): Boolean = file.contains(".log.")
 
   /** The table's commits tell that the columns are variants of bytes alone. */
   private def told(table: String, columns: String*): Unit = CommitSchemas.change(table) { text =>
     val schema = mapper.readTree(text)
     schema.get("fields").asScala.filter(f => ("payload" +: columns).contains(f.get("name").asText)).foreach { field =>
-      val record = field.get("type").elements.asScala.find(_.isObject).get.asInstanceOf[ObjectNode]
+      val ofField = field.get("type")
+      val record = (ofField +: ofField.elements.asScala.toVector).find(_.isObject).get.asInstanceOf[ObjectNode]
       record.put("logicalType", "variant")
       val parts = record.putArray("fields")
       Seq("metadata", "value").foreach(n => parts.addObject().put("name", n).put("type", "bytes"))
@@ -73,10 +76,11 @@ final class VariantsSuite extends SparkSuite {
   private def wanted(ids: Range, ts: Int): Map[String, Option[String]] =
     ids.map(i => i.toString -> Some(i + ts).filter(_ % 7 != 3).map(n => (n % 100).toString)).toMap
 
-  private val all = wanted(0 until 30, 1) ++ wanted(20 until 40, 2)
+  private val all = wanted(0 until 20, 1) ++ wanted(20 until 40, 2)
 
   test("rows of base files and of logs have the values, with an index and without, and after writes and a compaction") {
     val table = made(whole)
+    assert(Seq(true, false).forall(Fixtures.filesBelow(table).map(isLog).contains))
     told(table)
     val field = read(table).schema("payload")
     assert(field.metadata.getString(HudiType.MetadataKey) === "VARIANT")
@@ -99,6 +103,24 @@ final class VariantsSuite extends SparkSuite {
     CompactionApi.compact(spark, table, Map.empty[String, String], "schedule_and_execute", None)
     assert(numbers(read(table)) === all)
     assert(numbers(read(table, "hoodie.datasource.query.type" -> "read_optimized")) === all)
+  }
+
+  test(
+    "an index of all columns keeps how many variants of each file are null, of base files and of logs, and no bounds"
+  ) {
+    val table = made(whole)
+    told(table)
+    new HudiIdxApi(spark, table, Map("hudiidx.columns" -> "*", "hudiidx.logs" -> "true").asJava).create()
+    val stats = read(table, "view" -> "column_stats").where("column like 'payload%'").collect()
+    assert(stats.forall(r => r.getAs[Any]("min") == null && r.getAs[Any]("max") == null))
+    val nulls = stats.map(r => (r.getAs[String]("column"), isLog(r.getAs[String]("file_name")), r.getAs[Any]("nulls")))
+    val (inBase, inLogs) = (wanted(0 until 40, 1), wanted(20 until 40, 2))
+    val expected = Seq("payload.metadata", "payload.value").flatMap { column =>
+      Seq(false -> inBase, true -> inLogs).map { case (log, rows) => (column, log, rows.values.count(_.isEmpty)) }
+    }
+    assert(nulls.toSet === expected.toSet && nulls.length === 4)
+    val without = all.filter(_._2.isEmpty)
+    assert(without.size > 3 && numbers(read(table).where("payload is null")) === without)
   }
 
   /** Of the column, and on 3.5 of parts of it. */
@@ -153,6 +175,42 @@ final class VariantsSuite extends SparkSuite {
     val found = read(table).where(col("_hoodie_record_key").isin(some: _*))
     assert(numbers(found) === values.filter(v => some.contains(v._1)))
   }
+
+  /** Metadata and value. */
+  private def bytes(variant: Any): Vector[Array[Byte]] = variant match {
+    case null        => Vector.empty
+    case struct: Row => Vector("metadata", "value").map(struct.getAs[Array[Byte]](_))
+    // A class that Spark 3.5 lacks.
+    case other =>
+      Vector("getMetadata", "getValue").map(other.getClass.getMethod(_).invoke(other).asInstanceOf[Array[Byte]])
+  }
+
+  for {
+    (name, states) <- Seq(
+      "types/ty-variant-struct-cow" -> IndexStates.States.take(2),
+      "types/ty-variant-json-mor" -> IndexStates.States
+    )
+    state <- states
+  }
+    test(s"$name: variants are the bytes that stock Hudi has, index: ${state.name}") {
+      val table = Fixtures.copy(name)
+      told(table)
+      state.prepare(this, table)
+      val rows = Fixtures.json(name).get("snapshot").get("rows").asScala.map(r => mapper.readTree(r.asText))
+      val stock = rows.map { r =>
+        val payload = Option(r.get("payload")).filterNot(_.isNull).toVector
+        r.get("id").asText -> payload.flatMap(p => Vector("metadata", "value").map(p.get(_).binaryValue.toVector))
+      }.toMap
+      val frame = read(table, state.options: _*)
+      assert((frame.schema("payload").dataType.typeName == "variant") === isVariant)
+      val found = frame.select("id", "payload").collect().map(r => r.getString(0) -> bytes(r.get(1)).map(_.toVector))
+      assert(found.length === rows.size && found.toMap === stock)
+      // The texts of which the bytes were made stand beside them.
+      if (isVariant && frame.columns.contains("text")) {
+        val texts = frame.selectExpr("text", "to_json(payload)").collect().map(r => (r.getString(0), r.getString(1)))
+        assert(texts.count(_._1 != null) > 20 && texts.forall(t => t._1 == t._2))
+      }
+    }
 
   test("a file whose variants are typed alone, without bytes of a value, is refused too") {
     val table = Fixtures.newFolder("variants").resolve("t").toString
