@@ -21,7 +21,7 @@ object StockAnswers extends Assertions {
   /** Stock 1.2.0 puts log files that version 6 wrote into later file slices of these tables, by completion, here they stay in the
     * slices that they name: docs/decisions.md, "Log files of version 8 on a table that was downgraded to 6".
     */
-  private val WithMovedLogs = Set("up-v6-mor-event", "up-v6-mor-part")
+  val WithMovedLogs: Set[String] = Set("up-v6-mor-event", "up-v6-mor-part")
 
   /** Slices with the log files that name them, of slices as stock gives them.
     *
@@ -35,22 +35,34 @@ object StockAnswers extends Assertions {
     slices.map { case (id, instant, base, _) => (id, instant, base, logs.collect { case ((`id`, `instant`), l) => l }) }
   }
 
+  private def answer(stock: JsonNode, call: String): JsonNode = {
+    val found = if (call == "latestMergedBeforeOrOn") stock.path(call).path("slices") else stock.path(call)
+    if (found.isTextual) answer(stock, found.asText().stripPrefix("same as ")) else found
+  }
+
+  /** Of a call, as stock told them.
+    *
+    * @param stock its answers for the partition
+    */
+  def toldSlices(stock: JsonNode, call: String): Vector[Slice] =
+    elements(answer(stock, call)).map(sliceOf).sortBy(s => (s._1, s._2))
+
+  def ours(found: Vector[FileSlice]): Vector[Slice] = found.map(sliceOf).sortBy(s => (s._1, s._2))
+
   def compareViews(name: String, view: FileSystemView, p: String, stock: JsonNode): Unit = {
-    def answer(call: String): JsonNode = {
-      val found = if (call == "latestMergedBeforeOrOn") stock.path(call).path("slices") else stock.path(call)
-      if (found.isTextual) answer(found.asText().stripPrefix("same as ")) else found
-    }
-    def bases(call: String) = elements(answer(call)).map(baseOf).sorted
-    lazy val known = elements(answer("allFileSlices")).map(sliceOf).map(s => (s._1, s._2)).toSet
+    def bases(call: String) = elements(answer(stock, call)).map(baseOf).sorted
+    lazy val known = toldSlices(stock, "allFileSlices").map(s => (s._1, s._2)).toSet
     def slices(call: String) = {
-      val told = elements(answer(call)).map(sliceOf).sortBy(s => (s._1, s._2))
+      val told = toldSlices(stock, call)
       if (WithMovedLogs(name)) asNamed(told, known) else told
     }
-    def ours(found: Vector[FileSlice]) = found.map(sliceOf).sortBy(s => (s._1, s._2))
     assert(view.latestBaseFiles(p).map(baseOf).sorted === bases("latestBaseFiles"), s"latestBaseFiles of '$p'")
     assert(view.allBaseFiles(p).map(baseOf).sorted === bases("allBaseFiles"), s"allBaseFiles of '$p'")
-    assert(view.allFileGroups(p).map(_.fileId) === texts(answer("allFileGroups")).sorted, s"allFileGroups of '$p'")
-    assert(view.allReplacedFileGroups(p).map(_.fileId) === texts(answer("replacedFileGroups")).sorted)
+    assert(
+      view.allFileGroups(p).map(_.fileId) === texts(answer(stock, "allFileGroups")).sorted,
+      s"allFileGroups of '$p'"
+    )
+    assert(view.allReplacedFileGroups(p).map(_.fileId) === texts(answer(stock, "replacedFileGroups")).sorted)
     assert(ours(view.latestFileSlices(p)) === slices("latestFileSlices"), s"latestFileSlices of '$p'")
     assert(ours(view.allFileSlices(p)) === slices("allFileSlices"), s"allFileSlices of '$p'")
     val instant = stock.path("latestMergedBeforeOrOn").path("instant").asText()
