@@ -23,22 +23,27 @@ object Fixtures {
 
   lazy val dir: Path = repoRoot.resolve("tests").resolve("fixtures")
 
-  /** Names of the tables that are served, damaged ones (`v6-bad-…`) included, sorted: those of Hudi 1.2.0 behind the others, and in short
-    * form only some of these.
+  /** Names of the tables that are served, damaged ones (`v6-bad-…`) included, sorted: those of Hudi 1.2.0 behind the others, last the
+    * `types/…`, and in short form only some of these.
     */
   lazy val names: Vector[String] = {
-    val all = LocalStorage.list(dir.toString).map(_.name).filter(_.endsWith(".zip")).map(_.stripSuffix(".zip"))
-    val (earlier, newest) = all.filterNot(Refused.contains).partition(isEarlier)
-    earlier ++ (if (TestSettings.allFixtures) newest else newest.filter(ShortOfNewest.contains))
+    val (earlier, newest) = zipped(dir).filterNot(Refused.contains).partition(isEarlier)
+    val last = newest ++ zipped(dir.resolve("types")).map("types/" + _)
+    earlier ++ (if (TestSettings.allFixtures) last else last.filter(ShortOfNewest.contains))
   }
+
+  private def zipped(folder: Path): Vector[String] =
+    LocalStorage.list(folder.toString).map(_.name).filter(_.endsWith(".zip")).map(_.stripSuffix(".zip")).sorted
 
   /** Of the tables of Hudi 1.2.0 those that differ most from others. */
   private val ShortOfNewest = Set(
     "new-consistent",
     "new-partial-payload",
     "new-reverse-payload",
+    "new-slash-sql-mor",
     "new-slash-str-cow",
     "ty-vec-f-mor-spark",
+    "types/ty-blob-sql-mor",
     "up-v6-cow-complex",
     "up-v6-mor-part",
     "v12-mor-part",
@@ -52,7 +57,7 @@ object Fixtures {
   lazy val good: Vector[String] = names.filterNot(_.contains("-bad-"))
 
   /** Of these the ones of Hudi 1.2.0. */
-  lazy val newest: Vector[String] = good.filterNot(isEarlier)
+  lazy val newest: Vector[String] = good.filterNot(n => isEarlier(n) && !n.startsWith("v9-vectors-"))
 
   private def isEarlier(name: String): Boolean = name.matches("v[689]-.*")
 
