@@ -44,7 +44,7 @@ object TableSchema {
   }
 
   /** The schema of the table's rows: that of the latest completed write (by requested time, not after `asOf`) that
-    *  wrote one, else the table's create schema, else as of before all of them that of the latest, as stock has it; with the
+    *  wrote one, else as of before all of them that of the latest, else the table's create schema, as stock has it; with the
     *  meta columns in front unless the table has virtual keys. Writes that overlapped it in time did not see it, nor it them: it has
     *  their columns too. None: no commit says; a data file must. Reads commits from the newest back, normally one,
     *  and of one data file the columns. DamagedTable if a commit or its schema cannot be decoded.
@@ -59,8 +59,8 @@ object TableSchema {
     val schemas = new CommitSchemas(timeline, contents, config)
     def fromCommits(until: Option[String]) = schemas.latest(i => until.forall(i.requestedTime <= _))
     val found = fromCommits(asOf)
-      .orElse(config.createSchema.map(Said(config.file, _, hasHistory = false, Vector.empty)))
       .orElse(asOf.flatMap(_ => fromCommits(None)))
+      .orElse(config.createSchema.map(Said(config.file, _, hasHistory = false, Vector.empty)))
     found.map { said =>
       val first = if (asOf.isEmpty) said.files else Vector.empty
       val hasOperation =

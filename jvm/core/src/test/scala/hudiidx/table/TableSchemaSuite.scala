@@ -66,8 +66,16 @@ class TableSchemaSuite extends AnyFunSuite {
       assert(before.size < after.size && before.toSet.subsetOf(after.toSet), name)
       // Before the first write stock shows no rows, of the table's columns.
       assert(schemaOf(name, Some("0")).map(columns) === Some(after), name)
+      // Also where a CREATE TABLE told other columns.
+      val created = config.copy(properties = config.properties + ("hoodie.table.create.schema" -> Created))
+      val contents = new InstantContents(LocalStorage, config.timelineDir(path))
+      val files = new ColumnsOfFiles(LocalStorage, path, FooterNames)
+      val found = TableSchema.latest(timeline, contents, created, Some("0"), files)
+      assert(found.map(s => columns(TableSchema.parse(s.avroJson, s.file))) === Some(after), name)
     }
   }
+
+  private val Created = """{"type":"record","name":"r","fields":[{"name":"id","type":"string"}]}"""
 
   test("normally one commit and the end of one data file are read") {
     val storage = new CountingStorage(LocalStorage)
