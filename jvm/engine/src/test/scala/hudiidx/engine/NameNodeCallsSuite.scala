@@ -73,7 +73,7 @@ class NameNodeCallsSuite extends StoreCalls {
     ),
     "info" -> Map("op_get_file_status" -> at(1), "op_list_status" -> at(3), "op_open" -> at(2)),
     "verify" -> Map("op_get_file_status" -> at(5, 22), "op_list_status" -> at(6, 23), "op_open" -> at(11, 28)),
-    "expire" -> Map("op_delete" -> at(3), "op_list_status" -> at(3), "op_open" -> at(2)),
+    "expire" -> Map("op_delete" -> at(3), "op_get_file_status" -> at(1), "op_list_status" -> at(3), "op_open" -> at(3)),
     "create, all indexes" -> Map(
       "op_create" -> at(13, 19),
       "op_delete" -> at(2, 3),
@@ -116,7 +116,12 @@ class NameNodeCallsSuite extends StoreCalls {
       "op_open" -> at(38, 123),
       "op_rename" -> at(5)
     ),
-    "expire, all indexes" -> Map("op_delete" -> at(13, 12), "op_list_status" -> at(3), "op_open" -> at(2))
+    "expire, all indexes" -> Map(
+      "op_delete" -> at(13, 12),
+      "op_get_file_status" -> at(1),
+      "op_list_status" -> at(3),
+      "op_open" -> at(3)
+    )
   )
 
   test("an update with one commit asks the NameNode as often for a large table as for a small one") {

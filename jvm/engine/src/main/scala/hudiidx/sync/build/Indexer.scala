@@ -18,6 +18,7 @@ import hudiidx.sync.{
   TableContext,
   UnseenInstant
 }
+import hudiidx.table.TableConfig
 import java.time.Clock
 import scala.annotation.tailrec
 
@@ -86,6 +87,12 @@ final class Indexer(
       work
     } finally behind.abandon()
 
+  /** The same where nothing else of the table is looked at: of one that is not read the index stays as it is. */
+  private def ofRead[A](work: => A): A = {
+    TableConfig.read(access.storage, path): Unit
+    own(work)
+  }
+
   /** Says so where the index folder is more open than the table now. What was made anew was looked at then. */
   private def looked(done: SyncResult): SyncResult = {
     if (done.published && !done.rebuilt) IndexRights.look(store, path)
@@ -136,7 +143,7 @@ final class Indexer(
   /** Publishes a version whose files and properties of a part are these, of the version in force; the same version if they are
     * so already. IndexNotFound without an index.
     */
-  def setPart(part: IndexPart)(to: IndexVersion => PartFiles): IndexVersion = own(setPart(part, to, 0))
+  def setPart(part: IndexPart)(to: IndexVersion => PartFiles): IndexVersion = ofRead(setPart(part, to, 0))
 
   @tailrec
   private def setPart(part: IndexPart, to: IndexVersion => PartFiles, rebases: Int): IndexVersion = {
@@ -156,7 +163,7 @@ final class Indexer(
   /** Removes versions beyond those that the retention keeps, and files that no version names and no writer may need: their
     * names. Each update does so too. IndexNotFound without an index, IndexNotWritable if one cannot be removed.
     */
-  def expire(): Vector[String] = own {
+  def expire(): Vector[String] = ofRead {
     try VersionPublisher.expire(store, inForce()._1, options.retention, clock.millis())
     catch {
       case e: java.io.IOException =>

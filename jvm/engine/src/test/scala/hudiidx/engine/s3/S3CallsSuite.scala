@@ -40,7 +40,7 @@ class S3CallsSuite extends StoreCalls {
       Map("get" -> at(5), "list" -> at(4), "put" -> at(2), RoundTrips -> at(8)),
     "info" -> opened(get = 2, trips = 3, list = 3),
     "verify" -> Map("get" -> at(11, 28), "list" -> at(6, 23), RoundTrips -> at(14, 32)),
-    "expire" -> Map("delete" -> at(3), "get" -> at(1), "list" -> at(3), RoundTrips -> at(6)),
+    "expire" -> Map("delete" -> at(3), "get" -> at(2), "list" -> at(3), RoundTrips -> at(7)),
     "create, all indexes" -> Map(
       "delete" -> at(7, 13),
       "get" -> at(20, 105),
@@ -70,7 +70,7 @@ class S3CallsSuite extends StoreCalls {
       "put" -> at(5),
       RoundTrips -> at(40, 74)
     ),
-    "expire, all indexes" -> Map("delete" -> at(11), "get" -> at(1), "list" -> at(3), RoundTrips -> at(6))
+    "expire, all indexes" -> Map("delete" -> at(11), "get" -> at(2), "list" -> at(3), RoundTrips -> at(7))
   )
 
   /** Of what looks at the properties, the timeline and the index's versions at once, and then reads. One more in a row may be seen
